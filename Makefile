@@ -1,0 +1,50 @@
+# Every target sets up what it needs; see scripts/bootstrap.sh. `make help` lists them.
+.DEFAULT_GOAL := build
+.PHONY: help setup build demo test check lint tidy format generate clean distclean
+
+BOOTSTRAP = ./scripts/bootstrap.sh
+PYTHON = .venv/bin/python
+
+help:
+	@echo "make demo       build, then time two MPI libraries with and without Unisono"
+	@echo "make test       build, then every test and lint"
+	@echo "make            build into build/"
+	@echo "make check      the tests without MPI only (seconds)"
+	@echo "make lint       layers, format, generated files, ruff, mypy"
+	@echo "make tidy       clang-tidy on all sources (minutes)"
+	@echo "make format     clang-format and ruff format"
+	@echo "make generate   write the generated files anew"
+	@echo "make clean      remove build*/;  make distclean: .deps and .venv too"
+
+setup:
+	@$(BOOTSTRAP) setup
+
+build:
+	@$(BOOTSTRAP) build
+
+demo: build
+	@$(PYTHON) scripts/demo.py
+
+test: build
+	@$(PYTHON) scripts/test.py
+
+check: build
+	@$(PYTHON) scripts/test.py -L unit
+
+lint: build
+	@$(PYTHON) scripts/test.py -L lint
+
+tidy: build
+	@$(PYTHON) scripts/lint.py tidy
+
+format: setup
+	@$(PYTHON) scripts/lint.py format --fix
+
+generate: build
+	@$(PYTHON) scripts/lint.py generated --fix
+
+clean:
+	rm -rf build build-*
+
+distclean: clean
+	rm -rf .deps .venv

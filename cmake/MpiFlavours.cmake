@@ -1,0 +1,176 @@
+# What is built once per MPI flavour. A flavour is a binary interface: mpich (libmpi.so.12, also
+# Intel MPI, MVAPICH, Cray), openmpi (libmpi.so.40), abi (libmpi_abi.so.1, the MPI 5 standard ABI).
+set(UNISONO_FLAVOURS mpich openmpi abi)
+
+set(UNISONO_MPI_HOME_mpich ${UNISONO_DEPS}/mpich)
+set(UNISONO_MPI_HOME_openmpi ${UNISONO_DEPS}/openmpi)
+set(UNISONO_MPI_HOME_abi ${UNISONO_DEPS}/mpich)
+set(UNISONO_MPI_LIBRARY_mpich ${UNISONO_DEPS}/mpich/lib/libmpi.so.12)
+set(UNISONO_MPI_LIBRARY_openmpi ${UNISONO_DEPS}/openmpi/lib/libmpi.so.40)
+set(UNISONO_MPI_LIBRARY_abi ${UNISONO_DEPS}/mpich/lib/libmpi_abi.so.1)
+
+# Nothing of ours may clash with the program's C++ library, whatever its version.
+if(UNISONO_SANITIZE)
+  set(UNISONO_STATIC_RUNTIME "")
+else()
+  set(UNISONO_STATIC_RUNTIME -static-libstdc++ -static-libgcc)
+endif()
+
+foreach(flavour IN LISTS UNISONO_FLAVOURS)
+  add_library(mpi_headers_${flavour} INTERFACE)
+  target_include_directories(mpi_headers_${flavour} SYSTEM INTERFACE
+                             ${UNISONO_MPI_HOME_${flavour}}/include)
+  if(NOT EXISTS ${UNISONO_MPI_HOME_${flavour}}/include/mpi.h)
+    message(FATAL_ERROR "${UNISONO_MPI_HOME_${flavour}}/include/mpi.h is missing: "
+                        "run scripts/bootstrap.sh first (make does)")
+  endif()
+  add_library(mpi_${flavour} INTERFACE)
+  target_link_libraries(mpi_${flavour} INTERFACE mpi_headers_${flavour}
+                                                 ${UNISONO_MPI_LIBRARY_${flavour}})
+  target_link_options(mpi_${flavour} INTERFACE
+                      -Wl,-rpath,${UNISONO_MPI_HOME_${flavour}}/lib)
+endforeach()
+target_compile_definitions(mpi_headers_abi INTERFACE MPI_ABI)
+foreach(flavour IN LISTS UNISONO_FLAVOURS)
+  string(TOUPPER ${flavour} upper)
+  target_compile_definitions(mpi_headers_${flavour} INTERFACE UNISONO_FLAVOUR_${upper}=1
+                             UNISONO_FLAVOUR="${flavour}")
+  # MPI's own headers of C++ bindings are no business of ours.
+  target_compile_definitions(mpi_headers_${flavour} INTERFACE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
+endforeach()
+
+# The layers that know mpi.h, as objects: they go into the preload library, where --exclude-libs
+# would hide the entry points if they came from an archive, and into tests of their insides.
+# unisono_preload_library(flavour): build/lib/libunisono-<flavour>.so.
+function(unisono_preload_library flavour)
+  file(GLOB_RECURSE runtime CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/runtime/*.cpp)
+  file(GLOB_RECURSE interpose CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/interpose/*.cpp
+       ${CMAKE_SOURCE_DIR}/src/interpose/*.c)
+  list(FILTER interpose EXCLUDE REGEX "/interpose/stub/")
+
+  set(objects)
+  foreach(layer IN ITEMS runtime interpose)
+    if(${layer})
+      add_library(unisono_${layer}_${flavour} OBJECT ${${layer}})
+      target_link_libraries(unisono_${layer}_${flavour} PUBLIC unisono_select
+                                                               mpi_headers_${flavour})
+      list(APPEND objects $<TARGET_OBJECTS:unisono_${layer}_${flavour}>)
+    endif()
+  endforeach()
+  if(NOT objects)
+    return()
+  endif()
+  add_library(unisono-${flavour} SHARED ${objects})
+  target_include_directories(unisono-${flavour} INTERFACE ${CMAKE_SOURCE_DIR}/include)
+  target_link_libraries(unisono-${flavour} PRIVATE unisono_select Threads::Threads ${CMAKE_DL_LIBS})
+  # PMPI_* stay undefined: the program's own MPI library resolves them at run time.
+  target_link_options(unisono-${flavour} PRIVATE ${UNISONO_STATIC_RUNTIME}
+                      -Wl,--exclude-libs,ALL)
+endfunction()
+
+# build/lib/libunisono.so: what is preloaded; it opens the flavour that the program needs.
+function(unisono_stub_library)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/interpose/stub/*.cpp
+       ${CMAKE_SOURCE_DIR}/src/interpose/stub/*.c ${CMAKE_SOURCE_DIR}/src/interpose/stub/*.S)
+  if(NOT sources)
+    return()
+  endif()
+  add_library(unisono SHARED ${sources})
+  target_link_libraries(unisono PRIVATE unisono_base Threads::Threads ${CMAKE_DL_LIBS})
+  target_link_options(unisono PRIVATE ${UNISONO_STATIC_RUNTIME} -Wl,--exclude-libs,ALL)
+endfunction()
+
+# build/bin/unisono-bench-<flavour>, linked to Unisono and to the MPI library.
+function(unisono_bench flavour)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/tools/bench/*.cpp)
+  if(NOT sources OR NOT TARGET unisono-${flavour})
+    return()
+  endif()
+  add_executable(unisono-bench-${flavour} ${sources})
+  target_link_libraries(unisono-bench-${flavour} PRIVATE
+                        unisono_select unisono-${flavour} mpi_${flavour} CLI11::CLI11
+                        nlohmann_json::nlohmann_json fmt::fmt)
+endfunction()
+
+# How a program is run on so many ranks: sets `out` to a command prefix.
+function(unisono_launcher flavour ranks out)
+  set(command ${UNISONO_MPI_HOME_${flavour}}/bin/mpiexec)
+  if(flavour STREQUAL openmpi)
+    list(APPEND command --map-by :OVERSUBSCRIBE)
+  endif()
+  set(${out} ${command} -n ${ranks} PARENT_SCOPE)
+endfunction()
+
+# unisono_mpi_test(name SOURCES file... [RANKS n...] [FLAVOURS f...] [ARGS a...] [ENV VAR=value...]
+#                  [TIMEOUT seconds] [COST c] [PRELOAD | INTERNALS | RUNTIME] [GTEST])
+# One executable <name>_<flavour> per flavour, and one ctest entry <name>.<flavour>.n<ranks> each.
+#   (none)     a plain MPI program, without Unisono
+#   PRELOAD    run under unisono-exec; may call unisono.h, which it finds at run time only
+#   LINKED     linked to libunisono-<flavour>.so
+#   RUNTIME    contains the objects of src/runtime
+#   INTERNALS  contains the objects of src/runtime and src/interpose
+function(unisono_mpi_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "PRELOAD;LINKED;RUNTIME;INTERNALS;GTEST" "TIMEOUT;COST"
+                        "SOURCES;RANKS;FLAVOURS;ARGS;ENV")
+  if(NOT arg_RANKS)
+    set(arg_RANKS 2 3)
+  endif()
+  if(NOT arg_FLAVOURS)
+    set(arg_FLAVOURS mpich openmpi)
+  endif()
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 120)
+  endif()
+  foreach(flavour IN LISTS arg_FLAVOURS)
+    set(target ${name}_${flavour})
+    if((arg_LINKED OR arg_PRELOAD) AND NOT TARGET unisono-${flavour})
+      continue()
+    endif()
+    add_executable(${target} ${arg_SOURCES})
+    target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR})
+    target_link_libraries(${target} PRIVATE unisono_select)
+    foreach(layer IN ITEMS runtime interpose)
+      if(TARGET unisono_${layer}_${flavour} AND
+         (arg_INTERNALS OR (arg_RUNTIME AND layer STREQUAL runtime)))
+        target_link_libraries(${target} PRIVATE unisono_${layer}_${flavour})
+      endif()
+    endforeach()
+    if(arg_LINKED)
+      target_link_libraries(${target} PRIVATE unisono-${flavour})
+    endif()
+    target_link_libraries(${target} PRIVATE mpi_${flavour} Threads::Threads ${CMAKE_DL_LIBS})
+    if(arg_GTEST)
+      target_link_libraries(${target} PRIVATE GTest::gtest)
+    endif()
+    if(arg_PRELOAD AND UNISONO_SANITIZE)
+      continue()  # a sanitized library cannot be placed under a plain mpiexec
+    endif()
+    foreach(ranks IN LISTS arg_RANKS)
+      unisono_launcher(${flavour} ${ranks} command)
+      if(arg_PRELOAD)
+        list(APPEND command ${CMAKE_BINARY_DIR}/bin/unisono-exec)
+      endif()
+      set(test ${name}.${flavour}.n${ranks})
+      add_test(NAME ${test} COMMAND ${command} $<TARGET_FILE:${target}> ${arg_ARGS})
+      unisono_mpi_properties(${test} TIMEOUT ${arg_TIMEOUT} ENV ${arg_ENV})
+      if(arg_COST)
+        set_tests_properties(${test} PROPERTIES COST ${arg_COST})
+      endif()
+    endforeach()
+  endforeach()
+endfunction()
+
+# The surroundings of a test that starts mpiexec itself or through ctest: alone on the machine,
+# with a time limit, and with Open MPI's consent to run as root in a container.
+function(unisono_mpi_properties test)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "ENV")
+  set(environment OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+                  PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
+                  OMPI_MCA_mpi_yield_when_idle=1 ${arg_ENV})
+  if(UNISONO_SANITIZE)
+    # The MPI libraries keep what they allocated until the end.
+    list(APPEND environment ASAN_OPTIONS=detect_leaks=0)
+  endif()
+  set_tests_properties(${test} PROPERTIES LABELS mpi RUN_SERIAL ON TIMEOUT ${arg_TIMEOUT}
+                                          ENVIRONMENT "${environment}")
+endfunction()

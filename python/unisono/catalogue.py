@@ -1,0 +1,91 @@
+"""What the C++ side knows, asked through unisono-schedule."""
+
+import json
+import subprocess
+from dataclasses import dataclass
+from typing import Any
+
+from unisono import places
+from unisono.errors import UnisonoError
+
+
+@dataclass(frozen=True)
+class Parameter:
+    name: str
+    standard: int
+    least: int
+    most: int
+    is_size: bool
+    meaning: str
+
+    def value_text(self, value: int) -> str:
+        return format_size(value) if self.is_size else str(value)
+
+    @property
+    def limits(self) -> str:
+        return f"{self.value_text(self.least)} to {self.value_text(self.most)}"
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    name: str
+    collectives: tuple[str, ...]
+    parameters: tuple[Parameter, ...]
+    restrictions: tuple[str, ...]
+    needs: str
+    cost: str
+    source: str
+
+
+@dataclass(frozen=True)
+class Variable:
+    name: str
+    standard: str
+    meaning: str
+
+
+def format_size(value: int) -> str:
+    """The shortest exact form, as src/base/size.cpp writes it."""
+    for suffix in ("", "K", "M", "G", "T"):
+        if value == 0 or value % 1024 or suffix == "T":
+            return f"{value}{suffix}"
+        value //= 1024
+    raise AssertionError
+
+
+def ask(*arguments: str) -> str:
+    tool = places.program("unisono-schedule")
+    done = subprocess.run([tool, *arguments], check=False, capture_output=True, text=True)
+    if done.returncode:
+        raise UnisonoError(done.stderr.strip().removeprefix("unisono-schedule: "))
+    return done.stdout
+
+
+def algorithms() -> list[Algorithm]:
+    rows = json.loads(ask("list", "--json"))["algorithms"]
+    return [
+        Algorithm(
+            name=row["name"],
+            collectives=tuple(row["collectives"]),
+            parameters=tuple(Parameter(**parameter) for parameter in row["parameters"]),
+            restrictions=tuple(row["restrictions"]),
+            needs=row["needs"],
+            cost=row["cost"],
+            source=row["source"],
+        )
+        for row in rows
+    ]
+
+
+def variables() -> list[Variable]:
+    return [Variable(**row) for row in json.loads(ask("variables", "--json"))]
+
+
+def complete_spec(collective: str, spec: str) -> str:
+    """The spec with all its parameters; the error names what is valid."""
+    return ask("spec", "--collective", collective, "--algorithm", spec).strip()
+
+
+def schedule(arguments: list[str]) -> dict[str, Any]:
+    loaded: dict[str, Any] = json.loads(ask("show", *arguments, "--format", "json"))
+    return loaded

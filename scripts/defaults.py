@@ -1,0 +1,351 @@
+#!/usr/bin/env python3
+"""The table of defaults, from measurements to source.
+
+  scripts/defaults.py measure FLAVOUR RANKS...   runs unisono-bench on this machine
+  scripts/defaults.py derive                     writes src/select/defaults.inc, docs/results/defaults.md
+  scripts/defaults.py derive --check             fails if they are not what the measurements give
+
+A cell (MPI library, place, collective, ranks, bytes) gets an algorithm when it was faster than the
+MPI library's own there: the 95 % interval of the median ratio below 0.95. Between two measured
+sizes the choice of the smaller one holds if both were won, otherwise the MPI library's own; below
+the smallest size holds its choice, and that of the largest up to four times its bytes. Ranks
+between two measured numbers take the rows of the smaller.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+DATA = ROOT / "docs/results/defaults"
+TABLE = ROOT / "src/select/defaults.inc"
+PAGE = ROOT / "docs/results/defaults.md"
+SIZES = "8,1K,16K,128K,1M"
+WIN = 0.95
+SURE_WITHOUT_INTERVAL = 0.2  # native so slow that few repetitions fit into the time
+QUIET = 0.9  # share of idle time before and after a measurement
+MOST_RANKS = 32  # of the last row: beyond lies what nobody has measured
+UNKNOWN_BYTES = {"gatherv", "scatterv", "alltoallv", "alltoallw"}  # no rank knows all counts
+NEEDS_EXCHANGE = {"gatherv": {"flat"}, "scatterv": {"flat"}}  # algorithms that need none
+
+ALL = [
+    "barrier",
+    "bcast",
+    "gather",
+    "gatherv",
+    "scatter",
+    "scatterv",
+    "allgather",
+    "allgatherv",
+    "alltoall",
+    "alltoallv",
+    "alltoallw",
+    "reduce",
+    "allreduce",
+    "reduce_scatter_block",
+    "reduce_scatter",
+    "scan",
+    "exscan",
+]
+
+Cell = dict[str, Any]
+
+
+def idle_share(seconds: float = 0.5) -> float:
+    """How much of the machine's time nobody uses."""
+
+    def times() -> tuple[int, int]:
+        values = [int(v) for v in Path("/proc/stat").read_text().splitlines()[0].split()[1:9]]
+        return values[3] + values[4], sum(values)
+
+    idle, total = times()
+    time.sleep(seconds)
+    idle_after, total_after = times()
+    return (idle_after - idle) / max(1, total_after - total)
+
+
+def wait_for_quiet(limit: float = 600) -> None:
+    end = time.monotonic() + limit
+    while idle_share() < QUIET:
+        if time.monotonic() > end:
+            sys.exit("other programs keep the machine busy: no measurement")
+        time.sleep(2)
+
+
+def bench(flavour: str, ranks: int, budget: float, collective: str, sizes: str) -> Cell:
+    """One collective, again if the machine was not quiet before and after: a rank that spins beside
+    somebody else's program is as slow as the scheduler wants, and says nothing of an algorithm."""
+    mpiexec = ROOT / ".deps" / flavour / "bin/mpiexec"
+    oversubscribe = ["--map-by", ":OVERSUBSCRIBE"] if flavour == "openmpi" else []
+    raw = ROOT / "build" / "defaults.json"
+    command = [str(mpiexec), *oversubscribe, "-n", str(ranks)]
+    command += [str(ROOT / f"build/bin/unisono-bench-{flavour}"), "--arms", "native,all"]
+    command += ["--sizes", sizes, "--time-budget", str(budget), "--memory", "256M"]
+    command += ["--collectives", collective, "--json", str(raw)]
+    environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+    for _ in range(10):
+        wait_for_quiet()
+        subprocess.run(command, check=True, timeout=3600, env=environment, capture_output=True)
+        if idle_share() >= QUIET:
+            break
+    result: Cell = json.loads(raw.read_text())
+    return result
+
+
+def measure(flavour: str, ranks: int, budget: float, collectives: str, sizes: str) -> None:
+    names = collectives.split(",") if collectives else ALL
+    results = []
+    for number, name in enumerate(names, 1):
+        print(f"\r{flavour}, {ranks} ranks: {number}/{len(names)} {name:24}", end="", flush=True)
+        results.append(bench(flavour, ranks, budget, name, sizes))
+    machine = results[0]["machine"]
+    machine.pop("environment", None)
+    place = "crowded" if machine["most_ranks_on_a_node"] > machine["cores"] else "roomy"
+    target = DATA / f"{flavour}-{place}-{ranks}.json"
+    target.parent.mkdir(parents=True, exist_ok=True)
+    cells = [json.dumps(trim(c)) for r in results for c in r["cells"] if "arms" in c]
+    head = json.dumps({"machine": machine, "date": results[0]["date"]})[:-1]
+    target.write_text(head + ', "cells": [\n' + ",\n".join(cells) + "\n]}\n")
+    print(f"\n{target.relative_to(ROOT)}")
+
+
+def trim(cell: Cell) -> Cell:
+    """What the decision needs: a line per arm."""
+    arms = {}
+    for arm in cell["arms"]:
+        if not arm["available"] or arm["arm"] == "default":
+            continue
+        if not arm["correct"]:
+            sys.exit(f"{cell['collective']} {arm['arm']}: wrong result; no defaults from this")
+        ratio = arm.get("ratio_to_native", {"median": 1, "low": 1, "high": 1})
+        values = [arm["time_us"]["median"], ratio["median"], ratio["low"], ratio["high"]]
+        arms[arm["arm"]] = [round(v, 4) for v in values] + [arm["blocks"]]
+    return {"collective": cell["collective"], "bytes": cell["bytes"], "arms": arms}
+
+
+@dataclass
+class Row:
+    flavour: str
+    place: str
+    collective: str
+    least_ranks: int
+    most_ranks: int
+    least_bytes: int
+    most_bytes: int
+    spec: str
+    ratio: float
+
+
+def won(arm: list[float]) -> bool:
+    _, median, _, high, blocks = arm
+    return high < WIN if blocks >= 6 else median < SURE_WITHOUT_INTERVAL
+
+
+def winners(cell: Cell, ordered_only: set[str] | None) -> dict[str, float]:
+    allowed = NEEDS_EXCHANGE.get(cell["collective"])
+    found = {}
+    for name, arm in cell["arms"].items():
+        if name == "native" or not won(arm) or (allowed and name not in allowed):
+            continue
+        if ordered_only is None or name in ordered_only:
+            found[name] = arm[1]
+    return found
+
+
+def rows_of(file: Path, least: int, most: int, ordered: dict[str, set[str]]) -> Iterator[Row]:
+    flavour, place, _ = file.stem.split("-")
+    cells: dict[str, list[Cell]] = {}
+    for cell in json.loads(file.read_text())["cells"]:
+        cells.setdefault(cell["collective"], []).append(cell)
+    for collective, measured in cells.items():
+        measured.sort(key=lambda c: c["bytes"])
+        # The best algorithm, and for operations that do not commute the best that keeps the order.
+        reducing = collective in ordered
+        for keep in [None, ordered[collective]] if reducing else [None]:
+            for row in intervals(collective, measured, keep):
+                row.flavour, row.place, row.least_ranks, row.most_ranks = flavour, place, least, most
+                yield row
+
+
+def intervals(collective: str, cells: list[Cell], keep: set[str] | None) -> Iterator[Row]:
+    def row(spec: str, least: int, most: int, ratio: float) -> Row:
+        return Row("", "", collective, 0, 0, least, most, spec, ratio)
+
+    if collective in UNKNOWN_BYTES:  # one choice for all sizes: it must win them all
+        tables = [winners(cell, keep) for cell in cells]
+        common = set.intersection(*(set(t) for t in tables))
+        means = {n: math.prod(t[n] for t in tables) ** (1 / len(tables)) for n in common}
+        if means:
+            best = min(means, key=means.__getitem__)
+            yield row(best, 0, 0, means[best])
+        return
+    current: Row | None = None
+    smallest, largest = cells[0]["bytes"], cells[-1]["bytes"]
+    for cell in cells:
+        table = winners(cell, keep)
+        if not table:
+            if current:
+                yield current
+            current = None
+            continue
+        best = min(table, key=table.__getitem__)
+        # A row goes on while its algorithm is nearly the best: fewer rows, less change of pace.
+        if current and table.get(current.spec, 9.0) <= 1.05 * table[best]:
+            current.most_bytes = cell["bytes"]
+            current.ratio = max(current.ratio, table[current.spec])
+            continue
+        least = cell["bytes"]
+        if current:
+            current.most_bytes = least - 1
+            yield current
+        current = row(best, 0 if least == smallest else least, least, table[best])
+    if current:
+        current.most_bytes *= 4 if current.most_bytes == largest else 1
+        yield current
+
+
+def ordered_algorithms() -> dict[str, set[str]]:
+    """By reducing collective, the algorithms that serve operations that do not commute."""
+    tool = ROOT / "build/bin/unisono-schedule"
+    listing = json.loads(subprocess.run([tool, "list", "--json"], check=True, capture_output=True).stdout)
+    reducing = {"reduce", "allreduce", "reduce_scatter", "reduce_scatter_block", "scan", "exscan"}
+    found: dict[str, set[str]] = {}
+    for algorithm in listing["algorithms"]:
+        for collective in reducing & set(algorithm["collectives"]):
+            ordered = "commutative" not in " ".join(algorithm["restrictions"])
+            found.setdefault(collective, set()).update({algorithm["name"]} if ordered else set())
+    return found
+
+
+def all_rows() -> list[Row]:
+    ordered = ordered_algorithms()
+    groups: dict[tuple[str, str], list[tuple[int, Path]]] = {}
+    for file in sorted(DATA.glob("*.json")):
+        flavour, place, ranks = file.stem.split("-")
+        groups.setdefault((flavour, place), []).append((int(ranks), file))
+    rows: list[Row] = []
+    for (_, place), group in groups.items():
+        group.sort()
+        for k, (measured, file) in enumerate(group):
+            most = MOST_RANKS if place == "crowded" else measured
+            if k + 1 < len(group):
+                most = group[k + 1][0] - 1
+            for row in rows_of(file, measured, most, ordered):
+                twin = any(
+                    (r.flavour, r.place, r.collective, r.least_ranks, r.spec)
+                    == (row.flavour, row.place, row.collective, row.least_ranks, row.spec)
+                    and r.least_bytes <= row.least_bytes <= row.most_bytes <= r.most_bytes
+                    for r in rows
+                )
+                if not twin:
+                    rows.append(row)
+    return rows
+
+
+def table_text(rows: list[Row]) -> str:
+    lines = ["// Generated by scripts/defaults.py derive from docs/results/defaults/*.json."]
+    for r in rows:
+        lines.append(
+            f'{{"{r.flavour}", Place::{r.place}, Collective::{r.collective}, {r.least_ranks}, '
+            f'{r.most_ranks}, {r.least_bytes}, {r.most_bytes}, "{r.spec}"}},  // {r.ratio:.2g}'
+        )
+    return "\n".join(lines) + "\n"
+
+
+def size_text(n: int) -> str:
+    for unit, factor in (("M", 1 << 20), ("K", 1 << 10)):
+        if n and n % factor == 0:
+            return f"{n // factor}{unit}"
+    return str(n)
+
+
+def page_text(rows: list[Row]) -> str:
+    out = [
+        "# Defaults",
+        "",
+        "<!-- Generated by scripts/defaults.py derive. -->",
+        "",
+        "Where Unisono runs a collective when the user says nothing, and what was measured there.",
+        "Everywhere else the MPI library's own algorithm runs. Ratio: time of Unisono / time of the",
+        "MPI library, the worst over the row's measured sizes; below 1 is faster. *roomy*: a core for",
+        "every rank; *crowded*: more ranks than cores. Cells that were lost are in the JSON files",
+        "beside this page; they are why a row is missing.",
+        "",
+        "Commands: `scripts/defaults.py measure FLAVOUR RANKS`, `scripts/defaults.py derive`.",
+        "",
+        "| MPI library | place | ranks | collective | bytes | algorithm | ratio |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for r in rows:
+        size = (
+            "any"
+            if r.collective in UNKNOWN_BYTES
+            else (f"{size_text(r.least_bytes)} - {size_text(r.most_bytes)}" if r.most_bytes else "-")
+        )
+        out.append(
+            f"| {r.flavour} | {r.place} | {r.least_ranks} - {r.most_ranks} | {r.collective} "
+            f"| {size} | {r.spec} | {r.ratio:.2g} |"
+        )
+    out += [
+        "",
+        "## How many measured cells were won",
+        "",
+        "| measurement | cells | won | lost or even | geometric mean of the best ratio in won cells |",
+        "|---|---|---|---|---|",
+    ]
+    for file in sorted(DATA.glob("*.json")):
+        cells = json.loads(file.read_text())["cells"]
+        best = [min(t.values()) for t in (winners(c, None) for c in cells) if t]
+        mean = math.exp(sum(map(math.log, best)) / len(best)) if best else 1.0
+        out.append(f"| {file.name} | {len(cells)} | {len(best)} | {len(cells) - len(best)} | {mean:.2g} |")
+    return "\n".join(out) + "\n"
+
+
+def derive(check: bool) -> int:
+    rows = all_rows()
+    stale = 0
+    for path, text in ((TABLE, table_text(rows)), (PAGE, page_text(rows))):
+        if check:
+            if not path.exists() or path.read_text() != text:
+                print(
+                    f"{path.relative_to(ROOT)} is not what the measurements give: "
+                    "run scripts/defaults.py derive"
+                )
+                stale = 1
+        else:
+            path.write_text(text)
+    return stale
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    commands = parser.add_subparsers(dest="command", required=True)
+    run = commands.add_parser("measure")
+    run.add_argument("flavour", choices=["mpich", "openmpi"])
+    run.add_argument("ranks", type=int, nargs="+")
+    run.add_argument("--time-budget", type=float, default=1.5, help="seconds per cell")
+    run.add_argument("--collectives", default="")
+    run.add_argument("--sizes", default=SIZES)
+    commands.add_parser("derive").add_argument("--check", action="store_true")
+    args = parser.parse_args()
+    if args.command == "derive":
+        return derive(args.check)
+    for ranks in args.ranks:
+        measure(args.flavour, ranks, args.time_budget, args.collectives, args.sizes)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

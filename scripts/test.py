@@ -1,0 +1,35 @@
+#!/usr/bin/env python3
+"""Run the tests of build/ (arguments go to ctest) and end with one line: N passed, N failed."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def main() -> int:
+    results = ROOT / "build" / "test-results.xml"
+    results.unlink(missing_ok=True)
+    command = ["ctest", "--test-dir", str(ROOT / "build"), "--output-on-failure"]
+    command += ["--parallel", str(os.cpu_count() or 1), "--output-junit", str(results)]
+    status = subprocess.run([*command, *sys.argv[1:]], check=False).returncode
+    if not results.exists():
+        print("ctest did not run")
+        return status or 1
+    suite = ElementTree.parse(results).getroot()
+    total, failed = int(suite.get("tests", 0)), int(suite.get("failures", 0))
+    skipped = int(suite.get("skipped", 0)) + int(suite.get("disabled", 0))
+    passed = total - failed - skipped
+    if status == 0 and passed == 0:
+        status = 1  # a run without a test proves nothing
+    summary = f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else "")
+    (ROOT / "build" / "summary.txt").write_text(summary + "\n")
+    print(f"\n{summary}")
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

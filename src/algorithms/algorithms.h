@@ -1,0 +1,80 @@
+// Declarations of all algorithms, a namespace per collective. The catalogue is the list of them.
+#pragma once
+#include "schedule/builder.h"
+
+namespace unisono {
+
+namespace bcast {
+void flat(Builder& b);
+void binomial(Builder& b);
+void knomial(Builder& b);
+void chain(Builder& b);
+void scatter_allgather(Builder& b);
+void circulant(Builder& b);
+}  // namespace bcast
+
+namespace reduce {
+void flat(Builder& b);
+void binomial(Builder& b);
+void knomial(Builder& b);
+void chain(Builder& b);
+void reduce_scatter_gather(Builder& b);
+void circulant(Builder& b);
+}  // namespace reduce
+
+namespace allreduce {
+void recursive_doubling(Builder& b);
+void rabenseifner(Builder& b);
+void ring(Builder& b);
+void circulant(Builder& b);
+void reduce_bcast(Builder& b);
+}  // namespace allreduce
+
+namespace reduce_scatter {
+void ring(Builder& b);
+void recursive_halving(Builder& b);
+void pairwise(Builder& b);
+void circulant(Builder& b);
+}  // namespace reduce_scatter
+
+namespace barrier {
+void dissemination(Builder& b);
+void tree(Builder& b);
+}  // namespace barrier
+
+namespace gather {
+void flat(Builder& b);
+void binomial(Builder& b);
+void knomial(Builder& b);
+}  // namespace gather
+
+namespace scatter {
+void flat(Builder& b);
+void binomial(Builder& b);
+void knomial(Builder& b);
+}  // namespace scatter
+
+namespace allgather {
+void ring(Builder& b);
+void recursive_doubling(Builder& b);
+void bruck(Builder& b);
+void circulant(Builder& b);
+void neighbour_exchange(Builder& b);
+void gather_bcast(Builder& b);
+}  // namespace allgather
+
+namespace alltoall {
+void simple(Builder& b);
+void spread_out(Builder& b);
+void ring(Builder& b);
+void pair(Builder& b);
+void bruck(Builder& b);
+}  // namespace alltoall
+
+namespace scan {  // and exscan
+void linear(Builder& b);
+void recursive_doubling(Builder& b);
+void chain(Builder& b);
+}  // namespace scan
+
+}  // namespace unisono

@@ -1,0 +1,167 @@
+#include "algorithms/catalogue.h"
+
+#include <algorithm>
+
+#include "algorithms/algorithms.h"
+
+namespace unisono {
+
+namespace {
+
+using enum Collective;
+
+constexpr Count kMaxSegment = Count{1} << 30;
+
+constexpr std::span<const Parameter> kNoParameters;
+constexpr Parameter kSegment[] = {
+    {"segment", &Params::segment, 16384, 1, kMaxSegment, true, "bytes of a pipeline segment"}};
+constexpr Parameter kSegmentAndWindow[] = {
+    kSegment[0], {"window", &Params::window, 4, 1, 64, false, "segments or rounds under way"}};
+constexpr Parameter kBlockSegment[] = {{"segment", &Params::segment, 262144, 1, kMaxSegment, true,
+                                        "bytes of a pipeline segment within a block"}};
+constexpr Parameter kWindow[] = {
+    {"window", &Params::window, 4, 1, 64, false, "messages under way"}};
+constexpr Parameter kMessagesPerStep[] = {
+    {"radix", &Params::radix, 2, 2, 64, false, "messages per step, plus one"}};
+constexpr Parameter kRadix[] = {
+    {"radix", &Params::radix, 4, 2, 64, false, "children per level of the tree, plus one"}};
+
+constexpr Algorithm kCatalogue[] = {
+    {set_of(bcast), "flat", bcast::flat, kNoParameters, kNone, "1 round, (p-1) m at the root",
+     "textbook"},
+    {set_of(bcast), "binomial", bcast::binomial, kNoParameters, kNone, "q rounds of m", "textbook"},
+    {set_of(bcast), "knomial", bcast::knomial, kRadix, kNone,
+     "ceil(log_k p) levels, (k-1) m each at the root", "textbook; radix as in MPICH"},
+    {set_of(bcast), "chain", bcast::chain, kSegment, kNone, "p-2+n rounds of m/n",
+     "Worringer 2003"},
+    {set_of(bcast), "scatter_allgather", bcast::scatter_allgather, kNoParameters, kNone,
+     "q+p-1 rounds, 2(p-1)/p m", "van de Geijn 1994"},
+    {set_of(bcast), "circulant", bcast::circulant, kSegmentAndWindow, kNone, "n-1+q rounds of m/n",
+     "Traeff 2022"},
+
+    {set_of(reduce), "flat", reduce::flat, kWindow, kNone, "1 round, (p-1) m at the root",
+     "textbook"},
+    {set_of(reduce), "binomial", reduce::binomial, kNoParameters, kNone, "q rounds of m",
+     "textbook"},
+    {set_of(reduce), "knomial", reduce::knomial, kRadix, kNone,
+     "ceil(log_k p) levels, (k-1) m each at the root", "textbook; radix as in MPICH"},
+    {set_of(reduce), "chain", reduce::chain, kSegmentAndWindow, kNone, "p-2+n rounds of m/n",
+     "Worringer 2003"},
+    {set_of(reduce), "reduce_scatter_gather", reduce::reduce_scatter_gather, kNoParameters,
+     kCommutative, "2q rounds, 2(p-1)/p m", "Rabenseifner 2004"},
+    {set_of(reduce), "circulant", reduce::circulant, kSegmentAndWindow, kCommutative,
+     "n-1+q rounds of m/n", "Traeff 2022"},
+
+    {set_of(allreduce), "recursive_doubling", allreduce::recursive_doubling, kNoParameters, kNone,
+     "q rounds of m (2 more to fold)", "Thakur, Rabenseifner, Gropp 2005"},
+    {set_of(allreduce), "rabenseifner", allreduce::rabenseifner, kNoParameters, kNone,
+     "2q rounds, 2(p-1)/p m (2 rounds, 2 m more to fold)", "Rabenseifner 2004"},
+    {set_of(allreduce), "ring", allreduce::ring, kBlockSegment, kCommutative,
+     "2(p-1) rounds, 2(p-1)/p m", "Patarasuk, Yuan 2009"},
+    {set_of(allreduce), "circulant", allreduce::circulant, kNoParameters, kCommutative,
+     "2q rounds, 2(p-1)/p m", "Traeff 2024"},
+    {set_of(allreduce), "reduce_bcast", allreduce::reduce_bcast, kNoParameters, kNone,
+     "2q rounds of m", "textbook"},
+
+    {set_of(reduce_scatter, reduce_scatter_block), "ring", reduce_scatter::ring, kBlockSegment,
+     kCommutative, "p-1 rounds, (p-1)/p m", "textbook"},
+    {set_of(reduce_scatter, reduce_scatter_block), "recursive_halving",
+     reduce_scatter::recursive_halving, kNoParameters, kCommutative,
+     "q rounds, (p-1)/p m (2 rounds, m more to fold)", "Thakur, Rabenseifner, Gropp 2005"},
+    {set_of(reduce_scatter, reduce_scatter_block), "pairwise", reduce_scatter::pairwise, kWindow,
+     kNone, "p-1 rounds, (p-1)/p m", "Thakur, Rabenseifner, Gropp 2005"},
+    {set_of(reduce_scatter, reduce_scatter_block), "circulant", reduce_scatter::circulant,
+     kNoParameters, kCommutative, "q rounds, (p-1)/p m", "Traeff 2024"},
+
+    {set_of(barrier), "dissemination", barrier::dissemination, kNoParameters, kNone, "q rounds",
+     "Hensgen, Finkel, Manber 1988"},
+    {set_of(barrier), "tree", barrier::tree, kRadix, kNone, "2 ceil(log_k p) rounds", "textbook"},
+
+    {set_of(gather, gatherv), "flat", gather::flat, kNoParameters, kNone,
+     "1 round, (p-1) b at the root", "textbook"},
+    {set_of(gather, gatherv), "binomial", gather::binomial, kNoParameters, kAllCounts,
+     "q rounds, (p-1) b at the root", "textbook"},
+    {set_of(gather, gatherv), "knomial", gather::knomial, kRadix, kAllCounts,
+     "ceil(log_k p) levels, (p-1) b at the root", "textbook; radix as in MPICH"},
+
+    {set_of(scatter, scatterv), "flat", scatter::flat, kNoParameters, kNone,
+     "1 round, (p-1) b at the root", "textbook"},
+    {set_of(scatter, scatterv), "binomial", scatter::binomial, kNoParameters, kAllCounts,
+     "q rounds, (p-1) b at the root", "textbook"},
+    {set_of(scatter, scatterv), "knomial", scatter::knomial, kRadix, kAllCounts,
+     "ceil(log_k p) levels, (p-1) b at the root", "textbook; radix as in MPICH"},
+
+    {set_of(allgather, allgatherv), "ring", allgather::ring, kNoParameters, kNone,
+     "p-1 rounds, (p-1) b", "textbook"},
+    {set_of(allgather, allgatherv), "recursive_doubling", allgather::recursive_doubling,
+     kNoParameters, kNone, "q rounds, (p-1) b (1 round, p b more to fold)",
+     "Thakur, Rabenseifner, Gropp 2005"},
+    {set_of(allgather, allgatherv), "bruck", allgather::bruck, kMessagesPerStep, kNone,
+     "ceil(log_k p) steps of k-1 messages, (p-1) b", "Bruck et al. 1997"},
+    {set_of(allgather, allgatherv), "circulant", allgather::circulant, kNoParameters, kNone,
+     "q rounds of 1 or 2 messages, (p-1) b", "Traeff 2024"},
+    {set_of(allgather, allgatherv), "neighbour_exchange", allgather::neighbour_exchange,
+     kNoParameters, kEvenSize, "p/2 rounds, (p-1) b", "Chen, Zhang, Zhang, Yuan 2005"},
+    {set_of(allgather, allgatherv), "gather_bcast", allgather::gather_bcast, kNoParameters, kNone,
+     "2q rounds, q p b at rank 0", "textbook"},
+
+    {set_of(alltoall, alltoallv, alltoallw), "simple", alltoall::simple, kNoParameters, kNone,
+     "1 round of p-1 messages, (p-1) b", "Faraj, Patarasuk, Yuan 2008"},
+    {set_of(alltoall, alltoallv, alltoallw), "spread_out", alltoall::spread_out, kWindow, kNone,
+     "(p-1)/w rounds of w messages, (p-1) b", "textbook; window as in MPICH"},
+    {set_of(alltoall, alltoallv, alltoallw), "ring", alltoall::ring, kNoParameters, kNone,
+     "p-1 rounds, (p-1) b", "Faraj, Patarasuk, Yuan 2008"},
+    {set_of(alltoall, alltoallv, alltoallw), "pair", alltoall::pair, kNoParameters, kPowerOfTwo,
+     "p-1 rounds, (p-1) b", "Faraj, Patarasuk, Yuan 2008"},
+    {set_of(alltoall, alltoallv, alltoallw), "bruck", alltoall::bruck, kMessagesPerStep, kMatrix,
+     "ceil(log_k p) steps of k-1 messages, b p (k-1)/k log_k p",
+     "Bruck et al. 1997; Traeff, Rougier, Hunold 2014; Fan et al. 2022"},
+
+    {set_of(scan, exscan), "linear", scan::linear, kNoParameters, kNone, "p-1 rounds of m",
+     "textbook"},
+    {set_of(scan, exscan), "recursive_doubling", scan::recursive_doubling, kNoParameters, kNone,
+     "q rounds of m", "Hillis, Steele 1986"},
+    {set_of(scan, exscan), "chain", scan::chain, kSegment, kNone, "p-2+n rounds of m/n",
+     "Worringer 2003"},
+};
+
+}  // namespace
+
+std::span<const Algorithm> catalogue() { return kCatalogue; }
+
+const Algorithm* find_algorithm(Collective collective, std::string_view name) {
+  for (const Algorithm& row : kCatalogue)
+    if (contains(row.collectives, collective) && row.name == name) return &row;
+  return nullptr;
+}
+
+Params standard_params(const Algorithm& algorithm) {
+  Params params;
+  for (const Parameter& parameter : algorithm.parameters)
+    params.*parameter.field = parameter.standard;
+  return params;
+}
+
+std::optional<std::string_view> unmet_restriction(const Algorithm& algorithm, const Args& args,
+                                                  bool counts_can_be_exchanged) {
+  const unsigned r = algorithm.restrictions;
+  const bool power_of_two = (args.size & (args.size - 1)) == 0;
+  if ((r & kCommutative) && !args.commutative) return "needs a commutative operation";
+  if ((r & kEvenSize) && args.size % 2 != 0 && args.size != 1)
+    return "needs an even number of ranks";
+  if ((r & kPowerOfTwo) && !power_of_two) return "needs a power of two of ranks";
+  if (counts_can_be_exchanged) return std::nullopt;
+  if ((r & kAllCounts) && is_irregular(args.collective) && !args.all_counts_known)
+    return "needs the counts of all ranks";
+  if ((r & kMatrix) && is_irregular(args.collective) && args.matrix.empty())
+    return "needs the count matrix";
+  return std::nullopt;
+}
+
+Schedule build(const Algorithm& algorithm, const Args& args) {
+  Builder builder(args);
+  if (args.size > 1 || args.collective != Collective::barrier) algorithm.build(builder);
+  return std::move(builder).finish();
+}
+
+}  // namespace unisono

@@ -1,0 +1,62 @@
+// The catalogue: one table of all algorithms. The command line, the environment parser, the
+// checker's tests, the generated documentation and the selector iterate it; there is no other list.
+#pragma once
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "schedule/args.h"
+#include "schedule/builder.h"
+
+namespace unisono {
+
+/// Writes what rank b.rank() does. Restrictions and parameter limits have been checked before.
+using BuildFunction = void (*)(Builder& b);
+
+struct Parameter {
+  std::string_view name;
+  Count Params::*field;
+  Count standard;  ///< used when none is given
+  Count least, most;
+  bool is_size;  ///< bytes: users may write 64K
+  std::string_view meaning;
+};
+
+enum Restriction : unsigned {
+  kNone = 0,
+  kCommutative = 1,  ///< the reduction order is not the rank order
+  kEvenSize = 2,     ///< even number of ranks
+  kPowerOfTwo = 4,   ///< ranks a power of two
+  kAllCounts =
+      8,         ///< v-forms: every rank must know recv.counts (gatherv) or send.counts (scatterv)
+  kMatrix = 16,  ///< alltoallv/w: every rank must know the whole count matrix
+};
+
+struct Algorithm {
+  CollectiveSet collectives;
+  std::string_view name;
+  BuildFunction build;
+  std::span<const Parameter> parameters;
+  unsigned restrictions;
+  std::string_view cost;    ///< rounds and bytes in p, m (vector), b (block), q = ceil(log2 p)
+  std::string_view source;  ///< paper or textbook, year
+};
+
+std::span<const Algorithm> catalogue();
+
+/// The row serving `collective` under `name`, or nullptr.
+const Algorithm* find_algorithm(Collective collective, std::string_view name);
+
+/// The standard parameters of a row.
+Params standard_params(const Algorithm& algorithm);
+
+/// Why the row cannot serve this call ("needs a commutative operation"), or nothing. Judges only
+/// by facts equal on all ranks. `counts_can_be_exchanged`: the runtime is able to supply what
+/// kAllCounts and kMatrix ask for, so that these do not count as unmet.
+std::optional<std::string_view> unmet_restriction(const Algorithm& algorithm, const Args& args,
+                                                  bool counts_can_be_exchanged = false);
+
+/// This rank's schedule. Precondition: no unmet restriction, parameters within their limits.
+Schedule build(const Algorithm& algorithm, const Args& args);
+
+}  // namespace unisono

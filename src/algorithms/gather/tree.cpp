@@ -1,0 +1,43 @@
+// k-nomial tree: a rank collects the blocks of its subtree and sends them up as one message.
+// Rounds ceil(log_k p), bytes (p - 1) b at the root; T = ceil(log_k p) alpha + (p - 1) beta b,
+// against (p - 1) alpha of the flat one. Inner ranks hold their subtree in scratch; the root
+// receives into place, but for a subtree that wraps past rank p - 1 or has no adjacent place. Any
+// p, any root; irregular counts must be known to all. Source: textbook; binomial is k = 2.
+#include "algorithms/algorithms.h"
+#include "patterns/blocks.h"
+#include "patterns/gather_tree.h"
+
+namespace unisono::gather {
+
+namespace {
+
+void tree(Builder& b, int radix) {
+  const Args& args = b.args();
+  const Rotation order{b.size(), args.root};
+  const int position = order.position(b.rank());
+  const TreeNode node = knomial_node(position, b.size(), radix);
+  // With equal blocks only the root is told what it receives, and all the same length.
+  const bool recv_known = is_irregular(args.collective) || args.is_root();
+  const BlockOrder blocks(recv_known ? args.recv : args.send, order);
+
+  if (args.is_root()) {
+    UserRuns output(b, blocks, kOutput);
+    b.copy(b.input(), b.output_block(b.rank()));
+    gather_tree(b, node, args.root, [&](int from, int to) { return output.place(from, to); });
+    output.unpack();
+  } else if (node.children.empty()) {
+    gather_tree(b, node, args.root, [&](int, int) { return b.input(); });
+  } else {
+    const Slice stage = b.scratch(blocks.length(position, node.end));
+    const auto run = [&](int from, int to) { return blocks.part(stage, position, from, to); };
+    b.copy(b.input(), run(position, position + 1));
+    gather_tree(b, node, args.root, run);
+  }
+}
+
+}  // namespace
+
+void binomial(Builder& b) { tree(b, 2); }
+void knomial(Builder& b) { tree(b, static_cast<int>(b.args().params.radix)); }
+
+}  // namespace unisono::gather

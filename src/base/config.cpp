@@ -1,0 +1,27 @@
+#include "base/config.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cctype>
+#include <cstdlib>
+#include <iterator>
+
+namespace unisono {
+
+std::string variable(std::string_view name) {
+  const auto* row = std::find_if(std::begin(kVariables), std::end(kVariables),
+                                 [name](const Variable& v) { return v.name == name; });
+  assert(row != std::end(kVariables));
+  // The names in the table are literals, so they end with a zero.
+  const char* value = std::getenv(row->name.data());
+  return value != nullptr ? std::string(value) : std::string(row->standard);
+}
+
+std::string variable_of_collective(std::string_view collective) {
+  std::string name = "UNISONO_";
+  for (const char c : collective)
+    name += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return name;
+}
+
+}  // namespace unisono

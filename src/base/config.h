@@ -1,0 +1,48 @@
+// The environment variables that Unisono reads. There is no other list: `unisono info` and
+// docs/reference/environment.md are made from it.
+#pragma once
+#include <string>
+#include <string_view>
+
+namespace unisono {
+
+struct Variable {
+  std::string_view name;
+  std::string_view standard;  ///< what holds when it is not set
+  std::string_view meaning;
+};
+
+inline constexpr std::string_view kForced = "the algorithm of this collective";
+
+inline constexpr Variable kVariables[] = {
+    {"UNISONO_BARRIER", "default", kForced},
+    {"UNISONO_BCAST", "default", kForced},
+    {"UNISONO_GATHER", "default", kForced},
+    {"UNISONO_GATHERV", "default", kForced},
+    {"UNISONO_SCATTER", "default", kForced},
+    {"UNISONO_SCATTERV", "default", kForced},
+    {"UNISONO_ALLGATHER", "default", kForced},
+    {"UNISONO_ALLGATHERV", "default", kForced},
+    {"UNISONO_ALLTOALL", "default", kForced},
+    {"UNISONO_ALLTOALLV", "default", kForced},
+    {"UNISONO_ALLTOALLW", "default", kForced},
+    {"UNISONO_REDUCE", "default", kForced},
+    {"UNISONO_ALLREDUCE", "default", kForced},
+    {"UNISONO_REDUCE_SCATTER_BLOCK", "default", kForced},
+    {"UNISONO_REDUCE_SCATTER", "default", kForced},
+    {"UNISONO_SCAN", "default", kForced},
+    {"UNISONO_EXSCAN", "default", kForced},
+    {"UNISONO_LOG", "", "decision: rank 0 writes what was chosen for each new kind of call"},
+    {"UNISONO_WAIT", "auto",
+     "how a rank waits: auto, spin, yield or sleep; auto spins only with a core per rank"},
+    {"UNISONO_PLAN_CACHE", "64M", "memory of a process's stored plans, at most"},
+    {"UNISONO_DISABLE", "0", "1: every call goes straight to the MPI library"},
+};
+
+/// The variable's value in the environment, or its standard. `name` is one of kVariables.
+std::string variable(std::string_view name);
+
+/// "UNISONO_REDUCE_SCATTER" for "reduce_scatter".
+std::string variable_of_collective(std::string_view collective);
+
+}  // namespace unisono

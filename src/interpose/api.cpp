@@ -1,0 +1,46 @@
+// include/unisono/unisono.h
+#include <string>
+
+#include "interpose/dispatch.h"
+#include "runtime/engine.h"
+#include "unisono/unisono.h"
+
+namespace {
+
+// Without a destructor, so that it can be asked for in the program's exit handlers as well.
+thread_local char t_error[1024];
+
+int fail(const std::string& text) {
+  t_error[text.copy(t_error, sizeof t_error - 1)] = '\0';
+  return -1;
+}
+
+}  // namespace
+
+extern "C" {
+
+const char* unisono_version(void) { return UNISONO_VERSION; }
+
+int unisono_force(const char* collective, const char* spec) {
+  using namespace unisono;
+  if (collective == nullptr || spec == nullptr) return fail("collective or spec is NULL");
+  const auto named = collective_named(collective);
+  if (!named) {
+    std::string text = std::string(collective) + ": no such collective; valid are";
+    for (const auto valid : kCollectiveNames) text += " " + std::string(valid);
+    return fail(text);
+  }
+  const auto result = Engine::instance().force(*named, spec);
+  if (!result) return fail(result.error());
+  g_candidates.store(Engine::instance().candidates(), std::memory_order_release);
+  return 0;
+}
+
+const char* unisono_error(void) { return t_error; }
+
+void unisono_counts(unsigned long long* own, unsigned long long* native) {
+  *own = unisono::Engine::instance().own_calls();
+  *native = unisono::Engine::instance().left_calls();
+}
+
+}  // extern "C"

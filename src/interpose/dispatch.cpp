@@ -1,0 +1,41 @@
+#include "interpose/dispatch.h"
+
+#include <exception>
+#include <new>
+
+#include "runtime/engine.h"
+
+namespace unisono {
+
+constinit std::atomic<CollectiveSet> g_candidates{0};
+
+// Nothing thrown may reach the program's C code. Whatever fails inside a collective that other
+// ranks may have begun cannot be handed to the MPI library any more: it is an error of the
+// communicator.
+std::optional<int> dispatch(const Call& call) {
+  int error = MPI_SUCCESS;
+  try {
+    const std::optional<int> rc = Engine::instance().run(call);
+    if (!rc || *rc == MPI_SUCCESS) return rc;
+    error = *rc;
+  } catch (const std::bad_alloc&) {
+    error = MPI_ERR_NO_MEM;
+  } catch (const std::exception&) {
+    error = MPI_ERR_INTERN;
+  }
+  PMPI_Comm_call_errhandler(call.comm, error);
+  return error;
+}
+
+void on_init() {
+  Engine& engine = Engine::instance();
+  engine.start();
+  g_candidates.store(engine.candidates(), std::memory_order_release);
+}
+
+void on_finalize() {
+  g_candidates.store(0, std::memory_order_release);
+  Engine::instance().stop();
+}
+
+}  // namespace unisono

@@ -1,0 +1,26 @@
+// Where an interposed call goes: to Unisono's runtime, or on to the MPI library.
+#pragma once
+#include <atomic>
+#include <optional>
+
+#include "runtime/call.h"
+
+namespace unisono {
+
+/// A bit per collective: whether Unisono may have anything to do in it. The first thing an entry
+/// point looks at, so that a call that is passed on costs a load and a branch.
+extern std::atomic<CollectiveSet> g_candidates;
+
+inline bool is_candidate(Collective c) {
+  return contains(g_candidates.load(std::memory_order_relaxed), c);
+}
+
+/// Runs the call if Unisono is to run it: then the MPI error code. Nothing: the caller hands it to
+/// the MPI library.
+std::optional<int> dispatch(const Call& call);
+
+/// After MPI_Init(_thread) succeeded on MPI_COMM_WORLD, and before MPI_Finalize.
+void on_init();
+void on_finalize();
+
+}  // namespace unisono

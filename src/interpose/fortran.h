@@ -1,0 +1,49 @@
+// Fortran arguments as C has them.
+#pragma once
+#include <mpi.h>
+
+#include <memory>
+#include <optional>
+#include <type_traits>
+
+namespace unisono::fortran {
+
+/// A communicator's handle. MPI 5's standard ABI leaves INTEGER to the Fortran compiler: an int, as
+/// everywhere here.
+inline MPI_Comm comm(const int* handle) {
+#ifdef MPI_ABI
+  return PMPI_Comm_fromint(*handle);
+#else
+  static_assert(std::is_same_v<MPI_Fint, int>, "counts are handed on as they are");
+  return PMPI_Comm_f2c(*handle);
+#endif
+}
+
+/// Open MPI tells Fortran's MPI_IN_PLACE and MPI_BOTTOM by their addresses.
+bool is_in_place(const void* buffer);
+void* buffer(void* buffer);
+
+/// The datatypes of MPI_Alltoallw; none where they are not significant.
+class Datatypes {
+ public:
+  Datatypes(const int* handles, const int* comm, bool insignificant);
+  const MPI_Datatype* get() const { return datatypes_.get(); }
+
+ private:
+  std::unique_ptr<MPI_Datatype[]> datatypes_;
+};
+
+/// Hands the error code of a call that Unisono ran to Fortran; `ierror` may be absent. False: it
+/// did not run.
+inline bool finish(std::optional<int> code, int* ierror) {
+  if (code && ierror) *ierror = *code;
+  return code.has_value();
+}
+
+}  // namespace unisono::fortran
+
+/// The other spellings of a Fortran name that compilers use and Open MPI exports.
+#define FORTRAN_SPELLINGS(lower, upper, parameters)                   \
+  ENTRY void lower parameters __attribute__((alias(#lower "_")));     \
+  ENTRY void lower##__ parameters __attribute__((alias(#lower "_"))); \
+  ENTRY void upper parameters __attribute__((alias(#lower "_")));

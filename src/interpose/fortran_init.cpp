@@ -1,0 +1,55 @@
+// Beginning and end of MPI in Fortran. The f08 forms exist for every MPI library: MPICH's call
+// PMPI_* as Open MPI's do. Its older forms call MPI_* in C.
+#include "interpose/entry.h"
+#include "interpose/fortran.h"
+#include "interpose/initialization.h"
+#include "interpose/next.h"
+
+using namespace unisono;
+
+namespace {
+
+/// Calls a Fortran MPI_Init(_thread), whose ierror may be absent.
+template <class Function, class... Arguments>
+void initialize(Function next, int* ierror, Arguments... arguments) {
+  int code = MPI_SUCCESS;
+  next(arguments..., &code);
+  after_init(code);
+  if (ierror) *ierror = code;
+}
+
+}  // namespace
+
+ENTRY void mpi_init_f08_(int* ierror) {
+  initialize(Next<"mpi_init_f08_", decltype(mpi_init_f08_)>::call, ierror);
+}
+
+ENTRY void mpi_init_thread_f08_(const int* required, int* provided, int* ierror) {
+  initialize(Next<"mpi_init_thread_f08_", decltype(mpi_init_thread_f08_)>::call, ierror, required,
+             provided);
+}
+
+ENTRY void mpi_finalize_f08_(int* ierror) {
+  before_finalize();
+  Next<"mpi_finalize_f08_", decltype(mpi_finalize_f08_)>::call(ierror);
+}
+
+#ifdef OPEN_MPI
+ENTRY void mpi_init_(int* ierror) {
+  initialize(Next<"mpi_init_", decltype(mpi_init_)>::call, ierror);
+}
+FORTRAN_SPELLINGS(mpi_init, MPI_INIT, (int* ierror))
+
+ENTRY void mpi_init_thread_(const int* required, int* provided, int* ierror) {
+  initialize(Next<"mpi_init_thread_", decltype(mpi_init_thread_)>::call, ierror, required,
+             provided);
+}
+FORTRAN_SPELLINGS(mpi_init_thread, MPI_INIT_THREAD,
+                  (const int* required, int* provided, int* ierror))
+
+ENTRY void mpi_finalize_(int* ierror) {
+  before_finalize();
+  Next<"mpi_finalize_", decltype(mpi_finalize_)>::call(ierror);
+}
+FORTRAN_SPELLINGS(mpi_finalize, MPI_FINALIZE, (int* ierror))
+#endif  // OPEN_MPI

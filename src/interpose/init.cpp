@@ -1,0 +1,46 @@
+// Beginning and end of MPI. A program that gets there by another way (PMPI_Init, MPI_Session_init)
+// leaves everything to its MPI library.
+#include <mpi.h>
+
+#include "interpose/dispatch.h"
+#include "interpose/entry.h"
+#include "interpose/initialization.h"
+#include "interpose/next.h"
+
+namespace unisono {
+namespace {
+
+// The Fortran entry points may lead to the C ones, or not.
+constinit std::atomic<bool> g_initialized{false}, g_finalized{false};
+
+}  // namespace
+
+void after_init(int code) {
+  if (code == MPI_SUCCESS && !g_initialized.exchange(true)) on_init();
+}
+
+void before_finalize() {
+  if (g_initialized && !g_finalized.exchange(true)) on_finalize();
+}
+
+}  // namespace unisono
+
+using namespace unisono;
+
+ENTRY int MPI_Init(int* argc, char*** argv) {
+  const int code = Next<"MPI_Init", decltype(MPI_Init)>::call(argc, argv);
+  after_init(code);
+  return code;
+}
+
+ENTRY int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
+  const int code =
+      Next<"MPI_Init_thread", decltype(MPI_Init_thread)>::call(argc, argv, required, provided);
+  after_init(code);
+  return code;
+}
+
+ENTRY int MPI_Finalize() {
+  before_finalize();
+  return Next<"MPI_Finalize", decltype(MPI_Finalize)>::call();
+}

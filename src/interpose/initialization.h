@@ -1,0 +1,10 @@
+// What the C and the Fortran forms of MPI_Init(_thread) and MPI_Finalize share.
+#pragma once
+
+namespace unisono {
+
+/// After an initialisation that returned `code`. The first that succeeded starts Unisono.
+void after_init(int code);
+void before_finalize();
+
+}  // namespace unisono

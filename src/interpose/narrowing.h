@@ -1,0 +1,76 @@
+// Large-count calls on an MPI library that has only the int forms (MPI 3).
+#pragma once
+#include <mpi.h>
+
+#include <climits>
+#include <memory>
+#include <new>
+
+namespace unisono {
+
+/// An array of ints in place of one with 64 bits, for the duration of a call. Small ones take no
+/// allocation; the others one of 4 bytes per rank.
+class NarrowArray {
+ public:
+  operator const int*() const { return size_ ? data() : nullptr; }
+
+ private:
+  friend class Narrowing;
+  const int* data() const { return heap_ ? heap_.get() : inline_; }
+
+  static constexpr int kInline = 64;
+  int inline_[kInline];
+  std::unique_ptr<int[]> heap_;
+  int size_ = 0;
+};
+
+/// Narrows the arguments of one call. Those that MPI says are not significant are not looked at.
+class Narrowing {
+ public:
+  Narrowing(const char* function, MPI_Comm comm);
+  Narrowing(const char* function, MPI_Comm comm, int root);
+
+  bool root() const { return at_root_; }
+  bool leaf() const { return at_leaf_; }
+  bool either() const { return at_root_ || at_leaf_; }
+
+  int count(long long value, bool significant) {
+    if (!significant) return 0;
+    if (value > INT_MAX || value < INT_MIN) fail(MPI_ERR_COUNT, value);
+    return static_cast<int>(value);
+  }
+
+  /// An entry per rank that this one exchanges data with; `local`: per rank of its own group.
+  template <class Integer>
+  NarrowArray array(const Integer* values, bool significant, bool local = false) {
+    NarrowArray result;
+    if (!significant || code_ != MPI_SUCCESS) return result;
+    const int size = peers(local);
+    if (size > NarrowArray::kInline) result.heap_.reset(new (std::nothrow) int[size]);
+    if (size > NarrowArray::kInline && !result.heap_) {
+      fail(MPI_ERR_NO_MEM, size);
+      return result;
+    }
+    result.size_ = size;
+    int* to = const_cast<int*>(result.data());
+    for (int i = 0; i < size; ++i) to[i] = count(values[i], true);
+    return result;
+  }
+
+  bool failed() const { return code_ != MPI_SUCCESS; }
+
+  /// Raises the error as MPI does, through the communicator's error handler.
+  int report() const;
+
+ private:
+  int peers(bool local) const;
+  void fail(int code, long long value);
+
+  const char* function_;
+  MPI_Comm comm_;
+  bool at_root_ = true, at_leaf_ = true;
+  int code_ = MPI_SUCCESS;
+  long long value_ = 0;
+};
+
+}  // namespace unisono

@@ -1,0 +1,36 @@
+#include "interpose/next.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "interpose/entry.h"
+#include "interpose/stub/symbol_search.h"
+
+namespace unisono {
+namespace {
+
+using Resolver = void* (*)(const char* name);
+constinit std::atomic<Resolver> g_resolver{nullptr};
+
+}  // namespace
+
+void* find_next(const char* name) {
+  const Resolver resolver = g_resolver.load(std::memory_order_acquire);
+  return resolver ? resolver(name) : search_next(name);
+}
+
+void* require_next(const char* name) {
+  if (void* address = find_next(name)) return address;
+  dprintf(STDERR_FILENO, "unisono: no library of this process defines %s\n", name);
+  std::abort();
+}
+
+}  // namespace unisono
+
+/// Called by the stub: it stands where the dynamic linker's search order begins, this library
+/// does not when the stub has opened it.
+ENTRY void unisono_attach(unisono::Resolver resolver) {
+  unisono::g_resolver.store(resolver, std::memory_order_release);
+}

@@ -1,0 +1,111 @@
+#include "patterns/phases.h"
+
+#include <algorithm>
+#include <ranges>
+#include <vector>
+
+#include "patterns/accumulator.h"
+#include "patterns/tree.h"
+
+namespace unisono {
+
+// ---- trees --------------------------------------------------------------------------------------
+
+void tree_bcast(Builder& b, const Rotation& order, int radix, Slice vector) {
+  const TreeNode node = knomial_node(order.position(b.rank()), order.size, radix);
+  if (node.parent >= 0) b.recv(order.rank(node.parent), vector);
+  for (const auto& child : node.children) b.send(order.rank(child.rank), vector);
+}
+
+Slice tree_reduce(Builder& b, const Rotation& order, int radix, Slice own, Slice workspace) {
+  const TreeNode node = knomial_node(order.position(b.rank()), order.size, radix);
+  const auto children = static_cast<int>(node.children.size());
+  Accumulator sum(b, own, workspace, !b.args().commutative, 1 + std::clamp(children, 1, radix - 1));
+  for (const auto& child : node.children | std::views::reverse)
+    sum.receive(order.rank(child.rank), Side::right);
+  if (node.parent >= 0) b.send(order.rank(node.parent), sum.value());
+  return sum.value();
+}
+
+// ---- rings --------------------------------------------------------------------------------------
+
+void ring_allgather(Builder& b, const Rotation& order, const Partition& blocks, int held,
+                    int next_held) {
+  const int p = order.size;
+  const int v = order.position(b.rank());
+  for (int s = 0; s < p - 1; ++s) {
+    if (s < p - next_held) b.send(order.rank(v + 1), blocks.block(order.wrap(v - s)));
+    if (s < p - held) b.recv(order.rank(v - 1), blocks.block(order.wrap(v - 1 - s)));
+  }
+}
+
+// Block i starts at rank i + 1 and collects the contributions on its way round.
+void ring_reduce_scatter(Builder& b, const Partition& input, Slice result) {
+  const Rotation ring{b.size()};
+  const int p = b.size();
+  const int r = b.rank();
+  Slice held = input.block(ring.wrap(r - 1));
+  const Count longest = input.longest_block();
+  const Slice buffers[] = {b.scratch(longest), b.scratch(longest)};
+  for (int s = 0; s < p - 1; ++s) {
+    const Slice own = input.block(ring.wrap(ring.wrap(r - 1 - s) - 1));
+    const bool into_result = s == p - 2 && result.buffer != own.buffer;
+    const Slice sum = into_result ? result : buffers[s % 2].part(0, own.length);
+    for (const Slice segment : segments(held, b.args())) b.send(ring.rank(r + 1), segment);
+    for (const Slice segment : segments(sum, b.args())) {
+      b.recv(ring.rank(r - 1), segment);
+      b.reduce(own.part(segment.offset - sum.offset, segment.length), segment);
+    }
+    held = sum;
+  }
+  b.copy(held, result);
+}
+
+// ---- circulant graphs ---------------------------------------------------------------------------
+
+// Position v holds partial sums of the blocks v, v + 1, ..., v + s - 1. A round halves s: the upper
+// half goes to position v + ceil(s / 2), for which it is the lower half.
+Slice circulant_reduce_scatter(Builder& b, const Rotation& order, const Partition& input) {
+  const int p = order.size;
+  const int v = order.position(b.rank());
+  if (p == 1) return input.block(0);
+  const auto length = [&](int blocks) { return input.cyclic_length(v, blocks); };
+
+  int half = (p + 1) / 2;
+  const Slice sum = b.scratch(length(half));
+  const Slice incoming = b.scratch(length(half / 2));
+  for (const Slice part : input.cyclic(v + half, p - half)) b.send(order.rank(v + half), part);
+  Count at = 0;
+  for (const Slice own : input.cyclic(v, p - half)) {
+    const Slice received = sum.part(at, own.length);
+    b.recv(order.rank(v - half), received);
+    b.reduce(own, received);
+    at += own.length;
+  }
+  if (p % 2 != 0) {  // the middle block has no partner in the first round
+    const Slice middle = input.block(order.wrap(v + half - 1));
+    b.copy(middle, sum.part(at, middle.length));
+  }
+  for (int s = half; s > 1; s = half) {
+    half = (s + 1) / 2;
+    b.send(order.rank(v + half), sum.part(length(half), length(s) - length(half)));
+    const Slice received = incoming.part(0, length(s - half));
+    b.recv(order.rank(v - half), received);
+    b.reduce(received, sum.part(0, received.length));
+  }
+  return sum.part(0, length(1));
+}
+
+// The rounds of the reduce-scatter backwards, with senders and receivers exchanged.
+void circulant_allgather(Builder& b, const Rotation& order, const Partition& blocks) {
+  const int v = order.position(b.rank());
+  std::vector<int> sizes;
+  for (int s = order.size; s > 1; s = (s + 1) / 2) sizes.push_back(s);
+  for (const int s : sizes | std::views::reverse) {
+    const int half = (s + 1) / 2;
+    for (const Slice part : blocks.cyclic(v, s - half)) b.send(order.rank(v - half), part);
+    for (const Slice part : blocks.cyclic(v + half, s - half)) b.recv(order.rank(v + half), part);
+  }
+}
+
+}  // namespace unisono

@@ -1,0 +1,37 @@
+// Parts that several algorithms are made of. Each writes what this rank does in it; parts written
+// one after the other overlap where the data allow it.
+#pragma once
+#include "patterns/partition.h"
+#include "patterns/rotation.h"
+#include "schedule/builder.h"
+
+namespace unisono {
+
+// --- k-nomial trees with the root at position 0 of `order` ---------------------------------------
+/// From position 0 to everyone. ceil(log_k p) levels.
+void tree_bcast(Builder& b, const Rotation& order, int radix, Slice vector);
+
+/// To position 0, in the order of positions; the sum there, a partial sum elsewhere. `workspace`:
+/// memory that the sum may lie in, or nothing.
+Slice tree_reduce(Builder& b, const Rotation& order, int radix, Slice own, Slice workspace);
+
+// --- rings: p - 1 rounds of one block ------------------------------------------------------------
+/// Position v has block v at the start, everyone all of them at the end. `held`, `next_held`: how
+/// many blocks from the own one on this rank and the next already have and need not receive.
+void ring_allgather(Builder& b, const Rotation& order, const Partition& blocks, int held = 1,
+                    int next_held = 1);
+
+/// The sum of block `rank` into `result`, in cyclic order; blocks in segments of params.segment.
+void ring_reduce_scatter(Builder& b, const Partition& input, Slice result);
+
+// --- circulant graphs: q rounds, (p - 1) / p of the vector, any p --------------------------------
+// Source: Traeff, Optimal, Non-pipelined Reduce-scatter and Allreduce Algorithms (2024), arXiv
+// 2410.14234. One message a round, two where the range of blocks closes the ring.
+
+/// Returns where the sum of block v lies on position v, in cyclic order. Scratch: 3/4 of a vector.
+Slice circulant_reduce_scatter(Builder& b, const Rotation& order, const Partition& input);
+
+/// Position v has block v at the start, everyone all of them at the end.
+void circulant_allgather(Builder& b, const Rotation& order, const Partition& blocks);
+
+}  // namespace unisono

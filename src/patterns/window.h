@@ -1,0 +1,44 @@
+// Bounds on what is under way.
+#pragma once
+#include <vector>
+
+#include "schedule/builder.h"
+
+namespace unisono {
+
+/// Rounds that overlap, but not without limit: the messages of a round wait for those of the round
+/// `width` before. Keeps the order of rounds that a schedule without conflicts was made for.
+class RoundWindow {
+ public:
+  RoundWindow(Builder& b, Count width);
+
+  void next_round();
+  void send(int peer, Slice slice);
+  void recv(int peer, Slice slice);
+  /// An op that belongs to the round and is ordered by other means.
+  void note(OpId id);
+
+ private:
+  void wait();
+
+  Builder& b_;
+  std::size_t width_;
+  std::size_t round_ = 0;
+  std::vector<std::vector<OpId>> before_;  // the ops of the last `width` rounds; slot round % width
+  std::vector<OpId> now_;
+};
+
+/// `count` pieces of scratch memory of one length, used in turn.
+class Slots {
+ public:
+  Slots(Builder& b, Count length, Count count)
+      : all_(b.scratch(length * count)), length_(length), count_(count) {}
+  Slice next(Count length) { return all_.part(next_++ % count_ * length_, length); }
+
+ private:
+  Slice all_;
+  Count length_, count_;
+  Count next_ = 0;
+};
+
+}  // namespace unisono

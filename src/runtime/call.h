@@ -1,0 +1,48 @@
+// A blocking collective as the program called it: the entry points fill one in, the rest reads it.
+#pragma once
+#include <mpi.h>
+
+#include "schedule/collective.h"
+
+namespace unisono {
+
+/// Counts or displacements of a v-collective: int in the plain forms, MPI_Count or MPI_Aint in the
+/// large-count (_c) forms, which both have 64 bits.
+class IntegerArray {
+ public:
+  IntegerArray() = default;
+  IntegerArray(const int* values) : values_(values), wide_(false) {}
+  IntegerArray(const long* values) : values_(values), wide_(true) {}
+  IntegerArray(const long long* values) : values_(values), wide_(true) {}
+
+  explicit operator bool() const { return values_ != nullptr; }
+  long long operator[](int i) const {
+    return wide_ ? static_cast<const long long*>(values_)[i] : static_cast<const int*>(values_)[i];
+  }
+
+ private:
+  const void* values_ = nullptr;
+  bool wide_ = false;
+};
+
+/// Parameters a collective does not have keep these values. Bcast's buffer is recvbuf, with
+/// recvcount and recvtype; reductions use recvcount and recvtype for count and datatype (and
+/// recvcounts for MPI_Reduce_scatter).
+struct Call {
+  Collective collective = Collective::barrier;
+  const void* sendbuf = nullptr;
+  long long sendcount = 0;
+  IntegerArray sendcounts, sdispls;
+  MPI_Datatype sendtype = MPI_DATATYPE_NULL;
+  const MPI_Datatype* sendtypes = nullptr;  // MPI_Alltoallw
+  void* recvbuf = nullptr;
+  long long recvcount = 0;
+  IntegerArray recvcounts, rdispls;
+  MPI_Datatype recvtype = MPI_DATATYPE_NULL;
+  const MPI_Datatype* recvtypes = nullptr;
+  MPI_Op op = MPI_OP_NULL;
+  int root = 0;
+  MPI_Comm comm = MPI_COMM_NULL;
+};
+
+}  // namespace unisono

@@ -1,0 +1,172 @@
+#include "runtime/communicator.h"
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+namespace unisono {
+
+namespace {
+
+// MPI libraries have few thousand context ids (MPICH: about 2000), and a program may need them all:
+// beyond so many private duplicates communicators stay with the MPI library.
+constexpr std::size_t kMostOwn = 256;
+
+int g_keyval = MPI_KEYVAL_INVALID;
+MPI_Group g_world = MPI_GROUP_NULL;
+unsigned g_tag_slots = 1;
+std::size_t g_plan_cache_bytes = 0;
+std::atomic<std::size_t> g_plan_bytes{0};  // of all communicators
+
+/// All states, by age: freeing is collective, and ranks that share communicators have met them in
+/// this order.
+struct Registry {
+  std::mutex mutex;
+  std::map<unsigned long, Communicator*> states;
+  unsigned long made = 0;
+  std::size_t own = 0;
+};
+
+// Never destroyed: a program may finalize MPI in its own exit handlers, after ours.
+Registry& registry() {
+  static Registry& all = *new Registry;
+  return all;
+}
+
+// Counts freed communicators, whose handles may come again and stand for others.
+std::atomic<unsigned long> g_forgotten{0};
+
+int forget(MPI_Comm, int, void* value, void*) {
+  g_forgotten.fetch_add(1, std::memory_order_release);
+  delete static_cast<Communicator*>(value);
+  return MPI_SUCCESS;
+}
+
+bool within_world(MPI_Comm comm, int size) {
+  MPI_Group group = MPI_GROUP_NULL;
+  if (PMPI_Comm_group(comm, &group) != MPI_SUCCESS) return false;
+  std::vector<int> ranks(static_cast<std::size_t>(size)), in_world(ranks.size());
+  std::iota(ranks.begin(), ranks.end(), 0);
+  PMPI_Group_translate_ranks(group, size, ranks.data(), g_world, in_world.data());
+  PMPI_Group_free(&group);
+  for (const int rank : in_world)
+    if (rank == MPI_UNDEFINED) return false;
+  return true;
+}
+
+}  // namespace
+
+Communicator* Communicator::of(MPI_Comm comm) {
+  // Programs call many collectives in a row on one communicator: this saves the look-up.
+  struct Last {
+    MPI_Comm comm = MPI_COMM_NULL;
+    unsigned long forgotten = 0;
+    Communicator* state = nullptr;
+  };
+  thread_local Last last;
+  const unsigned long forgotten = g_forgotten.load(std::memory_order_acquire);
+  if (last.comm == comm && last.forgotten == forgotten) return last.state;
+  if (comm == MPI_COMM_NULL || g_keyval == MPI_KEYVAL_INVALID) return nullptr;
+  void* known = nullptr;
+  int found = 0;
+  if (PMPI_Comm_get_attr(comm, g_keyval, static_cast<void*>(&known), &found) != MPI_SUCCESS)
+    return nullptr;
+  auto* state = static_cast<Communicator*>(known);
+  if (!found) {
+    std::unique_ptr<Communicator> made(new Communicator(comm));
+    if (PMPI_Comm_set_attr(comm, g_keyval, made.get()) != MPI_SUCCESS) return nullptr;
+    state = made.release();
+  }
+  last = {comm, forgotten, state};
+  return state;
+}
+
+Communicator::Communicator(MPI_Comm comm) : comm_(comm), plans_(g_plan_cache_bytes, g_plan_bytes) {
+  int inter = 0;
+  PMPI_Comm_test_inter(comm, &inter);
+  PMPI_Comm_rank(comm, &rank_);
+  PMPI_Comm_size(comm, &size_);
+  eligible_ = inter == 0 && within_world(comm, size_);
+  Registry& all = registry();
+  const std::lock_guard lock(all.mutex);
+  age_ = all.made++;
+  all.states.emplace(age_, this);
+}
+
+Communicator::~Communicator() {
+  Registry& all = registry();
+  {
+    const std::lock_guard lock(all.mutex);
+    all.states.erase(age_);
+  }
+  free_own();
+}
+
+void Communicator::free_own() {
+  if (own_ == MPI_COMM_NULL) return;
+  PMPI_Comm_free(&own_);
+  own_ = MPI_COMM_NULL;
+  Registry& all = registry();
+  const std::lock_guard lock(all.mutex);
+  --all.own;
+}
+
+MPI_Comm Communicator::own() {
+  if (asked_) return own_;
+  asked_ = true;
+  Registry& all = registry();
+  int room = 0;
+  {
+    const std::lock_guard lock(all.mutex);
+    room = all.own < kMostOwn ? 1 : 0;
+  }
+  // The number of communicators is not the same on all ranks, so that they must ask each other.
+  if (PMPI_Allreduce(MPI_IN_PLACE, &room, 1, MPI_INT, MPI_MIN, comm_) != MPI_SUCCESS || room == 0)
+    return own_;
+  // MPI_Comm_dup would call the copy functions of the program's own attributes.
+  MPI_Group group = MPI_GROUP_NULL;
+  PMPI_Comm_group(comm_, &group);
+  const int rc = PMPI_Comm_create(comm_, group, &own_);
+  PMPI_Group_free(&group);
+  if (rc != MPI_SUCCESS) return own_ = MPI_COMM_NULL;
+  PMPI_Comm_set_errhandler(own_, MPI_ERRORS_RETURN);
+  const std::lock_guard lock(all.mutex);
+  ++all.own;
+  return own_;
+}
+
+int Communicator::next_tags() {
+  return static_cast<int>(sequence_++ % g_tag_slots * static_cast<unsigned>(kChannelDepth));
+}
+
+void start_communicators(std::size_t plan_cache_bytes) {
+  g_plan_cache_bytes = plan_cache_bytes;
+  PMPI_Comm_group(MPI_COMM_WORLD, &g_world);
+  void* tag_ub = nullptr;
+  int found = 0;
+  PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, static_cast<void*>(&tag_ub), &found);
+  const unsigned tags = found ? static_cast<unsigned>(*static_cast<int*>(tag_ub)) : 32767U;
+  g_tag_slots = (tags - 1) / static_cast<unsigned>(kChannelDepth);  // MPI promises 32767 at least
+  PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &g_keyval, nullptr);
+}
+
+// The states stay: a communicator that the program freed in its own delete callback, after ours,
+// may be gone, and only MPI knows. What is left of it is a handle that nobody uses.
+void stop_communicators() {
+  if (g_keyval == MPI_KEYVAL_INVALID) return;
+  Registry& all = registry();
+  std::vector<Communicator*> states;
+  {
+    const std::lock_guard lock(all.mutex);
+    for (const auto& [age, state] : all.states) states.push_back(state);
+  }
+  for (Communicator* state : states) state->free_own();
+  PMPI_Comm_free_keyval(&g_keyval);
+  PMPI_Group_free(&g_world);
+}
+
+}  // namespace unisono

@@ -1,0 +1,76 @@
+// What Unisono keeps of a communicator, in an attribute of it, from its first use to its free.
+#pragma once
+#include <mpi.h>
+
+#include <set>
+#include <string>
+#include <utility>
+
+#include "runtime/executor.h"
+#include "runtime/plan.h"
+#include "schedule/collective.h"
+
+namespace unisono {
+
+class Communicator {
+ public:
+  /// The state of `comm`, made at the first use. Local. nullptr for MPI_COMM_NULL and when the
+  /// attribute cannot be set.
+  static Communicator* of(MPI_Comm comm);
+
+  int rank() const { return rank_; }
+  int size() const { return size_; }
+  /// An intra-communicator whose ranks all have agreed with each other in MPI_Init. A fact equal on
+  /// all its ranks: a rank of another MPI_COMM_WORLD is foreign to some rank, and every rank sees
+  /// the whole group.
+  bool eligible() const { return eligible_; }
+
+  /// The private duplicate, made at the first request. Collective over the communicator; the answer
+  /// is the same on all ranks: MPI_COMM_NULL when some rank has no room for another communicator.
+  MPI_Comm own();
+  /// The first of kChannelDepth tags for the next collective on own().
+  int next_tags();
+
+  PlanCache& plans() { return plans_; }
+  Execution& execution() { return execution_; }
+  /// Memory for the key of a plan, used again by every call.
+  std::string& key_memory() { return key_memory_; }
+  /// True the first time it is asked about this collective.
+  bool is_first(Collective c) {
+    const CollectiveSet before = std::exchange(complained_, complained_ | set_of(c));
+    return !contains(before, c);
+  }
+  /// True the first time this text comes.
+  bool is_new(std::string text) { return said_.insert(std::move(text)).second; }
+
+  ~Communicator();
+  Communicator(const Communicator&) = delete;
+  Communicator& operator=(const Communicator&) = delete;
+
+ private:
+  explicit Communicator(MPI_Comm comm);
+  void free_own();
+
+  MPI_Comm comm_;
+  int rank_ = 0;
+  int size_ = 1;
+  bool eligible_ = false;
+  MPI_Comm own_ = MPI_COMM_NULL;
+  bool asked_ = false;  // own() has been decided
+  unsigned sequence_ = 0;
+  unsigned long age_ = 0;
+  PlanCache plans_;
+  Execution execution_;
+  std::string key_memory_;
+  CollectiveSet complained_ = 0;
+  std::set<std::string> said_;
+
+  friend void stop_communicators();
+};
+
+/// Collective over MPI_COMM_WORLD. Until then, and after stop, no communicator is eligible.
+void start_communicators(std::size_t plan_cache_bytes);
+/// Frees all private duplicates. Collective over MPI_COMM_WORLD; call before MPI_Finalize.
+void stop_communicators();
+
+}  // namespace unisono

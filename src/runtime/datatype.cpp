@@ -1,0 +1,239 @@
+#include "runtime/datatype.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+// Open MPI 5 has no large-count forms, and some libraries with MPICH's interface are older.
+#if MPI_VERSION >= 4
+#define UNISONO_HAS_LARGE_COUNTS
+#pragma weak PMPI_Type_get_envelope_c
+#endif
+
+namespace unisono {
+
+namespace {
+
+int g_keyval = MPI_KEYVAL_INVALID;
+
+int forget(MPI_Datatype, int, void* value, void*) {
+  delete static_cast<TypeFacts*>(value);
+  return MPI_SUCCESS;
+}
+
+/// How a datatype was made. The large-count forms must be asked for where MPI has them: MPICH
+/// refuses to tell of a type made by one (MPI_Type_vector_c) in the plain form.
+struct Envelope {
+  int combiner = MPI_COMBINER_NAMED;
+  int integers = 0, addresses = 0, types = 0;
+  bool large = false;  ///< made with large counts, which nobody here looks at
+
+  /// Neither made by the program nor to be freed by it.
+  bool is_predefined() const {
+    return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL ||
+           combiner == MPI_COMBINER_F90_COMPLEX || combiner == MPI_COMBINER_F90_INTEGER;
+  }
+};
+
+Envelope envelope_of(MPI_Datatype type) {
+  Envelope e;
+#ifdef UNISONO_HAS_LARGE_COUNTS
+  if (PMPI_Type_get_envelope_c != nullptr) {
+    MPI_Count integers = 0, addresses = 0, large = 0, types = 0;
+    PMPI_Type_get_envelope_c(type, &integers, &addresses, &large, &types, &e.combiner);
+    e.integers = static_cast<int>(integers);
+    e.addresses = static_cast<int>(addresses);
+    e.types = static_cast<int>(types);
+    e.large = large > 0;
+    return e;
+  }
+#endif
+  PMPI_Type_get_envelope(type, &e.integers, &e.addresses, &e.types, &e.combiner);
+  return e;
+}
+
+/// The arguments a derived datatype was made with; frees the handles that MPI hands out.
+class Recipe {
+ public:
+  Recipe(MPI_Datatype type, const Envelope& e)
+      : integers(static_cast<std::size_t>(e.integers)),
+        addresses_(static_cast<std::size_t>(e.addresses)),
+        types(static_cast<std::size_t>(e.types)) {
+    PMPI_Type_get_contents(type, e.integers, e.addresses, e.types, integers.data(),
+                           addresses_.data(), types.data());
+  }
+  ~Recipe() {
+    for (MPI_Datatype& type : types)
+      if (!envelope_of(type).is_predefined()) PMPI_Type_free(&type);
+  }
+  Recipe(const Recipe&) = delete;
+  Recipe& operator=(const Recipe&) = delete;
+
+  std::vector<int> integers;
+
+ private:
+  std::vector<MPI_Aint> addresses_;
+
+ public:
+  std::vector<MPI_Datatype> types;
+};
+
+TypeFacts measure(MPI_Datatype type) {
+  TypeFacts facts;
+  MPI_Count size = 0, lb = 0, extent = 0, true_lb = 0, true_extent = 0;
+  PMPI_Type_size_x(type, &size);
+  PMPI_Type_get_extent_x(type, &lb, &extent);
+  PMPI_Type_get_true_extent_x(type, &true_lb, &true_extent);
+  facts.size = size;
+  facts.lb = lb;
+  facts.extent = extent;
+  facts.true_lb = true_lb;
+  facts.true_extent = true_extent;
+  return facts;
+}
+
+// Sizes alone do not tell: {int at 4, int at 0} has no gap either. So the construction is looked
+// at, and what is not known to keep the order is packed.
+bool is_dense(MPI_Datatype type, const TypeFacts& facts, const Envelope& envelope) {
+  if (facts.size != facts.extent || facts.size != facts.true_extent) return false;
+  if (envelope.is_predefined()) return true;
+  if (envelope.large ||
+      (envelope.combiner != MPI_COMBINER_CONTIGUOUS && envelope.combiner != MPI_COMBINER_DUP &&
+       envelope.combiner != MPI_COMBINER_RESIZED && envelope.combiner != MPI_COMBINER_VECTOR))
+    return false;
+  const Recipe recipe(type, envelope);
+  const bool gaps = envelope.combiner == MPI_COMBINER_VECTOR && recipe.integers[0] > 1 &&
+                    recipe.integers[1] != recipe.integers[2];
+  return !gaps && facts_of(recipe.types[0]).dense;
+}
+
+TypeFacts work_out(MPI_Datatype type, const Envelope& envelope) {
+  TypeFacts facts = measure(type);
+  facts.dense = is_dense(type, facts, envelope);
+  if (envelope.is_predefined()) facts.kind = kind_of(type);
+  return facts;
+}
+
+/// Predefined datatypes live as long as the process: a small cache of the last ones will do.
+struct Recent {
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  TypeFacts facts;
+};
+
+}  // namespace
+
+TypeFacts facts_of(MPI_Datatype type) {
+  thread_local std::array<Recent, 8> recent;
+  thread_local std::size_t oldest = 0;
+  for (const Recent& r : recent)
+    if (r.type == type) return r.facts;
+
+  const auto stored = [type]() -> const TypeFacts* {
+    void* value = nullptr;
+    int found = 0;
+    PMPI_Type_get_attr(type, g_keyval, static_cast<void*>(&value), &found);
+    return found ? static_cast<TypeFacts*>(value) : nullptr;
+  };
+  if (const TypeFacts* known = stored()) return *known;
+  const Envelope envelope = envelope_of(type);
+  const TypeFacts facts = work_out(type, envelope);
+  if (envelope.is_predefined()) {
+    recent[oldest] = {type, facts};
+    oldest = (oldest + 1) % recent.size();
+    return facts;
+  }
+  // Two threads may meet a new type at once: what one has stored the other must not replace.
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  if (stored() != nullptr) return facts;
+  auto kept = std::make_unique<TypeFacts>(facts);
+  if (PMPI_Type_set_attr(type, g_keyval, kept.get()) == MPI_SUCCESS) kept.release();
+  return facts;
+}
+
+void start_datatypes() {
+  PMPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, forget, &g_keyval, nullptr);
+}
+
+void stop_datatypes() { PMPI_Type_free_keyval(&g_keyval); }
+
+namespace {
+
+constexpr Count kPortion = Count{1} << 30;
+
+/// MPI_Pack counts in int: the elements go in portions of at most a GiB of packed bytes.
+template <class Function>
+int in_portions(Count count, const TypeFacts& facts, Function portion) {
+  if (facts.size == 0) return MPI_SUCCESS;
+  const Count step = std::max<Count>(1, kPortion / facts.size);
+  for (Count first = 0; first < count; first += step)
+    if (const int rc = portion(first, static_cast<int>(std::min(step, count - first))); rc)
+      return rc;
+  return MPI_SUCCESS;
+}
+
+/// So many adjacent bytes as one element.
+class Bytes {
+ public:
+  explicit Bytes(Count bytes) {
+    MPI_Datatype portion = MPI_DATATYPE_NULL, portions = MPI_DATATYPE_NULL;
+    const Count whole = bytes / kPortion * kPortion;
+    PMPI_Type_contiguous(static_cast<int>(kPortion), MPI_BYTE, &portion);
+    PMPI_Type_contiguous(static_cast<int>(bytes / kPortion), portion, &portions);
+    int lengths[] = {1, static_cast<int>(bytes - whole)};
+    MPI_Aint displs[] = {0, static_cast<MPI_Aint>(whole)};
+    MPI_Datatype types[] = {portions, MPI_BYTE};
+    PMPI_Type_create_struct(2, lengths, displs, types, &type);
+    PMPI_Type_commit(&type);
+    PMPI_Type_free(&portions);
+    PMPI_Type_free(&portion);
+  }
+  ~Bytes() { PMPI_Type_free(&type); }
+  Bytes(const Bytes&) = delete;
+  Bytes& operator=(const Bytes&) = delete;
+
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+};
+
+}  // namespace
+
+int Packer::pack(const std::byte* from, Count count, MPI_Datatype type, const TypeFacts& facts,
+                 std::byte* into) const {
+  if (facts.dense) {
+    if (count > 0)
+      std::memcpy(into, from + facts.true_lb, static_cast<std::size_t>(count * facts.size));
+    return MPI_SUCCESS;
+  }
+  return in_portions(count, facts, [&](Count first, int n) {
+    const std::byte* elements = from + first * facts.extent;
+    std::byte* bytes = into + first * facts.size;
+    if (facts.size > kPortion)
+      return PMPI_Sendrecv(elements, 1, type, rank, 0, bytes, 1, Bytes(facts.size).type, rank, 0,
+                           own, MPI_STATUS_IGNORE);
+    int position = 0;
+    return PMPI_Pack(elements, n, type, bytes, static_cast<int>(n * facts.size), &position, own);
+  });
+}
+
+int Packer::unpack(const std::byte* from, std::byte* into, Count count, MPI_Datatype type,
+                   const TypeFacts& facts) const {
+  if (facts.dense) {
+    if (count > 0)
+      std::memcpy(into + facts.true_lb, from, static_cast<std::size_t>(count * facts.size));
+    return MPI_SUCCESS;
+  }
+  return in_portions(count, facts, [&](Count first, int n) {
+    const std::byte* bytes = from + first * facts.size;
+    std::byte* elements = into + first * facts.extent;
+    if (facts.size > kPortion)
+      return PMPI_Sendrecv(bytes, 1, Bytes(facts.size).type, rank, 0, elements, 1, type, rank, 0,
+                           own, MPI_STATUS_IGNORE);
+    int position = 0;
+    return PMPI_Unpack(bytes, static_cast<int>(n * facts.size), &position, elements, n, type, own);
+  });
+}
+
+}  // namespace unisono

@@ -1,0 +1,167 @@
+#include "runtime/engine.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <vector>
+
+#include "base/config.h"
+#include "base/size.h"
+#include "runtime/collective.h"
+#include "runtime/node.h"
+#include "runtime/prepared.h"
+
+namespace unisono {
+
+namespace {
+
+constexpr std::size_t kStandardPlanCache = std::size_t{64} << 20;
+
+/// FNV-1a over all variables that must be the same on all ranks.
+unsigned long long environment_hash() {
+  unsigned long long hash = 0xcbf29ce484222325ULL;
+  for (const Variable& v : kVariables) {
+    if (v.name == "UNISONO_LOG" || v.name == "UNISONO_WAIT" || v.name == "UNISONO_PLAN_CACHE")
+      continue;  // a rank's own affair
+    for (const char c : std::string(v.name) + "=" + variable(v.name) + "\n")
+      hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
+  }
+  return hash;
+}
+
+std::string bytes_text(Count bytes) { return format_size(bytes) + "B"; }
+
+}  // namespace
+
+// Never destroyed: a program may call MPI in its own exit handlers, after ours.
+Engine& Engine::instance() {
+  static Engine& engine = *new Engine;
+  return engine;
+}
+
+// One write, so that lines of several ranks do not mix.
+void Engine::say(const std::string& text) const {
+  const std::string line = "unisono: " + text + "\n";
+  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());
+}
+
+bool Engine::ranks_agree() const {
+  const unsigned long long hash = environment_hash();
+  unsigned long long extremes[2] = {hash, ~hash};
+  PMPI_Allreduce(MPI_IN_PLACE, extremes, 2, MPI_UNSIGNED_LONG_LONG, MPI_MAX, MPI_COMM_WORLD);
+  return extremes[0] == ~extremes[1];
+}
+
+void Engine::start() {
+  int rank = 0;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  first_rank_ = rank == 0;
+  // Also when this rank is disabled: it must not leave the others waiting.
+  if (!ranks_agree()) {
+    if (first_rank_)
+      say("the UNISONO_* variables are not the same on all ranks: set them alike (mpiexec -genv or "
+          "-x); everything runs in the MPI library");
+    return;
+  }
+  const std::string disabled = variable("UNISONO_DISABLE");
+  if (!disabled.empty() && disabled != "0") return;
+  read_environment();
+}
+
+void Engine::read_environment() {
+  const auto complain = [&](const std::string& text) {
+    if (first_rank_) say(text);
+  };
+  const NodeFacts node = node_facts(MPI_COMM_WORLD);
+  const Place place = node.crowded ? Place::crowded : node.one_node ? Place::roomy : Place::network;
+  selector_ = Selector(UNISONO_FLAVOUR, place);
+  for (int c = 0; c < kCollectives; ++c) {
+    const std::string name = variable_of_collective(kCollectiveNames[static_cast<std::size_t>(c)]);
+    const auto spec = selector_.force(static_cast<Collective>(c), variable(name));
+    if (!spec) {
+      complain(name + "=" + variable(name) + ": " + spec.error() + "; the MPI library's own runs");
+      static_cast<void>(selector_.force(static_cast<Collective>(c), "native"));
+    }
+  }
+
+  const std::string wait = variable("UNISONO_WAIT");
+  wait_ = node.crowded ? WaitMode::sleep : WaitMode::spin;
+  if (wait == "spin")
+    wait_ = WaitMode::spin;
+  else if (wait == "yield")
+    wait_ = WaitMode::yield;
+  else if (wait == "sleep")
+    wait_ = WaitMode::sleep;
+  else if (wait != "auto")
+    complain("UNISONO_WAIT=" + wait +
+             ": no such way; valid are auto, spin, yield, sleep; auto holds");
+
+  const auto cache = parse_size(variable("UNISONO_PLAN_CACHE"));
+  if (!cache)
+    complain("UNISONO_PLAN_CACHE=" + variable("UNISONO_PLAN_CACHE") +
+             ": no size; valid are 0, 4096, 64K, 1M, ...; 64M holds");
+  const std::string log = variable("UNISONO_LOG");
+  log_decisions_ = log == "decision";
+  if (!log.empty() && !log_decisions_)
+    complain("UNISONO_LOG=" + log + ": no such kind; valid is decision; nothing is logged");
+
+  start_datatypes();
+  start_communicators(cache ? static_cast<std::size_t>(*cache) : kStandardPlanCache);
+  active_ = true;
+}
+
+void Engine::stop() {
+  if (!active_) return;
+  active_ = false;
+  stop_communicators();
+  stop_datatypes();
+}
+
+Result<Spec> Engine::force(Collective collective, std::string_view spec) {
+  return selector_.force(collective, spec);
+}
+
+std::optional<int> Engine::run(const Call& call) {
+  const std::optional<int> rc = decide_and_run(call);
+  (rc ? own_ : left_).fetch_add(1, std::memory_order_relaxed);
+  return rc;
+}
+
+std::optional<int> Engine::decide_and_run(const Call& call) {
+  if (!active_) return std::nullopt;
+  Communicator* communicator = Communicator::of(call.comm);
+  if (communicator == nullptr || !communicator->eligible() || communicator->size() == 1)
+    return std::nullopt;
+  const auto bytes = signature_bytes(call, communicator->rank(), communicator->size());
+  if (!bytes) return std::nullopt;
+
+  int commutative = 1;
+  if (is_reducing(call.collective)) PMPI_Op_commutative(call.op, &commutative);
+  const Facts facts{call.collective, communicator->size(), *bytes, commutative != 0};
+  const Choice choice = selector_.choose(facts);
+  if ((log_decisions_ && communicator->rank() == 0) || (choice.unmet != nullptr && first_rank_))
+    report(*communicator, facts, choice);
+  if (choice.algorithm == nullptr || communicator->own() == MPI_COMM_NULL) return std::nullopt;
+  return run_collective(*communicator, call, choice, facts.commutative, wait_);
+}
+
+void Engine::report(Communicator& communicator, const Facts& facts, const Choice& choice) {
+  // Once per job: communicators side by side would all say the same.
+  if (choice.unmet != nullptr && first_rank_ && communicator.is_first(facts.collective)) {
+    const std::string text = std::string(name(facts.collective)) + " on " +
+                             std::to_string(facts.size) +
+                             " ranks: " + std::string(choice.unmet->name) + " " +
+                             std::string(choice.why) + "; the MPI library's own runs";
+    const std::lock_guard lock(mutex_);
+    if (complained_.insert(text).second) say(text);
+  }
+  if (!log_decisions_ || communicator.rank() != 0) return;
+  const Spec spec{choice.algorithm, false, choice.params};
+  std::string text = std::string(name(facts.collective)) + " of " + bytes_text(facts.bytes) +
+                     " on " + std::to_string(facts.size) + " ranks: " + unisono::text(spec) + " (" +
+                     std::string(choice.why) + ")";
+  if (communicator.is_new(text)) say(text);
+}
+
+}  // namespace unisono

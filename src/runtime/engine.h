@@ -1,0 +1,55 @@
+// The whole of Unisono in a process: configuration, agreement between the ranks, and the decision
+// for each call.
+#pragma once
+#include <atomic>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "base/result.h"
+#include "runtime/call.h"
+#include "runtime/communicator.h"
+#include "select/selector.h"
+
+namespace unisono {
+
+class Engine {
+ public:
+  static Engine& instance();
+
+  /// Collective over MPI_COMM_WORLD, after MPI_Init: reads UNISONO_*, makes sure that all ranks
+  /// read the same, and finds out where they run.
+  void start();
+  /// Before MPI_Finalize.
+  void stop();
+
+  /// Runs the call, or leaves it to the MPI library. All ranks decide alike.
+  std::optional<int> run(const Call& call);
+
+  Result<Spec> force(Collective collective, std::string_view spec);
+  /// The collectives of which run() might do anything.
+  CollectiveSet candidates() const { return active_ ? selector_.candidates() : 0; }
+
+  /// Calls that run() ran, and those that it left to the MPI library.
+  unsigned long long own_calls() const { return own_.load(std::memory_order_relaxed); }
+  unsigned long long left_calls() const { return left_.load(std::memory_order_relaxed); }
+
+ private:
+  void read_environment();
+  bool ranks_agree() const;
+  std::optional<int> decide_and_run(const Call& call);
+  void report(Communicator& communicator, const Facts& facts, const Choice& choice);
+  void say(const std::string& line) const;
+
+  bool active_ = false;
+  bool log_decisions_ = false;
+  bool first_rank_ = false;  // of MPI_COMM_WORLD: the one that speaks for all
+  WaitMode wait_ = WaitMode::spin;
+  Selector selector_;
+  std::atomic<unsigned long long> own_{0}, left_{0};
+  std::mutex mutex_;  // guards complained_
+  std::set<std::string> complained_;
+};
+
+}  // namespace unisono

@@ -1,0 +1,262 @@
+#include "runtime/executor.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+#include <mutex>
+#include <utility>
+
+namespace unisono {
+
+namespace {
+
+// MPI-3 counts are int: longer messages and reductions go in portions. Both sides cut alike, and
+// portions of one message share its tag, so that MPI keeps their order.
+constexpr Count kPortion = Count{1} << 30;
+
+constexpr std::size_t kAlignment = 64;  // a cache line; also any element type
+
+constexpr std::size_t aligned(Count bytes) {
+  return (static_cast<std::size_t>(bytes) + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+/// What memory n elements need before and after the address of the first. User-defined operations
+/// may write whole elements, whatever part of them the datatype names; absolute addresses
+/// (MPI_BOTTOM) in a datatype are no part of an element.
+struct Footprint {
+  Count before, after;
+  Footprint(const TypeFacts& unit, Count n) {
+    const Count step = (n - 1) * unit.extent;
+    const bool absolute = std::abs(unit.true_lb) > 64 * (std::abs(unit.extent) + unit.true_extent);
+    Count low = unit.true_lb, high = unit.true_lb + unit.true_extent;
+    if (!absolute) {
+      low = std::min({low, unit.lb, Count{0}});
+      high = std::max({high, unit.lb + unit.extent, Count{0}});
+    }
+    before = -low + std::max<Count>(0, -step);
+    after = high + std::max<Count>(0, step);
+  }
+};
+
+// Scratch memory up to this size is kept by an execution, of which there is one per communicator;
+// larger memory is kept once, for whoever needs it next. More is given back to the system.
+constexpr std::size_t kOwnScratch = std::size_t{64} << 10;
+constexpr std::size_t kKeptScratch = std::size_t{64} << 20;
+
+/// The large scratch memory that the last execution is done with: fresh pages cost more to touch
+/// than to copy.
+class Spare {
+ public:
+  static Spare& instance() {
+    static Spare& spare = *new Spare;  // never destroyed: exit handlers may use MPI
+    return spare;
+  }
+  ScratchMemory take(std::size_t size) {
+    const std::lock_guard lock(mutex_);
+    if (memory_.size >= size) return std::exchange(memory_, {});
+    return {};
+  }
+  void give(ScratchMemory memory) {
+    if (memory.size > kKeptScratch) return;
+    const std::lock_guard lock(mutex_);
+    if (memory.size > memory_.size) memory_ = std::move(memory);
+  }
+
+ private:
+  std::mutex mutex_;
+  ScratchMemory memory_;
+};
+
+}  // namespace
+
+std::byte* Execution::address(BufferId buffer, Count offset) const {
+  return buffers_[buffer] + offset * binding_.unit.extent;
+}
+
+// One allocation for all scratch buffers, each with its first element aligned as the user's may be.
+void Execution::place_scratch() {
+  const auto lengths = plan_->schedule().scratch();
+  std::size_t total = kAlignment;
+  for (const Count n : lengths) {
+    const Footprint footprint(binding_.unit, n);
+    if (n > 0) total += aligned(footprint.before) + aligned(footprint.after);
+  }
+  if (total > scratch_.size) scratch_ = Spare::instance().take(total);
+  if (total > scratch_.size) scratch_ = {std::make_unique_for_overwrite<std::byte[]>(total), total};
+  const auto misfit = reinterpret_cast<std::uintptr_t>(scratch_.bytes.get()) % kAlignment;
+  std::byte* at = scratch_.bytes.get() + (kAlignment - misfit) % kAlignment;
+  buffers_.resize(kFirstScratch + lengths.size());
+  for (std::size_t k = 0; k < lengths.size(); ++k) {
+    if (lengths[k] == 0) continue;
+    const Footprint footprint(binding_.unit, lengths[k]);
+    buffers_[kFirstScratch + k] = at + aligned(footprint.before);
+    at += aligned(footprint.before) + aligned(footprint.after);
+  }
+}
+
+int Execution::start(const Plan& plan, const Binding& binding) {
+  assert(done());
+  plan_ = &plan;
+  binding_ = binding;
+  left_ = plan.schedule().ops().size();
+  open_.assign(plan.open().begin(), plan.open().end());
+  ready_.assign(plan.sources().begin(), plan.sources().end());
+  next_ready_ = 0;
+  buffers_.assign(kFirstScratch, nullptr);
+  buffers_[kInput] = binding.input;
+  buffers_[kOutput] = binding.output;
+  if (!plan.schedule().scratch().empty()) place_scratch();
+  return run_ready();
+}
+
+int Execution::run_ready() {
+  while (next_ready_ < ready_.size())
+    if (const int rc = begin(ready_[next_ready_++]); rc != MPI_SUCCESS) return fail(rc);
+  ready_.clear();
+  next_ready_ = 0;
+  return MPI_SUCCESS;
+}
+
+int Execution::begin(OpId id) {
+  const Op& op = plan_->schedule().ops()[id];
+  int rc = MPI_SUCCESS;
+  switch (op.kind) {
+    case OpKind::send:
+    case OpKind::recv: return begin_message(id, op);
+    case OpKind::copy: rc = copy(op); break;
+    case OpKind::reduce: rc = reduce(op); break;
+    case OpKind::join: break;
+  }
+  if (rc == MPI_SUCCESS) complete(id);
+  return rc;
+}
+
+int Execution::begin_message(OpId id, const Op& op) {
+  const int tag = binding_.first_tag + static_cast<int>(op.position() % kChannelDepth);
+  Count at = 0;
+  do {  // a token has no units, but is a message
+    const int n = static_cast<int>(std::min(kPortion, op.length - at));
+    std::byte* where = op.length == 0 ? nullptr : address(op.buffer, op.offset + at);
+    MPI_Request request = MPI_REQUEST_NULL;
+    make_room();
+    const int rc = op.kind == OpKind::send
+                       ? PMPI_Isend(where, n, binding_.type, op.peer, tag, binding_.comm, &request)
+                       : PMPI_Irecv(where, n, binding_.type, op.peer, tag, binding_.comm, &request);
+    if (rc != MPI_SUCCESS) return rc;
+    requests_.push_back(request);
+    request_ops_.push_back(id);
+    ++open_[id];
+    at += n;
+  } while (at < op.length);
+  return MPI_SUCCESS;
+}
+
+// Beforehand, for nothing may fail once a message is under way.
+void Execution::make_room() {
+  if (requests_.size() < std::min(requests_.capacity(), request_ops_.capacity())) return;
+  const std::size_t room = std::max<std::size_t>(16, 2 * requests_.size());
+  requests_.reserve(room);
+  request_ops_.reserve(room);
+}
+
+int Execution::copy(const Op& op) const {
+  const std::byte* from = address(op.from_buffer, op.from_offset);
+  std::byte* into = address(op.buffer, op.offset);
+  const TypeFacts& unit = binding_.unit;
+  if (unit.dense) {
+    std::memcpy(into + unit.true_lb, from + unit.true_lb,
+                static_cast<std::size_t>(op.length * unit.size));
+    return MPI_SUCCESS;
+  }
+  // Elements with gaps: only MPI knows which bytes are theirs.
+  for (Count at = 0; at < op.length; at += kPortion) {
+    const int n = static_cast<int>(std::min(kPortion, op.length - at));
+    const int rc =
+        PMPI_Sendrecv(from + at * unit.extent, n, binding_.type, binding_.rank, binding_.first_tag,
+                      into + at * unit.extent, n, binding_.type, binding_.rank, binding_.first_tag,
+                      binding_.comm, MPI_STATUS_IGNORE);
+    if (rc != MPI_SUCCESS) return rc;
+  }
+  return MPI_SUCCESS;
+}
+
+int Execution::reduce(const Op& op) const {
+  for (Count at = 0; at < op.length; at += kPortion) {
+    const int n = static_cast<int>(std::min(kPortion, op.length - at));
+    const int rc =
+        PMPI_Reduce_local(address(op.from_buffer, op.from_offset + at),
+                          address(op.buffer, op.offset + at), n, binding_.type, binding_.op);
+    if (rc != MPI_SUCCESS) return rc;
+  }
+  return MPI_SUCCESS;
+}
+
+void Execution::complete(OpId id) {
+  --left_;
+  for (const OpId next : plan_->dependents(id))
+    if (--open_[next] == 0) ready_.push_back(next);
+}
+
+int Execution::progress() {
+  moved_ = false;
+  if (requests_.empty()) return MPI_SUCCESS;
+  int count = 0;
+  completed_.resize(requests_.size());
+  statuses_.resize(requests_.size());
+  const int rc = PMPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &count,
+                               completed_.data(), statuses_.data());
+  if (rc == MPI_ERR_IN_STATUS)
+    for (int i = 0; i < count; ++i)
+      if (const int error = statuses_[static_cast<std::size_t>(i)].MPI_ERROR;
+          error != MPI_SUCCESS && error != MPI_ERR_PENDING)
+        return fail(error);
+  if (rc != MPI_SUCCESS) return fail(rc);
+  if (count <= 0) return MPI_SUCCESS;
+  moved_ = true;
+  std::sort(completed_.begin(), completed_.begin() + count);  // earlier messages first
+  for (int i = 0; i < count; ++i) {
+    const OpId id = request_ops_[static_cast<std::size_t>(completed_[static_cast<std::size_t>(i)])];
+    if (--open_[id] == 0) complete(id);
+  }
+  // Close the gaps: MPI has set the completed requests to null.
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < requests_.size(); ++i) {
+    if (requests_[i] == MPI_REQUEST_NULL) continue;
+    requests_[kept] = requests_[i];
+    request_ops_[kept++] = request_ops_[i];
+  }
+  requests_.resize(kept);
+  request_ops_.resize(kept);
+  return run_ready();
+}
+
+int Execution::finish(WaitMode mode) {
+  Waiter waiter(mode);
+  int rc = MPI_SUCCESS;
+  while (!done() && rc == MPI_SUCCESS) {
+    rc = progress();
+    moved_ ? waiter.something_came() : waiter.nothing_came();
+  }
+  if (scratch_.size > kOwnScratch) Spare::instance().give(std::exchange(scratch_, {}));
+  return rc;
+}
+
+// MPI leaves the state of a failed communicator open; what is under way is called off as far as
+// possible, so that nothing is written into the program's memory later.
+int Execution::fail(int error) {
+  for (std::size_t i = 0; i < requests_.size(); ++i) {
+    if (requests_[i] == MPI_REQUEST_NULL) continue;
+    if (plan_->schedule().ops()[request_ops_[i]].kind == OpKind::recv) PMPI_Cancel(&requests_[i]);
+    PMPI_Request_free(&requests_[i]);
+  }
+  if (!requests_.empty()) static_cast<void>(scratch_.bytes.release());  // still read and written
+  scratch_ = {};
+  requests_.clear();
+  request_ops_.clear();
+  ready_.clear();
+  next_ready_ = 0;
+  left_ = 0;
+  return error;
+}
+
+}  // namespace unisono

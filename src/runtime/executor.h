@@ -1,0 +1,77 @@
+// Runs a plan over point-to-point messages: a state machine that can be left and resumed, so that
+// blocking, nonblocking and persistent calls are the same thing.
+#pragma once
+#include <mpi.h>
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "runtime/datatype.h"
+#include "runtime/plan.h"
+#include "runtime/wait.h"
+
+namespace unisono {
+
+/// What the units of a schedule are in this call.
+struct Binding {
+  std::byte* input = nullptr;  ///< address of unit 0; may be null where there is none
+  std::byte* output = nullptr;
+  MPI_Datatype type = MPI_BYTE;  ///< of one unit
+  TypeFacts unit = kByteFacts;
+  MPI_Op op = MPI_OP_NULL;
+  MPI_Comm comm = MPI_COMM_NULL;  ///< private to Unisono
+  int rank = 0;                   ///< in comm
+  int first_tag = 0;              ///< kChannelDepth tags from here on are free
+};
+
+struct ScratchMemory {
+  std::unique_ptr<std::byte[]> bytes;
+  std::size_t size = 0;
+};
+
+class Execution {
+ public:
+  Execution() = default;
+  Execution(const Execution&) = delete;
+  Execution& operator=(const Execution&) = delete;
+
+  /// Starts what can start at once. `plan` must live until the execution is done. Returns an MPI
+  /// error code; after an error the execution is over.
+  int start(const Plan& plan, const Binding& binding);
+  /// Tests for messages without blocking and starts what has become ready. An MPI error code.
+  int progress();
+  bool done() const { return left_ == 0; }
+  /// Whether the last progress() saw anything complete.
+  bool moved() const { return moved_; }
+  /// progress() until done, waiting as `mode` says.
+  int finish(WaitMode mode);
+
+ private:
+  int begin(OpId id);
+  int begin_message(OpId id, const Op& op);
+  int copy(const Op& op) const;
+  int reduce(const Op& op) const;
+  void complete(OpId id);
+  int run_ready();
+  int fail(int error);
+  std::byte* address(BufferId buffer, Count offset) const;
+  void place_scratch();
+  void make_room();
+
+  const Plan* plan_ = nullptr;
+  Binding binding_;
+  std::size_t left_ = 0;
+  bool moved_ = false;
+  std::vector<std::byte*> buffers_;  // the addresses of unit 0
+  std::vector<std::uint32_t> open_;  // per op: dependencies, then portions under way
+  std::vector<OpId> ready_;          // a queue: ready_[next_ready_...]
+  std::size_t next_ready_ = 0;
+  std::vector<MPI_Request> requests_;
+  std::vector<OpId> request_ops_;
+  std::vector<int> completed_;
+  std::vector<MPI_Status> statuses_;
+  ScratchMemory scratch_;
+};
+
+}  // namespace unisono

@@ -1,0 +1,18 @@
+// The cores this job may use, and whether its ranks have one each.
+#pragma once
+#include <mpi.h>
+
+namespace unisono {
+
+struct NodeFacts {
+  bool crowded = false;   ///< on some node the job has more ranks than cores
+  bool one_node = false;  ///< all ranks share one node
+};
+
+/// Collective over `world`; the same facts on all ranks.
+NodeFacts node_facts(MPI_Comm world);
+
+/// Whole cores that the control group's quota allows this process; INT_MAX without a quota.
+int quota_cores();
+
+}  // namespace unisono

@@ -1,0 +1,24 @@
+// Which operations MPI defines for which datatypes (MPI-4.1, 6.9.2). An operation and a datatype
+// that do not fit are an error on all ranks, which the MPI library must find before any message.
+#pragma once
+#include <mpi.h>
+
+namespace unisono {
+
+enum class TypeKind : unsigned char {
+  other,  ///< derived, or nothing that the standard names: no predefined operation
+  integer,
+  floating,
+  logical,
+  complex,
+  byte,
+  pair,  ///< of MPI_MINLOC and MPI_MAXLOC
+};
+
+TypeKind kind_of(MPI_Datatype type);
+
+/// Whether `op` is the program's own, or predefined and defined for this kind. False for
+/// MPI_OP_NULL and for operations that are none of a reduction.
+bool is_defined(MPI_Op op, TypeKind kind);
+
+}  // namespace unisono

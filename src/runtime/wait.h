@@ -1,0 +1,25 @@
+// How a rank waits for messages.
+#pragma once
+#include <string_view>
+
+namespace unisono {
+
+enum class WaitMode {
+  spin,   ///< test again at once: every rank has a core
+  yield,  ///< give the core away between tests
+  sleep,  ///< yield a while, then sleep between tests
+};
+
+/// One wait, from the first test that found nothing to the next that found something.
+class Waiter {
+ public:
+  explicit Waiter(WaitMode mode) : mode_(mode) {}
+  void nothing_came();  ///< call after each fruitless test
+  void something_came() { tests_ = 0; }
+
+ private:
+  WaitMode mode_;
+  int tests_ = 0;
+};
+
+}  // namespace unisono

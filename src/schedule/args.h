@@ -1,0 +1,79 @@
+// What an algorithm is told about a call. Everything a rank needs, nothing it must ask for.
+#pragma once
+#include <span>
+
+#include "schedule/collective.h"
+#include "schedule/schedule.h"
+
+namespace unisono {
+
+/// How p blocks lie in a buffer, in units: equal and adjacent, or given by counts and
+/// displacements.
+struct Layout {
+  Count count = 0;                ///< length of every block when `counts` is empty
+  std::span<const Count> counts;  ///< length of block i (irregular collectives)
+  std::span<const Count> displs;  ///< offset of block i; empty: the blocks are adjacent
+
+  Count length(int i) const { return counts.empty() ? count : counts[static_cast<std::size_t>(i)]; }
+  /// O(1) for equal blocks and given displacements, else the sum of the counts before i.
+  Count offset(int i) const;
+  /// Sum of the lengths of blocks [first, last).
+  Count total(int first, int last) const;
+};
+
+/// Parameters an algorithm may take. A catalogue row names those it reads, with their limits.
+struct Params {
+  Count segment = 0;  ///< bytes of one pipeline segment
+  Count radix = 0;    ///< k of k-nomial trees, radix of Bruck
+  Count window = 0;   ///< messages in flight
+  bool operator==(const Params&) const = default;
+};
+
+/// The call as one rank sees it. Lengths in units.
+///
+///   collective               input                    output
+///   bcast                    -                        count (read on the root)
+///   gather, gatherv          send.length(rank)        root: blocks of recv
+///   scatter, scatterv        root: blocks of send     recv.length(rank)
+///   allgather, allgatherv    recv.length(rank)        blocks of recv
+///   alltoall, v, w           blocks of send           blocks of recv
+///   reduce                   count                    root: count
+///   allreduce, scan, exscan  count                    count
+///   reduce_scatter, _block   blocks of recv           recv.length(rank)
+///
+/// gatherv and scatterv: the counts of all ranks are known on the root only, unless
+/// `all_counts_known`; then every rank has them in recv.counts (gatherv) or send.counts (scatterv)
+/// and displs are given on the root only. alltoallv: `matrix` is empty unless the algorithm's row
+/// asks for it; then matrix[i * size + j] is what rank i sends to rank j.
+struct Args {
+  Collective collective = Collective::barrier;
+  int rank = 0;
+  int size = 1;
+  int root = 0;
+  Count count = 0;       ///< bcast, reduce, allreduce, scan, exscan: the whole vector
+  Count unit_bytes = 1;  ///< bytes of the signature in one unit, equal on all ranks
+  Layout send;
+  Layout recv;
+  std::span<const Count> matrix;
+  bool all_counts_known = true;
+  bool commutative = true;
+  bool in_place = false;  ///< MPI_IN_PLACE was given on THIS rank
+  Params params;
+
+  bool is_root() const { return rank == root; }
+
+  // The user's buffers, MPI_IN_PLACE taken into account.
+  /// What this rank contributes, whole (scatter and alltoall: use input_block).
+  Slice input() const;
+  /// Block i of the input: scatter (root), alltoall, reduce_scatter.
+  Slice input_block(int i) const;
+  /// Where this rank's whole result goes (gather and alltoall: use output_block).
+  Slice output() const;
+  /// Block i of the output: gather (root), allgather, alltoall.
+  Slice output_block(int i) const;
+
+  /// params.segment in units: at least one, and so large that `length` has at most 4096 segments.
+  Count segment_of(Count length) const;
+};
+
+}  // namespace unisono

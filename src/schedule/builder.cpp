@@ -1,0 +1,181 @@
+#include "schedule/builder.h"
+
+#include <algorithm>
+#include <cassert>
+#include <limits>
+#include <stdexcept>
+#include <utility>
+
+namespace unisono {
+
+Builder::Builder(const Args& args) : args_(args), touched_(kFirstScratch) {}
+
+// ---- buffers ------------------------------------------------------------------------------------
+
+bool Builder::adjacent_output() const {
+  if (args_.recv.displs.empty()) return true;
+  Count next = args_.recv.displs[0];
+  for (int i = 0; i < args_.size; next += args_.recv.length(i++))
+    if (args_.recv.displs[static_cast<std::size_t>(i)] != next) return false;
+  return true;
+}
+
+Slice Builder::output_blocks(int first, int count) const {
+  if (count == 0) return {kOutput, 0, 0};
+  return {kOutput, args_.recv.offset(first), args_.recv.total(first, first + count)};
+}
+
+Slice Builder::scratch(Count length) {
+  const std::size_t next = kFirstScratch + scratch_.size();
+  if (next > std::numeric_limits<BufferId>::max())
+    throw std::length_error("more than 254 scratch buffers in a schedule");
+  const auto id = static_cast<BufferId>(next);
+  scratch_.push_back(length);
+  touched_.emplace_back();
+  return {id, 0, length};
+}
+
+// ---- ops ----------------------------------------------------------------------------------------
+
+OpId Builder::send(int peer, Slice slice) {
+  return slice.length == 0 ? kNoOp : add_message(OpKind::send, peer, slice);
+}
+
+OpId Builder::recv(int peer, Slice slice) {
+  return slice.length == 0 ? kNoOp : add_message(OpKind::recv, peer, slice);
+}
+
+OpId Builder::send_token(int peer) { return add_message(OpKind::send, peer, {}); }
+OpId Builder::recv_token(int peer) { return add_message(OpKind::recv, peer, {}); }
+
+OpId Builder::copy(Slice from, Slice into) {
+  return from == into ? kNoOp : add_local(OpKind::copy, from, into);
+}
+
+OpId Builder::reduce(Slice from, Slice into) { return add_local(OpKind::reduce, from, into); }
+
+OpId Builder::add_local(OpKind kind, Slice from, Slice into) {
+  assert(from.length == into.length);
+  if (from.length == 0) return kNoOp;
+  return add({.kind = kind,
+              .buffer = into.buffer,
+              .from_buffer = from.buffer,
+              .offset = into.offset,
+              .length = into.length,
+              .from_offset = from.offset});
+}
+
+OpId Builder::add_message(OpKind kind, int peer, Slice slice) {
+  assert(peer >= 0 && peer < args_.size && peer != args_.rank);
+  auto& channel = channels_[std::int64_t{peer} * 2 + (kind == OpKind::send ? 1 : 0)];
+  const auto position = static_cast<Count>(channel.size());
+  if (position >= window_) after(channel[static_cast<std::size_t>(position - window_)]);
+  const OpId id = add({.kind = kind,
+                       .buffer = slice.buffer,
+                       .peer = peer,
+                       .offset = slice.offset,
+                       .length = slice.length,
+                       .from_offset = position});
+  channel.push_back(id);
+  return id;
+}
+
+OpId Builder::add(const Op& op) {
+  const auto id = static_cast<OpId>(ops_.size());
+  ops_.push_back(op);
+  for (const OpId earlier : pending_) depend(earlier);
+  pending_.clear();
+  switch (op.kind) {
+    case OpKind::send: depend_on_readers_and_writer(id, op.slice(), false); break;
+    case OpKind::recv: depend_on_readers_and_writer(id, op.slice(), true); break;
+    case OpKind::copy:
+    case OpKind::reduce:
+      depend_on_readers_and_writer(id, op.from(), false);
+      depend_on_readers_and_writer(id, op.slice(), true);
+      break;
+    case OpKind::join:
+      for (OpId i = round_begin_; i < id; ++i) depend(i);
+      break;
+  }
+  // What lies before the last join is implied by the join, and the join by any op after it.
+  auto begin = deps_.begin() + first_dep_.back();
+  deps_.erase(std::remove_if(begin, deps_.end(), [&](OpId d) { return d < round_begin_; }),
+              deps_.end());
+  begin = deps_.begin() + first_dep_.back();
+  if (begin == deps_.end() && round_ != kNoOp) deps_.push_back(round_);
+  begin = deps_.begin() + first_dep_.back();
+  std::sort(begin, deps_.end());
+  deps_.erase(std::unique(begin, deps_.end()), deps_.end());
+  first_dep_.push_back(static_cast<std::uint32_t>(deps_.size()));
+  return id;
+}
+
+void Builder::depend(OpId on) {
+  if (on != kNoOp && on != ops_.size() - 1) deps_.push_back(on);
+}
+
+// The user's input is never written, so that reads of it need no record.
+void Builder::depend_on_readers_and_writer(OpId id, Slice slice, bool writes) {
+  if (slice.buffer == kInput || slice.length == 0) return;
+  Intervals& intervals = touched_[slice.buffer];
+  const Count begin = slice.offset;
+  const Count end = slice.offset + slice.length;
+
+  const auto split_at = [&](Count at) {
+    auto it = intervals.lower_bound(at);
+    if (it == intervals.begin()) return;
+    auto& left = std::prev(it)->second;
+    if (left.end <= at) return;
+    Touch right = left;
+    left.end = at;
+    intervals.emplace_hint(it, at, std::move(right));
+  };
+  split_at(begin);
+  split_at(end);
+
+  auto it = intervals.lower_bound(begin);
+  if (writes) {
+    for (; it != intervals.end() && it->first < end; it = intervals.erase(it)) {
+      if (it->second.readers.empty()) depend(it->second.writer);
+      for (const OpId reader : it->second.readers) depend(reader);
+    }
+    intervals.emplace_hint(it, begin, Touch{end, id, {}});
+    return;
+  }
+  Count at = begin;
+  while (at < end) {
+    if (it == intervals.end() || it->first > at) {  // a gap nobody has touched yet
+      const Count gap_end = it == intervals.end() ? end : std::min(end, it->first);
+      it = intervals.emplace_hint(it, at, Touch{gap_end, kNoOp, {id}});
+    } else {
+      depend(it->second.writer);
+      it->second.readers.push_back(id);
+    }
+    at = it->second.end;
+    ++it;
+  }
+}
+
+// ---- order --------------------------------------------------------------------------------------
+
+void Builder::end_round() {
+  if (round_begin_ == ops_.size()) return;
+  const OpId id = add({.kind = OpKind::join});
+  round_ = id;
+  round_begin_ = id;
+}
+
+void Builder::after(OpId id) {
+  if (id != kNoOp) pending_.push_back(id);
+}
+
+void Builder::channel_window(Count messages) {
+  assert(messages >= 1 && messages <= kChannelDepth);
+  window_ = messages;
+}
+
+Schedule Builder::finish() && {
+  return {std::move(ops_), std::move(first_dep_), std::move(deps_), std::move(scratch_)};
+}
+
+}  // namespace unisono

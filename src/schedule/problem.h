@@ -1,0 +1,46 @@
+// A call seen from outside, and what each of its ranks is told: for the checker's tests, `unisono
+// show`, the generated documentation and the models, which look at all ranks together.
+#pragma once
+#include <vector>
+
+#include "schedule/args.h"
+
+namespace unisono {
+
+struct Problem {
+  Collective collective = Collective::barrier;
+  int size = 1;
+  int root = 0;
+  /// The vector (bcast, reduce, allreduce, scan, exscan) or one block, in units. Irregular
+  /// collectives without `counts` get blocks of count, 0, count + 1, ... units (see block_length).
+  Count count = 0;
+  std::vector<Count> counts;  ///< irregular: p entries, alltoallv/w: p * p by rows (source ranks)
+  bool in_place = false;      ///< on all ranks where MPI allows it
+  bool gaps = false;          ///< irregular: displacements that are not adjacent nor in rank order
+  bool commutative = true;
+  bool share_counts =
+      true;  ///< gatherv/scatterv: all ranks know all counts; alltoallv/w: the matrix
+  Count unit_bytes = 1;
+  Params params;
+};
+
+/// The arguments of every rank, and the arrays behind them.
+class Ranks {
+ public:
+  explicit Ranks(const Problem& problem);
+  Ranks(const Ranks&) = delete;
+  Ranks& operator=(const Ranks&) = delete;
+
+  const std::vector<Args>& args() const { return args_; }
+  const Args& operator[](int rank) const { return args_[static_cast<std::size_t>(rank)]; }
+
+ private:
+  std::vector<Count> counts_;                // p, or p * p by rows
+  std::vector<std::vector<Count>> columns_;  // alltoallv: what rank j receives from each
+  std::vector<std::vector<Count>> displs_;   // kept alive for the spans
+  std::vector<Args> args_;
+
+  std::span<const Count> displacements(std::span<const Count> counts, bool gaps);
+};
+
+}  // namespace unisono

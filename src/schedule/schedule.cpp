@@ -1,0 +1,24 @@
+#include "schedule/schedule.h"
+
+#include <utility>
+
+namespace unisono {
+
+Schedule::Schedule(std::vector<Op> ops, std::vector<std::uint32_t> first_dep,
+                   std::vector<OpId> deps, std::vector<Count> scratch)
+    : ops_(std::move(ops)),
+      first_dep_(std::move(first_dep)),
+      deps_(std::move(deps)),
+      scratch_(std::move(scratch)) {
+  ops_.shrink_to_fit();
+  first_dep_.shrink_to_fit();
+  deps_.shrink_to_fit();
+}
+
+std::size_t Schedule::bytes() const {
+  return sizeof *this + ops_.capacity() * sizeof(Op) +
+         first_dep_.capacity() * sizeof first_dep_[0] + deps_.capacity() * sizeof(OpId) +
+         scratch_.capacity() * sizeof(Count);
+}
+
+}  // namespace unisono

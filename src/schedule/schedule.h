@@ -1,0 +1,92 @@
+// A schedule: what ONE rank does in one collective, as data.
+//
+// Ops stand in program order and form a DAG: an op may start as soon as the ops it depends on are
+// complete. Messages between two ranks match by position: the k-th send from a to b is received by
+// the k-th receive on b from a. Slices are counted in units; the runtime says what a unit is (one
+// byte of the signature when data only moves, one element of the datatype when it is reduced), so
+// that a schedule knows neither pointers nor MPI handles.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace unisono {
+
+using Count = std::int64_t;  ///< a number of units
+
+/// 0 is the user's input, 1 the user's output, 2 + k the k-th scratch buffer.
+using BufferId = std::uint8_t;
+inline constexpr BufferId kInput = 0;
+inline constexpr BufferId kOutput = 1;
+inline constexpr BufferId kFirstScratch = 2;
+
+/// `length` units of a buffer from `offset` on.
+struct Slice {
+  BufferId buffer = kInput;
+  Count offset = 0;
+  Count length = 0;
+
+  /// The part [from, from + units) of this slice.
+  constexpr Slice part(Count from, Count units) const { return {buffer, offset + from, units}; }
+  bool operator==(const Slice&) const = default;
+};
+
+enum class OpKind : std::uint8_t {
+  send,    ///< slice() to peer()
+  recv,    ///< slice() from peer()
+  copy,    ///< from() into slice()
+  reduce,  ///< slice() = from() (+) slice(): from() is the LEFT operand, as in MPI_Reduce_local
+  join,    ///< nothing; the end of a round
+};
+
+using OpId = std::uint32_t;
+inline constexpr OpId kNoOp = ~OpId{0};
+
+/// 32 bytes. A message and a local op share the last field; use the named accessors.
+struct Op {
+  OpKind kind = OpKind::join;
+  BufferId buffer = kInput;       ///< the slice sent, received into, or written
+  BufferId from_buffer = kInput;  ///< copy and reduce: the slice read
+  std::int32_t peer = -1;         ///< send and recv
+  Count offset = 0;
+  Count length = 0;
+  Count from_offset = 0;  ///< copy and reduce; for messages the position on the channel
+
+  bool is_message() const { return kind == OpKind::send || kind == OpKind::recv; }
+  Slice slice() const { return {buffer, offset, length}; }
+  Slice from() const { return {from_buffer, from_offset, length}; }
+  /// Messages: how many messages this rank has exchanged with peer in this direction before.
+  Count position() const { return from_offset; }
+};
+static_assert(sizeof(Op) == 32);
+
+/// At most so many messages of one schedule are under way on one channel (ordered pair of ranks);
+/// the builder orders message k after message k - kChannelDepth. Bounds the tags that are needed.
+inline constexpr Count kChannelDepth = 1024;
+
+class Schedule {
+ public:
+  std::span<const Op> ops() const { return ops_; }
+  /// The ops that must be complete before op `id` starts; all are smaller than `id`.
+  std::span<const OpId> dependencies(OpId id) const {
+    return {deps_.data() + first_dep_[id], first_dep_[id + 1] - first_dep_[id]};
+  }
+  /// Length of each scratch buffer, in units.
+  std::span<const Count> scratch() const { return scratch_; }
+  /// Memory held, in bytes.
+  std::size_t bytes() const;
+
+  /// For the builder, the reader and tests that mutate: takes the parts as they are.
+  Schedule(std::vector<Op> ops, std::vector<std::uint32_t> first_dep, std::vector<OpId> deps,
+           std::vector<Count> scratch);
+  Schedule() : first_dep_{0} {}
+
+ private:
+  std::vector<Op> ops_;
+  std::vector<std::uint32_t> first_dep_;  // ops + 1 entries into deps_
+  std::vector<OpId> deps_;
+  std::vector<Count> scratch_;
+};
+
+}  // namespace unisono

@@ -1,0 +1,34 @@
+// What Unisono chooses when the user says nothing: the MPI library's own algorithm, except in the
+// cells of this table, each of which a measurement in docs/results/ has put there.
+#pragma once
+#include <span>
+#include <string_view>
+
+#include "schedule/collective.h"
+#include "schedule/schedule.h"
+
+namespace unisono {
+
+/// Where the ranks of the job are.
+enum class Place : std::uint8_t {
+  roomy,    ///< on one node, a core for every rank
+  crowded,  ///< more ranks than cores on some node
+  network,  ///< on several nodes, a core for every rank
+};
+
+/// A cell: ranks and bytes are intervals with both ends in them. Bytes are those of Facts.
+struct Default {
+  std::string_view flavour;  ///< of the MPI library: mpich, openmpi, abi
+  Place place;
+  Collective collective;
+  int least_ranks, most_ranks;
+  Count least_bytes, most_bytes;
+  std::string_view spec;
+};
+
+/// The page that shows the measurements.
+inline constexpr std::string_view kDefaultsPage = "docs/results/defaults.md";
+
+std::span<const Default> defaults();
+
+}  // namespace unisono

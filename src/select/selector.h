@@ -1,0 +1,58 @@
+// Which algorithm runs a call: forced by the user, else the table of defaults, else the MPI
+// library's own. Decides by facts equal on all ranks only.
+#pragma once
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "select/defaults.h"
+#include "select/spec.h"
+
+namespace unisono {
+
+/// What all ranks know of a call.
+struct Facts {
+  Collective collective = Collective::barrier;
+  int size = 1;
+  /// Of the signature: the vector (bcast, reduce, allreduce, scan, exscan), one block (gather,
+  /// scatter, allgather, alltoall; allgatherv: the mean), all blocks (reduce_scatter, _block); 0
+  /// for the other irregular ones, of which no rank knows all counts.
+  Count bytes = 0;
+  bool commutative = true;
+};
+
+struct Choice {
+  const Algorithm* algorithm = nullptr;  ///< nullptr: the MPI library's own
+  Params params;
+  std::string_view why;  ///< "forced", "docs/results/node.md", "no better one known", ...
+  /// The forced algorithm that cannot serve this call; `why` says what it lacks.
+  const Algorithm* unmet = nullptr;
+};
+
+class Selector {
+ public:
+  /// The defaults that hold for this MPI library and place.
+  Selector(std::string_view flavour, Place place);
+  Selector() = default;
+
+  /// Forces an algorithm; "default" takes it back. The error is one line.
+  Result<Spec> force(Collective collective, std::string_view spec);
+  /// The collectives that choose() might not leave to the MPI library.
+  CollectiveSet candidates() const;
+  /// Never returns an algorithm that cannot serve the call; `why` then tells what it lacks.
+  Choice choose(const Facts& facts) const;
+
+ private:
+  struct Cell {
+    const Default* row;
+    Spec spec;
+  };
+  std::array<Spec, kCollectives> forced_ = filled();
+  std::array<std::vector<Cell>, kCollectives> cells_;
+
+  static std::array<Spec, kCollectives> filled();
+};
+
+}  // namespace unisono

@@ -1,0 +1,83 @@
+// One cell of the table: a collective at one size, with its buffers on this rank.
+#pragma once
+#include <mpi.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/bench/collectives.h"
+#include "tools/bench/values.h"
+
+namespace unisono::bench {
+
+/// Everything that defines a cell, alike on all ranks.
+struct Setting {
+  Collective collective = Collective::barrier;
+  Count bytes = 0;  ///< as users give it; the documentation says of what
+  const ElementType* type = nullptr;
+  Operation operation = Operation::sum;
+  MPI_Op op = MPI_OP_NULL;
+  int root = 0;
+  bool in_place = false;
+  MPI_Comm comm = MPI_COMM_NULL;
+  int rank = 0;
+  int size = 1;
+};
+
+struct Mismatch {
+  Count index;  ///< element of the output buffer
+  std::string expected, found;
+};
+
+class Cell {
+ public:
+  /// Why the setting cannot be run ("needs 3 GiB per rank, ..."), or nothing. Alike on all ranks.
+  static std::optional<std::string> obstacle(const Setting& setting, Count memory_limit);
+
+  explicit Cell(const Setting& setting);
+
+  /// Writes the contributions of `iteration` into the input and rubbish into the output.
+  void prepare(std::uint64_t iteration);
+  /// The collective, once. Not in place: may be repeated with the same result.
+  void run(const Mpi& mpi) const;
+  /// Whether a run after prepare(iteration) delivered what it must, element by element.
+  std::optional<Mismatch> verify(std::uint64_t iteration) const;
+
+  const CollectiveCall& what;
+  const ElementType& element;
+  const Operation operation;
+  const bool in_place;
+
+  // The arguments, ready for the calls of the table.
+  MPI_Comm comm;
+  MPI_Datatype type;
+  MPI_Op op;
+  int root, rank, size;
+  int count;  ///< elements of a block of equal blocks; of this rank's block otherwise
+  std::vector<int> counts, displs, byte_displs;
+  std::vector<MPI_Datatype> types;
+  const void* in = nullptr;  ///< or MPI_IN_PLACE
+  void* out = nullptr;       ///< or MPI_IN_PLACE (scatter)
+
+  std::size_t at(int rank_index) const { return static_cast<std::size_t>(rank_index); }
+
+ private:
+  struct FreeDeleter {
+    void operator()(std::byte* p) const;
+  };
+  using Buffer = std::unique_ptr<std::byte, FreeDeleter>;
+
+  Buffer allocate(Count elements) const;
+  Count elements_of(Part part) const;
+  bool holds(Holder holder) const { return holder == Holder::every || rank == root; }
+  std::byte* output() const { return output_.get(); }
+
+  Count input_elements_ = 0, output_elements_ = 0;
+  Buffer input_, output_;
+  std::byte* contribution_ = nullptr;  // where prepare() writes the input; nullptr: has none
+};
+
+}  // namespace unisono::bench

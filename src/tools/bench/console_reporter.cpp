@@ -1,0 +1,111 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/size.h"
+#include "tools/bench/reporter.h"
+
+namespace unisono::bench {
+
+namespace {
+
+constexpr int kSizeWidth = 10, kTimeWidth = 14, kIntervalWidth = 22, kRatioWidth = 8,
+              kRatioIntervalWidth = 14;
+constexpr int kGap = 2;
+
+// As many digits as OSU prints, and more where two of them would say nothing.
+std::string microseconds(double us) { return fmt::format("{:.{}f}", us, us < 10 ? 3 : 2); }
+
+std::string interval(const MedianEstimate& e) {
+  return fmt::format("[{}, {}]", microseconds(e.low), microseconds(e.high));
+}
+
+class ConsoleReporter : public Reporter {
+ public:
+  void begin(const Machine& machine, const Options& options) override {
+    fmt::print("# Unisono {} bench, {}\n", machine.unisono_version, machine.mpi_library);
+    fmt::print("# {} ranks on {} node{}, up to {} on a node, {} cores there\n", machine.ranks,
+               machine.nodes, machine.nodes == 1 ? "" : "s", machine.most_ranks_on_a_node,
+               machine.cores);
+    for (const auto& [variable, value] : machine.environment)
+      fmt::print("# {}={}\n", variable, value);
+    fmt::print(
+        "# Latency: median over the blocks of the {} over the ranks, 95 % interval of the "
+        "median.\n",
+        options.measure.mean_over_ranks ? "mean" : "maximum");
+    fmt::print(
+        "# Ratio: time / native's time, median over pairs within a block; below 1 is faster "
+        "than native.\n");
+    fmt::print("# *: handed to the MPI library.   n/a: the arm cannot serve the call.\n");
+  }
+
+  void begin_table(const Table& table) override {
+    has_size_ = !table.sized.empty();
+    fmt::print("\n# MPI {}", name(table.collective));
+    if (has_size_) fmt::print(", size of the {}, {}", table.sized, table.type);
+    if (!table.op.empty()) fmt::print(", op {}", table.op);
+    if (table.root >= 0) fmt::print(", root {}", table.root);
+    fmt::print("{}\n", table.in_place ? ", in place" : "");
+    if (!table.absent.empty())
+      fmt::print("# no such algorithm for {}: {}\n", name(table.collective),
+                 fmt::join(table.absent, ", "));
+    const std::vector<Arm>& arms = table.arms;
+    with_ratio_ =
+        std::any_of(arms.begin(), arms.end(), [](const Arm& arm) { return arm.is_library; });
+    std::string groups = fmt::format("{:<{}}", "#", has_size_ ? kSizeWidth : 1);
+    std::string columns =
+        fmt::format("{:<{}}", has_size_ ? "# Size" : "#", has_size_ ? kSizeWidth : 1);
+    for (const Arm& arm : arms) {
+      const bool ratio = with_ratio_ && !arm.is_library;
+      const int width =
+          kTimeWidth + kIntervalWidth + (ratio ? kRatioWidth + kRatioIntervalWidth : 0);
+      groups += fmt::format("{:>{}}{:^{}}", "|", kGap, arm.label(), width);
+      columns += fmt::format("{:>{}}{:>{}}{:>{}}", "|", kGap, "Latency(us) ", kTimeWidth,
+                             "[95 % CI]", kIntervalWidth);
+      if (ratio)
+        columns +=
+            fmt::format("{:>{}}{:>{}}", "Ratio", kRatioWidth, "[95 % CI]", kRatioIntervalWidth);
+    }
+    fmt::print("{}\n{}\n", groups, columns);
+    std::fflush(stdout);
+  }
+
+  void cell(const CellResult& result) override {
+    std::string line = has_size_ ? fmt::format("{:<{}}", result.bytes, kSizeWidth) : " ";
+    if (result.obstacle) {
+      fmt::print("# {}: left out: {}\n", format_size(result.bytes), *result.obstacle);
+      return;
+    }
+    for (const ArmResult& arm : result.arms) {
+      const bool ratio = with_ratio_ && arm.arm != "native";
+      line += std::string(kGap, ' ');
+      if (!arm.available || !arm.correct) {
+        line += fmt::format("{:>{}}{:>{}}", arm.correct ? "n/a " : "WRONG ", kTimeWidth, "",
+                            kIntervalWidth);
+        if (ratio) line += fmt::format("{:>{}}", "", kRatioWidth + kRatioIntervalWidth);
+        continue;
+      }
+      const std::string time = microseconds(arm.time_us.median) + (arm.passed_on ? "*" : " ");
+      line += fmt::format("{:>{}}{:>{}}", time, kTimeWidth, interval(arm.time_us), kIntervalWidth);
+      if (arm.ratio)
+        line += fmt::format("{:>{}.2f}{:>{}}", arm.ratio->median, kRatioWidth,
+                            fmt::format("[{:.2f}, {:.2f}]", arm.ratio->low, arm.ratio->high),
+                            kRatioIntervalWidth);
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    fmt::print("{}\n", line);
+    std::fflush(stdout);
+  }
+
+  void end() override {}
+
+ private:
+  bool has_size_ = true;
+  bool with_ratio_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Reporter> make_console_reporter() { return std::make_unique<ConsoleReporter>(); }
+
+}  // namespace unisono::bench

@@ -1,0 +1,110 @@
+#include <chrono>
+#include <ctime>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "tools/bench/reporter.h"
+
+namespace unisono::bench {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Raised when a reader of the former form would misread the new one.
+constexpr int kSchemaVersion = 1;
+
+std::string now() {
+  const std::time_t time = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  char text[32];
+  std::tm utc{};
+  gmtime_r(&time, &utc);
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
+  return text;
+}
+
+Json to_json(const MedianEstimate& e) {
+  return {{"median", e.median}, {"low", e.low}, {"high", e.high}, {"coverage", e.coverage}};
+}
+
+Json to_json(const ArmResult& arm, bool raw) {
+  Json json = {{"arm", arm.arm}, {"available", arm.available}};
+  if (!arm.available) return json;
+  json["ran_by"] = arm.passed_on || arm.arm == "native" ? "mpi" : "unisono";
+  json["correct"] = arm.correct;
+  json["time_us"] = to_json(arm.time_us);
+  if (arm.ratio) json["ratio_to_native"] = to_json(*arm.ratio);
+  json["blocks"] = arm.samples_us.size();
+  json["calls_per_block"] = arm.calls_per_batch;
+  if (raw) json["samples_us"] = arm.samples_us;
+  return json;
+}
+
+class JsonReporter : public Reporter {
+ public:
+  JsonReporter(std::ofstream file, bool raw) : file_(std::move(file)), raw_(raw) {}
+
+  void begin(const Machine& machine, const Options& options) override {
+    Json environment = Json::object();
+    for (const auto& [variable, value] : machine.environment) environment[variable] = value;
+    document_ = {{"schema", "unisono-bench"},
+                 {"schema_version", kSchemaVersion},
+                 {"date", now()},
+                 {"machine",
+                  {{"unisono_version", machine.unisono_version},
+                   {"mpi_library", machine.mpi_library},
+                   {"mpi_standard", machine.mpi_standard},
+                   {"ranks", machine.ranks},
+                   {"nodes", machine.nodes},
+                   {"most_ranks_on_a_node", machine.most_ranks_on_a_node},
+                   {"cores", machine.cores},
+                   {"processor", machine.processor},
+                   {"kernel", machine.kernel},
+                   {"environment", environment}}},
+                 {"options",
+                  {{"time", options.measure.mean_over_ranks ? "mean" : "max"},
+                   {"time_budget_seconds", options.measure.budget_seconds},
+                   {"seed", options.seed}}},
+                 {"cells", Json::array()}};
+  }
+
+  void begin_table(const Table& table) override { table_ = table; }
+
+  void cell(const CellResult& result) override {
+    Json cell = {{"collective", name(result.collective)}, {"bytes", result.bytes}};
+    if (!table_.sized.empty()) {
+      cell["size_of"] = table_.sized;
+      cell["type"] = table_.type;
+    }
+    if (!table_.op.empty()) cell["op"] = table_.op;
+    if (table_.root >= 0) cell["root"] = table_.root;
+    cell["in_place"] = table_.in_place;
+    if (result.obstacle) {
+      cell["left_out"] = *result.obstacle;
+    } else {
+      cell["correct"] = result.correct;
+      cell["seconds"] = result.seconds;
+      cell["arms"] = Json::array();
+      for (const ArmResult& arm : result.arms) cell["arms"].push_back(to_json(arm, raw_));
+    }
+    document_["cells"].push_back(cell);
+  }
+
+  void end() override { file_ << document_.dump(1) << '\n' << std::flush; }
+
+ private:
+  std::ofstream file_;
+  bool raw_;
+  Table table_;
+  Json document_;
+};
+
+}  // namespace
+
+std::unique_ptr<Reporter> make_json_reporter(const std::string& path, bool raw) {
+  std::ofstream file(path);
+  if (!file) return nullptr;
+  return std::make_unique<JsonReporter>(std::move(file), raw);
+}
+
+}  // namespace unisono::bench

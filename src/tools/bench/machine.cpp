@@ -1,0 +1,86 @@
+#include "tools/bench/machine.h"
+
+#include <fmt/format.h>
+#include <sched.h>
+#include <sys/utsname.h>
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <string_view>
+
+#include "unisono/unisono.h"
+
+extern char** environ;
+
+namespace unisono::bench {
+
+namespace {
+
+std::string library_version() {
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+  int length = 0;
+  MPI_Get_library_version(text.data(), &length);
+  std::string version(text.data());
+  version.resize(std::min(version.find('\n'), version.size()));
+  std::replace(version.begin(), version.end(), '\t', ' ');
+  return version;
+}
+
+std::string standard_version() {
+  int version = 0, subversion = 0;
+  MPI_Get_version(&version, &subversion);
+  return fmt::format("{}.{}", version, subversion);
+}
+
+std::string processor_name() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
+  return "";
+}
+
+std::string kernel_name() {
+  utsname name{};
+  uname(&name);
+  return fmt::format("{} {} {}", name.sysname, name.release, name.machine);
+}
+
+}  // namespace
+
+Machine describe_machine(MPI_Comm comm) {
+  Machine machine;
+  machine.unisono_version = unisono_version();
+  machine.mpi_library = library_version();
+  machine.mpi_standard = standard_version();
+  machine.processor = processor_name();
+  machine.kernel = kernel_name();
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text(*entry);
+    if (text.starts_with("UNISONO_"))
+      machine.environment.emplace_back(text.substr(0, text.find('=')),
+                                       text.substr(text.find('=') + 1));
+  }
+  std::sort(machine.environment.begin(), machine.environment.end());
+
+  MPI_Comm node = MPI_COMM_NULL;
+  PMPI_Comm_size(comm, &machine.ranks);
+  PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+  int node_rank = 0, node_size = 1;
+  PMPI_Comm_rank(node, &node_rank);
+  PMPI_Comm_size(node, &node_size);
+  const int leads = node_rank == 0 ? 1 : 0;
+  PMPI_Allreduce(&leads, &machine.nodes, 1, MPI_INT, MPI_SUM, comm);
+  PMPI_Allreduce(&node_size, &machine.most_ranks_on_a_node, 1, MPI_INT, MPI_MAX, comm);
+  // Ranks may be bound to a core each: what they have together counts.
+  cpu_set_t mine, together;
+  CPU_ZERO(&mine);
+  sched_getaffinity(0, sizeof mine, &mine);
+  PMPI_Allreduce(&mine, &together, static_cast<int>(sizeof mine), MPI_UINT8_T, MPI_BOR, node);
+  machine.cores = CPU_COUNT(&together);
+  PMPI_Bcast(&machine.cores, 1, MPI_INT, 0, comm);
+  PMPI_Comm_free(&node);
+  return machine;
+}
+
+}  // namespace unisono::bench

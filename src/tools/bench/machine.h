@@ -1,0 +1,26 @@
+// Where a measurement was made: what a reader needs in order to judge or repeat it.
+#pragma once
+#include <mpi.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace unisono::bench {
+
+struct Machine {
+  std::string unisono_version;
+  std::string mpi_library;   ///< the first line of MPI_Get_library_version
+  std::string mpi_standard;  ///< "4.1"
+  int ranks = 1;
+  int nodes = 1;
+  int most_ranks_on_a_node = 1;
+  int cores = 1;  ///< that the ranks on rank 0's node may use
+  std::string processor, kernel;
+  std::vector<std::pair<std::string, std::string>> environment;  ///< UNISONO_*, sorted
+};
+
+/// Collective over `comm`.
+Machine describe_machine(MPI_Comm comm);
+
+}  // namespace unisono::bench

@@ -1,0 +1,86 @@
+// The measurement loop: all arms of a cell, interleaved in one run.
+//
+// A block runs every arm once, in an order drawn anew for each block (alike on all ranks); a run of
+// an arm is a batch of calls. Whatever the machine does meanwhile hits all arms alike, and the
+// ratio of two arms within a block is hardly moved by it.
+//
+// The time of a call:
+// - collectives that synchronise (barrier, allgather, alltoall, allreduce, reduce_scatter and their
+//   forms): the batch is called back to back after a barrier; (last exit - first entry) / calls.
+// - the others (bcast, gather, scatter, reduce, scan, exscan and their forms) would overlap with
+//   their successors, and a batch would show the throughput of a pipeline: a barrier before every
+//   call, only the calls are timed, as OSU's benchmarks do.
+// Of a rank's own time the maximum over the ranks is taken (or the mean, as OSU prints it).
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "base/statistics.h"
+#include "tools/bench/cell.h"
+#include "tools/bench/sideband.h"
+
+namespace unisono::bench {
+
+/// One way to run a collective.
+struct Arm {
+  std::string spec;          ///< "native", "default", or what unisono_force() takes
+  bool is_library = false;   ///< calls PMPI_X directly
+  bool may_pass_on = false;  ///< "default": may choose the MPI library's own
+  std::string label() const { return spec; }
+};
+
+struct ArmResult {
+  std::string arm;
+  bool available = false;  ///< false: runs native, so that there is nothing to report
+  bool correct = true;     ///< on all ranks, in all iterations
+  bool passed_on = false;  ///< "default" handed the call to the MPI library
+  int calls_per_batch = 0;
+  std::vector<double> samples_us;  ///< per block: time of a call
+  MedianEstimate time_us;
+  std::optional<MedianEstimate> ratio;  ///< time / native's time, paired by block; < 1 is faster
+};
+
+struct CellResult {
+  Collective collective = Collective::barrier;
+  Count bytes = 0;
+  std::optional<std::string> obstacle;  ///< why the cell was not run; then there are no arms
+  std::vector<ArmResult> arms;
+  double seconds = 0;
+  bool correct = true;
+};
+
+struct MeasureOptions {
+  double budget_seconds = 0.5;
+  int max_blocks = 1000;
+  bool mean_over_ranks = false;
+};
+
+class Measurer {
+ public:
+  Measurer(Sideband& sideband, MeasureOptions options, std::uint64_t seed)
+      : sideband_(sideband), options_(options), random_(seed) {}
+
+  CellResult measure(const Setting& setting, const std::vector<Arm>& arms);
+
+ private:
+  struct Contender;
+
+  void select(const Cell& cell, const Arm& arm) const;
+  double run_batch(const Cell& cell, const Mpi& mpi, int calls);
+  /// Fills, runs and verifies a batch; the result lies in `contender`.
+  void run(Cell& cell, Contender& contender, int calls);
+  void warm_up(Cell& cell, std::vector<Contender>& contenders);
+  void check(const Cell& cell, Contender& contender);
+
+  Sideband& sideband_;
+  MeasureOptions options_;
+  std::mt19937_64 random_;
+  std::uint64_t iteration_ = 0;  // never repeats: every batch has its own values
+  Count bytes_ = 0;
+};
+
+}  // namespace unisono::bench

@@ -1,0 +1,154 @@
+#include "tools/bench/options.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <iostream>
+#include <sstream>
+
+#include "base/size.h"
+
+namespace unisono::bench {
+
+namespace {
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> pieces;
+  for (;;) {
+    const std::size_t at = text.find(separator);
+    pieces.push_back(text.substr(0, at));
+    if (at == std::string_view::npos) return pieces;
+    text.remove_prefix(at + 1);
+  }
+}
+
+std::string usage() {
+  return "Latency of MPI collectives: the MPI library's own against Unisono's, interleaved in one "
+         "run,\nevery result verified. Columns as in the OSU benchmarks.\n\n"
+         "  mpiexec -n 4 unisono-bench-mpich --collectives bcast,allreduce --sizes 8:1M \\\n"
+         "    --arms native,default,chain:segment=32K\n";
+}
+
+std::vector<Collective> parse_collectives(std::string_view text) {
+  std::vector<Collective> result;
+  for (const std::string_view piece : split(text, ',')) {
+    const auto collective = collective_named(piece);
+    if (!collective)
+      throw CLI::ValidationError("--collectives",
+                                 fmt::format("no collective '{}'; there are: {}", piece,
+                                             fmt::join(kCollectiveNames, ", ")));
+    result.push_back(*collective);
+  }
+  return result;
+}
+
+void check_consistent(const Options& o, int ranks) {
+  if (o.root < 0 || o.root >= ranks)
+    throw CLI::ValidationError("--root", fmt::format("must be a rank, 0 to {}", ranks - 1));
+  const bool reduces = std::any_of(o.collectives.begin(), o.collectives.end(),
+                                   [](Collective c) { return is_reducing(c); });
+  if (!reduces) return;
+  if (o.type != nullptr && !o.type->reducible)
+    throw CLI::ValidationError("--type", "MPI has no reductions of char; use int8 or uint8");
+  if (needs_integers(o.operation) && (o.type == nullptr || !o.type->integral))
+    throw CLI::ValidationError("--op", "bitwise operations need an integer --type (int32, ...)");
+}
+
+}  // namespace
+
+std::optional<std::vector<Count>> parse_sizes(std::string_view text) {
+  std::vector<Count> sizes;
+  for (const std::string_view piece : split(text, ',')) {
+    const std::size_t colon = piece.find(':');
+    const auto first = parse_size(piece.substr(0, colon));
+    if (!first || *first == 0) return std::nullopt;
+    if (colon == std::string_view::npos) {
+      sizes.push_back(*first);
+      continue;
+    }
+    const auto last = parse_size(piece.substr(colon + 1));
+    constexpr Count kLargest = Count{1} << 60;
+    if (!last || *last < *first || *last > kLargest) return std::nullopt;
+    for (Count size = *first; size <= *last; size *= 2) sizes.push_back(size);
+  }
+  return sizes;
+}
+
+std::vector<std::string> parse_arms(std::string_view text) {
+  std::vector<std::string> arms;
+  for (const std::string_view piece : split(text, ',')) {
+    const bool continues = !arms.empty() && piece.find('=') < piece.find(':');
+    if (continues)
+      arms.back() += fmt::format(",{}", piece);
+    else if (std::find(arms.begin(), arms.end(), piece) == arms.end())
+      arms.emplace_back(piece);
+  }
+  return arms;
+}
+
+std::optional<Options> parse_command_line(int argc, char** argv, int ranks, bool speaks,
+                                          int& exit_code) {
+  Options o;
+  std::string collectives = fmt::format("{}", fmt::join(kCollectiveNames, ","));
+  std::string sizes = "8:1M", arms = "native,default", type, operation = "sum", memory = "512M";
+  std::string time = "max";
+
+  CLI::App app(usage());
+  app.option_defaults()->always_capture_default();
+  app.add_option("--collectives", collectives, "comma-separated names");
+  app.add_option("--sizes", sizes,
+                 "bytes: 8:1M for powers of two, or a list. Of the whole vector (bcast, reduce, "
+                 "allreduce, scan, exscan, reduce_scatter*), else of one block");
+  app.add_option("--arms", arms,
+                 "native (PMPI), default (what Unisono chooses), an algorithm as in "
+                 "UNISONO_<COLLECTIVE>, or all");
+  app.add_option("--time-budget", o.measure.budget_seconds, "seconds per collective and size")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--max-blocks", o.measure.max_blocks, "repetitions of all arms, at most")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--time", time, "of the ranks' times: max, or mean as OSU prints")
+      ->check(CLI::IsMember({"max", "mean"}));
+  app.add_option("--root", o.root, "of bcast, gather, scatter, reduce");
+  app.add_option(
+      "--type", type,
+      fmt::format("of an element: {}. Without: char, and float in reductions", type_names()));
+  app.add_option("--op", operation,
+                 fmt::format("of the reductions: {} (left: user-defined, not commutative)",
+                             operation_names()));
+  app.add_flag("--in-place", o.in_place, "with MPI_IN_PLACE");
+  app.add_option("--memory", memory, "of buffers on a rank; larger cells are left out");
+  app.add_option("--seed", o.seed, "of the order of the arms");
+  app.add_option("--json", o.json, "also write the results to this file");
+  app.add_flag("--raw", o.raw, "with the times of every block, in the JSON file");
+
+  try {
+    app.parse(argc, argv);
+    o.collectives = parse_collectives(collectives);
+    const auto parsed_sizes = parse_sizes(sizes);
+    if (!parsed_sizes) throw CLI::ValidationError("--sizes", "wants 8:1M or 8,1K,64K");
+    o.sizes = *parsed_sizes;
+    o.arms = parse_arms(arms);
+    o.measure.mean_over_ranks = time == "mean";
+    const auto parsed_memory = parse_size(memory);
+    if (!parsed_memory) throw CLI::ValidationError("--memory", "wants a size such as 512M");
+    o.memory = *parsed_memory;
+    if (!type.empty() && (o.type = type_named(type)) == nullptr)
+      throw CLI::ValidationError("--type", "there are: " + type_names());
+    const auto parsed_operation = operation_named(operation);
+    if (!parsed_operation) throw CLI::ValidationError("--op", "there are: " + operation_names());
+    o.operation = *parsed_operation;
+    check_consistent(o, ranks);
+  } catch (const CLI::ParseError& error) {
+    std::ostringstream out, err;
+    exit_code = app.exit(error, out, err);
+    if (speaks) {
+      std::cout << out.str() << std::flush;
+      std::cerr << err.str() << std::flush;
+    }
+    return std::nullopt;
+  }
+  return o;
+}
+
+}  // namespace unisono::bench

@@ -1,0 +1,40 @@
+// The bench's own communication, apart from what it measures.
+//
+// It uses no collective of the MPI library and never blocks inside it: an MPI library that spins
+// without yielding makes every blocking call cost milliseconds when there are more ranks than
+// cores, and the measurement would drown in its own synchronisation. Here a waiting rank tests its
+// requests and gives its core away between the tests.
+#pragma once
+#include <mpi.h>
+
+#include <span>
+
+namespace unisono::bench {
+
+class Sideband {
+ public:
+  explicit Sideband(MPI_Comm comm);
+  ~Sideband();
+  Sideband(const Sideband&) = delete;
+  Sideband& operator=(const Sideband&) = delete;
+
+  int rank() const { return rank_; }
+  int size() const { return size_; }
+
+  /// Dissemination: ranks leave within about one message latency of each other.
+  void barrier();
+
+  /// Replaces `maxima` and `sums` by the element-wise results over all ranks, the same bits on all
+  /// of them: decisions are then taken alike.
+  void agree(std::span<double> maxima, std::span<double> sums = {});
+
+ private:
+  void exchange(const void* send, int send_count, int to, void* recv, int recv_count, int from,
+                MPI_Datatype type);
+
+  MPI_Comm comm_ = MPI_COMM_NULL;
+  int rank_ = 0;
+  int size_ = 1;
+};
+
+}  // namespace unisono::bench

@@ -1,0 +1,32 @@
+// The commands of unisono-schedule: what Unisono knows about its algorithms, without MPI. The
+// Python command and the generated documentation are made from their output.
+#pragma once
+#include <string>
+
+#include "algorithms/catalogue.h"
+#include "schedule/problem.h"
+#include "select/spec.h"
+
+namespace unisono {
+
+/// The catalogue, as JSON or as text.
+std::string list(bool json);
+
+/// The variables of the environment, as JSON or as Markdown (docs/reference/environment.md).
+std::string variables(bool json);
+
+/// docs/algorithms.md.
+std::string documentation();
+
+struct Show {
+  Problem problem;
+  Spec spec;
+  int rank = -1;  ///< -1: all
+  std::string format = "text";
+};
+std::string show(const Show& what);
+
+/// "needs a commutative operation; ..." or nothing.
+std::string restrictions_text(unsigned restrictions);
+
+}  // namespace unisono

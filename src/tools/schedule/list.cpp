@@ -1,0 +1,101 @@
+#include <nlohmann/json.hpp>
+
+#include "base/config.h"
+#include "base/size.h"
+#include "tools/schedule/commands.h"
+
+namespace unisono {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Named {
+  unsigned bit;
+  const char* name;
+  const char* meaning;
+};
+constexpr Named kRestrictionNames[] = {
+    {kCommutative, "commutative", "a commutative operation"},
+    {kEvenSize, "even_size", "an even number of ranks"},
+    {kPowerOfTwo, "power_of_two", "a power of two of ranks"},
+    {kAllCounts, "all_counts", "the counts of all ranks on every rank"},
+    {kMatrix, "matrix", "the whole count matrix on every rank"},
+};
+
+Json json(const Parameter& parameter) {
+  return {{"name", parameter.name},       {"standard", parameter.standard},
+          {"least", parameter.least},     {"most", parameter.most},
+          {"is_size", parameter.is_size}, {"meaning", parameter.meaning}};
+}
+
+Json json(const Algorithm& row) {
+  Json collectives = Json::array();
+  for (int c = 0; c < kCollectives; ++c)
+    if (contains(row.collectives, static_cast<Collective>(c)))
+      collectives.push_back(name(static_cast<Collective>(c)));
+  Json restrictions = Json::array();
+  for (const Named& named : kRestrictionNames)
+    if ((row.restrictions & named.bit) != 0) restrictions.push_back(named.name);
+  Json parameters = Json::array();
+  for (const Parameter& parameter : row.parameters) parameters.push_back(json(parameter));
+  return {{"name", row.name},
+          {"collectives", collectives},
+          {"parameters", parameters},
+          {"restrictions", restrictions},
+          {"needs", restrictions_text(row.restrictions)},
+          {"cost", row.cost},
+          {"source", row.source}};
+}
+
+}  // namespace
+
+std::string restrictions_text(unsigned restrictions) {
+  std::string text;
+  for (const Named& named : kRestrictionNames) {
+    if ((restrictions & named.bit) == 0) continue;
+    if (!text.empty()) text += ", ";
+    text += named.meaning;
+  }
+  return text;
+}
+
+std::string list(bool as_json) {
+  if (as_json) {
+    Json rows = Json::array();
+    for (const Algorithm& row : catalogue()) rows.push_back(json(row));
+    return Json{{"version", UNISONO_VERSION}, {"algorithms", rows}}.dump(2) + "\n";
+  }
+  std::string out;
+  for (int c = 0; c < kCollectives; ++c) {
+    const auto collective = static_cast<Collective>(c);
+    out += std::string(name(collective)) + ": " + valid_algorithms(collective) + "\n";
+  }
+  return out;
+}
+
+std::string variables(bool as_json) {
+  if (as_json) {
+    Json rows = Json::array();
+    for (const Variable& row : kVariables)
+      rows.push_back({{"name", row.name}, {"standard", row.standard}, {"meaning", row.meaning}});
+    return rows.dump(2) + "\n";
+  }
+  std::string out =
+      "# Environment variables\n\n"
+      "<!-- Written by `make generate` from src/base/config.h. -->\n\n"
+      "Read once, in MPI_Init, and expected to be equal on all ranks. A value that is not valid "
+      "is\n"
+      "reported in one line on rank 0, and the standard holds.\n\n"
+      "`ALGORITHM` is `default`, `native` or `name[:parameter=value,...]`, such as\n"
+      "`chain:segment=64K`; `unisono list` shows the names and [algorithms](../algorithms.md) what "
+      "they cost.\n\n"
+      "| variable | standard | meaning |\n|---|---|---|\n";
+  for (const Variable& row : kVariables)
+    out += "| `" + std::string(row.name) + "` | " +
+           (row.standard.empty() ? "" : "`" + std::string(row.standard) + "`") + " | " +
+           std::string(row.meaning) + (row.meaning == kForced ? ": `ALGORITHM`" : "") + " |\n";
+  return out;
+}
+
+}  // namespace unisono

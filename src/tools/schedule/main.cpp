@@ -1,0 +1,116 @@
+// unisono-schedule: prints the catalogue, schedules, and the documentation made from them.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+#include <iostream>
+#include <tuple>
+#include <utility>
+
+#include "base/size.h"
+#include "tools/schedule/commands.h"
+
+namespace unisono {
+
+namespace {
+
+/// What the options say in text, before it is checked.
+struct Options {
+  std::string collective;
+  std::string algorithm;
+  std::string count = "1K";
+};
+
+/// Collective and spec; throws what CLI11 prints as one line.
+std::pair<Collective, Spec> read_names(const Options& options) {
+  const auto collective = collective_named(options.collective);
+  if (!collective) {
+    std::string valid;
+    for (const std::string_view name : kCollectiveNames) valid += " " + std::string(name);
+    throw CLI::ValidationError("no collective '" + options.collective + "'; valid:" + valid);
+  }
+  const auto spec = parse_spec(*collective, options.algorithm);
+  if (!spec) throw CLI::ValidationError(spec.error());
+  return {*collective, *spec};
+}
+
+/// Turns the options into `what`.
+void complete(const Options& options, Show& what) {
+  Problem& problem = what.problem;
+  std::tie(problem.collective, what.spec) = read_names(options);
+  if (what.spec.algorithm == nullptr)
+    throw CLI::ValidationError("'" + options.algorithm + "' has no schedule to show");
+  problem.params = what.spec.params;
+  const auto count = parse_size(options.count);
+  if (!count) throw CLI::ValidationError("--count " + options.count + " is no number of units");
+  problem.count = *count;
+  if (problem.root < 0 || problem.root >= problem.size)
+    throw CLI::ValidationError("--root is not one of the ranks");
+  if (what.rank >= problem.size) throw CLI::ValidationError("--rank is not one of the ranks");
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("The algorithms of Unisono and their schedules");
+  app.set_version_flag("--version", UNISONO_VERSION);
+  app.require_subcommand(1);
+
+  bool json = false;
+  auto* list_command = app.add_subcommand("list", "the catalogue of algorithms");
+  list_command->add_flag("--json", json, "as JSON");
+  auto* variables_command = app.add_subcommand("variables", "the environment variables");
+  variables_command->add_flag("--json", json, "as JSON");
+  auto* docs_command = app.add_subcommand("docs", "docs/algorithms.md");
+
+  Options options;
+  auto* spec_command = app.add_subcommand("spec", "checks an algorithm's spec and completes it");
+  spec_command->add_option("--collective", options.collective, "bcast, allreduce, ...")->required();
+  spec_command->add_option("--algorithm", options.algorithm, "chain:segment=4K, ...")->required();
+
+  Show what;
+  what.problem.size = 8;
+  auto* show_command = app.add_subcommand("show", "the schedule of one call");
+  show_command->add_option("--collective", options.collective, "bcast, allreduce, ...")->required();
+  show_command->add_option("--algorithm", options.algorithm, "chain:segment=4K, ...")->required();
+  show_command->add_option("--ranks", what.problem.size, "how many (8)")
+      ->check(CLI::Range(1, 100000));
+  show_command->add_option("--rank", what.rank, "only this one")->check(CLI::NonNegativeNumber);
+  show_command->add_option("--root", what.problem.root, "root of the collective (0)");
+  show_command->add_option("--count", options.count, "units of the vector, or of a block (1K)");
+  show_command->add_option("--unit-bytes", what.problem.unit_bytes, "bytes of a unit (1)")
+      ->check(CLI::PositiveNumber);
+  show_command->add_flag("--in-place", what.problem.in_place, "with MPI_IN_PLACE");
+  show_command->add_option("--format", what.format, "text, json or dot (text)")
+      ->check(CLI::IsMember({"text", "json", "dot"}));
+
+  try {
+    app.parse(argc, argv);
+    std::string out;
+    if (*list_command) out = list(json);
+    if (*variables_command) out = variables(json);
+    if (*docs_command) out = documentation();
+    if (*spec_command) out = text(read_names(options).second) + "\n";
+    if (*show_command) {
+      complete(options, what);
+      out = show(what);
+    }
+    std::cout << out;
+  } catch (const CLI::Success& success) {
+    return app.exit(success);
+  } catch (const CLI::Error& error) {
+    std::cerr << "unisono-schedule: " << error.what() << '\n';
+    return 2;
+  }
+  return 0;
+}
+
+}  // namespace
+
+}  // namespace unisono
+
+int main(int argc, char** argv) {
+  try {
+    return unisono::run(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "unisono-schedule: %s\n", error.what());
+    return 2;
+  }
+}

@@ -1,0 +1,82 @@
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "schedule/metrics.h"
+#include "schedule/printer.h"
+#include "schedule/reader.h"
+#include "tools/schedule/commands.h"
+
+namespace unisono {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string headline(const Show& what, const Metrics& metrics) {
+  const Problem& problem = what.problem;
+  std::string line = std::string(name(problem.collective)) + " " + text(what.spec) + ", " +
+                     std::to_string(problem.size) + " ranks";
+  if (is_rooted(problem.collective)) line += ", root " + std::to_string(problem.root);
+  if (problem.collective != Collective::barrier)
+    line += ", " + std::to_string(problem.count) + " units of " +
+            std::to_string(problem.unit_bytes) + " B";
+  return line + "\n" + std::to_string(metrics.rounds) + " rounds, depth " +
+         std::to_string(metrics.depth) + "; per rank at most " + std::to_string(metrics.messages) +
+         " messages and " + std::to_string(metrics.sent) + " units sent\n";
+}
+
+Json json(const Metrics& metrics) {
+  return {{"rounds", metrics.rounds},     {"depth", metrics.depth},
+          {"messages", metrics.messages}, {"sent", metrics.sent},
+          {"received", metrics.received}, {"reduced", metrics.reduced},
+          {"copied", metrics.copied},     {"scratch", metrics.scratch}};
+}
+
+std::string show_json(const Show& what, std::span<const Schedule> schedules,
+                      const Timeline& timeline, const Metrics& metrics) {
+  Json ranks = Json::array();
+  for (int r = 0; r < what.problem.size; ++r) {
+    if (what.rank >= 0 && r != what.rank) continue;
+    const auto i = static_cast<std::size_t>(r);
+    Json one = Json::parse(write_json({r, what.problem.size, schedules[i]}));
+    one["rounds"] = timeline.round[i];
+    ranks.push_back(std::move(one));
+  }
+  return Json{{"collective", name(what.problem.collective)},
+              {"algorithm", text(what.spec)},
+              {"size", what.problem.size},
+              {"root", what.problem.root},
+              {"count", what.problem.count},
+              {"unit_bytes", what.problem.unit_bytes},
+              {"metrics", json(metrics)},
+              {"ranks", std::move(ranks)}}
+             .dump() +
+         "\n";
+}
+
+}  // namespace
+
+std::string show(const Show& what) {
+  const Ranks ranks(what.problem);
+  std::vector<Schedule> schedules;
+  for (const Args& args : ranks.args()) {
+    if (const auto unmet = unmet_restriction(*what.spec.algorithm, args))
+      throw std::invalid_argument(std::string(what.spec.algorithm->name) + " " +
+                                  std::string(*unmet));
+    schedules.push_back(build(*what.spec.algorithm, args));
+  }
+  if (what.format == "dot") return print_dot(schedules);
+  const Timeline timeline = one_ported(schedules);
+  const Metrics metrics = measure(schedules);
+  if (what.format == "json") return show_json(what, schedules, timeline, metrics);
+
+  std::string out = headline(what, metrics);
+  for (int r = 0; r < what.problem.size; ++r) {
+    if (what.rank >= 0 && r != what.rank) continue;
+    const auto i = static_cast<std::size_t>(r);
+    out += "\nrank " + std::to_string(r) + "\n" + print_text(schedules[i], timeline.round[i]);
+  }
+  return out;
+}
+
+}  // namespace unisono

@@ -1,0 +1,161 @@
+#include "case.h"
+
+#include <cstdio>
+
+#include "unisono_api.h"
+
+namespace conformance {
+
+namespace {
+
+std::string join(const std::vector<long long>& numbers) {
+  std::string text;
+  for (const long long n : numbers) text += (text.empty() ? "" : ",") + std::to_string(n);
+  return "[" + text + "]";
+}
+
+std::uint64_t colour_of(const Communicator& c) {
+  // The two groups of an inter-communicator take part in the same call.
+  return c.inter ? 0 : static_cast<std::uint64_t>(c.colour);
+}
+
+std::uint64_t world_rank() {
+  int rank = 0;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  return static_cast<std::uint64_t>(rank);
+}
+
+}  // namespace
+
+Case::Case(std::uint64_t seed, std::uint64_t number, Collective wanted, const Communicator& comm,
+           const Spec& spec)
+    : seed_(seed),
+      number_(number),
+      colour_(colour_of(comm)),
+      spec_(spec),
+      common_{seed, number, 1, colour_of(comm)},
+      local_{seed, number, 2, world_rank()},
+      inter_(comm.inter),
+      comm_text_(comm.text) {
+  in_.collective = wanted;
+  in_.comm = comm.handle;
+  PMPI_Comm_rank(comm.handle, &rank_);
+  PMPI_Comm_size(comm.handle, &size_);
+  in_.large = has_large_form(wanted) && common_.chance(40);
+  in_.root = static_cast<int>(common_.below(size_));
+  same_types_ = common_.chance(40);
+  if (inter_) {
+    PMPI_Comm_remote_size(comm.handle, &remote_size_);
+    plan_inter();
+  } else if (unisono::is_reducing(wanted)) {
+    plan_reduction();
+  } else if (wanted == Collective::alltoallw) {
+    plan_alltoallw();
+  } else if (wanted != Collective::barrier) {
+    plan_movement();
+  }
+  finish_plan();
+}
+
+std::optional<bool> Case::own_expected() const {
+  if (inter_ || size_ == 1 || spec_.text == "native" || !has_unisono()) return false;
+  if (spec_.algorithm == nullptr) return std::nullopt;
+  unisono::Args args;
+  args.collective = in_.collective;
+  args.size = size_;
+  args.commutative = !reduction_ || reduction_->commutative;
+  return !unisono::unmet_restriction(*spec_.algorithm, args, true);
+}
+
+Case::~Case() {
+  if (reduced_ != nullptr) unregister_type(*reduced_);
+}
+
+void Case::finish_plan() {
+  for (const Block& b : send_blocks_) send_.cover(b);
+  for (const Block& b : recv_blocks_) recv_.cover(b);
+  for (const Block& b : undefined_blocks_) recv_.cover(b);
+  send_.allocate(local_);
+  recv_.allocate(local_);
+  if (reduction_) {
+    for (const Block& b : send_blocks_) send_.write_values(b, *reduction_, local_);
+    for (const Block& b : undefined_blocks_) recv_.write_values(b, *reduction_, local_);
+    if (in_place_)
+      for (const Block& b : recv_blocks_) recv_.write_values(b, *reduction_, local_);
+  }
+
+  expect_.assign(recv_.bytes().size(), Expect::untouched);
+  for (const Block& b : undefined_blocks_) recv_.mark(expect_, b, Expect::undefined);
+  for (const Block& b : recv_blocks_) recv_.mark(expect_, b, recv_expect_);
+  if (in_.sendbuf == nullptr && send_argument_ == Argument::buffer) in_.sendbuf = send_.address();
+  if (send_argument_ == Argument::in_place) in_.sendbuf = MPI_IN_PLACE;
+}
+
+std::optional<std::string> Case::run() {
+  Buffer own = recv_, native = recv_;
+  const std::vector<std::uint8_t> send_before = send_.bytes();
+  Invocation first = in_, second = in_;
+  const auto address = [&](Buffer& buffer) -> void* {
+    if (recv_argument_ == Argument::in_place) return MPI_IN_PLACE;
+    return recv_argument_ == Argument::null ? nullptr : buffer.address();
+  };
+  first.recvbuf = address(own);
+  second.recvbuf = address(native);
+  const bool own_first = common_.chance(50);
+  int code = MPI_SUCCESS;
+  if (own_first) code = invoke(first, EntryPoint::interposed);
+  if (!plain_reference_)
+    invoke(second, EntryPoint::native);
+  else
+    reduction_ ? invoke_plain_reduction(native) : invoke_plain_movement(native);
+  if (!own_first) code = invoke(first, EntryPoint::interposed);
+  if (code != MPI_SUCCESS) return "error code " + std::to_string(code);
+  if (send_before != send_.bytes()) return "the send buffer was changed";
+  return compare(own, native);
+}
+
+std::optional<std::string> Case::compare(Buffer& own, Buffer& native) {
+  for (std::size_t i = 0; i < expect_.size(); ++i) {
+    if (expect_[i] == Expect::undefined) continue;
+    const bool data = expect_[i] == Expect::result;
+    const unsigned wanted = data ? native.bytes()[i] : recv_.bytes()[i];
+    const unsigned got = own.bytes()[i];
+    if (got == wanted) continue;
+    char line[160];
+    std::snprintf(line, sizeof line,
+                  "byte %ld of the receive buffer%s is %02x, not %02x (was %02x)",
+                  static_cast<long>(own.offset_of(i)), data ? "" : ", which is no data,", got,
+                  wanted, static_cast<unsigned>(recv_.bytes()[i]));
+    return line;
+  }
+  return std::nullopt;
+}
+
+std::string Case::text() const {
+  std::string s = "MPI_" + std::string(unisono::name(in_.collective)) + (in_.large ? "_c" : "");
+  s += " on " + comm_text_ + ", rank " + std::to_string(rank_) + " of " + std::to_string(size_);
+  if (inter_) s += " (remote " + std::to_string(remote_size_) + ")";
+  if (unisono::is_rooted(in_.collective)) s += ", root " + std::to_string(in_.root);
+  if (in_place_) s += ", in place";
+  if (reduction_) s += ", op " + reduction_->text;
+  if (plain_reference_) s += " (reference by a plain type)";
+  const auto describe = [&](const char* what, const std::vector<Block>& blocks, long long count,
+                            const std::vector<long long>& counts,
+                            const std::vector<long long>& displs) {
+    if (blocks.empty()) return;
+    s += std::string(", ") + what + " ";
+    s += counts.empty() ? std::to_string(count) : join(counts);
+    if (!displs.empty()) s += " at " + join(displs);
+    if (in_.collective != Collective::alltoallw) {
+      s += " x " + blocks.front().type->text();
+      return;
+    }
+    for (const Block& b : blocks)
+      s += ", " + std::to_string(b.count) + " x " + b.type->text() + " at " + std::to_string(b.at);
+  };
+  describe("send", send_blocks_, in_.sendcount, in_.sendcounts, in_.sdispls);
+  describe("recv", recv_blocks_, in_.recvcount, in_.recvcounts, in_.rdispls);
+  return s;
+}
+
+}  // namespace conformance

@@ -1,0 +1,105 @@
+// One random collective call: its arguments on this rank, and what must come of it.
+#pragma once
+#include <mpi.h>
+
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "buffers.h"
+#include "comms.h"
+#include "invocation.h"
+#include "ops.h"
+#include "random.h"
+#include "specs.h"
+#include "types.h"
+
+namespace conformance {
+
+class Case {
+ public:
+  /// Derived from (seed, number) and the communicator alone, so that all its ranks agree.
+  Case(std::uint64_t seed, std::uint64_t number, Collective wanted, const Communicator& comm,
+       const Spec& spec);
+  ~Case();
+  Case(const Case&) = delete;
+  Case& operator=(const Case&) = delete;
+
+  Collective collective() const { return in_.collective; }
+  bool inter() const { return inter_; }
+  /// Whether Unisono has to run it: nothing when that is its own choice.
+  std::optional<bool> own_expected() const;
+
+  /// Makes the call through MPI_ and through PMPI_ on equal buffers. What is wrong, or nothing.
+  std::optional<std::string> run();
+  std::string text() const;
+
+ private:
+  enum class Argument { null, in_place, buffer };
+  /// One direction of the call on this rank.
+  struct Side {
+    const Type* type = nullptr;
+    long long per_group = 1;  ///< instances of `type` in one group
+  };
+
+  // case_movement.cpp. Lengths in groups: a group is what every rank's datatype divides.
+  void plan_movement();
+  void plan_alltoallw();
+  void send_equal(long long length, int blocks);
+  void recv_equal(long long length, int blocks);
+  void send_lengths(const std::vector<long long>& lengths);
+  void recv_lengths(const std::vector<long long>& lengths);
+  std::vector<long long> place(Rng& rng, const std::vector<long long>& lengths, long long* span);
+  void ignore_send();
+  void ignore_recv();
+  void send_in_place();
+  Side side(int direction, long long span);
+  long long random_length();
+  long long most_groups(long long bytes) const;
+  bool broken_native_movement() const;
+  void invoke_plain_movement(Buffer& native);
+  long long matrix(int from, int to) const;
+
+  // case_reduction.cpp
+  void plan_reduction();
+  void choose_reduction();
+  const Type& reduction_type(long long instances);
+  void invoke_plain_reduction(Buffer& native);
+
+  // case_inter.cpp
+  void plan_inter();
+
+  void finish_plan();
+  std::optional<std::string> compare(Buffer& own, Buffer& native);
+  bool is_root() const { return rank_ == in_.root; }
+
+  std::uint64_t seed_, number_, colour_;
+  Spec spec_;
+  Rng common_, local_;
+  int rank_ = 0, size_ = 1, remote_size_ = 0;
+  bool inter_ = false, in_place_ = false;
+  std::string comm_text_;
+  Invocation in_;
+  Argument send_argument_ = Argument::null, recv_argument_ = Argument::null;
+
+  Unit unit_;
+  int group_ = 1;           // units per group
+  bool same_types_ = true;  // all ranks choose the same datatypes
+  bool interleave_ = true;  // datatypes may be such that their instances interleave
+  std::optional<Reduction> reduction_;
+  std::deque<Type> types_;
+  const Type* reduced_ = nullptr;
+  /// The MPI library is wrong with these datatypes, so that the reference is made with plain ones:
+  /// see broken_native_reduction() and broken_native_movement().
+  bool plain_reference_ = false;
+
+  Buffer send_, recv_;
+  std::vector<Block> send_blocks_, recv_blocks_;
+  std::vector<Expect> expect_;
+  /// What happens to the data of recv_blocks_, and of those listed here when it differs.
+  Expect recv_expect_ = Expect::result;
+  std::vector<Block> undefined_blocks_;
+};
+
+}  // namespace conformance

@@ -1,0 +1,74 @@
+// What the small conformance programs share: a check that ends the whole job, and algorithms.
+#pragma once
+#include <mpi.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "algorithms/catalogue.h"
+#include "unisono_api.h"
+
+namespace conformance {
+
+inline void check(bool good, const char* what, const char* file, int line) {
+  if (good) return;
+  int rank = 0;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  std::fprintf(stderr, "%s:%d: rank %d: %s\n", file, line, rank, what);
+  std::fflush(stderr);
+  PMPI_Abort(MPI_COMM_WORLD, 1);
+  std::abort();
+}
+#define CHECK(condition) ::conformance::check((condition), #condition, __FILE__, __LINE__)
+
+inline int rank_in(MPI_Comm comm) {
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);
+  return rank;
+}
+
+inline int size_of(MPI_Comm comm) {
+  int size = 1;
+  MPI_Comm_size(comm, &size);
+  return size;
+}
+
+/// Without Unisono the programs run all the same, on the MPI library.
+inline void force(const char* collective, const std::string& spec) {
+  if (has_unisono()) CHECK(unisono_force(collective, spec.c_str()) == 0);
+}
+
+/// The rows that can serve a collective on so many ranks.
+inline std::vector<std::string> algorithms_of(unisono::Collective collective, int size,
+                                              bool commutative) {
+  unisono::Args args;
+  args.collective = collective;
+  args.size = size;
+  args.commutative = commutative;
+  std::vector<std::string> names;
+  for (const unisono::Algorithm& row : unisono::catalogue())
+    if (unisono::contains(row.collectives, collective) &&
+        !unisono::unmet_restriction(row, args, true))
+      names.emplace_back(row.name);
+  return names;
+}
+
+/// Every collective to its first algorithm that serves any number of ranks and any operation.
+inline void force_all() {
+  for (int c = 0; c < unisono::kCollectives; ++c) {
+    const auto collective = static_cast<unisono::Collective>(c);
+    const std::vector<std::string> names = algorithms_of(collective, 3, false);
+    CHECK(!names.empty());
+    force(unisono::name(collective).data(), names.front());
+  }
+}
+
+/// The last line of a program that found nothing wrong.
+inline void passed(const char* program) {
+  if (rank_in(MPI_COMM_WORLD) == 0)
+    std::printf("%s: passed, %llu collectives of rank 0 in Unisono\n", program, own_calls());
+}
+
+}  // namespace conformance

@@ -1,0 +1,103 @@
+#include "comms.h"
+
+namespace conformance {
+
+namespace {
+
+constexpr std::size_t kFixed = 2;  // MPI_COMM_WORLD and MPI_COMM_SELF
+constexpr std::size_t kSlots = 8;
+
+}  // namespace
+
+Communicators::Communicators(std::uint64_t seed) : seed_(seed) {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  all_.push_back({MPI_COMM_WORLD, false, false, 0, "world"});
+  all_.push_back({MPI_COMM_SELF, false, false, rank, "self"});
+  for (std::size_t i = kFixed; i < kSlots; ++i) {
+    Rng rng{seed_, 0x636f6d6d, i};
+    all_.push_back(create(rng));
+  }
+}
+
+Communicators::~Communicators() {
+  for (Communicator& c : all_)
+    if (c.owned && c.handle != MPI_COMM_NULL) MPI_Comm_free(&c.handle);
+}
+
+void Communicators::replace_one(std::uint64_t epoch) {
+  Rng rng{seed_, 0x65706f6368, epoch};
+  Communicator& slot =
+      all_[kFixed + static_cast<std::size_t>(rng.below(static_cast<long long>(kSlots - kFixed)))];
+  if (slot.handle != MPI_COMM_NULL) MPI_Comm_free(&slot.handle);
+  slot = create(rng);
+}
+
+Communicator Communicators::create(Rng& rng) const {
+  Communicator c;
+  int rank = 0, size = 1;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  const auto me = static_cast<std::size_t>(rank);
+  const std::vector<int> order = rng.permutation(size);
+  switch (rng.below(8)) {
+    case 0:
+      c.text = "dup";
+      MPI_Comm_dup(MPI_COMM_WORLD, &c.handle);
+      break;
+    case 1:
+      c.text = "reversed";
+      MPI_Comm_split(MPI_COMM_WORLD, 0, size - rank, &c.handle);
+      break;
+    case 2:
+      c.text = "shuffled";
+      MPI_Comm_split(MPI_COMM_WORLD, 0, order[me], &c.handle);
+      break;
+    case 3:
+      c.text = "parity";
+      c.colour = rank % 2;
+      MPI_Comm_split(MPI_COMM_WORLD, c.colour, order[me], &c.handle);
+      break;
+    case 4:
+      c.text = "all but one";
+      MPI_Comm_split(MPI_COMM_WORLD, order[me] == 0 ? MPI_UNDEFINED : 0, order[me], &c.handle);
+      break;
+    case 5: {
+      c.text = "group";
+      MPI_Group world, group;
+      MPI_Comm_group(MPI_COMM_WORLD, &world);
+      MPI_Group_incl(world, static_cast<int>(rng.between(1, size)), order.data(), &group);
+      MPI_Comm_create(MPI_COMM_WORLD, group, &c.handle);
+      MPI_Group_free(&group);
+      MPI_Group_free(&world);
+      break;
+    }
+    case 6: {
+      c.text = "cartesian";
+      int dims[2] = {0, 0};
+      const int periods[2] = {1, 0};
+      MPI_Dims_create(size, 2, dims);
+      MPI_Cart_create(MPI_COMM_WORLD, 2, dims, periods, 1, &c.handle);
+      break;
+    }
+    default: {
+      if (size < 2) {
+        c.text = "dup";
+        MPI_Comm_dup(MPI_COMM_WORLD, &c.handle);
+        break;
+      }
+      c.text = "inter";
+      c.inter = true;
+      const int cut = static_cast<int>(rng.between(1, size - 1));
+      c.colour = rank < cut ? 0 : 1;
+      MPI_Comm local;
+      MPI_Comm_split(MPI_COMM_WORLD, c.colour, rank, &local);
+      MPI_Intercomm_create(local, 0, MPI_COMM_WORLD, c.colour == 0 ? cut : 0, 4711, &c.handle);
+      MPI_Comm_free(&local);
+      break;
+    }
+  }
+  return c;
+}
+
+}  // namespace conformance

@@ -1,0 +1,62 @@
+// Programs that do not end as they should, with forced algorithms in use. endings_test.py looks at
+// what becomes of them.
+//
+//   mpiexec -n P endings {exit | finalize-only | abort | abort-in-collective | exit-in-collective |
+//                         unfreed}
+#include <unistd.h>
+
+#include <cstring>
+
+#include "check.h"
+
+namespace {
+
+void collectives() {
+  for (int i = 0; i < 10; ++i) {
+    int value = i, sum = 0;
+    MPI_Bcast(&value, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    MPI_Allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    CHECK(sum == i * conformance::size_of(MPI_COMM_WORLD));
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string way = argc > 1 ? argv[1] : "exit";
+  int initialized = 0;
+  MPI_Initialized(&initialized);
+  if (initialized != 0) return 1;
+  MPI_Init(&argc, &argv);
+  const int me = conformance::rank_in(MPI_COMM_WORLD);
+  if (way != "finalize-only") {
+    conformance::force_all();
+    collectives();
+    conformance::passed("endings");
+    std::fflush(stdout);
+  }
+  if (way == "exit") return 0;  // neither MPI_Finalize nor MPI_Comm_free
+  if (way == "abort") {
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Abort(MPI_COMM_WORLD, 17);
+  }
+  if (way.ends_with("-in-collective") && me == 0) {
+    usleep(300000);  // the others wait in the barrier by then
+    if (way.starts_with("abort")) MPI_Abort(MPI_COMM_WORLD, 17);
+    _exit(23);
+  }
+  if (way.ends_with("-in-collective")) MPI_Barrier(MPI_COMM_WORLD);
+  if (way == "unfreed") {
+    // Communicators, types and operations that the program never frees.
+    MPI_Comm comm;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Barrier(comm);
+    MPI_Comm_split(MPI_COMM_WORLD, me % 2, 0, &comm);
+    MPI_Barrier(comm);
+  }
+  MPI_Finalize();
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  return finalized != 0 ? 0 : 1;
+}

@@ -1,0 +1,46 @@
+"""Programs that abort, exit inside a collective or never finalize: the job ends as it does without
+Unisono, with the same status."""
+
+from __future__ import annotations
+
+import unittest
+
+from launch import EXEC, FLAVOURS, PROGRAMS, mpiexec
+
+
+class Endings(unittest.TestCase):
+    def ends_alike(self, way: str, ranks: int = 2, exactly: bool = True) -> None:
+        for flavour in FLAVOURS:
+            with self.subTest(flavour=flavour, way=way):
+                program = PROGRAMS / f"endings_{flavour}"
+                native = mpiexec(flavour, ranks, program, way, timeout=40)
+                ours = mpiexec(flavour, ranks, EXEC, program, way, timeout=40)
+                statuses = [native.returncode, ours.returncode]
+                if not exactly:
+                    statuses = [min(abs(status), 1) for status in statuses]
+                self.assertEqual(*statuses, ours.stdout + ours.stderr)
+                if native.returncode == 0:  # else the launcher may lose what was written
+                    self.assertEqual("passed" in native.stdout, "passed" in ours.stdout)
+
+    def test_without_finalize(self) -> None:
+        self.ends_alike("exit")
+
+    def test_without_a_collective(self) -> None:
+        self.ends_alike("finalize-only")
+
+    def test_with_communicators_never_freed(self) -> None:
+        self.ends_alike("unfreed")
+
+    def test_abort(self) -> None:
+        self.ends_alike("abort")
+
+    def test_abort_while_others_wait_in_a_collective(self) -> None:
+        self.ends_alike("abort-in-collective", ranks=3)
+
+    def test_exit_while_others_wait_in_a_collective(self) -> None:
+        # MPICH's launcher gives the status of the rank that exits, or that of those it kills.
+        self.ends_alike("exit-in-collective", ranks=3, exactly=False)
+
+
+if __name__ == "__main__":
+    unittest.main()

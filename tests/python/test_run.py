@@ -1,0 +1,42 @@
+"""unisono run: an unmodified mpi4py program under both MPI libraries."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import Run
+from unisono import launch, places
+from unisono.errors import UnisonoError
+
+EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "kmeans.py"
+
+
+@pytest.mark.parametrize("mpi", ["mpich", "openmpi"])
+def test_an_mpi4py_program(unisono: Run, mpi: str) -> None:
+    program = [sys.executable, str(EXAMPLE), "--iterations", "2", "--points", "100"]
+    own = unisono(
+        "run", "-n", "2", "--mpi", mpi, "--force", "allreduce=recursive_doubling", "--log", *program
+    )
+    assert own.returncode == 0, own.stderr
+    native = unisono("run", "-n", "2", "--mpi", mpi, *program, UNISONO_DISABLE="1")
+    assert native.returncode == 0, native.stderr
+    mine, theirs = (json.loads(done.stdout.splitlines()[-1]) for done in (own, native))
+    assert mine["ranks"] == theirs["ranks"] == 2
+    assert mine["checksum"] == theirs["checksum"]
+    assert "recursive_doubling" in own.stderr
+    assert "recursive_doubling" not in native.stderr
+
+
+def test_a_compiled_program_chooses_its_mpi() -> None:
+    for flavour in ("mpich", "openmpi"):
+        bench = str(places.program(f"unisono-bench-{flavour}"))
+        assert launch.choose_mpi(None, bench).flavour == flavour
+    with pytest.raises(UnisonoError, match="is linked to openmpi: it cannot run under --mpi mpich"):
+        launch.choose_mpi("mpich", bench)
+
+
+def test_open_mpi_is_told_what_to_forward() -> None:
+    mpi = places.Mpi("openmpi", Path("/opt/mpi"))
+    line = launch.with_variables(mpi, ["mpiexec", "-n", "2", "a"], {"UNISONO_LOG": "x", "HOME": "/"})
+    assert line == ["mpiexec", "-x", "UNISONO_LOG", "-n", "2", "a"]

@@ -1,0 +1,92 @@
+#include "select/spec.h"
+
+#include <gtest/gtest.h>
+
+#include "base/config.h"
+
+namespace unisono {
+namespace {
+
+TEST(Spec, NativeAndDefault) {
+  const auto native = parse_spec(Collective::bcast, "native");
+  ASSERT_TRUE(native);
+  EXPECT_TRUE(native->is_native());
+  const auto standard = parse_spec(Collective::bcast, "default");
+  ASSERT_TRUE(standard);
+  EXPECT_TRUE(standard->is_default);
+  EXPECT_FALSE(standard->is_native());
+}
+
+TEST(Spec, ParametersHaveStandardValues) {
+  const auto spec = parse_spec(Collective::bcast, "chain");
+  ASSERT_TRUE(spec) << spec.error();
+  EXPECT_EQ(spec->algorithm, find_algorithm(Collective::bcast, "chain"));
+  EXPECT_EQ(spec->params, standard_params(*spec->algorithm));
+}
+
+TEST(Spec, ReadsSizesAndNumbers) {
+  const auto chain = parse_spec(Collective::bcast, "chain:segment=64K");
+  ASSERT_TRUE(chain) << chain.error();
+  EXPECT_EQ(chain->params.segment, 65536);
+  const auto knomial = parse_spec(Collective::bcast, "knomial:radix=8");
+  ASSERT_TRUE(knomial) << knomial.error();
+  EXPECT_EQ(knomial->params.radix, 8);
+  EXPECT_EQ(text(*knomial), "knomial:radix=8");
+}
+
+TEST(Spec, EveryRowRoundTrips) {
+  for (const Algorithm& row : catalogue())
+    for (int c = 0; c < kCollectives; ++c) {
+      const auto collective = static_cast<Collective>(c);
+      if (!contains(row.collectives, collective)) continue;
+      for (const bool least : {true, false}) {
+        Spec spec{.algorithm = &row, .params = standard_params(row)};
+        for (const Parameter& parameter : row.parameters)
+          spec.params.*parameter.field = least ? parameter.least : parameter.most;
+        const auto again = parse_spec(collective, text(spec));
+        ASSERT_TRUE(again) << again.error();
+        EXPECT_EQ(again->algorithm, &row);
+        EXPECT_EQ(again->params, spec.params);
+      }
+    }
+}
+
+// What the user reads: the collective, what is wrong, and what would be right.
+TEST(Spec, ErrorsNameWhatIsValid) {
+  const struct {
+    const char* text;
+    const char* parts[3];
+  } cases[] = {
+      {"rings", {"bcast: no algorithm 'rings'", "native", "binomial"}},
+      {"", {"bcast: no algorithm ''", "default", "chain"}},
+      {"native:segment=4", {"bcast: native takes no parameters", "", ""}},
+      {"flat:segment=4K", {"bcast: flat: no parameter 'segment'", "it takes none", ""}},
+      {"chain:segment", {"'segment' is not of the form parameter=value", "segment (1 to 1G", ""}},
+      {"chain:", {"'' is not of the form parameter=value", "", ""}},
+      {"chain:segment=4K,", {"'' is not of the form parameter=value", "", ""}},
+      {"chain:segment=0", {"'segment=0' is not valid", "1 to 1G", "standard 16K"}},
+      {"chain:segment=big", {"'segment=big' is not valid", "", ""}},
+      {"chain:segment=2G", {"'segment=2G' is not valid", "", ""}},
+      {"knomial:radix=4K", {"'radix=4K' is not valid", "2 to 64", ""}},
+      {"knomial:radix=1", {"'radix=1' is not valid", "2 to 64", ""}},
+      {"Chain", {"no algorithm 'Chain'", "", ""}},
+  };
+  for (const auto& bad : cases) {
+    const auto spec = parse_spec(Collective::bcast, bad.text);
+    ASSERT_FALSE(spec) << bad.text;
+    for (const char* part : bad.parts)
+      EXPECT_NE(spec.error().find(part), std::string::npos) << spec.error();
+    EXPECT_EQ(spec.error().find('\n'), std::string::npos);
+  }
+}
+
+TEST(Config, EveryCollectiveHasItsVariable) {
+  for (const std::string_view collective : kCollectiveNames) {
+    int rows = 0;
+    for (const Variable& row : kVariables) rows += row.name == variable_of_collective(collective);
+    EXPECT_EQ(rows, 1) << collective;
+  }
+}
+
+}  // namespace
+}  // namespace unisono
