@@ -1,5 +1,6 @@
 #include <chrono>
 #include <ctime>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -42,7 +43,11 @@ Json to_json(const ArmResult& arm, bool raw) {
 
 class JsonReporter : public Reporter {
  public:
-  JsonReporter(std::ofstream file, bool raw) : file_(std::move(file)), raw_(raw) {}
+  JsonReporter(std::ofstream file, std::string path, bool raw)
+      : file_(std::move(file)),
+        path_(std::move(path)),
+        replaceable_(std::filesystem::is_regular_file(std::filesystem::symlink_status(path_))),
+        raw_(raw) {}
 
   void begin(const Machine& machine, const Options& options) override {
     Json environment = Json::object();
@@ -88,12 +93,27 @@ class JsonReporter : public Reporter {
       for (const ArmResult& arm : result.arms) cell["arms"].push_back(to_json(arm, raw_));
     }
     document_["cells"].push_back(cell);
+    if (replaceable_) replace();
   }
 
-  void end() override { file_ << document_.dump(1) << '\n' << std::flush; }
+  void end() override {
+    if (!replaceable_ || !replace()) file_ << document_.dump(1) << '\n' << std::flush;
+  }
 
  private:
+  // As a whole, after every cell: what was measured survives the end of this program, and who reads
+  // along never sees half a document.
+  bool replace() const {
+    const std::string next = path_ + ".part";
+    std::ofstream(next) << document_.dump(1) << '\n' << std::flush;
+    std::error_code failed;
+    std::filesystem::rename(next, path_, failed);
+    return !failed;
+  }
+
   std::ofstream file_;
+  std::string path_;
+  bool replaceable_;  // no pipe, no terminal, no link
   bool raw_;
   Table table_;
   Json document_;
@@ -104,7 +124,7 @@ class JsonReporter : public Reporter {
 std::unique_ptr<Reporter> make_json_reporter(const std::string& path, bool raw) {
   std::ofstream file(path);
   if (!file) return nullptr;
-  return std::make_unique<JsonReporter>(std::move(file), raw);
+  return std::make_unique<JsonReporter>(std::move(file), path, raw);
 }
 
 }  // namespace unisono::bench
