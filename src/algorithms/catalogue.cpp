@@ -142,15 +142,19 @@ Params standard_params(const Algorithm& algorithm) {
   return params;
 }
 
-std::optional<std::string_view> unmet_restriction(const Algorithm& algorithm, const Args& args,
-                                                  bool counts_can_be_exchanged) {
+std::optional<std::string_view> unmet_restriction(const Algorithm& algorithm, int size,
+                                                  bool commutative) {
   const unsigned r = algorithm.restrictions;
-  const bool power_of_two = (args.size & (args.size - 1)) == 0;
-  if ((r & kCommutative) && !args.commutative) return "needs a commutative operation";
-  if ((r & kEvenSize) && args.size % 2 != 0 && args.size != 1)
-    return "needs an even number of ranks";
+  const bool power_of_two = (size & (size - 1)) == 0;
+  if ((r & kCommutative) && !commutative) return "needs a commutative operation";
+  if ((r & kEvenSize) && size % 2 != 0 && size != 1) return "needs an even number of ranks";
   if ((r & kPowerOfTwo) && !power_of_two) return "needs a power of two of ranks";
-  if (counts_can_be_exchanged) return std::nullopt;
+  return std::nullopt;
+}
+
+std::optional<std::string_view> unmet_restriction(const Algorithm& algorithm, const Args& args) {
+  if (const auto unmet = unmet_restriction(algorithm, args.size, args.commutative)) return unmet;
+  const unsigned r = algorithm.restrictions;
   if ((r & kAllCounts) && is_irregular(args.collective) && !args.all_counts_known)
     return "needs the counts of all ranks";
   if ((r & kMatrix) && is_irregular(args.collective) && args.matrix.empty())

@@ -50,11 +50,12 @@ const Algorithm* find_algorithm(Collective collective, std::string_view name);
 /// The standard parameters of a row.
 Params standard_params(const Algorithm& algorithm);
 
-/// Why the row cannot serve this call ("needs a commutative operation"), or nothing. Judges only
-/// by facts equal on all ranks. `counts_can_be_exchanged`: the runtime is able to supply what
-/// kAllCounts and kMatrix ask for, so that these do not count as unmet.
-std::optional<std::string_view> unmet_restriction(const Algorithm& algorithm, const Args& args,
-                                                  bool counts_can_be_exchanged = false);
+/// Why the row cannot serve such a call ("needs a commutative operation"), or nothing. Judges only
+/// by facts equal on all ranks. What kAllCounts and kMatrix ask for the runtime is able to supply.
+std::optional<std::string_view> unmet_restriction(const Algorithm& algorithm, int size,
+                                                  bool commutative);
+/// The same for a schedule that is to be built from these arguments as they are.
+std::optional<std::string_view> unmet_restriction(const Algorithm& algorithm, const Args& args);
 
 /// This rank's schedule. Precondition: no unmet restriction, parameters within their limits.
 Schedule build(const Algorithm& algorithm, const Args& args);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/config.h"
+#include "base/hash.h"
 #include "base/size.h"
 #include "runtime/collective.h"
 #include "runtime/node.h"
@@ -18,16 +19,21 @@ namespace {
 
 constexpr std::size_t kStandardPlanCache = std::size_t{64} << 20;
 
-/// FNV-1a over all variables that must be the same on all ranks.
+/// Over all variables that must be the same on all ranks.
 unsigned long long environment_hash() {
-  unsigned long long hash = 0xcbf29ce484222325ULL;
+  std::uint64_t hash = kHashStart;
   for (const Variable& v : kVariables) {
     if (v.name == "UNISONO_LOG" || v.name == "UNISONO_WAIT" || v.name == "UNISONO_PLAN_CACHE")
       continue;  // a rank's own affair
-    for (const char c : std::string(v.name) + "=" + variable(v.name) + "\n")
-      hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
+    hash = fnv1a(std::string(v.name) + "=" + variable(v.name) + "\n", hash);
   }
   return hash;
+}
+
+/// Between nodes the network decides, whoever has a core.
+Place place_of(const NodeFacts& facts) {
+  if (!facts.one_node) return facts.fabric ? Place::fabric : Place::ethernet;
+  return facts.crowded ? Place::crowded : Place::roomy;
 }
 
 std::string bytes_text(Count bytes) { return format_size(bytes) + "B"; }
@@ -74,8 +80,7 @@ void Engine::read_environment() {
     if (first_rank_) say(text);
   };
   const NodeFacts node = node_facts(MPI_COMM_WORLD);
-  const Place place = node.crowded ? Place::crowded : node.one_node ? Place::roomy : Place::network;
-  selector_ = Selector(UNISONO_FLAVOUR, place);
+  selector_ = Selector(UNISONO_FLAVOUR, place_of(node));
   for (int c = 0; c < kCollectives; ++c) {
     const std::string name = variable_of_collective(kCollectiveNames[static_cast<std::size_t>(c)]);
     const auto spec = selector_.force(static_cast<Collective>(c), variable(name));
@@ -135,6 +140,8 @@ std::optional<int> Engine::decide_and_run(const Call& call) {
     return std::nullopt;
   const auto bytes = signature_bytes(call, communicator->rank(), communicator->size());
   if (!bytes) return std::nullopt;
+  if (!log_decisions_ && !selector_.covers(call.collective, communicator->size(), *bytes))
+    return std::nullopt;
 
   int commutative = 1;
   if (is_reducing(call.collective)) PMPI_Op_commutative(call.op, &commutative);

@@ -7,6 +7,10 @@
 #include <climits>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
+
+#include "base/hash.h"
 
 namespace unisono {
 
@@ -58,21 +62,58 @@ int quota_cores() {
   }());
 }
 
-NodeFacts node_facts(MPI_Comm world) {
-  MPI_Comm node = MPI_COMM_NULL;
-  PMPI_Comm_split_type(world, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
-  int world_size = 1, node_size = 1;
-  PMPI_Comm_size(world, &world_size);
-  PMPI_Comm_size(node, &node_size);
+namespace {
+
+/// The same number on all ranks that run on one kernel, whatever their containers and network
+/// namespaces call themselves: cores are shared by these, not by those with one host name.
+int kernel_number() {
+  char name[MPI_MAX_PROCESSOR_NAME] = "";
+  if (std::FILE* file = std::fopen("/proc/sys/kernel/random/boot_id", "r")) {
+    if (std::fgets(name, sizeof name, file) == nullptr) name[0] = '\0';
+    std::fclose(file);
+  }
+  int length = 0;
+  if (name[0] == '\0') PMPI_Get_processor_name(name, &length);
+  return static_cast<int>(fnv1a(name) & INT_MAX);
+}
+
+/// Whether the ranks of `group`, which it frees, are more than its cores and the quota of any.
+bool is_crowded(MPI_Comm group, int quota) {
+  int size = 1;
+  PMPI_Comm_size(group, &size);
   // MPI may have bound every rank to a core of its own: only all masks together tell.
   Mask mine = affinity(), together{};
   PMPI_Allreduce(mine.data(), together.data(), static_cast<int>(mine.size()), MPI_BYTE, MPI_BOR,
-                 node);
-  PMPI_Comm_free(&node);
-  const int cores = std::min(cores_in(together), quota_cores());
-  int facts[2] = {node_size > cores ? 1 : 0, node_size < world_size ? 1 : 0};
-  PMPI_Allreduce(MPI_IN_PLACE, facts, 2, MPI_INT, MPI_MAX, world);
-  return {facts[0] != 0, facts[1] == 0};
+                 group);
+  PMPI_Comm_free(&group);
+  return size > std::min(cores_in(together), quota);
+}
+
+/// A network that bypasses the kernel: InfiniBand, RoCE, Omni-Path and EFA, or Slingshot.
+bool has_fabric() {
+  std::error_code error;
+  for (const char* folder : {"/sys/class/infiniband", "/sys/class/cxi"}) {
+    const std::filesystem::directory_iterator devices(folder, error);
+    if (!error && devices != end(devices)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+NodeFacts node_facts(MPI_Comm world) {
+  MPI_Comm node = MPI_COMM_NULL, machine = MPI_COMM_NULL;
+  int world_size = 1, node_size = 1;
+  PMPI_Comm_split_type(world, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+  PMPI_Comm_split(world, kernel_number(), 0, &machine);
+  PMPI_Comm_size(world, &world_size);
+  PMPI_Comm_size(node, &node_size);
+  const bool crowded_node = is_crowded(node, quota_cores());
+  const bool crowded_machine = is_crowded(machine, INT_MAX);
+  int facts[] = {crowded_node || crowded_machine ? 1 : 0, node_size < world_size ? 1 : 0,
+                 has_fabric() ? 1 : 0};
+  PMPI_Allreduce(MPI_IN_PLACE, facts, 3, MPI_INT, MPI_MAX, world);
+  return {facts[0] != 0, facts[1] == 0, facts[2] != 0};
 }
 
 }  // namespace unisono

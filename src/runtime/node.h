@@ -5,8 +5,9 @@
 namespace unisono {
 
 struct NodeFacts {
-  bool crowded = false;   ///< on some node the job has more ranks than cores
-  bool one_node = false;  ///< all ranks share one node
+  bool crowded = false;   ///< on some machine the job has more ranks than cores
+  bool one_node = false;  ///< all ranks share one node, as the MPI library sees it
+  bool fabric = false;    ///< some rank's host has a network that bypasses the kernel
 };
 
 /// Collective over `world`; the same facts on all ranks.

@@ -11,9 +11,10 @@ namespace unisono {
 
 /// Where the ranks of the job are.
 enum class Place : std::uint8_t {
-  roomy,    ///< on one node, a core for every rank
-  crowded,  ///< more ranks than cores on some node
-  network,  ///< on several nodes, a core for every rank
+  roomy,     ///< on one node, a core for every rank
+  crowded,   ///< on one node, more ranks than cores
+  ethernet,  ///< on several nodes that reach each other through the kernel (TCP)
+  fabric,    ///< on several nodes with a network that bypasses the kernel
 };
 
 /// A cell: ranks and bytes are intervals with both ends in them. Bytes are those of Facts.

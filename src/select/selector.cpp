@@ -1,5 +1,6 @@
 #include "select/selector.h"
 
+#include <algorithm>
 #include <cassert>
 
 namespace unisono {
@@ -8,12 +9,14 @@ namespace {
 
 constexpr std::size_t index(Collective c) { return static_cast<std::size_t>(c); }
 
+// What an algorithm wants of counts the runtime can supply.
 std::optional<std::string_view> unmet(const Algorithm& algorithm, const Facts& facts) {
-  Args args;
-  args.collective = facts.collective;
-  args.size = facts.size;
-  args.commutative = facts.commutative;
-  return unmet_restriction(algorithm, args, true);
+  return unmet_restriction(algorithm, facts.size, facts.commutative);
+}
+
+bool holds(const Default& row, int size, Count bytes) {
+  return size >= row.least_ranks && size <= row.most_ranks && bytes >= row.least_bytes &&
+         bytes <= row.most_bytes;
 }
 
 }  // namespace
@@ -47,6 +50,14 @@ CollectiveSet Selector::candidates() const {
   return set;
 }
 
+bool Selector::covers(Collective collective, int size, Count bytes) const {
+  const Spec& forced = forced_[index(collective)];
+  if (!forced.is_default) return !forced.is_native();
+  const auto& cells = cells_[index(collective)];
+  return std::any_of(cells.begin(), cells.end(),
+                     [&](const Cell& cell) { return holds(*cell.row, size, bytes); });
+}
+
 Choice Selector::choose(const Facts& facts) const {
   const Spec& forced = forced_[index(facts.collective)];
   if (forced.is_native()) return {nullptr, {}, "forced"};
@@ -56,10 +67,7 @@ Choice Selector::choose(const Facts& facts) const {
     return {forced.algorithm, forced.params, "forced"};
   }
   for (const Cell& cell : cells_[index(facts.collective)]) {
-    const Default& row = *cell.row;
-    if (facts.size < row.least_ranks || facts.size > row.most_ranks ||
-        facts.bytes < row.least_bytes || facts.bytes > row.most_bytes)
-      continue;
+    if (!holds(*cell.row, facts.size, facts.bytes)) continue;
     if (cell.spec.algorithm == nullptr || unmet(*cell.spec.algorithm, facts)) continue;
     return {cell.spec.algorithm, cell.spec.params, kDefaultsPage};
   }

@@ -41,6 +41,8 @@ class Selector {
   Result<Spec> force(Collective collective, std::string_view spec);
   /// The collectives that choose() might not leave to the MPI library.
   CollectiveSet candidates() const;
+  /// Whether choose() might not leave a call of this size to the MPI library: a cheap first look.
+  bool covers(Collective collective, int size, Count bytes) const;
   /// Never returns an algorithm that cannot serve the call; `why` then tells what it lacks.
   Choice choose(const Facts& facts) const;
 

@@ -60,11 +60,8 @@ Case::Case(std::uint64_t seed, std::uint64_t number, Collective wanted, const Co
 std::optional<bool> Case::own_expected() const {
   if (inter_ || size_ == 1 || spec_.text == "native" || !has_unisono()) return false;
   if (spec_.algorithm == nullptr) return std::nullopt;
-  unisono::Args args;
-  args.collective = in_.collective;
-  args.size = size_;
-  args.commutative = !reduction_ || reduction_->commutative;
-  return !unisono::unmet_restriction(*spec_.algorithm, args, true);
+  const bool commutative = !reduction_ || reduction_->commutative;
+  return !unisono::unmet_restriction(*spec_.algorithm, size_, commutative);
 }
 
 Case::~Case() {

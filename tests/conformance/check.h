@@ -43,14 +43,10 @@ inline void force(const char* collective, const std::string& spec) {
 /// The rows that can serve a collective on so many ranks.
 inline std::vector<std::string> algorithms_of(unisono::Collective collective, int size,
                                               bool commutative) {
-  unisono::Args args;
-  args.collective = collective;
-  args.size = size;
-  args.commutative = commutative;
   std::vector<std::string> names;
   for (const unisono::Algorithm& row : unisono::catalogue())
     if (unisono::contains(row.collectives, collective) &&
-        !unisono::unmet_restriction(row, args, true))
+        !unisono::unmet_restriction(row, size, commutative))
       names.emplace_back(row.name);
   return names;
 }

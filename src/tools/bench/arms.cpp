@@ -23,15 +23,11 @@ bool has_algorithm(Collective collective, const std::string& spec) {
 }
 
 std::vector<std::string> all_specs(const Setting& setting) {
-  Args args;
-  args.collective = setting.collective;
-  args.rank = setting.rank;
-  args.size = setting.size;
-  args.root = setting.root;
-  args.commutative = is_commutative(setting.operation);
+  const bool commutative = is_commutative(setting.operation);
   std::vector<std::string> specs = {"native", "default"};
   for (const Algorithm& row : catalogue())
-    if (contains(row.collectives, setting.collective) && !unmet_restriction(row, args, true))
+    if (contains(row.collectives, setting.collective) &&
+        !unmet_restriction(row, setting.size, commutative))
       specs.emplace_back(row.name);
   return specs;
 }
