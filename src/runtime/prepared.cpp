@@ -20,10 +20,6 @@ bool valid(const IntegerArray& counts, int size) {
   return true;
 }
 
-bool valid(MPI_Op op, MPI_Datatype type) {
-  return type != MPI_DATATYPE_NULL && is_defined(op, facts_of(type).kind);
-}
-
 /// Counts of blocks, and where these are: no matter where if they are all empty.
 bool valid(const IntegerArray& counts, const IntegerArray& displs, int size) {
   if (!valid(counts, size)) return false;
@@ -50,6 +46,12 @@ std::optional<Count> signature_bytes(const Call& call, int rank, int size) {
   const auto bytes_of = [](long long count, MPI_Datatype type) -> std::optional<Count> {
     if (!valid(count, type)) return std::nullopt;
     return count * facts_of(type).size;
+  };
+  const auto reduced_bytes = [&](long long count) -> std::optional<Count> {
+    if (!valid(count, call.recvtype)) return std::nullopt;
+    const TypeFacts facts = facts_of(call.recvtype);
+    if (!is_defined(call.op, facts.kind)) return std::nullopt;
+    return count * facts.size;
   };
   switch (c) {
     case barrier: return 0;
@@ -92,18 +94,16 @@ std::optional<Count> signature_bytes(const Call& call, int rank, int size) {
       if (!in_place && !valid(call.sendcount, call.sendtype)) return std::nullopt;
       return bytes_of(sum(call.recvcounts, size) / size, call.recvtype);
     case reduce_scatter:
-      if (!valid(call.recvcounts, size) || !valid(call.op, call.recvtype)) return std::nullopt;
-      return bytes_of(sum(call.recvcounts, size), call.recvtype);
-    case reduce_scatter_block:
-      if (!valid(call.op, call.recvtype)) return std::nullopt;
-      return bytes_of(call.recvcount * size, call.recvtype);
+      if (!valid(call.recvcounts, size)) return std::nullopt;
+      return reduced_bytes(sum(call.recvcounts, size));
+    case reduce_scatter_block: return reduced_bytes(call.recvcount * size);
     case allgather:
     case alltoall:
       if (!in_place && !valid(call.sendcount, call.sendtype)) return std::nullopt;
       return bytes_of(call.recvcount, call.recvtype);
     default:
-      if (is_reducing(c) && !valid(call.op, call.recvtype)) return std::nullopt;
-      return bytes_of(call.recvcount, call.recvtype);
+      return is_reducing(c) ? reduced_bytes(call.recvcount)
+                            : bytes_of(call.recvcount, call.recvtype);
   }
 }
 
