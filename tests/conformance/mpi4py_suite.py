@@ -3,6 +3,7 @@ outcome on every rank, with Unisono's own choices and with every algorithm of th
 
     python mpi4py_suite.py            two and three ranks, the blocking collectives (ctest)
     python mpi4py_suite.py --full     all modules and algorithms; Open MPI 1 2 3 4 5 8, MPICH 1 2 3
+    python mpi4py_suite.py --full openmpi:8 --sets 0      only that, with the first set of algorithms
 
 The tests come from mpi4py's source package, which pip fetches once into .deps/mpi4py-tests.
 """
@@ -173,26 +174,29 @@ class Suite:
             ours = run(self.tests, flavour, ranks, patterns, under=True, **self.sets[i])
             self.report(f"forced {i}", native, ours, begin, forced=ranks > 1)
 
-    def run_all(self) -> int:
+    def run_all(self, only: list[str], chosen: list[int] | None) -> int:
+        table = RANKS_FULL if self.full else RANKS_QUICK
+        runs = only or [f"{flavour}:{ranks}" for flavour in table for ranks in table[flavour]]
         every = list(range(len(self.sets)))
-        turn = 0
-        for flavour, list_of_ranks in (RANKS_FULL if self.full else RANKS_QUICK).items():
-            for ranks in list_of_ranks:
-                # Quick runs share the algorithms out among themselves.
-                self.compare(flavour, ranks, every if self.full else [turn % len(every)])
-                turn += 1
+        for turn, run_name in enumerate(runs):
+            flavour, _, ranks = run_name.partition(":")
+            # Quick runs share the algorithms out among themselves.
+            sets = every if self.full else [turn % len(every)]
+            self.compare(flavour, int(ranks), sets if chosen is None else chosen)
         return self.wrong
 
 
 def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--full", action="store_true")
+    parser.add_argument("only", nargs="*", metavar="MPI:RANKS")
+    parser.add_argument("--sets", type=int, nargs="*", help="of forced algorithms")
     options = parser.parse_args()
     tests = fetch_tests()
     if isinstance(tests, str):
         print(f"skipped: {tests}")
         return 77  # ctest's SKIP_RETURN_CODE
-    wrong = Suite(tests, options.full).run_all()
+    wrong = Suite(tests, options.full).run_all(options.only, options.sets)
     print("all outcomes are the same" if wrong == 0 else f"{wrong} runs differ")
     return min(wrong, 1)
 
