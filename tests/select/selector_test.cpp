@@ -1,0 +1,56 @@
+#include "select/selector.h"
+
+#include <gtest/gtest.h>
+
+#include "algorithms/catalogue.h"
+
+namespace unisono {
+namespace {
+
+constexpr Place kPlaces[] = {Place::roomy, Place::crowded, Place::ethernet, Place::fabric};
+
+// What is left at the first look must be exactly what would have been left after the second.
+TEST(Selector, CoversWhateverItChooses) {
+  int chosen = 0;
+  for (const char* flavour : {"mpich", "openmpi", "abi"})
+    for (const Place place : kPlaces) {
+      const Selector selector(flavour, place);
+      for (int c = 0; c < kCollectives; ++c)
+        for (int size = 2; size <= 40; ++size)
+          for (Count bytes = 0; bytes <= Count{1} << 24; bytes = 2 * bytes + 1) {
+            const auto collective = static_cast<Collective>(c);
+            bool any = false;
+            for (const bool commutative : {true, false})
+              any |= selector.choose({collective, size, bytes, commutative}).algorithm != nullptr;
+            EXPECT_TRUE(!any || selector.covers(collective, size, bytes));
+            chosen += any;
+          }
+    }
+  EXPECT_GT(chosen, 0);
+}
+
+TEST(Selector, NeverChoosesWhatCannotServe) {
+  const Selector selector("mpich", Place::crowded);
+  for (int c = 0; c < kCollectives; ++c)
+    for (int size = 2; size <= 40; ++size) {
+      const Choice choice = selector.choose({static_cast<Collective>(c), size, 1024, false});
+      if (choice.algorithm != nullptr) {
+        EXPECT_FALSE(unmet_restriction(*choice.algorithm, size, false));
+      }
+    }
+}
+
+TEST(Selector, CoversTheForcedAndNotTheNative) {
+  Selector selector("mpich", Place::crowded);
+  ASSERT_TRUE(selector.force(Collective::bcast, "chain"));
+  EXPECT_TRUE(selector.covers(Collective::bcast, 1000, 1));
+  ASSERT_TRUE(selector.force(Collective::bcast, "native"));
+  EXPECT_FALSE(selector.covers(Collective::bcast, 4, 8));
+}
+
+TEST(Selector, KnowsNothingOfFabrics) {
+  EXPECT_EQ(Selector("mpich", Place::fabric).candidates(), 0U);
+}
+
+}  // namespace
+}  // namespace unisono
