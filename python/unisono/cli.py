@@ -14,6 +14,7 @@ from rich.text import Text
 from unisono import __version__, catalogue, launch, places, svg
 from unisono import doctor as doctor_module
 from unisono.errors import UnisonoError
+from unisono.lab.cli import app as lab_app
 
 app = typer.Typer(
     help="Makes the MPI collectives of unmodified programs faster, and shows why they were slow.",
@@ -22,6 +23,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.add_typer(lab_app, name="lab")
 console = Console(highlight=False)
 errors = Console(stderr=True, highlight=False)
 

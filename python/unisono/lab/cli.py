@@ -1,0 +1,137 @@
+"""`unisono lab`: an Ethernet cluster on one machine."""
+
+import os
+import time
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from unisono import launch, places
+from unisono.errors import UnisonoError
+from unisono.lab import cluster, layout, network
+
+app = typer.Typer(
+    help="An Ethernet cluster on one machine, made of network namespaces (Linux, as root).",
+    no_args_is_help=True,
+)
+console = Console(highlight=False)
+
+Name = Annotated[
+    str | None, typer.Option("--name", metavar="NAME", help="Which lab; UNISONO_LAB, or lab, otherwise.")
+]
+PASSED_ON = {"ignore_unknown_options": True, "allow_interspersed_args": False}
+
+
+def per_host_values(option: str, settings: list[str]) -> dict[str, str]:
+    values = {}
+    for setting in settings:
+        host, separator, value = setting.partition("=")
+        if not (host and separator and value):
+            raise UnisonoError(f"{option} {setting}: write HOST=VALUE, as in h3=...")
+        values[host] = value
+    return values
+
+
+def factor_of(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise UnisonoError(f"--speed {text}: write HOST=FACTOR, as in h3=0.5") from None
+
+
+@app.command()
+def up(
+    hosts: Annotated[int, typer.Option(help="Number of hosts.")] = 16,
+    rate: Annotated[str, typer.Option(help="Of a host's port, each way.")] = "100mbit",
+    switches: Annotated[int, typer.Option(help="The hosts are spread over so many switches.")] = 1,
+    uplink: Annotated[
+        str | None, typer.Option(help="Rate between two switches; as --rate otherwise.")
+    ] = None,
+    loss: Annotated[str, typer.Option(help="Share of the frames lost on their way to a host.")] = "0%",
+    loss_on: Annotated[
+        list[str] | None, typer.Option(metavar="HOST=SHARE", help="Loss at one host; may be repeated.")
+    ] = None,
+    speed: Annotated[
+        list[str] | None, typer.Option(metavar="HOST=FACTOR", help="Of one host's port; may be repeated.")
+    ] = None,
+    name: Name = None,
+) -> None:
+    """Make the cluster: [bold]sudo unisono lab up --hosts 16 --rate 100mbit[/bold]"""
+    plan = layout.Plan(
+        hosts=hosts,
+        rate=layout.rate_of(rate),
+        switches=switches,
+        uplink=layout.rate_of(uplink) if uplink else None,
+        loss=layout.share_of(loss),
+        loss_on={h: layout.share_of(v) for h, v in per_host_values("--loss-on", loss_on or []).items()},
+        speed={h: factor_of(v) for h, v in per_host_values("--speed", speed or []).items()},
+    )
+    name = cluster.chosen_name(name)
+    start = time.monotonic()
+    if network.up(name, plan):
+        console.print(f"lab {name} is up: {plan.describe()}; made in {time.monotonic() - start:.1f} s")
+    else:
+        console.print(f"lab {name} is up already: {plan.describe()}")
+
+
+@app.command()
+def down(name: Name = None) -> None:
+    """Remove the cluster, and end what runs in it."""
+    name = cluster.chosen_name(name)
+    if network.down(name):
+        console.print(f"lab {name} is down")
+    else:
+        console.print(f"lab {name} was not up: nothing to do")
+
+
+@app.command(context_settings=PASSED_ON)
+def run(
+    command: Annotated[list[str], typer.Argument(help="Program and its arguments.")],
+    ranks: Annotated[int, typer.Option("-n", min=1, help="Number of ranks.")] = 2,
+    mpi: Annotated[
+        str | None, typer.Option(help="mpich or openmpi; otherwise what the program is linked to.")
+    ] = None,
+    ppn: Annotated[
+        int | None, typer.Option(min=1, help="Ranks per host; otherwise as few as possible.")
+    ] = None,
+    force: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLLECTIVE=ALGORITHM", help="Force an algorithm; may be repeated."),
+    ] = None,
+    native: Annotated[bool, typer.Option("--native", help="Without Unisono.")] = False,
+    log: Annotated[bool, typer.Option("--log", help="Say what was chosen for each call.")] = False,
+    name: Name = None,
+) -> None:
+    """Run a program on the hosts: [bold]unisono lab run --mpi mpich -n 16 -- ./app input[/bold]"""
+    if mpi not in {None, "mpich", "openmpi"}:
+        raise UnisonoError(f"--mpi {mpi}: valid are mpich and openmpi")
+    if native and (force or log):
+        raise UnisonoError("--native runs without Unisono: --force and --log have no meaning then")
+    lab = cluster.current(name)
+    network.demand_root_and_tools()
+    library = launch.choose_mpi(mpi, command[0])
+    environment = {key: value for key, value in os.environ.items() if key.startswith("UNISONO_")}
+    environment |= launch.forced(force or [])
+    if log:
+        environment["UNISONO_LOG"] = "decision"
+    per_host = layout.ranks_per_host(ranks, len(lab.hosts), ppn)
+    prefix = [] if native else [str(places.program("unisono-exec"))]
+    line, variables = lab.command(library, ranks, per_host, [*prefix, *command], environment)
+    os.execve(line[0], line, variables)
+
+
+@app.command(context_settings=PASSED_ON)
+def shell(
+    host: Annotated[str, typer.Argument(help="h0, h1, ...")],
+    command: Annotated[list[str] | None, typer.Argument(help="Otherwise a shell.")] = None,
+    name: Name = None,
+) -> None:
+    """A shell, or one command, on a host: [bold]sudo unisono lab shell h3 ip address[/bold]"""
+    lab = cluster.current(name)
+    network.demand_root_and_tools()
+    if host not in {known.name for known in lab.hosts}:
+        raise UnisonoError(f"{host}: hosts are h0 to h{len(lab.hosts) - 1}")
+    # As with ssh, the words are joined and read by the shell over there.
+    line = [str(lab.enter), host, *(command or [])]
+    os.execv(line[0], line)

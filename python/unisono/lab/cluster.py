@@ -1,0 +1,110 @@
+"""A lab that is up, and how a program is started in it."""
+
+import json
+import os
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from unisono import launch, places
+from unisono.errors import UnisonoError
+from unisono.lab.layout import Host, Plan
+
+# Each lab is a directory here: its plan, the files that hold its namespaces, and `enter`.
+ROOT = Path("/run/unisono-lab")
+PLAN_FILE = "plan.json"
+READY_FILE = "ready"
+
+
+def chosen_name(name: str | None = None) -> str:
+    chosen = name or os.environ.get("UNISONO_LAB") or "lab"
+    if not chosen.replace("-", "").replace("_", "").isalnum():
+        raise UnisonoError(f"lab {chosen}: a name consists of letters, digits, - and _")
+    return chosen
+
+
+def write_plan(folder: Path, plan: Plan) -> None:
+    (folder / PLAN_FILE).write_text(json.dumps(plan.as_data(), indent=2) + "\n")
+
+
+def read_plan(folder: Path) -> Plan:
+    return Plan(**json.loads((folder / PLAN_FILE).read_text()))
+
+
+@dataclass(frozen=True)
+class Lab:
+    name: str
+    hosts: tuple[Host, ...]
+    rate: float  # bits per second of a port
+    plan: Plan
+    folder: Path
+
+    @property
+    def wire_efficiency(self) -> float:
+        """Of a full Ethernet frame with its preamble and gap, the share that TCP with timestamps
+        gives to the program."""
+        return 1448 / 1538
+
+    @property
+    def enter(self) -> Path:
+        return self.folder / "enter"
+
+    def on_host(self, host: str, command: Sequence[str]) -> list[str]:
+        return [str(self.enter), host, shlex.join(command)]
+
+    def command(
+        self,
+        mpi: places.Mpi,
+        ranks: int,
+        per_host: int,
+        command: Sequence[str],
+        environment: Mapping[str, str],
+    ) -> tuple[list[str], dict[str, str]]:
+        """Command line and environment that run a program on the hosts, `per_host` ranks on each.
+
+        `environment` is added to that of this process. mpiexec runs on the first host, and its
+        control connections go over the lab's network too.
+        """
+        hosts = self.hosts[: -(-ranks // per_host)]
+        if len(hosts) * per_host < ranks:
+            raise UnisonoError(f"{ranks} ranks do not fit on {len(hosts)} hosts of {per_host}")
+        added = mpi.environment() | dict(environment)
+        if mpi.flavour == "openmpi":
+            line = open_mpi_line(mpi, hosts, ranks, per_host, self.enter)
+            line = launch.with_variables(mpi, line, added)
+        else:
+            line = hydra_line(mpi, hosts, ranks, per_host, self.enter)
+            added = {"UCX_TLS": "tcp,self", "UCX_NET_DEVICES": "eth0"} | added
+        return self.on_host(hosts[0].name, [*line, *command]), dict(os.environ) | added
+
+
+def hydra_line(mpi: places.Mpi, hosts: Sequence[Host], ranks: int, per_host: int, enter: Path) -> list[str]:
+    names = ",".join(host.name for host in hosts)
+    line = [str(mpi.mpiexec), "-launcher", "ssh", "-launcher-exec", str(enter)]
+    return [*line, "-iface", "eth0", "-hosts", names, "-ppn", str(per_host), "-n", str(ranks)]
+
+
+def open_mpi_line(
+    mpi: places.Mpi, hosts: Sequence[Host], ranks: int, per_host: int, enter: Path
+) -> list[str]:
+    names = ",".join(f"{host.name}:{per_host}" for host in hosts)
+    transports = "tcp,self" if per_host == 1 else "tcp,self,sm"
+    line = [str(mpi.mpiexec), "--prtemca", "plm_ssh_agent", str(enter)]
+    line += ["--prtemca", "prte_if_include", "eth0"]
+    line += ["--mca", "pml", "ob1", "--mca", "btl", transports, "--mca", "btl_tcp_if_include", "eth0"]
+    line += ["--mca", "mpi_yield_when_idle", "1"]
+    # Every host believes that core 0 is its own: bound, all ranks would share it.
+    return [*line, "--host", names, "--bind-to", "none", "-n", str(ranks)]
+
+
+def current(name: str | None = None) -> Lab:
+    """The lab of that name, of UNISONO_LAB, or `lab`."""
+    name = chosen_name(name)
+    folder = ROOT / name
+    if not (folder / READY_FILE).exists():
+        if folder.exists():
+            raise UnisonoError(f"no lab is up: making {name} was interrupted; run unisono lab down")
+        raise UnisonoError("no lab is up: run sudo unisono lab up")
+    plan = read_plan(folder)
+    return Lab(name, plan.all_hosts(), float(plan.rate), plan, folder)

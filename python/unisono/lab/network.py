@@ -1,0 +1,201 @@
+"""Makes and removes a lab: the calls of ip, tc, unshare and mount."""
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from unisono.errors import UnisonoError
+from unisono.lab import layout
+from unisono.lab.cluster import READY_FILE, ROOT, read_plan, write_plan
+
+SWITCH = "switch"
+NAMESPACES = ("net", "uts", "ipc")
+TOOLS = {"ip": "iproute2", "tc": "iproute2", "nsenter": "util-linux", "unshare": "util-linux"}
+
+
+def demand_root_and_tools() -> None:
+    if os.geteuid() != 0:
+        raise UnisonoError("the lab makes network namespaces: run it as root, as in sudo unisono lab up")
+    for tool, package in TOOLS.items():
+        if not shutil.which(tool):
+            raise UnisonoError(f"{tool} is missing: install {package}")
+
+
+def call(line: Sequence[str], text: str = "") -> str:
+    done = subprocess.run(line, check=False, input=text, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise failure(line, done.stderr)
+    return done.stdout
+
+
+def failure(line: Sequence[str], stderr: str) -> UnisonoError:
+    said = " / ".join(part.strip() for part in stderr.splitlines() if part.strip())
+    return UnisonoError(f"lab: {' '.join(line[-4:])} failed: {said or 'no reason given'}")
+
+
+def inside(folder: Path) -> list[str]:
+    return ["nsenter", *(f"--{kind}={folder / kind}" for kind in NAMESPACES)]
+
+
+def all_at_once(lines: Sequence[tuple[list[str], str]]) -> None:
+    """Starts all with their input, then waits for all; the first failure is raised."""
+    running = []
+    for line, text in lines:
+        process = subprocess.Popen(
+            line, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+        )
+        running.append((line, text, process))
+    failed = [
+        failure(line, stderr)
+        for line, text, process in running
+        for _, stderr in [process.communicate(text)]
+        if process.returncode != 0
+    ]
+    if failed:
+        raise failed[0]
+
+
+# One shell per namespace makes its devices. Input: ip's lines, an empty line, tc's lines.
+CONFIGURE = """
+for file in net/ipv6/conf/all/disable_ipv6 net/ipv6/conf/default/disable_ipv6; do
+  [ -e /proc/sys/$file ] && echo 1 >/proc/sys/$file
+done
+[ -e /proc/sys/net/bridge/bridge-nf-call-iptables ] && echo 0 >/proc/sys/net/bridge/bridge-nf-call-iptables
+ip -batch "$1/ip" && tc -batch "$1/tc"
+"""
+
+
+def make_namespaces(folder: Path, names: Sequence[str]) -> None:
+    lines = []
+    for name in names:
+        home = folder / name
+        (home / "shm").mkdir(parents=True, mode=0o755)
+        (home / "shm").chmod(0o1777)
+        for kind in NAMESPACES:
+            (home / kind).touch()
+        options = [f"--{kind}={home / kind}" for kind in NAMESPACES]
+        script = "echo $1 >/proc/sys/kernel/hostname"
+        lines.append((["unshare", *options, "sh", "-c", script, "sh", name], ""))
+    all_at_once(lines)
+
+
+def configure(folder: Path, batches: dict[str, layout.Batch]) -> None:
+    lines = []
+    for name, batch in batches.items():
+        home = folder / name
+        (home / "ip").write_text("\n".join(batch.ip) + "\n")
+        (home / "tc").write_text("\n".join(batch.tc) + "\n")
+        lines.append(([*inside(home), "sh", "-c", CONFIGURE, "sh", str(home)], ""))
+    all_at_once(lines)
+
+
+def alone(name: str) -> socket.socket:
+    """A lock that the kernel gives back however we end: an abstract socket's name."""
+    lock = socket.socket(socket.AF_UNIX)
+    try:
+        lock.bind(f"\0unisono-lab-{name}")
+    except OSError:
+        lock.close()
+        raise UnisonoError(f"lab {name} is being made or removed right now: wait for it") from None
+    return lock
+
+
+def up(name: str, plan: layout.Plan) -> bool:
+    """False when exactly this lab was up already."""
+    demand_root_and_tools()
+    with alone(name):
+        folder = ROOT / name
+        if (folder / READY_FILE).exists():
+            if read_plan(folder) == plan:
+                return False
+            raise UnisonoError(
+                f"lab {name} is up with other options (see unisono lab status): run unisono lab down first"
+            )
+        remove(folder)
+        try:
+            build(folder, plan)
+        except BaseException:
+            remove(folder)
+            raise
+    return True
+
+
+def build(folder: Path, plan: layout.Plan) -> None:
+    folder.mkdir(parents=True, mode=0o755)
+    # A file system of its own: in one stroke gone, executable whatever /run is, and private, so that
+    # the namespace files mounted in it do not spread to other mount namespaces.
+    call(["mount", "--make-private", "-t", "tmpfs", "-o", "mode=755", "unisono-lab", str(folder)])
+    write_plan(folder, plan)
+    (folder / "hosts").write_text(layout.hosts_file(plan))
+    (folder / "cgroup").mkdir()
+    enter = folder / "enter"
+    shutil.copyfile(Path(__file__).with_name("enter.sh"), enter)
+    enter.chmod(0o755)
+    hosts = plan.all_hosts()
+    make_namespaces(folder, [SWITCH, *(host.name for host in hosts)])
+    configure(folder, {SWITCH: layout.switch_batch(plan, f"{folder}/{{}}/net")})
+    configure(folder, {host.name: layout.host_batch(plan, host) for host in hosts})
+    (folder / READY_FILE).touch()
+
+
+def down(name: str) -> bool:
+    """False when there was nothing to remove."""
+    demand_root_and_tools()
+    with alone(name):
+        return remove(ROOT / name)
+
+
+def mounts_under(folder: Path) -> list[str]:
+    """Innermost first."""
+    found = []
+    for line in Path("/proc/self/mountinfo").read_text().splitlines():
+        point = line.split()[4]
+        if point == str(folder) or point.startswith(f"{folder}/"):
+            found.append(point)
+    return found[::-1]
+
+
+def processes_in(folder: Path) -> list[int]:
+    """Those in the network namespaces of this lab, which are ours alone."""
+    ours = {file.stat().st_ino for file in folder.glob("*/net")}
+    found = []
+    for process in Path("/proc").iterdir():
+        try:
+            if process.name.isdigit() and (process / "ns" / "net").stat().st_ino in ours:
+                found.append(int(process.name))
+        except OSError:
+            continue
+    return found
+
+
+def end_processes(folder: Path) -> None:
+    for number, patience in ((signal.SIGTERM, 1.0), (signal.SIGKILL, 5.0)):
+        processes = processes_in(folder)
+        for process in processes:
+            try:
+                os.kill(process, number)
+            except ProcessLookupError:
+                continue
+        deadline = time.monotonic() + patience
+        while processes and time.monotonic() < deadline:
+            time.sleep(0.02)
+            processes = processes_in(folder)
+
+
+def remove(folder: Path) -> bool:
+    """Whatever there is of a lab, also of one that was interrupted while being made."""
+    if not folder.exists():
+        return False
+    end_processes(folder)
+    mounts = mounts_under(folder)
+    if mounts:
+        call(["umount", *mounts])
+    shutil.rmtree(folder)
+    if not any(ROOT.iterdir()):
+        ROOT.rmdir()
+    return True
