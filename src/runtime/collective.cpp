@@ -4,7 +4,9 @@
 #include <memory>
 #include <vector>
 
+#include "runtime/messages.h"
 #include "runtime/prepared.h"
+#include "schedule/flow_control.h"
 
 namespace unisono {
 
@@ -56,7 +58,7 @@ std::shared_ptr<const Plan> plan_for(Communicator& communicator, const Algorithm
   Key key(communicator.key_memory());
   describe(key, algorithm, args);
   if (auto plan = communicator.plans().find(key.bytes())) return plan;
-  auto plan = std::make_shared<const Plan>(build(algorithm, args));
+  auto plan = std::make_shared<const Plan>(limit_sends(build(algorithm, args), kSendsUnderWay));
   communicator.plans().store(key.bytes(), plan);
   return plan;
 }

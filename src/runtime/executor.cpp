@@ -6,6 +6,8 @@
 #include <mutex>
 #include <utility>
 
+#include "runtime/messages.h"
+
 namespace unisono {
 
 namespace {
@@ -140,7 +142,7 @@ int Execution::begin_message(OpId id, const Op& op) {
     MPI_Request request = MPI_REQUEST_NULL;
     make_room();
     const int rc = op.kind == OpKind::send
-                       ? PMPI_Isend(where, n, binding_.type, op.peer, tag, binding_.comm, &request)
+                       ? kStartSend(where, n, binding_.type, op.peer, tag, binding_.comm, &request)
                        : PMPI_Irecv(where, n, binding_.type, op.peer, tag, binding_.comm, &request);
     if (rc != MPI_SUCCESS) return rc;
     requests_.push_back(request);
@@ -203,7 +205,7 @@ int Execution::progress() {
   int count = 0;
   completed_.resize(requests_.size());
   statuses_.resize(requests_.size());
-  const int rc = PMPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &count,
+  const int rc = complete_some(static_cast<int>(requests_.size()), requests_.data(), &count,
                                completed_.data(), statuses_.data());
   if (rc == MPI_ERR_IN_STATUS)
     for (int i = 0; i < count; ++i)

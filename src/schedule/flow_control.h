@@ -1,0 +1,11 @@
+// Flow control as a change of the schedule: the network of the executor need not know of it.
+#pragma once
+#include "schedule/schedule.h"
+
+namespace unisono {
+
+/// The same schedule with at most `sends` sends under way on one channel: each also waits for the
+/// one `sends` positions before it. Linear in the ops. Precondition: sends >= 1.
+Schedule limit_sends(Schedule schedule, Count sends);
+
+}  // namespace unisono
