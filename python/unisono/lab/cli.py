@@ -5,10 +5,14 @@ import time
 from typing import Annotated
 
 import typer
+from rich import box
 from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
 from unisono import launch, places
 from unisono.errors import UnisonoError
+from unisono.lab import check as check_module
 from unisono.lab import cluster, layout, network
 
 app = typer.Typer(
@@ -83,6 +87,48 @@ def down(name: Name = None) -> None:
         console.print(f"lab {name} is down")
     else:
         console.print(f"lab {name} was not up: nothing to do")
+
+
+@app.command()
+def status(name: Name = None) -> None:
+    """Show the hosts of the lab, and which other labs there are."""
+    name = cluster.chosen_name(name)
+    others = sorted(set(cluster.all_names()) - {name})
+    if others:
+        console.print(f"other labs: {', '.join(others)}")
+    lab = cluster.current(name)
+    console.print(f"lab {lab.name} is up: {lab.plan.describe()}")
+    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    for column in ("host", "address", "switch", "rate", "loss", "processes"):
+        made.add_column(column)
+    for host in lab.hosts:
+        made.add_row(
+            host.name,
+            host.address,
+            f"s{host.switch}",
+            layout.rate_text(host.rate),
+            f"{host.loss:.4g}" if host.loss else "-",
+            str(len(network.processes_in(lab.folder, host.name))),
+        )
+    console.print(made)
+
+
+@app.command()
+def check(
+    seconds: Annotated[float, typer.Option(min=0.5, help="How long the flows are measured.")] = 3.0,
+    name: Name = None,
+) -> None:
+    """Test the lab itself: names, reach, multicast, and a TCP flow from every host to the next."""
+    lab = cluster.current(name)
+    network.demand_root_and_tools()
+    failed = 0
+    for result in check_module.check(lab, seconds):
+        mark = Text("    ok  ", style="green") if result.good else Text("FAILED  ", style="bold red")
+        console.print(mark + Text(f"{result.what:<11}{result.seen}"), soft_wrap=True)
+        failed += not result.good
+    if failed:
+        console.print(f"{failed} failed: times measured in this lab now would not be those of a network")
+        raise typer.Exit(1)
 
 
 @app.command(context_settings=PASSED_ON)

@@ -24,6 +24,10 @@ def chosen_name(name: str | None = None) -> str:
     return chosen
 
 
+def all_names() -> list[str]:
+    return sorted(folder.name for folder in ROOT.iterdir()) if ROOT.exists() else []
+
+
 def write_plan(folder: Path, plan: Plan) -> None:
     (folder / PLAN_FILE).write_text(json.dumps(plan.as_data(), indent=2) + "\n")
 

@@ -160,11 +160,9 @@ def switch_batch(plan: Plan, host_namespace: str) -> Batch:
             " mcast_snooping 1 mcast_querier 1 mcast_query_response_interval 100"
         )
         ip.append(f"link set s{s} up")
-    # Frames leave one by one when some get lost: otherwise a loss would take a train of them.
-    single = " gso_max_segs 1" if plan.lossy() else ""
     for i, host in enumerate(plan.all_hosts()):
         ip.append(f"link add p{i} type veth peer name eth0 netns {host_namespace.format(host.name)}")
-        ip.append(f"link set p{i} master s{host.switch}{single} up")
+        ip.append(f"link set p{i} master s{host.switch} up")
         tc.append(shaper(f"p{i}", host.rate, PORT_QUEUE))
     uplink = plan.uplink or plan.rate
     for s in range(1, plan.switches):
@@ -179,6 +177,7 @@ def switch_batch(plan: Plan, host_namespace: str) -> Batch:
 
 
 def host_batch(plan: Plan, host: Host) -> Batch:
+    # Frames leave one by one when some get lost: otherwise a loss would take a train of them.
     single = " gso_max_segs 1" if plan.lossy() else ""
     network = f"{NETWORK}.0/{PREFIX_LENGTH}"
     ip = [

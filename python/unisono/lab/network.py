@@ -160,9 +160,9 @@ def mounts_under(folder: Path) -> list[str]:
     return found[::-1]
 
 
-def processes_in(folder: Path) -> list[int]:
+def processes_in(folder: Path, host: str = "*") -> list[int]:
     """Those in the network namespaces of this lab, which are ours alone."""
-    ours = {file.stat().st_ino for file in folder.glob("*/net")}
+    ours = {file.stat().st_ino for file in folder.glob(f"{host}/net")}
     found = []
     for process in Path("/proc").iterdir():
         try:
