@@ -1,6 +1,8 @@
 """`unisono lab`: an Ethernet cluster on one machine."""
 
 import os
+import signal
+import sys
 import time
 from typing import Annotated
 
@@ -44,6 +46,12 @@ def factor_of(text: str) -> float:
         raise UnisonoError(f"--speed {text}: write HOST=FACTOR, as in h3=0.5") from None
 
 
+def end_cleanly_when_asked() -> None:
+    """SIGTERM as an exception, so that what was begun is taken back."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda received, _: sys.exit(128 + received))
+
+
 @app.command()
 def up(
     hosts: Annotated[int, typer.Option(help="Number of hosts.")] = 16,
@@ -72,6 +80,7 @@ def up(
         speed={h: factor_of(v) for h, v in per_host_values("--speed", speed or []).items()},
     )
     name = cluster.chosen_name(name)
+    end_cleanly_when_asked()
     start = time.monotonic()
     if network.up(name, plan):
         console.print(f"lab {name} is up: {plan.describe()}; made in {time.monotonic() - start:.1f} s")
@@ -108,7 +117,8 @@ def status(name: Name = None) -> None:
             f"s{host.switch}",
             layout.rate_text(host.rate),
             f"{host.loss:.4g}" if host.loss else "-",
-            str(len(network.processes_in(lab.folder, host.name))),
+            # Only root may see whose they are.
+            str(len(network.processes_in(lab.folder, host.name))) if os.geteuid() == 0 else "?",
         )
     console.print(made)
 
@@ -169,15 +179,15 @@ def run(
 
 @app.command(context_settings=PASSED_ON)
 def shell(
-    host: Annotated[str, typer.Argument(help="h0, h1, ...")],
+    host: Annotated[str, typer.Argument(help="h0, h1, ..., or switch")],
     command: Annotated[list[str] | None, typer.Argument(help="Otherwise a shell.")] = None,
     name: Name = None,
 ) -> None:
     """A shell, or one command, on a host: [bold]sudo unisono lab shell h3 ip address[/bold]"""
     lab = cluster.current(name)
     network.demand_root_and_tools()
-    if host not in {known.name for known in lab.hosts}:
-        raise UnisonoError(f"{host}: hosts are h0 to h{len(lab.hosts) - 1}")
+    if host not in {network.SWITCH, *(known.name for known in lab.hosts)}:
+        raise UnisonoError(f"{host}: hosts are h0 to h{len(lab.hosts) - 1}, and there is switch")
     # As with ssh, the words are joined and read by the shell over there.
     line = [str(lab.enter), host, *(command or [])]
     os.execv(line[0], line)

@@ -55,7 +55,8 @@ class Lab:
         return self.folder / "enter"
 
     def on_host(self, host: str, command: Sequence[str]) -> list[str]:
-        return [str(self.enter), host, shlex.join(command)]
+        # exec all the way: a signal to the process that the caller starts reaches the command.
+        return [str(self.enter), host, "exec " + shlex.join(command)]
 
     def command(
         self,
@@ -73,14 +74,17 @@ class Lab:
         hosts = self.hosts[: -(-ranks // per_host)]
         if len(hosts) * per_host < ranks:
             raise UnisonoError(f"{ranks} ranks do not fit on {len(hosts)} hosts of {per_host}")
-        added = mpi.environment() | dict(environment)
         if mpi.flavour == "openmpi":
-            line = open_mpi_line(mpi, hosts, ranks, per_host, self.enter)
-            line = launch.with_variables(mpi, line, added)
+            settings = open_mpi_settings(self.enter, per_host) | mpi.environment() | dict(environment)
+            line = launch.with_variables(mpi, open_mpi_line(mpi, hosts, ranks, per_host), settings)
         else:
+            settings = UCX_SETTINGS | mpi.environment() | dict(environment)
             line = hydra_line(mpi, hosts, ranks, per_host, self.enter)
-            added = {"UCX_TLS": "tcp,self", "UCX_NET_DEVICES": "eth0"} | added
-        return self.on_host(hosts[0].name, [*line, *command]), dict(os.environ) | added
+        return self.on_host(hosts[0].name, [*line, *command]), dict(os.environ) | settings
+
+
+# MPICH's network layer here is UCX; ranks of one host use MPICH's own shared memory.
+UCX_SETTINGS = {"UCX_TLS": "tcp,self", "UCX_NET_DEVICES": "eth0"}
 
 
 def hydra_line(mpi: places.Mpi, hosts: Sequence[Host], ranks: int, per_host: int, enter: Path) -> list[str]:
@@ -89,17 +93,21 @@ def hydra_line(mpi: places.Mpi, hosts: Sequence[Host], ranks: int, per_host: int
     return [*line, "-iface", "eth0", "-hosts", names, "-ppn", str(per_host), "-n", str(ranks)]
 
 
-def open_mpi_line(
-    mpi: places.Mpi, hosts: Sequence[Host], ranks: int, per_host: int, enter: Path
-) -> list[str]:
+def open_mpi_settings(enter: Path, per_host: int) -> dict[str, str]:
+    return {
+        "PRTE_MCA_plm_ssh_agent": str(enter),
+        "PRTE_MCA_prte_if_include": "eth0",
+        "OMPI_MCA_pml": "ob1",
+        "OMPI_MCA_btl": "tcp,self" if per_host == 1 else "tcp,self,sm",
+        "OMPI_MCA_btl_tcp_if_include": "eth0",
+        "OMPI_MCA_mpi_yield_when_idle": "1",
+    }
+
+
+def open_mpi_line(mpi: places.Mpi, hosts: Sequence[Host], ranks: int, per_host: int) -> list[str]:
     names = ",".join(f"{host.name}:{per_host}" for host in hosts)
-    transports = "tcp,self" if per_host == 1 else "tcp,self,sm"
-    line = [str(mpi.mpiexec), "--prtemca", "plm_ssh_agent", str(enter)]
-    line += ["--prtemca", "prte_if_include", "eth0"]
-    line += ["--mca", "pml", "ob1", "--mca", "btl", transports, "--mca", "btl_tcp_if_include", "eth0"]
-    line += ["--mca", "mpi_yield_when_idle", "1"]
     # Every host believes that core 0 is its own: bound, all ranks would share it.
-    return [*line, "--host", names, "--bind-to", "none", "-n", str(ranks)]
+    return [str(mpi.mpiexec), "--host", names, "--bind-to", "none", "-n", str(ranks)]
 
 
 def current(name: str | None = None) -> Lab:

@@ -1,6 +1,7 @@
 """Makes and removes a lab: the calls of ip, tc, unshare and mount."""
 
 import os
+import re
 import shutil
 import signal
 import socket
@@ -34,8 +35,20 @@ def call(line: Sequence[str], text: str = "") -> str:
 
 
 def failure(line: Sequence[str], stderr: str) -> UnisonoError:
-    said = " / ".join(part.strip() for part in stderr.splitlines() if part.strip())
-    return UnisonoError(f"lab: {' '.join(line[-4:])} failed: {said or 'no reason given'}")
+    said = []
+    for part in filter(None, (part.strip() for part in stderr.splitlines())):
+        # ip and tc name a line of their batch, which will be gone when this is read.
+        match = re.fullmatch(r"Command failed (.+):(\d+)", part)
+        said.append(batch_line(Path(match[1]), int(match[2])) if match else part)
+    reason = " / ".join(said) or "no reason given"
+    return UnisonoError(f"lab: {Path(line[0]).name} failed: {reason}; this kernel or container may lack it")
+
+
+def batch_line(file: Path, number: int) -> str:
+    try:
+        return f"in: {file.name} {file.read_text().splitlines()[number - 1]}"
+    except (OSError, IndexError):
+        return f"line {number} of {file}"
 
 
 def inside(folder: Path) -> list[str]:
@@ -160,13 +173,19 @@ def mounts_under(folder: Path) -> list[str]:
     return found[::-1]
 
 
+def identity(file: Path) -> tuple[int, int]:
+    state = file.stat()
+    return state.st_dev, state.st_ino
+
+
 def processes_in(folder: Path, host: str = "*") -> list[int]:
     """Those in the network namespaces of this lab, which are ours alone."""
-    ours = {file.stat().st_ino for file in folder.glob(f"{host}/net")}
+    # The device too: before a namespace is mounted on it, the file is one like any other.
+    ours = {identity(file) for file in folder.glob(f"{host}/net")}
     found = []
     for process in Path("/proc").iterdir():
         try:
-            if process.name.isdigit() and (process / "ns" / "net").stat().st_ino in ours:
+            if process.name.isdigit() and identity(process / "ns" / "net") in ours:
                 found.append(int(process.name))
         except OSError:
             continue
@@ -191,11 +210,20 @@ def remove(folder: Path) -> bool:
     """Whatever there is of a lab, also of one that was interrupted while being made."""
     if not folder.exists():
         return False
-    end_processes(folder)
-    mounts = mounts_under(folder)
-    if mounts:
-        call(["umount", *mounts])
-    shutil.rmtree(folder)
+    if identity(Path("/proc/self/ns/net")) in {identity(file) for file in folder.glob("*/net")}:
+        raise UnisonoError(f"this is a host of lab {folder.name}: leave it before removing it")
+    for last in (False, False, True):
+        end_processes(folder)
+        try:
+            if mounts := mounts_under(folder):
+                call(["umount", *mounts])
+            shutil.rmtree(folder)
+            break
+        except (UnisonoError, OSError):
+            # What a killed `up` had started may still have been mounting.
+            if last:
+                raise
+            time.sleep(0.2)
     if not any(ROOT.iterdir()):
         ROOT.rmdir()
     return True
