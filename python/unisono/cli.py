@@ -13,6 +13,7 @@ from rich.text import Text
 
 from unisono import __version__, catalogue, launch, places, svg
 from unisono import doctor as doctor_module
+from unisono.compare.cli import compare
 from unisono.errors import UnisonoError
 from unisono.lab.cli import app as lab_app
 
@@ -24,6 +25,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.add_typer(lab_app, name="lab")
+app.command()(compare)
 console = Console(highlight=False)
 errors = Console(stderr=True, highlight=False)
 

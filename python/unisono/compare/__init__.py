@@ -1,0 +1,1 @@
+"""`unisono compare`: native, Unisono and the limit side by side."""

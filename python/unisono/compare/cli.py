@@ -1,0 +1,208 @@
+"""The command `unisono compare`."""
+
+import signal
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.text import Text
+
+from unisono import beds, places
+from unisono.compare import matrix, results, summary, terminal
+from unisono.compare.results import Comparison, Failure, Point, Setting
+from unisono.compare.runner import Listener, Options, Runner
+from unisono.compare.yardstick import yardstick_of
+from unisono.errors import UnisonoError
+
+MATRIX, REPORT = "Matrix", "Report"
+
+
+def compare(
+    lab: Annotated[
+        bool, typer.Option("--lab/--node", help="Where: the lab that is up, or this node.")
+    ] = False,
+    mpi: Annotated[
+        str, typer.Option(metavar="A,B", help="MPI libraries.", rich_help_panel=MATRIX)
+    ] = "mpich,openmpi",
+    ranks: Annotated[
+        str | None,
+        typer.Option(
+            "-n",
+            metavar="N,N",
+            help="Rank counts; otherwise one for each core or host.",
+            rich_help_panel=MATRIX,
+        ),
+    ] = None,
+    ppn: Annotated[
+        int | None,
+        typer.Option(min=1, help="Ranks on a host of the lab; otherwise few.", rich_help_panel=MATRIX),
+    ] = None,
+    collectives: Annotated[
+        str, typer.Option(metavar="A,B", help="Collectives, or all.", rich_help_panel=MATRIX)
+    ] = matrix.STANDARD_COLLECTIVES,
+    sizes: Annotated[
+        str | None,
+        typer.Option(
+            metavar="S,S",
+            help=f"Bytes: 8,64K, or 8:1M for powers of two; {matrix.STANDARD_SIZES} otherwise.",
+            rich_help_panel=MATRIX,
+        ),
+    ] = None,
+    block_sizes: Annotated[
+        str | None,
+        typer.Option(
+            metavar="S,S",
+            help="Other sizes where the size is that of a block: gather, scatter, allgather, alltoall, "
+            f"reduce_scatter and their forms. Without --sizes {matrix.STANDARD_BLOCK_SIZES}.",
+            rich_help_panel=MATRIX,
+        ),
+    ] = None,
+    arms: Annotated[
+        str,
+        typer.Option(
+            metavar="A,B",
+            help="Beside native: default, algorithms such as chain:segment=32K, or all.",
+            rich_help_panel=MATRIX,
+        ),
+    ] = "default",
+    time_budget: Annotated[
+        float, typer.Option(min=0.001, metavar="SEC", help="Seconds a cell, all arms together.")
+    ] = 1.0,
+    silence: Annotated[
+        float | None,
+        typer.Option(
+            min=1,
+            metavar="SEC",
+            help="A job without a new cell for so long is ended; 60 + 10 time budgets otherwise.",
+        ),
+    ] = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", rich_help_panel=REPORT, help="Write as JSON.")
+    ] = None,
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", rich_help_panel=REPORT, help="Write a page with plots.")
+    ] = None,
+    from_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--from", metavar="FILE", rich_help_panel=REPORT, help="Measure nothing: show this JSON."
+        ),
+    ] = None,
+    against: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", rich_help_panel=REPORT, help="Show what changed since this JSON."),
+    ] = None,
+) -> None:
+    """Native, Unisono and the limit side by side: [bold]unisono compare --collectives bcast[/bold]"""
+    former = results.load(against) if against else None
+    if from_file:
+        comparison = results.load(from_file)
+    else:
+        for path in (json_file, html):
+            if path and not path.absolute().parent.is_dir():
+                raise UnisonoError(f"{path}: there is no such directory")
+        chosen = matrix.parse_collectives(collectives)
+        plan = matrix.plan(
+            settings_of(bed := beds.current_lab() if lab else beds.Node(), mpi, ranks, ppn),
+            matrix.arms_by_collective(matrix.parse_arms(arms), chosen),
+            matrix.parse_sizes(sizes or matrix.STANDARD_SIZES),
+            matrix.parse_sizes(block_sizes or sizes or matrix.STANDARD_BLOCK_SIZES, "--block-sizes"),
+        )
+        options = Options(time_budget, silence or 60 + 10 * time_budget)
+        comparison = measure(bed, plan, options, json_file)
+    report(comparison, former, json_file, html)
+
+
+def settings_of(bed: beds.Bed, mpis: str, ranks: str | None, ppn: int | None) -> list[Setting]:
+    counts = [int(n) for n in matrix.names(ranks) if n.isdigit()] if ranks else [bed.fitting_ranks()]
+    if not counts or min(counts) < 1 or (ranks and len(counts) != len(matrix.names(ranks))):
+        raise UnisonoError(f"-n {ranks}: write numbers of ranks, as in 2,4")
+    flavours = list(dict.fromkeys(matrix.names(mpis)))
+    for flavour in flavours:
+        if flavour not in {"mpich", "openmpi"}:
+            raise UnisonoError(f"--mpi {flavour}: valid are mpich and openmpi")
+        places.find_mpi(flavour)
+        places.program(f"unisono-bench-{flavour}")
+    if not flavours:
+        raise UnisonoError("--mpi: valid are mpich and openmpi")
+    return [Setting(flavour, n, bed.per_host(n, ppn)) for flavour in flavours for n in counts]
+
+
+class Display(Listener):
+    """A progress bar, a line for each failure; what was measured is kept in the file all the time."""
+
+    def __init__(self, progress: Progress, cells: int) -> None:
+        self.progress = progress
+        self.task = progress.add_task("", total=cells)
+        self.settled: set[Point] = set()
+
+    def job_begins(self, job: matrix.Job) -> None:
+        self.progress.update(self.task, description=f"{job.setting.text()}: {job.collective}")
+
+    def cell_done(self, point: Point) -> None:
+        self.settled.add(point)
+        self.progress.update(self.task, completed=len(self.settled))
+
+    def failed(self, failure: Failure) -> None:
+        self.cell_done(failure.point)
+        self.progress.console.print(
+            Text(f"{failure.point.text()}: {failure.reason}", style="red"), soft_wrap=True
+        )
+
+
+def measure(bed: beds.Bed, plan: list[matrix.Job], options: Options, json_file: Path | None) -> Comparison:
+    # A kill asks for the same as Ctrl-C: end the job, keep what there is.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    errors = Console(stderr=True, highlight=False)
+    errors.print(f"[bold]{bed.title()}[/bold]", soft_wrap=True)
+    progress = Progress(
+        TextColumn("{task.description:46.46}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+        console=errors,
+        refresh_per_second=1,  # the cores are for the ranks
+        speed_estimate_period=3600,
+        transient=True,
+    )
+    with progress:
+        display = Display(progress, sum(len(job.sizes) for job in plan))
+        runner = Runner(bed, yardstick_of(bed), options, display)
+        if json_file:
+            runner.save_to = json_file
+        return runner.run(plan)
+
+
+def report(
+    comparison: Comparison, former: Comparison | None, json_file: Path | None, html: Path | None
+) -> None:
+    out = Console(highlight=False)
+    if not out.is_terminal:
+        out = Console(highlight=False, width=150)
+    terminal.show(comparison, out)
+    changes = None if former is None else summary.changes(former, comparison)
+    if changes is not None:
+        terminal.show_changes(changes, out)
+    if json_file:
+        results.save(comparison, json_file)
+        out.print(f"wrote {json_file}", soft_wrap=True)
+    if html:
+        from unisono.compare import page  # noqa: PLC0415 - Matplotlib takes a second to load
+
+        page.write(comparison, html, changes)
+        out.print(f"wrote {html}", soft_wrap=True)
+    if comparison.interrupted:
+        raise typer.Exit(130)
+    if comparison.wrong or any(failure.is_error for failure in comparison.failures):
+        raise typer.Exit(1)

@@ -1,0 +1,118 @@
+"""Which cells are measured, and how they make up jobs."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from unisono import catalogue
+from unisono.compare.limits import SIZED, Sized
+from unisono.compare.results import Point, Setting
+from unisono.errors import UnisonoError
+
+# shared by the tables of peers in docs/results: what a program spends its time in
+STANDARD_COLLECTIVES = "bcast,reduce,allreduce,scan,allgather,alltoall,gather,scatter,reduce_scatter_block"
+STANDARD_SIZES = "8,1K,64K,1M"
+STANDARD_BLOCK_SIZES = "8,1K,64K"  # p blocks of a megabyte would keep a slow wire busy for minutes
+
+FACTORS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+SIZE = re.compile(r"(\d+)([KMG]?)", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run of unisono-bench: one collective, all sizes and arms interleaved."""
+
+    setting: Setting
+    collective: str
+    sizes: tuple[int, ...]
+    arms: tuple[str, ...]
+
+    def points(self) -> list[Point]:
+        return [Point(self.setting, self.collective, size) for size in self.sizes]
+
+
+def names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def parse_size(text: str, option: str) -> int:
+    match = SIZE.fullmatch(text)
+    if not match:
+        raise UnisonoError(f"{option} {text}: no size; write 8, 64K, 1M, or 8:1M for powers of two between")
+    return int(match[1]) * FACTORS[match[2].upper()]
+
+
+def parse_sizes(text: str, option: str = "--sizes") -> tuple[int, ...]:
+    """As unisono-bench reads them: "8,64K,1M", "8:1M" (doubling), or both mixed."""
+    sizes: list[int] = []
+    for piece in names(text):
+        first, separator, last = piece.partition(":")
+        size, end = parse_size(first, option), parse_size(last if separator else first, option)
+        if not 0 < size <= end:
+            raise UnisonoError(f"{option} {piece}: sizes begin at 1, and the first is the smaller")
+        while size <= end:
+            sizes.append(size)
+            size *= 2
+    if not sizes:
+        raise UnisonoError(f"{option}: no size")
+    return tuple(sorted(set(sizes)))
+
+
+def parse_collectives(text: str) -> list[str]:
+    chosen = list(SIZED) if text == "all" else list(dict.fromkeys(names(text)))
+    for name in chosen:
+        if name not in SIZED:
+            raise UnisonoError(f"--collectives {name}: no such collective; valid: all, {', '.join(SIZED)}")
+    if not chosen:
+        raise UnisonoError("--collectives: none given")
+    return chosen
+
+
+def parse_arms(text: str) -> list[str]:
+    """ "chain:segment=32K,depth=4,ring": a piece that only assigns belongs to the one before it."""
+    arms: list[str] = []
+    for piece in names(text):
+        if arms and "=" in piece and ":" not in piece:
+            arms[-1] += f",{piece}"
+        else:
+            arms.append(piece)
+    arms = [arm for arm in dict.fromkeys(arms) if arm != "native"]
+    if not arms:
+        raise UnisonoError("--arms: nothing to compare with native; give default, all or algorithms")
+    return arms
+
+
+def arms_by_collective(arms: Sequence[str], collectives: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Of the arms those that the collective has, parameters checked; an arm that none has is a
+    mistake."""
+    rows = catalogue.algorithms()
+    found: dict[str, tuple[str, ...]] = {}
+    known = {"default", "all"}
+    for collective in collectives:
+        own = {row.name for row in rows if collective in row.collectives}
+        fitting = [arm for arm in arms if arm in {"default", "all"} or arm.partition(":")[0] in own]
+        for arm in fitting:
+            if arm != "all":
+                catalogue.complete_spec(collective, arm)
+        known.update(fitting)
+        found[collective] = tuple(fitting)
+    for arm in arms:
+        if arm not in known:
+            raise UnisonoError(f"--arms {arm}: no algorithm of {', '.join(collectives)}; see unisono list")
+    return found
+
+
+def plan(
+    settings: Sequence[Setting],
+    arms: dict[str, tuple[str, ...]],
+    vector_sizes: Sequence[int],
+    block_sizes: Sequence[int],
+) -> list[Job]:
+    """Collectives without any of the arms are left out."""
+    sizes = {Sized.VECTOR: vector_sizes, Sized.BLOCK: block_sizes, Sized.NOTHING: (0,)}
+    return [
+        Job(setting, collective, tuple(sizes[SIZED[collective]]), own)
+        for setting in settings
+        for collective, own in arms.items()
+        if own
+    ]

@@ -1,0 +1,65 @@
+"""A comparison as one HTML page that needs nothing beside itself."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import jinja2
+
+from unisono.compare import plots, summary, words
+from unisono.compare.results import Cell, Comparison, Setting
+from unisono.compare.terminal import legend
+from unisono.errors import UnisonoError
+
+
+@dataclass(frozen=True)
+class Section:
+    setting: Setting
+    machine: dict[str, str]
+    collectives: list[tuple[str, str | None, list[Cell]]]  # name, plot, cells
+
+
+def sections(comparison: Comparison) -> list[Section]:
+    found = []
+    for setting in comparison.settings():
+        cells = [cell for cell in comparison.cells if cell.point.setting == setting]
+        machine = next((m for m in comparison.machines if m["mpi"] == setting.mpi), {})
+        collectives = []
+        for name in dict.fromkeys(cell.point.collective for cell in cells):
+            own = [cell for cell in cells if cell.point.collective == name]
+            collectives.append((name, plots.collective_svg(own), own))
+        found.append(Section(setting, machine, collectives))
+    return found
+
+
+def render(comparison: Comparison, changes: Sequence[summary.Change] | None = None) -> str:
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("unisono.compare", "."),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    environment.filters |= {
+        "number": words.number,
+        "us": words.microseconds,
+        "percent": words.percent,
+        "interval": words.interval,
+    }
+    return environment.get_template("page.html.j2").render(
+        comparison=comparison,
+        title=words.title(comparison),
+        legend=legend(comparison),
+        slow=summary.slow_cells(comparison),
+        rows=summary.rows(comparison),
+        sections=sections(comparison),
+        changes=changes,
+    )
+
+
+def write(comparison: Comparison, path: Path, changes: Sequence[summary.Change] | None = None) -> None:
+    text = render(comparison, changes)
+    try:
+        path.write_text(text)
+    except OSError as error:
+        raise UnisonoError(f"{path}: cannot be written: {error.strerror}") from error

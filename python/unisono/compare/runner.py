@@ -1,0 +1,183 @@
+"""Measures a matrix job by job. A job that fails costs its cell; the matrix goes on."""
+
+import json
+import os
+import statistics
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from unisono import __version__, jobs, places
+from unisono.beds import Bed
+from unisono.compare import results
+from unisono.compare.matrix import Job
+from unisono.compare.results import Arm, Cell, Comparison, Estimate, Failure, Point
+from unisono.compare.yardstick import Yardstick
+
+RunJob = Callable[..., jobs.Outcome]
+
+
+@dataclass(frozen=True)
+class Options:
+    time_budget: float = 1.0  # seconds a cell
+    silence: float = 60.0  # seconds without a new cell, after which a job is ended
+
+
+class Listener:
+    """Told as the matrix is measured; does nothing unless told to."""
+
+    def job_begins(self, job: Job) -> None: ...
+    def cell_done(self, point: Point) -> None: ...
+    def failed(self, failure: Failure) -> None: ...
+
+
+class Runner:
+    def __init__(
+        self,
+        bed: Bed,
+        yardstick: Yardstick,
+        options: Options,
+        listener: Listener,
+        run_job: RunJob = jobs.run,
+    ) -> None:
+        self.bed, self.yardstick, self.options = bed, yardstick, options
+        self.listener, self.run_job = listener, run_job
+        self.save_to: Path | None = None  # after every job: a crash of ours then costs one job
+        self.result = Comparison(
+            date=datetime.now(UTC).isoformat(timespec="seconds"),
+            unisono_version=__version__,
+            bed={},
+            options={
+                "time_budget_seconds": options.time_budget,
+                "silence_seconds": options.silence,
+                "environment": {k: v for k, v in sorted(os.environ.items()) if k.startswith("UNISONO_")},
+            },
+        )
+
+    def run(self, plan: Sequence[Job]) -> Comparison:
+        """All of the plan, or what was measured of it when the user interrupts."""
+        self.result.planned = sum(len(job.sizes) for job in plan)
+        try:
+            for job in plan:
+                self.job(job)
+                if self.save_to:
+                    results.save(self.described(), self.save_to)
+        except KeyboardInterrupt:
+            self.result.interrupted = True
+        return self.described()
+
+    def described(self) -> Comparison:
+        self.result.bed = {**self.bed.describe(), "limit": self.yardstick.describe()}
+        return self.result
+
+    def job(self, job: Job) -> None:
+        """A job that ends early is started again for the cells behind the one that ended it, unless
+        it did not get to any cell twice."""
+        rest = job.points()
+        fruitless = 0
+        while rest:
+            reader, problem = self.attempt(job, rest)
+            rest = [point for point in rest if point not in reader.taken]
+            fruitless = 0 if reader.taken else fruitless + 1
+            if not rest and problem and not reader.found_wrong:
+                self.fail(Failure(reader.taken[-1], f"measured, and then: {problem}"))
+            if rest and not reader.found_wrong:  # after a wrong result the bench ends by itself
+                self.fail(Failure(rest.pop(0), problem or "no result and no message"))
+            if fruitless == 2:
+                for point in rest:
+                    self.fail(Failure(point, "not tried: the job failed twice at its start"))
+                return
+
+    def attempt(self, job: Job, points: Sequence[Point]) -> "tuple[Reader, str]":
+        """What was read, and what went wrong."""
+        self.listener.job_begins(job)
+        with tempfile.TemporaryDirectory(prefix="unisono-compare-") as folder:
+            file = Path(folder) / "cells.json"
+            reader = Reader(file, points, self)
+            line, environment = self.command(job, points, file)
+            try:
+                outcome = self.run_job(line, environment, self.options.silence, reader.look)
+            finally:
+                reader.look()
+            return reader, outcome.problem
+
+    def command(self, job: Job, points: Sequence[Point], file: Path) -> tuple[list[str], dict[str, str]]:
+        setting = job.setting
+        bench = [str(places.program(f"unisono-bench-{setting.mpi}")), "--collectives", job.collective]
+        if points[0].size:
+            bench += ["--sizes", ",".join(str(point.bench_bytes) for point in points)]
+        bench += ["--arms", ",".join(("native", *job.arms)), "--raw", "--json", str(file)]
+        bench += ["--time-budget", str(self.options.time_budget)]
+        mpi = places.find_mpi(setting.mpi)
+        return self.bed.command(mpi, setting.ranks, setting.ranks_per_host, bench)
+
+    def fail(self, failure: Failure) -> None:
+        self.result.failures.append(failure)
+        self.listener.failed(failure)
+
+    def take(self, point: Point, row: dict[str, Any], machine: dict[str, Any]) -> None:
+        if "left_out" in row:
+            self.fail(Failure(point, f"left out: {row['left_out']}", is_error=False))
+            return
+        arms = tuple(arm_of(arm) for arm in row["arms"])
+        self.result.cells.append(Cell(point, self.yardstick.limit_us(point), arms))
+        described = {"mpi": point.setting.mpi, **machine}
+        if described not in self.result.machines:
+            self.result.machines.append(described)
+        self.listener.cell_done(point)
+
+
+class Reader:
+    """Reads along in the file that unisono-bench replaces after every cell."""
+
+    def __init__(self, file: Path, points: Sequence[Point], runner: Runner) -> None:
+        self.file, self.runner = file, runner
+        self.points = {point.bench_bytes: point for point in points}
+        self.taken: list[Point] = []
+        self.found_wrong = False
+        self.seen: tuple[int, int] | None = None
+
+    def look(self) -> bool:
+        """Whether there are new cells."""
+        try:
+            state = self.file.stat()
+            if (state.st_mtime_ns, state.st_ino) == self.seen:
+                return False
+            self.seen = state.st_mtime_ns, state.st_ino
+            body = json.loads(self.file.read_text())
+        except (OSError, ValueError):
+            return False
+        new = body["cells"][len(self.taken) :]
+        for row in new:
+            point = self.points[row["bytes"]]
+            self.taken.append(point)
+            self.found_wrong |= not row.get("correct", True)
+            self.runner.take(point, row, body["machine"])
+        return bool(new)
+
+
+def arm_of(row: dict[str, Any]) -> Arm:
+    if not row["available"]:
+        return Arm(row["arm"], available=False)
+    samples = row.get("samples_us", [])
+    ratio = row.get("ratio_to_native")
+    return Arm(
+        name=row["arm"],
+        available=True,
+        ran_by=row["ran_by"],
+        correct=row["correct"],
+        blocks=row["blocks"],
+        time_us=Estimate(**row["time_us"]),
+        quantiles_us=quartiles(samples),
+        ratio_to_native=Estimate(**ratio) if ratio else None,
+    )
+
+
+def quartiles(samples: Sequence[float]) -> tuple[float, ...]:
+    if len(samples) < 2:
+        return tuple(samples) * 5
+    middle = statistics.quantiles(samples, n=4, method="inclusive")
+    return (min(samples), *middle, max(samples))

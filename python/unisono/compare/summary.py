@@ -1,0 +1,102 @@
+"""What the cells of a comparison say together, and how two comparisons differ."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from unisono.compare.results import Arm, Cell, Comparison, Estimate, Point
+
+
+@dataclass(frozen=True)
+class Row:
+    """One arm over all cells of one setting, or of all."""
+
+    where: str
+    arm: str
+    cells: int
+    geometric_mean: float  # of time / native's time
+    faster: int  # surely: the whole interval below 1
+    slow: int  # slower than 0.95 of native's speed
+
+
+def geometric_mean(values: Iterable[float]) -> float:
+    logarithms = [math.log(value) for value in values]
+    return math.exp(math.fsum(logarithms) / len(logarithms))
+
+
+def ratios(cells: Iterable[Cell]) -> dict[str, list[tuple[Arm, Estimate]]]:
+    """By arm; native has none, and a wrong result counts for nothing."""
+    found: dict[str, list[tuple[Arm, Estimate]]] = {}
+    for cell in cells:
+        for arm in cell.arms:
+            if arm.ratio_to_native is not None and arm.correct:
+                found.setdefault(arm.name, []).append((arm, arm.ratio_to_native))
+    return found
+
+
+def rows(comparison: Comparison) -> list[Row]:
+    groups = [
+        (setting.text(), [cell for cell in comparison.cells if cell.point.setting == setting])
+        for setting in comparison.settings()
+    ]
+    if len(groups) > 1:
+        groups.append(("all", comparison.cells))
+    return [
+        Row(
+            where=where,
+            arm=name,
+            cells=len(found),
+            geometric_mean=geometric_mean(ratio.median for _, ratio in found),
+            faster=sum(ratio.high < 1 for _, ratio in found),
+            slow=sum(arm.is_slow for arm, _ in found),
+        )
+        for where, cells in groups
+        for name, found in ratios(cells).items()
+    ]
+
+
+def slow_cells(comparison: Comparison) -> list[tuple[Cell, Arm, Estimate]]:
+    """Where an arm is slower than 0.95 of native's speed, the worst first."""
+    found = [
+        (cell, arm, arm.ratio_to_native)
+        for cell in comparison.cells
+        for arm in cell.arms
+        if arm.ratio_to_native is not None and arm.is_slow
+    ]
+    return sorted(found, key=lambda slow: -slow[2].median)
+
+
+@dataclass(frozen=True)
+class Change:
+    """The ratio to native before and after. Ratios, as machines drift between two runs: what
+    slows both down cancels."""
+
+    point: Point
+    arm: str
+    before: Estimate
+    after: Estimate
+
+    @property
+    def factor(self) -> float:
+        return self.after.median / self.before.median
+
+    @property
+    def is_sure(self) -> bool:
+        return self.after.high < self.before.low or self.after.low > self.before.high
+
+
+def changes(before: Comparison, after: Comparison) -> list[Change]:
+    """Of all cells and arms that both have, the worst change first."""
+    old = {
+        (cell.point, arm.name): arm.ratio_to_native
+        for cell in before.cells
+        for arm in cell.arms
+        if arm.ratio_to_native and arm.correct
+    }
+    found = [
+        Change(cell.point, arm.name, old[cell.point, arm.name], arm.ratio_to_native)
+        for cell in after.cells
+        for arm in cell.arms
+        if arm.ratio_to_native and arm.correct and (cell.point, arm.name) in old
+    ]
+    return sorted(found, key=lambda change: -change.factor)

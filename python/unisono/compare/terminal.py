@@ -1,0 +1,168 @@
+"""A comparison as tables in the terminal: what is bad first."""
+
+from collections.abc import Sequence
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from unisono.compare import summary
+from unisono.compare.results import Arm, Cell, Comparison, Estimate, Setting
+from unisono.compare.words import interval, microseconds, number, percent, title
+
+LEFT = {"where", "collective", "size of", "arm", "change"}
+
+
+def table(*columns: str) -> Table:
+    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    for column in columns:
+        made.add_column(column, justify="left" if column in LEFT else "right", no_wrap=True)
+    return made
+
+
+def show(comparison: Comparison, console: Console) -> None:
+    console.print(Text(title(comparison), style="bold"), soft_wrap=True)
+    for name, value in comparison.options.get("environment", {}).items():
+        console.print(Text(f"with {name}={value}", style="yellow"), soft_wrap=True)
+    show_unfinished(comparison, console)
+    show_slow(comparison, console)
+    show_summary(comparison, console)
+    for setting in comparison.settings():
+        show_setting(comparison, setting, console)
+    if comparison.cells:
+        console.print(Text(legend(comparison), style="dim"))
+
+
+def show_unfinished(comparison: Comparison, console: Console) -> None:
+    measured = len(comparison.cells)
+    if comparison.interrupted:
+        text = f"interrupted: {measured} of {comparison.planned} cells were measured"
+        console.print(Text(text, style="bold yellow"))
+    for cell, arm in comparison.wrong:
+        text = f"WRONG RESULT: {cell.point.text()}, {arm.name}"
+        console.print(Text(text, style="bold red"), soft_wrap=True)
+    for failure in comparison.failures:
+        style = "bold red" if failure.is_error else "yellow"
+        console.print(Text(f"{failure.point.text()}: {failure.reason}", style=style), soft_wrap=True)
+
+
+def show_slow(comparison: Comparison, console: Console) -> None:
+    slow = summary.slow_cells(comparison)
+    of = sum(len(found) for found in summary.ratios(comparison.cells).values())
+    if not of:
+        return
+    if not slow:
+        console.print(Text(f"none of {of} is slower than 0.95 of native's speed\n", style="green"))
+        return
+    console.print(Text(f"slower than 0.95 of native's speed: {len(slow)} of {of}", style="bold red"))
+    made = table("where", "collective", "size of", "arm", "native us", "us", "ratio", "95 %")
+    for cell, arm, ratio in slow:
+        native = cell.arm("native")
+        made.add_row(
+            cell.point.setting.text(),
+            cell.point.collective,
+            cell.point.size_text,
+            arm.name,
+            microseconds(native.time_us if native else None),
+            time_text(arm),
+            ratio_text(ratio),
+            interval(ratio),
+        )
+    console.print(made)
+
+
+def show_summary(comparison: Comparison, console: Console) -> None:
+    rows = summary.rows(comparison)
+    if not rows:
+        return
+    made = table("where", "arm", "cells", "geometric mean", "surely faster", "slow")
+    for row in rows:
+        mean = number(row.geometric_mean)
+        made.add_row(row.where, row.arm, str(row.cells), mean, str(row.faster), str(row.slow))
+    console.print(made)
+
+
+def show_setting(comparison: Comparison, setting: Setting, console: Console) -> None:
+    machine = next((m for m in comparison.machines if m["mpi"] == setting.mpi), {})
+    console.print(Text(f"{setting.text()}: {machine.get('mpi_library', '')}"[:110], style="bold"))
+    made = table(
+        *("collective", "size of", "native us", "spread", "x limit"),
+        *("arm", "us", "spread", "x limit", "ratio", "95 %"),
+    )
+    for cell in comparison.cells:
+        if cell.point.setting == setting:
+            for row in rows_of(cell):
+                made.add_row(*row)
+    console.print(made)
+
+
+def rows_of(cell: Cell) -> list[Sequence[Text | str]]:
+    """A row per arm; what they share stands in the first one."""
+    native = cell.arm("native")
+    head: Sequence[Text | str] = [cell.point.collective, cell.point.size_text, *times(cell, native)]
+    found: list[Sequence[Text | str]] = []
+    for arm in cell.arms:
+        if arm.name == "native":
+            continue
+        row = [*head, arm.name, *times(cell, arm)]
+        found.append([*row, ratio_text(arm.ratio_to_native), interval(arm.ratio_to_native)])
+        head = [""] * 5
+    return found
+
+
+def times(cell: Cell, arm: Arm | None) -> list[Text | str]:
+    if arm is None or not arm.available:
+        return ["n/a", "", ""]
+    if not arm.correct:
+        return [Text("WRONG", style="bold red"), "", ""]
+    return [time_text(arm), percent(arm.spread), number(cell.times_limit(arm))]
+
+
+def time_text(arm: Arm) -> str:
+    return microseconds(arm.time_us) + ("*" if arm.handed_on else "")
+
+
+def ratio_text(ratio: Estimate | None) -> Text | str:
+    """Green when surely faster, red when surely slower."""
+    if ratio is None:
+        return ""
+    style = "green" if ratio.high < 1 else "red" if ratio.low > 1 else "dim"
+    return Text(number(ratio.median), style=style)
+
+
+def legend(comparison: Comparison) -> str:
+    wire = comparison.bed.get("limit", {}).get("kind") == "wire"
+    limit = "bytes in a port / line rate" if wire else "bytes read and written / copy bandwidth"
+    return (
+        "us: median. spread: middle half of the times. ratio: time / native's time, below 1 is faster;\n"
+        f"95 %: its interval. x limit: time over the limit ({limit}).\n"
+        "block: what goes from one rank to one other; vector: a rank's whole.   *: handed to the MPI library"
+    )
+
+
+def show_changes(changes: Sequence[summary.Change], console: Console) -> None:
+    sure = [change for change in changes if change.is_sure]
+    console.print(
+        Text(f"{len(changes)} cells in both, {len(sure)} surely changed (ratios to native)", style="bold")
+    )
+    if not sure:
+        return
+    made = table(
+        "change", "where", "collective", "size of", "arm", "before", "95 %", "after", "95 %", "factor"
+    )
+    for change in sure:
+        worse = change.factor > 1
+        made.add_row(
+            Text("worse", style="red") if worse else Text("better", style="green"),
+            change.point.setting.text(),
+            change.point.collective,
+            change.point.size_text,
+            change.arm,
+            number(change.before.median),
+            interval(change.before),
+            number(change.after.median),
+            interval(change.after),
+            number(change.factor),
+        )
+    console.print(made)

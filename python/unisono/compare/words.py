@@ -1,0 +1,34 @@
+"""Numbers as people read them, alike in the terminal and on the page."""
+
+from unisono.compare.results import Comparison, Estimate
+from unisono.lab.layout import rate_text
+
+
+def number(value: float | None) -> str:
+    """Three digits, no exponent."""
+    if value is None:
+        return ""
+    return f"{value:.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+
+
+def microseconds(estimate: Estimate | None) -> str:
+    return "" if estimate is None else number(estimate.median)
+
+
+def percent(share: float | None) -> str:
+    return "" if share is None else f"{100 * share:.0f} %"
+
+
+def interval(estimate: Estimate | None) -> str:
+    return "" if estimate is None else f"{number(estimate.low)} - {number(estimate.high)}"
+
+
+def bed_text(comparison: Comparison) -> str:
+    bed = comparison.bed
+    if bed.get("kind") == "lab":
+        return f"lab {bed['name']}: {bed['plan']['hosts']} hosts at {rate_text(bed['bits_per_second'])}"
+    return f"node, {bed.get('cores', '?')} cores"
+
+
+def title(comparison: Comparison) -> str:
+    return f"Unisono {comparison.unisono_version}, {bed_text(comparison)}, {comparison.date}"

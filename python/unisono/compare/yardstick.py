@@ -1,0 +1,110 @@
+"""The limit of a cell on a test bed: the wire in the lab, copying on a node."""
+
+import json
+import subprocess
+from bisect import bisect_right
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, Protocol
+
+from unisono import lab as lab_module
+from unisono import places
+from unisono.beds import Bed, Lab
+from unisono.compare.limits import Cut, memory_seconds, moved_bytes, wire_seconds
+from unisono.compare.results import Point
+from unisono.errors import UnisonoError
+
+SECONDS_PER_SIZE = 0.05
+REPETITIONS = 3  # of which the fastest counts: what disturbs can only slow it down
+
+
+class Yardstick(Protocol):
+    def limit_us(self, point: Point) -> float | None: ...
+    def describe(self) -> dict[str, Any]: ...
+
+
+class Wire:
+    """Bytes in a port over its line rate. Headers are not taken off: TCP's best is a little above 1."""
+
+    def __init__(self, lab: lab_module.Lab) -> None:
+        self.lab = lab
+
+    def limit_us(self, point: Point) -> float | None:
+        ranks, per_host = point.setting.ranks, point.setting.ranks_per_host
+        on_host = [min(per_host, ranks - first) for first in range(0, ranks, per_host)]
+        used = self.lab.hosts[: len(on_host)]
+        ports = [Cut(count, host is used[0], host.rate) for host, count in zip(used, on_host, strict=True)]
+        seconds = wire_seconds(
+            point.collective, point.size, ranks, ports, self.uplinks(list(zip(used, ports, strict=True)))
+        )
+        return None if seconds is None else seconds * 1e6
+
+    def uplinks(self, ports: Sequence[tuple[lab_module.Host, Cut]]) -> list[Cut]:
+        """Switches hang on the first one, each by one cable; the root is always at the first."""
+        plan = self.lab.plan
+        behind = [sum(cut.ranks for host, cut in ports if host.switch == s) for s in range(plan.switches)]
+        return [Cut(ranks, False, float(plan.uplink or plan.rate)) for ranks in behind[1:]]
+
+    def describe(self) -> dict[str, Any]:
+        return {"kind": "wire", "bits_per_second": self.lab.rate}
+
+
+class Copying:
+    """Bytes that must be read and written over what the cores manage when they copy."""
+
+    def __init__(self, cores: int) -> None:
+        self.cores = cores
+        self.rates: dict[int, dict[int, float]] = {}  # by cores, then by bytes that each copies
+
+    def limit_us(self, point: Point) -> float | None:
+        cores = min(point.setting.ranks, self.cores)
+        if cores not in self.rates:
+            self.rates[cores] = copy_rates(cores)
+        per_core = moved_bytes(point.collective, point.size, point.setting.ranks) // (2 * cores)
+        rate = rate_for(self.rates[cores], per_core)
+        seconds = memory_seconds(point.collective, point.size, point.setting.ranks, rate)
+        return None if seconds is None else seconds * 1e6
+
+    def describe(self) -> dict[str, Any]:
+        return {
+            "kind": "copying",
+            "rates": [
+                {"cores": cores, "bytes": size, "bytes_per_second": rate}
+                for cores, rates in self.rates.items()
+                for size, rate in rates.items()
+            ],
+        }
+
+
+def rate_for(rates: dict[int, float], size: int) -> float:
+    """That of the largest measured size that is no larger: caches make it no slower than it is."""
+    sizes = sorted(rates)
+    return rates[sizes[max(0, bisect_right(sizes, size) - 1)]]
+
+
+@cache
+def copy_rates(cores: int) -> dict[int, float]:
+    """Bytes read and written a second by that many cores together, by the bytes each copies."""
+    command = [str(places.program("unisono-benchmarks"))]
+    command += [f"--benchmark_filter=^copy/.*threads:{cores}$", "--benchmark_format=json"]
+    command += [f"--benchmark_min_time={SECONDS_PER_SIZE}", f"--benchmark_repetitions={REPETITIONS}"]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    try:
+        runs = json.loads(done.stdout)["benchmarks"]
+    except (ValueError, KeyError) as error:
+        reason = (done.stderr.strip().splitlines() or [str(error)])[-1]
+        raise UnisonoError(f"unisono-benchmarks: copying was not measured: {reason}") from error
+    rates: dict[int, float] = {}
+    for run in runs:
+        if run["run_type"] == "iteration":
+            size = int(run["name"].split("/")[1])
+            rates[size] = max(rates.get(size, 0.0), run["bytes_per_second"])
+    if not rates:
+        raise UnisonoError(f"unisono-benchmarks: has no copying on {cores} cores: run make")
+    return rates
+
+
+def yardstick_of(bed: Bed) -> Yardstick:
+    if isinstance(bed, Lab):
+        return Wire(bed.lab)
+    return Copying(bed.fitting_ranks())
