@@ -15,7 +15,7 @@ from unisono.errors import UnisonoError
 @dataclass(frozen=True)
 class Section:
     setting: Setting
-    machine: dict[str, str]
+    machine: str
     collectives: list[tuple[str, str | None, list[Cell]]]  # name, plot, cells
 
 
@@ -23,12 +23,13 @@ def sections(comparison: Comparison) -> list[Section]:
     found = []
     for setting in comparison.settings():
         cells = [cell for cell in comparison.cells if cell.point.setting == setting]
-        machine = next((m for m in comparison.machines if m["mpi"] == setting.mpi), {})
+        described = next((m for m in comparison.machines if m["mpi"] == setting.mpi), {})
+        facts = [words.library(comparison, setting.mpi), described.get("processor"), described.get("kernel")]
         collectives = []
         for name in dict.fromkeys(cell.point.collective for cell in cells):
             own = [cell for cell in cells if cell.point.collective == name]
             collectives.append((name, plots.collective_svg(own), own))
-        found.append(Section(setting, machine, collectives))
+        found.append(Section(setting, ", ".join(filter(None, facts)), collectives))
     return found
 
 
@@ -46,11 +47,13 @@ def render(comparison: Comparison, changes: Sequence[summary.Change] | None = No
         "percent": words.percent,
         "interval": words.interval,
     }
+    slow = summary.slow_cells(comparison)
     return environment.get_template("page.html.j2").render(
         comparison=comparison,
         title=words.title(comparison),
         legend=legend(comparison),
-        slow=summary.slow_cells(comparison),
+        slow=slow,
+        surely=summary.surely(slow),
         rows=summary.rows(comparison),
         sections=sections(comparison),
         changes=changes,

@@ -1,7 +1,7 @@
 """What the cells of a comparison say together, and how two comparisons differ."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from unisono.compare.results import Arm, Cell, Comparison, Estimate, Point
@@ -56,14 +56,19 @@ def rows(comparison: Comparison) -> list[Row]:
 
 
 def slow_cells(comparison: Comparison) -> list[tuple[Cell, Arm, Estimate]]:
-    """Where an arm is slower than 0.95 of native's speed, the worst first."""
+    """Where an arm is slower than 0.95 of native's speed: what is sure first, then the worst."""
     found = [
         (cell, arm, arm.ratio_to_native)
         for cell in comparison.cells
         for arm in cell.arms
         if arm.ratio_to_native is not None and arm.is_slow
     ]
-    return sorted(found, key=lambda slow: -slow[2].median)
+    return sorted(found, key=lambda slow: (slow[2].low <= 1, -slow[2].median))
+
+
+def surely(slow: Sequence[tuple[Cell, Arm, Estimate]]) -> str:
+    sure = sum(ratio.low > 1 for _, _, ratio in slow)
+    return f"of {sure} it is sure that they are slower than native (the whole interval above 1)"
 
 
 @dataclass(frozen=True)

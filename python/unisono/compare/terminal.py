@@ -9,7 +9,7 @@ from rich.text import Text
 
 from unisono.compare import summary
 from unisono.compare.results import Arm, Cell, Comparison, Estimate, Setting
-from unisono.compare.words import interval, microseconds, number, percent, title
+from unisono.compare.words import interval, library, microseconds, number, percent, title
 
 LEFT = {"where", "collective", "size of", "arm", "change"}
 
@@ -55,7 +55,8 @@ def show_slow(comparison: Comparison, console: Console) -> None:
     if not slow:
         console.print(Text(f"none of {of} is slower than 0.95 of native's speed\n", style="green"))
         return
-    console.print(Text(f"slower than 0.95 of native's speed: {len(slow)} of {of}", style="bold red"))
+    text = f"slower than 0.95 of native's speed: {len(slow)} of {of}, {summary.surely(slow)}"
+    console.print(Text(text, style="bold red"))
     made = table("where", "collective", "size of", "arm", "native us", "us", "ratio", "95 %")
     for cell, arm, ratio in slow:
         native = cell.arm("native")
@@ -84,8 +85,7 @@ def show_summary(comparison: Comparison, console: Console) -> None:
 
 
 def show_setting(comparison: Comparison, setting: Setting, console: Console) -> None:
-    machine = next((m for m in comparison.machines if m["mpi"] == setting.mpi), {})
-    console.print(Text(f"{setting.text()}: {machine.get('mpi_library', '')}"[:110], style="bold"))
+    console.print(Text(f"{setting.text()}: {library(comparison, setting.mpi)}", style="bold"))
     made = table(
         *("collective", "size of", "native us", "spread", "x limit"),
         *("arm", "us", "spread", "x limit", "ratio", "95 %"),

@@ -32,3 +32,9 @@ def bed_text(comparison: Comparison) -> str:
 
 def title(comparison: Comparison) -> str:
     return f"Unisono {comparison.unisono_version}, {bed_text(comparison)}, {comparison.date}"
+
+
+def library(comparison: Comparison, mpi: str) -> str:
+    """What the MPI library calls itself, without the particulars that follow a comma."""
+    said = next((m["mpi_library"] for m in comparison.machines if m["mpi"] == mpi), "")
+    return " ".join(said.partition(",")[0].split())
