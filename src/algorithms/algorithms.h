@@ -44,12 +44,14 @@ void tree(Builder& b);
 
 namespace gather {
 void flat(Builder& b);
+void paced(Builder& b);
 void binomial(Builder& b);
 void knomial(Builder& b);
 }  // namespace gather
 
 namespace scatter {
 void flat(Builder& b);
+void paced(Builder& b);
 void binomial(Builder& b);
 void knomial(Builder& b);
 }  // namespace scatter
@@ -68,6 +70,8 @@ void simple(Builder& b);
 void spread_out(Builder& b);
 void ring(Builder& b);
 void pair(Builder& b);
+void ring_light_barrier(Builder& b);
+void pair_light_barrier(Builder& b);
 void bruck(Builder& b);
 }  // namespace alltoall
 

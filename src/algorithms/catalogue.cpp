@@ -21,6 +21,8 @@ constexpr Parameter kBlockSegment[] = {{"segment", &Params::segment, 262144, 1, 
                                         "bytes of a pipeline segment within a block"}};
 constexpr Parameter kWindow[] = {
     {"window", &Params::window, 4, 1, 64, false, "messages under way"}};
+constexpr Parameter kGrants[] = {
+    {"window", &Params::window, 2, 1, 64, false, "blocks asked for and not yet there"}};
 constexpr Parameter kMessagesPerStep[] = {
     {"radix", &Params::radix, 2, 2, 64, false, "messages per step, plus one"}};
 constexpr Parameter kRadix[] = {
@@ -79,6 +81,9 @@ constexpr Algorithm kCatalogue[] = {
 
     {set_of(gather, gatherv), "flat", gather::flat, kNoParameters, kNone,
      "1 round, (p-1) b at the root", "textbook"},
+    {set_of(gather, gatherv), "paced", gather::paced, kGrants, kNone,
+     "(p-1)/w rounds of w tokens and blocks, (p-1) b at the root",
+     "own; grants as in Faraj, Patarasuk, Yuan 2008"},
     {set_of(gather, gatherv), "binomial", gather::binomial, kNoParameters, kAllCounts,
      "q rounds, (p-1) b at the root", "textbook"},
     {set_of(gather, gatherv), "knomial", gather::knomial, kRadix, kAllCounts,
@@ -86,6 +91,9 @@ constexpr Algorithm kCatalogue[] = {
 
     {set_of(scatter, scatterv), "flat", scatter::flat, kNoParameters, kNone,
      "1 round, (p-1) b at the root", "textbook"},
+    {set_of(scatter, scatterv), "paced", scatter::paced, kGrants, kNone,
+     "(p-1)/w rounds of w blocks and tokens, (p-1) b at the root",
+     "own; grants as in Faraj, Patarasuk, Yuan 2008"},
     {set_of(scatter, scatterv), "binomial", scatter::binomial, kNoParameters, kAllCounts,
      "q rounds, (p-1) b at the root", "textbook"},
     {set_of(scatter, scatterv), "knomial", scatter::knomial, kRadix, kAllCounts,
@@ -113,6 +121,11 @@ constexpr Algorithm kCatalogue[] = {
      "p-1 rounds, (p-1) b", "Faraj, Patarasuk, Yuan 2008"},
     {set_of(alltoall, alltoallv, alltoallw), "pair", alltoall::pair, kNoParameters, kPowerOfTwo,
      "p-1 rounds, (p-1) b", "Faraj, Patarasuk, Yuan 2008"},
+    {set_of(alltoall, alltoallv, alltoallw), "ring_light_barrier", alltoall::ring_light_barrier,
+     kGrants, kNone, "p-1 rounds of a token and a block, (p-1) b", "Faraj, Patarasuk, Yuan 2008"},
+    {set_of(alltoall, alltoallv, alltoallw), "pair_light_barrier", alltoall::pair_light_barrier,
+     kGrants, kPowerOfTwo, "p-1 rounds of a token and a block, (p-1) b",
+     "Faraj, Patarasuk, Yuan 2008"},
     {set_of(alltoall, alltoallv, alltoallw), "bruck", alltoall::bruck, kMessagesPerStep, kMatrix,
      "ceil(log_k p) steps of k-1 messages, b p (k-1)/k log_k p",
      "Bruck et al. 1997; Traeff, Rougier, Hunold 2014; Fan et al. 2022"},

@@ -5,13 +5,9 @@
 #include <cstring>
 #include <memory>
 #include <mutex>
-#include <vector>
 
-// Open MPI 5 has no large-count forms, and some libraries with MPICH's interface are older.
-#if MPI_VERSION >= 4
-#define UNISONO_HAS_LARGE_COUNTS
-#pragma weak PMPI_Type_get_envelope_c
-#endif
+#include "runtime/complex_parts.h"
+#include "runtime/recipe.h"
 
 namespace unisono {
 
@@ -20,66 +16,10 @@ namespace {
 int g_keyval = MPI_KEYVAL_INVALID;
 
 int forget(MPI_Datatype, int, void* value, void*) {
-  delete static_cast<TypeFacts*>(value);
+  const std::unique_ptr<TypeFacts> facts(static_cast<TypeFacts*>(value));
+  if (facts->stand_in) PMPI_Type_free(&*facts->stand_in);
   return MPI_SUCCESS;
 }
-
-/// How a datatype was made. The large-count forms must be asked for where MPI has them: MPICH
-/// refuses to tell of a type made by one (MPI_Type_vector_c) in the plain form.
-struct Envelope {
-  int combiner = MPI_COMBINER_NAMED;
-  int integers = 0, addresses = 0, types = 0;
-  bool large = false;  ///< made with large counts, which nobody here looks at
-
-  /// Neither made by the program nor to be freed by it.
-  bool is_predefined() const {
-    return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL ||
-           combiner == MPI_COMBINER_F90_COMPLEX || combiner == MPI_COMBINER_F90_INTEGER;
-  }
-};
-
-Envelope envelope_of(MPI_Datatype type) {
-  Envelope e;
-#ifdef UNISONO_HAS_LARGE_COUNTS
-  if (PMPI_Type_get_envelope_c != nullptr) {
-    MPI_Count integers = 0, addresses = 0, large = 0, types = 0;
-    PMPI_Type_get_envelope_c(type, &integers, &addresses, &large, &types, &e.combiner);
-    e.integers = static_cast<int>(integers);
-    e.addresses = static_cast<int>(addresses);
-    e.types = static_cast<int>(types);
-    e.large = large > 0;
-    return e;
-  }
-#endif
-  PMPI_Type_get_envelope(type, &e.integers, &e.addresses, &e.types, &e.combiner);
-  return e;
-}
-
-/// The arguments a derived datatype was made with; frees the handles that MPI hands out.
-class Recipe {
- public:
-  Recipe(MPI_Datatype type, const Envelope& e)
-      : integers(static_cast<std::size_t>(e.integers)),
-        addresses_(static_cast<std::size_t>(e.addresses)),
-        types(static_cast<std::size_t>(e.types)) {
-    PMPI_Type_get_contents(type, e.integers, e.addresses, e.types, integers.data(),
-                           addresses_.data(), types.data());
-  }
-  ~Recipe() {
-    for (MPI_Datatype& type : types)
-      if (!envelope_of(type).is_predefined()) PMPI_Type_free(&type);
-  }
-  Recipe(const Recipe&) = delete;
-  Recipe& operator=(const Recipe&) = delete;
-
-  std::vector<int> integers;
-
- private:
-  std::vector<MPI_Aint> addresses_;
-
- public:
-  std::vector<MPI_Datatype> types;
-};
 
 TypeFacts measure(MPI_Datatype type) {
   TypeFacts facts;
@@ -105,15 +45,18 @@ bool is_dense(MPI_Datatype type, const TypeFacts& facts, const Envelope& envelop
        envelope.combiner != MPI_COMBINER_RESIZED && envelope.combiner != MPI_COMBINER_VECTOR))
     return false;
   const Recipe recipe(type, envelope);
-  const bool gaps = envelope.combiner == MPI_COMBINER_VECTOR && recipe.integers[0] > 1 &&
-                    recipe.integers[1] != recipe.integers[2];
-  return !gaps && facts_of(recipe.types[0]).dense;
+  const bool gaps = envelope.combiner == MPI_COMBINER_VECTOR && recipe.integers()[0] > 1 &&
+                    recipe.integers()[1] != recipe.integers()[2];
+  return !gaps && facts_of(recipe.types()[0]).dense;
 }
 
 TypeFacts work_out(MPI_Datatype type, const Envelope& envelope) {
   TypeFacts facts = measure(type);
   facts.dense = is_dense(type, facts, envelope);
-  if (envelope.is_predefined()) facts.kind = kind_of(type);
+  if (envelope.is_predefined())
+    facts.kind = kind_of(type);
+  else if (!facts.dense)
+    facts.stand_in = without_complex(type);
   return facts;
 }
 
@@ -139,7 +82,7 @@ TypeFacts facts_of(MPI_Datatype type) {
   };
   if (const TypeFacts* known = stored()) return *known;
   const Envelope envelope = envelope_of(type);
-  const TypeFacts facts = work_out(type, envelope);
+  TypeFacts facts = work_out(type, envelope);
   if (envelope.is_predefined()) {
     recent[oldest] = {type, facts};
     oldest = (oldest + 1) % recent.size();
@@ -148,7 +91,10 @@ TypeFacts facts_of(MPI_Datatype type) {
   // Two threads may meet a new type at once: what one has stored the other must not replace.
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
-  if (stored() != nullptr) return facts;
+  if (const TypeFacts* known = stored()) {
+    if (facts.stand_in) PMPI_Type_free(&*facts.stand_in);
+    return *known;
+  }
   auto kept = std::make_unique<TypeFacts>(facts);
   if (PMPI_Type_set_attr(type, g_keyval, kept.get()) == MPI_SUCCESS) kept.release();
   return facts;
@@ -214,7 +160,8 @@ int Packer::pack(const std::byte* from, Count count, MPI_Datatype type, const Ty
       return PMPI_Sendrecv(elements, 1, type, rank, 0, bytes, 1, Bytes(facts.size).type, rank, 0,
                            own, MPI_STATUS_IGNORE);
     int position = 0;
-    return PMPI_Pack(elements, n, type, bytes, static_cast<int>(n * facts.size), &position, own);
+    const MPI_Datatype packed = facts.stand_in.value_or(type);
+    return PMPI_Pack(elements, n, packed, bytes, static_cast<int>(n * facts.size), &position, own);
   });
 }
 
@@ -232,7 +179,9 @@ int Packer::unpack(const std::byte* from, std::byte* into, Count count, MPI_Data
       return PMPI_Sendrecv(bytes, 1, Bytes(facts.size).type, rank, 0, elements, 1, type, rank, 0,
                            own, MPI_STATUS_IGNORE);
     int position = 0;
-    return PMPI_Unpack(bytes, static_cast<int>(n * facts.size), &position, elements, n, type, own);
+    const MPI_Datatype packed = facts.stand_in.value_or(type);
+    return PMPI_Unpack(bytes, static_cast<int>(n * facts.size), &position, elements, n, packed,
+                       own);
   });
 }
 

@@ -2,6 +2,8 @@
 #pragma once
 #include <mpi.h>
 
+#include <optional>
+
 #include "runtime/operation.h"
 #include "schedule/schedule.h"
 
@@ -17,10 +19,12 @@ struct TypeFacts {
   /// that count elements are the count * size bytes from true_lb on.
   bool dense = false;
   TypeKind kind = TypeKind::other;
+  /// What MPI_Pack is given instead: see complex_parts.h.
+  std::optional<MPI_Datatype> stand_in;
 };
 
 /// Of MPI_BYTE.
-inline constexpr TypeFacts kByteFacts{1, 0, 1, 0, 1, true, TypeKind::byte};
+inline constexpr TypeFacts kByteFacts{1, 0, 1, 0, 1, true, TypeKind::byte, {}};
 
 /// Derived datatypes keep their facts in an attribute, so that they are worked out once and
 /// forgotten with the type. Thread-safe once start_datatypes() has returned.

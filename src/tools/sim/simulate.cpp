@@ -1,0 +1,96 @@
+#include "tools/sim/simulate.h"
+
+#include <fmt/format.h>
+#include <smpi/smpi.h>
+
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <simgrid/s4u.hpp>
+
+#include "unisono/unisono.h"
+
+namespace unisono::sim {
+
+namespace {
+
+// SMPI's own operations take no simulated time, in whatever algorithm. This one does, in all alike.
+// The signature is MPI_User_function's. NOLINTNEXTLINE(readability-non-const-parameter)
+void charged_sum(void* in, void* inout, int* count, MPI_Datatype*) {
+  const auto* left = static_cast<const float*>(in);
+  auto* right = static_cast<float*>(inout);
+  for (int i = 0; i < *count; ++i) right[i] += left[i];
+  smpi_execute_flops(*count);
+}
+
+double largest(double mine, MPI_Comm comm) {
+  double all = 0;
+  PMPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_MAX, comm);
+  return all;
+}
+
+double clock() { return simgrid::s4u::Engine::get_clock(); }
+
+/// All ranks leave at the same simulated instant: a whole second, so that what follows does not
+/// depend on the rounding of what was before.
+double start_together(MPI_Comm comm) {
+  const double start = std::ceil(largest(clock(), comm)) + 1;
+  simgrid::s4u::this_actor::sleep_until(start);
+  return start;
+}
+
+unsigned long long calls_run_by_unisono() {
+  unsigned long long own = 0, native = 0;
+  unisono_counts(&own, &native);
+  return own;
+}
+
+/// Whether the result of cell.prepare(iteration) and a call is right on all ranks.
+bool verified(const bench::Cell& cell, std::uint64_t iteration, const std::string& algorithm) {
+  const auto mismatch = cell.verify(iteration);
+  if (mismatch)
+    fmt::print(stderr, "unisono-sim: WRONG RESULT: {} {}, rank {}, element {}: {} instead of {}\n",
+               name(cell.what.collective), algorithm, cell.rank, mismatch->index, mismatch->found,
+               mismatch->expected);
+  return largest(mismatch ? 1 : 0, cell.comm) == 0;
+}
+
+}  // namespace
+
+Setting setting_of(Collective collective, int root) {
+  Setting s;
+  s.collective = collective;
+  s.type = bench::type_named(is_reducing(collective) ? "float" : "char");
+  MPI_Op_create(charged_sum, 1, &s.op);
+  s.root = root;
+  s.comm = MPI_COMM_WORLD;
+  MPI_Comm_rank(s.comm, &s.rank);
+  MPI_Comm_size(s.comm, &s.size);
+  return s;
+}
+
+Outcome simulate(const Setting& setting, const std::string& algorithm, Count memory_of_rank) {
+  if (auto obstacle = bench::Cell::obstacle(setting, memory_of_rank)) return {obstacle};
+  const bool native = algorithm == "native";
+  if (!native && unisono_force(name(setting.collective).data(), algorithm.c_str()) != 0)
+    return {unisono_error()};
+  const bench::Mpi& mpi = native ? bench::kLibrary : bench::kProgram;
+  bench::Cell cell(setting);
+
+  // The first call makes communicators and plans, and lets a selector settle.
+  cell.prepare(1);
+  const auto before = calls_run_by_unisono();
+  cell.run(mpi);
+  if (!native && calls_run_by_unisono() == before) return {"cannot serve this call"};
+  Outcome outcome;
+  outcome.correct = verified(cell, 1, algorithm);
+
+  cell.prepare(2);
+  const double start = start_together(setting.comm);
+  cell.run(mpi);
+  outcome.seconds = largest(clock() - start, setting.comm);
+  outcome.correct = verified(cell, 2, algorithm) && outcome.correct;
+  return outcome;
+}
+
+}  // namespace unisono::sim

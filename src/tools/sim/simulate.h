@@ -1,0 +1,24 @@
+// One call in simulated time.
+#pragma once
+#include <optional>
+#include <string>
+
+#include "tools/bench/cell.h"
+
+namespace unisono::sim {
+
+using bench::Setting;
+
+struct Outcome {
+  std::optional<std::string> obstacle;  ///< why it was not run; then the rest says nothing
+  double seconds = 0;                   ///< from the common start to the last rank's return
+  bool correct = true;                  ///< on all ranks
+};
+
+/// Of this rank, for char data, or sums of float whose additions cost a flop each of the host.
+Setting setting_of(Collective collective, int root);
+
+/// Collective; the same on all ranks. `algorithm` is "native" or what unisono_force() takes.
+Outcome simulate(const Setting& setting, const std::string& algorithm, Count memory_of_rank);
+
+}  // namespace unisono::sim
