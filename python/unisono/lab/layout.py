@@ -124,7 +124,9 @@ def shaper(device: str, rate: float, queue: str) -> str:
 
 
 def drop_some(device: str, share: float) -> list[str]:
-    """A share of the arriving frames, drawn at random by a classic BPF program.
+    """A share of the arriving IP packets, drawn at random by a classic BPF program.
+
+    Address resolution (ARP) is spared: it repeats itself after a second, which would drown all else.
 
     The kernels of small machines lack netem and act_gact; cls_bpf needs neither them nor a compiler.
     SKF_AD_RANDOM (linux/filter.h) is an "offset" whose load gives 32 random bits; TC_ACT_SHOT is 2,
@@ -135,7 +137,7 @@ def drop_some(device: str, share: float) -> list[str]:
     code = f"4,{load_random},{keep_if_at_least},6 0 0 2,6 0 0 {2**32 - 1}"
     return [
         f"qdisc add dev {device} clsact",
-        f'filter add dev {device} ingress bpf direct-action bytecode "{code}"',
+        f'filter add dev {device} ingress protocol ip bpf direct-action bytecode "{code}"',
     ]
 
 
@@ -154,11 +156,13 @@ def switch_batch(plan: Plan, host_namespace: str) -> Batch:
     """
     ip, tc = [], []
     for s in range(plan.switches):
-        # Ports are forwarding at once, and groups are pruned after one second instead of ten.
+        # Ports are forwarding at once. Groups are pruned as soon as an answer to a query must have come:
+        # after one second instead of ten, if that is known before the querier starts.
         ip.append(
             f"link add s{s} type bridge stp_state 0 forward_delay 0"
-            " mcast_snooping 1 mcast_querier 1 mcast_query_response_interval 100"
+            " mcast_snooping 1 mcast_query_response_interval 100"
         )
+        ip.append(f"link set s{s} type bridge mcast_querier 1")
         ip.append(f"link set s{s} up")
     for i, host in enumerate(plan.all_hosts()):
         ip.append(f"link add p{i} type veth peer name eth0 netns {host_namespace.format(host.name)}")
