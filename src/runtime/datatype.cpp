@@ -153,15 +153,15 @@ int Packer::pack(const std::byte* from, Count count, MPI_Datatype type, const Ty
       std::memcpy(into, from + facts.true_lb, static_cast<std::size_t>(count * facts.size));
     return MPI_SUCCESS;
   }
+  const MPI_Datatype moved = facts.stand_in.value_or(type);
   return in_portions(count, facts, [&](Count first, int n) {
     const std::byte* elements = from + first * facts.extent;
     std::byte* bytes = into + first * facts.size;
     if (facts.size > kPortion)
-      return PMPI_Sendrecv(elements, 1, type, rank, 0, bytes, 1, Bytes(facts.size).type, rank, 0,
+      return PMPI_Sendrecv(elements, 1, moved, rank, 0, bytes, 1, Bytes(facts.size).type, rank, 0,
                            own, MPI_STATUS_IGNORE);
     int position = 0;
-    const MPI_Datatype packed = facts.stand_in.value_or(type);
-    return PMPI_Pack(elements, n, packed, bytes, static_cast<int>(n * facts.size), &position, own);
+    return PMPI_Pack(elements, n, moved, bytes, static_cast<int>(n * facts.size), &position, own);
   });
 }
 
@@ -172,16 +172,15 @@ int Packer::unpack(const std::byte* from, std::byte* into, Count count, MPI_Data
       std::memcpy(into + facts.true_lb, from, static_cast<std::size_t>(count * facts.size));
     return MPI_SUCCESS;
   }
+  const MPI_Datatype moved = facts.stand_in.value_or(type);
   return in_portions(count, facts, [&](Count first, int n) {
     const std::byte* bytes = from + first * facts.size;
     std::byte* elements = into + first * facts.extent;
     if (facts.size > kPortion)
-      return PMPI_Sendrecv(bytes, 1, Bytes(facts.size).type, rank, 0, elements, 1, type, rank, 0,
+      return PMPI_Sendrecv(bytes, 1, Bytes(facts.size).type, rank, 0, elements, 1, moved, rank, 0,
                            own, MPI_STATUS_IGNORE);
     int position = 0;
-    const MPI_Datatype packed = facts.stand_in.value_or(type);
-    return PMPI_Unpack(bytes, static_cast<int>(n * facts.size), &position, elements, n, packed,
-                       own);
+    return PMPI_Unpack(bytes, static_cast<int>(n * facts.size), &position, elements, n, moved, own);
   });
 }
 

@@ -19,7 +19,7 @@ struct TypeFacts {
   /// that count elements are the count * size bytes from true_lb on.
   bool dense = false;
   TypeKind kind = TypeKind::other;
-  /// What MPI_Pack is given instead: see complex_parts.h.
+  /// What MPI is given to pack and unpack instead: see complex_parts.h.
   std::optional<MPI_Datatype> stand_in;
 };
 
