@@ -23,6 +23,9 @@ constexpr Parameter kWindow[] = {
     {"window", &Params::window, 4, 1, 64, false, "messages under way"}};
 constexpr Parameter kGrants[] = {
     {"window", &Params::window, 2, 1, 64, false, "blocks asked for and not yet there"}};
+// A rank that may send to two others has two full connections behind one port.
+constexpr Parameter kOneGrant[] = {
+    {"window", &Params::window, 1, 1, 64, false, "blocks asked for and not yet there"}};
 constexpr Parameter kMessagesPerStep[] = {
     {"radix", &Params::radix, 2, 2, 64, false, "messages per step, plus one"}};
 constexpr Parameter kRadix[] = {
@@ -122,9 +125,9 @@ constexpr Algorithm kCatalogue[] = {
     {set_of(alltoall, alltoallv, alltoallw), "pair", alltoall::pair, kNoParameters, kPowerOfTwo,
      "p-1 rounds, (p-1) b", "Faraj, Patarasuk, Yuan 2008"},
     {set_of(alltoall, alltoallv, alltoallw), "ring_light_barrier", alltoall::ring_light_barrier,
-     kGrants, kNone, "p-1 rounds of a token and a block, (p-1) b", "Faraj, Patarasuk, Yuan 2008"},
+     kOneGrant, kNone, "p-1 rounds of a token and a block, (p-1) b", "Faraj, Patarasuk, Yuan 2008"},
     {set_of(alltoall, alltoallv, alltoallw), "pair_light_barrier", alltoall::pair_light_barrier,
-     kGrants, kPowerOfTwo, "p-1 rounds of a token and a block, (p-1) b",
+     kOneGrant, kPowerOfTwo, "p-1 rounds of a token and a block, (p-1) b",
      "Faraj, Patarasuk, Yuan 2008"},
     {set_of(alltoall, alltoallv, alltoallw), "bruck", alltoall::bruck, kMessagesPerStep, kMatrix,
      "ceil(log_k p) steps of k-1 messages, b p (k-1)/k log_k p",
