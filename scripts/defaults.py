@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The table of defaults, from measurements to source.
 
-  scripts/defaults.py measure FLAVOUR RANKS...   runs unisono-bench on this machine
+  scripts/defaults.py measure FLAVOUR RANKS...   runs unisono-bench on this machine (--lab: in the lab)
   scripts/defaults.py derive                     writes src/select/defaults.inc, docs/results/defaults.md
   scripts/defaults.py derive --check             fails if they are not what the measurements give
 
@@ -26,6 +26,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from unisono import lab, places
+
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT / "docs/results/defaults"
 TABLE = ROOT / "src/select/defaults.inc"
@@ -35,8 +37,19 @@ WIN = 0.95
 SURE_WITHOUT_INTERVAL = 0.2  # native so slow that few repetitions fit into the time
 QUIET = 0.9  # share of idle time before and after a measurement
 MOST_RANKS = 32  # of the last row: beyond lies what nobody has measured
+REDUCING = {"reduce", "allreduce", "reduce_scatter", "reduce_scatter_block", "scan", "exscan"}
 UNKNOWN_BYTES = {"gatherv", "scatterv", "alltoallv", "alltoallw"}  # no rank knows all counts
-NEEDS_EXCHANGE = {"gatherv": {"flat"}, "scatterv": {"flat"}}  # algorithms that need none
+# Beside every algorithm with its standard parameters: pipelines want other segments where a message
+# costs little, or much.
+VARIANTS = {
+    "bcast": ["chain:segment=4K", "chain:segment=64K"],
+    "reduce": ["chain:segment=4K", "chain:segment=64K"],
+    "scan": ["chain:segment=4K", "chain:segment=64K"],
+    "exscan": ["chain:segment=4K", "chain:segment=64K"],
+    "allreduce": ["ring:segment=16K"],
+    "reduce_scatter": ["ring:segment=16K"],
+    "reduce_scatter_block": ["ring:segment=16K"],
+}
 
 ALL = [
     "barrier",
@@ -82,17 +95,20 @@ def wait_for_quiet(limit: float = 600) -> None:
         time.sleep(2)
 
 
-def bench(flavour: str, ranks: int, budget: float, collective: str, sizes: str) -> Cell:
+def bench(flavour: str, ranks: int, budget: float, collective: str, sizes: str, in_lab: bool) -> Cell:
     """One collective, again if the machine was not quiet before and after: a rank that spins beside
     somebody else's program is as slow as the scheduler wants, and says nothing of an algorithm."""
-    mpiexec = ROOT / ".deps" / flavour / "bin/mpiexec"
-    oversubscribe = ["--map-by", ":OVERSUBSCRIBE"] if flavour == "openmpi" else []
+    mpi = places.find_mpi(flavour)
     raw = ROOT / "build" / "defaults.json"
-    command = [str(mpiexec), *oversubscribe, "-n", str(ranks)]
-    command += [str(ROOT / f"build/bin/unisono-bench-{flavour}"), "--arms", "native,all"]
-    command += ["--sizes", sizes, "--time-budget", str(budget), "--memory", "256M"]
-    command += ["--collectives", collective, "--json", str(raw)]
-    environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+    arms = ",".join(["native", "all", *VARIANTS.get(collective, [])])
+    program = [str(ROOT / f"build/bin/unisono-bench-{flavour}"), "--arms", arms]
+    program += ["--sizes", sizes, "--time-budget", str(budget), "--memory", "256M"]
+    program += ["--collectives", collective, "--json", str(raw)]
+    if in_lab:
+        hosts = lab.current()
+        command, environment = hosts.command(mpi, ranks, -(-ranks // len(hosts.hosts)), program, {})
+    else:
+        command, environment = [*mpi.launcher(ranks), *program], os.environ | mpi.environment()
     for _ in range(10):
         wait_for_quiet()
         subprocess.run(command, check=True, timeout=3600, env=environment, capture_output=True)
@@ -102,15 +118,17 @@ def bench(flavour: str, ranks: int, budget: float, collective: str, sizes: str) 
     return result
 
 
-def measure(flavour: str, ranks: int, budget: float, collectives: str, sizes: str) -> None:
+def measure(flavour: str, ranks: int, budget: float, collectives: str, sizes: str, in_lab: bool) -> None:
     names = collectives.split(",") if collectives else ALL
     results = []
     for number, name in enumerate(names, 1):
         print(f"\r{flavour}, {ranks} ranks: {number}/{len(names)} {name:24}", end="", flush=True)
-        results.append(bench(flavour, ranks, budget, name, sizes))
+        results.append(bench(flavour, ranks, budget, name, sizes, in_lab))
     machine = results[0]["machine"]
     machine.pop("environment", None)
     place = "crowded" if machine["most_ranks_on_a_node"] > machine["cores"] else "roomy"
+    if machine["nodes"] > 1:
+        place = "ethernet"
     target = DATA / f"{flavour}-{place}-{ranks}.json"
     target.parent.mkdir(parents=True, exist_ok=True)
     cells = [json.dumps(trim(c)) for r in results for c in r["cells"] if "arms" in c]
@@ -151,38 +169,31 @@ def won(arm: list[float]) -> bool:
     return high < WIN if blocks >= 6 else median < SURE_WITHOUT_INTERVAL
 
 
-def winners(cell: Cell, ordered_only: set[str] | None) -> dict[str, float]:
-    allowed = NEEDS_EXCHANGE.get(cell["collective"])
-    found = {}
-    for name, arm in cell["arms"].items():
-        if name == "native" or not won(arm) or (allowed and name not in allowed):
-            continue
-        if ordered_only is None or name in ordered_only:
-            found[name] = arm[1]
-    return found
+def winners(cell: Cell, allowed: set[str]) -> dict[str, float]:
+    return {
+        spec: arm[1] for spec, arm in cell["arms"].items() if won(arm) and spec.partition(":")[0] in allowed
+    }
 
 
-def rows_of(file: Path, least: int, most: int, ordered: dict[str, set[str]]) -> Iterator[Row]:
+def rows_of(file: Path, least: int, most: int, catalogue: Catalogue) -> Iterator[Row]:
     flavour, place, _ = file.stem.split("-")
     cells: dict[str, list[Cell]] = {}
     for cell in json.loads(file.read_text())["cells"]:
         cells.setdefault(cell["collective"], []).append(cell)
     for collective, measured in cells.items():
         measured.sort(key=lambda c: c["bytes"])
-        # The best algorithm, and for operations that do not commute the best that keeps the order.
-        reducing = collective in ordered
-        for keep in [None, ordered[collective]] if reducing else [None]:
-            for row in intervals(collective, measured, keep):
+        for allowed in catalogue.choices(collective):
+            for row in intervals(collective, measured, allowed):
                 row.flavour, row.place, row.least_ranks, row.most_ranks = flavour, place, least, most
                 yield row
 
 
-def intervals(collective: str, cells: list[Cell], keep: set[str] | None) -> Iterator[Row]:
+def intervals(collective: str, cells: list[Cell], allowed: set[str]) -> Iterator[Row]:
     def row(spec: str, least: int, most: int, ratio: float) -> Row:
         return Row("", "", collective, 0, 0, least, most, spec, ratio)
 
     if collective in UNKNOWN_BYTES:  # one choice for all sizes: it must win them all
-        tables = [winners(cell, keep) for cell in cells]
+        tables = [winners(cell, allowed) for cell in cells]
         common = set.intersection(*(set(t) for t in tables))
         means = {n: math.prod(t[n] for t in tables) ** (1 / len(tables)) for n in common}
         if means:
@@ -192,7 +203,7 @@ def intervals(collective: str, cells: list[Cell], keep: set[str] | None) -> Iter
     current: Row | None = None
     smallest, largest = cells[0]["bytes"], cells[-1]["bytes"]
     for cell in cells:
-        table = winners(cell, keep)
+        table = winners(cell, allowed)
         if not table:
             if current:
                 yield current
@@ -214,21 +225,28 @@ def intervals(collective: str, cells: list[Cell], keep: set[str] | None) -> Iter
         yield current
 
 
-def ordered_algorithms() -> dict[str, set[str]]:
-    """By reducing collective, the algorithms that serve operations that do not commute."""
-    tool = ROOT / "build/bin/unisono-schedule"
-    listing = json.loads(subprocess.run([tool, "list", "--json"], check=True, capture_output=True).stdout)
-    reducing = {"reduce", "allreduce", "reduce_scatter", "reduce_scatter_block", "scan", "exscan"}
-    found: dict[str, set[str]] = {}
-    for algorithm in listing["algorithms"]:
-        for collective in reducing & set(algorithm["collectives"]):
-            ordered = "commutative" not in " ".join(algorithm["restrictions"])
-            found.setdefault(collective, set()).update({algorithm["name"]} if ordered else set())
-    return found
+class Catalogue:
+    def __init__(self) -> None:
+        tool = ROOT / "build/bin/unisono-schedule"
+        listing = subprocess.run([tool, "list", "--json"], check=True, capture_output=True).stdout
+        self.algorithms = json.loads(listing)["algorithms"]
+
+    def without(self, restriction: str, collective: str) -> set[str]:
+        return {
+            algorithm["name"]
+            for algorithm in self.algorithms
+            if collective in algorithm["collectives"] and restriction not in algorithm["restrictions"]
+        }
+
+    def choices(self, collective: str) -> list[set[str]]:
+        """What a table may choose from; for reductions also what serves if the operation does not
+        commute. Exchanging counts in every call is not worth it in a choice for all sizes."""
+        if collective in REDUCING:
+            return [self.without("", collective), self.without("commutative", collective)]
+        return [self.without("all_counts" if collective in UNKNOWN_BYTES else "", collective)]
 
 
-def all_rows() -> list[Row]:
-    ordered = ordered_algorithms()
+def all_rows(catalogue: Catalogue) -> list[Row]:
     groups: dict[tuple[str, str], list[tuple[int, Path]]] = {}
     for file in sorted(DATA.glob("*.json")):
         flavour, place, ranks = file.stem.split("-")
@@ -237,10 +255,10 @@ def all_rows() -> list[Row]:
     for (_, place), group in groups.items():
         group.sort()
         for k, (measured, file) in enumerate(group):
-            most = MOST_RANKS if place == "crowded" else measured
+            most = measured if place == "roomy" else MOST_RANKS
             if k + 1 < len(group):
                 most = group[k + 1][0] - 1
-            for row in rows_of(file, measured, most, ordered):
+            for row in rows_of(file, measured, most, catalogue):
                 twin = any(
                     (r.flavour, r.place, r.collective, r.least_ranks, r.spec)
                     == (row.flavour, row.place, row.collective, row.least_ranks, row.spec)
@@ -269,7 +287,7 @@ def size_text(n: int) -> str:
     return str(n)
 
 
-def page_text(rows: list[Row]) -> str:
+def page_text(rows: list[Row], catalogue: Catalogue) -> str:
     out = [
         "# Defaults",
         "",
@@ -278,8 +296,8 @@ def page_text(rows: list[Row]) -> str:
         "Where Unisono runs a collective when the user says nothing, and what was measured there.",
         "Everywhere else the MPI library's own algorithm runs. Ratio: time of Unisono / time of the",
         "MPI library, the worst over the row's measured sizes; below 1 is faster. *roomy*: a core for",
-        "every rank; *crowded*: more ranks than cores. Cells that were lost are in the JSON files",
-        "beside this page; they are why a row is missing.",
+        "every rank; *crowded*: more ranks than cores; *ethernet*: several nodes over TCP. Cells that",
+        "were lost are in the JSON files beside this page; they are why a row is missing.",
         "",
         "Commands: `scripts/defaults.py measure FLAVOUR RANKS`, `scripts/defaults.py derive`.",
         "",
@@ -305,16 +323,19 @@ def page_text(rows: list[Row]) -> str:
     ]
     for file in sorted(DATA.glob("*.json")):
         cells = json.loads(file.read_text())["cells"]
-        best = [min(t.values()) for t in (winners(c, None) for c in cells) if t]
+        best = [
+            min(t.values()) for t in (winners(c, catalogue.choices(c["collective"])[0]) for c in cells) if t
+        ]
         mean = math.exp(sum(map(math.log, best)) / len(best)) if best else 1.0
         out.append(f"| {file.name} | {len(cells)} | {len(best)} | {len(cells) - len(best)} | {mean:.2g} |")
     return "\n".join(out) + "\n"
 
 
 def derive(check: bool) -> int:
-    rows = all_rows()
+    catalogue = Catalogue()
+    rows = all_rows(catalogue)
     stale = 0
-    for path, text in ((TABLE, table_text(rows)), (PAGE, page_text(rows))):
+    for path, text in ((TABLE, table_text(rows)), (PAGE, page_text(rows, catalogue))):
         if check:
             if not path.exists() or path.read_text() != text:
                 print(
@@ -338,12 +359,13 @@ def main() -> int:
     run.add_argument("--time-budget", type=float, default=1.5, help="seconds per cell")
     run.add_argument("--collectives", default="")
     run.add_argument("--sizes", default=SIZES)
+    run.add_argument("--lab", action="store_true", help="on the hosts of `unisono lab up`")
     commands.add_parser("derive").add_argument("--check", action="store_true")
     args = parser.parse_args()
     if args.command == "derive":
         return derive(args.check)
     for ranks in args.ranks:
-        measure(args.flavour, ranks, args.time_budget, args.collectives, args.sizes)
+        measure(args.flavour, ranks, args.time_budget, args.collectives, args.sizes, args.lab)
     return 0
 
 
