@@ -83,7 +83,7 @@ def test_every_port_of_every_switch_is_shaped() -> None:
     assert made == ["p0", "p1", "p2", "p3", "up1", "up2"]
     shaped = {line.split()[3] for line in batch.tc}
     assert shaped == {"p0", "p1", "p2", "p3", "up1", "down1", "up2", "down2"}
-    assert any("peer name eth0 netns /run/x/h3/net" in line for line in batch.ip)
+    assert "link add p3 type veth peer name eth0 address 02:00:00:00:00:04 netns /run/x/h3/net" in batch.ip
 
 
 def run_bpf(share: float, random: int) -> int:

@@ -49,6 +49,7 @@ def share_of(text: str) -> float:
 class Host:
     name: str
     address: str
+    hardware: str
     switch: int
     rate: float  # bits per second of its port, in both directions
     loss: float  # share of the frames that arrive here and vanish
@@ -88,6 +89,7 @@ class Plan:
             Host(
                 name=f"h{i}",
                 address=f"{NETWORK}.{i + 1}",
+                hardware=f"02:00:00:00:00:{i + 1:02x}",
                 switch=i * self.switches // self.hosts,
                 rate=self.rate * self.speed.get(f"h{i}", 1.0),
                 loss=self.loss_on.get(f"h{i}", self.loss),
@@ -124,9 +126,7 @@ def shaper(device: str, rate: float, queue: str) -> str:
 
 
 def drop_some(device: str, share: float) -> list[str]:
-    """A share of the arriving IP packets, drawn at random by a classic BPF program.
-
-    Address resolution (ARP) is spared: it repeats itself after a second, which would drown all else.
+    """A share of the arriving frames, drawn at random by a classic BPF program.
 
     The kernels of small machines lack netem and act_gact; cls_bpf needs neither them nor a compiler.
     SKF_AD_RANDOM (linux/filter.h) is an "offset" whose load gives 32 random bits; TC_ACT_SHOT is 2,
@@ -137,7 +137,7 @@ def drop_some(device: str, share: float) -> list[str]:
     code = f"4,{load_random},{keep_if_at_least},6 0 0 2,6 0 0 {2**32 - 1}"
     return [
         f"qdisc add dev {device} clsact",
-        f'filter add dev {device} ingress protocol ip bpf direct-action bytecode "{code}"',
+        f'filter add dev {device} ingress bpf direct-action bytecode "{code}"',
     ]
 
 
@@ -165,7 +165,8 @@ def switch_batch(plan: Plan, host_namespace: str) -> Batch:
         ip.append(f"link set s{s} type bridge mcast_querier 1")
         ip.append(f"link set s{s} up")
     for i, host in enumerate(plan.all_hosts()):
-        ip.append(f"link add p{i} type veth peer name eth0 netns {host_namespace.format(host.name)}")
+        eth0 = f"eth0 address {host.hardware} netns {host_namespace.format(host.name)}"
+        ip.append(f"link add p{i} type veth peer name {eth0}")
         ip.append(f"link set p{i} master s{host.switch} up")
         tc.append(shaper(f"p{i}", host.rate, PORT_QUEUE))
     uplink = plan.uplink or plan.rate
@@ -192,6 +193,13 @@ def host_batch(plan: Plan, host: Host) -> Batch:
         # whole machine allows to everyone, and bbr, the standard of some machines, distorts.
         f"route add {network} dev eth0 src {host.address} congctl cubic",
         "route add 224.0.0.0/4 dev eth0",
+        # Known for good, as after a while in a cluster. Those which are asked for (ARP) share a table of
+        # 1024 entries with all other namespaces, and 32 hosts that talk to each other fill it.
+        *(
+            f"neigh add {other.address} lladdr {other.hardware} nud permanent dev eth0"
+            for other in plan.all_hosts()
+            if other != host
+        ),
     ]
     tc = [shaper("eth0", host.rate, HOST_QUEUE)]
     if host.loss > 0:
