@@ -10,6 +10,20 @@ from xml.etree import ElementTree
 ROOT = Path(__file__).resolve().parent.parent
 
 
+def reasons(suite: ElementTree.Element) -> set[str]:
+    """Why pytest skipped whole test programs, in its words: SKIPPED [n] file:line: reason."""
+    found = set()
+    for case in suite.iter("testcase"):
+        if case.find("skipped") is not None:
+            output = case.findtext("system-out") or ""
+            found |= {
+                f"{case.get('name')} skipped: {line.split(': ', 1)[1]}"
+                for line in output.splitlines()
+                if line.startswith("SKIPPED [") and ": " in line
+            }
+    return found
+
+
 def main() -> int:
     results = ROOT / "build" / "test-results.xml"
     results.unlink(missing_ok=True)
@@ -23,7 +37,9 @@ def main() -> int:
     total, failed = int(suite.get("tests", 0)), int(suite.get("failures", 0))
     skipped = int(suite.get("skipped", 0)) + int(suite.get("disabled", 0))
     passed = total - failed - skipped
-    if status == 0 and passed == 0:
+    for reason in sorted(reasons(suite)):
+        print(reason)
+    if status == 0 and passed + skipped == 0:
         status = 1  # a run without a test proves nothing
     summary = f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else "")
     (ROOT / "build" / "summary.txt").write_text(summary + "\n")
