@@ -18,6 +18,10 @@ missing_packages() {
   command -v cmake >/dev/null || echo cmake
   command -v ninja >/dev/null || echo ninja-build
   python3 -c 'import ensurepip, venv' 2>/dev/null || echo python3-venv
+  # For unisono lab, which only root can make, and not in every container.
+  if ((EUID == 0)) && command -v apt-get >/dev/null && unshare --net true 2>/dev/null; then
+    { command -v ip && command -v tc; } >/dev/null || echo iproute2
+  fi
   local header package
   while read -r header package; do
     [[ -e /usr/include/$header || -e /usr/local/include/$header ]] || echo "$package"
