@@ -41,7 +41,8 @@ Recipe::~Recipe() {
 
 // The order of the arguments in the arrays: MPI-4.1, 5.1.13.
 MPI_Datatype Recipe::follow(const std::vector<MPI_Datatype>& types) const {
-  const int* i = integers_.data();
+  std::vector<int> integers = integers_;  // some declarations of SMPI lack a const
+  int* i = integers.data();
   const MPI_Aint* a = addresses_.data();
   const MPI_Datatype t = types.empty() ? MPI_DATATYPE_NULL : types[0];
   MPI_Datatype made = MPI_DATATYPE_NULL;
@@ -66,7 +67,7 @@ MPI_Datatype Recipe::follow(const std::vector<MPI_Datatype>& types) const {
     }
     case MPI_COMBINER_DARRAY: {
       const int n = i[2];
-      const int* arrays = i + 3;
+      int* arrays = i + 3;
       PMPI_Type_create_darray(i[0], i[1], n, arrays, arrays + n, arrays + 2 * n, arrays + 3 * n,
                               arrays[4 * n], t, &made);
       break;

@@ -57,9 +57,8 @@ std::optional<Options> parse(int argc, char** argv) {
 }
 
 void write_line(const Setting& setting, const std::string& algorithm, const Outcome& outcome) {
-  nlohmann::ordered_json line = {{"collective", name(setting.collective)},
-                                 {"bytes", setting.bytes},
-                                 {"algorithm", algorithm}};
+  nlohmann::ordered_json line = {
+      {"collective", name(setting.collective)}, {"bytes", setting.bytes}, {"algorithm", algorithm}};
   if (outcome.obstacle) {
     line["left_out"] = *outcome.obstacle;
   } else {
@@ -75,6 +74,7 @@ int run(int argc, char** argv) {
   if (!options) return 2;
   Setting setting = setting_of(options->collective, options->root);
   const bool sized = bench::call_of(options->collective).output != bench::Part::none;
+  warm_up(setting.comm);
   bool correct = true;
   for (const Count bytes : sized ? options->sizes : std::vector<Count>{0}) {
     setting.bytes = bytes;

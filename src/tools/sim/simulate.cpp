@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <simgrid/s4u.hpp>
 
+#include "select/spec.h"
 #include "unisono/unisono.h"
 
 namespace unisono::sim {
@@ -55,6 +56,16 @@ bool verified(const bench::Cell& cell, std::uint64_t iteration, const std::strin
   return largest(mismatch ? 1 : 0, cell.comm) == 0;
 }
 
+std::optional<std::string> obstacle_to(const Setting& setting, const std::string& algorithm,
+                                       Count memory_of_rank) {
+  const auto spec = parse_spec(setting.collective, algorithm);
+  if (!spec) return spec.error();
+  if (spec->algorithm != nullptr)
+    if (const auto unmet = unmet_restriction(*spec->algorithm, setting.size, true))
+      return std::string(*unmet);
+  return bench::Cell::obstacle(setting, memory_of_rank);
+}
+
 }  // namespace
 
 Setting setting_of(Collective collective, int root) {
@@ -69,26 +80,32 @@ Setting setting_of(Collective collective, int root) {
   return s;
 }
 
-Outcome simulate(const Setting& setting, const std::string& algorithm, Count memory_of_rank) {
-  if (auto obstacle = bench::Cell::obstacle(setting, memory_of_rank)) return {obstacle};
-  const bool native = algorithm == "native";
-  if (!native && unisono_force(name(setting.collective).data(), algorithm.c_str()) != 0)
-    return {unisono_error()};
-  const bench::Mpi& mpi = native ? bench::kLibrary : bench::kProgram;
-  bench::Cell cell(setting);
+void warm_up(MPI_Comm comm) {
+  unisono_force("barrier", "dissemination");
+  bench::kProgram.barrier(comm);
+}
 
-  // The first call makes communicators and plans, and lets a selector settle.
-  cell.prepare(1);
-  const auto before = calls_run_by_unisono();
-  cell.run(mpi);
-  if (!native && calls_run_by_unisono() == before) return {"cannot serve this call"};
+Outcome simulate(const Setting& setting, const std::string& algorithm, Count memory_of_rank) {
+  if (auto obstacle = obstacle_to(setting, algorithm, memory_of_rank)) return {obstacle};
+  const bool native = algorithm == "native";
+  const bench::Mpi& mpi = native ? bench::kLibrary : bench::kProgram;
+  unisono_force(name(setting.collective).data(), algorithm.c_str());
+  bench::Cell cell(setting);
   Outcome outcome;
-  outcome.correct = verified(cell, 1, algorithm);
+
+  // The first call of some of SMPI's algorithms makes communicators for them.
+  if (native) {
+    cell.prepare(1);
+    cell.run(mpi);
+    outcome.correct = verified(cell, 1, algorithm);
+  }
 
   cell.prepare(2);
+  const auto before = calls_run_by_unisono();
   const double start = start_together(setting.comm);
   cell.run(mpi);
   outcome.seconds = largest(clock() - start, setting.comm);
+  if (!native && calls_run_by_unisono() == before) return {"left to the MPI library"};
   outcome.correct = verified(cell, 2, algorithm) && outcome.correct;
   return outcome;
 }

@@ -18,6 +18,9 @@ struct Outcome {
 /// Of this rank, for char data, or sums of float whose additions cost a flop each of the host.
 Setting setting_of(Collective collective, int root);
 
+/// Lets Unisono make its private communicator, so that no simulated call does. Collective.
+void warm_up(MPI_Comm comm);
+
 /// Collective; the same on all ranks. `algorithm` is "native" or what unisono_force() takes.
 Outcome simulate(const Setting& setting, const std::string& algorithm, Count memory_of_rank);
 

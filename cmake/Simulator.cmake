@@ -1,0 +1,50 @@
+# build/sim: the runtime compiled for SimGrid's SMPI, where SimGrid is installed. Programs for SMPI
+# are shared objects that smpirun loads once per rank, so that every rank has its own globals; what
+# smpicxx does is written out here, because its compiler flags are not ours.
+find_path(UNISONO_SIMGRID_INCLUDE smpi/smpi.h)
+find_library(UNISONO_SIMGRID_LIBRARY simgrid)
+find_program(UNISONO_SMPIRUN smpirun)
+
+# unisono_simulator(): sim/libunisono-smpi.a, to be linked into programs, and sim/unisono-sim.
+function(unisono_simulator)
+  if(NOT UNISONO_SIMGRID_INCLUDE OR NOT UNISONO_SIMGRID_LIBRARY OR NOT UNISONO_SMPIRUN)
+    message(STATUS "SimGrid (libsimgrid-dev) is not installed: build/sim is left out")
+    return()
+  endif()
+  if(UNISONO_SANITIZE)
+    return()  # smpirun's own program would have to be sanitized as well
+  endif()
+
+  add_library(mpi_headers_smpi INTERFACE)
+  target_include_directories(mpi_headers_smpi SYSTEM INTERFACE ${UNISONO_SIMGRID_INCLUDE}/smpi
+                                                               ${UNISONO_SIMGRID_INCLUDE})
+  target_compile_definitions(mpi_headers_smpi INTERFACE UNISONO_FLAVOUR_SMPI=1
+                             UNISONO_FLAVOUR="smpi")
+  # Symbols that are unique in a process would be shared by the ranks.
+  target_compile_options(mpi_headers_smpi INTERFACE
+                         $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-gnu-unique>)
+
+  file(GLOB_RECURSE runtime CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/runtime/*.cpp)
+  file(GLOB_RECURSE interpose CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/interpose/*.cpp)
+  list(FILTER interpose EXCLUDE REGEX "/interpose/stub/|fortran")
+  add_library(unisono_runtime_smpi OBJECT ${runtime} ${interpose})
+  target_link_libraries(unisono_runtime_smpi PUBLIC unisono_select mpi_headers_smpi)
+
+  add_library(unisono-smpi STATIC $<TARGET_OBJECTS:unisono_runtime_smpi>)
+  foreach(layer IN ITEMS base schedule patterns algorithms select)
+    target_sources(unisono-smpi PRIVATE $<TARGET_OBJECTS:unisono_${layer}>)
+  endforeach()
+  set_target_properties(unisono-smpi PROPERTIES ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/sim)
+
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/tools/sim/*.cpp)
+  foreach(source IN ITEMS cell collectives options values)
+    list(APPEND sources ${CMAKE_SOURCE_DIR}/src/tools/bench/${source}.cpp)
+  endforeach()
+  add_library(unisono-sim SHARED ${sources})
+  target_link_libraries(unisono-sim PRIVATE unisono_runtime_smpi unisono_select CLI11::CLI11
+                        nlohmann_json::nlohmann_json fmt::fmt ${UNISONO_SIMGRID_LIBRARY})
+  # Its own MPI_Bcast must come before SMPI's. Every rank loads a copy: no symbols, no dead code.
+  target_link_options(unisono-sim PRIVATE -Wl,-Bsymbolic -Wl,-z,defs -Wl,--gc-sections -s)
+  set_target_properties(unisono-sim PROPERTIES PREFIX "" SUFFIX ""
+                        LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/sim)
+endfunction()
