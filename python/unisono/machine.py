@@ -1,6 +1,7 @@
 """What this machine gives to a program: cores by affinity and quota, shared memory."""
 
 import os
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -65,3 +66,20 @@ def shared_memory() -> tuple[int, int] | None:
     except OSError:
         return None
     return state.f_blocks * state.f_frsize, state.f_bavail * state.f_frsize
+
+
+def busy_share(seconds: float = 0.5, stat: Path = Path("/proc/stat")) -> float:
+    """How much of all cores' time somebody uses now. What runs beside a measurement slows it down."""
+
+    def times() -> tuple[int, int]:
+        # user, nice, system, idle, iowait, irq, softirq, steal (proc(5))
+        values = [int(value) for value in stat.read_text().splitlines()[0].split()[1:9]]
+        return values[3] + values[4], sum(values)
+
+    try:
+        idle, total = times()
+        time.sleep(seconds)
+        idle_after, total_after = times()
+    except (OSError, ValueError, IndexError):
+        return 0.0
+    return 1 - (idle_after - idle) / max(1, total_after - total)

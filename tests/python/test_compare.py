@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 import pytest
 from rich.console import Console
-from unisono import jobs
+from unisono import jobs, machine
 from unisono.beds import Lab, Node
 from unisono.compare import matrix, page, results, summary, terminal
 from unisono.compare.results import Comparison, Failure, Point, Setting
@@ -24,6 +24,11 @@ from unisono.lab.layout import Plan
 from unisono.places import Mpi
 
 PAIR = Setting("mpich", 2, 2)
+
+
+@pytest.fixture(autouse=True)
+def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine, "busy_share", lambda: 0.02)
 
 
 class FlatLimit:
@@ -160,6 +165,14 @@ def shown(comparison: Comparison) -> str:
     output = StringIO()
     terminal.show(comparison, Console(width=200, file=output))
     return output.getvalue()
+
+
+def test_a_busy_machine_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "in use" not in shown(measured(Bench(), [job()]))
+    monkeypatch.setattr(machine, "busy_share", lambda: 0.4)
+    comparison = measured(Bench(), [job()])
+    assert "40 % of the machine was in use by others" in shown(comparison)
+    assert "40 % of the machine was in use by others" in page.render(comparison)
 
 
 def test_slow_cells_come_first() -> None:

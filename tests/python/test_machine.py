@@ -50,3 +50,15 @@ def test_version_1(tmp_path: Path) -> None:
 )
 def test_format_size(value: int, text: str) -> None:
     assert format_size(value) == text
+
+
+def test_busy_share_is_what_was_not_idle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stat = tmp_path / "stat"
+    stat.write_text("cpu 100 0 100 800 0 0 0 0 0 0\n")
+
+    def later(_: float) -> None:
+        stat.write_text("cpu 120 0 110 860 10 0 0 0 0 0\n")
+
+    monkeypatch.setattr("time.sleep", later)
+    assert machine.busy_share(stat=stat) == pytest.approx(0.3)
+    assert machine.busy_share(stat=tmp_path / "none") == 0

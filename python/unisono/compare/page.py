@@ -51,6 +51,7 @@ def render(comparison: Comparison, changes: Sequence[summary.Change] | None = No
     return environment.get_template("page.html.j2").render(
         comparison=comparison,
         title=words.title(comparison),
+        warnings=words.warnings(comparison),
         legend=legend(comparison),
         slow=slow,
         surely=summary.surely(slow),

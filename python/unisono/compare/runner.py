@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from unisono import __version__, jobs, places
+from unisono import __version__, jobs, machine, places
 from unisono.beds import Bed
 from unisono.compare import results
 from unisono.compare.matrix import Job
@@ -45,6 +45,7 @@ class Runner:
     ) -> None:
         self.bed, self.yardstick, self.options = bed, yardstick, options
         self.listener, self.run_job = listener, run_job
+        self.busy = 0.0
         self.save_to: Path | None = None  # after every job: a crash of ours then costs one job
         self.result = Comparison(
             date=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -59,6 +60,7 @@ class Runner:
 
     def run(self, plan: Sequence[Job]) -> Comparison:
         """All of the plan, or what was measured of it when the user interrupts."""
+        self.busy = machine.busy_share()
         self.result.planned = sum(len(job.sizes) for job in plan)
         try:
             for job in plan:
@@ -70,7 +72,11 @@ class Runner:
         return self.described()
 
     def described(self) -> Comparison:
-        self.result.bed = {**self.bed.describe(), "limit": self.yardstick.describe()}
+        self.result.bed = {
+            **self.bed.describe(),
+            "busy_before": round(self.busy, 3),
+            "limit": self.yardstick.describe(),
+        }
         return self.result
 
     def job(self, job: Job) -> None:

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from unisono.compare import summary
 from unisono.compare.results import Arm, Cell, Comparison, Estimate, Setting
-from unisono.compare.words import interval, library, microseconds, number, percent, title
+from unisono.compare.words import interval, library, microseconds, number, percent, title, warnings
 
 LEFT = {"where", "collective", "size of", "arm", "change"}
 
@@ -23,8 +23,8 @@ def table(*columns: str) -> Table:
 
 def show(comparison: Comparison, console: Console) -> None:
     console.print(Text(title(comparison), style="bold"), soft_wrap=True)
-    for name, value in comparison.options.get("environment", {}).items():
-        console.print(Text(f"with {name}={value}", style="yellow"), soft_wrap=True)
+    for warning in warnings(comparison):
+        console.print(Text(warning, style="yellow"), soft_wrap=True)
     show_unfinished(comparison, console)
     show_slow(comparison, console)
     show_summary(comparison, console)

@@ -38,3 +38,17 @@ def library(comparison: Comparison, mpi: str) -> str:
     """What the MPI library calls itself, without the particulars that follow a comma."""
     said = next((m["mpi_library"] for m in comparison.machines if m["mpi"] == mpi), "")
     return " ".join(said.partition(",")[0].split())
+
+
+BUSY = 0.1
+
+
+def warnings(comparison: Comparison) -> list[str]:
+    """What a reader must know before believing a number."""
+    found = [f"with {name}={value}" for name, value in comparison.options.get("environment", {}).items()]
+    busy = comparison.bed.get("busy_before", 0.0)
+    if busy > BUSY:
+        found.append(
+            f"{percent(busy)} of the machine was in use by others: times are too long, and ratios uncertain"
+        )
+    return found

@@ -1,0 +1,194 @@
+"""What the experiments share: jobs on test beds, their raw results kept, checks, plots.
+
+A script here measures what one table or figure of a paper shows, prints it beside the paper's own
+numbers, and checks whether what the paper concludes from them holds here. Raw results are kept by
+everything that they depend on, so that a second run only evaluates; --fresh measures anew.
+"""
+
+import argparse
+import hashlib
+import json
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from matplotlib.figure import Figure
+from rich.console import Console
+from rich.text import Text
+from unisono import beds, jobs, machine, places
+from unisono.compare.words import BUSY
+from unisono.errors import UnisonoError
+
+ROOT = Path(__file__).resolve().parent.parent
+STORE = ROOT / ".cache" / "experiments"
+PICTURES = ROOT / "build" / "experiments"
+
+Json = dict[str, Any]
+console = Console(highlight=False, width=None if Console().is_terminal else 140)
+
+
+@dataclass(frozen=True)
+class Options:
+    beds: list[beds.Bed]
+    mpis: list[places.Mpi]
+    fresh: bool
+    seconds: float  # for one point of the figure
+
+
+def options(description: str, seconds: float, arguments: Sequence[str] | None = None) -> Options:
+    parser = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--bed", default="node", help="node, lab or both by a comma (node)")
+    parser.add_argument("--mpi", default="mpich,openmpi", help="MPI libraries (mpich,openmpi)")
+    parser.add_argument("--fresh", action="store_true", help="measure anew what is kept from before")
+    parser.add_argument("--seconds", type=float, default=seconds, help=f"for one point ({seconds:g})")
+    given = parser.parse_args(arguments)
+    return Options(
+        beds=[bed_named(name) for name in given.bed.split(",")],
+        mpis=[places.find_mpi(name) for name in given.mpi.split(",")],
+        fresh=given.fresh,
+        seconds=given.seconds,
+    )
+
+
+def bed_named(name: str) -> beds.Bed:
+    if name == "node":
+        return beds.Node()
+    if name == "lab":
+        return beds.current_lab()
+    raise UnisonoError(f"--bed {name}: valid are node and lab")
+
+
+# --- measuring ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Job:
+    """A program build/bin/NAME-FLAVOUR that prints one JSON object."""
+
+    bed: beds.Bed
+    mpi: places.Mpi
+    ranks: int
+    per_host: int
+    program: str
+    arguments: Sequence[str]
+    with_unisono: bool = False  # its result depends on Unisono's library too
+
+    @property
+    def file(self) -> Path:
+        return places.program(f"{self.program}-{self.mpi.flavour}")
+
+    def key(self) -> Json:
+        """Everything that the result depends on, as far as one can know."""
+        files = [self.file, self.mpi.library]
+        if self.with_unisono:
+            files.append(places.preload_library(f"unisono-{self.mpi.flavour}"))
+        return {
+            "bed": self.bed.describe(),
+            "mpi": self.mpi.flavour,
+            "ranks": self.ranks,
+            "per_host": self.per_host,
+            "program": self.program,
+            "arguments": list(self.arguments),
+            "files": {file.name: fingerprint(file) for file in files},
+            "environment": {k: v for k, v in sorted(os.environ.items()) if k.startswith("UNISONO_")},
+        }
+
+    def text(self) -> str:
+        return f"{self.bed.kind}, {self.mpi.flavour}, {self.ranks} ranks: {self.program}"
+
+
+def fingerprint(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()[:16] if file.exists() else "none"
+
+
+def measure(job: Job, silence: float, fresh: bool = False, store: Path = STORE) -> Json:
+    """What the program printed: now, or when it ran before with the same key."""
+    key = job.key()
+    name = hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:20]
+    kept = store / f"{job.program}-{name}.json"
+    if kept.exists() and not fresh:
+        result: Json = json.loads(kept.read_text())["result"]
+        console.print(f"[dim]{job.text()}: kept from before[/dim]", soft_wrap=True)
+        return result
+    busy = machine.busy_share()
+    beside = f" (beside others, who use {100 * busy:.0f} % of the machine)" if busy > BUSY else ""
+    console.print(f"[dim]{job.text()}: measuring{beside}[/dim]", soft_wrap=True)
+    line, environment = job.bed.command(job.mpi, job.ranks, job.per_host, [str(job.file), *job.arguments])
+    outcome = jobs.run(line, environment, silence)
+    if not outcome.ok:
+        raise UnisonoError(f"{job.text()}: {outcome.problem}")
+    result = printed_object(outcome.output, job.text())
+    store.mkdir(parents=True, exist_ok=True)
+    date = datetime.now(UTC).isoformat(timespec="seconds")
+    following = kept.with_suffix(".part")
+    following.write_text(
+        json.dumps({"key": key, "date": date, "busy_before": busy, "result": result}, indent=1) + "\n"
+    )
+    following.replace(kept)
+    return result
+
+
+def printed_object(output: str, who: str) -> Json:
+    """The JSON object in the output; MPI libraries may have written lines around it."""
+    decoder = json.JSONDecoder()
+    for position, character in enumerate(output):
+        if character != "{" or (position and output[position - 1] != "\n"):
+            continue
+        try:
+            found: Json = decoder.raw_decode(output, position)[0]
+        except ValueError:
+            continue
+        return found
+    raise UnisonoError(f"{who}: printed no JSON object")
+
+
+# --- saying what came out -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Check:
+    """A conclusion of the paper, and whether the numbers here bear it out."""
+
+    claim: str
+    holds: bool
+    numbers: str
+
+
+def report(checks: Mapping[str, Sequence[Check]]) -> None:
+    """Prints all by where they were made."""
+    for where, own in checks.items():
+        console.print(Text(where, style="bold"), soft_wrap=True)
+        for check in own:
+            word = (
+                Text("         holds  ", style="green")
+                if check.holds
+                else Text("does not hold  ", style="red")
+            )
+            console.print(word + Text(f"{check.claim}: {check.numbers}"), soft_wrap=True)
+    every = [check for own in checks.values() for check in own]
+    console.print(f"{sum(check.holds for check in every)} of {len(every)} hold")
+
+
+def save(figure: Figure, name: str) -> Path:
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    path = PICTURES / f"{name}.svg"
+    figure.savefig(path)
+    console.print(f"wrote {path.relative_to(ROOT)}", soft_wrap=True)
+    return path
+
+
+def run(main: Callable[[], int]) -> None:
+    """An experiment's entry point: a user's error is one line, Ctrl-C no traceback."""
+    try:
+        sys.exit(main())
+    except UnisonoError as error:
+        Console(stderr=True, highlight=False).print(Text(str(error), style="bold red"), soft_wrap=True)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        sys.exit(130)
