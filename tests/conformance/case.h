@@ -31,8 +31,11 @@ class Case {
   /// Whether Unisono has to run it: nothing when that is its own choice.
   std::optional<bool> own_expected() const;
 
-  /// Makes the call through MPI_ and through PMPI_ on equal buffers. What is wrong, or nothing.
+  /// Makes the call through MPI_ and through PMPI_ on equal buffers. What is wrong with the former,
+  /// or nothing.
   std::optional<std::string> run();
+  /// After run(): what is wrong with the MPI library's own result, where Unisono's is right.
+  const std::optional<std::string>& native_defect() const { return native_defect_; }
   std::string text() const;
 
  private:
@@ -58,7 +61,7 @@ class Case {
   long long random_length();
   long long most_groups(long long bytes) const;
   bool broken_native_movement() const;
-  void invoke_plain_movement(Buffer& native);
+  void invoke_plain_movement(Buffer& expected);
   long long matrix(int from, int to) const;
 
   // case_reduction.cpp
@@ -71,7 +74,7 @@ class Case {
   void plan_inter();
 
   void finish_plan();
-  std::optional<std::string> compare(Buffer& own, Buffer& native);
+  std::optional<std::string> compare(const Buffer& result, const Buffer& expected) const;
   bool is_root() const { return rank_ == in_.root; }
 
   std::uint64_t seed_, number_, colour_;
@@ -90,9 +93,10 @@ class Case {
   std::optional<Reduction> reduction_;
   std::deque<Type> types_;
   const Type* reduced_ = nullptr;
-  /// The MPI library is wrong with these datatypes, so that the reference is made with plain ones:
-  /// see broken_native_reduction() and broken_native_movement().
+  /// The MPI library fails with these datatypes, so that only plain ones are given to it: see
+  /// broken_native_reduction() and broken_native_movement().
   bool plain_reference_ = false;
+  std::optional<std::string> native_defect_;
 
   Buffer send_, recv_;
   std::vector<Block> send_blocks_, recv_blocks_;

@@ -90,4 +90,10 @@ Unit random_unit(Rng& rng);
 Type random_type(Rng& rng, const Unit& unit, int units, long long instances,
                  bool interleave = true);
 
+/// All basic types at multiples of 16 bytes, in the order of the signature.
+Type aligned_type(const Unit& unit, int units);
+
+/// The MPI library itself may pack, unpack, send or receive this datatype wrongly.
+bool broken_native_type(const Type& type);
+
 }  // namespace conformance
