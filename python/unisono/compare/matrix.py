@@ -68,15 +68,19 @@ def parse_collectives(text: str) -> list[str]:
     return chosen
 
 
-def parse_arms(text: str) -> list[str]:
+def split_specs(text: str) -> list[str]:
     """ "chain:segment=32K,depth=4,ring": a piece that only assigns belongs to the one before it."""
-    arms: list[str] = []
+    specs: list[str] = []
     for piece in names(text):
-        if arms and "=" in piece and ":" not in piece:
-            arms[-1] += f",{piece}"
+        if specs and "=" in piece and ":" not in piece:
+            specs[-1] += f",{piece}"
         else:
-            arms.append(piece)
-    arms = [arm for arm in dict.fromkeys(arms) if arm != "native"]
+            specs.append(piece)
+    return list(dict.fromkeys(specs))
+
+
+def parse_arms(text: str) -> list[str]:
+    arms = [arm for arm in split_specs(text) if arm != "native"]
     if not arms:
         raise UnisonoError("--arms: nothing to compare with native; give default, all or algorithms")
     return arms
