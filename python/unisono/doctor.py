@@ -15,7 +15,7 @@ from unisono import catalogue, launch, machine, places
 from unisono.errors import UnisonoError
 
 # Read by this command or by our own scripts, not by the library.
-OUR_VARIABLES = {"UNISONO_BUILD"}
+OUR_VARIABLES = {"UNISONO_BUILD", "UNISONO_LAB"}
 
 # Runs under unisono-exec on two ranks. The counters tell whether the call went through us.
 PROBE = """

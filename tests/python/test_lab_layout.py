@@ -132,12 +132,23 @@ def test_the_command_line(flavour: str) -> None:
     assert ("-x UNISONO_LOG" in line[2]) == (flavour == "openmpi")
 
 
-def test_what_the_caller_sets_wins() -> None:
+def test_what_the_caller_sets_wins(monkeypatch: pytest.MonkeyPatch) -> None:
     made = a_lab(layout.Plan(hosts=2))
+    monkeypatch.setenv("UCX_NET_DEVICES", "eth0,lo")
     _, environment = made.command(places.Mpi("mpich", Path("/m")), 2, 1, ["a"], {"UCX_TLS": "all"})
-    assert environment["UCX_TLS"] == "all"
+    assert (environment["UCX_TLS"], environment["UCX_NET_DEVICES"]) == ("all", "eth0,lo")
     with pytest.raises(UnisonoError, match="do not fit"):
         made.command(places.Mpi("mpich", Path("/m")), 3, 1, ["a"], {})
+
+
+def test_waiting_ranks_sleep_when_the_hosts_share_few_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = a_lab(layout.Plan(hosts=8))
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: range(4))
+    monkeypatch.delenv("UNISONO_WAIT", raising=False)
+    mpi = places.Mpi("mpich", Path("/m"))
+    assert made.command(mpi, 8, 1, ["a"], {})[1]["UNISONO_WAIT"] == "sleep"
+    assert made.command(mpi, 8, 1, ["a"], {"UNISONO_WAIT": "yield"})[1]["UNISONO_WAIT"] == "yield"
+    assert "UNISONO_WAIT" not in made.command(mpi, 1, 1, ["a"], {})[1]
 
 
 def test_no_lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from unisono import launch, places
+from unisono import launch, machine, places
 from unisono.errors import UnisonoError
 from unisono.lab.layout import Host, Plan
 
@@ -68,40 +68,43 @@ class Lab:
     ) -> tuple[list[str], dict[str, str]]:
         """Command line and environment that run a program on the hosts, `per_host` ranks on each.
 
-        `environment` is added to that of this process. mpiexec runs on the first host, and its
-        control connections go over the lab's network too.
+        mpiexec runs on the first host, so that its connections go over the lab's network too. The
+        environment is this process's with `environment` added; both go before what the lab sets.
         """
         hosts = self.hosts[: -(-ranks // per_host)]
         if len(hosts) * per_host < ranks:
             raise UnisonoError(f"{ranks} ranks do not fit on {len(hosts)} hosts of {per_host}")
+        settings = dict(OPEN_MPI_SETTINGS if mpi.flavour == "openmpi" else UCX_SETTINGS)
+        if mpi.flavour == "openmpi" and per_host > 1:
+            settings["OMPI_MCA_btl"] += ",sm"
+        if ranks > machine.cores().usable:
+            # Every host believes that the machine's cores are its own.
+            settings["UNISONO_WAIT"] = "sleep"
+        complete = settings | dict(os.environ) | mpi.environment() | dict(environment)
         if mpi.flavour == "openmpi":
-            settings = open_mpi_settings(self.enter, per_host) | mpi.environment() | dict(environment)
-            line = launch.with_variables(mpi, open_mpi_line(mpi, hosts, ranks, per_host), settings)
+            complete["PRTE_MCA_plm_ssh_agent"] = str(self.enter)
+            line = launch.with_variables(mpi, open_mpi_line(mpi, hosts, ranks, per_host), complete)
         else:
-            settings = UCX_SETTINGS | mpi.environment() | dict(environment)
             line = hydra_line(mpi, hosts, ranks, per_host, self.enter)
-        return self.on_host(hosts[0].name, [*line, *command]), dict(os.environ) | settings
+        return self.on_host(hosts[0].name, [*line, *command]), complete
 
 
 # MPICH's network layer here is UCX; ranks of one host use MPICH's own shared memory.
 UCX_SETTINGS = {"UCX_TLS": "tcp,self", "UCX_NET_DEVICES": "eth0"}
+
+OPEN_MPI_SETTINGS = {
+    "PRTE_MCA_prte_if_include": "eth0",
+    "OMPI_MCA_pml": "ob1",
+    "OMPI_MCA_btl": "tcp,self",
+    "OMPI_MCA_btl_tcp_if_include": "eth0",
+    "OMPI_MCA_mpi_yield_when_idle": "1",
+}
 
 
 def hydra_line(mpi: places.Mpi, hosts: Sequence[Host], ranks: int, per_host: int, enter: Path) -> list[str]:
     names = ",".join(host.name for host in hosts)
     line = [str(mpi.mpiexec), "-launcher", "ssh", "-launcher-exec", str(enter)]
     return [*line, "-iface", "eth0", "-hosts", names, "-ppn", str(per_host), "-n", str(ranks)]
-
-
-def open_mpi_settings(enter: Path, per_host: int) -> dict[str, str]:
-    return {
-        "PRTE_MCA_plm_ssh_agent": str(enter),
-        "PRTE_MCA_prte_if_include": "eth0",
-        "OMPI_MCA_pml": "ob1",
-        "OMPI_MCA_btl": "tcp,self" if per_host == 1 else "tcp,self,sm",
-        "OMPI_MCA_btl_tcp_if_include": "eth0",
-        "OMPI_MCA_mpi_yield_when_idle": "1",
-    }
 
 
 def open_mpi_line(mpi: places.Mpi, hosts: Sequence[Host], ranks: int, per_host: int) -> list[str]:
