@@ -107,24 +107,25 @@ def fingerprint(file: Path) -> str:
     return hashlib.sha256(file.read_bytes()).hexdigest()[:16] if file.exists() else "none"
 
 
-def measure(job: Job, silence: float, fresh: bool = False, store: Path = STORE) -> Json:
+def measure(job: Job, silence: float, fresh: bool = False) -> Json:
     """What the program printed: now, or when it ran before with the same key."""
     key = job.key()
     name = hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:20]
-    kept = store / f"{job.program}-{name}.json"
+    kept = STORE / f"{job.program}-{name}.json"
     if kept.exists() and not fresh:
-        result: Json = json.loads(kept.read_text())["result"]
-        console.print(f"[dim]{job.text()}: kept from before[/dim]", soft_wrap=True)
+        before = json.loads(kept.read_text())
+        when = f"kept from {before['date']}{beside(before['busy_before'])}"
+        console.print(f"[dim]{job.text()}: {when}[/dim]", soft_wrap=True)
+        result: Json = before["result"]
         return result
     busy = machine.busy_share()
-    beside = f" (beside others, who use {100 * busy:.0f} % of the machine)" if busy > BUSY else ""
-    console.print(f"[dim]{job.text()}: measuring{beside}[/dim]", soft_wrap=True)
+    console.print(f"[dim]{job.text()}: measuring{beside(busy)}[/dim]", soft_wrap=True)
     line, environment = job.bed.command(job.mpi, job.ranks, job.per_host, [str(job.file), *job.arguments])
     outcome = jobs.run(line, environment, silence)
     if not outcome.ok:
         raise UnisonoError(f"{job.text()}: {outcome.problem}")
     result = printed_object(outcome.output, job.text())
-    store.mkdir(parents=True, exist_ok=True)
+    STORE.mkdir(parents=True, exist_ok=True)
     date = datetime.now(UTC).isoformat(timespec="seconds")
     following = kept.with_suffix(".part")
     following.write_text(
@@ -132,6 +133,10 @@ def measure(job: Job, silence: float, fresh: bool = False, store: Path = STORE) 
     )
     following.replace(kept)
     return result
+
+
+def beside(busy: float) -> str:
+    return f", while others used {100 * busy:.0f} % of the machine" if busy > BUSY else ""
 
 
 def printed_object(output: str, who: str) -> Json:
