@@ -16,6 +16,7 @@ from unisono import doctor as doctor_module
 from unisono.compare.cli import compare
 from unisono.errors import UnisonoError
 from unisono.lab.cli import app as lab_app
+from unisono.sim.cli import sim
 
 app = typer.Typer(
     help="Makes the MPI collectives of unmodified programs faster, and shows why they were slow.",
@@ -26,6 +27,7 @@ app = typer.Typer(
 )
 app.add_typer(lab_app, name="lab")
 app.command()(compare)
+app.command(context_settings={"allow_interspersed_args": False})(sim)
 console = Console(highlight=False)
 errors = Console(stderr=True, highlight=False)
 

@@ -1,0 +1,160 @@
+"""The command `unisono sim`."""
+
+import json
+import shlex
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from unisono import catalogue, launch
+from unisono.compare import matrix
+from unisono.compare.limits import SIZED, Sized
+from unisono.errors import UnisonoError
+from unisono.sim import platforms, program, runner, smpi, terminal
+from unisono.sim.table import Question, Row, Table
+
+COLLECTIVE, PROGRAM = "One collective", "A program"
+
+
+def sim(
+    command: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="-- SOURCE [ARGS]", help="A C or C++ file, and the program's arguments."),
+    ] = None,
+    platform: Annotated[
+        str, typer.Option(metavar="NETWORK", help="torus:8x8x8, fattree:16x4:8, ethernet:64[,bw=..,lat=..]")
+    ] = "ethernet:16",
+    ranks: Annotated[
+        int | None, typer.Option("-n", min=2, help="Number of ranks; otherwise one on each host.")
+    ] = None,
+    selectors: Annotated[
+        str, typer.Option(metavar="A,B", help="SMPI's imitations of MPI libraries, or none.")
+    ] = ",".join(smpi.SELECTORS),
+    collective: Annotated[
+        str | None, typer.Option(help="bcast, allreduce, ...", rich_help_panel=COLLECTIVE)
+    ] = None,
+    algorithms: Annotated[
+        str,
+        typer.Option(
+            metavar="A,B",
+            help="As in chain:segment=32K; all; native: what the selectors choose.",
+            rich_help_panel=COLLECTIVE,
+        ),
+    ] = "all,native",
+    sizes: Annotated[
+        str,
+        typer.Option(
+            "--bytes", metavar="S,S", help="64K,1M, or 8:1M for powers of two.", rich_help_panel=COLLECTIVE
+        ),
+    ] = "64K",
+    root: Annotated[int, typer.Option(min=0, help="Of the collective.", rich_help_panel=COLLECTIVE)] = 0,
+    memory: Annotated[
+        str,
+        typer.Option(help="Buffers of all ranks, at most, in a process.", rich_help_panel=COLLECTIVE),
+    ] = "4G",
+    force: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLLECTIVE=ALGORITHM",
+            help="Also run the program with this of Unisono; may be repeated.",
+            rich_help_panel=PROGRAM,
+        ),
+    ] = None,
+    flags: Annotated[
+        str, typer.Option(metavar="FLAGS", help="For the compiler.", rich_help_panel=PROGRAM)
+    ] = "-O2",
+    configure: Annotated[
+        list[str] | None,
+        typer.Option("--cfg", metavar="KEY:VALUE", help="Of SimGrid.", rich_help_panel=PROGRAM),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="The results as JSON.")] = False,
+) -> None:
+    """Algorithms and programs on a simulated network:
+    [bold]unisono sim --platform torus:4x4x4 --collective bcast --bytes 64K,1M[/bold]"""
+    if bool(command) == bool(collective):
+        raise UnisonoError("give either --collective, or -- and the source of a program")
+    network = platforms.parse(platform)
+    count = ranks or network.hosts
+    if count > network.hosts:
+        raise UnisonoError(f"-n {count}: {network.spec} has {network.hosts} hosts, for a rank each")
+    peers = parse_selectors(selectors)
+    out = Console(highlight=False)
+    if not out.is_terminal:
+        out = Console(highlight=False, width=150)
+    if command:
+        plan = program.Plan(
+            network, count, Path(command[0]), command[1:], shlex.split(flags), peers, forced(force or [])
+        )
+        runs = program.simulate(plan, configuration(configure or []), Console(stderr=True))
+        print(json.dumps(program.to_json(plan, runs), indent=1)) if as_json else program.show(plan, runs, out)
+        return
+    assert collective
+    table = simulate(question_of(network, count, collective, root, sizes), algorithms, peers, memory)
+    print(json.dumps(table.to_json(), indent=1)) if as_json else terminal.show(table, out)
+    if table.wrong() or table.failed():
+        raise typer.Exit(1)
+
+
+def parse_selectors(text: str) -> list[str]:
+    chosen = [] if text == "none" else list(dict.fromkeys(matrix.names(text)))
+    for name in chosen:
+        if name not in smpi.SELECTORS:
+            raise UnisonoError(f"--selectors {name}: valid are none, {', '.join(smpi.SELECTORS)}")
+    return chosen
+
+
+def forced(settings: list[str]) -> dict[str, str]:
+    return launch.forced(settings)
+
+
+def configuration(settings: list[str]) -> dict[str, str]:
+    pairs = [setting.partition(":") for setting in settings]
+    for key, colon, value in pairs:
+        if not (colon and value):
+            raise UnisonoError(f"--cfg {key}: write KEY:VALUE, as in smpi/simulate-computation:yes")
+    return {key: value for key, _, value in pairs}
+
+
+def question_of(network: platforms.Platform, ranks: int, collective: str, root: int, sizes: str) -> Question:
+    if collective not in SIZED:
+        raise UnisonoError(f"--collective {collective}: no such collective; valid: {', '.join(SIZED)}")
+    if root >= ranks:
+        raise UnisonoError(f"--root {root}: the ranks are 0 to {ranks - 1}")
+    sized = SIZED[collective] is not Sized.NOTHING
+    chosen = matrix.parse_sizes(sizes, "--bytes") if sized else (0,)
+    return Question(network, ranks, collective, root, chosen)
+
+
+def parse_algorithms(text: str, collective: str) -> list[str]:
+    """With every parameter, so that a table says what it shows; without native."""
+    rows = [row.name for row in catalogue.algorithms() if collective in row.collectives]
+    specs = [spec for given in matrix.split_specs(text) for spec in (rows if given == "all" else [given])]
+    specs = [catalogue.complete_spec(collective, spec) for spec in specs if spec != "native"]
+    return list(dict.fromkeys(specs))
+
+
+def simulate(question: Question, algorithms: str, selectors: list[str], memory: str) -> Table:
+    own = parse_algorithms(algorithms, question.collective)
+    matrix.parse_size(memory, "--memory")
+    peers = selectors if "native" in matrix.split_specs(algorithms) else []
+    if not own and not peers:
+        raise UnisonoError("--algorithms: nothing to simulate")
+    progress = Progress(
+        TextColumn("{task.description:40.40}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        console=Console(stderr=True),
+        refresh_per_second=1,
+        transient=True,
+    )
+    with progress:
+        task = progress.add_task(question.collective, total=len(own) + len(peers))
+
+        def done(row: Row) -> None:
+            progress.update(task, advance=1, description=f"{question.collective}: {row.label}")
+
+        return runner.simulate(question, own, peers, memory, done)

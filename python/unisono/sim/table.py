@@ -1,0 +1,117 @@
+"""One collective: algorithms and SMPI's selectors over sizes, with the network's limit."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from unisono import __version__
+from unisono.compare.limits import wire_seconds
+from unisono.sim.platforms import Platform
+
+SCHEMA = "unisono-sim"
+SCHEMA_VERSION = 1  # rises when a reader of the former form would misread the new one
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is simulated. `sizes` are bytes of what compare.limits.SIZED says."""
+
+    platform: Platform
+    ranks: int
+    collective: str
+    root: int
+    sizes: tuple[int, ...]
+
+    def limit(self, size: int) -> float | None:
+        """No implementation can take fewer seconds; None where bytes set no limit."""
+        ports = self.platform.ports(self.ranks, self.root)
+        cuts = self.platform.inner_cuts(self.ranks, self.root)
+        return wire_seconds(self.collective, size, self.ranks, ports, cuts)
+
+
+@dataclass(frozen=True)
+class Cell:
+    seconds: float | None
+    left_out: str = ""  # why there is no time
+    correct: bool = True
+    is_error: bool = False  # the simulation failed: no mere restriction
+
+
+@dataclass(frozen=True)
+class Row:
+    """An algorithm of the catalogue, or what a selector of SMPI chooses."""
+
+    algorithm: str
+    selector: str  # empty: Unisono's
+    cells: dict[int, Cell]
+
+    @property
+    def label(self) -> str:
+        return f"native, {self.selector}" if self.selector else self.algorithm
+
+
+@dataclass(frozen=True)
+class Table:
+    question: Question
+    rows: tuple[Row, ...]
+    simgrid: str
+
+    def best_selector(self, size: int) -> Row | None:
+        timed = [row for row in self.rows if row.selector and row.cells[size].seconds is not None]
+        return min(timed, key=lambda row: row.cells[size].seconds or 0, default=None)
+
+    def share_of_limit(self, row: Row, size: int) -> float | None:
+        seconds, limit = row.cells[size].seconds, self.question.limit(size)
+        return limit / seconds if seconds and limit else None
+
+    def ratio_to_best(self, row: Row, size: int) -> float | None:
+        seconds, best = row.cells[size].seconds, self.best_selector(size)
+        peer = best.cells[size].seconds if best else None
+        return seconds / peer if seconds and peer else None
+
+    def wrong(self) -> list[tuple[Row, int]]:
+        return [(row, size) for row in self.rows for size, cell in row.cells.items() if not cell.correct]
+
+    def failed(self) -> list[tuple[Row, int]]:
+        return [(row, size) for row in self.rows for size, cell in row.cells.items() if cell.is_error]
+
+    def by_time(self) -> Sequence[Row]:
+        """The fastest at the largest size first."""
+        last = self.question.sizes[-1]
+        return sorted(self.rows, key=lambda row: row.cells[last].seconds or float("inf"))
+
+    def to_json(self) -> Json:
+        question = self.question
+        return {
+            "schema": SCHEMA,
+            "schema_version": SCHEMA_VERSION,
+            "unisono_version": __version__,
+            "simgrid_version": self.simgrid,
+            "platform": question.platform.spec,
+            "ranks": question.ranks,
+            "collective": question.collective,
+            "root": question.root,
+            "limit_seconds": {str(size): question.limit(size) for size in question.sizes},
+            "rows": [
+                {
+                    "algorithm": row.algorithm,
+                    **({"selector": row.selector} if row.selector else {}),
+                    "cells": [self.cell_json(row, size) for size in question.sizes],
+                }
+                for row in self.rows
+            ],
+        }
+
+    def cell_json(self, row: Row, size: int) -> Json:
+        cell = row.cells[size]
+        if cell.seconds is None:
+            return {"bytes": size, "left_out": cell.left_out, "is_error": cell.is_error}
+        return {
+            "bytes": size,
+            "seconds": cell.seconds,
+            "correct": cell.correct,
+            "share_of_limit": self.share_of_limit(row, size),
+            "ratio_to_best_selector": self.ratio_to_best(row, size),
+        }
