@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import select
 import signal
 import subprocess
@@ -103,10 +104,19 @@ def how_it_ended(status: int) -> str:
     return f"killed by {signal.Signals(-status).name}" if status < 0 else f"exit status {status}"
 
 
+BOX = re.compile(r"^-{20,}\n(.*?)(?:^-{20,}$|\Z)", re.DOTALL | re.MULTILINE)  # Open MPI's messages
+
+
 def telling_line(text: str) -> str:
-    """The line of a failed job's output that says most: a program's own message, else the last."""
-    lines = [line.strip() for line in text.splitlines() if any(c.isalpha() for c in line)]
-    for line in lines:
-        if line.startswith("unisono") or "error" in line.lower():
-            return line
+    """Of a failed job's output what says most: a program's own message, else the launcher's, else
+    the last line."""
+    lines = [line.strip() for line in BOX.sub("", text).splitlines() if any(c.isalpha() for c in line)]
+    for wanted in (r"unisono", r".*\berror\b", r".*EXIT STRING: "):  # the last is Hydra's
+        for line in lines:
+            if re.match(wanted, line, re.IGNORECASE):
+                return line
+    for box in BOX.findall(text):
+        first, _, rest = box.partition("\n\n")
+        told = f"{first} {rest.partition(chr(10) * 2)[0]}" if first.endswith(":") else first
+        return " ".join(told.split())
     return lines[-1] if lines else "no output"

@@ -39,9 +39,11 @@ class FlatLimit:
         return {"kind": "copying", "rates": []}
 
 
-def bench_arm(name: str, microseconds: float, ratio: float | None, correct: bool = True) -> dict[str, Any]:
+def bench_arm(
+    name: str, microseconds: float, ratio: float | None, correct: bool = True, coverage: float = 0.96
+) -> dict[str, Any]:
     def estimate(value: float) -> dict[str, float]:
-        return {"median": value, "low": 0.98 * value, "high": 1.02 * value, "coverage": 0.96}
+        return {"median": value, "low": 0.98 * value, "high": 1.02 * value, "coverage": coverage}
 
     arm = {"arm": name, "available": True, "ran_by": "mpi" if name == "native" else "unisono"}
     arm |= {"correct": correct, "time_us": estimate(microseconds), "blocks": 5, "calls_per_block": 1}
@@ -52,8 +54,10 @@ def bench_arm(name: str, microseconds: float, ratio: float | None, correct: bool
 class Bench:
     """Answers a job as unisono-bench would; `ends` says at which call, after how many cells, how."""
 
-    def __init__(self, ratio: float = 0.5, ends: Mapping[int, tuple[int, str]] | None = None) -> None:
-        self.ratio, self.ends = ratio, ends or {}
+    def __init__(
+        self, ratio: float = 0.5, ends: Mapping[int, tuple[int, str]] | None = None, coverage: float = 0.96
+    ) -> None:
+        self.ratio, self.ends, self.coverage = ratio, ends or {}, coverage
         self.lines: list[Sequence[str]] = []
         self.wrong_at: int | None = None
 
@@ -71,7 +75,7 @@ class Bench:
             correct = size != self.wrong_at
             arms = [bench_arm("native", 10.0 + size, None)]
             for name in value["--arms"].split(",")[1:]:
-                arms.append(bench_arm(name, (10.0 + size) * self.ratio, self.ratio, correct))
+                arms.append(bench_arm(name, (10.0 + size) * self.ratio, self.ratio, correct, self.coverage))
             body["cells"].append({"bytes": size, "correct": correct, "arms": arms})
             file.write_text(json.dumps(body))
             look()
@@ -189,6 +193,16 @@ def test_slow_cells_come_first() -> None:
     (row,) = summary.rows(comparison)
     assert row.geometric_mean == pytest.approx((0.25 * 1.06 * 1.5 * 1.05) ** 0.25)
     assert (row.cells, row.faster, row.slow) == (4, 1, 2)
+
+
+def test_few_repetitions_are_never_sure() -> None:
+    comparison = measured(Bench(ratio=2.0, coverage=0.75), [job("bcast", 8)])
+    comparison.cells += measured(Bench(ratio=0.5, coverage=0.75), [job("scan", 8)]).cells
+    text = shown(comparison)
+    assert "1 of 2, of 0 it is sure" in text
+    assert "1.96 - 2.04 ?" in text
+    assert summary.rows(comparison)[0].faster == 0
+    assert not any(change.is_sure for change in summary.changes(measured(Bench(), [job()]), comparison))
 
 
 def test_json_says_the_same_when_read_again(tmp_path: Path) -> None:

@@ -37,6 +37,27 @@ def test_a_failure_is_one_line(command: list[str], problem: str) -> None:
     assert outcome.problem == problem
 
 
+RULE = "-" * 74
+LAUNCHERS = [
+    (f"{RULE}\nprterun noticed that process rank 0\nexited on signal 11.\n{RULE}\n", "prterun noticed that"),
+    (
+        f"{RULE}\nprterun could not access:\n\n   Executable: /x\n   Node: a\n\nwhile\n{RULE}",
+        "Executable: /x Node",
+    ),
+    (f"a: error while loading b.so\n{RULE}\nprterun: error: so it ended\n{RULE}\n", "a: error while loading"),
+    ("===\nYOUR APPLICATION TERMINATED WITH THE EXIT STRING: Segmentation fault\nSee the FAQ", "EXIT STRING"),
+    ("unisono-bench: WRONG RESULT\nMPI error: aborted", "unisono-bench: WRONG"),
+    ("first\nlast\n---\n", "last"),
+    ("", "no output"),
+]
+
+
+@pytest.mark.parametrize(("output", "said"), LAUNCHERS)
+def test_the_line_that_says_most(output: str, said: str) -> None:
+    assert said in jobs.telling_line(output)
+    assert "\n" not in jobs.telling_line(output)
+
+
 def test_signs_of_life_keep_a_job_alive() -> None:
     looks = []
 

@@ -26,6 +26,20 @@ class Estimate:
     high: float
     coverage: float
 
+    @property
+    def is_sure(self) -> bool:
+        """Fewer than 6 repetitions cannot give an interval of 95 %."""
+        return self.coverage >= 0.95
+
+    @property
+    def is_faster(self) -> bool:
+        """Of a ratio to native: surely."""
+        return self.is_sure and self.high < 1
+
+    @property
+    def is_slower(self) -> bool:
+        return self.is_sure and self.low > 1
+
 
 @dataclass(frozen=True)
 class Setting:

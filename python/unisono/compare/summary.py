@@ -47,7 +47,7 @@ def rows(comparison: Comparison) -> list[Row]:
             arm=name,
             cells=len(found),
             geometric_mean=geometric_mean(ratio.median for _, ratio in found),
-            faster=sum(ratio.high < 1 for _, ratio in found),
+            faster=sum(ratio.is_faster for _, ratio in found),
             slow=sum(arm.is_slow for arm, _ in found),
         )
         for where, cells in groups
@@ -63,11 +63,11 @@ def slow_cells(comparison: Comparison) -> list[tuple[Cell, Arm, Estimate]]:
         for arm in cell.arms
         if arm.ratio_to_native is not None and arm.is_slow
     ]
-    return sorted(found, key=lambda slow: (slow[2].low <= 1, -slow[2].median))
+    return sorted(found, key=lambda slow: (not slow[2].is_slower, -slow[2].median))
 
 
 def surely(slow: Sequence[tuple[Cell, Arm, Estimate]]) -> str:
-    sure = sum(ratio.low > 1 for _, _, ratio in slow)
+    sure = sum(ratio.is_slower for _, _, ratio in slow)
     return f"of {sure} it is sure that they are slower than native (the whole interval above 1)"
 
 
@@ -87,7 +87,8 @@ class Change:
 
     @property
     def is_sure(self) -> bool:
-        return self.after.high < self.before.low or self.after.low > self.before.high
+        apart = self.after.high < self.before.low or self.after.low > self.before.high
+        return apart and self.before.is_sure and self.after.is_sure
 
 
 def changes(before: Comparison, after: Comparison) -> list[Change]:

@@ -127,7 +127,7 @@ def ratio_text(ratio: Estimate | None) -> Text | str:
     """Green when surely faster, red when surely slower."""
     if ratio is None:
         return ""
-    style = "green" if ratio.high < 1 else "red" if ratio.low > 1 else "dim"
+    style = "green" if ratio.is_faster else "red" if ratio.is_slower else "dim"
     return Text(number(ratio.median), style=style)
 
 
@@ -136,7 +136,7 @@ def legend(comparison: Comparison) -> str:
     limit = "bytes in a port / line rate" if wire else "bytes read and written / copy bandwidth"
     return (
         "us: median. spread: middle half of the times. ratio: time / native's time, below 1 is faster;\n"
-        f"95 %: its interval. x limit: time over the limit ({limit}).\n"
+        f"95 %: its interval (?: too few repetitions for that). x limit: time over the limit ({limit}).\n"
         "block: what goes from one rank to one other; vector: a rank's whole.   *: handed to the MPI library"
     )
 

@@ -20,7 +20,9 @@ def percent(share: float | None) -> str:
 
 
 def interval(estimate: Estimate | None) -> str:
-    return "" if estimate is None else f"{number(estimate.low)} - {number(estimate.high)}"
+    if estimate is None:
+        return ""
+    return f"{number(estimate.low)} - {number(estimate.high)}{'' if estimate.is_sure else ' ?'}"
 
 
 def bed_text(comparison: Comparison) -> str:
