@@ -90,6 +90,8 @@ def sim(
         )
         runs = program.simulate(plan, configuration(configure or []), Console(stderr=True))
         print(json.dumps(program.to_json(plan, runs), indent=1)) if as_json else program.show(plan, runs, out)
+        if program.failed(runs):
+            raise typer.Exit(1)
         return
     assert collective
     table = simulate(question_of(network, count, collective, root, sizes), algorithms, peers, memory)

@@ -97,7 +97,7 @@ def simulate(plan: Plan, configuration: Mapping[str, str], console: Console) -> 
                 settings = {**configuration, "smpi/coll-selector": selector}
                 run = smpi.run(plan.platform, plan.ranks, line, settings, variables, lambda: True)
             seconds = None if run.problem else run.simulated_seconds
-            runs.append(ProgramRun(label, not variables, seconds, run.program_output, run.problem))
+            runs.append(ProgramRun(label, not variables, seconds, run.output, run.problem))
     return runs
 
 
@@ -113,6 +113,11 @@ def best_peer(runs: Sequence[ProgramRun]) -> float | None:
 def ratio(run: ProgramRun, runs: Sequence[ProgramRun]) -> float | None:
     best = best_peer(runs)
     return run.seconds / best if run.seconds and best else None
+
+
+def failed(runs: Sequence[ProgramRun]) -> bool:
+    """Whether Unisono's run failed, or every run; some selectors fail in some programs."""
+    return any(run.problem for run in runs if not run.is_peer) or all(run.problem for run in runs)
 
 
 def title(plan: Plan) -> str:

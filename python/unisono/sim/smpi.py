@@ -38,26 +38,15 @@ NOT_INSTALLED = (
 DEADLOCK = "Deadlock detected"
 ABORT = "MPI_Abort was called"
 
+# What smpirun adds to the output of a program that failed: its own command line and this.
+POSTSCRIPT = re.compile(r"(?:^\S+ --cfg=smpi/privatization:[^\n]*\n)?Execution failed with code \d+\.", re.M)
+
 
 @dataclass(frozen=True)
 class Run:
-    output: str
+    output: str  # the program's
+    simulated_seconds: float | None  # from MPI_Init to the end
     problem: str  # one line; empty: it went well
-
-    @property
-    def simulated_seconds(self) -> float | None:
-        found = re.search(r"Simulated time: (\S+) seconds", self.output)
-        return float(found[1]) if found else None
-
-    @property
-    def program_output(self) -> str:
-        """Without what SimGrid says about the simulation."""
-        return re.sub(OF_SIMGRID, "", self.output).strip("\n")
-
-
-OF_SIMGRID = re.compile(
-    r"(?:\[[^\n]*\] \[smpi_utils/INFO\] )?Simulated time: .*?computation of the application\n", re.DOTALL
-)
 
 
 def smpirun() -> Path:
@@ -100,18 +89,29 @@ def run(
     """`sign_of_life` is asked twice a second; what it raises ends the run."""
     with tempfile.TemporaryDirectory(prefix="unisono-sim-") as folder:
         scratch = Path(folder)
+        log = scratch / "simgrid.log"
         (scratch / "platform.xml").write_text(platform.xml())
         (scratch / "hosts").write_text("\n".join(platform.host_names(ranks)) + "\n")
         line = [str(smpirun()), "-np", str(ranks)]
         line += ["-platform", str(scratch / "platform.xml"), "-hostfile", str(scratch / "hosts")]
         line += [f"--cfg={key}:{value}" for key, value in {**CONFIGURATION, **configuration}.items()]
-        line += [f"--log={log}" for log in LOGS]
+        line += [f"--log={setting}" for setting in (*LOGS, f"root.app:file:{log}")]
         outcome = jobs.run(
             [*line, *command], environment(variables, scratch), silence=10**9, sign_of_life=sign_of_life
         )
-    problem = outcome.problem
-    if DEADLOCK in outcome.output:
-        problem = "deadlock: ranks wait for messages that nobody sends"
-    elif ABORT in outcome.output:
-        problem = "the program called MPI_Abort"
-    return Run(outcome.output, problem)
+        said = log.read_text(errors="replace") if log.exists() else ""
+    output = POSTSCRIPT.sub("", outcome.output).strip("\n")
+    found = re.search(r"Simulated time: (\S+) seconds", said)
+    return Run(output, float(found[1]) if found else None, problem_of(outcome, output, said))
+
+
+def problem_of(outcome: jobs.Outcome, output: str, said: str) -> str:
+    if DEADLOCK in said:
+        return "deadlock: ranks wait for messages that nobody sends"
+    if ABORT in said:
+        return "the program called MPI_Abort"
+    if outcome.ok:
+        return ""
+    critical = re.search(r"/CRITICAL\] ([^\n]*)", said)
+    why = f"SimGrid: {critical[1]}" if critical else jobs.telling_line(output)
+    return f"{outcome.problem.partition(':')[0]}: {why}"

@@ -16,7 +16,9 @@ SPEED = re.compile(NUMBER + r"([kMGT]?)f")
 def matched(pattern: "re.Pattern[str]", text: str, what: str) -> "re.Match[str]":
     match = pattern.fullmatch(text)
     if not match or float(match[1]) == 0:
-        raise UnisonoError(f"{what}={text}: write a number above 0 with its unit, as in {EXAMPLES[what]}")
+        raise UnisonoError(
+            f"--platform, {what}={text}: write a number above 0 with its unit, as in {EXAMPLES[what]}"
+        )
     return match
 
 
