@@ -57,7 +57,6 @@ def outside() -> dict[str, object]:
         "hosts": Path("/etc/hosts").read_text(),
         "congestion": (settings / "tcp_congestion_control").read_text(),
         "allowed": (settings / "tcp_allowed_congestion_control").read_text(),
-        "shm": sorted(os.listdir("/dev/shm")),  # noqa: PTH208
     }
 
 
@@ -170,6 +169,17 @@ def test_one_at_a_time(unisono: Run) -> None:
         done = unisono("lab", "up", "--hosts", "2")
     assert done.returncode == 2
     assert f"lab {NAME} is being made or removed right now" in done.stderr
+
+
+def test_down_while_a_shell_stands_in_the_directory(unisono: Run) -> None:
+    up(hosts=2)
+    shell = subprocess.Popen(["sleep", "600"], cwd=cluster.ROOT / NAME / "h1")
+    try:
+        assert unisono("lab", "down").returncode == 0
+        assert nothing_left()
+    finally:
+        shell.kill()
+        shell.wait()
 
 
 def test_down_from_within_is_refused(unisono: Run) -> None:

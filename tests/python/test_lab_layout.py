@@ -77,6 +77,12 @@ def test_a_plan_survives_its_file(tmp_path: Path) -> None:
     assert cluster.read_plan(tmp_path) == plan
 
 
+def test_a_plan_of_another_version(tmp_path: Path) -> None:
+    (tmp_path / cluster.PLAN_FILE).write_text('{"hosts": 4, "colour": "blue"}')
+    with pytest.raises(UnisonoError, match="was made by another version of unisono"):
+        cluster.read_plan(tmp_path)
+
+
 def test_every_port_of_every_switch_is_shaped() -> None:
     batch = layout.switch_batch(layout.Plan(hosts=4, switches=3, uplink=2 * 10**8), "/run/x/{}/net")
     made = [line.split()[2] for line in batch.ip if " type veth " in line]

@@ -132,10 +132,13 @@ def check(
     lab = cluster.current(name)
     network.demand_root_and_tools()
     failed = 0
-    for result in check_module.check(lab, seconds):
-        mark = Text("    ok  ", style="green") if result.good else Text("FAILED  ", style="bold red")
-        console.print(mark + Text(f"{result.what:<11}{result.seen}"), soft_wrap=True)
-        failed += not result.good
+    try:
+        for result in check_module.check(lab, seconds):
+            mark = Text("    ok  ", style="green") if result.good else Text("FAILED  ", style="bold red")
+            console.print(mark + Text(f"{result.what:<11}{result.seen}"), soft_wrap=True)
+            failed += not result.good
+    except OSError as error:
+        raise UnisonoError(f"lab {lab.name}: the check could not go on: {error}") from None
     if failed:
         console.print(f"{failed} failed: times measured in this lab now would not be those of a network")
         raise typer.Exit(1)

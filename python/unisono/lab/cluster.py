@@ -33,7 +33,12 @@ def write_plan(folder: Path, plan: Plan) -> None:
 
 
 def read_plan(folder: Path) -> Plan:
-    return Plan(**json.loads((folder / PLAN_FILE).read_text()))
+    try:
+        return Plan(**json.loads((folder / PLAN_FILE).read_text()))
+    except (OSError, TypeError, ValueError):
+        raise UnisonoError(
+            f"lab {folder.name} was made by another version of unisono: run unisono lab down"
+        ) from None
 
 
 @dataclass(frozen=True)

@@ -27,13 +27,6 @@ def demand_root_and_tools() -> None:
             raise UnisonoError(f"{tool} is missing: install {package}")
 
 
-def call(line: Sequence[str], text: str = "") -> str:
-    done = subprocess.run(line, check=False, input=text, capture_output=True, text=True)
-    if done.returncode != 0:
-        raise failure(line, done.stderr)
-    return done.stdout
-
-
 def failure(line: Sequence[str], stderr: str) -> UnisonoError:
     said = []
     for part in filter(None, (part.strip() for part in stderr.splitlines())):
@@ -41,7 +34,7 @@ def failure(line: Sequence[str], stderr: str) -> UnisonoError:
         match = re.fullmatch(r"Command failed (.+):(\d+)", part)
         said.append(batch_line(Path(match[1]), int(match[2])) if match else part)
     reason = " / ".join(said) or "no reason given"
-    return UnisonoError(f"lab: {Path(line[0]).name} failed: {reason}; this kernel or container may lack it")
+    return UnisonoError(f"lab: {line[0]} failed: {reason}; the kernel or the container may not allow it")
 
 
 def batch_line(file: Path, number: int) -> str:
@@ -55,30 +48,25 @@ def inside(folder: Path) -> list[str]:
     return ["nsenter", *(f"--{kind}={folder / kind}" for kind in NAMESPACES)]
 
 
-def all_at_once(lines: Sequence[tuple[list[str], str]]) -> None:
-    """Starts all with their input, then waits for all; the first failure is raised."""
-    running = []
-    for line, text in lines:
-        process = subprocess.Popen(
-            line, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
-        )
-        running.append((line, text, process))
-    failed = [
-        failure(line, stderr)
-        for line, text, process in running
-        for _, stderr in [process.communicate(text)]
-        if process.returncode != 0
+def call_all(lines: Sequence[list[str]]) -> None:
+    """Starts all, then waits for all; the first failure is raised."""
+    running = [
+        (line, subprocess.Popen(line, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True))
+        for line in lines
     ]
-    if failed:
-        raise failed[0]
+    said = [process.communicate()[1] for _, process in running]
+    for (line, process), stderr in zip(running, said, strict=True):
+        if process.returncode != 0:
+            raise failure(line, stderr)
 
 
-# One shell per namespace makes its devices. Input: ip's lines, an empty line, tc's lines.
+# What a shell does in each new namespace: hosts without IPv6 keep silent until they are asked to talk,
+# and frames through a bridge need not visit the packet filter.
 CONFIGURE = """
-for file in net/ipv6/conf/all/disable_ipv6 net/ipv6/conf/default/disable_ipv6; do
-  [ -e /proc/sys/$file ] && echo 1 >/proc/sys/$file
-done
-[ -e /proc/sys/net/bridge/bridge-nf-call-iptables ] && echo 0 >/proc/sys/net/bridge/bridge-nf-call-iptables
+set_if_there() { [ ! -e "/proc/sys/net/$1" ] || echo "$2" >"/proc/sys/net/$1"; }
+set_if_there ipv6/conf/all/disable_ipv6 1
+set_if_there ipv6/conf/default/disable_ipv6 1
+set_if_there bridge/bridge-nf-call-iptables 0
 ip -batch "$1/ip" && tc -batch "$1/tc"
 """
 
@@ -93,8 +81,8 @@ def make_namespaces(folder: Path, names: Sequence[str]) -> None:
             (home / kind).touch()
         options = [f"--{kind}={home / kind}" for kind in NAMESPACES]
         script = "echo $1 >/proc/sys/kernel/hostname"
-        lines.append((["unshare", *options, "sh", "-c", script, "sh", name], ""))
-    all_at_once(lines)
+        lines.append(["unshare", *options, "sh", "-c", script, "sh", name])
+    call_all(lines)
 
 
 def configure(folder: Path, batches: dict[str, layout.Batch]) -> None:
@@ -103,8 +91,8 @@ def configure(folder: Path, batches: dict[str, layout.Batch]) -> None:
         home = folder / name
         (home / "ip").write_text("\n".join(batch.ip) + "\n")
         (home / "tc").write_text("\n".join(batch.tc) + "\n")
-        lines.append(([*inside(home), "sh", "-c", CONFIGURE, "sh", str(home)], ""))
-    all_at_once(lines)
+        lines.append([*inside(home), "sh", "-c", CONFIGURE, "sh", str(home)])
+    call_all(lines)
 
 
 def alone(name: str) -> socket.socket:
@@ -142,7 +130,7 @@ def build(folder: Path, plan: layout.Plan) -> None:
     folder.mkdir(parents=True, mode=0o755)
     # A file system of its own: in one stroke gone, executable whatever /run is, and private, so that
     # the namespace files mounted in it do not spread to other mount namespaces.
-    call(["mount", "--make-private", "-t", "tmpfs", "-o", "mode=755", "unisono-lab", str(folder)])
+    call_all([["mount", "--make-private", "-t", "tmpfs", "-o", "mode=755", "unisono-lab", str(folder)]])
     write_plan(folder, plan)
     (folder / "hosts").write_text(layout.hosts_file(plan))
     (folder / "cgroup").mkdir()
@@ -216,7 +204,8 @@ def remove(folder: Path) -> bool:
         end_processes(folder)
         try:
             if mounts := mounts_under(folder):
-                call(["umount", *mounts])
+                # Lazily: a shell that stands in the directory shall not keep the lab.
+                call_all([["umount", "--lazy", *mounts]])
             shutil.rmtree(folder)
             break
         except (UnisonoError, OSError):
