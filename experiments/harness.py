@@ -14,27 +14,27 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from matplotlib.figure import Figure
 from rich.console import Console
 from rich.text import Text
-from unisono import beds, jobs, machine, places
+from unisono import machine, places
 from unisono.compare.words import BUSY
 from unisono.errors import UnisonoError
 
-ROOT = Path(__file__).resolve().parent.parent
+from experiments import testbeds
+from experiments.testbeds import Json, Run, Simulated, Testbed
+
+ROOT = testbeds.ROOT
 STORE = ROOT / ".cache" / "experiments"
 PICTURES = ROOT / "build" / "experiments"
 
-Json = dict[str, Any]
 console = Console(highlight=False, width=None if Console().is_terminal else 140)
 
 
 @dataclass(frozen=True)
 class Options:
-    beds: list[beds.Bed]
-    mpis: list[places.Mpi]
+    testbeds: list[Testbed]
     fresh: bool
     seconds: float  # for one point of the figure
 
@@ -43,94 +43,58 @@ def options(description: str, seconds: float, arguments: Sequence[str] | None = 
     parser = argparse.ArgumentParser(
         description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--bed", default="node", help="node, lab or both by a comma (node)")
+    parser.add_argument("--bed", default="node", help="node, lab, sim:PLATFORM, several by commas (node)")
     parser.add_argument("--mpi", default="mpich,openmpi", help="MPI libraries (mpich,openmpi)")
     parser.add_argument("--fresh", action="store_true", help="measure anew what is kept from before")
     parser.add_argument("--seconds", type=float, default=seconds, help=f"for one point ({seconds:g})")
     given = parser.parse_args(arguments)
-    return Options(
-        beds=[bed_named(name) for name in given.bed.split(",")],
-        mpis=[places.find_mpi(name) for name in given.mpi.split(",")],
-        fresh=given.fresh,
-        seconds=given.seconds,
-    )
-
-
-def bed_named(name: str) -> beds.Bed:
-    if name == "node":
-        return beds.Node()
-    if name == "lab":
-        return beds.current_lab()
-    raise UnisonoError(f"--bed {name}: valid are node and lab")
+    mpis = [places.find_mpi(name) for name in given.mpi.split(",")]
+    return Options(testbeds.parse(given.bed, mpis), given.fresh, given.seconds)
 
 
 # --- measuring ------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Job:
-    """A program build/bin/NAME-FLAVOUR that prints one JSON object."""
-
-    bed: beds.Bed
-    mpi: places.Mpi
-    ranks: int
-    per_host: int
-    program: str
-    arguments: Sequence[str]
-    with_unisono: bool = False  # its result depends on Unisono's library too
-
-    @property
-    def file(self) -> Path:
-        return places.program(f"{self.program}-{self.mpi.flavour}")
-
-    def key(self) -> Json:
-        """Everything that the result depends on, as far as one can know."""
-        files = [self.file, self.mpi.library]
-        if self.with_unisono:
-            files.append(places.preload_library(f"unisono-{self.mpi.flavour}"))
-        return {
-            "bed": self.bed.describe(),
-            "mpi": self.mpi.flavour,
-            "ranks": self.ranks,
-            "per_host": self.per_host,
-            "program": self.program,
-            "arguments": list(self.arguments),
-            "files": {file.name: fingerprint(file) for file in files},
-            "environment": {k: v for k, v in sorted(os.environ.items()) if k.startswith("UNISONO_")},
-        }
-
-    def text(self) -> str:
-        return f"{self.bed.kind}, {self.mpi.flavour}, {self.ranks} ranks: {self.program}"
+def key_of(testbed: Testbed, run: Run) -> Json:
+    """Everything that the result depends on, as far as one can know."""
+    return {
+        "testbed": testbed.describe(),
+        "program": run.program.name,
+        "ranks": run.ranks,
+        "per_host": run.per_host,
+        "arguments": list(run.arguments),
+        "files": {file.name: fingerprint(file) for file in testbed.files(run.program)},
+        "environment": {k: v for k, v in sorted(os.environ.items()) if k.startswith("UNISONO_")},
+    }
 
 
 def fingerprint(file: Path) -> str:
     return hashlib.sha256(file.read_bytes()).hexdigest()[:16] if file.exists() else "none"
 
 
-def measure(job: Job, silence: float, fresh: bool = False) -> Json:
+def measure(testbed: Testbed, run: Run, silence: float, fresh: bool = False) -> Json:
     """What the program printed: now, or when it ran before with the same key."""
-    key = job.key()
+    who = f"{testbed.name}, {run.ranks} ranks: {run.program.name}"
+    key = key_of(testbed, run)
     name = hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:20]
-    kept = STORE / f"{job.program}-{name}.json"
+    kept = STORE / f"{run.program.name}-{name}.json"
     if kept.exists() and not fresh:
         before = json.loads(kept.read_text())
         when = f"kept from {before['date']}{beside(before['busy_before'])}"
-        console.print(f"[dim]{job.text()}: {when}[/dim]", soft_wrap=True)
+        console.print(f"[dim]{who}: {when}[/dim]", soft_wrap=True)
         result: Json = before["result"]
         return result
-    busy = machine.busy_share()
-    console.print(f"[dim]{job.text()}: measuring{beside(busy)}[/dim]", soft_wrap=True)
-    line, environment = job.bed.command(job.mpi, job.ranks, job.per_host, [str(job.file), *job.arguments])
-    outcome = jobs.run(line, environment, silence)
+    busy = 0.0 if isinstance(testbed, Simulated) else machine.busy_share()
+    console.print(f"[dim]{who}: measuring{beside(busy)}[/dim]", soft_wrap=True)
+    outcome = testbed.execute(run, silence)
     if not outcome.ok:
-        raise UnisonoError(f"{job.text()}: {outcome.problem}")
-    result = printed_object(outcome.output, job.text())
+        raise UnisonoError(f"{who}: {outcome.problem}")
+    result = printed_object(outcome.output, who)
     STORE.mkdir(parents=True, exist_ok=True)
     date = datetime.now(UTC).isoformat(timespec="seconds")
     following = kept.with_suffix(".part")
-    following.write_text(
-        json.dumps({"key": key, "date": date, "busy_before": busy, "result": result}, indent=1) + "\n"
-    )
+    document = {"key": key, "date": date, "busy_before": busy, "result": result}
+    following.write_text(json.dumps(document, indent=1) + "\n")
     following.replace(kept)
     return result
 

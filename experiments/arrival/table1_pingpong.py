@@ -1,6 +1,6 @@
 """Process arrival patterns, Table 1: one-way time and bandwidth by message size.
 
-  .venv/bin/python -m experiments.arrival.table1_pingpong [--bed node,lab] [--mpi mpich,openmpi] [--fresh]
+  .venv/bin/python -m experiments.arrival.table1_pingpong [--bed node,lab,sim:ethernet:16] [--fresh]
 
 The paper measured two machines and used the times as the T by which it divides imbalance: Lemieux
 (Quadrics) and a Beowulf cluster (1 Gb/s Ethernet, MPICH2 1.0.1).
@@ -9,17 +9,19 @@ The paper measured two machines and used the times as the T by which it divides 
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from matplotlib.figure import Figure
 from rich import box
 from rich.table import Table
-from unisono.beds import Bed, Lab
 from unisono.catalogue import format_size
 from unisono.compare.words import number
 
 from experiments import harness
 from experiments.harness import Check
+from experiments.testbeds import Json, Program, Run, Testbed
 
+PINGPONG = Program("pingpong", Path(__file__).parent / "pingpong.cpp")
 SIZES = (4, 256, 1024, 4096, 16384, 32768, 65536, 131072)
 # Faraj, Patarasuk, Yuan, A study of process arrival patterns for MPI collective operations,
 # Table 1, milliseconds.
@@ -61,12 +63,12 @@ def paper() -> list[Series]:
     return made
 
 
-def measured(name: str, raw: harness.Json, bed: Bed) -> Series:
+def measured(testbed: Testbed, raw: Json) -> Series:
     points = []
     for cell in raw["cells"]:
         low, middle, high = statistics.quantiles(cell["one_way_us"], n=4, method="inclusive")
         points.append(Point(cell["bytes"], middle, low, high))
-    return Series(name, tuple(points), bed.lab.rate if isinstance(bed, Lab) else None)
+    return Series(testbed.name, tuple(points), testbed.line_rate)
 
 
 def checks(series: Series) -> list[Check]:
@@ -130,12 +132,10 @@ def plot(all_series: Sequence[Series]) -> Figure:
 def main(arguments: Sequence[str] | None = None) -> int:
     options = harness.options(__doc__ or "", seconds=0.5, arguments=arguments)
     found = []
-    for bed in options.beds:
-        for mpi in options.mpis:
-            sizes = [str(options.seconds), *map(str, SIZES)]
-            job = harness.Job(bed, mpi, 2, bed.per_host(2, None), "pingpong", sizes)
-            raw = harness.measure(job, silence=60 + 10 * len(SIZES) * options.seconds, fresh=options.fresh)
-            found.append(measured(f"{bed.kind}, {mpi.flavour}", raw, bed))
+    for testbed in options.testbeds:
+        run = Run(PINGPONG, 2, [str(options.seconds), *map(str, SIZES)])
+        raw = harness.measure(testbed, run, 60 + 10 * len(SIZES) * options.seconds, options.fresh)
+        found.append(measured(testbed, raw))
     harness.console.print(table([*paper(), *found]))
     harness.save(plot([*paper(), *found]), "arrival-table1")
     harness.report({series.name: checks(series) for series in found})

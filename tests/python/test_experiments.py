@@ -1,6 +1,7 @@
 """The experiments' harness with a made-up job, and the ping-pong table on two ranks of this node."""
 
 import json
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -9,10 +10,11 @@ import pytest
 from unisono import beds, jobs, places
 from unisono.errors import UnisonoError
 
-from experiments import harness
+from experiments import harness, testbeds
 from experiments.arrival import table1_pingpong
 from experiments.arrival.table1_pingpong import SIZES, Point, Series
-from experiments.harness import Check, Job
+from experiments.harness import Check
+from experiments.testbeds import Program, Real, Run
 
 
 class MadeUp:
@@ -41,16 +43,20 @@ def build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def probe(*arguments: str) -> Job:
-    return Job(beds.Node(), places.Mpi("mpich", Path("/opt/none")), 2, 2, "probe", arguments)
+NODE = Real(beds.Node(), places.Mpi("mpich", Path("/opt/none")))
+PROBE = Program("probe", Path("probe.cpp"))
+
+
+def probe(*arguments: str) -> Run:
+    return Run(PROBE, 2, arguments)
 
 
 def test_a_second_run_measures_nothing(build: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made_up = MadeUp()
     monkeypatch.setattr(jobs, "run", made_up)
 
-    def measure(job: Job, fresh: bool = False) -> Any:
-        return harness.measure(job, silence=1, fresh=fresh)["call"]
+    def measure(run: Run, fresh: bool = False) -> Any:
+        return harness.measure(NODE, run, silence=1, fresh=fresh)["call"]
 
     assert measure(probe("8")) == 1
     assert measure(probe("8")) == 1
@@ -79,7 +85,7 @@ def test_a_failure_is_not_kept(
     monkeypatch.setattr(jobs, "run", made_up)
     for _ in range(2):
         with pytest.raises(UnisonoError, match=message):
-            harness.measure(probe(), silence=1)
+            harness.measure(NODE, probe(), silence=1)
     assert made_up.calls == 2
 
 
@@ -136,3 +142,27 @@ def test_the_table_on_two_ranks(
     assert f"node, {mpi}" in output
     assert "paper: Beowulf" in output
     assert " of 5 hold" in output
+
+
+@pytest.mark.skipif(shutil.which("smpirun") is None, reason="SimGrid is not installed")
+def test_ping_pong_in_the_simulator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(harness, "STORE", tmp_path)
+    (testbed,) = testbeds.parse("sim:ethernet:4,bw=1Gbps,lat=25us", [])
+    raw = harness.measure(testbed, Run(table1_pingpong.PINGPONG, 2, ["0", "1000", "1000000"]), silence=60)
+    small, large = table1_pingpong.measured(testbed, raw).points
+    assert large.us - small.us == pytest.approx(999_000 * 8 / 1000), "a gigabit a second, both links at once"
+    assert large.low == large.high, "simulated times do not vary"
+
+
+def test_where_experiments_run() -> None:
+    mpis = [places.Mpi("mpich", Path("/a")), places.Mpi("openmpi", Path("/b"))]
+    found = testbeds.parse("node,sim:torus:2x2,bw=1Gbps,sim:ethernet:8", mpis)
+    assert [bed.name for bed in found] == [
+        "node, mpich",
+        "node, openmpi",
+        "sim, torus:2x2",
+        "sim, ethernet:8",
+    ]
+    assert [bed.line_rate for bed in found] == [None, None, 1e9, 1e9]
+    with pytest.raises(UnisonoError, match="--bed mars: valid are node, lab and sim:PLATFORM"):
+        testbeds.parse("mars", mpis)
