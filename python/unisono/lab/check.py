@@ -148,9 +148,9 @@ class Flow:
 
 
 def cpu_times() -> tuple[int, int]:
-    """All ticks and idle ticks of the machine."""
+    """All ticks of the machine, and those that were idle or spent on niced work, which gives way."""
     values = [int(value) for value in Path("/proc/stat").read_text().splitlines()[0].split()[1:]]
-    return sum(values[:8]), values[3] + values[4]
+    return sum(values[:8]), values[1] + values[3] + values[4]
 
 
 def slowest_cable(lab: Lab, sender: Host, receiver: Host) -> float:
