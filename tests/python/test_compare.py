@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from html.parser import HTMLParser
 from io import StringIO
 from itertools import pairwise
@@ -32,7 +32,14 @@ def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class FlatLimit:
+    def __init__(self) -> None:
+        self.prepared: set[Setting] = set()
+
+    def prepare(self, settings: Iterable[Setting]) -> None:
+        self.prepared = set(settings)
+
     def limit_us(self, point: Point) -> float | None:
+        assert point.setting in self.prepared
         return point.size / 100 or None
 
     def describe(self) -> dict[str, Any]:

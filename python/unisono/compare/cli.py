@@ -27,6 +27,7 @@ MATRIX, REPORT = "Matrix", "Report"
 
 
 def compare(
+    context: typer.Context,
     lab: Annotated[
         bool, typer.Option("--lab/--node", help="Where: the lab that is up, or this node.")
     ] = False,
@@ -105,6 +106,7 @@ def compare(
     """Native, Unisono and the limit side by side: [bold]unisono compare --collectives bcast[/bold]"""
     former = results.load(against) if against else None
     if from_file:
+        refuse_measuring(context)
         comparison = results.load(from_file)
     else:
         for path in (json_file, html):
@@ -120,6 +122,15 @@ def compare(
         options = Options(time_budget, silence or 60 + 10 * time_budget)
         comparison = measure(bed, plan, options, json_file)
     report(comparison, former, json_file, html)
+
+
+def refuse_measuring(context: typer.Context) -> None:
+    """--from shows all that a file holds; an option that seems to choose from it would mislead."""
+    showing = {"from_file", "against", "json_file", "html"}
+    for parameter in context.command.params:
+        source = context.get_parameter_source(parameter.name or "")
+        if parameter.name not in showing and source is not None and source.name == "COMMANDLINE":
+            raise UnisonoError(f"{parameter.opts[0]} is for measuring: --from shows all that its file holds")
 
 
 def settings_of(bed: beds.Bed, mpis: str, ranks: str | None, ppn: int | None) -> list[Setting]:

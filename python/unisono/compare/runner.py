@@ -63,6 +63,7 @@ class Runner:
         self.busy = machine.busy_share()
         self.result.planned = sum(len(job.sizes) for job in plan)
         try:
+            self.yardstick.prepare(job.setting for job in plan)
             for job in plan:
                 self.job(job)
                 if self.save_to:

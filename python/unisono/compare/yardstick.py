@@ -3,15 +3,14 @@
 import json
 import subprocess
 from bisect import bisect_right
-from collections.abc import Sequence
-from functools import cache
+from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
 from unisono import lab as lab_module
-from unisono import places
+from unisono import machine, places
 from unisono.beds import Bed, Lab
 from unisono.compare.limits import Cut, memory_seconds, moved_bytes, wire_seconds
-from unisono.compare.results import Point
+from unisono.compare.results import Point, Setting
 from unisono.errors import UnisonoError
 
 SECONDS_PER_SIZE = 0.05
@@ -19,6 +18,10 @@ REPETITIONS = 3  # of which the fastest counts: what disturbs can only slow it d
 
 
 class Yardstick(Protocol):
+    def prepare(self, settings: Iterable[Setting]) -> None:
+        """Measures what limits in these settings need, before the jobs: not beside them."""
+        ...
+
     def limit_us(self, point: Point) -> float | None: ...
     def describe(self) -> dict[str, Any]: ...
 
@@ -28,6 +31,9 @@ class Wire:
 
     def __init__(self, lab: lab_module.Lab) -> None:
         self.lab = lab
+
+    def prepare(self, settings: Iterable[Setting]) -> None:
+        """The rates of the lab are given."""
 
     def limit_us(self, point: Point) -> float | None:
         ranks, per_host = point.setting.ranks, point.setting.ranks_per_host
@@ -56,10 +62,15 @@ class Copying:
         self.cores = cores
         self.rates: dict[int, dict[int, float]] = {}  # by cores, then by bytes that each copies
 
-    def limit_us(self, point: Point) -> float | None:
-        cores = min(point.setting.ranks, self.cores)
-        if cores not in self.rates:
+    def prepare(self, settings: Iterable[Setting]) -> None:
+        for cores in sorted({self.cores_of(setting) for setting in settings}):
             self.rates[cores] = copy_rates(cores)
+
+    def cores_of(self, setting: Setting) -> int:
+        return min(setting.ranks, self.cores)
+
+    def limit_us(self, point: Point) -> float | None:
+        cores = self.cores_of(point.setting)
         per_core = moved_bytes(point.collective, point.size, point.setting.ranks) // (2 * cores)
         rate = rate_for(self.rates[cores], per_core)
         seconds = memory_seconds(point.collective, point.size, point.setting.ranks, rate)
@@ -82,7 +93,6 @@ def rate_for(rates: dict[int, float], size: int) -> float:
     return rates[sizes[max(0, bisect_right(sizes, size) - 1)]]
 
 
-@cache
 def copy_rates(cores: int) -> dict[int, float]:
     """Bytes read and written a second by that many cores together, by the bytes each copies."""
     command = [str(places.program("unisono-benchmarks"))]
@@ -105,6 +115,4 @@ def copy_rates(cores: int) -> dict[int, float]:
 
 
 def yardstick_of(bed: Bed) -> Yardstick:
-    if isinstance(bed, Lab):
-        return Wire(bed.lab)
-    return Copying(bed.fitting_ranks())
+    return Wire(bed.lab) if isinstance(bed, Lab) else Copying(machine.cores().usable)
