@@ -81,9 +81,13 @@ def end(process: "subprocess.Popen[bytes]", mark: str) -> None:
         process.terminate()  # mpiexec passes it on to its ranks
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(GRACE_SECONDS)
-    for survivor in marked(mark):
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(survivor, signal.SIGKILL)
+    # Again until none is left: one may be starting another just now.
+    deadline = time.monotonic() + GRACE_SECONDS
+    while (survivors := marked(mark)) and time.monotonic() < deadline:
+        for survivor in survivors:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(survivor, signal.SIGKILL)
+        time.sleep(0.02)
     process.wait()
 
 

@@ -144,6 +144,7 @@ def test_the_table_on_two_ranks(
     assert " of 5 hold" in output
 
 
+@pytest.mark.sim
 @pytest.mark.skipif(shutil.which("smpirun") is None, reason="SimGrid is not installed")
 def test_ping_pong_in_the_simulator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(harness, "STORE", tmp_path)
