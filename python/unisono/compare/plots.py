@@ -1,13 +1,13 @@
 """The plots of a comparison, one SVG for each collective in each setting."""
 
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, ScalarFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from unisono.catalogue import format_size
 from unisono.compare.limits import SIZED, Sized
@@ -123,13 +123,12 @@ def draw_spread(axes: Axes, series: dict[str, Series]) -> None:
             axes.plot([place], [middle], "_", color="white", markersize=5)
     axes.axhline(1, color=LIMIT, linestyle="--")
     axes.set(title="time / native's median: all, middle half", xscale="log", yscale="log")
-    axes.yaxis.set_major_formatter(ScalarFormatter())
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
 
 
 def label_sizes(axes: Axes, cells: Sequence[Cell], label: str) -> None:
     axes.xaxis.set_major_locator(LogLocator(base=2, numticks=9))
-    write: Callable[[float, int | None], str] = lambda value, _: format_size(round(value))  # noqa: E731
-    axes.xaxis.set_major_formatter(FuncFormatter(write))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda size, _: format_size(round(size))))
     axes.xaxis.set_minor_formatter(NullFormatter())
     least, most = min(c.point.size for c in cells), max(c.point.size for c in cells)
     axes.set_xlim(least / 2, most * 2)
