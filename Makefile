@@ -1,6 +1,6 @@
 # Every target sets up what it needs; see scripts/bootstrap.sh. `make help` lists them.
 .DEFAULT_GOAL := build
-.PHONY: help setup build demo test check lab-test lint tidy format generate clean distclean
+.PHONY: help setup build demo test check lab-test sim-test lint tidy format generate clean distclean
 
 BOOTSTRAP = ./scripts/bootstrap.sh
 PYTHON = .venv/bin/python
@@ -11,6 +11,7 @@ help:
 	@echo "make            build into build/"
 	@echo "make check      the tests without MPI only (seconds)"
 	@echo "make lab-test   the tests of the lab: a cluster of network namespaces (root)"
+	@echo "make sim-test   the tests of the simulator (SimGrid)"
 	@echo "make lint       layers, format, generated files, ruff, mypy"
 	@echo "make tidy       clang-tidy on all sources (minutes)"
 	@echo "make format     clang-format and ruff format"
@@ -34,6 +35,9 @@ check: build
 
 lab-test: build
 	@$(PYTHON) scripts/test.py -L lab
+
+sim-test: build
+	@$(PYTHON) scripts/test.py -L sim
 
 lint: build
 	@$(PYTHON) scripts/test.py -L lint

@@ -2,6 +2,7 @@
 
 import json
 import shlex
+import signal
 from pathlib import Path
 from typing import Annotated
 
@@ -81,12 +82,20 @@ def sim(
     if count > network.hosts:
         raise UnisonoError(f"-n {count}: {network.spec} has {network.hosts} hosts, for a rank each")
     peers = parse_selectors(selectors)
+    # A kill asks for the same as Ctrl-C: end the simulations.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     out = Console(highlight=False)
     if not out.is_terminal:
         out = Console(highlight=False, width=150)
     if command:
         plan = program.Plan(
-            network, count, Path(command[0]), command[1:], shlex.split(flags), peers, forced(force or [])
+            network,
+            count,
+            Path(command[0]),
+            command[1:],
+            shlex.split(flags),
+            peers,
+            launch.forced(force or []),
         )
         runs = program.simulate(plan, configuration(configure or []), Console(stderr=True))
         print(json.dumps(program.to_json(plan, runs), indent=1)) if as_json else program.show(plan, runs, out)
@@ -106,10 +115,6 @@ def parse_selectors(text: str) -> list[str]:
         if name not in smpi.SELECTORS:
             raise UnisonoError(f"--selectors {name}: valid are none, {', '.join(smpi.SELECTORS)}")
     return chosen
-
-
-def forced(settings: list[str]) -> dict[str, str]:
-    return launch.forced(settings)
 
 
 def configuration(settings: list[str]) -> dict[str, str]:
@@ -144,14 +149,16 @@ def simulate(question: Question, algorithms: str, selectors: list[str], memory: 
     peers = selectors if "native" in matrix.split_specs(algorithms) else []
     if not own and not peers:
         raise UnisonoError("--algorithms: nothing to simulate")
+    errors = Console(stderr=True)
     progress = Progress(
         TextColumn("{task.description:40.40}"),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
-        console=Console(stderr=True),
+        console=errors,
         refresh_per_second=1,
         transient=True,
+        disable=not errors.is_terminal,
     )
     with progress:
         task = progress.add_task(question.collective, total=len(own) + len(peers))

@@ -60,7 +60,9 @@ def cells_of(
     question: Question, line: list[str], selector: str, keep_on: Callable[[], bool]
 ) -> dict[int, Cell]:
     configuration = {"smpi/coll-selector": selector} if selector else {}
-    run = smpi.run(question.platform, question.ranks, line, configuration, {}, keep_on)
+    # Unisono's own communicators confuse the selector impi.
+    variables = {"UNISONO_DISABLE": "1"} if selector else {}
+    run = smpi.run(question.platform, question.ranks, line, configuration, variables, keep_on)
     results = [json.loads(text) for text in run.output.splitlines() if text.startswith('{"collective"')]
     cells = {}
     for size, result in zip(question.sizes, results, strict=False):

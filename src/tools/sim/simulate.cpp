@@ -93,9 +93,10 @@ Outcome simulate(const Setting& setting, const std::string& algorithm, Count mem
   bench::Cell cell(setting);
   Outcome outcome;
 
-  // The first call of some of SMPI's algorithms makes communicators for them.
+  // In the first call some of SMPI's algorithms make communicators.
   if (native) {
     cell.prepare(1);
+    start_together(setting.comm);
     cell.run(mpi);
     outcome.correct = verified(cell, 1, algorithm);
   }
