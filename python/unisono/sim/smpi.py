@@ -30,9 +30,7 @@ CONFIGURATION = {
 }
 LOGS = ("root.thresh:warning", "smpi_utils.thresh:info")
 
-NOT_INSTALLED = (
-    "SimGrid is not installed: apt-get install libsimgrid-dev, remove build/CMakeCache.txt, then make"
-)
+NOT_INSTALLED = "SimGrid is not installed: apt-get install libsimgrid-dev, then make"
 
 # smpirun ends with status 0 after these.
 DEADLOCK = "Deadlock detected"
