@@ -147,16 +147,6 @@ def test_what_the_caller_sets_wins(monkeypatch: pytest.MonkeyPatch) -> None:
         made.command(places.Mpi("mpich", Path("/m")), 3, 1, ["a"], {})
 
 
-def test_waiting_ranks_sleep_when_the_hosts_share_few_cores(monkeypatch: pytest.MonkeyPatch) -> None:
-    made = a_lab(layout.Plan(hosts=8))
-    monkeypatch.setattr("os.sched_getaffinity", lambda _: range(4))
-    monkeypatch.delenv("UNISONO_WAIT", raising=False)
-    mpi = places.Mpi("mpich", Path("/m"))
-    assert made.command(mpi, 8, 1, ["a"], {})[1]["UNISONO_WAIT"] == "sleep"
-    assert made.command(mpi, 8, 1, ["a"], {"UNISONO_WAIT": "yield"})[1]["UNISONO_WAIT"] == "yield"
-    assert "UNISONO_WAIT" not in made.command(mpi, 1, 1, ["a"], {})[1]
-
-
 def test_no_lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster, "ROOT", tmp_path)
     monkeypatch.setenv("UNISONO_LAB", "none")

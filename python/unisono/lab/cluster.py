@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from unisono import launch, machine, places
+from unisono import launch, places
 from unisono.errors import UnisonoError
 from unisono.lab.layout import Host, Plan
 
@@ -82,9 +82,6 @@ class Lab:
         settings = dict(OPEN_MPI_SETTINGS if mpi.flavour == "openmpi" else UCX_SETTINGS)
         if mpi.flavour == "openmpi" and per_host > 1:
             settings["OMPI_MCA_btl"] += ",sm"
-        if ranks > machine.cores().usable:
-            # Every host believes that the machine's cores are its own.
-            settings["UNISONO_WAIT"] = "sleep"
         complete = settings | dict(os.environ) | mpi.environment() | dict(environment)
         if mpi.flavour == "openmpi":
             complete["PRTE_MCA_plm_ssh_agent"] = str(self.enter)
