@@ -15,9 +15,13 @@ namespace {
 
 int g_keyval = MPI_KEYVAL_INVALID;
 
+void free_stand_in(TypeFacts& facts) {
+  if (facts.stand_in) PMPI_Type_free(&*facts.stand_in);
+}
+
 int forget(MPI_Datatype, int, void* value, void*) {
   const std::unique_ptr<TypeFacts> facts(static_cast<TypeFacts*>(value));
-  if (facts->stand_in) PMPI_Type_free(&*facts->stand_in);
+  free_stand_in(*facts);
   return MPI_SUCCESS;
 }
 
@@ -92,11 +96,12 @@ TypeFacts facts_of(MPI_Datatype type) {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
   if (const TypeFacts* known = stored()) {
-    if (facts.stand_in) PMPI_Type_free(&*facts.stand_in);
+    free_stand_in(facts);
     return *known;
   }
   auto kept = std::make_unique<TypeFacts>(facts);
-  if (PMPI_Type_set_attr(type, g_keyval, kept.get()) == MPI_SUCCESS) kept.release();
+  if (PMPI_Type_set_attr(type, g_keyval, kept.get()) == MPI_SUCCESS)
+    static_cast<void>(kept.release());
   return facts;
 }
 

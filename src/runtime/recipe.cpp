@@ -1,5 +1,7 @@
 #include "runtime/recipe.h"
 
+#include <cstddef>
+
 // Open MPI 5 has no large-count forms, and some libraries with MPICH's interface are older.
 #if MPI_VERSION >= 4
 #define UNISONO_HAS_LARGE_COUNTS
@@ -61,8 +63,8 @@ MPI_Datatype Recipe::follow(const std::vector<MPI_Datatype>& types) const {
       break;
     case MPI_COMBINER_STRUCT: PMPI_Type_create_struct(i[0], i + 1, a, types.data(), &made); break;
     case MPI_COMBINER_SUBARRAY: {
-      const int n = i[0];
-      PMPI_Type_create_subarray(n, i + 1, i + 1 + n, i + 1 + 2 * n, i[1 + 3 * n], t, &made);
+      const std::ptrdiff_t n = i[0];
+      PMPI_Type_create_subarray(i[0], i + 1, i + 1 + n, i + 1 + 2 * n, i[1 + 3 * n], t, &made);
       break;
     }
     case MPI_COMBINER_DARRAY: {
