@@ -15,7 +15,7 @@ from unisono.compare import matrix
 from unisono.compare.limits import SIZED, Sized
 from unisono.errors import UnisonoError
 from unisono.sim import platforms, program, runner, smpi, terminal
-from unisono.sim.table import Question, Row, Table
+from unisono.sim.table import Question, Table
 
 COLLECTIVE, PROGRAM = "One collective", "A program"
 
@@ -161,9 +161,10 @@ def simulate(question: Question, algorithms: str, selectors: list[str], memory: 
         disable=not errors.is_terminal,
     )
     with progress:
-        task = progress.add_task(question.collective, total=len(own) + len(peers))
+        total = (len(own) + len(peers)) * len(question.sizes)
+        task = progress.add_task(question.collective, total=total)
 
-        def done(row: Row) -> None:
-            progress.update(task, advance=1, description=f"{question.collective}: {row.label}")
+        def done(algorithm: str) -> None:
+            progress.update(task, advance=1, description=f"{question.collective}: {algorithm}")
 
         return runner.simulate(question, own, peers, memory, done)

@@ -1,4 +1,7 @@
-"""Simulates a table: a process for every row, as many at once as there are cores."""
+"""Simulates a table: a process for every cell, as many at once as there are cores.
+
+Two cells in one process would not be independent: events that fall on the same nanosecond are ordered by
+how their times are rounded, which depends on when the simulation began."""
 
 import json
 import os
@@ -11,15 +14,19 @@ from unisono.sim.table import Cell, Question, Row, Table
 
 RESOLUTION = 9  # digits of a second: SimGrid works to a nanosecond
 
+Key = tuple[str, str]  # algorithm and selector of a row
+
 
 def simulate(
     question: Question,
     algorithms: Sequence[str],
     selectors: Sequence[str],
     memory: str,
-    done: Callable[[Row], None],
+    done: Callable[[str], None],
 ) -> Table:
-    keys = [(algorithm, "") for algorithm in algorithms] + [("native", name) for name in selectors]
+    """`done` is told the algorithm of each cell that is finished."""
+    rows: list[Key] = [(algorithm, "") for algorithm in algorithms]
+    rows += [("native", selector) for selector in selectors]
     stop = threading.Event()
 
     def keep_on() -> bool:
@@ -27,51 +34,48 @@ def simulate(
             raise CancelledError
         return True
 
-    def row(algorithm: str, selector: str) -> Row:
-        line = program_line(question, algorithm, memory)
-        return Row(algorithm, selector, cells_of(question, line, selector, keep_on))
-
     simgrid = smpi.simgrid_version()
-    found: dict[tuple[str, str], Row] = {}
+    found: dict[Key, dict[int, Cell]] = {key: {} for key in rows}
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        waiting = {pool.submit(row, *key): key for key in keys}
+        waiting = {
+            pool.submit(simulate_cell, question, key, size, memory, keep_on): (key, size)
+            for size in sorted(question.sizes, reverse=True)  # the longest first
+            for key in rows
+        }
         try:
             for future in as_completed(waiting):
-                found[waiting[future]] = future.result()
-                done(found[waiting[future]])
+                key, size = waiting[future]
+                found[key][size] = future.result()
+                done(key[0])
         except BaseException:
             stop.set()
             pool.shutdown(cancel_futures=True)
             raise
-    return Table(question, tuple(found[key] for key in keys), simgrid)
+    return Table(question, tuple(Row(*key, found[key]) for key in rows), simgrid)
 
 
-def program_line(question: Question, algorithm: str, memory: str) -> list[str]:
-    whole = question.collective in {"reduce_scatter", "reduce_scatter_block"}
-    sizes = [size * question.ranks if whole else size for size in question.sizes]
-    return [
+def simulate_cell(question: Question, key: Key, size: int, memory: str, keep_on: Callable[[], bool]) -> Cell:
+    algorithm, selector = key
+    whole = question.collective in {"reduce_scatter", "reduce_scatter_block"}  # for unisono-sim
+    line = [
         *(str(smpi.built("unisono-sim")), "--collective", question.collective),
-        *("--algorithms", algorithm, "--bytes", ",".join(str(size or 1) for size in sizes)),
+        *("--algorithms", algorithm, "--bytes", str(size * question.ranks if whole else size or 1)),
         *("--root", str(question.root), "--memory", memory),
     ]
-
-
-def cells_of(
-    question: Question, line: list[str], selector: str, keep_on: Callable[[], bool]
-) -> dict[int, Cell]:
     configuration = {"smpi/coll-selector": selector} if selector else {}
     # Unisono's own communicators confuse the selector impi.
     variables = {"UNISONO_DISABLE": "1"} if selector else {}
     run = smpi.run(question.platform, question.ranks, line, configuration, variables, keep_on)
-    results = [json.loads(text) for text in run.output.splitlines() if text.startswith('{"collective"')]
-    cells = {}
-    for size, result in zip(question.sizes, results, strict=False):
-        seconds = result.get("seconds")
-        cells[size] = Cell(
-            seconds=None if seconds is None else round(seconds, RESOLUTION),
-            left_out=result.get("left_out", ""),
-            correct=result.get("correct", True),
-        )
-    # A simulation that ended before its last size failed, whatever its exit status was.
-    reason = run.problem or "the simulation ended early"
-    return {size: cells.get(size, Cell(None, reason, is_error=True)) for size in question.sizes}
+    for text in run.output.splitlines():
+        if text.startswith('{"collective"'):
+            return cell_of(json.loads(text))
+    return Cell(None, run.problem or "the simulation ended early", is_error=True)
+
+
+def cell_of(result: dict[str, object]) -> Cell:
+    seconds = result.get("seconds")
+    return Cell(
+        seconds=round(seconds, RESOLUTION) if isinstance(seconds, float) else None,
+        left_out=str(result.get("left_out", "")),
+        correct=bool(result.get("correct", True)),
+    )
