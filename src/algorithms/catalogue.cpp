@@ -23,9 +23,10 @@ constexpr Parameter kWindow[] = {
     {"window", &Params::window, 4, 1, 64, false, "messages under way"}};
 constexpr Parameter kGrants[] = {
     {"window", &Params::window, 2, 1, 64, false, "blocks asked for and not yet there"}};
-// A rank that may send to two others has two full connections behind one port.
-constexpr Parameter kOneGrant[] = {
-    {"window", &Params::window, 1, 1, 64, false, "blocks asked for and not yet there"}};
+// So few bytes that no queue on the way overflows: 32K; yet the next are on their way in time.
+constexpr Parameter kGrantedSegments[] = {
+    kSegment[0],
+    {"window", &Params::window, 2, 1, 64, false, "segments asked for and not yet there"}};
 constexpr Parameter kMessagesPerStep[] = {
     {"radix", &Params::radix, 2, 2, 64, false, "messages per step, plus one"}};
 constexpr Parameter kRadix[] = {
@@ -102,7 +103,7 @@ constexpr Algorithm kCatalogue[] = {
     {set_of(scatter, scatterv), "knomial", scatter::knomial, kRadix, kAllCounts,
      "ceil(log_k p) levels, (p-1) b at the root", "textbook; radix as in MPICH"},
 
-    {set_of(allgather, allgatherv), "ring", allgather::ring, kNoParameters, kNone,
+    {set_of(allgather, allgatherv), "ring", allgather::ring, kBlockSegment, kNone,
      "p-1 rounds, (p-1) b", "textbook"},
     {set_of(allgather, allgatherv), "recursive_doubling", allgather::recursive_doubling,
      kNoParameters, kNone, "q rounds, (p-1) b (1 round, p b more to fold)",
@@ -125,9 +126,10 @@ constexpr Algorithm kCatalogue[] = {
     {set_of(alltoall, alltoallv, alltoallw), "pair", alltoall::pair, kNoParameters, kPowerOfTwo,
      "p-1 rounds, (p-1) b", "Faraj, Patarasuk, Yuan 2008"},
     {set_of(alltoall, alltoallv, alltoallw), "ring_light_barrier", alltoall::ring_light_barrier,
-     kOneGrant, kNone, "p-1 rounds of a token and a block, (p-1) b", "Faraj, Patarasuk, Yuan 2008"},
+     kGrantedSegments, kNone, "p-1 rounds of n tokens and segments, (p-1) b",
+     "Faraj, Patarasuk, Yuan 2008"},
     {set_of(alltoall, alltoallv, alltoallw), "pair_light_barrier", alltoall::pair_light_barrier,
-     kOneGrant, kPowerOfTwo, "p-1 rounds of a token and a block, (p-1) b",
+     kGrantedSegments, kPowerOfTwo, "p-1 rounds of n tokens and segments, (p-1) b",
      "Faraj, Patarasuk, Yuan 2008"},
     {set_of(alltoall, alltoallv, alltoallw), "bruck", alltoall::bruck, kMessagesPerStep, kMatrix,
      "ceil(log_k p) steps of k-1 messages, b p (k-1)/k log_k p",

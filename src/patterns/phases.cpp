@@ -34,8 +34,12 @@ void ring_allgather(Builder& b, const Rotation& order, const Partition& blocks, 
   const int p = order.size;
   const int v = order.position(b.rank());
   for (int s = 0; s < p - 1; ++s) {
-    if (s < p - next_held) b.send(order.rank(v + 1), blocks.block(order.wrap(v - s)));
-    if (s < p - held) b.recv(order.rank(v - 1), blocks.block(order.wrap(v - 1 - s)));
+    if (s < p - next_held)
+      for (const Slice segment : segments(blocks.block(order.wrap(v - s)), b.args()))
+        b.send(order.rank(v + 1), segment);
+    if (s < p - held)
+      for (const Slice segment : segments(blocks.block(order.wrap(v - 1 - s)), b.args()))
+        b.recv(order.rank(v - 1), segment);
   }
 }
 

@@ -16,8 +16,9 @@ void tree_bcast(Builder& b, const Rotation& order, int radix, Slice vector);
 Slice tree_reduce(Builder& b, const Rotation& order, int radix, Slice own, Slice workspace);
 
 // --- rings: p - 1 rounds of one block ------------------------------------------------------------
-/// Position v has block v at the start, everyone all of them at the end. `held`, `next_held`: how
-/// many blocks from the own one on this rank and the next already have and need not receive.
+/// Position v has block v at the start, everyone all of them at the end; blocks in segments of
+/// params.segment. `held`, `next_held`: how many blocks from the own one on this rank and the next
+/// already have and need not receive.
 void ring_allgather(Builder& b, const Rotation& order, const Partition& blocks, int held = 1,
                     int next_held = 1);
 

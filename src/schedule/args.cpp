@@ -23,6 +23,7 @@ Count Layout::offset(int i) const {
 
 Count Args::segment_of(Count length) const {
   constexpr Count kMaxSegments = 4096;
+  if (params.segment == 0) return std::max(length, Count{1});
   return std::max(
       {params.segment / unit_bytes, (length + kMaxSegments - 1) / kMaxSegments, Count{1}});
 }

@@ -23,7 +23,7 @@ struct Layout {
 
 /// Parameters an algorithm may take. A catalogue row names those it reads, with their limits.
 struct Params {
-  Count segment = 0;  ///< bytes of one pipeline segment
+  Count segment = 0;  ///< bytes of one pipeline segment; 0: nothing is cut
   Count radix = 0;    ///< k of k-nomial trees, radix of Bruck
   Count window = 0;   ///< messages in flight
   bool operator==(const Params&) const = default;
