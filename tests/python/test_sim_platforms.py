@@ -157,6 +157,8 @@ def test_a_last_switch_with_few_ranks() -> None:
         (["--collective", "bcast", "--algorithms", "native", "--selectors", "none"], "nothing to simulate"),
         (["--cfg", "a", "--", "a.c"], "--cfg a: write KEY:VALUE"),
         (["--force", "bcast", "--", "a.c"], "write COLLECTIVE=ALGORITHM"),
+        (["--flags", "'-O2", "--", "a.c"], "--flags '-O2: No closing quotation"),
+        (["--", "a.c", "two words"], "'two words': smpirun cannot pass on"),
         (["--", "a.f90"], "a.f90: no C or C++ source"),
         (["--", "missing.c"], "missing.c: no such file"),
     ],

@@ -88,12 +88,17 @@ def sim(
     if not out.is_terminal:
         out = Console(highlight=False, width=150)
     if command:
+        for argument in command:
+            if len(argument.split()) != 1:
+                raise UnisonoError(
+                    f"'{argument}': smpirun cannot pass on an empty argument or one with spaces"
+                )
         plan = program.Plan(
             network,
             count,
             Path(command[0]),
             command[1:],
-            shlex.split(flags),
+            words(flags),
             peers,
             launch.forced(force or []),
         )
@@ -107,6 +112,13 @@ def sim(
     print(json.dumps(table.to_json(), indent=1)) if as_json else terminal.show(table, out)
     if table.wrong() or table.failed():
         raise typer.Exit(1)
+
+
+def words(flags: str) -> list[str]:
+    try:
+        return shlex.split(flags)
+    except ValueError as error:
+        raise UnisonoError(f"--flags {flags}: {error}") from None
 
 
 def parse_selectors(text: str) -> list[str]:
