@@ -33,10 +33,14 @@ DATA = ROOT / "docs/results/defaults"
 TABLE = ROOT / "src/select/defaults.inc"
 PAGE = ROOT / "docs/results/defaults.md"
 SIZES = "8,1K,16K,128K,1M"
+LAB_SIZES = "8,1K,8K,64K,1M"
+LAB_BLOCK_SIZES = "8,1K,8K,64K"  # 16 blocks of 1M through a port of 100 Mb/s take a second and more
 WIN = 0.95
 SURE_WITHOUT_INTERVAL = 0.2  # native so slow that few repetitions fit into the time
 QUIET = 0.9  # share of idle time before and after a measurement
 MOST_RANKS = 32  # of the last row: beyond lies what nobody has measured
+BLOCKS = {"gather", "gatherv", "scatter", "scatterv", "allgather", "allgatherv"}
+BLOCKS |= {"alltoall", "alltoallv", "alltoallw"}
 REDUCING = {"reduce", "allreduce", "reduce_scatter", "reduce_scatter_block", "scan", "exscan"}
 UNKNOWN_BYTES = {"gatherv", "scatterv", "alltoallv", "alltoallw"}  # no rank knows all counts
 # Beside every algorithm with its standard parameters: pipelines want other segments where a message
@@ -49,6 +53,8 @@ VARIANTS = {
     "allreduce": ["ring:segment=16K"],
     "reduce_scatter": ["ring:segment=16K"],
     "reduce_scatter_block": ["ring:segment=16K"],
+    "allgather": ["ring:segment=16K"],
+    "allgatherv": ["ring:segment=16K"],
 }
 
 ALL = [
@@ -123,7 +129,8 @@ def measure(flavour: str, ranks: int, budget: float, collectives: str, sizes: st
     results = []
     for number, name in enumerate(names, 1):
         print(f"\r{flavour}, {ranks} ranks: {number}/{len(names)} {name:24}", end="", flush=True)
-        results.append(bench(flavour, ranks, budget, name, sizes, in_lab))
+        standard = (LAB_BLOCK_SIZES if name in BLOCKS else LAB_SIZES) if in_lab else SIZES
+        results.append(bench(flavour, ranks, budget, name, sizes or standard, in_lab))
     machine = results[0]["machine"]
     machine.pop("environment", None)
     place = "crowded" if machine["most_ranks_on_a_node"] > machine["cores"] else "roomy"
@@ -358,7 +365,7 @@ def main() -> int:
     run.add_argument("ranks", type=int, nargs="+")
     run.add_argument("--time-budget", type=float, default=1.5, help="seconds per cell")
     run.add_argument("--collectives", default="")
-    run.add_argument("--sizes", default=SIZES)
+    run.add_argument("--sizes", default="")
     run.add_argument("--lab", action="store_true", help="on the hosts of `unisono lab up`")
     commands.add_parser("derive").add_argument("--check", action="store_true")
     args = parser.parse_args()
