@@ -161,6 +161,9 @@ def measure(bed: Bed, budget: float, collectives: str, sizes: str) -> None:
         place = "ethernet"
     target = DATA / f"{bed.flavour}-{place}-{bed.ranks}.json"
     target.parent.mkdir(parents=True, exist_ok=True)
+    if collectives and target.exists():  # the others stay
+        cells += [c for c in json.loads(target.read_text())["cells"] if c["collective"] not in names]
+        cells.sort(key=lambda c: ALL.index(c["collective"]))
     head = json.dumps({"machine": machine, "date": results[0]["date"]})[:-1]
     target.write_text(head + ', "cells": [\n' + ",\n".join(map(json.dumps, cells)) + "\n]}\n")
     print(f"\n{target.relative_to(ROOT)}")

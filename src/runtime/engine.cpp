@@ -32,8 +32,8 @@ unsigned long long environment_hash() {
 
 /// Between nodes the network decides, whoever has a core.
 Place place_of(const NodeFacts& facts) {
-  if (!facts.one_node) return facts.fabric ? Place::fabric : Place::ethernet;
-  return facts.crowded ? Place::crowded : Place::roomy;
+  if (facts.one_node) return facts.crowded ? Place::crowded : Place::roomy;
+  return is_like_measured_ethernet(facts.network_rate) ? Place::ethernet : Place::elsewhere;
 }
 
 std::string bytes_text(Count bytes) { return format_size(bytes) + "B"; }

@@ -5,9 +5,10 @@
 namespace unisono {
 
 struct NodeFacts {
-  bool crowded = false;   ///< on some machine the job has more ranks than cores
-  bool one_node = false;  ///< all ranks share one node, as the MPI library sees it
-  bool fabric = false;    ///< some rank's host has a network that bypasses the kernel
+  bool crowded = false;     ///< on some machine the job has more ranks than cores
+  bool one_node = false;    ///< all ranks share one node, as the MPI library sees it
+  bool fabric = false;      ///< some rank's host has a network that bypasses the kernel
+  double network_rate = 0;  ///< bit/s between two nodes, seen once; 0 on one node or a fabric
 };
 
 /// Collective over `world`; the same facts on all ranks.

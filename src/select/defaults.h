@@ -13,9 +13,15 @@ namespace unisono {
 enum class Place : std::uint8_t {
   roomy,     ///< on one node, a core for every rank
   crowded,   ///< on one node, more ranks than cores
-  ethernet,  ///< on several nodes that reach each other through the kernel (TCP)
-  fabric,    ///< on several nodes with a network that bypasses the kernel
+  ethernet,  ///< on several nodes, with a network like the measured one
+  elsewhere  ///< on several nodes with another network, of which nothing is known
 };
+
+/// The ethernet of the table has 100 Mb/s. Pipelines that win there may lose where latency counts
+/// for more: at another rate the rows say nothing. `rate` in bit/s; 0: not known.
+constexpr bool is_like_measured_ethernet(double rate) {
+  return rate > 100e6 / 4 && rate < 100e6 * 4;
+}
 
 /// A cell: ranks and bytes are intervals with both ends in them. Bytes are those of Facts.
 struct Default {

@@ -38,7 +38,7 @@ class Selector {
   Selector() = default;
 
   /// Forces an algorithm; "default" takes it back. The error is one line.
-  Result<Spec> force(Collective collective, std::string_view spec);
+  Result<Spec> force(Collective collective, std::string_view text);
   /// The collectives that choose() might not leave to the MPI library.
   CollectiveSet candidates() const;
   /// Whether choose() might not leave a call of this size to the MPI library: a cheap first look.

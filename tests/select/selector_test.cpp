@@ -7,9 +7,9 @@
 namespace unisono {
 namespace {
 
-constexpr Place kPlaces[] = {Place::roomy, Place::crowded, Place::ethernet, Place::fabric};
+constexpr Place kPlaces[] = {Place::roomy, Place::crowded, Place::ethernet, Place::elsewhere};
 
-// What is left at the first look must be exactly what would have been left after the second.
+// What is left at the first look would have been left at the second.
 TEST(Selector, CoversWhateverItChooses) {
   int chosen = 0;
   for (const char* flavour : {"mpich", "openmpi", "abi"})
@@ -48,8 +48,10 @@ TEST(Selector, CoversTheForcedAndNotTheNative) {
   EXPECT_FALSE(selector.covers(Collective::bcast, 4, 8));
 }
 
-TEST(Selector, KnowsNothingOfFabrics) {
-  EXPECT_EQ(Selector("mpich", Place::fabric).candidates(), 0U);
+TEST(Selector, KnowsNothingOfOtherNetworks) {
+  EXPECT_EQ(Selector("mpich", Place::elsewhere).candidates(), 0U);
+  EXPECT_TRUE(is_like_measured_ethernet(94e6));
+  for (const double rate : {0.0, 10e6, 1e9, 10e9}) EXPECT_FALSE(is_like_measured_ethernet(rate));
 }
 
 }  // namespace
