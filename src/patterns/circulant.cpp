@@ -29,8 +29,8 @@ class ReceiveSearch {
   ReceiveSearch(const Circulant& graph, int rank)
       : graph_(graph), q_(graph.rounds()), target_(std::int64_t{rank} + graph.size()) {
     for (int e = 0; e <= q_; ++e) {
-      next_[index(e)] = static_cast<std::int8_t>(e - 1);
-      previous_[index(e)] = static_cast<std::int8_t>(e == q_ ? -1 : e + 1);
+      next_[index(e)] = e - 1;
+      previous_[index(e)] = e == q_ ? -1 : e + 1;
     }
     const int base = graph.base_block(rank);
     unlink(base);
@@ -71,7 +71,7 @@ class ReceiveSearch {
   const Circulant& graph_;
   int q_;
   std::int64_t target_;
-  std::array<std::int8_t, kMaxLog + 1> next_, previous_;
+  std::array<int, kMaxLog + 1> next_, previous_;
   Circulant::Receives found_{};
 };
 

@@ -11,7 +11,7 @@ namespace unisono {
 class IntegerArray {
  public:
   IntegerArray() = default;
-  IntegerArray(const int* values) : values_(values), wide_(false) {}
+  IntegerArray(const int* values) : values_(values) {}
   IntegerArray(const long* values) : values_(values), wide_(true) {}
   IntegerArray(const long long* values) : values_(values), wide_(true) {}
 

@@ -1,5 +1,6 @@
 #include "runtime/collective.h"
 
+#include <cstdint>
 #include <cstring>
 #include <memory>
 #include <vector>
@@ -37,7 +38,7 @@ class Key {
 
 // Size and rank are those of the communicator that holds the cache.
 void describe(Key& key, const Algorithm& algorithm, const Args& args) {
-  key.add(&algorithm);
+  key.add(reinterpret_cast<std::uintptr_t>(&algorithm));
   key.add(args.collective);
   key.add(args.in_place);
   key.add(args.commutative);

@@ -40,7 +40,7 @@ class Engine {
   bool ranks_agree() const;
   std::optional<int> decide_and_run(const Call& call);
   void report(Communicator& communicator, const Facts& facts, const Choice& choice);
-  void say(const std::string& line) const;
+  void say(const std::string& text) const;
 
   bool active_ = false;
   bool log_decisions_ = false;

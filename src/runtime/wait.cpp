@@ -1,10 +1,10 @@
 #include "runtime/wait.h"
 
 #include <sched.h>
-#include <time.h>
 
 #include <algorithm>
 #include <climits>
+#include <ctime>
 
 namespace unisono {
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sched.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -10,8 +11,6 @@
 #include <string_view>
 
 #include "unisono/unisono.h"
-
-extern char** environ;
 
 namespace unisono::bench {
 

@@ -34,7 +34,7 @@ Sideband::Sideband(MPI_Comm comm) {
 Sideband::~Sideband() { PMPI_Comm_free(&comm_); }
 
 void Sideband::exchange(const void* send, int send_count, int to, void* recv, int recv_count,
-                        int from, MPI_Datatype type) {
+                        int from, MPI_Datatype type) const {
   MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
   if (from >= 0) PMPI_Irecv(recv, recv_count, type, from, kTag, comm_, &requests[0]);
   if (to >= 0) PMPI_Isend(send, send_count, type, to, kTag, comm_, &requests[1]);

@@ -30,7 +30,7 @@ class Sideband {
 
  private:
   void exchange(const void* send, int send_count, int to, void* recv, int recv_count, int from,
-                MPI_Datatype type);
+                MPI_Datatype type) const;
 
   MPI_Comm comm_ = MPI_COMM_NULL;
   int rank_ = 0;
