@@ -7,6 +7,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <exception>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -94,7 +95,13 @@ int run(int argc, char** argv) {
 // smpirun looks for it by its name.
 __attribute__((visibility("default"))) int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
-  const int exit_code = unisono::sim::run(argc, argv);
+  int exit_code = 1;
+  try {
+    exit_code = unisono::sim::run(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "unisono-sim: %s\n", error.what());
+    MPI_Abort(MPI_COMM_WORLD, 1);
+  }
   MPI_Finalize();
   return exit_code;
 }
