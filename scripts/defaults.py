@@ -249,7 +249,7 @@ def intervals(collective: str, cells: list[Cell], allowed: set[str]) -> Iterator
             continue
         best = min(table, key=table.__getitem__)
         # A row goes on while its algorithm is nearly the best: fewer rows, less change of pace.
-        if current and table.get(current.spec, 9.0) <= 1.05 * table[best]:
+        if current and table.get(current.spec, 9.0) <= 1.02 * table[best]:
             current.most_bytes = cell["bytes"]
             current.ratio = max(current.ratio, table[current.spec])
             continue
