@@ -11,6 +11,7 @@
 #include "base/size.h"
 #include "runtime/collective.h"
 #include "runtime/node.h"
+#include "runtime/operation.h"
 #include "runtime/prepared.h"
 
 namespace unisono {
@@ -144,7 +145,10 @@ std::optional<int> Engine::decide_and_run(const Call& call) {
     return std::nullopt;
 
   int commutative = 1;
-  if (is_reducing(call.collective)) PMPI_Op_commutative(call.op, &commutative);
+  if (is_reducing(call.collective)) {
+    if (!is_defined(call.op, facts_of(call.recvtype).kind)) return std::nullopt;
+    PMPI_Op_commutative(call.op, &commutative);
+  }
   const Facts facts{call.collective, communicator->size(), *bytes, commutative != 0};
   const Choice choice = selector_.choose(facts);
   if ((log_decisions_ && communicator->rank() == 0) || (choice.unmet != nullptr && first_rank_))

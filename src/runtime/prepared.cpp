@@ -47,12 +47,6 @@ std::optional<Count> signature_bytes(const Call& call, int rank, int size) {
     if (!valid(count, type)) return std::nullopt;
     return count * facts_of(type).size;
   };
-  const auto reduced_bytes = [&](long long count) -> std::optional<Count> {
-    if (!valid(count, call.recvtype)) return std::nullopt;
-    const TypeFacts facts = facts_of(call.recvtype);
-    if (!is_defined(call.op, facts.kind)) return std::nullopt;
-    return count * facts.size;
-  };
   switch (c) {
     case barrier: return 0;
     case gather:
@@ -95,15 +89,13 @@ std::optional<Count> signature_bytes(const Call& call, int rank, int size) {
       return bytes_of(sum(call.recvcounts, size) / size, call.recvtype);
     case reduce_scatter:
       if (!valid(call.recvcounts, size)) return std::nullopt;
-      return reduced_bytes(sum(call.recvcounts, size));
-    case reduce_scatter_block: return reduced_bytes(call.recvcount * size);
+      return bytes_of(sum(call.recvcounts, size), call.recvtype);
+    case reduce_scatter_block: return bytes_of(call.recvcount * size, call.recvtype);
     case allgather:
     case alltoall:
       if (!in_place && !valid(call.sendcount, call.sendtype)) return std::nullopt;
       return bytes_of(call.recvcount, call.recvtype);
-    default:
-      return is_reducing(c) ? reduced_bytes(call.recvcount)
-                            : bytes_of(call.recvcount, call.recvtype);
+    default: return bytes_of(call.recvcount, call.recvtype);
   }
 }
 
