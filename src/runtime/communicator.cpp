@@ -58,18 +58,20 @@ bool within_world(MPI_Comm comm, int size) {
   return true;
 }
 
+/// Programs call many collectives in a row on one communicator: this saves the look-up.
+struct Last {
+  MPI_Comm comm;
+  unsigned long forgotten;
+  Communicator* state;  // null: there is none
+};
+constinit thread_local Last t_last{};
+
 }  // namespace
 
 Communicator* Communicator::of(MPI_Comm comm) {
-  // Programs call many collectives in a row on one communicator: this saves the look-up.
-  struct Last {
-    MPI_Comm comm = MPI_COMM_NULL;
-    unsigned long forgotten = 0;
-    Communicator* state = nullptr;
-  };
-  thread_local Last last;
   const unsigned long forgotten = g_forgotten.load(std::memory_order_acquire);
-  if (last.comm == comm && last.forgotten == forgotten) return last.state;
+  if (t_last.comm == comm && t_last.forgotten == forgotten && t_last.state != nullptr)
+    return t_last.state;
   if (comm == MPI_COMM_NULL || g_keyval == MPI_KEYVAL_INVALID) return nullptr;
   void* known = nullptr;
   int found = 0;
@@ -81,7 +83,7 @@ Communicator* Communicator::of(MPI_Comm comm) {
     if (PMPI_Comm_set_attr(comm, g_keyval, made.get()) != MPI_SUCCESS) return nullptr;
     state = made.release();
   }
-  last = {comm, forgotten, state};
+  t_last = {comm, forgotten, state};
   return state;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <mutex>
 
@@ -64,19 +65,28 @@ TypeFacts work_out(MPI_Datatype type, const Envelope& envelope) {
   return facts;
 }
 
-/// Predefined datatypes live as long as the process: a small cache of the last ones will do.
+/// Predefined datatypes live as long as the process, and so do their facts.
+const TypeFacts& keep_predefined(MPI_Datatype type, const TypeFacts& facts) {
+  static std::mutex& mutex = *new std::mutex;
+  static auto& all = *new std::map<MPI_Datatype, TypeFacts>;
+  const std::lock_guard lock(mutex);
+  return all.try_emplace(type, facts).first->second;
+}
+
+/// The predefined datatypes a thread has met last. Filled at compile time: a look at a variable
+/// that must be initialized first costs as much as the search.
 struct Recent {
-  MPI_Datatype type = MPI_DATATYPE_NULL;
-  TypeFacts facts;
+  MPI_Datatype type;
+  const TypeFacts* facts;  // null: empty
 };
+constinit thread_local std::array<Recent, 8> t_recent{};
+constinit thread_local std::size_t t_oldest = 0;
 
 }  // namespace
 
-TypeFacts facts_of(MPI_Datatype type) {
-  thread_local std::array<Recent, 8> recent;
-  thread_local std::size_t oldest = 0;
-  for (const Recent& r : recent)
-    if (r.type == type) return r.facts;
+const TypeFacts& facts_of(MPI_Datatype type) {
+  for (const Recent& r : t_recent)
+    if (r.type == type && r.facts != nullptr) return *r.facts;
 
   const auto stored = [type]() -> const TypeFacts* {
     void* value = nullptr;
@@ -88,9 +98,10 @@ TypeFacts facts_of(MPI_Datatype type) {
   const Envelope envelope = envelope_of(type);
   TypeFacts facts = work_out(type, envelope);
   if (envelope.is_predefined()) {
-    recent[oldest] = {type, facts};
-    oldest = (oldest + 1) % recent.size();
-    return facts;
+    const TypeFacts& kept = keep_predefined(type, facts);
+    t_recent[t_oldest] = {type, &kept};
+    t_oldest = (t_oldest + 1) % t_recent.size();
+    return kept;
   }
   // Two threads may meet a new type at once: what one has stored the other must not replace.
   static std::mutex mutex;
@@ -99,10 +110,9 @@ TypeFacts facts_of(MPI_Datatype type) {
     free_stand_in(facts);
     return *known;
   }
-  auto kept = std::make_unique<TypeFacts>(facts);
-  if (PMPI_Type_set_attr(type, g_keyval, kept.get()) == MPI_SUCCESS)
-    static_cast<void>(kept.release());
-  return facts;
+  auto* kept = new TypeFacts(facts);
+  PMPI_Type_set_attr(type, g_keyval, kept);  // a library that cannot leaves them for ever
+  return *kept;
 }
 
 void start_datatypes() {

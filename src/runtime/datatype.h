@@ -27,8 +27,9 @@ struct TypeFacts {
 inline constexpr TypeFacts kByteFacts{1, 0, 1, 0, 1, true, TypeKind::byte, {}};
 
 /// Derived datatypes keep their facts in an attribute, so that they are worked out once and
-/// forgotten with the type. Thread-safe once start_datatypes() has returned.
-TypeFacts facts_of(MPI_Datatype type);
+/// forgotten with the type; those of predefined ones stay. Thread-safe once start_datatypes() has
+/// returned.
+const TypeFacts& facts_of(MPI_Datatype type);
 
 void start_datatypes();  ///< after MPI_Init
 void stop_datatypes();   ///< before MPI_Finalize
