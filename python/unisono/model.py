@@ -1,0 +1,75 @@
+"""The cost model: measured on a test bed once, then asked what algorithms would take (docs/reference/model.md)."""
+
+import json
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from unisono import jobs, places
+from unisono.beds import Bed
+from unisono.errors import UnisonoError
+from unisono.places import Mpi
+
+
+@dataclass(frozen=True)
+class Job:
+    """One call, and the algorithms to be priced for it."""
+
+    collective: str
+    ranks: int
+    nodes: int  # blocks of neighbouring ranks, equally many on each but the last
+    bytes: int  # as in a profile: the vector, one block, or (reduce_scatter) all blocks
+    specs: Sequence[str]
+    root: int = 0
+
+
+@dataclass(frozen=True)
+class Prediction:
+    spec: str
+    seconds: float | None  # None: the MPI library's own, or unmet
+    unmet: str = ""  # what the algorithm lacks for this call; empty: it can serve it
+
+
+def calibrate(
+    bed: Bed, mpi: Mpi, ranks: int, file: Path, per_host: int | None = None, silence: float = 120.0
+) -> Path:
+    """Measures the bed with so many ranks (seconds), fits the model and writes it to `file`."""
+    line, environment = bed.command(
+        mpi, ranks, bed.per_host(ranks, per_host), [str(places.program(f"unisono-calibrate-{mpi.flavour}"))]
+    )
+    outcome = jobs.run(line, environment, silence)
+    if not outcome.ok:
+        raise UnisonoError(f"unisono-calibrate: {outcome.problem}")
+    with tempfile.NamedTemporaryFile("w", suffix=".json") as samples:
+        samples.write(outcome.output[max(0, outcome.output.find("{")) :])  # a launcher's warnings come first
+        samples.flush()
+        ask("fit", samples.name, "-o", str(file))
+    return file
+
+
+def predict(machine: Path, wanted: Sequence[Job]) -> list[list[Prediction]]:
+    """For each job its specs, the fastest first, those without a time last."""
+    told = ask(
+        "predict", "--machine", str(machine), "--jobs", "-", given=json.dumps([asdict(job) for job in wanted])
+    )
+    return [
+        [Prediction(row["spec"], row["seconds"], row.get("unmet", "")) for row in rows]
+        for rows in json.loads(told)
+    ]
+
+
+def shapes(ranks: int, dimensions: int = 3) -> list[tuple[int, ...]]:
+    """The grids worth trying: ordered factorisations, and for awkward numbers of ranks ragged ones."""
+    return [
+        tuple(shape) for shape in json.loads(ask("shapes", "--ranks", str(ranks), "--dims", str(dimensions)))
+    ]
+
+
+def ask(*arguments: str, given: str = "") -> str:
+    command = [str(places.program("unisono-model")), *arguments]
+    done = subprocess.run(command, input=given, check=False, capture_output=True, text=True)
+    if done.returncode:
+        raise UnisonoError(done.stderr.strip() or f"unisono-model: exit status {done.returncode}")
+    return done.stdout
