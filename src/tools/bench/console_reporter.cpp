@@ -23,7 +23,7 @@ std::string interval(const MedianEstimate& e) {
 class ConsoleReporter : public Reporter {
  public:
   void begin(const Machine& machine, const Options& options) override {
-    fmt::print("# Unisono {} bench, {}\n", machine.unisono_version, machine.mpi_library);
+    fmt::print("# Unisono {} bench, {}\n", machine.unisono_version, machine.surroundings.library);
     fmt::print("# {} ranks on {} node{}, up to {} on a node, {} cores there\n", machine.ranks,
                machine.nodes, machine.nodes == 1 ? "" : "s", machine.most_ranks_on_a_node,
                machine.cores);
@@ -37,6 +37,8 @@ class ConsoleReporter : public Reporter {
         "# Ratio: time / native's time, median over pairs within a block; below 1 is faster "
         "than native.\n");
     fmt::print("# *: handed to the MPI library.   n/a: the arm cannot serve the call.\n");
+    if (options.measure.race)
+      fmt::print("# -: left the race, n/a as well where there was no time to try.\n");
   }
 
   void begin_table(const Table& table) override {
@@ -85,7 +87,9 @@ class ConsoleReporter : public Reporter {
         if (ratio) line += fmt::format("{:>{}}", "", kRatioWidth + kRatioIntervalWidth);
         continue;
       }
-      const std::string time = microseconds(arm.time_us.median) + (arm.passed_on ? "*" : " ");
+      const std::string time = microseconds(arm.time_us.median) + (arm.passed_on ? "*"
+                                                                   : arm.left    ? "-"
+                                                                                 : " ");
       line += fmt::format("{:>{}}{:>{}}", time, kTimeWidth, interval(arm.time_us), kIntervalWidth);
       if (arm.ratio)
         line += fmt::format("{:>{}.2f}{:>{}}", arm.ratio->median, kRatioWidth,

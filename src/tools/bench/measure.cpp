@@ -6,19 +6,19 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <numeric>
+#include <limits>
+#include <span>
 #include <stdexcept>
 
+#include "tools/bench/race.h"
 #include "unisono/unisono.h"
 
 namespace unisono::bench {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
+double seconds_since(Measurer::Clock::time_point begin) {
+  return std::chrono::duration<double>(Measurer::Clock::now() - begin).count();
 }
 
 unsigned long long calls_passed_on() {
@@ -38,7 +38,11 @@ constexpr double kLongestBatch = 500e-6;
 constexpr int kBlocksWanted = 40;
 constexpr int kFewestBlocks = 6;  // the fewest whose range is a 95 % interval of the median
 constexpr int kMostCalls = 4096;
-constexpr double kPatience = 5;  // times the budget, after which even fewer blocks must do
+constexpr double kPatience = 5;        // times the budget, after which even fewer blocks must do
+constexpr double kLongCall = 20e-3;    // seconds; a batch of one call, unless that was the set-up
+constexpr double kVeryLongCall = 0.3;  // no set-up takes so long
+constexpr RaceRules kRules;
+constexpr std::size_t kFinalists = 2;  // beside native, when time is short
 
 }  // namespace
 
@@ -49,6 +53,7 @@ struct Measurer::Contender {
   double seconds = 0;           // this rank's time of a call in the last batch
   bool not_by_unisono = false;  // in the last batch, on this rank
   bool wrong = false;           // in any batch, on this rank
+  int blocks = 0;               // that its times are of; none: of its first call
 };
 
 void Measurer::select(const Cell& cell, const Arm& arm) const {
@@ -109,31 +114,117 @@ void Measurer::warm_up(Cell& cell, std::vector<Contender>& contenders) {
   const double batch_seconds =
       std::clamp(options_.budget_seconds / kBlocksWanted / static_cast<double>(contenders.size()),
                  kShortestBatch, kLongestBatch);
-  const auto calls_for = [&](double seconds) {
-    const double calls = std::ceil(batch_seconds / std::max(seconds, 1e-9));
-    return static_cast<int>(std::min<double>(calls, kMostCalls));
-  };
+  double fastest = std::numeric_limits<double>::infinity();
   for (Contender& contender : contenders) {
+    if (options_.race && elapsed_ > options_.budget_seconds / 2 && std::isfinite(fastest)) {
+      contender.result.left = true;  // no time left even to try it
+      continue;
+    }
     run(cell, contender, 1);
-    double facts[] = {contender.not_by_unisono ? 1.0 : 0.0, 0};
+    double facts[] = {contender.not_by_unisono ? 1.0 : 0.0, contender.seconds,
+                      seconds_since(begin_)};
     sideband_.agree(facts);
+    elapsed_ = facts[2];
     contender.result.passed_on = facts[0] != 0;
     contender.result.available = facts[0] == 0 || contender.arm->may_pass_on;
     if (!contender.result.available) continue;
-    for (int calls = 2, round = 0; round < 2; ++round) {
-      run(cell, contender, calls);
-      double seconds[] = {contender.seconds};
-      sideband_.agree(seconds);
-      contender.calls = calls_for(seconds[0]);
-      if (contender.calls <= calls) break;
-      calls = std::min(contender.calls, 64);
+    contender.result.calls_per_batch = 1;
+    if (options_.race && !contender.arm->is_library &&
+        hopeless_at_once(facts[1], fastest, kRules)) {
+      contender.result.left = true;
+      contender.result.samples_us = {facts[1] * 1e6};
+      continue;
     }
-    contender.result.calls_per_batch = contender.calls;
+    fastest = std::min(fastest, facts[1]);
+    find_batch(cell, contender, facts[1], batch_seconds);
   }
 }
 
+void Measurer::find_batch(Cell& cell, Contender& contender, double first_call,
+                          double batch_seconds) {
+  if (first_call < kVeryLongCall) {
+    for (int calls = first_call < kLongCall ? 2 : 1, round = 0; round < 2; ++round) {
+      run(cell, contender, calls);
+      double seconds[] = {contender.seconds};
+      sideband_.agree(seconds);
+      const double wanted = std::ceil(batch_seconds / std::max(seconds[0], 1e-9));
+      contender.calls = static_cast<int>(std::min<double>(wanted, kMostCalls));
+      if (contender.calls <= calls) break;
+      calls = std::min(contender.calls, 64);
+    }
+  }
+  contender.result.calls_per_batch = contender.calls;
+}
+
+// What is agreed on after a block: of every arm its time, whether it ran elsewhere, and whether it
+// was wrong; then how long the cell has taken.
+bool Measurer::record(std::vector<Contender>& contenders, const std::vector<std::size_t>& order) {
+  const std::size_t n = contenders.size();
+  std::vector<double> maxima(3 * n + 1), sums(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    maxima[i] = sums[i] = contenders[i].seconds;
+    maxima[n + i] = contenders[i].not_by_unisono ? 1 : 0;
+    maxima[2 * n + i] = contenders[i].wrong ? 1 : 0;
+  }
+  maxima[3 * n] = seconds_since(begin_);
+  sideband_.agree(maxima, sums);
+
+  bool correct = true;
+  for (const std::size_t i : order) {
+    ArmResult& result = contenders[i].result;
+    const double seconds = options_.mean_over_ranks ? sums[i] / sideband_.size() : maxima[i];
+    result.samples_us.push_back(seconds * 1e6);
+    ++contenders[i].blocks;
+    result.correct = maxima[2 * n + i] == 0;
+    correct &= result.correct;
+    if (maxima[n + i] == 0) continue;
+    result.passed_on = true;
+    result.available = contenders[i].arm->may_pass_on;
+  }
+  block_ = maxima[3 * n] - elapsed_;
+  elapsed_ = maxima[3 * n];
+  return correct;
+}
+
+bool Measurer::over(int blocks) const {
+  const double budget = options_.budget_seconds;
+  if (blocks >= options_.max_blocks) return true;
+  if (options_.race) return elapsed_ + block_ > budget;
+  return elapsed_ >= budget * kPatience || (elapsed_ >= budget && blocks >= kFewestBlocks);
+}
+
+// Rank 0 judges for all: mathematical libraries need not give the same bits on all machines.
+bool Measurer::race(std::vector<Contender>& contenders, std::vector<std::size_t>& order) {
+  const std::size_t n = contenders.size();
+  std::vector<Racer> racers(n);
+  double before = 0, after = 0;
+  for (std::size_t i = 0; i < n; ++i) racers[i].runs = false;
+  for (const std::size_t i : order) {
+    racers[i] = {contenders[i].result.samples_us, true};
+    for (double& time : racers[i].times) time *= 1e-6;
+    before += racers[i].times.back() * contenders[i].calls;
+  }
+  std::vector<double> decision(n + 1);
+  if (sideband_.rank() == 0) {
+    Verdict verdict = judge(racers, 0, kRules);
+    const auto blocks = static_cast<int>(racers[0].times.size());
+    const double wanted = block_ * (kRules.fewest_blocks - blocks);
+    if (verdict.leave.empty() && elapsed_ + wanted > options_.budget_seconds)
+      verdict.leave = all_but_fastest(racers, 0, kFinalists);
+    for (const std::size_t i : verdict.leave) decision[i] = 1;
+    decision[n] = verdict.settled ? 1 : 0;
+  }
+  sideband_.agree(decision);
+  for (std::size_t i = 0; i < n; ++i) contenders[i].result.left |= decision[i] != 0;
+  std::erase_if(order, [&](std::size_t i) { return contenders[i].result.left; });
+  for (const std::size_t i : order) after += racers[i].times.back() * contenders[i].calls;
+  if (before > 0) block_ *= after / before;
+  return decision[n] != 0;
+}
+
 CellResult Measurer::measure(const Setting& setting, const std::vector<Arm>& arms) {
-  const auto begin = Clock::now();
+  begin_ = Clock::now();
+  elapsed_ = 0;
   Cell cell(setting);
   bytes_ = setting.bytes;
   std::vector<Contender> contenders;
@@ -144,52 +235,29 @@ CellResult Measurer::measure(const Setting& setting, const std::vector<Arm>& arm
 
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < contenders.size(); ++i)
-    if (contenders[i].result.available) order.push_back(i);
+    if (contenders[i].result.available && !contenders[i].result.left) order.push_back(i);
 
-  // What is agreed on after a block: of every arm its time, whether it ran elsewhere, and whether
-  // it was wrong; then how long the cell has taken.
-  const std::size_t n = contenders.size();
-  bool wrong = false;
-  double elapsed = 0;
-  for (int blocks = 0; !order.empty(); ++blocks) {
+  bool correct = true;
+  for (int blocks = 1; !order.empty(); ++blocks) {
     std::shuffle(order.begin(), order.end(), random_);
     for (const std::size_t i : order) run(cell, contenders[i], contenders[i].calls);
-
-    std::vector<double> maxima(3 * n + 1), sums(n);
-    for (std::size_t i = 0; i < n; ++i) {
-      maxima[i] = sums[i] = contenders[i].seconds;
-      maxima[n + i] = contenders[i].not_by_unisono ? 1 : 0;
-      maxima[2 * n + i] = contenders[i].wrong ? 1 : 0;
-    }
-    maxima[3 * n] = seconds_since(begin);
-    sideband_.agree(maxima, sums);
-
-    for (const std::size_t i : order) {
-      ArmResult& result = contenders[i].result;
-      const double seconds = options_.mean_over_ranks ? sums[i] / sideband_.size() : maxima[i];
-      result.samples_us.push_back(seconds * 1e6);
-      result.correct = maxima[2 * n + i] == 0;
-      wrong |= !result.correct;
-      if (maxima[n + i] == 0) continue;
-      result.passed_on = true;
-      result.available = contenders[i].arm->may_pass_on;
-    }
+    correct = record(contenders, order);
     std::erase_if(order, [&](std::size_t i) { return !contenders[i].result.available; });
-    elapsed = maxima[3 * n];
-    if (wrong || blocks + 1 >= options_.max_blocks) break;
-    if (elapsed >= options_.budget_seconds && blocks + 1 >= kFewestBlocks) break;
-    if (elapsed >= options_.budget_seconds * kPatience) break;
+    if (!correct || (options_.race && race(contenders, order)) || over(blocks)) break;
   }
 
-  CellResult result{setting.collective, setting.bytes, std::nullopt, {}, elapsed, !wrong};
+  CellResult result{setting.collective, setting.bytes, std::nullopt, {}, elapsed_, correct};
   const auto library = std::find_if(contenders.begin(), contenders.end(),
                                     [](const Contender& c) { return c.arm->is_library; });
   for (Contender& contender : contenders) {
     ArmResult& arm = contender.result;
     if (arm.available) {
       arm.time_us = estimate_median(arm.samples_us);
-      if (library != contenders.end() && !contender.arm->is_library)
-        arm.ratio = estimate_median(paired_ratios(arm.samples_us, library->result.samples_us));
+      if (library != contenders.end() && !contender.arm->is_library && contender.blocks > 0) {
+        const std::span<const double> native = library->result.samples_us;
+        arm.ratio =
+            estimate_median(paired_ratios(arm.samples_us, native.first(arm.samples_us.size())));
+      }
     }
     result.arms.push_back(arm);
   }

@@ -10,8 +10,12 @@
 // - the others (bcast, gather, scatter, reduce, scan, exscan and their forms) would overlap with
 //   their successors, and a batch would show the throughput of a pipeline: a barrier before every
 //   call, only the calls are timed, as OSU's benchmarks do.
+// In a race (race.h) arms that are out of the question leave, and the budget is kept whatever
+// happens.
+//
 // Of a rank's own time the maximum over the ranks is taken (or the mean, as OSU prints it).
 #pragma once
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -38,10 +42,12 @@ struct ArmResult {
   bool available = false;  ///< false: runs native, so that there is nothing to report
   bool correct = true;     ///< on all ranks, in all iterations
   bool passed_on = false;  ///< "default" handed the call to the MPI library
+  bool left = false;       ///< the race: further blocks would not have been worth it
   int calls_per_batch = 0;
   std::vector<double> samples_us;  ///< per block: time of a call
   MedianEstimate time_us;
-  std::optional<MedianEstimate> ratio;  ///< time / native's time, paired by block; < 1 is faster
+  /// time / native's time, paired by block; < 1 is faster. Nothing without a block.
+  std::optional<MedianEstimate> ratio;
 };
 
 struct CellResult {
@@ -57,10 +63,13 @@ struct MeasureOptions {
   double budget_seconds = 0.5;
   int max_blocks = 1000;
   bool mean_over_ranks = false;
+  bool race = false;  ///< arms leave as soon as they are out of the question, see race.h
 };
 
 class Measurer {
  public:
+  using Clock = std::chrono::steady_clock;
+
   Measurer(Sideband& sideband, MeasureOptions options, std::uint64_t seed)
       : sideband_(sideband), options_(options), random_(seed) {}
 
@@ -74,13 +83,24 @@ class Measurer {
   /// Fills, runs and verifies a batch; the result lies in `contender`.
   void run(Cell& cell, Contender& contender, int calls);
   void warm_up(Cell& cell, std::vector<Contender>& contenders);
+  void find_batch(Cell& cell, Contender& contender, double first_call, double batch_seconds);
+  /// Agrees on a block and records it; whether it was right.
+  bool record(std::vector<Contender>& contenders, const std::vector<std::size_t>& order);
+  bool over(int blocks) const;
+  /// Lets arms leave; whether the cell is settled.
+  bool race(std::vector<Contender>& contenders, std::vector<std::size_t>& order);
   void check(const Cell& cell, Contender& contender);
 
   Sideband& sideband_;
   MeasureOptions options_;
   std::mt19937_64 random_;
   std::uint64_t iteration_ = 0;  // never repeats: every batch has its own values
+
+  // Of the cell:
   Count bytes_ = 0;
+  Clock::time_point begin_;
+  double elapsed_ = 0;  // seconds since then, as agreed on
+  double block_ = 0;    // seconds that the last block took
 };
 
 }  // namespace unisono::bench

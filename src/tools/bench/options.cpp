@@ -107,6 +107,9 @@ std::optional<Options> parse_command_line(int argc, char** argv, int ranks, bool
       ->check(CLI::PositiveNumber);
   app.add_option("--max-blocks", o.measure.max_blocks, "repetitions of all arms, at most")
       ->check(CLI::PositiveNumber);
+  app.add_flag("--race", o.measure.race,
+               "arms that are surely not the fastest leave; ends when nothing is left to be told, "
+               "and never later than --time-budget (needs native among the arms)");
   app.add_option("--time", time, "of the ranks' times: max, or mean as OSU prints")
       ->check(CLI::IsMember({"max", "mean"}));
   app.add_option("--root", o.root, "of bcast, gather, scatter, reduce");
@@ -138,6 +141,11 @@ std::optional<Options> parse_command_line(int argc, char** argv, int ranks, bool
     const auto parsed_operation = operation_named(operation);
     if (!parsed_operation) throw CLI::ValidationError("--op", "there are: " + operation_names());
     o.operation = *parsed_operation;
+    // The race is run against native, which comes first.
+    const auto native = std::find(o.arms.begin(), o.arms.end(), "native");
+    if (o.measure.race && native == o.arms.end())
+      throw CLI::ValidationError("--race", "needs native among the --arms");
+    if (o.measure.race) std::rotate(o.arms.begin(), native, native + 1);
     check_consistent(o, ranks);
   } catch (const CLI::ParseError& error) {
     std::ostringstream out, err;
