@@ -42,8 +42,8 @@ def parse_size(text: str, option: str) -> int:
     return int(match[1]) * FACTORS[match[2].upper()]
 
 
-def parse_sizes(text: str, option: str = "--sizes") -> tuple[int, ...]:
-    """As unisono-bench reads them: "8,64K,1M", "8:1M" (doubling), or both mixed."""
+def parse_sizes(text: str, option: str = "--sizes", factor: int = 2) -> tuple[int, ...]:
+    """As unisono-bench reads them: "8,64K,1M", "8:1M" (doubling, or by `factor`), or both mixed."""
     sizes: list[int] = []
     for piece in names(text):
         first, separator, last = piece.partition(":")
@@ -52,7 +52,7 @@ def parse_sizes(text: str, option: str = "--sizes") -> tuple[int, ...]:
             raise UnisonoError(f"{option} {piece}: sizes begin at 1, and the first is the smaller")
         while size <= end:
             sizes.append(size)
-            size *= 2
+            size *= factor
     if not sizes:
         raise UnisonoError(f"{option}: no size")
     return tuple(sorted(set(sizes)))
