@@ -24,7 +24,7 @@ LAYERS = [
 ]
 MPI_LAYERS = {"runtime", "interpose", "tools"}
 # Tools and the stub that must work without an MPI library.
-NO_MPI = ("src/interpose/stub/", "src/tools/schedule/", "src/tools/unisono_exec")
+NO_MPI = ("src/interpose/stub/", "src/tools/schedule/", "src/tools/model/", "src/tools/unisono_exec")
 # Third-party headers by layer; the preload library holds nothing that it does not need.
 LIBRARIES = {
     "nlohmann/": {"schedule", "model", "select", "tools"},

@@ -1,0 +1,178 @@
+#include "model/fit.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "base/statistics.h"
+
+namespace unisono {
+
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr double kTolerance = 0.2;        // of a point's distance from its line
+constexpr double kLeastSeconds = 1e-9;    // below that a clock tells nothing
+constexpr Count kLeastLocalBytes = 4096;  // of copies and reductions that show a rate
+constexpr std::array<const char*, 5> kQuantities{"one_way", "gap", "exchange", "reduce", "copy"};
+
+struct Line {
+  double alpha = 0, beta = 0;
+
+  double at(double bytes) const { return alpha + beta * bytes; }
+  bool fits(const Point& point) const {
+    return std::abs(at(point.bytes) - point.seconds) <= kTolerance * point.seconds;
+  }
+};
+
+struct Weighted {
+  double value, weight;
+};
+
+double weighted_median(std::vector<Weighted> values) {
+  std::sort(values.begin(), values.end(),
+            [](const Weighted& a, const Weighted& b) { return a.value < b.value; });
+  double half = 0;
+  for (const Weighted& each : values) half += each.weight / 2;
+  for (const Weighted& each : values)
+    if ((half -= each.weight) <= 0) return each.value;
+  return values.back().value;
+}
+
+// Times err in proportion, so that a slope is worth as much as the two points are apart, in units
+// of what the farther one errs.
+Line theil_sen(std::span<const Point> points) {
+  std::vector<Weighted> slopes, heights;
+  for (std::size_t j = 1; j < points.size(); ++j)
+    for (std::size_t i = 0; i < j; ++i) {
+      const double distance = points[j].bytes - points[i].bytes;
+      const double error = std::max(points[i].seconds, points[j].seconds);
+      slopes.push_back({(points[j].seconds - points[i].seconds) / distance, distance / error});
+    }
+  Line line;
+  line.beta = std::max(0.0, weighted_median(slopes));
+  for (const Point& point : points)
+    heights.push_back({point.seconds - line.beta * point.bytes, 1 / point.seconds});
+  line.alpha = weighted_median(heights);
+  return line;
+}
+
+/// Whether the line stands for the points: no two neighbours beside it, and not the first or last.
+bool stands_for(const Line& line, std::span<const Point> points) {
+  if (!line.fits(points.front()) || !line.fits(points.back())) return false;
+  for (std::size_t i = 1; i < points.size(); ++i)
+    if (!line.fits(points[i - 1]) && !line.fits(points[i])) return false;
+  return true;
+}
+
+/// The slope of a last point that is alone: from the one before, as far as times grow.
+Line through_last(std::span<const Point> points) {
+  const Point& last = points.back();
+  if (points.size() == 1) return {last.seconds, 0};
+  const Point& before = points[points.size() - 2];
+  const double beta = std::max(0.0, (last.seconds - before.seconds) / (last.bytes - before.bytes));
+  return {last.seconds - beta * last.bytes, beta};
+}
+
+/// The medians of a quantity by size.
+std::vector<Point> medians(const Samples& samples, Sample::Quantity quantity, LevelId level,
+                           bool shared_out = false) {
+  std::map<Count, double> by_size;
+  for (const Sample& sample : samples.samples)
+    if (sample.quantity == quantity && sample.level == level && !sample.seconds.empty())
+      by_size[sample.bytes] = median(sample.seconds) / (shared_out ? sample.active : 1);
+  std::vector<Point> points;
+  for (const auto& [bytes, seconds] : by_size)
+    points.push_back({static_cast<double>(bytes), std::max(seconds, kLeastSeconds)});
+  return points;
+}
+
+/// Seconds per byte of copies or reductions.
+std::optional<double> rate(const Samples& samples, Sample::Quantity quantity) {
+  std::vector<double> rates;
+  for (const Sample& sample : samples.samples)
+    if (sample.quantity == quantity && sample.bytes >= kLeastLocalBytes && !sample.seconds.empty())
+      rates.push_back(median(sample.seconds) / static_cast<double>(sample.bytes));
+  if (rates.empty()) return std::nullopt;
+  return median(rates);
+}
+
+Sample sample_from(const Json& row) {
+  Sample sample;
+  const auto name = row.at("quantity").get<std::string>();
+  const auto found = std::find(kQuantities.begin(), kQuantities.end(), name);
+  if (found == kQuantities.end()) throw Json::other_error::create(501, "no quantity " + name, &row);
+  sample.quantity = static_cast<Sample::Quantity>(found - kQuantities.begin());
+  sample.bytes = row.at("bytes").get<Count>();
+  sample.seconds = row.at("seconds").get<std::vector<double>>();
+  sample.active = std::max(1, row.value("active", 1));
+  if (sample.quantity <= Sample::exchange)
+    sample.level = row.at("level").get<int>() == 0 ? kWithinNode : kBetweenNodes;
+  return sample;
+}
+
+}  // namespace
+
+// Sizes between two lines: up to the geometric mean, since nobody knows where the change is.
+Cost fit_cost(std::span<const Point> points) {
+  Cost cost;
+  for (std::size_t first = 0; first < points.size();) {
+    std::size_t count = points.size() - first;
+    Line line;
+    for (; count > 1; --count) {
+      line = theil_sen(points.subspan(first, count));
+      if (stands_for(line, points.subspan(first, count))) break;
+    }
+    if (count == 1) line = through_last(points.first(first + 1));
+    const double from =
+        first == 0 ? 0 : std::sqrt(std::max(1.0, points[first - 1].bytes) * points[first].bytes);
+    cost.pieces.push_back({from, line.alpha, line.beta});
+    first += count;
+  }
+  return cost;
+}
+
+Result<Samples> read_samples(std::string_view text) {
+  const Json file = Json::parse(text, nullptr, false);
+  if (!file.is_object() || file.value("format", Json()) != "unisono-samples" ||
+      file.value("version", Json()) != 1)
+    return Error{
+        "no file of samples (\"format\": \"unisono-samples\", version 1): unisono-calibrate prints "
+        "one"};
+  try {
+    Samples samples;
+    samples.flavour = file.at("mpi").at("flavour").get<std::string>();
+    samples.library = file.at("mpi").at("library").get<std::string>();
+    for (const Json& row : file.at("samples")) samples.samples.push_back(sample_from(row));
+    return samples;
+  } catch (const Json::exception& error) {
+    return Error{std::string("a broken file of samples: ") + error.what()};
+  }
+}
+
+Result<Machine> fit(const Samples& samples) {
+  Machine machine{.flavour = samples.flavour, .library = samples.library};
+  for (const LevelId level : {kWithinNode, kBetweenNodes}) {
+    const auto one_way = medians(samples, Sample::one_way, level);
+    const auto gap = medians(samples, Sample::gap, level);
+    const auto shared = medians(samples, Sample::exchange, level, true);
+    if (one_way.empty()) continue;
+    if (gap.empty() || shared.empty())
+      return Error{"one-way times but no gap or exchange " +
+                   std::string(level == kWithinNode ? "within a node" : "between nodes")};
+    machine.levels[level] = {fit_cost(one_way), fit_cost(gap), fit_cost(shared)};
+  }
+  if (!machine.levels[kWithinNode] && !machine.levels[kBetweenNodes])
+    return Error{"no one-way times: calibrate with 2 ranks at least"};
+  const auto gamma = rate(samples, Sample::reduce);
+  const auto copy = rate(samples, Sample::copy);
+  if (!gamma || !copy) return Error{"no times of reductions or copies of 4 KB or more"};
+  machine.gamma = *gamma;
+  machine.copy = *copy;
+  return machine;
+}
+
+}  // namespace unisono

@@ -1,0 +1,48 @@
+// From measured times to a machine. Robust: a message that waited for a TCP timeout takes a
+// thousand times as long as the others and must not count, and neither must a size at which most of
+// them did.
+#pragma once
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "model/machine.h"
+
+namespace unisono {
+
+/// Repeated measurements of one thing at one size.
+struct Sample {
+  enum Quantity { one_way, gap, exchange, reduce, copy };
+  Quantity quantity = one_way;
+  LevelId level = kWithinNode;  ///< one_way, gap and exchange
+  Count bytes = 0;
+  int active = 1;               ///< exchange: ranks that send at once, on one node or on all
+  std::vector<double> seconds;  ///< one_way: of a trip; gap, exchange: a message; else the bytes
+};
+
+struct Samples {
+  std::string flavour;
+  std::string library;
+  std::vector<Sample> samples;
+};
+
+/// What unisono-calibrate prints: {"format": "unisono-samples", "version": 1, ...}. The error is
+/// one line.
+Result<Samples> read_samples(std::string_view text);
+
+/// The error says what was not measured.
+Result<Machine> fit(const Samples& samples);
+
+struct Point {
+  double bytes = 0;
+  double seconds = 0;
+};
+
+/// As few lines as possible, each through its points within 20 %, but for single points with
+/// neighbours that fit. Each line is by weighted medians of slopes (Theil-Sen), with relative
+/// errors. Precondition: not empty, ascending sizes.
+Cost fit_cost(std::span<const Point> points);
+
+}  // namespace unisono

@@ -1,0 +1,94 @@
+#include "model/machine.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+namespace unisono {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kFormat = "unisono-machine";
+constexpr int kVersion = 1;
+constexpr std::array<const char*, kLevels> kLevelNames{"within_node", "between_nodes"};
+
+Json json(const Cost& cost) {
+  Json pieces = Json::array();
+  for (const Cost::Piece& piece : cost.pieces)
+    pieces.push_back(
+        {{"from_bytes", piece.from}, {"alpha_s", piece.alpha}, {"beta_s_per_byte", piece.beta}});
+  return pieces;
+}
+
+Cost cost_from(const Json& pieces) {
+  Cost cost;
+  for (const Json& piece : pieces)
+    cost.pieces.push_back({piece.at("from_bytes").get<double>(), piece.at("alpha_s").get<double>(),
+                           piece.at("beta_s_per_byte").get<double>()});
+  const auto before = [](const Cost::Piece& a, const Cost::Piece& b) { return a.from < b.from; };
+  std::sort(cost.pieces.begin(), cost.pieces.end(), before);
+  return cost;
+}
+
+Level level_from(const Json& level) {
+  return {cost_from(level.at("one_way")), cost_from(level.at("gap")),
+          cost_from(level.at("shared"))};
+}
+
+}  // namespace
+
+double Cost::operator()(Count bytes) const {
+  if (pieces.empty()) return 0;
+  const auto size = static_cast<double>(bytes);
+  const Piece* piece = &pieces.front();
+  for (const Piece& next : pieces)
+    if (next.from <= size) piece = &next;
+  return std::max(0.0, piece->alpha + piece->beta * size);
+}
+
+Level hockney(double alpha, double beta) {
+  const Cost cost{{{0, alpha, beta}}};
+  return {cost, cost, {}};
+}
+
+std::string write_machine(const Machine& machine) {
+  Json levels = Json::object();
+  for (int l = 0; l < kLevels; ++l)
+    if (const auto& level = machine.levels[l])
+      levels[kLevelNames[l]] = {{"one_way", json(level->one_way)},
+                                {"gap", json(level->gap)},
+                                {"shared", json(level->shared)}};
+  return Json{{"format", kFormat},
+              {"version", kVersion},
+              {"mpi", {{"flavour", machine.flavour}, {"library", machine.library}}},
+              {"levels", levels},
+              {"reduce_s_per_byte", machine.gamma},
+              {"copy_s_per_byte", machine.copy}}
+             .dump(2) +
+         "\n";
+}
+
+Result<Machine> read_machine(std::string_view text) {
+  const Json file = Json::parse(text, nullptr, false);
+  if (!file.is_object() || file.value("format", Json()) != kFormat)
+    return Error{"no machine file (\"format\": \"unisono-machine\"): unisono-model fit writes one"};
+  if (file.value("version", Json()) != kVersion)
+    return Error{"a machine file of another version than " + std::to_string(kVersion) +
+                 ": fit it again with this version of Unisono"};
+  try {
+    Machine machine;
+    machine.flavour = file.at("mpi").at("flavour").get<std::string>();
+    machine.library = file.at("mpi").at("library").get<std::string>();
+    for (int l = 0; l < kLevels; ++l)
+      if (file.at("levels").contains(kLevelNames[l]))
+        machine.levels[l] = level_from(file.at("levels").at(kLevelNames[l]));
+    machine.gamma = file.at("reduce_s_per_byte").get<double>();
+    machine.copy = file.at("copy_s_per_byte").get<double>();
+    return machine;
+  } catch (const Json::exception& error) {
+    return Error{std::string("a broken machine file: ") + error.what()};
+  }
+}
+
+}  // namespace unisono

@@ -1,0 +1,204 @@
+#include "model/predict.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <queue>
+#include <string>
+#include <tuple>
+
+#include "model/graph.h"
+
+namespace unisono {
+
+namespace {
+
+struct Event {
+  enum Kind : std::uint8_t { complete, depart, arrive };
+  double time = 0;
+  OpId position = 0;  // in its rank's program: at the same moment earlier ops come first
+  NodeId id = 0;
+  Kind kind = complete;
+
+  bool operator>(const Event& other) const {
+    return std::tie(time, position, id, kind) >
+           std::tie(other.time, other.position, other.id, other.kind);
+  }
+};
+
+/// Serves one after the other.
+struct Server {
+  double free = 0;
+
+  /// When the service begins.
+  double serve(double now, double seconds) {
+    const double begin = std::max(now, free);
+    free = begin + seconds;
+    return begin;
+  }
+};
+
+/// The ports of a level, by rank or by node, and what all share.
+struct Ports {
+  std::vector<Server> out, in;
+  Server shared;
+};
+
+class Walk {
+ public:
+  Walk(std::span<const Schedule> schedules, Count unit_bytes, const Machine& machine,
+       std::span<const int> node_of_rank);
+  Result<double> go();
+
+ private:
+  static constexpr double kNever = -1;
+
+  void start(NodeId id, double now);
+  void depart(NodeId id, double now);
+  void arrive(NodeId id, double now);
+  /// The message of a receive is there, or the receive is posted: the second completes it.
+  void meet(NodeId receive, double now);
+  void complete(NodeId id, double now);
+  void push(double time, NodeId id, Event::Kind kind) {
+    events_.push({time, graph_.position(id), id, kind});
+  }
+
+  Count bytes(NodeId id) const { return graph_.ops[id].length * unit_bytes_; }
+  std::size_t rank(NodeId id) const { return static_cast<std::size_t>(graph_.rank[id]); }
+  std::size_t peer(NodeId id) const { return static_cast<std::size_t>(graph_.ops[id].peer); }
+  LevelId level(NodeId send) const {
+    return node_of_rank_[rank(send)] == node_of_rank_[peer(send)] ? kWithinNode : kBetweenNodes;
+  }
+  std::size_t port(LevelId level, std::size_t rank) const {
+    return level == kWithinNode ? rank : static_cast<std::size_t>(node_of_rank_[rank]);
+  }
+
+  Graph graph_;
+  Count unit_bytes_;
+  const Machine& machine_;
+  std::span<const int> node_of_rank_;
+  std::vector<double> met_;  // of receives: kNever, or when the first of two was there
+  std::array<Ports, kLevels> ports_;
+  std::vector<Server> cores_;
+  std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+  std::size_t unfinished_;
+  double end_ = 0;
+};
+
+Walk::Walk(std::span<const Schedule> schedules, Count unit_bytes, const Machine& machine,
+           std::span<const int> node_of_rank)
+    : graph_(schedules),
+      unit_bytes_(unit_bytes),
+      machine_(machine),
+      node_of_rank_(node_of_rank),
+      met_(graph_.size(), kNever),
+      cores_(schedules.size()),
+      unfinished_(graph_.size()) {
+  const int nodes = 1 + *std::max_element(node_of_rank.begin(), node_of_rank.end());
+  const std::vector<Server> of_ranks(schedules.size()), of_nodes(static_cast<std::size_t>(nodes));
+  ports_[kWithinNode] = {of_ranks, of_ranks, {}};
+  ports_[kBetweenNodes] = {of_nodes, of_nodes, {}};
+}
+
+void Walk::start(NodeId id, double now) {
+  switch (graph_.ops[id].kind) {
+    case OpKind::send: {
+      const LevelId l = level(id);
+      const double gap = machine_.levels[l]->gap(bytes(id));
+      const double begin = ports_[l].out[port(l, rank(id))].serve(now, gap);
+      push(begin + gap, id, Event::complete);
+      push(begin, id, Event::depart);
+      break;
+    }
+    case OpKind::recv: meet(id, now); break;
+    case OpKind::copy:
+    case OpKind::reduce: {
+      const double rate = graph_.ops[id].kind == OpKind::copy ? machine_.copy : machine_.gamma;
+      const double seconds = rate * static_cast<double>(bytes(id));
+      push(cores_[rank(id)].serve(now, seconds) + seconds, id, Event::complete);
+      break;
+    }
+    default: push(now, id, Event::complete);  // joins
+  }
+}
+
+// The first byte goes through what all share, and reaches the receiver `gap` before the last.
+void Walk::depart(NodeId id, double now) {
+  const LevelId l = level(id);
+  const Level& costs = *machine_.levels[l];
+  const double begin = ports_[l].shared.serve(now, costs.shared(bytes(id)));
+  const double ahead = costs.one_way(bytes(id)) - costs.gap(bytes(id));
+  push(begin + std::max(0.0, ahead), id, Event::arrive);
+}
+
+void Walk::arrive(NodeId id, double now) {
+  const LevelId l = level(id);
+  const Level& costs = *machine_.levels[l];
+  const double gap = costs.gap(bytes(id));
+  const double begin = ports_[l].in[port(l, peer(id))].serve(now, gap);
+  if (graph_.receive[id] != kNoNode)
+    meet(graph_.receive[id], begin + std::min(gap, costs.one_way(bytes(id))));
+}
+
+void Walk::meet(NodeId receive, double now) {
+  double& met = met_[receive];
+  if (met == kNever)
+    met = now;
+  else
+    push(std::max(met, now), receive, Event::complete);
+}
+
+void Walk::complete(NodeId id, double now) {
+  --unfinished_;
+  end_ = std::max(end_, now);
+  for (const NodeId follower : graph_.followers_of(id))
+    if (--graph_.waits_for[follower] == 0) start(follower, now);
+}
+
+Result<double> Walk::go() {
+  for (NodeId id = 0; id < graph_.size(); ++id)
+    if (graph_.ops[id].kind == OpKind::send && !machine_.levels[level(id)])
+      return Error{std::string("the machine file has no times for messages ") +
+                   (level(id) == kWithinNode ? "within a node" : "between nodes") +
+                   ": calibrate with such ranks"};
+  std::vector<NodeId> free;
+  for (NodeId id = 0; id < graph_.size(); ++id)
+    if (graph_.waits_for[id] == 0) free.push_back(id);
+  for (const NodeId id : free) start(id, 0);
+  while (!events_.empty()) {
+    const Event event = events_.top();
+    events_.pop();
+    switch (event.kind) {
+      case Event::complete: complete(event.id, event.time); break;
+      case Event::depart: depart(event.id, event.time); break;
+      case Event::arrive: arrive(event.id, event.time); break;
+    }
+  }
+  if (unfinished_ > 0)
+    return Error{std::to_string(unfinished_) + " ops never start: the schedules do not match"};
+  return end_;
+}
+
+}  // namespace
+
+std::vector<int> block_placement(int ranks, int nodes) {
+  const int per_node = (ranks + nodes - 1) / nodes;
+  std::vector<int> node_of_rank(static_cast<std::size_t>(ranks));
+  for (int r = 0; r < ranks; ++r) node_of_rank[static_cast<std::size_t>(r)] = r / per_node;
+  return node_of_rank;
+}
+
+Result<double> predict(std::span<const Schedule> schedules, Count unit_bytes,
+                       const Machine& machine, std::span<const int> node_of_rank) {
+  return Walk(schedules, unit_bytes, machine, node_of_rank).go();
+}
+
+Result<double> predict(const Algorithm& algorithm, const Problem& problem, const Machine& machine,
+                       std::span<const int> node_of_rank) {
+  const Ranks ranks(problem);
+  std::vector<Schedule> schedules;
+  schedules.reserve(ranks.args().size());
+  for (const Args& args : ranks.args()) schedules.push_back(build(algorithm, args));
+  return predict(schedules, problem.unit_bytes, machine, node_of_rank);
+}
+
+}  // namespace unisono

@@ -1,0 +1,32 @@
+// What schedules would take: an event-driven walk over the graphs of all ranks together.
+//
+// A send starts when what it depends on is complete and its port is free, and keeps the port for
+// the level's gap; `one_way` after its start it has arrived, later if the receiver's port or what
+// all ranks share was taken. Within a node a port belongs to a rank, between nodes to the node: all
+// its ranks share the way out, and the way in. Copies and reductions take their rank's core, one
+// after the other. Who comes first is served first, at the same moment in program order.
+// Cost O(n log n) for n ops; nothing is executed and no data exist.
+#pragma once
+#include <span>
+#include <vector>
+
+#include "algorithms/catalogue.h"
+#include "base/result.h"
+#include "model/machine.h"
+#include "schedule/problem.h"
+
+namespace unisono {
+
+/// Blocks of neighbouring ranks, equally many on each node but the last ones.
+std::vector<int> block_placement(int ranks, int nodes);
+
+/// Seconds until the last rank is done, all starting at once; schedules[r] is rank r's. The error
+/// is one line: a level the machine has no times for, or schedules that do not match.
+Result<double> predict(std::span<const Schedule> schedules, Count unit_bytes,
+                       const Machine& machine, std::span<const int> node_of_rank);
+
+/// Builds the schedules of all ranks and predicts. Precondition: no unmet restriction.
+Result<double> predict(const Algorithm& algorithm, const Problem& problem, const Machine& machine,
+                       std::span<const int> node_of_rank);
+
+}  // namespace unisono

@@ -1,0 +1,111 @@
+#include "tools/model/commands.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "model/fit.h"
+#include "model/grids.h"
+#include "model/predict.h"
+#include "select/spec.h"
+
+namespace unisono {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr Count kElementBytes = 4;  // of reductions: MPI_FLOAT, as in the OSU benchmarks
+constexpr int kMostRanks = 4096;
+
+template <class T>
+T value_of(const Result<T>& result) {
+  if (!result) throw CLI::ValidationError(result.error());
+  return *result;
+}
+
+struct Priced {
+  std::string spec;
+  std::optional<double> seconds;
+  std::string unmet;
+};
+
+Problem problem_of(const Job& job, Collective collective) {
+  if (job.ranks < 1 || job.ranks > kMostRanks)
+    throw CLI::ValidationError("ranks: from 1 to " + std::to_string(kMostRanks));
+  if (job.nodes < 0 || job.nodes > job.ranks)
+    throw CLI::ValidationError("nodes: at least 1 and at most as many as ranks");
+  if (job.root < 0 || job.root >= job.ranks)
+    throw CLI::ValidationError("root: not one of the ranks");
+  if (job.bytes < 0) throw CLI::ValidationError("bytes: not negative");
+  Problem problem{.collective = collective, .size = job.ranks, .root = job.root};
+  if (is_reducing(collective)) problem.unit_bytes = kElementBytes;
+  const bool all_blocks =
+      collective == Collective::reduce_scatter || collective == Collective::reduce_scatter_block;
+  const Count bytes = all_blocks ? job.bytes / job.ranks : job.bytes;
+  problem.count = bytes == 0 ? 0 : std::max<Count>(1, bytes / problem.unit_bytes);
+  // Equal blocks, also where the collective could have others.
+  if (is_irregular(collective)) {
+    const bool matrix = collective == Collective::alltoallv || collective == Collective::alltoallw;
+    const auto ranks = static_cast<std::size_t>(job.ranks);
+    problem.counts.assign(matrix ? ranks * ranks : ranks, problem.count);
+  }
+  return problem;
+}
+
+Priced price(const std::string& text, Problem problem, const Machine& machine,
+             std::span<const int> node_of_rank) {
+  const Spec spec = value_of(parse_spec(problem.collective, text));
+  if (spec.algorithm == nullptr) return {text, std::nullopt, ""};
+  if (const auto unmet = unmet_restriction(*spec.algorithm, problem.size, problem.commutative))
+    return {text, std::nullopt, std::string(*unmet)};
+  problem.params = spec.params;
+  return {text, value_of(predict(*spec.algorithm, problem, machine, node_of_rank)), ""};
+}
+
+}  // namespace
+
+std::string fit_samples(std::string_view samples) {
+  return write_machine(value_of(fit(value_of(read_samples(samples)))));
+}
+
+std::vector<Job> read_jobs(std::string_view text) {
+  try {
+    std::vector<Job> jobs;
+    for (const Json& row : Json::parse(text))
+      jobs.push_back({row.at("collective"), row.at("ranks"), row.value("nodes", 0), row.at("bytes"),
+                      row.value("root", 0), row.at("specs")});
+    return jobs;
+  } catch (const Json::exception& error) {
+    throw CLI::ValidationError(std::string("jobs: ") + error.what());
+  }
+}
+
+std::string predict_job(const Job& job, const Machine& machine) {
+  const auto collective = collective_named(job.collective);
+  if (!collective) throw CLI::ValidationError("no collective '" + job.collective + "'");
+  const Problem problem = problem_of(job, *collective);
+  const auto node_of_rank = block_placement(job.ranks, job.nodes == 0 ? job.ranks : job.nodes);
+  std::vector<Priced> all;
+  for (const std::string& spec : job.specs)
+    all.push_back(price(spec, problem, machine, node_of_rank));
+  std::stable_sort(all.begin(), all.end(), [](const Priced& a, const Priced& b) {
+    return a.seconds && (!b.seconds || *a.seconds < *b.seconds);
+  });
+  Json rows = Json::array();
+  for (const Priced& each : all) {
+    Json& row = rows.emplace_back(Json{{"spec", each.spec}, {"seconds", nullptr}});
+    if (each.seconds) row["seconds"] = *each.seconds;
+    if (!each.unmet.empty()) row["unmet"] = each.unmet;
+  }
+  return rows.dump();
+}
+
+std::string shapes(int ranks, int dimensions) {
+  auto all = factorisations(ranks, dimensions);
+  for (Shape& shape : ragged_shapes(ranks)) all.push_back(std::move(shape));
+  return Json(all).dump() + "\n";
+}
+
+}  // namespace unisono

@@ -1,0 +1,34 @@
+// The commands of unisono-model: text in, text out. What a user can get wrong is thrown as one line
+// (CLI::ValidationError).
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/machine.h"
+
+namespace unisono {
+
+/// The machine file made from the samples that unisono-calibrate printed.
+std::string fit_samples(std::string_view samples);
+
+/// One call and the algorithms to be priced for it.
+struct Job {
+  std::string collective;
+  int ranks = 16;
+  int nodes = 0;    ///< 0: as many as ranks
+  Count bytes = 0;  ///< as in Facts: the vector, a block, or (reduce_scatter) all blocks
+  int root = 0;
+  std::vector<std::string> specs;
+};
+
+/// [{"collective": "bcast", "ranks": 16, "nodes": 16, "bytes": 65536, "specs": ["ring", ...]}, ...]
+std::vector<Job> read_jobs(std::string_view text);
+
+/// [{"spec": ..., "seconds": ... or null, "unmet": "what it lacks"}, ...], the fastest first.
+std::string predict_job(const Job& job, const Machine& machine);
+
+/// [[4, 4], [2, 8], ...]
+std::string shapes(int ranks, int dimensions);
+
+}  // namespace unisono

@@ -1,0 +1,121 @@
+// unisono-model: fits the cost model and asks it, without MPI. The tuner's candidates come from it.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+
+#include "base/size.h"
+#include "tools/model/commands.h"
+
+namespace unisono {
+
+namespace {
+
+std::string content(const std::string& path) {
+  if (path == "-") return {std::istreambuf_iterator<char>(std::cin), {}};
+  std::ifstream file(path);
+  if (!file) throw CLI::ValidationError(path + ": cannot be read");
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void write(const std::string& path, const std::string& text) {
+  if (path == "-") {
+    std::cout << text;
+    return;
+  }
+  std::ofstream file(path);
+  if (!(file << text << std::flush)) throw CLI::ValidationError(path + ": cannot be written");
+}
+
+Machine machine_in(const std::string& path) {
+  const auto machine = read_machine(content(path));
+  if (!machine) throw CLI::ValidationError(path + ": " + machine.error());
+  return *machine;
+}
+
+struct Options {
+  std::string samples, output = "-", machine, jobs, bytes = "0";
+  Job job;
+  int ranks = 2, dimensions = 2;
+};
+
+void add_commands(CLI::App& app, Options& options) {
+  auto* fit = app.add_subcommand("fit", "the machine file, from what unisono-calibrate printed");
+  fit->add_option("samples", options.samples, "file of samples, - for standard input")->required();
+  fit->add_option("-o,--output", options.output, "machine file (standard output)");
+  fit->callback([&] {
+    try {
+      write(options.output, fit_samples(content(options.samples)));
+    } catch (const CLI::ValidationError& error) {
+      throw CLI::ValidationError(options.samples + ": " + error.what());
+    }
+  });
+
+  auto* predict = app.add_subcommand("predict", "seconds that algorithms would take, as JSON");
+  predict->add_option("--machine", options.machine, "machine file")->required();
+  auto* jobs = predict->add_option("--jobs", options.jobs, "JSON file of many calls, - for stdin");
+  predict->add_option("--collective", options.job.collective, "bcast, allreduce, ...")
+      ->excludes(jobs);
+  predict->add_option("--ranks", options.job.ranks, "how many (16)")->excludes(jobs);
+  predict->add_option("--nodes", options.job.nodes, "blocks of ranks (one node each)")
+      ->excludes(jobs);
+  predict->add_option("--bytes", options.bytes, "the vector, or a block, as in 64K")
+      ->excludes(jobs);
+  predict->add_option("--root", options.job.root, "root (0)")->excludes(jobs);
+  predict->add_option("--spec,--specs", options.job.specs, "chain:segment=4K, ...; any number")
+      ->excludes(jobs);
+  predict->callback([&] {
+    const Machine machine = machine_in(options.machine);
+    if (options.jobs.empty()) {
+      const auto bytes = parse_size(options.bytes);
+      if (!bytes) throw CLI::ValidationError("--bytes " + options.bytes + " is no size");
+      options.job.bytes = *bytes;
+      std::cout << predict_job(options.job, machine) << '\n';
+      return;
+    }
+    std::string rows;
+    for (const Job& job : read_jobs(content(options.jobs)))
+      rows += (rows.empty() ? "" : ",\n ") + predict_job(job, machine);
+    std::cout << '[' << rows << "]\n";
+  });
+
+  auto* shapes_command = app.add_subcommand("shapes", "grids of ranks worth trying, as JSON");
+  shapes_command->add_option("--ranks", options.ranks, "how many")
+      ->required()
+      ->check(CLI::Range(1, 1'000'000));
+  shapes_command->add_option("--dims", options.dimensions, "2 or 3 at most (2)")
+      ->check(CLI::Range(2, 3));
+  shapes_command->callback([&] { std::cout << shapes(options.ranks, options.dimensions); });
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("The cost model of Unisono: fitted from measurements, asked for predictions");
+  app.set_version_flag("--version", UNISONO_VERSION);
+  app.require_subcommand(1);
+  Options options;
+  add_commands(app, options);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& success) {
+    return app.exit(success);
+  } catch (const CLI::Error& error) {
+    std::cerr << "unisono-model: " << error.what() << '\n';
+    return 2;
+  }
+  return 0;
+}
+
+}  // namespace
+
+}  // namespace unisono
+
+int main(int argc, char** argv) {
+  try {
+    return unisono::run(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "unisono-model: %s\n", error.what());
+    return 2;
+  }
+}

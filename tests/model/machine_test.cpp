@@ -1,0 +1,42 @@
+#include "model/machine.h"
+
+#include <gtest/gtest.h>
+
+namespace unisono {
+namespace {
+
+TEST(Cost, IsLinearOnItsIntervalsAndNeverNegative) {
+  const Cost cost{{{0, 1, 0.5}, {100, -10, 2}}};
+  EXPECT_DOUBLE_EQ(cost(0), 1);
+  EXPECT_DOUBLE_EQ(cost(99), 50.5);
+  EXPECT_DOUBLE_EQ(cost(100), 190);
+  EXPECT_DOUBLE_EQ((Cost{{{0, -5, 1}}})(2), 0);
+  EXPECT_DOUBLE_EQ(Cost{}(1000), 0);
+}
+
+TEST(MachineFile, KeepsEverything) {
+  Machine machine{.flavour = "openmpi", .library = "Open MPI v5", .gamma = 1e-10, .copy = 2e-10};
+  machine.levels[kBetweenNodes] = {
+      {{{0, 1e-6, 1e-9}, {65536, 1e-5, 5e-10}}}, {{{0, 1e-7, 1e-9}}}, {}};
+  const auto read = read_machine(write_machine(machine));
+  ASSERT_TRUE(read) << read.error();
+  EXPECT_EQ(write_machine(*read), write_machine(machine));
+  EXPECT_EQ(read->flavour, "openmpi");
+  EXPECT_FALSE(read->levels[kWithinNode]);
+  EXPECT_DOUBLE_EQ(read->levels[kBetweenNodes]->one_way(100000), 1e-5 + 5e-5);
+}
+
+TEST(MachineFile, BrokenOnesAreOneLine) {
+  for (const char* text :
+       {"", "[]", "{}", R"({"format": 7})", R"({"format":"unisono-machine"})",
+        R"({"format":"unisono-machine","version":2})",
+        R"({"format":"unisono-machine","version":1})",
+        R"({"format":"unisono-machine","version":1,"mpi":{"flavour":1,"library":2}})"}) {
+    const auto machine = read_machine(text);
+    ASSERT_FALSE(machine) << text;
+    EXPECT_EQ(machine.error().find('\n'), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace unisono

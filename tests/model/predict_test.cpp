@@ -1,0 +1,168 @@
+// The oracle is the closed forms that the literature gives for each algorithm, under Hockney's
+// model (alpha + beta m, one-ported) and LogGP's gap.
+#include "model/predict.h"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+
+#include "schedule/builder.h"
+
+namespace unisono {
+namespace {
+
+constexpr double kAlpha = 5e-6, kBeta = 2e-9, kGamma = 3e-10;
+
+Machine hockney_machine() {
+  Machine machine;
+  machine.levels[kBetweenNodes] = hockney(kAlpha, kBeta);
+  machine.gamma = kGamma;
+  return machine;
+}
+
+double seconds(const Problem& problem, std::string_view algorithm, const Machine& machine,
+               int nodes = 0) {
+  const auto placement = block_placement(problem.size, nodes == 0 ? problem.size : nodes);
+  const auto predicted =
+      predict(*find_algorithm(problem.collective, algorithm), problem, machine, placement);
+  EXPECT_TRUE(predicted) << predicted.error();
+  return *predicted;
+}
+
+int log2_up(int p) { return std::bit_width(static_cast<unsigned>(p - 1)); }
+
+#define EXPECT_SECONDS(actual, expected) EXPECT_NEAR(actual, expected, 1e-9 * (expected))
+
+TEST(Predict, FlatBcastSendsOneAfterTheOther) {
+  for (const int p : {2, 5, 16}) {
+    const Problem problem{.collective = Collective::bcast, .size = p, .root = p - 1, .count = 3000};
+    EXPECT_SECONDS(seconds(problem, "flat", hockney_machine()), (p - 1) * (kAlpha + 3000 * kBeta));
+  }
+}
+
+TEST(Predict, BinomialBcastTakesLogarithmicallyManyRounds) {
+  for (const int p : {2, 4, 8, 13, 16, 32}) {
+    const Problem problem{.collective = Collective::bcast, .size = p, .count = 1000};
+    EXPECT_SECONDS(seconds(problem, "binomial", hockney_machine()),
+                   log2_up(p) * (kAlpha + 1000 * kBeta));
+  }
+}
+
+TEST(Predict, ChainIsAPipeline) {
+  for (const int p : {2, 7, 16})
+    for (const int n : {1, 2, 10, 64}) {
+      const Problem problem{
+          .collective = Collective::bcast, .size = p, .count = n * 500, .params = {.segment = 500}};
+      EXPECT_SECONDS(seconds(problem, "chain", hockney_machine()),
+                     (p - 2 + n) * (kAlpha + 500 * kBeta));
+    }
+}
+
+TEST(Predict, CirculantBcastIsRoundOptimal) {
+  for (const int p : {8, 13, 16, 33}) {
+    const int n = 12;
+    const Problem problem{.collective = Collective::bcast,
+                          .size = p,
+                          .count = n * 500,
+                          .params = {.segment = 500, .window = 8}};
+    const double round = kAlpha + 500 * kBeta;
+    const double time = seconds(problem, "circulant", hockney_machine());
+    EXPECT_GE(time, (n - 1 + log2_up(p)) * round * (1 - 1e-9));
+    EXPECT_LE(time, (n + 1 + log2_up(p)) * round) << p;  // greedy order costs two rounds at most
+  }
+}
+
+TEST(Predict, RingAllgather) {
+  for (const int p : {2, 5, 16}) {
+    const Problem problem{.collective = Collective::allgather, .size = p, .count = 700};
+    EXPECT_SECONDS(seconds(problem, "ring", hockney_machine()), (p - 1) * (kAlpha + 700 * kBeta));
+  }
+}
+
+TEST(Predict, RingAllreduceReducesWhatItReceives) {
+  for (const int p : {2, 4, 16}) {
+    const int block = 100, unit = 8;
+    const Problem problem{
+        .collective = Collective::allreduce, .size = p, .count = p * block, .unit_bytes = unit};
+    const double steps = p - 1;
+    EXPECT_SECONDS(seconds(problem, "ring", hockney_machine()),
+                   2 * steps * (kAlpha + block * unit * kBeta) + steps * block * unit * kGamma);
+  }
+}
+
+TEST(Predict, RecursiveDoublingAllreduce) {
+  for (const int p : {2, 8, 16}) {
+    const Problem problem{
+        .collective = Collective::allreduce, .size = p, .count = 100, .unit_bytes = 4};
+    EXPECT_SECONDS(seconds(problem, "recursive_doubling", hockney_machine()),
+                   log2_up(p) * (kAlpha + 400 * (kBeta + kGamma)));
+  }
+}
+
+TEST(Predict, LogGpPaysTheLatencyOnceAndTheGapForEach) {
+  Machine machine;
+  const Cost one_way{{{0, 10e-6, 0}}}, gap{{{0, 2e-6, 0}}};
+  machine.levels[kBetweenNodes] = {one_way, gap, {}};
+  const Problem flat{.collective = Collective::bcast, .size = 9, .count = 1};
+  EXPECT_SECONDS(seconds(flat, "flat", machine), 7 * 2e-6 + 10e-6);
+  const Problem gather{.collective = Collective::gather, .size = 9, .count = 1};
+  EXPECT_SECONDS(seconds(gather, "flat", machine), 7 * 2e-6 + 10e-6);
+  const Problem chain{
+      .collective = Collective::bcast, .size = 9, .count = 20, .params = {.segment = 1}};
+  EXPECT_SECONDS(seconds(chain, "chain", machine), 8 * 10e-6 + 19 * 2e-6);
+}
+
+TEST(Predict, RanksOfANodeShareItsPort) {
+  // Four ranks on two nodes, each sends to its partner on the other node: both ways are free at
+  // once, but the two messages of a node leave one after the other.
+  const Problem problem{.collective = Collective::alltoall, .size = 4, .count = 1};
+  const Ranks ranks(problem);
+  std::vector<Schedule> schedules;
+  for (int r = 0; r < 4; ++r) {
+    Builder b(ranks[r]);
+    b.send((r + 2) % 4, b.input_block(0));
+    b.recv((r + 2) % 4, b.output_block(0));
+    schedules.push_back(std::move(b).finish());
+  }
+  const Machine machine = hockney_machine();
+  const double message = kAlpha + 1000 * kBeta;
+  EXPECT_SECONDS(*predict(schedules, 1000, machine, block_placement(4, 4)), message);
+  EXPECT_SECONDS(*predict(schedules, 1000, machine, block_placement(4, 2)), 2 * message);
+}
+
+TEST(Predict, EachLevelHasItsTimes) {
+  Machine machine = hockney_machine();
+  machine.levels[kWithinNode] = hockney(kAlpha / 10, 0);
+  // Four nodes of two ranks: the chain crosses three borders and stays within a node four times.
+  const Problem problem{.collective = Collective::bcast, .size = 8, .count = 100};
+  EXPECT_SECONDS(seconds(problem, "chain", machine, 4),
+                 3 * (kAlpha + 100 * kBeta) + 4 * kAlpha / 10);
+}
+
+TEST(Predict, WhatAllShareBindsManyMessagesButNotOne) {
+  Machine machine = hockney_machine();
+  machine.levels[kBetweenNodes]->shared = {{{0, kAlpha, 0}}};
+  const Problem chain{.collective = Collective::bcast, .size = 9, .count = 0 + 1};
+  EXPECT_SECONDS(seconds(chain, "chain", machine), 8 * (kAlpha + kBeta));
+  // 16 ranks at once: the last of 16 messages begins when 15 have passed.
+  const Problem ring{.collective = Collective::allgather, .size = 16, .count = 1};
+  const double ring_time = seconds(ring, "ring", machine);
+  EXPECT_GE(ring_time, 15 * 16 * kAlpha);
+  EXPECT_LE(ring_time, 15 * 16 * kAlpha + 2 * (kAlpha + kBeta));
+}
+
+TEST(Predict, AMissingLevelAndAnUnmatchedReceiveAreErrors) {
+  const Machine machine = hockney_machine();
+  const Problem problem{.collective = Collective::bcast, .size = 2, .count = 1};
+  const Algorithm& flat = *find_algorithm(Collective::bcast, "flat");
+  const auto within = predict(flat, problem, machine, block_placement(2, 1));
+  ASSERT_FALSE(within);
+  EXPECT_NE(within.error().find("within a node"), std::string::npos);
+
+  const Ranks ranks(problem);
+  std::vector<Schedule> schedules{Schedule(), build(flat, ranks[1])};
+  EXPECT_FALSE(predict(schedules, 1, machine, block_placement(2, 2)));
+}
+
+}  // namespace
+}  // namespace unisono
