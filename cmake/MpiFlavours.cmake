@@ -83,6 +83,7 @@ endfunction()
 # build/bin/unisono-bench-<flavour>, linked to Unisono and to the MPI library.
 function(unisono_bench flavour)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/tools/bench/*.cpp)
+  list(APPEND sources ${CMAKE_SOURCE_DIR}/src/runtime/node.cpp)  # hidden in the library
   if(NOT sources OR NOT TARGET unisono-${flavour})
     return()
   endif()

@@ -31,12 +31,6 @@ unsigned long long environment_hash() {
   return hash;
 }
 
-/// Between nodes the network decides, whoever has a core.
-Place place_of(const NodeFacts& facts) {
-  if (facts.one_node) return facts.crowded ? Place::crowded : Place::roomy;
-  return is_like_measured_ethernet(facts.network_rate) ? Place::ethernet : Place::elsewhere;
-}
-
 std::string bytes_text(Count bytes) { return format_size(bytes) + "B"; }
 
 }  // namespace
@@ -81,7 +75,8 @@ void Engine::read_environment() {
     if (first_rank_) say(text);
   };
   const NodeFacts node = node_facts(MPI_COMM_WORLD);
-  selector_ = Selector(UNISONO_FLAVOUR, place_of(node));
+  const Surroundings here = surroundings(node);
+  selector_ = Selector(here.flavour, here.place);
   for (int c = 0; c < kCollectives; ++c) {
     const std::string name = variable_of_collective(kCollectiveNames[static_cast<std::size_t>(c)]);
     const auto spec = selector_.force(static_cast<Collective>(c), variable(name));

@@ -1,6 +1,7 @@
 #include "runtime/node.h"
 
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -102,6 +103,22 @@ bool has_fabric() {
   return false;
 }
 
+/// Between nodes the network decides, whoever has a core.
+Place place_of(const NodeFacts& facts) {
+  if (facts.one_node) return facts.crowded ? Place::crowded : Place::roomy;
+  return is_like_measured_ethernet(facts.network_rate) ? Place::ethernet : Place::elsewhere;
+}
+
+std::string library_line() {
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+  int length = 0;
+  PMPI_Get_library_version(text.data(), &length);
+  std::string line(text.data());
+  line.resize(std::min(line.find('\n'), line.size()));
+  std::replace(line.begin(), line.end(), '\t', ' ');
+  return line;
+}
+
 /// Bit/s that rank 0 and the first rank of another node, whose ranks have `node_leader` > 0, reach
 /// with one message each way. It takes 40 ms at 100 Mb/s; all ranks learn the result.
 double measure_network(MPI_Comm world, int node_leader) {
@@ -137,14 +154,21 @@ NodeFacts node_facts(MPI_Comm world) {
   PMPI_Comm_size(world, &world_size);
   PMPI_Comm_size(node, &node_size);
   PMPI_Allreduce(&rank, &node_leader, 1, MPI_INT, MPI_MIN, node);
-  const bool crowded_node = is_crowded(node, quota_cores());
+  const int quota = quota_cores();
+  const bool crowded_node = is_crowded(node, quota);
   const bool crowded_machine = is_crowded(machine, INT_MAX);
+  // Not those of the affinity: a launcher may bind few ranks to few cores, many to all.
+  const int cores = std::min(static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)), quota);
   int facts[] = {crowded_node || crowded_machine ? 1 : 0, node_size < world_size ? 1 : 0,
-                 has_fabric() ? 1 : 0};
-  PMPI_Allreduce(MPI_IN_PLACE, facts, 3, MPI_INT, MPI_MAX, world);
-  NodeFacts found{facts[0] != 0, facts[1] == 0, facts[2] != 0};
+                 has_fabric() ? 1 : 0, -cores};
+  PMPI_Allreduce(MPI_IN_PLACE, facts, 4, MPI_INT, MPI_MAX, world);
+  NodeFacts found{facts[0] != 0, facts[1] == 0, facts[2] != 0, 0, -facts[3]};
   if (!found.one_node && !found.fabric) found.network_rate = measure_network(world, node_leader);
   return found;
+}
+
+Surroundings surroundings(const NodeFacts& facts) {
+  return {UNISONO_FLAVOUR, library_line(), place_of(facts), facts.network_rate, facts.cores};
 }
 
 }  // namespace unisono

@@ -2,6 +2,8 @@
 #pragma once
 #include <mpi.h>
 
+#include "select/surroundings.h"
+
 namespace unisono {
 
 struct NodeFacts {
@@ -9,10 +11,14 @@ struct NodeFacts {
   bool one_node = false;    ///< all ranks share one node, as the MPI library sees it
   bool fabric = false;      ///< some rank's host has a network that bypasses the kernel
   double network_rate = 0;  ///< bit/s between two nodes, seen once; 0 on one node or a fabric
+  int cores = 1;            ///< of the node with the fewest: online, at most the quota
 };
 
 /// Collective over `world`; the same facts on all ranks.
 NodeFacts node_facts(MPI_Comm world);
+
+/// The same on all ranks, as the facts are.
+Surroundings surroundings(const NodeFacts& facts);
 
 /// Whole cores that the control group's quota allows this process; INT_MAX without a quota.
 int quota_cores();

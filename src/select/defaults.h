@@ -17,6 +17,13 @@ enum class Place : std::uint8_t {
   elsewhere  ///< on several nodes with another network, of which nothing is known
 };
 
+/// In profiles and in the bench's results; as in Place.
+inline constexpr std::string_view kPlaceNames[] = {"roomy", "crowded", "ethernet", "elsewhere"};
+
+constexpr std::string_view name(Place place) {
+  return kPlaceNames[static_cast<std::size_t>(place)];
+}
+
 /// The ethernet of the table has 100 Mb/s. Pipelines that win there may lose where latency counts
 /// for more: at another rate the rows say nothing. `rate` in bit/s; 0: not known.
 constexpr bool is_like_measured_ethernet(double rate) {

@@ -24,12 +24,23 @@ std::string now() {
   return text;
 }
 
+/// As in a profile, which holds where these are the same.
+Json environment_of(const Machine& machine) {
+  const Surroundings& here = machine.surroundings;
+  return {
+      {"mpi", {{"flavour", here.flavour}, {"library", here.library}}},
+      {"machine",
+       {{"place", name(here.place)}, {"network_rate", here.network_rate}, {"cores", here.cores}}},
+      {"shape", {{"ranks", machine.ranks}, {"nodes", machine.nodes}}}};
+}
+
 Json to_json(const MedianEstimate& e) {
   return {{"median", e.median}, {"low", e.low}, {"high", e.high}, {"coverage", e.coverage}};
 }
 
 Json to_json(const ArmResult& arm, bool raw) {
   Json json = {{"arm", arm.arm}, {"available", arm.available}};
+  if (arm.left) json["left"] = true;
   if (!arm.available) return json;
   json["ran_by"] = arm.passed_on || arm.arm == "native" ? "mpi" : "unisono";
   json["correct"] = arm.correct;
@@ -57,7 +68,7 @@ class JsonReporter : public Reporter {
                  {"date", now()},
                  {"machine",
                   {{"unisono_version", machine.unisono_version},
-                   {"mpi_library", machine.mpi_library},
+                   {"mpi_library", machine.surroundings.library},
                    {"mpi_standard", machine.mpi_standard},
                    {"ranks", machine.ranks},
                    {"nodes", machine.nodes},
@@ -66,6 +77,7 @@ class JsonReporter : public Reporter {
                    {"processor", machine.processor},
                    {"kernel", machine.kernel},
                    {"environment", environment}}},
+                 {"environment", environment_of(machine)},
                  {"options",
                   {{"time", options.measure.mean_over_ranks ? "mean" : "max"},
                    {"time_budget_seconds", options.measure.budget_seconds},

@@ -6,25 +6,15 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <fstream>
 #include <string_view>
 
+#include "runtime/node.h"
 #include "unisono/unisono.h"
 
 namespace unisono::bench {
 
 namespace {
-
-std::string library_version() {
-  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
-  int length = 0;
-  MPI_Get_library_version(text.data(), &length);
-  std::string version(text.data());
-  version.resize(std::min(version.find('\n'), version.size()));
-  std::replace(version.begin(), version.end(), '\t', ' ');
-  return version;
-}
 
 std::string standard_version() {
   int version = 0, subversion = 0;
@@ -50,7 +40,7 @@ std::string kernel_name() {
 Machine describe_machine(MPI_Comm comm) {
   Machine machine;
   machine.unisono_version = unisono_version();
-  machine.mpi_library = library_version();
+  machine.surroundings = surroundings(node_facts(comm));
   machine.mpi_standard = standard_version();
   machine.processor = processor_name();
   machine.kernel = kernel_name();

@@ -1,0 +1,18 @@
+// Where a job runs: what a measurement there holds for.
+#pragma once
+#include <string>
+#include <string_view>
+
+#include "select/defaults.h"
+
+namespace unisono {
+
+struct Surroundings {
+  std::string flavour;  ///< of the MPI library: mpich, openmpi, abi
+  std::string library;  ///< the first line of MPI_Get_library_version
+  Place place = Place::roomy;
+  double network_rate = 0;  ///< bit/s between two nodes; 0: one node, or not known
+  int cores = 1;            ///< of a node
+};
+
+}  // namespace unisono
