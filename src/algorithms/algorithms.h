@@ -11,6 +11,7 @@ void knomial(Builder& b);
 void chain(Builder& b);
 void scatter_allgather(Builder& b);
 void circulant(Builder& b);
+void grid(Builder& b);
 }  // namespace bcast
 
 namespace reduce {
@@ -20,6 +21,7 @@ void knomial(Builder& b);
 void chain(Builder& b);
 void reduce_scatter_gather(Builder& b);
 void circulant(Builder& b);
+void grid(Builder& b);
 }  // namespace reduce
 
 namespace allreduce {
@@ -28,6 +30,7 @@ void rabenseifner(Builder& b);
 void ring(Builder& b);
 void circulant(Builder& b);
 void reduce_bcast(Builder& b);
+void grid(Builder& b);
 }  // namespace allreduce
 
 namespace reduce_scatter {
@@ -35,11 +38,13 @@ void ring(Builder& b);
 void recursive_halving(Builder& b);
 void pairwise(Builder& b);
 void circulant(Builder& b);
+void grid(Builder& b);
 }  // namespace reduce_scatter
 
 namespace barrier {
 void dissemination(Builder& b);
 void tree(Builder& b);
+void grid(Builder& b);
 }  // namespace barrier
 
 namespace gather {
@@ -47,6 +52,7 @@ void flat(Builder& b);
 void paced(Builder& b);
 void binomial(Builder& b);
 void knomial(Builder& b);
+void grid(Builder& b);
 }  // namespace gather
 
 namespace scatter {
@@ -54,6 +60,7 @@ void flat(Builder& b);
 void paced(Builder& b);
 void binomial(Builder& b);
 void knomial(Builder& b);
+void grid(Builder& b);
 }  // namespace scatter
 
 namespace allgather {
@@ -63,6 +70,7 @@ void bruck(Builder& b);
 void circulant(Builder& b);
 void neighbour_exchange(Builder& b);
 void gather_bcast(Builder& b);
+void grid(Builder& b);
 }  // namespace allgather
 
 namespace alltoall {
@@ -73,12 +81,14 @@ void pair(Builder& b);
 void ring_light_barrier(Builder& b);
 void pair_light_barrier(Builder& b);
 void bruck(Builder& b);
+void grid(Builder& b);
 }  // namespace alltoall
 
 namespace scan {  // and exscan
 void linear(Builder& b);
 void recursive_doubling(Builder& b);
 void chain(Builder& b);
+void grid(Builder& b);
 }  // namespace scan
 
 }  // namespace unisono

@@ -1,8 +1,10 @@
 #include "algorithms/catalogue.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "algorithms/algorithms.h"
+#include "algorithms/composition.h"
 
 namespace unisono {
 
@@ -32,6 +34,8 @@ constexpr Parameter kMessagesPerStep[] = {
 constexpr Parameter kRadix[] = {
     {"radix", &Params::radix, 4, 2, 64, false, "children per level of the tree, plus one"}};
 
+constexpr std::string_view kOrthogonal = "Kuehnemann, Rauber, Ruenger 2004";
+
 constexpr Algorithm kCatalogue[] = {
     {set_of(bcast), "flat", bcast::flat, kNoParameters, kNone, "1 round, (p-1) m at the root",
      "textbook"},
@@ -44,6 +48,8 @@ constexpr Algorithm kCatalogue[] = {
      "q+p-1 rounds, 2(p-1)/p m", "van de Geijn 1994"},
     {set_of(bcast), "circulant", bcast::circulant, kSegmentAndWindow, kNone, "n-1+q rounds of m/n",
      "Traeff 2022"},
+    {set_of(bcast), "grid", bcast::grid, kNoParameters, kComposed,
+     "columns, then rows; lanes: about 2 m a rank", kOrthogonal},
 
     {set_of(reduce), "flat", reduce::flat, kWindow, kNone, "1 round, (p-1) m at the root",
      "textbook"},
@@ -57,6 +63,8 @@ constexpr Algorithm kCatalogue[] = {
      kCommutative, "2q rounds, 2(p-1)/p m", "Rabenseifner 2004"},
     {set_of(reduce), "circulant", reduce::circulant, kSegmentAndWindow, kCommutative,
      "n-1+q rounds of m/n", "Traeff 2022"},
+    {set_of(reduce), "grid", reduce::grid, kNoParameters, kComposed,
+     "rows, then columns; lanes: about 2 m a rank", kOrthogonal},
 
     {set_of(allreduce), "recursive_doubling", allreduce::recursive_doubling, kNoParameters, kNone,
      "q rounds of m (2 more to fold)", "Thakur, Rabenseifner, Gropp 2005"},
@@ -68,6 +76,8 @@ constexpr Algorithm kCatalogue[] = {
      "2q rounds, 2(p-1)/p m", "Traeff 2024"},
     {set_of(allreduce), "reduce_bcast", allreduce::reduce_bcast, kNoParameters, kNone,
      "2q rounds of m", "textbook"},
+    {set_of(allreduce), "grid", allreduce::grid, kNoParameters, kComposed,
+     "full: rows, then columns of m; lanes: 2(p-1)/p m", kOrthogonal},
 
     {set_of(reduce_scatter, reduce_scatter_block), "ring", reduce_scatter::ring, kBlockSegment,
      kCommutative, "p-1 rounds, (p-1)/p m", "textbook"},
@@ -78,10 +88,14 @@ constexpr Algorithm kCatalogue[] = {
      kNone, "p-1 rounds, (p-1)/p m", "Thakur, Rabenseifner, Gropp 2005"},
     {set_of(reduce_scatter, reduce_scatter_block), "circulant", reduce_scatter::circulant,
      kNoParameters, kCommutative, "q rounds, (p-1)/p m", "Traeff 2024"},
+    {set_of(reduce_scatter, reduce_scatter_block), "grid", reduce_scatter::grid, kNoParameters,
+     kComposed, "lanes: columns, then rows, (p-1)/p m", kOrthogonal},
 
     {set_of(barrier), "dissemination", barrier::dissemination, kNoParameters, kNone, "q rounds",
      "Hensgen, Finkel, Manber 1988"},
     {set_of(barrier), "tree", barrier::tree, kRadix, kNone, "2 ceil(log_k p) rounds", "textbook"},
+    {set_of(barrier), "grid", barrier::grid, kNoParameters, kComposed, "rows, then columns",
+     kOrthogonal},
 
     {set_of(gather, gatherv), "flat", gather::flat, kNoParameters, kNone,
      "1 round, (p-1) b at the root", "textbook"},
@@ -92,6 +106,8 @@ constexpr Algorithm kCatalogue[] = {
      "q rounds, (p-1) b at the root", "textbook"},
     {set_of(gather, gatherv), "knomial", gather::knomial, kRadix, kAllCounts,
      "ceil(log_k p) levels, (p-1) b at the root", "textbook; radix as in MPICH"},
+    {set_of(gather, gatherv), "grid", gather::grid, kNoParameters, kAllCounts | kComposed,
+     "rows, then columns; (p-1) b at the root", kOrthogonal},
 
     {set_of(scatter, scatterv), "flat", scatter::flat, kNoParameters, kNone,
      "1 round, (p-1) b at the root", "textbook"},
@@ -102,6 +118,8 @@ constexpr Algorithm kCatalogue[] = {
      "q rounds, (p-1) b at the root", "textbook"},
     {set_of(scatter, scatterv), "knomial", scatter::knomial, kRadix, kAllCounts,
      "ceil(log_k p) levels, (p-1) b at the root", "textbook; radix as in MPICH"},
+    {set_of(scatter, scatterv), "grid", scatter::grid, kNoParameters, kAllCounts | kComposed,
+     "columns, then rows; (p-1) b at the root", kOrthogonal},
 
     {set_of(allgather, allgatherv), "ring", allgather::ring, kBlockSegment, kNone,
      "p-1 rounds, (p-1) b", "textbook"},
@@ -116,6 +134,8 @@ constexpr Algorithm kCatalogue[] = {
      kNoParameters, kEvenSize, "p/2 rounds, (p-1) b", "Chen, Zhang, Zhang, Yuan 2005"},
     {set_of(allgather, allgatherv), "gather_bcast", allgather::gather_bcast, kNoParameters, kNone,
      "2q rounds, q p b at rank 0", "textbook"},
+    {set_of(allgather, allgatherv), "grid", allgather::grid, kNoParameters, kComposed,
+     "lanes: rows, then columns, (p-1) b", kOrthogonal},
 
     {set_of(alltoall, alltoallv, alltoallw), "simple", alltoall::simple, kNoParameters, kNone,
      "1 round of p-1 messages, (p-1) b", "Faraj, Patarasuk, Yuan 2008"},
@@ -134,6 +154,8 @@ constexpr Algorithm kCatalogue[] = {
     {set_of(alltoall, alltoallv, alltoallw), "bruck", alltoall::bruck, kMessagesPerStep, kMatrix,
      "ceil(log_k p) steps of k-1 messages, b p (k-1)/k log_k p",
      "Bruck et al. 1997; Traeff, Rougier, Hunold 2014; Fan et al. 2022"},
+    {set_of(alltoall), "grid", alltoall::grid, kNoParameters, kComposed,
+     "lanes: rows, then columns: C+R-2 messages, 2 p b", "textbook; Kinkead et al. 2025"},
 
     {set_of(scan, exscan), "linear", scan::linear, kNoParameters, kNone, "p-1 rounds of m",
      "textbook"},
@@ -141,6 +163,10 @@ constexpr Algorithm kCatalogue[] = {
      "q rounds of m", "Hillis, Steele 1986"},
     {set_of(scan, exscan), "chain", scan::chain, kSegment, kNone, "p-2+n rounds of m/n",
      "Worringer 2003"},
+    {set_of(scan), "grid", scan::grid, kNoParameters, kComposed,
+     "rows, columns, then down the rows", kOrthogonal},
+    {set_of(exscan), "grid", scan::grid, kNoParameters, kComposed,
+     "rows, columns, then down the rows", kOrthogonal},
 };
 
 }  // namespace
@@ -161,17 +187,20 @@ Params standard_params(const Algorithm& algorithm) {
 }
 
 std::optional<std::string_view> unmet_restriction(const Algorithm& algorithm, int size,
-                                                  bool commutative) {
+                                                  bool commutative, const Params& params) {
   const unsigned r = algorithm.restrictions;
   const bool power_of_two = (size & (size - 1)) == 0;
   if ((r & kCommutative) && !commutative) return "needs a commutative operation";
   if ((r & kEvenSize) && size % 2 != 0 && size != 1) return "needs an even number of ranks";
   if ((r & kPowerOfTwo) && !power_of_two) return "needs a power of two of ranks";
-  return std::nullopt;
+  if ((r & kComposed) == 0) return std::nullopt;
+  const auto served = static_cast<Collective>(std::countr_zero(algorithm.collectives));
+  return unmet_composition(composition_of(params, served), served, size, commutative);
 }
 
 std::optional<std::string_view> unmet_restriction(const Algorithm& algorithm, const Args& args) {
-  if (const auto unmet = unmet_restriction(algorithm, args.size, args.commutative)) return unmet;
+  if (const auto unmet = unmet_restriction(algorithm, args.size, args.commutative, args.params))
+    return unmet;
   const unsigned r = algorithm.restrictions;
   if ((r & kAllCounts) && is_irregular(args.collective) && !args.all_counts_known)
     return "needs the counts of all ranks";

@@ -30,6 +30,7 @@ enum Restriction : unsigned {
   kAllCounts =
       8,         ///< v-forms: every rank must know recv.counts (gatherv) or send.counts (scatterv)
   kMatrix = 16,  ///< alltoallv/w: every rank must know the whole count matrix
+  kComposed = 32,  ///< params.composition says of what, and what that asks for
 };
 
 struct Algorithm {
@@ -53,11 +54,16 @@ Params standard_params(const Algorithm& algorithm);
 /// Why the row cannot serve such a call ("needs a commutative operation"), or nothing. Judges only
 /// by facts equal on all ranks. What kAllCounts and kMatrix ask for the runtime is able to supply.
 std::optional<std::string_view> unmet_restriction(const Algorithm& algorithm, int size,
-                                                  bool commutative);
+                                                  bool commutative, const Params& params = {});
 /// The same for a schedule that is to be built from these arguments as they are.
 std::optional<std::string_view> unmet_restriction(const Algorithm& algorithm, const Args& args);
 
-/// This rank's schedule. Precondition: no unmet restriction, parameters within their limits.
+/// This rank's schedule. Precondition: no unmet restriction, parameters within their limits. Only a
+/// composed algorithm's schedule may hold collectives of the MPI library.
 Schedule build(const Algorithm& algorithm, const Args& args);
+
+/// The same schedule with textbook algorithms in place of the MPI library's collectives: for the
+/// checker, the model and whoever has no MPI library. `args` are those it was built from.
+Schedule expand(const Schedule& schedule, const Args& args);
 
 }  // namespace unisono

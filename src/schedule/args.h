@@ -21,11 +21,15 @@ struct Layout {
   Count total(int first, int last) const;
 };
 
+struct Composition;  // algorithms/composition.h
+
 /// Parameters an algorithm may take. A catalogue row names those it reads, with their limits.
 struct Params {
   Count segment = 0;  ///< bytes of one pipeline segment; 0: nothing is cut
   Count radix = 0;    ///< k of k-nomial trees, radix of Bruck
   Count window = 0;   ///< messages in flight
+  /// What a grid is made of; interned, so that equal ones have one address. Null: the standard.
+  const Composition* composition = nullptr;
   bool operator==(const Params&) const = default;
 };
 

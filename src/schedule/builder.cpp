@@ -80,6 +80,14 @@ OpId Builder::add_message(OpKind kind, int peer, Slice slice) {
   return id;
 }
 
+OpId Builder::library(LibraryCall call) {
+  end_round();
+  const OpId id = add({.kind = OpKind::library, .from_offset = static_cast<Count>(calls_.size())});
+  calls_.push_back(std::move(call));
+  end_round();
+  return id;
+}
+
 OpId Builder::add(const Op& op) {
   const auto id = static_cast<OpId>(ops_.size());
   ops_.push_back(op);
@@ -94,8 +102,7 @@ OpId Builder::add(const Op& op) {
       depend_on_readers_and_writer(id, op.slice(), true);
       break;
     case OpKind::join:
-      for (OpId i = round_begin_; i < id; ++i) depend(i);
-      break;
+    case OpKind::library: break;  // after() or the rounds around it say what they wait for
   }
   // What lies before the last join is implied by the join, and the join by any op after it.
   auto begin = deps_.begin() + first_dep_.back();
@@ -159,11 +166,14 @@ void Builder::depend_on_readers_and_writer(OpId id, Slice slice, bool writes) {
 // ---- order --------------------------------------------------------------------------------------
 
 void Builder::end_round() {
-  if (round_begin_ == ops_.size()) return;
-  const OpId id = add({.kind = OpKind::join});
+  if (ops_.empty() || round_ + 1 == ops_.size()) return;
+  for (OpId i = round_begin_; i < ops_.size(); ++i) after(i);
+  const OpId id = join();
   round_ = id;
   round_begin_ = id;
 }
+
+OpId Builder::join() { return add({.kind = OpKind::join}); }
 
 void Builder::after(OpId id) {
   if (id != kNoOp) pending_.push_back(id);
@@ -175,7 +185,8 @@ void Builder::channel_window(Count messages) {
 }
 
 Schedule Builder::finish() && {
-  return {std::move(ops_), std::move(first_dep_), std::move(deps_), std::move(scratch_)};
+  return {std::move(ops_), std::move(first_dep_), std::move(deps_), std::move(scratch_),
+          std::move(calls_)};
 }
 
 }  // namespace unisono

@@ -42,10 +42,15 @@ class Builder {
   OpId reduce(Slice from, Slice into);  ///< into = from (+) into
   OpId send_token(int peer);            ///< an empty message that does not vanish
   OpId recv_token(int peer);
+  /// Everything before is complete when it begins, and it is complete before anything behind it
+  /// begins: the calling thread waits in the MPI library.
+  OpId library(LibraryCall call);
 
   // --- order beyond the data -------------------------------------------------------------------
   /// Everything that follows waits for everything before.
   void end_round();
+  /// An op that only waits for what after() has named.
+  OpId join();
   /// The next op also waits for `id` (kNoOp: nothing).
   void after(OpId id);
   /// At most so many messages under way on one channel; 1 <= messages <= kChannelDepth. Default 8.
@@ -77,6 +82,7 @@ class Builder {
   std::vector<OpId> deps_;
   std::vector<OpId> pending_;  // from after()
   std::vector<Count> scratch_;
+  std::vector<LibraryCall> calls_;
   std::vector<Intervals> touched_;                      // per buffer
   std::map<std::int64_t, std::vector<OpId>> channels_;  // key: peer * 2 + direction
 };

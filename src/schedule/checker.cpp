@@ -124,6 +124,8 @@ class Check {
     for (OpId id = 0; id < ops.size(); ++id) {
       for (const OpId d : schedule(r).dependencies(id))
         if (d >= id) return fail(r, id, {}, "depends on an op that does not come before it");
+      if (ops[id].kind == OpKind::library)
+        return fail(r, id, {}, "is the MPI library's: expand() the schedule first");
       check_bounds(r, id, ops[id].slice());
       if (ops[id].kind == OpKind::copy || ops[id].kind == OpKind::reduce)
         check_bounds(r, id, ops[id].from());

@@ -32,7 +32,8 @@ Schedule limit_sends(Schedule schedule, Count sends) {
   return {{ops.begin(), ops.end()},
           std::move(first_dep),
           std::move(deps),
-          {schedule.scratch().begin(), schedule.scratch().end()}};
+          {schedule.scratch().begin(), schedule.scratch().end()},
+          {schedule.library_calls().begin(), schedule.library_calls().end()}};
 }
 
 }  // namespace unisono

@@ -171,7 +171,8 @@ Metrics measure(std::span<const Schedule> schedules) {
         case OpKind::recv: own.received += op.length; break;
         case OpKind::reduce: own.reduced += op.length; break;
         case OpKind::copy: own.copied += op.length; break;
-        case OpKind::join: break;
+        case OpKind::join:
+        case OpKind::library: break;
       }
     }
     for (const Count length : schedule.scratch()) own.scratch += length;

@@ -42,6 +42,7 @@ std::string text(const Op& op) {
     case OpKind::recv: return "recv " + what + " from " + std::to_string(op.peer);
     case OpKind::copy: return "copy " + text(op.from()) + " into " + what;
     case OpKind::reduce: return "reduce " + what + " = " + text(op.from()) + " (+) itself";
+    case OpKind::library: return "collective of the MPI library";
     case OpKind::join: break;
   }
   return "join";

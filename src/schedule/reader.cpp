@@ -2,43 +2,20 @@
 
 #include <limits>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <utility>
 
+#include "schedule/fields.h"
 #include "schedule/printer.h"
 
 namespace unisono {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr int kFormat = 1;
 constexpr const char* kOpNames[] = {"send", "recv", "copy", "reduce", "join"};  // as in OpKind
 
 Json json(Slice slice) {
   return Json::array({buffer_name(slice.buffer), slice.offset, slice.length});
-}
-
-/// What is wrong with the file; caught in read_json, where the place is added.
-struct Bad {
-  std::string what;
-};
-
-const Json& field(const Json& object, const char* name) {
-  const auto it = object.find(name);
-  if (it == object.end()) throw Bad{std::string("'") + name + "' is missing"};
-  return *it;
-}
-
-Count integer(const Json& value, const char* what, Count least, Count most) {
-  if (!value.is_number_integer()) throw Bad{std::string(what) + " is not an integer"};
-  const bool too_large =
-      value.is_number_unsigned() && value.get<std::uint64_t>() > static_cast<std::uint64_t>(most);
-  if (too_large || value.get<Count>() < least || value.get<Count>() > most)
-    throw Bad{std::string(what) + " is " + value.dump() + ", not within " + std::to_string(least) +
-              " to " + std::to_string(most)};
-  return value.get<Count>();
 }
 
 constexpr Count kMostUnits = std::numeric_limits<Count>::max() / 2;
@@ -105,7 +82,6 @@ Op Reader::read_op(const Json& object) {
 }
 
 StoredSchedule Reader::read(const Json& file) {
-  if (!file.is_object()) throw Bad{"not an object"};
   integer(field(file, "unisono_schedule"), "format unisono_schedule", kFormat, kFormat);
   size_ =
       static_cast<int>(integer(field(file, "size"), "size", 1, std::numeric_limits<int>::max()));
@@ -121,7 +97,6 @@ StoredSchedule Reader::read(const Json& file) {
   std::vector<OpId> after;
   for (const Json& object : list) {
     try {
-      if (!object.is_object()) throw Bad{"not an object"};
       ops.push_back(read_op(object));
       const auto id = static_cast<Count>(ops.size()) - 1;
       if (const auto it = object.find("after"); it != object.end()) {

@@ -5,18 +5,22 @@
 namespace unisono {
 
 Schedule::Schedule(std::vector<Op> ops, std::vector<std::uint32_t> first_dep,
-                   std::vector<OpId> deps, std::vector<Count> scratch)
+                   std::vector<OpId> deps, std::vector<Count> scratch,
+                   std::vector<LibraryCall> calls)
     : ops_(std::move(ops)),
       first_dep_(std::move(first_dep)),
       deps_(std::move(deps)),
-      scratch_(std::move(scratch)) {
+      scratch_(std::move(scratch)),
+      calls_(std::move(calls)) {
   ops_.shrink_to_fit();
   first_dep_.shrink_to_fit();
   deps_.shrink_to_fit();
 }
 
 std::size_t Schedule::bytes() const {
-  return sizeof *this + ops_.capacity() * sizeof(Op) +
+  std::size_t calls = calls_.capacity() * sizeof(LibraryCall);
+  for (const LibraryCall& call : calls_) calls += call.counts.capacity() * sizeof(Count);
+  return sizeof *this + calls + ops_.capacity() * sizeof(Op) +
          first_dep_.capacity() * sizeof first_dep_[0] + deps_.capacity() * sizeof(OpId) +
          scratch_.capacity() * sizeof(Count);
 }

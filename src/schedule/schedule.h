@@ -11,6 +11,8 @@
 #include <span>
 #include <vector>
 
+#include "schedule/collective.h"
+
 namespace unisono {
 
 using Count = std::int64_t;  ///< a number of units
@@ -33,11 +35,12 @@ struct Slice {
 };
 
 enum class OpKind : std::uint8_t {
-  send,    ///< slice() to peer()
-  recv,    ///< slice() from peer()
-  copy,    ///< from() into slice()
-  reduce,  ///< slice() = from() (+) slice(): from() is the LEFT operand, as in MPI_Reduce_local
-  join,    ///< nothing; the end of a round
+  send,     ///< slice() to peer()
+  recv,     ///< slice() from peer()
+  copy,     ///< from() into slice()
+  reduce,   ///< slice() = from() (+) slice(): from() is the LEFT operand, as in MPI_Reduce_local
+  join,     ///< nothing; the end of a round
+  library,  ///< a collective of the MPI library; joins stand before and behind it
 };
 
 using OpId = std::uint32_t;
@@ -51,15 +54,39 @@ struct Op {
   std::int32_t peer = -1;         ///< send and recv
   Count offset = 0;
   Count length = 0;
-  Count from_offset = 0;  ///< copy and reduce; for messages the position on the channel
+  Count from_offset = 0;  ///< copy and reduce; position of a message; number of a library call
 
   bool is_message() const { return kind == OpKind::send || kind == OpKind::recv; }
   Slice slice() const { return {buffer, offset, length}; }
   Slice from() const { return {from_buffer, from_offset, length}; }
   /// Messages: how many messages this rank has exchanged with peer in this direction before.
   Count position() const { return from_offset; }
+  /// Library: which of the schedule's calls.
+  std::size_t call() const { return static_cast<std::size_t>(from_offset); }
 };
 static_assert(sizeof(Op) == 32);
+
+/// Ranks at equal distances: member i is rank first + i * stride.
+struct Lattice {
+  int first = 0;
+  int stride = 1;
+  int size = 1;
+
+  constexpr int rank(int i) const { return first + i * stride; }
+  bool operator==(const Lattice&) const = default;
+};
+
+/// A collective of the MPI library itself among some of the ranks, as this member of the group
+/// calls it. Blocks are adjacent; a slice that the call does not have on this rank is empty.
+struct LibraryCall {
+  Collective collective = Collective::barrier;
+  Lattice group;
+  int root = 0;           ///< in the group
+  bool in_place = false;  ///< MPI_IN_PLACE on this rank: the input lies in the output
+  Slice input, output;
+  Count count = 0;            ///< of the vector, or of every block when `counts` is empty
+  std::vector<Count> counts;  ///< of each member's block
+};
 
 /// At most so many messages of one schedule are under way on one channel (ordered pair of ranks);
 /// the builder orders message k after message k - kChannelDepth. Bounds the tags that are needed.
@@ -74,12 +101,13 @@ class Schedule {
   }
   /// Length of each scratch buffer, in units.
   std::span<const Count> scratch() const { return scratch_; }
+  std::span<const LibraryCall> library_calls() const { return calls_; }
   /// Memory held, in bytes.
   std::size_t bytes() const;
 
   /// For the builder, the reader and tests that mutate: takes the parts as they are.
   Schedule(std::vector<Op> ops, std::vector<std::uint32_t> first_dep, std::vector<OpId> deps,
-           std::vector<Count> scratch);
+           std::vector<Count> scratch, std::vector<LibraryCall> calls = {});
   Schedule() : first_dep_{0} {}
 
  private:
@@ -87,6 +115,7 @@ class Schedule {
   std::vector<std::uint32_t> first_dep_;  // ops + 1 entries into deps_
   std::vector<OpId> deps_;
   std::vector<Count> scratch_;
+  std::vector<LibraryCall> calls_;
 };
 
 }  // namespace unisono

@@ -1,73 +1,12 @@
 #include "select/spec.h"
 
-#include <algorithm>
-#include <charconv>
-#include <optional>
-
-#include "base/size.h"
+#include "select/composition_spec.h"
+#include "select/parameters.h"
 
 namespace unisono {
 
-namespace {
-
-std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
-
-std::string value_text(const Parameter& parameter, Count value) {
-  return parameter.is_size ? format_size(value) : std::to_string(value);
-}
-
-/// "segment (1 to 1G, standard 16K)"
-std::string limits(const Parameter& parameter) {
-  return std::string(parameter.name) + " (" + value_text(parameter, parameter.least) + " to " +
-         value_text(parameter, parameter.most) + ", standard " +
-         value_text(parameter, parameter.standard) + ")";
-}
-
-std::string valid_parameters(const Algorithm& algorithm) {
-  if (algorithm.parameters.empty()) return "it takes none";
-  std::string list = "valid: ";
-  for (const Parameter& parameter : algorithm.parameters) {
-    if (&parameter != algorithm.parameters.data()) list += ", ";
-    list += limits(parameter);
-  }
-  return list;
-}
-
-std::optional<Count> parse_value(const Parameter& parameter, std::string_view text) {
-  if (parameter.is_size) return parse_size(text);
-  Count value = 0;
-  const char* end = text.data() + text.size();
-  const auto [last, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc{} || last != end) return std::nullopt;
-  return value;
-}
-
-/// Reads one "name=value" into `params`; the error, or nothing.
-std::optional<std::string> read_parameter(const Algorithm& algorithm, std::string_view item,
-                                          Params& params) {
-  const std::size_t equals = item.find('=');
-  if (equals == std::string_view::npos)
-    return quoted(item) + " is not of the form parameter=value; " + valid_parameters(algorithm);
-  const std::string_view name = item.substr(0, equals);
-  const auto parameter =
-      std::find_if(algorithm.parameters.begin(), algorithm.parameters.end(),
-                   [name](const Parameter& candidate) { return candidate.name == name; });
-  if (parameter == algorithm.parameters.end())
-    return "no parameter " + quoted(name) + "; " + valid_parameters(algorithm);
-  const std::optional<Count> value = parse_value(*parameter, item.substr(equals + 1));
-  if (!value || *value < parameter->least || *value > parameter->most)
-    return quoted(item) + " is not valid; " + limits(*parameter);
-  params.*parameter->field = *value;
-  return std::nullopt;
-}
-
-}  // namespace
-
 std::string valid_algorithms(Collective collective) {
-  std::string list = "default, native";
-  for (const Algorithm& row : catalogue())
-    if (contains(row.collectives, collective)) list += ", " + std::string(row.name);
-  return list;
+  return "default, native" + algorithm_names(collective);
 }
 
 Result<Spec> parse_spec(Collective collective, std::string_view text) {
@@ -88,6 +27,12 @@ Result<Spec> parse_spec(Collective collective, std::string_view text) {
   Spec spec{.algorithm = algorithm, .params = standard_params(*algorithm)};
   if (colon == std::string_view::npos) return spec;
   std::string_view rest = text.substr(colon + 1);
+  if ((algorithm->restrictions & kComposed) != 0) {
+    const auto composition = parse_composition(collective, rest);
+    if (!composition) return Error{prefix + "grid: " + composition.error()};
+    spec.params.composition = intern(*composition);
+    return spec;
+  }
   while (true) {
     const std::size_t comma = rest.find(',');
     if (const auto error = read_parameter(*algorithm, rest.substr(0, comma), spec.params))
@@ -100,14 +45,9 @@ Result<Spec> parse_spec(Collective collective, std::string_view text) {
 std::string text(const Spec& spec) {
   if (spec.algorithm == nullptr) return spec.is_default ? "default" : "native";
   std::string written(spec.algorithm->name);
-  char separator = ':';
-  for (const Parameter& parameter : spec.algorithm->parameters) {
-    written += separator;
-    written +=
-        std::string(parameter.name) + "=" + value_text(parameter, spec.params.*parameter.field);
-    separator = ',';
-  }
-  return written;
+  if (spec.params.composition != nullptr)
+    return written + ":" + composition_text(*spec.params.composition);
+  return written + parameters_text(*spec.algorithm, spec.params, ':', ',');
 }
 
 }  // namespace unisono

@@ -1,0 +1,29 @@
+// On a grid of ranks. leaders: the root's value goes to one leader in each row, then along the
+// rows; T = T_columns(R, m) + T_rows(C, m). lanes: the root's row shares the vector out, every
+// column broadcasts its share, the rows collect the shares: no rank sends more than about 2 m.
+// leaders serve any p, lanes full grids; any root. Sources: Kuehnemann, Rauber, Ruenger, Optimizing
+// MPI collective communication by orthogonal structures (2004); Traeff, Hunold (2020).
+#include "algorithms/algorithms.h"
+#include "algorithms/grid_parts.h"
+#include "patterns/partition.h"
+
+namespace unisono::bcast {
+
+void grid(Builder& b) {
+  const GridParts parts(b);
+  const Grid& grid = parts.grid;
+  const int root = b.args().root;
+  const int column = grid.column(root);
+  if (parts.form() == Form::leaders) {
+    if (parts.leads(column)) parts.among_leaders(column).bcast(grid.row(root), b.output());
+    parts.first_in_row().bcast(grid.leader(parts.row(), column), b.output());
+    return;
+  }
+  const auto shares = parts.shares(b.output());
+  const Slice own = block_of(b.output(), parts.column(), grid.width());
+  if (parts.row() == grid.row(root)) parts.first_in_row().scatter(column, shares, b.output(), own);
+  parts.in_column().bcast(grid.row(root), own);
+  parts.second_in_row().allgather(shares, own, b.output());
+}
+
+}  // namespace unisono::bcast

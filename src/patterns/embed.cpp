@@ -1,0 +1,56 @@
+#include "patterns/embed.h"
+
+#include <cassert>
+#include <utility>
+#include <vector>
+
+namespace unisono {
+
+namespace {
+
+/// The members of a group of the part's ranks, as ranks of the whole.
+Lattice within(const Group& group, const Lattice& part) {
+  assert(group.last < 0 && "the MPI library's collectives need groups at equal distances");
+  return {group.lattice.rank(part.first), part.stride * group.lattice.stride, part.size};
+}
+
+}  // namespace
+
+void embed(Builder& b, const Schedule& part, const Group& group, Slice input, Slice output,
+           const WriteLibrary& write_library) {
+  std::vector<Slice> buffers = {input, output};
+  for (const Count length : part.scratch()) buffers.push_back(b.scratch(length));
+  const auto place = [&](Slice slice) {
+    const Slice& base = buffers[slice.buffer];
+    return Slice{base.buffer, base.offset + slice.offset, slice.length};
+  };
+  const auto library = [&](LibraryCall call) {
+    call.group = within(group, call.group);
+    call.input = place(call.input);
+    call.output = place(call.output);
+    return write_library ? write_library(b, call) : b.library(std::move(call));
+  };
+
+  b.channel_window(kChannelDepth);  // the part bounds its own messages
+  std::vector<OpId> embedded;
+  embedded.reserve(part.ops().size());
+  for (const Op& op : part.ops()) {
+    // Slices alone do not tell what the part asked for beyond them (rounds, windows).
+    for (const OpId earlier : part.dependencies(static_cast<OpId>(embedded.size())))
+      b.after(embedded[earlier]);
+    const int peer = op.is_message() ? group.rank(op.peer) : -1;
+    const bool token = op.is_message() && op.length == 0;
+    OpId id = kNoOp;
+    switch (op.kind) {
+      case OpKind::send: id = token ? b.send_token(peer) : b.send(peer, place(op.slice())); break;
+      case OpKind::recv: id = token ? b.recv_token(peer) : b.recv(peer, place(op.slice())); break;
+      case OpKind::copy: id = b.copy(place(op.from()), place(op.slice())); break;
+      case OpKind::reduce: id = b.reduce(place(op.from()), place(op.slice())); break;
+      case OpKind::join: id = b.join(); break;
+      case OpKind::library: id = library(part.library_calls()[op.call()]); break;
+    }
+    embedded.push_back(id);
+  }
+}
+
+}  // namespace unisono

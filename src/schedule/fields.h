@@ -1,0 +1,34 @@
+// Fields of JSON that may have been written by hand or elsewhere: every error says what is wrong.
+#pragma once
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "schedule/schedule.h"
+
+namespace unisono {
+
+using Json = nlohmann::ordered_json;
+
+/// What is wrong with a document: thrown and caught within its reader, which knows the place.
+struct Bad {
+  std::string what;
+};
+
+inline const Json& field(const Json& object, const char* name) {
+  if (!object.is_object()) throw Bad{"not an object"};
+  const auto it = object.find(name);
+  if (it == object.end()) throw Bad{std::string("'") + name + "' is missing"};
+  return *it;
+}
+
+inline Count integer(const Json& value, const char* what, Count least, Count most) {
+  if (!value.is_number_integer()) throw Bad{std::string(what) + " is not an integer"};
+  const bool too_large =
+      value.is_number_unsigned() && value.get<std::uint64_t>() > static_cast<std::uint64_t>(most);
+  if (too_large || value.get<Count>() < least || value.get<Count>() > most)
+    throw Bad{std::string(what) + " is " + value.dump() + ", not within " + std::to_string(least) +
+              " to " + std::to_string(most)};
+  return value.get<Count>();
+}
+
+}  // namespace unisono

@@ -1,0 +1,25 @@
+// Parameters of an algorithm as people write them: "segment=64K".
+#pragma once
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "algorithms/catalogue.h"
+
+namespace unisono {
+
+std::string quoted(std::string_view text);
+
+/// Reads one "name=value" into `params`; the error, or nothing.
+std::optional<std::string> read_parameter(const Algorithm& algorithm, std::string_view item,
+                                          Params& params);
+
+/// Every parameter of the algorithm, each with `separator` before it but the first, which has
+/// `opening`.
+std::string parameters_text(const Algorithm& algorithm, const Params& params, char opening,
+                            char separator);
+
+/// The names of a collective's algorithms, each with ", " before it.
+std::string algorithm_names(Collective collective);
+
+}  // namespace unisono
