@@ -1,6 +1,7 @@
-"""Test beds: where a job can be run. The node this is, and the lab."""
+"""Test beds: where a job can be run. The node this is, the lab, or wherever a launcher puts it."""
 
 import os
+import shlex
 from collections.abc import Sequence
 from typing import Any, Protocol
 
@@ -80,6 +81,35 @@ class Lab:
             "bits_per_second": self.lab.rate,
             "wire_efficiency": self.lab.wire_efficiency,
         }
+
+
+class Launcher:
+    """A cluster, by whatever starts jobs there: srun, or an mpiexec with its host file. The folder for
+    temporary files must be one that rank 0 sees too."""
+
+    kind = "launcher"
+
+    def __init__(self, prefix: str) -> None:
+        self.prefix = shlex.split(prefix)
+        if not self.prefix:
+            raise UnisonoError('--launch: write what starts the ranks, as in "srun -n 16"')
+
+    def title(self) -> str:
+        return shlex.join(self.prefix)
+
+    def fitting_ranks(self) -> int:
+        raise UnisonoError("-n: say how many ranks --launch starts")
+
+    def per_host(self, ranks: int, chosen: int | None) -> int:
+        if chosen is not None:
+            raise UnisonoError("--ppn is for --lab: --launch itself says where its ranks go")
+        return ranks
+
+    def command(self, mpi: Mpi, ranks: int, per_host: int, command: Sequence[str]) -> CommandLine:
+        return [*self.prefix, *command], {**os.environ, **mpi.environment()}
+
+    def describe(self) -> dict[str, Any]:
+        return {"kind": self.kind, "command": self.prefix}
 
 
 def current_lab() -> Lab:

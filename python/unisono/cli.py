@@ -16,7 +16,10 @@ from unisono import doctor as doctor_module
 from unisono.compare.cli import compare
 from unisono.errors import UnisonoError
 from unisono.lab.cli import app as lab_app
+from unisono.profile.cli import app as profile_app
+from unisono.profile.cli import explain
 from unisono.sim.cli import sim
+from unisono.tune.cli import tune
 
 app = typer.Typer(
     help="Makes the MPI collectives of unmodified programs faster, and shows why they were slow.",
@@ -27,6 +30,9 @@ app = typer.Typer(
 )
 app.add_typer(lab_app, name="lab")
 app.command()(compare)
+app.command()(tune)
+app.add_typer(profile_app, name="profile")
+app.command()(explain)
 app.command(context_settings={"allow_interspersed_args": False})(sim)
 console = Console(highlight=False)
 errors = Console(stderr=True, highlight=False)

@@ -1,0 +1,88 @@
+"""What can be wrong with a profile: by its schema, and what a schema cannot say."""
+
+import json
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+
+from unisono import catalogue, places
+from unisono.errors import UnisonoError
+from unisono.profile import document
+from unisono.profile.document import Environment, Profile
+
+SCHEMA = places.REPOSITORY / "docs" / "reference" / "profile.schema.json"
+
+
+def load(path: Path) -> Profile:
+    """A profile that can be used; otherwise one line that says why not."""
+    data = read(path)
+    problem = next(problems(data), None)
+    if problem:
+        raise UnisonoError(f"{path}: {problem}; all of it: unisono profile check {path}")
+    return document.from_json(data)
+
+
+def read(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text())
+    except OSError as error:
+        raise UnisonoError(f"{path}: {error.strerror}") from error
+    except ValueError as error:
+        raise UnisonoError(f"{path}: no JSON: {error}; tune again, or take a copy") from error
+
+
+def problems(data: Any) -> Iterator[str]:
+    """One line each; none: a good profile."""
+    if not isinstance(data, dict) or data.get("format") != document.FORMAT:
+        yield "no profile of Unisono (format is not unisono-profile)"
+        return
+    version = data.get("version")
+    if isinstance(version, int) and version > document.VERSION:
+        yield f"made by a newer Unisono (version {version}, this one reads {document.VERSION}): update it"
+        return
+    validator = jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text()))
+    faults = [f"{error.json_path}: {error.message}" for error in validator.iter_errors(data)]
+    yield from faults
+    if not faults:
+        yield from contradictions(document.from_json(data))
+
+
+def contradictions(profile: Profile) -> Iterator[str]:
+    for number, environment in enumerate(profile.environments):
+        where = f"environment {number + 1} ({environment.key.text()})"
+        if environment.key.nodes > environment.key.ranks:
+            yield f"{where}: more nodes than ranks"
+        if any(environment.key.like(other.key) for other in profile.environments[:number]):
+            yield f"{where}: is there twice; unisono profile merge makes one of two"
+        for problem in faults_of(environment):
+            yield f"{where}: {problem}"
+
+
+def faults_of(environment: Environment) -> Iterator[str]:
+    former = None
+    for cell in document.sort_cells(list(environment.cells)):
+        where = f"{cell.collective} {cell.least} to {cell.most}"
+        if cell.least > cell.most:
+            yield f"{where}: ends before it begins"
+        if former and former.collective == cell.collective and former.most >= cell.least:
+            yield f"{where}: overlaps {former.least} to {former.most}"
+        wrong = fault_of_spec(cell.collective, cell.choice)
+        if wrong:
+            yield f"{where}: {wrong}"
+        for measured in cell.measured:
+            if not cell.holds(measured.bytes):
+                yield f"{where}: holds measurements of {measured.bytes} bytes"
+        former = cell
+
+
+@cache
+def fault_of_spec(collective: str, spec: str) -> str:
+    """Asks the catalogue; empty: it is one."""
+    try:
+        catalogue.complete_spec(collective, spec)
+    except UnisonoError as error:
+        return str(error)
+    return ""

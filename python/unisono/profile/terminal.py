@@ -1,0 +1,175 @@
+"""Profiles in the terminal."""
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from unisono.catalogue import format_size
+from unisono.compare.terminal import table
+from unisono.compare.words import interval, number
+from unisono.profile.document import Arm, Cell, Environment, Measured, Profile
+from unisono.profile.verify import Verdict, summary
+from unisono.tune.choice import GAIN, NATIVE, ratio_of, surely_faster
+
+
+def left_table(*columns: str, left: int) -> Table:
+    """The first `left` columns hold words."""
+    made = table(*columns)
+    for column in made.columns[:left]:
+        column.justify = "left"
+    return made
+
+
+def choice_text(spec: str) -> Text:
+    return Text(spec, style="dim" if spec == NATIVE else "green")
+
+
+def show(profile: Profile, console: Console) -> None:
+    console.print(f"Unisono {profile.unisono}, {profile.created}")
+    for environment in profile.environments:
+        console.print(Text(environment.key.text(), style="bold"), soft_wrap=True)
+        console.print(Text(environment.key.library, style="dim"), soft_wrap=True)
+        made = left_table("collective", "choice", "bytes", "measured at", "ratio to native", left=2)
+        for cell in environment.cells:
+            sizes = " ".join(format_size(measured.bytes) for measured in cell.measured)
+            made.add_row(
+                cell.collective,
+                choice_text(cell.choice),
+                f"{cell.least} - {cell.most}",
+                sizes,
+                ratios(cell),
+            )
+        console.print(made)
+
+
+def ratios(cell: Cell) -> str:
+    if cell.choice == NATIVE:
+        return ""
+    arms = [measured.arm(cell.choice) for measured in cell.measured]
+    return " ".join(number(ratio_of(arm)) for arm in arms if arm)
+
+
+Change = tuple[Environment, str, int, str, str]  # collective, bytes, choice before and after
+
+
+def changes(former: Profile, latter: Profile) -> list[Change]:
+    """At every size that one of them was measured at; "-": says nothing about it."""
+    found: list[Change] = []
+    for new in latter.environments:
+        old = next((env for env in former.environments if env.key.like(new.key)), None)
+        if old is None:
+            continue
+        points = {(cell.collective, m.bytes) for env in (old, new) for cell, m in env.points()}
+        for collective, size in sorted(points):
+            cells = old.cell(collective, size), new.cell(collective, size)
+            before, after = (cell.choice if cell else "-" for cell in cells)
+            if before != after:
+                found.append((new, collective, size, before, after))
+    return found
+
+
+def show_changes(former: Profile, latter: Profile, console: Console) -> None:
+    for name, one, other in (("first", former, latter), ("second", latter, former)):
+        for environment in one.environments:
+            if not any(environment.key.like(env.key) for env in other.environments):
+                console.print(f"only in the {name}: {environment.key.text()}", soft_wrap=True)
+    found = changes(former, latter)
+    made = left_table("where", "collective", "size", "before", "after", left=2)
+    for environment, collective, size, before, after in found:
+        made.add_row(
+            environment.key.text(), collective, format_size(size), choice_text(before), choice_text(after)
+        )
+    if found:
+        console.print(made)
+    console.print(f"{len(found)} choices differ")
+
+
+def explain(environment: Environment, cell: Cell, size: int, console: Console) -> None:
+    console.print(Text(environment.key.text(), style="bold"), soft_wrap=True)
+    console.print(
+        Text(f"{cell.collective}, {cell.least} to {cell.most} bytes: ")
+        + choice_text(cell.choice).append("", style="bold"),
+        soft_wrap=True,
+    )
+    if not cell.measured:
+        console.print("the profile holds no measurements of it")
+        return
+    measured = min(cell.measured, key=lambda m: abs(m.bytes - size))
+    console.print(reason(cell, measured))
+    made = left_table(
+        *("candidate", "predicted us", "measured us", "95 %", "ratio", "95 % of ratio", "blocks", ""), left=1
+    )
+    made.columns[-1].justify = "left"
+    for arm in sorted(measured.arms, key=lambda arm: arm.median_s):
+        made.add_row(
+            Text(arm.spec, style="bold" if arm.spec == cell.choice else ""),
+            number(1e6 * arm.predicted_s) if arm.predicted_s else "",
+            number(1e6 * arm.median_s),
+            f"{number(1e6 * arm.low_s)} - {number(1e6 * arm.high_s)}",
+            number(arm.ratio_to_native.median) if arm.ratio_to_native else "",
+            interval(arm.ratio_to_native),
+            str(arm.blocks),
+            "chosen" if arm.spec == cell.choice else why_not(arm),
+        )
+    console.print(f"measured at {format_size(measured.bytes)} bytes:")
+    console.print(made)
+
+
+def reason(cell: Cell, measured: Measured) -> str:
+    arm = measured.arm(cell.choice)
+    if cell.choice == NATIVE:
+        return f"no other was surely faster than {GAIN} of native's time"
+    if arm is None or arm.ratio_to_native is None:
+        return "no measurement of the choice is kept"
+    ratio = arm.ratio_to_native
+    text = f"{number(ratio.median)} of native's time, {interval(ratio)} with 95 %"
+    return f"the fastest of those surely faster than native: {text}"
+
+
+def why_not(arm: Arm) -> str:
+    if arm.spec == NATIVE:
+        return ""
+    if arm.blocks == 0:
+        return "hopeless in its first call"
+    if arm.ratio_to_native and not arm.ratio_to_native.is_sure:
+        return "left the race early"
+    return "surely faster than native" if surely_faster(arm) else "not surely faster than native"
+
+
+def show_verdicts(verdicts: Sequence[Verdict], console: Console) -> None:
+    made = left_table("collective", "choice", "size", "ratio", "best", "its ratio", "", left=2)
+    for verdict in verdicts:
+        if verdict.problem:
+            made.add_row(
+                verdict.point.collective,
+                choice_text(verdict.choice),
+                format_size(verdict.point.bytes),
+                "",
+                "",
+                "",
+                Text(verdict.problem, style="red"),
+            )
+            continue
+        best = verdict.best
+        remark = Text("SLOW", style="bold red") if verdict.is_slow else Text("")
+        if not verdict.is_best:
+            remark += Text(" not the best", style="yellow")
+        made.add_row(
+            verdict.point.collective,
+            choice_text(verdict.choice),
+            format_size(verdict.point.bytes),
+            number(verdict.ratio),
+            best.spec if best else "",
+            number(ratio_of(best)) if best else "",
+            remark,
+        )
+    console.print(made)
+    told = summary(verdicts)
+    console.print(
+        f"{told['cells']} cells: {told['slower_than_0.97_of_native']} slower than 0.97 of native, "
+        f"the choice is the best in {told['choice_is_best']}"
+        + (f" ({100 * told['share_best']:.0f} %)" if told["cells"] else "")
+        + (f"; {told['failed']} failed" if told["failed"] else "")
+    )

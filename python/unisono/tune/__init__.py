@@ -1,0 +1,1 @@
+"""Finding the fastest algorithm of every collective and size, by measurement."""

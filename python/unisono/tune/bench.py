@@ -1,0 +1,103 @@
+"""One cell, measured by one job of unisono-bench."""
+
+import json
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from unisono import jobs, places
+from unisono.beds import Bed
+from unisono.places import Mpi
+from unisono.profile.document import Arm, Key, estimate_of
+
+RunJob = Callable[..., jobs.Outcome]
+START_SECONDS = 3.0  # of a job, until one was seen
+
+
+@dataclass(frozen=True)
+class Point:
+    collective: str
+    bytes: int
+
+    def text(self) -> str:
+        return f"{self.collective} {self.bytes}"
+
+
+@dataclass(frozen=True)
+class Row:
+    """What a job told of a cell."""
+
+    point: Point
+    arms: tuple[Arm, ...] = ()
+    key: Key | None = None
+    problem: str = ""  # then there are no arms
+    wrong: bool = False  # a result was: a defect of Unisono or of the MPI library
+
+
+class Bench:
+    """Runs cells on a bed, each within its time."""
+
+    def __init__(
+        self, bed: Bed, mpi: Mpi, ranks: int, ppn: int | None = None, run_job: RunJob = jobs.run
+    ) -> None:
+        self.bed, self.mpi, self.ranks = bed, mpi, ranks
+        self.per_host = bed.per_host(ranks, ppn)
+        self.program = places.program(f"unisono-bench-{mpi.flavour}")
+        self.run_job = run_job
+        self.start = START_SECONDS  # seconds of a job that are no measurement
+        self.seed = 0
+
+    def measure(self, point: Point, arms: Sequence[str], seconds: float) -> Row:
+        """Races the arms; with the start of the job it takes no longer than `seconds`, or hardly."""
+        self.seed += 1
+        began = time.monotonic()
+        with tempfile.TemporaryDirectory(prefix="unisono-tune-") as folder:
+            file = Path(folder) / "cell.json"
+            budget = max(0.1, seconds - self.start)
+            line, environment = self.bed.command(
+                self.mpi, self.ranks, self.per_host, self.command(point, arms, budget, file)
+            )
+            # A block that has begun is ended, and a collective may be slower than ever before.
+            outcome = self.run_job(line, environment, 2 * seconds + 30)
+            row, spent = self.read(point, file, outcome)
+        if spent:
+            self.start = (self.start + time.monotonic() - began - spent) / 2
+        return row
+
+    def command(self, point: Point, arms: Sequence[str], budget: float, file: Path) -> list[str]:
+        line = [str(self.program), "--collectives", point.collective]
+        if point.bytes:
+            line += ["--sizes", str(point.bytes)]
+        line += ["--arms", ",".join(("native", *arms)), "--race", "--time-budget", f"{budget:.3f}"]
+        return [*line, "--seed", str(self.seed), "--json", str(file)]
+
+    def read(self, point: Point, file: Path, outcome: jobs.Outcome) -> tuple[Row, float]:
+        """And the seconds that the cell took, without those of the job's start."""
+        try:
+            body = json.loads(file.read_text())
+            cell, key = body["cells"][0], Key.from_json(body["environment"])
+        except (OSError, ValueError, IndexError, KeyError):
+            return Row(point, problem=outcome.problem or "no result and no message"), 0
+        if key.ranks != self.ranks:
+            return Row(point, problem=f"the launcher started {key.ranks} ranks, -n says {self.ranks}"), 0
+        if "left_out" in cell:
+            return Row(point, key=key, problem=f"left out: {cell['left_out']}"), 0
+        if not cell["correct"]:
+            return Row(point, key=key, problem=f"WRONG RESULT: {outcome.problem}", wrong=True), 0
+        arms = tuple(arm_of(arm) for arm in cell["arms"] if arm["available"])
+        return Row(point, arms, key), cell["seconds"]
+
+
+def arm_of(row: dict[str, Any]) -> Arm:
+    time_us, ratio = row["time_us"], row.get("ratio_to_native")
+    return Arm(
+        spec=row["arm"],
+        median_s=time_us["median"] * 1e-6,
+        low_s=time_us["low"] * 1e-6,
+        high_s=time_us["high"] * 1e-6,
+        blocks=row["blocks"] if ratio or row["arm"] == "native" else 0,
+        ratio_to_native=estimate_of(ratio) if ratio else None,
+    )

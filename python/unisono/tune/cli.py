@@ -1,0 +1,213 @@
+"""The command `unisono tune`."""
+
+import contextlib
+import re
+import signal
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.text import Text
+
+from unisono import beds, model, places
+from unisono.catalogue import format_size
+from unisono.compare import matrix
+from unisono.compare.limits import SIZED, Sized
+from unisono.errors import UnisonoError
+from unisono.profile import document
+from unisono.tune import report
+from unisono.tune.bench import Bench, Point, Row
+from unisono.tune.prediction import Field
+from unisono.tune.record import Record
+from unisono.tune.tuner import Listener, Outcome, Tuner
+
+STANDARD_COLLECTIVES = "bcast,gather,scatter,reduce,allreduce,allgather"
+STANDARD_SIZES = "64:1M"
+STEP = 4  # of a range of sizes
+# No rank knows how many bytes all ranks move: a profile cannot tell their calls apart.
+UNKNOWN_BYTES = {"gatherv", "scatterv", "alltoallv", "alltoallw"}
+UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}
+
+errors = Console(stderr=True, highlight=False)
+
+
+@dataclass(frozen=True)
+class Options:
+    bed: beds.Bed
+    mpi: places.Mpi
+    ranks: int
+    ppn: int | None
+    points: list[Point]
+    budget: float  # seconds
+    output: Path
+    resume: bool
+    machine: Path | None  # of the cost model; None: calibrate
+    use_model: bool
+
+
+def tune(
+    output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="The profile.")],
+    ranks: Annotated[
+        int | None, typer.Option("-n", min=2, help="Ranks; otherwise one for each core or host.")
+    ] = None,
+    mpi: Annotated[str, typer.Option(help="mpich or openmpi.")] = "mpich",
+    lab: Annotated[
+        bool, typer.Option("--lab/--node", help="Where: the lab that is up, or this node.")
+    ] = False,
+    launch: Annotated[
+        str | None, typer.Option(metavar="COMMAND", help='Elsewhere: what starts the ranks, "srun -n 16".')
+    ] = None,
+    ppn: Annotated[int | None, typer.Option(min=1, help="Ranks on a host of the lab.")] = None,
+    collectives: Annotated[str, typer.Option(metavar="A,B", help="Or all.")] = STANDARD_COLLECTIVES,
+    sizes: Annotated[
+        str, typer.Option(metavar="S,S", help="Bytes: 64,4K, or 64:1M in steps of 4.")
+    ] = STANDARD_SIZES,
+    budget: Annotated[str, typer.Option(metavar="TIME", help="For all of it: 90s, 20m, 2h.")] = "20m",
+    resume: Annotated[bool, typer.Option("--resume", help="Go on where it was interrupted.")] = False,
+    machine: Annotated[
+        Path | None, typer.Option("--model", metavar="FILE", help="Of unisono-model; otherwise measured.")
+    ] = None,
+    no_model: Annotated[bool, typer.Option("--no-model", help="A fixed list of candidates.")] = False,
+) -> None:
+    """Measure which algorithm is fastest here: [bold]unisono tune -n 4 -o profile.json[/bold]"""
+    bed: beds.Bed = beds.Launcher(launch) if launch else beds.current_lab() if lab else beds.Node()
+    if mpi not in {"mpich", "openmpi"}:
+        raise UnisonoError(f"--mpi {mpi}: valid are mpich and openmpi")
+    if not output.absolute().parent.is_dir():
+        raise UnisonoError(f"{output}: there is no such directory")
+    options = Options(
+        bed=bed,
+        mpi=places.find_mpi(mpi),
+        ranks=ranks or bed.fitting_ranks(),
+        ppn=ppn,
+        points=points_of(collectives, sizes),
+        budget=parse_time(budget),
+        output=output,
+        resume=resume,
+        machine=machine,
+        use_model=not no_model,
+    )
+    began = time.monotonic()
+    outcome = run(options)
+    out = Console(highlight=False) if Console().is_terminal else Console(highlight=False, width=150)
+    report.show(outcome, time.monotonic() - began, out)
+    finish(options, outcome, out)
+
+
+def points_of(collectives: str, sizes: str) -> list[Point]:
+    chosen = matrix.parse_collectives(collectives)
+    unknown = [name for name in chosen if name in UNKNOWN_BYTES]
+    if unknown and collectives != "all":
+        raise UnisonoError(
+            f"--collectives {unknown[0]}: no rank knows all counts, a profile cannot choose by them"
+        )
+    bytes_ = matrix.parse_sizes(sizes, factor=STEP)
+    return [
+        Point(name, size)
+        for name in chosen
+        if name not in UNKNOWN_BYTES
+        for size in ((0,) if SIZED[name] is Sized.NOTHING else bytes_)
+    ]
+
+
+def parse_time(text: str) -> float:
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)([smh]?)", text)
+    if not match or float(match[1]) == 0:
+        raise UnisonoError(f"--budget {text}: no time; write 90s, 20m or 2h")
+    return float(match[1]) * UNITS[match[2]]
+
+
+def run(options: Options) -> Outcome:
+    """A first Ctrl-C ends the measurement and keeps it, a second one ends this at once."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    deadline = time.monotonic() + options.budget
+    bench = Bench(options.bed, options.mpi, options.ranks, options.ppn)
+    record = Record(folder_of(options.output), plan_of(options), options.resume)
+    errors.print(f"[bold]{options.bed.title()}[/bold], {options.mpi.flavour}, {options.ranks} ranks")
+    field = Field(machine_of(options, record), options.ranks, -(-options.ranks // bench.per_host), warn)
+    with display() as listener:
+        return Tuner(bench, field, record, listener).run(options.points, deadline)
+
+
+def machine_of(options: Options, record: Record) -> Path | None:
+    if not options.use_model:
+        return None
+    if options.machine:
+        return options.machine
+    file = record.folder / "machine.json"
+    if file.exists():
+        return file
+    try:
+        with errors.status("measuring the machine for the model"):
+            return model.calibrate(options.bed, options.mpi, options.ranks, file, options.ppn)
+    except UnisonoError as error:
+        warn(f"without the model: {error}")
+        return None
+
+
+def warn(text: str) -> None:
+    errors.print(Text(text, style="yellow"), soft_wrap=True)
+
+
+def folder_of(output: Path) -> Path:
+    return output.with_name(output.name + ".work")
+
+
+def plan_of(options: Options) -> dict[str, str | int]:
+    """What must be alike for --resume. Other collectives and sizes are welcome."""
+    return {"bed": options.bed.title(), "mpi": options.mpi.flavour, "ranks": options.ranks}
+
+
+def finish(options: Options, outcome: Outcome, out: Console) -> None:
+    folder = folder_of(options.output)
+    if outcome.profile.environments:
+        document.save(outcome.profile, options.output)
+        out.print(f"wrote {options.output}; use it: UNISONO_PROFILE={options.output}", soft_wrap=True)
+    if outcome.interrupted or outcome.raced < outcome.planned:
+        out.print(f"go on: the same command with --resume (kept in {folder})", soft_wrap=True)
+    else:
+        Record.remove(folder)
+    if outcome.interrupted:
+        raise typer.Exit(130)
+    if outcome.problems or outcome.raced < outcome.planned:
+        raise typer.Exit(1)
+
+
+class Display(Listener):
+    def __init__(self, progress: Progress, task: TaskID) -> None:
+        self.progress, self.task, self.kind = progress, task, ""
+
+    def round_begins(self, kind: str, cells: int) -> None:
+        self.kind = kind
+        self.progress.update(self.task, description=kind, total=cells, completed=0)
+
+    def cell_begins(self, point: Point, arms: int) -> None:
+        size = format_size(point.bytes) if point.bytes else ""
+        text = f"{self.kind}: {point.collective} {size}, {arms + 1} arms"
+        self.progress.update(self.task, description=text)
+
+    def cell_done(self, row: Row) -> None:
+        self.progress.advance(self.task)
+        if row.problem:
+            text = f"{row.point.text()}: {row.problem}"
+            self.progress.console.print(Text(text, style="red"), soft_wrap=True)
+
+
+@contextlib.contextmanager
+def display() -> Iterator[Display]:
+    progress = Progress(
+        TextColumn("{task.description:46.46}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        console=errors,
+        refresh_per_second=1,  # the cores are for the ranks
+        transient=True,
+    )
+    with progress:
+        yield Display(progress, progress.add_task("", total=None))

@@ -1,0 +1,73 @@
+"""What the cost model is asked, and how well it ranked."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from unisono import model
+from unisono.errors import UnisonoError
+from unisono.profile.document import Environment
+from unisono.tune import candidates
+from unisono.tune.bench import Point
+from unisono.tune.candidates import Candidate
+
+
+class Field:
+    """The candidates of a cell. Without a model (`machine` is None) a short list of them."""
+
+    def __init__(self, machine: Path | None, ranks: int, nodes: int, warn: Callable[[str], None]) -> None:
+        self.machine, self.ranks, self.nodes, self.warn = machine, ranks, nodes, warn
+        self.shapes = self.grid_shapes()
+
+    def grid_shapes(self) -> list[tuple[int, ...]]:
+        try:
+            return model.shapes(self.ranks)
+        except UnisonoError as error:
+            self.warn(f"no grids: {error}")
+            return []
+
+    def __call__(self, point: Point, near: Sequence[str], most: int) -> list[Candidate]:
+        found = candidates.specs(point.collective, point.bytes, self.ranks, self.shapes)
+        return candidates.select(found, near, self.predict(point, found), most)
+
+    def predict(self, point: Point, specs: Sequence[str]) -> Mapping[str, float]:
+        if self.machine is None:
+            return {}
+        job = model.Job(point.collective, self.ranks, self.nodes, point.bytes, specs)
+        try:
+            told = model.predict(self.machine, [job])[0]
+        except UnisonoError as error:
+            self.warn(f"without the model from here on: {error}")
+            self.machine = None
+            return {}
+        return {each.spec: each.seconds for each in told if each.seconds is not None}
+
+
+def rank_correlation(predicted: Sequence[float], measured: Sequence[float]) -> float:
+    """Spearman's: 1 when the order is the same. Precondition: equal lengths, at least 2."""
+    x, y = average_ranks(predicted), average_ranks(measured)
+    if np.ptp(x) == 0 or np.ptp(y) == 0:
+        return math.nan  # all alike: there is no order
+    return float(np.corrcoef(x, y)[0, 1])
+
+
+def average_ranks(values: Sequence[float]) -> "np.typing.NDArray[np.float64]":
+    """Equal values share the mean of their ranks."""
+    _, inverse, counts = np.unique(np.asarray(values), return_inverse=True, return_counts=True)
+    last = np.cumsum(counts)
+    middle: np.typing.NDArray[np.float64] = (last - (counts - 1) / 2)[inverse]
+    return middle
+
+
+def correlations(environment: Environment) -> dict[str, list[float]]:
+    """Of each collective, one for every measured size with three predicted arms or more."""
+    found: dict[str, list[float]] = {}
+    for cell, measured in environment.points():
+        pairs = [(arm.predicted_s, arm.median_s) for arm in measured.arms if arm.predicted_s is not None]
+        if len(pairs) >= 3:
+            value = rank_correlation([p for p, _ in pairs], [m for _, m in pairs])
+            if not math.isnan(value):
+                found.setdefault(cell.collective, []).append(value)
+    return found

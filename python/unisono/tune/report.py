@@ -1,0 +1,56 @@
+"""A tuning in the terminal."""
+
+import statistics
+
+from rich.console import Console
+from rich.text import Text
+
+from unisono.catalogue import format_size
+from unisono.compare.terminal import table
+from unisono.compare.words import interval, number
+from unisono.profile.document import Cell, Environment, Measured
+from unisono.tune import choice
+from unisono.tune.prediction import correlations
+from unisono.tune.tuner import Outcome
+
+
+def show(outcome: Outcome, seconds: float, console: Console) -> None:
+    for environment in outcome.profile.environments:
+        console.print(Text(environment.key.text(), style="bold"), soft_wrap=True)
+        made = table("collective", "size", "choice", "native us", "us", "ratio", "95 %", "arms", "blocks")
+        for column in (0, 2):
+            made.columns[column].justify = "left"
+        for cell, measured in environment.points():
+            made.add_row(*row_of(cell, measured))
+        console.print(made)
+        show_correlations(environment, console)
+    for row in outcome.problems:
+        console.print(Text(f"{row.point.text()}: {row.problem}", style="red"), soft_wrap=True)
+    state = "interrupted: " if outcome.interrupted else ""
+    console.print(f"{state}{outcome.raced} of {outcome.planned} cells in {seconds:.0f} s")
+
+
+def row_of(cell: Cell, measured: Measured) -> list[Text | str]:
+    arm, native = measured.arm(cell.choice), measured.arm(choice.NATIVE)
+    ratio = arm.ratio_to_native if arm else None
+    return [
+        cell.collective,
+        format_size(measured.bytes),
+        Text(cell.choice, style="dim" if cell.choice == choice.NATIVE else "green"),
+        number(1e6 * native.median_s) if native else "",
+        number(1e6 * arm.median_s) if arm else "",
+        number(ratio.median) if ratio else "",
+        interval(ratio),
+        str(len(measured.arms)),
+        str(arm.blocks) if arm else "",
+    ]
+
+
+def show_correlations(environment: Environment, console: Console) -> None:
+    found = correlations(environment)
+    if not found:
+        return
+    made = table("collective", "rank correlation predicted/measured: median", "least", "sizes")
+    for collective, values in found.items():
+        made.add_row(collective, f"{statistics.median(values):.2f}", f"{min(values):.2f}", str(len(values)))
+    console.print(made)

@@ -1,0 +1,141 @@
+"""Measures cell by cell within a budget: a race of many, then a fresh job for the winners."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from unisono.profile.document import Arm, Environment, Measured, Profile, sort_cells
+from unisono.tune import choice
+from unisono.tune.bench import Point, Row
+from unisono.tune.candidates import Candidate
+from unisono.tune.record import Record
+
+RACE, CONFIRMATION, AGAIN = "race", "confirmation", "again"
+FOR_CONFIRMATION = 0.35  # of the budget
+FEWEST_ARMS, MOST_ARMS = 3, 12  # of a race, beside native
+BLOCKS = 8  # that should fit into the time of a cell
+LEAST_SECONDS = 0.5  # of a job; less time is none
+
+
+class Measure(Protocol):
+    def measure(self, point: Point, arms: Sequence[str], seconds: float) -> Row: ...
+
+
+class Choose(Protocol):
+    def __call__(self, point: Point, near: Sequence[str], most: int) -> list[Candidate]: ...
+
+
+class Listener:
+    """Told as it goes on; does nothing unless told to."""
+
+    def round_begins(self, kind: str, cells: int) -> None: ...
+    def cell_begins(self, point: Point, arms: int) -> None: ...
+    def cell_done(self, row: Row) -> None: ...
+
+
+@dataclass
+class Outcome:
+    profile: Profile
+    problems: list[Row]
+    planned: int
+    raced: int = 0
+    interrupted: bool = False
+
+
+class Tuner:
+    def __init__(
+        self,
+        bench: Measure,
+        candidates: Choose,
+        record: Record,
+        listener: Listener,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.bench, self.candidates, self.record = bench, candidates, record
+        self.listener, self.clock = listener, clock
+
+    def run(self, points: Sequence[Point], deadline: float) -> Outcome:
+        """`deadline` on the clock; the time of a cell is what remains / what remains to do. Small sizes
+        come first: what they leave over is for the large ones, and their winners race there too."""
+        ordered = sorted(points, key=lambda point: point.bytes)
+        reserve = FOR_CONFIRMATION * (deadline - self.clock())
+        interrupted = False
+        try:
+            self.round(RACE, ordered, deadline - reserve)
+            self.round(CONFIRMATION, [p for p in ordered if self.rivals(p)], deadline)
+            self.round(AGAIN, [p for p in ordered if choice.unsettled(self.confirmed(p))], deadline)
+        except KeyboardInterrupt:
+            interrupted = True
+        return self.outcome(points, interrupted)
+
+    def round(self, kind: str, points: Sequence[Point], deadline: float) -> None:
+        left = [point for point in points if self.record.get(kind, point) is None]
+        self.listener.round_begins(kind, len(left))
+        for number, point in enumerate(left):
+            seconds = (deadline - self.clock()) / (len(left) - number)
+            if seconds < LEAST_SECONDS:
+                return
+            arms = self.field(point, seconds) if kind == RACE else [Candidate(s) for s in self.rivals(point)]
+            self.listener.cell_begins(point, len(arms))
+            row = self.bench.measure(point, [arm.spec for arm in arms], seconds)
+            predicted = {arm.spec: arm.predicted_s for arm in arms}
+            row = replace(
+                row, arms=tuple(replace(arm, predicted_s=predicted.get(arm.spec)) for arm in row.arms)
+            )
+            self.record.add(kind, row)
+            self.listener.cell_done(row)
+
+    def field(self, point: Point, seconds: float) -> list[Candidate]:
+        """As many as the time is enough for, by the native time at the next smaller size."""
+        smaller = [
+            row
+            for (kind, other), row in self.record.rows.items()
+            if kind == RACE
+            and other.collective == point.collective
+            and other.bytes < point.bytes
+            and row.arms
+        ]
+        if not smaller:
+            return self.candidates(point, [], MOST_ARMS)
+        near = max(smaller, key=lambda row: row.point.bytes)
+        fastest = sorted(near.arms, key=lambda arm: arm.median_s)
+        call = fastest[0].median_s * point.bytes / near.point.bytes
+        most = min(MOST_ARMS, max(FEWEST_ARMS, int(seconds / (BLOCKS * call))))
+        return self.candidates(point, [arm.spec for arm in fastest if arm.spec != choice.NATIVE], most)
+
+    def rivals(self, point: Point) -> list[str]:
+        row = self.record.get(RACE, point)
+        return choice.finalists(row.arms) if row else []
+
+    def confirmed(self, point: Point) -> tuple[Arm, ...]:
+        """What decides: the last job that measured the cell."""
+        rows = [self.record.get(kind, point) for kind in (AGAIN, CONFIRMATION, RACE)]
+        return next((row.arms for row in rows if row and row.arms), ())
+
+    def outcome(self, points: Sequence[Point], interrupted: bool) -> Outcome:
+        cells = []
+        raced = [point for point in points if self.record.get(RACE, point)]
+        for collective in sorted({point.collective for point in raced}):
+            choices, measured = {}, {}
+            for point in (point for point in raced if point.collective == collective):
+                choices[point.bytes] = choice.choose(self.confirmed(point))
+                arms = self.all_arms(point)
+                if arms:
+                    measured[point.bytes] = Measured(point.bytes, arms)
+            cells += choice.intervals(collective, choices, measured)
+        key = next((row.key for row in self.record.rows.values() if row.key), None)
+        environments = (Environment(key, tuple(sort_cells(cells))),) if key and cells else ()
+        problems = [row for row in self.record.rows.values() if row.problem]
+        return Outcome(Profile(environments), problems, len(points), len(raced), interrupted)
+
+    def all_arms(self, point: Point) -> tuple[Arm, ...]:
+        """Every arm once, with its latest numbers; predictions are the race's."""
+        arms: tuple[Arm, ...] = ()
+        for kind in (RACE, CONFIRMATION, AGAIN):
+            row = self.record.get(kind, point)
+            if row:
+                arms = choice.joined(arms, row.arms)
+        race = self.record.get(RACE, point)
+        predicted = {arm.spec: arm.predicted_s for arm in race.arms} if race else {}
+        return tuple(replace(arm, predicted_s=predicted.get(arm.spec)) for arm in arms)
