@@ -32,7 +32,8 @@ enum LevelId : int { kWithinNode = 0, kBetweenNodes = 1, kLevels = 2 };
 struct Level {
   Cost one_way;  ///< from the begin of a send to the end of its receive
   Cost gap;      ///< how long it keeps a port: the time between the messages of a stream
-  Cost shared;   ///< how long it keeps what all ranks share: cores, memory, the switch
+  Cost shared;  ///< how long it keeps what the ranks of a node, or all nodes, share: cores, memory,
+                ///< the switch
 };
 
 /// Hockney's model: a message takes alpha + beta * bytes, and its ports as long; nothing is shared.

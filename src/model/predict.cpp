@@ -37,10 +37,9 @@ struct Server {
   }
 };
 
-/// The ports of a level, by rank or by node, and what all share.
+/// A level's ports, of ranks or nodes, and what is shared: on each node, or by all.
 struct Ports {
-  std::vector<Server> out, in;
-  Server shared;
+  std::vector<Server> out, in, shared;
 };
 
 class Walk {
@@ -65,11 +64,12 @@ class Walk {
   Count bytes(NodeId id) const { return graph_.ops[id].length * unit_bytes_; }
   std::size_t rank(NodeId id) const { return static_cast<std::size_t>(graph_.rank[id]); }
   std::size_t peer(NodeId id) const { return static_cast<std::size_t>(graph_.ops[id].peer); }
+  std::size_t node(std::size_t rank) const { return static_cast<std::size_t>(node_of_rank_[rank]); }
   LevelId level(NodeId send) const {
-    return node_of_rank_[rank(send)] == node_of_rank_[peer(send)] ? kWithinNode : kBetweenNodes;
+    return node(rank(send)) == node(peer(send)) ? kWithinNode : kBetweenNodes;
   }
   std::size_t port(LevelId level, std::size_t rank) const {
-    return level == kWithinNode ? rank : static_cast<std::size_t>(node_of_rank_[rank]);
+    return level == kWithinNode ? rank : node(rank);
   }
 
   Graph graph_;
@@ -95,8 +95,8 @@ Walk::Walk(std::span<const Schedule> schedules, Count unit_bytes, const Machine&
       unfinished_(graph_.size()) {
   const int nodes = 1 + *std::max_element(node_of_rank.begin(), node_of_rank.end());
   const std::vector<Server> of_ranks(schedules.size()), of_nodes(static_cast<std::size_t>(nodes));
-  ports_[kWithinNode] = {of_ranks, of_ranks, {}};
-  ports_[kBetweenNodes] = {of_nodes, of_nodes, {}};
+  ports_[kWithinNode] = {of_ranks, of_ranks, of_nodes};
+  ports_[kBetweenNodes] = {of_nodes, of_nodes, {Server{}}};
 }
 
 void Walk::start(NodeId id, double now) {
@@ -117,7 +117,8 @@ void Walk::start(NodeId id, double now) {
       push(cores_[rank(id)].serve(now, seconds) + seconds, id, Event::complete);
       break;
     }
-    default: push(now, id, Event::complete);  // joins
+    case OpKind::join: push(now, id, Event::complete); break;
+    case OpKind::library: break;  // never complete: nothing is known of it
   }
 }
 
@@ -125,7 +126,8 @@ void Walk::start(NodeId id, double now) {
 void Walk::depart(NodeId id, double now) {
   const LevelId l = level(id);
   const Level& costs = *machine_.levels[l];
-  const double begin = ports_[l].shared.serve(now, costs.shared(bytes(id)));
+  const std::size_t where = l == kWithinNode ? node(rank(id)) : 0;
+  const double begin = ports_[l].shared[where].serve(now, costs.shared(bytes(id)));
   const double ahead = costs.one_way(bytes(id)) - costs.gap(bytes(id));
   push(begin + std::max(0.0, ahead), id, Event::arrive);
 }
@@ -155,11 +157,14 @@ void Walk::complete(NodeId id, double now) {
 }
 
 Result<double> Walk::go() {
-  for (NodeId id = 0; id < graph_.size(); ++id)
+  for (NodeId id = 0; id < graph_.size(); ++id) {
+    if (graph_.ops[id].kind == OpKind::library)
+      return Error{"a collective of the MPI library has no prediction: expand the schedule first"};
     if (graph_.ops[id].kind == OpKind::send && !machine_.levels[level(id)])
       return Error{std::string("the machine file has no times for messages ") +
                    (level(id) == kWithinNode ? "within a node" : "between nodes") +
                    ": calibrate with such ranks"};
+  }
   std::vector<NodeId> free;
   for (NodeId id = 0; id < graph_.size(); ++id)
     if (graph_.waits_for[id] == 0) free.push_back(id);
@@ -197,7 +202,7 @@ Result<double> predict(const Algorithm& algorithm, const Problem& problem, const
   const Ranks ranks(problem);
   std::vector<Schedule> schedules;
   schedules.reserve(ranks.args().size());
-  for (const Args& args : ranks.args()) schedules.push_back(build(algorithm, args));
+  for (const Args& args : ranks.args()) schedules.push_back(expand(build(algorithm, args), args));
   return predict(schedules, problem.unit_bytes, machine, node_of_rank);
 }
 

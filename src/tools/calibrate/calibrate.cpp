@@ -156,11 +156,11 @@ void send_back(int other, Message& message) {
 // --- streams
 // --------------------------------------------------------------------------------------
 
-/// So many messages that the single one hardly counts, but no more than collectives have in flight.
+/// So many messages that the single one, and the ranks' skew, hardly count.
 int stream_length(std::size_t bytes) {
   constexpr std::size_t kStreamBytes = 1 << 19;
-  return static_cast<int>(
-      std::clamp<std::size_t>(kStreamBytes / std::max<std::size_t>(1, bytes), 4, 16));
+  const std::size_t fitting = kStreamBytes / std::max<std::size_t>(1, bytes);
+  return static_cast<int>(std::clamp<std::size_t>(fitting, 4, 64));
 }
 
 /// Messages to `to` and as many from `from`, all at once; -1: none.

@@ -58,9 +58,10 @@ Priced price(const std::string& text, Problem problem, const Machine& machine,
              std::span<const int> node_of_rank) {
   const Spec spec = value_of(parse_spec(problem.collective, text));
   if (spec.algorithm == nullptr) return {text, std::nullopt, ""};
-  if (const auto unmet = unmet_restriction(*spec.algorithm, problem.size, problem.commutative))
-    return {text, std::nullopt, std::string(*unmet)};
   problem.params = spec.params;
+  if (const auto unmet =
+          unmet_restriction(*spec.algorithm, problem.size, problem.commutative, problem.params))
+    return {text, std::nullopt, std::string(*unmet)};
   return {text, value_of(predict(*spec.algorithm, problem, machine, node_of_rank)), ""};
 }
 
