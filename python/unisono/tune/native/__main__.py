@@ -1,0 +1,3 @@
+from unisono.tune.native.cli import main
+
+main()

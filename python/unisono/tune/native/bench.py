@@ -1,0 +1,85 @@
+"""One job of unisono-bench under a line-up: which algorithm of the library each cell has."""
+
+import json
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from unisono import jobs, places
+from unisono.beds import Bed
+from unisono.tune.native.record import Cell
+from unisono.tune.native.rules import Library
+
+
+@dataclass
+class Read:
+    """What a job said before it ended."""
+
+    times_us: dict[Cell, float] = field(default_factory=dict)
+    left_out: dict[Cell, str] = field(default_factory=dict)
+    problem: str = ""
+    wrong: Cell | None = None
+
+    def rest(self, cells: Sequence[Cell]) -> list[Cell]:
+        return [cell for cell in cells if cell not in self.times_us and cell not in self.left_out]
+
+
+@dataclass(frozen=True)
+class Bench:
+    bed: Bed
+    library: Library
+    per_host: int
+    cell_seconds: float
+    silence: float
+
+    def run(self, cells: Sequence[Cell], variables: Mapping[str, str], extra: Sequence[str] = ()) -> Read:
+        """All cells, which have the same ranks and, collective by collective, the same sizes."""
+        collectives = list(dict.fromkeys(cell.collective for cell in cells))
+        sizes = sorted({cell.bytes for cell in cells})
+        with tempfile.TemporaryDirectory(prefix="unisono-tune-") as folder:
+            file = Path(folder) / "cells.json"
+            line = [str(places.program(f"unisono-bench-{self.library.mpi.flavour}"))]
+            line += ["--collectives", ",".join(collectives), "--arms", "native", "--json", str(file)]
+            line += ["--time-budget", str(self.cell_seconds), *extra]
+            if sizes != [0]:
+                line += ["--sizes", ",".join(map(str, sizes))]
+            command, environment = self.bed.command(self.library.mpi, cells[0].ranks, self.per_host, line)
+            reader = Reader(file, cells)
+            outcome = jobs.run(command, {**environment, **variables}, self.silence, reader.look)
+            reader.look()
+        reader.read.problem = outcome.problem
+        return reader.read
+
+
+class Reader:
+    """Reads along in the file that unisono-bench replaces after every cell."""
+
+    def __init__(self, file: Path, cells: Sequence[Cell]) -> None:
+        self.file = file
+        names = list(dict.fromkeys(cell.collective for cell in cells))
+        self.cells = sorted(
+            cells, key=lambda cell: (names.index(cell.collective), cell.bytes)
+        )  # the bench's order
+        self.read = Read()
+        self.rows = 0
+
+    def look(self) -> bool:
+        try:
+            body = json.loads(self.file.read_text())
+        except (OSError, ValueError):
+            return False
+        new = body["cells"][self.rows :]
+        for row in new:
+            self.take(self.cells[self.rows], row)
+            self.rows += 1
+        return bool(new)
+
+    def take(self, cell: Cell, row: Mapping[str, Any]) -> None:
+        if "left_out" in row:
+            self.read.left_out[cell] = row["left_out"]
+        elif not row["correct"]:
+            self.read.wrong = cell
+        else:
+            self.read.times_us[cell] = row["arms"][0]["time_us"]["median"]

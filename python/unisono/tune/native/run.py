@@ -1,0 +1,182 @@
+"""Tunes, writes the file, verifies it, and says how to use it."""
+
+import json
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from unisono import beds, places
+from unisono.compare.limits import SIZED, Sized
+from unisono.errors import UnisonoError
+from unisono.tune.native import verify
+from unisono.tune.native.bench import Bench
+from unisono.tune.native.choose import Ratio
+from unisono.tune.native.mpich import Mpich
+from unisono.tune.native.openmpi import OpenMpi
+from unisono.tune.native.record import DEFAULT, Cell, Record
+from unisono.tune.native.rules import COLLECTIVES, Library, Rule
+from unisono.tune.native.tuning import Tuning
+
+EXPORTS = {"ompi": "openmpi", "mpich": "mpich"}
+STANDARD_FILES = {"ompi": Path("openmpi-rules.conf"), "mpich": Path("mpich-selection.json")}
+
+
+@dataclass(frozen=True)
+class Options:
+    export: str  # ompi or mpich
+    file: Path | None = None  # what is written; otherwise a standard name, here
+    ranks: Sequence[int] = ()  # otherwise what fits the bed
+    lab: bool = False
+    per_host: int | None = None
+    collectives: Sequence[str] = tuple(COLLECTIVES)
+    sizes: Sequence[int] = (8, 1 << 10, 16 << 10, 64 << 10, 1 << 20)  # bytes of a vector
+    block_sizes: Sequence[int] = (8, 1 << 10, 16 << 10, 64 << 10)  # bytes of a block
+    budget: float = 1200.0  # seconds, all in all; the verification may go beyond
+    cell_seconds: float = 0.1  # for one cell in one job
+    silence: float = 60.0  # seconds without a result after which a job is ended
+    work: Path = Path("unisono-native-tuning")  # keeps the measurements
+
+
+@dataclass(frozen=True)
+class Row:
+    """A measured cell: its times, what was chosen, and whether the check agrees."""
+
+    cell: Cell
+    default_us: float
+    algorithm: str
+    ratio: Ratio | None  # by the exported file, measured anew; None where nothing is exported
+
+
+@dataclass(frozen=True)
+class Result:
+    rows: Sequence[Row]
+    file: Path
+    variables: Mapping[str, str]  # that make the library read the file
+    rules: int
+    dropped: Sequence[str] = field(default_factory=tuple)  # a line for each rule that failed the check
+
+
+def library_of(export: str) -> Library:
+    if export not in EXPORTS:
+        raise UnisonoError(f"--export {export}: valid are {', '.join(EXPORTS)}")
+    mpi = places.find_mpi(EXPORTS[export])
+    return OpenMpi(mpi) if export == "ompi" else Mpich(mpi)
+
+
+def cells_of(options: Options, ranks: Sequence[int]) -> list[Cell]:
+    unknown = [name for name in options.collectives if name not in COLLECTIVES]
+    if unknown:
+        raise UnisonoError(f"--collectives {unknown[0]}: valid here are {', '.join(COLLECTIVES)}")
+    found = []
+    for p in ranks:
+        for collective in options.collectives:
+            kind = SIZED[collective]
+            sizes = {Sized.NOTHING: (0,), Sized.VECTOR: options.sizes, Sized.BLOCK: options.block_sizes}[kind]
+            # the bench gives reduce_scatter and its form the bytes of all blocks
+            factor = p if collective.startswith("reduce_scatter") else 1
+            found += [Cell(collective, p, size * factor) for size in sorted(set(sizes))]
+    return found
+
+
+def bench_of(options: Options, library: Library, bed: beds.Bed, ranks: Sequence[int]) -> Bench:
+    per_host = {bed.per_host(p, options.per_host) for p in ranks}
+    if len(per_host) > 1 and bed.kind == "lab":
+        raise UnisonoError(
+            "these numbers of ranks lie differently on the hosts: tune one at a time, or give --ppn"
+        )
+    most = max(per_host)
+    if library.mpi.flavour == "openmpi" and bed.kind == "lab" and most > 1:
+        raise UnisonoError(
+            "with several ranks on each of several hosts Open MPI uses coll/han, which a rules file of "
+            "coll/tuned does not steer: tune with --ppn 1"
+        )
+    return Bench(bed, library, most, options.cell_seconds, options.silence)
+
+
+def run(options: Options, say: Callable[[str], None] = lambda _: None) -> Result:
+    """Raises KeyboardInterrupt as it comes: what was measured is kept in `work`, and the same call
+    goes on from there."""
+    library = library_of(options.export)
+    bed: beds.Bed = beds.current_lab() if options.lab else beds.Node()
+    ranks = sorted(set(options.ranks)) or [bed.fitting_ranks()]
+    if ranks[0] < 2:
+        raise UnisonoError(f"-n {ranks[0]}: there is nothing to tune below 2 ranks")
+    bench = bench_of(options, library, bed, ranks)
+    file = options.file or STANDARD_FILES[options.export]
+    if not file.absolute().parent.is_dir():
+        raise UnisonoError(f"{file}: there is no such directory")
+    setup = {"mpi": str(library.mpi.home), "bed": bed.describe(), "per_host": bench.per_host}
+    # by way of JSON, as it will be read
+    record = Record(options.work, json.loads(json.dumps({**setup, "cell_seconds": options.cell_seconds})))
+    tuning = Tuning(bench, record, cells_of(options, ranks), options.work, options.budget)
+    tuning.say = say
+    rules = tuning.run()
+    kept, checks, dropped = verified(tuning, rules)
+    result = Result(
+        rows=rows_of(tuning, kept, checks),
+        file=file,
+        variables=library.write(kept, file),
+        rules=len(kept),
+        dropped=dropped,
+    )
+    save(result, options, setup)
+    return result
+
+
+def verified(tuning: Tuning, rules: Sequence[Rule]) -> tuple[list[Rule], dict[Cell, Ratio | None], list[str]]:
+    """The rules that the library takes and that no tuned cell is slower with."""
+    if not rules:
+        return [], {}, []
+    trial = tuning.folder / "check.json"
+    lost = verify.not_taken(tuning, rules, trial)
+    dropped = [f"{named(rule)}: the library does not take it" for rule in lost]
+    kept = [rule for rule in rules if rule not in lost]
+    too_far = verify.reach_too_far(tuning, kept, trial)
+    if too_far:
+        calls = ", ".join(f"{cell.collective} of {cell.bytes} bytes" for cell in too_far)
+        raise UnisonoError(f"the file would also change {calls}, which it should not: nothing is exported")
+    checks = verify.compare(tuning, kept, trial)
+    slower = [
+        rule
+        for rule in kept
+        if any(ratio and ratio.slower for cell, ratio in checks.items() if verify.holds(rule, cell))
+    ]
+    dropped += [f"{named(rule)}: slower when measured anew" for rule in slower]
+    return [rule for rule in kept if rule not in slower], checks, dropped
+
+
+def named(rule: Rule) -> str:
+    end = "" if rule.high is None else f" to {rule.high}"
+    return f"{rule.collective}, {rule.ranks} ranks, from {rule.low}{end} bytes: {rule.algorithm.name}"
+
+
+def rows_of(tuning: Tuning, rules: Sequence[Rule], checks: Mapping[Cell, Ratio | None]) -> list[Row]:
+    rows = []
+    for cell in tuning.cells:
+        rule = next((rule for rule in rules if verify.holds(rule, cell)), None)
+        times = [
+            time
+            for stage in ("screening", "final", "check")
+            for time in tuning.record.times_us(stage, cell, DEFAULT)
+        ]
+        if times:
+            chosen = rule.algorithm.name if rule else DEFAULT
+            rows.append(Row(cell, statistics.median(times), chosen, checks.get(cell) if rule else None))
+    return rows
+
+
+def save(result: Result, options: Options, setup: Mapping[str, Any]) -> None:
+    body = {
+        "format": "unisono-native-tuning-result",
+        "version": 1,
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "export": options.export,
+        **setup,
+        "variables": result.variables,
+        "dropped": result.dropped,
+        "cells": [asdict(row) for row in result.rows],
+    }
+    (options.work / "result.json").write_text(json.dumps(body, indent=1) + "\n")

@@ -1,0 +1,33 @@
+"""The result as a table, and how the file is used."""
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from unisono.tune.native.record import DEFAULT
+from unisono.tune.native.rules import size_text
+from unisono.tune.native.run import Result, Row
+
+
+def show(result: Result, console: Console) -> None:
+    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    for column in ("collective", "ranks", "bytes", "default us", "exported", "time/default", "95 %"):
+        made.add_column(column, justify="left" if column in {"collective", "exported"} else "right")
+    for row in result.rows:
+        made.add_row(*texts(row), style="" if row.algorithm != DEFAULT else "dim")
+    console.print(made)
+    for line in result.dropped:
+        console.print(Text(f"left out: {line}"), soft_wrap=True)
+    if not result.rules:
+        console.print("Nothing was surely faster than the library's own decisions; the file changes nothing.")
+    console.print(f"wrote {result.file}; to use it:", soft_wrap=True)
+    for name, value in result.variables.items():
+        console.print(f"    export {name}={value}", soft_wrap=True)
+
+
+def texts(row: Row) -> tuple[str, ...]:
+    cell, ratio = row.cell, row.ratio
+    size = size_text(cell.bytes) if cell.collective != "barrier" else ""
+    measured = (f"{ratio.median:.2f}", f"{ratio.low:.2f} - {ratio.high:.2f}") if ratio else ("", "")
+    return (cell.collective, str(cell.ranks), size, f"{row.default_us:.4g}", row.algorithm, *measured)
