@@ -32,6 +32,7 @@ inline constexpr Variable kVariables[] = {
     {"UNISONO_REDUCE_SCATTER", "default", kForced},
     {"UNISONO_SCAN", "default", kForced},
     {"UNISONO_EXSCAN", "default", kForced},
+    {"UNISONO_PROFILE", "", "file with the choices that `unisono tune` has measured"},
     {"UNISONO_LOG", "", "decision: rank 0 writes what was chosen for each new kind of call"},
     {"UNISONO_WAIT", "auto",
      "how a rank waits: auto, spin, yield or sleep; auto spins only with a core per rank"},

@@ -167,6 +167,19 @@ NodeFacts node_facts(MPI_Comm world) {
   return found;
 }
 
+std::vector<int> nodes_of_ranks(MPI_Comm world) {
+  MPI_Comm node = MPI_COMM_NULL;
+  int size = 1, leader = 0;
+  PMPI_Comm_rank(world, &leader);
+  PMPI_Comm_size(world, &size);
+  PMPI_Comm_split_type(world, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+  PMPI_Bcast(&leader, 1, MPI_INT, 0, node);
+  PMPI_Comm_free(&node);
+  std::vector<int> nodes(static_cast<std::size_t>(size));
+  PMPI_Allgather(&leader, 1, MPI_INT, nodes.data(), 1, MPI_INT, world);
+  return nodes;
+}
+
 Surroundings surroundings(const NodeFacts& facts) {
   return {UNISONO_FLAVOUR, library_line(), place_of(facts), facts.network_rate, facts.cores};
 }

@@ -2,6 +2,8 @@
 #pragma once
 #include <mpi.h>
 
+#include <vector>
+
 #include "select/surroundings.h"
 
 namespace unisono {
@@ -19,6 +21,9 @@ NodeFacts node_facts(MPI_Comm world);
 
 /// The same on all ranks, as the facts are.
 Surroundings surroundings(const NodeFacts& facts);
+
+/// The node of every rank of `world`, as the number of its first rank. Collective.
+std::vector<int> nodes_of_ranks(MPI_Comm world);
 
 /// Whole cores that the control group's quota allows this process; INT_MAX without a quota.
 int quota_cores();

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cassert>
+#include <tuple>
+#include <utility>
 
 namespace unisono {
 
@@ -10,14 +12,16 @@ namespace {
 constexpr std::size_t index(Collective c) { return static_cast<std::size_t>(c); }
 
 // What an algorithm wants of counts the runtime can supply.
-std::optional<std::string_view> unmet(const Algorithm& algorithm, const Facts& facts) {
-  return unmet_restriction(algorithm, facts.size, facts.commutative);
+std::optional<std::string_view> unmet(const Spec& spec, const Facts& facts) {
+  return unmet_restriction(*spec.algorithm, facts.size, facts.commutative, spec.params);
 }
 
-bool holds(const Default& row, int size, Count bytes) {
-  return size >= row.least_ranks && size <= row.most_ranks && bytes >= row.least_bytes &&
-         bytes <= row.most_bytes;
+bool holds(const Default& row, const Facts& facts) {
+  return facts.size >= row.least_ranks && facts.size <= row.most_ranks &&
+         facts.bytes >= row.least_bytes && facts.bytes <= row.most_bytes;
 }
+
+auto order(const ProfileCell& cell) { return std::tuple(cell.ranks, cell.nodes, cell.least_bytes); }
 
 }  // namespace
 
@@ -36,6 +40,26 @@ Selector::Selector(std::string_view flavour, Place place) {
   }
 }
 
+void Selector::use(std::vector<ProfileCell> cells, std::string_view file) {
+  profile_name_ = "profile " + std::string(file);
+  std::sort(cells.begin(), cells.end(),
+            [](const auto& a, const auto& b) { return order(a) < order(b); });
+  for (ProfileCell& cell : cells) profile_[index(cell.collective)].push_back(std::move(cell));
+}
+
+const ProfileCell* Selector::profiled(const Facts& facts) const {
+  const auto& cells = profile_[index(facts.collective)];
+  const std::tuple wanted(facts.size, facts.nodes, facts.bytes);
+  const auto next =
+      std::upper_bound(cells.begin(), cells.end(), wanted,
+                       [](const auto& key, const ProfileCell& cell) { return key < order(cell); });
+  if (next == cells.begin()) return nullptr;
+  const ProfileCell& cell = *std::prev(next);
+  const bool holds =
+      cell.ranks == facts.size && cell.nodes == facts.nodes && cell.most_bytes >= facts.bytes;
+  return holds ? &cell : nullptr;
+}
+
 Result<Spec> Selector::force(Collective collective, std::string_view text) {
   auto spec = parse_spec(collective, text);
   if (spec) forced_[index(collective)] = *spec;
@@ -44,31 +68,40 @@ Result<Spec> Selector::force(Collective collective, std::string_view text) {
 
 CollectiveSet Selector::candidates() const {
   CollectiveSet set = 0;
-  for (std::size_t c = 0; c < forced_.size(); ++c)
-    if (forced_[c].is_default ? !cells_[c].empty() : !forced_[c].is_native())
-      set |= CollectiveSet{1} << c;
+  for (std::size_t c = 0; c < forced_.size(); ++c) {
+    const bool chosen =
+        !cells_[c].empty() || std::any_of(profile_[c].begin(), profile_[c].end(),
+                                          [](const auto& cell) { return !cell.spec.is_native(); });
+    if (forced_[c].is_default ? chosen : !forced_[c].is_native()) set |= CollectiveSet{1} << c;
+  }
   return set;
 }
 
-bool Selector::covers(Collective collective, int size, Count bytes) const {
-  const Spec& forced = forced_[index(collective)];
+bool Selector::covers(const Facts& facts) const {
+  const Spec& forced = forced_[index(facts.collective)];
   if (!forced.is_default) return !forced.is_native();
-  const auto& cells = cells_[index(collective)];
+  if (const ProfileCell* cell = profiled(facts)) return !cell->spec.is_native();
+  const auto& cells = cells_[index(facts.collective)];
   return std::any_of(cells.begin(), cells.end(),
-                     [&](const Cell& cell) { return holds(*cell.row, size, bytes); });
+                     [&](const Cell& cell) { return holds(*cell.row, facts); });
 }
 
 Choice Selector::choose(const Facts& facts) const {
   const Spec& forced = forced_[index(facts.collective)];
   if (forced.is_native()) return {nullptr, {}, "forced"};
   if (!forced.is_default) {
-    if (const auto reason = unmet(*forced.algorithm, facts))
+    if (const auto reason = unmet(forced, facts))
       return {nullptr, {}, *reason, forced.algorithm};
     return {forced.algorithm, forced.params, "forced"};
   }
+  if (const ProfileCell* cell = profiled(facts)) {
+    if (cell->spec.is_native()) return {nullptr, {}, profile_name_};
+    if (!unmet(cell->spec, facts))
+      return {cell->spec.algorithm, cell->spec.params, profile_name_};
+  }
   for (const Cell& cell : cells_[index(facts.collective)]) {
-    if (!holds(*cell.row, facts.size, facts.bytes)) continue;
-    if (cell.spec.algorithm == nullptr || unmet(*cell.spec.algorithm, facts)) continue;
+    if (!holds(*cell.row, facts)) continue;
+    if (cell.spec.algorithm == nullptr || unmet(cell.spec, facts)) continue;
     return {cell.spec.algorithm, cell.spec.params, kDefaultsPage};
   }
   return {nullptr, {}, "no better one known"};

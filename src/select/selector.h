@@ -1,5 +1,5 @@
-// Which algorithm runs a call: forced by the user, else the table of defaults, else the MPI
-// library's own. Decides by facts equal on all ranks only.
+// Which algorithm runs a call: forced by the user, else the profile's, else the table of defaults',
+// else the MPI library's own. Decides by facts equal on all ranks only.
 #pragma once
 #include <array>
 #include <string>
@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "select/defaults.h"
+#include "select/profile.h"
 #include "select/spec.h"
 
 namespace unisono {
@@ -21,12 +22,14 @@ struct Facts {
   /// for the other irregular ones, of which no rank knows all counts.
   Count bytes = 0;
   bool commutative = true;
+  int nodes = 1;  ///< that the ranks are on; counts in profiles only
 };
 
 struct Choice {
   const Algorithm* algorithm = nullptr;  ///< nullptr: the MPI library's own
   Params params;
-  std::string_view why;  ///< "forced", "docs/results/node.md", "no better one known", ...
+  /// "forced", "profile mine.json", "docs/results/defaults.md", "no better one known", ...
+  std::string_view why;
   /// The forced algorithm that cannot serve this call; `why` says what it lacks.
   const Algorithm* unmet = nullptr;
 };
@@ -37,12 +40,15 @@ class Selector {
   Selector(std::string_view flavour, Place place);
   Selector() = default;
 
+  /// The cells of a profile that hold for this job; they come before the defaults.
+  void use(std::vector<ProfileCell> cells, std::string_view file);
   /// Forces an algorithm; "default" takes it back. The error is one line.
   Result<Spec> force(Collective collective, std::string_view text);
   /// The collectives that choose() might not leave to the MPI library.
   CollectiveSet candidates() const;
-  /// Whether choose() might not leave a call of this size to the MPI library: a cheap first look.
-  bool covers(Collective collective, int size, Count bytes) const;
+  /// Whether choose() might not leave such a call to the MPI library, whatever the operation: a
+  /// cheap first look.
+  bool covers(const Facts& facts) const;
   /// Never returns an algorithm that cannot serve the call; `why` then tells what it lacks.
   Choice choose(const Facts& facts) const;
 
@@ -53,7 +59,10 @@ class Selector {
   };
   std::array<Spec, kCollectives> forced_ = filled();
   std::array<std::vector<Cell>, kCollectives> cells_;
+  std::array<std::vector<ProfileCell>, kCollectives> profile_;  // sorted by ranks, nodes, bytes
+  std::string profile_name_;
 
+  const ProfileCell* profiled(const Facts& facts) const;
   static std::array<Spec, kCollectives> filled();
 };
 

@@ -22,7 +22,7 @@ TEST(Selector, CoversWhateverItChooses) {
             bool any = false;
             for (const bool commutative : {true, false})
               any |= selector.choose({collective, size, bytes, commutative}).algorithm != nullptr;
-            EXPECT_TRUE(!any || selector.covers(collective, size, bytes));
+            EXPECT_TRUE(!any || selector.covers({collective, size, bytes}));
             chosen += any;
           }
     }
@@ -43,9 +43,9 @@ TEST(Selector, NeverChoosesWhatCannotServe) {
 TEST(Selector, CoversTheForcedAndNotTheNative) {
   Selector selector("mpich", Place::crowded);
   ASSERT_TRUE(selector.force(Collective::bcast, "chain"));
-  EXPECT_TRUE(selector.covers(Collective::bcast, 1000, 1));
+  EXPECT_TRUE(selector.covers({Collective::bcast, 1000, 1}));
   ASSERT_TRUE(selector.force(Collective::bcast, "native"));
-  EXPECT_FALSE(selector.covers(Collective::bcast, 4, 8));
+  EXPECT_FALSE(selector.covers({Collective::bcast, 4, 8}));
 }
 
 TEST(Selector, KnowsNothingOfOtherNetworks) {

@@ -1,0 +1,28 @@
+#include "base/file.h"
+
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+
+namespace unisono {
+
+Result<std::string> read_file(const std::string& path) {
+  constexpr std::uintmax_t kMostBytes = std::uintmax_t{256} << 20;
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  if (error) return Error{"it cannot be read: " + error.message()};
+  if (!std::filesystem::is_regular_file(status)) return Error{"it is no plain file"};
+  const std::uintmax_t size = std::filesystem::file_size(path, error);
+  if (!error && size > kMostBytes) return Error{"it is larger than 256 MB"};
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return Error{std::string("it cannot be read: ") + std::strerror(errno)};
+  std::string text(error ? 0 : static_cast<std::size_t>(size), '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  return text;
+}
+
+}  // namespace unisono

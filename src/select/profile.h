@@ -1,0 +1,36 @@
+// A profile: what `unisono tune` has measured and chosen, and where that holds. The file is
+// described in docs/reference/profile.schema.json; of it, this reads what a choice needs.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "select/spec.h"
+#include "select/surroundings.h"
+
+namespace unisono {
+
+/// A choice for communicators of so many ranks on so many nodes. Both ends of the interval of bytes
+/// are in it; bytes are those of Facts.
+struct ProfileCell {
+  Collective collective;
+  int ranks, nodes;
+  Count least_bytes, most_bytes;
+  Spec spec;
+};
+
+struct ProfileEnvironment {
+  Surroundings surroundings;
+  std::vector<ProfileCell> cells;  ///< all of one number of ranks and nodes
+};
+
+using Profile = std::vector<ProfileEnvironment>;
+
+/// The error is one line that says where the text is wrong.
+Result<Profile> read_profile(std::string_view text);
+
+/// The cells that hold for a job in these surroundings. The error says what is different there.
+Result<std::vector<ProfileCell>> cells_for(const Profile& profile, const Surroundings& here);
+
+}  // namespace unisono
