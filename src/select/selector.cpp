@@ -90,14 +90,12 @@ Choice Selector::choose(const Facts& facts) const {
   const Spec& forced = forced_[index(facts.collective)];
   if (forced.is_native()) return {nullptr, {}, "forced"};
   if (!forced.is_default) {
-    if (const auto reason = unmet(forced, facts))
-      return {nullptr, {}, *reason, forced.algorithm};
+    if (const auto reason = unmet(forced, facts)) return {nullptr, {}, *reason, forced.algorithm};
     return {forced.algorithm, forced.params, "forced"};
   }
   if (const ProfileCell* cell = profiled(facts)) {
     if (cell->spec.is_native()) return {nullptr, {}, profile_name_};
-    if (!unmet(cell->spec, facts))
-      return {cell->spec.algorithm, cell->spec.params, profile_name_};
+    if (!unmet(cell->spec, facts)) return {cell->spec.algorithm, cell->spec.params, profile_name_};
   }
   for (const Cell& cell : cells_[index(facts.collective)]) {
     if (!holds(*cell.row, facts)) continue;
