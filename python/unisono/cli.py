@@ -56,12 +56,15 @@ def run(
         list[str] | None,
         typer.Option(metavar="COLLECTIVE=ALGORITHM", help="Force an algorithm; may be repeated."),
     ] = None,
+    profile: Annotated[
+        Path | None, typer.Option(help="Choose as in this file, which unisono tune has written.")
+    ] = None,
     log: Annotated[bool, typer.Option("--log", help="Say what was chosen for each call.")] = False,
 ) -> None:
     """Run a program under Unisono: [bold]unisono run -n 4 -- ./app input[/bold]"""
     if mpi not in {None, "mpich", "openmpi"}:
         raise UnisonoError(f"--mpi {mpi}: valid are mpich and openmpi")
-    launch.run(command, ranks, mpi, force or [], log)
+    launch.run(command, ranks, mpi, force or [], profile, log)
 
 
 @app.command("list")

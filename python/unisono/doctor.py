@@ -13,6 +13,7 @@ from pathlib import Path
 
 from unisono import catalogue, launch, machine, places
 from unisono.errors import UnisonoError
+from unisono.profile import check as profile_check
 
 # Read by this command or by our own scripts, not by the library.
 OUR_VARIABLES = {"UNISONO_BUILD", "UNISONO_LAB"}
@@ -107,6 +108,8 @@ def check_environment() -> Iterator[Finding]:
         )
     if os.environ.get("UNISONO_DISABLE", "0") not in {"", "0"}:
         yield Finding(Level.NOTE, "UNISONO_DISABLE is set: Unisono does nothing", "unset it")
+    if path := os.environ.get("UNISONO_PROFILE"):
+        yield check_profile(Path(path))
     try:
         known = {variable.name for variable in catalogue.variables()}
     except UnisonoError:
@@ -127,6 +130,20 @@ def check_environment() -> Iterator[Finding]:
             "Open MPI's own mpiexec refuses to run as root",
             "export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 (unisono run does)",
         )
+
+
+def check_profile(path: Path) -> Finding:
+    try:
+        profile = profile_check.load(path)
+    except UnisonoError as error:
+        return Finding(Level.PROBLEM, f"UNISONO_PROFILE={error}", "until then jobs run as without a profile")
+    if not path.is_absolute():
+        return Finding(Level.NOTE, f"UNISONO_PROFILE={path} is relative", "ranks may start in another folder")
+    return Finding(
+        Level.OK,
+        f"UNISONO_PROFILE={path}, of {len(profile.environments)} environments",
+        "whether it holds for a job, the job says itself: UNISONO_LOG=decision",
+    )
 
 
 def wrong_spec(variable: str, value: str) -> str | None:

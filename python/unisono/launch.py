@@ -22,6 +22,13 @@ def forced(settings: Sequence[str]) -> dict[str, str]:
     return environment
 
 
+def profile_path(profile: Path) -> str:
+    """Absolute, as ranks may start elsewhere. Whether it holds here, only the job itself can tell."""
+    if not profile.is_file():
+        raise UnisonoError(f"--profile {profile}: no such file; unisono tune makes one")
+    return str(profile.resolve())
+
+
 def flavour_needed_by(command: str) -> str | None:
     """The flavour a compiled program is linked to; None when it does not say (scripts)."""
     path = shutil.which(command)
@@ -58,10 +65,19 @@ def with_variables(mpi: places.Mpi, line: Sequence[str], environment: Mapping[st
     return [line[0], *options, *line[1:]]
 
 
-def run(command: Sequence[str], ranks: int, flavour: str | None, force: Sequence[str], log: bool) -> None:
+def run(
+    command: Sequence[str],
+    ranks: int,
+    flavour: str | None,
+    force: Sequence[str],
+    profile: Path | None,
+    log: bool,
+) -> None:
     """Replaces this process by mpiexec."""
     mpi = choose_mpi(flavour, command[0])
     environment = dict(os.environ) | mpi.environment() | forced(force)
+    if profile:
+        environment["UNISONO_PROFILE"] = profile_path(profile)
     if log:
         environment["UNISONO_LOG"] = "decision"
     line = with_variables(mpi, command_line(mpi, ranks, command), environment)
