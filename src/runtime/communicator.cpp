@@ -1,5 +1,6 @@
 #include "runtime/communicator.h"
 
+#include <algorithm>
 #include <atomic>
 #include <map>
 #include <memory>
@@ -29,6 +30,7 @@ struct Registry {
   std::map<unsigned long, Communicator*> states;
   unsigned long made = 0;
   std::size_t own = 0;
+  std::vector<int> nodes;  // of the ranks of MPI_COMM_WORLD, or empty; constant after the start
 };
 
 // Never destroyed: a program may finalize MPI in its own exit handlers, after ours.
@@ -46,16 +48,25 @@ int forget(MPI_Comm, int, void* value, void*) {
   return MPI_SUCCESS;
 }
 
-bool within_world(MPI_Comm comm, int size) {
+/// The ranks in MPI_COMM_WORLD; empty when one is not in it.
+std::vector<int> world_ranks(MPI_Comm comm, int size) {
   MPI_Group group = MPI_GROUP_NULL;
-  if (PMPI_Comm_group(comm, &group) != MPI_SUCCESS) return false;
+  if (PMPI_Comm_group(comm, &group) != MPI_SUCCESS) return {};
   std::vector<int> ranks(static_cast<std::size_t>(size)), in_world(ranks.size());
   std::iota(ranks.begin(), ranks.end(), 0);
   PMPI_Group_translate_ranks(group, size, ranks.data(), g_world, in_world.data());
   PMPI_Group_free(&group);
-  for (const int rank : in_world)
-    if (rank == MPI_UNDEFINED) return false;
-  return true;
+  if (std::find(in_world.begin(), in_world.end(), MPI_UNDEFINED) != in_world.end()) return {};
+  return in_world;
+}
+
+/// On how many nodes these ranks of MPI_COMM_WORLD are.
+int count_nodes(std::vector<int> ranks) {
+  const std::vector<int>& nodes = registry().nodes;
+  if (nodes.empty()) return 1;
+  for (int& rank : ranks) rank = nodes[static_cast<std::size_t>(rank)];
+  std::sort(ranks.begin(), ranks.end());
+  return static_cast<int>(std::unique(ranks.begin(), ranks.end()) - ranks.begin());
 }
 
 /// Programs call many collectives in a row on one communicator: this saves the look-up.
@@ -92,7 +103,9 @@ Communicator::Communicator(MPI_Comm comm) : comm_(comm), plans_(g_plan_cache_byt
   PMPI_Comm_test_inter(comm, &inter);
   PMPI_Comm_rank(comm, &rank_);
   PMPI_Comm_size(comm, &size_);
-  eligible_ = inter == 0 && within_world(comm, size_);
+  const std::vector<int> ranks = world_ranks(comm, size_);
+  eligible_ = inter == 0 && !ranks.empty();
+  if (eligible_) nodes_ = count_nodes(ranks);
   Registry& all = registry();
   const std::lock_guard lock(all.mutex);
   age_ = all.made++;
@@ -145,7 +158,7 @@ int Communicator::next_tags() {
   return static_cast<int>(sequence_++ % g_tag_slots * static_cast<unsigned>(kChannelDepth));
 }
 
-void start_communicators(std::size_t plan_cache_bytes) {
+void start_communicators(std::size_t plan_cache_bytes, std::vector<int> nodes) {
   g_plan_cache_bytes = plan_cache_bytes;
   PMPI_Comm_group(MPI_COMM_WORLD, &g_world);
   void* tag_ub = nullptr;
@@ -162,6 +175,7 @@ void stop_communicators() {
   if (g_keyval == MPI_KEYVAL_INVALID) return;
   Registry& all = registry();
   std::vector<Communicator*> states;
+  registry().nodes = std::move(nodes);
   {
     const std::lock_guard lock(all.mutex);
     for (const auto& [age, state] : all.states) states.push_back(state);

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include <vector>
 #include "runtime/executor.h"
 #include "runtime/plan.h"
 #include "schedule/collective.h"
@@ -22,6 +23,8 @@ class Communicator {
   int size() const { return size_; }
   /// An intra-communicator whose ranks all have agreed with each other in MPI_Init. A fact equal on
   /// all its ranks: a rank of another MPI_COMM_WORLD is foreign to some rank, and every rank sees
+  /// That its ranks are on; 1 when start_communicators was given no nodes. The same on all ranks.
+  int nodes() const { return nodes_; }
   /// the whole group.
   bool eligible() const { return eligible_; }
 
@@ -63,13 +66,15 @@ class Communicator {
   Execution execution_;
   std::string key_memory_;
   CollectiveSet complained_ = 0;
+  int nodes_ = 1;
   std::set<std::string> said_;
 
   friend void stop_communicators();
 };
 
 /// Collective over MPI_COMM_WORLD. Until then, and after stop, no communicator is eligible.
-void start_communicators(std::size_t plan_cache_bytes);
+/// `nodes`: of every rank of MPI_COMM_WORLD; or empty, when nobody will ask.
+void start_communicators(std::size_t plan_cache_bytes, std::vector<int> nodes = {});
 /// Frees all private duplicates. Collective over MPI_COMM_WORLD; call before MPI_Finalize.
 void stop_communicators();
 

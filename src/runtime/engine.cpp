@@ -2,18 +2,22 @@
 
 #include <unistd.h>
 
-#include <algorithm>
-#include <cstdio>
+#include <array>
+#include <filesystem>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "base/config.h"
 #include "base/hash.h"
+#include "base/file.h"
 #include "base/size.h"
 #include "runtime/collective.h"
 #include "runtime/node.h"
 #include "runtime/operation.h"
 #include "runtime/prepared.h"
 
+#include "select/profile.h"
 namespace unisono {
 
 namespace {
@@ -25,13 +29,36 @@ unsigned long long environment_hash() {
   std::uint64_t hash = kHashStart;
   for (const Variable& v : kVariables) {
     if (v.name == "UNISONO_LOG" || v.name == "UNISONO_WAIT" || v.name == "UNISONO_PLAN_CACHE")
-      continue;  // a rank's own affair
+      continue;                                 // a rank's own affair
+    if (v.name == "UNISONO_PROFILE") continue;  // what is in the file counts, see profile_hash()
     hash = fnv1a(std::string(v.name) + "=" + variable(v.name) + "\n", hash);
   }
   return hash;
 }
 
 std::string bytes_text(Count bytes) { return format_size(bytes) + "B"; }
+/// Of what this rank read; a file that is not there, or not named, is not like any that is.
+unsigned long long profile_hash(const Result<std::string>& text) {
+  return text ? fnv1a(*text) : fnv1a(variable("UNISONO_PROFILE").empty() ? "none" : "unreadable");
+}
+
+/// Which of these values are the same on all ranks.
+std::array<bool, 2> agreed(const std::array<unsigned long long, 2>& mine) {
+  unsigned long long extremes[] = {mine[0], ~mine[0], mine[1], ~mine[1]};
+  PMPI_Allreduce(MPI_IN_PLACE, extremes, 4, MPI_UNSIGNED_LONG_LONG, MPI_MAX, MPI_COMM_WORLD);
+  return {extremes[0] == ~extremes[1], extremes[2] == ~extremes[3]};
+}
+
+std::string shapes_text(const std::vector<ProfileCell>& cells) {
+  std::set<std::pair<int, int>> shapes;
+  for (const ProfileCell& cell : cells) shapes.emplace(cell.ranks, cell.nodes);
+  std::string text;
+  for (const auto& [ranks, nodes] : shapes)
+    text += (text.empty() ? ", for " : ", ") + std::to_string(ranks) + " ranks on " +
+            std::to_string(nodes) + (nodes == 1 ? " node" : " nodes");
+  return text;
+}
+
 
 }  // namespace
 
@@ -47,33 +74,48 @@ void Engine::say(const std::string& text) const {
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());
 }
 
-bool Engine::ranks_agree() const {
-  const unsigned long long hash = environment_hash();
-  unsigned long long extremes[2] = {hash, ~hash};
-  PMPI_Allreduce(MPI_IN_PLACE, extremes, 2, MPI_UNSIGNED_LONG_LONG, MPI_MAX, MPI_COMM_WORLD);
-  return extremes[0] == ~extremes[1];
-}
-
 void Engine::start() {
   int rank = 0;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   first_rank_ = rank == 0;
   // Also when this rank is disabled: it must not leave the others waiting.
-  if (!ranks_agree()) {
-    if (first_rank_)
-      say("the UNISONO_* variables are not the same on all ranks: set them alike (mpiexec -genv or "
-          "-x); everything runs in the MPI library");
-    return;
-  }
+  const std::string path = variable("UNISONO_PROFILE");
+  const Result<std::string> profile = path.empty() ? Error{} : read_file(path);
+  const auto [same_variables, same_profile] = agreed({environment_hash(), profile_hash(profile)});
+  if (!same_variables)
+    complain(
+        "the UNISONO_* variables are not the same on all ranks: set them alike (mpiexec -genv or "
+        "-x); everything runs in the MPI library");
+  else if (!same_profile)
+    complain(
+        "UNISONO_PROFILE: the profile is not the same on all ranks: name it on all of them "
+        "(mpiexec -genv or -x), and give every node the same file; everything runs in the MPI "
+        "library");
+  if (!same_variables || !same_profile) return;
   const std::string disabled = variable("UNISONO_DISABLE");
   if (!disabled.empty() && disabled != "0") return;
-  read_environment();
+  read_environment(profile);
 }
 
-void Engine::read_environment() {
-  const auto complain = [&](const std::string& text) {
-    if (first_rank_) say(text);
-  };
+bool Engine::use_profile(const Result<std::string>& text, const Surroundings& here) {
+  const std::string path = variable("UNISONO_PROFILE");
+  if (path.empty()) return false;
+  const auto profile = text ? read_profile(*text) : Error{text.error()};
+  auto cells = profile ? cells_for(*profile, here) : Error{profile.error()};
+  if (!cells) {
+    complain("UNISONO_PROFILE=" + path + ": " + cells.error() +
+             "; all goes on as without a profile; unisono tune makes one for here");
+    return false;
+  }
+  const std::string name = std::filesystem::path(path).filename();
+  if (log_decisions_)
+    complain("profile " + name + ": " + std::to_string(cells->size()) +
+             (cells->size() == 1 ? " cell holds here" : " cells hold here") + shapes_text(*cells));
+  selector_.use(std::move(*cells), name);
+  return true;
+}
+
+void Engine::read_environment(const Result<std::string>& profile) {
   const NodeFacts node = node_facts(MPI_COMM_WORLD);
   const Surroundings here = surroundings(node);
   selector_ = Selector(here.flavour, here.place);
@@ -108,7 +150,9 @@ void Engine::read_environment() {
     complain("UNISONO_LOG=" + log + ": no such kind; valid is decision; nothing is logged");
 
   start_datatypes();
-  start_communicators(cache ? static_cast<std::size_t>(*cache) : kStandardPlanCache);
+  const bool profiled = use_profile(profile, here);
+  start_communicators(cache ? static_cast<std::size_t>(*cache) : kStandardPlanCache,
+                      profiled ? nodes_of_ranks(MPI_COMM_WORLD) : std::vector<int>());
   active_ = true;
 }
 
@@ -136,15 +180,15 @@ std::optional<int> Engine::decide_and_run(const Call& call) {
     return std::nullopt;
   const auto bytes = signature_bytes(call, communicator->rank(), communicator->size());
   if (!bytes) return std::nullopt;
-  if (!log_decisions_ && !selector_.covers(call.collective, communicator->size(), *bytes))
-    return std::nullopt;
+  Facts facts{call.collective, communicator->size(), *bytes, true, communicator->nodes()};
+  if (!log_decisions_ && !selector_.covers(facts)) return std::nullopt;
 
-  int commutative = 1;
   if (is_reducing(call.collective)) {
     if (!is_defined(call.op, facts_of(call.recvtype).kind)) return std::nullopt;
     PMPI_Op_commutative(call.op, &commutative);
+    int commutative = 1;
   }
-  const Facts facts{call.collective, communicator->size(), *bytes, commutative != 0};
+    facts.commutative = commutative != 0;
   const Choice choice = selector_.choose(facts);
   if ((log_decisions_ && communicator->rank() == 0) || (choice.unmet != nullptr && first_rank_))
     report(*communicator, facts, choice);

@@ -36,12 +36,15 @@ class Engine {
   unsigned long long left_calls() const { return left_.load(std::memory_order_relaxed); }
 
  private:
-  void read_environment();
-  bool ranks_agree() const;
+  void read_environment(const Result<std::string>& profile);
+  bool use_profile(const Result<std::string>& text, const Surroundings& here);
   std::optional<int> decide_and_run(const Call& call);
   void report(Communicator& communicator, const Facts& facts, const Choice& choice);
   void say(const std::string& text) const;
 
+  void complain(const std::string& text) const {
+    if (first_rank_) say(text);
+  }
   bool active_ = false;
   bool log_decisions_ = false;
   bool first_rank_ = false;  // of MPI_COMM_WORLD: the one that speaks for all
