@@ -1,10 +1,12 @@
 #include "runtime/collective.h"
 
+#include <climits>
 #include <cstdint>
 #include <cstring>
 #include <memory>
 #include <vector>
 
+#include "algorithms/composition.h"
 #include "runtime/messages.h"
 #include "runtime/prepared.h"
 #include "schedule/flow_control.h"
@@ -49,6 +51,7 @@ void describe(Key& key, const Algorithm& algorithm, const Args& args) {
   key.add(args.params.segment);
   key.add(args.params.radix);
   key.add(args.params.window);
+  key.add(reinterpret_cast<std::uintptr_t>(args.params.composition));  // interned
   key.add(args.send);
   key.add(args.recv);
   key.add(args.matrix);
@@ -68,6 +71,7 @@ int execute(Communicator& communicator, const Algorithm& algorithm, const Args& 
             Binding binding, WaitMode wait) {
   binding.comm = communicator.own();
   binding.rank = communicator.rank();
+  binding.groups = &communicator.groups();
   binding.first_tag = communicator.next_tags();
   const auto plan = plan_for(communicator, algorithm, args);
   Execution& execution = communicator.execution();
@@ -127,8 +131,20 @@ class CountExchange {
 
 }  // namespace
 
-int run_collective(Communicator& communicator, const Call& call, const Choice& choice,
-                   bool commutative, WaitMode wait) {
+namespace {
+
+/// The MPI library's collectives of MPI 3 count in int. All ranks know these counts.
+bool fits_library(const Args& args) {
+  const Layout& blocks = args.collective == Collective::scatterv ? args.send : args.recv;
+  const Count all =
+      is_irregular(args.collective) ? blocks.total(0, args.size) : args.count * args.size;
+  return all <= INT_MAX / args.size;
+}
+
+}  // namespace
+
+std::optional<int> run_collective(Communicator& communicator, const Call& call,
+                                  const Choice& choice, bool commutative, WaitMode wait) {
   Prepared prepared(call, communicator.rank(), communicator.size(), commutative);
   prepared.args.params = choice.params;
   const Packer packer{communicator.own(), communicator.rank()};
@@ -140,6 +156,9 @@ int run_collective(Communicator& communicator, const Call& call, const Choice& c
     else if ((choice.algorithm->restrictions & kMatrix) != 0)
       rc = exchange.allgather(communicator, prepared.args, wait);
   }
+  const Composition* composition = choice.params.composition;
+  if (composition != nullptr && uses_library(*composition) && !fits_library(prepared.args))
+    return std::nullopt;
   if (rc == MPI_SUCCESS) rc = prepared.pack_inputs(packer);
   if (rc == MPI_SUCCESS)
     rc = execute(communicator, *choice.algorithm, prepared.args, prepared.binding, wait);

@@ -7,8 +7,9 @@
 namespace unisono {
 
 /// Runs `call` with choice.algorithm over the communicator's private duplicate, which must exist.
-/// An MPI error code; the caller raises it on the program's communicator.
-int run_collective(Communicator& communicator, const Call& call, const Choice& choice,
-                   bool commutative, WaitMode wait);
+/// An MPI error code; the caller raises it on the program's communicator. Nothing, on all ranks: it
+/// did not run, for a composition would give the MPI library counts beyond int.
+std::optional<int> run_collective(Communicator& communicator, const Call& call,
+                                  const Choice& choice, bool commutative, WaitMode wait);
 
 }  // namespace unisono

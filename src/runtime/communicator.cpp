@@ -127,21 +127,38 @@ void Communicator::free_own() {
   own_ = MPI_COMM_NULL;
   Registry& all = registry();
   const std::lock_guard lock(all.mutex);
-  --all.own;
+  all.own -= 1 + static_cast<std::size_t>(groups_.count());
+  groups_.free();
+}
+
+// The number of communicators is not the same on all ranks, so that they must ask each other.
+bool Communicator::take_room(int communicators) {
+  Registry& all = registry();
+  const auto wanted = static_cast<std::size_t>(communicators);
+  int room = 0;
+  {
+    const std::lock_guard lock(all.mutex);
+    room = all.own + wanted <= kMostOwn ? 1 : 0;
+  }
+  if (PMPI_Allreduce(MPI_IN_PLACE, &room, 1, MPI_INT, MPI_MIN, comm_) != MPI_SUCCESS || room == 0)
+    return false;
+  const std::lock_guard lock(all.mutex);
+  all.own += wanted;
+  return true;
+}
+
+bool Communicator::has_lines(const std::vector<int>& dimensions) {
+  const auto known = lines_made_.find(dimensions);
+  if (known != lines_made_.end()) return known->second;
+  const int missing = groups_.missing(dimensions);
+  const bool made = own() != MPI_COMM_NULL && take_room(missing) && groups_.make(own_, dimensions);
+  return lines_made_[dimensions] = made;
 }
 
 MPI_Comm Communicator::own() {
   if (asked_) return own_;
   asked_ = true;
-  Registry& all = registry();
-  int room = 0;
-  {
-    const std::lock_guard lock(all.mutex);
-    room = all.own < kMostOwn ? 1 : 0;
-  }
-  // The number of communicators is not the same on all ranks, so that they must ask each other.
-  if (PMPI_Allreduce(MPI_IN_PLACE, &room, 1, MPI_INT, MPI_MIN, comm_) != MPI_SUCCESS || room == 0)
-    return own_;
+  if (!take_room(1)) return own_;
   // MPI_Comm_dup would call the copy functions of the program's own attributes.
   MPI_Group group = MPI_GROUP_NULL;
   PMPI_Comm_group(comm_, &group);
@@ -149,8 +166,6 @@ MPI_Comm Communicator::own() {
   PMPI_Group_free(&group);
   if (rc != MPI_SUCCESS) return own_ = MPI_COMM_NULL;
   PMPI_Comm_set_errhandler(own_, MPI_ERRORS_RETURN);
-  const std::lock_guard lock(all.mutex);
-  ++all.own;
   return own_;
 }
 
@@ -160,6 +175,7 @@ int Communicator::next_tags() {
 
 void start_communicators(std::size_t plan_cache_bytes, std::vector<int> nodes) {
   g_plan_cache_bytes = plan_cache_bytes;
+  registry().nodes = std::move(nodes);
   PMPI_Comm_group(MPI_COMM_WORLD, &g_world);
   void* tag_ub = nullptr;
   int found = 0;
@@ -175,7 +191,6 @@ void stop_communicators() {
   if (g_keyval == MPI_KEYVAL_INVALID) return;
   Registry& all = registry();
   std::vector<Communicator*> states;
-  registry().nodes = std::move(nodes);
   {
     const std::lock_guard lock(all.mutex);
     for (const auto& [age, state] : all.states) states.push_back(state);

@@ -2,12 +2,14 @@
 #pragma once
 #include <mpi.h>
 
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
-
 #include <vector>
+
 #include "runtime/executor.h"
+#include "runtime/groups.h"
 #include "runtime/plan.h"
 #include "schedule/collective.h"
 
@@ -21,10 +23,10 @@ class Communicator {
 
   int rank() const { return rank_; }
   int size() const { return size_; }
-  /// An intra-communicator whose ranks all have agreed with each other in MPI_Init. A fact equal on
-  /// all its ranks: a rank of another MPI_COMM_WORLD is foreign to some rank, and every rank sees
   /// That its ranks are on; 1 when start_communicators was given no nodes. The same on all ranks.
   int nodes() const { return nodes_; }
+  /// An intra-communicator whose ranks all have agreed with each other in MPI_Init. A fact equal on
+  /// all its ranks: a rank of another MPI_COMM_WORLD is foreign to some rank, and every rank sees
   /// the whole group.
   bool eligible() const { return eligible_; }
 
@@ -33,6 +35,12 @@ class Communicator {
   MPI_Comm own();
   /// The first of kChannelDepth tags for the next collective on own().
   int next_tags();
+
+  /// Whether there are communicators for the lines of this grid, which are made at the first
+  /// request. Collective over the communicator; the answer is the same on all ranks. Precondition:
+  /// own() has been asked for.
+  bool has_lines(const std::vector<int>& dimensions);
+  const Groups& groups() const { return groups_; }
 
   PlanCache& plans() { return plans_; }
   Execution& execution() { return execution_; }
@@ -53,20 +61,23 @@ class Communicator {
  private:
   explicit Communicator(MPI_Comm comm);
   void free_own();
+  bool take_room(int communicators);
 
   MPI_Comm comm_;
   int rank_ = 0;
   int size_ = 1;
+  int nodes_ = 1;
   bool eligible_ = false;
   MPI_Comm own_ = MPI_COMM_NULL;
   bool asked_ = false;  // own() has been decided
+  Groups groups_;
+  std::map<std::vector<int>, bool> lines_made_;  // by dimensions
   unsigned sequence_ = 0;
   unsigned long age_ = 0;
   PlanCache plans_;
   Execution execution_;
   std::string key_memory_;
   CollectiveSet complained_ = 0;
-  int nodes_ = 1;
   std::set<std::string> said_;
 
   friend void stop_communicators();

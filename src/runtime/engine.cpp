@@ -8,16 +8,17 @@
 #include <utility>
 #include <vector>
 
+#include "algorithms/composition.h"
 #include "base/config.h"
-#include "base/hash.h"
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/size.h"
 #include "runtime/collective.h"
 #include "runtime/node.h"
 #include "runtime/operation.h"
 #include "runtime/prepared.h"
-
 #include "select/profile.h"
+
 namespace unisono {
 
 namespace {
@@ -36,7 +37,6 @@ unsigned long long environment_hash() {
   return hash;
 }
 
-std::string bytes_text(Count bytes) { return format_size(bytes) + "B"; }
 /// Of what this rank read; a file that is not there, or not named, is not like any that is.
 unsigned long long profile_hash(const Result<std::string>& text) {
   return text ? fnv1a(*text) : fnv1a(variable("UNISONO_PROFILE").empty() ? "none" : "unreadable");
@@ -59,6 +59,7 @@ std::string shapes_text(const std::vector<ProfileCell>& cells) {
   return text;
 }
 
+std::string bytes_text(Count bytes) { return format_size(bytes) + "B"; }
 
 }  // namespace
 
@@ -78,9 +79,9 @@ void Engine::start() {
   int rank = 0;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   first_rank_ = rank == 0;
-  // Also when this rank is disabled: it must not leave the others waiting.
   const std::string path = variable("UNISONO_PROFILE");
   const Result<std::string> profile = path.empty() ? Error{} : read_file(path);
+  // Also when this rank is disabled: it must not leave the others waiting.
   const auto [same_variables, same_profile] = agreed({environment_hash(), profile_hash(profile)});
   if (!same_variables)
     complain(
@@ -185,15 +186,34 @@ std::optional<int> Engine::decide_and_run(const Call& call) {
 
   if (is_reducing(call.collective)) {
     if (!is_defined(call.op, facts_of(call.recvtype).kind)) return std::nullopt;
-    PMPI_Op_commutative(call.op, &commutative);
     int commutative = 1;
-  }
+    PMPI_Op_commutative(call.op, &commutative);
     facts.commutative = commutative != 0;
+  }
   const Choice choice = selector_.choose(facts);
   if ((log_decisions_ && communicator->rank() == 0) || (choice.unmet != nullptr && first_rank_))
     report(*communicator, facts, choice);
   if (choice.algorithm == nullptr || communicator->own() == MPI_COMM_NULL) return std::nullopt;
+  if (choice.params.composition != nullptr && !prepare_lines(*communicator, facts, choice))
+    return std::nullopt;
   return run_collective(*communicator, call, choice, facts.commutative, wait_);
+}
+
+bool Engine::prepare_lines(Communicator& communicator, const Facts& facts, const Choice& choice) {
+  const Composition& composition = *choice.params.composition;
+  if (!uses_library(composition)) return true;
+  const int before = communicator.groups().count();
+  const double begin = PMPI_Wtime();
+  const bool made = communicator.has_lines(dimensions(composition, facts.collective, facts.size));
+  const double ms = (PMPI_Wtime() - begin) * 1e3;
+  if (!log_decisions_ || communicator.rank() != 0) return made;
+  const int added = communicator.groups().count() - before;
+  if (added > 0)
+    say(std::to_string(added) + " sub-communicators of " + std::to_string(facts.size) +
+        " ranks made in " + std::to_string(ms) + " ms");
+  else if (!made && communicator.is_new("no sub-communicators"))
+    say("no room for sub-communicators; the MPI library's own runs");
+  return made;
 }
 
 void Engine::report(Communicator& communicator, const Facts& facts, const Choice& choice) {

@@ -39,12 +39,13 @@ class Engine {
   void read_environment(const Result<std::string>& profile);
   bool use_profile(const Result<std::string>& text, const Surroundings& here);
   std::optional<int> decide_and_run(const Call& call);
+  bool prepare_lines(Communicator& communicator, const Facts& facts, const Choice& choice);
   void report(Communicator& communicator, const Facts& facts, const Choice& choice);
   void say(const std::string& text) const;
-
   void complain(const std::string& text) const {
     if (first_rank_) say(text);
   }
+
   bool active_ = false;
   bool log_decisions_ = false;
   bool first_rank_ = false;  // of MPI_COMM_WORLD: the one that speaks for all

@@ -127,6 +127,7 @@ int Execution::begin(OpId id) {
     case OpKind::recv: return begin_message(id, op);
     case OpKind::copy: rc = copy(op); break;
     case OpKind::reduce: rc = reduce(op); break;
+    case OpKind::library: rc = call_library(plan_->schedule().library_calls()[op.call()]); break;
     case OpKind::join: break;
   }
   if (rc == MPI_SUCCESS) complete(id);
@@ -191,6 +192,13 @@ int Execution::reduce(const Op& op) const {
     if (rc != MPI_SUCCESS) return rc;
   }
   return MPI_SUCCESS;
+}
+
+// Blocks: joins before and behind it leave nothing else to do.
+int Execution::call_library(const LibraryCall& call) const {
+  return run_library_call(call, address(call.input.buffer, call.input.offset),
+                          address(call.output.buffer, call.output.offset), binding_.type,
+                          binding_.op, binding_.groups->of(call.group));
 }
 
 void Execution::complete(OpId id) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "runtime/datatype.h"
+#include "runtime/groups.h"
 #include "runtime/plan.h"
 #include "runtime/wait.h"
 
@@ -20,9 +21,10 @@ struct Binding {
   MPI_Datatype type = MPI_BYTE;  ///< of one unit
   TypeFacts unit = kByteFacts;
   MPI_Op op = MPI_OP_NULL;
-  MPI_Comm comm = MPI_COMM_NULL;  ///< private to Unisono
-  int rank = 0;                   ///< in comm
-  int first_tag = 0;              ///< kChannelDepth tags from here on are free
+  MPI_Comm comm = MPI_COMM_NULL;   ///< private to Unisono
+  int rank = 0;                    ///< in comm
+  int first_tag = 0;               ///< kChannelDepth tags from here on are free
+  const Groups* groups = nullptr;  ///< for plans with collectives of the MPI library
 };
 
 struct ScratchMemory {
@@ -52,6 +54,7 @@ class Execution {
   int begin_message(OpId id, const Op& op);
   int copy(const Op& op) const;
   int reduce(const Op& op) const;
+  int call_library(const LibraryCall& call) const;
   void complete(OpId id);
   int run_ready();
   int fail(int error);

@@ -1,5 +1,6 @@
 #include "schedule/reader.h"
 
+#include <cassert>
 #include <limits>
 #include <map>
 #include <utility>
@@ -117,6 +118,7 @@ StoredSchedule Reader::read(const Json& file) {
 
 std::string write_json(const StoredSchedule& stored) {
   const Schedule& schedule = stored.schedule;
+  assert(schedule.library_calls().empty());
   Json ops = Json::array();
   for (std::size_t i = 0; i < schedule.ops().size(); ++i) {
     const Op& op = schedule.ops()[i];

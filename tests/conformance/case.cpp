@@ -61,7 +61,7 @@ std::optional<bool> Case::own_expected() const {
   if (inter_ || size_ == 1 || spec_.text == "native" || !has_unisono()) return false;
   if (spec_.algorithm == nullptr) return std::nullopt;
   const bool commutative = !reduction_ || reduction_->commutative;
-  return !unisono::unmet_restriction(*spec_.algorithm, size_, commutative);
+  return !unisono::unmet_restriction(*spec_.algorithm, size_, commutative, spec_.params);
 }
 
 Case::~Case() {

@@ -3,7 +3,27 @@
 #include <algorithm>
 #include <vector>
 
+#include "algorithms/composition.h"
+#include "select/spec.h"
+
 namespace conformance {
+
+namespace {
+
+/// Forms with the MPI library's own in some phases; ragged shapes for the leaders.
+Spec random_grid(Rng& rng, unisono::Collective collective) {
+  std::vector<unisono::Form> forms;
+  for (const unisono::FormRow& row : unisono::forms_of(collective)) forms.push_back(row.form);
+  const auto form = static_cast<std::size_t>(rng.pick(forms));
+  std::string text = "grid:form=" + std::string(unisono::kFormNames[form]);
+  const std::vector<std::string> shapes = {"2x2", "3x2", "2x3", "4x2", "2x2x2", "balanced"};
+  text += ",shape=" + rng.pick(shapes);
+  if (rng.chance(50)) text += ",rows=native";
+  if (rng.chance(50)) text += ",columns=native";
+  return spec_of(collective, text);
+}
+
+}  // namespace
 
 Spec random_spec(Rng& rng, unisono::Collective collective) {
   if (rng.chance(3)) return {"native", nullptr};
@@ -13,6 +33,7 @@ Spec random_spec(Rng& rng, unisono::Collective collective) {
     if (unisono::contains(row.collectives, collective)) rows.push_back(&row);
   if (rows.empty()) return {"default", nullptr};
   const unisono::Algorithm* row = rng.pick(rows);
+  if (row->restrictions & unisono::kComposed) return random_grid(rng, collective);
   std::string text(row->name);
   char separator = ':';
   for (const unisono::Parameter& parameter : row->parameters) {
@@ -24,11 +45,13 @@ Spec random_spec(Rng& rng, unisono::Collective collective) {
             std::to_string(std::clamp<long long>(value, parameter.least, parameter.most));
     separator = ',';
   }
-  return {text, row};
+  return spec_of(collective, text);
 }
 
 Spec spec_of(unisono::Collective collective, const std::string& text) {
-  return {text, unisono::find_algorithm(collective, text.substr(0, text.find(':')))};
+  const auto spec = unisono::parse_spec(collective, text);
+  if (!spec || spec->algorithm == nullptr) return {text, nullptr, {}};
+  return {text, spec->algorithm, spec->params};
 }
 
 }  // namespace conformance

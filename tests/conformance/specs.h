@@ -10,6 +10,7 @@ namespace conformance {
 struct Spec {
   std::string text;  ///< as unisono_force takes it
   const unisono::Algorithm* algorithm = nullptr;
+  unisono::Params params;
 };
 
 /// "native", "default", or a row that serves the collective, often with parameters.

@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "algorithms/composition.h"
 #include "schedule/metrics.h"
 #include "schedule/printer.h"
 #include "schedule/reader.h"
@@ -20,6 +21,8 @@ std::string headline(const Show& what, const Metrics& metrics) {
   if (problem.collective != Collective::barrier)
     line += ", " + std::to_string(problem.count) + " units of " +
             std::to_string(problem.unit_bytes) + " B";
+  if (problem.params.composition != nullptr && uses_library(*problem.params.composition))
+    line += "; textbook algorithms in place of the MPI library's";
   return line + "\n" + std::to_string(metrics.rounds) + " rounds, depth " +
          std::to_string(metrics.depth) + "; per rank at most " + std::to_string(metrics.messages) +
          " messages and " + std::to_string(metrics.sent) + " units sent\n";
@@ -63,7 +66,7 @@ std::string show(const Show& what) {
     if (const auto unmet = unmet_restriction(*what.spec.algorithm, args))
       throw std::invalid_argument(std::string(what.spec.algorithm->name) + " " +
                                   std::string(*unmet));
-    schedules.push_back(build(*what.spec.algorithm, args));
+    schedules.push_back(expand(build(*what.spec.algorithm, args), args));
   }
   if (what.format == "dot") return print_dot(schedules);
   const Timeline timeline = one_ported(schedules);

@@ -61,7 +61,7 @@ std::optional<std::string> obstacle_to(const Setting& setting, const std::string
   const auto spec = parse_spec(setting.collective, algorithm);
   if (!spec) return spec.error();
   if (spec->algorithm != nullptr)
-    if (const auto unmet = unmet_restriction(*spec->algorithm, setting.size, true))
+    if (const auto unmet = unmet_restriction(*spec->algorithm, setting.size, true, spec->params))
       return std::string(*unmet);
   return bench::Cell::obstacle(setting, memory_of_rank);
 }

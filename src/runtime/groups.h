@@ -1,0 +1,44 @@
+// The sub-communicators on which a composed algorithm calls the MPI library's own collectives.
+#pragma once
+#include <mpi.h>
+
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "schedule/schedule.h"
+
+namespace unisono {
+
+/// The lines of grids that this rank is on: one communicator for each dimension, shared by all
+/// grids that have the line. Made at the first use, freed with the communicator they are of.
+class Groups {
+ public:
+  ~Groups() { free(); }
+  Groups() = default;
+  Groups(const Groups&) = delete;
+  Groups& operator=(const Groups&) = delete;
+
+  /// How many communicators the grid p1 x ... x pd still wants. The same on all ranks.
+  int missing(const std::vector<int>& dimensions) const;
+  /// Makes them; collective over `comm`, whose size is the product of the dimensions. On failure
+  /// the answer is false on all ranks, and it stays so for this grid.
+  bool make(MPI_Comm comm, const std::vector<int>& dimensions);
+  /// The line through this rank. Precondition: made.
+  MPI_Comm of(const Lattice& group) const;
+  int count() const { return static_cast<int>(lines_.size()); }
+  void free();
+
+ private:
+  using Line = std::pair<int, int>;  // stride, size
+  static std::vector<Line> lines(const std::vector<int>& dimensions);
+
+  std::map<Line, MPI_Comm> lines_;
+};
+
+/// The collective on its group; `input` and `output` are the addresses of the slices. An MPI error
+/// code. Precondition: no count exceeds INT_MAX.
+int run_library_call(const LibraryCall& call, const void* input, void* output, MPI_Datatype type,
+                     MPI_Op op, MPI_Comm group);
+
+}  // namespace unisono
