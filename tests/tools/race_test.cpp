@@ -28,6 +28,14 @@ TEST(Judge, FewBlocksMustSpeakClearly) {
   }
 }
 
+TEST(Judge, ShortCallsGetAllTheirBlocks) {
+  const auto race = [](int blocks) {
+    return judge(std::vector{racer(1e-5, blocks), racer(4e-5, blocks)}, 0, {}).leave;
+  };
+  EXPECT_EQ(race(5), Indices{});
+  EXPECT_EQ(race(6), Indices{1});
+}
+
 TEST(Judge, NativeNeverLeaves) {
   const std::vector<Racer> racers = {racer(9, 20), racer(1, 20)};
   const Verdict verdict = judge(racers, 0, {});

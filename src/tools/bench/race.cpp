@@ -20,6 +20,7 @@ bool clearly_slower(const Racer& racer, const Racer& best, const RaceRules& rule
   const std::size_t blocks = racer.times.size();
   if (blocks == 1) return hopeless_at_once(racer.times[0], best.times[0], rules);
   const bool enough = blocks >= static_cast<std::size_t>(rules.fewest_blocks);
+  if (!enough && median(racer.times) < rules.short_call) return false;
   return ratio(racer, best).low > (enough ? 1 + rules.margin : blocks == 2 ? 2 : 1.2);
 }
 
