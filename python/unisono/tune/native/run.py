@@ -111,7 +111,10 @@ def run(options: Options, say: Callable[[str], None] = lambda _: None) -> Result
     setup = {"mpi": str(library.mpi.home), "bed": bed.describe(), "per_host": bench.per_host}
     # by way of JSON, as it will be read
     record = Record(options.work, json.loads(json.dumps({**setup, "cell_seconds": options.cell_seconds})))
-    tuning = Tuning(bench, record, cells_of(options, ranks), options.work, options.budget)
+    cells = [cell for cell in cells_of(options, ranks) if library.algorithms(cell.collective, cell.ranks)]
+    if not cells:
+        raise UnisonoError("of these collectives the library lets a file steer none")
+    tuning = Tuning(bench, record, cells, options.work, options.budget)
     tuning.say = say
     rules = tuning.run()
     kept, checks, dropped = verified(tuning, rules)
@@ -134,9 +137,9 @@ def verified(tuning: Tuning, rules: Sequence[Rule]) -> tuple[list[Rule], dict[Ce
     lost = verify.not_taken(tuning, rules, trial)
     dropped = [f"{named(rule)}: the library does not take it" for rule in lost]
     kept = [rule for rule in rules if rule not in lost]
-    too_far = verify.reach_too_far(tuning, kept, trial)
-    if too_far:
-        calls = ", ".join(f"{cell.collective} of {cell.bytes} bytes" for cell in too_far)
+    disturbed = verify.disturbed(tuning, kept, trial)
+    if disturbed:
+        calls = ", ".join(f"{cell.collective} of {cell.bytes} bytes" for cell in disturbed)
         raise UnisonoError(f"the file would also change {calls}, which it should not: nothing is exported")
     checks = verify.compare(tuning, kept, trial)
     slower = [

@@ -1,6 +1,7 @@
 """Whether an exported file does what it should: it is taken, and it is no slower."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from unisono.tune.native import choose
@@ -18,38 +19,54 @@ def holds(rule: Rule, cell: Cell) -> bool:
     return inside and (rule.collective, rule.ranks) == (cell.collective, cell.ranks)
 
 
-def trapped(library: Library, rules: Sequence[Rule], which: Sequence[Rule]) -> list[Rule]:
-    return [library.tripwire(rule) if rule in which else rule for rule in rules]
+def probe_of(rule: Rule, cells: Sequence[Cell]) -> Cell:
+    """A call of the rule of an unusual size: libraries and the bench call collectives themselves while
+    they start, and those must not be taken for it."""
+    cell = next(cell for cell in cells if holds(rule, cell))
+    if rule.high is None:
+        return cell
+    element = 4  # bytes; each rank of reduce_scatter keeps whole ones
+    step = 5 * element * (cell.ranks if cell.collective.startswith("reduce_scatter") else 1)
+    tried = [replace(cell, bytes=cell.bytes + step), replace(cell, bytes=cell.bytes - step)]
+    return next((probe for probe in tried if holds(rule, probe)), cell)
+
+
+def trapped(library: Library, rules: Sequence[Rule], rule: Rule, probe: Cell) -> list[Rule]:
+    """The rules, but the probe's size is a tripwire: a job that calls it ends with an error."""
+    if rule.high is None:
+        return [library.tripwire(one) if one == rule else one for one in rules]
+    trap = library.tripwire(replace(rule, low=probe.bytes, high=probe.bytes))
+    around = [replace(rule, high=probe.bytes - 1), trap, replace(rule, low=probe.bytes + 1)]
+    pieces = [piece for piece in around if piece.high is not None and piece.low <= piece.high]
+    return [one for other in rules for one in (pieces if other == rule else [other])]
 
 
 def not_taken(tuning: Tuning, rules: Sequence[Rule], file: Path) -> list[Rule]:
-    """Rules that the library does not follow.
-
-    A tripwire is a copy of the file in which a rule names an algorithm that cannot serve the call. A
-    job with a call of this rule must then end with an error; if it does not, the rule is not reached.
-    """
-    found = []
+    """Rules that the library does not follow: their tripwires are not felt."""
+    library, found = tuning.bench.library, []
     for rule in rules:
-        cell = next(cell for cell in tuning.cells if holds(rule, cell))
-        tuning.say(f"is it taken? {cell.collective}, {cell.bytes} bytes")
-        variables = tuning.bench.library.write(trapped(tuning.bench.library, rules, [rule]), file)
-        if tuning.bench.run([cell], variables, ONCE).times_us:
+        probe = probe_of(rule, tuning.cells)
+        tuning.say(f"is it taken? {probe.collective}, {probe.bytes} bytes")
+        variables = library.write(trapped(library, rules, rule, probe), file)
+        if tuning.bench.run([probe], variables, ONCE).times_us:
             found.append(rule)
     return found
 
 
-def reach_too_far(tuning: Tuning, rules: Sequence[Rule], file: Path) -> list[Cell]:
-    """Measured calls without a rule that a rule is applied to nevertheless."""
-    found = []
-    variables = tuning.bench.library.write(trapped(tuning.bench.library, rules, rules), file)
-    outside = [cell for cell in tuning.cells if not any(holds(rule, cell) for rule in rules)]
-    for group in jobs_of(outside):
+def disturbed(tuning: Tuning, rules: Sequence[Rule], file: Path) -> list[Cell]:
+    """Measured calls that meet a tripwire of another size or collective."""
+    library, traps, found = tuning.bench.library, list(rules), []
+    for rule in rules:
+        if rule.high is not None:
+            traps = trapped(library, traps, rule, probe_of(rule, tuning.cells))
+    variables = library.write(traps, file)
+    for group in jobs_of(tuning.cells):
         tuning.say("do other calls run as before?")
         cells = group
         while cells:
-            read = tuning.bench.run(cells, variables, ONCE)
-            rest = read.rest(cells)
-            found += rest[:1]
+            rest = tuning.bench.run(cells, variables, ONCE).rest(cells)
+            if rest and not tuning.bench.run(rest[:1], variables, ONCE).times_us:
+                found.append(rest[0])
             cells = rest[1:]
     return found
 
