@@ -31,6 +31,7 @@ class Algorithm:
     name: str
     collectives: tuple[str, ...]
     parameters: tuple[Parameter, ...]
+    composed: bool  # of others: see docs/reference/grids.md
     restrictions: tuple[str, ...]
     needs: str
     cost: str
@@ -68,6 +69,7 @@ def algorithms() -> list[Algorithm]:
             name=row["name"],
             collectives=tuple(row["collectives"]),
             parameters=tuple(Parameter(**parameter) for parameter in row["parameters"]),
+            composed=row["composed"],
             restrictions=tuple(row["restrictions"]),
             needs=row["needs"],
             cost=row["cost"],

@@ -95,6 +95,8 @@ def list_command(
             parameters = "\n".join(
                 f"{p.name}={p.value_text(p.standard)} ({p.limits})" for p in row.parameters
             )
+            if row.composed:
+                parameters = "shape, form, rows, columns, planes"
             made.add_row(row.name, parameters, row.needs, row.cost, row.source)
         console.print(Text(", ".join(names), style="bold"))
         console.print(made)

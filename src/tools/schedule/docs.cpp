@@ -102,6 +102,7 @@ std::string overview() {
 }
 
 std::string parameters_text(const Algorithm& row) {
+  if ((row.restrictions & kComposed) != 0) return "see [grids](reference/grids.md)";
   std::string text;
   for (const Parameter& parameter : row.parameters) {
     const auto value = [&](Count v) {

@@ -42,6 +42,7 @@ Json json(const Algorithm& row) {
   return {{"name", row.name},
           {"collectives", collectives},
           {"parameters", parameters},
+          {"composed", (row.restrictions & kComposed) != 0},
           {"restrictions", restrictions},
           {"needs", restrictions_text(row.restrictions)},
           {"cost", row.cost},
