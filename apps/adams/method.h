@@ -27,6 +27,9 @@ struct Method {
   std::size_t order() const { return stages + (corrections > 0 ? 2 : 1); }
 };
 
+/// The methods with 4 and 8 stages are stable with h |lambda| up to here, lambda negative real.
+inline constexpr double kStableStep = 0.25;
+
 /// Precondition: 4 <= stages <= 16.
 Method parallel_adams(std::size_t stages, int corrections);
 

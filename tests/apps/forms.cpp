@@ -24,7 +24,7 @@ void expect_equal(const std::vector<double>& found, const std::vector<double>& e
 // Fewer rows than ranks, blocks of different sizes and, with 1000, long messages.
 void jacobi(const apps::World& world) {
   using namespace apps::jacobi;
-  for (const std::size_t n : {1, 5, 64, 129, 1000}) {
+  for (const std::size_t n : {1, 5, 1000}) {
     const System system(n);
     const std::vector<double> expected = solve_serially(system, 7);
     for (const auto& [name, form_name] : kForms) {
@@ -70,7 +70,7 @@ int main(int argc, char** argv) {
   jacobi(world);
   for (const std::size_t stages : {4, 8})
     for (const int corrections : {0, 2})
-      for (const std::size_t grid : {2, 9, 40}) adams(world, stages, corrections, grid);
+      for (const std::size_t grid : {2, 19}) adams(world, stages, corrections, grid);
   MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, world.comm);
   if (world.rank == 0) fmt::print("{}\n", failures == 0 ? "passed" : "FAILED");
   MPI_Finalize();
