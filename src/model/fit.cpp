@@ -77,17 +77,27 @@ Line through_last(std::span<const Point> points) {
   return {last.seconds - beta * last.bytes, beta};
 }
 
-/// The medians of a quantity by size.
-std::vector<Point> medians(const Samples& samples, Sample::Quantity quantity, LevelId level,
-                           bool shared_out = false) {
+/// The medians of a quantity by size. No size takes longer than a larger one: where it did, it met
+/// what the larger one did not.
+std::vector<Point> medians(const Samples& samples, Sample::Quantity quantity, LevelId level) {
   std::map<Count, double> by_size;
   for (const Sample& sample : samples.samples)
     if (sample.quantity == quantity && sample.level == level && !sample.seconds.empty())
-      by_size[sample.bytes] = median(sample.seconds) / (shared_out ? sample.active : 1);
+      by_size[sample.bytes] = std::max(median(sample.seconds), kLeastSeconds);
   std::vector<Point> points;
   for (const auto& [bytes, seconds] : by_size)
-    points.push_back({static_cast<double>(bytes), std::max(seconds, kLeastSeconds)});
+    points.push_back({static_cast<double>(bytes), seconds});
+  for (std::size_t i = points.size(); i-- > 1;)
+    points[i - 1].seconds = std::min(points[i - 1].seconds, points[i].seconds);
   return points;
+}
+
+int active_ranks(const Samples& samples, LevelId level) {
+  int active = 1;
+  for (const Sample& sample : samples.samples)
+    if (sample.quantity == Sample::exchange && sample.level == level)
+      active = std::max(active, sample.active);
+  return active;
 }
 
 /// Seconds per byte of copies or reductions.
@@ -158,12 +168,13 @@ Result<Machine> fit(const Samples& samples) {
   for (const LevelId level : {kWithinNode, kBetweenNodes}) {
     const auto one_way = medians(samples, Sample::one_way, level);
     const auto gap = medians(samples, Sample::gap, level);
-    const auto shared = medians(samples, Sample::exchange, level, true);
+    const auto exchange = medians(samples, Sample::exchange, level);
     if (one_way.empty()) continue;
-    if (gap.empty() || shared.empty())
+    if (gap.empty() || exchange.empty())
       return Error{"one-way times but no gap or exchange " +
                    std::string(level == kWithinNode ? "within a node" : "between nodes")};
-    machine.levels[level] = {fit_cost(one_way), fit_cost(gap), fit_cost(shared)};
+    machine.levels[level] = {fit_cost(one_way), fit_cost(gap), fit_cost(exchange),
+                             active_ranks(samples, level)};
   }
   if (!machine.levels[kWithinNode] && !machine.levels[kBetweenNodes])
     return Error{"no one-way times: calibrate with 2 ranks at least"};

@@ -18,8 +18,9 @@ struct Sample {
   Quantity quantity = one_way;
   LevelId level = kWithinNode;  ///< one_way, gap and exchange
   Count bytes = 0;
-  int active = 1;               ///< exchange: ranks that send at once, on one node or on all
-  std::vector<double> seconds;  ///< one_way: of a trip; gap, exchange: a message; else the bytes
+  int active = 1;  ///< exchange: ranks that send at once, on one node or on all
+  std::vector<double>
+      seconds;  ///< one_way: a trip; gap: a message; exchange: a round; else all bytes
 };
 
 struct Samples {

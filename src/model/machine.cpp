@@ -33,7 +33,7 @@ Cost cost_from(const Json& pieces) {
 
 Level level_from(const Json& level) {
   return {cost_from(level.at("one_way")), cost_from(level.at("gap")),
-          cost_from(level.at("shared"))};
+          cost_from(level.at("exchange")), level.at("active").get<int>()};
 }
 
 }  // namespace
@@ -47,6 +47,10 @@ double Cost::operator()(Count bytes) const {
   return std::max(0.0, piece->alpha + piece->beta * size);
 }
 
+double Level::shared(Count bytes) const {
+  return active < 2 ? 0 : std::max(0.0, exchange(bytes) - one_way(bytes)) / (active - 1);
+}
+
 Level hockney(double alpha, double beta) {
   const Cost cost{{{0, alpha, beta}}};
   return {cost, cost, {}};
@@ -58,7 +62,8 @@ std::string write_machine(const Machine& machine) {
     if (const auto& level = machine.levels[l])
       levels[kLevelNames[l]] = {{"one_way", json(level->one_way)},
                                 {"gap", json(level->gap)},
-                                {"shared", json(level->shared)}};
+                                {"exchange", json(level->exchange)},
+                                {"active", level->active}};
   return Json{{"format", kFormat},
               {"version", kVersion},
               {"mpi", {{"flavour", machine.flavour}, {"library", machine.library}}},

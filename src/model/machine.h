@@ -30,10 +30,14 @@ struct Cost {
 enum LevelId : int { kWithinNode = 0, kBetweenNodes = 1, kLevels = 2 };
 
 struct Level {
-  Cost one_way;  ///< from the begin of a send to the end of its receive
-  Cost gap;      ///< how long it keeps a port: the time between the messages of a stream
-  Cost shared;  ///< how long it keeps what the ranks of a node, or all nodes, share: cores, memory,
-                ///< the switch
+  Cost one_way;    ///< from the begin of a send to the end of its receive, with nobody else sending
+  Cost gap;        ///< how long it keeps a port: the time between the messages of a stream
+  Cost exchange;   ///< a round in which `active` ranks send to their neighbours, all at once
+  int active = 1;  ///< on a node (within nodes), or altogether
+
+  /// How long a message keeps what the ranks share: cores, memory, a switch. As much as makes a
+  /// round of all longer than a message of one. Nothing where only one was measured.
+  double shared(Count bytes) const;
 };
 
 /// Hockney's model: a message takes alpha + beta * bytes, and its ports as long; nothing is shared.

@@ -17,10 +17,11 @@ TEST(Cost, IsLinearOnItsIntervalsAndNeverNegative) {
 TEST(MachineFile, KeepsEverything) {
   Machine machine{.flavour = "openmpi", .library = "Open MPI v5", .gamma = 1e-10, .copy = 2e-10};
   machine.levels[kBetweenNodes] = {
-      {{{0, 1e-6, 1e-9}, {65536, 1e-5, 5e-10}}}, {{{0, 1e-7, 1e-9}}}, {}};
+      {{{0, 1e-6, 1e-9}, {65536, 1e-5, 5e-10}}}, {{{0, 1e-7, 1e-9}}}, {}, 4};
   const auto read = read_machine(write_machine(machine));
   ASSERT_TRUE(read) << read.error();
   EXPECT_EQ(write_machine(*read), write_machine(machine));
+  EXPECT_EQ(read->levels[kBetweenNodes]->active, 4);
   EXPECT_EQ(read->flavour, "openmpi");
   EXPECT_FALSE(read->levels[kWithinNode]);
   EXPECT_DOUBLE_EQ(read->levels[kBetweenNodes]->one_way(100000), 1e-5 + 5e-5);

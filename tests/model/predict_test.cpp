@@ -139,16 +139,30 @@ TEST(Predict, EachLevelHasItsTimes) {
                  3 * (kAlpha + 100 * kBeta) + 4 * kAlpha / 10);
 }
 
-TEST(Predict, WhatAllShareBindsManyMessagesButNotOne) {
+TEST(Predict, WhatAllShareMakesARoundOfAllAsLongAsMeasured) {
   Machine machine = hockney_machine();
-  machine.levels[kBetweenNodes]->shared = {{{0, kAlpha, 0}}};
-  const Problem chain{.collective = Collective::bcast, .size = 9, .count = 0 + 1};
+  Level& level = *machine.levels[kBetweenNodes];
+  level.exchange = {{{0, 12 * kAlpha, 0}}};
+  level.active = 16;
+  const Problem chain{.collective = Collective::bcast, .size = 9, .count = 1};
   EXPECT_SECONDS(seconds(chain, "chain", machine), 8 * (kAlpha + kBeta));
-  // 16 ranks at once: the last of 16 messages begins when 15 have passed.
   const Problem ring{.collective = Collective::allgather, .size = 16, .count = 1};
-  const double ring_time = seconds(ring, "ring", machine);
-  EXPECT_GE(ring_time, 15 * 16 * kAlpha);
-  EXPECT_LE(ring_time, 15 * 16 * kAlpha + 2 * (kAlpha + kBeta));
+  EXPECT_NEAR(seconds(ring, "ring", machine), 15 * 12 * kAlpha, 0.05 * 15 * 12 * kAlpha);
+  // Within nodes it is the ranks of a node who share, each node by itself.
+  machine.levels[kWithinNode] = level;
+  const auto paired = [&](int nodes) {
+    const Problem pair{.collective = Collective::allgather, .size = 2 * nodes, .count = 1};
+    const Ranks ranks(pair);
+    std::vector<Schedule> schedules;
+    for (int r = 0; r < pair.size; ++r) {
+      Builder b(ranks[r]);
+      b.send(r ^ 1, b.input());
+      b.recv(r ^ 1, b.output_block(r ^ 1));
+      schedules.push_back(std::move(b).finish());
+    }
+    return *predict(schedules, 1, machine, block_placement(pair.size, nodes));
+  };
+  EXPECT_SECONDS(paired(8), paired(1));
 }
 
 TEST(Predict, AMissingLevelAndAnUnmatchedReceiveAreErrors) {

@@ -6,11 +6,11 @@
 // For every size S seconds and at least 5 samples of each quantity, at each level (0: two ranks on
 // a node, 1: on two nodes) that the placement of the ranks has:
 //   one_way    half of a round trip, from blocks long enough that reading the clock costs nothing
-//   gap        seconds a message adds to a stream of messages from one rank to another
-//   exchange   the same while every rank sends to a neighbour and receives from another
-// and, by all ranks at once, MPI_Reduce_local of MPI_FLOAT and memcpy. Streams are measured by
-// their difference to a single message, which holds the latency, the acknowledgement and the ranks'
-// skew. It uses nothing but MPI, so that it runs in the simulator too.
+//   gap        seconds a message adds to a stream of messages from one rank to another, by the
+//              difference to a single one, which holds the latency and the acknowledgement
+//   exchange   a round in which every rank sends to a neighbour and receives from another
+// and, by all ranks at once, MPI_Reduce_local of MPI_FLOAT and memcpy. It uses nothing but MPI, so
+// that it runs in the simulator too.
 #include <mpi.h>
 
 #include <algorithm>
@@ -30,6 +30,7 @@ namespace {
 
 constexpr double kBlockSeconds = 200e-6;
 constexpr std::size_t kFewestSamples = 5, kMostSamples = 2000;
+constexpr std::size_t kFewestOfSmall = 20, kSmallBytes = 4096;  // they cost little and err more
 constexpr int kMostTrips = 1000;
 constexpr std::size_t kMostStandard = 1 << 20, kMostBytes = 1 << 30;
 constexpr int kStop = 0;
@@ -102,9 +103,9 @@ Ring ring_at(const World& world, int level) {
   return ring;
 }
 
-/// Whether to go on measuring.
-bool wanted(const Samples& samples, double begin, double seconds) {
-  return samples.size() < kFewestSamples ||
+/// Whether to go on measuring messages of so many bytes.
+bool wanted(const Samples& samples, double begin, double seconds, std::size_t bytes) {
+  return samples.size() < (bytes <= kSmallBytes ? kFewestOfSmall : kFewestSamples) ||
          (samples.size() < kMostSamples && MPI_Wtime() - begin < seconds);
 }
 
@@ -136,7 +137,7 @@ Samples one_way(int other, double seconds, Message& sent) {
   const double first = std::max(one_way_block(other, 2, sent, received), 1e-9);
   const int trips = std::clamp(static_cast<int>(kBlockSeconds / (2 * first)), 1, kMostTrips);
   Samples samples;
-  for (const double begin = MPI_Wtime(); wanted(samples, begin, seconds);)
+  for (const double begin = MPI_Wtime(); wanted(samples, begin, seconds, sent.size());)
     samples.push_back(one_way_block(other, trips, sent, received));
   MPI_Send(&kStop, 1, MPI_INT, other, kControl, MPI_COMM_WORLD);
   return samples;
@@ -156,40 +157,31 @@ void send_back(int other, Message& message) {
 // --- streams
 // --------------------------------------------------------------------------------------
 
-/// So many messages that the single one, and the ranks' skew, hardly count.
-int stream_length(std::size_t bytes) {
+/// So many messages that a single one, or the ranks' skew, hardly counts.
+int stream_length(std::size_t bytes, std::size_t least, std::size_t most) {
   constexpr std::size_t kStreamBytes = 1 << 19;
   const std::size_t fitting = kStreamBytes / std::max<std::size_t>(1, bytes);
-  return static_cast<int>(std::clamp<std::size_t>(fitting, 4, 64));
+  return static_cast<int>(std::clamp(fitting, least, most));
 }
-
-/// Messages to `to` and as many from `from`, all at once; -1: none.
-void transfer(int to, int from, int messages, const Message& sent, std::vector<Message>& received) {
-  Requests requests;
-  for (int i = 0; i < messages && from >= 0; ++i)
-    MPI_Irecv(received[i].data(), size_of(sent), MPI_BYTE, from, kData, MPI_COMM_WORLD,
-              &requests.emplace_back());
-  for (int i = 0; i < messages && to >= 0; ++i)
-    MPI_Isend(sent.data(), size_of(sent), MPI_BYTE, to, kData, MPI_COMM_WORLD,
-              &requests.emplace_back());
-  MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
-}
+int gap_messages(std::size_t bytes) { return stream_length(bytes, 4, 64); }
 
 double stream_block(int other, int messages, const Message& sent) {
-  std::vector<Message> none;
   MPI_Send(&messages, 1, MPI_INT, other, kControl, MPI_COMM_WORLD);
   // It has posted its receives.
   MPI_Recv(nullptr, 0, MPI_BYTE, other, kAnswer, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  Requests requests(static_cast<std::size_t>(messages));
   const double begin = MPI_Wtime();
-  transfer(other, -1, messages, sent, none);
+  for (MPI_Request& request : requests)
+    MPI_Isend(sent.data(), size_of(sent), MPI_BYTE, other, kData, MPI_COMM_WORLD, &request);
+  MPI_Waitall(messages, requests.data(), MPI_STATUSES_IGNORE);
   MPI_Recv(nullptr, 0, MPI_BYTE, other, kAnswer, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   return MPI_Wtime() - begin;
 }
 
 Samples gap(int other, double seconds, const Message& sent) {
-  const int messages = stream_length(sent.size());
+  const int messages = gap_messages(sent.size());
   Samples samples;
-  for (const double begin = MPI_Wtime(); wanted(samples, begin, seconds);) {
+  for (const double begin = MPI_Wtime(); wanted(samples, begin, seconds, sent.size());) {
     const double one = stream_block(other, 1, sent);
     samples.push_back((stream_block(other, messages, sent) - one) / (messages - 1));
   }
@@ -197,36 +189,41 @@ Samples gap(int other, double seconds, const Message& sent) {
   return samples;
 }
 
-void take_streams(int other, const Message& message) {
-  std::vector<Message> received(static_cast<std::size_t>(stream_length(message.size())), message);
+void take_streams(int other, const Message& like) {
+  const auto most = static_cast<std::size_t>(gap_messages(like.size()));
+  std::vector<Message> received(most, like);
+  Requests requests(most);
   for (int messages = 1;;) {
     MPI_Recv(&messages, 1, MPI_INT, other, kControl, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     if (messages == kStop) return;
+    for (int i = 0; i < messages; ++i)
+      MPI_Irecv(received[i].data(), size_of(like), MPI_BYTE, other, kData, MPI_COMM_WORLD,
+                &requests[i]);
     MPI_Send(nullptr, 0, MPI_BYTE, other, kAnswer, MPI_COMM_WORLD);
-    transfer(-1, other, messages, message, received);
+    MPI_Waitall(messages, requests.data(), MPI_STATUSES_IGNORE);
     MPI_Send(nullptr, 0, MPI_BYTE, other, kAnswer, MPI_COMM_WORLD);
   }
 }
 
 /// Of the slowest rank. On all ranks; the samples are rank 0's.
 Samples exchange(const World& world, const Ring& ring, double seconds, const Message& sent) {
-  const int most = stream_length(sent.size());
-  std::vector<Message> received(static_cast<std::size_t>(most), sent);
-  const auto block = [&](int messages) {
-    MPI_Barrier(MPI_COMM_WORLD);
-    const double begin = MPI_Wtime();
-    if (ring.active()) transfer(ring.next, ring.previous, messages, sent, received);
-    const double own = MPI_Wtime() - begin;
-    double slowest = 0;
-    MPI_Reduce(&own, &slowest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
-    return slowest;
+  const int rounds = stream_length(sent.size(), 2, 16);
+  Message received(sent.size());
+  const auto round = [&] {
+    MPI_Sendrecv(sent.data(), size_of(sent), MPI_BYTE, ring.next, kData, received.data(),
+                 size_of(sent), MPI_BYTE, ring.previous, kData, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   };
   Samples samples;
-  const double begin = MPI_Wtime();
+  const double start = MPI_Wtime();
   for (int more = 1; more != 0;) {
-    const double one = block(1);
-    samples.push_back((block(most) - one) / (most - 1));
-    more = world.rank == 0 && wanted(samples, begin, seconds) ? 1 : 0;
+    MPI_Barrier(MPI_COMM_WORLD);
+    const double begin = MPI_Wtime();
+    for (int i = 0; i < rounds && ring.active(); ++i) round();
+    const double own = (MPI_Wtime() - begin) / rounds;
+    double slowest = 0;
+    MPI_Reduce(&own, &slowest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+    samples.push_back(slowest);
+    more = world.rank == 0 && wanted(samples, start, seconds, sent.size()) ? 1 : 0;
     MPI_Bcast(&more, 1, MPI_INT, 0, MPI_COMM_WORLD);
   }
   return samples;
@@ -236,11 +233,11 @@ Samples exchange(const World& world, const Ring& ring, double seconds, const Mes
 // -------------------------------
 
 template <class Work>
-Samples repeat(double seconds, Work work) {
+Samples repeat(double seconds, std::size_t bytes, Work work) {
   MPI_Barrier(MPI_COMM_WORLD);
   work();
   Samples samples;
-  for (const double begin = MPI_Wtime(); wanted(samples, begin, seconds);) {
+  for (const double begin = MPI_Wtime(); wanted(samples, begin, seconds, bytes);) {
     const double start = MPI_Wtime();
     for (int i = 0; i < 8; ++i) work();
     samples.push_back((MPI_Wtime() - start) / 8);
@@ -313,12 +310,12 @@ void measure_local(const World& world, const Options& options) {
     const auto reduce = [&] {
       MPI_Reduce_local(from.data(), into.data(), count, MPI_FLOAT, MPI_SUM);
     };
-    print(world, 0, label("reduce", 0, bytes), repeat(options.seconds / 4, reduce));
+    print(world, 0, label("reduce", 0, bytes), repeat(options.seconds / 4, bytes, reduce));
     const auto copy = [&] {
       from[0] += 1;  // so that no copy can be left out
       std::memcpy(into.data(), from.data(), bytes);
     };
-    print(world, 0, label("copy", 0, bytes), repeat(options.seconds / 4, copy));
+    print(world, 0, label("copy", 0, bytes), repeat(options.seconds / 4, bytes, copy));
   }
 }
 
