@@ -20,7 +20,7 @@ from unisono.compare import matrix
 from unisono.compare.limits import SIZED, Sized
 from unisono.errors import UnisonoError
 from unisono.profile import document
-from unisono.tune import report
+from unisono.tune import native, report
 from unisono.tune.bench import Bench, Point, Row
 from unisono.tune.prediction import Field
 from unisono.tune.record import Record
@@ -73,9 +73,35 @@ def tune(
         Path | None, typer.Option("--model", metavar="FILE", help="Of unisono-model; otherwise measured.")
     ] = None,
     no_model: Annotated[bool, typer.Option("--no-model", help="A fixed list of candidates.")] = False,
+    native_only: Annotated[
+        bool,
+        typer.Option("--native-only", help="The MPI library's own algorithms, for its own settings."),
+    ] = False,
+    export: Annotated[
+        str | None, typer.Option(metavar="ompi|mpich", help="For which library --native-only is.")
+    ] = None,
 ) -> None:
     """Measure which algorithm is fastest here: [bold]unisono tune -n 4 -o profile.json[/bold]"""
     bed: beds.Bed = beds.Launcher(launch) if launch else beds.current_lab() if lab else beds.Node()
+    if native_only or export:
+        native.demand_both(native_only, export)
+        bytes_ = matrix.parse_sizes(sizes, factor=STEP)
+        chosen = native.COLLECTIVES if collectives == "all" else matrix.names(collectives)
+        native.tune_and_show(
+            native.Options(
+                bed=bed,
+                export=export or "",
+                output=output,
+                ranks=[ranks] if ranks else [],
+                per_host=ppn,
+                collectives=chosen,
+                sizes=bytes_,
+                block_sizes=bytes_,
+                budget=parse_time(budget),
+                resume=resume,
+            )
+        )
+        return
     if mpi not in {"mpich", "openmpi"}:
         raise UnisonoError(f"--mpi {mpi}: valid are mpich and openmpi")
     if not output.absolute().parent.is_dir():

@@ -1,6 +1,8 @@
 """The measurements of a tuning, kept in a working folder so that it can be interrupted and resumed."""
 
+import contextlib
 import json
+import shutil
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -35,29 +37,38 @@ class Measured:
 class Record:
     """JSON lines: first what was measured where, then a line for each measurement."""
 
-    def __init__(self, folder: Path, setup: Mapping[str, Any]) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
+    def __init__(self, folder: Path, setup: Mapping[str, Any], resume: bool) -> None:
         self.file = folder / "measurements.jsonl"
         self.rows: list[Measured] = []
-        if self.file.exists():
+        if self.file.exists() and not resume:
+            raise UnisonoError(f"{folder} holds measurements: go on with --resume, or remove it")
+        if resume and not self.file.exists():
+            raise UnisonoError(f"{folder}: nothing to --resume: leave that option out")
+        if resume:
             self.load(setup)
-        else:
-            self.append([{"format": "unisono-native-tuning", "version": 1, **setup}])
+            return
+        folder.mkdir(parents=True, exist_ok=True)
+        self.append([{"format": "unisono-native-tuning", "version": 1, **setup}])
+
+    @staticmethod
+    def remove(folder: Path) -> None:
+        shutil.rmtree(folder, ignore_errors=True)
 
     def load(self, setup: Mapping[str, Any]) -> None:
         try:
             lines = self.file.read_text().splitlines()
             first = json.loads(lines[0])
             if {**first, **setup} != first:
-                different = ", ".join(name for name, value in setup.items() if first.get(name) != value)
+                different = " and ".join(name for name, value in setup.items() if first.get(name) != value)
                 raise UnisonoError(
-                    f"{self.file}: measurements of something else ({different} differ); choose another --work"
+                    f"--resume: {self.file.parent} was begun with another {different}: remove it"
                 )
-            for line in lines[1:]:
+        except (ValueError, IndexError) as error:
+            raise UnisonoError(f"{self.file}: damaged ({error}); remove {self.file.parent}") from None
+        for line in lines[1:]:
+            with contextlib.suppress(ValueError, KeyError, TypeError):  # a line that was being written
                 row = json.loads(line)
                 self.rows.append(Measured(**{**row, "cell": Cell(**row["cell"])}))
-        except (ValueError, KeyError, TypeError, IndexError) as error:
-            raise UnisonoError(f"{self.file}: damaged ({error}); remove it to measure anew") from None
 
     def append(self, rows: Iterable[Mapping[str, Any]]) -> None:
         with self.file.open("a") as file:

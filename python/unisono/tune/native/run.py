@@ -21,23 +21,31 @@ from unisono.tune.native.rules import COLLECTIVES, Library, Rule
 from unisono.tune.native.tuning import Tuning
 
 EXPORTS = {"ompi": "openmpi", "mpich": "mpich"}
-STANDARD_FILES = {"ompi": Path("openmpi-rules.conf"), "mpich": Path("mpich-selection.json")}
 
 
 @dataclass(frozen=True)
 class Options:
+    bed: beds.Bed
     export: str  # ompi or mpich
-    file: Path | None = None  # what is written; otherwise a standard name, here
+    output: Path  # for MPICH there will be a second file beside it
     ranks: Sequence[int] = ()  # otherwise what fits the bed
-    lab: bool = False
     per_host: int | None = None
     collectives: Sequence[str] = tuple(COLLECTIVES)
     sizes: Sequence[int] = (8, 1 << 10, 16 << 10, 64 << 10, 1 << 20)  # bytes of a vector
     block_sizes: Sequence[int] = (8, 1 << 10, 16 << 10, 64 << 10)  # bytes of a block
-    budget: float = 1200.0  # seconds, all in all; the verification may go beyond
+    budget: float = 1200.0  # seconds; the verification may go beyond
+    resume: bool = False  # where it was interrupted
     cell_seconds: float = 0.1  # for one cell in one job
     silence: float = 60.0  # seconds without a result after which a job is ended
-    work: Path = Path("unisono-native-tuning")  # keeps the measurements
+
+    @property
+    def work(self) -> Path:
+        """Keeps the measurements until all is done."""
+        return self.output.with_name(self.output.name + ".work")
+
+    @property
+    def report(self) -> Path:
+        return self.output.with_name(self.output.name + ".result.json")
 
 
 @dataclass(frozen=True)
@@ -81,7 +89,8 @@ def cells_of(options: Options, ranks: Sequence[int]) -> list[Cell]:
     return found
 
 
-def bench_of(options: Options, library: Library, bed: beds.Bed, ranks: Sequence[int]) -> Bench:
+def bench_of(options: Options, library: Library, ranks: Sequence[int]) -> Bench:
+    bed = options.bed
     per_host = {bed.per_host(p, options.per_host) for p in ranks}
     if len(per_host) > 1 and bed.kind == "lab":
         raise UnisonoError(
@@ -100,32 +109,29 @@ def run(options: Options, say: Callable[[str], None] = lambda _: None) -> Result
     """Raises KeyboardInterrupt as it comes: what was measured is kept in `work`, and the same call
     goes on from there."""
     library = library_of(options.export)
-    bed: beds.Bed = beds.current_lab() if options.lab else beds.Node()
-    ranks = sorted(set(options.ranks)) or [bed.fitting_ranks()]
+    ranks = sorted(set(options.ranks)) or [options.bed.fitting_ranks()]
     if ranks[0] < 2:
         raise UnisonoError(f"-n {ranks[0]}: there is nothing to tune below 2 ranks")
-    bench = bench_of(options, library, bed, ranks)
-    file = options.file or STANDARD_FILES[options.export]
-    if not file.absolute().parent.is_dir():
-        raise UnisonoError(f"{file}: there is no such directory")
-    setup = {"mpi": str(library.mpi.home), "bed": bed.describe(), "per_host": bench.per_host}
-    # by way of JSON, as it will be read
-    record = Record(options.work, json.loads(json.dumps({**setup, "cell_seconds": options.cell_seconds})))
+    if not options.output.absolute().parent.is_dir():
+        raise UnisonoError(f"{options.output}: there is no such directory")
+    bench = bench_of(options, library, ranks)
     cells = [cell for cell in cells_of(options, ranks) if library.algorithms(cell.collective, cell.ranks)]
     if not cells:
         raise UnisonoError("of these collectives the library lets a file steer none")
+    setup = {"mpi": str(library.mpi.home), "bed": options.bed.title(), "per_host": bench.per_host}
+    record = Record(options.work, setup, options.resume)
     tuning = Tuning(bench, record, cells, options.work, options.budget)
     tuning.say = say
-    rules = tuning.run()
-    kept, checks, dropped = verified(tuning, rules)
+    kept, checks, dropped = verified(tuning, tuning.run())
     result = Result(
         rows=rows_of(tuning, kept, checks),
-        file=file,
-        variables=library.write(kept, file),
+        file=options.output,
+        variables=library.write(kept, options.output),
         rules=len(kept),
         dropped=dropped,
     )
     save(result, options, setup)
+    Record.remove(options.work)
     return result
 
 
@@ -182,4 +188,4 @@ def save(result: Result, options: Options, setup: Mapping[str, Any]) -> None:
         "dropped": result.dropped,
         "cells": [asdict(row) for row in result.rows],
     }
-    (options.work / "result.json").write_text(json.dumps(body, indent=1) + "\n")
+    options.report.write_text(json.dumps(body, indent=1) + "\n")

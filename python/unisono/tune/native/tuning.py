@@ -19,8 +19,10 @@ from unisono.tune.native.rules import REDUCTIONS, Algorithm, Rule, intervals
 LineUp = dict[Cell, str]  # names of algorithms
 SCREENING_ROUNDS = 2
 FINAL_ROUNDS = 8
-# Of the budget, at most, when a stage ends; the rest is for the verification.
-SCREENING_SHARE, FINAL_SHARE = 0.5, 0.85
+# Of the budget, at most: when a stage ends, and when another round of the screening begins. The rest is
+# for the verification.
+SCREENING_SHARE, FINAL_SHARE, AGAIN_SHARE = 0.5, 0.85, 0.2
+HOPELESS = 1.5  # times the default's time in one round of the screening: not in the next
 NOT_COMMUTATIVE = ("--op", "left", "--max-blocks", "1")
 
 
@@ -82,7 +84,19 @@ class Tuning:
                 if i < len(names):
                     line_up[cell] = names[i]
             line_ups.append(line_up)
-        self.rounds("screening", line_ups, SCREENING_ROUNDS, SCREENING_SHARE)
+        self.rounds("screening", line_ups, 1, SCREENING_SHARE)
+        if self.spent() < AGAIN_SHARE:
+            again = [
+                {cell: name for cell, name in one.items() if self.hopeful(cell, name)} for one in line_ups
+            ]
+            self.rounds("screening", again, SCREENING_ROUNDS, SCREENING_SHARE)
+
+    def hopeful(self, cell: Cell, name: str) -> bool:
+        return name == DEFAULT or min(self.record.ratios("screening", cell, name), default=1) < HOPELESS
+
+    def spent(self) -> float:
+        """Of the budget."""
+        return (time.monotonic() - self.begun) / self.budget
 
     def finalists(self) -> dict[Cell, list[str]]:
         found: dict[Cell, list[str]] = {}
@@ -116,7 +130,7 @@ class Tuning:
             order = list(line_ups)
             random.Random(f"{stage} {round_}").shuffle(order)
             for i, line_up in enumerate(order):
-                if time.monotonic() - self.begun > share * self.budget:
+                if self.spent() > share:
                     self.say(f"{stage}: ended by the budget in round {round_ + 1} of {rounds}")
                     return
                 self.say(f"{stage}: round {round_ + 1} of {rounds}, job {i + 1} of {len(order)}")

@@ -1,3 +1,0 @@
-from unisono.tune.native.cli import main
-
-main()

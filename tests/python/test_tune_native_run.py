@@ -1,0 +1,85 @@
+"""Exported files under the MPI libraries themselves, on two ranks of this node."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from conftest import Run
+from unisono import beds
+from unisono.tune.native import openmpi, verify
+from unisono.tune.native.bench import Bench
+from unisono.tune.native.record import Cell, Record
+from unisono.tune.native.rules import Library, Rule
+from unisono.tune.native.run import library_of
+from unisono.tune.native.tuning import Tuning
+
+CELLS = [Cell(name, 2, size) for name in ("bcast", "allgather", "gather") for size in (64, 16 << 10)]
+
+
+def tuning(library: Library, folder: Path, cells: Sequence[Cell] = CELLS) -> Tuning:
+    bench = Bench(beds.Node(), library, per_host=2, cell_seconds=0.01, silence=60)
+    return Tuning(bench, Record(folder, {}, resume=False), cells, folder, budget=60)
+
+
+@pytest.mark.parametrize("export", ["ompi", "mpich"])
+def test_library_takes_the_file_and_applies_it_to_nothing_else(export: str, tmp_path: Path) -> None:
+    library = library_of(export)
+    rules = [
+        Rule("bcast", 2, 1 << 10, 32 << 10, library.algorithms("bcast", 2)[-1]),
+        Rule("allgather", 2, 1 << 10, 32 << 10, library.algorithms("allgather", 2)[0]),
+        Rule("gather", 2, 0, None, library.algorithms("gather", 2)[0]),
+    ]
+    made = tuning(library, tmp_path)
+    assert verify.not_taken(made, rules, tmp_path / "file.json") == []
+    assert verify.disturbed(made, rules[:2], tmp_path / "file.json") == []
+
+
+class Unread:
+    """A library that is not told of its file."""
+
+    def __init__(self, library: Library) -> None:
+        self.mpi, self.algorithms, self.tells_sizes = library.mpi, library.algorithms, library.tells_sizes
+        self.tripwire = library.tripwire
+
+    def write(self, rules: Sequence[Rule], file: Path) -> dict[str, str]:
+        return {}
+
+
+def test_a_file_that_is_not_read_is_noticed(tmp_path: Path) -> None:
+    library = library_of("ompi")
+    rule = Rule("bcast", 2, 1 << 10, 32 << 10, library.algorithms("bcast", 2)[0])
+    assert verify.not_taken(tuning(Unread(library), tmp_path), [rule], tmp_path / "file") == [rule]
+
+
+def test_open_mpi_reads_rules_for_scan_and_does_not_follow_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Why scans are not tuned. If this fails with a new Open MPI they can be."""
+    monkeypatch.setitem(openmpi.NUMBERS, "scan", 14)
+    rule = Rule("scan", 2, 1 << 10, 32 << 10, openmpi.algorithm(2, "recursive_doubling", 0))
+    made = tuning(library_of("ompi"), tmp_path, [Cell("scan", 2, 16 << 10)])
+    assert verify.not_taken(made, [rule], tmp_path / "file") == [rule]
+
+
+@pytest.mark.parametrize("export", ["ompi", "mpich"])
+def test_command(unisono: Run, export: str, tmp_path: Path) -> None:
+    file = tmp_path / "exported"
+    command = ["tune", "--native-only", "--export", export, "-n", "2", "-o", str(file)]
+    done = unisono(*command, "--collectives", "gather", "--sizes", "1K", "--budget", "2s")
+    assert done.returncode == 0, done.stderr
+    assert "gather" in done.stdout
+    assert file.exists()
+    result = json.loads((tmp_path / "exported.result.json").read_text())
+    assert [row["cell"] for row in result["cells"]] == [{"collective": "gather", "ranks": 2, "bytes": 1024}]
+    for name, value in result["variables"].items():
+        assert f"export {name}={value}" in done.stdout
+        assert value == "1" or Path(value).exists()
+
+
+def test_both_options_belong_together(unisono: Run, tmp_path: Path) -> None:
+    file = str(tmp_path / "file")
+    done = unisono("tune", "--native-only", "-o", file)
+    assert done.returncode == 2
+    assert "say for which library, --export ompi or --export mpich" in done.stderr
+    assert "--export is for --native-only" in unisono("tune", "--export", "ompi", "-o", file).stderr
