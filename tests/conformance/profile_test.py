@@ -71,8 +71,10 @@ class Holds(ProfileCase):
                 self.assertEqual((own, lines), (3, []))
 
     def test_native_is_a_choice(self) -> None:
-        self.write(document(environment("openmpi", 2, {**SMALL, "choice": "native"})))
-        _, _, lines = self.run_with("openmpi", 2, UNISONO_LOG="decision")
+        large = {**SMALL, "bytes": [12000, 12000]}
+        self.write(document(environment("openmpi", 2, {**SMALL, "choice": "native"}, large)))
+        own, _, lines = self.run_with("openmpi", 2, UNISONO_LOG="decision")
+        self.assertEqual(own, 1)
         self.assertRegex("\n".join(lines), r"bcast of 40B on 2 ranks: native \(profile mine.json\)")
 
     def test_what_is_forced_comes_first(self) -> None:
