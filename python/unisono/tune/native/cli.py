@@ -24,3 +24,6 @@ def tune_and_show(options: Options) -> None:
         errors.print(f"interrupted; go on: the same command with --resume (kept in {options.work})")
         raise typer.Exit(130) from None
     terminal.show(result, console)
+    if not result.complete:
+        console.print(f"go on: the same command with --resume (kept in {options.work})", soft_wrap=True)
+        raise typer.Exit(1)

@@ -64,7 +64,8 @@ class Result:
     file: Path
     variables: Mapping[str, str]  # that make the library read the file
     rules: int
-    dropped: Sequence[str] = field(default_factory=tuple)  # a line for each rule that failed the check
+    notes: Sequence[str] = field(default_factory=tuple)  # a line for each thing that went otherwise
+    complete: bool = True  # False: the budget was too small, more of it may change the file
 
 
 def library_of(export: str) -> Library:
@@ -128,10 +129,12 @@ def run(options: Options, say: Callable[[str], None] = lambda _: None) -> Result
         file=options.output,
         variables=library.write(kept, options.output),
         rules=len(kept),
-        dropped=dropped,
+        notes=[*tuning.notes, *dropped],
+        complete=tuning.complete,
     )
     save(result, options, setup)
-    Record.remove(options.work)
+    if tuning.complete:
+        Record.remove(options.work)
     return result
 
 
@@ -141,7 +144,7 @@ def verified(tuning: Tuning, rules: Sequence[Rule]) -> tuple[list[Rule], dict[Ce
         return [], {}, []
     trial = tuning.folder / "check.json"
     lost = verify.not_taken(tuning, rules, trial)
-    dropped = [f"{named(rule)}: the library does not take it" for rule in lost]
+    dropped = [f"left out: {named(rule)}: the library does not take it" for rule in lost]
     kept = [rule for rule in rules if rule not in lost]
     disturbed = verify.disturbed(tuning, kept, trial)
     if disturbed:
@@ -153,7 +156,7 @@ def verified(tuning: Tuning, rules: Sequence[Rule]) -> tuple[list[Rule], dict[Ce
         for rule in kept
         if any(ratio and ratio.slower for cell, ratio in checks.items() if verify.holds(rule, cell))
     ]
-    dropped += [f"{named(rule)}: slower when measured anew" for rule in slower]
+    dropped += [f"left out: {named(rule)}: slower when measured anew" for rule in slower]
     return [rule for rule in kept if rule not in slower], checks, dropped
 
 
@@ -185,7 +188,8 @@ def save(result: Result, options: Options, setup: Mapping[str, Any]) -> None:
         "export": options.export,
         **setup,
         "variables": result.variables,
-        "dropped": result.dropped,
+        "complete": result.complete,
+        "notes": result.notes,
         "cells": [asdict(row) for row in result.rows],
     }
     options.report.write_text(json.dumps(body, indent=1) + "\n")

@@ -17,8 +17,8 @@ def show(result: Result, console: Console) -> None:
     for row in result.rows:
         made.add_row(*texts(row), style="" if row.algorithm != DEFAULT else "dim")
     console.print(made)
-    for line in result.dropped:
-        console.print(Text(f"left out: {line}"), soft_wrap=True)
+    for line in result.notes:
+        console.print(Text(line), soft_wrap=True)
     if not result.rules:
         console.print("Nothing was surely faster than the library's own decisions; the file changes nothing.")
     console.print(f"wrote {result.file}; to use it:", soft_wrap=True)

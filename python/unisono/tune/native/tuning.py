@@ -33,6 +33,8 @@ class Tuning:
         self.bench, self.record, self.cells, self.folder = bench, record, cells, folder
         self.budget, self.begun = budget, time.monotonic()
         self.say: Callable[[str], None] = lambda _: None
+        self.notes: list[str] = []  # what the user must know of in the end
+        self.complete = True  # nothing was left out because of the budget
         self.algorithms: dict[tuple[str, int], dict[str, Algorithm]] = {}
         for cell in cells:
             known = bench.library.algorithms(cell.collective, cell.ranks)
@@ -131,7 +133,8 @@ class Tuning:
             random.Random(f"{stage} {round_}").shuffle(order)
             for i, line_up in enumerate(order):
                 if self.spent() > share:
-                    self.say(f"{stage}: ended by the budget in round {round_ + 1} of {rounds}")
+                    self.notes.append(f"{stage}: ended by the budget in round {round_ + 1} of {rounds}")
+                    self.complete = False
                     return
                 self.say(f"{stage}: round {round_ + 1} of {rounds}, job {i + 1} of {len(order)}")
                 self.play(stage, round_, line_up)
@@ -166,7 +169,7 @@ class Tuning:
         if line_up[guilty] == DEFAULT:
             raise UnisonoError(f"{guilty.collective}, {guilty.bytes} bytes, as the MPI library is: {problem}")
         self.record.add(Measured(stage, round_, guilty, line_up[guilty], None, problem))
-        self.say(f"{guilty.collective}: {line_up[guilty]} is out: {problem}")
+        self.notes.append(f"{guilty.collective}, {guilty.bytes} bytes: {line_up[guilty]} is out: {problem}")
         return [cell for cell in rest if cell.collective != guilty.collective]
 
 
