@@ -9,7 +9,6 @@ The paper measured two machines and used the times as the T by which it divides 
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from matplotlib.figure import Figure
 from rich import box
@@ -17,11 +16,11 @@ from rich.table import Table
 from unisono.catalogue import format_size
 from unisono.compare.words import number
 
-from experiments import harness
+from experiments import harness, testbeds
 from experiments.harness import Check
 from experiments.testbeds import Json, Program, Run, Testbed
 
-PINGPONG = Program("pingpong", Path(__file__).parent / "pingpong.cpp")
+PINGPONG = Program("unisono-calibrate", testbeds.ROOT / "src/tools/calibrate/calibrate.cpp")
 SIZES = (4, 256, 1024, 4096, 16384, 32768, 65536, 131072)
 # Faraj, Patarasuk, Yuan, A study of process arrival patterns for MPI collective operations,
 # Table 1, milliseconds.
@@ -63,11 +62,16 @@ def paper() -> list[Series]:
     return made
 
 
+def one_way(seconds: float, sizes: Sequence[int]) -> list[str]:
+    """The program's arguments: so long for every size."""
+    return ["--one-way", "--seconds", str(seconds), *map(str, sizes)]
+
+
 def measured(testbed: Testbed, raw: Json) -> Series:
     points = []
-    for cell in raw["cells"]:
-        low, middle, high = statistics.quantiles(cell["one_way_us"], n=4, method="inclusive")
-        points.append(Point(cell["bytes"], middle, low, high))
+    for cell in raw["samples"]:
+        low, middle, high = statistics.quantiles(cell["seconds"], n=4, method="inclusive")
+        points.append(Point(cell["bytes"], middle * 1e6, low * 1e6, high * 1e6))
     return Series(testbed.name, tuple(points), testbed.line_rate)
 
 
@@ -133,7 +137,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = harness.options(__doc__ or "", seconds=0.5, arguments=arguments)
     found = []
     for testbed in options.testbeds:
-        run = Run(PINGPONG, 2, [str(options.seconds), *map(str, SIZES)])
+        run = Run(PINGPONG, 2, one_way(options.seconds, SIZES))
         raw = harness.measure(testbed, run, 60 + 10 * len(SIZES) * options.seconds, options.fresh)
         found.append(measured(testbed, raw))
     harness.console.print(table([*paper(), *found]))

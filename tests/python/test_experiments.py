@@ -12,7 +12,7 @@ from unisono.errors import UnisonoError
 
 from experiments import harness, testbeds
 from experiments.arrival import table1_pingpong
-from experiments.arrival.table1_pingpong import SIZES, Point, Series
+from experiments.arrival.table1_pingpong import SIZES, Point, Series, one_way
 from experiments.harness import Check
 from experiments.testbeds import Program, Real, Run
 
@@ -134,9 +134,10 @@ def test_the_table_on_two_ranks(
     monkeypatch.setattr(harness, "ROOT", tmp_path)
     assert table1_pingpong.main(["--bed", "node", "--mpi", mpi, "--seconds", "0.01"]) == 0
     (kept,) = (tmp_path / "store").iterdir()
-    cells = json.loads(kept.read_text())["result"]["cells"]
+    cells = json.loads(kept.read_text())["result"]["samples"]
     assert [cell["bytes"] for cell in cells] == list(SIZES)
-    assert all(len(cell["one_way_us"]) >= 5 and min(cell["one_way_us"]) > 0 for cell in cells)
+    assert {cell["quantity"] for cell in cells} == {"one_way"}
+    assert all(len(cell["seconds"]) >= 5 and min(cell["seconds"]) > 0 for cell in cells)
     assert (tmp_path / "arrival-table1.svg").stat().st_size > 1000
     output = capsys.readouterr().out
     assert f"node, {mpi}" in output
@@ -149,7 +150,7 @@ def test_the_table_on_two_ranks(
 def test_ping_pong_in_the_simulator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(harness, "STORE", tmp_path)
     (testbed,) = testbeds.parse("sim:ethernet:4,bw=1Gbps,lat=25us", [])
-    raw = harness.measure(testbed, Run(table1_pingpong.PINGPONG, 2, ["0", "1000", "1000000"]), silence=60)
+    raw = harness.measure(testbed, Run(table1_pingpong.PINGPONG, 2, one_way(0, (1000, 1000000))), silence=60)
     small, large = table1_pingpong.measured(testbed, raw).points
     assert large.us - small.us == pytest.approx(999_000 * 8 / 1000), "a gigabit a second, both links at once"
     assert large.low == large.high, "simulated times do not vary"

@@ -264,7 +264,7 @@ void print(const World& world, int who, const std::string& label, Samples sample
   std::printf("%s\n  {%s, \"seconds\": [", is_first ? "" : ",", label.c_str());
   is_first = false;
   for (std::size_t i = 0; i < samples.size(); ++i)
-    std::printf("%s%.4g", i == 0 ? "" : ", ", samples[i]);
+    std::printf("%s%.9g", i == 0 ? "" : ", ", samples[i]);
   std::printf("]}");
 }
 
