@@ -6,8 +6,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import jsonschema
-
 from unisono import catalogue, places
 from unisono.errors import UnisonoError
 from unisono.profile import document
@@ -43,6 +41,8 @@ def problems(data: Any) -> Iterator[str]:
     if isinstance(version, int) and version > document.VERSION:
         yield f"made by a newer Unisono (version {version}, this one reads {document.VERSION}): update it"
         return
+    import jsonschema  # noqa: PLC0415 - takes a quarter of a second to load
+
     validator = jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text()))
     faults = [f"{error.json_path}: {error.message}" for error in validator.iter_errors(data)]
     yield from faults

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -14,6 +15,7 @@ GRID = "grid"
 VALUES = {"segment": (4 << 10, 16 << 10, 64 << 10), "radix": (2, 4, 8), "window": (2, 4, 8)}
 OUT_OF_QUESTION = 10.0  # times the fastest predicted one; the model is no further off than that
 UNPRICED = 2  # of what the model has no time for, so many race
+OF_A_FAMILY = 3  # so many race at most; they are much alike
 
 FORMS = {
     "bcast": ("leaders", "lanes"),
@@ -52,8 +54,10 @@ class Candidate:
     def family(self) -> str:
         """One of each is worth a try, whatever the model says: it knows no lost packets."""
         name, _, rest = self.spec.partition(":")
+        if name != GRID:
+            return name
         form = next((piece for piece in rest.split(",") if piece.startswith("form=")), "")
-        return f"{name}:{form}" if name == GRID else name
+        return f"{name}:{form}{' of the library' if 'native' in rest else ''}"
 
 
 def specs(collective: str, size: int, ranks: int, shapes: Sequence[tuple[int, ...]]) -> list[str]:
@@ -114,8 +118,8 @@ def balance(spec: str) -> float:
 def select(
     found: Sequence[str], near: Sequence[str], predicted: Mapping[str, float], most: int
 ) -> list[Candidate]:
-    """Winners at neighbouring sizes, the best of every family, then what the model thinks fastest;
-    some that it has no time for. Without a model the most balanced grids after the plain ones."""
+    """Winners at neighbouring sizes, the best of every family, some that the model has no time for, then
+    what it thinks fastest. Without a model plain algorithms, then the most balanced grids."""
     candidates = [Candidate(spec, predicted.get(spec)) for spec in found]
     priced = sorted((c for c in candidates if c.predicted_s is not None), key=lambda c: c.predicted_s or 0)
     unpriced = sorted((c for c in candidates if c.predicted_s is None), key=lambda c: balance(c.spec))
@@ -129,8 +133,11 @@ def select(
         ordered = [*families.values(), *unpriced[:UNPRICED], *priced]
     else:
         ordered = unpriced
+    relatives = Counter(candidate.family for candidate in chosen.values())
     for candidate in ordered:
         if len(chosen) >= most:
             break
-        chosen.setdefault(candidate.spec, candidate)
+        if candidate.spec not in chosen and relatives[candidate.family] < OF_A_FAMILY:
+            chosen[candidate.spec] = candidate
+            relatives[candidate.family] += 1
     return sorted(chosen.values(), key=lambda c: c.predicted_s or math.inf)

@@ -219,9 +219,10 @@ class Display(Listener):
 
     def cell_done(self, row: Row) -> None:
         self.progress.advance(self.task)
-        if row.problem:
-            text = f"{row.point.text()}: {row.problem}"
-            self.progress.console.print(Text(text, style="red"), soft_wrap=True)
+
+    def cell_failed(self, row: Row) -> None:
+        text = f"{row.point.text()}: {row.problem}"
+        self.progress.console.print(Text(text, style="red"), soft_wrap=True)
 
 
 @contextlib.contextmanager

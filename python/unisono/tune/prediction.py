@@ -4,8 +4,6 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-import numpy as np
-
 from unisono import model
 from unisono.errors import UnisonoError
 from unisono.profile.document import Environment
@@ -46,19 +44,19 @@ class Field:
 
 
 def rank_correlation(predicted: Sequence[float], measured: Sequence[float]) -> float:
-    """Spearman's: 1 when the order is the same. Precondition: equal lengths, at least 2."""
-    x, y = average_ranks(predicted), average_ranks(measured)
-    if np.ptp(x) == 0 or np.ptp(y) == 0:
-        return math.nan  # all alike: there is no order
-    return float(np.corrcoef(x, y)[0, 1])
+    """Spearman's: 1 when the order is the same; nan when there is none, because all are equal.
+    Precondition: equal lengths, at least 2."""
+    import numpy as np  # noqa: PLC0415 - no other command of ours needs it, and it takes time to load
 
+    def ranks(values: Sequence[float]) -> "np.typing.NDArray[np.float64]":
+        """Equal values share the mean of their ranks."""
+        _, inverse, counts = np.unique(np.asarray(values), return_inverse=True, return_counts=True)
+        shared: np.typing.NDArray[np.float64] = (np.cumsum(counts) - (counts - 1) / 2)[inverse]
+        return shared
 
-def average_ranks(values: Sequence[float]) -> "np.typing.NDArray[np.float64]":
-    """Equal values share the mean of their ranks."""
-    _, inverse, counts = np.unique(np.asarray(values), return_inverse=True, return_counts=True)
-    last = np.cumsum(counts)
-    middle: np.typing.NDArray[np.float64] = (last - (counts - 1) / 2)[inverse]
-    return middle
+    if len(set(predicted)) == 1 or len(set(measured)) == 1:
+        return math.nan
+    return float(np.corrcoef(ranks(predicted), ranks(measured))[0, 1])
 
 
 def correlations(environment: Environment) -> dict[str, list[float]]:

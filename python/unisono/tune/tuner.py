@@ -8,12 +8,12 @@ from typing import Protocol
 from unisono.profile.document import Arm, Environment, Measured, Profile, sort_cells
 from unisono.tune import choice
 from unisono.tune.bench import Point, Row
-from unisono.tune.candidates import Candidate
+from unisono.tune.candidates import GRID, Candidate
 from unisono.tune.record import Record
 
 RACE, CONFIRMATION, AGAIN = "race", "confirmation", "again"
 FOR_CONFIRMATION = 0.35  # of the budget
-FEWEST_ARMS, MOST_ARMS = 3, 12  # of a race, beside native
+FEWEST_ARMS, MOST_ARMS = 4, 12  # of a race, beside native
 BLOCKS = 8  # that should fit into the time of a cell
 LEAST_SECONDS = 0.5  # of a job; less time is none
 
@@ -32,6 +32,7 @@ class Listener:
     def round_begins(self, kind: str, cells: int) -> None: ...
     def cell_begins(self, point: Point, arms: int) -> None: ...
     def cell_done(self, row: Row) -> None: ...
+    def cell_failed(self, row: Row) -> None: ...
 
 
 @dataclass
@@ -54,6 +55,7 @@ class Tuner:
     ) -> None:
         self.bench, self.candidates, self.record = bench, candidates, record
         self.listener, self.clock = listener, clock
+        self.failed: list[Row] = []  # and were measured in part
 
     def run(self, points: Sequence[Point], deadline: float) -> Outcome:
         """`deadline` on the clock; the time of a cell is what remains / what remains to do. Small sizes
@@ -77,14 +79,28 @@ class Tuner:
             if seconds < LEAST_SECONDS:
                 return
             arms = self.field(point, seconds) if kind == RACE else [Candidate(s) for s in self.rivals(point)]
-            self.listener.cell_begins(point, len(arms))
-            row = self.bench.measure(point, [arm.spec for arm in arms], seconds)
+            row = self.measure(point, arms, seconds)
             predicted = {arm.spec: arm.predicted_s for arm in arms}
             row = replace(
                 row, arms=tuple(replace(arm, predicted_s=predicted.get(arm.spec)) for arm in row.arms)
             )
             self.record.add(kind, row)
+            if row.problem:
+                self.listener.cell_failed(row)
             self.listener.cell_done(row)
+
+    def measure(self, point: Point, arms: Sequence[Candidate], seconds: float) -> Row:
+        """Where a job fails, once more without the composed algorithms, which are most likely the cause."""
+        began = self.clock()
+        plain = [arm.spec for arm in arms if not arm.family.startswith(GRID)]
+        self.listener.cell_begins(point, len(arms))
+        row = self.bench.measure(point, [arm.spec for arm in arms], seconds)
+        left = seconds - (self.clock() - began)
+        if not row.problem or len(plain) == len(arms) or left < LEAST_SECONDS:
+            return row
+        self.listener.cell_failed(row)
+        self.failed.append(row)
+        return self.bench.measure(point, plain, left)
 
     def field(self, point: Point, seconds: float) -> list[Candidate]:
         """As many as the time is enough for, by the native time at the next smaller size."""
@@ -126,7 +142,7 @@ class Tuner:
             cells += choice.intervals(collective, choices, measured)
         key = next((row.key for row in self.record.rows.values() if row.key), None)
         environments = (Environment(key, tuple(sort_cells(cells))),) if key and cells else ()
-        problems = [row for row in self.record.rows.values() if row.problem]
+        problems = [*self.failed, *(row for row in self.record.rows.values() if row.problem)]
         return Outcome(Profile(environments), problems, len(points), len(raced), interrupted)
 
     def all_arms(self, point: Point) -> tuple[Arm, ...]:

@@ -1,0 +1,217 @@
+"""Choosing, intervals, candidates and the budget, without measuring anything."""
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from unisono.compare.results import Estimate
+from unisono.errors import UnisonoError
+from unisono.profile import check, document
+from unisono.profile.document import Arm, Key, Measured
+from unisono.tune import candidates, choice
+from unisono.tune.bench import Point, Row
+from unisono.tune.candidates import Candidate
+from unisono.tune.cli import parse_time, points_of
+from unisono.tune.prediction import rank_correlation
+from unisono.tune.record import MEASURED, Record
+from unisono.tune.tuner import AGAIN, CONFIRMATION, RACE, Listener, Tuner
+
+KEY = Key("mpich", "MPICH Version: 5", "roomy", 0, 2, 2, 1)
+
+
+def arm(spec: str, ratio: float, spread: float = 0.01, coverage: float = 0.97) -> Arm:
+    if spec == "native":
+        return Arm(spec, 1.0, 0.99, 1.01, 12)
+    to_native = Estimate(ratio, ratio - spread, ratio + spread, coverage)
+    return Arm(spec, ratio, ratio - spread, ratio + spread, 12, ratio_to_native=to_native)
+
+
+NATIVE = arm("native", 1)
+
+
+def test_only_what_is_surely_faster_is_chosen() -> None:
+    assert choice.choose([NATIVE, arm("a", 0.9), arm("b", 0.8)]) == "b"
+    assert choice.choose([NATIVE, arm("a", 0.9), arm("b", 0.8, spread=0.3)]) == "a"
+    assert choice.choose([NATIVE, arm("b", 0.5, coverage=0.9)]) == "native", "too few blocks"
+    assert choice.choose([NATIVE, arm("a", 0.975)]) == "native", "0.985 is not below 0.98"
+    assert choice.choose([NATIVE]) == "native"
+
+
+def test_finalists_are_the_two_fastest_that_may_win() -> None:
+    arms = [NATIVE, arm("a", 0.7, spread=0.4), arm("b", 0.5), arm("c", 0.6), arm("d", 1.2)]
+    assert choice.finalists(arms) == ["b", "c"]
+    assert not choice.unsettled(arms)
+    assert choice.unsettled([NATIVE, arm("a", 0.7, spread=0.4)])
+    assert not choice.unsettled([NATIVE, arm("d", 1.2)])
+
+
+def test_intervals_meet_at_the_geometric_mean_and_neighbours_join() -> None:
+    choices = {64: "native", 256: "ring", 1024: "ring", 4096: "native"}
+    measured = {size: Measured(size, (NATIVE,)) for size in choices}
+    cells = choice.intervals("allgather", choices, measured)
+    assert [(c.least, c.most, c.choice) for c in cells] == [
+        (32, 128, "native"),
+        (129, 2048, "ring"),
+        (2049, 8192, "native"),
+    ]
+    assert [m.bytes for m in cells[1].measured] == [256, 1024]
+    assert choice.intervals("bcast", {8: "native"}, {})[0].least == 0
+    [barrier] = choice.intervals("barrier", {0: "tree"}, {})
+    assert (barrier.least, barrier.most) == (0, 0)
+
+
+def test_candidates_exist_and_suit_the_call() -> None:
+    for collective, size, ranks in (("bcast", 65536, 16), ("allreduce", 64, 7), ("allgather", 1024, 6)):
+        for spec in candidates.specs(collective, size, ranks, [(2, ranks // 2)]):
+            assert not check.fault_of_spec(collective, spec), spec
+    assert "chain:segment=64K" not in candidates.specs("bcast", 16 << 10, 4, [])
+    assert "neighbour_exchange" in candidates.specs("allgather", 64, 6, [])
+    assert "neighbour_exchange" not in candidates.specs("allgather", 64, 5, [])
+
+
+def test_the_model_cuts_the_field_but_every_family_gets_a_try() -> None:
+    found = ["flat", "ring", "chain", "chain:segment=4K", "chain:segment=16K", "chain:segment=64K", "slow"]
+    predicted = {spec: 1.0 + i / 10 for i, spec in enumerate(found[2:6])}
+    predicted |= {"flat": 8.0, "ring": 5.0, "slow": 20.0}
+    chosen = [c.spec for c in candidates.select(found, [], predicted, 5)]
+    assert chosen == ["chain", "chain:segment=4K", "chain:segment=16K", "ring", "flat"]
+    near = [c.spec for c in candidates.select(found, ["slow"], predicted, 3)]
+    assert near == ["chain", "ring", "slow"], (
+        "what won at the next smaller size races, whatever the model says"
+    )
+
+
+def test_without_a_model_plain_algorithms_come_first() -> None:
+    found = ["grid:shape=2x8,form=leaders", "ring", "grid:shape=4x4,form=leaders"]
+    assert [c.spec for c in candidates.select(found, [], {}, 2)] == ["ring", "grid:shape=4x4,form=leaders"]
+
+
+def test_rank_correlation() -> None:
+    assert rank_correlation([1, 2, 3], [10, 20, 300]) == pytest.approx(1)
+    assert rank_correlation([1, 2, 3], [3, 2, 1]) == pytest.approx(-1)
+    # Kendall, Gibbons: with ties, by the means of their ranks.
+    assert rank_correlation([1, 2, 2, 4], [1, 2, 3, 4]) == pytest.approx(0.9487, abs=1e-4)
+    assert math.isnan(rank_correlation([1, 1], [1, 2]))
+
+
+class FakeBench:
+    """Takes all the time it is given; "good" is faster from 1K on, in the first job more than it is."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.jobs: list[tuple[Point, tuple[str, ...], float]] = []
+        self.interrupt_at = math.inf
+
+    def clock(self) -> float:
+        return self.now
+
+    def measure(self, point: Point, arms: Sequence[str], seconds: float) -> Row:
+        if len(self.jobs) >= self.interrupt_at:
+            raise KeyboardInterrupt
+        first = not any(job[0] == point for job in self.jobs)
+        self.jobs.append((point, tuple(arms), seconds))
+        self.now += seconds
+        if "grid:bad" in arms:
+            return Row(point, problem="killed by SIGSEGV")
+        ratio = {"good": 0.5, "lucky": 0.9 if first else 1.0, "bad": 1.5}
+        measured = [arm(spec, ratio[spec] if point.bytes >= 1024 else 1.2) for spec in arms]
+        return Row(point, (NATIVE, *measured), KEY)
+
+
+def fake_field(point: Point, near: Sequence[str], most: int) -> list[Candidate]:
+    return [Candidate("lucky", 1.0), Candidate("good", 2.0), Candidate("bad", 3.0)]
+
+
+POINTS = [Point(name, size) for name in ("bcast", "reduce") for size in (64, 1024)]
+
+
+def tuner(bench: FakeBench, folder: Path, resume: bool = False) -> Tuner:
+    return Tuner(bench, fake_field, Record(folder, {"ranks": 2}, resume), Listener(), bench.clock)
+
+
+def test_the_budget_is_kept_and_winners_are_confirmed(tmp_path: Path) -> None:
+    bench = FakeBench()
+    outcome = tuner(bench, tmp_path / "w").run(POINTS, deadline=100.0)
+    assert bench.now <= 100.0
+    assert outcome.raced == outcome.planned == 4
+    assert [job[0].bytes for job in bench.jobs[:4]] == [64, 64, 1024, 1024], "small sizes first"
+    confirmed = [(job[0], job[1]) for job in bench.jobs[4:]]
+    assert confirmed == [(point, ("good", "lucky")) for point in POINTS if point.bytes == 1024]
+    [environment] = outcome.profile.environments
+    assert environment.key == KEY
+    cells = {(c.collective, c.least): c for c in environment.cells}
+    assert cells["bcast", 32].choice == "native"
+    won = cells["bcast", 257]
+    assert won.choice == "good"
+    spoken = {a.spec: a for a in won.measured[0].arms}
+    assert spoken.keys() == {"native", "good", "lucky", "bad"}, "losers are kept"
+    lucky = spoken["lucky"].ratio_to_native
+    assert lucky is not None
+    assert lucky.median == 1.0, "the confirmation counts"
+    assert spoken["lucky"].predicted_s == 1.0
+
+
+def test_too_little_time_leaves_cells_out_and_says_so(tmp_path: Path) -> None:
+    bench = FakeBench()
+    outcome = tuner(bench, tmp_path / "w").run(POINTS, deadline=1.0)
+    assert outcome.raced < outcome.planned
+    assert bench.now <= 1.0
+
+
+def test_resume_measures_only_what_is_missing(tmp_path: Path) -> None:
+    bench = FakeBench()
+    bench.interrupt_at = 2
+    outcome = tuner(bench, tmp_path / "w").run(POINTS, deadline=100.0)
+    assert outcome.interrupted
+    assert outcome.raced == 2
+    with (tmp_path / "w" / MEASURED).open("a") as file:
+        file.write('{"kind": "race", "point": {"col')  # what a crash leaves
+    with pytest.raises(UnisonoError, match="go on with --resume"):
+        tuner(bench, tmp_path / "w")
+    with pytest.raises(UnisonoError, match="was begun with ranks 2, not 3"):
+        Record(tmp_path / "w", {"ranks": 3}, resume=True)
+    again = FakeBench()
+    outcome = tuner(again, tmp_path / "w", resume=True).run(POINTS, deadline=100.0)
+    assert [job[0].bytes for job in again.jobs[:2]] == [1024, 1024]
+    assert outcome.raced == 4
+    assert not outcome.interrupted
+
+
+def test_a_failing_job_is_tried_without_grids(tmp_path: Path) -> None:
+    class Half(FakeBench):
+        def measure(self, point: Point, arms: Sequence[str], seconds: float) -> Row:
+            return super().measure(point, arms, seconds / 2)
+
+    bench = Half()
+    record = Record(tmp_path / "w", {}, resume=False)
+
+    def field(point: Point, near: Sequence[str], most: int) -> list[Candidate]:
+        return [Candidate("good"), Candidate("grid:bad")]
+
+    outcome = Tuner(bench, field, record, Listener(), bench.clock).run([Point("bcast", 1024)], 100.0)
+    assert [job[1] for job in bench.jobs] == [("good", "grid:bad"), ("good",), ("good",)]
+    assert [row.problem for row in outcome.problems] == ["killed by SIGSEGV"]
+    assert outcome.profile.environments[0].cells[0].choice == "good"
+    assert record.get(RACE, Point("bcast", 1024)) is not None
+    assert record.get(CONFIRMATION, Point("bcast", 1024)) is not None
+    assert record.get(AGAIN, Point("bcast", 1024)) is None
+
+
+def test_sizes_and_times_of_the_command_line() -> None:
+    assert [p.bytes for p in points_of("bcast", "64:1M")] == [4**k for k in range(3, 11)]
+    assert points_of("barrier", "64:1M") == [Point("barrier", 0)]
+    assert "gatherv" not in {p.collective for p in points_of("all", "8")}
+    with pytest.raises(UnisonoError, match="gatherv: no rank knows all counts"):
+        points_of("gatherv", "8")
+    assert (parse_time("90s"), parse_time("20m"), parse_time("1.5h"), parse_time("7")) == (90, 1200, 5400, 7)
+    for text in ("0", "m", "-3s", "1d"):
+        with pytest.raises(UnisonoError, match="no time; write"):
+            parse_time(text)
+
+
+def test_profiles_survive_writing_and_reading(tmp_path: Path) -> None:
+    outcome = tuner(FakeBench(), tmp_path / "w").run(POINTS, deadline=100.0)
+    document.save(outcome.profile, tmp_path / "p.json")
+    assert document.from_json(check.read(tmp_path / "p.json")) == outcome.profile
+    assert not (tmp_path / "p.json.part").exists()

@@ -1,0 +1,116 @@
+"""unisono tune as a user starts it, on two ranks of this node."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from conftest import Run
+from unisono.profile import check
+
+SMALL = ["--node", "-n", "2", "--collectives", "bcast,barrier", "--sizes", "64,64K", "--budget", "6s"]
+
+
+@pytest.mark.parametrize("mpi", ["mpich", "openmpi"])
+def test_a_profile_is_made_and_taken(unisono: Run, tmp_path: Path, mpi: str) -> None:
+    file = tmp_path / "p.json"
+    done = unisono("tune", *SMALL, "--mpi", mpi, "--no-model", "-o", str(file))
+    assert done.returncode == 0, done.stderr + done.stdout
+    profile = check.load(file)
+    [environment] = profile.environments
+    assert (environment.key.flavour, environment.key.ranks, environment.key.nodes) == (mpi, 2, 1)
+    points = [(cell.collective, measured.bytes) for cell, measured in environment.points()]
+    assert points == [("barrier", 0), ("bcast", 64), ("bcast", 65536)]
+    for _, measured in environment.points():
+        assert measured.arm("native") is not None
+        assert len(measured.arms) >= 2, "the losers are kept"
+    assert not Path(f"{file}.work").exists()
+
+    report = tmp_path / "v.json"
+    done = unisono(
+        "profile", "verify", str(file), "--mpi", mpi, "-n", "2", "--budget", "4s", "--json", str(report)
+    )
+    assert "3 cells: " in done.stdout, done.stderr
+    body = json.loads(report.read_text())
+    assert [cell["choice"] for cell in body["cells"]] == [
+        cell.choice for cell, _ in sorted(environment.points(), key=lambda both: both[1].bytes)
+    ]
+
+
+def test_ctrl_c_keeps_what_was_measured_and_resume_goes_on(unisono: Run, tmp_path: Path) -> None:
+    file = tmp_path / "p.json"
+    command = [sys.executable, "-m", "unisono.cli", "tune", "--node", "-n", "2", "--no-model"]
+    command += ["--collectives", "bcast", "--sizes", "64,1K,64K,1M", "--budget", "60s", "-o", str(file)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    kept = Path(f"{file}.work") / "measured.jsonl"
+    deadline = time.monotonic() + 60
+    while not kept.exists() and time.monotonic() < deadline:  # the first cell
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    output, errors = process.communicate(timeout=60)
+    assert process.returncode == 130, errors
+    assert "interrupted: " in output
+    assert "the same command with --resume" in output
+    before = kept.read_text()
+    assert len(check.load(file).environments) == 1
+
+    done = unisono(*command[3:])
+    assert "go on with --resume, or remove it" in done.stderr
+    done = unisono(*command[3:], "--resume")
+    assert "4 of 4 cells" in done.stdout, done.stderr
+    assert before
+    assert not kept.exists()
+
+
+def test_another_launcher(unisono: Run, tmp_path: Path) -> None:
+    """Any command that starts the ranks; here the MPI library's own, as a user would write it."""
+    from unisono import places
+
+    mpi = places.find_mpi("mpich")
+    arguments = [
+        "--launch",
+        f"{mpi.mpiexec} -n 2",
+        "--no-model",
+        "--collectives",
+        "barrier",
+        "--budget",
+        "3s",
+    ]
+    done = unisono("tune", *arguments, "-n", "2", "-o", str(tmp_path / "p.json"))
+    assert done.returncode == 0, done.stderr + done.stdout
+    done = unisono("tune", *arguments, "-n", "3", "-o", str(tmp_path / "q.json"))
+    assert done.returncode == 1
+    assert "the launcher started 2 ranks, -n says 3" in done.stdout
+    assert not (tmp_path / "q.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--mpi", "lam"], "--mpi lam: valid are mpich and openmpi"),
+        (["--collectives", "bcats"], "--collectives bcats: no such collective"),
+        (["--collectives", "gatherv"], "gatherv: no rank knows all counts"),
+        (["--sizes", "many"], "--sizes many: no size"),
+        (["--budget", "long"], "--budget long: no time; write 90s, 20m or 2h"),
+        (["--launch", "srun -n 4"], "-n: say how many ranks --launch starts"),
+        (["--lab"], "no lab is up"),
+        (["--resume"], "nothing to --resume"),
+    ],
+)
+def test_mistakes_end_in_one_clear_line(
+    unisono: Run, tmp_path: Path, arguments: list[str], message: str
+) -> None:
+    done = unisono("tune", *arguments, "-o", str(tmp_path / "p.json"), UNISONO_LAB="none-of-that-name")
+    assert done.returncode == 2, done.stdout
+    assert message in done.stderr
+    assert done.stderr.count("\n") == 1, done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_impossible_place_for_the_profile_is_found_at_once(unisono: Run) -> None:
+    done = unisono("tune", "-o", f"/no/such/place/{os.getpid()}.json")
+    assert "there is no such directory" in done.stderr
