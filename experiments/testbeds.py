@@ -1,5 +1,6 @@
 """Where an experiment's programs run: a test bed with an MPI library, or a simulated network."""
 
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,6 +33,7 @@ class Run:
     ranks: int
     arguments: Sequence[str]
     per_host: int | None = None  # otherwise few
+    into: str = ""  # on real beds, the option that names a file for that object instead
 
 
 class Testbed(Protocol):
@@ -78,8 +80,12 @@ class Real:
     def execute(self, run: Run, silence: float) -> jobs.Outcome:
         per_host = self.bed.per_host(run.ranks, run.per_host)
         command = [str(self.executable(run.program)), *run.arguments]
-        line, environment = self.bed.command(self.mpi, run.ranks, per_host, command)
-        return jobs.run(line, environment, silence)
+        with tempfile.TemporaryDirectory(prefix="unisono-experiment-") as folder:
+            file = Path(folder) / "result.json"
+            command += [run.into, str(file)] if run.into else []
+            line, environment = self.bed.command(self.mpi, run.ranks, per_host, command)
+            outcome = jobs.run(line, environment, silence)
+            return jobs.Outcome(file.read_text(), outcome.problem) if file.exists() else outcome
 
 
 @dataclass(frozen=True)

@@ -64,7 +64,7 @@ def simulate_cell(question: Question, key: Key, size: int, memory: str, keep_on:
     ]
     configuration = {"smpi/coll-selector": selector} if selector else {}
     # Unisono's own communicators confuse the selector impi.
-    variables = {"UNISONO_DISABLE": "1"} if selector else {}
+    variables = {"UNISONO_DISABLE": "1"} if algorithm == "native" else {}
     run = smpi.run(question.platform, question.ranks, line, configuration, variables, keep_on)
     for text in run.output.splitlines():
         if text.startswith('{"collective"'):

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <simgrid/s4u.hpp>
 
+#include "algorithms/composition.h"
 #include "select/spec.h"
 #include "unisono/unisono.h"
 
@@ -56,6 +57,14 @@ bool verified(const bench::Cell& cell, std::uint64_t iteration, const std::strin
   return largest(mismatch ? 1 : 0, cell.comm) == 0;
 }
 
+/// Whether the MPI library's own collectives run, on all ranks or in a grid's rows and columns.
+bool runs_library(Collective collective, const std::string& algorithm) {
+  const auto spec = parse_spec(collective, algorithm);
+  if (!spec) return false;
+  const Composition* composition = spec->params.composition;
+  return spec->is_native() || (composition != nullptr && uses_library(*composition));
+}
+
 std::optional<std::string> obstacle_to(const Setting& setting, const std::string& algorithm,
                                        Count memory_of_rank) {
   const auto spec = parse_spec(setting.collective, algorithm);
@@ -93,8 +102,8 @@ Outcome simulate(const Setting& setting, const std::string& algorithm, Count mem
   bench::Cell cell(setting);
   Outcome outcome;
 
-  // In the first call some of SMPI's algorithms make communicators.
-  if (native) {
+  // In the first call some of SMPI's algorithms make communicators, and grids those of their rows.
+  if (runs_library(setting.collective, algorithm)) {
     cell.prepare(1);
     start_together(setting.comm);
     cell.run(mpi);

@@ -1,0 +1,76 @@
+"""What the paper says of its measurements, and whether it holds for others.
+
+Its figures give no numbers in text; these are the statements of sections 2.2 and 2.3 about LAM-MPI on
+100 Mb/s Ethernet (Figures 5, 6, 11), which section 2.2.3 confirms for 16 and 32 processors.
+"""
+
+from collections.abc import Sequence
+
+from experiments.harness import Check
+from experiments.orthogonal.grids import PAPER, balanced
+from experiments.orthogonal.improvement import Improvement, additional, best
+
+# Average improvement in percent: on 48 processors, and on 96. Fewer are compared with 48.
+AT_LEAST = {"bcast": (20, 40), "allreduce": (20, 30), "allgather": (60, 70), "gather": (1, 2)}
+FOR_SOME_LAYOUT = ("allgather",)  # "for some of the group partitioning"; the others balanced
+ALL_LAYOUTS_GAIN = ("bcast", "allreduce", "allgather")
+BALANCED_IS_BEST = ("bcast", "gather", "allreduce", "allgather")
+LOSES = ("scatter", "reduce")  # "an average performance degradation"
+RELIABLE = 10  # points between least and most improvement of Allgather: "extremely small"
+LEVEL = 0.5  # points: two averages closer than that are alike
+MOST_ADDITIONAL = 15  # percent that a third dimension brought Bcast at most
+
+
+def checks(found: Sequence[Improvement], ranks: int) -> list[Check]:
+    """Of the paper's forms only; nothing is said of what was not measured."""
+    own = [one for one in found if one.family == PAPER]
+    made: list[Check] = []
+    for collective in dict.fromkeys(one.collective for one in own):
+        flat = [one for one in own if one.collective == collective and one.layout.dimensions == 2]
+        deep = [one for one in own if one.collective == collective and one.layout.dimensions == 3]
+        if flat:
+            made += flat_checks(collective, flat, ranks)
+        if flat and deep:
+            made += deep_checks(collective, flat, deep)
+    return made
+
+
+def flat_checks(collective: str, flat: Sequence[Improvement], ranks: int) -> list[Check]:
+    top = best(flat)
+    even = balanced([one.layout for one in flat])
+    square = best([one for one in flat if one.layout in even])
+    made = []
+    if collective in AT_LEAST:
+        wanted = AT_LEAST[collective][ranks >= 96]
+        some = collective in FOR_SOME_LAYOUT
+        one = top if some else square
+        claim = f"{collective}: {'some layout' if some else 'a balanced layout'} gains {wanted} % on average"
+        made.append(Check(claim, one.average >= wanted, f"{one.average:.1f} % with {one.layout}"))
+    if collective in ALL_LAYOUTS_GAIN:
+        worst = min(flat, key=lambda one: one.average)
+        claim = f"{collective}: every layout gains on average"
+        made.append(Check(claim, worst.average > 0, f"at least {worst.average:.1f} % ({worst.layout})"))
+    if collective in BALANCED_IS_BEST and len(flat) > len(even):
+        claim = f"{collective}: balanced layouts are best"
+        numbers = f"{square.layout} {square.average:.1f} %, best {top.layout} {top.average:.1f} %"
+        made.append(Check(claim, square.average >= top.average - LEVEL, numbers))
+    if collective == "allgather":
+        claim = "allgather: gains alike at all sizes"
+        numbers = f"{top.layout} {top.least.improvement:.1f} to {top.most.improvement:.1f} %"
+        made.append(Check(claim, top.spread <= RELIABLE, numbers))
+    if collective in LOSES:
+        claim = f"{collective}: no layout gains on average"
+        made.append(Check(claim, top.average <= LEVEL, f"best {top.layout} {top.average:.1f} %"))
+    return made
+
+
+def deep_checks(collective: str, flat: Sequence[Improvement], deep: Sequence[Improvement]) -> list[Check]:
+    two, three = best(flat), best(deep)
+    gain = additional(three, two)
+    numbers = f"{gain:.1f} % ({three.layout} over {two.layout})"
+    if collective == "bcast":
+        claim = f"bcast: a third dimension gains more, up to {MOST_ADDITIONAL} %"
+        return [Check(claim, 0 < gain <= MOST_ADDITIONAL, numbers)]
+    if collective == "gather":
+        return [Check("gather: a third dimension gains nothing more", gain <= LEVEL, numbers)]
+    return []
