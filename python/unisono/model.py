@@ -1,8 +1,7 @@
-"""The cost model: measured on a test bed once, then asked what algorithms would take (docs/reference/model.md)."""
+"""The cost model: measured on a test bed, then asked what algorithms would take. docs/reference/model.md."""
 
 import json
 import subprocess
-import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -33,19 +32,24 @@ class Prediction:
 
 
 def calibrate(
-    bed: Bed, mpi: Mpi, ranks: int, file: Path, per_host: int | None = None, silence: float = 120.0
+    bed: Bed,
+    mpi: Mpi,
+    ranks: int,
+    file: Path,
+    per_host: int | None = None,
+    silence: float = 120.0,
+    seconds: float = 0.1,
 ) -> Path:
-    """Measures the bed with so many ranks (seconds), fits the model and writes it to `file`."""
-    line, environment = bed.command(
-        mpi, ranks, bed.per_host(ranks, per_host), [str(places.program(f"unisono-calibrate-{mpi.flavour}"))]
-    )
+    """Measures the bed with so many ranks, for so long at each size, fits the model and writes it to
+    `file`. Some 10 s altogether; an error after `silence` seconds."""
+    program = [str(places.program(f"unisono-calibrate-{mpi.flavour}")), "--seconds", str(seconds)]
+    line, environment = bed.command(mpi, ranks, bed.per_host(ranks, per_host), program)
     outcome = jobs.run(line, environment, silence)
     if not outcome.ok:
         raise UnisonoError(f"unisono-calibrate: {outcome.problem}")
-    with tempfile.NamedTemporaryFile("w", suffix=".json") as samples:
-        samples.write(outcome.output[max(0, outcome.output.find("{")) :])  # a launcher's warnings come first
-        samples.flush()
-        ask("fit", samples.name, "-o", str(file))
+    # A launcher may have said something before and behind.
+    begin, end = outcome.output.find('{"format"'), outcome.output.rfind("]}")
+    ask("fit", "-", "-o", str(file), given=outcome.output[max(0, begin) : end + 2])
     return file
 
 

@@ -1,0 +1,118 @@
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from unisono import beds, model, places
+from unisono.errors import UnisonoError
+
+ALPHA, BETA = 5e-6, 1e-9
+
+
+def line(alpha: float, beta: float) -> list[dict[str, float]]:
+    return [{"from_bytes": 0, "alpha_s": alpha, "beta_s_per_byte": beta}]
+
+
+def level(alpha: float, beta: float) -> dict[str, Any]:
+    """Hockney's model."""
+    return {"one_way": line(alpha, beta), "gap": line(alpha, beta), "exchange": [], "active": 1}
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Path:
+    file = tmp_path / "machine.json"
+    body = {
+        "format": "unisono-machine",
+        "version": 1,
+        "mpi": {"flavour": "mpich", "library": "by hand"},
+        "levels": {"between_nodes": level(ALPHA, BETA)},
+        "reduce_s_per_byte": 0,
+        "copy_s_per_byte": 0,
+    }
+    file.write_text(json.dumps(body))
+    return file
+
+
+def test_many_predictions_in_one_call_the_fastest_first(machine: Path) -> None:
+    bcast = model.Job("bcast", 8, 8, 1000, ["native", "flat", "binomial"])
+    allgather = model.Job("allgather", 7, 7, 100, ["neighbour_exchange", "ring"])
+    first, second = model.predict(machine, [bcast, allgather])
+    assert [each.spec for each in first] == ["binomial", "flat", "native"]
+    assert first[0].seconds == pytest.approx(3 * (ALPHA + 1000 * BETA))
+    assert first[1].seconds == pytest.approx(7 * (ALPHA + 1000 * BETA))
+    assert first[2] == model.Prediction("native", None)
+    assert second[0].seconds == pytest.approx(6 * (ALPHA + 100 * BETA))
+    assert second[1] == model.Prediction("neighbour_exchange", None, "needs an even number of ranks")
+
+
+def test_bytes_are_those_of_a_profile(machine: Path) -> None:
+    """reduce_scatter: all blocks; the others with blocks: one."""
+    whole = model.Job("reduce_scatter", 4, 4, 4000, ["ring"])
+    block = model.Job("allgather", 4, 4, 1000, ["ring"])
+    irregular = model.Job("allgatherv", 4, 4, 1000, ["ring"])
+    times = [rows[0].seconds for rows in model.predict(machine, [whole, block, irregular])]
+    assert times == pytest.approx([3 * (ALPHA + 1000 * BETA)] * 3)
+
+
+def test_a_grid_with_the_library_s_own_collectives_has_a_prediction(machine: Path) -> None:
+    grid = "grid:shape=4x4,form=leaders,rows=native,columns=binomial"
+    ((found,),) = model.predict(machine, [model.Job("bcast", 16, 16, 1000, [grid])])
+    assert found.seconds == pytest.approx(4 * (ALPHA + 1000 * BETA))
+
+
+def test_shapes() -> None:
+    assert set(model.shapes(12)) == {(2, 6), (3, 4), (4, 3), (6, 2), (2, 2, 3), (2, 3, 2), (3, 2, 2)}
+    assert (4, 5) in model.shapes(17, 2)
+    assert model.shapes(3) == []
+
+
+@pytest.mark.parametrize(
+    ("job", "message"),
+    [
+        (model.Job("bcast", 4, 4, 8, ["nonesuch"]), "no algorithm 'nonesuch'"),
+        (model.Job("broadcast", 4, 4, 8, ["flat"]), "no collective 'broadcast'"),
+        (model.Job("bcast", 0, 0, 8, ["flat"]), "ranks: from 1"),
+        (model.Job("bcast", 4, 5, 8, ["flat"]), "nodes: at least 1"),
+        (model.Job("bcast", 4, 4, 8, ["flat"], root=4), "root: not one"),
+        (model.Job("bcast", 4, 2, 8, ["flat"]), "no times for messages within a node"),
+    ],
+)
+def test_what_cannot_be_predicted_is_one_line(machine: Path, job: model.Job, message: str) -> None:
+    with pytest.raises(UnisonoError, match=message) as raised:
+        model.predict(machine, [job])
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize("content", ["", "{}", "[]", '{"format": "unisono-machine", "version": 1}'])
+def test_a_broken_machine_file_is_one_line(tmp_path: Path, content: str) -> None:
+    file = tmp_path / "machine.json"
+    file.write_text(content)
+    with pytest.raises(UnisonoError, match="machine file") as raised:
+        model.predict(file, [])
+    assert str(file) in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize("flavour", ["mpich", "openmpi"])
+def test_this_node_is_measured_and_fitted(flavour: str, tmp_path: Path) -> None:
+    mpi = places.find_mpi(flavour)
+    file = model.calibrate(beds.Node(), mpi, 2, tmp_path / "machine.json", seconds=0.005)
+    found = json.loads(file.read_text())
+    assert found["mpi"]["flavour"] == flavour
+    assert list(found["levels"]) == ["within_node"]
+    assert found["levels"]["within_node"]["active"] == 2
+    assert 0 < found["reduce_s_per_byte"] < 1e-6
+    jobs = [model.Job("allreduce", 2, 1, size, ["recursive_doubling"]) for size in (8, 1 << 20)]
+    (small,), (large,) = model.predict(file, jobs)
+    assert small.seconds is not None
+    assert large.seconds is not None
+    assert 0 < small.seconds < large.seconds
+
+
+def test_one_rank_has_nobody_to_send_to() -> None:
+    mpi = places.find_mpi("mpich")
+    command = [*mpi.launcher(1), str(places.program("unisono-calibrate-mpich"))]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
+    assert done.returncode != 0
+    assert "on two ranks or more" in done.stderr
