@@ -17,6 +17,8 @@ def demand_both(native_only: bool, export: str | None) -> None:
 
 def tune_and_show(options: Options) -> None:
     console, errors = Console(highlight=False), Console(stderr=True, highlight=False)
+    if not console.is_terminal:
+        console.width = 150
     try:
         with errors.status("starting", refresh_per_second=1) as status:  # the cores are for the ranks
             result = run(options, status.update)

@@ -30,4 +30,8 @@ def texts(row: Row) -> tuple[str, ...]:
     cell, ratio = row.cell, row.ratio
     size = size_text(cell.bytes) if cell.collective != "barrier" else ""
     measured = (f"{ratio.median:.2f}", f"{ratio.low:.2f} - {ratio.high:.2f}") if ratio else ("", "")
-    return (cell.collective, str(cell.ranks), size, f"{row.default_us:.4g}", row.algorithm, *measured)
+    return (cell.collective, str(cell.ranks), size, microseconds(row.default_us), row.algorithm, *measured)
+
+
+def microseconds(value: float) -> str:
+    return f"{value:.4g}" if value < 1000 else f"{value:.0f}"
