@@ -78,14 +78,21 @@ class Real:
         return found
 
     def execute(self, run: Run, silence: float) -> jobs.Outcome:
-        per_host = self.bed.per_host(run.ranks, run.per_host)
         command = [str(self.executable(run.program)), *run.arguments]
+        return self.start(command, run.ranks, silence, run.per_host, run.into)
+
+    def start(
+        self, command: Sequence[str], ranks: int, silence: float, per_host: int | None = None, into: str = ""
+    ) -> jobs.Outcome:
+        """Any program; what it writes into the file that it is given by the option `into` comes first."""
         with tempfile.TemporaryDirectory(prefix="unisono-experiment-") as folder:
             file = Path(folder) / "result.json"
-            command += [run.into, str(file)] if run.into else []
-            line, environment = self.bed.command(self.mpi, run.ranks, per_host, command)
+            complete = [*command, into, str(file)] if into else command
+            fitting = self.bed.per_host(ranks, per_host)
+            line, environment = self.bed.command(self.mpi, ranks, fitting, complete)
             outcome = jobs.run(line, environment, silence)
-            return jobs.Outcome(file.read_text(), outcome.problem) if file.exists() else outcome
+            written = file.read_text() if file.exists() else ""
+            return jobs.Outcome(written + outcome.output, outcome.problem)
 
 
 @dataclass(frozen=True)

@@ -29,9 +29,10 @@ from experiments.orthogonal.measuring import Plan, measured, with_selectors
 from experiments.testbeds import Json, Real, Simulated, Testbed
 
 SIZES = "10K,20K,50K,100K,200K,500K"  # the paper: between 10 and 500 KB
-SIM_SIZES = "16K,64K,256K"
+SIM_SIZES = "16K,64K,128K"
 SIM_SELECTORS = "ompi,mpich"
 SECONDS = 4.0
+DEEP = "bcast,gather"  # Figure 11
 COLORS = {2: "#4477aa", 3: "#ccbb44"}
 
 
@@ -44,6 +45,7 @@ class Options:
     families: tuple[str, ...]
     dimensions: tuple[int, ...]
     shapes: str
+    deep: tuple[str, ...]
     seconds: float
     fresh: bool
     json: Path | None
@@ -55,7 +57,7 @@ class Options:
         layouts += grids.chosen(self.shapes, ranks) if self.shapes else []
         sizes = self.sizes or (SIM_SIZES if isinstance(testbed, Simulated) else SIZES)
         chosen = tuple(dict.fromkeys(layouts))
-        return Plan(ranks, matrix.parse_sizes(sizes), self.families, chosen, self.seconds)
+        return Plan(ranks, matrix.parse_sizes(sizes), self.families, chosen, self.deep, self.seconds)
 
 
 def standard_ranks(testbed: Testbed) -> int:
@@ -78,6 +80,7 @@ def parse(arguments: Sequence[str] | None) -> Options:
     add("--form", default=grids.PAPER, help="paper, lanes, or both by a comma (paper)")
     add("--dims", default="2", help="2, 3, or both by a comma: all layouts (2)")
     add("--shapes", default="", metavar="2x4x4,..", help="these instead of all with three dimensions")
+    add("--deep", default=DEEP, help=f"operations with three dimensions ({DEEP})")
     add("--seconds", type=float, default=SECONDS, help=f"for all arms at one size ({SECONDS:g})")
     add("--fresh", action="store_true", help="measure anew what is kept from before")
     add("--json", type=Path, help="write the numbers to this file")
@@ -96,6 +99,7 @@ def parse(arguments: Sequence[str] | None) -> Options:
         families=some_of("--form", given.form, tuple(grids.FORMS)),
         dimensions=tuple(int(d) for d in some_of("--dims", given.dims, ("2", "3"))),
         shapes=given.shapes,
+        deep=some_of("--deep", given.deep, grids.OPERATIONS),
         seconds=given.seconds,
         fresh=given.fresh,
         json=given.json,

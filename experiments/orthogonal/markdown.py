@@ -8,7 +8,6 @@ from experiments.harness import Check
 from experiments.orthogonal.improvement import Improvement
 
 HEAD = ("operation", "form", "layout", "least", "at", "average", "most", "at")
-ALIGNMENT = ("---", "---", "---", "---:", "---:", "---:", "---:", "---:")
 
 
 def cells(one: Improvement) -> tuple[str, ...]:
@@ -29,10 +28,17 @@ def row(values: Sequence[str]) -> str:
     return f"| {' | '.join(values)} |"
 
 
+def table(head: Sequence[str], rows: Sequence[Sequence[str]], words: int) -> list[str]:
+    """The first columns hold `words`, the others numbers."""
+    alignment = ["---"] * words + ["---:"] * (len(head) - words)
+    return [row(head), row(alignment), *(row(values) for values in rows), ""]
+
+
+def verdicts(checks: Sequence[Check]) -> list[str]:
+    rows = [(c.claim, "holds" if c.holds else "does not hold", c.numbers) for c in checks]
+    return table(("the paper", "here", "numbers"), rows, 3) if rows else []
+
+
 def section(title: str, found: Sequence[Improvement], checks: Sequence[Check]) -> str:
-    lines = [f"### {title}", "", row(HEAD), row(ALIGNMENT), *(row(cells(one)) for one in found), ""]
-    if checks:
-        lines += ["| the paper | here | numbers |", "| --- | --- | --- |"]
-        lines += [row((c.claim, "holds" if c.holds else "does not hold", c.numbers)) for c in checks]
-        lines.append("")
-    return "\n".join(lines)
+    body = table(HEAD, [cells(one) for one in found], 3)
+    return "\n".join([f"### {title}", "", *body, *verdicts(checks)])

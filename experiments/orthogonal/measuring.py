@@ -28,6 +28,7 @@ class Plan:
     sizes: tuple[int, ...]
     families: tuple[str, ...]
     layouts: tuple[Layout, ...]
+    deep: tuple[str, ...]  # the collectives with more than two dimensions
     seconds: float  # for all arms at one size
 
     def specs(self, collective: str) -> dict[str, tuple[str, Layout]]:
@@ -37,6 +38,7 @@ class Plan:
             for family in self.families
             if collective in FORMS[family]
             for layout in self.layouts
+            if layout.dimensions == 2 or collective in self.deep
         }
 
 

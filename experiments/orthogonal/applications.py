@@ -1,0 +1,284 @@
+"""Orthogonal processor groups, Figures 14 to 17: what whole programs gain.
+
+  .venv/bin/python -m experiments.orthogonal.applications --bed lab --mpi mpich,openmpi --ranks 16
+  .venv/bin/python -m experiments.orthogonal.applications --bed lab --mpi mpich --profile profile.json
+
+The programs of apps/, on their MPI library alone and under Unisono: with a profile, with what --force
+says, or with balanced grids whose phases are the MPI library's own, as in the paper. All arms of an
+application run one after the other, in several rounds; ratios are of runs of the same round.
+"""
+
+import argparse
+import json
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from rich import box
+from rich.table import Table
+from unisono import launch, places
+from unisono.errors import UnisonoError
+
+from experiments import harness, testbeds
+from experiments.harness import Check
+from experiments.orthogonal import markdown
+from experiments.orthogonal.grids import FORMS, PAPER
+from experiments.orthogonal.layouts import some_of
+from experiments.testbeds import Json, Real
+
+JACOBI = ("row-allgather", "column-allreduce", "column-reduce-bcast", "column-gather-scatter")
+ADAMS = ("dp", "dp-orthogonal", "tp", "tp-orthogonal")
+APPLICATIONS = {"jacobi": JACOBI, "pab": ADAMS, "pabm": ADAMS}
+LIMIT = 120.0  # seconds for a run
+ROUNDS = 6  # the fewest whose range is a 95 % interval of the median
+
+
+@dataclass(frozen=True)
+class Arm:
+    application: str
+    form: str
+    with_unisono: bool
+
+
+@dataclass(frozen=True)
+class Problem:
+    """How large, and for how long."""
+
+    n: int
+    iterations: int
+    grid: int
+    steps: int
+    stages: int
+
+    def command(self, arm: Arm, mpi: str) -> list[str]:
+        program = "jacobi" if arm.application == "jacobi" else "adams"
+        line = [str(places.build_directory() / "apps" / f"{program}-{mpi}"), "--form", arm.form]
+        if program == "jacobi":
+            return [*line, "--n", str(self.n), "--iterations", str(self.iterations)]
+        line += ["--method", arm.application, "--stages", str(self.stages)]
+        return [*line, "--grid", str(self.grid), "--steps", str(self.steps)]
+
+
+@dataclass(frozen=True)
+class Gain:
+    """In percent of the other's time; the interval is that of the median over the rounds."""
+
+    median: float
+    low: float
+    high: float
+
+    def text(self) -> str:
+        return f"{self.median:.1f} ({self.low:.1f} to {self.high:.1f})"
+
+
+def gain(base: Sequence[float], own: Sequence[float]) -> Gain:
+    """Up to eight rounds their range encloses the true median with at least 93 % (from 6 on 95 %)."""
+    gains = [100 * (1 - after / before) for before, after in zip(base, own, strict=True)]
+    return Gain(statistics.median(gains), min(gains), max(gains))
+
+
+def balanced_grids() -> dict[str, str]:
+    forms = {**FORMS[PAPER], "allgatherv": FORMS[PAPER]["allgather"]}
+    return {
+        f"UNISONO_{collective.upper()}": f"grid:form={form},rows=native,columns=native"
+        for collective, form in forms.items()
+    }
+
+
+def run_once(testbed: Real, ranks: int, command: Sequence[str], variables: Mapping[str, str]) -> Json:
+    """One run; with variables under Unisono."""
+    prefix: list[str] = []
+    if variables:
+        prefix = ["env", *(f"{name}={value}" for name, value in variables.items())]
+        prefix.append(str(places.program("unisono-exec")))
+    result = testbed.start([*prefix, *command], ranks, LIMIT, into="--json")
+    name = f"{testbed.name}, {ranks} ranks: {Path(command[0]).name}"
+    if not result.ok:
+        raise UnisonoError(f"{name}: {result.problem}")
+    for line in result.output.splitlines():
+        if line.startswith("unisono"):  # that a profile does not hold here, say
+            harness.console.print(f"[dim]{line}[/dim]", soft_wrap=True)
+    return harness.printed_object(result.output, name)
+
+
+@dataclass(frozen=True)
+class Times:
+    arm: Arm
+    seconds: tuple[float, ...]  # the program's loop, in each round
+    in_collectives: tuple[float, ...]  # of it, mean over the ranks
+
+
+def measure(
+    testbed: Real,
+    ranks: int,
+    arms: Sequence[Arm],
+    problem: Problem,
+    variables: Mapping[str, str],
+    rounds: int,
+) -> list[Times]:
+    """Every arm once in each round, forwards and backwards in turn."""
+    found: dict[Arm, list[tuple[float, float]]] = {arm: [] for arm in arms}
+    for number in range(rounds):
+        for arm in arms if number % 2 == 0 else list(reversed(arms)):
+            command = problem.command(arm, testbed.mpi.flavour)
+            result = run_once(testbed, ranks, command, variables if arm.with_unisono else {})
+            share = result["iterations"] * result["seconds_in_collectives"]
+            found[arm].append((result["seconds"], share))
+        harness.console.print(f"[dim]{testbed.name}: {arms[0].application}, round {number + 1}[/dim]")
+    return [
+        Times(arm, tuple(s for s, _ in own), tuple(shares for _, shares in own)) for arm, own in found.items()
+    ]
+
+
+@dataclass(frozen=True)
+class Row:
+    times: Times
+    over_native: Gain | None  # of the same form; none for native itself
+    over_first: Gain | None  # native in the application's first form, where the result is the same
+
+    def cells(self) -> tuple[str, ...]:
+        arm = self.times.arm
+        return (
+            arm.application,
+            arm.form,
+            "Unisono" if arm.with_unisono else "native",
+            f"{statistics.median(self.times.seconds):.3f}",
+            f"{statistics.median(self.times.in_collectives):.3f}",
+            self.over_native.text() if self.over_native else "",
+            self.over_first.text() if self.over_first else "",
+        )
+
+
+HEAD = ("program", "form", "on", "s", "in collectives: s", "gain over native: %", "gain over first form: %")
+
+
+def rows_of(times: Sequence[Times]) -> list[Row]:
+    of = {one.arm: one.seconds for one in times}
+    rows = []
+    for one in times:
+        arm = one.arm
+        own = of.get(Arm(arm.application, arm.form, False))
+        first = of.get(Arm(arm.application, APPLICATIONS[arm.application][0], False))
+        rows.append(
+            Row(
+                one,
+                gain(own, one.seconds) if own and arm.with_unisono else None,
+                gain(first, one.seconds) if first and one.seconds is not first else None,
+            )
+        )
+    return rows
+
+
+def checks(rows: Sequence[Row]) -> list[Check]:
+    """What sections 3.1 and 3.2 say: every form of Jacobi gains, so do the data-parallel Adams methods,
+    and the task-parallel programs bring a little more than orthogonal data-parallel ones."""
+    made = []
+    for row in rows:
+        arm = row.times.arm
+        if row.over_native and (arm.application == "jacobi" or arm.form == "dp"):
+            claim = f"{arm.application} {arm.form} gains by its collectives"
+            made.append(Check(claim, row.over_native.low > 0, f"{row.over_native.text()} %"))
+    of = {row.times.arm: row for row in rows}
+    for application in ("pab", "pabm"):
+        data = of.get(Arm(application, "dp", True))
+        task = of.get(Arm(application, "tp-orthogonal", True))
+        if data and task and data.over_first and task.over_first:
+            more = task.over_first.median - data.over_first.median
+            numbers = f"{more:.1f} points"
+            made.append(
+                Check(f"{application}: task-parallel gains more than data-parallel", more > 0, numbers)
+            )
+    return made
+
+
+def table(title: str, rows: Sequence[Row]) -> Table:
+    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", title=title)
+    for position, column in enumerate(HEAD):
+        made.add_column(column, justify="left" if position < 3 else "right")
+    for row in rows:
+        made.add_row(*row.cells())
+    return made
+
+
+def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    add = parser.add_argument
+    add("--bed", default="lab", help="node, lab, or both by a comma (lab)")
+    add("--mpi", default="mpich,openmpi", help="MPI libraries (mpich,openmpi)")
+    add("--ranks", type=int, default=16)
+    add("--applications", default=",".join(APPLICATIONS), help="of jacobi, pab, pabm")
+    add("--forms", default="", help="some of the programs' forms; otherwise all")
+    add("--profile", type=Path, help="of unisono tune; otherwise grids")
+    add("--force", action="append", default=[], metavar="COLLECTIVE=SPEC", help="instead of balanced grids")
+    add("--rounds", type=int, default=ROUNDS, help=f"runs of every arm ({ROUNDS})")
+    add("--n", type=int, default=2000, help="rows of Jacobi's system (2000)")
+    add("--iterations", type=int, default=40, help="of Jacobi (40)")
+    add("--grid", type=int, default=150, help="points on a side of the Brusselator (150)")
+    add("--steps", type=int, default=5, help="of the Adams methods (5)")
+    add("--stages", type=int, default=4, help="of the Adams methods, 4 or 8 (4)")
+    add("--json", type=Path, help="write the numbers to this file")
+    add("--markdown", type=Path, help="write the tables to this file")
+    return parser.parse_args(arguments)
+
+
+def settings(profile: Path | None, force: Sequence[str]) -> dict[str, str]:
+    if profile and force:
+        raise UnisonoError("--profile and --force: give one of them")
+    if profile:
+        return {"UNISONO_PROFILE": launch.profile_path(profile)}
+    return launch.forced(force) if force else balanced_grids()
+
+
+def arms_of(application: str, forms: str) -> list[Arm]:
+    wanted = forms.split(",") if forms else APPLICATIONS[application]
+    own = [form for form in APPLICATIONS[application] if form in wanted]
+    return [Arm(application, form, with_unisono) for form in own for with_unisono in (False, True)]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    given = parse(arguments)
+    variables = settings(given.profile, given.force)
+    problem = Problem(given.n, given.iterations, given.grid, given.steps, given.stages)
+    mpis = [places.find_mpi(name) for name in given.mpi.split(",")]
+    results: dict[str, list[Row]] = {}
+    for testbed in testbeds.parse(given.bed, mpis):
+        if not isinstance(testbed, Real):
+            raise UnisonoError(f"--bed {given.bed}: valid are node and lab")
+        rows: list[Row] = []
+        for application in some_of("--applications", given.applications, tuple(APPLICATIONS)):
+            arms = arms_of(application, given.forms)
+            if arms:
+                times = measure(testbed, given.ranks, arms, problem, variables, given.rounds)
+                rows += rows_of(times)
+        name = f"{testbed.name}, {given.ranks} ranks"
+        results[name] = rows
+        harness.console.print(table(name, rows))
+    harness.report({name: checks(rows) for name, rows in results.items()})
+    if given.json:
+        given.json.write_text(json.dumps(document(results, problem, variables), indent=1) + "\n")
+    if given.markdown:
+        lines: list[str] = []
+        for name, rows in results.items():
+            cells = [row.cells() for row in rows]
+            lines += [f"### {name}", "", *markdown.table(HEAD, cells, 3), *markdown.verdicts(checks(rows))]
+        given.markdown.write_text("\n".join(lines))
+    return 0
+
+
+def document(results: Mapping[str, Sequence[Row]], problem: Problem, variables: Mapping[str, str]) -> Json:
+    named = {name: Path(value).name if "PROFILE" in name else value for name, value in variables.items()}
+    return {
+        "experiment": "orthogonal-applications",
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "problem": asdict(problem),
+        "unisono": named,
+        "results": {name: [asdict(row.times) for row in rows] for name, rows in results.items()},
+    }
+
+
+if __name__ == "__main__":
+    harness.run(main)

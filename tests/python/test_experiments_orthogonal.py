@@ -1,0 +1,211 @@
+"""Orthogonal processor groups: layouts, arithmetic, the paper's statements, and short runs on this node."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from unisono import catalogue
+from unisono.errors import UnisonoError
+
+from experiments import harness
+from experiments.orthogonal import applications, grid_cost, grids, layouts, paper
+from experiments.orthogonal.applications import Arm, Times
+from experiments.orthogonal.grids import FORMS, LANES, PAPER, Layout
+from experiments.orthogonal.improvement import Improvement, Row, additional, improvements
+from experiments.orthogonal.measuring import Plan, rows_of_bench, rows_of_sim
+
+
+def names(ranks: int, dimensions: Sequence[int]) -> list[str]:
+    return [str(layout) for layout in grids.layouts(ranks, dimensions)]
+
+
+def test_layouts_are_the_paper_s() -> None:
+    assert names(16, [2]) == ["2x8", "4x4", "8x2"]
+    assert names(32, [2]) == ["2x16", "4x8", "8x4", "16x2"]
+    # Section 2.2: 8 layouts of 48 processors, 10 of 96.
+    assert names(48, [2]) == ["2x24", "3x16", "4x12", "6x8", "8x6", "12x4", "16x3", "24x2"]
+    assert len(names(96, [2])) == 10
+    assert {"2x8x2", "4x4x2"} <= set(names(32, [3]))
+    assert all("1" not in name.split("x") for name in names(96, [2, 3]))
+    assert [str(one) for one in grids.balanced(grids.layouts(48, [2]))] == ["6x8", "8x6"]
+    assert [str(one) for one in grids.balanced(grids.layouts(16, [2]))] == ["4x4"]
+    with pytest.raises(UnisonoError, match="7 ranks: no grid"):
+        grids.layouts(7, [2])
+    with pytest.raises(UnisonoError, match="--shapes 3x4: not 16 ranks"):
+        grids.chosen("4x4,3x4", 16)
+    with pytest.raises(UnisonoError, match="--shapes 16x1: write"):
+        grids.chosen("16x1", 16)
+
+
+@pytest.mark.parametrize("family", FORMS)
+def test_the_catalogue_knows_every_spec(family: str) -> None:
+    for collective, form in FORMS[family].items():
+        for shape in ((4, 4), (2, 4, 2)):
+            spec = Layout(shape).spec(form)
+            assert catalogue.complete_spec(collective, spec) == spec
+
+
+def row(collective: str, shape: tuple[int, ...], size: int, gain: float, family: str = PAPER) -> Row:
+    ratio = 1 - gain / 100
+    return Row(collective, family, Layout(shape), size, 1.0, ratio, ratio, ratio, ratio)
+
+
+def test_improvement_is_least_average_and_most_over_the_sizes() -> None:
+    gains = {10: 40.0, 20: -10.0, 30: 60.0}
+    (one,) = improvements([row("bcast", (4, 4), size, gain) for size, gain in gains.items()])
+    assert one.average == pytest.approx(30)
+    assert (one.least.bytes, one.most.bytes) == (20, 30)
+    assert one.least.improvement == pytest.approx(-10)
+    assert one.spread == pytest.approx(70)
+    (two,) = improvements([row("bcast", (2, 2, 4), size, 50.0) for size in (10, 20)])
+    # 0.5 of 0.6 and of 1.1 of the time: 1/6 and 6/11 less.
+    assert additional(two, one) == pytest.approx(100 * (1 / 6 + 6 / 11) / 2)
+
+
+GAINS = {"bcast": 22, "gather": 1.5, "scatter": -2, "reduce": -3, "allreduce": 23, "allgather": 62}
+
+
+def as_the_paper_says(changes: Mapping[tuple[str, tuple[int, ...]], float] = {}) -> list[Improvement]:
+    """48 processors: balanced layouts as stated, others a little worse, three dimensions for Bcast better."""
+    rows = []
+    for collective, gain in GAINS.items():
+        shapes = {shape: gain - (abs(shape[0] - shape[1]) > 2) for shape in ((2, 24), (6, 8), (8, 6))}
+        gains: dict[tuple[int, ...], float] = {**shapes}
+        if collective in ("bcast", "gather"):
+            gains[(3, 4, 4)] = gain + 8 * (collective == "bcast")
+        for shape, own in gains.items():
+            value = changes.get((collective, shape), own)
+            rows += [row(collective, shape, size, value + offset) for size, offset in ((10, -1), (500, 1))]
+    return improvements(rows)
+
+
+def failing(found: list[Improvement], ranks: int = 48) -> list[str]:
+    return [check.claim for check in paper.checks(found, ranks) if not check.holds]
+
+
+def test_the_paper_s_own_statements_pass_the_checks() -> None:
+    assert failing(as_the_paper_says()) == []
+    assert len(paper.checks(as_the_paper_says(), 48)) == 16
+
+
+@pytest.mark.parametrize(
+    ("changes", "claim"),
+    [
+        ({("bcast", (6, 8)): 19, ("bcast", (8, 6)): 19}, "bcast: a balanced layout gains 20 % on average"),
+        ({("allreduce", s): 15.0 for s in ((6, 8), (8, 6), (2, 24))}, "allreduce: a balanced layout gains"),
+        ({("allgather", s): 40.0 for s in ((6, 8), (8, 6), (2, 24))}, "allgather: some layout gains 60 %"),
+        ({("gather", (6, 8)): 0.9, ("gather", (8, 6)): 0.5}, "gather: a balanced layout gains 1 %"),
+        ({("allreduce", (2, 24)): -1.0}, "allreduce: every layout gains on average"),
+        ({("bcast", (2, 24)): 30.0}, "bcast: balanced layouts are best"),
+        ({("scatter", (2, 24)): 5.0}, "scatter: no layout gains on average"),
+        ({("reduce", (6, 8)): 5.0}, "reduce: no layout gains on average"),
+        ({("bcast", (3, 4, 4)): 20.0}, "bcast: a third dimension gains more"),
+        ({("bcast", (3, 4, 4)): 60.0}, "bcast: a third dimension gains more"),
+        ({("gather", (3, 4, 4)): 9.0}, "gather: a third dimension gains nothing more"),
+    ],
+)
+def test_each_check_can_fail(changes: dict[tuple[str, tuple[int, ...]], float], claim: str) -> None:
+    assert any(one.startswith(claim) for one in failing(as_the_paper_says(changes)))
+
+
+def test_a_gain_that_depends_on_the_size_is_not_reliable() -> None:
+    rows = [row("allgather", (6, 8), 10, 50), row("allgather", (6, 8), 500, 80)]
+    assert failing(improvements(rows)) == ["allgather: gains alike at all sizes"]
+
+
+def test_on_96_processors_more_is_wanted_and_other_forms_are_not_judged() -> None:
+    assert len(failing(as_the_paper_says(), 96)) == 4
+    assert paper.checks(improvements([row("bcast", (6, 8), 10, -50, LANES)]), 48) == []
+
+
+PLAN = Plan(4, (1024,), (PAPER,), (Layout((2, 2)), Layout((2, 2, 2))), ("gather",), 1.0)
+SPEC = "grid:shape=2x2,form=leaders,rows=native,columns=native"
+
+
+def test_only_the_deep_operations_have_three_dimensions() -> None:
+    assert list(PLAN.specs("bcast")) == [SPEC]
+    assert len(PLAN.specs("gather")) == 2
+
+
+def test_numbers_of_the_bench_and_of_the_simulator() -> None:
+    ratio = {"median": 0.75, "low": 0.7, "high": 0.8}
+    arms: list[dict[str, Any]] = [
+        {"arm": "native", "available": True, "time_us": {"median": 100.0}},
+        {"arm": SPEC, "available": True, "time_us": {"median": 80.0}, "ratio_to_native": ratio},
+    ]
+    raw = {"cells": [{"bytes": 1024, "arms": arms}]}
+    (one,) = rows_of_bench("bcast", raw, PLAN.specs("bcast"))
+    assert one.improvement == pytest.approx(25), "the paired ratio, not the medians' quotient"
+    assert (one.native_s, one.grid_s) == (pytest.approx(1e-4), pytest.approx(8e-5))
+    arms[1]["available"] = False
+    with pytest.raises(UnisonoError, match="the MPI library ran instead of grid:shape=2x2"):
+        rows_of_bench("bcast", raw, PLAN.specs("bcast"))
+    with pytest.raises(UnisonoError, match="left out: too large"):
+        rows_of_bench("bcast", {"cells": [{"bytes": 1, "left_out": "too large"}]}, PLAN.specs("bcast"))
+    cells = [{"arm": "native", "bytes": 8, "seconds": 2.0}, {"arm": SPEC, "bytes": 8, "seconds": 3.0}]
+    (one,) = rows_of_sim("bcast", {"cells": cells}, PLAN.specs("bcast"))
+    assert one.improvement == pytest.approx(-50)
+
+
+def times(application: str, form: str, with_unisono: bool, seconds: Sequence[float]) -> Times:
+    return Times(Arm(application, form, with_unisono), tuple(seconds), tuple(seconds))
+
+
+def test_gains_of_applications_are_of_the_same_round() -> None:
+    native = times("pab", "dp", False, [1.0, 2.0, 4.0])
+    faster = times("pab", "dp", True, [0.8, 1.8, 2.0])
+    task = times("pab", "tp-orthogonal", True, [0.5, 1.0, 2.0])
+    base, own, other = applications.rows_of([native, faster, task])
+    assert base.over_native is None
+    assert base.over_first is None
+    assert own.over_native and own.over_first
+    assert own.over_native.median == pytest.approx(20), "of 20, 10 and 50 %"
+    assert (own.over_native.low, own.over_native.high) == (pytest.approx(10), pytest.approx(50))
+    assert other.over_native is None, "its native form was not measured"
+    assert [check.holds for check in applications.checks([base, own, other])] == [True, True]
+    slower = times("pab", "dp", True, [0.4, 2.2, 1.0])
+    checks = applications.checks(applications.rows_of([native, slower, task]))
+    assert [check.holds for check in checks] == [False, False]
+
+
+def test_what_the_groups_cost_is_read_from_the_log() -> None:
+    log = "unisono: bcast of 8B (forced)\nunisono: 2 sub-communicators of 16 ranks made in 3.500000 ms\n"
+    assert grid_cost.times_made(log) == [3.5]
+    call = grid_cost.Call("bcast", 1024, native_us=700.0, grid_us=350.0, made_ms=(3.0, 3.5, 90.0))
+    assert call.calls == pytest.approx(5)
+    assert call.pays_after == pytest.approx(10)
+    assert [check.holds for check in grid_cost.checks([call])] == [True]
+    slow = grid_cost.Call("bcast", 8, native_us=300.0, grid_us=350.0, made_ms=(3.5,))
+    assert slow.pays_after is None
+    assert [check.holds for check in grid_cost.checks([call, slow])] == [False]
+
+
+@pytest.fixture
+def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(harness, "STORE", tmp_path / "store")
+    monkeypatch.setattr(harness, "PICTURES", tmp_path)
+    monkeypatch.setattr(harness, "ROOT", tmp_path)
+    return tmp_path
+
+
+def test_layouts_on_four_ranks(folders: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    line = ["--bed", "node", "--mpi", "openmpi", "--ranks", "4", "--collectives", "bcast,allreduce"]
+    line += ["--sizes", "1K,8K", "--form", "paper,lanes", "--seconds", "0.05"]
+    line += ["--json", str(folders / "raw.json"), "--markdown", str(folders / "tables.md")]
+    assert layouts.main(line) == 0
+    (result,) = json.loads((folders / "raw.json").read_text())["results"]
+    measured = [(one["collective"], one["family"], one["layout"], one["bytes"]) for one in result["rows"]]
+    wanted = [(c, f, "2x2", s) for c in ("bcast", "allreduce") for s in (1024, 8192) for f in (PAPER, LANES)]
+    assert measured == wanted
+    assert all(one["grid_s"] > 0 and one["low"] <= one["ratio"] <= one["high"] for one in result["rows"])
+    assert (folders / "tables.md").read_text().count("| 2x2 |") == 4
+    assert (folders / "orthogonal-node-openmpi-4-ranks.svg").stat().st_size > 1000
+    assert "improvement in %" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("option", ["--collectives", "--form", "--dims"])
+def test_a_mistake_is_named(option: str) -> None:
+    with pytest.raises(UnisonoError, match=f"{option} wrong: valid are"):
+        layouts.main(["--bed", "node", "--ranks", "4", option, "wrong"])
