@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -98,6 +99,8 @@ def test_rank_correlation() -> None:
 class FakeBench:
     """Takes all the time it is given; "good" is faster from 1K on, in the first job more than it is."""
 
+    start = 0.1
+
     def __init__(self) -> None:
         self.now = 0.0
         self.jobs: list[tuple[Point, tuple[str, ...], float]] = []
@@ -132,8 +135,8 @@ def tuner(bench: FakeBench, folder: Path, resume: bool = False) -> Tuner:
 
 def test_the_budget_is_kept_and_winners_are_confirmed(tmp_path: Path) -> None:
     bench = FakeBench()
-    outcome = tuner(bench, tmp_path / "w").run(POINTS, deadline=100.0)
-    assert bench.now <= 100.0
+    outcome = tuner(bench, tmp_path / "w").run(POINTS, deadline=200.0)
+    assert bench.now <= 200.0
     assert outcome.raced == outcome.planned == 4
     assert [job[0].bytes for job in bench.jobs[:4]] == [64, 64, 1024, 1024], "small sizes first"
     confirmed = [(job[0], job[1]) for job in bench.jobs[4:]]
@@ -152,6 +155,20 @@ def test_the_budget_is_kept_and_winners_are_confirmed(tmp_path: Path) -> None:
     assert spoken["lucky"].predicted_s == 1.0
 
 
+def test_a_job_too_short_for_an_interval_decides_nothing(tmp_path: Path) -> None:
+    record = Record(tmp_path / "w", {}, resume=False)
+    point = Point("bcast", 1024)
+    short = (replace(NATIVE, blocks=1), replace(arm("good", 1.3, coverage=0), blocks=1))
+    record.add(RACE, Row(point, (NATIVE, arm("good", 0.5)), KEY))
+    record.add(CONFIRMATION, Row(point, short, KEY))
+    outcome = Tuner(FakeBench(), fake_field, record, Listener(), lambda: 0.0).run([point], deadline=0.0)
+    [cell] = outcome.profile.environments[0].cells
+    assert cell.choice == "good"
+    kept = cell.measured[0].arm("good")
+    assert kept is not None
+    assert kept.blocks == 12
+
+
 def test_too_little_time_leaves_cells_out_and_says_so(tmp_path: Path) -> None:
     bench = FakeBench()
     outcome = tuner(bench, tmp_path / "w").run(POINTS, deadline=1.0)
@@ -162,7 +179,7 @@ def test_too_little_time_leaves_cells_out_and_says_so(tmp_path: Path) -> None:
 def test_resume_measures_only_what_is_missing(tmp_path: Path) -> None:
     bench = FakeBench()
     bench.interrupt_at = 2
-    outcome = tuner(bench, tmp_path / "w").run(POINTS, deadline=100.0)
+    outcome = tuner(bench, tmp_path / "w").run(POINTS, deadline=200.0)
     assert outcome.interrupted
     assert outcome.raced == 2
     with (tmp_path / "w" / MEASURED).open("a") as file:
@@ -172,7 +189,7 @@ def test_resume_measures_only_what_is_missing(tmp_path: Path) -> None:
     with pytest.raises(UnisonoError, match="was begun with ranks 2, not 3"):
         Record(tmp_path / "w", {"ranks": 3}, resume=True)
     again = FakeBench()
-    outcome = tuner(again, tmp_path / "w", resume=True).run(POINTS, deadline=100.0)
+    outcome = tuner(again, tmp_path / "w", resume=True).run(POINTS, deadline=200.0)
     assert [job[0].bytes for job in again.jobs[:2]] == [1024, 1024]
     assert outcome.raced == 4
     assert not outcome.interrupted
@@ -189,7 +206,7 @@ def test_a_failing_job_is_tried_without_grids(tmp_path: Path) -> None:
     def field(point: Point, near: Sequence[str], most: int) -> list[Candidate]:
         return [Candidate("good"), Candidate("grid:bad")]
 
-    outcome = Tuner(bench, field, record, Listener(), bench.clock).run([Point("bcast", 1024)], 100.0)
+    outcome = Tuner(bench, field, record, Listener(), bench.clock).run([Point("bcast", 1024)], 200.0)
     assert [job[1] for job in bench.jobs] == [("good", "grid:bad"), ("good",), ("good",)]
     assert [row.problem for row in outcome.problems] == ["killed by SIGSEGV"]
     assert outcome.profile.environments[0].cells[0].choice == "good"
@@ -211,7 +228,7 @@ def test_sizes_and_times_of_the_command_line() -> None:
 
 
 def test_profiles_survive_writing_and_reading(tmp_path: Path) -> None:
-    outcome = tuner(FakeBench(), tmp_path / "w").run(POINTS, deadline=100.0)
+    outcome = tuner(FakeBench(), tmp_path / "w").run(POINTS, deadline=200.0)
     document.save(outcome.profile, tmp_path / "p.json")
     assert document.from_json(check.read(tmp_path / "p.json")) == outcome.profile
     assert not (tmp_path / "p.json.part").exists()

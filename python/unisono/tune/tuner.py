@@ -14,11 +14,14 @@ from unisono.tune.record import Record
 RACE, CONFIRMATION, AGAIN = "race", "confirmation", "again"
 FOR_CONFIRMATION = 0.35  # of the budget
 FEWEST_ARMS, MOST_ARMS = 4, 12  # of a race, beside native
-BLOCKS = 8  # that should fit into the time of a cell
-LEAST_SECONDS = 0.5  # of a job; less time is none
+BLOCKS = 10  # that should fit into the time of a cell, with those to warm up
+ENOUGH = 6  # of blocks: the fewest whose range is a 95 % interval of the median
+LEAST_SECONDS = 0.3  # beside the start of a job and its calls
 
 
 class Measure(Protocol):
+    @property
+    def start(self) -> float: ...  # seconds of a job that are no measurement
     def measure(self, point: Point, arms: Sequence[str], seconds: float) -> Row: ...
 
 
@@ -75,9 +78,11 @@ class Tuner:
         left = [point for point in points if self.record.get(kind, point) is None]
         self.listener.round_begins(kind, len(left))
         for number, point in enumerate(left):
-            seconds = (deadline - self.clock()) / (len(left) - number)
-            if seconds < LEAST_SECONDS:
-                return
+            remaining = deadline - self.clock()
+            # A job that is too short tells nothing: rather none than one for every cell.
+            seconds = max(remaining / (len(left) - number), self.least_seconds(kind, point))
+            if seconds > remaining:
+                continue
             arms = self.field(point, seconds) if kind == RACE else [Candidate(s) for s in self.rivals(point)]
             row = self.measure(point, arms, seconds)
             predicted = {arm.spec: arm.predicted_s for arm in arms}
@@ -88,6 +93,15 @@ class Tuner:
             if row.problem:
                 self.listener.cell_failed(row)
             self.listener.cell_done(row)
+
+    def least_seconds(self, kind: str, point: Point) -> float:
+        """For a race a look at native and a few; then for the blocks of those that are known."""
+        row = self.record.get(RACE, point)
+        if kind == RACE or row is None:
+            return self.bench.start + LEAST_SECONDS
+        rivals = {choice.NATIVE, *self.rivals(point)}
+        calls = sum(arm.median_s for arm in row.arms if arm.spec in rivals)
+        return self.bench.start + LEAST_SECONDS + BLOCKS * calls
 
     def measure(self, point: Point, arms: Sequence[Candidate], seconds: float) -> Row:
         """Where a job fails, once more without the composed algorithms, which are most likely the cause."""
@@ -124,10 +138,18 @@ class Tuner:
         row = self.record.get(RACE, point)
         return choice.finalists(row.arms) if row else []
 
+    def rows(self, point: Point) -> list[Row]:
+        """The jobs that told something of the cell, the one that counts last: the latest, unless it had no
+        time for an interval."""
+        found = [
+            row for kind in (RACE, CONFIRMATION, AGAIN) if (row := self.record.get(kind, point)) and row.arms
+        ]
+        return sorted(found, key=lambda row: min(row.arms[0].blocks, ENOUGH))
+
     def confirmed(self, point: Point) -> tuple[Arm, ...]:
-        """What decides: the last job that measured the cell."""
-        rows = [self.record.get(kind, point) for kind in (AGAIN, CONFIRMATION, RACE)]
-        return next((row.arms for row in rows if row and row.arms), ())
+        """What decides."""
+        rows = self.rows(point)
+        return rows[-1].arms if rows else ()
 
     def outcome(self, points: Sequence[Point], interrupted: bool) -> Outcome:
         cells = []
@@ -148,10 +170,8 @@ class Tuner:
     def all_arms(self, point: Point) -> tuple[Arm, ...]:
         """Every arm once, with its latest numbers; predictions are the race's."""
         arms: tuple[Arm, ...] = ()
-        for kind in (RACE, CONFIRMATION, AGAIN):
-            row = self.record.get(kind, point)
-            if row:
-                arms = choice.joined(arms, row.arms)
+        for row in self.rows(point):
+            arms = choice.joined(arms, row.arms)
         race = self.record.get(RACE, point)
         predicted = {arm.spec: arm.predicted_s for arm in race.arms} if race else {}
         return tuple(replace(arm, predicted_s=predicted.get(arm.spec)) for arm in arms)
