@@ -19,6 +19,7 @@ def left_table(*columns: str, left: int) -> Table:
     made = table(*columns)
     for column in made.columns[:left]:
         column.justify = "left"
+        column.no_wrap, column.overflow = False, "fold"  # a grid's name is long
     return made
 
 

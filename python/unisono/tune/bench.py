@@ -15,6 +15,7 @@ from unisono.profile.document import Arm, Key, estimate_of
 
 RunJob = Callable[..., jobs.Outcome]
 START_SECONDS = 3.0  # of a job, until one was seen
+BATCHES = 520  # of all arms together, at most: arms not told apart by then are alike
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,7 @@ class Bench:
         if point.bytes:
             line += ["--sizes", str(point.bytes)]
         line += ["--arms", ",".join(("native", *arms)), "--race", "--time-budget", f"{budget:.3f}"]
+        line += ["--max-blocks", str(BATCHES // (len(arms) + 1))]
         return [*line, "--seed", str(self.seed), "--json", str(file)]
 
     def read(self, point: Point, file: Path, outcome: jobs.Outcome) -> tuple[Row, float]:

@@ -6,20 +6,20 @@ from rich.console import Console
 from rich.text import Text
 
 from unisono.catalogue import format_size
-from unisono.compare.terminal import table
 from unisono.compare.words import interval, number
 from unisono.profile.document import Cell, Environment, Measured
+from unisono.profile.terminal import choice_text, left_table
 from unisono.tune import choice
 from unisono.tune.prediction import correlations
 from unisono.tune.tuner import Outcome
+
+REST = ("us", "ratio", "95 %", "arms", "blocks")
 
 
 def show(outcome: Outcome, seconds: float, console: Console) -> None:
     for environment in outcome.profile.environments:
         console.print(Text(environment.key.text(), style="bold"), soft_wrap=True)
-        made = table("collective", "size", "choice", "native us", "us", "ratio", "95 %", "arms", "blocks")
-        for column in (0, 2):
-            made.columns[column].justify = "left"
+        made = left_table("collective", "choice", "size", "native us", *REST, left=2)
         for cell, measured in environment.points():
             made.add_row(*row_of(cell, measured))
         console.print(made)
@@ -35,8 +35,8 @@ def row_of(cell: Cell, measured: Measured) -> list[Text | str]:
     ratio = arm.ratio_to_native if arm else None
     return [
         cell.collective,
+        choice_text(cell.choice),
         format_size(measured.bytes),
-        Text(cell.choice, style="dim" if cell.choice == choice.NATIVE else "green"),
         number(1e6 * native.median_s) if native else "",
         number(1e6 * arm.median_s) if arm else "",
         number(ratio.median) if ratio else "",
@@ -50,7 +50,7 @@ def show_correlations(environment: Environment, console: Console) -> None:
     found = correlations(environment)
     if not found:
         return
-    made = table("collective", "rank correlation predicted/measured: median", "least", "sizes")
+    made = left_table("collective", "rank correlation predicted/measured: median", "least", "sizes", left=1)
     for collective, values in found.items():
         made.add_row(collective, f"{statistics.median(values):.2f}", f"{min(values):.2f}", str(len(values)))
     console.print(made)

@@ -43,7 +43,6 @@ Verdict judge(std::span<const Racer> racers, std::size_t native, const RaceRules
   if (best == racers.size()) return {{}, true};
   const std::size_t blocks = racers[best].times.size();
   const auto fewest = static_cast<std::size_t>(rules.fewest_blocks);
-  const auto most = static_cast<std::size_t>(rules.most_blocks);
   bool alike = true;  // all that stay are within the margin of the fastest
   std::size_t staying = 0;
   for (std::size_t i = 0; i < racers.size(); ++i) {
@@ -58,7 +57,7 @@ Verdict judge(std::span<const Racer> racers, std::size_t native, const RaceRules
     alike &= i == best || ratio(racers[i], racers[best]).high <= 1 + rules.margin;
     alike &= to_native.high < 1 - rules.margin;
   }
-  verdict.settled = staying == 0 || blocks >= most || (alike && blocks >= fewest);
+  verdict.settled = staying == 0 || (alike && blocks >= fewest);
   return verdict;
 }
 

@@ -16,7 +16,6 @@ struct RaceRules {
   double long_call = 0.5;    ///< seconds, which is more than a lost packet costs
   double short_call = 5e-3;  ///< seconds, below which the fewest blocks cost next to nothing
   int fewest_blocks = 6;     ///< the fewest whose range is a 95 % interval of the median
-  int most_blocks = 40;      ///< arms not told apart by so many are alike
 };
 
 /// What is known of an arm. Arms start together and leave for good, so that the k-th times of two

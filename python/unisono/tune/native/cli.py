@@ -1,5 +1,7 @@
 """What `unisono tune --native-only` shows."""
 
+import signal
+
 import typer
 from rich.console import Console
 
@@ -19,6 +21,7 @@ def tune_and_show(options: Options) -> None:
     console, errors = Console(highlight=False), Console(stderr=True, highlight=False)
     if not console.is_terminal:
         console.width = 150
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         with errors.status("starting", refresh_per_second=1) as status:  # the cores are for the ranks
             result = run(options, status.update)
