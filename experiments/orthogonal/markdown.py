@@ -10,16 +10,20 @@ from experiments.orthogonal.improvement import Improvement
 HEAD = ("operation", "form", "layout", "least", "at", "average", "most", "at")
 
 
+def percent(value: float) -> str:
+    return f"{round(value, 1) + 0:.1f}"  # no -0.0
+
+
 def cells(one: Improvement) -> tuple[str, ...]:
     least, most = one.least, one.most
     return (
         one.collective,
         one.family,
         str(one.layout),
-        f"{least.improvement:.1f}",
+        percent(least.improvement),
         format_size(least.bytes),
-        f"{one.average:.1f}",
-        f"{most.improvement:.1f}",
+        percent(one.average),
+        percent(most.improvement),
         format_size(most.bytes),
     )
 

@@ -1,6 +1,7 @@
 """Orthogonal processor groups: layouts, arithmetic, the paper's statements, and short runs on this node."""
 
 import json
+import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -209,3 +210,20 @@ def test_layouts_on_four_ranks(folders: Path, capsys: pytest.CaptureFixture[str]
 def test_a_mistake_is_named(option: str) -> None:
     with pytest.raises(UnisonoError, match=f"{option} wrong: valid are"):
         layouts.main(["--bed", "node", "--ranks", "4", option, "wrong"])
+
+
+@pytest.mark.sim
+@pytest.mark.skipif(shutil.which("smpirun") is None, reason="SimGrid is not installed")
+def test_layouts_in_the_simulator(folders: Path) -> None:
+    """Native phases run what the selector chooses for the rows and columns; results are verified."""
+    line = ["--bed", "sim:ethernet:8", "--dims", "2,3", "--sizes", "8K", "--selectors", "ompi"]
+    line += ["--collectives", "gather,allgather", "--json", str(folders / "raw.json")]
+    assert layouts.main(line) == 0
+    (result,) = json.loads((folders / "raw.json").read_text())["results"]
+    assert result["testbed"]["selector"] == "ompi"
+    found = [(one["collective"], one["layout"]) for one in result["rows"]]
+    flat = [(c, s) for c in ("gather", "allgather") for s in ("2x4", "4x2")]
+    assert sorted(found) == sorted([*flat, ("gather", "2x2x2")])
+    # Recursive doubling among 8 is that among 2 and then 4: the same messages, and nothing is charged
+    # for the sub-communicators, which the first call made.
+    assert [one["ratio"] for one in result["rows"][-2:]] == pytest.approx([1, 1], abs=1e-3)
