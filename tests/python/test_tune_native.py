@@ -9,7 +9,7 @@ import pytest
 from unisono.errors import UnisonoError
 from unisono.places import Mpi
 from unisono.tune.native import choose, mpich, openmpi, verify
-from unisono.tune.native.bench import Read
+from unisono.tune.native.bench import Read, Reader
 from unisono.tune.native.record import DEFAULT, Cell, Measured, Record
 from unisono.tune.native.rules import Algorithm, Rule, intervals
 from unisono.tune.native.tuning import Tuning
@@ -246,6 +246,24 @@ def test_no_budget_no_change_and_resuming_measures_the_rest_only(tmp_path: Path)
 def test_a_library_that_fails_by_itself_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(UnisonoError, match="bcast, 1024 bytes, as the MPI library is: killed"):
         tuning(tmp_path, {("bcast", 1024, DEFAULT): None}).run()
+
+
+def test_cells_are_told_apart_by_the_bench_s_order(tmp_path: Path) -> None:
+    file = tmp_path / "cells.json"
+    barrier, small, large = Cell("barrier", 2, 0), Cell("bcast", 2, 8), Cell("reduce", 2, 1001)
+    reader = Reader(file, [barrier, small, large])
+    assert not reader.look()
+    times = (("barrier", 0), ("bcast", 8), ("bcast", 1001), ("reduce", 8), ("reduce", 1000))
+    rows = [
+        {"collective": name, "bytes": size, "correct": True, "arms": [{"time_us": {"median": i}}]}
+        for i, (name, size) in enumerate(times)
+    ]
+    file.write_text(json.dumps({"cells": rows[:2]}))
+    assert reader.look()
+    assert not reader.look()
+    file.write_text(json.dumps({"cells": rows}))
+    assert reader.look()
+    assert reader.read.times_us == {barrier: 0, small: 1, large: 4}
 
 
 def test_working_folder(tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ class Bench:
     silence: float
 
     def run(self, cells: Sequence[Cell], variables: Mapping[str, str], extra: Sequence[str] = ()) -> Read:
-        """All cells, which have the same ranks and, collective by collective, the same sizes."""
+        """All cells, which have the same ranks; those with the same sizes are best put together."""
         collectives = list(dict.fromkeys(cell.collective for cell in cells))
         sizes = sorted({cell.bytes for cell in cells})
         with tempfile.TemporaryDirectory(prefix="unisono-tune-") as folder:
@@ -43,8 +43,8 @@ class Bench:
             line = [str(places.program(f"unisono-bench-{self.library.mpi.flavour}"))]
             line += ["--collectives", ",".join(collectives), "--arms", "native", "--json", str(file)]
             line += ["--time-budget", str(self.cell_seconds), *extra]
-            if sizes != [0]:
-                line += ["--sizes", ",".join(map(str, sizes))]
+            if any(sizes):
+                line += ["--sizes", ",".join(str(size) for size in sizes if size)]
             command, environment = self.bed.command(self.library.mpi, cells[0].ranks, self.per_host, line)
             reader = Reader(file, cells)
             outcome = jobs.run(command, {**environment, **variables}, self.silence, reader.look)
@@ -58,10 +58,13 @@ class Reader:
 
     def __init__(self, file: Path, cells: Sequence[Cell]) -> None:
         self.file = file
-        names = list(dict.fromkeys(cell.collective for cell in cells))
-        self.cells = sorted(
-            cells, key=lambda cell: (names.index(cell.collective), cell.bytes)
-        )  # the bench's order
+        # The bench's order, which runs all collectives with all sizes. Cells are told apart by it: the
+        # bench rounds sizes to whole elements.
+        sizes = sorted({cell.bytes for cell in cells})
+        self.order: list[Cell | None] = []
+        for collective in dict.fromkeys(cell.collective for cell in cells):
+            own = {cell.bytes: cell for cell in cells if cell.collective == collective}
+            self.order += [own[0]] if 0 in own else [own.get(size) for size in sizes if size]
         self.read = Read()
         self.rows = 0
 
@@ -72,7 +75,9 @@ class Reader:
             return False
         new = body["cells"][self.rows :]
         for row in new:
-            self.take(self.cells[self.rows], row)
+            cell = self.order[self.rows]
+            if cell:
+                self.take(cell, row)
             self.rows += 1
         return bool(new)
 

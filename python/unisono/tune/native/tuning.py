@@ -157,6 +157,8 @@ class Tuning:
         rules = self.rules(line_up)
         variables = self.bench.library.write(rules, self.folder / "line-up.json") if rules else {}
         read = self.bench.run(cells, variables, extra)
+        if len(read.rest(cells)) == len(cells) and not read.wrong:  # it may not be the algorithm's fault
+            read = self.bench.run(cells, variables, extra)
         for cell, microseconds in read.times_us.items():
             self.record.add(Measured(stage, round_, cell, line_up[cell], microseconds))
         for cell, reason in read.left_out.items():
@@ -165,7 +167,9 @@ class Tuning:
         if not rest:
             return []
         guilty = read.wrong or rest[0]
-        problem = "wrong result" if read.wrong else read.problem
+        problem = read.problem
+        if read.wrong:
+            problem = "wrong result" + (" of an operation that does not commute" if extra else "")
         if line_up[guilty] == DEFAULT:
             raise UnisonoError(f"{guilty.collective}, {guilty.bytes} bytes, as the MPI library is: {problem}")
         self.record.add(Measured(stage, round_, guilty, line_up[guilty], None, problem))
