@@ -25,6 +25,7 @@ FORMS = {
     LANES: {"bcast": "lanes", "reduce": "lanes", "allreduce": "lanes"},
 }
 PHASES = ("rows", "columns", "planes")
+NATIVE = "native"
 
 
 @dataclass(frozen=True, order=True)
@@ -52,9 +53,9 @@ class Layout:
         """1: all factors alike."""
         return max(self.shape) / min(self.shape)
 
-    def spec(self, form: str) -> str:
-        """With the MPI library's own collective in every phase, as in the paper."""
-        phases = ",".join(f"{phase}=native" for phase in PHASES[: self.dimensions])
+    def spec(self, form: str, inner: str = NATIVE) -> str:
+        """With the MPI library's own collective in every phase, as in the paper, or `inner`."""
+        phases = ",".join(f"{phase}={inner}" for phase in PHASES[: self.dimensions])
         return f"grid:shape={self},form={form},{phases}"
 
 

@@ -20,17 +20,17 @@ from rich.table import Table
 from unisono import places
 from unisono.compare import matrix
 from unisono.errors import UnisonoError
-from unisono.sim import cli
+from unisono.sim import smpi
 
 from experiments import harness, testbeds
 from experiments.orthogonal import grids, markdown, paper
 from experiments.orthogonal.improvement import Improvement, Row, improvements
-from experiments.orthogonal.measuring import Plan, measured, with_selectors
+from experiments.orthogonal.measuring import LAM, Plan, measured, with_selectors
 from experiments.testbeds import Json, Real, Simulated, Testbed
 
 SIZES = "10K,20K,50K,100K,200K,500K"  # the paper: between 10 and 500 KB
 SIM_SIZES = "16K,64K,128K"
-SIM_SELECTORS = "ompi,mpich"
+SIM_SELECTORS = "ompi,mpich,lam"
 SECONDS = 4.0
 DEEP = "bcast,gather"  # Figure 11
 COLORS = {2: "#4477aa", 3: "#ccbb44"}
@@ -73,7 +73,7 @@ def parse(arguments: Sequence[str] | None) -> Options:
     add = parser.add_argument
     add("--bed", default="lab", help="node, lab, sim:PLATFORM, several by commas (lab)")
     add("--mpi", default="mpich,openmpi", help="MPI libraries on node and lab (mpich,openmpi)")
-    add("--selectors", default=SIM_SELECTORS, help=f"of SMPI, in the simulator ({SIM_SELECTORS})")
+    add("--selectors", default=SIM_SELECTORS, help=f"in the simulator: SMPI's, lam ({SIM_SELECTORS})")
     add("--ranks", type=int, help="otherwise one on each host")
     add("--sizes", default="", help=f"bytes ({SIZES}; simulated {SIM_SIZES})")
     add("--collectives", default=",".join(grids.OPERATIONS), help="of the paper's six")
@@ -89,7 +89,7 @@ def parse(arguments: Sequence[str] | None) -> Options:
     mpis = (
         [places.find_mpi(name) for name in given.mpi.split(",")] if not given.bed.startswith("sim:") else []
     )
-    selectors = cli.parse_selectors(given.selectors)
+    selectors = some_of("--selectors", given.selectors, (*smpi.SELECTORS, LAM))
     chosen = [one for bed in testbeds.parse(given.bed, mpis) for one in with_selectors(bed, selectors)]
     return Options(
         testbeds=chosen,

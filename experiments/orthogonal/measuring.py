@@ -13,13 +13,24 @@ from unisono.sim import runner, smpi
 from unisono.sim.table import Question
 
 from experiments import harness
-from experiments.orthogonal.grids import FORMS, Layout
+from experiments.orthogonal.grids import FORMS, NATIVE, PAPER, Layout
 from experiments.orthogonal.improvement import Row
 from experiments.testbeds import ROOT, Json, Program, Run, Simulated, Testbed
 
 BENCH = Program("unisono-bench", ROOT / "src/tools/bench/main.cpp", with_unisono=True)
 SIM = Program("unisono-sim", ROOT / "src/tools/sim/main.cpp", with_unisono=True)
 MEMORY = "8G"  # of all simulated ranks: an Allgather of 256 KB from 96 ranks needs 5 GB
+# What the paper's LAM-MPI ran, by its section 2.2.1 (Bcast on a tree, Allreduce and Allgather through
+# rank 0): as a base line in the simulator, where none of SMPI's selectors does that.
+LAM = "lam"
+LAM_ALGORITHMS = {
+    "bcast": "binomial",
+    "gather": "flat",
+    "scatter": "flat",
+    "reduce": "binomial",
+    "allreduce": "reduce_bcast",
+    "allgather": "gather_bcast",
+}
 
 
 @dataclass(frozen=True)
@@ -31,12 +42,12 @@ class Plan:
     deep: tuple[str, ...]  # the collectives with more than two dimensions
     seconds: float  # for all arms at one size
 
-    def specs(self, collective: str) -> dict[str, tuple[str, Layout]]:
+    def specs(self, collective: str, inner: str = NATIVE) -> dict[str, tuple[str, Layout]]:
         """The grids by the specs of the arms."""
         return {
-            layout.spec(FORMS[family][collective]): (family, layout)
+            layout.spec(FORMS[family][collective], inner): (family, layout)
             for family in self.families
-            if collective in FORMS[family]
+            if collective in FORMS[family] and (inner == NATIVE or family == PAPER)
             for layout in self.layouts
             if layout.dimensions == 2 or collective in self.deep
         }
@@ -53,14 +64,19 @@ class SimulatedCollective(Simulated):
     def files(self, program: Program) -> list[Path]:
         return [smpi.built(program.name)]
 
+    def base(self, collective: str) -> str:
+        """What grids are compared with, and run in their phases."""
+        return LAM_ALGORITHMS[collective] if self.selector == LAM else NATIVE
+
     def execute(self, run: Run, silence: float) -> jobs.Outcome:
         collective, sizes, *specs = run.arguments
         question = Question(self.platform, run.ranks, collective, 0, tuple(map(int, sizes.split(","))))
         cells = [(spec, size) for size in question.sizes for spec in specs]
+        selector = "" if self.selector == LAM else self.selector
 
         def simulate(cell: tuple[str, int]) -> Json:
             spec, size = cell
-            done = runner.simulate_cell(question, (spec, self.selector), size, MEMORY, lambda: True)
+            done = runner.simulate_cell(question, (spec, selector), size, MEMORY, lambda: True)
             if done.seconds is None or not done.correct:
                 raise UnisonoError(f"{collective} {size} {spec}: {done.left_out or 'WRONG RESULT'}")
             return {"arm": spec, "bytes": size, "seconds": done.seconds}
@@ -80,13 +96,14 @@ def with_selectors(testbed: Testbed, selectors: Sequence[str]) -> list[Testbed]:
 
 
 def measured(testbed: Testbed, collective: str, plan: Plan, fresh: bool) -> list[Row]:
-    specs = plan.specs(collective)
+    base = testbed.base(collective) if isinstance(testbed, SimulatedCollective) else NATIVE
+    specs = plan.specs(collective, base)
     if not specs:
         return []
     sizes = ",".join(map(str, plan.sizes))
-    if isinstance(testbed, Simulated):
-        run = Run(SIM, plan.ranks, [collective, sizes, "native", *specs])
-        return rows_of_sim(collective, harness.measure(testbed, run, 0, fresh), specs)
+    if isinstance(testbed, SimulatedCollective):
+        run = Run(SIM, plan.ranks, [collective, sizes, base, *specs])
+        return rows_of_sim(collective, harness.measure(testbed, run, 0, fresh), specs, base)
     arguments = ["--collectives", collective, "--sizes", sizes, "--arms", ",".join(("native", *specs))]
     arguments += ["--time-budget", str(plan.seconds), "--memory", "1G"]
     run = Run(BENCH, plan.ranks, arguments, into="--json")
@@ -112,13 +129,15 @@ def rows_of_bench(collective: str, raw: Json, specs: dict[str, tuple[str, Layout
     return rows
 
 
-def rows_of_sim(collective: str, raw: Json, specs: dict[str, tuple[str, Layout]]) -> list[Row]:
+def rows_of_sim(
+    collective: str, raw: Json, specs: dict[str, tuple[str, Layout]], base: str = NATIVE
+) -> list[Row]:
     times = {(cell["arm"], cell["bytes"]): cell["seconds"] for cell in raw["cells"]}
     rows = []
     for (spec, size), seconds in times.items():
-        if spec == "native":
+        if spec == base:
             continue
-        native = times["native", size]
+        native = times[base, size]
         ratio = seconds / native
         rows.append(Row(collective, *specs[spec], size, native, seconds, ratio, ratio, ratio))
     return rows
