@@ -8,7 +8,7 @@ import pytest
 from conftest import Run
 from unisono.profile import check, document
 from unisono.profile.document import Arm, Cell, Environment, Key, Measured, Profile
-from unisono.profile.verify import Verdict, opponents, summary
+from unisono.profile.verify import Verdict, opponents, opponents_within, summary
 from unisono.tune.bench import Point
 
 Json = dict[str, Any]
@@ -201,6 +201,14 @@ def test_verification_asks_the_choice_and_the_best_losers() -> None:
     measured = Measured(8, arms(a=0.9, b=0.6, c=0.7, d=0.8, e=0.5))
     assert opponents(Cell("bcast", 0, 8, "b", (measured,)), measured) == ["b", "e", "c", "d"]
     assert opponents(Cell("bcast", 0, 8, "native", (measured,)), measured) == ["e", "b", "c"]
+
+
+def test_verification_leaves_losers_out_when_time_is_short() -> None:
+    measured = Measured(8, arms(a=0.9, b=0.6, c=0.7))
+    cell = Cell("bcast", 0, 8, "b", (measured,))
+    assert opponents_within(cell, measured, 1.0) == ["b", "c", "a"]
+    assert opponents_within(cell, measured, 8 * (100 + 60 + 70) * 1e-6) == ["b", "c"]
+    assert opponents_within(cell, measured, 0.0) == ["b"]
 
 
 def test_merging_into_nothing_gives_the_same() -> None:

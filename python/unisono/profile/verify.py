@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from unisono.profile.document import Arm, Cell, Environment, Measured
-from unisono.tune.bench import Point, Row
+from unisono.tune.bench import Point
 from unisono.tune.choice import NATIVE, ratio_of
+from unisono.tune.tuner import BLOCKS, Measure
 
 SLOW = 1 / 0.97  # of native's time; above it lies what is slower than 0.97 of native's speed
 LOSERS = 3
@@ -48,16 +49,21 @@ def low_of(arm: Arm) -> float:
     return arm.low_s / arm.median_s
 
 
-class Measure(Protocol):
-    def measure(self, point: Point, arms: Sequence[str], seconds: float) -> Row: ...
-
-
 def opponents(cell: Cell, measured: Measured) -> list[str]:
     """The choice and the fastest of those that lost."""
     losers = [arm for arm in measured.arms if arm.spec not in {NATIVE, cell.choice}]
     losers.sort(key=lambda arm: arm.median_s)
     own = [] if cell.choice == NATIVE else [cell.choice]
     return own + [arm.spec for arm in losers[:LOSERS]]
+
+
+def opponents_within(cell: Cell, measured: Measured, seconds: float) -> list[str]:
+    """As many as the time gives an interval for, one at least."""
+    known = {arm.spec: arm.median_s for arm in measured.arms}
+    arms = opponents(cell, measured)
+    while len(arms) > 1 and BLOCKS * sum(known.get(spec, 0) for spec in (NATIVE, *arms)) > seconds:
+        arms.pop()
+    return arms
 
 
 def verify(environment: Environment, bench: Measure, remaining: Callable[[], float]) -> Iterator[Verdict]:
@@ -68,7 +74,7 @@ def verify(environment: Environment, bench: Measure, remaining: Callable[[], flo
         if seconds <= 0:
             return
         point = Point(cell.collective, measured.bytes)
-        row = bench.measure(point, opponents(cell, measured), seconds)
+        row = bench.measure(point, opponents_within(cell, measured, seconds - bench.start), seconds)
         yield Verdict(point, cell.choice, row.arms, row.problem)
 
 

@@ -14,7 +14,7 @@ from unisono.tune.record import Record
 RACE, CONFIRMATION, AGAIN = "race", "confirmation", "again"
 FOR_CONFIRMATION = 0.35  # of the budget
 FEWEST_ARMS, MOST_ARMS = 4, 12  # of a race, beside native
-BLOCKS = 10  # that should fit into the time of a cell, with those to warm up
+BLOCKS = 8  # that should fit into the time of a cell, with the calls to warm up
 ENOUGH = 6  # of blocks: the fewest whose range is a 95 % interval of the median
 LEAST_SECONDS = 0.3  # beside the start of a job and its calls
 
@@ -79,11 +79,15 @@ class Tuner:
         self.listener.round_begins(kind, len(left))
         for number, point in enumerate(left):
             remaining = deadline - self.clock()
-            # A job that is too short tells nothing: rather none than one for every cell.
-            seconds = max(remaining / (len(left) - number), self.least_seconds(kind, point))
-            if seconds > remaining:
+            share = remaining / (len(left) - number)
+            if kind == RACE:
+                seconds = max(share, self.bench.start + LEAST_SECONDS)
+                arms = self.field(point, seconds)
+            else:
+                arms = self.rivals_within(point, remaining)
+                seconds = max(share, self.least_seconds(point, arms))
+            if not arms or seconds > remaining:
                 continue
-            arms = self.field(point, seconds) if kind == RACE else [Candidate(s) for s in self.rivals(point)]
             row = self.measure(point, arms, seconds)
             predicted = {arm.spec: arm.predicted_s for arm in arms}
             row = replace(
@@ -94,13 +98,18 @@ class Tuner:
                 self.listener.cell_failed(row)
             self.listener.cell_done(row)
 
-    def least_seconds(self, kind: str, point: Point) -> float:
-        """For a race a look at native and a few; then for the blocks of those that are known."""
+    def rivals_within(self, point: Point, seconds: float) -> list[Candidate]:
+        """The winner and the runner-up of the race; the winner alone, or nobody, when time is short: a job
+        that is too short for an interval tells nothing."""
+        arms = [Candidate(spec) for spec in self.rivals(point)]
+        while arms and self.least_seconds(point, arms) > seconds:
+            arms.pop()
+        return arms
+
+    def least_seconds(self, point: Point, arms: Sequence[Candidate]) -> float:
         row = self.record.get(RACE, point)
-        if kind == RACE or row is None:
-            return self.bench.start + LEAST_SECONDS
-        rivals = {choice.NATIVE, *self.rivals(point)}
-        calls = sum(arm.median_s for arm in row.arms if arm.spec in rivals)
+        known = {arm.spec: arm.median_s for arm in row.arms} if row else {}
+        calls = sum(known.get(spec, 0) for spec in (choice.NATIVE, *(arm.spec for arm in arms)))
         return self.bench.start + LEAST_SECONDS + BLOCKS * calls
 
     def measure(self, point: Point, arms: Sequence[Candidate], seconds: float) -> Row:
