@@ -69,3 +69,7 @@ def additional(deep: Improvement, flat: Improvement) -> float:
     """What one grid gains over another, in percent of the other's time, over the sizes of both."""
     times = {row.bytes: row.ratio for row in flat.rows}
     return fmean(100 * (1 - row.ratio / times[row.bytes]) for row in deep.rows if row.bytes in times)
+
+
+def percent(value: float) -> str:
+    return f"{round(value, 1) + 0:.1f}"  # no -0.0

@@ -10,7 +10,7 @@ Improvement: (t_native - t_grid) / t_native.
 import argparse
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -24,6 +24,7 @@ from unisono.sim import smpi
 
 from experiments import harness, testbeds
 from experiments.orthogonal import grids, markdown, paper
+from experiments.orthogonal.grids import Layout
 from experiments.orthogonal.improvement import Improvement, Row, improvements
 from experiments.orthogonal.measuring import LAM, Plan, measured, with_selectors
 from experiments.testbeds import Json, Real, Simulated, Testbed
@@ -178,19 +179,26 @@ def plot(result: Result) -> Figure:
     return figure
 
 
-def document(results: Sequence[Result]) -> Json:
-    def line(row: Row) -> Json:
-        numbers = {k: float(f"{v:.5g}") for k, v in asdict(row).items() if isinstance(v, float)}
-        return {**asdict(row), **numbers, "layout": str(row.layout)}
+COLUMNS = [field.name for field in fields(Row)]
 
+
+def document(results: Sequence[Result]) -> Json:
     return {
         "experiment": "orthogonal-layouts",
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "columns": COLUMNS,
         "results": [
-            {"testbed": r.testbed.describe(), "ranks": r.plan.ranks, "rows": [line(row) for row in r.rows]}
+            {"testbed": r.testbed.describe(), "ranks": r.plan.ranks, "rows": [numbers(row) for row in r.rows]}
             for r in results
         ],
     }
+
+
+def numbers(row: Row) -> list[Json | str | float]:
+    values = [getattr(row, column) for column in COLUMNS]
+    return [
+        float(f"{v:.5g}") if isinstance(v, float) else str(v) if isinstance(v, Layout) else v for v in values
+    ]
 
 
 def compact(body: Json) -> str:

@@ -5,13 +5,11 @@ from collections.abc import Sequence
 from unisono.catalogue import format_size
 
 from experiments.harness import Check
-from experiments.orthogonal.improvement import Improvement
+from experiments.orthogonal.improvement import Improvement, percent
 
 HEAD = ("operation", "form", "layout", "least", "at", "average", "most", "at")
 
-
-def percent(value: float) -> str:
-    return f"{round(value, 1) + 0:.1f}"  # no -0.0
+FEW = 4  # layouts
 
 
 def cells(one: Improvement) -> tuple[str, ...]:
@@ -43,6 +41,16 @@ def verdicts(checks: Sequence[Check]) -> list[str]:
     return table(("the paper", "here", "numbers"), rows, 3) if rows else []
 
 
+def averages(found: Sequence[Improvement]) -> list[str]:
+    """A column for each layout; where a row of its own for each would be a long table."""
+    layouts = sorted(dict.fromkeys(one.layout for one in found), key=lambda one: (one.dimensions, one.shape))
+    of = {(one.collective, one.family, one.layout): percent(one.average) for one in found}
+    kinds = dict.fromkeys((one.collective, one.family) for one in found)
+    rows = [(*kind, *(of.get((*kind, layout), "") for layout in layouts)) for kind in kinds]
+    return table(("average, %", "form", *map(str, layouts)), rows, 2)
+
+
 def section(title: str, found: Sequence[Improvement], checks: Sequence[Check]) -> str:
-    body = table(HEAD, [cells(one) for one in found], 3)
+    few = len({one.layout for one in found}) <= FEW
+    body = table(HEAD, [cells(one) for one in found], 3) if few else averages(found)
     return "\n".join([f"### {title}", "", *body, *verdicts(checks)])

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from experiments.harness import Check
 from experiments.orthogonal.grids import PAPER, balanced
-from experiments.orthogonal.improvement import Improvement, additional, best
+from experiments.orthogonal.improvement import Improvement, additional, best, percent
 
 # Average improvement in percent: on 48 processors, and on 96. Fewer are compared with 48.
 AT_LEAST = {"bcast": (20, 40), "allreduce": (20, 30), "allgather": (60, 70), "gather": (1, 2)}
@@ -45,29 +45,29 @@ def flat_checks(collective: str, flat: Sequence[Improvement], ranks: int) -> lis
         some = collective in FOR_SOME_LAYOUT
         one = top if some else square
         claim = f"{collective}: {'some layout' if some else 'a balanced layout'} gains {wanted} % on average"
-        made.append(Check(claim, one.average >= wanted, f"{one.average:.1f} % with {one.layout}"))
+        made.append(Check(claim, one.average >= wanted, f"{percent(one.average)} % with {one.layout}"))
     if collective in ALL_LAYOUTS_GAIN:
         worst = min(flat, key=lambda one: one.average)
         claim = f"{collective}: every layout gains on average"
-        made.append(Check(claim, worst.average > 0, f"at least {worst.average:.1f} % ({worst.layout})"))
+        made.append(Check(claim, worst.average > 0, f"at least {percent(worst.average)} % ({worst.layout})"))
     if collective in BALANCED_IS_BEST and len(flat) > len(even):
         claim = f"{collective}: balanced layouts are best"
-        numbers = f"{square.layout} {square.average:.1f} %, best {top.layout} {top.average:.1f} %"
+        numbers = f"{square.layout} {percent(square.average)} %, best {top.layout} {percent(top.average)} %"
         made.append(Check(claim, square.average >= top.average - LEVEL, numbers))
     if collective == "allgather":
         claim = "allgather: gains alike at all sizes"
-        numbers = f"{top.layout} {top.least.improvement:.1f} to {top.most.improvement:.1f} %"
+        numbers = f"{top.layout} {percent(top.least.improvement)} to {percent(top.most.improvement)} %"
         made.append(Check(claim, top.spread <= RELIABLE, numbers))
     if collective in LOSES:
         claim = f"{collective}: no layout gains on average"
-        made.append(Check(claim, top.average <= LEVEL, f"best {top.layout} {top.average:.1f} %"))
+        made.append(Check(claim, top.average <= LEVEL, f"best {top.layout} {percent(top.average)} %"))
     return made
 
 
 def deep_checks(collective: str, flat: Sequence[Improvement], deep: Sequence[Improvement]) -> list[Check]:
     two, three = best(flat), best(deep)
     gain = additional(three, two)
-    numbers = f"{gain:.1f} % ({three.layout} over {two.layout})"
+    numbers = f"{percent(gain)} % ({three.layout} over {two.layout})"
     if collective == "bcast":
         claim = f"bcast: a third dimension gains more, up to {MOST_ADDITIONAL} %"
         return [Check(claim, 0 < gain <= MOST_ADDITIONAL, numbers)]

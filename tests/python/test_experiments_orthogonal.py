@@ -191,16 +191,22 @@ def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+def read(path: Path) -> tuple[Any, list[dict[str, Any]]]:
+    body = json.loads(path.read_text())
+    (result,) = body["results"]
+    return result, [dict(zip(body["columns"], row, strict=True)) for row in result["rows"]]
+
+
 def test_layouts_on_four_ranks(folders: Path, capsys: pytest.CaptureFixture[str]) -> None:
     line = ["--bed", "node", "--mpi", "openmpi", "--ranks", "4", "--collectives", "bcast,allreduce"]
     line += ["--sizes", "1K,8K", "--form", "paper,lanes", "--seconds", "0.05"]
     line += ["--json", str(folders / "raw.json"), "--markdown", str(folders / "tables.md")]
     assert layouts.main(line) == 0
-    (result,) = json.loads((folders / "raw.json").read_text())["results"]
-    measured = [(one["collective"], one["family"], one["layout"], one["bytes"]) for one in result["rows"]]
+    _, rows = read(folders / "raw.json")
+    measured = [(one["collective"], one["family"], one["layout"], one["bytes"]) for one in rows]
     wanted = [(c, f, "2x2", s) for c in ("bcast", "allreduce") for s in (1024, 8192) for f in (PAPER, LANES)]
     assert measured == wanted
-    assert all(one["grid_s"] > 0 and one["low"] <= one["ratio"] <= one["high"] for one in result["rows"])
+    assert all(one["grid_s"] > 0 and one["low"] <= one["ratio"] <= one["high"] for one in rows)
     assert (folders / "tables.md").read_text().count("| 2x2 |") == 4
     assert (folders / "orthogonal-node-openmpi-4-ranks.svg").stat().st_size > 1000
     assert "improvement in %" in capsys.readouterr().out
@@ -219,11 +225,11 @@ def test_layouts_in_the_simulator(folders: Path) -> None:
     line = ["--bed", "sim:ethernet:8", "--dims", "2,3", "--sizes", "8K", "--selectors", "ompi"]
     line += ["--collectives", "gather,allgather", "--json", str(folders / "raw.json")]
     assert layouts.main(line) == 0
-    (result,) = json.loads((folders / "raw.json").read_text())["results"]
+    result, rows = read(folders / "raw.json")
     assert result["testbed"]["selector"] == "ompi"
-    found = [(one["collective"], one["layout"]) for one in result["rows"]]
+    found = [(one["collective"], one["layout"]) for one in rows]
     flat = [(c, s) for c in ("gather", "allgather") for s in ("2x4", "4x2")]
     assert sorted(found) == sorted([*flat, ("gather", "2x2x2")])
     # Recursive doubling among 8 is that among 2 and then 4: the same messages, and nothing is charged
     # for the sub-communicators, which the first call made.
-    assert [one["ratio"] for one in result["rows"][-2:]] == pytest.approx([1, 1], abs=1e-3)
+    assert [one["ratio"] for one in rows[-2:]] == pytest.approx([1, 1], abs=1e-3)
