@@ -12,13 +12,14 @@ import argparse
 import json
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from rich import box
 from rich.table import Table
 from unisono import launch, places
+from unisono.compare import matrix
 from unisono.errors import UnisonoError
 
 from experiments import harness, testbeds
@@ -39,16 +40,13 @@ ROUNDS = 6  # the fewest whose range is a 95 % interval of the median
 class Arm:
     application: str
     form: str
+    size: int  # rows of Jacobi's system; points on a side of the Brusselator
     with_unisono: bool
 
 
 @dataclass(frozen=True)
 class Problem:
-    """How large, and for how long."""
-
-    n: int
     iterations: int
-    grid: int
     steps: int
     stages: int
 
@@ -56,9 +54,9 @@ class Problem:
         program = "jacobi" if arm.application == "jacobi" else "adams"
         line = [str(places.build_directory() / "apps" / f"{program}-{mpi}"), "--form", arm.form]
         if program == "jacobi":
-            return [*line, "--n", str(self.n), "--iterations", str(self.iterations)]
+            return [*line, "--n", str(arm.size), "--iterations", str(self.iterations)]
         line += ["--method", arm.application, "--stages", str(self.stages)]
-        return [*line, "--grid", str(self.grid), "--steps", str(self.steps)]
+        return [*line, "--grid", str(arm.size), "--steps", str(self.steps)]
 
 
 @dataclass(frozen=True)
@@ -120,13 +118,14 @@ def measure(
 ) -> list[Times]:
     """Every arm once in each round, forwards and backwards in turn."""
     found: dict[Arm, list[tuple[float, float]]] = {arm: [] for arm in arms}
-    for number in range(rounds):
+    for number in range(rounds if arms else 0):
         for arm in arms if number % 2 == 0 else list(reversed(arms)):
             command = problem.command(arm, testbed.mpi.flavour)
             result = run_once(testbed, ranks, command, variables if arm.with_unisono else {})
             share = result["iterations"] * result["seconds_in_collectives"]
             found[arm].append((result["seconds"], share))
-        harness.console.print(f"[dim]{testbed.name}: {arms[0].application}, round {number + 1}[/dim]")
+        what = f"{arms[0].application} {arms[0].size}, round {number + 1} of {rounds}"
+        harness.console.print(f"[dim]{testbed.name}: {what}[/dim]")
     return [
         Times(arm, tuple(s for s, _ in own), tuple(shares for _, shares in own)) for arm, own in found.items()
     ]
@@ -142,6 +141,7 @@ class Row:
         arm = self.times.arm
         return (
             arm.application,
+            str(arm.size),
             arm.form,
             "Unisono" if arm.with_unisono else "native",
             f"{statistics.median(self.times.seconds):.3f}",
@@ -151,7 +151,17 @@ class Row:
         )
 
 
-HEAD = ("program", "form", "on", "s", "in collectives: s", "gain over native: %", "gain over first form: %")
+WORDS = (0, 2, 3)  # the columns that hold no numbers
+HEAD = (
+    "program",
+    "size",
+    "form",
+    "on",
+    "s",
+    "in collectives: s",
+    "gain over native: %",
+    "gain over first form: %",
+)
 
 
 def rows_of(times: Sequence[Times]) -> list[Row]:
@@ -159,8 +169,8 @@ def rows_of(times: Sequence[Times]) -> list[Row]:
     rows = []
     for one in times:
         arm = one.arm
-        own = of.get(Arm(arm.application, arm.form, False))
-        first = of.get(Arm(arm.application, APPLICATIONS[arm.application][0], False))
+        own = of.get(replace(arm, with_unisono=False))
+        first = of.get(replace(arm, form=APPLICATIONS[arm.application][0], with_unisono=False))
         rows.append(
             Row(
                 one,
@@ -178,25 +188,23 @@ def checks(rows: Sequence[Row]) -> list[Check]:
     for row in rows:
         arm = row.times.arm
         if row.over_native and (arm.application == "jacobi" or arm.form == "dp"):
-            claim = f"{arm.application} {arm.form} gains by its collectives"
+            claim = f"{arm.application} {arm.size} {arm.form} gains by its collectives"
             made.append(Check(claim, row.over_native.low > 0, f"{row.over_native.text()} %"))
     of = {row.times.arm: row for row in rows}
-    for application in ("pab", "pabm"):
-        data = of.get(Arm(application, "dp", True))
-        task = of.get(Arm(application, "tp-orthogonal", True))
-        if data and task and data.over_first and task.over_first:
-            more = task.over_first.median - data.over_first.median
-            numbers = f"{more:.1f} points"
-            made.append(
-                Check(f"{application}: task-parallel gains more than data-parallel", more > 0, numbers)
-            )
+    for arm, data in of.items():
+        task = of.get(replace(arm, form="tp-orthogonal"))
+        if arm.form != "dp" or not arm.with_unisono or not (task and task.over_first and data.over_first):
+            continue
+        more = task.over_first.median - data.over_first.median
+        claim = f"{arm.application} {arm.size}: task-parallel gains more than data-parallel"
+        made.append(Check(claim, more > 0, f"{more:.1f} points"))
     return made
 
 
 def table(title: str, rows: Sequence[Row]) -> Table:
     made = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", title=title)
     for position, column in enumerate(HEAD):
-        made.add_column(column, justify="left" if position < 3 else "right")
+        made.add_column(column, justify="left" if position in WORDS else "right")
     for row in rows:
         made.add_row(*row.cells())
     return made
@@ -215,9 +223,9 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     add("--profile", type=Path, help="of unisono tune; otherwise grids")
     add("--force", action="append", default=[], metavar="COLLECTIVE=SPEC", help="instead of balanced grids")
     add("--rounds", type=int, default=ROUNDS, help=f"runs of every arm ({ROUNDS})")
-    add("--n", type=int, default=2000, help="rows of Jacobi's system (2000)")
+    add("--n", default="2000", help="rows of Jacobi's system, several by commas (2000)")
     add("--iterations", type=int, default=40, help="of Jacobi (40)")
-    add("--grid", type=int, default=150, help="points on a side of the Brusselator (150)")
+    add("--grid", default="150", help="points on a side of the Brusselator, several by commas (150)")
     add("--steps", type=int, default=5, help="of the Adams methods (5)")
     add("--stages", type=int, default=4, help="of the Adams methods, 4 or 8 (4)")
     add("--json", type=Path, help="write the numbers to this file")
@@ -233,16 +241,16 @@ def settings(profile: Path | None, force: Sequence[str]) -> dict[str, str]:
     return launch.forced(force) if force else balanced_grids()
 
 
-def arms_of(application: str, forms: str) -> list[Arm]:
+def arms_of(application: str, forms: str, size: int) -> list[Arm]:
     wanted = forms.split(",") if forms else APPLICATIONS[application]
     own = [form for form in APPLICATIONS[application] if form in wanted]
-    return [Arm(application, form, with_unisono) for form in own for with_unisono in (False, True)]
+    return [Arm(application, form, size, with_unisono) for form in own for with_unisono in (False, True)]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     given = parse(arguments)
     variables = settings(given.profile, given.force)
-    problem = Problem(given.n, given.iterations, given.grid, given.steps, given.stages)
+    problem = Problem(given.iterations, given.steps, given.stages)
     mpis = [places.find_mpi(name) for name in given.mpi.split(",")]
     results: dict[str, list[Row]] = {}
     for testbed in testbeds.parse(given.bed, mpis):
@@ -250,8 +258,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise UnisonoError(f"--bed {given.bed}: valid are node and lab")
         rows: list[Row] = []
         for application in some_of("--applications", given.applications, tuple(APPLICATIONS)):
-            arms = arms_of(application, given.forms)
-            if arms:
+            for size in matrix.parse_sizes(given.n if application == "jacobi" else given.grid):
+                arms = arms_of(application, given.forms, size)
                 times = measure(testbed, given.ranks, arms, problem, variables, given.rounds)
                 rows += rows_of(times)
         name = f"{testbed.name}, {given.ranks} ranks"
@@ -264,7 +272,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         lines: list[str] = []
         for name, rows in results.items():
             cells = [row.cells() for row in rows]
-            lines += [f"### {name}", "", *markdown.table(HEAD, cells, 3), *markdown.verdicts(checks(rows))]
+            lines += [
+                f"### {name}",
+                "",
+                *markdown.table(HEAD, cells, WORDS),
+                *markdown.verdicts(checks(rows)),
+            ]
         given.markdown.write_text("\n".join(lines))
     return 0
 

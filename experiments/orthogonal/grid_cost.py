@@ -148,7 +148,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         lines: list[str] = []
         for name, calls in results.items():
             rows = [cells_of(call) for call in calls]
-            lines += [f"### {name}", "", *markdown.table(HEAD, rows, 1), *markdown.verdicts(checks(calls))]
+            lines += [f"### {name}", "", *markdown.table(HEAD, rows, (0,)), *markdown.verdicts(checks(calls))]
         given.markdown.write_text("\n".join(lines))
     return 0
 

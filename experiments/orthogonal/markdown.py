@@ -1,6 +1,6 @@
 """Tables for docs/results/orthogonal.md."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from unisono.catalogue import format_size
 
@@ -30,15 +30,15 @@ def row(values: Sequence[str]) -> str:
     return f"| {' | '.join(values)} |"
 
 
-def table(head: Sequence[str], rows: Sequence[Sequence[str]], words: int) -> list[str]:
-    """The first columns hold `words`, the others numbers."""
-    alignment = ["---"] * words + ["---:"] * (len(head) - words)
+def table(head: Sequence[str], rows: Sequence[Sequence[str]], words: Collection[int]) -> list[str]:
+    """All columns but `words` hold numbers."""
+    alignment = ["---" if position in words else "---:" for position in range(len(head))]
     return [row(head), row(alignment), *(row(values) for values in rows), ""]
 
 
 def verdicts(checks: Sequence[Check]) -> list[str]:
     rows = [(c.claim, "holds" if c.holds else "does not hold", c.numbers) for c in checks]
-    return table(("the paper", "here", "numbers"), rows, 3) if rows else []
+    return table(("the paper", "here", "numbers"), rows, range(3)) if rows else []
 
 
 def averages(found: Sequence[Improvement]) -> list[str]:
@@ -47,10 +47,10 @@ def averages(found: Sequence[Improvement]) -> list[str]:
     of = {(one.collective, one.family, one.layout): percent(one.average) for one in found}
     kinds = dict.fromkeys((one.collective, one.family) for one in found)
     rows = [(*kind, *(of.get((*kind, layout), "") for layout in layouts)) for kind in kinds]
-    return table(("average, %", "form", *map(str, layouts)), rows, 2)
+    return table(("average, %", "form", *map(str, layouts)), rows, range(2))
 
 
 def section(title: str, found: Sequence[Improvement], checks: Sequence[Check]) -> str:
     few = len({one.layout for one in found}) <= FEW
-    body = table(HEAD, [cells(one) for one in found], 3) if few else averages(found)
+    body = table(HEAD, [cells(one) for one in found], range(3)) if few else averages(found)
     return "\n".join([f"### {title}", "", *body, *verdicts(checks)])

@@ -151,7 +151,7 @@ def test_numbers_of_the_bench_and_of_the_simulator() -> None:
 
 
 def times(application: str, form: str, with_unisono: bool, seconds: Sequence[float]) -> Times:
-    return Times(Arm(application, form, with_unisono), tuple(seconds), tuple(seconds))
+    return Times(Arm(application, form, 100, with_unisono), tuple(seconds), tuple(seconds))
 
 
 def test_gains_of_applications_are_of_the_same_round() -> None:
@@ -233,3 +233,18 @@ def test_layouts_in_the_simulator(folders: Path) -> None:
     # Recursive doubling among 8 is that among 2 and then 4: the same messages, and nothing is charged
     # for the sub-communicators, which the first call made.
     assert [one["ratio"] for one in rows[-2:]] == pytest.approx([1, 1], abs=1e-3)
+
+
+def test_applications_on_two_ranks(folders: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    line = ["--bed", "node", "--mpi", "mpich", "--ranks", "2", "--rounds", "1", "--force", "allgather=ring"]
+    line += ["--applications", "jacobi", "--forms", "row-allgather", "--n", "64,128", "--iterations", "2"]
+    assert applications.main([*line, "--json", str(folders / "raw.json")]) == 0
+    body = json.loads((folders / "raw.json").read_text())
+    assert body["unisono"] == {"UNISONO_ALLGATHER": "ring"}
+    (found,) = body["results"].values()
+    arms = [(one["arm"]["size"], one["arm"]["with_unisono"]) for one in found]
+    assert arms == [(64, False), (64, True), (128, False), (128, True)]
+    assert all(len(one["seconds"]) == 1 and one["seconds"][0] > 0 for one in found)
+    assert "jacobi 128 row-allgather gains" in capsys.readouterr().out
+    with pytest.raises(UnisonoError, match="--profile and --force: give one"):
+        applications.main([*line, "--profile", "some.json"])
