@@ -20,6 +20,7 @@ class Row:
     ratio: float  # grid / native, of times measured side by side
     low: float
     high: float
+    blocks: int  # repetitions; fewer than 6 give no interval of 95 %
 
     @property
     def improvement(self) -> float:
@@ -47,6 +48,10 @@ class Improvement:
     @property
     def average(self) -> float:
         return fmean(row.improvement for row in self.rows)
+
+    @property
+    def blocks(self) -> int:
+        return min(row.blocks for row in self.rows)
 
     @property
     def spread(self) -> float:

@@ -147,7 +147,7 @@ def table(result: Result) -> Table:
     made.title = f"{result.name}: improvement in %"
     for column in ("operation", "form", "layout"):
         made.add_column(column)
-    for column in ("least", "at", "average", "most", "at"):
+    for column in ("least", "at", "average", "most", "at", "blocks"):
         made.add_column(column, justify="right")
     for one in result.found:
         made.add_row(*markdown.cells(one))

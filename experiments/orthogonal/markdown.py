@@ -7,7 +7,7 @@ from unisono.catalogue import format_size
 from experiments.harness import Check
 from experiments.orthogonal.improvement import Improvement, percent
 
-HEAD = ("operation", "form", "layout", "least", "at", "average", "most", "at")
+HEAD = ("operation", "form", "layout", "least", "at", "average", "most", "at", "blocks")
 
 FEW = 4  # layouts
 
@@ -23,6 +23,7 @@ def cells(one: Improvement) -> tuple[str, ...]:
         percent(one.average),
         percent(most.improvement),
         format_size(most.bytes),
+        str(one.blocks),
     )
 
 

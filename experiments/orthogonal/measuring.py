@@ -125,7 +125,8 @@ def rows_of_bench(collective: str, raw: Json, specs: dict[str, tuple[str, Layout
             ratio = arm["ratio_to_native"]
             native_s, grid_s = (arms[name]["time_us"]["median"] * 1e-6 for name in ("native", spec))
             interval = (ratio["median"], ratio["low"], ratio["high"])
-            rows.append(Row(collective, family, layout, cell["bytes"], native_s, grid_s, *interval))
+            times = (native_s, grid_s, *interval)
+            rows.append(Row(collective, family, layout, cell["bytes"], *times, arm["blocks"]))
     return rows
 
 
@@ -139,5 +140,5 @@ def rows_of_sim(
             continue
         native = times[base, size]
         ratio = seconds / native
-        rows.append(Row(collective, *specs[spec], size, native, seconds, ratio, ratio, ratio))
+        rows.append(Row(collective, *specs[spec], size, native, seconds, ratio, ratio, ratio, 1))
     return rows

@@ -50,7 +50,7 @@ def test_the_catalogue_knows_every_spec(family: str) -> None:
 
 def row(collective: str, shape: tuple[int, ...], size: int, gain: float, family: str = PAPER) -> Row:
     ratio = 1 - gain / 100
-    return Row(collective, family, Layout(shape), size, 1.0, ratio, ratio, ratio, ratio)
+    return Row(collective, family, Layout(shape), size, 1.0, ratio, ratio, ratio, ratio, 6)
 
 
 def test_improvement_is_least_average_and_most_over_the_sizes() -> None:
@@ -134,11 +134,12 @@ def test_numbers_of_the_bench_and_of_the_simulator() -> None:
     ratio = {"median": 0.75, "low": 0.7, "high": 0.8}
     arms: list[dict[str, Any]] = [
         {"arm": "native", "available": True, "time_us": {"median": 100.0}},
-        {"arm": SPEC, "available": True, "time_us": {"median": 80.0}, "ratio_to_native": ratio},
+        {"arm": SPEC, "available": True, "time_us": {"median": 80.0}, "ratio_to_native": ratio, "blocks": 7},
     ]
     raw = {"cells": [{"bytes": 1024, "arms": arms}]}
     (one,) = rows_of_bench("bcast", raw, PLAN.specs("bcast"))
     assert one.improvement == pytest.approx(25), "the paired ratio, not the medians' quotient"
+    assert one.blocks == 7
     assert [one.native_s, one.grid_s] == pytest.approx([1e-4, 8e-5])
     arms[1]["available"] = False
     with pytest.raises(UnisonoError, match="the MPI library ran instead of grid:shape=2x2"):
