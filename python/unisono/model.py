@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -42,14 +43,15 @@ def calibrate(
 ) -> Path:
     """Measures the bed with so many ranks, for so long at each size, fits the model and writes it to
     `file`. Some 10 s altogether; an error after `silence` seconds."""
-    program = [str(places.program(f"unisono-calibrate-{mpi.flavour}")), "--seconds", str(seconds)]
-    line, environment = bed.command(mpi, ranks, bed.per_host(ranks, per_host), program)
-    outcome = jobs.run(line, environment, silence)
-    if not outcome.ok:
-        raise UnisonoError(f"unisono-calibrate: {outcome.problem}")
-    # A launcher may have said something before and behind.
-    begin, end = outcome.output.find('{"format"'), outcome.output.rfind("]}")
-    ask("fit", "-", "-o", str(file), given=outcome.output[max(0, begin) : end + 2])
+    with tempfile.TemporaryDirectory(prefix="unisono-calibrate-") as folder:
+        samples = Path(folder) / "samples.json"
+        program = [str(places.program(f"unisono-calibrate-{mpi.flavour}"))]
+        program += ["--seconds", str(seconds), "--output", str(samples)]
+        line, environment = bed.command(mpi, ranks, bed.per_host(ranks, per_host), program)
+        outcome = jobs.run(line, environment, silence)
+        if not outcome.ok:
+            raise UnisonoError(f"unisono-calibrate: {outcome.problem}")
+        ask("fit", str(samples), "-o", str(file))
     return file
 
 

@@ -1,7 +1,7 @@
-// What messages, reductions and copies cost here, as JSON on standard output: the samples that
-// `unisono-model fit` makes a machine file of, and the experiments' ping-pong.
+// What messages, reductions and copies cost here, as JSON: the samples that `unisono-model fit`
+// makes a machine file of, and the experiments' ping-pong.
 //
-//   unisono-calibrate [--seconds S] [--one-way] [BYTES...]
+//   unisono-calibrate [--seconds S] [--one-way] [--output FILE] [BYTES...]
 //
 // For every size S seconds and at least 5 samples of each quantity, at each level (0: two ranks on
 // a node, 1: on two nodes) that the placement of the ranks has:
@@ -14,6 +14,7 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -103,10 +104,12 @@ Ring ring_at(const World& world, int level) {
   return ring;
 }
 
-/// Whether to go on measuring messages of so many bytes.
+/// Whether to go on measuring messages of so many bytes. Those of small ones may take ten times as
+/// long as they should, where the machine is busy.
 bool wanted(const Samples& samples, double begin, double seconds, std::size_t bytes) {
-  return samples.size() < (bytes <= kSmallBytes ? kFewestOfSmall : kFewestSamples) ||
-         (samples.size() < kMostSamples && MPI_Wtime() - begin < seconds);
+  if (samples.size() < kFewestSamples) return true;
+  const bool few = bytes <= kSmallBytes && samples.size() < kFewestOfSmall;
+  return samples.size() < kMostSamples && MPI_Wtime() - begin < (few ? 10 : 1) * seconds;
 }
 
 // --- one-way times: the first rank of the pair measures, the second does as it is told
@@ -276,6 +279,7 @@ std::string label(const char* quantity, int level, std::size_t bytes) {
 struct Options {
   double seconds = 0.1;
   bool only_one_way = false;
+  const char* output = nullptr;  // standard output
   std::vector<std::size_t> sizes;
 };
 
@@ -326,6 +330,8 @@ Options read(int argc, char** argv) {
     char* end = argv[i];
     if (word == "--one-way") {
       options.only_one_way = true;
+    } else if (word == "--output" && i + 1 < argc) {
+      options.output = argv[++i];
     } else if (word == "--seconds" && i + 1 < argc) {
       options.seconds = std::strtod(argv[++i], &end);
       if (end == argv[i] || *end != '\0') options.seconds = -1;
@@ -340,18 +346,18 @@ Options read(int argc, char** argv) {
 }
 
 void print_head(const World& world) {
-  char library[MPI_MAX_LIBRARY_VERSION_STRING];
+  // Zeroed: Open MPI does not end its text.
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING + 1> text{};
   int length = 0;
-  MPI_Get_library_version(library, &length);
-  for (int i = 0; i < length; ++i)
-    if (library[i] == '\n')
-      library[i] = '\0';
-    else if (library[i] == '"' || library[i] < ' ')
-      library[i] = ' ';
+  MPI_Get_library_version(text.data(), &length);
+  std::string library(text.data());
+  library.resize(std::min(library.find('\n'), library.size()));
+  for (char& c : library)
+    if (c == '"' || c == '\\' || c == '\t') c = ' ';
   std::printf(
       "{\"format\": \"unisono-samples\", \"version\": 1,\n \"mpi\": {\"flavour\": \"%s\", "
       "\"library\": \"%s\"},\n \"node_of_rank\": [",
-      UNISONO_FLAVOUR, library);
+      UNISONO_FLAVOUR, library.c_str());
   for (int r = 0; r < world.ranks; ++r) std::printf("%s%d", r == 0 ? "" : ", ", world.node[r]);
   std::printf("],\n \"samples\": [");
 }
@@ -364,9 +370,15 @@ int main(int argc, char** argv) {
   const Options options = read(argc, argv);
   if (world.ranks < 2 || options.seconds < 0) {
     if (world.rank == 0)
-      std::fprintf(stderr,
-                   "unisono-calibrate: usage, on two ranks or more: unisono-calibrate [--seconds "
-                   "S] [--one-way] [BYTES...]\n");
+      std::fprintf(
+          stderr,
+          "unisono-calibrate: usage, on two ranks or more: unisono-calibrate [--seconds S] "
+          "[--one-way] [--output FILE] [BYTES...]\n");
+    MPI_Abort(MPI_COMM_WORLD, 2);
+  }
+  if (world.rank == 0 && options.output != nullptr &&
+      std::freopen(options.output, "w", stdout) == nullptr) {
+    std::fprintf(stderr, "unisono-calibrate: %s cannot be written\n", options.output);
     MPI_Abort(MPI_COMM_WORLD, 2);
   }
   if (world.rank == 0) print_head(world);
