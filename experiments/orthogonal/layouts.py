@@ -165,8 +165,9 @@ def plot(result: Result) -> Figure:
     for axis, panel in zip(axes.flat, panels, strict=False):
         own = [one for one in found if (one.collective, one.family) == panel]
         heights = [one.average for one in own]
-        below = [one.average - one.least.improvement for one in own]
-        above = [one.most.improvement - one.average for one in own]
+        # Of equal numbers the mean may differ in the last digit.
+        below = [max(0.0, one.average - one.least.improvement) for one in own]
+        above = [max(0.0, one.most.improvement - one.average) for one in own]
         names = [str(one.layout) for one in own]
         colors = [COLORS[one.layout.dimensions] for one in own]
         axis.bar(names, heights, color=colors)
