@@ -176,7 +176,11 @@ def plot(result: Result) -> Figure:
         axis.tick_params("x", rotation=90)
         # A grid that takes ten times as long would leave nothing to see of the others.
         lowest = min(one.least.improvement for one in own)
-        axis.set(title=f"{panel[0]}, {panel[1]}", ylabel="improvement (%)", ylim=(max(-105, lowest - 5), 105))
+        axis.set(
+            title=f"{panel[0]}, {panel[1]}",
+            ylabel="improvement (%)",
+            ylim=(max(-105, min(0, lowest) - 5), 105),
+        )
     return figure
 
 
