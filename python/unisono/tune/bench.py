@@ -14,7 +14,7 @@ from unisono.places import Mpi
 from unisono.profile.document import Arm, Key, estimate_of
 
 RunJob = Callable[..., jobs.Outcome]
-START_SECONDS = 3.0  # of a job, until one was seen
+START_SECONDS = 1.0  # of a job, until one was seen
 BATCHES = 520  # of all arms together, at most: arms not told apart by then are alike
 
 

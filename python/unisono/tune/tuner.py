@@ -79,10 +79,11 @@ class Tuner:
         self.listener.round_begins(kind, len(left))
         for number, point in enumerate(left):
             remaining = deadline - self.clock()
+            if remaining < LEAST_SECONDS:
+                return
             share = remaining / (len(left) - number)
             if kind == RACE:
-                seconds = max(share, self.bench.start + LEAST_SECONDS)
-                arms = self.field(point, seconds)
+                seconds, arms = share, self.field(point, share)
             else:
                 arms = self.rivals_within(point, remaining)
                 seconds = max(share, self.least_seconds(point, arms))
