@@ -12,7 +12,7 @@ import pytest
 from conftest import Run
 from unisono.profile import check
 
-SMALL = ["--node", "-n", "2", "--collectives", "bcast,barrier", "--sizes", "64,64K", "--budget", "60s"]
+SMALL = ["--node", "-n", "2", "--collectives", "bcast,barrier", "--sizes", "64,64K", "--budget", "20s"]
 
 
 @pytest.mark.parametrize("mpi", ["mpich", "openmpi"])
@@ -32,7 +32,7 @@ def test_a_profile_is_made_and_taken(unisono: Run, tmp_path: Path, mpi: str) -> 
 
     report = tmp_path / "v.json"
     done = unisono(
-        "profile", "verify", str(file), "--mpi", mpi, "-n", "2", "--budget", "60s", "--json", str(report)
+        "profile", "verify", str(file), "--mpi", mpi, "-n", "2", "--budget", "10s", "--json", str(report)
     )
     assert "3 cells: " in done.stdout, done.stderr
     body = json.loads(report.read_text())
