@@ -1,7 +1,7 @@
 // Composed algorithms: a grid of ranks whose rows and columns run algorithms of the catalogue, or
-// the MPI library's own collectives. Paper: Kuehnemann, Rauber, Ruenger, Optimizing MPI collective
-// communication by orthogonal structures (2004); forms `lanes`: Traeff, Hunold, Decomposing MPI
-// collectives for exploiting multi-lane communication (2020).
+// the MPI library's own collectives. Sources: Kuehnemann, Rauber, Ruenger, Improving the Execution
+// Time of Global Communication Operations (2004); the form lanes: Traeff, Hunold, Decomposing MPI
+// Collectives for Exploiting Multi-lane Communication (2020).
 #pragma once
 #include <array>
 #include <optional>

@@ -1,8 +1,8 @@
 // On a grid of ranks. leaders: the root's value goes to one leader in each row, then along the
 // rows; T = T_columns(R, m) + T_rows(C, m). lanes: the root's row shares the vector out, every
 // column broadcasts its share, the rows collect the shares: no rank sends more than about 2 m.
-// leaders serve any p, lanes full grids; any root. Sources: Kuehnemann, Rauber, Ruenger, Optimizing
-// MPI collective communication by orthogonal structures (2004); Traeff, Hunold (2020).
+// leaders serve any p, lanes full grids; any root.
+// Sources: Kuehnemann, Rauber, Ruenger (2004); Traeff, Hunold (2020).
 #include "algorithms/algorithms.h"
 #include "algorithms/grid_parts.h"
 #include "patterns/partition.h"
