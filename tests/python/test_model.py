@@ -53,6 +53,8 @@ def test_bytes_are_those_of_a_profile(machine: Path) -> None:
     irregular = model.Job("allgatherv", 4, 4, 1000, ["ring"])
     times = [rows[0].seconds for rows in model.predict(machine, [whole, block, irregular])]
     assert times == pytest.approx([3 * (ALPHA + 1000 * BETA)] * 3)
+    ((tiny,),) = model.predict(machine, [model.Job("reduce_scatter", 4, 4, 8, ["ring"])])
+    assert tiny.seconds == pytest.approx(3 * (ALPHA + 4 * BETA)), "an element for each rank, at least"
 
 
 def test_a_grid_with_the_library_s_own_collectives_has_a_prediction(machine: Path) -> None:

@@ -44,7 +44,8 @@ Problem problem_of(const Job& job, Collective collective) {
   const bool all_blocks =
       collective == Collective::reduce_scatter || collective == Collective::reduce_scatter_block;
   const Count bytes = all_blocks ? job.bytes / job.ranks : job.bytes;
-  problem.count = bytes == 0 ? 0 : std::max<Count>(1, bytes / problem.unit_bytes);
+  // At least a unit, of each block too: nothing would be sent otherwise.
+  if (job.bytes > 0) problem.count = std::max<Count>(1, bytes / problem.unit_bytes);
   // Equal blocks, also where the collective could have others.
   if (is_irregular(collective)) {
     const bool matrix = collective == Collective::alltoallv || collective == Collective::alltoallw;
