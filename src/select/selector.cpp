@@ -44,7 +44,7 @@ void Selector::use(std::vector<ProfileCell> cells, std::string_view file) {
   profile_name_ = "profile " + std::string(file);
   std::sort(cells.begin(), cells.end(),
             [](const auto& a, const auto& b) { return order(a) < order(b); });
-  for (ProfileCell& cell : cells) profile_[index(cell.collective)].push_back(std::move(cell));
+  for (const ProfileCell& cell : cells) profile_[index(cell.collective)].push_back(cell);
 }
 
 const ProfileCell* Selector::profiled(const Facts& facts) const {
