@@ -135,10 +135,13 @@ namespace {
 
 /// The MPI library's collectives of MPI 3 count in int. All ranks know these counts.
 bool fits_library(const Args& args) {
-  const Layout& blocks = args.collective == Collective::scatterv ? args.send : args.recv;
-  const Count all =
-      is_irregular(args.collective) ? blocks.total(0, args.size) : args.count * args.size;
-  return all <= INT_MAX / args.size;
+  using enum Collective;
+  if (args.collective == scatterv) return args.send.total(0, args.size) <= INT_MAX;
+  if (is_irregular(args.collective)) return args.recv.total(0, args.size) <= INT_MAX;
+  if (args.collective == alltoall) return args.count * args.size <= INT_MAX / args.size;
+  const bool blocks =
+      contains(set_of(gather, scatter, allgather, reduce_scatter_block), args.collective);
+  return args.count <= INT_MAX / (blocks ? args.size : 1);
 }
 
 }  // namespace
