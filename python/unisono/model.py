@@ -77,5 +77,8 @@ def ask(*arguments: str, given: str = "") -> str:
     command = [str(places.program("unisono-model")), *arguments]
     done = subprocess.run(command, input=given, check=False, capture_output=True, text=True)
     if done.returncode:
-        raise UnisonoError(done.stderr.strip() or f"unisono-model: exit status {done.returncode}")
+        raise UnisonoError(
+            done.stderr.strip().removeprefix("unisono-model: ")
+            or f"unisono-model: exit status {done.returncode}"
+        )
     return done.stdout

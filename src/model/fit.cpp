@@ -37,8 +37,10 @@ double weighted_median(std::vector<Weighted> values) {
             [](const Weighted& a, const Weighted& b) { return a.value < b.value; });
   double half = 0;
   for (const Weighted& each : values) half += each.weight / 2;
-  for (const Weighted& each : values)
-    if ((half -= each.weight) <= 0) return each.value;
+  for (const Weighted& each : values) {
+    half -= each.weight;
+    if (half <= 0) return each.value;
+  }
   return values.back().value;
 }
 

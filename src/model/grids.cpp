@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 namespace unisono {
 
@@ -43,8 +44,8 @@ std::vector<Shape> ragged_shapes(int ranks) {
   std::vector<Shape> found;
   if (ranks < 5 || has_balanced_factors(ranks)) return found;
   const double root = std::sqrt(ranks);
-  const int least = std::max(2, static_cast<int>(root / std::sqrt(2.0)));
-  const int most = static_cast<int>(std::ceil(root * std::sqrt(2.0)));
+  const int least = std::max(2, static_cast<int>(root / std::numbers::sqrt2));
+  const int most = static_cast<int>(std::ceil(root * std::numbers::sqrt2));
   for (int rows = least; rows <= most; ++rows) {
     const int columns = (ranks + rows - 1) / rows;
     if ((rows - 1) * columns < ranks && ranks < rows * columns) found.push_back({rows, columns});

@@ -77,7 +77,7 @@ std::string write_machine(const Machine& machine) {
 Result<Machine> read_machine(std::string_view text) {
   const Json file = Json::parse(text, nullptr, false);
   if (!file.is_object() || file.value("format", Json()) != kFormat)
-    return Error{"no machine file (\"format\": \"unisono-machine\"): unisono-model fit writes one"};
+    return Error{R"(no machine file ("format": "unisono-machine"): unisono-model fit writes one)"};
   if (file.value("version", Json()) != kVersion)
     return Error{"a machine file of another version than " + std::to_string(kVersion) +
                  ": fit it again with this version of Unisono"};

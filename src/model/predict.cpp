@@ -77,6 +77,7 @@ class Walk {
   const Machine& machine_;
   std::span<const int> node_of_rank_;
   std::vector<double> met_;  // of receives: kNever, or when the first of two was there
+  std::array<const Level*, kLevels> levels_{};  // those that the machine has
   std::array<Ports, kLevels> ports_;
   std::vector<Server> cores_;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
@@ -93,6 +94,8 @@ Walk::Walk(std::span<const Schedule> schedules, Count unit_bytes, const Machine&
       met_(graph_.size(), kNever),
       cores_(schedules.size()),
       unfinished_(graph_.size()) {
+  for (int l = 0; l < kLevels; ++l)
+    if (const auto& level = machine.levels[l]) levels_[l] = &*level;
   const int nodes = 1 + *std::max_element(node_of_rank.begin(), node_of_rank.end());
   const std::vector<Server> of_ranks(schedules.size()), of_nodes(static_cast<std::size_t>(nodes));
   ports_[kWithinNode] = {of_ranks, of_ranks, of_nodes};
@@ -103,7 +106,7 @@ void Walk::start(NodeId id, double now) {
   switch (graph_.ops[id].kind) {
     case OpKind::send: {
       const LevelId l = level(id);
-      const double gap = machine_.levels[l]->gap(bytes(id));
+      const double gap = levels_[l]->gap(bytes(id));
       const double begin = ports_[l].out[port(l, rank(id))].serve(now, gap);
       push(begin + gap, id, Event::complete);
       push(begin, id, Event::depart);
@@ -125,7 +128,7 @@ void Walk::start(NodeId id, double now) {
 // The first byte goes through what all share, and reaches the receiver `gap` before the last.
 void Walk::depart(NodeId id, double now) {
   const LevelId l = level(id);
-  const Level& costs = *machine_.levels[l];
+  const Level& costs = *levels_[l];
   const std::size_t where = l == kWithinNode ? node(rank(id)) : 0;
   const double begin = ports_[l].shared[where].serve(now, costs.shared(bytes(id)));
   const double ahead = costs.one_way(bytes(id)) - costs.gap(bytes(id));
@@ -134,7 +137,7 @@ void Walk::depart(NodeId id, double now) {
 
 void Walk::arrive(NodeId id, double now) {
   const LevelId l = level(id);
-  const Level& costs = *machine_.levels[l];
+  const Level& costs = *levels_[l];
   const double gap = costs.gap(bytes(id));
   const double begin = ports_[l].in[port(l, peer(id))].serve(now, gap);
   if (graph_.receive[id] != kNoNode)
@@ -160,7 +163,7 @@ Result<double> Walk::go() {
   for (NodeId id = 0; id < graph_.size(); ++id) {
     if (graph_.ops[id].kind == OpKind::library)
       return Error{"a collective of the MPI library has no prediction: expand the schedule first"};
-    if (graph_.ops[id].kind == OpKind::send && !machine_.levels[level(id)])
+    if (graph_.ops[id].kind == OpKind::send && levels_[level(id)] == nullptr)
       return Error{std::string("the machine file has no times for messages ") +
                    (level(id) == kWithinNode ? "within a node" : "between nodes") +
                    ": calibrate with such ranks"};

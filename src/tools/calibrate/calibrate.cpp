@@ -272,8 +272,8 @@ void print(const World& world, int who, const std::string& label, Samples sample
 }
 
 std::string label(const char* quantity, int level, std::size_t bytes) {
-  return "\"quantity\": \"" + std::string(quantity) + "\", \"level\": " + std::to_string(level) +
-         ", \"bytes\": " + std::to_string(bytes);
+  return R"("quantity": ")" + std::string(quantity) + R"(", "level": )" + std::to_string(level) +
+         R"(, "bytes": )" + std::to_string(bytes);
 }
 
 struct Options {
