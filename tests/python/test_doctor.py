@@ -39,3 +39,14 @@ def test_programs() -> None:
     (finding,) = doctor.check_program(str(bench))
     assert finding.level is Level.OK
     assert "libmpi.so.40" in finding.what
+
+
+def test_the_profile_is_looked_at(tmp_path: Path) -> None:
+    profile = tmp_path / "mine.json"
+    assert doctor.check_profile(profile).level is Level.PROBLEM
+    profile.write_text('{"format": "unisono-profile", "version": 1, "environments": []}')
+    assert doctor.check_profile(profile).level is Level.OK
+    profile.write_text('{"format": "unisono-profile", "version": 2, "environments": []}')
+    finding = doctor.check_profile(profile)
+    assert finding.level is Level.PROBLEM
+    assert "newer" in finding.what

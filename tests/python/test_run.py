@@ -40,3 +40,19 @@ def test_open_mpi_is_told_what_to_forward() -> None:
     mpi = places.Mpi("openmpi", Path("/opt/mpi"))
     line = launch.with_variables(mpi, ["mpiexec", "-n", "2", "a"], {"UNISONO_LOG": "x", "HOME": "/"})
     assert line == ["mpiexec", "-x", "UNISONO_LOG", "-n", "2", "a"]
+
+
+@pytest.mark.parametrize("mpi", ["mpich", "openmpi"])
+def test_a_profile_reaches_the_job(unisono: Run, tmp_path: Path, mpi: str) -> None:
+    program = [sys.executable, str(EXAMPLE), "--iterations", "1", "--points", "100"]
+    profile = tmp_path / "newer.json"
+    profile.write_text('{"format": "unisono-profile", "version": 2}')
+    done = unisono("run", "-n", "2", "--mpi", mpi, "--profile", str(profile), *program)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count(f"UNISONO_PROFILE={profile}: it was made by a newer Unisono") == 1
+
+
+def test_a_profile_that_is_not_there(unisono: Run, tmp_path: Path) -> None:
+    done = unisono("run", "--profile", str(tmp_path / "none.json"), sys.executable)
+    assert done.returncode == 2
+    assert "none.json: no such file" in done.stderr
