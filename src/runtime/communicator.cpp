@@ -132,7 +132,7 @@ void Communicator::free_own() {
 }
 
 // The number of communicators is not the same on all ranks, so that they must ask each other.
-bool Communicator::take_room(int communicators) {
+bool Communicator::take_room(int communicators) const {
   Registry& all = registry();
   const auto wanted = static_cast<std::size_t>(communicators);
   int room = 0;

@@ -61,7 +61,7 @@ class Communicator {
  private:
   explicit Communicator(MPI_Comm comm);
   void free_own();
-  bool take_room(int communicators);
+  bool take_room(int communicators) const;
 
   MPI_Comm comm_;
   int rank_ = 0;
