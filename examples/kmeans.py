@@ -35,6 +35,8 @@ def main() -> None:
     parser.add_argument("--dimensions", type=int, default=32)
     parser.add_argument("--iterations", type=int, default=60)
     chosen = parser.parse_args()
+    if chosen.points < chosen.centres:
+        parser.error("--points: the first centres are points of rank 0; it has too few")
 
     # Whole numbers add up to the same whatever the order, so every run has the same checksum.
     generator = np.random.default_rng(comm.rank)
