@@ -49,6 +49,7 @@ void Selector::use(std::vector<ProfileCell> cells, std::string_view file) {
 
 const ProfileCell* Selector::profiled(const Facts& facts) const {
   const auto& cells = profile_[index(facts.collective)];
+  if (cells.empty()) return nullptr;
   const std::tuple wanted(facts.size, facts.nodes, facts.bytes);
   const auto next =
       std::upper_bound(cells.begin(), cells.end(), wanted,
