@@ -37,6 +37,10 @@ constexpr FormRow kForms[] = {
 
 constexpr std::string_view kMisfit = "has a shape that does not fit the number of ranks";
 
+bool is_composed(const Inner& inner) {
+  return inner.algorithm != nullptr && (inner.algorithm->restrictions & kComposed) != 0;
+}
+
 /// The width nearest to the square root; among the divisors if the grid must be full.
 int balanced_width(int size, bool full) {
   int width = 1;
@@ -130,7 +134,10 @@ bool fits(const Composition& composition, const FormRow& form, const Grid& grid,
   if (form.full_grid && !grid.is_full()) return false;
   if (shape.empty()) return true;
   if (shape.back() > size) return false;
-  return shape.size() > 2 || shape.front() == grid.rows();
+  // From the rows outwards, each dimension in so many of the next.
+  int groups = grid.rows();
+  for (std::size_t i = shape.size() - 2; i > 0; --i) groups = (groups + shape[i] - 1) / shape[i];
+  return groups == shape.front();
 }
 
 }  // namespace
@@ -142,9 +149,7 @@ std::optional<std::string_view> unmet_composition(const Composition& composition
   const Grid grid(size, width_of(composition, form, size));
   if (!fits(composition, form, grid, size)) return kMisfit;
   // Its leaders exchange blocks of several lengths, which a grid cannot.
-  if (regular(collective) == alltoall && composition.columns.params.composition != nullptr &&
-      !grid.is_full())
-    return kMisfit;
+  if (collective == alltoall && is_composed(composition.columns) && !grid.is_full()) return kMisfit;
   if (form.commutative && !commutative) return "needs a commutative operation in this form";
   if (uses_library(composition) && !grid.is_full())
     return "needs rows of equal length for collectives of the MPI library";

@@ -69,6 +69,22 @@ int count_nodes(std::vector<int> ranks) {
   return static_cast<int>(std::unique(ranks.begin(), ranks.end()) - ranks.begin());
 }
 
+/// Takes so many communicators of the process's limit; false: there is no room for them.
+bool reserve(int communicators) {
+  Registry& all = registry();
+  const std::lock_guard lock(all.mutex);
+  const std::size_t wanted = all.own + static_cast<std::size_t>(communicators);
+  if (wanted > kMostOwn) return false;
+  all.own = wanted;
+  return true;
+}
+
+void give_room(int communicators) {
+  Registry& all = registry();
+  const std::lock_guard lock(all.mutex);
+  all.own -= static_cast<std::size_t>(communicators);
+}
+
 /// Programs call many collectives in a row on one communicator: this saves the look-up.
 struct Last {
   MPI_Comm comm;
@@ -125,33 +141,29 @@ void Communicator::free_own() {
   if (own_ == MPI_COMM_NULL) return;
   PMPI_Comm_free(&own_);
   own_ = MPI_COMM_NULL;
-  Registry& all = registry();
-  const std::lock_guard lock(all.mutex);
-  all.own -= 1 + static_cast<std::size_t>(groups_.count());
+  give_room(1 + groups_.count());
   groups_.free();
+}
+
+bool Communicator::all_agree(bool own_answer) const {
+  int answer = own_answer ? 1 : 0;
+  const int rc = PMPI_Allreduce(MPI_IN_PLACE, &answer, 1, MPI_INT, MPI_MIN, comm_);
+  return rc == MPI_SUCCESS && answer == 1;
 }
 
 // The number of communicators is not the same on all ranks, so that they must ask each other.
 bool Communicator::take_room(int communicators) const {
-  Registry& all = registry();
-  const auto wanted = static_cast<std::size_t>(communicators);
-  int room = 0;
-  {
-    const std::lock_guard lock(all.mutex);
-    room = all.own + wanted <= kMostOwn ? 1 : 0;
-  }
-  if (PMPI_Allreduce(MPI_IN_PLACE, &room, 1, MPI_INT, MPI_MIN, comm_) != MPI_SUCCESS || room == 0)
-    return false;
-  const std::lock_guard lock(all.mutex);
-  all.own += wanted;
-  return true;
+  const bool room = reserve(communicators);
+  const bool all = all_agree(room);
+  if (room && !all) give_room(communicators);
+  return all;
 }
 
 bool Communicator::has_lines(const std::vector<int>& dimensions) {
   const auto known = lines_made_.find(dimensions);
   if (known != lines_made_.end()) return known->second;
-  const int missing = groups_.missing(dimensions);
-  const bool made = own() != MPI_COMM_NULL && take_room(missing) && groups_.make(own_, dimensions);
+  const bool made = own() != MPI_COMM_NULL && take_room(groups_.missing(dimensions)) &&
+                    all_agree(groups_.make(own_, dimensions));
   return lines_made_[dimensions] = made;
 }
 
@@ -164,9 +176,14 @@ MPI_Comm Communicator::own() {
   PMPI_Comm_group(comm_, &group);
   const int rc = PMPI_Comm_create(comm_, group, &own_);
   PMPI_Group_free(&group);
-  if (rc != MPI_SUCCESS) return own_ = MPI_COMM_NULL;
-  PMPI_Comm_set_errhandler(own_, MPI_ERRORS_RETURN);
-  return own_;
+  if (rc != MPI_SUCCESS) own_ = MPI_COMM_NULL;
+  if (all_agree(own_ != MPI_COMM_NULL)) {
+    PMPI_Comm_set_errhandler(own_, MPI_ERRORS_RETURN);
+    return own_;
+  }
+  if (own_ != MPI_COMM_NULL) PMPI_Comm_free(&own_);
+  give_room(1);
+  return own_ = MPI_COMM_NULL;
 }
 
 int Communicator::next_tags() {

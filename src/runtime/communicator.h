@@ -61,6 +61,7 @@ class Communicator {
  private:
   explicit Communicator(MPI_Comm comm);
   void free_own();
+  bool all_agree(bool own_answer) const;
   bool take_room(int communicators) const;
 
   MPI_Comm comm_;

@@ -118,7 +118,7 @@ bool Engine::use_profile(const Result<std::string>& text, const Surroundings& he
 
 void Engine::read_environment(const Result<std::string>& profile) {
   const NodeFacts node = node_facts(MPI_COMM_WORLD);
-  const Surroundings here = surroundings(node);
+  const Surroundings here = surroundings(MPI_COMM_WORLD, node);
   selector_ = Selector(here.flavour, here.place);
   for (int c = 0; c < kCollectives; ++c) {
     const std::string name = variable_of_collective(kCollectiveNames[static_cast<std::size_t>(c)]);

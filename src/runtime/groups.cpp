@@ -23,19 +23,19 @@ int Groups::missing(const std::vector<int>& dimensions) const {
 bool Groups::make(MPI_Comm comm, const std::vector<int>& dimensions) {
   int rank = 0;
   PMPI_Comm_rank(comm, &rank);
-  int succeeded = 1;
+  bool complete = true;
   for (const auto& [stride, size] : lines(dimensions)) {
-    if (lines_.contains({stride, size})) continue;
-    MPI_Comm line = MPI_COMM_NULL;
-    const int first = rank / (stride * size) * (stride * size) + rank % stride;
-    if (PMPI_Comm_split(comm, first, rank, &line) != MPI_SUCCESS)
-      succeeded = 0;
-    else
-      PMPI_Comm_set_errhandler(line, MPI_ERRORS_RETURN);
-    lines_[{stride, size}] = line;
+    const auto [line, added] = lines_.try_emplace({stride, size}, MPI_COMM_NULL);
+    if (added) {
+      const int first = rank / (stride * size) * (stride * size) + rank % stride;
+      if (PMPI_Comm_split(comm, first, rank, &line->second) == MPI_SUCCESS)
+        PMPI_Comm_set_errhandler(line->second, MPI_ERRORS_RETURN);
+      else
+        line->second = MPI_COMM_NULL;
+    }
+    complete &= line->second != MPI_COMM_NULL;
   }
-  PMPI_Allreduce(MPI_IN_PLACE, &succeeded, 1, MPI_INT, MPI_MIN, comm);
-  return succeeded == 1;
+  return complete;
 }
 
 MPI_Comm Groups::of(const Lattice& group) const { return lines_.at({group.stride, group.size}); }

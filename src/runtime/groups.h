@@ -21,8 +21,8 @@ class Groups {
 
   /// How many communicators the grid p1 x ... x pd still wants. The same on all ranks.
   int missing(const std::vector<int>& dimensions) const;
-  /// Makes them; collective over `comm`, whose size is the product of the dimensions. On failure
-  /// the answer is false on all ranks, and it stays so for this grid.
+  /// Makes them; collective over `comm`, whose size is the product of the dimensions. False: not
+  /// all could be made on this rank, now or before. The ranks must agree on what follows.
   bool make(MPI_Comm comm, const std::vector<int>& dimensions);
   /// The line through this rank. Precondition: made.
   MPI_Comm of(const Lattice& group) const;

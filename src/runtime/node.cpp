@@ -109,10 +109,12 @@ Place place_of(const NodeFacts& facts) {
   return is_like_measured_ethernet(facts.network_rate) ? Place::ethernet : Place::elsewhere;
 }
 
-std::string library_line() {
+/// Of rank 0: builds may differ between nodes, and what is decided by it must not.
+std::string library_line(MPI_Comm world) {
   std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
   int length = 0;
   PMPI_Get_library_version(text.data(), &length);
+  PMPI_Bcast(text.data(), static_cast<int>(text.size()), MPI_CHAR, 0, world);
   std::string line(text.data());
   line.resize(std::min(line.find('\n'), line.size()));
   std::replace(line.begin(), line.end(), '\t', ' ');
@@ -188,8 +190,8 @@ std::vector<int> nodes_of_ranks(MPI_Comm world) {
   return nodes;
 }
 
-Surroundings surroundings(const NodeFacts& facts) {
-  return {UNISONO_FLAVOUR, library_line(), place_of(facts), facts.network_rate, facts.cores};
+Surroundings surroundings(MPI_Comm world, const NodeFacts& facts) {
+  return {UNISONO_FLAVOUR, library_line(world), place_of(facts), facts.network_rate, facts.cores};
 }
 
 }  // namespace unisono

@@ -20,7 +20,7 @@ struct NodeFacts {
 NodeFacts node_facts(MPI_Comm world);
 
 /// The same on all ranks, as the facts are.
-Surroundings surroundings(const NodeFacts& facts);
+Surroundings surroundings(MPI_Comm world, const NodeFacts& facts);
 
 /// The node of every rank of `world`, as the number of its first rank. Collective.
 std::vector<int> nodes_of_ranks(MPI_Comm world);

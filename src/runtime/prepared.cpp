@@ -86,7 +86,9 @@ std::optional<Count> signature_bytes(const Call& call, int rank, int size) {
     case allgatherv:
       if (!valid(call.recvcounts, call.rdispls, size)) return std::nullopt;
       if (!in_place && !valid(call.sendcount, call.sendtype)) return std::nullopt;
-      return bytes_of(sum(call.recvcounts, size) / size, call.recvtype);
+      // Of the sum: what is divided must be equal on all ranks, and their types need not be.
+      if (const auto all = bytes_of(sum(call.recvcounts, size), call.recvtype)) return *all / size;
+      return std::nullopt;
     case reduce_scatter:
       if (!valid(call.recvcounts, size)) return std::nullopt;
       return bytes_of(sum(call.recvcounts, size), call.recvtype);

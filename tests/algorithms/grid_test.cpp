@@ -163,6 +163,22 @@ TEST(Composition, IsNestedForThreeDimensions) {
   EXPECT_TRUE(unmet_composition(composition, Collective::bcast, 95, true));
 }
 
+TEST(Composition, RefusesShapesThatDoNotFit) {
+  const auto unmet = [](Collective c, const char* text, int size) {
+    const auto spec = parse_spec(c, text);
+    EXPECT_TRUE(spec) << (spec ? "" : spec.error());
+    return unmet_restriction(*spec->algorithm, size, true, spec->params).has_value();
+  };
+  EXPECT_TRUE(unmet(Collective::bcast, "grid:shape=4x2x8", 8));
+  EXPECT_TRUE(unmet(Collective::bcast, "grid:shape=4x2x8", 65));
+  EXPECT_FALSE(unmet(Collective::bcast, "grid:shape=4x2x8", 64));
+  EXPECT_FALSE(unmet(Collective::bcast, "grid:shape=4x2x8", 50));
+  EXPECT_TRUE(unmet(Collective::bcast, "grid:shape=4x2x8", 48));
+  // The leaders of a ragged grid exchange blocks of several lengths: no grid does that.
+  EXPECT_TRUE(unmet(Collective::alltoall, "grid:columns=grid", 7));
+  EXPECT_FALSE(unmet(Collective::alltoall, "grid:columns=grid", 9));
+}
+
 TEST(Composition, SaysWhatIsWrong) {
   const std::pair<const char*, const char*> wrong[] = {
       {"grid:shape=4", "valid: shape="},

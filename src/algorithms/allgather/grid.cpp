@@ -13,11 +13,14 @@ void grid(Builder& b) {
   const auto in_row = parts.in_row(blocks, parts.row());
   const Slice all = parts.staged_output();
   const Slice row = parts.row_of(all, blocks, parts.row());
+  // In place on all ranks or on none, whether a rank's output is staged or not.
+  const Slice own = b.args().in_place ? block_at(row, in_row, parts.column()) : b.input();
+  b.copy(b.input(), own);
   if (parts.form() == Form::lanes) {
-    parts.first_in_row().allgather(in_row, b.input(), row);
+    parts.first_in_row().allgather(in_row, own, row);
     parts.in_column().allgather(parts.by_row(blocks), row, all);
   } else {
-    parts.first_in_row().gather(0, in_row, b.input(), row);
+    parts.first_in_row().gather(0, in_row, own, row);
     if (parts.leads(0)) parts.among_leaders(0).allgather(parts.by_row(blocks), row, all);
     parts.second_in_row().bcast(0, all);
   }

@@ -19,8 +19,9 @@ Slice staged_input(Builder& b) {
     adjacent = adjacent && b.args().input_block(static_cast<int>(i)).offset == at;
   if (adjacent) return {kInput, begin, total};
   const Slice all = b.scratch(total);
-  for (int i = 0; i < b.size(); ++i)
-    b.copy(b.args().input_block(i), all.part(blocks.total(0, i), blocks.length(i)));
+  Count at = 0;
+  for (int i = 0; i < b.size(); at += blocks.length(i++))
+    b.copy(b.args().input_block(i), all.part(at, blocks.length(i)));
   return all;
 }
 

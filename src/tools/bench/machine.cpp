@@ -40,7 +40,7 @@ std::string kernel_name() {
 Machine describe_machine(MPI_Comm comm) {
   Machine machine;
   machine.unisono_version = unisono_version();
-  machine.surroundings = surroundings(node_facts(comm));
+  machine.surroundings = surroundings(comm, node_facts(comm));
   machine.mpi_standard = standard_version();
   machine.processor = processor_name();
   machine.kernel = kernel_name();

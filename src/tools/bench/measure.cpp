@@ -170,13 +170,15 @@ bool Measurer::record(std::vector<Contender>& contenders, const std::vector<std:
   sideband_.agree(maxima, sums);
 
   bool correct = true;
+  for (std::size_t i = 0; i < n; ++i) {  // also those that left when they were tried
+    contenders[i].result.correct = maxima[2 * n + i] == 0;
+    correct &= contenders[i].result.correct;
+  }
   for (const std::size_t i : order) {
     ArmResult& result = contenders[i].result;
     const double seconds = options_.mean_over_ranks ? sums[i] / sideband_.size() : maxima[i];
     result.samples_us.push_back(seconds * 1e6);
     ++contenders[i].blocks;
-    result.correct = maxima[2 * n + i] == 0;
-    correct &= result.correct;
     if (maxima[n + i] == 0) continue;
     result.passed_on = true;
     result.available = contenders[i].arm->may_pass_on;
