@@ -173,14 +173,21 @@ bool uses_library(const Composition& composition) {
          is_library(composition.columns);
 }
 
-std::vector<int> dimensions(const Composition& composition, Collective collective, int size) {
+std::vector<Lattice> library_lines(const Composition& composition, Collective collective,
+                                   int size) {
   const FormRow& form = *find_form(collective, composition.form);
   const Grid grid(size, width_of(composition, form, size));
-  std::vector<int> result = {grid.rows()};
-  const Composition* nested = composition.columns.params.composition;
-  if (nested != nullptr) result = dimensions(*nested, form.columns, grid.rows());
-  result.push_back(grid.width());
-  return result;
+  std::vector<Lattice> lines;
+  const auto add = [&lines](const Lattice& line) {
+    if (line.size > 1) lines.push_back(line);
+  };
+  if (composition.rows[0].algorithm == nullptr || composition.rows[1].algorithm == nullptr)
+    add({0, 1, grid.width()});
+  if (composition.columns.algorithm == nullptr) add({0, grid.width(), grid.rows()});
+  if (const Composition* nested = composition.columns.params.composition)
+    for (const Lattice& line : library_lines(*nested, form.columns, grid.rows()))
+      add({0, line.stride * grid.width(), line.size});
+  return lines;
 }
 
 }  // namespace unisono

@@ -79,7 +79,8 @@ std::optional<std::string_view> unmet_composition(const Composition& composition
 /// Whether some phase is the MPI library's own.
 bool uses_library(const Composition& composition);
 
-/// The sizes of the grid's dimensions, p1 first, on `size` ranks.
-std::vector<int> dimensions(const Composition& composition, Collective collective, int size);
+/// The lines through rank 0 on which the MPI library's own collectives run, on `size` ranks.
+/// Precondition: no unmet restriction.
+std::vector<Lattice> library_lines(const Composition& composition, Collective collective, int size);
 
 }  // namespace unisono

@@ -159,12 +159,13 @@ bool Communicator::take_room(int communicators) const {
   return all;
 }
 
-bool Communicator::has_lines(const std::vector<int>& dimensions) {
-  const auto known = lines_made_.find(dimensions);
+bool Communicator::has_lines(const Composition& composition, Collective collective) {
+  const auto known = lines_made_.find(&composition);
   if (known != lines_made_.end()) return known->second;
-  const bool made = own() != MPI_COMM_NULL && take_room(groups_.missing(dimensions)) &&
-                    all_agree(groups_.make(own_, dimensions));
-  return lines_made_[dimensions] = made;
+  const auto lines = library_lines(composition, collective, size_);
+  const bool made = own() != MPI_COMM_NULL && take_room(groups_.missing(lines)) &&
+                    all_agree(groups_.make(own_, lines));
+  return lines_made_[&composition] = made;
 }
 
 MPI_Comm Communicator::own() {

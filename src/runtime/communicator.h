@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "algorithms/composition.h"
 #include "runtime/executor.h"
 #include "runtime/groups.h"
 #include "runtime/plan.h"
@@ -36,10 +37,10 @@ class Communicator {
   /// The first of kChannelDepth tags for the next collective on own().
   int next_tags();
 
-  /// Whether there are communicators for the lines of this grid, which are made at the first
-  /// request. Collective over the communicator; the answer is the same on all ranks. Precondition:
-  /// own() has been asked for.
-  bool has_lines(const std::vector<int>& dimensions);
+  /// Whether there are communicators for the phases of this (interned) composition that are the MPI
+  /// library's. They are made at the first request, which is collective over the communicator; the
+  /// answer is the same on all ranks.
+  bool has_lines(const Composition& composition, Collective collective);
   const Groups& groups() const { return groups_; }
 
   PlanCache& plans() { return plans_; }
@@ -72,7 +73,7 @@ class Communicator {
   MPI_Comm own_ = MPI_COMM_NULL;
   bool asked_ = false;  // own() has been decided
   Groups groups_;
-  std::map<std::vector<int>, bool> lines_made_;  // by dimensions
+  std::map<const Composition*, bool> lines_made_;
   unsigned sequence_ = 0;
   unsigned long age_ = 0;
   PlanCache plans_;

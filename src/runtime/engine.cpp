@@ -216,7 +216,7 @@ bool Engine::prepare_lines(Communicator& communicator, const Facts& facts, const
   if (!uses_library(composition)) return true;
   const int before = communicator.groups().count();
   const double begin = PMPI_Wtime();
-  const bool made = communicator.has_lines(dimensions(composition, facts.collective, facts.size));
+  const bool made = communicator.has_lines(composition, facts.collective);
   const double ms = (PMPI_Wtime() - begin) * 1e3;
   if (!log_decisions_ || communicator.rank() != 0) return made;
   const int added = communicator.groups().count() - before;

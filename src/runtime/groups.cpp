@@ -1,30 +1,21 @@
 #include "runtime/groups.h"
 
 #include <cassert>
+#include <vector>
 
 namespace unisono {
 
-std::vector<Groups::Line> Groups::lines(const std::vector<int>& dimensions) {
-  std::vector<Line> result;
-  int stride = 1;
-  for (auto length = dimensions.rbegin(); length != dimensions.rend(); ++length) {
-    if (*length > 1) result.emplace_back(stride, *length);
-    stride *= *length;
-  }
-  return result;
-}
-
-int Groups::missing(const std::vector<int>& dimensions) const {
+int Groups::missing(std::span<const Lattice> lines) const {
   int count = 0;
-  for (const Line& line : lines(dimensions)) count += lines_.contains(line) ? 0 : 1;
+  for (const Lattice& line : lines) count += lines_.contains({line.stride, line.size}) ? 0 : 1;
   return count;
 }
 
-bool Groups::make(MPI_Comm comm, const std::vector<int>& dimensions) {
+bool Groups::make(MPI_Comm comm, std::span<const Lattice> lines) {
   int rank = 0;
   PMPI_Comm_rank(comm, &rank);
   bool complete = true;
-  for (const auto& [stride, size] : lines(dimensions)) {
+  for (const auto& [_, stride, size] : lines) {
     const auto [line, added] = lines_.try_emplace({stride, size}, MPI_COMM_NULL);
     if (added) {
       const int first = rank / (stride * size) * (stride * size) + rank % stride;

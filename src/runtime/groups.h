@@ -3,15 +3,15 @@
 #include <mpi.h>
 
 #include <map>
+#include <span>
 #include <utility>
-#include <vector>
 
 #include "schedule/schedule.h"
 
 namespace unisono {
 
-/// The lines of grids that this rank is on: one communicator for each dimension, shared by all
-/// grids that have the line. Made at the first use, freed with the communicator they are of.
+/// The lines of grids that this rank is on, each a communicator, shared by all grids that have it.
+/// Made at the first use, freed with the communicator they are of.
 class Groups {
  public:
   ~Groups() { free(); }
@@ -19,11 +19,12 @@ class Groups {
   Groups(const Groups&) = delete;
   Groups& operator=(const Groups&) = delete;
 
-  /// How many communicators the grid p1 x ... x pd still wants. The same on all ranks.
-  int missing(const std::vector<int>& dimensions) const;
-  /// Makes them; collective over `comm`, whose size is the product of the dimensions. False: not
-  /// all could be made on this rank, now or before. The ranks must agree on what follows.
-  bool make(MPI_Comm comm, const std::vector<int>& dimensions);
+  /// How many of these lines have no communicator yet. The same on all ranks, who give the lines
+  /// through rank 0.
+  int missing(std::span<const Lattice> lines) const;
+  /// Makes them, of a full grid; collective over `comm`. False: not all could be made on this rank,
+  /// now or before. The ranks must agree on what follows.
+  bool make(MPI_Comm comm, std::span<const Lattice> lines);
   /// The line through this rank. Precondition: made.
   MPI_Comm of(const Lattice& group) const;
   int count() const { return static_cast<int>(lines_.size()); }
@@ -31,8 +32,6 @@ class Groups {
 
  private:
   using Line = std::pair<int, int>;  // stride, size
-  static std::vector<Line> lines(const std::vector<int>& dimensions);
-
   std::map<Line, MPI_Comm> lines_;
 };
 
