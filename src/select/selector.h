@@ -2,6 +2,7 @@
 // else the MPI library's own. Decides by facts equal on all ranks only.
 #pragma once
 #include <array>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -57,7 +58,19 @@ class Selector {
     const Default* row;
     Spec spec;
   };
+  /// What lies outside is nobody's: most calls that are left are left by this look alone.
+  struct Reach {
+    int least_ranks = std::numeric_limits<int>::max(), most_ranks = 0;
+    Count least_bytes = std::numeric_limits<Count>::max(), most_bytes = -1;
+
+    void include(int fewest, int most, Count least, Count largest);
+    bool holds(const Facts& facts) const {
+      return facts.size >= least_ranks && facts.size <= most_ranks && facts.bytes >= least_bytes &&
+             facts.bytes <= most_bytes;
+    }
+  };
   std::array<Spec, kCollectives> forced_ = filled();
+  std::array<Reach, kCollectives> reach_;  // of the two following
   std::array<std::vector<Cell>, kCollectives> cells_;
   std::array<std::vector<ProfileCell>, kCollectives> profile_;  // sorted by ranks, nodes, bytes
   std::string profile_name_;

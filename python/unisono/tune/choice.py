@@ -3,11 +3,17 @@
 import itertools
 import math
 from collections.abc import Mapping, Sequence
+from statistics import median, median_high, median_low
 
+from unisono.compare.results import Estimate
 from unisono.profile.document import Arm, Cell, Measured
 
 GAIN = 0.98  # of native's time: less is worth leaving native for, if it is sure
+HOPEFUL = 1.05  # of native's time in the race: another job may say otherwise
+ENOUGH = 6  # of blocks: the fewest whose range is a 95 % interval of the median
 NATIVE = "native"
+
+Job = Sequence[Arm]  # what one job measured of a cell, native first
 
 
 def surely_faster(arm: Arm) -> bool:
@@ -27,21 +33,74 @@ def ratio_of(arm: Arm) -> float:
     return arm.ratio_to_native.median if arm.ratio_to_native else math.inf
 
 
-def finalists(arms: Sequence[Arm], most: int = 2) -> list[str]:
-    """The fastest that may turn out to be faster than native: what is worth a second look."""
-    hopeful = [arm for arm in arms if arm.spec != NATIVE and ratio_of(arm) < GAIN]
-    return [arm.spec for arm in sorted(hopeful, key=ratio_of)[:most]]
+def is_known(arm: Arm) -> bool:
+    """By an interval; native's ratio is."""
+    return arm.spec == NATIVE or (arm.ratio_to_native is not None and arm.ratio_to_native.is_sure)
 
 
-def unsettled(arms: Sequence[Arm]) -> bool:
-    """Neither surely faster than native nor slower: more time may tell."""
-    return choose(arms) == NATIVE and bool(finalists(arms))
+def finalists(arms: Sequence[Arm], most: int = 3) -> list[str]:
+    """The fastest that may turn out to be faster than native: what is worth a second look. Those that
+    left the race early come last: some block of native's that was slow flatters them."""
+    hopeful = [arm for arm in arms if arm.spec != NATIVE and ratio_of(arm) < HOPEFUL]
+    hopeful.sort(key=lambda arm: (not is_known(arm), ratio_of(arm)))
+    return [arm.spec for arm in hopeful[:most]]
 
 
-def joined(race: Sequence[Arm], confirmation: Sequence[Arm]) -> tuple[Arm, ...]:
-    """The confirmation's numbers, and the race's of those that it left out."""
-    again = {arm.spec for arm in confirmation}
-    return (*confirmation, *(arm for arm in race if arm.spec not in again))
+def tells(job: Job) -> bool:
+    """Whether it had time for intervals; or needed none, because all others were clearly slower."""
+    if not job or job[0].blocks < 3:
+        return False
+    ratios = [arm.ratio_to_native for arm in job[1:] if arm.ratio_to_native]
+    return job[0].blocks >= ENOUGH or all(ratio.low > 1.2 for ratio in ratios)
+
+
+def pooled(jobs: Sequence[Job]) -> tuple[Arm, ...]:
+    """Every arm, once: the middle of its jobs, because jobs differ more than the blocks of one."""
+    found: dict[str, list[Arm]] = {}
+    for arm in itertools.chain.from_iterable(jobs):
+        found.setdefault(arm.spec, []).append(arm)
+    return tuple(middle(arms) for arms in found.values())
+
+
+def middle(arms: Sequence[Arm]) -> Arm:
+    """Medians over the jobs. Of an even number the interval takes the outer ones: what it says, more
+    than half of the jobs say."""
+    ratios = [arm.ratio_to_native for arm in arms if arm.ratio_to_native]
+    return Arm(
+        spec=arms[0].spec,
+        median_s=median(arm.median_s for arm in arms),
+        low_s=median_low(arm.low_s for arm in arms),
+        high_s=median_high(arm.high_s for arm in arms),
+        blocks=sum(arm.blocks for arm in arms),
+        ratio_to_native=Estimate(
+            median=median(ratio.median for ratio in ratios),
+            low=median_low(ratio.low for ratio in ratios),
+            high=median_high(ratio.high for ratio in ratios),
+            coverage=median_low(ratio.coverage for ratio in ratios),
+        )
+        if ratios
+        else None,
+    )
+
+
+def unsettled(jobs: Sequence[Job]) -> bool:
+    """The jobs do not agree: another one may tell."""
+    spec = choose(pooled(jobs))
+    return len(jobs) < 2 or not all(agrees(job, spec) for job in jobs)
+
+
+def agrees(job: Job, spec: str) -> bool:
+    """In this job too the choice is faster than native, and nothing is faster by the margin."""
+    own = next((arm for arm in job if arm.spec == spec), None)
+    if own is None or (spec != NATIVE and not surely_faster(own)):
+        return False
+    return all(ratio_of(arm) >= GAIN * ratio_of(own) for arm in job if is_known(arm))
+
+
+def joined(race: Job, confirmed: Sequence[Arm]) -> tuple[Arm, ...]:
+    """The confirmed numbers, and the race's of those that had no confirmation."""
+    again = {arm.spec for arm in confirmed}
+    return (*confirmed, *(arm for arm in race if arm.spec not in again))
 
 
 def intervals(collective: str, choices: Mapping[int, str], measured: Mapping[int, Measured]) -> list[Cell]:

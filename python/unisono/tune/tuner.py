@@ -1,4 +1,4 @@
-"""Measures cell by cell within a budget: a race of many, then a fresh job for the winners."""
+"""Measures cell by cell within a budget: a race of many, then fresh jobs for the winners."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -11,11 +11,12 @@ from unisono.tune.bench import Point, Row
 from unisono.tune.candidates import GRID, Candidate
 from unisono.tune.record import Record
 
-RACE, CONFIRMATION, AGAIN = "race", "confirmation", "again"
-FOR_CONFIRMATION = 0.35  # of the budget
+RACE = "race"
+CONFIRMATIONS = tuple(f"confirmation {number}" for number in range(1, 6))
+FEWEST_CONFIRMATIONS = 2  # of a cell on which they agree
+FOR_CONFIRMATIONS = 0.5  # of the budget
 FEWEST_ARMS, MOST_ARMS = 4, 12  # of a race, beside native
 BLOCKS = 8  # that should fit into the time of a cell, with the calls to warm up
-ENOUGH = 6  # of blocks: the fewest whose range is a 95 % interval of the median
 LEAST_SECONDS = 0.3  # beside the start of a job and its calls
 
 
@@ -64,45 +65,63 @@ class Tuner:
         """`deadline` on the clock; the time of a cell is what remains / what remains to do. Small sizes
         come first: what they leave over is for the large ones, and their winners race there too."""
         ordered = sorted(points, key=lambda point: point.bytes)
-        reserve = FOR_CONFIRMATION * (deadline - self.clock())
         interrupted = False
         try:
-            self.round(RACE, ordered, deadline - reserve)
-            self.round(CONFIRMATION, [p for p in ordered if self.rivals(p)], deadline)
-            self.round(AGAIN, [p for p in ordered if choice.unsettled(self.confirmed(p))], deadline)
+            self.race(ordered, deadline - FOR_CONFIRMATIONS * (deadline - self.clock()))
+            hopeful = [point for point in ordered if self.rivals(point)]
+            for number, kind in enumerate(CONFIRMATIONS):
+                if number >= FEWEST_CONFIRMATIONS:
+                    hopeful = [point for point in hopeful if choice.unsettled(self.confirmations(point))]
+                self.confirm(kind, hopeful, len(CONFIRMATIONS) - number, deadline)
         except KeyboardInterrupt:
             interrupted = True
         return self.outcome(points, interrupted)
 
-    def round(self, kind: str, points: Sequence[Point], deadline: float) -> None:
-        left = [point for point in points if self.record.get(kind, point) is None]
-        self.listener.round_begins(kind, len(left))
+    def race(self, points: Sequence[Point], deadline: float) -> None:
+        left = self.begin(RACE, points)
         for number, point in enumerate(left):
             remaining = deadline - self.clock()
             if remaining < LEAST_SECONDS:
                 return
             share = remaining / (len(left) - number)
-            if kind == RACE:
-                seconds, arms = share, self.field(point, share)
-            else:
-                arms = self.rivals_within(point, remaining)
-                seconds = max(share, self.least_seconds(point, arms))
-            if not arms or seconds > remaining:
-                continue
-            row = self.measure(point, arms, seconds)
-            predicted = {arm.spec: arm.predicted_s for arm in arms}
-            row = replace(
-                row, arms=tuple(replace(arm, predicted_s=predicted.get(arm.spec)) for arm in row.arms)
-            )
-            self.record.add(kind, row)
-            if row.problem:
-                self.listener.cell_failed(row)
-            self.listener.cell_done(row)
+            self.cell(RACE, point, self.field(point, share), share)
+
+    def confirm(self, kind: str, points: Sequence[Point], rounds: int, deadline: float) -> None:
+        """One of up to `rounds` rounds until the deadline: of fewer, if a round needs more than its part.
+        Every cell gets what it needs and an equal part of what that leaves over."""
+        left = self.begin(kind, points)
+        needs = [self.least_seconds(point, self.rivals(point)) for point in left]
+        if not left:
+            return
+        remaining = deadline - self.clock()
+        deadline -= remaining * (1 - 1 / max(1, min(rounds, int(remaining / sum(needs)))))
+        for number, point in enumerate(left):
+            remaining = deadline - self.clock()
+            arms = self.rivals_within(point, remaining)
+            spare = max(0.0, remaining - sum(needs[number:]))
+            if arms:
+                seconds = self.least_seconds(point, arms) + spare / (len(left) - number)
+                self.cell(kind, point, arms, seconds)
+
+    def begin(self, kind: str, points: Sequence[Point]) -> list[Point]:
+        left = [point for point in points if self.record.get(kind, point) is None]
+        self.listener.round_begins(kind, len(left))
+        return left
+
+    def cell(self, kind: str, point: Point, arms: Sequence[Candidate], seconds: float) -> None:
+        row = self.measure(point, arms, seconds)
+        predicted = {arm.spec: arm.predicted_s for arm in arms}
+        row = replace(
+            row, arms=tuple(replace(arm, predicted_s=predicted.get(arm.spec)) for arm in row.arms)
+        )
+        self.record.add(kind, row)
+        if row.problem:
+            self.listener.cell_failed(row)
+        self.listener.cell_done(row)
 
     def rivals_within(self, point: Point, seconds: float) -> list[Candidate]:
-        """The winner and the runner-up of the race; the winner alone, or nobody, when time is short: a job
-        that is too short for an interval tells nothing."""
-        arms = [Candidate(spec) for spec in self.rivals(point)]
+        """Fewer, or nobody, when time is short: a job that is too short for an interval tells nothing."""
+        arms = self.rivals(point)
         while arms and self.least_seconds(point, arms) > seconds:
             arms.pop()
         return arms
@@ -144,22 +163,18 @@ class Tuner:
         most = min(MOST_ARMS, max(FEWEST_ARMS, int(seconds / (BLOCKS * call))))
         return self.candidates(point, [arm.spec for arm in fastest if arm.spec != choice.NATIVE], most)
 
-    def rivals(self, point: Point) -> list[str]:
+    def rivals(self, point: Point) -> list[Candidate]:
         row = self.record.get(RACE, point)
-        return choice.finalists(row.arms) if row else []
+        return [Candidate(spec) for spec in choice.finalists(row.arms)] if row else []
 
-    def rows(self, point: Point) -> list[Row]:
-        """The jobs that told something of the cell, the one that counts last: the latest, unless it had no
-        time for an interval."""
-        found = [
-            row for kind in (RACE, CONFIRMATION, AGAIN) if (row := self.record.get(kind, point)) and row.arms
-        ]
-        return sorted(found, key=lambda row: min(row.arms[0].blocks, ENOUGH))
+    def confirmations(self, point: Point) -> list[choice.Job]:
+        rows = [self.record.get(kind, point) for kind in CONFIRMATIONS]
+        return [row.arms for row in rows if row and choice.tells(row.arms)]
 
     def confirmed(self, point: Point) -> tuple[Arm, ...]:
-        """What decides."""
-        rows = self.rows(point)
-        return rows[-1].arms if rows else ()
+        """What decides: the race only where no confirmation tells anything."""
+        row = self.record.get(RACE, point)
+        return choice.pooled(self.confirmations(point)) or (row.arms if row else ())
 
     def outcome(self, points: Sequence[Point], interrupted: bool) -> Outcome:
         cells = []
@@ -180,10 +195,9 @@ class Tuner:
         return Outcome(Profile(environments), problems, len(points), len(raced), interrupted)
 
     def all_arms(self, point: Point) -> tuple[Arm, ...]:
-        """Every arm once, with its latest numbers; predictions are the race's."""
-        arms: tuple[Arm, ...] = ()
-        for row in self.rows(point):
-            arms = choice.joined(arms, row.arms)
-        race = self.record.get(RACE, point)
-        predicted = {arm.spec: arm.predicted_s for arm in race.arms} if race else {}
+        """Every arm once; predictions are the race's."""
+        row = self.record.get(RACE, point)
+        race = row.arms if row else ()
+        predicted = {arm.spec: arm.predicted_s for arm in race}
+        arms = choice.joined(race, self.confirmed(point))
         return tuple(replace(arm, predicted_s=predicted.get(arm.spec)) for arm in arms)
