@@ -25,6 +25,13 @@ auto order(const ProfileCell& cell) { return std::tuple(cell.ranks, cell.nodes, 
 
 }  // namespace
 
+void Selector::Reach::include(int fewest, int most, Count least, Count largest) {
+  least_ranks = std::min(least_ranks, fewest);
+  most_ranks = std::max(most_ranks, most);
+  least_bytes = std::min(least_bytes, least);
+  most_bytes = std::max(most_bytes, largest);
+}
+
 std::array<Spec, kCollectives> Selector::filled() {
   std::array<Spec, kCollectives> specs;
   for (Spec& spec : specs) spec.is_default = true;
@@ -37,6 +44,8 @@ Selector::Selector(std::string_view flavour, Place place) {
     const auto spec = parse_spec(row.collective, row.spec);
     assert(spec && "a row of the table of defaults names no algorithm");
     cells_[index(row.collective)].push_back({&row, *spec});
+    reach_[index(row.collective)].include(row.least_ranks, row.most_ranks, row.least_bytes,
+                                          row.most_bytes);
   }
 }
 
@@ -44,12 +53,15 @@ void Selector::use(std::vector<ProfileCell> cells, std::string_view file) {
   profile_name_ = "profile " + std::string(file);
   std::sort(cells.begin(), cells.end(),
             [](const auto& a, const auto& b) { return order(a) < order(b); });
-  for (const ProfileCell& cell : cells) profile_[index(cell.collective)].push_back(cell);
+  for (const ProfileCell& cell : cells) {
+    profile_[index(cell.collective)].push_back(cell);
+    reach_[index(cell.collective)].include(cell.ranks, cell.ranks, cell.least_bytes,
+                                           cell.most_bytes);
+  }
 }
 
 const ProfileCell* Selector::profiled(const Facts& facts) const {
   const auto& cells = profile_[index(facts.collective)];
-  if (cells.empty()) return nullptr;
   const std::tuple wanted(facts.size, facts.nodes, facts.bytes);
   const auto next =
       std::upper_bound(cells.begin(), cells.end(), wanted,
@@ -81,6 +93,7 @@ CollectiveSet Selector::candidates() const {
 bool Selector::covers(const Facts& facts) const {
   const Spec& forced = forced_[index(facts.collective)];
   if (!forced.is_default) return !forced.is_native();
+  if (!reach_[index(facts.collective)].holds(facts)) return false;
   if (const ProfileCell* cell = profiled(facts)) return !cell->spec.is_native();
   const auto& cells = cells_[index(facts.collective)];
   return std::any_of(cells.begin(), cells.end(),
