@@ -1,15 +1,18 @@
 """unisono profile and unisono explain, on profiles written here."""
 
 import json
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from conftest import Run
+from unisono.compare.results import Estimate
 from unisono.profile import check, document
 from unisono.profile.document import Arm, Cell, Environment, Key, Measured, Profile
-from unisono.profile.verify import Verdict, opponents, opponents_within, summary
-from unisono.tune.bench import Point
+from unisono.profile.verify import Verdict, opponents, opponents_within, summary, to_json, verify
+from unisono.tune.bench import Point, Row
 
 Json = dict[str, Any]
 
@@ -186,6 +189,7 @@ def test_verification_judges_the_choice() -> None:
     assert (best.is_best, alike.is_best, beaten.is_best, slow.is_best, native.is_best) == (
         *(True, True, False, False, False),
     )
+    assert [v.best and v.best.spec for v in (alike, beaten, slow)] == ["ring", "flat", "native"]
     assert [verdict.is_slow for verdict in (best, slow, native)] == [False, True, False]
     told = summary([best, beaten, slow, Verdict(point, "ring", (), "killed")])
     assert told == {
@@ -195,6 +199,51 @@ def test_verification_judges_the_choice() -> None:
         "choice_is_best": 1,
         "share_best": 0.3333,
     }
+
+
+def test_only_what_is_surely_faster_by_the_margin_beats_the_choice() -> None:
+    def estimated(spec: str, median: float, low: float, high: float, coverage: float = 0.96) -> Arm:
+        return replace(arms(x=1)[1], spec=spec, ratio_to_native=Estimate(median, low, high, coverage))
+
+    choice = estimated("ring", 0.90, 0.88, 0.92)
+    for other, is_beaten in (
+        (estimated("flat", 0.85, 0.84, 0.86), True),
+        (estimated("flat", 0.85, 0.80, 0.91), False),  # its own interval reaches the choice's median
+        (estimated("flat", 0.85, 0.84, 0.86, 0.75), False),  # of too few blocks
+        (estimated("flat", 0.885, 0.884, 0.886), False),  # within the interval of the choice
+    ):
+        verdict = Verdict(Point("bcast", 8), "ring", (*arms(), choice, other))
+        assert verdict.is_best is not is_beaten
+    sharp = estimated("ring", 0.90, 0.899, 0.901)
+    near = estimated("flat", 0.89, 0.889, 0.891)
+    assert Verdict(Point("bcast", 8), "ring", (*arms(), sharp, near)).is_best, "a gain of 1 %"
+    assert not Verdict(Point("bcast", 8), "ring", arms()).is_best, "not measured"
+
+
+def test_verification_pools_two_jobs_of_each_cell() -> None:
+    class TwoJobs:
+        start = 0.1
+
+        def __init__(self) -> None:
+            self.seconds: list[float] = []
+
+        def measure(self, point: Point, specs: Sequence[str], seconds: float) -> Row:
+            self.seconds.append(seconds)
+            if len(self.seconds) == 4:
+                return Row(point, problem="killed")
+            return Row(point, arms(ring=0.5 if len(self.seconds) == 1 else 0.7))
+
+    bench = TwoJobs()
+    data = change(profile(choice="ring"), *CELLS, 0, "measured", to=[{"bytes": 8, "arms": []}])
+    [environment] = document.from_json(data).environments
+    first, second = verify(environment, bench, lambda: 40.0 - sum(bench.seconds))
+    assert bench.seconds == [10, 10, 10, 10]
+    assert [arm.blocks for arm in first.arms] == [24, 24]
+    other = next(arm for arm in first.arms if arm.spec == "ring")
+    assert other.ratio_to_native == Estimate(0.6, 0.48, 0.72, 0.97)
+    assert not first.is_best
+    assert (second.arms, second.problem) == ((), "killed")
+    assert to_json(environment, [first, second])["margin"] == 0.02
 
 
 def test_verification_asks_the_choice_and_the_best_losers() -> None:

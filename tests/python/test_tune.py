@@ -16,7 +16,7 @@ from unisono.tune.candidates import Candidate
 from unisono.tune.cli import parse_time, points_of
 from unisono.tune.prediction import rank_correlation
 from unisono.tune.record import MEASURED, Record
-from unisono.tune.tuner import AGAIN, CONFIRMATION, RACE, Listener, Tuner
+from unisono.tune.tuner import CONFIRMATIONS, RACE, Listener, Tuner
 
 KEY = Key("mpich", "MPICH Version: 5", "roomy", 0, 2, 2, 1)
 
@@ -39,12 +39,57 @@ def test_only_what_is_surely_faster_is_chosen() -> None:
     assert choice.choose([NATIVE]) == "native"
 
 
-def test_finalists_are_the_two_fastest_that_may_win() -> None:
+def test_finalists_are_the_three_fastest_that_may_win() -> None:
     arms = [NATIVE, arm("a", 0.7, spread=0.4), arm("b", 0.5), arm("c", 0.6), arm("d", 1.2)]
-    assert choice.finalists(arms) == ["b", "c"]
-    assert not choice.unsettled(arms)
-    assert choice.unsettled([NATIVE, arm("a", 0.7, spread=0.4)])
-    assert not choice.unsettled([NATIVE, arm("d", 1.2)])
+    assert choice.finalists(arms) == ["b", "c", "a"]
+    assert choice.finalists([NATIVE, arm("a", 1.04), arm("b", 1.06)]) == ["a"], "jobs differ"
+    left = arm("left", 0.2, coverage=0.75)
+    assert choice.finalists([NATIVE, left, arm("b", 0.9)]) == ["b", "left"]
+
+
+def job(native_blocks: int = 12, **ratios: float) -> list[Arm]:
+    return [replace(NATIVE, blocks=native_blocks), *(arm(spec, ratio) for spec, ratio in ratios.items())]
+
+
+def pooled_ratio(jobs: Sequence[choice.Job], spec: str) -> Estimate | None:
+    return next(arm for arm in choice.pooled(jobs) if arm.spec == spec).ratio_to_native
+
+
+def test_of_two_jobs_that_disagree_native_is_the_choice() -> None:
+    jobs = [job(a=0.9, b=0.95), job(a=1.1, b=0.96)]
+    assert pooled_ratio(jobs, "a") == Estimate(1.0, 0.89, 1.11, 0.97), "the interval holds both jobs"
+    assert choice.choose(choice.pooled(jobs)) == "b", "in both"
+    assert choice.choose(choice.pooled([job(a=0.9), job(a=1.1)])) == "native"
+    assert choice.choose(choice.pooled([job(a=0.9)])) == "a", "one job speaks for itself"
+
+
+def test_the_majority_of_jobs_decides() -> None:
+    fast, slow = job(a=0.8), job(a=1.1)
+    assert choice.choose(choice.pooled([slow, fast, slow])) == "native"
+    assert choice.choose(choice.pooled([fast, slow, fast])) == "a"
+    assert choice.choose(choice.pooled([fast, slow, slow, fast])) == "native", "half is no majority"
+    pooled = choice.pooled([fast, slow, fast])
+    assert [(arm.spec, arm.blocks) for arm in pooled] == [("native", 36), ("a", 36)]
+    unsure = [NATIVE, arm("a", 0.2, coverage=0.75)]
+    assert choice.choose(choice.pooled([fast, unsure])) == "native", "left early in one of two"
+    assert choice.choose(choice.pooled([fast, unsure, fast])) == "a"
+
+
+def test_unsettled_is_what_jobs_disagree_about() -> None:
+    assert not choice.unsettled([job(a=0.8, b=0.9), job(a=0.7, b=0.9)])
+    assert not choice.unsettled([job(a=0.8, b=0.81), job(a=0.81, b=0.8)]), "alike within the margin"
+    assert choice.unsettled([job(a=0.8, b=0.9), job(a=0.9, b=0.85)]), "who is best"
+    assert choice.unsettled([job(a=0.8), job(a=0.8), job(a=1.1)]), "whether it beats native"
+    assert choice.unsettled([job(a=1.1), job(a=0.9), job(a=1.1)])
+    assert not choice.unsettled([job(a=1.1), job(a=0.99)])
+    assert choice.unsettled([job(a=0.8)]), "one job"
+
+
+def test_a_job_tells_something_if_it_had_time_or_needed_none() -> None:
+    assert choice.tells(job(6, a=0.9))
+    assert not choice.tells(job(5, a=0.9, b=1.5))
+    assert choice.tells(job(3, a=1.3, b=1.5)), "all left because they are clearly slower"
+    assert not choice.tells([]), "it failed"
 
 
 def test_intervals_meet_at_the_geometric_mean_and_neighbours_join() -> None:
@@ -140,7 +185,8 @@ def test_the_budget_is_kept_and_winners_are_confirmed(tmp_path: Path) -> None:
     assert outcome.raced == outcome.planned == 4
     assert [job[0].bytes for job in bench.jobs[:4]] == [64, 64, 1024, 1024], "small sizes first"
     confirmed = [(job[0], job[1]) for job in bench.jobs[4:]]
-    assert confirmed == [(point, ("good", "lucky")) for point in POINTS if point.bytes == 1024]
+    large = [(point, ("good", "lucky")) for point in POINTS if point.bytes == 1024]
+    assert confirmed == large * 2, "two jobs that agree are enough"
     [environment] = outcome.profile.environments
     assert environment.key == KEY
     cells = {(c.collective, c.least): c for c in environment.cells}
@@ -160,13 +206,48 @@ def test_a_job_too_short_for_an_interval_decides_nothing(tmp_path: Path) -> None
     point = Point("bcast", 1024)
     short = (replace(NATIVE, blocks=1), replace(arm("good", 1.3, coverage=0), blocks=1))
     record.add(RACE, Row(point, (NATIVE, arm("good", 0.5)), KEY))
-    record.add(CONFIRMATION, Row(point, short, KEY))
+    record.add(CONFIRMATIONS[0], Row(point, short, KEY))
     outcome = Tuner(FakeBench(), fake_field, record, Listener(), lambda: 0.0).run([point], deadline=0.0)
     [cell] = outcome.profile.environments[0].cells
     assert cell.choice == "good"
     kept = cell.measured[0].arm("good")
     assert kept is not None
     assert kept.blocks == 12
+
+
+class Moody(FakeBench):
+    """Of bcast "good" is faster in every other job only."""
+
+    def measure(self, point: Point, arms: Sequence[str], seconds: float) -> Row:
+        odd = sum(job[0] == point for job in self.jobs) % 2
+        row = super().measure(point, arms, seconds)
+        good = arm("good", 1.1 if point.collective == "bcast" and odd else 0.9)
+        return replace(row, arms=(NATIVE, good))
+
+
+def test_cells_on_which_jobs_disagree_get_more_jobs(tmp_path: Path) -> None:
+    bench = Moody()
+    points = [Point("bcast", 1024), Point("reduce", 1024)]
+    outcome = tuner(bench, tmp_path / "w").run(points, deadline=400.0)
+    jobs = [job[0].collective for job in bench.jobs]
+    assert jobs == [*["bcast", "reduce"] * 3, "bcast", "bcast", "bcast"]
+    seconds = [job[2] for job in bench.jobs]
+    assert seconds[:2] == pytest.approx([100, 100]), "half of the budget is the race's"
+    assert seconds[2:6] == pytest.approx([20, 20, 20, 20]), "a fifth of the rest, of each cell a half"
+    assert seconds[6:] == pytest.approx([40, 40, 40])
+    assert bench.now <= 400.0
+    assert [cell.choice for cell in outcome.profile.environments[0].cells] == ["native", "good"]
+    [bcast, reduce] = [measured.arm("good") for _, measured in outcome.profile.environments[0].points()]
+    assert (bcast and bcast.blocks, reduce and reduce.blocks) == (60, 24)
+
+
+def test_rounds_are_fewer_when_cells_need_longer(tmp_path: Path) -> None:
+    bench = FakeBench()
+    slow = [Point("bcast", 1024), Point("bcast", 4096)]
+    tuner(bench, tmp_path / "w").run(slow, deadline=100.0)
+    # Of a call of 1 s and arms of 0.5 s and 0.9 s eight blocks take 19.2 s: once for each cell.
+    assert [job[0].bytes for job in bench.jobs] == [1024, 4096, 1024, 4096]
+    assert bench.now == pytest.approx(100.0)
 
 
 def test_too_little_time_leaves_cells_out_and_says_so(tmp_path: Path) -> None:
@@ -193,6 +274,19 @@ def test_resume_measures_only_what_is_missing(tmp_path: Path) -> None:
     assert [job[0].bytes for job in again.jobs[:2]] == [1024, 1024]
     assert outcome.raced == 4
     assert not outcome.interrupted
+    assert len(again.jobs) == 2 + 4
+
+
+def test_resume_goes_on_within_the_confirmations(tmp_path: Path) -> None:
+    bench = Moody()
+    bench.interrupt_at = 4
+    points = [Point("bcast", 1024), Point("reduce", 1024)]
+    assert tuner(bench, tmp_path / "w").run(points, deadline=200.0).interrupted
+    bench.interrupt_at = math.inf
+    outcome = tuner(bench, tmp_path / "w", resume=True).run(points, deadline=bench.now + 100.0)
+    jobs = [job[0].collective for job in bench.jobs]
+    assert jobs == [*["bcast", "reduce"] * 3, "bcast", "bcast", "bcast"]
+    assert [cell.choice for cell in outcome.profile.environments[0].cells] == ["native", "good"]
 
 
 def test_a_failing_job_is_tried_without_grids(tmp_path: Path) -> None:
@@ -207,12 +301,23 @@ def test_a_failing_job_is_tried_without_grids(tmp_path: Path) -> None:
         return [Candidate("good"), Candidate("grid:bad")]
 
     outcome = Tuner(bench, field, record, Listener(), bench.clock).run([Point("bcast", 1024)], 200.0)
-    assert [job[1] for job in bench.jobs] == [("good", "grid:bad"), ("good",), ("good",)]
+    assert [job[1] for job in bench.jobs] == [("good", "grid:bad"), *[("good",)] * 3]
     assert [row.problem for row in outcome.problems] == ["killed by SIGSEGV"]
     assert outcome.profile.environments[0].cells[0].choice == "good"
-    assert record.get(RACE, Point("bcast", 1024)) is not None
-    assert record.get(CONFIRMATION, Point("bcast", 1024)) is not None
-    assert record.get(AGAIN, Point("bcast", 1024)) is None
+    kinds = [kind for kind, _ in record.rows]
+    assert kinds == [RACE, *CONFIRMATIONS[:2]]
+
+
+def test_a_cell_whose_confirmation_fails_is_left_alone(tmp_path: Path) -> None:
+    class Failing(FakeBench):
+        def measure(self, point: Point, arms: Sequence[str], seconds: float) -> Row:
+            row = super().measure(point, arms, seconds)
+            return row if len(self.jobs) == 1 else Row(point, problem="killed by SIGSEGV")
+
+    bench = Failing()
+    outcome = tuner(bench, tmp_path / "w").run([Point("bcast", 1024)], 200.0)
+    assert len(bench.jobs) == 1 + 2
+    assert len(outcome.problems) == 2
 
 
 def test_sizes_and_times_of_the_command_line() -> None:

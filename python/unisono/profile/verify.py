@@ -4,13 +4,16 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from unisono.compare.results import Estimate
 from unisono.profile.document import Arm, Cell, Environment, Measured
 from unisono.tune.bench import Point
-from unisono.tune.choice import NATIVE, ratio_of
+from unisono.tune.choice import GAIN, NATIVE, pooled, ratio_of
 from unisono.tune.tuner import BLOCKS, Measure
 
 SLOW = 1 / 0.97  # of native's time; above it lies what is slower than 0.97 of native's speed
 LOSERS = 3
+JOBS = 2  # of a cell
+ITSELF = Estimate(1, 1, 1, 1)  # native's ratio to native
 
 
 @dataclass(frozen=True)
@@ -23,30 +26,40 @@ class Verdict:
     @property
     def ratio(self) -> float:
         """Of the choice to native."""
-        return next((ratio_of(arm) for arm in self.arms if arm.spec == self.choice), float("nan"))
+        return ratio_of(self.own) if self.own else float("nan")
 
     @property
     def is_slow(self) -> bool:
         return self.ratio > SLOW
 
     @property
+    def own(self) -> Arm | None:
+        return next((arm for arm in self.arms if arm.spec == self.choice), None)
+
+    @property
     def best(self) -> Arm | None:
-        return min(self.arms, key=ratio_of) if self.arms else None
+        """The choice, unless another is surely faster."""
+        own = self.own
+        better = [arm for arm in self.arms if own and is_beaten(own, arm)]
+        return min(better, key=ratio_of) if better else own
 
     @property
     def is_best(self) -> bool:
-        """No other is surely faster: the interval of the choice reaches down to the best's median."""
-        own = next((arm for arm in self.arms if arm.spec == self.choice), None)
-        if own is None or self.best is None:
-            return False
-        return low_of(own) <= ratio_of(self.best)
+        own = self.own
+        return own is not None and estimate(own) is not None and self.best is own
 
 
-def low_of(arm: Arm) -> float:
-    """Lower end of the interval of its ratio to native; of native itself, of its own times."""
-    if arm.ratio_to_native:
-        return arm.ratio_to_native.low
-    return arm.low_s / arm.median_s
+def is_beaten(arm: Arm, by: Arm) -> bool:
+    """Each one's interval lies wholly on its side of the other's median, and that of the faster is a sure
+    one. A gain of less than the margin does not count: the tuner ignores it on purpose."""
+    slow, fast = estimate(arm), estimate(by)
+    if slow is None or fast is None or not fast.is_sure:
+        return False
+    return fast.high < slow.median and fast.median < slow.low and fast.median < GAIN * slow.median
+
+
+def estimate(arm: Arm) -> Estimate | None:
+    return ITSELF if arm.spec == NATIVE else arm.ratio_to_native
 
 
 def opponents(cell: Cell, measured: Measured) -> list[str]:
@@ -67,15 +80,18 @@ def opponents_within(cell: Cell, measured: Measured, seconds: float) -> list[str
 
 
 def verify(environment: Environment, bench: Measure, remaining: Callable[[], float]) -> Iterator[Verdict]:
-    """The seconds that remain are shared by the cells that remain, small ones first."""
+    """The seconds that remain are shared by the cells that remain, small ones first; those of a cell, by
+    its jobs."""
     points = sorted(environment.points(), key=lambda both: both[1].bytes)
     for number, (cell, measured) in enumerate(points):
-        seconds = remaining() / (len(points) - number)
+        seconds = remaining() / (len(points) - number) / JOBS
         if seconds <= 0:
             return
         point = Point(cell.collective, measured.bytes)
-        row = bench.measure(point, opponents_within(cell, measured, seconds - bench.start), seconds)
-        yield Verdict(point, cell.choice, row.arms, row.problem)
+        arms = opponents_within(cell, measured, seconds - bench.start)
+        rows = [bench.measure(point, arms, seconds) for _ in range(JOBS)]
+        problem = next((row.problem for row in rows if row.problem), "")
+        yield Verdict(point, cell.choice, () if problem else pooled([row.arms for row in rows]), problem)
 
 
 def summary(verdicts: Sequence[Verdict]) -> dict[str, Any]:
@@ -95,6 +111,7 @@ def to_json(environment: Environment, verdicts: Sequence[Verdict]) -> dict[str, 
         "schema": "unisono-profile-verification",
         "schema_version": 1,
         "environment": environment.key.to_json(),
+        "margin": round(1 - GAIN, 4),  # a smaller gain of another does not count
         "summary": summary(verdicts),
         "cells": [
             {

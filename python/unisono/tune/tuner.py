@@ -71,7 +71,7 @@ class Tuner:
             hopeful = [point for point in ordered if self.rivals(point)]
             for number, kind in enumerate(CONFIRMATIONS):
                 if number >= FEWEST_CONFIRMATIONS:
-                    hopeful = [point for point in hopeful if choice.unsettled(self.confirmations(point))]
+                    hopeful = [point for point in hopeful if self.is_open(point)]
                 self.confirm(kind, hopeful, len(CONFIRMATIONS) - number, deadline)
         except KeyboardInterrupt:
             interrupted = True
@@ -111,9 +111,7 @@ class Tuner:
     def cell(self, kind: str, point: Point, arms: Sequence[Candidate], seconds: float) -> None:
         row = self.measure(point, arms, seconds)
         predicted = {arm.spec: arm.predicted_s for arm in arms}
-        row = replace(
-            row, arms=tuple(replace(arm, predicted_s=predicted.get(arm.spec)) for arm in row.arms)
-        )
+        row = replace(row, arms=tuple(replace(arm, predicted_s=predicted.get(arm.spec)) for arm in row.arms))
         self.record.add(kind, row)
         if row.problem:
             self.listener.cell_failed(row)
@@ -164,12 +162,22 @@ class Tuner:
         return self.candidates(point, [arm.spec for arm in fastest if arm.spec != choice.NATIVE], most)
 
     def rivals(self, point: Point) -> list[Candidate]:
+        """Without grids where a job with them failed."""
         row = self.record.get(RACE, point)
-        return [Candidate(spec) for spec in choice.finalists(row.arms)] if row else []
+        arms = [Candidate(spec) for spec in choice.finalists(row.arms)] if row else []
+        failed = any(row.point == point for row in self.failed)
+        return [arm for arm in arms if not (failed and arm.family.startswith(GRID))]
+
+    def confirmed_rows(self, point: Point) -> list[Row]:
+        return [row for kind in CONFIRMATIONS if (row := self.record.get(kind, point))]
 
     def confirmations(self, point: Point) -> list[choice.Job]:
-        rows = [self.record.get(kind, point) for kind in CONFIRMATIONS]
-        return [row.arms for row in rows if row and choice.tells(row.arms)]
+        return [row.arms for row in self.confirmed_rows(point) if choice.tells(row.arms)]
+
+    def is_open(self, point: Point) -> bool:
+        """Another job may tell, and none failed."""
+        failed = any(row.problem for row in self.confirmed_rows(point))
+        return not failed and choice.unsettled(self.confirmations(point))
 
     def confirmed(self, point: Point) -> tuple[Arm, ...]:
         """What decides: the race only where no confirmation tells anything."""
