@@ -160,7 +160,8 @@ std::optional<int> run_collective(Communicator& communicator, const Call& call,
       rc = exchange.allgather(communicator, prepared.args, wait);
   }
   const Composition* composition = choice.params.composition;
-  if (rc == MPI_SUCCESS && composition != nullptr && uses_library(*composition) && !fits_library(prepared.args))
+  if (rc == MPI_SUCCESS && composition != nullptr && uses_library(*composition) &&
+      !fits_library(prepared.args))
     return std::nullopt;
   if (rc == MPI_SUCCESS) rc = prepared.pack_inputs(packer);
   if (rc == MPI_SUCCESS)
