@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/threads.h"
+
 namespace unisono {
 
 namespace {
@@ -92,13 +94,14 @@ struct Last {
   Communicator* state;  // null: there is none
 };
 constinit thread_local Last t_last{};
+constinit Last g_last{};
 
 }  // namespace
 
 Communicator* Communicator::of(MPI_Comm comm) {
+  Last& last = g_several_threads ? t_last : g_last;
   const unsigned long forgotten = g_forgotten.load(std::memory_order_acquire);
-  if (t_last.comm == comm && t_last.forgotten == forgotten && t_last.state != nullptr)
-    return t_last.state;
+  if (last.comm == comm && last.forgotten == forgotten && last.state != nullptr) return last.state;
   if (comm == MPI_COMM_NULL || g_keyval == MPI_KEYVAL_INVALID) return nullptr;
   void* known = nullptr;
   int found = 0;
@@ -110,7 +113,7 @@ Communicator* Communicator::of(MPI_Comm comm) {
     if (PMPI_Comm_set_attr(comm, g_keyval, made.get()) != MPI_SUCCESS) return nullptr;
     state = made.release();
   }
-  t_last = {comm, forgotten, state};
+  last = {comm, forgotten, state};
   return state;
 }
 

@@ -9,6 +9,7 @@
 
 #include "runtime/complex_parts.h"
 #include "runtime/recipe.h"
+#include "runtime/threads.h"
 
 namespace unisono {
 
@@ -73,19 +74,24 @@ const TypeFacts& keep_predefined(MPI_Datatype type, const TypeFacts& facts) {
   return all.try_emplace(type, facts).first->second;
 }
 
-/// The predefined datatypes a thread has met last. Filled at compile time: a look at a variable
+/// The predefined datatypes met last. Filled at compile time: a look at a variable
 /// that must be initialized first costs as much as the search.
 struct Recent {
   MPI_Datatype type;
   const TypeFacts* facts;  // null: empty
 };
-constinit thread_local std::array<Recent, 8> t_recent{};
-constinit thread_local std::size_t t_oldest = 0;
+struct Recents {
+  std::array<Recent, 8> types;
+  std::size_t oldest;
+};
+constinit thread_local Recents t_recents{};
+constinit Recents g_recents{};
 
 }  // namespace
 
 const TypeFacts& facts_of(MPI_Datatype type) {
-  for (const Recent& r : t_recent)
+  Recents& recents = g_several_threads ? t_recents : g_recents;
+  for (const Recent& r : recents.types)
     if (r.type == type && r.facts != nullptr) return *r.facts;
 
   const auto stored = [type]() -> const TypeFacts* {
@@ -99,8 +105,8 @@ const TypeFacts& facts_of(MPI_Datatype type) {
   TypeFacts facts = work_out(type, envelope);
   if (envelope.is_predefined()) {
     const TypeFacts& kept = keep_predefined(type, facts);
-    t_recent[t_oldest] = {type, &kept};
-    t_oldest = (t_oldest + 1) % t_recent.size();
+    recents.types[recents.oldest] = {type, &kept};
+    recents.oldest = (recents.oldest + 1) % recents.types.size();
     return kept;
   }
   // Two threads may meet a new type at once: what one has stored the other must not replace.

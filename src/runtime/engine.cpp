@@ -17,9 +17,12 @@
 #include "runtime/node.h"
 #include "runtime/operation.h"
 #include "runtime/prepared.h"
+#include "runtime/threads.h"
 #include "select/profile.h"
 
 namespace unisono {
+
+constinit bool g_several_threads = true;
 
 namespace {
 
@@ -152,7 +155,7 @@ void Engine::read_environment(const Result<std::string>& profile) {
 
   int threads = MPI_THREAD_SINGLE;
   PMPI_Query_thread(&threads);
-  several_threads_ = threads == MPI_THREAD_MULTIPLE;
+  g_several_threads = threads == MPI_THREAD_MULTIPLE;
   start_datatypes();
   const bool profiled = use_profile(profile, here);
   start_communicators(cache ? static_cast<std::size_t>(*cache) : kStandardPlanCache,
@@ -171,19 +174,21 @@ Result<Spec> Engine::force(Collective collective, std::string_view spec) {
   return selector_.force(collective, spec);
 }
 
+namespace {
+
+void count(std::atomic<unsigned long long>& calls) {
+  if (g_several_threads)
+    calls.fetch_add(1, std::memory_order_relaxed);
+  else
+    calls.store(calls.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+}
+
+}  // namespace
+
 std::optional<int> Engine::run(const Call& call) {
   const std::optional<int> rc = decide_and_run(call);
   count(rc ? own_ : left_);
   return rc;
-}
-
-// A locked instruction only for programs that may call from several threads at once: it would cost
-// a tenth of a look at a call.
-void Engine::count(std::atomic<unsigned long long>& calls) const {
-  if (several_threads_)
-    calls.fetch_add(1, std::memory_order_relaxed);
-  else
-    calls.store(calls.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
 
 std::optional<int> Engine::decide_and_run(const Call& call) {

@@ -39,7 +39,6 @@ class Engine {
   void read_environment(const Result<std::string>& profile);
   bool use_profile(const Result<std::string>& text, const Surroundings& here);
   std::optional<int> decide_and_run(const Call& call);
-  void count(std::atomic<unsigned long long>& calls) const;
   bool prepare_lines(Communicator& communicator, const Facts& facts, const Choice& choice);
   void report(Communicator& communicator, const Facts& facts, const Choice& choice);
   void say(const std::string& text) const;
@@ -49,7 +48,6 @@ class Engine {
 
   bool active_ = false;
   bool log_decisions_ = false;
-  bool several_threads_ = true;
   bool first_rank_ = false;  // of MPI_COMM_WORLD: the one that speaks for all
   WaitMode wait_ = WaitMode::spin;
   Selector selector_;

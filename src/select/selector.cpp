@@ -90,10 +90,9 @@ CollectiveSet Selector::candidates() const {
   return set;
 }
 
-bool Selector::covers(const Facts& facts) const {
+bool Selector::finds(const Facts& facts) const {
   const Spec& forced = forced_[index(facts.collective)];
   if (!forced.is_default) return !forced.is_native();
-  if (!reach_[index(facts.collective)].holds(facts)) return false;
   if (const ProfileCell* cell = profiled(facts)) return !cell->spec.is_native();
   const auto& cells = cells_[index(facts.collective)];
   return std::any_of(cells.begin(), cells.end(),

@@ -49,7 +49,10 @@ class Selector {
   CollectiveSet candidates() const;
   /// Whether choose() might not leave such a call to the MPI library, whatever the operation: a
   /// cheap first look.
-  bool covers(const Facts& facts) const;
+  bool covers(const Facts& facts) const {
+    const auto c = static_cast<std::size_t>(facts.collective);
+    return (reach_[c].holds(facts) || !forced_[c].is_default) && finds(facts);
+  }
   /// Never returns an algorithm that cannot serve the call; `why` then tells what it lacks.
   Choice choose(const Facts& facts) const;
 
@@ -75,6 +78,7 @@ class Selector {
   std::array<std::vector<ProfileCell>, kCollectives> profile_;  // sorted by ranks, nodes, bytes
   std::string profile_name_;
 
+  bool finds(const Facts& facts) const;
   const ProfileCell* profiled(const Facts& facts) const;
   static std::array<Spec, kCollectives> filled();
 };
