@@ -28,16 +28,22 @@ class RoundWindow {
   std::vector<OpId> now_;
 };
 
-/// `count` pieces of scratch memory of one length, used in turn.
+/// `count` scratch buffers of one length, used in turn. Not pieces of one buffer: elements of a
+/// datatype may interleave, and are then known not to overlap within one of the user's vectors
+/// only.
 class Slots {
  public:
-  Slots(Builder& b, Count length, Count count)
-      : all_(b.scratch(length * count)), length_(length), count_(count) {}
-  Slice next(Count length) { return all_.part(next_++ % count_ * length_, length); }
+  Slots(Builder& b, Count length, Count count) : b_(b), length_(length), count_(count) {}
+  Slice next(Count length) {
+    if (std::ssize(slots_) < count_)
+      return slots_.emplace_back(b_.scratch(length_)).part(0, length);
+    return slots_[static_cast<std::size_t>(next_++ % count_)].part(0, length);
+  }
 
  private:
-  Slice all_;
+  Builder& b_;
   Count length_, count_;
+  std::vector<Slice> slots_;
   Count next_ = 0;
 };
 
