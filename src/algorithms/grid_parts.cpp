@@ -50,18 +50,4 @@ std::vector<Count> GridParts::shares(Slice vector) const {
   return lengths;
 }
 
-Slice GridParts::staged_output() const {
-  if (b_.adjacent_output()) return b_.output_blocks(0, b_.size());
-  return b_.scratch(b_.args().recv.total(0, b_.size()));
-}
-
-void GridParts::spread(Slice all) const {
-  Count at = 0;
-  for (int i = 0; i < b_.size(); ++i) {
-    const Slice block = b_.output_block(i);
-    b_.copy(all.part(at, block.length), block);
-    at += block.length;
-  }
-}
-
 }  // namespace unisono

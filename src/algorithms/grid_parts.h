@@ -31,11 +31,6 @@ class GridParts {
   /// Lengths when a vector is cut into a share for each column.
   std::vector<Count> shares(Slice vector) const;
 
-  /// All blocks of the output one behind the other: where they are to lie, or scratch memory.
-  Slice staged_output() const;
-  /// From there into the output.
-  void spread(Slice all) const;
-
   const Grid grid;
 
  private:

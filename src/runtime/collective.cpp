@@ -129,10 +129,6 @@ class CountExchange {
   std::vector<Count> values_;
 };
 
-}  // namespace
-
-namespace {
-
 /// The MPI library's collectives of MPI 3 count in int. All ranks know these counts.
 bool fits_library(const Args& args) {
   using enum Collective;

@@ -4,6 +4,7 @@
 // Source: Kuehnemann, Rauber, Ruenger (2004).
 #include "algorithms/algorithms.h"
 #include "algorithms/grid_parts.h"
+#include "patterns/blocks.h"
 
 namespace unisono::allgather {
 
@@ -11,11 +12,10 @@ void grid(Builder& b) {
   const GridParts parts(b);
   const Layout& blocks = b.args().recv;
   const auto in_row = parts.in_row(blocks, parts.row());
-  const Slice all = parts.staged_output();
+  GatheredOutput output(b, {b.size()});  // so that all ranks are in place, staged or not
+  const Slice all = output.range(0, b.size());
   const Slice row = parts.row_of(all, blocks, parts.row());
-  // In place on all ranks or on none, whether a rank's output is staged or not.
-  const Slice own = b.args().in_place ? block_at(row, in_row, parts.column()) : b.input();
-  b.copy(b.input(), own);
+  const Slice own = block_at(row, in_row, parts.column());
   if (parts.form() == Form::lanes) {
     parts.first_in_row().allgather(in_row, own, row);
     parts.in_column().allgather(parts.by_row(blocks), row, all);
@@ -24,7 +24,7 @@ void grid(Builder& b) {
     if (parts.leads(0)) parts.among_leaders(0).allgather(parts.by_row(blocks), row, all);
     parts.second_in_row().bcast(0, all);
   }
-  parts.spread(all);
+  output.finish();
 }
 
 }  // namespace unisono::allgather

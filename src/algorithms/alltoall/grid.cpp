@@ -5,41 +5,33 @@
 // Sources: textbook (message combining); Kinkead et al., node-aware all-to-all (2025).
 #include "algorithms/algorithms.h"
 #include "algorithms/grid_parts.h"
+#include "patterns/blocks.h"
 
 namespace unisono::alltoall {
 
 namespace {
 
-/// Copies blocks of b.args().send.count units so that they come out in the order of `visit`.
-class Packing {
- public:
-  Packing(Builder& b, Count units, int blocks)
-      : b_(b), units_(units), all_(b.scratch(units * blocks)) {}
-  void add(Slice block) { b_.copy(block, all_.part(units_ * added_++, units_)); }
-  Slice all() const { return all_; }
-
- private:
-  Builder& b_;
-  Count units_;
-  Slice all_;
-  int added_ = 0;
-};
+/// Scratch memory with `n` blocks of `unit` units, block i copied from from(i).
+Slice packed(Builder& b, Count unit, int n, const std::function<Slice(int)>& from) {
+  const Slice all = b.scratch(unit * n);
+  copy_blocks(b, n, from, [&](int i) { return all.part(i * unit, unit); });
+  return all;
+}
 
 void lanes(Builder& b, const GridParts& parts) {
   const int rows = parts.grid.rows(), width = parts.grid.width();
   const Count unit = b.args().recv.count;
-  Packing to_columns(b, unit, b.size());
-  for (int j = 0; j < width; ++j)
-    for (int i = 0; i < rows; ++i) to_columns.add(b.args().input_block(i * width + j));
+  const Slice to_columns = packed(
+      b, unit, b.size(), [&](int i) { return b.args().input_block(i % rows * width + i / rows); });
   const Slice in_column = b.scratch(unit * b.size());
   parts.first_in_row().alltoall(
-      std::vector<Count>(static_cast<std::size_t>(width * width), rows * unit), to_columns.all(),
+      std::vector<Count>(static_cast<std::size_t>(width * width), rows * unit), to_columns,
       in_column);
-  Packing to_rows(b, unit, b.size());
-  for (int i = 0; i < rows; ++i)
-    for (int j = 0; j < width; ++j) to_rows.add(in_column.part((j * rows + i) * unit, unit));
+  const Slice to_rows = packed(b, unit, b.size(), [&](int i) {
+    return in_column.part((i % width * rows + i / width) * unit, unit);
+  });
   parts.in_column().alltoall(
-      std::vector<Count>(static_cast<std::size_t>(rows * rows), width * unit), to_rows.all(),
+      std::vector<Count>(static_cast<std::size_t>(rows * rows), width * unit), to_rows,
       b.output_blocks(0, b.size()));
 }
 
@@ -62,18 +54,19 @@ void leaders(Builder& b, const GridParts& parts) {
   if (parts.leads(0)) gathered = b.scratch(mine * whole);
   parts.first_in_row().gather(0, each, own, gathered);
   if (parts.leads(0)) {
-    Packing sent(b, unit, mine * b.size());
+    const Slice sent = b.scratch(mine * whole);
+    Count at = 0;
     for (int i = 0; i < grid.rows(); ++i)
-      for (int from = 0; from < mine; ++from)
-        for (int to = 0; to < grid.length(i); ++to)
-          sent.add(gathered.part(from * whole + (grid.first(i) + to) * unit, unit));
+      for (int from = 0; from < mine; ++from) {
+        const Count length = grid.length(i) * unit;
+        b.copy(gathered.part(from * whole + grid.first(i) * unit, length), sent.part(at, length));
+        at += length;
+      }
     const Slice received = b.scratch(mine * whole);
-    parts.among_leaders(0).alltoall(between_rows(grid, unit), sent.all(), received);
-    Packing sorted(b, unit, mine * b.size());
-    for (int to = 0; to < mine; ++to)
-      for (int from = 0; from < b.size(); ++from)
-        sorted.add(received.part((from * mine + to) * unit, unit));
-    handed_out = sorted.all();
+    parts.among_leaders(0).alltoall(between_rows(grid, unit), sent, received);
+    handed_out = packed(b, unit, mine * b.size(), [&](int i) {
+      return received.part((i % b.size() * mine + i / b.size()) * unit, unit);
+    });
   }
   parts.second_in_row().scatter(0, each, handed_out, b.output_blocks(0, b.size()));
 }

@@ -4,6 +4,7 @@
 // Source: Kuehnemann, Rauber, Ruenger (2004).
 #include "algorithms/algorithms.h"
 #include "algorithms/grid_parts.h"
+#include "patterns/blocks.h"
 
 namespace unisono::gather {
 
@@ -13,9 +14,10 @@ void grid(Builder& b) {
   const Args& args = b.args();
   const int column = grid.column(args.root);
   const auto in_row = parts.in_row(args.recv, parts.row());
+  UserRuns output(b, {args.recv, {b.size()}}, kOutput);
   Slice all, row;
   if (args.is_root()) {
-    all = parts.staged_output();
+    all = output.place(0, b.size());
     row = parts.row_of(all, args.recv, parts.row());
   } else if (parts.leads(column)) {
     row = b.scratch(sum(in_row));
@@ -23,7 +25,7 @@ void grid(Builder& b) {
   parts.first_in_row().gather(grid.leader(parts.row(), column), in_row, b.input(), row);
   if (parts.leads(column))
     parts.among_leaders(column).gather(grid.row(args.root), parts.by_row(args.recv), row, all);
-  if (args.is_root()) parts.spread(all);
+  output.unpack();
 }
 
 }  // namespace unisono::gather

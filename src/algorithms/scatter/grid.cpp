@@ -4,28 +4,9 @@
 // Source: Kuehnemann, Rauber, Ruenger (2004).
 #include "algorithms/algorithms.h"
 #include "algorithms/grid_parts.h"
+#include "patterns/blocks.h"
 
 namespace unisono::scatter {
-
-namespace {
-
-/// The root's blocks one behind the other.
-Slice staged_input(Builder& b) {
-  const Layout& blocks = b.args().send;
-  const Count total = blocks.total(0, b.size());
-  const Count begin = b.args().input_block(0).offset;
-  bool adjacent = true;
-  for (Count i = 0, at = begin; i < b.size(); at += blocks.length(static_cast<int>(i++)))
-    adjacent = adjacent && b.args().input_block(static_cast<int>(i)).offset == at;
-  if (adjacent) return {kInput, begin, total};
-  const Slice all = b.scratch(total);
-  Count at = 0;
-  for (int i = 0; i < b.size(); at += blocks.length(i++))
-    b.copy(b.args().input_block(i), all.part(at, blocks.length(i)));
-  return all;
-}
-
-}  // namespace
 
 void grid(Builder& b) {
   const GridParts parts(b);
@@ -35,7 +16,7 @@ void grid(Builder& b) {
   const auto in_row = parts.in_row(args.send, parts.row());
   Slice all, row;
   if (args.is_root()) {
-    all = staged_input(b);
+    all = UserRuns(b, {args.send, {b.size()}}, kInput).packed(0, b.size());
     row = parts.row_of(all, args.send, parts.row());
   } else if (parts.leads(column)) {
     row = b.scratch(sum(in_row));
