@@ -21,6 +21,7 @@ from rich.text import Text
 from unisono import machine, places
 from unisono.compare.words import BUSY
 from unisono.errors import UnisonoError
+from unisono.files import write_json
 
 from experiments import testbeds
 from experiments.testbeds import Json, Run, Simulated, Testbed
@@ -92,10 +93,7 @@ def measure(testbed: Testbed, run: Run, silence: float, fresh: bool = False) -> 
     result = printed_object(outcome.output, who)
     STORE.mkdir(parents=True, exist_ok=True)
     date = datetime.now(UTC).isoformat(timespec="seconds")
-    following = kept.with_suffix(".part")
-    document = {"key": key, "date": date, "busy_before": busy, "result": result}
-    following.write_text(json.dumps(document, indent=1) + "\n")
-    following.replace(kept)
+    write_json({"key": key, "date": date, "busy_before": busy, "result": result}, kept)
     return result
 
 

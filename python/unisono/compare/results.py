@@ -8,6 +8,7 @@ from typing import Any
 from unisono.catalogue import format_size
 from unisono.compare.limits import SIZED, Sized
 from unisono.errors import UnisonoError
+from unisono.files import write_json
 
 SCHEMA = "unisono-compare"
 SCHEMA_VERSION = 1  # rises when a reader of the former form would misread the new one
@@ -206,14 +207,7 @@ def from_json(body: Json) -> Comparison:
 
 
 def save(comparison: Comparison, path: Path) -> None:
-    """Replaces the file as a whole: a kill in the middle leaves the former one."""
-    following = path.with_name(path.name + ".part")
-    try:
-        following.write_text(json.dumps(to_json(comparison), indent=1) + "\n")
-        following.replace(path)
-    except OSError as error:
-        following.unlink(missing_ok=True)
-        raise UnisonoError(f"{path}: cannot be written: {error.strerror}") from error
+    write_json(to_json(comparison), path)
 
 
 def load(path: Path) -> Comparison:

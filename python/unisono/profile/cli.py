@@ -1,6 +1,5 @@
 """The commands `unisono profile` and `unisono explain`."""
 
-import json
 import time
 from pathlib import Path
 from typing import Annotated
@@ -12,6 +11,7 @@ from rich.text import Text
 from unisono import beds, places
 from unisono.compare.matrix import parse_collectives, parse_size
 from unisono.errors import UnisonoError
+from unisono.files import write_json
 from unisono.profile import check as check_module
 from unisono.profile import document, terminal
 from unisono.profile.document import Environment, Profile
@@ -101,7 +101,7 @@ def verify(
         out.print(f"interrupted: {len(verdicts)} of {cells} cells")
     terminal.show_verdicts(verdicts, out)
     if json_file:
-        json_file.write_text(json.dumps(to_json(environment, verdicts), indent=1) + "\n")
+        write_json(to_json(environment, verdicts), json_file)
         out.print(f"wrote {json_file}", soft_wrap=True)
     told = summary(verdicts)
     if told["failed"] or told["slower_than_0.97_of_native"] or len(verdicts) < cells:

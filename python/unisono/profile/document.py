@@ -1,6 +1,5 @@
 """A profile and its JSON form (docs/reference/profile.md). Times in seconds, sizes in bytes."""
 
-import json
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
@@ -9,7 +8,7 @@ from typing import Any
 
 from unisono import __version__
 from unisono.compare.results import Estimate
-from unisono.errors import UnisonoError
+from unisono.files import write_json
 
 FORMAT = "unisono-profile"
 VERSION = 1
@@ -184,10 +183,4 @@ def from_json(data: Json) -> Profile:
 
 
 def save(profile: Profile, path: Path) -> None:
-    """As a whole: a reader, or a crash, never leaves half a profile."""
-    part = path.with_name(path.name + ".part")
-    try:
-        part.write_text(json.dumps(to_json(profile), indent=1) + "\n")
-        part.replace(path)
-    except OSError as error:
-        raise UnisonoError(f"{path}: {error.strerror}") from error
+    write_json(to_json(profile), path)

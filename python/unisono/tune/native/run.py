@@ -1,6 +1,5 @@
 """Tunes, writes the file, verifies it, and says how to use it."""
 
-import json
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -11,6 +10,7 @@ from typing import Any
 from unisono import beds, places
 from unisono.compare.limits import SIZED, Sized
 from unisono.errors import UnisonoError
+from unisono.files import write_json
 from unisono.tune.native import verify
 from unisono.tune.native.bench import Bench
 from unisono.tune.native.choose import Ratio
@@ -192,4 +192,4 @@ def save(result: Result, options: Options, setup: Mapping[str, Any]) -> None:
         "notes": result.notes,
         "cells": [asdict(row) for row in result.rows],
     }
-    options.report.write_text(json.dumps(body, indent=1) + "\n")
+    write_json(body, options.report)
