@@ -27,7 +27,7 @@ MPI_LAYERS = {"runtime", "interpose", "tools"}
 NO_MPI = ("src/interpose/stub/", "src/tools/schedule/", "src/tools/model/", "src/tools/unisono_exec")
 # Third-party headers by layer; the preload library holds nothing that it does not need.
 LIBRARIES = {
-    "nlohmann/": {"schedule", "model", "select", "tools"},
+    "nlohmann/": {"schedule", "model", "select", "trace", "tools"},
     "CLI/": {"tools"},
     "fmt/": {"tools"},
 }
