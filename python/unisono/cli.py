@@ -19,6 +19,7 @@ from unisono.lab.cli import app as lab_app
 from unisono.profile.cli import app as profile_app
 from unisono.profile.cli import explain
 from unisono.sim.cli import sim
+from unisono.trace.report_cli import report
 from unisono.tune.cli import tune
 
 app = typer.Typer(
@@ -33,6 +34,7 @@ app.command()(compare)
 app.command()(tune)
 app.add_typer(profile_app, name="profile")
 app.command()(explain)
+app.command()(report)
 app.command(context_settings={"allow_interspersed_args": False})(sim)
 console = Console(highlight=False)
 errors = Console(stderr=True, highlight=False)

@@ -1,0 +1,171 @@
+"""Traces for other tools: a row or an event for each call of each rank, streamed rank by rank."""
+
+import csv
+import json
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unisono.errors import UnisonoError
+from unisono.trace.reader import IN_PLACE, Events, Rank, Trace, read
+from unisono.trace.sites import Sites
+
+BLOCK = 1 << 16  # events that are in memory
+COLUMNS = (
+    *("rank", "collective", "begin_ns", "end_ns", "clock_error_ns", "bytes", "communicator", "sequence"),
+    *("root", "algorithm", "in_place", "thread", "site", "function"),
+)
+
+
+def write(folder: Path, form: str, output: Path) -> int:
+    """Writes `output`, as a whole or not at all. Returns the number of events."""
+    writers: dict[str, Callable[[Trace, Path], None]] = {
+        "parquet": write_parquet,
+        "csv": write_csv,
+        "perfetto": write_perfetto,
+    }
+    if form not in writers:
+        raise UnisonoError(f"--to {form}: valid are {', '.join(writers)}")
+    trace = read(folder)
+    part = output.with_name(output.name + ".part")
+    try:
+        writers[form](trace, part)
+        part.replace(output)
+    except OSError as error:
+        raise UnisonoError(f"{output}: cannot be written: {error.strerror}") from error
+    finally:
+        part.unlink(missing_ok=True)
+    return trace.events
+
+
+class Tables:
+    """Columns of blocks of events, times in ns on rank 0's clock. `end_ns` 0: never left."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.trace, self.sites = trace, Sites()
+        for rank in trace.ranks.values():
+            for start in range(0, len(rank.events), BLOCK):
+                self.sites.numbers(rank, rank.events["site"][start : start + BLOCK])
+        self.places = self.sites.places(trace, self.sites.number.values())
+
+    def blocks(self, rank: Rank) -> Iterator[dict[str, NDArray[Any] | list[Any]]]:
+        for start in range(0, len(rank.events), BLOCK):
+            yield self.block(rank, rank.events[start : start + BLOCK])
+
+    def block(self, rank: Rank, events: Events) -> dict[str, NDArray[Any] | list[Any]]:
+        begin = rank.clock.corrected(events["begin_ns"])
+        left = events["end_ns"] > 0
+        places = [self.places[int(n)] for n in self.sites.numbers(rank, events["site"])]
+        return {
+            "rank": np.full(len(events), rank.rank),
+            "collective": named(self.trace.collectives, events["collective"]),
+            "begin_ns": begin,
+            "end_ns": np.where(left, begin + events["end_ns"] - events["begin_ns"], 0),
+            "clock_error_ns": np.rint(rank.clock.error(events["begin_ns"])).astype(np.int64),
+            "bytes": events["bytes"],
+            "communicator": [communicator_text(rank, int(n)) for n in events["communicator"]],
+            "sequence": events["sequence"],
+            "root": events["root"],
+            "algorithm": [rank.algorithms.get(int(n), "native") for n in events["algorithm"]],
+            "in_place": (events["flags"] & IN_PLACE) != 0,
+            "thread": events["thread"],
+            "site": [place.text for place in places],
+            "function": [place.function for place in places],
+        }
+
+
+def named(names: Sequence[str], numbers: NDArray[Any]) -> list[str]:
+    return [names[n] if n < len(names) else f"collective {n}" for n in map(int, numbers)]
+
+
+def communicator_text(rank: Rank, number: int) -> str:
+    known = rank.communicators.get(number)
+    if known is None:
+        return f"{number}"
+    return known.name or f"{number} of {len(known.ranks)} ranks"
+
+
+def rows(columns: dict[str, NDArray[Any] | list[Any]]) -> Iterator[tuple[Any, ...]]:
+    plain = (c if isinstance(c, list) else c.tolist() for c in (columns[name] for name in COLUMNS))
+    return zip(*plain, strict=True)
+
+
+def write_csv(trace: Trace, path: Path) -> None:
+    tables = Tables(trace)
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(COLUMNS)
+        for rank in trace.ranks.values():
+            for block in tables.blocks(rank):
+                writer.writerows(rows(block))
+
+
+def write_parquet(trace: Trace, path: Path) -> None:
+    try:
+        import pyarrow  # noqa: PLC0415 - optional, and large
+        from pyarrow import parquet  # noqa: PLC0415
+    except ImportError as error:
+        raise UnisonoError("--to parquet needs pyarrow: pip install pyarrow, or take --to csv") from error
+    tables = Tables(trace)
+    writer = None
+    try:
+        for rank in trace.ranks.values():
+            for block in tables.blocks(rank):
+                table = pyarrow.table(block)
+                writer = writer or parquet.ParquetWriter(path, table.schema)
+                writer.write_table(table)
+        if writer is None:
+            raise UnisonoError(f"{trace.folder}: holds no event")
+    finally:
+        if writer is not None:
+            writer.close()
+
+
+def write_perfetto(trace: Trace, path: Path) -> None:
+    """Chrome's trace event format, which ui.perfetto.dev reads: a process per rank, a track per thread."""
+    tables = Tables(trace)
+    origin = min(
+        (
+            int(rank.clock.corrected(rank.events["begin_ns"][:1])[0])
+            for rank in trace.ranks.values()
+            if len(rank.events)
+        ),
+        default=0,
+    )
+    with path.open("w") as file:
+        file.write('{"displayTimeUnit":"ns","traceEvents":[')
+        comma = ""
+        for rank in trace.ranks.values():
+            name = {
+                "name": "process_name",
+                "ph": "M",
+                "pid": rank.rank,
+                "args": {"name": f"rank {rank.rank}"},
+            }
+            file.write(comma + json.dumps(name))
+            comma = ",\n"
+            for block in tables.blocks(rank):
+                for row in rows(block):
+                    file.write(
+                        comma + json.dumps(perfetto_event(dict(zip(COLUMNS, row, strict=True)), origin))
+                    )
+        file.write("]}\n")
+
+
+def perfetto_event(row: dict[str, Any], origin: int) -> dict[str, Any]:
+    """Begin without end for a call that was never left: it is drawn to the end of the trace."""
+    shown = ("bytes", "communicator", "sequence", "root", "algorithm", "site", "function")
+    made = {
+        "name": "MPI_" + row["collective"].capitalize(),
+        "ph": "X" if row["end_ns"] else "B",
+        "pid": row["rank"],
+        "tid": row["thread"],
+        "ts": (row["begin_ns"] - origin) / 1000,
+        "args": {key: row[key] for key in shown},
+    }
+    if row["end_ns"]:
+        made["dur"] = (row["end_ns"] - row["begin_ns"]) / 1000
+    return made

@@ -1,0 +1,109 @@
+"""A report as one HTML page that needs nothing beside itself."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import jinja2
+import numpy as np
+from markupsafe import Markup
+
+from unisono.errors import UnisonoError
+from unisono.trace import figures, verdict
+from unisono.trace.figures import LANES, POINTS
+from unisono.trace.summary import (
+    COVER,
+    LEAST,
+    OFTEN,
+    SMALL_BYTES,
+    Site,
+    Summary,
+    collective_name,
+    distribution,
+)
+from unisono.trace.terminal import class_text, error_text, headline, left_out
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A call site with its figures."""
+
+    site: Site
+    series: Markup
+    sampled: bool
+    timeline: Markup
+    lanes_left_out: int
+
+
+def render(summary: Summary, top: int) -> str:
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("unisono.trace", "."),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    environment.filters |= {
+        "time": verdict.time_text,
+        "factor": verdict.factor_text,
+        "percent": verdict.percent,
+        "mpi": collective_name,
+    }
+    analysis = summary.analysis
+    return environment.get_template("page.html.j2").render(
+        summary=summary,
+        analysis=analysis,
+        trace=analysis.trace,
+        start=analysis.trace.first.start,
+        hosts=len({rank.host for rank in analysis.trace.ranks.values()}),
+        headline=headline(analysis.trace),
+        notes=[*analysis.trace.notes, *left_out(analysis)],
+        clocks=error_text(summary.whole) if summary.whole else "",
+        bars=classes(summary),
+        drawn=[draw(site) for site in summary.sites[:top]],
+        verdict=verdict.verdict,
+        shares=verdict.shares,
+        bytes_text=verdict.bytes_text,
+        title=verdict.title,
+        late_text=verdict.late_text,
+        small=SMALL_BYTES,
+        rule={"often": OFTEN, "least": LEAST, "cover": COVER},
+        most_points=POINTS,
+        most_lanes=LANES,
+    )
+
+
+def classes(summary: Summary) -> Markup:
+    found = distribution(summary.analysis.calls)
+    if not found:
+        return Markup("")
+    names = [class_text(number) for number in range(len(found))]
+    drawn = [
+        (f"messages up to {SMALL_BYTES} B", "average", [row[1] for row in found]),
+        ("larger", "worst", [row[2] for row in found]),
+    ]
+    return Markup(figures.bars(names, drawn))
+
+
+def draw(site: Site) -> Drawn:
+    calls = site.calls
+    one_way = calls["one_way"].astype(float)
+    factor = not np.isnan(one_way).any()
+    scale = one_way if factor else np.ones(len(calls))
+    series = figures.series(
+        calls["worst"] / scale, calls["average"] / scale, site.phases, float(np.median(scale)), factor
+    )
+    worst = site.row.worst
+    return Drawn(
+        site,
+        Markup(series),
+        len(calls) > POINTS,
+        Markup(figures.timeline(worst) if worst else ""),
+        max(0, len(worst.members) - LANES) if worst else 0,
+    )
+
+
+def write(summary: Summary, path: Path, top: int) -> None:
+    try:
+        path.write_text(render(summary, top))
+    except OSError as error:
+        raise UnisonoError(f"{path}: cannot be written: {error.strerror}") from error
