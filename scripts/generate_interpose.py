@@ -164,7 +164,9 @@ ENTRY int {name}({c.declare(large)}) {{
   using Native = Next<"{name}", decltype({name}){fallback}>;
   if (!is_candidate(Collective::{c.enumerator})) return Native::call({c.arguments});
   {c.call("{0}")}
-  return dispatch_or_pass_on<Native>(call, {c.arguments});
+  const Look look = look_at(call);
+  if (!look) return Native::call({c.arguments});
+  return dispatch_or_pass_on<Native>(call, look, {c.arguments});
 }}
 """
 
@@ -217,8 +219,9 @@ def entry_points(collectives: list[Collective]) -> str:
     out += """
 /// Out of line, so that the entry points save no registers for it when they pass a call on.
 template <class Native, class... Arguments>
-[[gnu::noinline]] int dispatch_or_pass_on(const Call& call, Arguments... arguments) {
-  const auto code = dispatch(call);
+[[gnu::noinline]] int dispatch_or_pass_on(const Call& call, const Look& look,
+                                          Arguments... arguments) {
+  const auto code = dispatch(call, look);
   return code ? *code : Native::call(arguments...);
 }
 
@@ -253,7 +256,8 @@ def fortran_entry(c: Collective) -> str:
     run = f"""
 [[gnu::noinline]] static bool run_{c.enumerator}({declaration}, int* ierror) {{
 {arrays}  {c.call()}
-  return fortran::finish(dispatch(call), ierror);
+  const Look look = look_at(call);
+  return look && fortran::finish(dispatch(call, look), ierror);
 }}
 """
     plain = f"""

@@ -40,7 +40,7 @@ const char* unisono_error(void) { return t_error; }
 
 void unisono_counts(unsigned long long* own, unsigned long long* native) {
   *own = unisono::Engine::instance().own_calls();
-  *native = unisono::Engine::instance().left_calls();
+  *native = unisono::g_left_calls.load(std::memory_order_relaxed);
 }
 
 }  // extern "C"

@@ -12,10 +12,11 @@ constinit std::atomic<CollectiveSet> g_candidates{0};
 // Nothing thrown may reach the program's C code. Whatever fails inside a collective that other
 // ranks may have begun cannot be handed to the MPI library any more: it is an error of the
 // communicator.
-std::optional<int> dispatch(const Call& call) {
+std::optional<int> dispatch(const Call& call, const Look& look) {
   int error = MPI_SUCCESS;
   try {
-    const std::optional<int> rc = Engine::instance().run(call);
+    if (look.failed) throw std::bad_alloc();
+    const std::optional<int> rc = Engine::instance().run(call, look);
     if (!rc || *rc == MPI_SUCCESS) return rc;
     error = *rc;
   } catch (const std::bad_alloc&) {

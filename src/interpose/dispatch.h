@@ -3,7 +3,7 @@
 #include <atomic>
 #include <optional>
 
-#include "runtime/call.h"
+#include "runtime/look.h"
 
 namespace unisono {
 
@@ -15,9 +15,9 @@ inline bool is_candidate(Collective c) {
   return contains(g_candidates.load(std::memory_order_relaxed), c);
 }
 
-/// Runs the call if Unisono is to run it: then the MPI error code. Nothing: the caller hands it to
-/// the MPI library.
-std::optional<int> dispatch(const Call& call);
+/// Runs the call that was looked at, if Unisono is to run it: then the MPI error code. Nothing: the
+/// caller hands it to the MPI library.
+std::optional<int> dispatch(const Call& call, const Look& look);
 
 /// After MPI_Init(_thread) succeeded on MPI_COMM_WORLD, and before MPI_Finalize.
 void on_init();

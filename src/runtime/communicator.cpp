@@ -1,15 +1,12 @@
 #include "runtime/communicator.h"
 
 #include <algorithm>
-#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <numeric>
 #include <utility>
 #include <vector>
-
-#include "runtime/threads.h"
 
 namespace unisono {
 
@@ -41,11 +38,8 @@ Registry& registry() {
   return all;
 }
 
-// Counts freed communicators, whose handles may come again and stand for others.
-std::atomic<unsigned long> g_forgotten{0};
-
 int forget(MPI_Comm, int, void* value, void*) {
-  g_forgotten.fetch_add(1, std::memory_order_release);
+  g_forgotten_communicators.fetch_add(1, std::memory_order_release);
   delete static_cast<Communicator*>(value);
   return MPI_SUCCESS;
 }
@@ -87,20 +81,16 @@ void give_room(int communicators) {
   all.own -= static_cast<std::size_t>(communicators);
 }
 
-/// Programs call many collectives in a row on one communicator: this saves the look-up.
-struct Last {
-  MPI_Comm comm;
-  unsigned long forgotten;
-  Communicator* state;  // null: there is none
-};
-constinit thread_local Last t_last{};
-constinit Last g_last{};
+constinit thread_local LastCommunicator t_last_communicator{};
 
 }  // namespace
 
-Communicator* Communicator::of(MPI_Comm comm) {
-  Last& last = g_several_threads ? t_last : g_last;
-  const unsigned long forgotten = g_forgotten.load(std::memory_order_acquire);
+constinit LastCommunicator g_last_communicator{};
+constinit std::atomic<unsigned long> g_forgotten_communicators{0};
+
+Communicator* Communicator::look_up(MPI_Comm comm) {
+  LastCommunicator& last = g_several_threads ? t_last_communicator : g_last_communicator;
+  const unsigned long forgotten = g_forgotten_communicators.load(std::memory_order_acquire);
   if (last.comm == comm && last.forgotten == forgotten && last.state != nullptr) return last.state;
   if (comm == MPI_COMM_NULL || g_keyval == MPI_KEYVAL_INVALID) return nullptr;
   void* known = nullptr;
@@ -125,6 +115,7 @@ Communicator::Communicator(MPI_Comm comm) : comm_(comm), plans_(g_plan_cache_byt
   const std::vector<int> ranks = world_ranks(comm, size_);
   eligible_ = inter == 0 && !ranks.empty();
   if (eligible_) nodes_ = count_nodes(ranks);
+  reach_.fill(eligible_ && size_ > 1 ? ByteRange::all() : ByteRange());
   Registry& all = registry();
   const std::lock_guard lock(all.mutex);
   age_ = all.made++;
@@ -138,6 +129,22 @@ Communicator::~Communicator() {
     all.states.erase(age_);
   }
   free_own();
+}
+
+void Communicator::learn_reach(const Selector& selector) {
+  knows_reach_ = true;
+  for (int c = 0; c < kCollectives; ++c)
+    reach_[static_cast<std::size_t>(c)] = selector.reach(static_cast<Collective>(c), size_, nodes_);
+}
+
+void forget_reaches() {
+  Registry& all = registry();
+  const std::lock_guard lock(all.mutex);
+  for (const auto& [age, state] : all.states) {
+    if (!state->knows_reach_) continue;
+    state->knows_reach_ = false;
+    state->reach_.fill(ByteRange::all());
+  }
 }
 
 void Communicator::free_own() {

@@ -2,6 +2,8 @@
 #pragma once
 #include <mpi.h>
 
+#include <array>
+#include <atomic>
 #include <map>
 #include <set>
 #include <string>
@@ -12,15 +14,34 @@
 #include "runtime/executor.h"
 #include "runtime/groups.h"
 #include "runtime/plan.h"
+#include "runtime/threads.h"
 #include "schedule/collective.h"
+#include "select/selector.h"
 
 namespace unisono {
+
+class Communicator;
+
+/// Programs call many collectives in a row on one communicator: this saves the look-up.
+struct LastCommunicator {
+  MPI_Comm comm;
+  unsigned long forgotten;
+  Communicator* state;  // null: there is none
+};
+extern constinit LastCommunicator g_last_communicator;  ///< where one thread calls at a time
+/// Counts freed communicators, whose handles may come again and stand for others.
+extern constinit std::atomic<unsigned long> g_forgotten_communicators;
 
 class Communicator {
  public:
   /// The state of `comm`, made at the first use. Local. nullptr for MPI_COMM_NULL and when the
   /// attribute cannot be set.
-  static Communicator* of(MPI_Comm comm);
+  static Communicator* of(MPI_Comm comm) {
+    const LastCommunicator& last = g_last_communicator;
+    const bool same = !g_several_threads && last.state != nullptr && last.comm == comm &&
+                      last.forgotten == g_forgotten_communicators.load(std::memory_order_relaxed);
+    return same ? last.state : look_up(comm);
+  }
 
   int rank() const { return rank_; }
   int size() const { return size_; }
@@ -30,6 +51,11 @@ class Communicator {
   /// all its ranks: a rank of another MPI_COMM_WORLD is foreign to some rank, and every rank sees
   /// the whole group.
   bool eligible() const { return eligible_; }
+  /// The bytes for which a call of this collective may be anything but the MPI library's: all until
+  /// learn_reach, none where nobody is eligible or there is one rank.
+  const ByteRange& reach(Collective c) const { return reach_[static_cast<std::size_t>(c)]; }
+  bool knows_reach() const { return knows_reach_; }
+  void learn_reach(const Selector& selector);
 
   /// The private duplicate, made at the first request. Collective over the communicator; the answer
   /// is the same on all ranks: MPI_COMM_NULL when some rank has no room for another communicator.
@@ -61,6 +87,7 @@ class Communicator {
 
  private:
   explicit Communicator(MPI_Comm comm);
+  static Communicator* look_up(MPI_Comm comm);
   void free_own();
   bool all_agree(bool own_answer) const;
   bool take_room(int communicators) const;
@@ -70,6 +97,8 @@ class Communicator {
   int size_ = 1;
   int nodes_ = 1;
   bool eligible_ = false;
+  bool knows_reach_ = false;
+  std::array<ByteRange, kCollectives> reach_;
   MPI_Comm own_ = MPI_COMM_NULL;
   bool asked_ = false;  // own() has been decided
   Groups groups_;
@@ -83,11 +112,14 @@ class Communicator {
   std::set<std::string> said_;
 
   friend void stop_communicators();
+  friend void forget_reaches();
 };
 
 /// Collective over MPI_COMM_WORLD. Until then, and after stop, no communicator is eligible.
 /// `nodes`: of every rank of MPI_COMM_WORLD; or empty, when nobody will ask.
 void start_communicators(std::size_t plan_cache_bytes, std::vector<int> nodes = {});
+/// The selector has changed. No call is under way.
+void forget_reaches();
 /// Frees all private duplicates. Collective over MPI_COMM_WORLD; call before MPI_Finalize.
 void stop_communicators();
 

@@ -1,7 +1,6 @@
 #include "runtime/datatype.h"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -9,7 +8,6 @@
 
 #include "runtime/complex_parts.h"
 #include "runtime/recipe.h"
-#include "runtime/threads.h"
 
 namespace unisono {
 
@@ -74,25 +72,17 @@ const TypeFacts& keep_predefined(MPI_Datatype type, const TypeFacts& facts) {
   return all.try_emplace(type, facts).first->second;
 }
 
-/// The predefined datatypes met last. Filled at compile time: a look at a variable
-/// that must be initialized first costs as much as the search.
-struct Recent {
-  MPI_Datatype type;
-  const TypeFacts* facts;  // null: empty
-};
-struct Recents {
-  std::array<Recent, 8> types;
-  std::size_t oldest;
-};
-constinit thread_local Recents t_recents{};
-constinit Recents g_recents{};
+// Filled at compile time: a look at a variable that must be initialized first costs as much as the
+// search.
+constinit thread_local RecentTypes t_recent_types{};
 
 }  // namespace
 
-const TypeFacts& facts_of(MPI_Datatype type) {
-  Recents& recents = g_several_threads ? t_recents : g_recents;
-  for (const Recent& r : recents.types)
-    if (r.type == type && r.facts != nullptr) return *r.facts;
+constinit RecentTypes g_recent_types{};
+
+const TypeFacts& look_up_facts(MPI_Datatype type) {
+  RecentTypes& recents = g_several_threads ? t_recent_types : g_recent_types;
+  if (const TypeFacts* recent = recents.find(type)) return *recent;
 
   const auto stored = [type]() -> const TypeFacts* {
     void* value = nullptr;

@@ -2,9 +2,12 @@
 #pragma once
 #include <mpi.h>
 
+#include <array>
+#include <cstddef>
 #include <optional>
 
 #include "runtime/operation.h"
+#include "runtime/threads.h"
 #include "schedule/schedule.h"
 
 namespace unisono {
@@ -26,10 +29,33 @@ struct TypeFacts {
 /// Of MPI_BYTE.
 inline constexpr TypeFacts kByteFacts{1, 0, 1, 0, 1, true, TypeKind::byte, {}};
 
+/// The predefined datatypes met last.
+struct RecentTypes {
+  struct Entry {
+    MPI_Datatype type;
+    const TypeFacts* facts;  // null: empty
+  };
+  std::array<Entry, 8> types;
+  std::size_t oldest;
+
+  const TypeFacts* find(MPI_Datatype type) const {
+    for (const Entry& entry : types)
+      if (entry.type == type && entry.facts != nullptr) return entry.facts;
+    return nullptr;
+  }
+};
+extern constinit RecentTypes g_recent_types;  ///< where one thread calls at a time
+
+/// As facts_of, where the recent types do not tell.
+const TypeFacts& look_up_facts(MPI_Datatype type);
+
 /// Derived datatypes keep their facts in an attribute, so that they are worked out once and
 /// forgotten with the type; those of predefined ones stay. Thread-safe once start_datatypes() has
 /// returned.
-const TypeFacts& facts_of(MPI_Datatype type);
+inline const TypeFacts& facts_of(MPI_Datatype type) {
+  const TypeFacts* recent = g_several_threads ? nullptr : g_recent_types.find(type);
+  return recent != nullptr ? *recent : look_up_facts(type);
+}
 
 void start_datatypes();  ///< after MPI_Init
 void stop_datatypes();   ///< before MPI_Finalize

@@ -23,6 +23,7 @@
 namespace unisono {
 
 constinit bool g_several_threads = true;
+constinit std::atomic<unsigned long long> g_left_calls{0};
 
 namespace {
 
@@ -171,34 +172,23 @@ void Engine::stop() {
 }
 
 Result<Spec> Engine::force(Collective collective, std::string_view spec) {
-  return selector_.force(collective, spec);
+  auto forced = selector_.force(collective, spec);
+  forget_reaches();
+  return forced;
 }
 
-namespace {
-
-void count(std::atomic<unsigned long long>& calls) {
-  if (g_several_threads)
-    calls.fetch_add(1, std::memory_order_relaxed);
-  else
-    calls.store(calls.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-}
-
-}  // namespace
-
-std::optional<int> Engine::run(const Call& call) {
-  const std::optional<int> rc = decide_and_run(call);
-  count(rc ? own_ : left_);
+std::optional<int> Engine::run(const Call& call, const Look& look) {
+  const std::optional<int> rc = decide_and_run(call, look);
+  count(rc ? own_ : g_left_calls);
   return rc;
 }
 
-std::optional<int> Engine::decide_and_run(const Call& call) {
+std::optional<int> Engine::decide_and_run(const Call& call, const Look& look) {
   if (!active_) return std::nullopt;
-  Communicator* communicator = Communicator::of(call.comm);
-  if (communicator == nullptr || !communicator->eligible() || communicator->size() == 1)
-    return std::nullopt;
-  const auto bytes = signature_bytes(call, communicator->rank(), communicator->size());
-  if (!bytes) return std::nullopt;
-  Facts facts{call.collective, communicator->size(), *bytes, true, communicator->nodes()};
+  Communicator* communicator = look.communicator;
+  // What is logged must be seen.
+  if (!communicator->knows_reach() && !log_decisions_) communicator->learn_reach(selector_);
+  Facts facts{call.collective, communicator->size(), look.bytes, true, communicator->nodes()};
   if (!log_decisions_ && !selector_.covers(facts)) return std::nullopt;
 
   if (is_reducing(call.collective)) {

@@ -8,8 +8,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "runtime/call.h"
-#include "runtime/communicator.h"
+#include "runtime/look.h"
 #include "select/selector.h"
 
 namespace unisono {
@@ -25,20 +24,19 @@ class Engine {
   void stop();
 
   /// Runs the call, or leaves it to the MPI library. All ranks decide alike.
-  std::optional<int> run(const Call& call);
+  std::optional<int> run(const Call& call, const Look& look);
 
   Result<Spec> force(Collective collective, std::string_view spec);
   /// The collectives of which run() might do anything.
   CollectiveSet candidates() const { return active_ ? selector_.candidates() : 0; }
 
-  /// Calls that run() ran, and those that it left to the MPI library.
+  /// Calls that run() ran; g_left_calls are the others.
   unsigned long long own_calls() const { return own_.load(std::memory_order_relaxed); }
-  unsigned long long left_calls() const { return left_.load(std::memory_order_relaxed); }
 
  private:
   void read_environment(const Result<std::string>& profile);
   bool use_profile(const Result<std::string>& text, const Surroundings& here);
-  std::optional<int> decide_and_run(const Call& call);
+  std::optional<int> decide_and_run(const Call& call, const Look& look);
   bool prepare_lines(Communicator& communicator, const Facts& facts, const Choice& choice);
   void report(Communicator& communicator, const Facts& facts, const Choice& choice);
   void say(const std::string& text) const;
@@ -51,7 +49,7 @@ class Engine {
   bool first_rank_ = false;  // of MPI_COMM_WORLD: the one that speaks for all
   WaitMode wait_ = WaitMode::spin;
   Selector selector_;
-  std::atomic<unsigned long long> own_{0}, left_{0};
+  std::atomic<unsigned long long> own_{0};
   std::mutex mutex_;  // guards complained_
   std::set<std::string> complained_;
 };

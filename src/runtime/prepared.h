@@ -1,7 +1,6 @@
 // From the call as the program made it to the arguments of an algorithm and the memory behind them.
 #pragma once
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "runtime/call.h"
@@ -10,10 +9,6 @@
 #include "schedule/args.h"
 
 namespace unisono {
-
-/// Bytes of the signature of one call, as in select's Facts. Nothing when the arguments are such
-/// that the MPI library should judge them (a negative count, no such root, ...).
-std::optional<Count> signature_bytes(const Call& call, int rank, int size);
 
 /// Data that is only moved is counted in bytes of the signature, because ranks may describe the
 /// same signature by different datatypes; types that are not dense are packed beforehand and

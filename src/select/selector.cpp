@@ -25,13 +25,6 @@ auto order(const ProfileCell& cell) { return std::tuple(cell.ranks, cell.nodes, 
 
 }  // namespace
 
-void Selector::Reach::include(int fewest, int most, Count least, Count largest) {
-  least_ranks = std::min(least_ranks, fewest);
-  most_ranks = std::max(most_ranks, most);
-  least_bytes = std::min(least_bytes, least);
-  most_bytes = std::max(most_bytes, largest);
-}
-
 std::array<Spec, kCollectives> Selector::filled() {
   std::array<Spec, kCollectives> specs;
   for (Spec& spec : specs) spec.is_default = true;
@@ -44,8 +37,6 @@ Selector::Selector(std::string_view flavour, Place place) {
     const auto spec = parse_spec(row.collective, row.spec);
     assert(spec && "a row of the table of defaults names no algorithm");
     cells_[index(row.collective)].push_back({&row, *spec});
-    reach_[index(row.collective)].include(row.least_ranks, row.most_ranks, row.least_bytes,
-                                          row.most_bytes);
   }
 }
 
@@ -53,11 +44,7 @@ void Selector::use(std::vector<ProfileCell> cells, std::string_view file) {
   profile_name_ = "profile " + std::string(file);
   std::sort(cells.begin(), cells.end(),
             [](const auto& a, const auto& b) { return order(a) < order(b); });
-  for (const ProfileCell& cell : cells) {
-    profile_[index(cell.collective)].push_back(cell);
-    reach_[index(cell.collective)].include(cell.ranks, cell.ranks, cell.least_bytes,
-                                           cell.most_bytes);
-  }
+  for (const ProfileCell& cell : cells) profile_[index(cell.collective)].push_back(cell);
 }
 
 const ProfileCell* Selector::profiled(const Facts& facts) const {
@@ -90,7 +77,20 @@ CollectiveSet Selector::candidates() const {
   return set;
 }
 
-bool Selector::finds(const Facts& facts) const {
+ByteRange Selector::reach(Collective collective, int size, int nodes) const {
+  const Spec& forced = forced_[index(collective)];
+  if (!forced.is_default) return forced.is_native() ? ByteRange() : ByteRange::all();
+  ByteRange range;
+  for (const ProfileCell& cell : profile_[index(collective)])
+    if (cell.ranks == size && cell.nodes == nodes && !cell.spec.is_native())
+      range.include(cell.least_bytes, cell.most_bytes);
+  for (const auto& [row, spec] : cells_[index(collective)])
+    if (size >= row->least_ranks && size <= row->most_ranks)
+      range.include(row->least_bytes, row->most_bytes);
+  return range;
+}
+
+bool Selector::covers(const Facts& facts) const {
   const Spec& forced = forced_[index(facts.collective)];
   if (!forced.is_default) return !forced.is_native();
   if (const ProfileCell* cell = profiled(facts)) return !cell->spec.is_native();

@@ -1,6 +1,7 @@
 // Which algorithm runs a call: forced by the user, else the profile's, else the table of defaults',
 // else the MPI library's own. Decides by facts equal on all ranks only.
 #pragma once
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <string>
@@ -26,6 +27,18 @@ struct Facts {
   int nodes = 1;  ///< that the ranks are on; counts in profiles only
 };
 
+/// Of signatures; empty unless said otherwise.
+struct ByteRange {
+  Count least = std::numeric_limits<Count>::max(), most = -1;
+
+  static constexpr ByteRange all() { return {0, std::numeric_limits<Count>::max()}; }
+  bool holds(Count bytes) const { return bytes >= least && bytes <= most; }
+  void include(Count from, Count to) {
+    least = std::min(least, from);
+    most = std::max(most, to);
+  }
+};
+
 struct Choice {
   const Algorithm* algorithm = nullptr;  ///< nullptr: the MPI library's own
   Params params;
@@ -47,12 +60,11 @@ class Selector {
   Result<Spec> force(Collective collective, std::string_view text);
   /// The collectives that choose() might not leave to the MPI library.
   CollectiveSet candidates() const;
-  /// Whether choose() might not leave such a call to the MPI library, whatever the operation: a
-  /// cheap first look.
-  bool covers(const Facts& facts) const {
-    const auto c = static_cast<std::size_t>(facts.collective);
-    return (reach_[c].holds(facts) || !forced_[c].is_default) && finds(facts);
-  }
+  /// The bytes for which choose() might not leave a call on so many ranks and nodes to the MPI
+  /// library: outside it does, so that most calls that are left are left by a look at this alone.
+  ByteRange reach(Collective collective, int size, int nodes) const;
+  /// Whether choose() might not leave such a call to the MPI library, whatever the operation.
+  bool covers(const Facts& facts) const;
   /// Never returns an algorithm that cannot serve the call; `why` then tells what it lacks.
   Choice choose(const Facts& facts) const;
 
@@ -61,24 +73,11 @@ class Selector {
     const Default* row;
     Spec spec;
   };
-  /// What lies outside is nobody's: most calls that are left are left by this look alone.
-  struct Reach {
-    int least_ranks = std::numeric_limits<int>::max(), most_ranks = 0;
-    Count least_bytes = std::numeric_limits<Count>::max(), most_bytes = -1;
-
-    void include(int fewest, int most, Count least, Count largest);
-    bool holds(const Facts& facts) const {
-      return facts.size >= least_ranks && facts.size <= most_ranks && facts.bytes >= least_bytes &&
-             facts.bytes <= most_bytes;
-    }
-  };
   std::array<Spec, kCollectives> forced_ = filled();
-  std::array<Reach, kCollectives> reach_;  // of the two following
   std::array<std::vector<Cell>, kCollectives> cells_;
   std::array<std::vector<ProfileCell>, kCollectives> profile_;  // sorted by ranks, nodes, bytes
   std::string profile_name_;
 
-  bool finds(const Facts& facts) const;
   const ProfileCell* profiled(const Facts& facts) const;
   static std::array<Spec, kCollectives> filled();
 };

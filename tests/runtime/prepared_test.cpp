@@ -4,6 +4,8 @@
 
 #include <array>
 
+#include "runtime/signature.h"
+
 namespace unisono {
 namespace {
 

@@ -78,6 +78,7 @@ TEST(Profile, HoldsFromEndToEnd) {
   for (const Count bytes : {17, 18, 4095, 4096}) {
     EXPECT_EQ(chosen(selector, facts(Collective::bcast, bytes)), "binomial by profile mine.json");
     EXPECT_TRUE(selector.covers(facts(Collective::bcast, bytes)));
+    EXPECT_TRUE(selector.reach(Collective::bcast, 16, 16).holds(bytes));
   }
   for (const Count bytes : {0, 16}) {
     EXPECT_EQ(chosen(selector, facts(Collective::bcast, bytes)), "native by profile mine.json");

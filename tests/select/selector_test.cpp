@@ -23,6 +23,7 @@ TEST(Selector, CoversWhateverItChooses) {
             for (const bool commutative : {true, false})
               any |= selector.choose({collective, size, bytes, commutative}).algorithm != nullptr;
             EXPECT_TRUE(!any || selector.covers({collective, size, bytes}));
+            EXPECT_TRUE(!any || selector.reach(collective, size, 1).holds(bytes));
             chosen += any;
           }
     }

@@ -174,8 +174,9 @@ int narrow_Exscan(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datat
 
 /// Out of line, so that the entry points save no registers for it when they pass a call on.
 template <class Native, class... Arguments>
-[[gnu::noinline]] int dispatch_or_pass_on(const Call& call, Arguments... arguments) {
-  const auto code = dispatch(call);
+[[gnu::noinline]] int dispatch_or_pass_on(const Call& call, const Look& look,
+                                          Arguments... arguments) {
+  const auto code = dispatch(call, look);
   return code ? *code : Native::call(arguments...);
 }
 
@@ -185,7 +186,9 @@ ENTRY int MPI_Barrier(MPI_Comm comm) {
   using Native = Next<"MPI_Barrier", decltype(MPI_Barrier)>;
   if (!is_candidate(Collective::barrier)) return Native::call(comm);
   const Call call{.collective = Collective::barrier, .comm = comm};
-  return dispatch_or_pass_on<Native>(call, comm);
+  const Look look = look_at(call);
+  if (!look) return Native::call(comm);
+  return dispatch_or_pass_on<Native>(call, look, comm);
 }
 
 ENTRY int MPI_Bcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm) {
@@ -197,7 +200,9 @@ ENTRY int MPI_Bcast(void* buffer, int count, MPI_Datatype datatype, int root, MP
                   .recvtype = datatype,
                   .root = root,
                   .comm = comm};
-  return dispatch_or_pass_on<Native>(call, buffer, count, datatype, root, comm);
+  const Look look = look_at(call);
+  if (!look) return Native::call(buffer, count, datatype, root, comm);
+  return dispatch_or_pass_on<Native>(call, look, buffer, count, datatype, root, comm);
 }
 
 ENTRY int MPI_Bcast_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root,
@@ -210,7 +215,9 @@ ENTRY int MPI_Bcast_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int 
                   .recvtype = datatype,
                   .root = root,
                   .comm = comm};
-  return dispatch_or_pass_on<Native>(call, buffer, count, datatype, root, comm);
+  const Look look = look_at(call);
+  if (!look) return Native::call(buffer, count, datatype, root, comm);
+  return dispatch_or_pass_on<Native>(call, look, buffer, count, datatype, root, comm);
 }
 
 ENTRY int MPI_Gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
@@ -227,7 +234,10 @@ ENTRY int MPI_Gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, 
                   .recvtype = recvtype,
                   .root = root,
                   .comm = comm};
-  return dispatch_or_pass_on<Native>(call, sendbuf, sendcount, sendtype, recvbuf, recvcount,
+  const Look look = look_at(call);
+  if (!look)
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+  return dispatch_or_pass_on<Native>(call, look, sendbuf, sendcount, sendtype, recvbuf, recvcount,
                                      recvtype, root, comm);
 }
 
@@ -246,7 +256,10 @@ ENTRY int MPI_Gather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype se
                   .recvtype = recvtype,
                   .root = root,
                   .comm = comm};
-  return dispatch_or_pass_on<Native>(call, sendbuf, sendcount, sendtype, recvbuf, recvcount,
+  const Look look = look_at(call);
+  if (!look)
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+  return dispatch_or_pass_on<Native>(call, look, sendbuf, sendcount, sendtype, recvbuf, recvcount,
                                      recvtype, root, comm);
 }
 
@@ -267,7 +280,11 @@ ENTRY int MPI_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
                   .recvtype = recvtype,
                   .root = root,
                   .comm = comm};
-  return dispatch_or_pass_on<Native>(call, sendbuf, sendcount, sendtype, recvbuf, recvcounts,
+  const Look look = look_at(call);
+  if (!look)
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, root,
+                        comm);
+  return dispatch_or_pass_on<Native>(call, look, sendbuf, sendcount, sendtype, recvbuf, recvcounts,
                                      rdispls, recvtype, root, comm);
 }
 
@@ -288,7 +305,11 @@ ENTRY int MPI_Gatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype s
                   .recvtype = recvtype,
                   .root = root,
                   .comm = comm};
-  return dispatch_or_pass_on<Native>(call, sendbuf, sendcount, sendtype, recvbuf, recvcounts,
+  const Look look = look_at(call);
+  if (!look)
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, root,
+                        comm);
+  return dispatch_or_pass_on<Native>(call, look, sendbuf, sendcount, sendtype, recvbuf, recvcounts,
                                      rdispls, recvtype, root, comm);
 }
 
@@ -306,7 +327,10 @@ ENTRY int MPI_Scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
                   .recvtype = recvtype,
                   .root = root,
                   .comm = comm};
-  return dispatch_or_pass_on<Native>(call, sendbuf, sendcount, sendtype, recvbuf, recvcount,
+  const Look look = look_at(call);
+  if (!look)
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+  return dispatch_or_pass_on<Native>(call, look, sendbuf, sendcount, sendtype, recvbuf, recvcount,
                                      recvtype, root, comm);
 }
 
@@ -325,7 +349,10 @@ ENTRY int MPI_Scatter_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype s
                   .recvtype = recvtype,
                   .root = root,
                   .comm = comm};
-  return dispatch_or_pass_on<Native>(call, sendbuf, sendcount, sendtype, recvbuf, recvcount,
+  const Look look = look_at(call);
+  if (!look)
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+  return dispatch_or_pass_on<Native>(call, look, sendbuf, sendcount, sendtype, recvbuf, recvcount,
                                      recvtype, root, comm);
 }
 
@@ -346,7 +373,11 @@ ENTRY int MPI_Scatterv(const void* sendbuf, const int* sendcounts, const int* sd
                   .recvtype = recvtype,
                   .root = root,
                   .comm = comm};
-  return dispatch_or_pass_on<Native>(call, sendbuf, sendcounts, sdispls, sendtype, recvbuf,
+  const Look look = look_at(call);
+  if (!look)
+    return Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcount, recvtype, root,
+                        comm);
+  return dispatch_or_pass_on<Native>(call, look, sendbuf, sendcounts, sdispls, sendtype, recvbuf,
                                      recvcount, recvtype, root, comm);
 }
 
@@ -367,7 +398,11 @@ ENTRY int MPI_Scatterv_c(const void* sendbuf, const MPI_Count* sendcounts, const
                   .recvtype = recvtype,
                   .root = root,
                   .comm = comm};
-  return dispatch_or_pass_on<Native>(call, sendbuf, sendcounts, sdispls, sendtype, recvbuf,
+  const Look look = look_at(call);
+  if (!look)
+    return Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcount, recvtype, root,
+                        comm);
+  return dispatch_or_pass_on<Native>(call, look, sendbuf, sendcounts, sdispls, sendtype, recvbuf,
                                      recvcount, recvtype, root, comm);
 }
 
@@ -384,7 +419,9 @@ ENTRY int MPI_Allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtyp
                   .recvcount = recvcount,
                   .recvtype = recvtype,
                   .comm = comm};
-  return dispatch_or_pass_on<Native>(call, sendbuf, sendcount, sendtype, recvbuf, recvcount,
+  const Look look = look_at(call);
+  if (!look) return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+  return dispatch_or_pass_on<Native>(call, look, sendbuf, sendcount, sendtype, recvbuf, recvcount,
                                      recvtype, comm);
 }
 
@@ -402,7 +439,9 @@ ENTRY int MPI_Allgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype
                   .recvcount = recvcount,
                   .recvtype = recvtype,
                   .comm = comm};
-  return dispatch_or_pass_on<Native>(call, sendbuf, sendcount, sendtype, recvbuf, recvcount,
+  const Look look = look_at(call);
+  if (!look) return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+  return dispatch_or_pass_on<Native>(call, look, sendbuf, sendcount, sendtype, recvbuf, recvcount,
                                      recvtype, comm);
 }
 
@@ -421,7 +460,10 @@ ENTRY int MPI_Allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendty
                   .rdispls = rdispls,
                   .recvtype = recvtype,
                   .comm = comm};
-  return dispatch_or_pass_on<Native>(call, sendbuf, sendcount, sendtype, recvbuf, recvcounts,
+  const Look look = look_at(call);
+  if (!look)
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
+  return dispatch_or_pass_on<Native>(call, look, sendbuf, sendcount, sendtype, recvbuf, recvcounts,
                                      rdispls, recvtype, comm);
 }
 
@@ -440,7 +482,10 @@ ENTRY int MPI_Allgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatyp
                   .rdispls = rdispls,
                   .recvtype = recvtype,
                   .comm = comm};
-  return dispatch_or_pass_on<Native>(call, sendbuf, sendcount, sendtype, recvbuf, recvcounts,
+  const Look look = look_at(call);
+  if (!look)
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
+  return dispatch_or_pass_on<Native>(call, look, sendbuf, sendcount, sendtype, recvbuf, recvcounts,
                                      rdispls, recvtype, comm);
 }
 
@@ -457,7 +502,9 @@ ENTRY int MPI_Alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype
                   .recvcount = recvcount,
                   .recvtype = recvtype,
                   .comm = comm};
-  return dispatch_or_pass_on<Native>(call, sendbuf, sendcount, sendtype, recvbuf, recvcount,
+  const Look look = look_at(call);
+  if (!look) return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+  return dispatch_or_pass_on<Native>(call, look, sendbuf, sendcount, sendtype, recvbuf, recvcount,
                                      recvtype, comm);
 }
 
@@ -474,7 +521,9 @@ ENTRY int MPI_Alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype 
                   .recvcount = recvcount,
                   .recvtype = recvtype,
                   .comm = comm};
-  return dispatch_or_pass_on<Native>(call, sendbuf, sendcount, sendtype, recvbuf, recvcount,
+  const Look look = look_at(call);
+  if (!look) return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+  return dispatch_or_pass_on<Native>(call, look, sendbuf, sendcount, sendtype, recvbuf, recvcount,
                                      recvtype, comm);
 }
 
@@ -495,7 +544,11 @@ ENTRY int MPI_Alltoallv(const void* sendbuf, const int* sendcounts, const int* s
                   .rdispls = rdispls,
                   .recvtype = recvtype,
                   .comm = comm};
-  return dispatch_or_pass_on<Native>(call, sendbuf, sendcounts, sdispls, sendtype, recvbuf,
+  const Look look = look_at(call);
+  if (!look)
+    return Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
+                        recvtype, comm);
+  return dispatch_or_pass_on<Native>(call, look, sendbuf, sendcounts, sdispls, sendtype, recvbuf,
                                      recvcounts, rdispls, recvtype, comm);
 }
 
@@ -516,7 +569,11 @@ ENTRY int MPI_Alltoallv_c(const void* sendbuf, const MPI_Count* sendcounts, cons
                   .rdispls = rdispls,
                   .recvtype = recvtype,
                   .comm = comm};
-  return dispatch_or_pass_on<Native>(call, sendbuf, sendcounts, sdispls, sendtype, recvbuf,
+  const Look look = look_at(call);
+  if (!look)
+    return Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
+                        recvtype, comm);
+  return dispatch_or_pass_on<Native>(call, look, sendbuf, sendcounts, sdispls, sendtype, recvbuf,
                                      recvcounts, rdispls, recvtype, comm);
 }
 
@@ -537,7 +594,11 @@ ENTRY int MPI_Alltoallw(const void* sendbuf, const int* sendcounts, const int* s
                   .rdispls = rdispls,
                   .recvtypes = recvtypes,
                   .comm = comm};
-  return dispatch_or_pass_on<Native>(call, sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
+  const Look look = look_at(call);
+  if (!look)
+    return Native::call(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
+                        recvtypes, comm);
+  return dispatch_or_pass_on<Native>(call, look, sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
                                      recvcounts, rdispls, recvtypes, comm);
 }
 
@@ -558,7 +619,11 @@ ENTRY int MPI_Alltoallw_c(const void* sendbuf, const MPI_Count* sendcounts, cons
                   .rdispls = rdispls,
                   .recvtypes = recvtypes,
                   .comm = comm};
-  return dispatch_or_pass_on<Native>(call, sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
+  const Look look = look_at(call);
+  if (!look)
+    return Native::call(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
+                        recvtypes, comm);
+  return dispatch_or_pass_on<Native>(call, look, sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
                                      recvcounts, rdispls, recvtypes, comm);
 }
 
@@ -575,7 +640,9 @@ ENTRY int MPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype
                   .op = op,
                   .root = root,
                   .comm = comm};
-  return dispatch_or_pass_on<Native>(call, sendbuf, recvbuf, count, datatype, op, root, comm);
+  const Look look = look_at(call);
+  if (!look) return Native::call(sendbuf, recvbuf, count, datatype, op, root, comm);
+  return dispatch_or_pass_on<Native>(call, look, sendbuf, recvbuf, count, datatype, op, root, comm);
 }
 
 ENTRY int MPI_Reduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
@@ -591,7 +658,9 @@ ENTRY int MPI_Reduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_
                   .op = op,
                   .root = root,
                   .comm = comm};
-  return dispatch_or_pass_on<Native>(call, sendbuf, recvbuf, count, datatype, op, root, comm);
+  const Look look = look_at(call);
+  if (!look) return Native::call(sendbuf, recvbuf, count, datatype, op, root, comm);
+  return dispatch_or_pass_on<Native>(call, look, sendbuf, recvbuf, count, datatype, op, root, comm);
 }
 
 ENTRY int MPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
@@ -606,7 +675,9 @@ ENTRY int MPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datat
                   .recvtype = datatype,
                   .op = op,
                   .comm = comm};
-  return dispatch_or_pass_on<Native>(call, sendbuf, recvbuf, count, datatype, op, comm);
+  const Look look = look_at(call);
+  if (!look) return Native::call(sendbuf, recvbuf, count, datatype, op, comm);
+  return dispatch_or_pass_on<Native>(call, look, sendbuf, recvbuf, count, datatype, op, comm);
 }
 
 ENTRY int MPI_Allreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count,
@@ -621,7 +692,9 @@ ENTRY int MPI_Allreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count,
                   .recvtype = datatype,
                   .op = op,
                   .comm = comm};
-  return dispatch_or_pass_on<Native>(call, sendbuf, recvbuf, count, datatype, op, comm);
+  const Look look = look_at(call);
+  if (!look) return Native::call(sendbuf, recvbuf, count, datatype, op, comm);
+  return dispatch_or_pass_on<Native>(call, look, sendbuf, recvbuf, count, datatype, op, comm);
 }
 
 ENTRY int MPI_Reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount,
@@ -636,7 +709,9 @@ ENTRY int MPI_Reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvc
                   .recvtype = datatype,
                   .op = op,
                   .comm = comm};
-  return dispatch_or_pass_on<Native>(call, sendbuf, recvbuf, recvcount, datatype, op, comm);
+  const Look look = look_at(call);
+  if (!look) return Native::call(sendbuf, recvbuf, recvcount, datatype, op, comm);
+  return dispatch_or_pass_on<Native>(call, look, sendbuf, recvbuf, recvcount, datatype, op, comm);
 }
 
 ENTRY int MPI_Reduce_scatter_block_c(const void* sendbuf, void* recvbuf, MPI_Count recvcount,
@@ -652,7 +727,9 @@ ENTRY int MPI_Reduce_scatter_block_c(const void* sendbuf, void* recvbuf, MPI_Cou
                   .recvtype = datatype,
                   .op = op,
                   .comm = comm};
-  return dispatch_or_pass_on<Native>(call, sendbuf, recvbuf, recvcount, datatype, op, comm);
+  const Look look = look_at(call);
+  if (!look) return Native::call(sendbuf, recvbuf, recvcount, datatype, op, comm);
+  return dispatch_or_pass_on<Native>(call, look, sendbuf, recvbuf, recvcount, datatype, op, comm);
 }
 
 ENTRY int MPI_Reduce_scatter(const void* sendbuf, void* recvbuf, const int* recvcounts,
@@ -667,7 +744,9 @@ ENTRY int MPI_Reduce_scatter(const void* sendbuf, void* recvbuf, const int* recv
                   .recvtype = datatype,
                   .op = op,
                   .comm = comm};
-  return dispatch_or_pass_on<Native>(call, sendbuf, recvbuf, recvcounts, datatype, op, comm);
+  const Look look = look_at(call);
+  if (!look) return Native::call(sendbuf, recvbuf, recvcounts, datatype, op, comm);
+  return dispatch_or_pass_on<Native>(call, look, sendbuf, recvbuf, recvcounts, datatype, op, comm);
 }
 
 ENTRY int MPI_Reduce_scatter_c(const void* sendbuf, void* recvbuf, const MPI_Count* recvcounts,
@@ -683,7 +762,9 @@ ENTRY int MPI_Reduce_scatter_c(const void* sendbuf, void* recvbuf, const MPI_Cou
                   .recvtype = datatype,
                   .op = op,
                   .comm = comm};
-  return dispatch_or_pass_on<Native>(call, sendbuf, recvbuf, recvcounts, datatype, op, comm);
+  const Look look = look_at(call);
+  if (!look) return Native::call(sendbuf, recvbuf, recvcounts, datatype, op, comm);
+  return dispatch_or_pass_on<Native>(call, look, sendbuf, recvbuf, recvcounts, datatype, op, comm);
 }
 
 ENTRY int MPI_Scan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
@@ -698,7 +779,9 @@ ENTRY int MPI_Scan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype d
                   .recvtype = datatype,
                   .op = op,
                   .comm = comm};
-  return dispatch_or_pass_on<Native>(call, sendbuf, recvbuf, count, datatype, op, comm);
+  const Look look = look_at(call);
+  if (!look) return Native::call(sendbuf, recvbuf, count, datatype, op, comm);
+  return dispatch_or_pass_on<Native>(call, look, sendbuf, recvbuf, count, datatype, op, comm);
 }
 
 ENTRY int MPI_Scan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
@@ -713,7 +796,9 @@ ENTRY int MPI_Scan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Da
                   .recvtype = datatype,
                   .op = op,
                   .comm = comm};
-  return dispatch_or_pass_on<Native>(call, sendbuf, recvbuf, count, datatype, op, comm);
+  const Look look = look_at(call);
+  if (!look) return Native::call(sendbuf, recvbuf, count, datatype, op, comm);
+  return dispatch_or_pass_on<Native>(call, look, sendbuf, recvbuf, count, datatype, op, comm);
 }
 
 ENTRY int MPI_Exscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
@@ -728,7 +813,9 @@ ENTRY int MPI_Exscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype
                   .recvtype = datatype,
                   .op = op,
                   .comm = comm};
-  return dispatch_or_pass_on<Native>(call, sendbuf, recvbuf, count, datatype, op, comm);
+  const Look look = look_at(call);
+  if (!look) return Native::call(sendbuf, recvbuf, count, datatype, op, comm);
+  return dispatch_or_pass_on<Native>(call, look, sendbuf, recvbuf, count, datatype, op, comm);
 }
 
 ENTRY int MPI_Exscan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
@@ -743,5 +830,7 @@ ENTRY int MPI_Exscan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_
                   .recvtype = datatype,
                   .op = op,
                   .comm = comm};
-  return dispatch_or_pass_on<Native>(call, sendbuf, recvbuf, count, datatype, op, comm);
+  const Look look = look_at(call);
+  if (!look) return Native::call(sendbuf, recvbuf, count, datatype, op, comm);
+  return dispatch_or_pass_on<Native>(call, look, sendbuf, recvbuf, count, datatype, op, comm);
 }

@@ -11,7 +11,8 @@ using namespace unisono;
 
 [[gnu::noinline]] static bool run_barrier(const int* comm, int* ierror) {
   const Call call{.collective = Collective::barrier, .comm = fortran::comm(comm)};
-  return fortran::finish(dispatch(call), ierror);
+  const Look look = look_at(call);
+  return look && fortran::finish(dispatch(call, look), ierror);
 }
 
 ENTRY void mpi_barrier_f08_(const int* comm, int* ierror) {
@@ -36,7 +37,8 @@ FORTRAN_SPELLINGS(mpi_barrier, MPI_BARRIER, (const int* comm, int* ierror))
                   .recvtype = PMPI_Type_f2c(*datatype),
                   .root = *root,
                   .comm = fortran::comm(comm)};
-  return fortran::finish(dispatch(call), ierror);
+  const Look look = look_at(call);
+  return look && fortran::finish(dispatch(call, look), ierror);
 }
 
 ENTRY void mpi_bcast_(void* buffer, const int* count, const int* datatype, const int* root,
@@ -70,7 +72,8 @@ ENTRY void mpi_bcast_f08_(void* buffer, const int* count, const int* datatype, c
                   .recvtype = PMPI_Type_f2c(*recvtype),
                   .root = *root,
                   .comm = fortran::comm(comm)};
-  return fortran::finish(dispatch(call), ierror);
+  const Look look = look_at(call);
+  return look && fortran::finish(dispatch(call, look), ierror);
 }
 
 ENTRY void mpi_gather_(void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
@@ -112,7 +115,8 @@ ENTRY void mpi_gather_f08_(void* sendbuf, const int* sendcount, const int* sendt
                   .recvtype = PMPI_Type_f2c(*recvtype),
                   .root = *root,
                   .comm = fortran::comm(comm)};
-  return fortran::finish(dispatch(call), ierror);
+  const Look look = look_at(call);
+  return look && fortran::finish(dispatch(call, look), ierror);
 }
 
 ENTRY void mpi_gatherv_(void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
@@ -154,7 +158,8 @@ ENTRY void mpi_gatherv_f08_(void* sendbuf, const int* sendcount, const int* send
                   .recvtype = PMPI_Type_f2c(*recvtype),
                   .root = *root,
                   .comm = fortran::comm(comm)};
-  return fortran::finish(dispatch(call), ierror);
+  const Look look = look_at(call);
+  return look && fortran::finish(dispatch(call, look), ierror);
 }
 
 ENTRY void mpi_scatter_(void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
@@ -196,7 +201,8 @@ ENTRY void mpi_scatter_f08_(void* sendbuf, const int* sendcount, const int* send
                   .recvtype = PMPI_Type_f2c(*recvtype),
                   .root = *root,
                   .comm = fortran::comm(comm)};
-  return fortran::finish(dispatch(call), ierror);
+  const Look look = look_at(call);
+  return look && fortran::finish(dispatch(call, look), ierror);
 }
 
 ENTRY void mpi_scatterv_(void* sendbuf, const int* sendcounts, const int* sdispls,
@@ -238,7 +244,8 @@ ENTRY void mpi_scatterv_f08_(void* sendbuf, const int* sendcounts, const int* sd
                   .recvcount = *recvcount,
                   .recvtype = PMPI_Type_f2c(*recvtype),
                   .comm = fortran::comm(comm)};
-  return fortran::finish(dispatch(call), ierror);
+  const Look look = look_at(call);
+  return look && fortran::finish(dispatch(call, look), ierror);
 }
 
 ENTRY void mpi_allgather_(void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
@@ -277,7 +284,8 @@ ENTRY void mpi_allgather_f08_(void* sendbuf, const int* sendcount, const int* se
                   .rdispls = rdispls,
                   .recvtype = PMPI_Type_f2c(*recvtype),
                   .comm = fortran::comm(comm)};
-  return fortran::finish(dispatch(call), ierror);
+  const Look look = look_at(call);
+  return look && fortran::finish(dispatch(call, look), ierror);
 }
 
 ENTRY void mpi_allgatherv_(void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
@@ -318,7 +326,8 @@ ENTRY void mpi_allgatherv_f08_(void* sendbuf, const int* sendcount, const int* s
                   .recvcount = *recvcount,
                   .recvtype = PMPI_Type_f2c(*recvtype),
                   .comm = fortran::comm(comm)};
-  return fortran::finish(dispatch(call), ierror);
+  const Look look = look_at(call);
+  return look && fortran::finish(dispatch(call, look), ierror);
 }
 
 ENTRY void mpi_alltoall_(void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
@@ -358,7 +367,8 @@ ENTRY void mpi_alltoall_f08_(void* sendbuf, const int* sendcount, const int* sen
                   .rdispls = rdispls,
                   .recvtype = PMPI_Type_f2c(*recvtype),
                   .comm = fortran::comm(comm)};
-  return fortran::finish(dispatch(call), ierror);
+  const Look look = look_at(call);
+  return look && fortran::finish(dispatch(call, look), ierror);
 }
 
 ENTRY void mpi_alltoallv_(void* sendbuf, const int* sendcounts, const int* sdispls,
@@ -405,7 +415,8 @@ ENTRY void mpi_alltoallv_f08_(void* sendbuf, const int* sendcounts, const int* s
                   .rdispls = rdispls,
                   .recvtypes = recvtypes_c.get(),
                   .comm = fortran::comm(comm)};
-  return fortran::finish(dispatch(call), ierror);
+  const Look look = look_at(call);
+  return look && fortran::finish(dispatch(call, look), ierror);
 }
 
 ENTRY void mpi_alltoallw_(void* sendbuf, const int* sendcounts, const int* sdispls,
@@ -449,7 +460,8 @@ ENTRY void mpi_alltoallw_f08_(void* sendbuf, const int* sendcounts, const int* s
                   .op = PMPI_Op_f2c(*op),
                   .root = *root,
                   .comm = fortran::comm(comm)};
-  return fortran::finish(dispatch(call), ierror);
+  const Look look = look_at(call);
+  return look && fortran::finish(dispatch(call, look), ierror);
 }
 
 ENTRY void mpi_reduce_(void* sendbuf, void* recvbuf, const int* count, const int* datatype,
@@ -484,7 +496,8 @@ ENTRY void mpi_reduce_f08_(void* sendbuf, void* recvbuf, const int* count, const
                   .recvtype = PMPI_Type_f2c(*datatype),
                   .op = PMPI_Op_f2c(*op),
                   .comm = fortran::comm(comm)};
-  return fortran::finish(dispatch(call), ierror);
+  const Look look = look_at(call);
+  return look && fortran::finish(dispatch(call, look), ierror);
 }
 
 ENTRY void mpi_allreduce_(void* sendbuf, void* recvbuf, const int* count, const int* datatype,
@@ -520,7 +533,8 @@ ENTRY void mpi_allreduce_f08_(void* sendbuf, void* recvbuf, const int* count, co
                   .recvtype = PMPI_Type_f2c(*datatype),
                   .op = PMPI_Op_f2c(*op),
                   .comm = fortran::comm(comm)};
-  return fortran::finish(dispatch(call), ierror);
+  const Look look = look_at(call);
+  return look && fortran::finish(dispatch(call, look), ierror);
 }
 
 ENTRY void mpi_reduce_scatter_block_(void* sendbuf, void* recvbuf, const int* recvcount,
@@ -557,7 +571,8 @@ ENTRY void mpi_reduce_scatter_block_f08_(void* sendbuf, void* recvbuf, const int
                   .recvtype = PMPI_Type_f2c(*datatype),
                   .op = PMPI_Op_f2c(*op),
                   .comm = fortran::comm(comm)};
-  return fortran::finish(dispatch(call), ierror);
+  const Look look = look_at(call);
+  return look && fortran::finish(dispatch(call, look), ierror);
 }
 
 ENTRY void mpi_reduce_scatter_(void* sendbuf, void* recvbuf, const int* recvcounts,
@@ -593,7 +608,8 @@ ENTRY void mpi_reduce_scatter_f08_(void* sendbuf, void* recvbuf, const int* recv
                   .recvtype = PMPI_Type_f2c(*datatype),
                   .op = PMPI_Op_f2c(*op),
                   .comm = fortran::comm(comm)};
-  return fortran::finish(dispatch(call), ierror);
+  const Look look = look_at(call);
+  return look && fortran::finish(dispatch(call, look), ierror);
 }
 
 ENTRY void mpi_scan_(void* sendbuf, void* recvbuf, const int* count, const int* datatype,
@@ -627,7 +643,8 @@ ENTRY void mpi_scan_f08_(void* sendbuf, void* recvbuf, const int* count, const i
                   .recvtype = PMPI_Type_f2c(*datatype),
                   .op = PMPI_Op_f2c(*op),
                   .comm = fortran::comm(comm)};
-  return fortran::finish(dispatch(call), ierror);
+  const Look look = look_at(call);
+  return look && fortran::finish(dispatch(call, look), ierror);
 }
 
 ENTRY void mpi_exscan_(void* sendbuf, void* recvbuf, const int* count, const int* datatype,

@@ -1,0 +1,36 @@
+// The first look at a call: most that Unisono leaves to the MPI library, it leaves here.
+#pragma once
+#include "runtime/communicator.h"
+#include "runtime/signature.h"
+
+namespace unisono {
+
+/// What a look has found; false: the MPI library runs the call, and all ranks see that alike.
+struct Look {
+  Communicator* communicator = nullptr;
+  Count bytes = 0;  ///< of the signature
+  bool failed = false;
+
+  explicit operator bool() const { return communicator != nullptr || failed; }
+};
+
+/// Calls that were looked at and left to the MPI library, at the first look or later.
+extern constinit std::atomic<unsigned long long> g_left_calls;
+
+/// Inlined into every entry point, where the collective is known and what the call is made of is in
+/// registers.
+[[gnu::always_inline]] inline Look look_at(const Call& call) {
+  try {
+    if (Communicator* communicator = Communicator::of(call.comm)) {
+      const auto bytes = signature_bytes(call, communicator->rank(), communicator->size());
+      if (bytes && communicator->reach(call.collective).holds(*bytes))
+        return {communicator, *bytes};
+    }
+    count(g_left_calls);
+    return {};
+  } catch (...) {  // no memory
+    return {.failed = true};
+  }
+}
+
+}  // namespace unisono
