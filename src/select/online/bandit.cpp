@@ -1,0 +1,250 @@
+#include "select/online/bandit.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "select/online/logarithm.h"
+
+namespace unisono {
+
+namespace {
+
+constexpr int kRaceCalls = 24;     // of an epoch, about
+constexpr int kMostBlocks = 8;     // of an epoch
+constexpr int kEnoughBlocks = 32;  // arms that are still alike are alike
+constexpr int kFocusBlocks = 3;    // after a change, before the others come in
+constexpr int kWatchCalls = 28;    // of the leader, in an epoch
+// An arm that loses more is not tried before something changes.
+constexpr double kMostWatchLoss = 2;
+constexpr double kUnknown = 1e3;  // logarithm of a ratio: far beyond any
+// An arm of its own must gain that much, or native is taken: it needs no buffers and no plans.
+constexpr double kLeastGain = 0.02;
+// A first call makes plans and connections; slower than that it is the algorithm.
+constexpr double kHopelessFactor = 4, kHopelessSeconds = 2e-3;
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+}  // namespace
+
+Bandit::Bandit(int arms, std::uint64_t seed, BanditSettings settings)
+    : arms_(arms),
+      settings_(settings),
+      state_(seed),
+      evidence_(arms),
+      hopeless_(at(arms)),
+      lost_(at(arms)),
+      times_(at(arms)) {}
+
+// SplitMix64 (Steele, Lea, Flood 2014). The remainder's bias is far below anything measured.
+std::uint64_t Bandit::random(std::uint64_t below) {
+  std::uint64_t z = state_ += 0x9e3779b97f4a7c15ULL;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+  return (z ^ (z >> 31)) % below;
+}
+
+std::vector<int> Bandit::plan() {
+  plan_.clear();
+  block_of_.clear();
+  blocks_ = 0;
+  if (stage_ == Stage::cold)
+    plan_cold();
+  else if (stage_ == Stage::watch || !plan_race())
+    plan_watch();
+  calls_ += static_cast<double>(plan_.size()) + gap();
+  return plan_;
+}
+
+void Bandit::plan_cold() {
+  std::vector<int> all(at(arms_));
+  std::iota(all.begin(), all.end(), 0);
+  plan_block(std::move(all));
+}
+
+void Bandit::plan_block(std::vector<int> arms) {
+  for (std::size_t i = arms.size(); i > 1; --i) std::swap(arms[i - 1], arms[random(i)]);
+  plan_.insert(plan_.end(), arms.begin(), arms.end());
+  block_of_.insert(block_of_.end(), arms.size(), blocks_++);
+}
+
+void Bandit::plan_leader(int calls) {
+  plan_.insert(plan_.end(), at(calls), leader_);
+  block_of_.insert(block_of_.end(), at(calls), -1);
+}
+
+// False: there is nobody to race whom the allowance could pay.
+bool Bandit::plan_race() {
+  std::vector<int> contenders;
+  for (int arm = 1; arm < arms_; ++arm) {
+    const bool focused =
+        focus_.empty() || std::find(focus_.begin(), focus_.end(), arm) != focus_.end();
+    if (focused && is_contender(arm)) contenders.push_back(arm);
+  }
+  std::stable_sort(contenders.begin(), contenders.end(),
+                   [&](int a, int b) { return likely_loss(a) < likely_loss(b); });
+  std::vector<int> racing{0};
+  double loss = 0;
+  for (const int arm : contenders) {
+    if (loss + likely_loss(arm) > allowance()) break;
+    loss += likely_loss(arm);
+    racing.push_back(arm);
+  }
+  if (leader_ != 0 && std::find(racing.begin(), racing.end(), leader_) == racing.end())
+    racing.push_back(leader_);
+  const bool news = std::any_of(racing.begin(), racing.end(),
+                                [&](int arm) { return arm != 0 && arm != leader_; }) ||
+                    (leader_ == 0 ? racing.size() > 1 : is_contender(0));
+  if (!news) return false;
+  const double affordable =
+      loss > 0 ? std::min<double>(allowance() / loss, kMostBlocks) : kMostBlocks;
+  const int blocks = std::clamp(kRaceCalls / static_cast<int>(racing.size()), 1,
+                                std::max(1, static_cast<int>(affordable)));
+  for (int block = 0; block < blocks; ++block) plan_block(racing);
+  return true;
+}
+
+// Epochs 1, 2, 4, 8, 12, 16, ... of a watch end in a block of the leader, native and one other.
+void Bandit::plan_watch() {
+  plan_leader(kWatchCalls);
+  ++watches_;
+  if ((watches_ & (watches_ - 1)) != 0 && watches_ % 4 != 0) return;
+  std::vector<int> block{leader_};
+  if (leader_ != 0) block.push_back(0);
+  if (const int challenger = most_promising(); challenger > 0) block.push_back(challenger);
+  if (block.size() > 1) plan_block(std::move(block));
+}
+
+/// By the optimistic end of its interval, as UCB (Auer, Cesa-Bianchi, Fischer 2002); -1: none.
+int Bandit::most_promising() const {
+  int best = -1;
+  double least = 0;
+  for (int arm = 1; arm < arms_; ++arm) {
+    if (arm == leader_ || likely_loss(arm) > std::min(allowance(), kMostWatchLoss)) continue;
+    const Comparison against = evidence_.compare(arm, leader_);
+    const double optimistic = against.blocks > 0 ? against.mean - against.half : -kUnknown;
+    if (best < 0 || optimistic < least) {
+      least = optimistic;
+      best = arm;
+    }
+  }
+  return best;
+}
+
+void Bandit::learn(std::span<const Nanoseconds> shared, int ranks) {
+  std::vector<double> seconds;
+  for (const Nanoseconds sum : shared)
+    seconds.push_back(std::max(static_cast<double>(sum), 1.0) * 1e-9 / ranks);
+  charge(seconds);
+  if (stage_ == Stage::cold) {
+    judge_cold(seconds);
+    stage_ = Stage::race;
+    return;
+  }
+  int last_block = -1;
+  bool changed = false;
+  for (std::size_t call = 0; call < plan_.size(); ++call) {
+    if (block_of_[call] < 0) {
+      changed = changed || drift_.add(same_log(seconds[call]));
+      continue;
+    }
+    if (block_of_[call] != last_block) evidence_.begin_block();
+    last_block = block_of_[call];
+    evidence_.add(plan_[call], seconds[call]);
+  }
+  for (int arm = 0; arm < arms_; ++arm)
+    if (const auto recent = evidence_.recent(arm); !recent.empty())
+      times_[at(arm)] = {estimate_median(recent), static_cast<int>(recent.size())};
+  if (changed)
+    reopen();
+  else
+    judge();
+}
+
+// Against native's time in the same block, so that a change of the machine is no loss.
+void Bandit::charge(const std::vector<double>& seconds) {
+  for (int block = 0; block < blocks_; ++block) {
+    double native = 0;
+    for (std::size_t call = 0; call < plan_.size(); ++call)
+      if (block_of_[call] == block && plan_[call] == 0) native = seconds[call];
+    for (std::size_t call = 0; native > 0 && call < plan_.size(); ++call)
+      if (block_of_[call] == block) lost_[at(plan_[call])] += seconds[call] / native - 1;
+  }
+}
+
+void Bandit::judge_cold(const std::vector<double>& seconds) {
+  for (std::size_t call = 0; call < plan_.size(); ++call)
+    times_[at(plan_[call])] = {estimate_median(std::span(&seconds[call], 1)), 1};
+  for (int arm = 1; arm < arms_; ++arm) {
+    const double cold = this->seconds(arm), native = this->seconds(0);
+    hopeless_[at(arm)] = cold > kHopelessFactor * native && cold - native > kHopelessSeconds;
+  }
+}
+
+bool Bandit::is_contender(int arm) const {
+  if (arm == leader_) return true;
+  if (hopeless_[at(arm)]) return false;
+  const Comparison against = evidence_.compare(arm, leader_);
+  return against.blocks < kEnoughBlocks && !against.surely_slower();
+}
+
+void Bandit::judge() {
+  int best = 0;
+  double least = -kLeastGain;
+  for (int arm = 1; arm < arms_; ++arm) {
+    const Comparison gain = evidence_.compare(arm, 0);
+    if (!hopeless_[at(arm)] && gain.likely_faster() && gain.mean < least) {
+      least = gain.mean;
+      best = arm;
+    }
+  }
+  // In a watch the leader stays until another is surely better, or it no longer gains anything.
+  const bool useless = leader_ != 0 && evidence_.compare(leader_, 0).mean > 0;
+  if (stage_ == Stage::race || useless || evidence_.compare(best, leader_).surely_faster())
+    lead(best);
+  if (stage_ != Stage::race) return;
+  if (evidence_.count(leader_) >= kFocusBlocks) focus_.clear();
+  bool open = !focus_.empty();
+  for (int arm = 0; arm < arms_; ++arm) open = open || (arm != leader_ && is_contender(arm));
+  if (!open) {
+    stage_ = Stage::watch;
+    watches_ = 0;
+  }
+}
+
+void Bandit::lead(int arm) {
+  if (arm != leader_) drift_.clear();
+  leader_ = arm;
+}
+
+int Bandit::second_best() const {
+  int second = leader_ == 0 ? 1 : 0;
+  for (int arm = 0; arm < arms_; ++arm)
+    if (arm != leader_ && seconds(arm) > 0 && seconds(arm) < seconds(second)) second = arm;
+  return second;
+}
+
+void Bandit::reopen() {
+  focus_ = {leader_, second_best()};
+  ++reopened_;
+  evidence_.clear();
+  drift_.clear();
+  stage_ = Stage::race;
+  // What was hopeless may be so no longer.
+  hopeless_.assign(hopeless_.size(), false);
+}
+
+double Bandit::likely_loss(int arm) const {
+  if (seconds(0) <= 0 || seconds(arm) <= 0) return 1;
+  return std::max(0.0, seconds(arm) / seconds(0) - 1);
+}
+
+double Bandit::allowance() const { return settings_.regret + settings_.budget * calls_ - lost(); }
+
+// An arm that has lost in some calls and won in more of them has lost nothing.
+double Bandit::lost() const {
+  return std::accumulate(lost_.begin(), lost_.end(), 0.0,
+                         [](double sum, double lost) { return sum + std::max(0.0, lost); });
+}
+
+}  // namespace unisono

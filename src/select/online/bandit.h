@@ -1,0 +1,76 @@
+// Selection as a bandit: all arms in seeded, randomly interleaved blocks until confidence intervals
+// leave one; then that one, with exploration that becomes rarer; and all again, the two best first,
+// when its times are no longer what they were. What exploring loses against native has a limit.
+#pragma once
+#include "select/online/drift.h"
+#include "select/online/evidence.h"
+#include "select/online/policy.h"
+
+namespace unisono {
+
+/// Exploring may lose `regret` + `budget` * calls, in native calls. One call of an arm cannot be
+/// stopped: an arm's first call counts, but nothing can be known before it.
+struct BanditSettings {
+  double budget = 0.05;
+  double regret = 50;
+};
+
+class Bandit final : public Policy {
+ public:
+  Bandit(int arms, std::uint64_t seed, BanditSettings settings);
+
+  std::vector<int> plan() override;
+  int gap() const override { return 4; }
+  int leader() const override { return leader_; }
+  Combine combine() const override { return Combine::sum; }
+  void learn(std::span<const Nanoseconds> shared, int ranks) override;
+  double lost() const override;
+  int reopened() const override { return reopened_; }
+  ArmTimes times(int arm) const override { return times_[static_cast<std::size_t>(arm)]; }
+
+ private:
+  enum class Stage { cold, race, watch };
+
+  void plan_cold();
+  bool plan_race();
+  void plan_watch();
+  void plan_block(std::vector<int> arms);
+  void plan_leader(int calls);
+
+  void judge_cold(const std::vector<double>& seconds);
+  void charge(const std::vector<double>& seconds);
+  void judge();
+  void reopen();
+  void lead(int arm);
+
+  bool is_contender(int arm) const;
+  int second_best() const;
+  int most_promising() const;
+  /// What one call is likely to lose against native, in native calls; nothing known: 1.
+  double likely_loss(int arm) const;
+  double allowance() const;
+  double seconds(int arm) const { return times_[static_cast<std::size_t>(arm)].seconds.median; }
+  std::uint64_t random(std::uint64_t below);
+
+  int arms_;
+  BanditSettings settings_;
+  std::uint64_t state_;  // of the random numbers
+  Stage stage_ = Stage::cold;
+  int leader_ = 0;
+  Evidence evidence_;
+  Drift drift_;
+  std::vector<bool> hopeless_;  // by its first call alone
+  std::vector<int> focus_;      // after a change: who races first
+  int watches_ = 0;             // epochs since the race ended
+
+  // The planned epoch: its calls, and the block each belongs to, or -1.
+  std::vector<int> plan_, block_of_;
+  int blocks_ = 0;
+
+  std::vector<double> lost_;     // by arm, signed, in native calls
+  std::vector<ArmTimes> times_;  // last known
+  double calls_ = 0;             // planned
+  int reopened_ = 0;
+};
+
+}  // namespace unisono

@@ -1,0 +1,19 @@
+// Whether a sequence of times is no longer what it was.
+#pragma once
+
+namespace unisono {
+
+/// Page-Hinkley's test (Page 1954) on logarithms, both ways: faster is a change as well. What is
+/// tolerated, and what is needed for an alarm, goes with the noise of the sequence itself.
+class Drift {
+ public:
+  /// The next value; true: the mean has changed.
+  bool add(double log_seconds);
+  void clear() { *this = {}; }
+
+ private:
+  double n_ = 0, mean_ = 0, squares_ = 0;
+  double up_ = 0, down_ = 0;  // evidence for a larger and for a smaller mean, at least 0
+};
+
+}  // namespace unisono

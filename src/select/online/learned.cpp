@@ -1,0 +1,107 @@
+#include "select/online/learned.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "base/size.h"
+#include "schedule/fields.h"
+
+namespace unisono {
+
+namespace {
+
+auto shape(const Learned& learned) { return std::pair(learned.ranks, learned.nodes); }
+
+Json cell_of(const Learned& learned) {
+  const auto [least, most] = bytes_of_class(learned.key.size_class);
+  Json arms = Json::array();
+  for (const auto& [spec, times] : learned.arms)
+    arms.push_back({{"spec", text(spec)},
+                    {"median_s", times.seconds.median},
+                    {"low_s", times.seconds.low},
+                    {"high_s", times.seconds.high},
+                    {"blocks", times.calls},
+                    {"predicted_s", nullptr},
+                    {"ratio_to_native", nullptr}});
+  return {{"collective", name(learned.key.collective)},
+          {"bytes", {least, most}},
+          {"choice", text(learned.choice)},
+          {"measured", Json::array({{{"bytes", learned.bytes}, {"arms", std::move(arms)}}})}};
+}
+
+}  // namespace
+
+void Ledger::add(Learned learned) {
+  const auto same = std::find_if(all_.begin(), all_.end(), [&](const Learned& old) {
+    return old.key == learned.key && shape(old) == shape(learned);
+  });
+  if (same == all_.end()) {
+    most_calls_.push_back(learned.account.calls);
+    all_.push_back(std::move(learned));
+    return;
+  }
+  const Account one = learned.account;
+  const Account sum{same->account.calls + one.calls, same->account.explored + one.explored,
+                    same->account.lost + one.lost, same->account.reopened + one.reopened};
+  long long& most = most_calls_[static_cast<std::size_t>(same - all_.begin())];
+  if (one.calls >= most) {
+    most = one.calls;
+    *same = std::move(learned);
+  }
+  same->account = sum;
+}
+
+std::string line_of(const Learned& learned) {
+  const auto [least, most] = bytes_of_class(learned.key.size_class);
+  const Account& account = learned.account;
+  const auto calls = static_cast<double>(std::max(account.calls, 1LL));
+  char figures[160];
+  std::snprintf(figures, sizeof figures,
+                "%lld calls, %.1f %% of them to explore; lost to exploring %.1f calls' time of "
+                "native's (%.1f %%); reopened %d times",
+                account.calls, 100 * static_cast<double>(account.explored) / calls, account.lost,
+                100 * account.lost / calls, account.reopened);
+  const auto size = [](Count bytes) { return format_size(bytes) + "B"; };
+  std::string line = std::string(name(learned.key.collective)) + " of " + size(least);
+  if (most > least) line += " to " + size(most);
+  return line + " on " + std::to_string(learned.ranks) + " ranks" +
+         (learned.key.root_is_first ? "" : ", root not 0") +
+         (learned.key.commutative ? "" : ", not commutative") + ": " + text(learned.choice) + "; " +
+         figures;
+}
+
+std::string profile_text(const Ledger& ledger, const Surroundings& here,
+                         const std::string& created) {
+  std::map<std::tuple<int, int, Collective, int>, const Learned*> cells;
+  for (const Learned& learned : ledger.all()) {
+    if (!learned.decided) continue;
+    const Learned*& cell =
+        cells[{learned.ranks, learned.nodes, learned.key.collective, learned.key.size_class}];
+    if (cell == nullptr || cell->account.calls < learned.account.calls) cell = &learned;
+  }
+  Json environments = Json::array();
+  const Learned* last = nullptr;
+  for (const auto& [place, learned] : cells) {
+    if (last == nullptr || shape(*last) != shape(*learned))
+      environments.push_back({{"mpi", {{"flavour", here.flavour}, {"library", here.library}}},
+                              {"machine",
+                               {{"place", name(here.place)},
+                                {"network_rate", here.network_rate},
+                                {"cores", here.cores}}},
+                              {"shape", {{"ranks", learned->ranks}, {"nodes", learned->nodes}}},
+                              {"cells", Json::array()}});
+    environments.back()["cells"].push_back(cell_of(*learned));
+    last = learned;
+  }
+  const Json document{{"format", "unisono-profile"},
+                      {"version", 1},
+                      {"unisono", UNISONO_VERSION},
+                      {"created", created},
+                      {"environments", std::move(environments)}};
+  return document.dump(1) + "\n";
+}
+
+}  // namespace unisono

@@ -1,0 +1,52 @@
+// How an algorithm is chosen for one kind of call while the program runs. A policy sees numbers
+// that all ranks share, and nothing else, so that the policies of all ranks stay the same.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/statistics.h"
+
+namespace unisono {
+
+using Nanoseconds = std::int64_t;
+
+/// What becomes of the ranks' contributions. Sums and maxima of integers are exact: the result is
+/// the same on all ranks, whatever algorithm the MPI library uses.
+enum class Combine : std::uint8_t { sum, max };
+
+struct ArmTimes {
+  MedianEstimate seconds;
+  int calls = 0;  ///< that the estimate is of; 0: there is none
+};
+
+/// Arms are numbered; arm 0 is the MPI library's own. Calls come in epochs: of a measured one, the
+/// arms are planned beforehand and the times become known to all ranks; meanwhile comes a gap.
+class Policy {
+ public:
+  virtual ~Policy() = default;
+
+  /// The arms of the next measured calls, at least one.
+  virtual std::vector<int> plan() = 0;
+  /// Calls of the leader while the times of a measured epoch are on their way.
+  virtual int gap() const = 0;
+  virtual int leader() const = 0;
+
+  virtual Combine combine() const = 0;
+  /// What a rank contributes, of its own times of the planned calls.
+  virtual std::vector<Nanoseconds> summary(std::span<const Nanoseconds> own) const {
+    return {own.begin(), own.end()};
+  }
+  /// `shared`: the summaries of `ranks` ranks, combined.
+  virtual void learn(std::span<const Nanoseconds> shared, int ranks) = 0;
+
+  /// What exploring has lost against native, in native calls.
+  virtual double lost() const = 0;
+  /// How often the leader was no longer what it had been.
+  virtual int reopened() const = 0;
+  /// Seconds of a call with this arm, as last known.
+  virtual ArmTimes times(int arm) const = 0;
+};
+
+}  // namespace unisono

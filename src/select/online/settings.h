@@ -1,0 +1,25 @@
+// What UNISONO_ONLINE says: "star", "bandit", "bandit:budget=5%,regret=50", or nothing.
+#pragma once
+#include <memory>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "base/result.h"
+#include "select/online/bandit.h"
+#include "select/online/star.h"
+
+namespace unisono {
+
+using OnlineSettings = std::variant<std::monostate, StarSettings, BanditSettings>;
+
+/// "off" and "" are no online selection. The error is one line that names what is valid.
+Result<OnlineSettings> parse_online(std::string_view text);
+
+/// Complete, as it could have been written.
+std::string text(const OnlineSettings& settings);
+
+/// `seed` must be the same on all ranks. nullptr without online selection.
+std::unique_ptr<Policy> make_policy(const OnlineSettings& settings, int arms, std::uint64_t seed);
+
+}  // namespace unisono

@@ -1,0 +1,183 @@
+// The small parts of online selection.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "select/online/arms.h"
+#include "select/online/drift.h"
+#include "select/online/evidence.h"
+#include "select/online/key.h"
+#include "select/online/learned.h"
+#include "select/online/logarithm.h"
+#include "select/online/settings.h"
+#include "select/profile.h"
+
+namespace unisono {
+namespace {
+
+TEST(SameLog, IsTheLogarithm) {
+  for (double x = 1e-12; x < 1e12; x *= 1.0137) EXPECT_NEAR(same_log(x), std::log(x), 1e-11) << x;
+  EXPECT_EQ(same_log(1), 0);
+}
+
+TEST(SizeClass, EverySizeIsInItsClassAndClassesAdjoin) {
+  for (Count bytes = 0; bytes < 5000; ++bytes) {
+    const auto [least, most] = bytes_of_class(size_class(bytes));
+    EXPECT_LE(least, bytes);
+    EXPECT_GE(most, bytes);
+    EXPECT_EQ(size_class(least), size_class(most));
+    EXPECT_NE(size_class(most), size_class(most + 1));
+  }
+  for (const int shift : {20, 40, 61}) {
+    const Count power = Count{1} << shift;
+    EXPECT_NE(size_class(power - 1), size_class(power));
+    EXPECT_NE(size_class(power + power / 2 - 1), size_class(power + power / 2));
+    EXPECT_EQ(bytes_of_class(size_class(power)).first, power);
+  }
+}
+
+TEST(OnlineArms, NativeIsFirstAndAllCanServe) {
+  for (int c = 0; c < kCollectives; ++c)
+    for (int size = 2; size <= 20; ++size)
+      for (Count bytes = 0; bytes < Count{1} << 24; bytes = 3 * bytes + 1)
+        for (const bool commutative : {true, false}) {
+          const Facts facts{static_cast<Collective>(c), size, bytes, commutative, 1};
+          const auto arms = online_arms(facts, {});
+          ASSERT_TRUE(arms.front().is_native());
+          ASSERT_GE(arms.size(), 2U) << name(facts.collective);
+          ASSERT_LE(arms.size(), kMostArms);
+          for (std::size_t i = 1; i < arms.size(); ++i)
+            ASSERT_FALSE(unmet_restriction(*arms[i].algorithm, size, commutative, arms[i].params));
+        }
+}
+
+TEST(OnlineArms, WhatWouldRunAnywayIsAmongThem) {
+  const auto spec = parse_spec(Collective::bcast, "chain:segment=123");
+  const auto arms =
+      online_arms({Collective::bcast, 8, 1 << 20}, {spec->algorithm, spec->params, "a test"});
+  ASSERT_GE(arms.size(), 2U);
+  EXPECT_EQ(text(arms[1]), text(*spec));
+}
+
+TEST(Evidence, IntervalsHoldTheTruthAtEveryTime) {
+  std::mt19937_64 random(1);
+  std::normal_distribution<double> normal(0, 0.2);
+  int wrong = 0;
+  for (int run = 0; run < 200; ++run) {
+    Evidence evidence(2);
+    bool missed = false;
+    for (int block = 0; block < 60; ++block) {
+      evidence.begin_block();
+      evidence.add(0, 1e-3 * std::exp(normal(random)));
+      evidence.add(1, 1.2e-3 * std::exp(normal(random)));
+      const Comparison c = evidence.compare(1, 0);
+      missed = missed || (c.blocks >= 3 && std::abs(c.mean - std::log(1.2)) > c.half);
+    }
+    wrong += missed;
+  }
+  EXPECT_LE(wrong, 16);  // of 200; 5 % are promised
+}
+
+TEST(Evidence, OnlyBlocksWithBothCount) {
+  Evidence evidence(3);
+  for (int block = 0; block < 6; ++block) {
+    evidence.begin_block();
+    evidence.add(0, 1);
+    if (block % 2 == 0) evidence.add(1, 2);
+  }
+  EXPECT_EQ(evidence.compare(0, 1).blocks, 3);
+  EXPECT_EQ(evidence.compare(0, 2).blocks, 0);
+  EXPECT_TRUE(evidence.compare(1, 0).surely_slower());
+  EXPECT_TRUE(evidence.compare(0, 1).surely_faster());
+}
+
+TEST(Drift, SeesAChangeBothWaysAndNothingElse) {
+  for (const double factor : {0.5, 1.0, 2.0}) {
+    std::mt19937_64 random(7);
+    std::normal_distribution<double> normal(0, 0.1);
+    Drift drift;
+    for (int i = 0; i < 200; ++i) ASSERT_FALSE(drift.add(normal(random))) << i;
+    int needed = 0;
+    while (needed < 100 && !drift.add(std::log(factor) + normal(random))) ++needed;
+    if (factor == 1.0)
+      EXPECT_EQ(needed, 100);
+    else
+      EXPECT_LT(needed, 10);
+  }
+}
+
+TEST(ParseOnline, ReadsWhatItWrites) {
+  for (const char* written : {"off", "star:calls=10,threshold=1.1", "star:calls=5,threshold=2",
+                              "bandit:budget=5%,regret=50", "bandit:budget=0%,regret=0"}) {
+    const auto settings = parse_online(written);
+    ASSERT_TRUE(settings) << written;
+    EXPECT_EQ(text(*settings), written);
+  }
+  EXPECT_EQ(text(*parse_online("bandit:budget=0.1")), "bandit:budget=10%,regret=50");
+  EXPECT_EQ(text(*parse_online("")), "off");
+}
+
+TEST(ParseOnline, SaysWhatIsValid) {
+  for (const char* written :
+       {"stars", "bandit:budget=200%", "bandit:calls=3", "star:calls=0", "star:calls=2.5",
+        "bandit:budget", "bandit:budget=5%%", "star:,", "off:budget=1", "bandit:regret=nan"}) {
+    const auto settings = parse_online(written);
+    ASSERT_FALSE(settings) << written;
+    EXPECT_NE(settings.error().find("valid: off, star"), std::string::npos) << settings.error();
+  }
+}
+
+Learned learned(Collective collective, Count bytes, long long calls, const char* choice) {
+  Learned one;
+  one.key = online_key({collective, 4, bytes, true, 1}, 0);
+  one.ranks = 4;
+  one.bytes = bytes;
+  one.account = {calls, calls / 10, 2.5, 1};
+  one.choice = *parse_spec(collective, choice);
+  one.arms = {{Spec{}, {{2e-3, 1e-3, 3e-3, 0.95}, 12}},
+              {one.choice, {{1e-3, 1e-3, 2e-3, 0.95}, 12}}};
+  one.decided = true;
+  return one;
+}
+
+TEST(Learned, TheProfileCanBeRead) {
+  Ledger ledger;
+  ledger.add(learned(Collective::bcast, 65536, 100, "chain"));
+  ledger.add(learned(Collective::bcast, 100000, 100, "binomial"));
+  ledger.add(learned(Collective::barrier, 0, 100, "tree"));
+  auto undecided = learned(Collective::alltoall, 64, 5, "simple");
+  undecided.decided = false;
+  ledger.add(undecided);
+  auto elsewhere = learned(Collective::bcast, 65536, 100, "flat");
+  elsewhere.ranks = 2;
+  ledger.add(elsewhere);
+  const Surroundings here{"mpich", "MPICH Version: 4", Place::crowded, 0, 2};
+  const auto profile = read_profile(profile_text(ledger, here, "2026-01-01T00:00:00Z"));
+  ASSERT_TRUE(profile) << profile.error();
+  const auto cells = cells_for(*profile, here);
+  ASSERT_TRUE(cells) << cells.error();
+  ASSERT_EQ(cells->size(), 4U);
+  Selector selector;
+  selector.use(*cells, "learned.json");
+  EXPECT_EQ(selector.choose({Collective::bcast, 4, 65536}).algorithm->name, "chain");
+  EXPECT_EQ(selector.choose({Collective::bcast, 4, 100000}).algorithm->name, "binomial");
+  EXPECT_EQ(selector.choose({Collective::bcast, 2, 65536}).algorithm->name, "flat");
+  EXPECT_EQ(selector.choose({Collective::alltoall, 4, 64}).algorithm, nullptr);
+}
+
+TEST(Learned, TheMostFrequentChoiceStandsAndCallsAddUp) {
+  Ledger ledger;
+  for (const auto& [calls, choice] : {std::pair(100, "chain"), {500, "binomial"}, {300, "flat"}})
+    ledger.add(learned(Collective::bcast, 65536, calls, choice));
+  ASSERT_EQ(ledger.all().size(), 1U);
+  EXPECT_EQ(ledger.all().front().account.calls, 900);
+  EXPECT_EQ(ledger.all().front().choice.algorithm->name, "binomial");
+  const std::string line = line_of(ledger.all().front());
+  EXPECT_NE(line.find("bcast of 64KB to"), std::string::npos) << line;
+  EXPECT_NE(line.find("900 calls, 10.0 % of them to explore"), std::string::npos) << line;
+}
+
+}  // namespace
+}  // namespace unisono
