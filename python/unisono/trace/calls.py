@@ -83,14 +83,15 @@ class Matcher:
         communicator = rank.events["communicator"]
         numbers: dict[tuple[int, ...], int] = {}
         names: list[str] = []
-        size = int(communicator.max()) + 1
+        size = max(rank.communicators, default=-1) + 2  # the last: numbers that no line explains
         group_of, occurrence_of = np.full(size, -1, np.int64), np.zeros(size, np.int64)
         for number, known in rank.communicators.items():
-            if number < size and rank.rank in known.ranks:
+            if rank.rank in known.ranks:
                 group_of[number] = numbers.setdefault(known.ranks, len(numbers))
                 occurrence_of[number] = known.occurrence
                 if len(names) < len(numbers):
                     names.append(known.name)
+        communicator = np.minimum(communicator, size - 1)
         group = group_of[communicator]
         group[(rank.events["flags"] & INTER) != 0] = -1
         self.count.unmatched_events += int(np.count_nonzero(group < 0))
@@ -147,7 +148,10 @@ class Matcher:
             kind[:, column] = events["collective"]
             left &= events["end_ns"] >= events["begin_ns"]
             if column == 0:
-                root, algorithm = columns[events["root"]], events["algorithm"].copy()
+                root, algorithm = (
+                    columns[np.clip(events["root"], -1, len(group.ranks))],
+                    events["algorithm"].copy(),
+                )
         same = (kind == kind[:, :1]).all(axis=1) & (kind[:, 0] < len(self.trace.collectives))
         good = left & same
         self.count.incomplete += int(np.count_nonzero(~left))

@@ -33,6 +33,7 @@ EVENT = np.dtype(
 )
 assert EVENT.itemsize == 64
 IN_PLACE, INTER = 1, 2
+MOST_COMMUNICATORS = 1 << 26  # a larger number is damage
 Events = NDArray[np.void]
 Json = dict[str, Any]
 
@@ -190,10 +191,10 @@ def take_modules(rank: Rank, line: Json) -> None:
 
 def take_communicator(rank: Rank, line: Json) -> None:
     ranks = tuple(map(int, line["ranks"]))
-    if any(not 0 <= member < max(rank.size, 1) for member in ranks):
+    number = int(line["id"])
+    if any(not 0 <= member < max(rank.size, 1) for member in ranks) or not 0 <= number < MOST_COMMUNICATORS:
         raise ValueError
-    made = Communicator(ranks, int(line["occurrence"]), str(line.get("name", "")))
-    rank.communicators[int(line["id"])] = made
+    rank.communicators[number] = Communicator(ranks, int(line["occurrence"]), str(line.get("name", "")))
 
 
 def take_one_way(rank: Rank, line: Json) -> None:

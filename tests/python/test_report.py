@@ -1,0 +1,258 @@
+"""unisono report on traces whose figures are known by hand."""
+
+import json
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import numpy as np
+import pytest
+from conftest import Run
+from traces import ONE_WAY, Writer
+from unisono import places
+from unisono.trace import document, figures, html
+from unisono.trace.analysis import analyse
+from unisono.trace.reader import read
+from unisono.trace.summary import Summary, main_loop, summarise
+from unisono.trace.verdict import verdict
+
+Json = dict[str, Any]
+MS = 1e-3
+SCHEMA = places.REPOSITORY / "docs" / "reference" / "report.schema.json"
+ALPHA = ONE_WAY[1]
+BETA = (ONE_WAY[1048576] - ALPHA) / 1048576
+
+
+def report(folder: Path) -> Summary:
+    return summarise(analyse(read(folder)))
+
+
+def by_hand(folder: Path) -> Writer:
+    """The worked example: arrivals 0, 1, 2, 9 ms, all leave at 10 ms; 1 s after the clocks met."""
+    writer = Writer(folder, 4)
+    writer.call("alltoall", [1, 1 + MS, 1 + 2 * MS, 1 + 9 * MS], [1 + 10 * MS] * 4, 1024)
+    return writer
+
+
+def test_metrics_by_hand(tmp_path: Path) -> None:
+    own = report(by_hand(tmp_path).write()).whole
+    assert own is not None
+    assert own.average_time == pytest.approx(3 * MS)  # 3, 2, 1 and 6 ms from the mean, 3 ms
+    assert own.worst_time == pytest.approx(9 * MS)
+    assert own.elapsed == pytest.approx(7 * MS)
+    assert own.average_factor == pytest.approx(3 * MS / 20e-6)
+    assert own.worst_factor == pytest.approx(9 * MS / 20e-6)
+    assert own.balanced == 0
+    assert own.clock_error == pytest.approx(2e-6)
+    assert not own.below_clock_error
+
+
+def test_split_by_hand(tmp_path: Path) -> None:
+    own = report(by_hand(tmp_path).write()).whole
+    assert own is not None
+    assert own.waiting == pytest.approx(6 * MS)  # (9 + 8 + 7 + 0) / 4
+    # The last rank's three blocks reach the others one after the other.
+    assert own.transfer == pytest.approx((3 * ALPHA + (1 + 2 + 3) * 1024 * BETA) / 4)
+    assert own.inefficiency == pytest.approx(7 * MS - own.waiting - own.transfer)
+
+
+def test_clocks_are_corrected(tmp_path: Path) -> None:
+    writer = by_hand(tmp_path)
+    writer.offsets_ns = [0, 10**9, -(10**9), 123_456_789]
+    shifted = Writer(tmp_path, 4, offsets_ns=writer.offsets_ns)
+    shifted.call("alltoall", [1, 1 + MS, 1 + 2 * MS, 1 + 9 * MS], [1 + 10 * MS] * 4, 1024)
+    own = report(shifted.write()).whole
+    assert own is not None
+    assert own.worst_time == pytest.approx(9 * MS)
+    assert own.average_time == pytest.approx(3 * MS)
+
+
+def test_less_than_the_clocks_can_tell_is_said_to_be_so(tmp_path: Path) -> None:
+    writer = Writer(tmp_path, 2, error_ns=1e6)
+    for k in range(1, 4):
+        writer.call("barrier", [k, k + MS], [k + 2 * MS] * 2)
+    found = report(writer.write())
+    assert found.whole is not None
+    assert found.whole.below_clock_error
+    assert found.whole.unsure == 1
+    [site] = found.sites
+    assert site.late == []
+    assert "less than the clocks can tell (2 ms)" in verdict(site)
+    assert document.to_json(found)["call_sites"][0]["below_clock_error"] is True
+
+
+def test_balanced_is_a_worst_case_factor_below_one(tmp_path: Path) -> None:
+    writer = Writer(tmp_path, 2)
+    for k, apart in enumerate((19e-6, 21e-6), start=1):  # a message of 1024 B takes 20 us
+        writer.call("allreduce", [k, k + apart], [k + MS] * 2, 1024)
+    own = report(writer.write()).whole
+    assert own is not None
+    assert own.balanced == 0.5
+
+
+def test_communicators_match_by_ranks_and_occurrence(tmp_path: Path) -> None:
+    """Ranks 1 and 2 number their common communicators differently; the second of equal ranks is another."""
+    writer = Writer(tmp_path, 3)
+    writer.communicator(1, (0, 1))
+    first = [writer.communicator(1, (1, 2)), writer.communicator(2, (1, 2))]
+    second = [writer.communicator(1, (1, 2)), writer.communicator(2, (1, 2))]
+    assert first[0] != first[1]
+    writer.call("barrier", [1, 1 + MS], [1 + 2 * MS] * 2, ranks=(1, 2), ids=second, site=0x2000)
+    writer.call("barrier", [2, 2 + 3 * MS], [2 + 4 * MS] * 2, ranks=(1, 2), ids=first, site=0x3000)
+    found = report(writer.write())
+    times = {site.place.text: site.statistic.worst_time for site in found.sites}
+    assert times == {"app+0x1000": pytest.approx(MS), "app+0x2000": pytest.approx(3 * MS)}
+    assert found.analysis.count.incomplete == 0
+
+
+def test_what_is_no_call_is_counted(tmp_path: Path) -> None:
+    writer = Writer(tmp_path, 2)
+    alone = writer.communicator(0, (0,))
+    elsewhere = [writer.communicator(0, ()), writer.communicator(1, ())]
+    writer.call("barrier", [1, 1], [2, 2])
+    writer.call("barrier", [3], [4], ranks=(0,), ids=(alone,))
+    writer.call("barrier", [5, 5], [6, 6], ids=elsewhere)
+    writer.call("bcast", [7, 7], [8, 8], flags=2, root=0)
+    writer.call("barrier", [9], [10], ranks=(0,))
+    writer.call("bcast", [9], [10], ranks=(1,))
+    writer.call("barrier", [11, 11], [12, 0])
+    found = report(writer.write())
+    assert found.whole is not None
+    assert found.whole.calls == 1
+    count = found.analysis.count
+    assert (count.mismatched, count.incomplete, count.unmatched_events) == (1, 1, 4)
+    assert found.analysis.alone == 1
+
+
+def test_who_is_late_and_the_phases(tmp_path: Path) -> None:
+    """A stencil code in which ranks 2 and 3 fall behind from call 40 of 100 on."""
+    writer = Writer(tmp_path, 4)
+    random = np.random.default_rng(7)
+    for k in range(100):
+        arrivals = 1 + k * 0.1 + random.uniform(0, 50e-6, 4)
+        if k >= 40:
+            arrivals[2:] += 10 * MS
+        writer.call("allreduce", arrivals.tolist(), [float(arrivals.max()) + MS] * 4, 8)
+    [site] = report(writer.write()).sites
+    assert sorted(late.rank for late in site.late) == [2, 3]
+    assert 0.6 < sum(late.last_share for late in site.late) <= 1
+    assert [(phase.first, phase.last) for phase in site.phases] == [(0, 39), (40, 99)]
+    assert "waiting for ranks 2-3" in verdict(site)
+    assert "in 2 phases" in verdict(site)
+
+
+def test_main_loop_is_what_is_called_often_and_takes_time() -> None:
+    assert main_loop([1, 100, 100, 5000, 100], [90.0, 50.0, 40.0, 0.5, 5.0]) == {1, 2}
+    assert main_loop([1, 2], [1.0, 1.0]) == set()
+
+
+def test_json_is_as_the_schema_says(tmp_path: Path, unisono: Run) -> None:
+    done = unisono("report", str(by_hand(tmp_path).write()), "--json")
+    assert done.returncode == 0, done.stderr
+    told: Json = json.loads(done.stdout)
+    schema = json.loads(SCHEMA.read_text())
+    validator = jsonschema.Draft202012Validator(schema)
+    assert list(validator.iter_errors(told)) == []
+    del told["call_sites"][0]["unavoidable_s"]
+    assert not validator.is_valid(told)
+    [routine] = told["routines"]
+    assert routine["routine"] == "MPI_Alltoall"
+    parts = sum(routine[name] for name in ("unavoidable_s", "inefficiency_s", "rest_s"))
+    assert parts == pytest.approx(routine["mean_per_rank_time_s"])
+
+
+def test_terminal(tmp_path: Path, unisono: Run) -> None:
+    done = unisono("report", str(by_hand(tmp_path).write()))
+    assert done.returncode == 0, done.stderr
+    assert "./app x: 4 ranks on 4 hosts, 4 events" in done.stdout
+    assert (
+        "MPI_Alltoall at app+0x1000: 86 % of its time is waiting for rank 3; another algorithm" in done.stdout
+    )
+    assert "can win back at most 14 %" in done.stdout
+
+
+@pytest.mark.parametrize("kind", ["missing", "empty", "newer", "no start"])
+def test_no_trace_is_one_clear_line(tmp_path: Path, unisono: Run, kind: str) -> None:
+    folder = tmp_path / "trace"
+    wanted = {
+        "missing": "no such folder",
+        "empty": "not a trace (no rank-N.jsonl in it)",
+        "newer": "trace format 2, this Unisono reads 1",
+        "no start": "rank-00000.jsonl has no start line",
+    }[kind]
+    if kind != "missing":
+        folder.mkdir()
+    if kind == "newer":
+        (folder / "rank-00000.jsonl").write_text('{"kind":"start","format":2,"size":1}\n')
+    if kind == "no start":
+        (folder / "rank-00000.jsonl").write_text('{"kind":"end","events":0,"at_ns":1}\n')
+    done = unisono("report", str(folder))
+    assert done.returncode == 2
+    assert wanted in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+class Tags(HTMLParser):
+    """Every element, closed in order; attributes that could fetch something."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.fetching: list[str] = []
+        self.seen: set[str] = set()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen.add(tag)
+        self.fetching += [
+            name for name, _ in attrs if name in {"src", "href", "data", "xlink:href", "action"}
+        ]
+        if tag not in {"meta", "th", "rect", "line", "polygon", "polyline"}:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in {"rect", "line", "polygon", "polyline"}:
+            assert self.open.pop() == tag
+
+
+def parse(page: str) -> Tags:
+    tags = Tags()
+    tags.feed(page)
+    tags.close()
+    assert tags.open == []
+    return tags
+
+
+def test_the_page_stands_alone_and_is_escaped(tmp_path: Path) -> None:
+    writer = Writer(
+        tmp_path, 3, modules=[{"path": "/x/<script>a&b", "start": "0x1000", "end": "0x9000", "offset": "0x0"}]
+    )
+    for k in range(1, 1200):
+        writer.call("alltoall", [k, k + MS, k + k * MS], [k + 2] * 3, 1024)
+    page = html.render(report(writer.write()), 10)
+    tags = parse(page)
+    assert tags.fetching == []
+    assert {"svg", "table", "polyline", "polygon"} <= tags.seen
+    assert "script" not in tags.seen
+    for wanted in ("url(", "@import", "http:", "https:"):
+        assert wanted not in page
+    for table in ("Table 1", "Table 2", "Table 3", "Table 4", "Table 5", "Figure 2", "Figures 3 and 5"):
+        assert table in page
+    assert "prefers-color-scheme: dark" in page
+    assert f"More than {figures.POINTS} calls" in page
+
+
+def test_the_page_s_size_does_not_grow_with_the_calls(tmp_path: Path) -> None:
+    lengths = []
+    for number in (1000, 4000):
+        writer = Writer(tmp_path, 2)
+        for k in range(number):
+            writer.call("barrier", [k, k + MS * (1 + k % 7)], [k + 0.1] * 2)
+        lengths.append(len(html.render(report(writer.write()), 10)))
+    assert lengths[1] < 1.2 * lengths[0]
+
+
+def test_a_page_without_calls(tmp_path: Path) -> None:
+    page = html.render(report(Writer(tmp_path, 2).write()), 10)
+    parse(page)
+    assert "No complete call" in page

@@ -1,0 +1,76 @@
+"""unisono trace export: what other tools get."""
+
+import csv
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from traces import START_NS, Writer
+from unisono.errors import UnisonoError
+from unisono.trace import formats
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Rank 1's clock is a second behind; its last call is never left."""
+    writer = Writer(tmp_path / "trace", 2, offsets_ns=[0, 10**9])
+    writer.call("bcast", [1, 1.5], [2, 2], 64, root=0, algorithm=1)
+    writer.call("barrier", [3, 3.25], [4, 0], site=0x3000, flags=1)
+    return writer.write()
+
+
+def test_csv_has_a_row_for_each_event_on_rank_0_s_clock(folder: Path, tmp_path: Path) -> None:
+    output = tmp_path / "trace.csv"
+    assert formats.write(folder, "csv", output) == 4
+    rows = list(csv.DictReader(output.open()))
+    assert [row["rank"] for row in rows] == ["0", "0", "1", "1"]
+    assert [int(row["begin_ns"]) - START_NS for row in rows] == [
+        10**9,
+        3 * 10**9,
+        1_500_000_000,
+        3_250_000_000,
+    ]
+    assert [row["end_ns"] for row in rows][2:] == [str(START_NS + 2 * 10**9), "0"]
+    assert rows[0]["algorithm"] == "ring:segment=256K"
+    assert rows[1] | {"collective": "barrier", "algorithm": "native", "in_place": "True"} == rows[1]
+    assert rows[0]["site"] == "app+0x1000"
+    assert rows[0]["communicator"] == "MPI_COMM_WORLD"
+
+
+def test_parquet_holds_the_same(folder: Path, tmp_path: Path) -> None:
+    from pyarrow import parquet
+
+    formats.write(folder, "parquet", tmp_path / "trace.parquet")
+    formats.write(folder, "csv", tmp_path / "trace.csv")
+    table = parquet.read_table(tmp_path / "trace.parquet")
+    assert table.column_names == list(formats.COLUMNS)
+    rows = list(csv.reader((tmp_path / "trace.csv").open()))[1:]
+    assert [[str(value) for value in row.values()] for row in table.to_pylist()] == rows
+
+
+def test_perfetto_has_a_track_for_each_rank(folder: Path, tmp_path: Path) -> None:
+    output = tmp_path / "trace.json"
+    formats.write(folder, "perfetto", output)
+    events = json.loads(output.read_text())["traceEvents"]
+    assert [event["args"]["name"] for event in events if event["ph"] == "M"] == ["rank 0", "rank 1"]
+    complete = [event for event in events if event["ph"] == "X"]
+    assert [(event["pid"], event["name"]) for event in complete] == [
+        (0, "MPI_Bcast"), (0, "MPI_Barrier"), (1, "MPI_Bcast"),
+    ]  # fmt: skip
+    assert [(event["ts"], event["dur"]) for event in complete] == [(0, 1e6), (2e6, 1e6), (5e5, 5e5)]
+    assert [event["name"] for event in events if event["ph"] == "B"] == ["MPI_Barrier"]
+
+
+def test_nothing_is_left_of_what_cannot_be_written(folder: Path, tmp_path: Path) -> None:
+    with pytest.raises(UnisonoError, match="cannot be written"):
+        formats.write(folder, "csv", tmp_path / "no" / "trace.csv")
+    with pytest.raises(UnisonoError, match="valid are parquet, csv, perfetto"):
+        formats.write(folder, "otf2", tmp_path / "trace")
+    assert [path.name for path in tmp_path.iterdir()] == ["trace"]
+
+
+def test_without_pyarrow_it_is_said(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(UnisonoError, match="--to parquet needs pyarrow: pip install pyarrow"):
+        formats.write(folder, "parquet", tmp_path / "trace.parquet")
