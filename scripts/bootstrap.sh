@@ -31,6 +31,7 @@ benchmark/benchmark.h libbenchmark-dev
 nlohmann/json.hpp nlohmann-json3-dev
 CLI/CLI.hpp libcli11-dev
 fmt/core.h libfmt-dev
+fftw3.h libfftw3-dev
 LIST
 }
 

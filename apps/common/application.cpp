@@ -104,14 +104,14 @@ Report::Report(const World& world, const std::string& json_path)
 }
 
 bool Report::finish(Json facts, const LoopTimer& timer, const std::vector<double>& solution,
-                    const std::vector<double>* expected) {
+                    const std::vector<double>* expected, const std::string& complaint) {
   const LoopTimes times = timer.times();
   int good = 1;
   if (world_.rank == 0) {
     const bool finite = std::all_of(solution.begin(), solution.end(),
                                     [](double value) { return std::isfinite(value); });
     const double error = expected != nullptr ? relative_error(solution, *expected) : 0;
-    good = finite && error <= kTolerance ? 1 : 0;
+    good = finite && error <= kTolerance && complaint.empty() ? 1 : 0;
     facts["ranks"] = world_.size;
     facts["mpi"] = mpi_library();
     facts["seconds"] = times.total;
@@ -122,7 +122,11 @@ bool Report::finish(Json facts, const LoopTimer& timer, const std::vector<double
     facts["error"] = expected != nullptr ? Json(error) : Json(nullptr);
     facts["iteration_seconds"] = times.iterations;
     print(facts);
-    if (!finite) fmt::print(stderr, "the solution is not finite\n");
+    if (!finite)
+      fmt::print(stderr, "the solution is not finite\n");
+    else if (!(error <= kTolerance))
+      fmt::print(stderr, "the solution is not the expected one: {:.1e} of it differ\n", error);
+    if (!complaint.empty()) fmt::print(stderr, "{}\n", complaint);
     if (!json_path_.empty() && !(std::ofstream(json_path_) << facts.dump(1) << '\n'))
       throw std::runtime_error(fmt::format("--json: cannot write {}", json_path_));
   }

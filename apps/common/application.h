@@ -45,9 +45,11 @@ class Report {
   Report(const World& world, const std::string& json_path);
 
   /// Collective. Compares the solutions of rank 0, if there is an `expected` one. Returns, on all
-  /// ranks, false if they differ or the solution is not finite.
+  /// ranks, false if they differ, the solution is not finite, or rank 0 has a `complaint`, the line
+  /// that says what else is wrong.
   bool finish(nlohmann::ordered_json facts, const LoopTimer& timer,
-              const std::vector<double>& solution, const std::vector<double>* expected);
+              const std::vector<double>& solution, const std::vector<double>* expected,
+              const std::string& complaint = "");
 
  private:
   World world_;

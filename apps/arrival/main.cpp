@@ -1,0 +1,279 @@
+// A collective after computations that take the ranks differently long: the programs of Faraj,
+// Patarasuk, Yuan, A study of process arrival patterns for MPI collective operations (2008),
+// Figure 4 (--computation 200), Figure 6 (--barrier --max-if 1,2,..) and Figure 11 (all of them).
+// Uses nothing but MPI, so that the simulator can compile it; only the measured collective has its
+// MPI name, so that what is placed under it chooses for that alone.
+//
+//   unisono-arrival --collective alltoall --bytes 65536 --barrier --max-if 1,10,50 --output FILE
+//
+// For every maximum K in turn, up to --patterns times (until --seconds have passed, three at
+// least), every rank draws r in [0, K), and then --calls times: a barrier with --barrier,
+// computation of --computation ms and r times the time of one message, the collective. One JSON
+// object: for every K and pattern, for each call,
+//   mean_elapsed_s, max_elapsed_s      in the collective; mean and largest over the ranks
+//   arrival_s, exit_s, computation_s   last less first, of arrivals and exits on a common clock;
+//                                      longest less shortest computation
+#include <mpi.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apps/arrival/clock.h"
+#include "apps/arrival/computation.h"
+#include "apps/arrival/samples.h"
+
+namespace {
+
+using namespace apps::arrival;
+
+constexpr int kFewestPatterns = 3;
+constexpr std::array<const char*, 6> kCollectives = {"alltoall",  "bcast",  "allgather",
+                                                     "allreduce", "reduce", "barrier"};
+
+struct Options {
+  std::string collective = "alltoall", output;
+  int bytes = 65536, calls = 100, patterns = 1;
+  double computation = 0, seconds = 1e9, message = 0;  // seconds
+  std::vector<int> max_if = {1};
+  bool barrier = false, work = false;
+};
+
+struct World {
+  int rank = 0, ranks = 1;
+};
+
+[[noreturn]] void fail(const World& world, const std::string& line) {
+  if (world.rank == 0) std::fprintf(stderr, "unisono-arrival: %s\n", line.c_str());
+  MPI_Finalize();
+  std::exit(2);
+}
+
+Options parse(int argc, char** argv, const World& world) {
+  Options o;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view name = argv[i];
+    if (name == "--barrier" || name == "--work") {
+      (name == "--work" ? o.work : o.barrier) = true;
+      continue;
+    }
+    if (++i == argc) fail(world, std::string(name) + ": no such option, or its value is missing");
+    const char* value = argv[i];
+    if (name == "--collective")
+      o.collective = value;
+    else if (name == "--output")
+      o.output = value;
+    else if (name == "--bytes")
+      o.bytes = std::atoi(value);
+    else if (name == "--calls")
+      o.calls = std::atoi(value);
+    else if (name == "--patterns")
+      o.patterns = std::atoi(value);
+    else if (name == "--seconds")
+      o.seconds = std::atof(value);
+    else if (name == "--computation")
+      o.computation = std::atof(value) * 1e-3;
+    else if (name == "--message-us")
+      o.message = std::atof(value) * 1e-6;
+    else if (name == "--max-if") {
+      o.max_if.clear();
+      for (const char* at = value; at;
+           at = std::strchr(at, ',') ? std::strchr(at, ',') + 1 : nullptr)
+        o.max_if.push_back(std::atoi(at));
+    } else {
+      fail(world, std::string(name) + ": no such option");
+    }
+  }
+  if (std::find(kCollectives.begin(), kCollectives.end(), o.collective) == kCollectives.end())
+    fail(world, "--collective " + o.collective +
+                    ": valid are alltoall, bcast, allgather, allreduce, reduce, barrier");
+  if (o.bytes < 1 || o.bytes > 1 << 28 || o.calls < 1 || o.patterns < 1 ||
+      *std::min_element(o.max_if.begin(), o.max_if.end()) < 1)
+    fail(world, "--bytes, --calls, --patterns, --max-if: numbers from 1 on");
+  return o;
+}
+
+// --- the collective -----------------------------------------------------------------------------
+
+/// What is called, with its buffers. The message is a block of alltoall and allgather, otherwise
+/// the whole vector.
+class Call {
+ public:
+  Call(const Options& o, const World& world) : name_(o.collective), bytes_(o.bytes), world_(world) {
+    const std::size_t message = static_cast<std::size_t>(bytes_),
+                      ranks = static_cast<std::size_t>(world.ranks);
+    sent_.resize(name_ == "alltoall" ? message * ranks : message);
+    received_.resize(name_ == "alltoall" || name_ == "allgather" ? message * ranks : message);
+  }
+
+  void operator()() {
+    const MPI_Comm comm = MPI_COMM_WORLD;
+    unsigned char *in = sent_.data(), *out = received_.data();
+    if (name_ == "alltoall")
+      MPI_Alltoall(in, bytes_, MPI_BYTE, out, bytes_, MPI_BYTE, comm);
+    else if (name_ == "bcast")
+      MPI_Bcast(in, bytes_, MPI_BYTE, 0, comm);
+    else if (name_ == "allgather")
+      MPI_Allgather(in, bytes_, MPI_BYTE, out, bytes_, MPI_BYTE, comm);
+    else if (name_ == "allreduce")
+      MPI_Allreduce(in, out, bytes_, MPI_BYTE, MPI_BXOR, comm);
+    else if (name_ == "reduce")
+      MPI_Reduce(in, out, bytes_, MPI_BYTE, MPI_BXOR, 0, comm);
+    else
+      MPI_Barrier(comm);
+  }
+
+  /// Runs it once; whether the first byte of every block is right.
+  bool right() {
+    const std::size_t message = static_cast<std::size_t>(bytes_);
+    for (std::size_t i = 0; i < sent_.size(); i += message) {
+      const int to = name_ == "alltoall" ? static_cast<int>(i / message) : 0;
+      std::fill_n(&sent_[i], message, byte(world_.rank, to));
+    }
+    (*this)();
+    unsigned char all = 0;
+    for (int r = 0; r < world_.ranks; ++r) all ^= byte(r, 0);
+    if (name_ == "bcast") return sent_[0] == byte(0, 0);
+    if (name_ == "allreduce" || (name_ == "reduce" && world_.rank == 0)) return received_[0] == all;
+    if (name_ == "alltoall" || name_ == "allgather")
+      for (int r = 0; r < world_.ranks; ++r)
+        if (received_[static_cast<std::size_t>(r) * message] !=
+            byte(r, name_ == "alltoall" ? world_.rank : 0))
+          return false;
+    return true;
+  }
+
+ private:
+  static unsigned char byte(int from, int to) {
+    return static_cast<unsigned char>(37 * from + 11 * to + 5);
+  }
+
+  std::string name_;
+  int bytes_;
+  World world_;
+  std::vector<unsigned char> sent_, received_;
+};
+
+/// Half of a round trip of a message between the first rank and the last: T of the paper.
+double message_seconds(int bytes, const World& world) {
+  constexpr int kTrips = 21, kTag = 8;
+  std::vector<char> message(static_cast<std::size_t>(bytes));
+  std::vector<double> seconds;
+  const int last = world.ranks - 1;
+  for (int i = 0; i < kTrips && last > 0; ++i) {
+    const double begin = MPI_Wtime();
+    if (world.rank == 0) PMPI_Send(message.data(), bytes, MPI_BYTE, last, kTag, MPI_COMM_WORLD);
+    if (world.rank == 0 || world.rank == last)
+      PMPI_Recv(message.data(), bytes, MPI_BYTE, last - world.rank, kTag, MPI_COMM_WORLD,
+                MPI_STATUS_IGNORE);
+    if (world.rank == last) PMPI_Send(message.data(), bytes, MPI_BYTE, 0, kTag, MPI_COMM_WORLD);
+    seconds.push_back((MPI_Wtime() - begin) / 2);
+  }
+  if (seconds.empty()) return 0;
+  std::nth_element(seconds.begin(), seconds.begin() + kTrips / 2, seconds.end());
+  double median = seconds[kTrips / 2];
+  PMPI_Bcast(&median, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+  return median;
+}
+
+// --- measuring ----------------------------------------------------------------------------------
+
+std::vector<Sample> measure(const Options& o, double seconds, double rate, Call& call) {
+  std::vector<Sample> samples;
+  for (int i = 0; i < o.calls; ++i) {
+    if (o.barrier) PMPI_Barrier(MPI_COMM_WORLD);
+    const double begin = MPI_Wtime();
+    if (o.work)
+      compute(static_cast<long>(seconds * rate));
+    else
+      pause_for(seconds);
+    const double arrive = MPI_Wtime();
+    call();
+    samples.push_back({arrive, MPI_Wtime(), arrive - begin});
+  }
+  return samples;
+}
+
+/// Puts the samples on the common clock and prints those of all ranks. Collective.
+void report_pattern(std::FILE* out, std::vector<Sample> own, const Offset& first,
+                    const Offset& last, const World& world) {
+  for (Sample& sample : own) {
+    sample.arrive = common_time(sample.arrive, first, last);
+    sample.leave = common_time(sample.leave, first, last);
+  }
+  std::vector<Sample> all(world.rank == 0 ? own.size() * static_cast<std::size_t>(world.ranks) : 0);
+  const int count = static_cast<int>(own.size()) * kNumbers;
+  PMPI_Gather(own.data(), count, MPI_DOUBLE, all.data(), count, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+  if (world.rank == 0) print_pattern(out, all, own.size());
+}
+
+/// One maximum: all its patterns. Returns the largest error of a clock.
+double run_maximum(std::FILE* out, const Options& o, int max_if, double rate, Call& call,
+                   const World& world) {
+  const double begin = MPI_Wtime();
+  double error = 0;
+  Offset first = measure_offset(MPI_COMM_WORLD);
+  if (out != nullptr) std::fprintf(out, "{\"max_if\":%d,\"patterns\":[", max_if);
+  for (int pattern = 0; pattern < o.patterns; ++pattern) {
+    int enough = pattern >= kFewestPatterns && MPI_Wtime() - begin > o.seconds ? 1 : 0;
+    PMPI_Bcast(&enough, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    if (enough != 0) break;
+    const double delay = o.computation + drawn(max_if, pattern, world.rank) * o.message;
+    const std::vector<Sample> samples = measure(o, delay, rate, call);
+    const Offset last = measure_offset(MPI_COMM_WORLD);
+    if (out != nullptr && pattern > 0) std::fputs(",", out);
+    report_pattern(out, samples, first, last, world);
+    error = std::max({error, first.error, last.error});
+    first = last;
+  }
+  if (out != nullptr) std::fputs("]}", out);
+  double largest = 0;
+  PMPI_Reduce(&error, &largest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+  return largest;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  World world;
+  MPI_Comm_rank(MPI_COMM_WORLD, &world.rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &world.ranks);
+  Options o = parse(argc, argv, world);
+  std::FILE* out = nullptr;
+  if (world.rank == 0) out = o.output.empty() ? stdout : std::fopen(o.output.c_str(), "w");
+  int good = world.rank != 0 || out != nullptr ? 1 : 0;
+  PMPI_Bcast(&good, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  if (good == 0) fail(world, "--output: cannot write " + o.output);
+
+  if (o.message == 0) o.message = message_seconds(o.bytes, world);
+  const double rate = o.work ? calibrated() : 0;
+  Call call(o, world);
+  int right = call.right() ? 1 : 0;
+  PMPI_Allreduce(MPI_IN_PLACE, &right, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  if (right == 0) fail(world, "WRONG RESULT of " + o.collective);
+  if (out != nullptr)
+    std::fprintf(out,
+                 "{\"collective\":\"%s\",\"bytes\":%d,\"ranks\":%d,\"message_s\":%.9g,"
+                 "\"maxima\":[",
+                 o.collective.c_str(), o.bytes, world.ranks, o.message);
+  double error = 0;
+  for (std::size_t i = 0; i < o.max_if.size(); ++i) {
+    if (out != nullptr && i > 0) std::fputs(",\n", out);
+    error = std::max(error, run_maximum(out, o, o.max_if[i], rate, call, world));
+  }
+  if (out != nullptr) {
+    std::fprintf(out, "],\"clock_error_s\":%.9g}\n", error);
+    std::fflush(out);
+    good = std::ferror(out) == 0 && (out == stdout || std::fclose(out) == 0) ? 1 : 0;
+  }
+  PMPI_Bcast(&good, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  if (good == 0) fail(world, "--output: cannot write " + o.output);
+  MPI_Finalize();
+  return 0;
+}

@@ -1,0 +1,20 @@
+// The ranks of a job as those who share a matrix.
+#pragma once
+#include <vector>
+
+#include "apps/common/application.h"
+#include "apps/common/transpose.h"
+
+namespace apps {
+
+/// Exchanges by MPI_Alltoall, whose time counts as a collective's. Throws UsageError where a block
+/// has more elements than MPI can count.
+Team team_of(const World& world, LoopTimer& timer);
+
+/// Throws UsageError on all ranks if `value`, of the option `what`, is no multiple of the ranks.
+void demand_multiple(const World& world, const char* what, std::size_t value);
+
+/// The parts of all ranks, equally long, on rank 0; elsewhere nothing. Collective.
+std::vector<double> collected(const World& world, const double* own, std::size_t count);
+
+}  // namespace apps
