@@ -3,6 +3,7 @@
 import csv
 import json
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -127,18 +128,12 @@ def write_parquet(trace: Trace, path: Path) -> None:
 def write_perfetto(trace: Trace, path: Path) -> None:
     """Chrome's trace event format, which ui.perfetto.dev reads: a process per rank, a track per thread."""
     tables = Tables(trace)
-    origin = min(
-        (
-            int(rank.clock.corrected(rank.events["begin_ns"][:1])[0])
-            for rank in trace.ranks.values()
-            if len(rank.events)
-        ),
-        default=0,
-    )
+    ranks = [rank for rank in trace.ranks.values() if len(rank.events)]
+    origin = min((int(rank.clock.corrected(rank.events["begin_ns"][:1])[0]) for rank in ranks), default=0)
     with path.open("w") as file:
         file.write('{"displayTimeUnit":"ns","traceEvents":[')
         comma = ""
-        for rank in trace.ranks.values():
+        for rank in ranks:
             name = {
                 "name": "process_name",
                 "ph": "M",
@@ -148,24 +143,37 @@ def write_perfetto(trace: Trace, path: Path) -> None:
             file.write(comma + json.dumps(name))
             comma = ",\n"
             for block in tables.blocks(rank):
-                for row in rows(block):
-                    file.write(
-                        comma + json.dumps(perfetto_event(dict(zip(COLUMNS, row, strict=True)), origin))
-                    )
+                file.writelines(comma + perfetto_event(row, origin) for row in rows(block))
         file.write("]}\n")
 
 
-def perfetto_event(row: dict[str, Any], origin: int) -> dict[str, Any]:
+@cache
+def quoted(text: str) -> str:
+    return json.dumps(text)
+
+
+def perfetto_event(row: tuple[Any, ...], origin: int) -> str:
     """Begin without end for a call that was never left: it is drawn to the end of the trace."""
-    shown = ("bytes", "communicator", "sequence", "root", "algorithm", "site", "function")
-    made = {
-        "name": "MPI_" + row["collective"].capitalize(),
-        "ph": "X" if row["end_ns"] else "B",
-        "pid": row["rank"],
-        "tid": row["thread"],
-        "ts": (row["begin_ns"] - origin) / 1000,
-        "args": {key: row[key] for key in shown},
-    }
-    if row["end_ns"]:
-        made["dur"] = (row["end_ns"] - row["begin_ns"]) / 1000
-    return made
+    (
+        rank,
+        collective,
+        begin,
+        end,
+        _,
+        size,
+        communicator,
+        sequence,
+        root,
+        algorithm,
+        _,
+        thread,
+        site,
+        function,
+    ) = row
+    drawn = f'"ph":"X","dur":{(end - begin) / 1000:.3f}' if end else '"ph":"B"'
+    return (
+        f'{{"name":{quoted("MPI_" + collective.capitalize())},{drawn},"pid":{rank},"tid":{thread},'
+        f'"ts":{(begin - origin) / 1000:.3f},"args":{{"bytes":{size},"communicator":{quoted(communicator)},'
+        f'"sequence":{sequence},"root":{root},"algorithm":{quoted(algorithm)},"site":{quoted(site)},'
+        f'"function":{quoted(function)}}}}}'
+    )

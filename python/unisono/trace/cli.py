@@ -1,0 +1,47 @@
+"""The commands `unisono trace`."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.text import Text
+from typer.core import TyperGroup
+
+from unisono.trace import record
+from unisono.trace.export import export
+
+
+class RecordUnlessNamed(TyperGroup):
+    """`unisono trace --output DIR -- CMD`: what is no other command is recorded."""
+
+    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:
+        if args and args[0] not in self.commands and args[0] not in ctx.help_option_names:
+            args = ["record", *args]
+        return super().parse_args(ctx, args)
+
+
+app = typer.Typer(
+    cls=RecordUnlessNamed,
+    no_args_is_help=True,
+    help="Trace the collectives of a program: [bold]unisono trace --output DIR -- mpiexec -n 4 ./app[/bold]",
+)
+app.command()(export)
+errors = Console(stderr=True, highlight=False)
+
+
+@app.command("record", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+def record_command(
+    command: Annotated[list[str], typer.Argument(metavar="CMD...", help="The whole launch line.")],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Empty, or made.")],
+    native: Annotated[
+        bool, typer.Option("--native", help="Trace the MPI library's own collectives only.")
+    ] = False,
+) -> None:
+    """Run a launch line, mpiexec included, and trace every rank: what `unisono trace` does without a name."""
+    folder = record.make_folder(output)
+    status = record.run(command, record.variables(folder, native))
+    text, good = record.outcome(folder)
+    errors.print(Text("unisono: ", style="" if good else "bold red") + Text(text), soft_wrap=True)
+    sys.exit(status)
