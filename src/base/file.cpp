@@ -1,7 +1,10 @@
 #include "base/file.h"
 
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -23,6 +26,24 @@ Result<std::string> read_file(const std::string& path) {
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(file.gcount()));
   return text;
+}
+
+std::optional<std::string> write_file(const std::string& path, const std::string& text) {
+  const std::string part = path + ".part." + std::to_string(::getpid());
+  {
+    std::ofstream file(part, std::ios::binary | std::ios::trunc);
+    file << text << std::flush;
+    if (!file) {
+      const std::string error = std::string("it cannot be written: ") + std::strerror(errno);
+      static_cast<void>(std::remove(part.c_str()));
+      return error;
+    }
+  }
+  std::error_code error;
+  std::filesystem::rename(part, path, error);
+  if (!error) return std::nullopt;
+  static_cast<void>(std::remove(part.c_str()));
+  return "it cannot be written: " + error.message();
 }
 
 }  // namespace unisono

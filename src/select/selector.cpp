@@ -66,12 +66,16 @@ Result<Spec> Selector::force(Collective collective, std::string_view text) {
   return spec;
 }
 
+bool Selector::is_open(const Facts& facts) const {
+  return forced_[index(facts.collective)].is_default && profiled(facts) == nullptr;
+}
+
 CollectiveSet Selector::candidates() const {
   CollectiveSet set = 0;
   for (std::size_t c = 0; c < forced_.size(); ++c) {
-    const bool chosen =
-        !cells_[c].empty() || std::any_of(profile_[c].begin(), profile_[c].end(),
-                                          [](const auto& cell) { return !cell.spec.is_native(); });
+    const bool chosen = contains(online_, static_cast<Collective>(c)) || !cells_[c].empty() ||
+                        std::any_of(profile_[c].begin(), profile_[c].end(),
+                                    [](const auto& cell) { return !cell.spec.is_native(); });
     if (forced_[c].is_default ? chosen : !forced_[c].is_native()) set |= CollectiveSet{1} << c;
   }
   return set;
@@ -80,6 +84,7 @@ CollectiveSet Selector::candidates() const {
 ByteRange Selector::reach(Collective collective, int size, int nodes) const {
   const Spec& forced = forced_[index(collective)];
   if (!forced.is_default) return forced.is_native() ? ByteRange() : ByteRange::all();
+  if (contains(online_, collective)) return ByteRange::all();
   ByteRange range;
   for (const ProfileCell& cell : profile_[index(collective)])
     if (cell.ranks == size && cell.nodes == nodes && !cell.spec.is_native())
@@ -94,6 +99,7 @@ bool Selector::covers(const Facts& facts) const {
   const Spec& forced = forced_[index(facts.collective)];
   if (!forced.is_default) return !forced.is_native();
   if (const ProfileCell* cell = profiled(facts)) return !cell->spec.is_native();
+  if (contains(online_, facts.collective)) return true;
   const auto& cells = cells_[index(facts.collective)];
   return std::any_of(cells.begin(), cells.end(),
                      [&](const Cell& cell) { return holds(*cell.row, facts); });

@@ -56,6 +56,13 @@ class Selector {
 
   /// The cells of a profile that hold for this job; they come before the defaults.
   void use(std::vector<ProfileCell> cells, std::string_view file);
+  /// Collectives in which calls that are neither forced nor in the profile are selected online: the
+  /// selector's choice is then one of several arms.
+  void leave_online(CollectiveSet collectives) { online_ = collectives; }
+  /// Whether such a call is selected online.
+  bool is_online(const Facts& facts) const {
+    return contains(online_, facts.collective) && is_open(facts);
+  }
   /// Forces an algorithm; "default" takes it back. The error is one line.
   Result<Spec> force(Collective collective, std::string_view text);
   /// The collectives that choose() might not leave to the MPI library.
@@ -77,7 +84,9 @@ class Selector {
   std::array<std::vector<Cell>, kCollectives> cells_;
   std::array<std::vector<ProfileCell>, kCollectives> profile_;  // sorted by ranks, nodes, bytes
   std::string profile_name_;
+  CollectiveSet online_ = 0;
 
+  bool is_open(const Facts& facts) const;
   const ProfileCell* profiled(const Facts& facts) const;
   static std::array<Spec, kCollectives> filled();
 };

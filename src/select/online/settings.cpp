@@ -96,6 +96,13 @@ std::string text(const OnlineSettings& settings) {
   return "off";
 }
 
+bool is_worth_learning(const OnlineSettings& settings, const Facts& facts) {
+  using enum Collective;
+  if (!std::holds_alternative<StarSettings>(settings)) return true;
+  if (contains(set_of(gatherv, scatterv, alltoallv, alltoallw), facts.collective)) return true;
+  return facts.bytes >= (facts.collective == bcast ? kStarLeastBcastBytes : kStarLeastBytes);
+}
+
 std::unique_ptr<Policy> make_policy(const OnlineSettings& settings, int arms, std::uint64_t seed) {
   if (const auto* star = std::get_if<StarSettings>(&settings))
     return std::make_unique<Star>(arms, *star);

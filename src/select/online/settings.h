@@ -8,6 +8,7 @@
 #include "base/result.h"
 #include "select/online/bandit.h"
 #include "select/online/star.h"
+#include "select/selector.h"
 
 namespace unisono {
 
@@ -18,6 +19,9 @@ Result<OnlineSettings> parse_online(std::string_view text);
 
 /// Complete, as it could have been written.
 std::string text(const OnlineSettings& settings);
+
+/// STAR-MPI does not tune short messages (those of which no rank knows all counts it does).
+bool is_worth_learning(const OnlineSettings& settings, const Facts& facts);
 
 /// `seed` must be the same on all ranks. nullptr without online selection.
 std::unique_ptr<Policy> make_policy(const OnlineSettings& settings, int arms, std::uint64_t seed);
