@@ -142,6 +142,17 @@ def test_who_is_late_and_the_phases(tmp_path: Path) -> None:
     assert "in 2 phases" in verdict(site)
 
 
+def test_of_ranks_that_arrive_at_random_nobody_is_called_late(tmp_path: Path) -> None:
+    writer = Writer(tmp_path, 8)
+    random = np.random.default_rng(3)
+    for k in range(1, 300):
+        arrivals = k + random.uniform(0, 10 * MS, 8)
+        writer.call("alltoall", arrivals.tolist(), [k + 20 * MS] * 8, 64)
+    [site] = report(writer.write()).sites
+    assert site.late == []
+    assert "waiting for whoever is last, ever another rank" in verdict(site)
+
+
 def test_main_loop_is_what_is_called_often_and_takes_time() -> None:
     assert main_loop([1, 100, 100, 5000, 100], [90.0, 50.0, 40.0, 0.5, 5.0]) == {1, 2}
     assert main_loop([1, 2], [1.0, 1.0]) == set()

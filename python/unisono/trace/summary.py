@@ -14,7 +14,7 @@ from unisono.trace.sites import Place
 SMALL_BYTES = 1000  # the paper's border in Figure 2
 FACTORS = (0.0, 1.0, 10.0, 100.0, 1000.0)  # classes begin here; the first is "balanced"
 OFTEN, COVER, LEAST = 10, 0.9, 0.01  # main loop: see main_loop
-LATE = 0.5
+LATE = 2 / 3  # of the imbalance time; ranks that arrive at random have 1/2
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Site:
     share: float  # of the time in collectives
     main: bool  # in the main loop
     phases: list[Phase]
-    late: list[Late]  # whoever is late for half of the imbalance time, the latest first
+    late: list[Late]  # whoever is late for LATE of the imbalance time, the latest first
     algorithms: dict[str, int]  # calls by algorithm
     several: int  # calls whose ranks called from several places; the first rank's counts
     row: Row
