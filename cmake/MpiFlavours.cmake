@@ -52,7 +52,7 @@ function(unisono_preload_library flavour)
   foreach(layer IN ITEMS runtime interpose)
     if(${layer})
       add_library(unisono_${layer}_${flavour} OBJECT ${${layer}})
-      target_link_libraries(unisono_${layer}_${flavour} PUBLIC unisono_select
+      target_link_libraries(unisono_${layer}_${flavour} PUBLIC unisono_select unisono_trace
                                                                mpi_headers_${flavour})
       list(APPEND objects $<TARGET_OBJECTS:unisono_${layer}_${flavour}>)
     endif()
@@ -62,7 +62,8 @@ function(unisono_preload_library flavour)
   endif()
   add_library(unisono-${flavour} SHARED ${objects})
   target_include_directories(unisono-${flavour} INTERFACE ${CMAKE_SOURCE_DIR}/include)
-  target_link_libraries(unisono-${flavour} PRIVATE unisono_select Threads::Threads ${CMAKE_DL_LIBS})
+  target_link_libraries(unisono-${flavour} PRIVATE unisono_select unisono_trace Threads::Threads
+                                                   ${CMAKE_DL_LIBS})
   # PMPI_* stay undefined: the program's own MPI library resolves them at run time.
   target_link_options(unisono-${flavour} PRIVATE ${UNISONO_STATIC_RUNTIME}
                       -Wl,--exclude-libs,ALL)

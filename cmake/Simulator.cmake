@@ -28,7 +28,7 @@ function(unisono_simulator)
   file(GLOB_RECURSE interpose CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/interpose/*.cpp)
   list(FILTER interpose EXCLUDE REGEX "/interpose/stub/|fortran")
   add_library(unisono_runtime_smpi OBJECT ${runtime} ${interpose})
-  target_link_libraries(unisono_runtime_smpi PUBLIC unisono_select mpi_headers_smpi)
+  target_link_libraries(unisono_runtime_smpi PUBLIC unisono_select unisono_trace mpi_headers_smpi)
 
   add_library(unisono-smpi STATIC $<TARGET_OBJECTS:unisono_runtime_smpi>)
   foreach(layer IN ITEMS base schedule patterns algorithms select)

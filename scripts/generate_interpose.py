@@ -164,6 +164,7 @@ ENTRY int {name}({c.declare(large)}) {{
   using Native = Next<"{name}", decltype({name}){fallback}>;
   if (!is_candidate(Collective::{c.enumerator})) return Native::call({c.arguments});
   {c.call("{0}")}
+  if (is_watched()) return watch<Native>(call, __builtin_return_address(0), {c.arguments});
   const Look look = look_at(call);
   if (!look) return Native::call({c.arguments});
   return dispatch_or_pass_on<Native>(call, look, {c.arguments});
@@ -225,6 +226,14 @@ template <class Native, class... Arguments>
   return code ? *code : Native::call(arguments...);
 }
 
+template <class Native, class... Arguments>
+[[gnu::noinline, gnu::cold]] int watch(const Call& call, const void* site,
+                                       Arguments... arguments) {
+  Watch watch(call, site);
+  const auto code = dispatch(call, watch);
+  return code ? *code : Native::call(arguments...);
+}
+
 }  // namespace
 """
     for c in collectives:
@@ -249,15 +258,23 @@ def fortran_entry(c: Collective) -> str:
     f08 = f"mpi_{c.enumerator}_f08_"
     f77 = f"mpi_{c.enumerator}_"
     body = f"""{{
-  if (is_candidate(Collective::{c.enumerator}) && run_{c.enumerator}({c.arguments}, ierror)) return;
-  Next<"NAME", decltype(NAME)>::call({c.arguments}, ierror);
+  using Native = Next<"NAME", decltype(NAME)>;
+  if (is_candidate(Collective::{c.enumerator}))
+    return run_{c.enumerator}<Native>(__builtin_return_address(0), {c.arguments}, ierror);
+  Native::call({c.arguments}, ierror);
 }}
 """
     run = f"""
-[[gnu::noinline]] static bool run_{c.enumerator}({declaration}, int* ierror) {{
+template <class Native>
+[[gnu::noinline]] static void run_{c.enumerator}(const void* site, {declaration}, int* ierror) {{
 {arrays}  {c.call()}
+  if (is_watched()) {{
+    Watch watch(call, site);
+    if (!fortran::finish(dispatch(call, watch), ierror)) Native::call({c.arguments}, ierror);
+    return;
+  }}
   const Look look = look_at(call);
-  return look && fortran::finish(dispatch(call, look), ierror);
+  if (!look || !fortran::finish(dispatch(call, look), ierror)) Native::call({c.arguments}, ierror);
 }}
 """
     plain = f"""

@@ -34,6 +34,7 @@ inline constexpr Variable kVariables[] = {
     {"UNISONO_EXSCAN", "default", kForced},
     {"UNISONO_PROFILE", "", "file with the choices that `unisono tune` has measured"},
     {"UNISONO_LOG", "", "decision: rank 0 writes what was chosen for each new kind of call"},
+    {"UNISONO_TRACE", "", "folder into which every rank traces its collectives: unisono trace"},
     {"UNISONO_WAIT", "auto",
      "how a rank waits: auto, spin, yield or sleep; auto spins only with a core per rank"},
     {"UNISONO_PLAN_CACHE", "64M", "memory of a process's stored plans, at most"},

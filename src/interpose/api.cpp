@@ -32,7 +32,7 @@ int unisono_force(const char* collective, const char* spec) {
   }
   const auto result = Engine::instance().force(*named, spec);
   if (!result) return fail(result.error());
-  g_candidates.store(Engine::instance().candidates(), std::memory_order_release);
+  set_candidates();
   return 0;
 }
 

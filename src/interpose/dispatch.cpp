@@ -12,11 +12,11 @@ constinit std::atomic<CollectiveSet> g_candidates{0};
 // Nothing thrown may reach the program's C code. Whatever fails inside a collective that other
 // ranks may have begun cannot be handed to the MPI library any more: it is an error of the
 // communicator.
-std::optional<int> dispatch(const Call& call, const Look& look) {
+std::optional<int> dispatch(const Call& call, const Look& look, Watch* watch) {
   int error = MPI_SUCCESS;
   try {
     if (look.failed) throw std::bad_alloc();
-    const std::optional<int> rc = Engine::instance().run(call, look);
+    const std::optional<int> rc = Engine::instance().run(call, look, watch);
     if (!rc || *rc == MPI_SUCCESS) return rc;
     error = *rc;
   } catch (const std::bad_alloc&) {
@@ -28,10 +28,20 @@ std::optional<int> dispatch(const Call& call, const Look& look) {
   return error;
 }
 
+std::optional<int> dispatch(const Call& call, Watch& watch) {
+  const Look look = look_at(call);
+  return look ? dispatch(call, look, &watch) : std::nullopt;
+}
+
+void set_candidates() {
+  const Engine& engine = Engine::instance();
+  g_candidates.store(engine.is_watching() ? ~CollectiveSet{0} : engine.candidates(),
+                     std::memory_order_release);
+}
+
 void on_init() {
-  Engine& engine = Engine::instance();
-  engine.start();
-  g_candidates.store(engine.candidates(), std::memory_order_release);
+  Engine::instance().start();
+  set_candidates();
 }
 
 void on_finalize() {

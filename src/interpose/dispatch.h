@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "runtime/look.h"
+#include "runtime/watch.h"
 
 namespace unisono {
 
@@ -15,9 +16,19 @@ inline bool is_candidate(Collective c) {
   return contains(g_candidates.load(std::memory_order_relaxed), c);
 }
 
+/// Beside the collectives in g_candidates: somebody watches, so that calls go another way.
+inline constexpr CollectiveSet kWatched = CollectiveSet{1} << 31;
+
+inline bool is_watched() { return (g_candidates.load(std::memory_order_relaxed) & kWatched) != 0; }
+
 /// Runs the call that was looked at, if Unisono is to run it: then the MPI error code. Nothing: the
 /// caller hands it to the MPI library.
-std::optional<int> dispatch(const Call& call, const Look& look);
+std::optional<int> dispatch(const Call& call, const Look& look, Watch* watch = nullptr);
+/// The same for a call that is watched and has not been looked at.
+std::optional<int> dispatch(const Call& call, Watch& watch);
+
+/// Makes g_candidates what the engine says.
+void set_candidates();
 
 /// After MPI_Init(_thread) succeeded on MPI_COMM_WORLD, and before MPI_Finalize.
 void on_init();

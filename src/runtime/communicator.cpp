@@ -44,18 +44,6 @@ int forget(MPI_Comm, int, void* value, void*) {
   return MPI_SUCCESS;
 }
 
-/// The ranks in MPI_COMM_WORLD; empty when one is not in it.
-std::vector<int> world_ranks(MPI_Comm comm, int size) {
-  MPI_Group group = MPI_GROUP_NULL;
-  if (PMPI_Comm_group(comm, &group) != MPI_SUCCESS) return {};
-  std::vector<int> ranks(static_cast<std::size_t>(size)), in_world(ranks.size());
-  std::iota(ranks.begin(), ranks.end(), 0);
-  PMPI_Group_translate_ranks(group, size, ranks.data(), g_world, in_world.data());
-  PMPI_Group_free(&group);
-  if (std::find(in_world.begin(), in_world.end(), MPI_UNDEFINED) != in_world.end()) return {};
-  return in_world;
-}
-
 /// On how many nodes these ranks of MPI_COMM_WORLD are.
 int count_nodes(std::vector<int> ranks) {
   const std::vector<int>& nodes = registry().nodes;
@@ -88,6 +76,16 @@ constinit thread_local LastCommunicator t_last_communicator{};
 constinit LastCommunicator g_last_communicator{};
 constinit std::atomic<unsigned long> g_forgotten_communicators{0};
 
+std::vector<int> ranks_in_world(MPI_Group group) {
+  int size = 0;
+  PMPI_Group_size(group, &size);
+  std::vector<int> ranks(static_cast<std::size_t>(size)), in_world(ranks.size());
+  std::iota(ranks.begin(), ranks.end(), 0);
+  PMPI_Group_translate_ranks(group, size, ranks.data(), g_world, in_world.data());
+  if (std::find(in_world.begin(), in_world.end(), MPI_UNDEFINED) != in_world.end()) return {};
+  return in_world;
+}
+
 Communicator* Communicator::look_up(MPI_Comm comm) {
   LastCommunicator& last = g_several_threads ? t_last_communicator : g_last_communicator;
   const unsigned long forgotten = g_forgotten_communicators.load(std::memory_order_acquire);
@@ -112,7 +110,12 @@ Communicator::Communicator(MPI_Comm comm) : comm_(comm), plans_(g_plan_cache_byt
   PMPI_Comm_test_inter(comm, &inter);
   PMPI_Comm_rank(comm, &rank_);
   PMPI_Comm_size(comm, &size_);
-  const std::vector<int> ranks = world_ranks(comm, size_);
+  MPI_Group group = MPI_GROUP_NULL;
+  std::vector<int> ranks;
+  if (PMPI_Comm_group(comm, &group) == MPI_SUCCESS) {
+    ranks = ranks_in_world(group);
+    PMPI_Group_free(&group);
+  }
   eligible_ = inter == 0 && !ranks.empty();
   if (eligible_) nodes_ = count_nodes(ranks);
   reach_.fill(eligible_ && size_ > 1 ? ByteRange::all() : ByteRange());

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <atomic>
+#include <cstdint>
 #include <map>
 #include <set>
 #include <string>
@@ -31,6 +32,15 @@ struct LastCommunicator {
 extern constinit LastCommunicator g_last_communicator;  ///< where one thread calls at a time
 /// Counts freed communicators, whose handles may come again and stand for others.
 extern constinit std::atomic<unsigned long> g_forgotten_communicators;
+
+/// What a trace knows of a communicator.
+struct TracedCommunicator {
+  static constexpr std::uint32_t kNew = ~0U;
+  std::uint32_t id = kNew;
+  std::uint32_t calls = 0;
+  int others = 0;  ///< ranks; of the remote group for an inter-communicator
+  bool inter = false;
+};
 
 class Communicator {
  public:
@@ -69,6 +79,8 @@ class Communicator {
   bool has_lines(const Composition& composition, Collective collective);
   const Groups& groups() const { return groups_; }
 
+  TracedCommunicator& traced() { return traced_; }
+
   PlanCache& plans() { return plans_; }
   Execution& execution() { return execution_; }
   /// Memory for the key of a plan, used again by every call.
@@ -104,6 +116,7 @@ class Communicator {
   Groups groups_;
   std::map<const Composition*, bool> lines_made_;
   unsigned sequence_ = 0;
+  TracedCommunicator traced_;
   unsigned long age_ = 0;
   PlanCache plans_;
   Execution execution_;
@@ -114,6 +127,9 @@ class Communicator {
   friend void stop_communicators();
   friend void forget_reaches();
 };
+
+/// The ranks of the group in MPI_COMM_WORLD; empty when one is not in it.
+std::vector<int> ranks_in_world(MPI_Group group);
 
 /// Collective over MPI_COMM_WORLD. Until then, and after stop, no communicator is eligible.
 /// `nodes`: of every rank of MPI_COMM_WORLD; or empty, when nobody will ask.

@@ -1,7 +1,5 @@
 #include "runtime/engine.h"
 
-#include <unistd.h>
-
 #include <array>
 #include <filesystem>
 #include <set>
@@ -73,12 +71,6 @@ Engine& Engine::instance() {
   return engine;
 }
 
-// One write, so that lines of several ranks do not mix.
-void Engine::say(const std::string& text) const {
-  const std::string line = "unisono: " + text + "\n";
-  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());
-}
-
 void Engine::start() {
   int rank = 0;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -97,9 +89,20 @@ void Engine::start() {
         "(mpiexec -genv or -x), and give every node the same file; everything runs in the MPI "
         "library");
   if (!same_variables || !same_profile) return;
-  const std::string disabled = variable("UNISONO_DISABLE");
-  if (!disabled.empty() && disabled != "0") return;
-  read_environment(profile);
+  const std::string disabled = variable("UNISONO_DISABLE"), folder = variable("UNISONO_TRACE");
+  active_ = disabled.empty() || disabled == "0";
+  if (!active_ && folder.empty()) return;
+  int threads = MPI_THREAD_SINGLE;
+  PMPI_Query_thread(&threads);
+  g_several_threads = threads == MPI_THREAD_MULTIPLE;
+  start_datatypes();
+  if (active_)
+    read_environment(profile);
+  else
+    start_communicators(0);
+  started_ = true;
+  if (!folder.empty()) tracer_ = Tracer::start(folder);
+  g_tracer = tracer_.get();
 }
 
 bool Engine::use_profile(const Result<std::string>& text, const Surroundings& here) {
@@ -154,19 +157,17 @@ void Engine::read_environment(const Result<std::string>& profile) {
   if (!log.empty() && !log_decisions_)
     complain("UNISONO_LOG=" + log + ": no such kind; valid is decision; nothing is logged");
 
-  int threads = MPI_THREAD_SINGLE;
-  PMPI_Query_thread(&threads);
-  g_several_threads = threads == MPI_THREAD_MULTIPLE;
-  start_datatypes();
   const bool profiled = use_profile(profile, here);
   start_communicators(cache ? static_cast<std::size_t>(*cache) : kStandardPlanCache,
                       profiled ? nodes_of_ranks(MPI_COMM_WORLD) : std::vector<int>());
-  active_ = true;
 }
 
 void Engine::stop() {
-  if (!active_) return;
-  active_ = false;
+  if (!started_) return;
+  started_ = active_ = false;
+  g_tracer = nullptr;
+  if (tracer_) tracer_->stop();
+  tracer_.reset();
   stop_communicators();
   stop_datatypes();
 }
@@ -177,13 +178,14 @@ Result<Spec> Engine::force(Collective collective, std::string_view spec) {
   return forced;
 }
 
-std::optional<int> Engine::run(const Call& call, const Look& look) {
-  const std::optional<int> rc = decide_and_run(call, look);
+std::optional<int> Engine::run(const Call& call, const Look& look, Watch* watch) {
+  const std::optional<int> rc = decide_and_run(call, look, watch);
+  if (watch != nullptr && !rc) watch->left();
   count(rc ? own_ : g_left_calls);
   return rc;
 }
 
-std::optional<int> Engine::decide_and_run(const Call& call, const Look& look) {
+std::optional<int> Engine::decide_and_run(const Call& call, const Look& look, Watch* watch) {
   if (!active_) return std::nullopt;
   Communicator* communicator = look.communicator;
   // What is logged must be seen.
@@ -203,6 +205,7 @@ std::optional<int> Engine::decide_and_run(const Call& call, const Look& look) {
   if (choice.algorithm == nullptr || communicator->own() == MPI_COMM_NULL) return std::nullopt;
   if (choice.params.composition != nullptr && !prepare_lines(*communicator, facts, choice))
     return std::nullopt;
+  if (watch != nullptr) watch->chosen(choice);
   return run_collective(*communicator, call, choice, facts.commutative, wait_);
 }
 

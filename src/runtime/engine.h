@@ -8,7 +8,10 @@
 #include <string>
 
 #include "base/result.h"
+#include "base/say.h"
 #include "runtime/look.h"
+#include "runtime/tracer.h"
+#include "runtime/watch.h"
 #include "select/selector.h"
 
 namespace unisono {
@@ -24,11 +27,13 @@ class Engine {
   void stop();
 
   /// Runs the call, or leaves it to the MPI library. All ranks decide alike.
-  std::optional<int> run(const Call& call, const Look& look);
+  std::optional<int> run(const Call& call, const Look& look, Watch* watch);
 
   Result<Spec> force(Collective collective, std::string_view spec);
   /// The collectives of which run() might do anything.
   CollectiveSet candidates() const { return active_ ? selector_.candidates() : 0; }
+  /// Whether every call is to be watched, whatever becomes of it.
+  bool is_watching() const { return tracer_ != nullptr; }
 
   /// Calls that run() ran; g_left_calls are the others.
   unsigned long long own_calls() const { return own_.load(std::memory_order_relaxed); }
@@ -36,19 +41,20 @@ class Engine {
  private:
   void read_environment(const Result<std::string>& profile);
   bool use_profile(const Result<std::string>& text, const Surroundings& here);
-  std::optional<int> decide_and_run(const Call& call, const Look& look);
+  std::optional<int> decide_and_run(const Call& call, const Look& look, Watch* watch);
   bool prepare_lines(Communicator& communicator, const Facts& facts, const Choice& choice);
   void report(Communicator& communicator, const Facts& facts, const Choice& choice);
-  void say(const std::string& text) const;
   void complain(const std::string& text) const {
     if (first_rank_) say(text);
   }
 
-  bool active_ = false;
+  bool started_ = false;  // communicators and datatypes are known
+  bool active_ = false;   // and calls may be run
   bool log_decisions_ = false;
   bool first_rank_ = false;  // of MPI_COMM_WORLD: the one that speaks for all
   WaitMode wait_ = WaitMode::spin;
   Selector selector_;
+  std::unique_ptr<Tracer> tracer_;
   std::atomic<unsigned long long> own_{0};
   std::mutex mutex_;  // guards complained_
   std::set<std::string> complained_;

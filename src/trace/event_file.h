@@ -24,10 +24,12 @@ class EventFile {
   EventFile(const EventFile&) = delete;
   EventFile& operator=(const EventFile&) = delete;
 
+  /// Whether append will have room, which it may take a moment to make.
+  bool has_room() { return used_ != end_ || advance(); }
   /// The number of the event, or kLost when there is no room for another window; problem() says
   /// why. About 15 ns, of which most is the share in a change of windows.
   std::uint64_t append(const Event& event) {
-    if (used_ == end_ && !advance()) [[unlikely]] {
+    if (!has_room()) [[unlikely]] {
       ++lost_;
       return kLost;
     }

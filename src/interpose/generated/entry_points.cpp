@@ -180,12 +180,20 @@ template <class Native, class... Arguments>
   return code ? *code : Native::call(arguments...);
 }
 
+template <class Native, class... Arguments>
+[[gnu::noinline, gnu::cold]] int watch(const Call& call, const void* site, Arguments... arguments) {
+  Watch watch(call, site);
+  const auto code = dispatch(call, watch);
+  return code ? *code : Native::call(arguments...);
+}
+
 }  // namespace
 
 ENTRY int MPI_Barrier(MPI_Comm comm) {
   using Native = Next<"MPI_Barrier", decltype(MPI_Barrier)>;
   if (!is_candidate(Collective::barrier)) return Native::call(comm);
   const Call call{.collective = Collective::barrier, .comm = comm};
+  if (is_watched()) return watch<Native>(call, __builtin_return_address(0), comm);
   const Look look = look_at(call);
   if (!look) return Native::call(comm);
   return dispatch_or_pass_on<Native>(call, look, comm);
@@ -200,6 +208,8 @@ ENTRY int MPI_Bcast(void* buffer, int count, MPI_Datatype datatype, int root, MP
                   .recvtype = datatype,
                   .root = root,
                   .comm = comm};
+  if (is_watched())
+    return watch<Native>(call, __builtin_return_address(0), buffer, count, datatype, root, comm);
   const Look look = look_at(call);
   if (!look) return Native::call(buffer, count, datatype, root, comm);
   return dispatch_or_pass_on<Native>(call, look, buffer, count, datatype, root, comm);
@@ -215,6 +225,8 @@ ENTRY int MPI_Bcast_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int 
                   .recvtype = datatype,
                   .root = root,
                   .comm = comm};
+  if (is_watched())
+    return watch<Native>(call, __builtin_return_address(0), buffer, count, datatype, root, comm);
   const Look look = look_at(call);
   if (!look) return Native::call(buffer, count, datatype, root, comm);
   return dispatch_or_pass_on<Native>(call, look, buffer, count, datatype, root, comm);
@@ -234,6 +246,9 @@ ENTRY int MPI_Gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, 
                   .recvtype = recvtype,
                   .root = root,
                   .comm = comm};
+  if (is_watched())
+    return watch<Native>(call, __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf,
+                         recvcount, recvtype, root, comm);
   const Look look = look_at(call);
   if (!look)
     return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
@@ -256,6 +271,9 @@ ENTRY int MPI_Gather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype se
                   .recvtype = recvtype,
                   .root = root,
                   .comm = comm};
+  if (is_watched())
+    return watch<Native>(call, __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf,
+                         recvcount, recvtype, root, comm);
   const Look look = look_at(call);
   if (!look)
     return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
@@ -280,6 +298,9 @@ ENTRY int MPI_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
                   .recvtype = recvtype,
                   .root = root,
                   .comm = comm};
+  if (is_watched())
+    return watch<Native>(call, __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf,
+                         recvcounts, rdispls, recvtype, root, comm);
   const Look look = look_at(call);
   if (!look)
     return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, root,
@@ -305,6 +326,9 @@ ENTRY int MPI_Gatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype s
                   .recvtype = recvtype,
                   .root = root,
                   .comm = comm};
+  if (is_watched())
+    return watch<Native>(call, __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf,
+                         recvcounts, rdispls, recvtype, root, comm);
   const Look look = look_at(call);
   if (!look)
     return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, root,
@@ -327,6 +351,9 @@ ENTRY int MPI_Scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
                   .recvtype = recvtype,
                   .root = root,
                   .comm = comm};
+  if (is_watched())
+    return watch<Native>(call, __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf,
+                         recvcount, recvtype, root, comm);
   const Look look = look_at(call);
   if (!look)
     return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
@@ -349,6 +376,9 @@ ENTRY int MPI_Scatter_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype s
                   .recvtype = recvtype,
                   .root = root,
                   .comm = comm};
+  if (is_watched())
+    return watch<Native>(call, __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf,
+                         recvcount, recvtype, root, comm);
   const Look look = look_at(call);
   if (!look)
     return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
@@ -373,6 +403,9 @@ ENTRY int MPI_Scatterv(const void* sendbuf, const int* sendcounts, const int* sd
                   .recvtype = recvtype,
                   .root = root,
                   .comm = comm};
+  if (is_watched())
+    return watch<Native>(call, __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtype,
+                         recvbuf, recvcount, recvtype, root, comm);
   const Look look = look_at(call);
   if (!look)
     return Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcount, recvtype, root,
@@ -398,6 +431,9 @@ ENTRY int MPI_Scatterv_c(const void* sendbuf, const MPI_Count* sendcounts, const
                   .recvtype = recvtype,
                   .root = root,
                   .comm = comm};
+  if (is_watched())
+    return watch<Native>(call, __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtype,
+                         recvbuf, recvcount, recvtype, root, comm);
   const Look look = look_at(call);
   if (!look)
     return Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcount, recvtype, root,
@@ -419,6 +455,9 @@ ENTRY int MPI_Allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtyp
                   .recvcount = recvcount,
                   .recvtype = recvtype,
                   .comm = comm};
+  if (is_watched())
+    return watch<Native>(call, __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf,
+                         recvcount, recvtype, comm);
   const Look look = look_at(call);
   if (!look) return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
   return dispatch_or_pass_on<Native>(call, look, sendbuf, sendcount, sendtype, recvbuf, recvcount,
@@ -439,6 +478,9 @@ ENTRY int MPI_Allgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype
                   .recvcount = recvcount,
                   .recvtype = recvtype,
                   .comm = comm};
+  if (is_watched())
+    return watch<Native>(call, __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf,
+                         recvcount, recvtype, comm);
   const Look look = look_at(call);
   if (!look) return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
   return dispatch_or_pass_on<Native>(call, look, sendbuf, sendcount, sendtype, recvbuf, recvcount,
@@ -460,6 +502,9 @@ ENTRY int MPI_Allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendty
                   .rdispls = rdispls,
                   .recvtype = recvtype,
                   .comm = comm};
+  if (is_watched())
+    return watch<Native>(call, __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf,
+                         recvcounts, rdispls, recvtype, comm);
   const Look look = look_at(call);
   if (!look)
     return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
@@ -482,6 +527,9 @@ ENTRY int MPI_Allgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatyp
                   .rdispls = rdispls,
                   .recvtype = recvtype,
                   .comm = comm};
+  if (is_watched())
+    return watch<Native>(call, __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf,
+                         recvcounts, rdispls, recvtype, comm);
   const Look look = look_at(call);
   if (!look)
     return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
@@ -502,6 +550,9 @@ ENTRY int MPI_Alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype
                   .recvcount = recvcount,
                   .recvtype = recvtype,
                   .comm = comm};
+  if (is_watched())
+    return watch<Native>(call, __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf,
+                         recvcount, recvtype, comm);
   const Look look = look_at(call);
   if (!look) return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
   return dispatch_or_pass_on<Native>(call, look, sendbuf, sendcount, sendtype, recvbuf, recvcount,
@@ -521,6 +572,9 @@ ENTRY int MPI_Alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype 
                   .recvcount = recvcount,
                   .recvtype = recvtype,
                   .comm = comm};
+  if (is_watched())
+    return watch<Native>(call, __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf,
+                         recvcount, recvtype, comm);
   const Look look = look_at(call);
   if (!look) return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
   return dispatch_or_pass_on<Native>(call, look, sendbuf, sendcount, sendtype, recvbuf, recvcount,
@@ -544,6 +598,9 @@ ENTRY int MPI_Alltoallv(const void* sendbuf, const int* sendcounts, const int* s
                   .rdispls = rdispls,
                   .recvtype = recvtype,
                   .comm = comm};
+  if (is_watched())
+    return watch<Native>(call, __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtype,
+                         recvbuf, recvcounts, rdispls, recvtype, comm);
   const Look look = look_at(call);
   if (!look)
     return Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
@@ -569,6 +626,9 @@ ENTRY int MPI_Alltoallv_c(const void* sendbuf, const MPI_Count* sendcounts, cons
                   .rdispls = rdispls,
                   .recvtype = recvtype,
                   .comm = comm};
+  if (is_watched())
+    return watch<Native>(call, __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtype,
+                         recvbuf, recvcounts, rdispls, recvtype, comm);
   const Look look = look_at(call);
   if (!look)
     return Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
@@ -594,6 +654,9 @@ ENTRY int MPI_Alltoallw(const void* sendbuf, const int* sendcounts, const int* s
                   .rdispls = rdispls,
                   .recvtypes = recvtypes,
                   .comm = comm};
+  if (is_watched())
+    return watch<Native>(call, __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtypes,
+                         recvbuf, recvcounts, rdispls, recvtypes, comm);
   const Look look = look_at(call);
   if (!look)
     return Native::call(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
@@ -619,6 +682,9 @@ ENTRY int MPI_Alltoallw_c(const void* sendbuf, const MPI_Count* sendcounts, cons
                   .rdispls = rdispls,
                   .recvtypes = recvtypes,
                   .comm = comm};
+  if (is_watched())
+    return watch<Native>(call, __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtypes,
+                         recvbuf, recvcounts, rdispls, recvtypes, comm);
   const Look look = look_at(call);
   if (!look)
     return Native::call(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
@@ -640,6 +706,9 @@ ENTRY int MPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype
                   .op = op,
                   .root = root,
                   .comm = comm};
+  if (is_watched())
+    return watch<Native>(call, __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op,
+                         root, comm);
   const Look look = look_at(call);
   if (!look) return Native::call(sendbuf, recvbuf, count, datatype, op, root, comm);
   return dispatch_or_pass_on<Native>(call, look, sendbuf, recvbuf, count, datatype, op, root, comm);
@@ -658,6 +727,9 @@ ENTRY int MPI_Reduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_
                   .op = op,
                   .root = root,
                   .comm = comm};
+  if (is_watched())
+    return watch<Native>(call, __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op,
+                         root, comm);
   const Look look = look_at(call);
   if (!look) return Native::call(sendbuf, recvbuf, count, datatype, op, root, comm);
   return dispatch_or_pass_on<Native>(call, look, sendbuf, recvbuf, count, datatype, op, root, comm);
@@ -675,6 +747,9 @@ ENTRY int MPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datat
                   .recvtype = datatype,
                   .op = op,
                   .comm = comm};
+  if (is_watched())
+    return watch<Native>(call, __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op,
+                         comm);
   const Look look = look_at(call);
   if (!look) return Native::call(sendbuf, recvbuf, count, datatype, op, comm);
   return dispatch_or_pass_on<Native>(call, look, sendbuf, recvbuf, count, datatype, op, comm);
@@ -692,6 +767,9 @@ ENTRY int MPI_Allreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count,
                   .recvtype = datatype,
                   .op = op,
                   .comm = comm};
+  if (is_watched())
+    return watch<Native>(call, __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op,
+                         comm);
   const Look look = look_at(call);
   if (!look) return Native::call(sendbuf, recvbuf, count, datatype, op, comm);
   return dispatch_or_pass_on<Native>(call, look, sendbuf, recvbuf, count, datatype, op, comm);
@@ -709,6 +787,9 @@ ENTRY int MPI_Reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvc
                   .recvtype = datatype,
                   .op = op,
                   .comm = comm};
+  if (is_watched())
+    return watch<Native>(call, __builtin_return_address(0), sendbuf, recvbuf, recvcount, datatype,
+                         op, comm);
   const Look look = look_at(call);
   if (!look) return Native::call(sendbuf, recvbuf, recvcount, datatype, op, comm);
   return dispatch_or_pass_on<Native>(call, look, sendbuf, recvbuf, recvcount, datatype, op, comm);
@@ -727,6 +808,9 @@ ENTRY int MPI_Reduce_scatter_block_c(const void* sendbuf, void* recvbuf, MPI_Cou
                   .recvtype = datatype,
                   .op = op,
                   .comm = comm};
+  if (is_watched())
+    return watch<Native>(call, __builtin_return_address(0), sendbuf, recvbuf, recvcount, datatype,
+                         op, comm);
   const Look look = look_at(call);
   if (!look) return Native::call(sendbuf, recvbuf, recvcount, datatype, op, comm);
   return dispatch_or_pass_on<Native>(call, look, sendbuf, recvbuf, recvcount, datatype, op, comm);
@@ -744,6 +828,9 @@ ENTRY int MPI_Reduce_scatter(const void* sendbuf, void* recvbuf, const int* recv
                   .recvtype = datatype,
                   .op = op,
                   .comm = comm};
+  if (is_watched())
+    return watch<Native>(call, __builtin_return_address(0), sendbuf, recvbuf, recvcounts, datatype,
+                         op, comm);
   const Look look = look_at(call);
   if (!look) return Native::call(sendbuf, recvbuf, recvcounts, datatype, op, comm);
   return dispatch_or_pass_on<Native>(call, look, sendbuf, recvbuf, recvcounts, datatype, op, comm);
@@ -762,6 +849,9 @@ ENTRY int MPI_Reduce_scatter_c(const void* sendbuf, void* recvbuf, const MPI_Cou
                   .recvtype = datatype,
                   .op = op,
                   .comm = comm};
+  if (is_watched())
+    return watch<Native>(call, __builtin_return_address(0), sendbuf, recvbuf, recvcounts, datatype,
+                         op, comm);
   const Look look = look_at(call);
   if (!look) return Native::call(sendbuf, recvbuf, recvcounts, datatype, op, comm);
   return dispatch_or_pass_on<Native>(call, look, sendbuf, recvbuf, recvcounts, datatype, op, comm);
@@ -779,6 +869,9 @@ ENTRY int MPI_Scan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype d
                   .recvtype = datatype,
                   .op = op,
                   .comm = comm};
+  if (is_watched())
+    return watch<Native>(call, __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op,
+                         comm);
   const Look look = look_at(call);
   if (!look) return Native::call(sendbuf, recvbuf, count, datatype, op, comm);
   return dispatch_or_pass_on<Native>(call, look, sendbuf, recvbuf, count, datatype, op, comm);
@@ -796,6 +889,9 @@ ENTRY int MPI_Scan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Da
                   .recvtype = datatype,
                   .op = op,
                   .comm = comm};
+  if (is_watched())
+    return watch<Native>(call, __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op,
+                         comm);
   const Look look = look_at(call);
   if (!look) return Native::call(sendbuf, recvbuf, count, datatype, op, comm);
   return dispatch_or_pass_on<Native>(call, look, sendbuf, recvbuf, count, datatype, op, comm);
@@ -813,6 +909,9 @@ ENTRY int MPI_Exscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype
                   .recvtype = datatype,
                   .op = op,
                   .comm = comm};
+  if (is_watched())
+    return watch<Native>(call, __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op,
+                         comm);
   const Look look = look_at(call);
   if (!look) return Native::call(sendbuf, recvbuf, count, datatype, op, comm);
   return dispatch_or_pass_on<Native>(call, look, sendbuf, recvbuf, count, datatype, op, comm);
@@ -830,6 +929,9 @@ ENTRY int MPI_Exscan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_
                   .recvtype = datatype,
                   .op = op,
                   .comm = comm};
+  if (is_watched())
+    return watch<Native>(call, __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op,
+                         comm);
   const Look look = look_at(call);
   if (!look) return Native::call(sendbuf, recvbuf, count, datatype, op, comm);
   return dispatch_or_pass_on<Native>(call, look, sendbuf, recvbuf, count, datatype, op, comm);

@@ -9,43 +9,64 @@
 
 using namespace unisono;
 
-[[gnu::noinline]] static bool run_barrier(const int* comm, int* ierror) {
+template <class Native>
+[[gnu::noinline]] static void run_barrier(const void* site, const int* comm, int* ierror) {
   const Call call{.collective = Collective::barrier, .comm = fortran::comm(comm)};
+  if (is_watched()) {
+    Watch watch(call, site);
+    if (!fortran::finish(dispatch(call, watch), ierror)) Native::call(comm, ierror);
+    return;
+  }
   const Look look = look_at(call);
-  return look && fortran::finish(dispatch(call, look), ierror);
+  if (!look || !fortran::finish(dispatch(call, look), ierror)) Native::call(comm, ierror);
 }
 
 ENTRY void mpi_barrier_f08_(const int* comm, int* ierror) {
-  if (is_candidate(Collective::barrier) && run_barrier(comm, ierror)) return;
-  Next<"mpi_barrier_f08_", decltype(mpi_barrier_f08_)>::call(comm, ierror);
+  using Native = Next<"mpi_barrier_f08_", decltype(mpi_barrier_f08_)>;
+  if (is_candidate(Collective::barrier))
+    return run_barrier<Native>(__builtin_return_address(0), comm, ierror);
+  Native::call(comm, ierror);
 }
 
 #ifdef OPEN_MPI
 
 ENTRY void mpi_barrier_(const int* comm, int* ierror) {
-  if (is_candidate(Collective::barrier) && run_barrier(comm, ierror)) return;
-  Next<"mpi_barrier_", decltype(mpi_barrier_)>::call(comm, ierror);
+  using Native = Next<"mpi_barrier_", decltype(mpi_barrier_)>;
+  if (is_candidate(Collective::barrier))
+    return run_barrier<Native>(__builtin_return_address(0), comm, ierror);
+  Native::call(comm, ierror);
 }
 
 FORTRAN_SPELLINGS(mpi_barrier, MPI_BARRIER, (const int* comm, int* ierror))
 
-[[gnu::noinline]] static bool run_bcast(void* buffer, const int* count, const int* datatype,
-                                        const int* root, const int* comm, int* ierror) {
+template <class Native>
+[[gnu::noinline]] static void run_bcast(const void* site, void* buffer, const int* count,
+                                        const int* datatype, const int* root, const int* comm,
+                                        int* ierror) {
   const Call call{.collective = Collective::bcast,
                   .recvbuf = fortran::buffer(buffer),
                   .recvcount = *count,
                   .recvtype = PMPI_Type_f2c(*datatype),
                   .root = *root,
                   .comm = fortran::comm(comm)};
+  if (is_watched()) {
+    Watch watch(call, site);
+    if (!fortran::finish(dispatch(call, watch), ierror))
+      Native::call(buffer, count, datatype, root, comm, ierror);
+    return;
+  }
   const Look look = look_at(call);
-  return look && fortran::finish(dispatch(call, look), ierror);
+  if (!look || !fortran::finish(dispatch(call, look), ierror))
+    Native::call(buffer, count, datatype, root, comm, ierror);
 }
 
 ENTRY void mpi_bcast_(void* buffer, const int* count, const int* datatype, const int* root,
                       const int* comm, int* ierror) {
-  if (is_candidate(Collective::bcast) && run_bcast(buffer, count, datatype, root, comm, ierror))
-    return;
-  Next<"mpi_bcast_", decltype(mpi_bcast_)>::call(buffer, count, datatype, root, comm, ierror);
+  using Native = Next<"mpi_bcast_", decltype(mpi_bcast_)>;
+  if (is_candidate(Collective::bcast))
+    return run_bcast<Native>(__builtin_return_address(0), buffer, count, datatype, root, comm,
+                             ierror);
+  Native::call(buffer, count, datatype, root, comm, ierror);
 }
 
 FORTRAN_SPELLINGS(mpi_bcast, MPI_BCAST,
@@ -54,15 +75,18 @@ FORTRAN_SPELLINGS(mpi_bcast, MPI_BCAST,
 
 ENTRY void mpi_bcast_f08_(void* buffer, const int* count, const int* datatype, const int* root,
                           const int* comm, int* ierror) {
-  if (is_candidate(Collective::bcast) && run_bcast(buffer, count, datatype, root, comm, ierror))
-    return;
-  Next<"mpi_bcast_f08_", decltype(mpi_bcast_f08_)>::call(buffer, count, datatype, root, comm,
-                                                         ierror);
+  using Native = Next<"mpi_bcast_f08_", decltype(mpi_bcast_f08_)>;
+  if (is_candidate(Collective::bcast))
+    return run_bcast<Native>(__builtin_return_address(0), buffer, count, datatype, root, comm,
+                             ierror);
+  Native::call(buffer, count, datatype, root, comm, ierror);
 }
 
-[[gnu::noinline]] static bool run_gather(void* sendbuf, const int* sendcount, const int* sendtype,
-                                         void* recvbuf, const int* recvcount, const int* recvtype,
-                                         const int* root, const int* comm, int* ierror) {
+template <class Native>
+[[gnu::noinline]] static void run_gather(const void* site, void* sendbuf, const int* sendcount,
+                                         const int* sendtype, void* recvbuf, const int* recvcount,
+                                         const int* recvtype, const int* root, const int* comm,
+                                         int* ierror) {
   const Call call{.collective = Collective::gather,
                   .sendbuf = fortran::buffer(sendbuf),
                   .sendcount = *sendcount,
@@ -72,18 +96,25 @@ ENTRY void mpi_bcast_f08_(void* buffer, const int* count, const int* datatype, c
                   .recvtype = PMPI_Type_f2c(*recvtype),
                   .root = *root,
                   .comm = fortran::comm(comm)};
+  if (is_watched()) {
+    Watch watch(call, site);
+    if (!fortran::finish(dispatch(call, watch), ierror))
+      Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror);
+    return;
+  }
   const Look look = look_at(call);
-  return look && fortran::finish(dispatch(call, look), ierror);
+  if (!look || !fortran::finish(dispatch(call, look), ierror))
+    Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror);
 }
 
 ENTRY void mpi_gather_(void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
                        const int* recvcount, const int* recvtype, const int* root, const int* comm,
                        int* ierror) {
-  if (is_candidate(Collective::gather) &&
-      run_gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror))
-    return;
-  Next<"mpi_gather_", decltype(mpi_gather_)>::call(sendbuf, sendcount, sendtype, recvbuf, recvcount,
-                                                   recvtype, root, comm, ierror);
+  using Native = Next<"mpi_gather_", decltype(mpi_gather_)>;
+  if (is_candidate(Collective::gather))
+    return run_gather<Native>(__builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf,
+                              recvcount, recvtype, root, comm, ierror);
+  Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror);
 }
 
 FORTRAN_SPELLINGS(mpi_gather, MPI_GATHER,
@@ -94,17 +125,18 @@ FORTRAN_SPELLINGS(mpi_gather, MPI_GATHER,
 ENTRY void mpi_gather_f08_(void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
                            const int* recvcount, const int* recvtype, const int* root,
                            const int* comm, int* ierror) {
-  if (is_candidate(Collective::gather) &&
-      run_gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror))
-    return;
-  Next<"mpi_gather_f08_", decltype(mpi_gather_f08_)>::call(sendbuf, sendcount, sendtype, recvbuf,
-                                                           recvcount, recvtype, root, comm, ierror);
+  using Native = Next<"mpi_gather_f08_", decltype(mpi_gather_f08_)>;
+  if (is_candidate(Collective::gather))
+    return run_gather<Native>(__builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf,
+                              recvcount, recvtype, root, comm, ierror);
+  Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror);
 }
 
-[[gnu::noinline]] static bool run_gatherv(void* sendbuf, const int* sendcount, const int* sendtype,
-                                          void* recvbuf, const int* recvcounts, const int* rdispls,
-                                          const int* recvtype, const int* root, const int* comm,
-                                          int* ierror) {
+template <class Native>
+[[gnu::noinline]] static void run_gatherv(const void* site, void* sendbuf, const int* sendcount,
+                                          const int* sendtype, void* recvbuf, const int* recvcounts,
+                                          const int* rdispls, const int* recvtype, const int* root,
+                                          const int* comm, int* ierror) {
   const Call call{.collective = Collective::gatherv,
                   .sendbuf = fortran::buffer(sendbuf),
                   .sendcount = *sendcount,
@@ -115,19 +147,28 @@ ENTRY void mpi_gather_f08_(void* sendbuf, const int* sendcount, const int* sendt
                   .recvtype = PMPI_Type_f2c(*recvtype),
                   .root = *root,
                   .comm = fortran::comm(comm)};
+  if (is_watched()) {
+    Watch watch(call, site);
+    if (!fortran::finish(dispatch(call, watch), ierror))
+      Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, root, comm,
+                   ierror);
+    return;
+  }
   const Look look = look_at(call);
-  return look && fortran::finish(dispatch(call, look), ierror);
+  if (!look || !fortran::finish(dispatch(call, look), ierror))
+    Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, root, comm,
+                 ierror);
 }
 
 ENTRY void mpi_gatherv_(void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
                         const int* recvcounts, const int* rdispls, const int* recvtype,
                         const int* root, const int* comm, int* ierror) {
-  if (is_candidate(Collective::gatherv) &&
-      run_gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, root, comm,
-                  ierror))
-    return;
-  Next<"mpi_gatherv_", decltype(mpi_gatherv_)>::call(
-      sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, root, comm, ierror);
+  using Native = Next<"mpi_gatherv_", decltype(mpi_gatherv_)>;
+  if (is_candidate(Collective::gatherv))
+    return run_gatherv<Native>(__builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf,
+                               recvcounts, rdispls, recvtype, root, comm, ierror);
+  Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, root, comm,
+               ierror);
 }
 
 FORTRAN_SPELLINGS(mpi_gatherv, MPI_GATHERV,
@@ -138,17 +179,19 @@ FORTRAN_SPELLINGS(mpi_gatherv, MPI_GATHERV,
 ENTRY void mpi_gatherv_f08_(void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
                             const int* recvcounts, const int* rdispls, const int* recvtype,
                             const int* root, const int* comm, int* ierror) {
-  if (is_candidate(Collective::gatherv) &&
-      run_gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, root, comm,
-                  ierror))
-    return;
-  Next<"mpi_gatherv_f08_", decltype(mpi_gatherv_f08_)>::call(
-      sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, root, comm, ierror);
+  using Native = Next<"mpi_gatherv_f08_", decltype(mpi_gatherv_f08_)>;
+  if (is_candidate(Collective::gatherv))
+    return run_gatherv<Native>(__builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf,
+                               recvcounts, rdispls, recvtype, root, comm, ierror);
+  Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, root, comm,
+               ierror);
 }
 
-[[gnu::noinline]] static bool run_scatter(void* sendbuf, const int* sendcount, const int* sendtype,
-                                          void* recvbuf, const int* recvcount, const int* recvtype,
-                                          const int* root, const int* comm, int* ierror) {
+template <class Native>
+[[gnu::noinline]] static void run_scatter(const void* site, void* sendbuf, const int* sendcount,
+                                          const int* sendtype, void* recvbuf, const int* recvcount,
+                                          const int* recvtype, const int* root, const int* comm,
+                                          int* ierror) {
   const Call call{.collective = Collective::scatter,
                   .sendbuf = fortran::buffer(sendbuf),
                   .sendcount = *sendcount,
@@ -158,18 +201,25 @@ ENTRY void mpi_gatherv_f08_(void* sendbuf, const int* sendcount, const int* send
                   .recvtype = PMPI_Type_f2c(*recvtype),
                   .root = *root,
                   .comm = fortran::comm(comm)};
+  if (is_watched()) {
+    Watch watch(call, site);
+    if (!fortran::finish(dispatch(call, watch), ierror))
+      Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror);
+    return;
+  }
   const Look look = look_at(call);
-  return look && fortran::finish(dispatch(call, look), ierror);
+  if (!look || !fortran::finish(dispatch(call, look), ierror))
+    Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror);
 }
 
 ENTRY void mpi_scatter_(void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
                         const int* recvcount, const int* recvtype, const int* root, const int* comm,
                         int* ierror) {
-  if (is_candidate(Collective::scatter) &&
-      run_scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror))
-    return;
-  Next<"mpi_scatter_", decltype(mpi_scatter_)>::call(sendbuf, sendcount, sendtype, recvbuf,
-                                                     recvcount, recvtype, root, comm, ierror);
+  using Native = Next<"mpi_scatter_", decltype(mpi_scatter_)>;
+  if (is_candidate(Collective::scatter))
+    return run_scatter<Native>(__builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf,
+                               recvcount, recvtype, root, comm, ierror);
+  Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror);
 }
 
 FORTRAN_SPELLINGS(mpi_scatter, MPI_SCATTER,
@@ -180,17 +230,18 @@ FORTRAN_SPELLINGS(mpi_scatter, MPI_SCATTER,
 ENTRY void mpi_scatter_f08_(void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
                             const int* recvcount, const int* recvtype, const int* root,
                             const int* comm, int* ierror) {
-  if (is_candidate(Collective::scatter) &&
-      run_scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror))
-    return;
-  Next<"mpi_scatter_f08_", decltype(mpi_scatter_f08_)>::call(
-      sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror);
+  using Native = Next<"mpi_scatter_f08_", decltype(mpi_scatter_f08_)>;
+  if (is_candidate(Collective::scatter))
+    return run_scatter<Native>(__builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf,
+                               recvcount, recvtype, root, comm, ierror);
+  Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror);
 }
 
-[[gnu::noinline]] static bool run_scatterv(void* sendbuf, const int* sendcounts, const int* sdispls,
-                                           const int* sendtype, void* recvbuf, const int* recvcount,
-                                           const int* recvtype, const int* root, const int* comm,
-                                           int* ierror) {
+template <class Native>
+[[gnu::noinline]] static void run_scatterv(const void* site, void* sendbuf, const int* sendcounts,
+                                           const int* sdispls, const int* sendtype, void* recvbuf,
+                                           const int* recvcount, const int* recvtype,
+                                           const int* root, const int* comm, int* ierror) {
   const Call call{.collective = Collective::scatterv,
                   .sendbuf = fortran::buffer(sendbuf),
                   .sendcounts = sendcounts,
@@ -201,19 +252,28 @@ ENTRY void mpi_scatter_f08_(void* sendbuf, const int* sendcount, const int* send
                   .recvtype = PMPI_Type_f2c(*recvtype),
                   .root = *root,
                   .comm = fortran::comm(comm)};
+  if (is_watched()) {
+    Watch watch(call, site);
+    if (!fortran::finish(dispatch(call, watch), ierror))
+      Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcount, recvtype, root, comm,
+                   ierror);
+    return;
+  }
   const Look look = look_at(call);
-  return look && fortran::finish(dispatch(call, look), ierror);
+  if (!look || !fortran::finish(dispatch(call, look), ierror))
+    Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcount, recvtype, root, comm,
+                 ierror);
 }
 
 ENTRY void mpi_scatterv_(void* sendbuf, const int* sendcounts, const int* sdispls,
                          const int* sendtype, void* recvbuf, const int* recvcount,
                          const int* recvtype, const int* root, const int* comm, int* ierror) {
-  if (is_candidate(Collective::scatterv) &&
-      run_scatterv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcount, recvtype, root, comm,
-                   ierror))
-    return;
-  Next<"mpi_scatterv_", decltype(mpi_scatterv_)>::call(
-      sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror);
+  using Native = Next<"mpi_scatterv_", decltype(mpi_scatterv_)>;
+  if (is_candidate(Collective::scatterv))
+    return run_scatterv<Native>(__builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtype,
+                                recvbuf, recvcount, recvtype, root, comm, ierror);
+  Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcount, recvtype, root, comm,
+               ierror);
 }
 
 FORTRAN_SPELLINGS(mpi_scatterv, MPI_SCATTERV,
@@ -224,15 +284,16 @@ FORTRAN_SPELLINGS(mpi_scatterv, MPI_SCATTERV,
 ENTRY void mpi_scatterv_f08_(void* sendbuf, const int* sendcounts, const int* sdispls,
                              const int* sendtype, void* recvbuf, const int* recvcount,
                              const int* recvtype, const int* root, const int* comm, int* ierror) {
-  if (is_candidate(Collective::scatterv) &&
-      run_scatterv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcount, recvtype, root, comm,
-                   ierror))
-    return;
-  Next<"mpi_scatterv_f08_", decltype(mpi_scatterv_f08_)>::call(
-      sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror);
+  using Native = Next<"mpi_scatterv_f08_", decltype(mpi_scatterv_f08_)>;
+  if (is_candidate(Collective::scatterv))
+    return run_scatterv<Native>(__builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtype,
+                                recvbuf, recvcount, recvtype, root, comm, ierror);
+  Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcount, recvtype, root, comm,
+               ierror);
 }
 
-[[gnu::noinline]] static bool run_allgather(void* sendbuf, const int* sendcount,
+template <class Native>
+[[gnu::noinline]] static void run_allgather(const void* site, void* sendbuf, const int* sendcount,
                                             const int* sendtype, void* recvbuf,
                                             const int* recvcount, const int* recvtype,
                                             const int* comm, int* ierror) {
@@ -244,17 +305,24 @@ ENTRY void mpi_scatterv_f08_(void* sendbuf, const int* sendcounts, const int* sd
                   .recvcount = *recvcount,
                   .recvtype = PMPI_Type_f2c(*recvtype),
                   .comm = fortran::comm(comm)};
+  if (is_watched()) {
+    Watch watch(call, site);
+    if (!fortran::finish(dispatch(call, watch), ierror))
+      Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror);
+    return;
+  }
   const Look look = look_at(call);
-  return look && fortran::finish(dispatch(call, look), ierror);
+  if (!look || !fortran::finish(dispatch(call, look), ierror))
+    Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror);
 }
 
 ENTRY void mpi_allgather_(void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
                           const int* recvcount, const int* recvtype, const int* comm, int* ierror) {
-  if (is_candidate(Collective::allgather) &&
-      run_allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror))
-    return;
-  Next<"mpi_allgather_", decltype(mpi_allgather_)>::call(sendbuf, sendcount, sendtype, recvbuf,
-                                                         recvcount, recvtype, comm, ierror);
+  using Native = Next<"mpi_allgather_", decltype(mpi_allgather_)>;
+  if (is_candidate(Collective::allgather))
+    return run_allgather<Native>(__builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf,
+                                 recvcount, recvtype, comm, ierror);
+  Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror);
 }
 
 FORTRAN_SPELLINGS(mpi_allgather, MPI_ALLGATHER,
@@ -264,14 +332,15 @@ FORTRAN_SPELLINGS(mpi_allgather, MPI_ALLGATHER,
 ENTRY void mpi_allgather_f08_(void* sendbuf, const int* sendcount, const int* sendtype,
                               void* recvbuf, const int* recvcount, const int* recvtype,
                               const int* comm, int* ierror) {
-  if (is_candidate(Collective::allgather) &&
-      run_allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror))
-    return;
-  Next<"mpi_allgather_f08_", decltype(mpi_allgather_f08_)>::call(
-      sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror);
+  using Native = Next<"mpi_allgather_f08_", decltype(mpi_allgather_f08_)>;
+  if (is_candidate(Collective::allgather))
+    return run_allgather<Native>(__builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf,
+                                 recvcount, recvtype, comm, ierror);
+  Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror);
 }
 
-[[gnu::noinline]] static bool run_allgatherv(void* sendbuf, const int* sendcount,
+template <class Native>
+[[gnu::noinline]] static void run_allgatherv(const void* site, void* sendbuf, const int* sendcount,
                                              const int* sendtype, void* recvbuf,
                                              const int* recvcounts, const int* rdispls,
                                              const int* recvtype, const int* comm, int* ierror) {
@@ -284,19 +353,27 @@ ENTRY void mpi_allgather_f08_(void* sendbuf, const int* sendcount, const int* se
                   .rdispls = rdispls,
                   .recvtype = PMPI_Type_f2c(*recvtype),
                   .comm = fortran::comm(comm)};
+  if (is_watched()) {
+    Watch watch(call, site);
+    if (!fortran::finish(dispatch(call, watch), ierror))
+      Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm,
+                   ierror);
+    return;
+  }
   const Look look = look_at(call);
-  return look && fortran::finish(dispatch(call, look), ierror);
+  if (!look || !fortran::finish(dispatch(call, look), ierror))
+    Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm,
+                 ierror);
 }
 
 ENTRY void mpi_allgatherv_(void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
                            const int* recvcounts, const int* rdispls, const int* recvtype,
                            const int* comm, int* ierror) {
-  if (is_candidate(Collective::allgatherv) &&
-      run_allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm,
-                     ierror))
-    return;
-  Next<"mpi_allgatherv_", decltype(mpi_allgatherv_)>::call(
-      sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, ierror);
+  using Native = Next<"mpi_allgatherv_", decltype(mpi_allgatherv_)>;
+  if (is_candidate(Collective::allgatherv))
+    return run_allgatherv<Native>(__builtin_return_address(0), sendbuf, sendcount, sendtype,
+                                  recvbuf, recvcounts, rdispls, recvtype, comm, ierror);
+  Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, ierror);
 }
 
 FORTRAN_SPELLINGS(mpi_allgatherv, MPI_ALLGATHERV,
@@ -307,17 +384,17 @@ FORTRAN_SPELLINGS(mpi_allgatherv, MPI_ALLGATHERV,
 ENTRY void mpi_allgatherv_f08_(void* sendbuf, const int* sendcount, const int* sendtype,
                                void* recvbuf, const int* recvcounts, const int* rdispls,
                                const int* recvtype, const int* comm, int* ierror) {
-  if (is_candidate(Collective::allgatherv) &&
-      run_allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm,
-                     ierror))
-    return;
-  Next<"mpi_allgatherv_f08_", decltype(mpi_allgatherv_f08_)>::call(
-      sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, ierror);
+  using Native = Next<"mpi_allgatherv_f08_", decltype(mpi_allgatherv_f08_)>;
+  if (is_candidate(Collective::allgatherv))
+    return run_allgatherv<Native>(__builtin_return_address(0), sendbuf, sendcount, sendtype,
+                                  recvbuf, recvcounts, rdispls, recvtype, comm, ierror);
+  Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, ierror);
 }
 
-[[gnu::noinline]] static bool run_alltoall(void* sendbuf, const int* sendcount, const int* sendtype,
-                                           void* recvbuf, const int* recvcount, const int* recvtype,
-                                           const int* comm, int* ierror) {
+template <class Native>
+[[gnu::noinline]] static void run_alltoall(const void* site, void* sendbuf, const int* sendcount,
+                                           const int* sendtype, void* recvbuf, const int* recvcount,
+                                           const int* recvtype, const int* comm, int* ierror) {
   const Call call{.collective = Collective::alltoall,
                   .sendbuf = fortran::buffer(sendbuf),
                   .sendcount = *sendcount,
@@ -326,17 +403,24 @@ ENTRY void mpi_allgatherv_f08_(void* sendbuf, const int* sendcount, const int* s
                   .recvcount = *recvcount,
                   .recvtype = PMPI_Type_f2c(*recvtype),
                   .comm = fortran::comm(comm)};
+  if (is_watched()) {
+    Watch watch(call, site);
+    if (!fortran::finish(dispatch(call, watch), ierror))
+      Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror);
+    return;
+  }
   const Look look = look_at(call);
-  return look && fortran::finish(dispatch(call, look), ierror);
+  if (!look || !fortran::finish(dispatch(call, look), ierror))
+    Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror);
 }
 
 ENTRY void mpi_alltoall_(void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
                          const int* recvcount, const int* recvtype, const int* comm, int* ierror) {
-  if (is_candidate(Collective::alltoall) &&
-      run_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror))
-    return;
-  Next<"mpi_alltoall_", decltype(mpi_alltoall_)>::call(sendbuf, sendcount, sendtype, recvbuf,
-                                                       recvcount, recvtype, comm, ierror);
+  using Native = Next<"mpi_alltoall_", decltype(mpi_alltoall_)>;
+  if (is_candidate(Collective::alltoall))
+    return run_alltoall<Native>(__builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf,
+                                recvcount, recvtype, comm, ierror);
+  Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror);
 }
 
 FORTRAN_SPELLINGS(mpi_alltoall, MPI_ALLTOALL,
@@ -346,14 +430,15 @@ FORTRAN_SPELLINGS(mpi_alltoall, MPI_ALLTOALL,
 ENTRY void mpi_alltoall_f08_(void* sendbuf, const int* sendcount, const int* sendtype,
                              void* recvbuf, const int* recvcount, const int* recvtype,
                              const int* comm, int* ierror) {
-  if (is_candidate(Collective::alltoall) &&
-      run_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror))
-    return;
-  Next<"mpi_alltoall_f08_", decltype(mpi_alltoall_f08_)>::call(
-      sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror);
+  using Native = Next<"mpi_alltoall_f08_", decltype(mpi_alltoall_f08_)>;
+  if (is_candidate(Collective::alltoall))
+    return run_alltoall<Native>(__builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf,
+                                recvcount, recvtype, comm, ierror);
+  Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror);
 }
 
-[[gnu::noinline]] static bool run_alltoallv(void* sendbuf, const int* sendcounts,
+template <class Native>
+[[gnu::noinline]] static void run_alltoallv(const void* site, void* sendbuf, const int* sendcounts,
                                             const int* sdispls, const int* sendtype, void* recvbuf,
                                             const int* recvcounts, const int* rdispls,
                                             const int* recvtype, const int* comm, int* ierror) {
@@ -367,19 +452,28 @@ ENTRY void mpi_alltoall_f08_(void* sendbuf, const int* sendcount, const int* sen
                   .rdispls = rdispls,
                   .recvtype = PMPI_Type_f2c(*recvtype),
                   .comm = fortran::comm(comm)};
+  if (is_watched()) {
+    Watch watch(call, site);
+    if (!fortran::finish(dispatch(call, watch), ierror))
+      Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
+                   comm, ierror);
+    return;
+  }
   const Look look = look_at(call);
-  return look && fortran::finish(dispatch(call, look), ierror);
+  if (!look || !fortran::finish(dispatch(call, look), ierror))
+    Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
+                 comm, ierror);
 }
 
 ENTRY void mpi_alltoallv_(void* sendbuf, const int* sendcounts, const int* sdispls,
                           const int* sendtype, void* recvbuf, const int* recvcounts,
                           const int* rdispls, const int* recvtype, const int* comm, int* ierror) {
-  if (is_candidate(Collective::alltoallv) &&
-      run_alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
-                    comm, ierror))
-    return;
-  Next<"mpi_alltoallv_", decltype(mpi_alltoallv_)>::call(
-      sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, ierror);
+  using Native = Next<"mpi_alltoallv_", decltype(mpi_alltoallv_)>;
+  if (is_candidate(Collective::alltoallv))
+    return run_alltoallv<Native>(__builtin_return_address(0), sendbuf, sendcounts, sdispls,
+                                 sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, ierror);
+  Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm,
+               ierror);
 }
 
 FORTRAN_SPELLINGS(mpi_alltoallv, MPI_ALLTOALLV,
@@ -391,15 +485,16 @@ ENTRY void mpi_alltoallv_f08_(void* sendbuf, const int* sendcounts, const int* s
                               const int* sendtype, void* recvbuf, const int* recvcounts,
                               const int* rdispls, const int* recvtype, const int* comm,
                               int* ierror) {
-  if (is_candidate(Collective::alltoallv) &&
-      run_alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
-                    comm, ierror))
-    return;
-  Next<"mpi_alltoallv_f08_", decltype(mpi_alltoallv_f08_)>::call(
-      sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, ierror);
+  using Native = Next<"mpi_alltoallv_f08_", decltype(mpi_alltoallv_f08_)>;
+  if (is_candidate(Collective::alltoallv))
+    return run_alltoallv<Native>(__builtin_return_address(0), sendbuf, sendcounts, sdispls,
+                                 sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, ierror);
+  Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm,
+               ierror);
 }
 
-[[gnu::noinline]] static bool run_alltoallw(void* sendbuf, const int* sendcounts,
+template <class Native>
+[[gnu::noinline]] static void run_alltoallw(const void* site, void* sendbuf, const int* sendcounts,
                                             const int* sdispls, const int* sendtypes, void* recvbuf,
                                             const int* recvcounts, const int* rdispls,
                                             const int* recvtypes, const int* comm, int* ierror) {
@@ -415,20 +510,28 @@ ENTRY void mpi_alltoallv_f08_(void* sendbuf, const int* sendcounts, const int* s
                   .rdispls = rdispls,
                   .recvtypes = recvtypes_c.get(),
                   .comm = fortran::comm(comm)};
+  if (is_watched()) {
+    Watch watch(call, site);
+    if (!fortran::finish(dispatch(call, watch), ierror))
+      Native::call(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes,
+                   comm, ierror);
+    return;
+  }
   const Look look = look_at(call);
-  return look && fortran::finish(dispatch(call, look), ierror);
+  if (!look || !fortran::finish(dispatch(call, look), ierror))
+    Native::call(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes,
+                 comm, ierror);
 }
 
 ENTRY void mpi_alltoallw_(void* sendbuf, const int* sendcounts, const int* sdispls,
                           const int* sendtypes, void* recvbuf, const int* recvcounts,
                           const int* rdispls, const int* recvtypes, const int* comm, int* ierror) {
-  if (is_candidate(Collective::alltoallw) &&
-      run_alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
-                    recvtypes, comm, ierror))
-    return;
-  Next<"mpi_alltoallw_", decltype(mpi_alltoallw_)>::call(sendbuf, sendcounts, sdispls, sendtypes,
-                                                         recvbuf, recvcounts, rdispls, recvtypes,
-                                                         comm, ierror);
+  using Native = Next<"mpi_alltoallw_", decltype(mpi_alltoallw_)>;
+  if (is_candidate(Collective::alltoallw))
+    return run_alltoallw<Native>(__builtin_return_address(0), sendbuf, sendcounts, sdispls,
+                                 sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, ierror);
+  Native::call(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes,
+               comm, ierror);
 }
 
 FORTRAN_SPELLINGS(mpi_alltoallw, MPI_ALLTOALLW,
@@ -440,18 +543,18 @@ ENTRY void mpi_alltoallw_f08_(void* sendbuf, const int* sendcounts, const int* s
                               const int* sendtypes, void* recvbuf, const int* recvcounts,
                               const int* rdispls, const int* recvtypes, const int* comm,
                               int* ierror) {
-  if (is_candidate(Collective::alltoallw) &&
-      run_alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
-                    recvtypes, comm, ierror))
-    return;
-  Next<"mpi_alltoallw_f08_", decltype(mpi_alltoallw_f08_)>::call(sendbuf, sendcounts, sdispls,
-                                                                 sendtypes, recvbuf, recvcounts,
-                                                                 rdispls, recvtypes, comm, ierror);
+  using Native = Next<"mpi_alltoallw_f08_", decltype(mpi_alltoallw_f08_)>;
+  if (is_candidate(Collective::alltoallw))
+    return run_alltoallw<Native>(__builtin_return_address(0), sendbuf, sendcounts, sdispls,
+                                 sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, ierror);
+  Native::call(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes,
+               comm, ierror);
 }
 
-[[gnu::noinline]] static bool run_reduce(void* sendbuf, void* recvbuf, const int* count,
-                                         const int* datatype, const int* op, const int* root,
-                                         const int* comm, int* ierror) {
+template <class Native>
+[[gnu::noinline]] static void run_reduce(const void* site, void* sendbuf, void* recvbuf,
+                                         const int* count, const int* datatype, const int* op,
+                                         const int* root, const int* comm, int* ierror) {
   const Call call{.collective = Collective::reduce,
                   .sendbuf = fortran::buffer(sendbuf),
                   .recvbuf = fortran::buffer(recvbuf),
@@ -460,17 +563,24 @@ ENTRY void mpi_alltoallw_f08_(void* sendbuf, const int* sendcounts, const int* s
                   .op = PMPI_Op_f2c(*op),
                   .root = *root,
                   .comm = fortran::comm(comm)};
+  if (is_watched()) {
+    Watch watch(call, site);
+    if (!fortran::finish(dispatch(call, watch), ierror))
+      Native::call(sendbuf, recvbuf, count, datatype, op, root, comm, ierror);
+    return;
+  }
   const Look look = look_at(call);
-  return look && fortran::finish(dispatch(call, look), ierror);
+  if (!look || !fortran::finish(dispatch(call, look), ierror))
+    Native::call(sendbuf, recvbuf, count, datatype, op, root, comm, ierror);
 }
 
 ENTRY void mpi_reduce_(void* sendbuf, void* recvbuf, const int* count, const int* datatype,
                        const int* op, const int* root, const int* comm, int* ierror) {
-  if (is_candidate(Collective::reduce) &&
-      run_reduce(sendbuf, recvbuf, count, datatype, op, root, comm, ierror))
-    return;
-  Next<"mpi_reduce_", decltype(mpi_reduce_)>::call(sendbuf, recvbuf, count, datatype, op, root,
-                                                   comm, ierror);
+  using Native = Next<"mpi_reduce_", decltype(mpi_reduce_)>;
+  if (is_candidate(Collective::reduce))
+    return run_reduce<Native>(__builtin_return_address(0), sendbuf, recvbuf, count, datatype, op,
+                              root, comm, ierror);
+  Native::call(sendbuf, recvbuf, count, datatype, op, root, comm, ierror);
 }
 
 FORTRAN_SPELLINGS(mpi_reduce, MPI_REDUCE,
@@ -479,16 +589,17 @@ FORTRAN_SPELLINGS(mpi_reduce, MPI_REDUCE,
 
 ENTRY void mpi_reduce_f08_(void* sendbuf, void* recvbuf, const int* count, const int* datatype,
                            const int* op, const int* root, const int* comm, int* ierror) {
-  if (is_candidate(Collective::reduce) &&
-      run_reduce(sendbuf, recvbuf, count, datatype, op, root, comm, ierror))
-    return;
-  Next<"mpi_reduce_f08_", decltype(mpi_reduce_f08_)>::call(sendbuf, recvbuf, count, datatype, op,
-                                                           root, comm, ierror);
+  using Native = Next<"mpi_reduce_f08_", decltype(mpi_reduce_f08_)>;
+  if (is_candidate(Collective::reduce))
+    return run_reduce<Native>(__builtin_return_address(0), sendbuf, recvbuf, count, datatype, op,
+                              root, comm, ierror);
+  Native::call(sendbuf, recvbuf, count, datatype, op, root, comm, ierror);
 }
 
-[[gnu::noinline]] static bool run_allreduce(void* sendbuf, void* recvbuf, const int* count,
-                                            const int* datatype, const int* op, const int* comm,
-                                            int* ierror) {
+template <class Native>
+[[gnu::noinline]] static void run_allreduce(const void* site, void* sendbuf, void* recvbuf,
+                                            const int* count, const int* datatype, const int* op,
+                                            const int* comm, int* ierror) {
   const Call call{.collective = Collective::allreduce,
                   .sendbuf = fortran::buffer(sendbuf),
                   .recvbuf = fortran::buffer(recvbuf),
@@ -496,17 +607,24 @@ ENTRY void mpi_reduce_f08_(void* sendbuf, void* recvbuf, const int* count, const
                   .recvtype = PMPI_Type_f2c(*datatype),
                   .op = PMPI_Op_f2c(*op),
                   .comm = fortran::comm(comm)};
+  if (is_watched()) {
+    Watch watch(call, site);
+    if (!fortran::finish(dispatch(call, watch), ierror))
+      Native::call(sendbuf, recvbuf, count, datatype, op, comm, ierror);
+    return;
+  }
   const Look look = look_at(call);
-  return look && fortran::finish(dispatch(call, look), ierror);
+  if (!look || !fortran::finish(dispatch(call, look), ierror))
+    Native::call(sendbuf, recvbuf, count, datatype, op, comm, ierror);
 }
 
 ENTRY void mpi_allreduce_(void* sendbuf, void* recvbuf, const int* count, const int* datatype,
                           const int* op, const int* comm, int* ierror) {
-  if (is_candidate(Collective::allreduce) &&
-      run_allreduce(sendbuf, recvbuf, count, datatype, op, comm, ierror))
-    return;
-  Next<"mpi_allreduce_", decltype(mpi_allreduce_)>::call(sendbuf, recvbuf, count, datatype, op,
-                                                         comm, ierror);
+  using Native = Next<"mpi_allreduce_", decltype(mpi_allreduce_)>;
+  if (is_candidate(Collective::allreduce))
+    return run_allreduce<Native>(__builtin_return_address(0), sendbuf, recvbuf, count, datatype, op,
+                                 comm, ierror);
+  Native::call(sendbuf, recvbuf, count, datatype, op, comm, ierror);
 }
 
 FORTRAN_SPELLINGS(mpi_allreduce, MPI_ALLREDUCE,
@@ -515,17 +633,18 @@ FORTRAN_SPELLINGS(mpi_allreduce, MPI_ALLREDUCE,
 
 ENTRY void mpi_allreduce_f08_(void* sendbuf, void* recvbuf, const int* count, const int* datatype,
                               const int* op, const int* comm, int* ierror) {
-  if (is_candidate(Collective::allreduce) &&
-      run_allreduce(sendbuf, recvbuf, count, datatype, op, comm, ierror))
-    return;
-  Next<"mpi_allreduce_f08_", decltype(mpi_allreduce_f08_)>::call(sendbuf, recvbuf, count, datatype,
-                                                                 op, comm, ierror);
+  using Native = Next<"mpi_allreduce_f08_", decltype(mpi_allreduce_f08_)>;
+  if (is_candidate(Collective::allreduce))
+    return run_allreduce<Native>(__builtin_return_address(0), sendbuf, recvbuf, count, datatype, op,
+                                 comm, ierror);
+  Native::call(sendbuf, recvbuf, count, datatype, op, comm, ierror);
 }
 
-[[gnu::noinline]] static bool run_reduce_scatter_block(void* sendbuf, void* recvbuf,
-                                                       const int* recvcount, const int* datatype,
-                                                       const int* op, const int* comm,
-                                                       int* ierror) {
+template <class Native>
+[[gnu::noinline]] static void run_reduce_scatter_block(const void* site, void* sendbuf,
+                                                       void* recvbuf, const int* recvcount,
+                                                       const int* datatype, const int* op,
+                                                       const int* comm, int* ierror) {
   const Call call{.collective = Collective::reduce_scatter_block,
                   .sendbuf = fortran::buffer(sendbuf),
                   .recvbuf = fortran::buffer(recvbuf),
@@ -533,18 +652,25 @@ ENTRY void mpi_allreduce_f08_(void* sendbuf, void* recvbuf, const int* count, co
                   .recvtype = PMPI_Type_f2c(*datatype),
                   .op = PMPI_Op_f2c(*op),
                   .comm = fortran::comm(comm)};
+  if (is_watched()) {
+    Watch watch(call, site);
+    if (!fortran::finish(dispatch(call, watch), ierror))
+      Native::call(sendbuf, recvbuf, recvcount, datatype, op, comm, ierror);
+    return;
+  }
   const Look look = look_at(call);
-  return look && fortran::finish(dispatch(call, look), ierror);
+  if (!look || !fortran::finish(dispatch(call, look), ierror))
+    Native::call(sendbuf, recvbuf, recvcount, datatype, op, comm, ierror);
 }
 
 ENTRY void mpi_reduce_scatter_block_(void* sendbuf, void* recvbuf, const int* recvcount,
                                      const int* datatype, const int* op, const int* comm,
                                      int* ierror) {
-  if (is_candidate(Collective::reduce_scatter_block) &&
-      run_reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm, ierror))
-    return;
-  Next<"mpi_reduce_scatter_block_", decltype(mpi_reduce_scatter_block_)>::call(
-      sendbuf, recvbuf, recvcount, datatype, op, comm, ierror);
+  using Native = Next<"mpi_reduce_scatter_block_", decltype(mpi_reduce_scatter_block_)>;
+  if (is_candidate(Collective::reduce_scatter_block))
+    return run_reduce_scatter_block<Native>(__builtin_return_address(0), sendbuf, recvbuf,
+                                            recvcount, datatype, op, comm, ierror);
+  Native::call(sendbuf, recvbuf, recvcount, datatype, op, comm, ierror);
 }
 
 FORTRAN_SPELLINGS(mpi_reduce_scatter_block, MPI_REDUCE_SCATTER_BLOCK,
@@ -554,14 +680,15 @@ FORTRAN_SPELLINGS(mpi_reduce_scatter_block, MPI_REDUCE_SCATTER_BLOCK,
 ENTRY void mpi_reduce_scatter_block_f08_(void* sendbuf, void* recvbuf, const int* recvcount,
                                          const int* datatype, const int* op, const int* comm,
                                          int* ierror) {
-  if (is_candidate(Collective::reduce_scatter_block) &&
-      run_reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm, ierror))
-    return;
-  Next<"mpi_reduce_scatter_block_f08_", decltype(mpi_reduce_scatter_block_f08_)>::call(
-      sendbuf, recvbuf, recvcount, datatype, op, comm, ierror);
+  using Native = Next<"mpi_reduce_scatter_block_f08_", decltype(mpi_reduce_scatter_block_f08_)>;
+  if (is_candidate(Collective::reduce_scatter_block))
+    return run_reduce_scatter_block<Native>(__builtin_return_address(0), sendbuf, recvbuf,
+                                            recvcount, datatype, op, comm, ierror);
+  Native::call(sendbuf, recvbuf, recvcount, datatype, op, comm, ierror);
 }
 
-[[gnu::noinline]] static bool run_reduce_scatter(void* sendbuf, void* recvbuf,
+template <class Native>
+[[gnu::noinline]] static void run_reduce_scatter(const void* site, void* sendbuf, void* recvbuf,
                                                  const int* recvcounts, const int* datatype,
                                                  const int* op, const int* comm, int* ierror) {
   const Call call{.collective = Collective::reduce_scatter,
@@ -571,17 +698,24 @@ ENTRY void mpi_reduce_scatter_block_f08_(void* sendbuf, void* recvbuf, const int
                   .recvtype = PMPI_Type_f2c(*datatype),
                   .op = PMPI_Op_f2c(*op),
                   .comm = fortran::comm(comm)};
+  if (is_watched()) {
+    Watch watch(call, site);
+    if (!fortran::finish(dispatch(call, watch), ierror))
+      Native::call(sendbuf, recvbuf, recvcounts, datatype, op, comm, ierror);
+    return;
+  }
   const Look look = look_at(call);
-  return look && fortran::finish(dispatch(call, look), ierror);
+  if (!look || !fortran::finish(dispatch(call, look), ierror))
+    Native::call(sendbuf, recvbuf, recvcounts, datatype, op, comm, ierror);
 }
 
 ENTRY void mpi_reduce_scatter_(void* sendbuf, void* recvbuf, const int* recvcounts,
                                const int* datatype, const int* op, const int* comm, int* ierror) {
-  if (is_candidate(Collective::reduce_scatter) &&
-      run_reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm, ierror))
-    return;
-  Next<"mpi_reduce_scatter_", decltype(mpi_reduce_scatter_)>::call(sendbuf, recvbuf, recvcounts,
-                                                                   datatype, op, comm, ierror);
+  using Native = Next<"mpi_reduce_scatter_", decltype(mpi_reduce_scatter_)>;
+  if (is_candidate(Collective::reduce_scatter))
+    return run_reduce_scatter<Native>(__builtin_return_address(0), sendbuf, recvbuf, recvcounts,
+                                      datatype, op, comm, ierror);
+  Native::call(sendbuf, recvbuf, recvcounts, datatype, op, comm, ierror);
 }
 
 FORTRAN_SPELLINGS(mpi_reduce_scatter, MPI_REDUCE_SCATTER,
@@ -591,16 +725,17 @@ FORTRAN_SPELLINGS(mpi_reduce_scatter, MPI_REDUCE_SCATTER,
 ENTRY void mpi_reduce_scatter_f08_(void* sendbuf, void* recvbuf, const int* recvcounts,
                                    const int* datatype, const int* op, const int* comm,
                                    int* ierror) {
-  if (is_candidate(Collective::reduce_scatter) &&
-      run_reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm, ierror))
-    return;
-  Next<"mpi_reduce_scatter_f08_", decltype(mpi_reduce_scatter_f08_)>::call(
-      sendbuf, recvbuf, recvcounts, datatype, op, comm, ierror);
+  using Native = Next<"mpi_reduce_scatter_f08_", decltype(mpi_reduce_scatter_f08_)>;
+  if (is_candidate(Collective::reduce_scatter))
+    return run_reduce_scatter<Native>(__builtin_return_address(0), sendbuf, recvbuf, recvcounts,
+                                      datatype, op, comm, ierror);
+  Native::call(sendbuf, recvbuf, recvcounts, datatype, op, comm, ierror);
 }
 
-[[gnu::noinline]] static bool run_scan(void* sendbuf, void* recvbuf, const int* count,
-                                       const int* datatype, const int* op, const int* comm,
-                                       int* ierror) {
+template <class Native>
+[[gnu::noinline]] static void run_scan(const void* site, void* sendbuf, void* recvbuf,
+                                       const int* count, const int* datatype, const int* op,
+                                       const int* comm, int* ierror) {
   const Call call{.collective = Collective::scan,
                   .sendbuf = fortran::buffer(sendbuf),
                   .recvbuf = fortran::buffer(recvbuf),
@@ -608,16 +743,24 @@ ENTRY void mpi_reduce_scatter_f08_(void* sendbuf, void* recvbuf, const int* recv
                   .recvtype = PMPI_Type_f2c(*datatype),
                   .op = PMPI_Op_f2c(*op),
                   .comm = fortran::comm(comm)};
+  if (is_watched()) {
+    Watch watch(call, site);
+    if (!fortran::finish(dispatch(call, watch), ierror))
+      Native::call(sendbuf, recvbuf, count, datatype, op, comm, ierror);
+    return;
+  }
   const Look look = look_at(call);
-  return look && fortran::finish(dispatch(call, look), ierror);
+  if (!look || !fortran::finish(dispatch(call, look), ierror))
+    Native::call(sendbuf, recvbuf, count, datatype, op, comm, ierror);
 }
 
 ENTRY void mpi_scan_(void* sendbuf, void* recvbuf, const int* count, const int* datatype,
                      const int* op, const int* comm, int* ierror) {
-  if (is_candidate(Collective::scan) &&
-      run_scan(sendbuf, recvbuf, count, datatype, op, comm, ierror))
-    return;
-  Next<"mpi_scan_", decltype(mpi_scan_)>::call(sendbuf, recvbuf, count, datatype, op, comm, ierror);
+  using Native = Next<"mpi_scan_", decltype(mpi_scan_)>;
+  if (is_candidate(Collective::scan))
+    return run_scan<Native>(__builtin_return_address(0), sendbuf, recvbuf, count, datatype, op,
+                            comm, ierror);
+  Native::call(sendbuf, recvbuf, count, datatype, op, comm, ierror);
 }
 
 FORTRAN_SPELLINGS(mpi_scan, MPI_SCAN,
@@ -626,16 +769,17 @@ FORTRAN_SPELLINGS(mpi_scan, MPI_SCAN,
 
 ENTRY void mpi_scan_f08_(void* sendbuf, void* recvbuf, const int* count, const int* datatype,
                          const int* op, const int* comm, int* ierror) {
-  if (is_candidate(Collective::scan) &&
-      run_scan(sendbuf, recvbuf, count, datatype, op, comm, ierror))
-    return;
-  Next<"mpi_scan_f08_", decltype(mpi_scan_f08_)>::call(sendbuf, recvbuf, count, datatype, op, comm,
-                                                       ierror);
+  using Native = Next<"mpi_scan_f08_", decltype(mpi_scan_f08_)>;
+  if (is_candidate(Collective::scan))
+    return run_scan<Native>(__builtin_return_address(0), sendbuf, recvbuf, count, datatype, op,
+                            comm, ierror);
+  Native::call(sendbuf, recvbuf, count, datatype, op, comm, ierror);
 }
 
-[[gnu::noinline]] static bool run_exscan(void* sendbuf, void* recvbuf, const int* count,
-                                         const int* datatype, const int* op, const int* comm,
-                                         int* ierror) {
+template <class Native>
+[[gnu::noinline]] static void run_exscan(const void* site, void* sendbuf, void* recvbuf,
+                                         const int* count, const int* datatype, const int* op,
+                                         const int* comm, int* ierror) {
   const Call call{.collective = Collective::exscan,
                   .sendbuf = fortran::buffer(sendbuf),
                   .recvbuf = fortran::buffer(recvbuf),
@@ -643,17 +787,24 @@ ENTRY void mpi_scan_f08_(void* sendbuf, void* recvbuf, const int* count, const i
                   .recvtype = PMPI_Type_f2c(*datatype),
                   .op = PMPI_Op_f2c(*op),
                   .comm = fortran::comm(comm)};
+  if (is_watched()) {
+    Watch watch(call, site);
+    if (!fortran::finish(dispatch(call, watch), ierror))
+      Native::call(sendbuf, recvbuf, count, datatype, op, comm, ierror);
+    return;
+  }
   const Look look = look_at(call);
-  return look && fortran::finish(dispatch(call, look), ierror);
+  if (!look || !fortran::finish(dispatch(call, look), ierror))
+    Native::call(sendbuf, recvbuf, count, datatype, op, comm, ierror);
 }
 
 ENTRY void mpi_exscan_(void* sendbuf, void* recvbuf, const int* count, const int* datatype,
                        const int* op, const int* comm, int* ierror) {
-  if (is_candidate(Collective::exscan) &&
-      run_exscan(sendbuf, recvbuf, count, datatype, op, comm, ierror))
-    return;
-  Next<"mpi_exscan_", decltype(mpi_exscan_)>::call(sendbuf, recvbuf, count, datatype, op, comm,
-                                                   ierror);
+  using Native = Next<"mpi_exscan_", decltype(mpi_exscan_)>;
+  if (is_candidate(Collective::exscan))
+    return run_exscan<Native>(__builtin_return_address(0), sendbuf, recvbuf, count, datatype, op,
+                              comm, ierror);
+  Native::call(sendbuf, recvbuf, count, datatype, op, comm, ierror);
 }
 
 FORTRAN_SPELLINGS(mpi_exscan, MPI_EXSCAN,
@@ -662,11 +813,11 @@ FORTRAN_SPELLINGS(mpi_exscan, MPI_EXSCAN,
 
 ENTRY void mpi_exscan_f08_(void* sendbuf, void* recvbuf, const int* count, const int* datatype,
                            const int* op, const int* comm, int* ierror) {
-  if (is_candidate(Collective::exscan) &&
-      run_exscan(sendbuf, recvbuf, count, datatype, op, comm, ierror))
-    return;
-  Next<"mpi_exscan_f08_", decltype(mpi_exscan_f08_)>::call(sendbuf, recvbuf, count, datatype, op,
-                                                           comm, ierror);
+  using Native = Next<"mpi_exscan_f08_", decltype(mpi_exscan_f08_)>;
+  if (is_candidate(Collective::exscan))
+    return run_exscan<Native>(__builtin_return_address(0), sendbuf, recvbuf, count, datatype, op,
+                              comm, ierror);
+  Native::call(sendbuf, recvbuf, count, datatype, op, comm, ierror);
 }
 
 #endif  // OPEN_MPI

@@ -1,0 +1,179 @@
+#include "runtime/clocks.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <chrono>
+#include <cstddef>
+#include <thread>
+
+namespace unisono {
+
+namespace {
+
+using trace::ClockOffset;
+using trace::now_ns;
+
+constexpr int kTag = 0;
+constexpr std::size_t kTrips = 30;
+constexpr std::int64_t kEnoughNs = 50'000'000;  // of one edge's exchanges
+constexpr std::chrono::microseconds kNap{100};
+
+using Numbers = std::array<long long, 3>;
+
+void send(const Numbers& numbers, int to, MPI_Comm comm) {
+  PMPI_Send(numbers.data(), 3, MPI_LONG_LONG, to, kTag, comm);
+}
+
+Numbers receive(int from, MPI_Comm comm) {
+  Numbers numbers{};
+  PMPI_Recv(numbers.data(), 3, MPI_LONG_LONG, from, kTag, comm, MPI_STATUS_IGNORE);
+  return numbers;
+}
+
+/// For what may take long: an MPI library that spins would take the cores from those who measure.
+Numbers receive_quietly(int from, MPI_Comm comm) {
+  for (int there = 0; there == 0;) {
+    PMPI_Iprobe(from, kTag, comm, &there, MPI_STATUS_IGNORE);
+    if (there == 0) std::this_thread::sleep_for(kNap);
+  }
+  return receive(from, comm);
+}
+
+Numbers numbers_of(const ClockOffset& offset) {
+  return {offset.at_ns, offset.offset_ns, offset.error_ns};
+}
+
+ClockOffset offset_of(const Numbers& numbers) { return {numbers[0], numbers[1], numbers[2]}; }
+
+/// The side that gets to know: it measures until it has enough.
+ClockOffset ask(int parent, MPI_Comm comm) {
+  receive_quietly(parent, comm);  // it is our turn
+  std::vector<trace::RoundTrip> trips;
+  const std::int64_t begin = now_ns();
+  for (bool last = false; !last;) {
+    trace::RoundTrip trip;
+    trip.sent_ns = now_ns();
+    last = trips.size() + 1 >= kTrips || trip.sent_ns - begin > kEnoughNs;
+    send({last ? 1 : 0, 0, 0}, parent, comm);
+    trip.answered_ns = receive(parent, comm)[0];
+    trip.received_ns = now_ns();
+    trips.push_back(trip);
+  }
+  return compose(offset_by(trips), offset_of(receive(parent, comm)));
+}
+
+void answer(int child, const ClockOffset& own, MPI_Comm comm) {
+  send({}, child, comm);
+  for (bool last = false; !last;) {
+    last = receive(child, comm)[0] != 0;
+    send({now_ns(), 0, 0}, child, comm);
+  }
+  send(numbers_of(own), child, comm);
+}
+
+std::vector<int> leaders_of(const std::vector<int>& nodes) {
+  std::vector<int> leaders;
+  for (int rank = 0; rank < static_cast<int>(nodes.size()); ++rank)
+    if (nodes[static_cast<std::size_t>(rank)] == rank) leaders.push_back(rank);
+  return leaders;
+}
+
+ClockOffset offset_of_leader(int rank, const std::vector<int>& leaders, MPI_Comm comm) {
+  const auto place = static_cast<std::size_t>(
+      std::lower_bound(leaders.begin(), leaders.end(), rank) - leaders.begin());
+  const std::size_t above = std::bit_floor(place);
+  const ClockOffset own =
+      place == 0 ? ClockOffset{now_ns(), 0, 0} : ask(leaders[place - above], comm);
+  for (std::size_t step = std::max<std::size_t>(1, 2 * above); place + step < leaders.size();
+       step *= 2)
+    answer(leaders[place + step], own, comm);
+  return own;
+}
+
+/// Seconds of each of so many round trips. The other side is echo().
+std::vector<double> round_trips(std::vector<std::byte>& data, int count, int partner,
+                                MPI_Comm comm) {
+  const int bytes = static_cast<int>(data.size());
+  std::vector<double> seconds;
+  send({bytes, count, 0}, partner, comm);
+  for (int i = 0; i < count; ++i) {
+    const std::int64_t begin = now_ns();
+    PMPI_Send(data.data(), bytes, MPI_BYTE, partner, kTag, comm);
+    PMPI_Recv(data.data(), bytes, MPI_BYTE, partner, kTag, comm, MPI_STATUS_IGNORE);
+    seconds.push_back(static_cast<double>(now_ns() - begin) * 1e-9);
+  }
+  return seconds;
+}
+
+void echo(MPI_Comm comm) {
+  std::vector<std::byte> data;
+  for (Numbers wanted = receive_quietly(0, comm); wanted[1] > 0; wanted = receive(0, comm)) {
+    const int bytes = static_cast<int>(wanted[0]);
+    data.resize(static_cast<std::size_t>(bytes));
+    for (int i = 0; i < wanted[1]; ++i) {
+      PMPI_Recv(data.data(), bytes, MPI_BYTE, 0, kTag, comm, MPI_STATUS_IGNORE);
+      PMPI_Send(data.data(), bytes, MPI_BYTE, 0, kTag, comm);
+    }
+  }
+}
+
+std::vector<OneWay> measure_one_way(std::uint64_t most_bytes, int partner, MPI_Comm comm) {
+  constexpr std::uint64_t kLargest = std::uint64_t{1} << 24;  // beyond, the rate is known
+  constexpr double kEnough = 0.5;
+  constexpr int kMost = 21, kLeast = 3;
+  std::vector<OneWay> times;
+  double left = kEnough;
+  std::vector<std::byte> data;
+  for (std::uint64_t bytes = 1;; bytes *= 4) {
+    data.resize(bytes);
+    const double first = round_trips(data, 1, partner, comm)[0];  // connects, maps memory
+    left -= first;
+    const int count = std::clamp(static_cast<int>(left / 4 / first), 0, kMost);
+    if (count < kLeast) break;
+    std::vector<double> seconds = round_trips(data, count, partner, comm);
+    for (const double s : seconds) left -= s;
+    const auto middle = seconds.begin() + count / 2;
+    std::nth_element(seconds.begin(), middle, seconds.end());
+    times.push_back({bytes, *middle / 2});
+    if (bytes >= most_bytes || bytes >= kLargest) break;
+  }
+  send({}, partner, comm);
+  return times;
+}
+
+}  // namespace
+
+ClockOffset clock_offset(MPI_Comm comm, const std::vector<int>& nodes) {
+  int rank = 0;
+  PMPI_Comm_rank(comm, &rank);
+  const int leader = nodes[static_cast<std::size_t>(rank)];
+  if (leader != rank) return offset_of(receive_quietly(leader, comm));
+  const ClockOffset own = offset_of_leader(rank, leaders_of(nodes), comm);
+  for (int mate = rank + 1; mate < static_cast<int>(nodes.size()); ++mate)
+    if (nodes[static_cast<std::size_t>(mate)] == rank) send(numbers_of(own), mate, comm);
+  return own;
+}
+
+std::vector<OneWay> one_way_times(MPI_Comm comm, const std::vector<int>& nodes,
+                                  std::uint64_t most_bytes) {
+  int rank = 0;
+  PMPI_Comm_rank(comm, &rank);
+  const int last = static_cast<int>(nodes.size()) - 1;
+  if (last == 0) return {};
+  const auto other = std::find_if(nodes.begin(), nodes.end(), [](int node) { return node != 0; });
+  const int partner = other != nodes.end() ? static_cast<int>(other - nodes.begin()) : last;
+  if (rank == partner) echo(comm);
+  return rank == 0 ? measure_one_way(most_bytes, partner, comm) : std::vector<OneWay>();
+}
+
+void wait_quietly_for_all(MPI_Comm comm) {
+  MPI_Request all = MPI_REQUEST_NULL;
+  PMPI_Ibarrier(comm, &all);
+  for (int done = 0; done == 0;) {
+    PMPI_Test(&all, &done, MPI_STATUS_IGNORE);
+    if (done == 0) std::this_thread::sleep_for(kNap);
+  }
+}
+
+}  // namespace unisono

@@ -1,0 +1,30 @@
+#include "runtime/watch.h"
+
+#include "runtime/tracer.h"
+#include "trace/clock.h"
+
+namespace unisono {
+
+// The time is taken last, and first at the end: what the watching costs is not the call's.
+Watch::Watch(const Call& call, const void* site) noexcept : event_(Tracer::kNone) {
+  try {
+    communicator_ = Communicator::of(call.comm);
+    if (g_tracer != nullptr && communicator_ != nullptr)
+      event_ = g_tracer->enter(call, *communicator_, site, begin_ns_);
+  } catch (...) {  // no memory: unseen
+  }
+  if (begin_ns_ == 0) begin_ns_ = trace::now_ns();
+}
+
+Watch::~Watch() {
+  const std::int64_t end_ns = trace::now_ns();
+  if (event_ != Tracer::kNone && g_tracer != nullptr) g_tracer->leave(event_, end_ns);
+  if (listener_ != nullptr) listener_->took(arm_, end_ns - begin_ns_);
+}
+
+void Watch::note(const Choice& choice) {
+  chosen_ = choice.algorithm != nullptr;
+  if (event_ != Tracer::kNone && g_tracer != nullptr) g_tracer->chosen(event_, choice);
+}
+
+}  // namespace unisono
