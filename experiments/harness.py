@@ -66,6 +66,8 @@ def key_of(testbed: Testbed, run: Run) -> Json:
         "arguments": list(run.arguments),
         "files": {file.name: fingerprint(file) for file in testbed.files(run.program)},
         "environment": {k: v for k, v in sorted(os.environ.items()) if k.startswith("UNISONO_")},
+        "variables": dict(sorted(run.variables.items())),
+        "repetition": run.repetition,
     }
 
 

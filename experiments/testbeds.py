@@ -1,8 +1,8 @@
 """Where an experiment's programs run: a test bed with an MPI library, or a simulated network."""
 
 import tempfile
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -34,6 +34,16 @@ class Run:
     arguments: Sequence[str]
     per_host: int | None = None  # otherwise few
     into: str = ""  # on real beds, the option that names a file for that object instead
+    variables: Mapping[str, str] = field(default_factory=dict)  # UNISONO_*; with any, under Unisono
+    repetition: int = 0  # tells runs of the same apart that are kept
+
+
+def prefix(variables: Mapping[str, str]) -> list[str]:
+    """Of a command that these variables put under Unisono; without any, nothing."""
+    if not variables:
+        return []
+    settings = (f"{name}={value}" for name, value in variables.items())
+    return ["env", *settings, str(places.program("unisono-exec"))]
 
 
 class Testbed(Protocol):
@@ -78,7 +88,7 @@ class Real:
         return found
 
     def execute(self, run: Run, silence: float) -> jobs.Outcome:
-        command = [str(self.executable(run.program)), *run.arguments]
+        command = [*prefix(run.variables), str(self.executable(run.program)), *run.arguments]
         return self.start(command, run.ranks, silence, run.per_host, run.into)
 
     def start(
@@ -125,9 +135,9 @@ class Simulated:
             ranks=run.ranks,
             source=run.program.source,
             arguments=run.arguments,
-            flags=["-O2"],
-            selectors=[self.selector],
-            force={},
+            flags=["-O2", f"-I{ROOT}"],
+            selectors=[] if run.variables else [self.selector],
+            force=run.variables,
         )
         (done,) = simulated_program.simulate(plan, {}, Console(stderr=True))
         return jobs.Outcome(done.output, done.problem)

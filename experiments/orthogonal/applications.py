@@ -22,9 +22,8 @@ from unisono import launch, places
 from unisono.compare import matrix
 from unisono.errors import UnisonoError
 
-from experiments import harness, testbeds
+from experiments import harness, markdown, testbeds
 from experiments.harness import Check
-from experiments.orthogonal import markdown
 from experiments.orthogonal.grids import FORMS, PAPER
 from experiments.orthogonal.layouts import some_of
 from experiments.testbeds import Json, Real
@@ -87,11 +86,7 @@ def balanced_grids() -> dict[str, str]:
 
 def run_once(testbed: Real, ranks: int, command: Sequence[str], variables: Mapping[str, str]) -> Json:
     """One run; with variables under Unisono."""
-    prefix: list[str] = []
-    if variables:
-        prefix = ["env", *(f"{name}={value}" for name, value in variables.items())]
-        prefix.append(str(places.program("unisono-exec")))
-    result = testbed.start([*prefix, *command], ranks, LIMIT, into="--json")
+    result = testbed.start([*testbeds.prefix(variables), *command], ranks, LIMIT, into="--json")
     name = f"{testbed.name}, {ranks} ranks: {Path(command[0]).name}"
     if not result.ok:
         raise UnisonoError(f"{name}: {result.problem}")

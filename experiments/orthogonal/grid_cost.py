@@ -23,9 +23,8 @@ from unisono.catalogue import format_size
 from unisono.compare import matrix
 from unisono.errors import UnisonoError
 
-from experiments import harness, testbeds
+from experiments import harness, markdown, testbeds
 from experiments.harness import Check
-from experiments.orthogonal import markdown
 from experiments.orthogonal.grids import FORMS, OPERATIONS, PAPER, balanced, layouts
 from experiments.orthogonal.measuring import BENCH
 from experiments.testbeds import Real, Run, Testbed

@@ -1,10 +1,11 @@
 """Tables for docs/results/orthogonal.md."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 from unisono.catalogue import format_size
 
 from experiments.harness import Check
+from experiments.markdown import table, verdicts
 from experiments.orthogonal.improvement import Improvement, percent
 
 HEAD = ("operation", "form", "layout", "least", "at", "average", "most", "at", "blocks")
@@ -25,21 +26,6 @@ def cells(one: Improvement) -> tuple[str, ...]:
         format_size(most.bytes),
         str(one.blocks),
     )
-
-
-def row(values: Sequence[str]) -> str:
-    return f"| {' | '.join(values)} |"
-
-
-def table(head: Sequence[str], rows: Sequence[Sequence[str]], words: Collection[int]) -> list[str]:
-    """All columns but `words` hold numbers."""
-    alignment = ["---" if position in words else "---:" for position in range(len(head))]
-    return [row(head), row(alignment), *(row(values) for values in rows), ""]
-
-
-def verdicts(checks: Sequence[Check]) -> list[str]:
-    rows = [(c.claim, "holds" if c.holds else "does not hold", c.numbers) for c in checks]
-    return table(("the paper", "here", "numbers"), rows, range(3)) if rows else []
 
 
 def averages(found: Sequence[Improvement]) -> list[str]:

@@ -1,0 +1,224 @@
+"""Process arrival patterns, Tables 2 to 5, 11 and 12: whole programs, traced and sped up.
+
+  sudo .venv/bin/python -m experiments.arrival.applications --bed lab --ranks 16 --mpi openmpi
+  .venv/bin/python -m experiments.arrival.applications --bed node --ranks 2 --parts overhead
+
+--parts trace: each program once under the tracer; its collectives, their imbalance (Tables 2 to 5).
+--parts gain: natively, with online selection, and with --profile, in turn in several rounds (Table 12).
+--parts overhead: FT and LAMMPS with and without the tracer in turn; a gain below 0 is what it costs.
+Gains are medians over the rounds, with their range: from six rounds on a 95 % interval.
+LAMMPS is Debian's, which scripts/fetch_lammps.sh brings, and runs on Open MPI only.
+"""
+
+import statistics
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich import box
+from rich.table import Table
+from unisono import launch
+from unisono.errors import UnisonoError
+
+from experiments import harness, markdown
+from experiments.arrival import measuring
+from experiments.arrival import traced as tracing
+from experiments.arrival.programs import Program, Times, chosen, run
+from experiments.arrival.traced import Place, number, traced
+from experiments.harness import Check
+from experiments.orthogonal.applications import gain
+from experiments.testbeds import Json, Real
+
+PARTS = ("trace", "gain", "overhead")
+NATIVE, TRACED = "native", "traced"
+OVERHEAD = ("ft", "lammps-copper", "lammps-melt")
+DEAREST = 1.0  # percent that tracing may cost
+
+
+# --- gains ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Arms:
+    """Of one program: the times of every round by arm; the algorithms that ran where it is known."""
+
+    program: str
+    times: Mapping[str, tuple[Times, ...]]
+    algorithms: Mapping[str, Mapping[str, int]]
+
+    def seconds(self, arm: str) -> list[float]:
+        return [one.seconds for one in self.times[arm]]
+
+    def collectives(self, arm: str) -> list[float]:
+        return [one.in_collectives for one in self.times[arm] if one.in_collectives is not None]
+
+    def rows(self) -> list[tuple[str, ...]]:
+        rows = []
+        for arm in self.times:
+            communication = self.collectives(arm)
+            cells = [self.program, arm, number(statistics.median(communication)) if communication else ""]
+            cells.append(f"{statistics.median(self.seconds(arm)):.3f}")
+            if arm == NATIVE:
+                cells += ["", ""]
+            else:
+                own = gain(self.collectives(NATIVE), communication).text() if communication else ""
+                cells += [own, gain(self.seconds(NATIVE), self.seconds(arm)).text()]
+            ran = sorted(self.algorithms.get(arm, {}).items(), key=lambda item: -item[1])
+            cells.append(", ".join(f"{name} {calls}" for name, calls in ran[:3]))
+            rows.append(tuple(cells))
+        return rows
+
+
+GAIN_HEAD = (
+    "program",
+    "arm",
+    "in collectives: s",
+    "s",
+    "gain in collectives: %",
+    "gain: %",
+    "calls by algorithm",
+)
+GAIN_WORDS = (0, 1, 6)
+
+
+def measured(place: Place, program: Program, arms: Mapping[str, Mapping[str, str]], rounds: int) -> Arms:
+    """Every arm once in each round, forwards and backwards in turn."""
+    times: dict[str, list[Times]] = {arm: [] for arm in arms}
+    for number_ in range(rounds):
+        for arm in list(arms) if number_ % 2 == 0 else reversed(list(arms)):
+            if arm == TRACED:
+                with tempfile.TemporaryDirectory(prefix="unisono-trace-") as folder:
+                    own = {"UNISONO_TRACE": folder}
+                    times[arm].append(run(place.testbed, place.ranks, program, own))
+            else:
+                times[arm].append(run(place.testbed, place.ranks, program, arms[arm]))
+    harness.console.print(f"[dim]{place.name}: {program.name}: {rounds} rounds[/dim]")
+    algorithms = {}
+    for arm, variables in arms.items():
+        if variables:  # once more, for what was chosen
+            algorithms[arm] = tracing.algorithms(traced(place, program, variables).report)
+    return Arms(program.name, {arm: tuple(own) for arm, own in times.items()}, algorithms)
+
+
+def gain_checks(found: Sequence[Arms]) -> list[Check]:
+    checks = []
+    for one in found:
+        for arm in one.times:
+            if arm in (NATIVE, TRACED):
+                continue
+            whole = gain(one.seconds(NATIVE), one.seconds(arm))
+            checks.append(Check(f"{one.program}: {arm} gains", whole.low > 0, f"{whole.text()} %"))
+    return checks
+
+
+def overhead_checks(found: Sequence[Arms]) -> list[Check]:
+    checks = []
+    for one in found:
+        cost = -gain(one.seconds(NATIVE), one.seconds(TRACED)).median
+        claim = f"{one.program}: tracing costs less than {DEAREST:g} %"
+        whole = gain(one.seconds(NATIVE), one.seconds(TRACED))
+        numbers = f"{cost:.2f} % ({-whole.high:.2f} to {-whole.low:.2f})"
+        checks.append(Check(claim, cost < DEAREST, numbers))
+    return checks
+
+
+def arms_of(online: str, profile: Path | None) -> dict[str, dict[str, str]]:
+    arms: dict[str, dict[str, str]] = {NATIVE: {}}
+    for name in online.split(",") if online else ():
+        arms[name] = {"UNISONO_ONLINE": name}
+    if profile:
+        arms["profile"] = {"UNISONO_PROFILE": launch.profile_path(profile)}
+    return arms
+
+
+# --- all together ---------------------------------------------------------------------------------
+
+
+def table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]], words: Sequence[int]) -> Table:
+    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", title=title)
+    for position, column in enumerate(head):
+        made.add_column(column, justify="left" if position in words else "right")
+    for row in rows:
+        made.add_row(*row)
+    return made
+
+
+class Findings:
+    """What one place shows, printed at once and kept for the files."""
+
+    def __init__(self, place: Place) -> None:
+        self.place = place
+        self.lines = [f"### {place.name}", ""]
+        self.checks: list[Check] = []
+        self.body: Json = {}
+
+    def add(
+        self, head: Sequence[str], rows: Sequence[Sequence[str]], words: Sequence[int], title: str = ""
+    ) -> None:
+        harness.console.print(table(title or self.place.name, head, rows, words))
+        self.lines += markdown.table(head, rows, words)
+
+    def judge(self, checks: Sequence[Check]) -> None:
+        self.checks += checks
+        self.lines += markdown.verdicts(checks)
+
+
+def examine(
+    place: Place, programs: Sequence[Program], parts: Sequence[str], rounds: int, arms: Any
+) -> Findings:
+    found = Findings(place)
+    own = [program for program in programs if place.testbed.mpi.flavour in program.flavours]
+    if "trace" in parts:
+        traces = [traced(place, program, {}) for program in own]
+        found.add(tracing.PROGRAM_HEAD, tracing.program_rows(traces), (0, 1))
+        found.add(tracing.ROUTINE_HEAD, tracing.routine_rows(traces), (0, 1))
+        found.judge(tracing.checks(traces))
+        found.body["trace"] = {one.program.name: one.report for one in traces}
+    for part, wanted, compared in (
+        ("gain", own, arms),
+        ("overhead", [p for p in own if p.name in OVERHEAD], {NATIVE: {}, TRACED: {}}),
+    ):
+        if part not in parts:
+            continue
+        results = [measured(place, program, compared, rounds) for program in wanted]
+        found.add(GAIN_HEAD, [row for one in results for row in one.rows()], GAIN_WORDS)
+        found.judge(gain_checks(results) if part == "gain" else overhead_checks(results))
+        found.body[part] = {
+            one.program: {arm: [vars(times) for times in all_] for arm, all_ in one.times.items()}
+            for one in results
+        }
+    return found
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = measuring.parser(__doc__ or "")
+    add = parser.add_argument
+    add(
+        "--programs", default="", help="of ft, fft2d, transpose, sweep, is, nbody, lammps-copper, lammps-melt"
+    )
+    add("--parts", default=",".join(PARTS), help="of trace, gain, overhead")
+    add("--rounds", type=int, default=6, help="runs of every arm (6)")
+    add("--scale", type=float, default=1.0, help="multiplies the iterations (1)")
+    add("--online", default="bandit", help="star, bandit, with their settings, or nothing (bandit)")
+    add("--profile", type=Path, help="of unisono tune: one more arm")
+    given = parser.parse_args(arguments)
+    parts = given.parts.split(",")
+    if not set(parts) <= set(PARTS):
+        raise UnisonoError(f"--parts {given.parts}: valid are {', '.join(PARTS)}")
+    programs = chosen(given.programs, given.ranks, given.scale)
+    results = []
+    for place in measuring.places_of(given):
+        if not isinstance(place.testbed, Real):
+            raise UnisonoError(f"--bed {given.bed}: valid are node and lab")
+        here = Place(place.testbed, place.ranks)
+        results.append(examine(here, programs, parts, given.rounds, arms_of(given.online, given.profile)))
+    harness.report({one.place.name: one.checks for one in results})
+    body = {one.place.name: one.body for one in results}
+    measuring.write(given, "arrival-applications", body, ["\n".join(one.lines) for one in results])
+    return 0
+
+
+if __name__ == "__main__":
+    harness.run(main)

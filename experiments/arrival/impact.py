@@ -1,0 +1,272 @@
+"""Process arrival patterns, Figures 6 to 10: what imbalance does to algorithms.
+
+  .venv/bin/python -m experiments.arrival.impact --bed lab --ranks 16 --mpi openmpi
+  .venv/bin/python -m experiments.arrival.impact --bed sim:ethernet:16 --collectives bcast
+
+Every rank waits r times the time of one message after a barrier, r drawn below MAX_IF, then calls the
+collective; all algorithms have the same patterns. Times are the mean over the ranks, with 95 % confidence
+intervals over the patterns; comparisons are of the same patterns. Computing is sleeping: as if
+every rank had a processor of its own.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import fmean
+
+from matplotlib.figure import Figure
+from rich import box
+from rich.table import Table
+from unisono.catalogue import format_size
+from unisono.errors import UnisonoError
+
+from experiments import harness, markdown
+from experiments.arrival import measuring
+from experiments.arrival.measuring import NATIVE, Mean, Place, forced, paired_ratio
+from experiments.harness import Check
+from experiments.testbeds import Json
+
+ALGORITHMS = {
+    "alltoall": ("simple", "bruck", "pair", "ring", NATIVE),
+    "bcast": ("flat", "binomial", "scatter_allgather", NATIVE),
+}
+SIZES = (1, 65536)
+MAX_IF = (1, 4, 10, 50, 100)
+BALANCED, IMBALANCED = (1, 4), (50, 100)  # where the paper's figures say who is best
+ALIKE = 1.25
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One figure: a collective at one size."""
+
+    collective: str
+    bytes: int
+    message_s: float
+    times: Mapping[tuple[str, int], tuple[float, ...]]  # by algorithm and MAX_IF: seconds in each pattern
+
+    @property
+    def title(self) -> str:
+        return f"{self.collective}, {format_size(self.bytes)}"
+
+    @property
+    def algorithms(self) -> list[str]:
+        return list(dict.fromkeys(algorithm for algorithm, _ in self.times))
+
+    @property
+    def maxima(self) -> list[int]:
+        return sorted({maximum for _, maximum in self.times})
+
+    def mean(self, algorithm: str, maximum: int) -> Mean:
+        return measuring.mean(self.times[algorithm, maximum])
+
+    def best(self, maximum: int, among: Sequence[str] = ()) -> str:
+        return min(among or self.algorithms, key=lambda name: fmean(self.times[name, maximum]))
+
+    def ratio(self, own: str, other: str, maximum: int) -> tuple[float, float, float]:
+        return paired_ratio(self.times[own, maximum], self.times[other, maximum])
+
+    def faster(self, own: str, others: Sequence[str], maxima: Sequence[int]) -> tuple[bool, str]:
+        """Whether surely faster than each of the others at every maximum; the ratio that says most."""
+        asked = [(m, other) for m in maxima if m in self.maxima for other in others]
+        ratios = {(m, other): self.ratio(own, other, m) for m, other in asked}
+        (maximum, other), (ratio, low, high) = max(ratios.items(), key=lambda item: item[1][2])
+        text = f"{ratio:.2f} ({low:.2f} to {high:.2f}) of {other}'s time at {maximum}"
+        return high < 1, text
+
+
+def checks(panel: Panel) -> list[Check]:
+    """What section 6 says of Figures 7 to 10, as far as these algorithms ran here."""
+    there = set(panel.algorithms)
+    found: list[Check] = []
+
+    def claim(text: str, own: str, others: Sequence[str], maxima: Sequence[int]) -> None:
+        if own in there and there.issuperset(others) and set(maxima) & set(panel.maxima):
+            found.append(Check(text, *panel.faster(own, others, maxima)))
+
+    if panel.collective == "alltoall":
+        others = [name for name in panel.algorithms if name in ("bruck", "pair", "ring")]
+        if panel.bytes < 1024:
+            claim("balanced: bruck is faster than ring", "bruck", ["ring"], BALANCED)
+            claim("balanced: bruck is faster than pair", "bruck", ["pair"], BALANCED)
+            claim("balanced: ring is faster than simple", "ring", ["simple"], BALANCED)
+            claim("imbalanced: simple is faster than all others", "simple", others, IMBALANCED)
+        else:
+            others = [name for name in others if name != "bruck"]
+            claim("balanced: pair is faster than ring", "pair", ["ring"], BALANCED)
+            claim("balanced: ring is faster than simple", "ring", ["simple"], BALANCED)
+            claim("imbalanced: simple is faster than all others", "simple", others, IMBALANCED)
+        found += alike(panel)
+    else:
+        others = [name for name in panel.algorithms if name != "flat"]
+        if panel.bytes >= 1024:
+            claim("balanced: binomial is faster than flat", "binomial", ["flat"], BALANCED)
+        claim("imbalanced: flat is faster than all others", "flat", others, IMBALANCED)
+        if panel.bytes >= 1024:
+            found += widening(panel, others)
+    found += crossing(panel)
+    return found
+
+
+def crossing(panel: Panel) -> list[Check]:
+    """The paper's conclusion; which algorithms does not matter."""
+    first, last = panel.maxima[0], panel.maxima[-1]
+    balanced, imbalanced = panel.best(first), panel.best(last)
+    text = f"{balanced} at {first}, {imbalanced} at {last}"
+    holds = balanced != imbalanced
+    if holds:
+        before, after = (panel.ratio(imbalanced, balanced, m) for m in (first, last))
+        holds = before[1] > 1 and after[2] < 1
+        text += f", which takes {before[0]:.2f} and {after[0]:.2f} of the other's time"
+    return [Check("curves cross: the best when balanced is not the best when imbalanced", holds, text)]
+
+
+def alike(panel: Panel) -> list[Check]:
+    def spread(maximum: int) -> float:
+        times = [fmean(panel.times[name, maximum]) for name in panel.algorithms]
+        return max(times) / min(times)
+
+    first, last = spread(panel.maxima[0]), spread(panel.maxima[-1])
+    numbers = f"slowest / fastest {first:.2f} at {panel.maxima[0]}, {last:.2f} at {panel.maxima[-1]}"
+    return [Check("very imbalanced: all take about as long", last < min(ALIKE, first), numbers)]
+
+
+def widening(panel: Panel, others: Sequence[str]) -> list[Check]:
+    """Of flat's lead over the best other."""
+    large = [m for m in panel.maxima if m >= 10]
+    if "flat" not in panel.algorithms or len(large) < 2:
+        return []
+    leads = [min(fmean(panel.times[o, m]) for o in others) - fmean(panel.times["flat", m]) for m in large]
+    numbers = ", ".join(f"{1e3 * lead:.3g} ms at {m}" for m, lead in zip(large, leads, strict=True))
+    holds = all(after > before for before, after in pairwise(leads))
+    return [Check("imbalanced: flat's lead grows with the imbalance", holds, numbers)]
+
+
+# --- measuring and showing ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Settings:
+    maxima: tuple[int, ...]
+    seconds: float  # for one algorithm at one maximum
+    calls: int
+    patterns: int
+
+
+def measured(place: Place, collective: str, size: int, given: Settings) -> Panel:
+    message = place.message_seconds(size)
+    times: dict[tuple[str, int], tuple[float, ...]] = {}
+    for algorithm in ALGORITHMS[collective]:
+        if algorithm == "pair" and place.ranks & (place.ranks - 1):
+            continue  # it needs a power of two
+        arguments = ["--collective", collective, "--bytes", str(size), "--barrier"]
+        arguments += ["--max-if", ",".join(map(str, given.maxima)), "--calls", str(given.calls)]
+        arguments += ["--patterns", str(given.patterns), "--seconds", str(given.seconds)]
+        arguments += ["--message-us", repr(message * 1e6)]
+        result = place.run(arguments, forced(collective, algorithm))
+        for maximum, patterns in result.patterns:
+            times[algorithm, maximum] = tuple(fmean(own.mean_elapsed_s) for own in patterns)
+    return Panel(collective, size, message, times)
+
+
+def rows_of(panel: Panel) -> list[tuple[str, ...]]:
+    rows = []
+    for maximum in panel.maxima:
+        best = panel.best(maximum)
+        cells = []
+        for algorithm in panel.algorithms:
+            own = panel.mean(algorithm, maximum)
+            mark = " *" if algorithm == best else ""
+            cells.append(f"{own.value * 1e3:.3g} ± {own.half * 1e3:.1g}{mark}")
+        fewest = min(len(panel.times[name, maximum]) for name in panel.algorithms)
+        rows.append((str(maximum), *cells, str(fewest)))
+    return rows
+
+
+def head(panel: Panel) -> tuple[str, ...]:
+    return "MAX_IF", *panel.algorithms, "patterns"
+
+
+def table(name: str, panel: Panel) -> Table:
+    title = f"{name}: {panel.title}, ms, T = {panel.message_s * 1e3:.3g} ms"
+    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", title=title)
+    for column in head(panel):
+        made.add_column(column, justify="right", no_wrap=True)
+    for row in rows_of(panel):
+        made.add_row(*row)
+    return made
+
+
+def plot(panels: Sequence[Panel]) -> Figure:
+    figure = Figure(figsize=(5 * len(panels), 3.5), layout="constrained")
+    for axes, panel in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels, strict=True):
+        for algorithm in panel.algorithms:
+            means = [panel.mean(algorithm, maximum) for maximum in panel.maxima]
+            values, halves = [1e3 * m.value for m in means], [1e3 * m.half for m in means]
+            axes.errorbar(panel.maxima, values, halves, marker="o", markersize=3, label=algorithm)
+        axes.set(xscale="log", yscale="log", xlabel="MAX_IF", title=f"{panel.title} (ms)")
+        axes.legend(frameon=False, fontsize="small")
+    return figure
+
+
+def document(panels: Sequence[Panel]) -> list[Json]:
+    return [
+        {
+            "collective": panel.collective,
+            "bytes": panel.bytes,
+            "message_s": panel.message_s,
+            "points": [
+                {"algorithm": algorithm, "max_if": maximum, "seconds": list(seconds)}
+                for (algorithm, maximum), seconds in panel.times.items()
+            ],
+        }
+        for panel in panels
+    ]
+
+
+def section(name: str, panels: Sequence[Panel], verdicts: Mapping[str, Sequence[Check]]) -> str:
+    lines = [f"### {name}", ""]
+    for panel in panels:
+        lines += [f"{panel.title}, ms, T = {panel.message_s * 1e3:.3g} ms, best: *", ""]
+        lines += [*markdown.table(head(panel), rows_of(panel), ())]
+        lines += markdown.verdicts(verdicts[f"{name}: {panel.title}"])
+    return "\n".join(lines)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = measuring.parser(__doc__ or "")
+    add = parser.add_argument
+    add("--collectives", default=",".join(ALGORITHMS), help="of alltoall, bcast")
+    add("--sizes", default=",".join(map(str, SIZES)), help="bytes (1,65536)")
+    add("--max-if", default=",".join(map(str, MAX_IF)), help="(1,4,10,50,100)")
+    add("--seconds", type=float, default=3, help="for one algorithm at one MAX_IF (3)")
+    add("--calls", type=int, default=5, help="of one pattern (5; the paper 100)")
+    add("--patterns", type=int, default=32, help="at most (32)")
+    given = parser.parse_args(arguments)
+    maxima = measuring.numbers_of(given.max_if, "--max-if")
+    settings = Settings(maxima, given.seconds, given.calls, given.patterns)
+    wanted = given.collectives.split(",")
+    if not set(wanted) <= set(ALGORITHMS):
+        raise UnisonoError(f"--collectives {given.collectives}: valid are {', '.join(ALGORITHMS)}")
+    sizes = measuring.numbers_of(given.sizes, "--sizes")
+    verdicts: dict[str, list[Check]] = {}
+    results: dict[str, list[Panel]] = {}
+    for place in measuring.places_of(given):
+        results[place.name] = []
+        for collective, size in [(collective, size) for collective in wanted for size in sizes]:
+            panel = measured(place, collective, size, settings)
+            results[place.name].append(panel)
+            harness.console.print(table(place.name, panel))
+            verdicts[f"{place.name}: {panel.title}"] = checks(panel)
+    for name, panels in results.items():
+        words = "".join(c if c.isalnum() else "-" for c in name)
+        harness.save(plot(panels), f"arrival-impact-{words}")
+    harness.report(verdicts)
+    body = {name: document(panels) for name, panels in results.items()}
+    sections = [section(name, panels, verdicts) for name, panels in results.items()]
+    measuring.write(given, "arrival-impact", body, sections)
+    return 0
+
+
+if __name__ == "__main__":
+    harness.run(main)

@@ -1,0 +1,163 @@
+"""Collectives after computations that take the ranks differently long: unisono-arrival on a test bed."""
+
+import argparse
+import dataclasses
+import json
+import math
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from unisono import places
+from unisono.errors import UnisonoError
+
+from experiments import harness, testbeds
+from experiments.testbeds import Json, Program, Real, Run, Testbed
+
+SOURCE = testbeds.ROOT / "apps" / "arrival" / "main.cpp"
+NATIVE = "native"
+LIMIT = 300.0  # seconds for a job
+
+# Student's t for 95 % by degrees of freedom, from 1 on; beyond them the normal distribution's.
+T_95: tuple[float, ...] = (
+    *(12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228),
+    *(2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086),
+    *(2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042),
+)
+
+
+@dataclass(frozen=True)
+class Mean:
+    """With half of its 95 % confidence interval, infinite for a single value."""
+
+    value: float
+    half: float
+    count: int
+
+    @property
+    def low(self) -> float:
+        return self.value - self.half
+
+    @property
+    def high(self) -> float:
+        return self.value + self.half
+
+
+def mean(values: Sequence[float]) -> Mean:
+    n = len(values)
+    if n < 2:
+        return Mean(values[0], math.inf, n)
+    t = T_95[n - 2] if n - 2 < len(T_95) else 1.96
+    return Mean(statistics.fmean(values), t * statistics.stdev(values) / math.sqrt(n), n)
+
+
+def paired_ratio(own: Sequence[float], other: Sequence[float]) -> tuple[float, float, float]:
+    """own / other of the same patterns: the geometric mean and its 95 % interval."""
+    logs = mean([math.log(a / b) for a, b in zip(own, other, strict=False)])
+    return math.exp(logs.value), math.exp(logs.low), math.exp(min(logs.high, 700.0))
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """One arrival pattern; a value for each call, in seconds."""
+
+    mean_elapsed_s: tuple[float, ...]
+    max_elapsed_s: tuple[float, ...]
+    arrival_s: tuple[float, ...]
+    exit_s: tuple[float, ...]
+    computation_s: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    message_s: float  # the time T of one message
+    clock_error_s: float
+    patterns: tuple[tuple[int, tuple[Pattern, ...]], ...]  # by maximum, in the order of the arguments
+
+    def at(self, max_if: int) -> tuple[Pattern, ...]:
+        return next(patterns for maximum, patterns in self.patterns if maximum == max_if)
+
+
+def outcome(raw: Json) -> Outcome:
+    names = [one.name for one in dataclasses.fields(Pattern)]
+    patterns = tuple(
+        (
+            one["max_if"],
+            tuple(Pattern(**{name: tuple(own[name]) for name in names}) for own in one["patterns"]),
+        )
+        for one in raw["maxima"]
+    )
+    return Outcome(raw["message_s"], raw["clock_error_s"], patterns)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where jobs run, with how many ranks."""
+
+    testbed: Testbed
+    ranks: int
+    per_host: int | None = None
+    fresh: bool = False
+
+    @property
+    def name(self) -> str:
+        return f"{self.testbed.name}, {self.ranks} ranks"
+
+    def run(self, arguments: Sequence[str], variables: Mapping[str, str], repetition: int = 0) -> Outcome:
+        program = Program("unisono-arrival", SOURCE, with_unisono=bool(variables))
+        run = Run(program, self.ranks, arguments, self.per_host, "--output", variables, repetition)
+        return outcome(harness.measure(self.testbed, run, LIMIT, self.fresh))
+
+    def message_seconds(self, size: int) -> float:
+        """T, measured once, so that all arms have the same patterns."""
+        arguments = ["--collective", "barrier", "--calls", "1", "--bytes", str(size)]
+        return self.run(arguments, {}).message_s
+
+
+def forced(collective: str, algorithm: str) -> dict[str, str]:
+    """The variables of an arm."""
+    return {} if algorithm == NATIVE else {f"UNISONO_{collective.upper()}": algorithm}
+
+
+def parser(description: str, ranks: int = 16) -> argparse.ArgumentParser:
+    made = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    add = made.add_argument
+    add("--bed", default="node", help="node, lab, sim:PLATFORM, several by commas (node)")
+    add("--mpi", default="mpich,openmpi", help="MPI libraries (mpich,openmpi)")
+    add("--ranks", type=int, default=ranks, help=f"({ranks})")
+    add("--ppn", type=int, help="ranks on a host of the lab")
+    add("--fresh", action="store_true", help="measure anew what is kept from before")
+    add("--json", type=Path, help="write the numbers to this file")
+    add("--markdown", type=Path, help="write the tables to this file")
+    return made
+
+
+def places_of(given: argparse.Namespace) -> list[Place]:
+    mpis = [places.find_mpi(name) for name in given.mpi.split(",")]
+    beds = testbeds.parse(given.bed, mpis)
+    if given.ranks < 2:
+        raise UnisonoError(f"--ranks {given.ranks}: two at least")
+    return [
+        Place(bed, given.ranks, given.ppn if isinstance(bed, Real) else None, given.fresh) for bed in beds
+    ]
+
+
+def numbers_of(text: str, option: str) -> tuple[int, ...]:
+    try:
+        return tuple(int(word) for word in text.split(","))
+    except ValueError:
+        raise UnisonoError(f"{option} {text}: write numbers with commas between") from None
+
+
+def write(given: argparse.Namespace, experiment: str, results: Json, sections: Sequence[str]) -> None:
+    """What --json and --markdown ask for."""
+    if given.json:
+        date = datetime.now(UTC).isoformat(timespec="seconds")
+        body = {"experiment": experiment, "date": date, "results": results}
+        given.json.write_text(json.dumps(body, indent=1) + "\n")
+    if given.markdown:
+        given.markdown.write_text("\n".join(sections))

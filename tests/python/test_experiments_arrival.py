@@ -1,0 +1,344 @@
+"""Process arrival patterns: arithmetic, the paper's statements, and short runs on this node."""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from unisono.errors import UnisonoError
+
+from experiments import harness
+from experiments.arrival import (
+    applications,
+    impact,
+    measuring,
+    microbenchmark,
+    programs,
+    robust,
+    traced,
+)
+from experiments.arrival.impact import Panel
+from experiments.arrival.measuring import NATIVE, Outcome, Pattern
+from experiments.arrival.microbenchmark import Row
+from experiments.arrival.programs import Times
+from experiments.arrival.robust import Phase, Result, Scenario
+from experiments.harness import Check
+from experiments.testbeds import Program, Run
+
+
+def failing(found: Sequence[Check]) -> list[str]:
+    return [check.claim for check in found if not check.holds]
+
+
+def test_means_have_student_s_interval() -> None:
+    one = measuring.mean([1.0, 2.0, 3.0, 4.0, 5.0])
+    assert one.value == 3
+    assert one.half == pytest.approx(2.776 * math.sqrt(2.5 / 5))
+    assert measuring.mean([7.0]).half == math.inf
+    assert measuring.mean([0.0, 1.0] * 50).half == pytest.approx(1.96 * 0.05025, rel=1e-3)
+    ratio, low, high = measuring.paired_ratio([2.0, 4.0, 80.0], [1.0, 2.0, 40.0])
+    assert [ratio, low, high] == pytest.approx([2, 2, 2]), "patterns differ, the ratio does not"
+
+
+# --- Tables 6 and 7 -------------------------------------------------------------------------------
+
+
+def test_the_paper_s_tables_pass_the_checks() -> None:
+    for machine in microbenchmark.PAPER:
+        assert failing(microbenchmark.checks(microbenchmark.paper_rows(machine))) == [], machine
+
+
+def rows(*values: tuple[int, float, float]) -> list[Row]:
+    def known(value: float) -> measuring.Mean:
+        return measuring.Mean(value, 0.1, 10)
+
+    return [Row(ms, known(1), known(computed), known(arrived)) for ms, computed, arrived in values]
+
+
+@pytest.mark.parametrize(
+    ("found", "claim"),
+    [
+        (rows((50, 0.1, 0.9), (800, 1.6, 2.0)), "arrivals are imbalanced"),
+        (rows((50, 3, 4), (800, 9, 10)), "the computation's imbalance grows"),
+        (rows((50, 3, 4), (800, 300, 400)), "the computation's imbalance grows"),
+        (rows((50, 3, 4), (800, 48, 40)), "arrivals are more imbalanced"),
+    ],
+)
+def test_each_check_of_the_microbenchmark_can_fail(found: list[Row], claim: str) -> None:
+    (only,) = failing(microbenchmark.checks(found))
+    assert only.startswith(claim)
+
+
+def pattern(arrival: Sequence[float], elapsed: Sequence[float] = (1.0,)) -> Pattern:
+    same = tuple(elapsed)
+    return Pattern(same, same, tuple(arrival), tuple(arrival), tuple(arrival))
+
+
+def test_factors_are_times_by_that_of_one_message() -> None:
+    outcomes = [Outcome(9.0, 0, ((1, (pattern(own),)),)) for own in ([0.2, 0.4], [0.6, 0.8])]
+    found = microbenchmark.row_of(50, 0.1, outcomes)
+    assert found.arrival.value == pytest.approx(5)
+    assert found.arrival.count == 4
+    assert found.calls == pytest.approx([2, 4]), "the first job's"
+
+
+# --- Figures 7 to 10 ------------------------------------------------------------------------------
+
+# In the order of impact.MAX_IF; as the figures show it, in arbitrary units.
+FIGURES: dict[tuple[str, int], dict[str, tuple[float, ...]]] = {
+    ("alltoall", 1): {
+        "simple": (9, 8, 7, 10, 20),
+        "bruck": (2, 3, 8, 12, 22),
+        "pair": (4, 5, 8.5, 13, 22.5),
+        "ring": (4.1, 5.1, 9, 14, 23),
+        NATIVE: (3, 4, 7.5, 11, 21),
+    },
+    ("alltoall", 65536): {
+        "simple": (9, 9, 9, 10, 20),
+        "bruck": (20, 21, 22, 24, 24),
+        "pair": (5, 6, 10, 13, 22),
+        "ring": (6, 7, 11, 14, 23),
+        NATIVE: (10, 10, 12, 15, 23.5),
+    },
+    ("bcast", 65536): {
+        "flat": (9, 9, 9, 10, 11),
+        "binomial": (4, 5, 9.5, 20, 40),
+        "scatter_allgather": (3, 4, 10, 25, 50),
+        NATIVE: (3.5, 4.5, 10, 22, 45),
+    },
+}
+
+
+def panel(collective: str, size: int, changes: Mapping[str, tuple[float, ...]] = {}) -> Panel:
+    curves = {**FIGURES[collective, size], **changes}
+    times = {
+        (algorithm, maximum): tuple(value * factor for factor in (0.99, 1.0, 1.01))
+        for algorithm, values in curves.items()
+        for maximum, value in zip(impact.MAX_IF, values, strict=True)
+    }
+    return Panel(collective, size, 0.1, times)
+
+
+def test_the_figures_pass_the_checks() -> None:
+    numbers = [len(impact.checks(panel(*key))) for key in FIGURES]
+    assert numbers == [6, 5, 4]
+    assert [failing(impact.checks(panel(*key))) for key in FIGURES] == [[], [], []]
+
+
+@pytest.mark.parametrize(
+    ("key", "changes", "claim"),
+    [
+        (("alltoall", 1), {"bruck": (5, 5, 8, 12, 22)}, "balanced: bruck is faster than ring"),
+        (("alltoall", 1), {"pair": (1, 1, 8, 12, 22)}, "balanced: bruck is faster than pair"),
+        (("alltoall", 1), {"ring": (9, 8, 9, 14, 23)}, "balanced: ring is faster than simple"),
+        (("alltoall", 1), {"bruck": (2, 3, 8, 9, 19)}, "imbalanced: simple is faster than all"),
+        (("alltoall", 65536), {"ring": (4, 5, 9, 14, 23)}, "balanced: pair is faster than ring"),
+        (("alltoall", 65536), {"pair": (5, 6, 9, 12, 40)}, "very imbalanced: all take about as long"),
+        (("bcast", 65536), {"binomial": (9, 9, 9.5, 20, 40)}, "balanced: binomial is faster than flat"),
+        (("bcast", 65536), {NATIVE: (3, 4, 9, 9, 9)}, "imbalanced: flat is faster than all others"),
+        (("bcast", 65536), {"flat": (9, 9, 5, 19, 39)}, "imbalanced: flat's lead grows"),
+        (("bcast", 65536), {"flat": (1, 1, 1, 1, 1)}, "curves cross"),
+    ],
+)
+def test_each_check_of_the_impact_can_fail(
+    key: tuple[str, int], changes: dict[str, tuple[float, ...]], claim: str
+) -> None:
+    assert any(one.startswith(claim) for one in failing(impact.checks(panel(*key, changes))))
+
+
+def test_algorithms_that_did_not_run_are_not_judged() -> None:
+    whole = panel("alltoall", 65536)
+    times = {key: value for key, value in whole.times.items() if key[0] != "pair"}
+    claims = [check.claim for check in impact.checks(Panel("alltoall", 65536, 0.1, times))]
+    assert not any("pair" in claim for claim in claims)
+    assert len(claims) == 4
+
+
+# --- the choice at run time -----------------------------------------------------------------------
+
+
+def result(star: Sequence[float], bandit: Sequence[float], maxima: tuple[int, ...] = (1,)) -> Result:
+    def phases(calls: Sequence[float], online: bool = False) -> tuple[Phase, ...]:
+        return tuple(Phase(tuple(calls), online) for _ in maxima)
+
+    arms = {NATIVE: phases([1.0] * 40), "ring": phases([0.8] * 40), "pair": phases([1.5] * 40)}
+    arms |= {"star": phases(star, True), "bandit": phases(bandit, True)}
+    return Result(Scenario("made up", maxima), arms)
+
+
+def settling(search: float, settled: float) -> list[float]:
+    return [search] * robust.ADAPTED + [settled] * 120
+
+
+def test_a_choice_that_settles_on_the_best_holds() -> None:
+    found = result(settling(2.0, 0.82), settling(1.0, 0.8))
+    assert found.best(0) == "ring"
+    assert failing(found.checks()) == [], "STAR-MPI's search is not judged"
+    ((_, _, best, *_, speed_up, whole),) = found.rows()
+    assert best == "ring"
+    assert float(speed_up) == pytest.approx(25)
+    assert float(whole) == pytest.approx((200 + 0.8 * 120) / 320, abs=0.01)
+
+
+def test_each_check_of_the_choice_can_fail() -> None:
+    (claim,) = failing(result(settling(1, 0.9), settling(1, 0.8)).checks())
+    assert claim == "made up, star: settled within 5 % of the best"
+    claims = failing(result(settling(1, 0.8), settling(1, 1.1)).checks())
+    assert [claim.split(": ")[1] for claim in claims] == [
+        "settled within 5 % of the best",
+        "settled no slower than native",
+    ]
+    (claim,) = failing(result(settling(1, 0.8), settling(1.5, 0.8)).checks())
+    assert claim == "made up, bandit: with its search within the budget of 5 % over native"
+    changing = result(settling(1, 0.8), settling(1, 0.9), maxima=(1, 50))
+    assert [claim.split(",")[1] for claim in failing(changing.checks())] == [
+        " phase 1 (MAX_IF 1)",
+        " phase 2 (MAX_IF 50)",
+    ]
+
+
+def test_programs_of_the_study() -> None:
+    titles = [one.title for one in robust.scenarios((1, 10), (1, 50, 1), (50,))]
+    assert titles == ["MAX_IF 1", "MAX_IF 10", "changing", "computing 50 ms"]
+    assert [one.title for one in robust.scenarios((1,), (1,), ())] == ["MAX_IF 1"]
+    assert "pair" not in robust.fixed_for("alltoall", 6)
+    assert {"pair", "ring", "simple"} <= set(robust.fixed_for("alltoall", 8))
+
+
+# --- applications ---------------------------------------------------------------------------------
+
+
+def test_gains_and_overheads_are_of_the_same_round() -> None:
+    native = (Times(1.0, 0.5), Times(2.0, 1.0), Times(4.0, 2.0))
+    own = (Times(0.9, 0.4), Times(1.8, 0.8), Times(2.0, 1.0))
+    found = applications.Arms("ft", {NATIVE: native, "bandit": own}, {"bandit": {"ring": 9, "native": 3}})
+    base, row = found.rows()
+    assert base[4:] == ("", "", "")
+    assert row[4:6] == ("20.0 (20.0 to 50.0)", "10.0 (10.0 to 50.0)")
+    assert row[6] == "ring 9, native 3"
+    assert failing(applications.gain_checks([found])) == []
+    traced_arm = applications.Arms("ft", {NATIVE: native, "traced": own}, {})
+    assert failing(applications.overhead_checks([traced_arm])) == []
+    slower = tuple(Times(1.02 * one.seconds, None) for one in native)
+    dear = applications.Arms("ft", {NATIVE: native, "traced": slower, "bandit": slower}, {})
+    assert failing(applications.overhead_checks([dear])) == ["ft: tracing costs less than 1 %"]
+    assert failing(applications.gain_checks([dear])) == ["ft: bandit gains"]
+
+
+LAMMPS_OUTPUT = """
+Loop time of 3.4327 on 2 procs for 100 steps with 864 atoms
+Comm    | 3.0911     | 3.1251     | 3.159      |   1.9 | 91.04
+"""
+
+
+def test_what_lammps_says(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    assert programs.times_of_lammps(LAMMPS_OUTPUT) == Times(3.4327, None)
+    with pytest.raises(UnisonoError, match="LAMMPS: printed no loop time"):
+        programs.times_of_lammps("ERROR: no such file")
+    monkeypatch.setattr(programs, "lammps_command", lambda: None)
+    assert [one.name for one in programs.chosen("is,lammps-melt", 4, 1)] == ["is"]
+    assert "no LAMMPS here: scripts/fetch_lammps.sh" in capsys.readouterr().out
+    with pytest.raises(UnisonoError, match="--programs gone: valid are ft, fft2d"):
+        programs.chosen("gone", 4, 1)
+
+
+# --- short runs -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(harness, "STORE", tmp_path / "store")
+    monkeypatch.setattr(harness, "PICTURES", tmp_path)
+    monkeypatch.setattr(harness, "ROOT", tmp_path)
+    return tmp_path
+
+
+def written(folder: Path) -> tuple[Any, str]:
+    results = json.loads((folder / "raw.json").read_text())["results"]
+    return results, (folder / "tables.md").read_text()
+
+
+def line(folder: Path, *own: str, mpi: str = "openmpi", ranks: int = 3) -> list[str]:
+    files = ["--json", str(folder / "raw.json"), "--markdown", str(folder / "tables.md")]
+    return ["--bed", "node", "--mpi", mpi, "--ranks", str(ranks), *own, *files]
+
+
+def test_the_microbenchmark_on_two_ranks(folders: Path) -> None:
+    own = ["--computations", "1,2", "--seconds", "0.01", "--repeats", "2", "--bytes", "1024"]
+    assert microbenchmark.main(line(folders, *own, mpi="mpich", ranks=2)) == 0
+    results, text = written(folders)
+    (found,) = results.values()
+    assert [row["computation_ms"] for row in found] == [1, 2]
+    assert all(row["arrival"]["calls"] == 40 and row["arrival"]["factor"] > 0 for row in found)
+    assert "| 2 ms |" in text
+
+
+def test_the_impact_on_three_ranks(folders: Path) -> None:
+    own = ["--sizes", "64", "--max-if", "1,10", "--calls", "2", "--patterns", "3"]
+    assert impact.main(line(folders, *own)) == 0
+    results, text = written(folders)
+    (panels,) = results.values()
+    arms = {(one["collective"], p["algorithm"]) for one in panels for p in one["points"]}
+    assert ("alltoall", "pair") not in arms, "three ranks are no power of two"
+    assert {("alltoall", "ring"), ("bcast", "flat"), ("bcast", NATIVE)} <= arms
+    assert all(len(p["seconds"]) == 3 and min(p["seconds"]) > 0 for one in panels for p in one["points"])
+    assert "curves cross" in text
+    with pytest.raises(UnisonoError, match="--max-if 1,x: write numbers"):
+        impact.main(line(folders, "--max-if", "1,x"))
+    with pytest.raises(UnisonoError, match="--collectives scan: valid are alltoall, bcast"):
+        impact.main(line(folders, "--collectives", "scan"))
+
+
+def test_the_robust_choice_on_three_ranks(folders: Path) -> None:
+    own = ["--collective", "allgather", "--bytes", "64", "--max-if", "4", "--change", "1,4"]
+    assert robust.main(line(folders, *own, "--calls", "3", "--online-calls", "5")) == 0
+    results, text = written(folders)
+    (body,) = results.values()
+    stable, changing = body["programs"]
+    assert [len(stable["arms"]["ring"][0]), len(stable["arms"]["bandit"][0])] == [6, 5]
+    assert [len(changing["arms"][arm]) for arm in ("native", "star")] == [2, 2]
+    assert "phase 2 (MAX_IF 4)" in text
+
+
+def test_applications_on_three_ranks(folders: Path) -> None:
+    own = ["--programs", "is,nbody", "--scale", "0.01", "--rounds", "1", "--parts", "trace,gain"]
+    assert applications.main(line(folders, *own)) == 0
+    results, text = written(folders)
+    (body,) = results.values()
+    counts = {r["collective"]: r["calls"] for r in body["trace"]["is"]["routines"]}
+    assert counts["alltoallv"] == 3, "a call in each iteration"
+    assert {"allreduce", "alltoall"} <= set(counts)
+    assert body["gain"]["nbody"]["bandit"][0]["seconds"] > 0
+    assert "| is | alltoallv" in text
+    with pytest.raises(UnisonoError, match="--parts all: valid are trace, gain, overhead"):
+        applications.main(line(folders, "--parts", "all"))
+
+
+def test_lammps_on_two_ranks(folders: Path) -> None:
+    if programs.lammps_command() is None:
+        pytest.skip("no LAMMPS here: scripts/fetch_lammps.sh")
+    own = ["--programs", "lammps-melt", "--scale", "0.01", "--rounds", "1", "--parts", "trace,overhead"]
+    assert applications.main(line(folders, *own, ranks=2)) == 0
+    results, _ = written(folders)
+    (body,) = results.values()
+    assert {"allreduce", "bcast"} <= {r["collective"] for r in body["trace"]["lammps-melt"]["routines"]}
+    assert traced.algorithms(body["trace"]["lammps-melt"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--collective", "scan"], "--collective scan: valid are alltoall, bcast"),
+        (["--max-if", "0"], "--bytes, --calls, --patterns, --max-if: numbers from 1 on"),
+        (["--fast"], "--fast: no such option"),
+        (["--output", "/nonexistent/file"], "--output: cannot write /nonexistent/file"),
+    ],
+)
+def test_a_mistake_is_one_line(arguments: list[str], message: str) -> None:
+    (place,) = measuring.places_of(measuring.parser("").parse_args(["--mpi", "mpich", "--ranks", "2"]))
+    program = Program("unisono-arrival", measuring.SOURCE)
+    outcome = place.testbed.execute(Run(program, 2, arguments), 60)
+    assert not outcome.ok
+    assert f"unisono-arrival: {message}" in outcome.output
