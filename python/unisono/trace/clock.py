@@ -39,9 +39,12 @@ class Clock:
         return local_ns + int(self.first.offset_ns) + np.rint(drift).astype(np.int64)
 
     def error(self, local_ns: NDArray[np.int64]) -> NDArray[np.float64]:
-        """ns, of either sign. An interpolated offset is no worse than the worse of its two ends."""
+        """ns, of either sign. An interpolated offset is no worse than the worse of its two ends. An error
+        of 0 is that of rank 0's own clock, which other ranks of its node read as well."""
         if not self.known:
             return np.full(len(local_ns), UNKNOWN_NS)
+        if self.first.error_ns == self.last.error_ns == 0:
+            return np.zeros(len(local_ns))
         before, after = self.first.at_ns - local_ns, local_ns - self.last.at_ns
         outside = np.maximum(np.maximum(before, after), 0)
         return max(self.first.error_ns, self.last.error_ns) + DRIFT * outside

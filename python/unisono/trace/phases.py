@@ -17,7 +17,7 @@ POINTS = 600  # a longer series is looked at as so many medians of neighbours
 SPIKE = 5  # running median: spikes of up to two calls vanish
 SHORTEST = 8  # points of a phase
 PENALTY = 5.0  # times the variance times log n; 2 would do for independent points (BIC)
-FACTOR = 1.5  # neighbouring phases differ by it at least
+FACTOR = 2.0  # neighbouring phases differ by it at least
 
 
 @dataclass(frozen=True)

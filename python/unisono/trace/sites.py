@@ -1,5 +1,6 @@
 """Call sites: from return addresses to file and line."""
 
+import re
 import struct
 import subprocess
 from collections.abc import Iterable, Sequence
@@ -70,7 +71,7 @@ def site_of(rank: Rank, address: int) -> Site:
 
 
 def look_up(trace: Trace, module: str, offsets: Sequence[int]) -> list[Place]:
-    name = Path(module).name
+    name = re.sub(r"\.cpython-[^.]*", "", Path(module).name)  # of mpi4py: MPI.openmpi.so is enough
     # As tools print it: the return address, not the byte before it.
     bare = [Place(f"{name}+{offset + 1:#x}" if module else f"{offset:#x}") for offset in offsets]
     if not module:
@@ -141,5 +142,5 @@ def place(named: tuple[str, str], bare: Place) -> Place:
     function = "" if named[0] == "??" else named[0]
     file, _, line = named[1].partition(" (discriminator")[0].rpartition(":")
     if file in {"", "??"} or not line.isdigit() or line == "0":
-        return Place(f"{bare.text} ({function})" if function else bare.text, function)
+        return Place(bare.text, function)
     return Place(f"{Path(file).name}:{line}", function, file, int(line))

@@ -44,7 +44,7 @@ def left_out(analysis: Analysis) -> list[str]:
         (analysis.alone, "calls on communicators of one rank"),
         (count.unmatched_events, "events on inter-communicators or with ranks outside MPI_COMM_WORLD"),
     ]
-    return [f"left out: {number} {what}" for number, what in said if number]
+    return [f"left out: {what}: {number}" for number, what in said if number]
 
 
 def show(summary: Summary, console: Console, top: int) -> None:
@@ -80,6 +80,8 @@ def show_program(summary: Summary, whole: Statistic, console: Console) -> None:
 
 
 def error_text(own: Statistic) -> str:
+    if own.clock_error == 0:
+        return "all ranks read one clock"
     told = f"clocks agree within {time_text(own.clock_error)}"
     if own.below_clock_error:
         return f"{told}: the imbalance times are below that"

@@ -36,7 +36,9 @@ def bytes_text(least: float, most: float) -> str:
 
 
 def title(site: Site) -> str:
-    return f"{collective_name(site.collective)} at {site.place.text}"
+    place = site.place
+    function = f" ({place.function})" if place.function and not place.line else ""
+    return f"{collective_name(site.collective)} at {place.text}{function}"
 
 
 def late_text(late: list[Late]) -> str:

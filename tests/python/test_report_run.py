@@ -1,0 +1,53 @@
+"""A program is traced and reported, under both MPI libraries."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+from conftest import Run
+from unisono import places
+
+SOURCE = Path(__file__).with_name("report_program.c")
+
+
+def line_of(comment: str) -> int:
+    [number] = [n for n, line in enumerate(SOURCE.read_text().splitlines(), 1) if f"// {comment}" in line]
+    return number
+
+
+@pytest.mark.parametrize("flavour", ["mpich", "openmpi"])
+def test_a_program_from_trace_to_report(unisono: Run, tmp_path: Path, flavour: str) -> None:
+    mpi = places.find_mpi(flavour)
+    program, folder = tmp_path / "program", tmp_path / "trace"
+    compiler = str(mpi.home / "bin" / "mpicc")
+    # -O1 would make the two broadcasts one.
+    subprocess.run([compiler, "-g", "-O0", "-o", str(program), str(SOURCE)], check=True)
+    mpiexec = [str(mpi.home / "bin" / "mpiexec"), "-n", "2"]
+    traced = unisono(
+        *("trace", "--output", str(folder), "--", *mpiexec, str(program)),
+        UNISONO_ALLREDUCE="ring", OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
+    )  # fmt: skip
+    assert traced.returncode == 0, traced.stderr
+    done = unisono("report", str(folder), "--json")
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert told["program"]["incomplete_calls"] == told["program"]["mismatched_calls"] == 0
+    assert told["program"]["single_rank_calls"] == 2
+    assert told["trace"]["events"] == 2 * (25 + 1 + 1 + 3 + 1)
+    found = {(site["collective"], site["line"]): site for site in told["call_sites"]}
+    assert {key: site["calls"] for key, site in found.items()} == {
+        ("allreduce", line_of("in the loop")): 25,
+        ("allgather", line_of("behind it")): 1,
+        ("bcast", line_of("rank 0")): 1,
+        ("barrier", line_of("on another communicator")): 3,
+    }
+    loop = found["allreduce", line_of("in the loop")]
+    assert loop["function"] == "exchange"
+    assert loop["bytes"]["mean"] == 8
+    assert sum(calls for spec, calls in loop["algorithms"].items() if spec.startswith("ring")) == 25
+    assert loop["worst_imbalance_factor"] is not None
+    assert found["bcast", line_of("rank 0")]["calls_from_several_sites"] == 1
+    exported = unisono("trace", "export", str(folder), "--to", "csv", "-o", str(tmp_path / "trace.csv"))
+    assert exported.returncode == 0, exported.stderr
+    assert len((tmp_path / "trace.csv").read_text().splitlines()) == 1 + told["trace"]["events"]
