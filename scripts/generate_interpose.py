@@ -139,13 +139,13 @@ class Collective:
         return ", ".join(f"{p.kind.large if large else p.kind.plain} {p.name}" for p in self.parameters)
 
     def call(self, value: str | None = None) -> str:
-        """The initialiser of a Call; `value` formats the parameters, else their kind does."""
+        """A Call; `value` formats the parameters, else their kind does."""
         fields = [f".collective = Collective::{self.enumerator}"]
         for field, sources in CALL_FIELDS.items():
             for p in self.parameters:
                 if p.name in sources:
                     fields.append(f".{field} = {(value or p.kind.fortran).format(p.name)}")
-        return f"const Call call{{{', '.join(fields)}}};"
+        return f"Call{{{', '.join(fields)}}}"
 
 
 def table() -> list[Collective]:
@@ -159,15 +159,26 @@ def table() -> list[Collective]:
 def entry_point(c: Collective, large: bool) -> str:
     name = f"MPI_{c.name}{'_c' if large else ''}"
     fallback = f", narrow_{c.name}" if large and narrows(c) else ""
+    call = f"call_of_{name}({c.arguments})"
     return f"""
+static Call call_of_{name}({c.declare(large)}) {{
+  return {c.call("{0}")};
+}}
+
+[[gnu::noinline]] static int look_at_{name}({c.declare(large)});
+
 ENTRY int {name}({c.declare(large)}) {{
   using Native = Next<"{name}", decltype({name}){fallback}>;
   if (!is_candidate(Collective::{c.enumerator})) return Native::call({c.arguments});
-  {c.call("{0}")}
-  if (is_watched()) return watch<Native>(call, __builtin_return_address(0), {c.arguments});
-  const Look look = look_at(call);
+  if (is_watched()) return watch<Native>({call}, __builtin_return_address(0), {c.arguments});
+  return look_at_{name}({c.arguments});
+}}
+
+static int look_at_{name}({c.declare(large)}) {{
+  using Native = Next<"{name}", decltype({name}){fallback}>;
+  const Look look = look_at({call});
   if (!look) return Native::call({c.arguments});
-  return dispatch_or_pass_on<Native>(call, look, {c.arguments});
+  return dispatch_or_pass_on<Native>({call}, look, {c.arguments});
 }}
 """
 
@@ -218,7 +229,7 @@ def entry_points(collectives: list[Collective]) -> str:
     out += "using namespace unisono;\n\nnamespace {\n"
     out += "".join(narrowing(c) for c in large)
     out += """
-/// Out of line, so that the entry points save no registers for it when they pass a call on.
+/// Out of line, like the look: what passes a call on saves no registers and builds no Call.
 template <class Native, class... Arguments>
 [[gnu::noinline]] int dispatch_or_pass_on(const Call& call, const Look& look,
                                           Arguments... arguments) {
@@ -267,7 +278,7 @@ def fortran_entry(c: Collective) -> str:
     run = f"""
 template <class Native>
 [[gnu::noinline]] static void run_{c.enumerator}(const void* site, {declaration}, int* ierror) {{
-{arrays}  {c.call()}
+{arrays}  const Call call = {c.call()};
   if (is_watched()) {{
     Watch watch(call, site);
     if (!fortran::finish(dispatch(call, watch), ierror)) Native::call({c.arguments}, ierror);

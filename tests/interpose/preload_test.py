@@ -211,7 +211,7 @@ class Cost(unittest.TestCase):
         # One rank alone: Unisono has something to do in barriers, but not in this one.
         more = self.more("dissemination")
         self.assertGreater(more, 16)
-        self.assertLess(more, 250)
+        self.assertLess(more, 100)
 
 
 if __name__ == "__main__":

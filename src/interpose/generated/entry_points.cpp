@@ -172,7 +172,7 @@ int narrow_Exscan(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datat
                                                         comm);
 }
 
-/// Out of line, so that the entry points save no registers for it when they pass a call on.
+/// Out of line, like the look: what passes a call on saves no registers and builds no Call.
 template <class Native, class... Arguments>
 [[gnu::noinline]] int dispatch_or_pass_on(const Call& call, const Look& look,
                                           Arguments... arguments) {
@@ -189,72 +189,152 @@ template <class Native, class... Arguments>
 
 }  // namespace
 
+static Call call_of_MPI_Barrier(MPI_Comm comm) {
+  return Call{.collective = Collective::barrier, .comm = comm};
+}
+
+[[gnu::noinline]] static int look_at_MPI_Barrier(MPI_Comm comm);
+
 ENTRY int MPI_Barrier(MPI_Comm comm) {
   using Native = Next<"MPI_Barrier", decltype(MPI_Barrier)>;
   if (!is_candidate(Collective::barrier)) return Native::call(comm);
-  const Call call{.collective = Collective::barrier, .comm = comm};
-  if (is_watched()) return watch<Native>(call, __builtin_return_address(0), comm);
-  const Look look = look_at(call);
-  if (!look) return Native::call(comm);
-  return dispatch_or_pass_on<Native>(call, look, comm);
+  if (is_watched())
+    return watch<Native>(call_of_MPI_Barrier(comm), __builtin_return_address(0), comm);
+  return look_at_MPI_Barrier(comm);
 }
+
+static int look_at_MPI_Barrier(MPI_Comm comm) {
+  using Native = Next<"MPI_Barrier", decltype(MPI_Barrier)>;
+  const Look look = look_at(call_of_MPI_Barrier(comm));
+  if (!look) return Native::call(comm);
+  return dispatch_or_pass_on<Native>(call_of_MPI_Barrier(comm), look, comm);
+}
+
+static Call call_of_MPI_Bcast(void* buffer, int count, MPI_Datatype datatype, int root,
+                              MPI_Comm comm) {
+  return Call{.collective = Collective::bcast,
+              .recvbuf = buffer,
+              .recvcount = count,
+              .recvtype = datatype,
+              .root = root,
+              .comm = comm};
+}
+
+[[gnu::noinline]] static int look_at_MPI_Bcast(void* buffer, int count, MPI_Datatype datatype,
+                                               int root, MPI_Comm comm);
 
 ENTRY int MPI_Bcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm) {
   using Native = Next<"MPI_Bcast", decltype(MPI_Bcast)>;
   if (!is_candidate(Collective::bcast)) return Native::call(buffer, count, datatype, root, comm);
-  const Call call{.collective = Collective::bcast,
-                  .recvbuf = buffer,
-                  .recvcount = count,
-                  .recvtype = datatype,
-                  .root = root,
-                  .comm = comm};
   if (is_watched())
-    return watch<Native>(call, __builtin_return_address(0), buffer, count, datatype, root, comm);
-  const Look look = look_at(call);
-  if (!look) return Native::call(buffer, count, datatype, root, comm);
-  return dispatch_or_pass_on<Native>(call, look, buffer, count, datatype, root, comm);
+    return watch<Native>(call_of_MPI_Bcast(buffer, count, datatype, root, comm),
+                         __builtin_return_address(0), buffer, count, datatype, root, comm);
+  return look_at_MPI_Bcast(buffer, count, datatype, root, comm);
 }
+
+static int look_at_MPI_Bcast(void* buffer, int count, MPI_Datatype datatype, int root,
+                             MPI_Comm comm) {
+  using Native = Next<"MPI_Bcast", decltype(MPI_Bcast)>;
+  const Look look = look_at(call_of_MPI_Bcast(buffer, count, datatype, root, comm));
+  if (!look) return Native::call(buffer, count, datatype, root, comm);
+  return dispatch_or_pass_on<Native>(call_of_MPI_Bcast(buffer, count, datatype, root, comm), look,
+                                     buffer, count, datatype, root, comm);
+}
+
+static Call call_of_MPI_Bcast_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root,
+                                MPI_Comm comm) {
+  return Call{.collective = Collective::bcast,
+              .recvbuf = buffer,
+              .recvcount = count,
+              .recvtype = datatype,
+              .root = root,
+              .comm = comm};
+}
+
+[[gnu::noinline]] static int look_at_MPI_Bcast_c(void* buffer, MPI_Count count,
+                                                 MPI_Datatype datatype, int root, MPI_Comm comm);
 
 ENTRY int MPI_Bcast_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root,
                       MPI_Comm comm) {
   using Native = Next<"MPI_Bcast_c", decltype(MPI_Bcast_c), narrow_Bcast>;
   if (!is_candidate(Collective::bcast)) return Native::call(buffer, count, datatype, root, comm);
-  const Call call{.collective = Collective::bcast,
-                  .recvbuf = buffer,
-                  .recvcount = count,
-                  .recvtype = datatype,
-                  .root = root,
-                  .comm = comm};
   if (is_watched())
-    return watch<Native>(call, __builtin_return_address(0), buffer, count, datatype, root, comm);
-  const Look look = look_at(call);
-  if (!look) return Native::call(buffer, count, datatype, root, comm);
-  return dispatch_or_pass_on<Native>(call, look, buffer, count, datatype, root, comm);
+    return watch<Native>(call_of_MPI_Bcast_c(buffer, count, datatype, root, comm),
+                         __builtin_return_address(0), buffer, count, datatype, root, comm);
+  return look_at_MPI_Bcast_c(buffer, count, datatype, root, comm);
 }
+
+static int look_at_MPI_Bcast_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root,
+                               MPI_Comm comm) {
+  using Native = Next<"MPI_Bcast_c", decltype(MPI_Bcast_c), narrow_Bcast>;
+  const Look look = look_at(call_of_MPI_Bcast_c(buffer, count, datatype, root, comm));
+  if (!look) return Native::call(buffer, count, datatype, root, comm);
+  return dispatch_or_pass_on<Native>(call_of_MPI_Bcast_c(buffer, count, datatype, root, comm), look,
+                                     buffer, count, datatype, root, comm);
+}
+
+static Call call_of_MPI_Gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                               void* recvbuf, int recvcount, MPI_Datatype recvtype, int root,
+                               MPI_Comm comm) {
+  return Call{.collective = Collective::gather,
+              .sendbuf = sendbuf,
+              .sendcount = sendcount,
+              .sendtype = sendtype,
+              .recvbuf = recvbuf,
+              .recvcount = recvcount,
+              .recvtype = recvtype,
+              .root = root,
+              .comm = comm};
+}
+
+[[gnu::noinline]] static int look_at_MPI_Gather(const void* sendbuf, int sendcount,
+                                                MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                                                MPI_Datatype recvtype, int root, MPI_Comm comm);
 
 ENTRY int MPI_Gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                      int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
   using Native = Next<"MPI_Gather", decltype(MPI_Gather)>;
   if (!is_candidate(Collective::gather))
     return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
-  const Call call{.collective = Collective::gather,
-                  .sendbuf = sendbuf,
-                  .sendcount = sendcount,
-                  .sendtype = sendtype,
-                  .recvbuf = recvbuf,
-                  .recvcount = recvcount,
-                  .recvtype = recvtype,
-                  .root = root,
-                  .comm = comm};
   if (is_watched())
-    return watch<Native>(call, __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf,
-                         recvcount, recvtype, root, comm);
-  const Look look = look_at(call);
+    return watch<Native>(
+        call_of_MPI_Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm),
+        __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+        root, comm);
+  return look_at_MPI_Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+}
+
+static int look_at_MPI_Gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                              void* recvbuf, int recvcount, MPI_Datatype recvtype, int root,
+                              MPI_Comm comm) {
+  using Native = Next<"MPI_Gather", decltype(MPI_Gather)>;
+  const Look look = look_at(
+      call_of_MPI_Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm));
   if (!look)
     return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
-  return dispatch_or_pass_on<Native>(call, look, sendbuf, sendcount, sendtype, recvbuf, recvcount,
-                                     recvtype, root, comm);
+  return dispatch_or_pass_on<Native>(
+      call_of_MPI_Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm),
+      look, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
+
+static Call call_of_MPI_Gather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                 void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                                 int root, MPI_Comm comm) {
+  return Call{.collective = Collective::gather,
+              .sendbuf = sendbuf,
+              .sendcount = sendcount,
+              .sendtype = sendtype,
+              .recvbuf = recvbuf,
+              .recvcount = recvcount,
+              .recvtype = recvtype,
+              .root = root,
+              .comm = comm};
+}
+
+[[gnu::noinline]] static int look_at_MPI_Gather_c(const void* sendbuf, MPI_Count sendcount,
+                                                  MPI_Datatype sendtype, void* recvbuf,
+                                                  MPI_Count recvcount, MPI_Datatype recvtype,
+                                                  int root, MPI_Comm comm);
 
 ENTRY int MPI_Gather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                        void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
@@ -262,24 +342,47 @@ ENTRY int MPI_Gather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype se
   using Native = Next<"MPI_Gather_c", decltype(MPI_Gather_c), narrow_Gather>;
   if (!is_candidate(Collective::gather))
     return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
-  const Call call{.collective = Collective::gather,
-                  .sendbuf = sendbuf,
-                  .sendcount = sendcount,
-                  .sendtype = sendtype,
-                  .recvbuf = recvbuf,
-                  .recvcount = recvcount,
-                  .recvtype = recvtype,
-                  .root = root,
-                  .comm = comm};
   if (is_watched())
-    return watch<Native>(call, __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf,
+    return watch<Native>(call_of_MPI_Gather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                              recvtype, root, comm),
+                         __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf,
                          recvcount, recvtype, root, comm);
-  const Look look = look_at(call);
+  return look_at_MPI_Gather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
+                              comm);
+}
+
+static int look_at_MPI_Gather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
+                                MPI_Comm comm) {
+  using Native = Next<"MPI_Gather_c", decltype(MPI_Gather_c), narrow_Gather>;
+  const Look look = look_at(
+      call_of_MPI_Gather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm));
   if (!look)
     return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
-  return dispatch_or_pass_on<Native>(call, look, sendbuf, sendcount, sendtype, recvbuf, recvcount,
-                                     recvtype, root, comm);
+  return dispatch_or_pass_on<Native>(
+      call_of_MPI_Gather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm),
+      look, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
+
+static Call call_of_MPI_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                void* recvbuf, const int* recvcounts, const int* rdispls,
+                                MPI_Datatype recvtype, int root, MPI_Comm comm) {
+  return Call{.collective = Collective::gatherv,
+              .sendbuf = sendbuf,
+              .sendcount = sendcount,
+              .sendtype = sendtype,
+              .recvbuf = recvbuf,
+              .recvcounts = recvcounts,
+              .rdispls = rdispls,
+              .recvtype = recvtype,
+              .root = root,
+              .comm = comm};
+}
+
+[[gnu::noinline]] static int look_at_MPI_Gatherv(const void* sendbuf, int sendcount,
+                                                 MPI_Datatype sendtype, void* recvbuf,
+                                                 const int* recvcounts, const int* rdispls,
+                                                 MPI_Datatype recvtype, int root, MPI_Comm comm);
 
 ENTRY int MPI_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                       const int* recvcounts, const int* rdispls, MPI_Datatype recvtype, int root,
@@ -288,26 +391,51 @@ ENTRY int MPI_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
   if (!is_candidate(Collective::gatherv))
     return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, root,
                         comm);
-  const Call call{.collective = Collective::gatherv,
-                  .sendbuf = sendbuf,
-                  .sendcount = sendcount,
-                  .sendtype = sendtype,
-                  .recvbuf = recvbuf,
-                  .recvcounts = recvcounts,
-                  .rdispls = rdispls,
-                  .recvtype = recvtype,
-                  .root = root,
-                  .comm = comm};
   if (is_watched())
-    return watch<Native>(call, __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf,
+    return watch<Native>(call_of_MPI_Gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
+                                             rdispls, recvtype, root, comm),
+                         __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf,
                          recvcounts, rdispls, recvtype, root, comm);
-  const Look look = look_at(call);
+  return look_at_MPI_Gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype,
+                             root, comm);
+}
+
+static int look_at_MPI_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                               void* recvbuf, const int* recvcounts, const int* rdispls,
+                               MPI_Datatype recvtype, int root, MPI_Comm comm) {
+  using Native = Next<"MPI_Gatherv", decltype(MPI_Gatherv)>;
+  const Look look = look_at(call_of_MPI_Gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
+                                                rdispls, recvtype, root, comm));
   if (!look)
     return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, root,
                         comm);
-  return dispatch_or_pass_on<Native>(call, look, sendbuf, sendcount, sendtype, recvbuf, recvcounts,
+  return dispatch_or_pass_on<Native>(call_of_MPI_Gatherv(sendbuf, sendcount, sendtype, recvbuf,
+                                                         recvcounts, rdispls, recvtype, root, comm),
+                                     look, sendbuf, sendcount, sendtype, recvbuf, recvcounts,
                                      rdispls, recvtype, root, comm);
 }
+
+static Call call_of_MPI_Gatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                  void* recvbuf, const MPI_Count* recvcounts,
+                                  const MPI_Aint* rdispls, MPI_Datatype recvtype, int root,
+                                  MPI_Comm comm) {
+  return Call{.collective = Collective::gatherv,
+              .sendbuf = sendbuf,
+              .sendcount = sendcount,
+              .sendtype = sendtype,
+              .recvbuf = recvbuf,
+              .recvcounts = recvcounts,
+              .rdispls = rdispls,
+              .recvtype = recvtype,
+              .root = root,
+              .comm = comm};
+}
+
+[[gnu::noinline]] static int look_at_MPI_Gatherv_c(const void* sendbuf, MPI_Count sendcount,
+                                                   MPI_Datatype sendtype, void* recvbuf,
+                                                   const MPI_Count* recvcounts,
+                                                   const MPI_Aint* rdispls, MPI_Datatype recvtype,
+                                                   int root, MPI_Comm comm);
 
 ENTRY int MPI_Gatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                         void* recvbuf, const MPI_Count* recvcounts, const MPI_Aint* rdispls,
@@ -316,50 +444,95 @@ ENTRY int MPI_Gatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype s
   if (!is_candidate(Collective::gatherv))
     return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, root,
                         comm);
-  const Call call{.collective = Collective::gatherv,
-                  .sendbuf = sendbuf,
-                  .sendcount = sendcount,
-                  .sendtype = sendtype,
-                  .recvbuf = recvbuf,
-                  .recvcounts = recvcounts,
-                  .rdispls = rdispls,
-                  .recvtype = recvtype,
-                  .root = root,
-                  .comm = comm};
   if (is_watched())
-    return watch<Native>(call, __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf,
+    return watch<Native>(call_of_MPI_Gatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
+                                               rdispls, recvtype, root, comm),
+                         __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf,
                          recvcounts, rdispls, recvtype, root, comm);
-  const Look look = look_at(call);
+  return look_at_MPI_Gatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype,
+                               root, comm);
+}
+
+static int look_at_MPI_Gatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                 void* recvbuf, const MPI_Count* recvcounts,
+                                 const MPI_Aint* rdispls, MPI_Datatype recvtype, int root,
+                                 MPI_Comm comm) {
+  using Native = Next<"MPI_Gatherv_c", decltype(MPI_Gatherv_c), narrow_Gatherv>;
+  const Look look = look_at(call_of_MPI_Gatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
+                                                  rdispls, recvtype, root, comm));
   if (!look)
     return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, root,
                         comm);
-  return dispatch_or_pass_on<Native>(call, look, sendbuf, sendcount, sendtype, recvbuf, recvcounts,
-                                     rdispls, recvtype, root, comm);
+  return dispatch_or_pass_on<Native>(
+      call_of_MPI_Gatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype,
+                            root, comm),
+      look, sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, root, comm);
 }
+
+static Call call_of_MPI_Scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                void* recvbuf, int recvcount, MPI_Datatype recvtype, int root,
+                                MPI_Comm comm) {
+  return Call{.collective = Collective::scatter,
+              .sendbuf = sendbuf,
+              .sendcount = sendcount,
+              .sendtype = sendtype,
+              .recvbuf = recvbuf,
+              .recvcount = recvcount,
+              .recvtype = recvtype,
+              .root = root,
+              .comm = comm};
+}
+
+[[gnu::noinline]] static int look_at_MPI_Scatter(const void* sendbuf, int sendcount,
+                                                 MPI_Datatype sendtype, void* recvbuf,
+                                                 int recvcount, MPI_Datatype recvtype, int root,
+                                                 MPI_Comm comm);
 
 ENTRY int MPI_Scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                       int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
   using Native = Next<"MPI_Scatter", decltype(MPI_Scatter)>;
   if (!is_candidate(Collective::scatter))
     return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
-  const Call call{.collective = Collective::scatter,
-                  .sendbuf = sendbuf,
-                  .sendcount = sendcount,
-                  .sendtype = sendtype,
-                  .recvbuf = recvbuf,
-                  .recvcount = recvcount,
-                  .recvtype = recvtype,
-                  .root = root,
-                  .comm = comm};
   if (is_watched())
-    return watch<Native>(call, __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf,
-                         recvcount, recvtype, root, comm);
-  const Look look = look_at(call);
+    return watch<Native>(
+        call_of_MPI_Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm),
+        __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+        root, comm);
+  return look_at_MPI_Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
+                             comm);
+}
+
+static int look_at_MPI_Scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                               void* recvbuf, int recvcount, MPI_Datatype recvtype, int root,
+                               MPI_Comm comm) {
+  using Native = Next<"MPI_Scatter", decltype(MPI_Scatter)>;
+  const Look look = look_at(
+      call_of_MPI_Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm));
   if (!look)
     return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
-  return dispatch_or_pass_on<Native>(call, look, sendbuf, sendcount, sendtype, recvbuf, recvcount,
-                                     recvtype, root, comm);
+  return dispatch_or_pass_on<Native>(
+      call_of_MPI_Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm),
+      look, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
+
+static Call call_of_MPI_Scatter_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                  void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                                  int root, MPI_Comm comm) {
+  return Call{.collective = Collective::scatter,
+              .sendbuf = sendbuf,
+              .sendcount = sendcount,
+              .sendtype = sendtype,
+              .recvbuf = recvbuf,
+              .recvcount = recvcount,
+              .recvtype = recvtype,
+              .root = root,
+              .comm = comm};
+}
+
+[[gnu::noinline]] static int look_at_MPI_Scatter_c(const void* sendbuf, MPI_Count sendcount,
+                                                   MPI_Datatype sendtype, void* recvbuf,
+                                                   MPI_Count recvcount, MPI_Datatype recvtype,
+                                                   int root, MPI_Comm comm);
 
 ENTRY int MPI_Scatter_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                         void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
@@ -367,24 +540,47 @@ ENTRY int MPI_Scatter_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype s
   using Native = Next<"MPI_Scatter_c", decltype(MPI_Scatter_c), narrow_Scatter>;
   if (!is_candidate(Collective::scatter))
     return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
-  const Call call{.collective = Collective::scatter,
-                  .sendbuf = sendbuf,
-                  .sendcount = sendcount,
-                  .sendtype = sendtype,
-                  .recvbuf = recvbuf,
-                  .recvcount = recvcount,
-                  .recvtype = recvtype,
-                  .root = root,
-                  .comm = comm};
   if (is_watched())
-    return watch<Native>(call, __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf,
+    return watch<Native>(call_of_MPI_Scatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                               recvtype, root, comm),
+                         __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf,
                          recvcount, recvtype, root, comm);
-  const Look look = look_at(call);
+  return look_at_MPI_Scatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
+                               comm);
+}
+
+static int look_at_MPI_Scatter_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                 void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                                 int root, MPI_Comm comm) {
+  using Native = Next<"MPI_Scatter_c", decltype(MPI_Scatter_c), narrow_Scatter>;
+  const Look look = look_at(call_of_MPI_Scatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                                  recvtype, root, comm));
   if (!look)
     return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
-  return dispatch_or_pass_on<Native>(call, look, sendbuf, sendcount, sendtype, recvbuf, recvcount,
-                                     recvtype, root, comm);
+  return dispatch_or_pass_on<Native>(
+      call_of_MPI_Scatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm),
+      look, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
+
+static Call call_of_MPI_Scatterv(const void* sendbuf, const int* sendcounts, const int* sdispls,
+                                 MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                                 MPI_Datatype recvtype, int root, MPI_Comm comm) {
+  return Call{.collective = Collective::scatterv,
+              .sendbuf = sendbuf,
+              .sendcounts = sendcounts,
+              .sdispls = sdispls,
+              .sendtype = sendtype,
+              .recvbuf = recvbuf,
+              .recvcount = recvcount,
+              .recvtype = recvtype,
+              .root = root,
+              .comm = comm};
+}
+
+[[gnu::noinline]] static int look_at_MPI_Scatterv(const void* sendbuf, const int* sendcounts,
+                                                  const int* sdispls, MPI_Datatype sendtype,
+                                                  void* recvbuf, int recvcount,
+                                                  MPI_Datatype recvtype, int root, MPI_Comm comm);
 
 ENTRY int MPI_Scatterv(const void* sendbuf, const int* sendcounts, const int* sdispls,
                        MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
@@ -393,26 +589,51 @@ ENTRY int MPI_Scatterv(const void* sendbuf, const int* sendcounts, const int* sd
   if (!is_candidate(Collective::scatterv))
     return Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcount, recvtype, root,
                         comm);
-  const Call call{.collective = Collective::scatterv,
-                  .sendbuf = sendbuf,
-                  .sendcounts = sendcounts,
-                  .sdispls = sdispls,
-                  .sendtype = sendtype,
-                  .recvbuf = recvbuf,
-                  .recvcount = recvcount,
-                  .recvtype = recvtype,
-                  .root = root,
-                  .comm = comm};
   if (is_watched())
-    return watch<Native>(call, __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtype,
+    return watch<Native>(call_of_MPI_Scatterv(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
+                                              recvcount, recvtype, root, comm),
+                         __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtype,
                          recvbuf, recvcount, recvtype, root, comm);
-  const Look look = look_at(call);
+  return look_at_MPI_Scatterv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcount, recvtype,
+                              root, comm);
+}
+
+static int look_at_MPI_Scatterv(const void* sendbuf, const int* sendcounts, const int* sdispls,
+                                MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                                MPI_Datatype recvtype, int root, MPI_Comm comm) {
+  using Native = Next<"MPI_Scatterv", decltype(MPI_Scatterv)>;
+  const Look look = look_at(call_of_MPI_Scatterv(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
+                                                 recvcount, recvtype, root, comm));
   if (!look)
     return Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcount, recvtype, root,
                         comm);
-  return dispatch_or_pass_on<Native>(call, look, sendbuf, sendcounts, sdispls, sendtype, recvbuf,
+  return dispatch_or_pass_on<Native>(call_of_MPI_Scatterv(sendbuf, sendcounts, sdispls, sendtype,
+                                                          recvbuf, recvcount, recvtype, root, comm),
+                                     look, sendbuf, sendcounts, sdispls, sendtype, recvbuf,
                                      recvcount, recvtype, root, comm);
 }
+
+static Call call_of_MPI_Scatterv_c(const void* sendbuf, const MPI_Count* sendcounts,
+                                   const MPI_Aint* sdispls, MPI_Datatype sendtype, void* recvbuf,
+                                   MPI_Count recvcount, MPI_Datatype recvtype, int root,
+                                   MPI_Comm comm) {
+  return Call{.collective = Collective::scatterv,
+              .sendbuf = sendbuf,
+              .sendcounts = sendcounts,
+              .sdispls = sdispls,
+              .sendtype = sendtype,
+              .recvbuf = recvbuf,
+              .recvcount = recvcount,
+              .recvtype = recvtype,
+              .root = root,
+              .comm = comm};
+}
+
+[[gnu::noinline]] static int look_at_MPI_Scatterv_c(const void* sendbuf,
+                                                    const MPI_Count* sendcounts,
+                                                    const MPI_Aint* sdispls, MPI_Datatype sendtype,
+                                                    void* recvbuf, MPI_Count recvcount,
+                                                    MPI_Datatype recvtype, int root, MPI_Comm comm);
 
 ENTRY int MPI_Scatterv_c(const void* sendbuf, const MPI_Count* sendcounts, const MPI_Aint* sdispls,
                          MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
@@ -421,48 +642,91 @@ ENTRY int MPI_Scatterv_c(const void* sendbuf, const MPI_Count* sendcounts, const
   if (!is_candidate(Collective::scatterv))
     return Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcount, recvtype, root,
                         comm);
-  const Call call{.collective = Collective::scatterv,
-                  .sendbuf = sendbuf,
-                  .sendcounts = sendcounts,
-                  .sdispls = sdispls,
-                  .sendtype = sendtype,
-                  .recvbuf = recvbuf,
-                  .recvcount = recvcount,
-                  .recvtype = recvtype,
-                  .root = root,
-                  .comm = comm};
   if (is_watched())
-    return watch<Native>(call, __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtype,
+    return watch<Native>(call_of_MPI_Scatterv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
+                                                recvcount, recvtype, root, comm),
+                         __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtype,
                          recvbuf, recvcount, recvtype, root, comm);
-  const Look look = look_at(call);
+  return look_at_MPI_Scatterv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcount,
+                                recvtype, root, comm);
+}
+
+static int look_at_MPI_Scatterv_c(const void* sendbuf, const MPI_Count* sendcounts,
+                                  const MPI_Aint* sdispls, MPI_Datatype sendtype, void* recvbuf,
+                                  MPI_Count recvcount, MPI_Datatype recvtype, int root,
+                                  MPI_Comm comm) {
+  using Native = Next<"MPI_Scatterv_c", decltype(MPI_Scatterv_c), narrow_Scatterv>;
+  const Look look = look_at(call_of_MPI_Scatterv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
+                                                   recvcount, recvtype, root, comm));
   if (!look)
     return Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcount, recvtype, root,
                         comm);
-  return dispatch_or_pass_on<Native>(call, look, sendbuf, sendcounts, sdispls, sendtype, recvbuf,
-                                     recvcount, recvtype, root, comm);
+  return dispatch_or_pass_on<Native>(
+      call_of_MPI_Scatterv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcount, recvtype,
+                             root, comm),
+      look, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
+
+static Call call_of_MPI_Allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                  void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                                  MPI_Comm comm) {
+  return Call{.collective = Collective::allgather,
+              .sendbuf = sendbuf,
+              .sendcount = sendcount,
+              .sendtype = sendtype,
+              .recvbuf = recvbuf,
+              .recvcount = recvcount,
+              .recvtype = recvtype,
+              .comm = comm};
+}
+
+[[gnu::noinline]] static int look_at_MPI_Allgather(const void* sendbuf, int sendcount,
+                                                   MPI_Datatype sendtype, void* recvbuf,
+                                                   int recvcount, MPI_Datatype recvtype,
+                                                   MPI_Comm comm);
 
 ENTRY int MPI_Allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                         int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
   using Native = Next<"MPI_Allgather", decltype(MPI_Allgather)>;
   if (!is_candidate(Collective::allgather))
     return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-  const Call call{.collective = Collective::allgather,
-                  .sendbuf = sendbuf,
-                  .sendcount = sendcount,
-                  .sendtype = sendtype,
-                  .recvbuf = recvbuf,
-                  .recvcount = recvcount,
-                  .recvtype = recvtype,
-                  .comm = comm};
   if (is_watched())
-    return watch<Native>(call, __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf,
-                         recvcount, recvtype, comm);
-  const Look look = look_at(call);
-  if (!look) return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-  return dispatch_or_pass_on<Native>(call, look, sendbuf, sendcount, sendtype, recvbuf, recvcount,
-                                     recvtype, comm);
+    return watch<Native>(
+        call_of_MPI_Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm),
+        __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+        comm);
+  return look_at_MPI_Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
+
+static int look_at_MPI_Allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                 void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                                 MPI_Comm comm) {
+  using Native = Next<"MPI_Allgather", decltype(MPI_Allgather)>;
+  const Look look = look_at(
+      call_of_MPI_Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm));
+  if (!look) return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+  return dispatch_or_pass_on<Native>(
+      call_of_MPI_Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm), look,
+      sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+}
+
+static Call call_of_MPI_Allgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                    void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                                    MPI_Comm comm) {
+  return Call{.collective = Collective::allgather,
+              .sendbuf = sendbuf,
+              .sendcount = sendcount,
+              .sendtype = sendtype,
+              .recvbuf = recvbuf,
+              .recvcount = recvcount,
+              .recvtype = recvtype,
+              .comm = comm};
+}
+
+[[gnu::noinline]] static int look_at_MPI_Allgather_c(const void* sendbuf, MPI_Count sendcount,
+                                                     MPI_Datatype sendtype, void* recvbuf,
+                                                     MPI_Count recvcount, MPI_Datatype recvtype,
+                                                     MPI_Comm comm);
 
 ENTRY int MPI_Allgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                           void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
@@ -470,22 +734,44 @@ ENTRY int MPI_Allgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype
   using Native = Next<"MPI_Allgather_c", decltype(MPI_Allgather_c), narrow_Allgather>;
   if (!is_candidate(Collective::allgather))
     return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-  const Call call{.collective = Collective::allgather,
-                  .sendbuf = sendbuf,
-                  .sendcount = sendcount,
-                  .sendtype = sendtype,
-                  .recvbuf = recvbuf,
-                  .recvcount = recvcount,
-                  .recvtype = recvtype,
-                  .comm = comm};
   if (is_watched())
-    return watch<Native>(call, __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf,
-                         recvcount, recvtype, comm);
-  const Look look = look_at(call);
-  if (!look) return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-  return dispatch_or_pass_on<Native>(call, look, sendbuf, sendcount, sendtype, recvbuf, recvcount,
-                                     recvtype, comm);
+    return watch<Native>(
+        call_of_MPI_Allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm),
+        __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+        comm);
+  return look_at_MPI_Allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
+
+static int look_at_MPI_Allgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                   void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                                   MPI_Comm comm) {
+  using Native = Next<"MPI_Allgather_c", decltype(MPI_Allgather_c), narrow_Allgather>;
+  const Look look = look_at(
+      call_of_MPI_Allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm));
+  if (!look) return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+  return dispatch_or_pass_on<Native>(
+      call_of_MPI_Allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm),
+      look, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+}
+
+static Call call_of_MPI_Allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                   void* recvbuf, const int* recvcounts, const int* rdispls,
+                                   MPI_Datatype recvtype, MPI_Comm comm) {
+  return Call{.collective = Collective::allgatherv,
+              .sendbuf = sendbuf,
+              .sendcount = sendcount,
+              .sendtype = sendtype,
+              .recvbuf = recvbuf,
+              .recvcounts = recvcounts,
+              .rdispls = rdispls,
+              .recvtype = recvtype,
+              .comm = comm};
+}
+
+[[gnu::noinline]] static int look_at_MPI_Allgatherv(const void* sendbuf, int sendcount,
+                                                    MPI_Datatype sendtype, void* recvbuf,
+                                                    const int* recvcounts, const int* rdispls,
+                                                    MPI_Datatype recvtype, MPI_Comm comm);
 
 ENTRY int MPI_Allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                          const int* recvcounts, const int* rdispls, MPI_Datatype recvtype,
@@ -493,24 +779,49 @@ ENTRY int MPI_Allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendty
   using Native = Next<"MPI_Allgatherv", decltype(MPI_Allgatherv)>;
   if (!is_candidate(Collective::allgatherv))
     return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
-  const Call call{.collective = Collective::allgatherv,
-                  .sendbuf = sendbuf,
-                  .sendcount = sendcount,
-                  .sendtype = sendtype,
-                  .recvbuf = recvbuf,
-                  .recvcounts = recvcounts,
-                  .rdispls = rdispls,
-                  .recvtype = recvtype,
-                  .comm = comm};
   if (is_watched())
-    return watch<Native>(call, __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf,
+    return watch<Native>(call_of_MPI_Allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
+                                                rdispls, recvtype, comm),
+                         __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf,
                          recvcounts, rdispls, recvtype, comm);
-  const Look look = look_at(call);
+  return look_at_MPI_Allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls,
+                                recvtype, comm);
+}
+
+static int look_at_MPI_Allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                  void* recvbuf, const int* recvcounts, const int* rdispls,
+                                  MPI_Datatype recvtype, MPI_Comm comm) {
+  using Native = Next<"MPI_Allgatherv", decltype(MPI_Allgatherv)>;
+  const Look look = look_at(call_of_MPI_Allgatherv(sendbuf, sendcount, sendtype, recvbuf,
+                                                   recvcounts, rdispls, recvtype, comm));
   if (!look)
     return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
-  return dispatch_or_pass_on<Native>(call, look, sendbuf, sendcount, sendtype, recvbuf, recvcounts,
+  return dispatch_or_pass_on<Native>(call_of_MPI_Allgatherv(sendbuf, sendcount, sendtype, recvbuf,
+                                                            recvcounts, rdispls, recvtype, comm),
+                                     look, sendbuf, sendcount, sendtype, recvbuf, recvcounts,
                                      rdispls, recvtype, comm);
 }
+
+static Call call_of_MPI_Allgatherv_c(const void* sendbuf, MPI_Count sendcount,
+                                     MPI_Datatype sendtype, void* recvbuf,
+                                     const MPI_Count* recvcounts, const MPI_Aint* rdispls,
+                                     MPI_Datatype recvtype, MPI_Comm comm) {
+  return Call{.collective = Collective::allgatherv,
+              .sendbuf = sendbuf,
+              .sendcount = sendcount,
+              .sendtype = sendtype,
+              .recvbuf = recvbuf,
+              .recvcounts = recvcounts,
+              .rdispls = rdispls,
+              .recvtype = recvtype,
+              .comm = comm};
+}
+
+[[gnu::noinline]] static int look_at_MPI_Allgatherv_c(const void* sendbuf, MPI_Count sendcount,
+                                                      MPI_Datatype sendtype, void* recvbuf,
+                                                      const MPI_Count* recvcounts,
+                                                      const MPI_Aint* rdispls,
+                                                      MPI_Datatype recvtype, MPI_Comm comm);
 
 ENTRY int MPI_Allgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                            void* recvbuf, const MPI_Count* recvcounts, const MPI_Aint* rdispls,
@@ -518,68 +829,135 @@ ENTRY int MPI_Allgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatyp
   using Native = Next<"MPI_Allgatherv_c", decltype(MPI_Allgatherv_c), narrow_Allgatherv>;
   if (!is_candidate(Collective::allgatherv))
     return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
-  const Call call{.collective = Collective::allgatherv,
-                  .sendbuf = sendbuf,
-                  .sendcount = sendcount,
-                  .sendtype = sendtype,
-                  .recvbuf = recvbuf,
-                  .recvcounts = recvcounts,
-                  .rdispls = rdispls,
-                  .recvtype = recvtype,
-                  .comm = comm};
   if (is_watched())
-    return watch<Native>(call, __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf,
+    return watch<Native>(call_of_MPI_Allgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
+                                                  rdispls, recvtype, comm),
+                         __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf,
                          recvcounts, rdispls, recvtype, comm);
-  const Look look = look_at(call);
+  return look_at_MPI_Allgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls,
+                                  recvtype, comm);
+}
+
+static int look_at_MPI_Allgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                    void* recvbuf, const MPI_Count* recvcounts,
+                                    const MPI_Aint* rdispls, MPI_Datatype recvtype, MPI_Comm comm) {
+  using Native = Next<"MPI_Allgatherv_c", decltype(MPI_Allgatherv_c), narrow_Allgatherv>;
+  const Look look = look_at(call_of_MPI_Allgatherv_c(sendbuf, sendcount, sendtype, recvbuf,
+                                                     recvcounts, rdispls, recvtype, comm));
   if (!look)
     return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
-  return dispatch_or_pass_on<Native>(call, look, sendbuf, sendcount, sendtype, recvbuf, recvcounts,
+  return dispatch_or_pass_on<Native>(call_of_MPI_Allgatherv_c(sendbuf, sendcount, sendtype, recvbuf,
+                                                              recvcounts, rdispls, recvtype, comm),
+                                     look, sendbuf, sendcount, sendtype, recvbuf, recvcounts,
                                      rdispls, recvtype, comm);
 }
+
+static Call call_of_MPI_Alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                 void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                                 MPI_Comm comm) {
+  return Call{.collective = Collective::alltoall,
+              .sendbuf = sendbuf,
+              .sendcount = sendcount,
+              .sendtype = sendtype,
+              .recvbuf = recvbuf,
+              .recvcount = recvcount,
+              .recvtype = recvtype,
+              .comm = comm};
+}
+
+[[gnu::noinline]] static int look_at_MPI_Alltoall(const void* sendbuf, int sendcount,
+                                                  MPI_Datatype sendtype, void* recvbuf,
+                                                  int recvcount, MPI_Datatype recvtype,
+                                                  MPI_Comm comm);
 
 ENTRY int MPI_Alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                        int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
   using Native = Next<"MPI_Alltoall", decltype(MPI_Alltoall)>;
   if (!is_candidate(Collective::alltoall))
     return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-  const Call call{.collective = Collective::alltoall,
-                  .sendbuf = sendbuf,
-                  .sendcount = sendcount,
-                  .sendtype = sendtype,
-                  .recvbuf = recvbuf,
-                  .recvcount = recvcount,
-                  .recvtype = recvtype,
-                  .comm = comm};
   if (is_watched())
-    return watch<Native>(call, __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf,
-                         recvcount, recvtype, comm);
-  const Look look = look_at(call);
-  if (!look) return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-  return dispatch_or_pass_on<Native>(call, look, sendbuf, sendcount, sendtype, recvbuf, recvcount,
-                                     recvtype, comm);
+    return watch<Native>(
+        call_of_MPI_Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm),
+        __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+        comm);
+  return look_at_MPI_Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
+
+static int look_at_MPI_Alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                                MPI_Comm comm) {
+  using Native = Next<"MPI_Alltoall", decltype(MPI_Alltoall)>;
+  const Look look = look_at(
+      call_of_MPI_Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm));
+  if (!look) return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+  return dispatch_or_pass_on<Native>(
+      call_of_MPI_Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm), look,
+      sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+}
+
+static Call call_of_MPI_Alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                   void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                                   MPI_Comm comm) {
+  return Call{.collective = Collective::alltoall,
+              .sendbuf = sendbuf,
+              .sendcount = sendcount,
+              .sendtype = sendtype,
+              .recvbuf = recvbuf,
+              .recvcount = recvcount,
+              .recvtype = recvtype,
+              .comm = comm};
+}
+
+[[gnu::noinline]] static int look_at_MPI_Alltoall_c(const void* sendbuf, MPI_Count sendcount,
+                                                    MPI_Datatype sendtype, void* recvbuf,
+                                                    MPI_Count recvcount, MPI_Datatype recvtype,
+                                                    MPI_Comm comm);
 
 ENTRY int MPI_Alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                          void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
   using Native = Next<"MPI_Alltoall_c", decltype(MPI_Alltoall_c), narrow_Alltoall>;
   if (!is_candidate(Collective::alltoall))
     return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-  const Call call{.collective = Collective::alltoall,
-                  .sendbuf = sendbuf,
-                  .sendcount = sendcount,
-                  .sendtype = sendtype,
-                  .recvbuf = recvbuf,
-                  .recvcount = recvcount,
-                  .recvtype = recvtype,
-                  .comm = comm};
   if (is_watched())
-    return watch<Native>(call, __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf,
-                         recvcount, recvtype, comm);
-  const Look look = look_at(call);
-  if (!look) return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-  return dispatch_or_pass_on<Native>(call, look, sendbuf, sendcount, sendtype, recvbuf, recvcount,
-                                     recvtype, comm);
+    return watch<Native>(
+        call_of_MPI_Alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm),
+        __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+        comm);
+  return look_at_MPI_Alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
+
+static int look_at_MPI_Alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                  void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                                  MPI_Comm comm) {
+  using Native = Next<"MPI_Alltoall_c", decltype(MPI_Alltoall_c), narrow_Alltoall>;
+  const Look look = look_at(
+      call_of_MPI_Alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm));
+  if (!look) return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+  return dispatch_or_pass_on<Native>(
+      call_of_MPI_Alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm),
+      look, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+}
+
+static Call call_of_MPI_Alltoallv(const void* sendbuf, const int* sendcounts, const int* sdispls,
+                                  MPI_Datatype sendtype, void* recvbuf, const int* recvcounts,
+                                  const int* rdispls, MPI_Datatype recvtype, MPI_Comm comm) {
+  return Call{.collective = Collective::alltoallv,
+              .sendbuf = sendbuf,
+              .sendcounts = sendcounts,
+              .sdispls = sdispls,
+              .sendtype = sendtype,
+              .recvbuf = recvbuf,
+              .recvcounts = recvcounts,
+              .rdispls = rdispls,
+              .recvtype = recvtype,
+              .comm = comm};
+}
+
+[[gnu::noinline]] static int look_at_MPI_Alltoallv(const void* sendbuf, const int* sendcounts,
+                                                   const int* sdispls, MPI_Datatype sendtype,
+                                                   void* recvbuf, const int* recvcounts,
+                                                   const int* rdispls, MPI_Datatype recvtype,
+                                                   MPI_Comm comm);
 
 ENTRY int MPI_Alltoallv(const void* sendbuf, const int* sendcounts, const int* sdispls,
                         MPI_Datatype sendtype, void* recvbuf, const int* recvcounts,
@@ -588,26 +966,52 @@ ENTRY int MPI_Alltoallv(const void* sendbuf, const int* sendcounts, const int* s
   if (!is_candidate(Collective::alltoallv))
     return Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
                         recvtype, comm);
-  const Call call{.collective = Collective::alltoallv,
-                  .sendbuf = sendbuf,
-                  .sendcounts = sendcounts,
-                  .sdispls = sdispls,
-                  .sendtype = sendtype,
-                  .recvbuf = recvbuf,
-                  .recvcounts = recvcounts,
-                  .rdispls = rdispls,
-                  .recvtype = recvtype,
-                  .comm = comm};
   if (is_watched())
-    return watch<Native>(call, __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtype,
+    return watch<Native>(call_of_MPI_Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
+                                               recvcounts, rdispls, recvtype, comm),
+                         __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtype,
                          recvbuf, recvcounts, rdispls, recvtype, comm);
-  const Look look = look_at(call);
+  return look_at_MPI_Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
+                               recvtype, comm);
+}
+
+static int look_at_MPI_Alltoallv(const void* sendbuf, const int* sendcounts, const int* sdispls,
+                                 MPI_Datatype sendtype, void* recvbuf, const int* recvcounts,
+                                 const int* rdispls, MPI_Datatype recvtype, MPI_Comm comm) {
+  using Native = Next<"MPI_Alltoallv", decltype(MPI_Alltoallv)>;
+  const Look look = look_at(call_of_MPI_Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
+                                                  recvcounts, rdispls, recvtype, comm));
   if (!look)
     return Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
                         recvtype, comm);
-  return dispatch_or_pass_on<Native>(call, look, sendbuf, sendcounts, sdispls, sendtype, recvbuf,
-                                     recvcounts, rdispls, recvtype, comm);
+  return dispatch_or_pass_on<Native>(
+      call_of_MPI_Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
+                            recvtype, comm),
+      look, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
 }
+
+static Call call_of_MPI_Alltoallv_c(const void* sendbuf, const MPI_Count* sendcounts,
+                                    const MPI_Aint* sdispls, MPI_Datatype sendtype, void* recvbuf,
+                                    const MPI_Count* recvcounts, const MPI_Aint* rdispls,
+                                    MPI_Datatype recvtype, MPI_Comm comm) {
+  return Call{.collective = Collective::alltoallv,
+              .sendbuf = sendbuf,
+              .sendcounts = sendcounts,
+              .sdispls = sdispls,
+              .sendtype = sendtype,
+              .recvbuf = recvbuf,
+              .recvcounts = recvcounts,
+              .rdispls = rdispls,
+              .recvtype = recvtype,
+              .comm = comm};
+}
+
+[[gnu::noinline]] static int look_at_MPI_Alltoallv_c(const void* sendbuf,
+                                                     const MPI_Count* sendcounts,
+                                                     const MPI_Aint* sdispls, MPI_Datatype sendtype,
+                                                     void* recvbuf, const MPI_Count* recvcounts,
+                                                     const MPI_Aint* rdispls, MPI_Datatype recvtype,
+                                                     MPI_Comm comm);
 
 ENTRY int MPI_Alltoallv_c(const void* sendbuf, const MPI_Count* sendcounts, const MPI_Aint* sdispls,
                           MPI_Datatype sendtype, void* recvbuf, const MPI_Count* recvcounts,
@@ -616,26 +1020,52 @@ ENTRY int MPI_Alltoallv_c(const void* sendbuf, const MPI_Count* sendcounts, cons
   if (!is_candidate(Collective::alltoallv))
     return Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
                         recvtype, comm);
-  const Call call{.collective = Collective::alltoallv,
-                  .sendbuf = sendbuf,
-                  .sendcounts = sendcounts,
-                  .sdispls = sdispls,
-                  .sendtype = sendtype,
-                  .recvbuf = recvbuf,
-                  .recvcounts = recvcounts,
-                  .rdispls = rdispls,
-                  .recvtype = recvtype,
-                  .comm = comm};
   if (is_watched())
-    return watch<Native>(call, __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtype,
+    return watch<Native>(call_of_MPI_Alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
+                                                 recvcounts, rdispls, recvtype, comm),
+                         __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtype,
                          recvbuf, recvcounts, rdispls, recvtype, comm);
-  const Look look = look_at(call);
+  return look_at_MPI_Alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
+                                 rdispls, recvtype, comm);
+}
+
+static int look_at_MPI_Alltoallv_c(const void* sendbuf, const MPI_Count* sendcounts,
+                                   const MPI_Aint* sdispls, MPI_Datatype sendtype, void* recvbuf,
+                                   const MPI_Count* recvcounts, const MPI_Aint* rdispls,
+                                   MPI_Datatype recvtype, MPI_Comm comm) {
+  using Native = Next<"MPI_Alltoallv_c", decltype(MPI_Alltoallv_c), narrow_Alltoallv>;
+  const Look look = look_at(call_of_MPI_Alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
+                                                    recvcounts, rdispls, recvtype, comm));
   if (!look)
     return Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
                         recvtype, comm);
-  return dispatch_or_pass_on<Native>(call, look, sendbuf, sendcounts, sdispls, sendtype, recvbuf,
-                                     recvcounts, rdispls, recvtype, comm);
+  return dispatch_or_pass_on<Native>(
+      call_of_MPI_Alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
+                              recvtype, comm),
+      look, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
 }
+
+static Call call_of_MPI_Alltoallw(const void* sendbuf, const int* sendcounts, const int* sdispls,
+                                  const MPI_Datatype* sendtypes, void* recvbuf,
+                                  const int* recvcounts, const int* rdispls,
+                                  const MPI_Datatype* recvtypes, MPI_Comm comm) {
+  return Call{.collective = Collective::alltoallw,
+              .sendbuf = sendbuf,
+              .sendcounts = sendcounts,
+              .sdispls = sdispls,
+              .sendtypes = sendtypes,
+              .recvbuf = recvbuf,
+              .recvcounts = recvcounts,
+              .rdispls = rdispls,
+              .recvtypes = recvtypes,
+              .comm = comm};
+}
+
+[[gnu::noinline]] static int look_at_MPI_Alltoallw(const void* sendbuf, const int* sendcounts,
+                                                   const int* sdispls,
+                                                   const MPI_Datatype* sendtypes, void* recvbuf,
+                                                   const int* recvcounts, const int* rdispls,
+                                                   const MPI_Datatype* recvtypes, MPI_Comm comm);
 
 ENTRY int MPI_Alltoallw(const void* sendbuf, const int* sendcounts, const int* sdispls,
                         const MPI_Datatype* sendtypes, void* recvbuf, const int* recvcounts,
@@ -644,26 +1074,52 @@ ENTRY int MPI_Alltoallw(const void* sendbuf, const int* sendcounts, const int* s
   if (!is_candidate(Collective::alltoallw))
     return Native::call(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
                         recvtypes, comm);
-  const Call call{.collective = Collective::alltoallw,
-                  .sendbuf = sendbuf,
-                  .sendcounts = sendcounts,
-                  .sdispls = sdispls,
-                  .sendtypes = sendtypes,
-                  .recvbuf = recvbuf,
-                  .recvcounts = recvcounts,
-                  .rdispls = rdispls,
-                  .recvtypes = recvtypes,
-                  .comm = comm};
   if (is_watched())
-    return watch<Native>(call, __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtypes,
+    return watch<Native>(call_of_MPI_Alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
+                                               recvcounts, rdispls, recvtypes, comm),
+                         __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtypes,
                          recvbuf, recvcounts, rdispls, recvtypes, comm);
-  const Look look = look_at(call);
+  return look_at_MPI_Alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
+                               rdispls, recvtypes, comm);
+}
+
+static int look_at_MPI_Alltoallw(const void* sendbuf, const int* sendcounts, const int* sdispls,
+                                 const MPI_Datatype* sendtypes, void* recvbuf,
+                                 const int* recvcounts, const int* rdispls,
+                                 const MPI_Datatype* recvtypes, MPI_Comm comm) {
+  using Native = Next<"MPI_Alltoallw", decltype(MPI_Alltoallw)>;
+  const Look look = look_at(call_of_MPI_Alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
+                                                  recvcounts, rdispls, recvtypes, comm));
   if (!look)
     return Native::call(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
                         recvtypes, comm);
-  return dispatch_or_pass_on<Native>(call, look, sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
-                                     recvcounts, rdispls, recvtypes, comm);
+  return dispatch_or_pass_on<Native>(
+      call_of_MPI_Alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
+                            recvtypes, comm),
+      look, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
 }
+
+static Call call_of_MPI_Alltoallw_c(const void* sendbuf, const MPI_Count* sendcounts,
+                                    const MPI_Aint* sdispls, const MPI_Datatype* sendtypes,
+                                    void* recvbuf, const MPI_Count* recvcounts,
+                                    const MPI_Aint* rdispls, const MPI_Datatype* recvtypes,
+                                    MPI_Comm comm) {
+  return Call{.collective = Collective::alltoallw,
+              .sendbuf = sendbuf,
+              .sendcounts = sendcounts,
+              .sdispls = sdispls,
+              .sendtypes = sendtypes,
+              .recvbuf = recvbuf,
+              .recvcounts = recvcounts,
+              .rdispls = rdispls,
+              .recvtypes = recvtypes,
+              .comm = comm};
+}
+
+[[gnu::noinline]] static int look_at_MPI_Alltoallw_c(
+    const void* sendbuf, const MPI_Count* sendcounts, const MPI_Aint* sdispls,
+    const MPI_Datatype* sendtypes, void* recvbuf, const MPI_Count* recvcounts,
+    const MPI_Aint* rdispls, const MPI_Datatype* recvtypes, MPI_Comm comm);
 
 ENTRY int MPI_Alltoallw_c(const void* sendbuf, const MPI_Count* sendcounts, const MPI_Aint* sdispls,
                           const MPI_Datatype* sendtypes, void* recvbuf, const MPI_Count* recvcounts,
@@ -672,128 +1128,234 @@ ENTRY int MPI_Alltoallw_c(const void* sendbuf, const MPI_Count* sendcounts, cons
   if (!is_candidate(Collective::alltoallw))
     return Native::call(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
                         recvtypes, comm);
-  const Call call{.collective = Collective::alltoallw,
-                  .sendbuf = sendbuf,
-                  .sendcounts = sendcounts,
-                  .sdispls = sdispls,
-                  .sendtypes = sendtypes,
-                  .recvbuf = recvbuf,
-                  .recvcounts = recvcounts,
-                  .rdispls = rdispls,
-                  .recvtypes = recvtypes,
-                  .comm = comm};
   if (is_watched())
-    return watch<Native>(call, __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtypes,
+    return watch<Native>(call_of_MPI_Alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
+                                                 recvcounts, rdispls, recvtypes, comm),
+                         __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtypes,
                          recvbuf, recvcounts, rdispls, recvtypes, comm);
-  const Look look = look_at(call);
+  return look_at_MPI_Alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
+                                 rdispls, recvtypes, comm);
+}
+
+static int look_at_MPI_Alltoallw_c(const void* sendbuf, const MPI_Count* sendcounts,
+                                   const MPI_Aint* sdispls, const MPI_Datatype* sendtypes,
+                                   void* recvbuf, const MPI_Count* recvcounts,
+                                   const MPI_Aint* rdispls, const MPI_Datatype* recvtypes,
+                                   MPI_Comm comm) {
+  using Native = Next<"MPI_Alltoallw_c", decltype(MPI_Alltoallw_c), narrow_Alltoallw>;
+  const Look look = look_at(call_of_MPI_Alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes,
+                                                    recvbuf, recvcounts, rdispls, recvtypes, comm));
   if (!look)
     return Native::call(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
                         recvtypes, comm);
-  return dispatch_or_pass_on<Native>(call, look, sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
-                                     recvcounts, rdispls, recvtypes, comm);
+  return dispatch_or_pass_on<Native>(
+      call_of_MPI_Alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
+                              recvtypes, comm),
+      look, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
 }
+
+static Call call_of_MPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
+                               MPI_Op op, int root, MPI_Comm comm) {
+  return Call{.collective = Collective::reduce,
+              .sendbuf = sendbuf,
+              .recvbuf = recvbuf,
+              .recvcount = count,
+              .recvtype = datatype,
+              .op = op,
+              .root = root,
+              .comm = comm};
+}
+
+[[gnu::noinline]] static int look_at_MPI_Reduce(const void* sendbuf, void* recvbuf, int count,
+                                                MPI_Datatype datatype, MPI_Op op, int root,
+                                                MPI_Comm comm);
 
 ENTRY int MPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
                      MPI_Op op, int root, MPI_Comm comm) {
   using Native = Next<"MPI_Reduce", decltype(MPI_Reduce)>;
   if (!is_candidate(Collective::reduce))
     return Native::call(sendbuf, recvbuf, count, datatype, op, root, comm);
-  const Call call{.collective = Collective::reduce,
-                  .sendbuf = sendbuf,
-                  .recvbuf = recvbuf,
-                  .recvcount = count,
-                  .recvtype = datatype,
-                  .op = op,
-                  .root = root,
-                  .comm = comm};
   if (is_watched())
-    return watch<Native>(call, __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op,
-                         root, comm);
-  const Look look = look_at(call);
-  if (!look) return Native::call(sendbuf, recvbuf, count, datatype, op, root, comm);
-  return dispatch_or_pass_on<Native>(call, look, sendbuf, recvbuf, count, datatype, op, root, comm);
+    return watch<Native>(call_of_MPI_Reduce(sendbuf, recvbuf, count, datatype, op, root, comm),
+                         __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, root,
+                         comm);
+  return look_at_MPI_Reduce(sendbuf, recvbuf, count, datatype, op, root, comm);
 }
+
+static int look_at_MPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
+                              MPI_Op op, int root, MPI_Comm comm) {
+  using Native = Next<"MPI_Reduce", decltype(MPI_Reduce)>;
+  const Look look = look_at(call_of_MPI_Reduce(sendbuf, recvbuf, count, datatype, op, root, comm));
+  if (!look) return Native::call(sendbuf, recvbuf, count, datatype, op, root, comm);
+  return dispatch_or_pass_on<Native>(
+      call_of_MPI_Reduce(sendbuf, recvbuf, count, datatype, op, root, comm), look, sendbuf, recvbuf,
+      count, datatype, op, root, comm);
+}
+
+static Call call_of_MPI_Reduce_c(const void* sendbuf, void* recvbuf, MPI_Count count,
+                                 MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm) {
+  return Call{.collective = Collective::reduce,
+              .sendbuf = sendbuf,
+              .recvbuf = recvbuf,
+              .recvcount = count,
+              .recvtype = datatype,
+              .op = op,
+              .root = root,
+              .comm = comm};
+}
+
+[[gnu::noinline]] static int look_at_MPI_Reduce_c(const void* sendbuf, void* recvbuf,
+                                                  MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+                                                  int root, MPI_Comm comm);
 
 ENTRY int MPI_Reduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
                        MPI_Op op, int root, MPI_Comm comm) {
   using Native = Next<"MPI_Reduce_c", decltype(MPI_Reduce_c), narrow_Reduce>;
   if (!is_candidate(Collective::reduce))
     return Native::call(sendbuf, recvbuf, count, datatype, op, root, comm);
-  const Call call{.collective = Collective::reduce,
-                  .sendbuf = sendbuf,
-                  .recvbuf = recvbuf,
-                  .recvcount = count,
-                  .recvtype = datatype,
-                  .op = op,
-                  .root = root,
-                  .comm = comm};
   if (is_watched())
-    return watch<Native>(call, __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op,
-                         root, comm);
-  const Look look = look_at(call);
-  if (!look) return Native::call(sendbuf, recvbuf, count, datatype, op, root, comm);
-  return dispatch_or_pass_on<Native>(call, look, sendbuf, recvbuf, count, datatype, op, root, comm);
+    return watch<Native>(call_of_MPI_Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm),
+                         __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, root,
+                         comm);
+  return look_at_MPI_Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm);
 }
+
+static int look_at_MPI_Reduce_c(const void* sendbuf, void* recvbuf, MPI_Count count,
+                                MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm) {
+  using Native = Next<"MPI_Reduce_c", decltype(MPI_Reduce_c), narrow_Reduce>;
+  const Look look =
+      look_at(call_of_MPI_Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm));
+  if (!look) return Native::call(sendbuf, recvbuf, count, datatype, op, root, comm);
+  return dispatch_or_pass_on<Native>(
+      call_of_MPI_Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm), look, sendbuf,
+      recvbuf, count, datatype, op, root, comm);
+}
+
+static Call call_of_MPI_Allreduce(const void* sendbuf, void* recvbuf, int count,
+                                  MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+  return Call{.collective = Collective::allreduce,
+              .sendbuf = sendbuf,
+              .recvbuf = recvbuf,
+              .recvcount = count,
+              .recvtype = datatype,
+              .op = op,
+              .comm = comm};
+}
+
+[[gnu::noinline]] static int look_at_MPI_Allreduce(const void* sendbuf, void* recvbuf, int count,
+                                                   MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
 
 ENTRY int MPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
                         MPI_Op op, MPI_Comm comm) {
   using Native = Next<"MPI_Allreduce", decltype(MPI_Allreduce)>;
   if (!is_candidate(Collective::allreduce))
     return Native::call(sendbuf, recvbuf, count, datatype, op, comm);
-  const Call call{.collective = Collective::allreduce,
-                  .sendbuf = sendbuf,
-                  .recvbuf = recvbuf,
-                  .recvcount = count,
-                  .recvtype = datatype,
-                  .op = op,
-                  .comm = comm};
   if (is_watched())
-    return watch<Native>(call, __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op,
-                         comm);
-  const Look look = look_at(call);
-  if (!look) return Native::call(sendbuf, recvbuf, count, datatype, op, comm);
-  return dispatch_or_pass_on<Native>(call, look, sendbuf, recvbuf, count, datatype, op, comm);
+    return watch<Native>(call_of_MPI_Allreduce(sendbuf, recvbuf, count, datatype, op, comm),
+                         __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, comm);
+  return look_at_MPI_Allreduce(sendbuf, recvbuf, count, datatype, op, comm);
 }
+
+static int look_at_MPI_Allreduce(const void* sendbuf, void* recvbuf, int count,
+                                 MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+  using Native = Next<"MPI_Allreduce", decltype(MPI_Allreduce)>;
+  const Look look = look_at(call_of_MPI_Allreduce(sendbuf, recvbuf, count, datatype, op, comm));
+  if (!look) return Native::call(sendbuf, recvbuf, count, datatype, op, comm);
+  return dispatch_or_pass_on<Native>(
+      call_of_MPI_Allreduce(sendbuf, recvbuf, count, datatype, op, comm), look, sendbuf, recvbuf,
+      count, datatype, op, comm);
+}
+
+static Call call_of_MPI_Allreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count,
+                                    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+  return Call{.collective = Collective::allreduce,
+              .sendbuf = sendbuf,
+              .recvbuf = recvbuf,
+              .recvcount = count,
+              .recvtype = datatype,
+              .op = op,
+              .comm = comm};
+}
+
+[[gnu::noinline]] static int look_at_MPI_Allreduce_c(const void* sendbuf, void* recvbuf,
+                                                     MPI_Count count, MPI_Datatype datatype,
+                                                     MPI_Op op, MPI_Comm comm);
 
 ENTRY int MPI_Allreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count,
                           MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   using Native = Next<"MPI_Allreduce_c", decltype(MPI_Allreduce_c), narrow_Allreduce>;
   if (!is_candidate(Collective::allreduce))
     return Native::call(sendbuf, recvbuf, count, datatype, op, comm);
-  const Call call{.collective = Collective::allreduce,
-                  .sendbuf = sendbuf,
-                  .recvbuf = recvbuf,
-                  .recvcount = count,
-                  .recvtype = datatype,
-                  .op = op,
-                  .comm = comm};
   if (is_watched())
-    return watch<Native>(call, __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op,
-                         comm);
-  const Look look = look_at(call);
-  if (!look) return Native::call(sendbuf, recvbuf, count, datatype, op, comm);
-  return dispatch_or_pass_on<Native>(call, look, sendbuf, recvbuf, count, datatype, op, comm);
+    return watch<Native>(call_of_MPI_Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm),
+                         __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, comm);
+  return look_at_MPI_Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm);
 }
+
+static int look_at_MPI_Allreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count,
+                                   MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+  using Native = Next<"MPI_Allreduce_c", decltype(MPI_Allreduce_c), narrow_Allreduce>;
+  const Look look = look_at(call_of_MPI_Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm));
+  if (!look) return Native::call(sendbuf, recvbuf, count, datatype, op, comm);
+  return dispatch_or_pass_on<Native>(
+      call_of_MPI_Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm), look, sendbuf, recvbuf,
+      count, datatype, op, comm);
+}
+
+static Call call_of_MPI_Reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount,
+                                             MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+  return Call{.collective = Collective::reduce_scatter_block,
+              .sendbuf = sendbuf,
+              .recvbuf = recvbuf,
+              .recvcount = recvcount,
+              .recvtype = datatype,
+              .op = op,
+              .comm = comm};
+}
+
+[[gnu::noinline]] static int look_at_MPI_Reduce_scatter_block(const void* sendbuf, void* recvbuf,
+                                                              int recvcount, MPI_Datatype datatype,
+                                                              MPI_Op op, MPI_Comm comm);
 
 ENTRY int MPI_Reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount,
                                    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   using Native = Next<"MPI_Reduce_scatter_block", decltype(MPI_Reduce_scatter_block)>;
   if (!is_candidate(Collective::reduce_scatter_block))
     return Native::call(sendbuf, recvbuf, recvcount, datatype, op, comm);
-  const Call call{.collective = Collective::reduce_scatter_block,
-                  .sendbuf = sendbuf,
-                  .recvbuf = recvbuf,
-                  .recvcount = recvcount,
-                  .recvtype = datatype,
-                  .op = op,
-                  .comm = comm};
   if (is_watched())
-    return watch<Native>(call, __builtin_return_address(0), sendbuf, recvbuf, recvcount, datatype,
-                         op, comm);
-  const Look look = look_at(call);
-  if (!look) return Native::call(sendbuf, recvbuf, recvcount, datatype, op, comm);
-  return dispatch_or_pass_on<Native>(call, look, sendbuf, recvbuf, recvcount, datatype, op, comm);
+    return watch<Native>(
+        call_of_MPI_Reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm),
+        __builtin_return_address(0), sendbuf, recvbuf, recvcount, datatype, op, comm);
+  return look_at_MPI_Reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm);
 }
+
+static int look_at_MPI_Reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount,
+                                            MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+  using Native = Next<"MPI_Reduce_scatter_block", decltype(MPI_Reduce_scatter_block)>;
+  const Look look =
+      look_at(call_of_MPI_Reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm));
+  if (!look) return Native::call(sendbuf, recvbuf, recvcount, datatype, op, comm);
+  return dispatch_or_pass_on<Native>(
+      call_of_MPI_Reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm), look,
+      sendbuf, recvbuf, recvcount, datatype, op, comm);
+}
+
+static Call call_of_MPI_Reduce_scatter_block_c(const void* sendbuf, void* recvbuf,
+                                               MPI_Count recvcount, MPI_Datatype datatype,
+                                               MPI_Op op, MPI_Comm comm) {
+  return Call{.collective = Collective::reduce_scatter_block,
+              .sendbuf = sendbuf,
+              .recvbuf = recvbuf,
+              .recvcount = recvcount,
+              .recvtype = datatype,
+              .op = op,
+              .comm = comm};
+}
+
+[[gnu::noinline]] static int look_at_MPI_Reduce_scatter_block_c(const void* sendbuf, void* recvbuf,
+                                                                MPI_Count recvcount,
+                                                                MPI_Datatype datatype, MPI_Op op,
+                                                                MPI_Comm comm);
 
 ENTRY int MPI_Reduce_scatter_block_c(const void* sendbuf, void* recvbuf, MPI_Count recvcount,
                                      MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
@@ -801,40 +1363,81 @@ ENTRY int MPI_Reduce_scatter_block_c(const void* sendbuf, void* recvbuf, MPI_Cou
                       narrow_Reduce_scatter_block>;
   if (!is_candidate(Collective::reduce_scatter_block))
     return Native::call(sendbuf, recvbuf, recvcount, datatype, op, comm);
-  const Call call{.collective = Collective::reduce_scatter_block,
-                  .sendbuf = sendbuf,
-                  .recvbuf = recvbuf,
-                  .recvcount = recvcount,
-                  .recvtype = datatype,
-                  .op = op,
-                  .comm = comm};
   if (is_watched())
-    return watch<Native>(call, __builtin_return_address(0), sendbuf, recvbuf, recvcount, datatype,
-                         op, comm);
-  const Look look = look_at(call);
-  if (!look) return Native::call(sendbuf, recvbuf, recvcount, datatype, op, comm);
-  return dispatch_or_pass_on<Native>(call, look, sendbuf, recvbuf, recvcount, datatype, op, comm);
+    return watch<Native>(
+        call_of_MPI_Reduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm),
+        __builtin_return_address(0), sendbuf, recvbuf, recvcount, datatype, op, comm);
+  return look_at_MPI_Reduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm);
 }
+
+static int look_at_MPI_Reduce_scatter_block_c(const void* sendbuf, void* recvbuf,
+                                              MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op,
+                                              MPI_Comm comm) {
+  using Native = Next<"MPI_Reduce_scatter_block_c", decltype(MPI_Reduce_scatter_block_c),
+                      narrow_Reduce_scatter_block>;
+  const Look look =
+      look_at(call_of_MPI_Reduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm));
+  if (!look) return Native::call(sendbuf, recvbuf, recvcount, datatype, op, comm);
+  return dispatch_or_pass_on<Native>(
+      call_of_MPI_Reduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm), look,
+      sendbuf, recvbuf, recvcount, datatype, op, comm);
+}
+
+static Call call_of_MPI_Reduce_scatter(const void* sendbuf, void* recvbuf, const int* recvcounts,
+                                       MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+  return Call{.collective = Collective::reduce_scatter,
+              .sendbuf = sendbuf,
+              .recvbuf = recvbuf,
+              .recvcounts = recvcounts,
+              .recvtype = datatype,
+              .op = op,
+              .comm = comm};
+}
+
+[[gnu::noinline]] static int look_at_MPI_Reduce_scatter(const void* sendbuf, void* recvbuf,
+                                                        const int* recvcounts,
+                                                        MPI_Datatype datatype, MPI_Op op,
+                                                        MPI_Comm comm);
 
 ENTRY int MPI_Reduce_scatter(const void* sendbuf, void* recvbuf, const int* recvcounts,
                              MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   using Native = Next<"MPI_Reduce_scatter", decltype(MPI_Reduce_scatter)>;
   if (!is_candidate(Collective::reduce_scatter))
     return Native::call(sendbuf, recvbuf, recvcounts, datatype, op, comm);
-  const Call call{.collective = Collective::reduce_scatter,
-                  .sendbuf = sendbuf,
-                  .recvbuf = recvbuf,
-                  .recvcounts = recvcounts,
-                  .recvtype = datatype,
-                  .op = op,
-                  .comm = comm};
   if (is_watched())
-    return watch<Native>(call, __builtin_return_address(0), sendbuf, recvbuf, recvcounts, datatype,
-                         op, comm);
-  const Look look = look_at(call);
-  if (!look) return Native::call(sendbuf, recvbuf, recvcounts, datatype, op, comm);
-  return dispatch_or_pass_on<Native>(call, look, sendbuf, recvbuf, recvcounts, datatype, op, comm);
+    return watch<Native>(
+        call_of_MPI_Reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm),
+        __builtin_return_address(0), sendbuf, recvbuf, recvcounts, datatype, op, comm);
+  return look_at_MPI_Reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm);
 }
+
+static int look_at_MPI_Reduce_scatter(const void* sendbuf, void* recvbuf, const int* recvcounts,
+                                      MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+  using Native = Next<"MPI_Reduce_scatter", decltype(MPI_Reduce_scatter)>;
+  const Look look =
+      look_at(call_of_MPI_Reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm));
+  if (!look) return Native::call(sendbuf, recvbuf, recvcounts, datatype, op, comm);
+  return dispatch_or_pass_on<Native>(
+      call_of_MPI_Reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm), look, sendbuf,
+      recvbuf, recvcounts, datatype, op, comm);
+}
+
+static Call call_of_MPI_Reduce_scatter_c(const void* sendbuf, void* recvbuf,
+                                         const MPI_Count* recvcounts, MPI_Datatype datatype,
+                                         MPI_Op op, MPI_Comm comm) {
+  return Call{.collective = Collective::reduce_scatter,
+              .sendbuf = sendbuf,
+              .recvbuf = recvbuf,
+              .recvcounts = recvcounts,
+              .recvtype = datatype,
+              .op = op,
+              .comm = comm};
+}
+
+[[gnu::noinline]] static int look_at_MPI_Reduce_scatter_c(const void* sendbuf, void* recvbuf,
+                                                          const MPI_Count* recvcounts,
+                                                          MPI_Datatype datatype, MPI_Op op,
+                                                          MPI_Comm comm);
 
 ENTRY int MPI_Reduce_scatter_c(const void* sendbuf, void* recvbuf, const MPI_Count* recvcounts,
                                MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
@@ -842,97 +1445,162 @@ ENTRY int MPI_Reduce_scatter_c(const void* sendbuf, void* recvbuf, const MPI_Cou
       Next<"MPI_Reduce_scatter_c", decltype(MPI_Reduce_scatter_c), narrow_Reduce_scatter>;
   if (!is_candidate(Collective::reduce_scatter))
     return Native::call(sendbuf, recvbuf, recvcounts, datatype, op, comm);
-  const Call call{.collective = Collective::reduce_scatter,
-                  .sendbuf = sendbuf,
-                  .recvbuf = recvbuf,
-                  .recvcounts = recvcounts,
-                  .recvtype = datatype,
-                  .op = op,
-                  .comm = comm};
   if (is_watched())
-    return watch<Native>(call, __builtin_return_address(0), sendbuf, recvbuf, recvcounts, datatype,
-                         op, comm);
-  const Look look = look_at(call);
-  if (!look) return Native::call(sendbuf, recvbuf, recvcounts, datatype, op, comm);
-  return dispatch_or_pass_on<Native>(call, look, sendbuf, recvbuf, recvcounts, datatype, op, comm);
+    return watch<Native>(
+        call_of_MPI_Reduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm),
+        __builtin_return_address(0), sendbuf, recvbuf, recvcounts, datatype, op, comm);
+  return look_at_MPI_Reduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm);
 }
+
+static int look_at_MPI_Reduce_scatter_c(const void* sendbuf, void* recvbuf,
+                                        const MPI_Count* recvcounts, MPI_Datatype datatype,
+                                        MPI_Op op, MPI_Comm comm) {
+  using Native =
+      Next<"MPI_Reduce_scatter_c", decltype(MPI_Reduce_scatter_c), narrow_Reduce_scatter>;
+  const Look look =
+      look_at(call_of_MPI_Reduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm));
+  if (!look) return Native::call(sendbuf, recvbuf, recvcounts, datatype, op, comm);
+  return dispatch_or_pass_on<Native>(
+      call_of_MPI_Reduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm), look, sendbuf,
+      recvbuf, recvcounts, datatype, op, comm);
+}
+
+static Call call_of_MPI_Scan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
+                             MPI_Op op, MPI_Comm comm) {
+  return Call{.collective = Collective::scan,
+              .sendbuf = sendbuf,
+              .recvbuf = recvbuf,
+              .recvcount = count,
+              .recvtype = datatype,
+              .op = op,
+              .comm = comm};
+}
+
+[[gnu::noinline]] static int look_at_MPI_Scan(const void* sendbuf, void* recvbuf, int count,
+                                              MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
 
 ENTRY int MPI_Scan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
                    MPI_Comm comm) {
   using Native = Next<"MPI_Scan", decltype(MPI_Scan)>;
   if (!is_candidate(Collective::scan))
     return Native::call(sendbuf, recvbuf, count, datatype, op, comm);
-  const Call call{.collective = Collective::scan,
-                  .sendbuf = sendbuf,
-                  .recvbuf = recvbuf,
-                  .recvcount = count,
-                  .recvtype = datatype,
-                  .op = op,
-                  .comm = comm};
   if (is_watched())
-    return watch<Native>(call, __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op,
-                         comm);
-  const Look look = look_at(call);
-  if (!look) return Native::call(sendbuf, recvbuf, count, datatype, op, comm);
-  return dispatch_or_pass_on<Native>(call, look, sendbuf, recvbuf, count, datatype, op, comm);
+    return watch<Native>(call_of_MPI_Scan(sendbuf, recvbuf, count, datatype, op, comm),
+                         __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, comm);
+  return look_at_MPI_Scan(sendbuf, recvbuf, count, datatype, op, comm);
 }
+
+static int look_at_MPI_Scan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
+                            MPI_Op op, MPI_Comm comm) {
+  using Native = Next<"MPI_Scan", decltype(MPI_Scan)>;
+  const Look look = look_at(call_of_MPI_Scan(sendbuf, recvbuf, count, datatype, op, comm));
+  if (!look) return Native::call(sendbuf, recvbuf, count, datatype, op, comm);
+  return dispatch_or_pass_on<Native>(call_of_MPI_Scan(sendbuf, recvbuf, count, datatype, op, comm),
+                                     look, sendbuf, recvbuf, count, datatype, op, comm);
+}
+
+static Call call_of_MPI_Scan_c(const void* sendbuf, void* recvbuf, MPI_Count count,
+                               MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+  return Call{.collective = Collective::scan,
+              .sendbuf = sendbuf,
+              .recvbuf = recvbuf,
+              .recvcount = count,
+              .recvtype = datatype,
+              .op = op,
+              .comm = comm};
+}
+
+[[gnu::noinline]] static int look_at_MPI_Scan_c(const void* sendbuf, void* recvbuf, MPI_Count count,
+                                                MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
 
 ENTRY int MPI_Scan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
                      MPI_Op op, MPI_Comm comm) {
   using Native = Next<"MPI_Scan_c", decltype(MPI_Scan_c), narrow_Scan>;
   if (!is_candidate(Collective::scan))
     return Native::call(sendbuf, recvbuf, count, datatype, op, comm);
-  const Call call{.collective = Collective::scan,
-                  .sendbuf = sendbuf,
-                  .recvbuf = recvbuf,
-                  .recvcount = count,
-                  .recvtype = datatype,
-                  .op = op,
-                  .comm = comm};
   if (is_watched())
-    return watch<Native>(call, __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op,
-                         comm);
-  const Look look = look_at(call);
-  if (!look) return Native::call(sendbuf, recvbuf, count, datatype, op, comm);
-  return dispatch_or_pass_on<Native>(call, look, sendbuf, recvbuf, count, datatype, op, comm);
+    return watch<Native>(call_of_MPI_Scan_c(sendbuf, recvbuf, count, datatype, op, comm),
+                         __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, comm);
+  return look_at_MPI_Scan_c(sendbuf, recvbuf, count, datatype, op, comm);
 }
+
+static int look_at_MPI_Scan_c(const void* sendbuf, void* recvbuf, MPI_Count count,
+                              MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+  using Native = Next<"MPI_Scan_c", decltype(MPI_Scan_c), narrow_Scan>;
+  const Look look = look_at(call_of_MPI_Scan_c(sendbuf, recvbuf, count, datatype, op, comm));
+  if (!look) return Native::call(sendbuf, recvbuf, count, datatype, op, comm);
+  return dispatch_or_pass_on<Native>(
+      call_of_MPI_Scan_c(sendbuf, recvbuf, count, datatype, op, comm), look, sendbuf, recvbuf,
+      count, datatype, op, comm);
+}
+
+static Call call_of_MPI_Exscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
+                               MPI_Op op, MPI_Comm comm) {
+  return Call{.collective = Collective::exscan,
+              .sendbuf = sendbuf,
+              .recvbuf = recvbuf,
+              .recvcount = count,
+              .recvtype = datatype,
+              .op = op,
+              .comm = comm};
+}
+
+[[gnu::noinline]] static int look_at_MPI_Exscan(const void* sendbuf, void* recvbuf, int count,
+                                                MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
 
 ENTRY int MPI_Exscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
                      MPI_Op op, MPI_Comm comm) {
   using Native = Next<"MPI_Exscan", decltype(MPI_Exscan)>;
   if (!is_candidate(Collective::exscan))
     return Native::call(sendbuf, recvbuf, count, datatype, op, comm);
-  const Call call{.collective = Collective::exscan,
-                  .sendbuf = sendbuf,
-                  .recvbuf = recvbuf,
-                  .recvcount = count,
-                  .recvtype = datatype,
-                  .op = op,
-                  .comm = comm};
   if (is_watched())
-    return watch<Native>(call, __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op,
-                         comm);
-  const Look look = look_at(call);
-  if (!look) return Native::call(sendbuf, recvbuf, count, datatype, op, comm);
-  return dispatch_or_pass_on<Native>(call, look, sendbuf, recvbuf, count, datatype, op, comm);
+    return watch<Native>(call_of_MPI_Exscan(sendbuf, recvbuf, count, datatype, op, comm),
+                         __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, comm);
+  return look_at_MPI_Exscan(sendbuf, recvbuf, count, datatype, op, comm);
 }
+
+static int look_at_MPI_Exscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
+                              MPI_Op op, MPI_Comm comm) {
+  using Native = Next<"MPI_Exscan", decltype(MPI_Exscan)>;
+  const Look look = look_at(call_of_MPI_Exscan(sendbuf, recvbuf, count, datatype, op, comm));
+  if (!look) return Native::call(sendbuf, recvbuf, count, datatype, op, comm);
+  return dispatch_or_pass_on<Native>(
+      call_of_MPI_Exscan(sendbuf, recvbuf, count, datatype, op, comm), look, sendbuf, recvbuf,
+      count, datatype, op, comm);
+}
+
+static Call call_of_MPI_Exscan_c(const void* sendbuf, void* recvbuf, MPI_Count count,
+                                 MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+  return Call{.collective = Collective::exscan,
+              .sendbuf = sendbuf,
+              .recvbuf = recvbuf,
+              .recvcount = count,
+              .recvtype = datatype,
+              .op = op,
+              .comm = comm};
+}
+
+[[gnu::noinline]] static int look_at_MPI_Exscan_c(const void* sendbuf, void* recvbuf,
+                                                  MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+                                                  MPI_Comm comm);
 
 ENTRY int MPI_Exscan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
                        MPI_Op op, MPI_Comm comm) {
   using Native = Next<"MPI_Exscan_c", decltype(MPI_Exscan_c), narrow_Exscan>;
   if (!is_candidate(Collective::exscan))
     return Native::call(sendbuf, recvbuf, count, datatype, op, comm);
-  const Call call{.collective = Collective::exscan,
-                  .sendbuf = sendbuf,
-                  .recvbuf = recvbuf,
-                  .recvcount = count,
-                  .recvtype = datatype,
-                  .op = op,
-                  .comm = comm};
   if (is_watched())
-    return watch<Native>(call, __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op,
-                         comm);
-  const Look look = look_at(call);
+    return watch<Native>(call_of_MPI_Exscan_c(sendbuf, recvbuf, count, datatype, op, comm),
+                         __builtin_return_address(0), sendbuf, recvbuf, count, datatype, op, comm);
+  return look_at_MPI_Exscan_c(sendbuf, recvbuf, count, datatype, op, comm);
+}
+
+static int look_at_MPI_Exscan_c(const void* sendbuf, void* recvbuf, MPI_Count count,
+                                MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+  using Native = Next<"MPI_Exscan_c", decltype(MPI_Exscan_c), narrow_Exscan>;
+  const Look look = look_at(call_of_MPI_Exscan_c(sendbuf, recvbuf, count, datatype, op, comm));
   if (!look) return Native::call(sendbuf, recvbuf, count, datatype, op, comm);
-  return dispatch_or_pass_on<Native>(call, look, sendbuf, recvbuf, count, datatype, op, comm);
+  return dispatch_or_pass_on<Native>(
+      call_of_MPI_Exscan_c(sendbuf, recvbuf, count, datatype, op, comm), look, sendbuf, recvbuf,
+      count, datatype, op, comm);
 }

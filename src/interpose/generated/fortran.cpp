@@ -11,7 +11,7 @@ using namespace unisono;
 
 template <class Native>
 [[gnu::noinline]] static void run_barrier(const void* site, const int* comm, int* ierror) {
-  const Call call{.collective = Collective::barrier, .comm = fortran::comm(comm)};
+  const Call call = Call{.collective = Collective::barrier, .comm = fortran::comm(comm)};
   if (is_watched()) {
     Watch watch(call, site);
     if (!fortran::finish(dispatch(call, watch), ierror)) Native::call(comm, ierror);
@@ -43,12 +43,12 @@ template <class Native>
 [[gnu::noinline]] static void run_bcast(const void* site, void* buffer, const int* count,
                                         const int* datatype, const int* root, const int* comm,
                                         int* ierror) {
-  const Call call{.collective = Collective::bcast,
-                  .recvbuf = fortran::buffer(buffer),
-                  .recvcount = *count,
-                  .recvtype = PMPI_Type_f2c(*datatype),
-                  .root = *root,
-                  .comm = fortran::comm(comm)};
+  const Call call = Call{.collective = Collective::bcast,
+                         .recvbuf = fortran::buffer(buffer),
+                         .recvcount = *count,
+                         .recvtype = PMPI_Type_f2c(*datatype),
+                         .root = *root,
+                         .comm = fortran::comm(comm)};
   if (is_watched()) {
     Watch watch(call, site);
     if (!fortran::finish(dispatch(call, watch), ierror))
@@ -87,15 +87,15 @@ template <class Native>
                                          const int* sendtype, void* recvbuf, const int* recvcount,
                                          const int* recvtype, const int* root, const int* comm,
                                          int* ierror) {
-  const Call call{.collective = Collective::gather,
-                  .sendbuf = fortran::buffer(sendbuf),
-                  .sendcount = *sendcount,
-                  .sendtype = PMPI_Type_f2c(*sendtype),
-                  .recvbuf = fortran::buffer(recvbuf),
-                  .recvcount = *recvcount,
-                  .recvtype = PMPI_Type_f2c(*recvtype),
-                  .root = *root,
-                  .comm = fortran::comm(comm)};
+  const Call call = Call{.collective = Collective::gather,
+                         .sendbuf = fortran::buffer(sendbuf),
+                         .sendcount = *sendcount,
+                         .sendtype = PMPI_Type_f2c(*sendtype),
+                         .recvbuf = fortran::buffer(recvbuf),
+                         .recvcount = *recvcount,
+                         .recvtype = PMPI_Type_f2c(*recvtype),
+                         .root = *root,
+                         .comm = fortran::comm(comm)};
   if (is_watched()) {
     Watch watch(call, site);
     if (!fortran::finish(dispatch(call, watch), ierror))
@@ -137,16 +137,16 @@ template <class Native>
                                           const int* sendtype, void* recvbuf, const int* recvcounts,
                                           const int* rdispls, const int* recvtype, const int* root,
                                           const int* comm, int* ierror) {
-  const Call call{.collective = Collective::gatherv,
-                  .sendbuf = fortran::buffer(sendbuf),
-                  .sendcount = *sendcount,
-                  .sendtype = PMPI_Type_f2c(*sendtype),
-                  .recvbuf = fortran::buffer(recvbuf),
-                  .recvcounts = recvcounts,
-                  .rdispls = rdispls,
-                  .recvtype = PMPI_Type_f2c(*recvtype),
-                  .root = *root,
-                  .comm = fortran::comm(comm)};
+  const Call call = Call{.collective = Collective::gatherv,
+                         .sendbuf = fortran::buffer(sendbuf),
+                         .sendcount = *sendcount,
+                         .sendtype = PMPI_Type_f2c(*sendtype),
+                         .recvbuf = fortran::buffer(recvbuf),
+                         .recvcounts = recvcounts,
+                         .rdispls = rdispls,
+                         .recvtype = PMPI_Type_f2c(*recvtype),
+                         .root = *root,
+                         .comm = fortran::comm(comm)};
   if (is_watched()) {
     Watch watch(call, site);
     if (!fortran::finish(dispatch(call, watch), ierror))
@@ -192,15 +192,15 @@ template <class Native>
                                           const int* sendtype, void* recvbuf, const int* recvcount,
                                           const int* recvtype, const int* root, const int* comm,
                                           int* ierror) {
-  const Call call{.collective = Collective::scatter,
-                  .sendbuf = fortran::buffer(sendbuf),
-                  .sendcount = *sendcount,
-                  .sendtype = PMPI_Type_f2c(*sendtype),
-                  .recvbuf = fortran::buffer(recvbuf),
-                  .recvcount = *recvcount,
-                  .recvtype = PMPI_Type_f2c(*recvtype),
-                  .root = *root,
-                  .comm = fortran::comm(comm)};
+  const Call call = Call{.collective = Collective::scatter,
+                         .sendbuf = fortran::buffer(sendbuf),
+                         .sendcount = *sendcount,
+                         .sendtype = PMPI_Type_f2c(*sendtype),
+                         .recvbuf = fortran::buffer(recvbuf),
+                         .recvcount = *recvcount,
+                         .recvtype = PMPI_Type_f2c(*recvtype),
+                         .root = *root,
+                         .comm = fortran::comm(comm)};
   if (is_watched()) {
     Watch watch(call, site);
     if (!fortran::finish(dispatch(call, watch), ierror))
@@ -242,16 +242,16 @@ template <class Native>
                                            const int* sdispls, const int* sendtype, void* recvbuf,
                                            const int* recvcount, const int* recvtype,
                                            const int* root, const int* comm, int* ierror) {
-  const Call call{.collective = Collective::scatterv,
-                  .sendbuf = fortran::buffer(sendbuf),
-                  .sendcounts = sendcounts,
-                  .sdispls = sdispls,
-                  .sendtype = PMPI_Type_f2c(*sendtype),
-                  .recvbuf = fortran::buffer(recvbuf),
-                  .recvcount = *recvcount,
-                  .recvtype = PMPI_Type_f2c(*recvtype),
-                  .root = *root,
-                  .comm = fortran::comm(comm)};
+  const Call call = Call{.collective = Collective::scatterv,
+                         .sendbuf = fortran::buffer(sendbuf),
+                         .sendcounts = sendcounts,
+                         .sdispls = sdispls,
+                         .sendtype = PMPI_Type_f2c(*sendtype),
+                         .recvbuf = fortran::buffer(recvbuf),
+                         .recvcount = *recvcount,
+                         .recvtype = PMPI_Type_f2c(*recvtype),
+                         .root = *root,
+                         .comm = fortran::comm(comm)};
   if (is_watched()) {
     Watch watch(call, site);
     if (!fortran::finish(dispatch(call, watch), ierror))
@@ -297,14 +297,14 @@ template <class Native>
                                             const int* sendtype, void* recvbuf,
                                             const int* recvcount, const int* recvtype,
                                             const int* comm, int* ierror) {
-  const Call call{.collective = Collective::allgather,
-                  .sendbuf = fortran::buffer(sendbuf),
-                  .sendcount = *sendcount,
-                  .sendtype = PMPI_Type_f2c(*sendtype),
-                  .recvbuf = fortran::buffer(recvbuf),
-                  .recvcount = *recvcount,
-                  .recvtype = PMPI_Type_f2c(*recvtype),
-                  .comm = fortran::comm(comm)};
+  const Call call = Call{.collective = Collective::allgather,
+                         .sendbuf = fortran::buffer(sendbuf),
+                         .sendcount = *sendcount,
+                         .sendtype = PMPI_Type_f2c(*sendtype),
+                         .recvbuf = fortran::buffer(recvbuf),
+                         .recvcount = *recvcount,
+                         .recvtype = PMPI_Type_f2c(*recvtype),
+                         .comm = fortran::comm(comm)};
   if (is_watched()) {
     Watch watch(call, site);
     if (!fortran::finish(dispatch(call, watch), ierror))
@@ -344,15 +344,15 @@ template <class Native>
                                              const int* sendtype, void* recvbuf,
                                              const int* recvcounts, const int* rdispls,
                                              const int* recvtype, const int* comm, int* ierror) {
-  const Call call{.collective = Collective::allgatherv,
-                  .sendbuf = fortran::buffer(sendbuf),
-                  .sendcount = *sendcount,
-                  .sendtype = PMPI_Type_f2c(*sendtype),
-                  .recvbuf = fortran::buffer(recvbuf),
-                  .recvcounts = recvcounts,
-                  .rdispls = rdispls,
-                  .recvtype = PMPI_Type_f2c(*recvtype),
-                  .comm = fortran::comm(comm)};
+  const Call call = Call{.collective = Collective::allgatherv,
+                         .sendbuf = fortran::buffer(sendbuf),
+                         .sendcount = *sendcount,
+                         .sendtype = PMPI_Type_f2c(*sendtype),
+                         .recvbuf = fortran::buffer(recvbuf),
+                         .recvcounts = recvcounts,
+                         .rdispls = rdispls,
+                         .recvtype = PMPI_Type_f2c(*recvtype),
+                         .comm = fortran::comm(comm)};
   if (is_watched()) {
     Watch watch(call, site);
     if (!fortran::finish(dispatch(call, watch), ierror))
@@ -395,14 +395,14 @@ template <class Native>
 [[gnu::noinline]] static void run_alltoall(const void* site, void* sendbuf, const int* sendcount,
                                            const int* sendtype, void* recvbuf, const int* recvcount,
                                            const int* recvtype, const int* comm, int* ierror) {
-  const Call call{.collective = Collective::alltoall,
-                  .sendbuf = fortran::buffer(sendbuf),
-                  .sendcount = *sendcount,
-                  .sendtype = PMPI_Type_f2c(*sendtype),
-                  .recvbuf = fortran::buffer(recvbuf),
-                  .recvcount = *recvcount,
-                  .recvtype = PMPI_Type_f2c(*recvtype),
-                  .comm = fortran::comm(comm)};
+  const Call call = Call{.collective = Collective::alltoall,
+                         .sendbuf = fortran::buffer(sendbuf),
+                         .sendcount = *sendcount,
+                         .sendtype = PMPI_Type_f2c(*sendtype),
+                         .recvbuf = fortran::buffer(recvbuf),
+                         .recvcount = *recvcount,
+                         .recvtype = PMPI_Type_f2c(*recvtype),
+                         .comm = fortran::comm(comm)};
   if (is_watched()) {
     Watch watch(call, site);
     if (!fortran::finish(dispatch(call, watch), ierror))
@@ -442,16 +442,16 @@ template <class Native>
                                             const int* sdispls, const int* sendtype, void* recvbuf,
                                             const int* recvcounts, const int* rdispls,
                                             const int* recvtype, const int* comm, int* ierror) {
-  const Call call{.collective = Collective::alltoallv,
-                  .sendbuf = fortran::buffer(sendbuf),
-                  .sendcounts = sendcounts,
-                  .sdispls = sdispls,
-                  .sendtype = PMPI_Type_f2c(*sendtype),
-                  .recvbuf = fortran::buffer(recvbuf),
-                  .recvcounts = recvcounts,
-                  .rdispls = rdispls,
-                  .recvtype = PMPI_Type_f2c(*recvtype),
-                  .comm = fortran::comm(comm)};
+  const Call call = Call{.collective = Collective::alltoallv,
+                         .sendbuf = fortran::buffer(sendbuf),
+                         .sendcounts = sendcounts,
+                         .sdispls = sdispls,
+                         .sendtype = PMPI_Type_f2c(*sendtype),
+                         .recvbuf = fortran::buffer(recvbuf),
+                         .recvcounts = recvcounts,
+                         .rdispls = rdispls,
+                         .recvtype = PMPI_Type_f2c(*recvtype),
+                         .comm = fortran::comm(comm)};
   if (is_watched()) {
     Watch watch(call, site);
     if (!fortran::finish(dispatch(call, watch), ierror))
@@ -500,16 +500,16 @@ template <class Native>
                                             const int* recvtypes, const int* comm, int* ierror) {
   const fortran::Datatypes sendtypes_c(sendtypes, comm, fortran::is_in_place(sendbuf));
   const fortran::Datatypes recvtypes_c(recvtypes, comm, false);
-  const Call call{.collective = Collective::alltoallw,
-                  .sendbuf = fortran::buffer(sendbuf),
-                  .sendcounts = sendcounts,
-                  .sdispls = sdispls,
-                  .sendtypes = sendtypes_c.get(),
-                  .recvbuf = fortran::buffer(recvbuf),
-                  .recvcounts = recvcounts,
-                  .rdispls = rdispls,
-                  .recvtypes = recvtypes_c.get(),
-                  .comm = fortran::comm(comm)};
+  const Call call = Call{.collective = Collective::alltoallw,
+                         .sendbuf = fortran::buffer(sendbuf),
+                         .sendcounts = sendcounts,
+                         .sdispls = sdispls,
+                         .sendtypes = sendtypes_c.get(),
+                         .recvbuf = fortran::buffer(recvbuf),
+                         .recvcounts = recvcounts,
+                         .rdispls = rdispls,
+                         .recvtypes = recvtypes_c.get(),
+                         .comm = fortran::comm(comm)};
   if (is_watched()) {
     Watch watch(call, site);
     if (!fortran::finish(dispatch(call, watch), ierror))
@@ -555,14 +555,14 @@ template <class Native>
 [[gnu::noinline]] static void run_reduce(const void* site, void* sendbuf, void* recvbuf,
                                          const int* count, const int* datatype, const int* op,
                                          const int* root, const int* comm, int* ierror) {
-  const Call call{.collective = Collective::reduce,
-                  .sendbuf = fortran::buffer(sendbuf),
-                  .recvbuf = fortran::buffer(recvbuf),
-                  .recvcount = *count,
-                  .recvtype = PMPI_Type_f2c(*datatype),
-                  .op = PMPI_Op_f2c(*op),
-                  .root = *root,
-                  .comm = fortran::comm(comm)};
+  const Call call = Call{.collective = Collective::reduce,
+                         .sendbuf = fortran::buffer(sendbuf),
+                         .recvbuf = fortran::buffer(recvbuf),
+                         .recvcount = *count,
+                         .recvtype = PMPI_Type_f2c(*datatype),
+                         .op = PMPI_Op_f2c(*op),
+                         .root = *root,
+                         .comm = fortran::comm(comm)};
   if (is_watched()) {
     Watch watch(call, site);
     if (!fortran::finish(dispatch(call, watch), ierror))
@@ -600,13 +600,13 @@ template <class Native>
 [[gnu::noinline]] static void run_allreduce(const void* site, void* sendbuf, void* recvbuf,
                                             const int* count, const int* datatype, const int* op,
                                             const int* comm, int* ierror) {
-  const Call call{.collective = Collective::allreduce,
-                  .sendbuf = fortran::buffer(sendbuf),
-                  .recvbuf = fortran::buffer(recvbuf),
-                  .recvcount = *count,
-                  .recvtype = PMPI_Type_f2c(*datatype),
-                  .op = PMPI_Op_f2c(*op),
-                  .comm = fortran::comm(comm)};
+  const Call call = Call{.collective = Collective::allreduce,
+                         .sendbuf = fortran::buffer(sendbuf),
+                         .recvbuf = fortran::buffer(recvbuf),
+                         .recvcount = *count,
+                         .recvtype = PMPI_Type_f2c(*datatype),
+                         .op = PMPI_Op_f2c(*op),
+                         .comm = fortran::comm(comm)};
   if (is_watched()) {
     Watch watch(call, site);
     if (!fortran::finish(dispatch(call, watch), ierror))
@@ -645,13 +645,13 @@ template <class Native>
                                                        void* recvbuf, const int* recvcount,
                                                        const int* datatype, const int* op,
                                                        const int* comm, int* ierror) {
-  const Call call{.collective = Collective::reduce_scatter_block,
-                  .sendbuf = fortran::buffer(sendbuf),
-                  .recvbuf = fortran::buffer(recvbuf),
-                  .recvcount = *recvcount,
-                  .recvtype = PMPI_Type_f2c(*datatype),
-                  .op = PMPI_Op_f2c(*op),
-                  .comm = fortran::comm(comm)};
+  const Call call = Call{.collective = Collective::reduce_scatter_block,
+                         .sendbuf = fortran::buffer(sendbuf),
+                         .recvbuf = fortran::buffer(recvbuf),
+                         .recvcount = *recvcount,
+                         .recvtype = PMPI_Type_f2c(*datatype),
+                         .op = PMPI_Op_f2c(*op),
+                         .comm = fortran::comm(comm)};
   if (is_watched()) {
     Watch watch(call, site);
     if (!fortran::finish(dispatch(call, watch), ierror))
@@ -691,13 +691,13 @@ template <class Native>
 [[gnu::noinline]] static void run_reduce_scatter(const void* site, void* sendbuf, void* recvbuf,
                                                  const int* recvcounts, const int* datatype,
                                                  const int* op, const int* comm, int* ierror) {
-  const Call call{.collective = Collective::reduce_scatter,
-                  .sendbuf = fortran::buffer(sendbuf),
-                  .recvbuf = fortran::buffer(recvbuf),
-                  .recvcounts = recvcounts,
-                  .recvtype = PMPI_Type_f2c(*datatype),
-                  .op = PMPI_Op_f2c(*op),
-                  .comm = fortran::comm(comm)};
+  const Call call = Call{.collective = Collective::reduce_scatter,
+                         .sendbuf = fortran::buffer(sendbuf),
+                         .recvbuf = fortran::buffer(recvbuf),
+                         .recvcounts = recvcounts,
+                         .recvtype = PMPI_Type_f2c(*datatype),
+                         .op = PMPI_Op_f2c(*op),
+                         .comm = fortran::comm(comm)};
   if (is_watched()) {
     Watch watch(call, site);
     if (!fortran::finish(dispatch(call, watch), ierror))
@@ -736,13 +736,13 @@ template <class Native>
 [[gnu::noinline]] static void run_scan(const void* site, void* sendbuf, void* recvbuf,
                                        const int* count, const int* datatype, const int* op,
                                        const int* comm, int* ierror) {
-  const Call call{.collective = Collective::scan,
-                  .sendbuf = fortran::buffer(sendbuf),
-                  .recvbuf = fortran::buffer(recvbuf),
-                  .recvcount = *count,
-                  .recvtype = PMPI_Type_f2c(*datatype),
-                  .op = PMPI_Op_f2c(*op),
-                  .comm = fortran::comm(comm)};
+  const Call call = Call{.collective = Collective::scan,
+                         .sendbuf = fortran::buffer(sendbuf),
+                         .recvbuf = fortran::buffer(recvbuf),
+                         .recvcount = *count,
+                         .recvtype = PMPI_Type_f2c(*datatype),
+                         .op = PMPI_Op_f2c(*op),
+                         .comm = fortran::comm(comm)};
   if (is_watched()) {
     Watch watch(call, site);
     if (!fortran::finish(dispatch(call, watch), ierror))
@@ -780,13 +780,13 @@ template <class Native>
 [[gnu::noinline]] static void run_exscan(const void* site, void* sendbuf, void* recvbuf,
                                          const int* count, const int* datatype, const int* op,
                                          const int* comm, int* ierror) {
-  const Call call{.collective = Collective::exscan,
-                  .sendbuf = fortran::buffer(sendbuf),
-                  .recvbuf = fortran::buffer(recvbuf),
-                  .recvcount = *count,
-                  .recvtype = PMPI_Type_f2c(*datatype),
-                  .op = PMPI_Op_f2c(*op),
-                  .comm = fortran::comm(comm)};
+  const Call call = Call{.collective = Collective::exscan,
+                         .sendbuf = fortran::buffer(sendbuf),
+                         .recvbuf = fortran::buffer(recvbuf),
+                         .recvcount = *count,
+                         .recvtype = PMPI_Type_f2c(*datatype),
+                         .op = PMPI_Op_f2c(*op),
+                         .comm = fortran::comm(comm)};
   if (is_watched()) {
     Watch watch(call, site);
     if (!fortran::finish(dispatch(call, watch), ierror))
