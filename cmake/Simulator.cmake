@@ -31,7 +31,7 @@ function(unisono_simulator)
   target_link_libraries(unisono_runtime_smpi PUBLIC unisono_select unisono_trace mpi_headers_smpi)
 
   add_library(unisono-smpi STATIC $<TARGET_OBJECTS:unisono_runtime_smpi>)
-  foreach(layer IN ITEMS base schedule patterns algorithms select)
+  foreach(layer IN ITEMS base trace schedule patterns algorithms select)
     target_sources(unisono-smpi PRIVATE $<TARGET_OBJECTS:unisono_${layer}>)
   endforeach()
   set_target_properties(unisono-smpi PROPERTIES ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/sim)
