@@ -15,7 +15,7 @@ from unisono.trace import document, figures, html
 from unisono.trace.analysis import analyse
 from unisono.trace.reader import read
 from unisono.trace.summary import Summary, main_loop, summarise
-from unisono.trace.verdict import verdict
+from unisono.trace.verdict import function_text, verdict
 
 Json = dict[str, Any]
 MS = 1e-3
@@ -156,6 +156,21 @@ def test_of_ranks_that_arrive_at_random_nobody_is_called_late(tmp_path: Path) ->
 def test_main_loop_is_what_is_called_often_and_takes_time() -> None:
     assert main_loop([1, 100, 100, 5000, 100], [90.0, 50.0, 40.0, 0.5, 5.0]) == {1, 2}
     assert main_loop([1, 2], [1.0, 1.0]) == set()
+
+
+@pytest.mark.parametrize(
+    ("name", "short"),
+    [
+        ("main", "main"),
+        ("(anonymous namespace)::run(Options const&, World (*)(int))", "run"),
+        ("apps::LoopTimer::times() const", "apps::LoopTimer::times"),
+        ("f<void (int)>::call(int)", "f<void (int)>::call"),
+        ("operator()", "operator"),
+        ("a" * 80, "a" * 57 + "..."),
+    ],
+)
+def test_functions_are_named_without_parameters(name: str, short: str) -> None:
+    assert function_text(name) == short
 
 
 def test_json_is_as_the_schema_says(tmp_path: Path, unisono: Run) -> None:

@@ -64,6 +64,7 @@ def render(summary: Summary, top: int) -> str:
         shares=verdict.shares,
         bytes_text=verdict.bytes_text,
         title=verdict.title,
+        function_text=verdict.function_text,
         late_text=verdict.late_text,
         small=SMALL_BYTES,
         rule={"often": OFTEN, "least": LEAST, "cover": COVER},

@@ -13,7 +13,7 @@ from unisono.trace.sites import Place
 
 SMALL_BYTES = 1000  # the paper's border in Figure 2
 FACTORS = (0.0, 1.0, 10.0, 100.0, 1000.0)  # classes begin here; the first is "balanced"
-OFTEN, COVER, LEAST = 10, 0.9, 0.01  # main loop: see main_loop
+OFTEN, COVER, LEAST = 5, 0.9, 0.01  # main loop: see main_loop
 LATE = 2 / 3  # of the imbalance time; ranks that arrive at random have 1/2
 
 

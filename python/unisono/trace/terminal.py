@@ -136,10 +136,11 @@ def show_distribution(summary: Summary, console: Console) -> None:
 def show_sites(sites: Sequence[Site], console: Console) -> None:
     console.print(Text("Call sites", style="bold"))
     made = table(
-        *("routine", "at", "late", "calls", "share", "time per call", "waiting", "transfer", "inefficient"),
-        *("worst factor", "phases"),
+        *("routine", "at", "late", "calls", "share", "per call", "waiting", "transfer", "inefficient"),
+        *("factor", "phases"),
         left=3,
     )
+    made.columns[1].min_width = min(30, max((len(site.place.text) for site in sites), default=0))
     for site in sites:
         own = site.statistic
         waiting, inefficiency, transfer = shares(site)
@@ -157,6 +158,6 @@ def show_sites(sites: Sequence[Site], console: Console) -> None:
             str(len(site.phases)),
         )
     console.print(made)
-    console.print("[dim]* main loop; share: of the time in collectives[/dim]\n")
+    console.print("[dim]* main loop; share: of the time in collectives; factor: worst-case[/dim]\n")
     for site in sites:
         console.print(Text(verdict(site)), soft_wrap=True)

@@ -4,6 +4,7 @@ from unisono.trace.reader import ranks_text
 from unisono.trace.summary import Late, Site, collective_name
 
 FROM_ROOT = {"bcast", "scatter", "scatterv"}
+LONGEST_NAME = 60
 ALIKE = 0.05  # a smaller share of waiting is not worth a word
 
 
@@ -35,9 +36,21 @@ def bytes_text(least: float, most: float) -> str:
     return f"{least:.0f}" if round(least) == round(most) else f"{least:.0f}-{most:.0f}"
 
 
+def function_text(name: str) -> str:
+    """A C++ function without its parameters, and not longer than a line can bear."""
+    name = name.replace("(anonymous namespace)::", "").removesuffix(" const")
+    depth = 0
+    for at in range(len(name) - 1, 0, -1) if name.endswith(")") else ():
+        depth += (name[at] == ")") - (name[at] == "(")
+        if depth == 0:
+            name = name[:at]
+            break
+    return name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 3] + "..."
+
+
 def title(site: Site) -> str:
     place = site.place
-    function = f" ({place.function})" if place.function and not place.line else ""
+    function = f" ({function_text(place.function)})" if place.function and not place.line else ""
     return f"{collective_name(site.collective)} at {place.text}{function}"
 
 
