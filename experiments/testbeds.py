@@ -135,7 +135,7 @@ class Simulated:
             ranks=run.ranks,
             source=run.program.source,
             arguments=run.arguments,
-            flags=["-O2", f"-I{ROOT}"],
+            flags=["-O2", f"-I{ROOT}", "-DUNISONO_FLAVOUR_SMPI=1"],
             selectors=[] if run.variables else [self.selector],
             force=run.variables,
         )
