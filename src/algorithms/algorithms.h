@@ -11,6 +11,8 @@ void knomial(Builder& b);
 void chain(Builder& b);
 void scatter_allgather(Builder& b);
 void circulant(Builder& b);
+void announced(Builder& b);
+void sorted(Builder& b);
 void grid(Builder& b);
 }  // namespace bcast
 
@@ -21,6 +23,7 @@ void knomial(Builder& b);
 void chain(Builder& b);
 void reduce_scatter_gather(Builder& b);
 void circulant(Builder& b);
+void sorted(Builder& b);
 void grid(Builder& b);
 }  // namespace reduce
 
@@ -30,6 +33,9 @@ void rabenseifner(Builder& b);
 void ring(Builder& b);
 void circulant(Builder& b);
 void reduce_bcast(Builder& b);
+void sorted(Builder& b);
+void pre_reduced_ring(Builder& b);
+void straggler(Builder& b);
 void grid(Builder& b);
 }  // namespace allreduce
 
@@ -70,6 +76,7 @@ void bruck(Builder& b);
 void circulant(Builder& b);
 void neighbour_exchange(Builder& b);
 void gather_bcast(Builder& b);
+void straggler(Builder& b);
 void grid(Builder& b);
 }  // namespace allgather
 
@@ -78,6 +85,8 @@ void simple(Builder& b);
 void spread_out(Builder& b);
 void ring(Builder& b);
 void pair(Builder& b);
+void ring_barrier(Builder& b);
+void pair_barrier(Builder& b);
 void ring_light_barrier(Builder& b);
 void pair_light_barrier(Builder& b);
 void bruck(Builder& b);

@@ -23,6 +23,7 @@ constexpr Parameter kBlockSegment[] = {{"segment", &Params::segment, 262144, 1, 
                                         "bytes of a pipeline segment within a block"}};
 constexpr Parameter kWindow[] = {
     {"window", &Params::window, 4, 1, 64, false, "messages under way"}};
+constexpr Parameter kBlockSegmentAndWindow[] = {kBlockSegment[0], kSegmentAndWindow[1]};
 constexpr Parameter kGrants[] = {
     {"window", &Params::window, 2, 1, 64, false, "blocks asked for and not yet there"}};
 // So few bytes that no queue on the way overflows: 32K; yet the next are on their way in time.
@@ -48,6 +49,11 @@ constexpr Algorithm kCatalogue[] = {
      "q+p-1 rounds, 2(p-1)/p m", "van de Geijn 1994"},
     {set_of(bcast), "circulant", bcast::circulant, kSegmentAndWindow, kNone, "n-1+q rounds of m/n",
      "Traeff 2022"},
+    {set_of(bcast), "announced", bcast::announced, kNoParameters, kNone,
+     "2 rounds, (p-1) m at the root, to whoever has arrived",
+     "own; tokens as in Patarasuk, Yuan 2008"},
+    {set_of(bcast), "sorted", bcast::sorted, kSegment, kPredicts,
+     "p-2+n rounds of m/n; n after the last arrival", "own; order as in Proficz 2018"},
     {set_of(bcast), "grid", bcast::grid, kNoParameters, kComposed,
      "columns, then rows; lanes: about 2 m a rank", kOrthogonal},
 
@@ -63,6 +69,8 @@ constexpr Algorithm kCatalogue[] = {
      kCommutative, "2q rounds, 2(p-1)/p m", "Rabenseifner 2004"},
     {set_of(reduce), "circulant", reduce::circulant, kSegmentAndWindow, kCommutative,
      "n-1+q rounds of m/n", "Traeff 2022"},
+    {set_of(reduce), "sorted", reduce::sorted, kSegmentAndWindow, kCommutative | kPredicts,
+     "p-2+n rounds of m/n; n+1 after the last arrival", "Proficz 2018"},
     {set_of(reduce), "grid", reduce::grid, kNoParameters, kComposed,
      "rows, then columns; lanes: about 2 m a rank", kOrthogonal},
 
@@ -76,6 +84,14 @@ constexpr Algorithm kCatalogue[] = {
      "2q rounds, 2(p-1)/p m", "Traeff 2024"},
     {set_of(allreduce), "reduce_bcast", allreduce::reduce_bcast, kNoParameters, kNone,
      "2q rounds of m", "textbook"},
+    {set_of(allreduce), "sorted", allreduce::sorted, kSegmentAndWindow, kCommutative | kPredicts,
+     "2(n+p-1) rounds of m/n; n+p-1 after the last arrival", "Proficz 2018"},
+    {set_of(allreduce), "pre_reduced_ring", allreduce::pre_reduced_ring, kSegmentAndWindow,
+     kCommutative | kPredicts, "about 3 m; n+n/p+p rounds of m/n after the last arrival",
+     "after Proficz 2018"},
+    {set_of(allreduce), "straggler", allreduce::straggler, kBlockSegmentAndWindow,
+     kCommutative | kPredicts, "about 2 m; p-1+q rounds of m/(p-1) after the last arrival",
+     "own; after StragglAR 2025, Traeff 2022"},
     {set_of(allreduce), "grid", allreduce::grid, kNoParameters, kComposed,
      "full: rows, then columns of m; lanes: 2(p-1)/p m", kOrthogonal},
 
@@ -134,6 +150,9 @@ constexpr Algorithm kCatalogue[] = {
      kNoParameters, kEvenSize, "p/2 rounds, (p-1) b", "Chen, Zhang, Zhang, Yuan 2005"},
     {set_of(allgather, allgatherv), "gather_bcast", allgather::gather_bcast, kNoParameters, kNone,
      "2q rounds, q p b at rank 0", "textbook"},
+    {set_of(allgather, allgatherv), "straggler", allgather::straggler, kNoParameters, kPredicts,
+     "2q rounds, (p-1) b; after the last arrival q of b, (p-1) b for the last",
+     "own; after StragglAR 2025"},
     {set_of(allgather, allgatherv), "grid", allgather::grid, kNoParameters, kComposed,
      "lanes: rows, then columns, (p-1) b", kOrthogonal},
 
@@ -145,6 +164,10 @@ constexpr Algorithm kCatalogue[] = {
      "p-1 rounds, (p-1) b", "Faraj, Patarasuk, Yuan 2008"},
     {set_of(alltoall, alltoallv, alltoallw), "pair", alltoall::pair, kNoParameters, kPowerOfTwo,
      "p-1 rounds, (p-1) b", "Faraj, Patarasuk, Yuan 2008"},
+    {set_of(alltoall, alltoallv, alltoallw), "ring_barrier", alltoall::ring_barrier, kNoParameters,
+     kNone, "q+p-1 rounds, (p-1) b", "Faraj, Patarasuk, Yuan 2008"},
+    {set_of(alltoall, alltoallv, alltoallw), "pair_barrier", alltoall::pair_barrier, kNoParameters,
+     kPowerOfTwo, "q+p-1 rounds, (p-1) b", "Faraj, Patarasuk, Yuan 2008"},
     {set_of(alltoall, alltoallv, alltoallw), "ring_light_barrier", alltoall::ring_light_barrier,
      kGrantedSegments, kNone, "p-1 rounds of n tokens and segments, (p-1) b",
      "Faraj, Patarasuk, Yuan 2008"},

@@ -31,6 +31,7 @@ enum Restriction : unsigned {
       8,         ///< v-forms: every rank must know recv.counts (gatherv) or send.counts (scatterv)
   kMatrix = 16,  ///< alltoallv/w: every rank must know the whole count matrix
   kComposed = 32,  ///< params.composition says of what, and what that asks for
+  kPredicts = 64,  ///< reads params.late; asks for nothing
 };
 
 struct Algorithm {

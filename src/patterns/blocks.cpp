@@ -31,7 +31,7 @@ std::optional<Slice> BlockOrder::run(BufferId buffer, int from, int to) const {
   const Count total = length(from, to);
   if (total == 0) return Slice{buffer, 0, 0};
   if (layout_.displs.empty()) {
-    if (block(to - 1) < block(from)) return std::nullopt;  // wraps
+    if (block(to - 1) - block(from) != to - 1 - from) return std::nullopt;  // wraps, or leaves out
     return Slice{buffer, layout_.offset(block(from)), total};
   }
   std::optional<Slice> run;  // what has been joined; displacements may be negative
@@ -48,7 +48,7 @@ std::optional<Slice> BlockOrder::run(BufferId buffer, int from, int to) const {
 Partition BlockOrder::partition(Slice run) const {
   assert(order_.root == 0);
   Layout packed{layout_.count, layout_.counts, {}};
-  if (!before_.empty()) packed.displs = std::span(before_).first(layout_.counts.size());
+  if (!before_.empty()) packed.displs = std::span(before_).first(static_cast<std::size_t>(size()));
   return {run, packed, size()};
 }
 

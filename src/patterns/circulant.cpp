@@ -107,6 +107,10 @@ CirculantBroadcast::Round CirculantBroadcast::round(Count i) const {
           .received = rank_ == 0 ? -1 : block(own_, i)};
 }
 
+int CirculantBroadcast::idle_rank(Count i) const {
+  return graph_.size() - graph_.skip(static_cast<int>((i + idle_) % graph_.rounds()));
+}
+
 // Round i, idle rounds counted. Phases advance by q blocks, and the last one counts from block n -
 // 1: there a rank's base block, and no other, lies beyond the end, and stands for the last block.
 // So that one too is delivered once.

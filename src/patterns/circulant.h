@@ -50,6 +50,8 @@ class CirculantBroadcast {
 
   Count rounds() const { return rounds_; }
   Round round(Count i) const;
+  /// The rank that sends nothing in round i because it would be to the root.
+  int idle_rank(Count i) const;
 
  private:
   Count block(const Circulant::Receives& schedule, Count i) const;

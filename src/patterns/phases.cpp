@@ -5,7 +5,9 @@
 #include <vector>
 
 #include "patterns/accumulator.h"
+#include "patterns/circulant.h"
 #include "patterns/tree.h"
+#include "patterns/window.h"
 
 namespace unisono {
 
@@ -43,21 +45,20 @@ void ring_allgather(Builder& b, const Rotation& order, const Partition& blocks, 
   }
 }
 
-// Block i starts at rank i + 1 and collects the contributions on its way round.
-void ring_reduce_scatter(Builder& b, const Partition& input, Slice result) {
-  const Rotation ring{b.size()};
-  const int p = b.size();
-  const int r = b.rank();
-  Slice held = input.block(ring.wrap(r - 1));
+// Block i starts at position i + 1 and collects the contributions on its way round.
+void ring_reduce_scatter(Builder& b, const Rotation& order, const Partition& input, Slice result) {
+  const int p = order.size;
+  const int v = order.position(b.rank());
+  Slice held = input.block(order.wrap(v - 1));
   const Count longest = input.longest_block();
   const Slice buffers[] = {b.scratch(longest), b.scratch(longest)};
   for (int s = 0; s < p - 1; ++s) {
-    const Slice own = input.block(ring.wrap(ring.wrap(r - 1 - s) - 1));
+    const Slice own = input.block(order.wrap(order.wrap(v - 1 - s) - 1));
     const bool into_result = s == p - 2 && result.buffer != own.buffer;
     const Slice sum = into_result ? result : buffers[s % 2].part(0, own.length);
-    for (const Slice segment : segments(held, b.args())) b.send(ring.rank(r + 1), segment);
+    for (const Slice segment : segments(held, b.args())) b.send(order.rank(v + 1), segment);
     for (const Slice segment : segments(sum, b.args())) {
-      b.recv(ring.rank(r - 1), segment);
+      b.recv(order.rank(v - 1), segment);
       b.reduce(own.part(segment.offset - sum.offset, segment.length), segment);
     }
     held = sum;
@@ -109,6 +110,21 @@ void circulant_allgather(Builder& b, const Rotation& order, const Partition& blo
     const int half = (s + 1) / 2;
     for (const Slice part : blocks.cyclic(v, s - half)) b.send(order.rank(v - half), part);
     for (const Slice part : blocks.cyclic(v + half, s - half)) b.recv(order.rank(v + half), part);
+  }
+}
+
+// Source: Traeff, (Poly)Logarithmic Time Construction of Round-optimal n-Block Broadcast Schedules
+// (2022); arXiv 2407.18004.
+void circulant_bcast(Builder& b, const Rotation& order, std::span<const Slice> blocks) {
+  const CirculantBroadcast plan(order.size, order.position(b.rank()),
+                                static_cast<Count>(blocks.size()));
+  RoundWindow rounds(b, b.args().params.window);
+  for (Count i = 0; i < plan.rounds(); ++i, rounds.next_round()) {
+    const auto round = plan.round(i);
+    if (round.received >= 0)
+      rounds.recv(order.rank(round.from), blocks[static_cast<std::size_t>(round.received)]);
+    if (round.sent >= 0)
+      rounds.send(order.rank(round.to), blocks[static_cast<std::size_t>(round.sent)]);
   }
 }
 

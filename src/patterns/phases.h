@@ -1,6 +1,8 @@
 // Parts that several algorithms are made of. Each writes what this rank does in it; parts written
 // one after the other overlap where the data allow it.
 #pragma once
+#include <span>
+
 #include "patterns/partition.h"
 #include "patterns/rotation.h"
 #include "schedule/builder.h"
@@ -22,8 +24,9 @@ Slice tree_reduce(Builder& b, const Rotation& order, int radix, Slice own, Slice
 void ring_allgather(Builder& b, const Rotation& order, const Partition& blocks, int held = 1,
                     int next_held = 1);
 
-/// The sum of block `rank` into `result`, in cyclic order; blocks in segments of params.segment.
-void ring_reduce_scatter(Builder& b, const Partition& input, Slice result);
+/// The sum of block v into `result` on position v, in cyclic order; blocks in segments of
+/// params.segment.
+void ring_reduce_scatter(Builder& b, const Rotation& order, const Partition& input, Slice result);
 
 // --- circulant graphs: q rounds, (p - 1) / p of the vector, any p --------------------------------
 // Source: Traeff, Optimal, Non-pipelined Reduce-scatter and Allreduce Algorithms (2024), arXiv
@@ -34,5 +37,9 @@ Slice circulant_reduce_scatter(Builder& b, const Rotation& order, const Partitio
 
 /// Position v has block v at the start, everyone all of them at the end.
 void circulant_allgather(Builder& b, const Rotation& order, const Partition& blocks);
+
+/// The blocks of a vector from position 0 to everyone, in this order, params.window rounds under
+/// way: n - 1 + q rounds.
+void circulant_bcast(Builder& b, const Rotation& order, std::span<const Slice> blocks);
 
 }  // namespace unisono

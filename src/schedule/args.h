@@ -1,6 +1,7 @@
 // What an algorithm is told about a call. Everything a rank needs, nothing it must ask for.
 #pragma once
 #include <span>
+#include <vector>
 
 #include "schedule/collective.h"
 #include "schedule/schedule.h"
@@ -30,6 +31,8 @@ struct Params {
   Count window = 0;   ///< messages in flight
   /// What a grid is made of; interned, so that equal ones have one address. Null: the standard.
   const Composition* composition = nullptr;
+  /// Ranks predicted to arrive last, the very last one last; interned. Null: nothing is predicted.
+  const std::vector<int>* late = nullptr;
   bool operator==(const Params&) const = default;
 };
 

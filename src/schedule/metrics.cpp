@@ -24,8 +24,12 @@ enum Direction : std::size_t { kSends, kReceives };
 /// Runs all ranks' ops: one message per port and round, or as many as are ready.
 class Run {
  public:
-  Run(std::span<const Schedule> schedules, bool one_ported);
+  Run(std::span<const Schedule> schedules, bool one_ported, std::span<const int> late = {});
   Timeline go();
+  /// Plays until nothing moves. Returns the last round.
+  Count play(Count round);
+  void let_in_late();
+  const Timeline& timeline() const { return timeline_; }
 
  private:
   void make_ready(OpRef ref);
@@ -43,11 +47,14 @@ class Run {
   std::array<std::vector<std::size_t>, 2> next_;  // the first message not done, by direction
   std::vector<std::vector<char>> done_;
   std::vector<std::set<std::size_t>> sends_;  // ready to send, in program order
+  std::vector<OpRef> absent_;                 // what late ranks could begin with
 };
 
-Run::Run(std::span<const Schedule> schedules, bool one_ported)
+Run::Run(std::span<const Schedule> schedules, bool one_ported, std::span<const int> late)
     : schedules_(schedules), one_ported_(one_ported), sends_(schedules.size()) {
   std::vector<OpRef> free;
+  std::vector<bool> is_late(schedules.size());
+  for (const int rank : late) is_late[static_cast<std::size_t>(rank)] = true;
   for (std::size_t r = 0; r < schedules.size(); ++r) {
     const std::size_t ops = schedules[r].ops().size();
     unfinished_ += ops;
@@ -59,7 +66,7 @@ Run::Run(std::span<const Schedule> schedules, bool one_ported)
       const auto dependencies = schedules[r].dependencies(static_cast<OpId>(i));
       waits_for_[r][i] = static_cast<std::uint32_t>(dependencies.size());
       for (const OpId id : dependencies) followers_[r][id].push_back(static_cast<OpId>(i));
-      if (dependencies.empty()) free.push_back({r, i});
+      if (dependencies.empty()) (is_late[r] ? absent_ : free).push_back({r, i});
     }
   }
   for (const OpRef ref : free) make_ready(ref);
@@ -146,8 +153,17 @@ void Run::advance(Direction direction, std::size_t rank) {
   while (next < ops.size() && (ops[next].kind != kind || done_[rank][next])) ++next;
 }
 
+Count Run::play(Count round) {
+  while (unfinished_ > 0 && play_round(round + 1)) ++round;
+  return round;
+}
+
+void Run::let_in_late() {
+  for (const OpRef ref : std::exchange(absent_, {})) make_ready(ref);
+}
+
 Timeline Run::go() {
-  for (Count round = 1; unfinished_ > 0 && play_round(round);) ++round;
+  play(0);
   timeline_.complete = unfinished_ == 0;
   return std::move(timeline_);
 }
@@ -155,6 +171,27 @@ Timeline Run::go() {
 }  // namespace
 
 Timeline one_ported(std::span<const Schedule> schedules) { return Run(schedules, true).go(); }
+
+Remainder after_arrival(std::span<const Schedule> schedules, std::span<const int> late) {
+  Run run(schedules, true, late);
+  const Count before = run.play(0);
+  run.let_in_late();
+  Remainder left{.rounds = run.play(before) - before};
+  for (std::size_t r = 0; r < schedules.size(); ++r) {
+    Count done = before, sent = 0, received = 0;
+    for (std::size_t i = 0; i < schedules[r].ops().size(); ++i) {
+      const Op& op = schedules[r].ops()[i];
+      const Count round = run.timeline().round[r][i];
+      done = std::max(done, round);
+      if (round <= before || !op.is_message()) continue;
+      (op.kind == OpKind::send ? sent : received) += op.length;
+    }
+    left.rounds_of_rank.push_back(done - before);
+    left.units = std::max({left.units, sent, received});
+    left.mean_received += static_cast<double>(received) / static_cast<double>(schedules.size());
+  }
+  return left;
+}
 
 Metrics measure(std::span<const Schedule> schedules) {
   Metrics all;

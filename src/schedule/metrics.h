@@ -22,6 +22,18 @@ struct Timeline {
 
 Timeline one_ported(std::span<const Schedule> schedules);
 
+/// What is left to do when the last ranks arrive, all others having got as far as they can.
+struct Remainder {
+  Count rounds = 0;                   ///< one-ported
+  Count units = 0;                    ///< one way through the busiest port
+  double mean_received = 0;           ///< units that a rank receives
+  std::vector<Count> rounds_of_rank;  ///< until each rank is done
+};
+
+/// `late` ranks arrive together, long after everybody else. Precondition: the schedules have passed
+/// the checker.
+Remainder after_arrival(std::span<const Schedule> schedules, std::span<const int> late);
+
 struct Metrics {
   Count rounds = 0;    ///< one-ported
   Count depth = 0;     ///< the longest chain of messages that wait for each other

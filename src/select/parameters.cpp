@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "base/size.h"
+#include "patterns/arrival.h"
 
 namespace unisono {
 
@@ -22,14 +23,21 @@ std::string limits(const Parameter& parameter) {
          value_text(parameter, parameter.standard) + ")";
 }
 
+constexpr std::string_view kLate = "late";
+constexpr std::string_view kLateLimits =
+    "late (ranks predicted to arrive last, different ones, the very last one last: 5.7; standard: "
+    "the last rank)";
+
+bool predicts(const Algorithm& algorithm) { return (algorithm.restrictions & kPredicts) != 0; }
+
 std::string valid_parameters(const Algorithm& algorithm) {
-  if (algorithm.parameters.empty()) return "it takes none";
-  std::string list = "valid: ";
-  for (const Parameter& parameter : algorithm.parameters) {
-    if (&parameter != algorithm.parameters.data()) list += ", ";
-    list += limits(parameter);
-  }
-  return list;
+  std::string list;
+  const auto add = [&list](std::string_view one) {
+    list += (list.empty() ? "valid: " : ", ") + std::string(one);
+  };
+  for (const Parameter& parameter : algorithm.parameters) add(limits(parameter));
+  if (predicts(algorithm)) add(kLateLimits);
+  return list.empty() ? "it takes none" : list;
 }
 
 std::optional<Count> parse_value(const Parameter& parameter, std::string_view text) {
@@ -41,6 +49,29 @@ std::optional<Count> parse_value(const Parameter& parameter, std::string_view te
   return value;
 }
 
+/// "5.7": interned, or nullptr if it is not a list of different ranks.
+const std::vector<int>* parse_ranks(std::string_view text) {
+  std::vector<int> ranks;
+  while (true) {
+    const std::size_t dot = text.find('.');
+    const std::string_view number = text.substr(0, dot);
+    int rank = 0;
+    const char* end = number.data() + number.size();
+    const auto [last, error] = std::from_chars(number.data(), end, rank);
+    const bool known = std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
+    if (error != std::errc{} || last != end || rank < 0 || known) return nullptr;
+    ranks.push_back(rank);
+    if (dot == std::string_view::npos) return intern(ranks);
+    text.remove_prefix(dot + 1);
+  }
+}
+
+std::string ranks_text(const std::vector<int>& ranks) {
+  std::string written;
+  for (const int rank : ranks) written += (written.empty() ? "" : ".") + std::to_string(rank);
+  return written;
+}
+
 }  // namespace
 
 std::optional<std::string> read_parameter(const Algorithm& algorithm, std::string_view item,
@@ -49,6 +80,12 @@ std::optional<std::string> read_parameter(const Algorithm& algorithm, std::strin
   if (equals == std::string_view::npos)
     return quoted(item) + " is not of the form parameter=value; " + valid_parameters(algorithm);
   const std::string_view name = item.substr(0, equals);
+  if (predicts(algorithm) && name == kLate) {
+    const auto* ranks = parse_ranks(item.substr(equals + 1));
+    if (ranks == nullptr) return quoted(item) + " is not valid; " + std::string(kLateLimits);
+    params.late = ranks;
+    return std::nullopt;
+  }
   const auto parameter =
       std::find_if(algorithm.parameters.begin(), algorithm.parameters.end(),
                    [name](const Parameter& candidate) { return candidate.name == name; });
@@ -64,10 +101,13 @@ std::optional<std::string> read_parameter(const Algorithm& algorithm, std::strin
 std::string parameters_text(const Algorithm& algorithm, const Params& params, char opening,
                             char separator) {
   std::string written;
-  for (const Parameter& parameter : algorithm.parameters) {
+  const auto add = [&](std::string_view name, const std::string& value) {
     written += written.empty() ? opening : separator;
-    written += std::string(parameter.name) + "=" + value_text(parameter, params.*parameter.field);
-  }
+    written += std::string(name) + "=" + value;
+  };
+  for (const Parameter& parameter : algorithm.parameters)
+    add(parameter.name, value_text(parameter, params.*parameter.field));
+  if (params.late != nullptr) add(kLate, ranks_text(*params.late));
   return written;
 }
 

@@ -14,8 +14,8 @@ std::string quoted(std::string_view text);
 std::optional<std::string> read_parameter(const Algorithm& algorithm, std::string_view item,
                                           Params& params);
 
-/// Every parameter of the algorithm, each with `separator` before it but the first, which has
-/// `opening`.
+/// Every parameter of the algorithm that has a value, each with `separator` before it but the
+/// first, which has `opening`.
 std::string parameters_text(const Algorithm& algorithm, const Params& params, char opening,
                             char separator);
 

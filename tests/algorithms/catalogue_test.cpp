@@ -11,6 +11,7 @@
 #include <set>
 #include <sstream>
 
+#include "patterns/arrival.h"
 #include "schedule/checker.h"
 #include "schedule/problem.h"
 
@@ -25,6 +26,8 @@ std::string text(const Problem& problem, const Algorithm& row) {
       << " commutative=" << problem.commutative << " share_counts=" << problem.share_counts;
   for (const Parameter& parameter : row.parameters)
     out << ' ' << parameter.name << '=' << problem.params.*parameter.field;
+  if (problem.params.late != nullptr)
+    for (const int rank : *problem.params.late) out << " late " << rank;
   return out.str();
 }
 
@@ -71,6 +74,18 @@ std::vector<Count> values(const Parameter& parameter) {
   if (parameter.name == "window") wanted = {1, 2, 4};
   std::erase_if(wanted, [&](Count v) { return v < parameter.least || v > parameter.most; });
   return wanted;
+}
+
+/// Nothing, each end and the middle, several, everybody, and a rank that there is not.
+std::vector<const std::vector<int>*> predictions(int p) {
+  std::vector<int> all(static_cast<std::size_t>(p));
+  std::iota(all.rbegin(), all.rend(), 0);
+  std::vector<std::vector<int>> lists = {{0}, {p / 2}, {p - 1}, all, {p}};
+  if (p > 2) lists.push_back({p / 2, 0});
+  if (p > 3) lists.push_back({p - 1, 1, p / 2});
+  std::vector<const std::vector<int>*> result = {nullptr};
+  for (std::vector<int>& list : lists) result.push_back(intern(list));
+  return result;
 }
 
 /// All combinations of choices, numbered through; each dimension sets a field of the problem.
@@ -131,6 +146,8 @@ std::vector<Problem> problems(const Algorithm& row, Collective c, int p) {
   for (const Parameter& parameter : row.parameters)
     all.add(values(parameter),
             [field = parameter.field](Problem& x) -> Count& { return x.params.*field; });
+  if ((row.restrictions & kPredicts) != 0)
+    all.add(predictions(p), [](Problem& x) -> const std::vector<int>*& { return x.params.late; });
   return all.sample({.collective = c, .size = p}, problems_per_size(p));
 }
 

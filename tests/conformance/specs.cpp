@@ -45,6 +45,12 @@ Spec random_spec(Rng& rng, unisono::Collective collective) {
             std::to_string(std::clamp<long long>(value, parameter.least, parameter.most));
     separator = ',';
   }
+  // Ranks that a communicator may not have; two of them, or one.
+  if ((row->restrictions & unisono::kPredicts) && rng.chance(70)) {
+    const long long late = rng.pick({0, 1, 2, 3, 4, 9});
+    text += separator + std::string("late=") + std::to_string(late);
+    if (rng.chance(40)) text += "." + std::to_string(late + 1);
+  }
   return spec_of(collective, text);
 }
 

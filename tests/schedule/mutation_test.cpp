@@ -9,6 +9,7 @@
 #include <random>
 
 #include "algorithms/catalogue.h"
+#include "patterns/arrival.h"
 #include "schedule/checker.h"
 #include "schedule/problem.h"
 
@@ -105,6 +106,8 @@ Subject random_subject(std::mt19937& random) {
     problem.params = standard_params(row);
     for (const Parameter& parameter : row.parameters)
       problem.params.*parameter.field = std::max<Count>(parameter.least, any(1, 6));
+    if ((row.restrictions & kPredicts) != 0)
+      problem.params.late = intern({any(0, problem.size - 1), problem.size});
     const Ranks ranks(problem);
     if (!unmet_restriction(row, ranks[0])) return {&row, problem};
   }

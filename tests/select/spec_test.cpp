@@ -34,6 +34,17 @@ TEST(Spec, ReadsSizesAndNumbers) {
   EXPECT_EQ(text(*knomial), "knomial:radix=8");
 }
 
+TEST(Spec, ReadsPredictedRanks) {
+  const auto sorted = parse_spec(Collective::bcast, "sorted:late=5.7,segment=8K");
+  ASSERT_TRUE(sorted) << sorted.error();
+  EXPECT_EQ(*sorted->params.late, (std::vector{5, 7}));
+  EXPECT_EQ(text(*sorted), "sorted:segment=8K,late=5.7");
+  EXPECT_EQ(parse_spec(Collective::bcast, text(*sorted))->params, sorted->params);
+  EXPECT_NE(parse_spec(Collective::bcast, "sorted:late=7.5")->params, sorted->params);
+  const char* in_a_grid = "grid:shape=2x2,form=leaders,rows=sorted/segment=8K/late=1,columns=flat";
+  EXPECT_EQ(text(*parse_spec(Collective::bcast, in_a_grid)), in_a_grid);
+}
+
 TEST(Spec, EveryRowRoundTrips) {
   for (const Algorithm& row : catalogue())
     for (int c = 0; c < kCollectives; ++c) {
@@ -68,6 +79,13 @@ TEST(Spec, ErrorsNameWhatIsValid) {
       {"chain:segment=big", {"'segment=big' is not valid", "", ""}},
       {"chain:segment=2G", {"'segment=2G' is not valid", "", ""}},
       {"knomial:radix=4K", {"'radix=4K' is not valid", "2 to 64", ""}},
+      {"sorted:late=", {"'late=' is not valid", "the last rank", ""}},
+      {"sorted:late=3.3", {"'late=3.3' is not valid", "different", ""}},
+      {"sorted:late=-1", {"'late=-1' is not valid", "", ""}},
+      {"sorted:late=1..2", {"'late=1..2' is not valid", "", ""}},
+      {"sorted:late=99999999999", {"'late=99999999999' is not valid", "", ""}},
+      {"sorted:radix=2", {"no parameter 'radix'", "late (ranks", ""}},
+      {"chain:late=1", {"no parameter 'late'", "", ""}},
       {"knomial:radix=1", {"'radix=1' is not valid", "2 to 64", ""}},
       {"Chain", {"no algorithm 'Chain'", "", ""}},
   };

@@ -10,8 +10,9 @@ namespace unisono::allreduce {
 
 void ring(Builder& b) {
   const Partition output(b.output(), b.size());
-  ring_reduce_scatter(b, Partition(b.input(), b.size()), output.block(b.rank()));
-  ring_allgather(b, {b.size()}, output);
+  const Rotation ring{b.size()};
+  ring_reduce_scatter(b, ring, Partition(b.input(), b.size()), output.block(b.rank()));
+  ring_allgather(b, ring, output);
 }
 
 }  // namespace unisono::allreduce

@@ -5,9 +5,7 @@
 // commute. Any p, any root.
 // Source: Worringer, Pipelining and Overlapping for MPI Collective Operations (2003), "rpipe".
 #include "algorithms/algorithms.h"
-#include "patterns/partition.h"
-#include "patterns/rotation.h"
-#include "patterns/window.h"
+#include "patterns/arrival.h"
 
 namespace unisono::reduce {
 
@@ -18,15 +16,10 @@ void chain(Builder& b) {
   const int position = order.position(args.rank);
   const bool last = position == args.size - 1;
   const bool into_output = position == 0 && args.is_root() && !args.in_place;
-  Slots slots(b, last || into_output ? 0 : args.segment_of(own.length), args.params.window);
+  ChainSum sums(b, into_output ? b.output() : Slice{});
   for (const Slice segment : segments(own, args)) {
     const Slice result = b.output().part(segment.offset - own.offset, segment.length);
-    Slice sum = segment;
-    if (!last) {
-      sum = into_output ? result : slots.next(segment.length);
-      b.recv(order.rank(position + 1), sum);
-      b.reduce(segment, sum);
-    }
+    const Slice sum = last ? segment : sums.add(order.rank(position + 1), segment);
     if (position > 0) b.send(order.rank(position - 1), sum);
     if (position == 0 && !args.is_root()) b.send(args.root, sum);
     if (position == 0 && args.is_root()) b.copy(sum, result);

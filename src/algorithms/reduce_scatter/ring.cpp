@@ -9,7 +9,7 @@
 namespace unisono::reduce_scatter {
 
 void ring(Builder& b) {
-  ring_reduce_scatter(b, Partition(b.input(), b.args().recv, b.size()), b.output());
+  ring_reduce_scatter(b, {b.size()}, Partition(b.input(), b.args().recv, b.size()), b.output());
 }
 
 }  // namespace unisono::reduce_scatter

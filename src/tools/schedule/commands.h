@@ -18,6 +18,9 @@ std::string variables(bool json);
 /// docs/algorithms.md.
 std::string documentation();
 
+/// The tables of "Rounds after the last arrival" in docs/results/arrival.md.
+std::string arrival_tables();
+
 struct Show {
   Problem problem;
   Spec spec;

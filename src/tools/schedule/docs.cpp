@@ -16,6 +16,7 @@ constexpr std::array kSizes = {8, 16, 17, 64};
 constexpr int kOverviewSize = 17;
 constexpr Count kVector = Count{128} * 1024;  // eight segments of the usual 16K
 constexpr Count kBlock = 4096;
+constexpr std::string_view kLateMeaning = "ranks predicted to arrive last, the very last one last";
 
 bool has_vector(Collective c) {
   return contains(set_of(Collective::bcast, Collective::reduce, Collective::allreduce,
@@ -113,6 +114,9 @@ std::string parameters_text(const Algorithm& row) {
             value(parameter.least) + " to " + value(parameter.most) +
             "): " + std::string(parameter.meaning);
   }
+  if ((row.restrictions & kPredicts) != 0)
+    text += std::string(text.empty() ? "" : "<br>") +
+            "`late=p-1` (a list: `5.7`): " + std::string(kLateMeaning);
   return text;
 }
 

@@ -43,6 +43,7 @@ Json json(const Algorithm& row) {
           {"collectives", collectives},
           {"parameters", parameters},
           {"composed", (row.restrictions & kComposed) != 0},
+          {"predicts", (row.restrictions & kPredicts) != 0},
           {"restrictions", restrictions},
           {"needs", restrictions_text(row.restrictions)},
           {"cost", row.cost},

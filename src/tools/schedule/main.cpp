@@ -58,6 +58,8 @@ int run(int argc, char** argv) {
   list_command->add_flag("--json", json, "as JSON");
   auto* variables_command = app.add_subcommand("variables", "the environment variables");
   variables_command->add_flag("--json", json, "as JSON");
+  auto* arrival_command =
+      app.add_subcommand("arrival", "what is left to do when the last rank arrives");
   auto* docs_command = app.add_subcommand("docs", "docs/algorithms.md");
 
   Options options;
@@ -86,6 +88,7 @@ int run(int argc, char** argv) {
     std::string out;
     if (*list_command) out = list(json);
     if (*variables_command) out = variables(json);
+    if (*arrival_command) out = arrival_tables();
     if (*docs_command) out = documentation();
     if (*spec_command) out = text(read_names(options).second) + "\n";
     if (*show_command) {
