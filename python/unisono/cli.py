@@ -19,6 +19,7 @@ from unisono.lab.cli import app as lab_app
 from unisono.profile.cli import app as profile_app
 from unisono.profile.cli import explain
 from unisono.sim.cli import sim
+from unisono.trace.cli import app as trace_app
 from unisono.trace.report_cli import report
 from unisono.tune.cli import tune
 
@@ -33,6 +34,7 @@ app.add_typer(lab_app, name="lab")
 app.command()(compare)
 app.command()(tune)
 app.add_typer(profile_app, name="profile")
+app.add_typer(trace_app, name="trace")
 app.command()(explain)
 app.command()(report)
 app.command(context_settings={"allow_interspersed_args": False})(sim)

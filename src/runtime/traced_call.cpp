@@ -60,20 +60,18 @@ Count traced_bytes(const Call& call, bool at_root, bool in_place, int ranks) {
 
 }  // namespace
 
-trace::Event event_of(const Call& call, int rank, int others, bool inter) {
+void describe(const Call& call, int rank, int others, bool inter, trace::Event& event) {
   const Collective c = call.collective;
   const bool rooted = is_rooted(c);
   const bool at_root = rooted && call.root == (inter ? MPI_ROOT : rank);
   const bool beside = rooted && inter && call.root == MPI_PROC_NULL;  // of the root's group
   const bool scatters = c == scatter || c == scatterv;
   const bool in_place = (scatters ? call.recvbuf : call.sendbuf) == MPI_IN_PLACE;
-  trace::Event event;
   event.collective = static_cast<std::uint16_t>(c);
   event.root = rooted && call.root >= 0 ? call.root : -1;
   event.flags = (in_place ? trace::kInPlace : 0U) | (inter ? trace::kInter : 0U);
   if (!beside)
     event.bytes = static_cast<std::uint64_t>(traced_bytes(call, at_root, in_place, others));
-  return event;
 }
 
 }  // namespace unisono

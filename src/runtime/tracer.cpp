@@ -13,6 +13,7 @@
 
 #include "base/hash.h"
 #include "base/say.h"
+#include "runtime/call_time.h"
 #include "runtime/clocks.h"
 #include "runtime/node.h"
 #include "runtime/threads.h"
@@ -163,36 +164,33 @@ void Tracer::abandon() {
   if (lines_) lines_->close();
 }
 
-std::unique_lock<std::mutex> Tracer::lock() {
-  return g_several_threads ? std::unique_lock(mutex_) : std::unique_lock<std::mutex>();
-}
-
 std::uint64_t Tracer::enter(const Call& call, Communicator& communicator, const void* site,
                             std::int64_t& begin_ns) {
   TracedCommunicator& traced = communicator.traced();
-  const auto locked = lock();
+  const Locked locked(mutex_);
   if (traced.id == TracedCommunicator::kNew) introduce(call.comm, traced);
-  trace::Event event = event_of(call, communicator.rank(), traced.others, traced.inter);
-  event.communicator = traced.id;
-  event.sequence = traced.calls++;
-  event.site = reinterpret_cast<std::uint64_t>(site);
-  event.thread = g_several_threads ? thread_number() : 0;
-  most_bytes_ = std::max(most_bytes_, event.bytes);
-  std::uint64_t& seen = seen_[event.site / 4 % seen_.size()];
-  if (seen != event.site) see(seen = event.site);
-  if (!events_->has_room() && !complained_) complain(events_->problem());
-  begin_ns = event.begin_ns = trace::now_ns();
-  return events_->append(event);
+  const std::uint32_t sequence = traced.calls++;
+  trace::Event* event = events_->append();
+  if (event == nullptr) {
+    if (!complained_) complain(events_->problem());
+    return kNone;
+  }
+  const std::uint64_t number = events_->events() - 1;
+  describe(call, communicator.rank(), traced.others, traced.inter, *event);
+  event->communicator = traced.id;
+  event->sequence = sequence;
+  event->site = reinterpret_cast<std::uint64_t>(site);
+  event->thread = g_several_threads ? thread_number() : 0;
+  most_bytes_ = std::max(most_bytes_, event->bytes);
+  std::uint64_t& seen = seen_[event->site / 4 % seen_.size()];
+  if (seen != event->site) see(seen = event->site);
+  begin_ns = event->begin_ns = call_time();
+  return number;
 }
 
 void Tracer::chosen(std::uint64_t event, const Choice& choice) {
-  const auto locked = lock();
+  const Locked locked(mutex_);
   events_->set_algorithm(event, number_of(choice));
-}
-
-void Tracer::leave(std::uint64_t event, std::int64_t end_ns) {
-  const auto locked = lock();
-  events_->set_end(event, end_ns);
 }
 
 void Tracer::introduce(MPI_Comm comm, TracedCommunicator& traced) {

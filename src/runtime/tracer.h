@@ -10,6 +10,7 @@
 
 #include "runtime/call.h"
 #include "runtime/communicator.h"
+#include "runtime/threads.h"
 #include "select/selector.h"
 #include "trace/event_file.h"
 #include "trace/line_file.h"
@@ -18,7 +19,7 @@ namespace unisono {
 
 class Tracer {
  public:
-  static constexpr std::uint64_t kNone = trace::EventFile::kLost;
+  static constexpr std::uint64_t kNone = ~std::uint64_t{0};
 
   /// Makes this rank's files in an empty folder, and compares the clocks. Null: some rank could
   /// not, which has said so. Collective over MPI_COMM_WORLD, after start_communicators.
@@ -32,7 +33,10 @@ class Tracer {
   std::uint64_t enter(const Call& call, Communicator& communicator, const void* site,
                       std::int64_t& begin_ns);
   void chosen(std::uint64_t event, const Choice& choice);
-  void leave(std::uint64_t event, std::int64_t end_ns);
+  void leave(std::uint64_t event, std::int64_t end_ns) {
+    const Locked locked(mutex_);
+    events_->set_end(event, end_ns);
+  }
 
   ~Tracer();
 
@@ -43,8 +47,22 @@ class Tracer {
   void see(std::uint64_t site);
   std::uint16_t number_of(const Choice& choice);
   void complain(const std::string& problem);
+
   /// Nothing is locked where one thread calls at a time.
-  std::unique_lock<std::mutex> lock();
+  class Locked {
+   public:
+    explicit Locked(std::mutex& mutex) : mutex_(g_several_threads ? &mutex : nullptr) {
+      if (mutex_ != nullptr) mutex_->lock();
+    }
+    ~Locked() {
+      if (mutex_ != nullptr) mutex_->unlock();
+    }
+    Locked(const Locked&) = delete;
+    Locked& operator=(const Locked&) = delete;
+
+   private:
+    std::mutex* mutex_;
+  };
 
   struct Arm {
     const Algorithm* algorithm;

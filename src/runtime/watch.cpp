@@ -1,9 +1,11 @@
 #include "runtime/watch.h"
 
+#include "runtime/call_time.h"
 #include "runtime/tracer.h"
-#include "trace/clock.h"
 
 namespace unisono {
+
+constinit trace::FastClock g_call_clock;
 
 // The time is taken last, and first at the end: what the watching costs is not the call's.
 Watch::Watch(const Call& call, const void* site) noexcept : event_(Tracer::kNone) {
@@ -13,11 +15,11 @@ Watch::Watch(const Call& call, const void* site) noexcept : event_(Tracer::kNone
       event_ = g_tracer->enter(call, *communicator_, site, begin_ns_);
   } catch (...) {  // no memory: unseen
   }
-  if (begin_ns_ == 0) begin_ns_ = trace::now_ns();
+  if (begin_ns_ == 0) begin_ns_ = call_time();
 }
 
 Watch::~Watch() {
-  const std::int64_t end_ns = trace::now_ns();
+  const std::int64_t end_ns = call_time();
   if (event_ != Tracer::kNone && g_tracer != nullptr) g_tracer->leave(event_, end_ns);
   if (listener_ != nullptr) listener_->took(arm_, end_ns - begin_ns_);
 }

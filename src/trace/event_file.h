@@ -15,7 +15,6 @@ namespace unisono::trace {
 /// there: a full disk is an error of the window, not a signal in a store. Not thread-safe.
 class EventFile {
  public:
-  static constexpr std::uint64_t kLost = ~std::uint64_t{0};
   static constexpr std::uint64_t kWindowBytes = std::uint64_t{1} << 20;
 
   /// The file must not exist yet. The error says what is wrong with it and does not name it.
@@ -26,15 +25,14 @@ class EventFile {
 
   /// Whether append will have room, which it may take a moment to make.
   bool has_room() { return used_ != end_ || advance(); }
-  /// The number of the event, or kLost when there is no room for another window; problem() says
-  /// why. About 15 ns, of which most is the share in a change of windows.
-  std::uint64_t append(const Event& event) {
+  /// The next event, all zeros, which has the number events() - 1 from now on. Null when there is
+  /// no room for another window; problem() says why.
+  Event* append() {
     if (!has_room()) [[unlikely]] {
       ++lost_;
-      return kLost;
+      return nullptr;
     }
-    window_[used_ - first_] = event;
-    return used_++;
+    return window_ + (used_++ - first_);
   }
 
   void set_end(std::uint64_t number, std::int64_t end_ns) {

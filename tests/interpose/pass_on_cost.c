@@ -1,7 +1,8 @@
 /* What it costs that a call goes through Unisono to the MPI library: a collective of one rank by
  * its own name and by its PMPI name, which is not interposed.
  *
- *   pass_on_cost              medians of both in ns, alternating, with the quartiles
+ *   pass_on_cost              medians of both in ns, alternating, with the quartiles and the mean;
+ *                             with UNISONO_TRACE=DIR (256 MB) what tracing costs
  *   pass_on_cost MPI|PMPI N   N calls and nothing else, for counting instructions */
 #define _POSIX_C_SOURCE 200809L
 #include <mpi.h>
@@ -52,10 +53,12 @@ static void measure(const char* name, void (*calls)(int, long)) {
     differences[i] = times[0][i] - times[1][i];
   }
   for (int k = 0; k < 2; ++k) qsort(times[k], BATCHES, sizeof(double), ascending);
+  double mean = 0;
+  for (int i = 0; i < BATCHES; ++i) mean += differences[i] / BATCHES;
   qsort(differences, BATCHES, sizeof(double), ascending);
-  printf("%-10s %9.1f %9.1f %9.1f   (%.1f .. %.1f)\n", name, times[1][BATCHES / 2],
+  printf("%-10s %9.1f %9.1f %9.1f   (%.1f .. %.1f)   %.1f\n", name, times[1][BATCHES / 2],
          times[0][BATCHES / 2], differences[BATCHES / 2], differences[BATCHES / 4],
-         differences[3 * BATCHES / 4]);
+         differences[3 * BATCHES / 4], mean);
 }
 
 int main(int argc, char** argv) {
@@ -63,7 +66,7 @@ int main(int argc, char** argv) {
   if (argc == 3) {
     barriers(strcmp(argv[1], "PMPI") == 0, atol(argv[2]));
   } else {
-    printf("# ns per call  PMPI_       MPI_      more   (quartiles)\n");
+    printf("# ns per call  PMPI_       MPI_      more   (quartiles)   mean\n");
     measure("Barrier", barriers);
     measure("Allreduce", allreduces);
   }

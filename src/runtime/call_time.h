@@ -1,0 +1,18 @@
+// When calls begin and end.
+#pragma once
+#include <cstdint>
+
+#include "runtime/threads.h"
+#include "trace/clock.h"
+#include "trace/fast_clock.h"
+
+namespace unisono {
+
+extern constinit trace::FastClock g_call_clock;  ///< where one thread calls at a time
+
+/// CLOCK_MONOTONIC.
+inline std::int64_t call_time() {
+  return g_several_threads ? trace::now_ns() : g_call_clock.now_ns();
+}
+
+}  // namespace unisono
