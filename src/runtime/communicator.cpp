@@ -1,12 +1,15 @@
 #include "runtime/communicator.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <numeric>
 #include <utility>
 #include <vector>
+
+#include "runtime/online.h"
 
 namespace unisono {
 
@@ -22,6 +25,12 @@ unsigned g_tag_slots = 1;
 std::size_t g_plan_cache_bytes = 0;
 std::atomic<std::size_t> g_plan_bytes{0};  // of all communicators
 
+/// The private duplicate of a communicator that was freed while times were on their way.
+struct Lingering {
+  MPI_Comm own;
+  std::unique_ptr<Online> online;
+};
+
 /// All states, by age: freeing is collective, and ranks that share communicators have met them in
 /// this order.
 struct Registry {
@@ -29,6 +38,7 @@ struct Registry {
   std::map<unsigned long, Communicator*> states;
   unsigned long made = 0;
   std::size_t own = 0;
+  std::vector<Lingering> lingering;
   std::vector<int> nodes;  // of the ranks of MPI_COMM_WORLD, or empty; constant after the start
 };
 
@@ -53,20 +63,43 @@ int count_nodes(std::vector<int> ranks) {
   return static_cast<int>(std::unique(ranks.begin(), ranks.end()) - ranks.begin());
 }
 
+void give_room(int communicators) {
+  Registry& all = registry();
+  const std::lock_guard lock(all.mutex);
+  all.own -= static_cast<std::size_t>(communicators);
+}
+
+/// Frees the duplicates whose times have come; or all, and waits. Not under the mutex: in
+/// MPI_Comm_free it is taken within the MPI library's own locks.
+void free_lingering(bool wait) {
+  Registry& all = registry();
+  std::vector<Lingering> lingering, kept;
+  {
+    const std::lock_guard lock(all.mutex);
+    lingering.swap(all.lingering);
+  }
+  for (Lingering& one : lingering) {
+    if (!wait && !one.online->is_over()) {
+      kept.push_back(std::move(one));
+      continue;
+    }
+    one.online->complete();
+    PMPI_Comm_free(&one.own);
+    give_room(1);
+  }
+  const std::lock_guard lock(all.mutex);
+  std::move(kept.begin(), kept.end(), std::back_inserter(all.lingering));
+}
+
 /// Takes so many communicators of the process's limit; false: there is no room for them.
 bool reserve(int communicators) {
+  free_lingering(false);
   Registry& all = registry();
   const std::lock_guard lock(all.mutex);
   const std::size_t wanted = all.own + static_cast<std::size_t>(communicators);
   if (wanted > kMostOwn) return false;
   all.own = wanted;
   return true;
-}
-
-void give_room(int communicators) {
-  Registry& all = registry();
-  const std::lock_guard lock(all.mutex);
-  all.own -= static_cast<std::size_t>(communicators);
 }
 
 constinit thread_local LastCommunicator t_last_communicator{};
@@ -150,12 +183,28 @@ void forget_reaches() {
   }
 }
 
+Online& Communicator::online() {
+  if (online_ == nullptr) online_ = std::make_unique<Online>();
+  return *online_;
+}
+
 void Communicator::free_own() {
   if (own_ == MPI_COMM_NULL) return;
+  give_room(groups_.count());
+  groups_.free();
+  if (online_ != nullptr) online_->record(*this);
+  // Other threads may wait meanwhile for what the MPI library holds while it deletes attributes,
+  // and other ranks for them.
+  if (online_ != nullptr && g_several_threads && !online_->is_over()) {
+    Registry& all = registry();
+    const std::lock_guard lock(all.mutex);
+    all.lingering.push_back({std::exchange(own_, MPI_COMM_NULL), std::move(online_)});
+    return;
+  }
+  if (online_ != nullptr) online_->complete();
   PMPI_Comm_free(&own_);
   own_ = MPI_COMM_NULL;
-  give_room(1 + groups_.count());
-  groups_.free();
+  give_room(1);
 }
 
 bool Communicator::all_agree(bool own_answer) const {
@@ -227,6 +276,7 @@ void stop_communicators() {
     for (const auto& [age, state] : all.states) states.push_back(state);
   }
   for (Communicator* state : states) state->free_own();
+  free_lingering(true);
   PMPI_Comm_free_keyval(&g_keyval);
   PMPI_Group_free(&g_world);
 }

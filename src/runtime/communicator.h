@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <utility>
@@ -22,6 +23,7 @@
 namespace unisono {
 
 class Communicator;
+class Online;
 
 /// Programs call many collectives in a row on one communicator: this saves the look-up.
 struct LastCommunicator {
@@ -81,6 +83,9 @@ class Communicator {
 
   TracedCommunicator& traced() { return traced_; }
 
+  /// What is learned here; made at the first request.
+  Online& online();
+
   PlanCache& plans() { return plans_; }
   Execution& execution() { return execution_; }
   /// Memory for the key of a plan, used again by every call.
@@ -114,6 +119,7 @@ class Communicator {
   MPI_Comm own_ = MPI_COMM_NULL;
   bool asked_ = false;  // own() has been decided
   Groups groups_;
+  std::unique_ptr<Online> online_;
   std::map<const Composition*, bool> lines_made_;
   unsigned sequence_ = 0;
   TracedCommunicator traced_;

@@ -13,6 +13,7 @@
 #include "base/size.h"
 #include "runtime/collective.h"
 #include "runtime/node.h"
+#include "runtime/online.h"
 #include "runtime/operation.h"
 #include "runtime/prepared.h"
 #include "runtime/threads.h"
@@ -32,7 +33,8 @@ unsigned long long environment_hash() {
   std::uint64_t hash = kHashStart;
   for (const Variable& v : kVariables) {
     if (v.name == "UNISONO_LOG" || v.name == "UNISONO_WAIT" || v.name == "UNISONO_PLAN_CACHE")
-      continue;                                 // a rank's own affair
+      continue;                                     // a rank's own affair
+    if (v.name == "UNISONO_ONLINE_SAVE") continue;  // rank 0's
     if (v.name == "UNISONO_PROFILE") continue;  // what is in the file counts, see profile_hash()
     hash = fnv1a(std::string(v.name) + "=" + variable(v.name) + "\n", hash);
   }
@@ -158,8 +160,20 @@ void Engine::read_environment(const Result<std::string>& profile) {
     complain("UNISONO_LOG=" + log + ": no such kind; valid is decision; nothing is logged");
 
   const bool profiled = use_profile(profile, here);
+  select_online(here);
   start_communicators(cache ? static_cast<std::size_t>(*cache) : kStandardPlanCache,
-                      profiled ? nodes_of_ranks(MPI_COMM_WORLD) : std::vector<int>());
+                      profiled || online_ ? nodes_of_ranks(MPI_COMM_WORLD) : std::vector<int>());
+}
+
+void Engine::select_online(const Surroundings& here) {
+  const auto settings = start_online(here, wait_);
+  if (!settings)
+    complain("UNISONO_ONLINE=" + variable("UNISONO_ONLINE") + ": " + settings.error() +
+             "; nothing is selected online");
+  selector_.leave_online(online_collectives());
+  online_ = online_collectives() != 0;
+  if (!online_ && !variable("UNISONO_ONLINE_SAVE").empty())
+    complain("UNISONO_ONLINE_SAVE: UNISONO_ONLINE is not set: nothing will be learned or saved");
 }
 
 void Engine::stop() {
@@ -170,6 +184,10 @@ void Engine::stop() {
   tracer_.reset();
   stop_communicators();
   stop_datatypes();
+  if (!first_rank_ || !online_) return;
+  if (log_decisions_)
+    for (const std::string& line : online_report()) say(line);
+  if (const auto error = save_online()) say(*error);
 }
 
 Result<Spec> Engine::force(Collective collective, std::string_view spec) {
@@ -199,7 +217,11 @@ std::optional<int> Engine::decide_and_run(const Call& call, const Look& look, Wa
     PMPI_Op_commutative(call.op, &commutative);
     facts.commutative = commutative != 0;
   }
-  const Choice choice = selector_.choose(facts);
+  Choice choice = selector_.choose(facts);
+  if (watch != nullptr && selector_.is_online(facts))
+    if (const auto arm =
+            communicator->online().choose(*communicator, facts, call.root, choice, *watch))
+      choice = *arm;
   if ((log_decisions_ && communicator->rank() == 0) || (choice.unmet != nullptr && first_rank_))
     report(*communicator, facts, choice);
   if (choice.algorithm == nullptr || communicator->own() == MPI_COMM_NULL) return std::nullopt;

@@ -33,13 +33,14 @@ class Engine {
   /// The collectives of which run() might do anything.
   CollectiveSet candidates() const { return active_ ? selector_.candidates() : 0; }
   /// Whether every call is to be watched, whatever becomes of it.
-  bool is_watching() const { return tracer_ != nullptr; }
+  bool is_watching() const { return tracer_ != nullptr || online_; }
 
   /// Calls that run() ran; g_left_calls are the others.
   unsigned long long own_calls() const { return own_.load(std::memory_order_relaxed); }
 
  private:
   void read_environment(const Result<std::string>& profile);
+  void select_online(const Surroundings& here);
   bool use_profile(const Result<std::string>& text, const Surroundings& here);
   std::optional<int> decide_and_run(const Call& call, const Look& look, Watch* watch);
   bool prepare_lines(Communicator& communicator, const Facts& facts, const Choice& choice);
@@ -50,6 +51,7 @@ class Engine {
 
   bool started_ = false;  // communicators and datatypes are known
   bool active_ = false;   // and calls may be run
+  bool online_ = false;   // some collectives are selected online
   bool log_decisions_ = false;
   bool first_rank_ = false;  // of MPI_COMM_WORLD: the one that speaks for all
   WaitMode wait_ = WaitMode::spin;

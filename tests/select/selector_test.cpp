@@ -55,5 +55,22 @@ TEST(Selector, KnowsNothingOfOtherNetworks) {
   for (const double rate : {0.0, 10e6, 1e9, 10e9}) EXPECT_FALSE(is_like_measured_ethernet(rate));
 }
 
+TEST(Selector, OnlineIsWhatIsNeitherForcedNorInTheProfile) {
+  Selector selector("mpich", Place::elsewhere);
+  selector.leave_online(set_of(Collective::bcast, Collective::barrier));
+  ASSERT_TRUE(selector.force(Collective::barrier, "native"));
+  selector.use({{Collective::bcast, 4, 1, 100, 200, *parse_spec(Collective::bcast, "native")}},
+               "p");
+  EXPECT_TRUE(selector.is_online({Collective::bcast, 4, 99}));
+  EXPECT_TRUE(selector.covers({Collective::bcast, 4, 99}));
+  EXPECT_FALSE(selector.is_online({Collective::bcast, 4, 100}));
+  EXPECT_FALSE(selector.covers({Collective::bcast, 4, 100}));
+  EXPECT_FALSE(selector.is_online({Collective::barrier, 4, 0}));
+  EXPECT_FALSE(selector.is_online({Collective::reduce, 4, 99}));
+  EXPECT_EQ(selector.candidates(), set_of(Collective::bcast));
+  EXPECT_TRUE(selector.reach(Collective::bcast, 4, 1).holds(Count{1} << 40));
+  EXPECT_FALSE(selector.reach(Collective::barrier, 4, 1).holds(0));
+}
+
 }  // namespace
 }  // namespace unisono

@@ -1,0 +1,166 @@
+#include "runtime/online.h"
+
+#include <algorithm>
+#include <ctime>
+#include <mutex>
+#include <utility>
+
+#include "base/config.h"
+#include "base/file.h"
+#include "runtime/communicator.h"
+#include "select/online/arms.h"
+#include "select/online/learned.h"
+#include "trace/clock.h"
+
+namespace unisono {
+
+namespace {
+
+// Communicators that serve a few calls are not worth a duplicate.
+constexpr int kCallsBefore = 8;
+// A program that calls with ever new sizes would learn nothing and keep it all.
+constexpr std::size_t kMostKinds = 128;
+
+struct Job {
+  OnlineSettings settings;
+  bool reproducible = false;
+  Surroundings here;
+  WaitMode wait = WaitMode::yield;
+  std::mutex mutex;
+  Ledger ledger;
+};
+
+// Never destroyed: a program may finalize MPI in its own exit handlers, after ours.
+Job& job() {
+  static Job& only = *new Job;
+  return only;
+}
+
+// Not PMPI_Wait: MPICH spins in it, also when ranks share a core.
+void wait_for(MPI_Request& request) {
+  Waiter waiter(job().wait);
+  int done = 0;
+  while (PMPI_Test(&request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done == 0)
+    waiter.nothing_came();
+}
+
+}  // namespace
+
+Online::Kind* Online::kind_of(const Communicator& communicator, const Facts& facts, int root,
+                              const Choice& standard) {
+  const OnlineKey key = online_key(facts, root);
+  if (const auto known = kinds_.find(key); known != kinds_.end()) return known->second.get();
+  if (kinds_.size() >= kMostKinds) return nullptr;
+  auto& kind = kinds_[key];
+  auto arms = online_arms(facts, standard);
+  if (arms.size() < 2 || !is_worth_learning(job().settings, facts)) return nullptr;
+  const auto seed = seed_of(key) * 1000003U + static_cast<std::uint64_t>(communicator.size());
+  auto policy = make_policy(job().settings, static_cast<int>(arms.size()), seed);
+  kind.reset(new Kind{std::move(arms), Learner(std::move(policy)), facts.bytes, {}, {}});
+  return kind.get();
+}
+
+std::optional<Choice> Online::choose(Communicator& communicator, const Facts& facts, int root,
+                                     const Choice& standard, Watch& watch) {
+  if (off_ || (calls_ < kCallsBefore && ++calls_ < kCallsBefore)) return std::nullopt;
+  own_ = communicator.own();
+  off_ = own_ == MPI_COMM_NULL;
+  if (off_) return std::nullopt;
+  Kind* kind = kind_of(communicator, facts, root, standard);
+  if (kind == nullptr) return std::nullopt;
+  if (kind->learner.needs_summaries()) {
+    wait_for(kind->under_way);
+    kind->learner.learn(kind->shared, communicator.size());
+  }
+  const int arm = kind->learner.arm();
+  const Spec& spec = kind->arms[static_cast<std::size_t>(arm)];
+  current_ = kind;
+  watch.tell(*this, arm);
+  waited_ = trace::now_ns() - watch.begin_ns();
+  return Choice{spec.algorithm, spec.params, "online"};
+}
+
+// No memory is the end here: the other ranks will wait for this one's times.
+void Online::took(int /*arm*/, std::int64_t elapsed_ns) noexcept {
+  Kind& kind = *current_;
+  auto summary = kind.learner.note(elapsed_ns - waited_);
+  if (!summary) return;
+  kind.summary = std::move(*summary);
+  kind.shared.resize(kind.summary.size());
+  const MPI_Op op = kind.learner.policy().combine() == Combine::sum ? MPI_SUM : MPI_MAX;
+  PMPI_Iallreduce(kind.summary.data(), kind.shared.data(), static_cast<int>(kind.summary.size()),
+                  MPI_INT64_T, op, own_, &kind.under_way);
+}
+
+void Online::record(const Communicator& communicator) {
+  off_ = true;
+  for (const auto& [key, kind] : kinds_) {
+    if (kind == nullptr) continue;
+    const Policy& policy = kind->learner.policy();
+    Learned learned{.key = key,
+                    .ranks = communicator.size(),
+                    .nodes = communicator.nodes(),
+                    .bytes = kind->bytes,
+                    .account = kind->learner.account(),
+                    .choice = kind->arms[static_cast<std::size_t>(policy.leader())]};
+    for (std::size_t arm = 0; arm < kind->arms.size(); ++arm)
+      if (const ArmTimes times = policy.times(static_cast<int>(arm)); times.calls > 0)
+        learned.arms.push_back({kind->arms[arm], times});
+    learned.decided = policy.times(policy.leader()).calls > 1;
+    const std::lock_guard lock(job().mutex);
+    job().ledger.add(std::move(learned));
+  }
+}
+
+bool Online::is_over() {
+  int over = 1;
+  for (const auto& [key, kind] : kinds_)
+    if (over != 0 && kind != nullptr) PMPI_Test(&kind->under_way, &over, MPI_STATUS_IGNORE);
+  return over != 0;
+}
+
+void Online::complete() {
+  Waiter waiter(job().wait);
+  while (!is_over()) waiter.nothing_came();
+}
+
+Result<OnlineSettings> start_online(const Surroundings& here, WaitMode wait) {
+  job().here = here;
+  const std::string reproducible = variable("UNISONO_REPRODUCIBLE");
+  job().reproducible = !reproducible.empty() && reproducible != "0";
+  job().wait = wait;
+  auto settings = parse_online(variable("UNISONO_ONLINE"));
+  if (settings) job().settings = *settings;
+  return settings;
+}
+
+CollectiveSet online_collectives() {
+  if (std::holds_alternative<std::monostate>(job().settings)) return 0;
+  const CollectiveSet all = (CollectiveSet{1} << kCollectives) - 1;
+  return job().reproducible ? all & ~kReducing : all;
+}
+
+std::vector<std::string> online_report() {
+  std::vector<std::string> lines;
+  for (const Learned& learned : job().ledger.all()) lines.push_back("online: " + line_of(learned));
+  return lines;
+}
+
+std::optional<std::string> save_online() {
+  const std::string path = variable("UNISONO_ONLINE_SAVE");
+  if (path.empty() || online_collectives() == 0) return std::nullopt;
+  const std::string subject = "UNISONO_ONLINE_SAVE=" + path + ": ";
+  const auto& all = job().ledger.all();
+  if (std::none_of(all.begin(), all.end(), [](const Learned& one) { return one.decided; }))
+    return subject + "nothing was learned in so few calls; there is no file";
+  char created[32];
+  const std::time_t time = std::time(nullptr);
+  std::tm utc{};
+  gmtime_r(&time, &utc);
+  std::strftime(created, sizeof created, "%Y-%m-%dT%H:%M:%SZ", &utc);
+  const auto error = write_file(path, profile_text(job().ledger, job().here, created));
+  if (!error) return std::nullopt;
+  return subject + *error + "; what was learned is not saved";
+}
+
+}  // namespace unisono

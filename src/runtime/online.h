@@ -1,0 +1,71 @@
+// Online selection in a job: what is measured on a communicator, and how its ranks share it.
+#pragma once
+#include <mpi.h>
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/wait.h"
+#include "runtime/watch.h"
+#include "select/online/key.h"
+#include "select/online/learner.h"
+#include "select/online/settings.h"
+#include "select/selector.h"
+#include "select/surroundings.h"
+
+namespace unisono {
+
+/// The learners of one communicator, which only the thread that calls collectives on it touches.
+/// Every rank makes the same calls here in the same order, so that the nonblocking reductions by
+/// which they share their times match without anybody asking. None is waited for before the calls
+/// of a gap have passed, and all are over when the communicator is freed.
+class Online final : public Listener {
+ public:
+  Online() = default;
+  Online(const Online&) = delete;
+  Online& operator=(const Online&) = delete;
+
+  /// What runs the call that now begins; `standard` is what would without online selection.
+  /// Nothing: that, for nobody learns here. Collective over the communicator. `watch` tells when it
+  /// is over.
+  std::optional<Choice> choose(Communicator& communicator, const Facts& facts, int root,
+                               const Choice& standard, Watch& watch);
+  void took(int arm, std::int64_t elapsed_ns) noexcept override;
+  /// Keeps what has been learned, for the report; nothing is learned any more.
+  void record(const Communicator& communicator);
+  /// Whether nothing is under way any more; complete() waits until then.
+  bool is_over();
+  void complete();
+
+ private:
+  struct Kind {
+    std::vector<Spec> arms;
+    Learner learner;
+    Count bytes;  // of its first call
+    std::vector<Nanoseconds> summary, shared;
+    MPI_Request under_way = MPI_REQUEST_NULL;
+  };
+  Kind* kind_of(const Communicator& communicator, const Facts& facts, int root,
+                const Choice& standard);
+
+  std::map<OnlineKey, std::unique_ptr<Kind>> kinds_;  // null: nothing to choose from
+  Kind* current_ = nullptr;
+  MPI_Comm own_ = MPI_COMM_NULL;
+  Nanoseconds waited_ = 0;  // in choose(), within what the watch measures
+  int calls_ = 0;           // before it began
+  bool off_ = false;
+};
+
+/// Reads UNISONO_ONLINE and UNISONO_REPRODUCIBLE; the error is one line. Before any choose().
+Result<OnlineSettings> start_online(const Surroundings& here, WaitMode wait);
+/// The collectives in which there is something to learn.
+CollectiveSet online_collectives();
+/// After the last record(): a line for each kind of call, where this rank took part.
+std::vector<std::string> online_report();
+/// What UNISONO_ONLINE_SAVE asks for; the error is one line.
+std::optional<std::string> save_online();
+
+}  // namespace unisono

@@ -1,0 +1,120 @@
+"""UNISONO_ONLINE in real jobs: right results, the same decisions on all ranks (the program compares them),
+the report, and what is saved."""
+
+from __future__ import annotations
+
+import json
+import re
+import tempfile
+import unittest
+from pathlib import Path
+
+from environment_test import NATIVE, Case
+from launch import EXEC, PROGRAMS, mpiexec
+
+RULES = ("star:calls=4", "bandit")
+JOBS = (("mpich", 2, 60), ("openmpi", 2, 100), ("openmpi", 5, 100))  # flavour, ranks, rounds
+
+
+class OnlineCase(Case):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.file = Path(folder.name) / "learned.json"
+
+    def learn(
+        self, flavour: str, ranks: int, rounds: int, *options: str, **variables: str
+    ) -> tuple[int, int, list[str]]:
+        program = PROGRAMS / f"online_{flavour}"
+        done = mpiexec(flavour, ranks, EXEC, program, str(rounds), *options, timeout=120, **variables)
+        return self.result(done.returncode, done.stdout, done.stderr)
+
+
+class Learns(OnlineCase):
+    def test_all_ranks_decide_alike_and_results_are_right(self) -> None:
+        for flavour, ranks, rounds in JOBS:
+            for rule in RULES:
+                with self.subTest(flavour=flavour, ranks=ranks, rule=rule):
+                    own, native, lines = self.learn(flavour, ranks, rounds, UNISONO_ONLINE=rule)
+                    self.assertEqual(lines, [])
+                    self.assertGreater(own, 0)
+                    self.assertGreater(native, 0)
+
+    def test_two_threads_with_a_communicator_each(self) -> None:
+        for flavour, ranks, rounds in JOBS:
+            with self.subTest(flavour=flavour, ranks=ranks):
+                own, _, lines = self.learn(flavour, ranks, rounds, "threads", UNISONO_ONLINE="bandit")
+                self.assertEqual(lines, [])
+                self.assertGreater(own, 0)
+
+    def test_it_is_reported(self) -> None:
+        for rule in RULES:
+            with self.subTest(rule=rule):
+                _, _, lines = self.learn("openmpi", 2, 100, UNISONO_ONLINE=rule, UNISONO_LOG="decision")
+                said = "\n".join(lines)
+                self.assertRegex(
+                    said, r"online: allreduce of \S+ to \S+ on 2 ranks: .*; \d+ calls, .* lost to exploring"
+                )
+                self.assertRegex(said, r"alltoall of 2400B on 2 ranks: \S+ \(online\)")
+                # Of the collectives' calls, those that the program made.
+                calls = re.search(r"online: bcast .* root not 0: .*; (\d+) calls", said)
+                if rule == "bandit":  # STAR-MPI does not tune short broadcasts
+                    assert calls, said
+                    self.assertLessEqual(int(calls[1]), 50)
+
+    def test_reductions_keep_their_order_if_asked_to(self) -> None:
+        _, _, lines = self.learn(
+            "openmpi",
+            3,
+            60,
+            UNISONO_ONLINE="bandit",
+            UNISONO_REPRODUCIBLE="1",
+            UNISONO_ALLTOALL="native",
+            UNISONO_LOG="decision",
+        )
+        online = [line for line in lines if "online" in line]
+        self.assertTrue(any("allgather" in line for line in online), lines)
+        self.assertFalse(any("reduce" in line for line in online), online)
+
+    def test_what_is_forced_comes_first(self) -> None:
+        own, _, lines = self.learn("openmpi", 2, 50, UNISONO_ONLINE="bandit", **NATIVE)
+        self.assertEqual((own, lines), (0, []))
+
+
+class Saves(OnlineCase):
+    def test_a_profile_that_the_next_job_uses(self) -> None:
+        for flavour in ("mpich", "openmpi"):
+            with self.subTest(flavour=flavour):
+                where = {"UNISONO_ONLINE_SAVE": str(self.file)}
+                _, _, lines = self.learn(flavour, 2, 100, UNISONO_ONLINE="bandit", **where)
+                self.assertEqual(lines, [])
+                cells = json.loads(self.file.read_text())["environments"][0]["cells"]
+                learned = {cell["collective"] for cell in cells}
+                self.assertLessEqual({"allreduce", "bcast", "alltoall", "allgather", "barrier"}, learned)
+                self.assertEqual([path.name for path in self.file.parent.iterdir()], ["learned.json"])
+                using = {"UNISONO_PROFILE": str(self.file), "UNISONO_LOG": "decision"}
+                _, _, lines = self.learn(flavour, 2, 10, **using)
+                self.assertRegex("\n".join(lines), rf"{len(cells)} cells hold here, for 2 ranks on 1 node")
+
+    def test_where_it_cannot(self) -> None:
+        where = str(self.file.parent / "missing" / "learned.json")
+        _, _, lines = self.learn("openmpi", 2, 50, UNISONO_ONLINE="bandit", UNISONO_ONLINE_SAVE=where)
+        self.one_line(lines, "UNISONO_ONLINE_SAVE", "No such file", "not saved")
+
+    def test_nothing_to_save(self) -> None:
+        _, _, lines = self.learn("openmpi", 2, 5, UNISONO_ONLINE_SAVE=str(self.file))
+        self.one_line(lines, "UNISONO_ONLINE_SAVE", "UNISONO_ONLINE is not set")
+        self.assertFalse(self.file.exists())
+
+
+class Values(OnlineCase):
+    def test_what_is_wrong(self) -> None:
+        for value in ("stars", "bandit:budget=200%"):
+            with self.subTest(value=value):
+                own, _, lines = self.learn("openmpi", 2, 20, UNISONO_ONLINE=value, **NATIVE)
+                self.one_line(lines, f"UNISONO_ONLINE={value}", "valid: off, star", "bandit")
+                self.assertEqual(own, 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
