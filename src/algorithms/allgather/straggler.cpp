@@ -1,9 +1,9 @@
 // Straggler: the early ranks allgather among themselves while they wait; the late one, on arrival,
 // spreads its block on a binomial tree and receives all others from one rank at once.
-// Rounds q + max(2, q), bytes (p - 1) b per rank. After the last arrival the late rank has (p - 1)
-// b to receive, which is the bound, and all others are done after q rounds of b, where a ring keeps
-// everyone for p - 1. Of several late ranks the very last counts. Scratch: all blocks but the last
-// on ranks where they do not adjoin. Any p, any counts. Right whoever is late.
+// Rounds q + max(2, q), bytes (p - 1) b per rank. After the last arrival the late rank receives
+// (p - 1) b, the bound, and all others are done after q rounds of b; a ring keeps everyone for
+// p - 1. Of several late ranks the very last counts. Scratch: all blocks but the last, on ranks
+// where they do not adjoin. Any p, any counts. Right whoever is late.
 // Source: own; the early group as in StragglAR, arXiv 2505.23523 (2025).
 #include "algorithms/algorithms.h"
 #include "patterns/arrival.h"

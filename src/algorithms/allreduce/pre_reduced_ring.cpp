@@ -1,12 +1,12 @@
 // Pre-reduced ring: the early ranks are through with the reducing half of the ring when the late
 // ones arrive; these add their parts, and the sums go once round the ring of all ranks.
-// Rounds e - 1 + n + 2 p, bytes 3 m per rank for e early ranks; after the last arrival about n + n
-// / e + p rounds of m / n are left, next to 2 (p - 1) of m / p of a ring: long vectors. The sums go
-// from the latest to the earliest, so that a rank has handed over its block before those come that
-// it is to pass on. Scratch: two blocks. Commutative operations (the order is cyclic, then that of
-// arrival), any p. Right whoever is late. One rank has the sum, so that all get the same bits.
-// Source: after the idea of Proficz, Improving All-reduce Collective Operations for Imbalanced
-// Process Arrival Patterns (2018), "pre-reduced ring"; the steps are our own.
+// Rounds e - 1 + n + 2 p, bytes 3 m per rank for e early ranks; after the last arrival about
+// n + n / e + p rounds of m / n are left, next to 2 (p - 1) of m / p of a ring. The sums go from
+// the latest to the earliest: a rank has handed over its block before those come that it passes on.
+// Scratch: two blocks. Commutative operations (the order is cyclic, then that of arrival), any p.
+// Right whoever is late. One rank has the sum: the same bits for all. Source: after the idea of
+// Proficz, Improving All-reduce Collective Operations for Imbalanced Process Arrival Patterns
+// (2018), "pre-reduced ring"; the steps are our own.
 #include "algorithms/algorithms.h"
 #include "patterns/arrival.h"
 #include "patterns/phases.h"

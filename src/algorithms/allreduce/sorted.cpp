@@ -1,11 +1,11 @@
 // Sorted: a chain in the predicted order of arrival brings the sum to the last rank, and a chain
-// from there, the earliest first, takes it to everyone. Rounds 2 (p - 1) + 2 n, bytes 2 m per rank;
-// after the last arrival n + p - 1 rounds of m / n are left: m instead of the 2 m of a ring, long
-// vectors. The rank before the last, which sends it the sum, is the end of the second chain and
-// sends nothing there. Scratch: in place, `window` segments. Commutative operations (the order is
-// that of arrival), any p. Right whoever is late. One rank has the sum, so that all get the same
-// bits. Source: Proficz, Improving All-reduce Collective Operations for Imbalanced Process Arrival
-// Patterns (2018), "sorted linear tree".
+// from there, the earliest first, takes it to everyone.
+// Rounds 2 (p - 1) + 2 n, bytes 2 m per rank; after the last arrival n + p - 1 rounds of m / n are
+// left: m instead of the 2 m of a ring, for long vectors. The rank before the last is the end of
+// the second chain, for it is busy sending the sum. Scratch: in place, `window` segments.
+// Commutative operations (the order is that of arrival), any p. Right whoever is late. One rank has
+// the sum: the same bits for all. Source: Proficz, Improving All-reduce Collective Operations for
+// Imbalanced Process Arrival Patterns (2018), "sorted linear tree".
 #include "algorithms/algorithms.h"
 #include "patterns/arrival.h"
 

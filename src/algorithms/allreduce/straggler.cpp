@@ -1,11 +1,12 @@
 // Straggler: the early ranks reduce-scatter while they wait and bring the sum of each block to a
 // rank that will have nothing else to send when it is needed; the late ranks add their parts, and
-// the last broadcasts a block on a circulant graph while it receives the next. Rounds 2 q + e for e
-// early ranks (p - 1 of them usually) before, bytes about 2 m per rank. After the last arrival
-// about e + q rounds of m / e are left, m (1 + q / e), next to the bound m and to 2 m of a ring.
-// Scratch: 3/4 of a vector. Commutative operations (the order is that of arrival), any p. Right
-// whoever is late. One rank has the sum, so that all get the same bits. Source: own; early
-// reduce-scatter as in StragglAR, arXiv 2505.23523 (2025), broadcast: Traeff 2022.
+// the last broadcasts a block on a circulant graph while it receives the next.
+// Rounds 3 q + e for e early ranks (p - 1 of them usually), bytes about 2 m per rank. After the
+// last arrival e + q rounds of m / e are left (up to e / 3 more, as counted without planning),
+// next to the bound m and to 2 m of a ring. Scratch: 3/4 of a vector. Commutative operations (the
+// order is that of arrival), any p. Right whoever is late. One rank has the sum: the same bits for
+// all. Source: own; early reduce-scatter as in StragglAR, arXiv 2505.23523 (2025), broadcast:
+// Traeff 2022.
 #include "algorithms/algorithms.h"
 #include "patterns/arrival.h"
 #include "patterns/circulant.h"
