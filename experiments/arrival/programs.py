@@ -92,20 +92,21 @@ def programs(ranks: int, scale: float) -> dict[str, Program]:
     def often(iterations: int) -> str:
         return str(max(2, round(iterations * scale)))
 
-    # The least multiple of the ranks that is not smaller.
-    side = -(-256 // ranks) * ranks
-    plane = max(32, 1 << (ranks - 1).bit_length())
-    box = ("--box", "32", "32", str(plane))
+    def multiple(least: int) -> str:
+        return str(-(-least // ranks) * ranks)
+
     found = [
-        app("ft", "a diffusion equation by 3-D FFTs", *box, "--iterations", often(300)),
-        app("fft2d", "2-D FFTs", "--n", str(side), "--iterations", often(300)),
-        app("transpose", "a matrix transposed", "--n", str(side), "--iterations", often(300)),
-        app("sweep", "hydrodynamics by 1-D sweeps", "--n", str(side // 2), "--steps", often(150)),
+        app("fft2d", "2-D FFTs", "--n", multiple(256), "--iterations", often(300)),
+        app("transpose", "a matrix transposed", "--n", multiple(256), "--iterations", often(300)),
+        app("sweep", "hydrodynamics by 1-D sweeps", "--n", multiple(128), "--steps", often(150)),
         app("is", "integers sorted by buckets", "--keys", "65536", "--iterations", often(300)),
         app("nbody", "gravitation of N bodies", "--n", "800", "--steps", often(300)),
         lammps("lammps-copper", "molecular dynamics, copper", int(often(300))),
         lammps("lammps-melt", "molecular dynamics, a melt", int(often(300))),
     ]
+    if ranks & (ranks - 1) == 0:  # its box has powers of two
+        box = ("--box", "32", "32", str(max(32, ranks)))
+        found.insert(0, app("ft", "a diffusion equation by 3-D FFTs", *box, "--iterations", often(300)))
     return {program.name: program for program in found if program is not None}
 
 

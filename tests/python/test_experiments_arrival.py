@@ -242,6 +242,11 @@ def test_what_lammps_says(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
     assert "no LAMMPS here: scripts/fetch_lammps.sh" in capsys.readouterr().out
     with pytest.raises(UnisonoError, match="--programs gone: valid are ft, fft2d"):
         programs.chosen("gone", 4, 1)
+    for ranks in range(2, 20):  # sizes that fit
+        own = {one.name: one.command("mpich") for one in programs.chosen("", ranks, 1)}
+        assert ("ft" in own) == (ranks in (2, 4, 8, 16))
+        for name in ("fft2d", "transpose", "sweep"):
+            assert int(own[name][own[name].index("--n") + 1]) % ranks == 0
 
 
 # --- short runs -----------------------------------------------------------------------------------
