@@ -1,0 +1,131 @@
+// A program whose collectives are counted, for traced_test.py: every rank says how many it has
+// made.
+//
+//   mpiexec -n P traced {all | many | long | threads | fork | abort | kill | exit}
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <thread>
+#include <vector>
+
+#include "check.h"
+
+namespace {
+
+using conformance::rank_in;
+using conformance::size_of;
+
+std::atomic<int> g_calls{0};
+
+/// Each collective once, with blocks of two ints, and in place where that goes. For the
+/// inter-communicator: without those that it has not.
+void collectives(MPI_Comm comm) {
+  int inter = 0, others = 0;
+  MPI_Comm_test_inter(comm, &inter);
+  (inter != 0 ? MPI_Comm_remote_size : MPI_Comm_size)(comm, &others);
+  const auto p = static_cast<std::size_t>(others);
+  std::vector<int> in(2 * p + 2, 1), out(2 * p + 2), counts(p, 2), displs(p);
+  for (std::size_t i = 0; i < p; ++i) displs[i] = static_cast<int>(2 * i);
+  MPI_Barrier(comm);
+  MPI_Allreduce(in.data(), out.data(), 2, MPI_INT, MPI_SUM, comm);
+  MPI_Allgather(in.data(), 2, MPI_INT, out.data(), 2, MPI_INT, comm);
+  MPI_Allgatherv(in.data(), 2, MPI_INT, out.data(), counts.data(), displs.data(), MPI_INT, comm);
+  MPI_Alltoall(in.data(), 2, MPI_INT, out.data(), 2, MPI_INT, comm);
+  MPI_Alltoallv(in.data(), counts.data(), displs.data(), MPI_INT, out.data(), counts.data(),
+                displs.data(), MPI_INT, comm);
+  g_calls += 6;
+  if (inter != 0) return;
+  MPI_Bcast(out.data(), 2, MPI_INT, 0, comm);
+  MPI_Gather(in.data(), 2, MPI_INT, out.data(), 2, MPI_INT, 0, comm);
+  MPI_Scatter(in.data(), 2, MPI_INT, out.data(), 2, MPI_INT, 0, comm);
+  MPI_Reduce(in.data(), out.data(), 2, MPI_INT, MPI_SUM, others - 1, comm);
+  MPI_Allreduce(MPI_IN_PLACE, out.data(), 2, MPI_INT, MPI_SUM, comm);
+  MPI_Scan(in.data(), out.data(), 2, MPI_INT, MPI_SUM, comm);
+  MPI_Reduce_scatter_block(in.data(), out.data(), 2, MPI_INT, MPI_SUM, comm);
+  g_calls += 7;
+}
+
+void all() {
+  MPI_Comm half, copy, inter;
+  const int rank = rank_in(MPI_COMM_WORLD);
+  MPI_Comm_split(MPI_COMM_WORLD, rank % 2, 0, &half);
+  MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+  MPI_Comm_set_name(half, rank % 2 == 0 ? "even \"half\"" : "odd half");
+  MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - rank % 2, 3, &inter);
+  for (MPI_Comm comm : {MPI_COMM_WORLD, half, copy, inter, MPI_COMM_SELF, copy}) collectives(comm);
+  for (MPI_Comm* comm : {&inter, &copy, &half}) MPI_Comm_free(comm);
+}
+
+void many() {
+  for (int i = 0; i < 2000; ++i, ++g_calls) {
+    MPI_Comm comm;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Barrier(comm);
+    MPI_Comm_free(&comm);
+  }
+}
+
+void long_run() {
+  for (int i = 0; i < 40000; ++i, ++g_calls) MPI_Barrier(MPI_COMM_SELF);
+}
+
+void threads() {
+  std::vector<std::thread> all;
+  for (int t = 0; t < 4; ++t) {
+    MPI_Comm comm;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    all.emplace_back([comm] {
+      for (int i = 0; i < 300; ++i, ++g_calls) {
+        int value = i, sum = 0;
+        MPI_Allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, comm);
+        CHECK(sum == i * size_of(comm));
+      }
+    });
+  }
+  for (std::thread& thread : all) thread.join();
+}
+
+/// The child's calls are not the rank's.
+void forked() {
+  const pid_t child = fork();
+  if (child == 0) {
+    MPI_Barrier(MPI_COMM_SELF);
+    _exit(0);
+  }
+  waitpid(child, nullptr, 0);
+  collectives(MPI_COMM_WORLD);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string way = argc > 1 ? argv[1] : "all";
+  int provided = 0;
+  MPI_Init_thread(&argc, &argv, way == "threads" ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE,
+                  &provided);
+  CHECK(way != "threads" || provided == MPI_THREAD_MULTIPLE);
+  const int rank = rank_in(MPI_COMM_WORLD);
+  if (way == "threads")
+    threads();
+  else if (way == "many")
+    many();
+  else if (way == "long")
+    long_run();
+  else if (way == "fork")
+    forked();
+  else
+    all();
+  std::printf("rank %d made %d calls\n", rank, g_calls.load());
+  std::fflush(stdout);
+  if (way == "exit") return 0;  // without MPI_Finalize
+  if (way == "abort" || way == "kill") {
+    if (rank == 0) usleep(500000);  // the others wait in the barrier by then
+    if (rank == 0 && way == "abort") MPI_Abort(MPI_COMM_WORLD, 17);
+    if (rank == 0) raise(SIGKILL);
+    MPI_Barrier(MPI_COMM_WORLD);  // never left
+  }
+  MPI_Finalize();
+  return 0;
+}
