@@ -7,10 +7,11 @@
 
 #include "base/config.h"
 #include "base/file.h"
+#include "runtime/call_time.h"
 #include "runtime/communicator.h"
+#include "runtime/messages.h"
 #include "select/online/arms.h"
 #include "select/online/learned.h"
-#include "trace/clock.h"
 
 namespace unisono {
 
@@ -20,6 +21,9 @@ namespace {
 constexpr int kCallsBefore = 8;
 // A program that calls with ever new sizes would learn nothing and keep it all.
 constexpr std::size_t kMostKinds = 128;
+
+// The time of every rank is shared where an arm wants it, so many at most.
+constexpr int kMostPredicted = 128;
 
 struct Job {
   OnlineSettings settings;
@@ -38,6 +42,10 @@ Job& job() {
 
 // Not PMPI_Wait: MPICH spins in it, also when ranks share a core.
 void wait_for(MPI_Request& request) {
+  if (kWaitsInMpi) {
+    PMPI_Wait(&request, MPI_STATUS_IGNORE);
+    return;
+  }
   Waiter waiter(job().wait);
   int done = 0;
   while (PMPI_Test(&request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done == 0)
@@ -56,7 +64,11 @@ Online::Kind* Online::kind_of(const Communicator& communicator, const Facts& fac
   if (arms.size() < 2 || !is_worth_learning(job().settings, facts)) return nullptr;
   const auto seed = seed_of(key) * 1000003U + static_cast<std::uint64_t>(communicator.size());
   auto policy = make_policy(job().settings, static_cast<int>(arms.size()), seed);
-  kind.reset(new Kind{std::move(arms), Learner(std::move(policy)), facts.bytes, {}, {}});
+  const bool predicts = communicator.size() <= kMostPredicted &&
+                        std::any_of(arms.begin(), arms.end(), [](const Spec& arm) {
+                          return !arm.is_native() && (arm.algorithm->restrictions & kPredicts) != 0;
+                        });
+  kind.reset(new Kind{std::move(arms), Learner(std::move(policy)), facts.bytes, predicts, {}});
   return kind.get();
 }
 
@@ -64,28 +76,55 @@ std::optional<Choice> Online::choose(Communicator& communicator, const Facts& fa
                                      const Choice& standard, Watch& watch) {
   if (off_ || (calls_ < kCallsBefore && ++calls_ < kCallsBefore)) return std::nullopt;
   own_ = communicator.own();
+  rank_ = communicator.rank();
+  size_ = communicator.size();
   off_ = own_ == MPI_COMM_NULL;
   if (off_) return std::nullopt;
   Kind* kind = kind_of(communicator, facts, root, standard);
   if (kind == nullptr) return std::nullopt;
   if (kind->learner.needs_summaries()) {
     wait_for(kind->under_way);
-    kind->learner.learn(kind->shared, communicator.size());
+    learn(*kind, communicator.size());
   }
   const int arm = kind->learner.arm();
-  const Spec& spec = kind->arms[static_cast<std::size_t>(arm)];
+  const Spec spec = arm_of(*kind, arm);
   current_ = kind;
   watch.tell(*this, arm);
-  waited_ = trace::now_ns() - watch.begin_ns();
+  waited_ = call_time() - watch.begin_ns();
   return Choice{spec.algorithm, spec.params, "online"};
+}
+
+// The times of the ranks come after the summary.
+void Online::learn(Kind& kind, int ranks) {
+  const std::span<const Nanoseconds> shared = kind.shared;
+  const std::size_t times = kind.predicts ? static_cast<std::size_t>(ranks) : 0;
+  if (kind.predicts) kind.lateness.learn(shared.last(times));
+  kind.learner.learn(shared.first(shared.size() - times), ranks);
+}
+
+Spec Online::arm_of(const Kind& kind, int arm) {
+  Spec spec = kind.arms[static_cast<std::size_t>(arm)];
+  if (!spec.is_native() && (spec.algorithm->restrictions & kPredicts) != 0)
+    spec.params.late = kind.lateness.predicted();
+  return spec;
 }
 
 // No memory is the end here: the other ranks will wait for this one's times.
 void Online::took(int /*arm*/, std::int64_t elapsed_ns) noexcept {
   Kind& kind = *current_;
-  auto summary = kind.learner.note(elapsed_ns - waited_);
+  const Nanoseconds elapsed = elapsed_ns - waited_;
+  kind.in_calls += elapsed;
+  ++kind.calls;
+  auto summary = kind.learner.note(elapsed);
   if (!summary) return;
   kind.summary = std::move(*summary);
+  if (kind.predicts) {
+    // Zeros of the others: sum and maximum are this rank's time.
+    const std::size_t first = kind.summary.size();
+    kind.summary.resize(first + static_cast<std::size_t>(size_));
+    kind.summary[first + static_cast<std::size_t>(rank_)] = kind.in_calls / kind.calls;
+    kind.in_calls = kind.calls = 0;
+  }
   kind.shared.resize(kind.summary.size());
   const MPI_Op op = kind.learner.policy().combine() == Combine::sum ? MPI_SUM : MPI_MAX;
   PMPI_Iallreduce(kind.summary.data(), kind.shared.data(), static_cast<int>(kind.summary.size()),
@@ -102,10 +141,10 @@ void Online::record(const Communicator& communicator) {
                     .nodes = communicator.nodes(),
                     .bytes = kind->bytes,
                     .account = kind->learner.account(),
-                    .choice = kind->arms[static_cast<std::size_t>(policy.leader())]};
+                    .choice = arm_of(*kind, policy.leader())};
     for (std::size_t arm = 0; arm < kind->arms.size(); ++arm)
       if (const ArmTimes times = policy.times(static_cast<int>(arm)); times.calls > 0)
-        learned.arms.push_back({kind->arms[arm], times});
+        learned.arms.push_back({arm_of(*kind, static_cast<int>(arm)), times});
     learned.decided = policy.times(policy.leader()).calls > 1;
     const std::lock_guard lock(job().mutex);
     job().ledger.add(std::move(learned));

@@ -11,6 +11,7 @@
 #include "runtime/wait.h"
 #include "runtime/watch.h"
 #include "select/online/key.h"
+#include "select/online/lateness.h"
 #include "select/online/learner.h"
 #include "select/online/settings.h"
 #include "select/selector.h"
@@ -44,16 +45,24 @@ class Online final : public Listener {
   struct Kind {
     std::vector<Spec> arms;
     Learner learner;
-    Count bytes;  // of its first call
+    Count bytes;    // of its first call
+    bool predicts;  // some arm wants to know who will be late
+    Lateness lateness;
+    Nanoseconds in_calls = 0;  // since the last exchange
+    int calls = 0;
     std::vector<Nanoseconds> summary, shared;
     MPI_Request under_way = MPI_REQUEST_NULL;
   };
   Kind* kind_of(const Communicator& communicator, const Facts& facts, int root,
                 const Choice& standard);
 
+  static Spec arm_of(const Kind& kind, int arm);
+  static void learn(Kind& kind, int ranks);
+
   std::map<OnlineKey, std::unique_ptr<Kind>> kinds_;  // null: nothing to choose from
   Kind* current_ = nullptr;
   MPI_Comm own_ = MPI_COMM_NULL;
+  int rank_ = 0, size_ = 1;
   Nanoseconds waited_ = 0;  // in choose(), within what the watch measures
   int calls_ = 0;           // before it began
   bool off_ = false;

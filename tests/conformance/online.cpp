@@ -1,8 +1,9 @@
 // A program whose collectives are selected online: results are checked, and after every round all
 // ranks compare how many collectives they have run in Unisono. online_test.py sets the variables.
 //
-//   mpiexec -n P online [rounds]
-#include <numeric>
+//   mpiexec -n P online [rounds [threads | late]]
+#include <chrono>
+#include <cstring>
 #include <thread>
 
 #include "check.h"
@@ -74,6 +75,15 @@ void compare_counts() {
   CHECK(extremes[0] == -extremes[1]);
 }
 
+/// Rank 1 comes long after the others.
+void late_rank(int rounds) {
+  for (int round = 0; round < rounds; ++round) {
+    if (conformance::rank_in(MPI_COMM_WORLD) == 1)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    sums(MPI_COMM_WORLD, round, 3000);
+  }
+}
+
 /// Freed while times are on their way, and not in the order in which they were made.
 void short_lived(int rounds) {
   for (int calls = 1; calls <= rounds; calls += 5) {
@@ -107,10 +117,12 @@ void in_two_threads(int rounds) {
 int main(int argc, char** argv) {
   int provided = MPI_THREAD_SINGLE;
   const int rounds = argc > 1 ? std::atoi(argv[1]) : 100;
-  const bool threads = argc > 2;
+  const auto asked = [&](const char* what) { return argc > 2 && std::strcmp(argv[2], what) == 0; };
+  const bool threads = asked("threads");
   MPI_Init_thread(&argc, &argv, threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
   MPI_Comm kept;  // not freed before MPI_Finalize
   MPI_Comm_dup(MPI_COMM_WORLD, &kept);
+  if (asked("late")) late_rank(rounds);
   for (int round = 0; round < rounds; ++round) {
     sums(MPI_COMM_WORLD, round, 3);
     sums(kept, round, 3000);

@@ -62,6 +62,17 @@ class Learns(OnlineCase):
                     assert calls, said
                     self.assertLessEqual(int(calls[1]), 50)
 
+    def test_who_is_late_is_predicted(self) -> None:
+        said = []
+        for _ in range(3):  # a machine that is busy elsewhere may make others late
+            _, _, lines = self.learn(
+                "openmpi", 3, 120, "late", UNISONO_ONLINE="bandit", UNISONO_LOG="decision"
+            )
+            said += [line for line in lines if "straggler" in line and "late=1 " in line]
+            if said:
+                return
+        self.fail("no straggler with late=1")
+
     def test_reductions_keep_their_order_if_asked_to(self) -> None:
         _, _, lines = self.learn(
             "openmpi",

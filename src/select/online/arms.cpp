@@ -47,6 +47,7 @@ constexpr Candidate kCandidates[] = {
     {set_of(allgather, allgatherv), 1024, kAny, "ring"},
     {set_of(allgather, allgatherv), 0, 262143, "bruck"},
     {set_of(allgather, allgatherv), 0, kAny, "recursive_doubling"},
+    {set_of(allgather, allgatherv), 1024, kAny, "straggler"},
     {set_of(allgather, allgatherv), 1024, kAny, "neighbour_exchange"},
     {set_of(allgather, allgatherv), 0, 16383, "gather_bcast"},
 
@@ -54,9 +55,11 @@ constexpr Candidate kCandidates[] = {
     {set_of(alltoall, alltoallv, alltoallw), 0, kAny, "simple"},
     {set_of(alltoall, alltoallv, alltoallw), 0, kAny, "pair_light_barrier"},
     {set_of(alltoall, alltoallv, alltoallw), 0, kAny, "ring_light_barrier"},
-    {set_of(alltoall, alltoallv, alltoallw), 0, kAny, "spread_out"},
+    {set_of(alltoall, alltoallv, alltoallw), 0, kAny, "pair_barrier"},
     {set_of(alltoall, alltoallv, alltoallw), 0, kAny, "pair"},
+    {set_of(alltoall, alltoallv, alltoallw), 0, kAny, "ring_barrier"},
     {set_of(alltoall, alltoallv, alltoallw), 0, kAny, "ring"},
+    {set_of(alltoall, alltoallv, alltoallw), 0, kAny, "spread_out"},
 
     {set_of(reduce), 0, kAny, "binomial"},
     {set_of(reduce), 32768, kAny, "chain"},
@@ -67,8 +70,10 @@ constexpr Candidate kCandidates[] = {
 
     {set_of(allreduce), 0, 262143, "recursive_doubling"},
     {set_of(allreduce), 1024, kAny, "circulant"},
+    {set_of(allreduce), 16384, kAny, "straggler"},
     {set_of(allreduce), 4096, kAny, "rabenseifner"},
     {set_of(allreduce), 65536, kAny, "ring"},
+    {set_of(allreduce), 65536, kAny, "pre_reduced_ring"},
     {set_of(allreduce), 0, kAny, "reduce_bcast"},
 
     {set_of(reduce_scatter, reduce_scatter_block), 0, kAny, "circulant"},

@@ -1,6 +1,7 @@
 #include "select/online/bandit.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <utility>
 
@@ -22,6 +23,13 @@ constexpr double kUnknown = 1e3;  // logarithm of a ratio: far beyond any
 constexpr double kLeastGain = 0.02;
 // A first call makes plans and connections; slower than that it is the algorithm.
 constexpr double kHopelessFactor = 4, kHopelessSeconds = 2e-3;
+
+// For people only: std::exp is not the same on all processors.
+MedianEstimate ratio(const Comparison& to_native) {
+  const auto [blocks, mean, half, error] = to_native;
+  if (blocks == 0) return {};
+  return {std::exp(mean), std::exp(mean - half), std::exp(mean + half), 0.95};
+}
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
@@ -154,7 +162,8 @@ void Bandit::learn(std::span<const Nanoseconds> shared, int ranks) {
   }
   for (int arm = 0; arm < arms_; ++arm)
     if (const auto recent = evidence_.recent(arm); !recent.empty())
-      times_[at(arm)] = {estimate_median(recent), static_cast<int>(recent.size())};
+      times_[at(arm)] = {estimate_median(recent), ratio(evidence_.compare(arm, 0)),
+                         static_cast<int>(recent.size())};
   if (changed)
     reopen();
   else
@@ -174,7 +183,7 @@ void Bandit::charge(const std::vector<double>& seconds) {
 
 void Bandit::judge_cold(const std::vector<double>& seconds) {
   for (std::size_t call = 0; call < plan_.size(); ++call)
-    times_[at(plan_[call])] = {estimate_median(std::span(&seconds[call], 1)), 1};
+    times_[at(plan_[call])] = {estimate_median(std::span(&seconds[call], 1)), {}, 1};
   for (int arm = 1; arm < arms_; ++arm) {
     const double cold = this->seconds(arm), native = this->seconds(0);
     hopeless_[at(arm)] = cold > kHopelessFactor * native && cold - native > kHopelessSeconds;

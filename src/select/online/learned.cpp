@@ -15,6 +15,14 @@ namespace {
 
 auto shape(const Learned& learned) { return std::pair(learned.ranks, learned.nodes); }
 
+Json ratio_of(const Spec& spec, const MedianEstimate& ratio) {
+  if (spec.is_native() || ratio.coverage <= 0) return nullptr;
+  return {{"median", ratio.median},
+          {"low", ratio.low},
+          {"high", ratio.high},
+          {"coverage", ratio.coverage}};
+}
+
 Json cell_of(const Learned& learned) {
   const auto [least, most] = bytes_of_class(learned.key.size_class);
   Json arms = Json::array();
@@ -25,7 +33,7 @@ Json cell_of(const Learned& learned) {
                     {"high_s", times.seconds.high},
                     {"blocks", times.calls},
                     {"predicted_s", nullptr},
-                    {"ratio_to_native", nullptr}});
+                    {"ratio_to_native", ratio_of(spec, times.ratio)}});
   return {{"collective", name(learned.key.collective)},
           {"bytes", {least, most}},
           {"choice", text(learned.choice)},

@@ -18,7 +18,8 @@ enum class Combine : std::uint8_t { sum, max };
 
 struct ArmTimes {
   MedianEstimate seconds;
-  int calls = 0;  ///< that the estimate is of; 0: there is none
+  MedianEstimate ratio;  ///< to native's time, which is measured as well
+  int calls = 0;         ///< that the estimate is of; 0: there is none
 };
 
 /// Arms are numbered; arm 0 is the MPI library's own. Calls come in epochs: of a measured one, the

@@ -58,7 +58,12 @@ void Star::tune(std::span<const Nanoseconds> table) {
         std::accumulate(row.begin(), row.begin() + static_cast<std::ptrdiff_t>(best), 0.0) /
         static_cast<double>(best);
     for (double& time : row) time *= 1e-9;
-    times_[arm] = {estimate_median(row), settings_.calls};
+    const MedianEstimate one = estimate_median(row);
+    const MedianEstimate native = arm == 0 ? one : times_[0].seconds;
+    // Of two intervals that hold with 95 % each.
+    times_[arm] = {one,
+                   {score_[arm] / score_[0], one.low / native.high, one.high / native.low, 0.9},
+                   settings_.calls};
     lost_ += std::max(0.0, score_[arm] / score_[0] - 1) * settings_.calls;
   }
   rank();

@@ -136,8 +136,8 @@ Learned learned(Collective collective, Count bytes, long long calls, const char*
   one.bytes = bytes;
   one.account = {calls, calls / 10, 2.5, 1};
   one.choice = *parse_spec(collective, choice);
-  one.arms = {{Spec{}, {{2e-3, 1e-3, 3e-3, 0.95}, 12}},
-              {one.choice, {{1e-3, 1e-3, 2e-3, 0.95}, 12}}};
+  one.arms = {{Spec{}, {{2e-3, 1e-3, 3e-3, 0.95}, {}, 12}},
+              {one.choice, {{1e-3, 1e-3, 2e-3, 0.95}, {0.5, 0.4, 0.6, 0.95}, 12}}};
   one.decided = true;
   return one;
 }
