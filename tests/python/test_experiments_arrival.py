@@ -161,7 +161,7 @@ def test_algorithms_that_did_not_run_are_not_judged() -> None:
 
 def result(star: Sequence[float], bandit: Sequence[float], maxima: tuple[int, ...] = (1,)) -> Result:
     def phases(calls: Sequence[float], online: bool = False) -> tuple[Phase, ...]:
-        return tuple(Phase(tuple(calls), online) for _ in maxima)
+        return tuple(Phase((tuple(calls),), online) for _ in maxima)
 
     arms = {NATIVE: phases([1.0] * 40), "ring": phases([0.8] * 40), "pair": phases([1.5] * 40)}
     arms |= {"star": phases(star, True), "bandit": phases(bandit, True)}
@@ -191,7 +191,9 @@ def test_each_check_of_the_choice_can_fail() -> None:
         "settled no slower than native",
     ]
     (claim,) = failing(result(settling(1, 0.8), settling(1.5, 0.8)).checks())
-    assert claim == "made up, bandit: with its search within the budget of 5 % over native"
+    assert claim == "made up, bandit: loses no more than its budget against native"
+    within = result(settling(1, 0.8), settling(1.4, 0.8)).budget_checks()
+    assert [(one.holds, one.numbers) for one in within] == [(True, "56 native calls of 66 allowed in 320")]
     changing = result(settling(1, 0.8), settling(1, 0.9), maxima=(1, 50))
     assert [claim.split(",")[1] for claim in failing(changing.checks())] == [
         " phase 1 (MAX_IF 1)",
@@ -302,8 +304,10 @@ def test_the_robust_choice_on_three_ranks(folders: Path) -> None:
     results, text = written(folders)
     (body,) = results.values()
     stable, changing = body["programs"]
-    assert [len(stable["arms"]["ring"][0]), len(stable["arms"]["bandit"][0])] == [6, 5]
+    calls = {arm: [[len(job) for job in phase] for phase in phases] for arm, phases in stable["arms"].items()}
+    assert [calls["ring"], calls["bandit"]] == [[[3, 3]], [[5, 5]]], "two jobs"
     assert [len(changing["arms"][arm]) for arm in ("native", "star")] == [2, 2]
+    assert changing["arms"]["ring"][0] != changing["arms"]["ring"][1], "phases of the same jobs"
     assert "phase 2 (MAX_IF 4)" in text
 
 
