@@ -32,7 +32,7 @@ from experiments.testbeds import Json, Real
 # Section 7.1's seven for alltoall; for the others what differs most in how it takes late ranks.
 FIXED = {
     "alltoall": ("simple", *(a + b for b in ("", "_barrier", "_light_barrier") for a in ("pair", "ring"))),
-    "bcast": ("flat", "binomial", "chain", "scatter_allgather", "circulant"),
+    "bcast": ("flat", "announced", "binomial", "chain", "scatter_allgather", "circulant"),
     "allgather": ("ring", "recursive_doubling", "bruck", "gather_bcast"),
     "allreduce": ("ring", "recursive_doubling", "rabenseifner", "reduce_bcast"),
     "reduce": ("flat", "binomial", "chain"),
