@@ -70,11 +70,13 @@ class Exec(unittest.TestCase):
 
 class Stub(unittest.TestCase):
     def test_the_flavour_that_the_program_needs_takes_the_calls(self) -> None:
-        for flavour in FLAVOURS:
-            program = PROGRAMS / f"interpose_collectives_{flavour}"
-            output = mpiexec(flavour, 2, LOOPBACK, program)
-            self.assertIn("passed", output)
-            self.assertEqual(output.count("loopback: 89 calls"), 2, output)
+        # Both ways through an entry point: the plain one, and that of a call that is watched.
+        for watched in ({}, {"LOOPBACK_WATCHED": "1"}):
+            for flavour in FLAVOURS:
+                program = PROGRAMS / f"interpose_collectives_{flavour}"
+                output = mpiexec(flavour, 2, LOOPBACK, program, **watched)
+                self.assertIn("passed", output)
+                self.assertEqual(output.count("loopback: 89 calls"), 2, output)
 
     def test_disabled(self) -> None:
         for flavour in FLAVOURS:
@@ -148,23 +150,38 @@ class Stacking(unittest.TestCase):
             self.assertIn("passed, the tool saw 3", output)
 
 
+def events_in(folder: str) -> list[int]:
+    """Of each rank; docs/reference/trace.md."""
+    return [path.stat().st_size // 64 for path in sorted(Path(folder).glob("*.events"))]
+
+
 class Languages(unittest.TestCase):
+    def smoke(self, flavour: str, launcher: Path, **variables: str) -> str:
+        output = mpiexec(
+            flavour,
+            2,
+            launcher,
+            sys.executable,
+            HERE / "mpi4py_smoke.py",
+            MPI4PY_MPIABI=flavour,
+            LD_LIBRARY_PATH=str(DEPS / flavour / "lib"),
+            **variables,
+        )
+        self.assertIn("passed", output)
+        return output
+
     def test_mpi4py(self) -> None:
         if not any(Path(sys.prefix).glob("lib/python*/site-packages/mpi4py")):
             self.skipTest("no mpi4py")
         for flavour in ("mpich", "openmpi"):
             for launcher, lines in ((EXEC, 0), (LOOPBACK, 2)):
-                output = mpiexec(
-                    flavour,
-                    2,
-                    launcher,
-                    sys.executable,
-                    HERE / "mpi4py_smoke.py",
-                    MPI4PY_MPIABI=flavour,
-                    LD_LIBRARY_PATH=str(DEPS / flavour / "lib"),
-                )
-                self.assertIn("passed", output)
+                output = self.smoke(flavour, launcher)
                 self.assertEqual(output.count("loopback"), lines, output)
+            with tempfile.TemporaryDirectory() as folder:
+                self.smoke(flavour, EXEC, UNISONO_TRACE=folder)
+                first, second = events_in(folder)
+                self.assertEqual(first, second)
+                self.assertGreaterEqual(first, 5)  # objects take more than one
 
     def test_fortran(self) -> None:
         launcher = os.environ.get("UNISONO_FORTRAN", "")
@@ -178,12 +195,16 @@ class Languages(unittest.TestCase):
                 self.assertIn("passed", done.stdout)
                 wanted = 2 if prefix == [LOOPBACK] else 0
                 self.assertEqual(done.stdout.count(f"loopback: {calls} calls"), wanted, done.stdout)
+            with tempfile.TemporaryDirectory() as folder:
+                done = run(launcher, "--oversubscribe", "-n", "2", EXEC, program, UNISONO_TRACE=folder)
+                self.assertIn("passed", done.stdout)
+                self.assertEqual(events_in(folder), [calls, calls])
 
 
 class Cost(unittest.TestCase):
     CALLS = 200_000
 
-    def instructions(self, form: str, barrier: str) -> int:
+    def instructions(self, form: str, barrier: str, trace: str = "") -> int:
         program = PROGRAMS / "pass_on_cost_mpich"
         tool = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"]
         done = run(
@@ -193,6 +214,7 @@ class Cost(unittest.TestCase):
             str(self.CALLS),
             LD_PRELOAD=f"{BUILD}/lib/libunisono.so",
             UNISONO_BARRIER=barrier,
+            UNISONO_TRACE=trace,
         )
         collected = re.search(r"Collected : (\d+)", done.stderr)
         self.assertIsNotNone(collected, done.stderr)
@@ -212,6 +234,17 @@ class Cost(unittest.TestCase):
         more = self.more("dissemination")
         self.assertGreater(more, 16)
         self.assertLess(more, 100)
+
+    def test_a_call_that_is_traced_takes_some_hundred(self) -> None:
+        if not shutil.which("valgrind"):
+            self.skipTest("no valgrind")
+        calls = []
+        for form in ("MPI", "PMPI"):
+            with tempfile.TemporaryDirectory() as folder:
+                calls.append(self.instructions(form, "native", folder))
+        more = (calls[0] - calls[1]) / self.CALLS
+        self.assertGreater(more, 100)
+        self.assertLess(more, 500)
 
 
 if __name__ == "__main__":
