@@ -240,7 +240,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     add("--sizes", default=",".join(map(str, SIZES)), help="bytes (1,65536)")
     add("--max-if", default=",".join(map(str, MAX_IF)), help="(1,4,10,50,100)")
     add("--seconds", type=float, default=3, help="for one algorithm at one MAX_IF (3)")
-    add("--calls", type=int, default=5, help="of one pattern (5; the paper 100)")
+    add("--calls", type=int, default=2, help="of one pattern (2; the paper 100)")
     add("--patterns", type=int, default=32, help="at most (32)")
     given = parser.parse_args(arguments)
     maxima = measuring.numbers_of(given.max_if, "--max-if")
