@@ -32,6 +32,7 @@ class Algorithm:
     collectives: tuple[str, ...]
     parameters: tuple[Parameter, ...]
     composed: bool  # of others: see docs/reference/grids.md
+    predicts: bool  # takes late=5.7: see docs/guide/forcing-algorithms.md
     restrictions: tuple[str, ...]
     needs: str
     cost: str
@@ -70,6 +71,7 @@ def algorithms() -> list[Algorithm]:
             collectives=tuple(row["collectives"]),
             parameters=tuple(Parameter(**parameter) for parameter in row["parameters"]),
             composed=row["composed"],
+            predicts=row["predicts"],
             restrictions=tuple(row["restrictions"]),
             needs=row["needs"],
             cost=row["cost"],

@@ -99,6 +99,8 @@ def list_command(
             parameters = "\n".join(
                 f"{p.name}={p.value_text(p.standard)} ({p.limits})" for p in row.parameters
             )
+            if row.predicts:
+                parameters = "\n".join([*filter(None, [parameters]), "late=p-1 (a list: 5.7)"])
             if row.composed:
                 parameters = "shape, form, rows, columns, planes"
             made.add_row(row.name, parameters, row.needs, row.cost, row.source)
