@@ -1,9 +1,10 @@
 """mpi4py's own tests of collectives, natively and under Unisono: every test must have the same
-outcome on every rank, with Unisono's own choices and with every algorithm of the catalogue forced.
+outcome on every rank, with Unisono's own choices, selected online, and with every algorithm of the catalogue
+forced.
 
     python mpi4py_suite.py            two and three ranks, the blocking collectives (ctest)
     python mpi4py_suite.py --full     all modules and algorithms; Open MPI 1 2 3 4 5 8, MPICH 1 2 3
-    python mpi4py_suite.py --full openmpi:8 --sets 0      only that, with the first set of algorithms
+    python mpi4py_suite.py --full openmpi:8 --sets 1      only that, with the first set of algorithms
 
 The tests come from mpi4py's source package, which pip fetches once into .deps/mpi4py-tests.
 """
@@ -66,8 +67,8 @@ def fetch_tests() -> Path | str:
     return folder
 
 
-def forced_sets() -> list[dict[str, str]]:
-    """Environments that together force every algorithm of every collective."""
+def own_sets() -> list[dict[str, str]]:
+    """Online selection, and environments that together force every algorithm of every collective."""
     listing = subprocess.run(
         [BUILD / "bin/unisono-schedule", "list"], capture_output=True, text=True, check=True
     ).stdout
@@ -78,7 +79,8 @@ def forced_sets() -> list[dict[str, str]]:
         if algorithms:
             rows[f"UNISONO_{collective.upper()}"] = algorithms
     most = max(len(algorithms) for algorithms in rows.values())
-    return [{name: a[i % len(a)] for name, a in rows.items()} for i in range(most)]
+    forced = [{name: a[i % len(a)] for name, a in rows.items()} for i in range(most)]
+    return [{"UNISONO_ONLINE": "bandit"}, *forced]
 
 
 def run(tests: Path, flavour: str, ranks: int, patterns: list[str], under: bool, **variables: str) -> Outcome:
@@ -143,7 +145,7 @@ class Suite:
         self.tests = tests
         self.full = full
         self.wrong = 0
-        self.sets = forced_sets()
+        self.sets = own_sets()
 
     def report(self, name: str, native: Outcome, ours: Outcome, begin: float, forced: bool) -> None:
         found = differences(native, ours)
@@ -172,7 +174,7 @@ class Suite:
         for i in sets:
             begin = time.monotonic()
             ours = run(self.tests, flavour, ranks, patterns, under=True, **self.sets[i])
-            self.report(f"forced {i}", native, ours, begin, forced=ranks > 1)
+            self.report(f"set {i}", native, ours, begin, forced=ranks > 1)
 
     def run_all(self, only: list[str], chosen: list[int] | None) -> int:
         table = RANKS_FULL if self.full else RANKS_QUICK
@@ -190,7 +192,7 @@ def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--full", action="store_true")
     parser.add_argument("only", nargs="*", metavar="MPI:RANKS")
-    parser.add_argument("--sets", type=int, nargs="*", help="of forced algorithms")
+    parser.add_argument("--sets", type=int, nargs="*", help="0: online selection; others: forced")
     options = parser.parse_args()
     tests = fetch_tests()
     if isinstance(tests, str):
