@@ -9,6 +9,13 @@ namespace unisono {
 
 constinit std::atomic<CollectiveSet> g_candidates{0};
 
+namespace {
+
+/// What g_candidates would be if nobody watched.
+constinit std::atomic<CollectiveSet> g_run{0};
+
+}  // namespace
+
 // Nothing thrown may reach the program's C code. Whatever fails inside a collective that other
 // ranks may have begun cannot be handed to the MPI library any more: it is an error of the
 // communicator.
@@ -29,14 +36,16 @@ std::optional<int> dispatch(const Call& call, const Look& look, Watch* watch) {
 }
 
 std::optional<int> dispatch(const Call& call, Watch& watch) {
+  if (!contains(g_run.load(std::memory_order_relaxed), call.collective)) return std::nullopt;
   const Look look = look_at(call);
   return look ? dispatch(call, look, &watch) : std::nullopt;
 }
 
 void set_candidates() {
   const Engine& engine = Engine::instance();
-  g_candidates.store(engine.is_watching() ? ~CollectiveSet{0} : engine.candidates(),
-                     std::memory_order_release);
+  const CollectiveSet run = engine.candidates();
+  g_run.store(run, std::memory_order_relaxed);
+  g_candidates.store(engine.is_watching() ? ~CollectiveSet{0} : run, std::memory_order_release);
 }
 
 void on_init() {
