@@ -29,7 +29,7 @@ def test_a_whole_launch_line(unisono: Run, tmp_path: Path, flavour: str) -> None
         "trace", "--output", str(folder), "--", *line, **mpi.environment(), UNISONO_BARRIER="dissemination"
     )
     assert done.returncode == 5, done.stderr  # mpi4py finalizes all the same
-    assert f"unisono: 2 of 2 ranks wrote 6 events to {folder}; clocks known within 0.0 us" in done.stderr
+    assert f"unisono: 2 of 2 ranks wrote 6 events to {folder}\n" in done.stderr
     trace = reader.read(folder)
     assert [list(rank.algorithms.values()) for rank in trace.ranks.values()] == [["dissemination"]] * 2
 
