@@ -10,18 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from unisono.compare.limits import PLAIN_FORM
+
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
 
-PLAIN_FORM = {
-    "gatherv": "gather",
-    "scatterv": "scatter",
-    "allgatherv": "allgather",
-    "alltoallv": "alltoall",
-    "alltoallw": "alltoall",
-    "reduce_scatter_block": "reduce_scatter",
-    "exscan": "scan",
-}
 ROOTED = {"bcast", "scatter", "gather", "reduce"}
 
 
@@ -57,7 +50,7 @@ def split(collective: str, begin: Float, end: Float, root: Int, size: Float, net
     """`size` as the trace counts it. Where nothing bounds a call, all is inefficiency."""
     elapsed = end - begin
     kind = PLAIN_FORM.get(collective, collective)
-    message = size / begin.shape[1] if kind == "reduce_scatter" else size
+    message = size / begin.shape[1] if kind == "reduce_scatter_block" else size
     free = earliest(kind, begin, root, 0.0 * message, Network(0.0, 0.0, net.host, net.single))
     bound = earliest(kind, begin, root, message, net)
     waiting = np.minimum(elapsed, free - begin).mean(axis=1)
@@ -117,7 +110,7 @@ def port_bound(kind: str, begin: Float, root: Int, message: Float, net: Network)
         return after_late(begin, byte_times / ranks, ranks - 1)
     if kind == "allgather":
         return after_late(begin, byte_times, 0)
-    if kind in {"alltoall", "reduce_scatter"}:
+    if kind in {"alltoall", "reduce_scatter_block"}:
         sent = begin.max(axis=1) + (ranks - 1) / ranks * slots
         return np.asarray(np.maximum(sent, after_late(begin, byte_times, 0)))
     if kind not in {"scatter", "gather"}:
