@@ -8,7 +8,8 @@ from statistics import median, median_high, median_low
 from unisono.compare.results import Estimate
 from unisono.profile.document import Arm, Cell, Measured
 
-GAIN = 0.98  # of native's time: less is worth leaving native for, if it is sure
+GAIN = 0.98  # of native's time: what is sure must be more than nothing
+WORTH = 0.95  # in the middle: for less, one job in which native is faster takes back what many gain
 HOPEFUL = 1.05  # of native's time in the race: another job may say otherwise
 ENOUGH = 6  # of blocks: the fewest whose range is a 95 % interval of the median
 NATIVE = "native"
@@ -22,8 +23,8 @@ def surely_faster(arm: Arm) -> bool:
 
 
 def choose(arms: Sequence[Arm]) -> str:
-    """The fastest of those that are surely faster than native, else native."""
-    able = [arm for arm in arms if arm.spec != NATIVE and surely_faster(arm)]
+    """The fastest of those that are surely faster than native, and worth it; else native."""
+    able = [arm for arm in arms if arm.spec != NATIVE and surely_faster(arm) and ratio_of(arm) < WORTH]
     return min(able, key=ratio_of).spec if able else NATIVE
 
 
@@ -63,8 +64,7 @@ def pooled(jobs: Sequence[Job]) -> tuple[Arm, ...]:
 
 
 def middle(arms: Sequence[Arm]) -> Arm:
-    """Medians over the jobs. Of an even number the interval takes the outer ones: what it says, more
-    than half of the jobs say."""
+    """Medians over the jobs."""
     ratios = [arm.ratio_to_native for arm in arms if arm.ratio_to_native]
     return Arm(
         spec=arms[0].spec,
@@ -72,14 +72,22 @@ def middle(arms: Sequence[Arm]) -> Arm:
         low_s=median_low(arm.low_s for arm in arms),
         high_s=median_high(arm.high_s for arm in arms),
         blocks=sum(arm.blocks for arm in arms),
-        ratio_to_native=Estimate(
-            median=median(ratio.median for ratio in ratios),
-            low=median_low(ratio.low for ratio in ratios),
-            high=median_high(ratio.high for ratio in ratios),
-            coverage=median_low(ratio.coverage for ratio in ratios),
-        )
-        if ratios
-        else None,
+        ratio_to_native=middle_ratio(ratios) if ratios else None,
+    )
+
+
+def middle_ratio(ratios: Sequence[Estimate]) -> Estimate:
+    """From six jobs on their medians tell: between the least and the largest of n lies the median of all
+    jobs but for one case in 2^(n-1) (the sign test). Of fewer, the ends of their intervals, and of an even
+    number the outer ones: what it says, more than half of the jobs say."""
+    middles = [ratio.median for ratio in ratios]
+    if len(ratios) >= ENOUGH:
+        return Estimate(median(middles), min(middles), max(middles), 1 - 0.5 ** (len(ratios) - 1))
+    return Estimate(
+        median=median(middles),
+        low=median_low(ratio.low for ratio in ratios),
+        high=median_high(ratio.high for ratio in ratios),
+        coverage=median_low(ratio.coverage for ratio in ratios),
     )
 
 

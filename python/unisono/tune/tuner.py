@@ -12,7 +12,7 @@ from unisono.tune.candidates import GRID, Candidate
 from unisono.tune.record import Record
 
 RACE = "race"
-CONFIRMATIONS = tuple(f"confirmation {number}" for number in range(1, 6))
+CONFIRMATIONS = tuple(f"confirmation {number}" for number in range(1, choice.ENOUGH + 1))
 FEWEST_CONFIRMATIONS = 2  # of a cell on which they agree
 FOR_CONFIRMATIONS = 0.5  # of the budget
 FEWEST_ARMS, MOST_ARMS = 4, 12  # of a race, beside native
