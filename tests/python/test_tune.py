@@ -38,6 +38,7 @@ def test_only_what_is_surely_faster_is_chosen() -> None:
     assert choice.choose([NATIVE, arm("a", 0.975)]) == "native", "0.985 is not below 0.98"
     assert choice.choose([NATIVE, arm("a", 0.955)]) == "native", "sure, and not worth it"
     assert choice.choose([NATIVE]) == "native"
+    assert choice.choose([NATIVE, arm("a", 0.5, spread=0.3), arm("b", 0.6)]) == "b", "0.61 is below 0.8"
 
 
 def test_finalists_are_the_three_fastest_that_may_win() -> None:
