@@ -149,9 +149,9 @@ Communicator::Communicator(MPI_Comm comm) : comm_(comm), plans_(g_plan_cache_byt
     ranks = ranks_in_world(group);
     PMPI_Group_free(&group);
   }
-  eligible_ = inter == 0 && !ranks.empty();
-  if (eligible_) nodes_ = count_nodes(ranks);
-  reach_.fill(eligible_ && size_ > 1 ? ByteRange::all() : ByteRange());
+  const bool agreed = inter == 0 && !ranks.empty();
+  if (agreed) nodes_ = count_nodes(ranks);
+  reach_.fill(agreed && size_ > 1 ? ByteRange::all() : ByteRange());
   Registry& all = registry();
   const std::lock_guard lock(all.mutex);
   age_ = all.made++;

@@ -59,12 +59,10 @@ class Communicator {
   int size() const { return size_; }
   /// That its ranks are on; 1 when start_communicators was given no nodes. The same on all ranks.
   int nodes() const { return nodes_; }
-  /// An intra-communicator whose ranks all have agreed with each other in MPI_Init. A fact equal on
-  /// all its ranks: a rank of another MPI_COMM_WORLD is foreign to some rank, and every rank sees
-  /// the whole group.
-  bool eligible() const { return eligible_; }
   /// The bytes for which a call of this collective may be anything but the MPI library's: all until
-  /// learn_reach, none where nobody is eligible or there is one rank.
+  /// learn_reach. None, ever, with one rank, between two groups, and where not all ranks have
+  /// agreed with each other in MPI_Init. All ranks see that alike: one of another MPI_COMM_WORLD is
+  /// foreign to some rank, and every rank sees the whole group.
   const ByteRange& reach(Collective c) const { return reach_[static_cast<std::size_t>(c)]; }
   bool knows_reach() const { return knows_reach_; }
   void learn_reach(const Selector& selector);
@@ -113,7 +111,6 @@ class Communicator {
   int rank_ = 0;
   int size_ = 1;
   int nodes_ = 1;
-  bool eligible_ = false;
   bool knows_reach_ = false;
   std::array<ByteRange, kCollectives> reach_;
   MPI_Comm own_ = MPI_COMM_NULL;
@@ -137,7 +134,7 @@ class Communicator {
 /// The ranks of the group in MPI_COMM_WORLD; empty when one is not in it.
 std::vector<int> ranks_in_world(MPI_Group group);
 
-/// Collective over MPI_COMM_WORLD. Until then, and after stop, no communicator is eligible.
+/// Collective over MPI_COMM_WORLD. Until then, and after stop, there is no state of any.
 /// `nodes`: of every rank of MPI_COMM_WORLD; or empty, when nobody will ask.
 void start_communicators(std::size_t plan_cache_bytes, std::vector<int> nodes = {});
 /// The selector has changed. No call is under way.

@@ -33,7 +33,7 @@ class Engine {
   /// The collectives of which run() might do anything.
   CollectiveSet candidates() const { return active_ ? selector_.candidates() : 0; }
   /// Whether every call is to be watched, whatever becomes of it.
-  bool is_watching() const { return tracer_ != nullptr || online_; }
+  bool is_watching() const { return tracer_ != nullptr || (active_ && online_); }
 
   /// Calls that run() ran; g_left_calls are the others.
   unsigned long long own_calls() const { return own_.load(std::memory_order_relaxed); }

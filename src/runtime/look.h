@@ -22,9 +22,12 @@ extern constinit std::atomic<unsigned long long> g_left_calls;
 [[gnu::always_inline]] inline Look look_at(const Call& call) {
   try {
     if (Communicator* communicator = Communicator::of(call.comm)) {
-      const auto bytes = signature_bytes(call, communicator->rank(), communicator->size());
-      if (bytes && communicator->reach(call.collective).holds(*bytes))
-        return {communicator, *bytes};
+      // Between two groups other arguments are significant: where nobody is served, none is read.
+      const ByteRange& reach = communicator->reach(call.collective);
+      const auto bytes = reach.is_empty()
+                             ? std::nullopt
+                             : signature_bytes(call, communicator->rank(), communicator->size());
+      if (bytes && reach.holds(*bytes)) return {communicator, *bytes};
     }
     count(g_left_calls);
     return {};

@@ -32,6 +32,7 @@ struct ByteRange {
   Count least = std::numeric_limits<Count>::max(), most = -1;
 
   static constexpr ByteRange all() { return {0, std::numeric_limits<Count>::max()}; }
+  bool is_empty() const { return least > most; }
   bool holds(Count bytes) const { return bytes >= least && bytes <= most; }
   void include(Count from, Count to) {
     least = std::min(least, from);
