@@ -86,10 +86,9 @@ std::optional<Choice> Online::choose(Communicator& communicator, const Facts& fa
     wait_for(kind->under_way);
     learn(*kind, communicator.size());
   }
-  const int arm = kind->learner.arm();
-  const Spec spec = arm_of(*kind, arm);
+  const Spec spec = arm_of(*kind, kind->learner.arm());
   current_ = kind;
-  watch.tell(*this, arm);
+  watch.tell(*this);
   waited_ = call_time() - watch.begin_ns();
   return Choice{spec.algorithm, spec.params, "online"};
 }
@@ -110,7 +109,7 @@ Spec Online::arm_of(const Kind& kind, int arm) {
 }
 
 // No memory is the end here: the other ranks will wait for this one's times.
-void Online::took(int /*arm*/, std::int64_t elapsed_ns) noexcept {
+void Online::took(std::int64_t elapsed_ns) noexcept {
   Kind& kind = *current_;
   const Nanoseconds elapsed = elapsed_ns - waited_;
   kind.in_calls += elapsed;

@@ -34,7 +34,7 @@ class Online final : public Listener {
   /// is over.
   std::optional<Choice> choose(Communicator& communicator, const Facts& facts, int root,
                                const Choice& standard, Watch& watch);
-  void took(int arm, std::int64_t elapsed_ns) noexcept override;
+  void took(std::int64_t elapsed_ns) noexcept override;
   /// Keeps what has been learned, for the report; nothing is learned any more.
   void record(const Communicator& communicator);
   /// Whether nothing is under way any more; complete() waits until then.

@@ -10,9 +10,8 @@ constinit trace::FastClock g_call_clock;
 // The time is taken last, and first at the end: what the watching costs is not the call's.
 Watch::Watch(const Call& call, const void* site) noexcept : event_(Tracer::kNone) {
   try {
-    communicator_ = Communicator::of(call.comm);
-    if (g_tracer != nullptr && communicator_ != nullptr)
-      event_ = g_tracer->enter(call, *communicator_, site, begin_ns_);
+    if (Communicator* communicator = g_tracer != nullptr ? Communicator::of(call.comm) : nullptr)
+      event_ = g_tracer->enter(call, *communicator, site, begin_ns_);
   } catch (...) {  // no memory: unseen
   }
   if (begin_ns_ == 0) begin_ns_ = call_time();
@@ -21,7 +20,7 @@ Watch::Watch(const Call& call, const void* site) noexcept : event_(Tracer::kNone
 Watch::~Watch() {
   const std::int64_t end_ns = call_time();
   if (event_ != Tracer::kNone && g_tracer != nullptr) g_tracer->leave(event_, end_ns);
-  if (listener_ != nullptr) listener_->took(arm_, end_ns - begin_ns_);
+  if (listener_ != nullptr) listener_->took(end_ns - begin_ns_);
 }
 
 void Watch::note(const Choice& choice) {

@@ -11,7 +11,7 @@ namespace unisono {
 /// Wants to know how long the calls take that it has decided about.
 class Listener {
  public:
-  virtual void took(int arm, std::int64_t elapsed_ns) noexcept = 0;
+  virtual void took(std::int64_t elapsed_ns) noexcept = 0;
 
  protected:
   ~Listener() = default;
@@ -34,22 +34,16 @@ class Watch {
     if (chosen_) note({});
   }
   /// `listener` outlives the call, and is told of it when it has ended, even in the MPI library.
-  void tell(Listener& listener, int arm) {
-    listener_ = &listener;
-    arm_ = arm;
-  }
+  void tell(Listener& listener) { listener_ = &listener; }
 
-  Communicator* communicator() const { return communicator_; }
   std::int64_t begin_ns() const { return begin_ns_; }
 
  private:
   void note(const Choice& choice);
 
-  Communicator* communicator_ = nullptr;
   std::int64_t begin_ns_ = 0;
   std::uint64_t event_;
   Listener* listener_ = nullptr;
-  int arm_ = 0;
   bool chosen_ = false;
 };
 

@@ -66,8 +66,9 @@ TEST_P(AfterArrival, SortedPassesTheVectorOnce) {
     const Remainder bcast = left(Collective::bcast, "sorted", late);
     EXPECT_EQ(bcast.rounds, segments);
     for (int rank = 0; rank < p; ++rank)
-      if (rank != late && !(rank == (late == 0 ? p - 1 : 0) || rank == p - 1 || rank == p - 2))
+      if (rank != late && !(rank == (late == 0 ? p - 1 : 0) || rank == p - 1 || rank == p - 2)) {
         EXPECT_EQ(bcast.rounds_of_rank[static_cast<std::size_t>(rank)], 0) << rank;
+      }
   }
 }
 
@@ -84,8 +85,9 @@ TEST_P(AfterArrival, AllgatherStragglerLeavesOneBlockToTheEarlyRanks) {
     EXPECT_EQ(straggler.units, (p - 1) * vector);  // the late rank's, the bound
     EXPECT_DOUBLE_EQ(straggler.mean_received * p, 2.0 * (p - 1) * static_cast<double>(vector));
     for (int rank = 0; rank < p; ++rank)
-      if (rank != late && rank != (late + 1) % p)
+      if (rank != late && rank != (late + 1) % p) {
         EXPECT_LE(straggler.rounds_of_rank[static_cast<std::size_t>(rank)], q);
+      }
   }
 }
 

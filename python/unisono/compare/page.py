@@ -4,12 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import jinja2
-
+from unisono import pages
 from unisono.compare import plots, summary, words
 from unisono.compare.results import Cell, Comparison, Setting
 from unisono.compare.terminal import legend
-from unisono.errors import UnisonoError
+from unisono.files import write_text
 
 
 @dataclass(frozen=True)
@@ -34,13 +33,7 @@ def sections(comparison: Comparison) -> list[Section]:
 
 
 def render(comparison: Comparison, changes: Sequence[summary.Change] | None = None) -> str:
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("unisono.compare", "."),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-    )
+    environment = pages.environment("unisono.compare")
     environment.filters |= {
         "number": words.number,
         "us": words.microseconds,
@@ -62,8 +55,4 @@ def render(comparison: Comparison, changes: Sequence[summary.Change] | None = No
 
 
 def write(comparison: Comparison, path: Path, changes: Sequence[summary.Change] | None = None) -> None:
-    text = render(comparison, changes)
-    try:
-        path.write_text(text)
-    except OSError as error:
-        raise UnisonoError(f"{path}: cannot be written: {error.strerror}") from error
+    write_text(render(comparison, changes), path)

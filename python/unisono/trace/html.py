@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-import jinja2
 import numpy as np
 from markupsafe import Markup
 
-from unisono.errors import UnisonoError
+from unisono import pages
+from unisono.files import write_text
 from unisono.trace import figures, verdict
 from unisono.trace.figures import LANES, POINTS
 from unisono.trace.summary import (
@@ -35,13 +35,7 @@ class Drawn:
 
 
 def render(summary: Summary, top: int) -> str:
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("unisono.trace", "."),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-    )
+    environment = pages.environment("unisono.trace")
     environment.filters |= {
         "time": verdict.time_text,
         "factor": verdict.factor_text,
@@ -104,7 +98,4 @@ def draw(site: Site) -> Drawn:
 
 
 def write(summary: Summary, path: Path, top: int) -> None:
-    try:
-        path.write_text(render(summary, top))
-    except OSError as error:
-        raise UnisonoError(f"{path}: cannot be written: {error.strerror}") from error
+    write_text(render(summary, top), path)
