@@ -201,13 +201,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     add("--parts", default=",".join(PARTS), help="of trace, gain, overhead")
     add("--rounds", type=int, default=6, help="runs of every arm (6)")
     add("--scale", type=float, default=1.0, help="multiplies the iterations (1)")
+    add("--side", type=int, default=1, help="multiplies the sides of the problems; not of LAMMPS' (1)")
     add("--online", default="bandit", help="star, bandit, with their settings, or nothing (bandit)")
     add("--profile", type=Path, help="of unisono tune: one more arm")
     given = parser.parse_args(arguments)
     parts = given.parts.split(",")
     if not set(parts) <= set(PARTS):
         raise UnisonoError(f"--parts {given.parts}: valid are {', '.join(PARTS)}")
-    programs = chosen(given.programs, given.ranks, given.scale)
+    programs = chosen(given.programs, given.ranks, given.scale, given.side)
     results = []
     for place in measuring.places_of(given):
         if not isinstance(place.testbed, Real):

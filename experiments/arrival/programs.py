@@ -86,8 +86,9 @@ def lammps(name: str, description: str, steps: int) -> Program | None:
     return Program(name, description, lambda _: complete, "", times_of_lammps, ("openmpi",))
 
 
-def programs(ranks: int, scale: float) -> dict[str, Program]:
-    """`scale` multiplies the iterations. Sizes leave most of the time to the network of a lab."""
+def programs(ranks: int, scale: float, side: int) -> dict[str, Program]:
+    """`scale` multiplies the iterations; `side`, a power of two, the sides of the problems. Sizes leave most
+    of the time to the network of a lab."""
 
     def often(iterations: int) -> str:
         return str(max(2, round(iterations * scale)))
@@ -96,22 +97,24 @@ def programs(ranks: int, scale: float) -> dict[str, Program]:
         return str(-(-least // ranks) * ranks)
 
     found = [
-        app("fft2d", "2-D FFTs", "--n", multiple(256), "--iterations", often(300)),
-        app("transpose", "a matrix transposed", "--n", multiple(256), "--iterations", often(300)),
-        app("sweep", "hydrodynamics by 1-D sweeps", "--n", multiple(128), "--steps", often(150)),
-        app("is", "integers sorted by buckets", "--keys", "65536", "--iterations", often(300)),
-        app("nbody", "gravitation of N bodies", "--n", "800", "--steps", often(300)),
+        app("fft2d", "2-D FFTs", "--n", multiple(256 * side), "--iterations", often(300)),
+        app("transpose", "a matrix transposed", "--n", multiple(256 * side), "--iterations", often(300)),
+        app("sweep", "hydrodynamics by 1-D sweeps", "--n", multiple(128 * side), "--steps", often(150)),
+        app("is", "integers sorted by buckets", "--keys", str(65536 * side**2), "--iterations", often(300)),
+        app("nbody", "gravitation of N bodies", "--n", str(800 * side), "--steps", often(300)),
         lammps("lammps-copper", "molecular dynamics, copper", int(often(300))),
         lammps("lammps-melt", "molecular dynamics, a melt", int(often(300))),
     ]
     if ranks & (ranks - 1) == 0:  # its box has powers of two
-        box = ("--box", "32", "32", str(max(32, ranks)))
+        box = ("--box", str(32 * side), str(32 * side), str(max(32 * side, ranks)))
         found.insert(0, app("ft", "a diffusion equation by 3-D FFTs", *box, "--iterations", often(300)))
     return {program.name: program for program in found if program is not None}
 
 
-def chosen(text: str, ranks: int, scale: float) -> list[Program]:
-    known = programs(ranks, scale)
+def chosen(text: str, ranks: int, scale: float, side: int = 1) -> list[Program]:
+    if side < 1 or side & (side - 1):
+        raise UnisonoError(f"--side {side}: wants a power of two")
+    known = programs(ranks, scale, side)
     if not text:
         return list(known.values())
     for name in text.split(","):

@@ -48,7 +48,7 @@ class Online final : public Listener {
     Count bytes;    // of its first call
     bool predicts;  // some arm wants to know who will be late
     Lateness lateness;
-    Nanoseconds in_calls = 0;  // since the last exchange
+    Nanoseconds in_calls = 0, in_choosing = 0;  // since the last exchange
     int calls = 0;
     std::vector<Nanoseconds> summary, shared;
     MPI_Request under_way = MPI_REQUEST_NULL;

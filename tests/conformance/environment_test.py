@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 import unittest
+from collections.abc import Sequence
 
 from launch import EXEC, FLAVOURS, PROGRAMS, RANK, mpiexec, ours
 
@@ -43,12 +44,15 @@ class Case(unittest.TestCase):
 
 
 class Values(Case):
-    """Each on both MPI libraries; UNISONO_BCAST stands for all collectives."""
+    """UNISONO_BCAST stands for all collectives. What a value means is read before any MPI library is asked,
+    so one kind of mistake is made on both libraries, and the others on that which starts faster."""
 
-    def refused(self, variables: dict[str, str], *patterns: str, ranks: int = 2) -> None:
-        for flavour in FLAVOURS:
+    def refused(
+        self, variables: dict[str, str], *patterns: str, flavours: Sequence[str] = ("mpich",)
+    ) -> None:
+        for flavour in flavours:
             with self.subTest(flavour=flavour, **variables):
-                own, _, lines = self.run_program(flavour, ranks, **variables)
+                own, _, lines = self.run_program(flavour, 2, **variables)
                 self.one_line(lines, *patterns)
                 self.assertEqual(own, 0)
 
@@ -74,7 +78,13 @@ class Values(Case):
                 self.assertEqual(own, 4 + 8 + 4)
 
     def test_unknown_algorithm(self) -> None:
-        self.refused({"UNISONO_BCAST": "bionmial"}, "UNISONO_BCAST", "bionmial", "valid.*native.*binomial")
+        self.refused(
+            {"UNISONO_BCAST": "bionmial"},
+            "UNISONO_BCAST",
+            "bionmial",
+            "valid.*native.*binomial",
+            flavours=FLAVOURS,
+        )
 
     def test_unknown_parameter(self) -> None:
         self.refused({"UNISONO_BCAST": "chain:segmant=4K"}, "segmant", "valid.*segment")

@@ -12,6 +12,8 @@ import pytest
 from conftest import Run
 from unisono.compare import results
 
+pytestmark = pytest.mark.mpi
+
 SMALL = ["--node", "-n", "2", "--time-budget", "0.02"]
 
 

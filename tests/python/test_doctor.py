@@ -8,6 +8,8 @@ from conftest import Run
 from unisono import doctor, places
 from unisono.doctor import Level
 
+pytestmark = pytest.mark.mpi
+
 
 @pytest.mark.parametrize("flavour", ["mpich", "openmpi"])
 def test_preloading_works(flavour: str) -> None:

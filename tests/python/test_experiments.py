@@ -125,6 +125,7 @@ def test_each_check_can_fail() -> None:
     assert any("the line is used" in claim for claim in changed([0.5] * len(SIZES))), "beyond its rate"
 
 
+@pytest.mark.mpi
 @pytest.mark.parametrize("mpi", ["mpich", "openmpi"])
 def test_the_table_on_two_ranks(
     mpi: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -198,6 +198,7 @@ def read(path: Path) -> tuple[Any, list[dict[str, Any]]]:
     return result, [dict(zip(body["columns"], row, strict=True)) for row in result["rows"]]
 
 
+@pytest.mark.mpi
 def test_layouts_on_four_ranks(folders: Path, capsys: pytest.CaptureFixture[str]) -> None:
     line = ["--bed", "node", "--mpi", "openmpi", "--ranks", "4", "--collectives", "bcast,allreduce"]
     line += ["--sizes", "1K,8K", "--form", "paper,lanes", "--seconds", "0.05"]
@@ -236,6 +237,7 @@ def test_layouts_in_the_simulator(folders: Path) -> None:
     assert [one["ratio"] for one in rows[-2:]] == pytest.approx([1, 1], abs=1e-3)
 
 
+@pytest.mark.mpi
 def test_applications_on_two_ranks(folders: Path, capsys: pytest.CaptureFixture[str]) -> None:
     line = ["--bed", "node", "--mpi", "mpich", "--ranks", "2", "--rounds", "1", "--force", "allgather=ring"]
     line += ["--applications", "jacobi", "--forms", "row-allgather", "--n", "64,128", "--iterations", "2"]

@@ -10,6 +10,8 @@ from collections.abc import Callable
 import pytest
 from unisono import jobs, places
 
+pytestmark = pytest.mark.mpi
+
 
 def python(code: str) -> list[str]:
     return [sys.executable, "-c", code]

@@ -96,6 +96,7 @@ def test_a_broken_machine_file_is_one_line(tmp_path: Path, content: str) -> None
     assert "\n" not in str(raised.value)
 
 
+@pytest.mark.mpi
 @pytest.mark.parametrize("flavour", ["mpich", "openmpi"])
 def test_this_node_is_measured_and_fitted(flavour: str, tmp_path: Path) -> None:
     mpi = places.find_mpi(flavour)

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import astuple, replace
 from pathlib import Path
 from typing import Any
 
@@ -220,8 +220,8 @@ def test_only_what_is_surely_faster_by_the_margin_beats_the_choice() -> None:
     assert not Verdict(Point("bcast", 8), "ring", arms()).is_best, "not measured"
 
 
-def test_verification_pools_two_jobs_of_each_cell() -> None:
-    class TwoJobs:
+def test_verification_pools_three_jobs_of_each_cell() -> None:
+    class ThreeJobs:
         start = 0.1
 
         def __init__(self) -> None:
@@ -229,18 +229,19 @@ def test_verification_pools_two_jobs_of_each_cell() -> None:
 
         def measure(self, point: Point, specs: Sequence[str], seconds: float) -> Row:
             self.seconds.append(seconds)
-            if len(self.seconds) == 4:
+            if len(self.seconds) == 5:
                 return Row(point, problem="killed")
-            return Row(point, arms(ring=0.5 if len(self.seconds) == 1 else 0.7))
+            return Row(point, arms(ring=0.5 + 0.1 * len(self.seconds)))
 
-    bench = TwoJobs()
+    bench = ThreeJobs()
     data = change(profile(choice="ring"), *CELLS, 0, "measured", to=[{"bytes": 8, "arms": []}])
     [environment] = document.from_json(data).environments
-    first, second = verify(environment, bench, lambda: 40.0 - sum(bench.seconds))
-    assert bench.seconds == [10, 10, 10, 10]
-    assert [arm.blocks for arm in first.arms] == [24, 24]
+    first, second = verify(environment, bench, lambda: 60.0 - sum(bench.seconds))
+    assert bench.seconds == [10, 10, 10, 10, 10, 10]
+    assert [arm.blocks for arm in first.arms] == [36, 36]
     other = next(arm for arm in first.arms if arm.spec == "ring")
-    assert other.ratio_to_native == Estimate(0.6, 0.48, 0.72, 0.97)
+    assert other.ratio_to_native
+    assert astuple(other.ratio_to_native) == pytest.approx((0.7, 0.68, 0.72, 0.97))
     assert not first.is_best
     assert (second.arms, second.problem) == ((), "killed")
     assert to_json(environment, [first, second])["margin"] == 0.02

@@ -8,6 +8,8 @@ import pytest
 from conftest import Run
 from unisono import places
 
+pytestmark = pytest.mark.mpi
+
 SOURCE = Path(__file__).with_name("report_program.c")
 
 

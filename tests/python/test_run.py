@@ -9,6 +9,8 @@ from conftest import Run
 from unisono import launch, places
 from unisono.errors import UnisonoError
 
+pytestmark = pytest.mark.mpi
+
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "kmeans.py"
 
 

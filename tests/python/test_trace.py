@@ -12,6 +12,8 @@ from unisono import places
 from unisono.errors import UnisonoError
 from unisono.trace import reader, record
 
+pytestmark = pytest.mark.mpi
+
 PROGRAM = """
 from mpi4py import MPI
 for step in range(3):

@@ -14,6 +14,8 @@ from unisono.tune.native.rules import Library, Rule
 from unisono.tune.native.run import library_of
 from unisono.tune.native.tuning import Tuning
 
+pytestmark = pytest.mark.mpi
+
 CELLS = [Cell(name, 2, size) for name in ("bcast", "allgather", "gather") for size in (64, 16 << 10)]
 
 

@@ -12,6 +12,8 @@ import pytest
 from conftest import Run
 from unisono.profile import check
 
+pytestmark = pytest.mark.mpi
+
 SMALL = ["--node", "-n", "2", "--collectives", "bcast,barrier", "--sizes", "64,64K", "--budget", "20s"]
 
 

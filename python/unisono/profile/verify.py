@@ -12,7 +12,7 @@ from unisono.tune.tuner import BLOCKS, Measure
 
 SLOW = 1 / 0.97  # of native's time; above it lies what is slower than 0.97 of native's speed
 LOSERS = 3
-JOBS = 2  # of a cell
+JOBS = 3  # of a cell: the middle one counts, and the middle of two would be their mean
 ITSELF = Estimate(1, 1, 1, 1)  # native's ratio to native
 
 

@@ -21,8 +21,8 @@ constexpr double kMostWatchLoss = 2;
 constexpr double kUnknown = 1e3;  // logarithm of a ratio: far beyond any
 // An arm of its own must gain that much, or native is taken: it needs no buffers and no plans.
 constexpr double kLeastGain = 0.02;
-// A first call makes plans and connections; slower than that it is the algorithm.
-constexpr double kHopelessFactor = 4, kHopelessSeconds = 2e-3;
+// A first call makes plans and connections; what it loses beyond that is the algorithm's.
+constexpr double kHopelessFactor = 3, kHopelessSeconds = 2e-3;  // of native, and more than it
 
 // For people only: std::exp is not the same on all processors.
 MedianEstimate ratio(const Comparison& to_native) {
@@ -56,18 +56,24 @@ std::vector<int> Bandit::plan() {
   plan_.clear();
   block_of_.clear();
   blocks_ = 0;
-  if (stage_ == Stage::cold)
-    plan_cold();
+  if (plan_probe())
+    stage_ = Stage::probe;
   else if (stage_ == Stage::watch || !plan_race())
     plan_watch();
   calls_ += static_cast<double>(plan_.size()) + gap();
   return plan_;
 }
 
-void Bandit::plan_cold() {
-  std::vector<int> all(at(arms_));
-  std::iota(all.begin(), all.end(), 0);
-  plan_block(std::move(all));
+// Arms that never ran, in a block with native: one, and then as many as can be paid for if each
+// should lose what the worst has lost. False: none is left, or can be paid for.
+bool Bandit::plan_probe() {
+  const double most = worst_probe_ > 0 ? allowance() / worst_probe_ : std::min(1.0, allowance());
+  std::vector<int> block{0};
+  for (int arm = 1; arm < arms_ && static_cast<double>(block.size()) <= most; ++arm)
+    if (!is_probed(arm)) block.push_back(arm);
+  if (block.size() == 1) return false;
+  plan_block(std::move(block));
+  return true;
 }
 
 void Bandit::plan_block(std::vector<int> arms) {
@@ -128,7 +134,9 @@ int Bandit::most_promising() const {
   int best = -1;
   double least = 0;
   for (int arm = 1; arm < arms_; ++arm) {
-    if (arm == leader_ || likely_loss(arm) > std::min(allowance(), kMostWatchLoss)) continue;
+    if (arm == leader_ || !is_probed(arm) ||
+        likely_loss(arm) > std::min(allowance(), kMostWatchLoss))
+      continue;
     const Comparison against = evidence_.compare(arm, leader_);
     const double optimistic = against.blocks > 0 ? against.mean - against.half : -kUnknown;
     if (best < 0 || optimistic < least) {
@@ -142,10 +150,10 @@ int Bandit::most_promising() const {
 void Bandit::learn(std::span<const Nanoseconds> shared, int ranks) {
   std::vector<double> seconds;
   for (const Nanoseconds sum : shared)
-    seconds.push_back(std::max(static_cast<double>(sum), 1.0) * 1e-9 / ranks);
+    seconds.push_back(seconds_of(std::max<Nanoseconds>(sum, 1), ranks));
   charge(seconds);
-  if (stage_ == Stage::cold) {
-    judge_cold(seconds);
+  if (stage_ == Stage::probe) {
+    judge_probe(seconds);
     stage_ = Stage::race;
     return;
   }
@@ -181,18 +189,22 @@ void Bandit::charge(const std::vector<double>& seconds) {
   }
 }
 
-void Bandit::judge_cold(const std::vector<double>& seconds) {
-  for (std::size_t call = 0; call < plan_.size(); ++call)
-    times_[at(plan_[call])] = {estimate_median(std::span(&seconds[call], 1)), {}, 1};
-  for (int arm = 1; arm < arms_; ++arm) {
-    const double cold = this->seconds(arm), native = this->seconds(0);
-    hopeless_[at(arm)] = cold > kHopelessFactor * native && cold - native > kHopelessSeconds;
+void Bandit::judge_probe(const std::vector<double>& seconds) {
+  const auto native = std::find(plan_.begin(), plan_.end(), 0);
+  const double native_seconds = seconds[static_cast<std::size_t>(native - plan_.begin())];
+  for (std::size_t call = 0; call < plan_.size(); ++call) {
+    const int arm = plan_[call];
+    if (is_probed(arm)) continue;  // native, later
+    const double lost = seconds[call] - native_seconds;
+    times_[at(arm)] = {estimate_median(std::span(&seconds[call], 1)), {}, 1};
+    hopeless_[at(arm)] = lost > kHopelessFactor * native_seconds && lost > kHopelessSeconds;
+    worst_probe_ = std::max({worst_probe_, 1.0, lost / native_seconds});
   }
 }
 
 bool Bandit::is_contender(int arm) const {
   if (arm == leader_) return true;
-  if (hopeless_[at(arm)]) return false;
+  if (!is_probed(arm) || hopeless_[at(arm)]) return false;
   const Comparison against = evidence_.compare(arm, leader_);
   return against.blocks < kEnoughBlocks && !against.surely_slower();
 }
@@ -252,7 +264,8 @@ double Bandit::allowance() const { return settings_.regret + settings_.budget * 
 
 // An arm that has lost in some calls and won in more of them has lost nothing.
 double Bandit::lost() const {
-  return std::accumulate(lost_.begin(), lost_.end(), 0.0,
+  const double chose = seconds(0) > 0 ? chose_ / seconds(0) : 0;
+  return std::accumulate(lost_.begin(), lost_.end(), chose,
                          [](double sum, double lost) { return sum + std::max(0.0, lost); });
 }
 

@@ -9,10 +9,11 @@
 namespace unisono {
 
 /// Exploring may lose `regret` + `budget` * calls, in native calls. One call of an arm cannot be
-/// stopped: an arm's first call counts, but nothing can be known before it.
+/// stopped, and nothing is known before its first: that is expected to lose what the worst first
+/// call of any arm has lost.
 struct BanditSettings {
   double budget = 0.05;
-  double regret = 50;
+  double regret = 20;
 };
 
 class Bandit final : public Policy {
@@ -24,25 +25,30 @@ class Bandit final : public Policy {
   int leader() const override { return leader_; }
   Combine combine() const override { return Combine::sum; }
   void learn(std::span<const Nanoseconds> shared, int ranks) override;
+  void spend(Nanoseconds shared, int ranks) override { chose_ += seconds_of(shared, ranks); }
   double lost() const override;
   int reopened() const override { return reopened_; }
   ArmTimes times(int arm) const override { return times_[static_cast<std::size_t>(arm)]; }
 
  private:
-  enum class Stage { cold, race, watch };
+  enum class Stage { probe, race, watch };
 
-  void plan_cold();
+  bool plan_probe();
   bool plan_race();
   void plan_watch();
   void plan_block(std::vector<int> arms);
   void plan_leader(int calls);
 
-  void judge_cold(const std::vector<double>& seconds);
+  void judge_probe(const std::vector<double>& seconds);
+  static double seconds_of(Nanoseconds sum, int ranks) {
+    return static_cast<double>(sum) * 1e-9 / ranks;
+  }
   void charge(const std::vector<double>& seconds);
   void judge();
   void reopen();
   void lead(int arm);
 
+  bool is_probed(int arm) const { return times(arm).calls > 0; }
   bool is_contender(int arm) const;
   int second_best() const;
   int most_promising() const;
@@ -55,11 +61,12 @@ class Bandit final : public Policy {
   int arms_;
   BanditSettings settings_;
   std::uint64_t state_;  // of the random numbers
-  Stage stage_ = Stage::cold;
+  Stage stage_ = Stage::race;
   int leader_ = 0;
   Evidence evidence_;
   Drift drift_;
   std::vector<bool> hopeless_;  // by its first call alone
+  double worst_probe_ = 0;      // what a first call lost at most; 0: there was none
   std::vector<int> focus_;      // after a change: who races first
   int watches_ = 0;             // epochs since the race ended
 
@@ -68,6 +75,7 @@ class Bandit final : public Policy {
   int blocks_ = 0;
 
   std::vector<double> lost_;     // by arm, signed, in native calls
+  double chose_ = 0;             // seconds
   std::vector<ArmTimes> times_;  // last known
   double calls_ = 0;             // planned
   int reopened_ = 0;

@@ -15,7 +15,8 @@ void Learner::begin(std::vector<int> plan) {
   times_.clear();
 }
 
-void Learner::learn(std::span<const Nanoseconds> shared, int ranks) {
+void Learner::learn(std::span<const Nanoseconds> shared, int ranks, Nanoseconds choosing) {
+  policy_->spend(choosing, ranks);
   policy_->learn(shared, ranks);
   in_gap_ = false;
   begin(policy_->plan());

@@ -24,8 +24,8 @@ class Learner {
 
   /// Whether the next call needs the combined summaries first: learn() must be called.
   bool needs_summaries() const { return at_ == plan_.size() && in_gap_; }
-  /// The combined summaries of all ranks.
-  void learn(std::span<const Nanoseconds> shared, int ranks);
+  /// The combined summaries of all ranks, and what choosing has taken them.
+  void learn(std::span<const Nanoseconds> shared, int ranks, Nanoseconds choosing = 0);
   /// For the next call. Precondition: it needs no summaries.
   int arm() const { return plan_[at_]; }
   /// The call is over. A summary: it is to be combined with those of the other ranks.

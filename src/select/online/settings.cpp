@@ -9,7 +9,7 @@ namespace unisono {
 namespace {
 
 constexpr std::string_view kValid =
-    "valid: off, star[:calls=10,threshold=1.1], bandit[:budget=5%,regret=50]";
+    "valid: off, star[:calls=10,threshold=1.1], bandit[:budget=5%,regret=20]";
 
 /// A number, in percent where a % follows.
 std::optional<double> number(std::string_view text) {

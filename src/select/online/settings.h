@@ -1,4 +1,4 @@
-// What UNISONO_ONLINE says: "star", "bandit", "bandit:budget=5%,regret=50", or nothing.
+// What UNISONO_ONLINE says: "star", "bandit", "bandit:budget=5%,regret=20", or nothing.
 #pragma once
 #include <memory>
 #include <string>

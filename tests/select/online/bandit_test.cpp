@@ -1,5 +1,6 @@
 #include "select/online/bandit.h"
 
+#include <map>
 #include <numeric>
 
 #include "tests/select/online/simulated_ranks.h"
@@ -36,7 +37,7 @@ TEST(Bandit, FindsTheBestArm) {
   int found = 0;
   for (unsigned seed = 0; seed < 50; ++seed) {
     auto ranks = bandit(constant(factors), 8, seed);
-    for (int i = 0; i < 400; ++i) ranks.call();
+    for (int i = 0; i < 600; ++i) ranks.call();
     found += ranks.policy().leader() == 2;
   }
   EXPECT_GE(found, 48);
@@ -79,6 +80,25 @@ TEST(Bandit, KeepsTheBudget) {
             << "budget " << budget << ", regret " << regret << ", seed " << seed;
       }
     }
+}
+
+// What a first call has cost is expected of the others'.
+TEST(Bandit, ProbesNothingThatTheBudgetDoesNotPayFor) {
+  int one = 0, two = 0;
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    std::map<int, long> first_calls;
+    const auto machine = [&](int arm, long call) {
+      const bool first = first_calls.try_emplace(arm, call).first->second == call;
+      return kNative * (first && arm != 0 ? 31 : 1);
+    };
+    auto ranks = bandit(machine, 8, seed);
+    for (int i = 0; i < 600; ++i) ranks.call();
+    one += first_calls.size() == 2;  // and native: 30 are lost of 20 + 0.05 * 600
+    for (int i = 600; i < 1100; ++i) ranks.call();
+    two += first_calls.size() == 3;  // 60 of 20 + 0.05 * 1100
+  }
+  EXPECT_GE(one, 18);
+  EXPECT_GE(two, 16);
 }
 
 TEST(Bandit, AdaptsWithin200CallsOfAChange) {

@@ -110,12 +110,12 @@ TEST(Drift, SeesAChangeBothWaysAndNothingElse) {
 
 TEST(ParseOnline, ReadsWhatItWrites) {
   for (const char* written : {"off", "star:calls=10,threshold=1.1", "star:calls=5,threshold=2",
-                              "bandit:budget=5%,regret=50", "bandit:budget=0%,regret=0"}) {
+                              "bandit:budget=5%,regret=20", "bandit:budget=0%,regret=0"}) {
     const auto settings = parse_online(written);
     ASSERT_TRUE(settings) << written;
     EXPECT_EQ(text(*settings), written);
   }
-  EXPECT_EQ(text(*parse_online("bandit:budget=0.1")), "bandit:budget=10%,regret=50");
+  EXPECT_EQ(text(*parse_online("bandit:budget=0.1")), "bandit:budget=10%,regret=20");
   EXPECT_EQ(text(*parse_online("")), "off");
 }
 
