@@ -10,6 +10,7 @@ ROOT = Path(__file__).resolve().parent.parent
 # Lowest first. A layer may use itself and every layer above it in this list.
 LAYERS = [
     "base",
+    "node",
     "schedule",
     "patterns",
     "topology",

@@ -1,0 +1,191 @@
+// How the ranks of a team tell each other how far they are.
+//
+// All ranks count the same steps. In a step some ranks publish: the words of a rank are written by
+// it alone, lie on lines of their own and only grow, so nothing is ever reset. A rank publishes
+// step s by writing s + 1 into its cell s mod kCells, beside up to kInline bytes of payload. It
+// finishes step s, that is, has written and read all it wants in the steps up to s, by writing s +
+// 1 into its position. A cell may be written again when everybody's position is beyond its last
+// step.
+//
+// Where more ranks than cores wait for everybody, waiting for one word after the other would be a
+// context switch each. In WaitMode::sleep a gate counts who published in a joint step; the last
+// arriver opens it and wakes all with one system call, and everybody sleeps at most once. Each step
+// of kCells has a gate of its own; the rule for cells keeps its uses apart.
+//
+// Flat: p^2 lines are read in a joint step, which is right for some 16 ranks on a node.
+// Sources: Graham and Shipman 2008 (per-rank flags, monotone sequences), XHC (Katevenis et al.
+// 2022).
+#pragma once
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+
+#include "node/wait.h"
+
+namespace unisono::node {
+
+using Step = std::uint64_t;
+
+/// Two cache lines: processors fetch them in pairs.
+inline constexpr std::size_t kLine = 128;
+/// 48 of them lie in the word's own cache line.
+inline constexpr std::size_t kInline = 112;
+
+template <class Memory>
+struct alignas(kLine) Line {
+  typename Memory::Word value{0};
+  alignas(16) std::byte payload[kInline];
+};
+
+/// In WaitMode::sleep only.
+template <class Memory>
+struct Gate {
+  Line<Memory> arrivals;  ///< written by everybody
+  Line<Memory> opened;    ///< written by the last arriver of a step
+  Line<Memory> sleepers;  ///< written by who sleeps
+};
+
+template <class Memory>
+struct RankFlags {
+  Line<Memory> position;
+  Line<Memory> sleepers;  ///< for any word of this rank; written by who sleeps
+  Line<Memory> cells[Memory::kCells];
+};
+
+template <class Memory>
+struct TeamFlags {
+  Line<Memory> departures;
+  Gate<Memory> gates[Memory::kCells];
+};
+
+/// A slot of the ring, taken by all ranks alike whether they write theirs or not.
+struct SlotUse {
+  unsigned index = 0;
+  Step free_at = 0;  ///< it may be written when everybody's position is here
+};
+
+template <class Memory>
+class Flags {
+ public:
+  static_assert(sizeof(Line<Memory>) == kLine);
+
+  static constexpr std::size_t bytes(int size) {
+    return sizeof(TeamFlags<Memory>) + static_cast<std::size_t>(size) * sizeof(RankFlags<Memory>);
+  }
+
+  /// Makes new flags of any memory, aligned to kLine. By one rank, before the others begin.
+  static void prepare(std::byte* memory, int size) {
+    new (memory) TeamFlags<Memory>;
+    for (int rank = 0; rank < size; ++rank) new (flags_of(memory, rank)) RankFlags<Memory>;
+  }
+
+  Flags(std::byte* memory, int rank, int size, const WaitPolicy& policy)
+      : team_(reinterpret_cast<TeamFlags<Memory>*>(memory)),
+        ranks_(flags_of(memory, 0)),
+        rank_(rank),
+        size_(size),
+        policy_(policy) {}
+
+  int rank() const { return rank_; }
+  int size() const { return size_; }
+
+  /// The next `steps` steps; the first of them.
+  Step take(Step steps) {
+    const Step first = next_;
+    next_ += steps;
+    return first;
+  }
+
+  /// Waits until this rank may write its cell of `step`, and arrive at its gate. The cell's
+  /// payload.
+  std::byte* claim(Step step) {
+    if (step >= Memory::kCells) await_positions(step - Memory::kCells + 1);
+    return payload(rank_, step);
+  }
+
+  /// The next slot; `last` is the step in which a rank may still look at it.
+  SlotUse take_slot(Step last) {
+    const unsigned index = static_cast<unsigned>(slots_taken_++ % Memory::kSlots);
+    const SlotUse use{index, busy_until_[index]};
+    busy_until_[index] = last + 1;
+    return use;
+  }
+  void claim_slot(const SlotUse& use) { await_positions(use.free_at); }
+
+  /// What the rank has written into the claimed cell and slot is to be seen.
+  void publish(Step step) {
+    advance<Memory>(cell(rank_, step).value, step + 1, mine().sleepers.value, policy_.mode);
+  }
+  void await(int rank, Step step) {
+    wait_until<Memory>(cell(rank, step).value, step + 1, ranks_[rank].sleepers.value, policy_);
+  }
+
+  /// In a joint step every rank publishes, be it nothing. Nobody sleeps on the cell then.
+  void publish_jointly(Step step) {
+    cell(rank_, step).value.store(step + 1, std::memory_order_release);
+    if (policy_.mode == WaitMode::sleep) arrive(step);
+  }
+  void await_joint(int rank, Step step) {
+    if (policy_.mode != WaitMode::sleep) return await(rank, step);
+    Gate<Memory>& gate = team_->gates[step % Memory::kCells];
+    wait_until<Memory>(gate.opened.value, step + 1, gate.sleepers.value, policy_);
+  }
+  /// For all ranks, in the first step of a call: who publishes that has finished all before it.
+  void await_all(Step step) {
+    for (int rank = 0; rank < size_; ++rank)
+      if (rank != rank_) await_joint(rank, step);
+    floor_ = std::max(floor_, step);
+  }
+
+  /// This rank neither writes nor reads anything more of the steps up to `step`.
+  void finish(Step step) {
+    advance<Memory>(mine().position.value, step + 1, mine().sleepers.value, policy_.mode);
+  }
+
+  std::byte* payload(int rank, Step step) { return cell(rank, step).payload; }
+
+  /// This rank never comes back. True for the last one: the memory is free.
+  bool leave() {
+    const auto before = team_->departures.value.fetch_add(1, std::memory_order_acq_rel);
+    return before + 1 == static_cast<std::uint64_t>(size_);
+  }
+
+ private:
+  static RankFlags<Memory>* flags_of(std::byte* memory, int rank) {
+    return reinterpret_cast<RankFlags<Memory>*>(memory + sizeof(TeamFlags<Memory>)) + rank;
+  }
+  RankFlags<Memory>& mine() { return ranks_[rank_]; }
+  Line<Memory>& cell(int rank, Step step) { return ranks_[rank].cells[step % Memory::kCells]; }
+
+  void arrive(Step step) {
+    Gate<Memory>& gate = team_->gates[step % Memory::kCells];
+    const auto arrived = gate.arrivals.value.fetch_add(1, std::memory_order_acq_rel) + 1;
+    if (arrived % static_cast<std::uint64_t>(size_) == 0)
+      advance<Memory>(gate.opened.value, step + 1, gate.sleepers.value, policy_.mode);
+  }
+
+  void await_positions(Step wanted) {
+    if (floor_ >= wanted) return;
+    Step lowest = ~Step{0};
+    for (int rank = 0; rank < size_; ++rank) {
+      if (rank == rank_) continue;
+      RankFlags<Memory>& other = ranks_[rank];
+      lowest = std::min(
+          lowest, wait_until<Memory>(other.position.value, wanted, other.sleepers.value, policy_));
+    }
+    floor_ = lowest;
+  }
+
+  TeamFlags<Memory>* team_;
+  RankFlags<Memory>* ranks_;
+  int rank_, size_;
+  WaitPolicy policy_;
+  Step next_ = 0;
+  Step floor_ = 0;  // everybody else's position is here or beyond
+  Step slots_taken_ = 0;
+  std::array<Step, Memory::kSlots> busy_until_{};
+};
+
+}  // namespace unisono::node

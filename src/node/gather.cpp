@@ -1,0 +1,94 @@
+// Gather, scatter, allgather and alltoall: copies in and out.
+#include <cstddef>
+
+#include "node/copy.h"
+#include "node/kernels.h"
+#include "node/pipeline.h"
+
+namespace unisono::node {
+
+namespace {
+
+std::size_t at(int rank, std::size_t stride) { return static_cast<std::size_t>(rank) * stride; }
+
+/// The other ranks, each rank's from its own successor on: so that not all read from one at once.
+template <class Do>
+void for_others(const Team& team, Do with) {
+  for (int distance = 1; distance < team.size(); ++distance)
+    with((team.rank() + distance) % team.size());
+}
+
+/// A part for every rank in each chunk. On cache lines of their own, where there is room.
+Cut parts_for_all(const Team& team, std::size_t block) {
+  constexpr std::size_t kCacheLine = 64;
+  const std::size_t each = team.slot_bytes() / static_cast<std::size_t>(team.size());
+  return {block, each < kCacheLine ? each : each / kCacheLine * kCacheLine, team.size()};
+}
+
+void gather_blocks(Team& team, const std::byte* input, std::byte* output, std::size_t block,
+                   bool reads) {
+  if (block == 0) return;
+  if (reads) copy_bytes(output + at(team.rank(), block), input, block);
+  exchange(
+      team, Cut{block, team.slot_bytes()},
+      [&](Chunk chunk, std::byte* where) { copy_bytes(where, input + chunk.begin, chunk.size); },
+      [&](Chunk chunk, const auto& posted) {
+        if (!reads) return;
+        for_others(team, [&](int rank) {
+          copy_bytes(output + at(rank, block) + chunk.begin, posted.await(rank), chunk.size);
+        });
+      });
+}
+
+}  // namespace
+
+// The root copies out what the others copy in at the same time: (p - 1) m / copy bandwidth.
+void gather(Team& team, const std::byte* input, std::byte* output, std::size_t block, int root) {
+  gather_blocks(team, input, output, block, team.rank() == root);
+}
+
+// Everybody copies m in and (p - 1) m out.
+void allgather(Team& team, const std::byte* input, std::byte* output, std::size_t block) {
+  gather_blocks(team, input, output, block, true);
+}
+
+void scatter(Team& team, const std::byte* input, std::byte* output, std::size_t block, int root) {
+  if (block == 0) return;
+  const Cut cut = parts_for_all(team, block);
+  if (team.rank() == root) copy_bytes(output, input + at(root, block), block);
+  post(
+      team, root, cut,
+      [&](Chunk chunk, std::byte* where) {
+        for_others(team, [&](int rank) {
+          copy_bytes(where + at(rank, cut.stride()), input + at(rank, block) + chunk.begin,
+                     chunk.size);
+        });
+      },
+      [&](Chunk chunk, const std::byte* where) {
+        copy_bytes(output + chunk.begin, where + at(team.rank(), cut.stride()), chunk.size);
+      });
+}
+
+// Everybody copies (p - 1) m in and out. In place: a chunk of all blocks is in before it is
+// overwritten.
+void alltoall(Team& team, const std::byte* input, std::byte* output, std::size_t block) {
+  if (block == 0) return;
+  const Cut cut = parts_for_all(team, block);
+  copy_bytes(output + at(team.rank(), block), input + at(team.rank(), block), block);
+  exchange(
+      team, cut,
+      [&](Chunk chunk, std::byte* where) {
+        for_others(team, [&](int rank) {
+          copy_bytes(where + at(rank, cut.stride()), input + at(rank, block) + chunk.begin,
+                     chunk.size);
+        });
+      },
+      [&](Chunk chunk, const auto& posted) {
+        for_others(team, [&](int rank) {
+          copy_bytes(output + at(rank, block) + chunk.begin,
+                     posted.await(rank) + at(team.rank(), cut.stride()), chunk.size);
+        });
+      });
+}
+
+}  // namespace unisono::node

@@ -1,0 +1,41 @@
+// Memory that the ranks of a node share, as the templates of this layer want it.
+#pragma once
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+
+#include "node/wait.h"
+
+namespace unisono::node {
+
+struct SharedMemory {
+  /// 64 bits never wrap: at 50 ns a step they last 29 000 years.
+  using Word = std::atomic<std::uint64_t>;
+  static_assert(Word::is_always_lock_free && sizeof(Word) == sizeof(std::uint64_t));
+
+  static constexpr unsigned kCells = 8;  ///< steps that a rank may be ahead of the slowest
+  static constexpr unsigned kSlots = 4;  ///< chunks of a long message in flight
+
+  /// One wait.
+  class Pause {
+   public:
+    explicit Pause(const WaitPolicy& policy) : policy_(policy) {}
+    /// After a fruitless look. False: sleep now.
+    bool look_again(const Word& word, std::uint64_t seen);
+    /// Unless `word` is no longer `seen`; until woken, or for the policy's patience.
+    void sleep(Word& word, std::uint64_t seen);
+
+   private:
+    void tell_when_stalled();
+
+    const WaitPolicy& policy_;
+    std::int64_t looks_ = 0;
+    bool timed_ = false;
+    std::chrono::steady_clock::time_point begin_, told_;
+  };
+
+  /// Everybody who sleeps on this word.
+  static void wake(Word& word);
+};
+
+}  // namespace unisono::node

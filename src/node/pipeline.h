@@ -1,0 +1,139 @@
+// The three ways in which messages go through a team's cells and slots. All ranks call them alike.
+//
+// A message of at most kInline bytes goes in the cell: one line from writer to reader. A longer one
+// goes in chunks through the ring of slots, and a rank does its part of a chunk while the others do
+// theirs of the next: whoever waits, waits for what was published a chunk ago.
+#pragma once
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
+#include "node/team.h"
+
+namespace unisono::node {
+
+struct Chunk {
+  std::size_t begin = 0, size = 0;
+};
+
+/// A message of `parts` parts of `total` bytes, cut so that `each` bytes of every part are a chunk.
+struct Cut {
+  std::size_t total = 0;
+  std::size_t each = 1;
+  int parts = 1;
+
+  std::size_t chunks() const { return (total + each - 1) / each; }
+  Chunk chunk(std::size_t i) const { return {i * each, std::min(each, total - i * each)}; }
+  /// From part to part of a chunk.
+  std::size_t stride() const { return std::min(total, each); }
+  bool is_inline() const {
+    return total <= std::min(each, kInline) && total * static_cast<std::size_t>(parts) <= kInline;
+  }
+};
+
+/// What the ranks published in one step.
+template <class Memory>
+class Posted {
+ public:
+  Posted(BasicTeam<Memory>& team, Step step) : team_(team), step_(step) {}
+  Posted(BasicTeam<Memory>& team, Step step, unsigned slot)
+      : team_(team), step_(step), slot_(slot), inline_(false) {}
+
+  /// Where `rank` writes.
+  std::byte* of(int rank) const {
+    return inline_ ? team_.payload(rank, step_) : team_.slot(rank, slot_);
+  }
+  /// Of a joint step.
+  const std::byte* await(int rank) const {
+    if (rank != team_.rank()) team_.await_joint(rank, step_);
+    return of(rank);
+  }
+
+ private:
+  BasicTeam<Memory>& team_;
+  Step step_;
+  unsigned slot_ = 0;
+  bool inline_ = true;
+};
+
+/// `root` writes, in(chunk, where); the others read, out(chunk, where).
+template <class Memory, class In, class Out>
+void post(BasicTeam<Memory>& team, int root, const Cut& cut, In in, Out out) {
+  const std::size_t chunks = cut.chunks();
+  const Step first = team.take(chunks);
+  for (std::size_t i = 0; i < chunks; ++i) {
+    const Step step = first + i;
+    const SlotUse use = cut.is_inline() ? SlotUse{} : team.take_slot(step);
+    const auto posted = cut.is_inline() ? Posted(team, step) : Posted(team, step, use.index);
+    if (team.rank() == root) {
+      team.claim(step);
+      team.claim_slot(use);
+      in(cut.chunk(i), posted.of(root));
+      team.publish(step);
+    } else {
+      team.await(root, step);
+      out(cut.chunk(i), static_cast<const std::byte*>(posted.of(root)));
+    }
+    team.finish(step);
+  }
+}
+
+/// Everybody writes, in(chunk, where), and reads from everybody, out(chunk, posted).
+template <class Memory, class In, class Out>
+void exchange(BasicTeam<Memory>& team, const Cut& cut, In in, Out out) {
+  if (cut.is_inline()) {
+    const Step step = team.take(1);
+    in(cut.chunk(0), team.claim(step));
+    team.publish_jointly(step);
+    out(cut.chunk(0), Posted(team, step));
+    team.finish(step);
+    return;
+  }
+  const std::size_t chunks = cut.chunks();
+  const Step first = team.take(chunks + 1);
+  SlotUse use, previous;
+  for (std::size_t i = 0; i <= chunks; ++i, previous = use) {
+    const Step step = first + i;
+    if (i < chunks) {
+      use = team.take_slot(step + 1);
+      team.claim(step);
+      team.claim_slot(use);
+      in(cut.chunk(i), team.slot(team.rank(), use.index));
+      team.publish_jointly(step);
+    }
+    if (i > 0) out(cut.chunk(i - 1), Posted(team, step - 1, previous.index));
+    team.finish(step);
+  }
+}
+
+/// As exchange, with a step between that reads what everybody wrote and writes once more into its
+/// own slot, middle(chunk, posted). A slot is busy for three rounds.
+template <class Memory, class In, class Middle, class Out>
+void exchange_twice(BasicTeam<Memory>& team, const Cut& cut, In in, Middle middle, Out out) {
+  constexpr Step kSteps = 2;  // of a round: one publishes what came in, one what middle made
+  constexpr std::size_t kRounds = 3;
+  static_assert(Memory::kSlots >= kRounds);
+  const std::size_t chunks = cut.chunks();
+  const Step first = team.take(kSteps * (chunks + kRounds - 1));
+  std::array<SlotUse, kRounds> uses;
+  const auto slot_of = [&uses](std::size_t chunk) { return uses[chunk % kRounds].index; };
+  for (std::size_t i = 0; i < chunks + kRounds - 1; ++i) {
+    const Step came = first + kSteps * i, made = came + 1;
+    if (i < chunks) {
+      const SlotUse use = uses[i % kRounds] = team.take_slot(made + kSteps * (kRounds - 1));
+      team.claim(came);
+      team.claim_slot(use);
+      in(cut.chunk(i), team.slot(team.rank(), use.index));
+      team.publish_jointly(came);
+    }
+    if (i >= 1 && i <= chunks) {
+      team.claim(made);
+      middle(cut.chunk(i - 1), Posted(team, came - kSteps, slot_of(i - 1)));
+      team.publish_jointly(made);
+    }
+    if (i >= 2) out(cut.chunk(i - 2), Posted(team, made - kSteps, slot_of(i - 2)));
+    team.finish(made);
+  }
+}
+
+}  // namespace unisono::node

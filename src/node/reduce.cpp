@@ -1,0 +1,132 @@
+// Reduce, allreduce and reduce_scatter_block.
+#include <cstddef>
+
+#include "node/kernels.h"
+#include "node/pipeline.h"
+
+namespace unisono::node {
+
+namespace {
+
+// Up to so many bytes of the others' a rank reads all of them and reduces for itself: one step
+// instead of two, which is worth more than the work that all ranks do again.
+constexpr std::size_t kReadAll = 8 << 10;
+
+/// The bytes of a chunk that rank `rank` of `size` reduces, whole elements.
+Chunk slice(std::size_t bytes, std::size_t element_bytes, int rank, int size) {
+  const std::size_t elements = bytes / element_bytes, p = static_cast<std::size_t>(size);
+  const auto border = [&](std::size_t r) { return elements * r / p * element_bytes; };
+  const std::size_t begin = border(static_cast<std::size_t>(rank));
+  return {begin, border(static_cast<std::size_t>(rank) + 1) - begin};
+}
+
+std::size_t whole_elements(std::size_t bytes, const Reduction& reduction) {
+  return bytes / reduction.element_bytes * reduction.element_bytes;
+}
+
+void read_all(Team& team, const std::byte* input, std::byte* output, std::size_t bytes,
+              const Reduction& reduction, bool wants) {
+  exchange(
+      team, Cut{bytes, team.slot_bytes()},
+      [&](Chunk, std::byte* where) { copy_bytes(where, input, bytes); },
+      [&](Chunk, const auto& posted) {
+        // Own input is read from where it was posted: output may be on top of it.
+        if (wants)
+          fold(reduction, output, bytes / reduction.element_bytes, team.size(),
+               [&](int rank) { return posted.await(rank); });
+      });
+}
+
+// Every rank reduces one slice of each chunk. What it reduces itself it does not post; the result
+// goes where that would have been. Per rank and byte of the message: (p-1)/p copied in, p/p read
+// and 1/p written, (p-1)/p copied out. Source: 7.3 of our notes (direct slice reduction).
+void reduce_slices(Team& team, const std::byte* input, std::byte* output, std::size_t bytes,
+                   const Reduction& reduction, bool wants) {
+  const int me = team.rank(), size = team.size();
+  const auto slice_of = [&](Chunk chunk, int rank) {
+    return slice(chunk.size, reduction.element_bytes, rank, size);
+  };
+  exchange_twice(
+      team, Cut{bytes, whole_elements(team.slot_bytes(), reduction)},
+      [&](Chunk chunk, std::byte* where) {
+        const Chunk mine = slice_of(chunk, me);
+        const std::size_t behind = mine.begin + mine.size;
+        const std::byte* from = input + chunk.begin;
+        copy_bytes(where, from, mine.begin);
+        copy_bytes(where + behind, from + behind, chunk.size - behind);
+      },
+      [&](Chunk chunk, const auto& posted) {
+        const Chunk mine = slice_of(chunk, me);
+        const std::size_t at = chunk.begin + mine.begin;
+        std::byte* result = posted.of(me) + mine.begin;
+        fold(reduction, result, mine.size / reduction.element_bytes, size,
+             [&](int rank) { return rank == me ? input + at : posted.await(rank) + mine.begin; });
+        if (wants) copy_bytes(output + at, result, mine.size);
+      },
+      [&](Chunk chunk, const auto& posted) {
+        for (int distance = 1; wants && distance < size; ++distance) {
+          const int rank = (me + distance) % size;
+          const Chunk theirs = slice_of(chunk, rank);
+          copy_bytes(output + chunk.begin + theirs.begin, posted.await(rank) + theirs.begin,
+                     theirs.size);
+        }
+      });
+}
+
+void reduce_to(Team& team, const std::byte* input, std::byte* output, std::size_t count,
+               const Reduction& reduction, bool wants) {
+  const std::size_t bytes = count * reduction.element_bytes;
+  if (bytes == 0) return;
+  const std::size_t others = static_cast<std::size_t>(team.size() - 1);
+  const bool is_short = bytes <= team.slot_bytes() && bytes * others <= kReadAll;
+  (is_short || bytes <= kInline ? read_all : reduce_slices)(team, input, output, bytes, reduction,
+                                                            wants);
+}
+
+}  // namespace
+
+bool can_reduce(const Team& team, std::size_t element_bytes) {
+  return element_bytes > 0 && element_bytes <= kLargestElement &&
+         element_bytes * static_cast<std::size_t>(team.size()) <= team.slot_bytes();
+}
+
+void reduce(Team& team, const std::byte* input, std::byte* output, std::size_t count,
+            const Reduction& reduction, int root) {
+  reduce_to(team, input, output, count, reduction, team.rank() == root);
+}
+
+void allreduce(Team& team, const std::byte* input, std::byte* output, std::size_t count,
+               const Reduction& reduction) {
+  reduce_to(team, input, output, count, reduction, true);
+}
+
+// Every rank posts what is the others', and reduces its own block as the others' come: (p-1) m
+// copied in, p m read. In place, what is written at the start of the buffer has been posted before.
+void reduce_scatter_block(Team& team, const std::byte* input, std::byte* output, std::size_t count,
+                          const Reduction& reduction) {
+  const std::size_t block = count * reduction.element_bytes;
+  if (block == 0) return;
+  const int me = team.rank(), size = team.size();
+  const auto at = [](int rank, std::size_t stride) {
+    return static_cast<std::size_t>(rank) * stride;
+  };
+  const std::size_t part = team.slot_bytes() / static_cast<std::size_t>(size);
+  const Cut cut{block, whole_elements(part, reduction), size};
+  exchange(
+      team, cut,
+      [&](Chunk chunk, std::byte* where) {
+        for (int rank = 0; rank < size; ++rank)
+          if (rank != me)
+            copy_bytes(where + at(rank, cut.stride()), input + at(rank, block) + chunk.begin,
+                       chunk.size);
+      },
+      [&](Chunk chunk, const auto& posted) {
+        fold(reduction, output + chunk.begin, chunk.size / reduction.element_bytes, size,
+             [&](int rank) {
+               return rank == me ? input + at(me, block) + chunk.begin
+                                 : posted.await(rank) + at(me, cut.stride());
+             });
+      });
+}
+
+}  // namespace unisono::node

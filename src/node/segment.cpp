@@ -1,0 +1,110 @@
+#include "node/segment.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <system_error>
+#include <utility>
+
+#include "base/size.h"
+
+namespace unisono::node {
+
+namespace {
+
+std::string reason(int error) { return std::generic_category().message(error); }
+
+std::string size_text(std::size_t bytes) { return format_size(static_cast<std::int64_t>(bytes)); }
+
+/// 128 bits nobody can foresee: no collision, and no file that somebody else has put there.
+Result<std::string> random_name() {
+  std::array<std::uint64_t, 2> bits{};
+  if (getrandom(bits.data(), sizeof bits, 0) != static_cast<ssize_t>(sizeof bits))
+    return Error{"no random numbers from the system: " + reason(errno)};
+  std::array<char, 64> text{};
+  std::snprintf(text.data(), text.size(), "/unisono-%016llx%016llx",
+                static_cast<unsigned long long>(bits[0]), static_cast<unsigned long long>(bits[1]));
+  return std::string(text.data());
+}
+
+/// Zero, or the error. The pages are ours afterwards.
+int allocate(int file, std::size_t bytes) {
+  int error = EINTR;
+  while (error == EINTR) error = posix_fallocate(file, 0, static_cast<off_t>(bytes));
+  return error;
+}
+
+/// Nothing, or what is wrong with it.
+std::string fault_of(int file, std::size_t bytes) {
+  struct stat facts {};
+  if (fstat(file, &facts) != 0) return reason(errno);
+  if (facts.st_uid != geteuid()) return "it belongs to another user";
+  if ((facts.st_mode & 0077) != 0) return "others may open it";
+  if (static_cast<std::size_t>(facts.st_size) < bytes) return "it is too short";
+  return "";
+}
+
+}  // namespace
+
+Segment::Segment(std::string name, std::byte* data, std::size_t bytes, bool linked)
+    : name_(std::move(name)), data_(data), bytes_(bytes), linked_(linked) {}
+
+Segment::Segment(Segment&& other) noexcept
+    : name_(std::move(other.name_)),
+      data_(std::exchange(other.data_, nullptr)),
+      bytes_(std::exchange(other.bytes_, 0)),
+      linked_(std::exchange(other.linked_, false)) {}
+
+Segment::~Segment() {
+  unlink();
+  if (data_ != nullptr) munmap(data_, bytes_);
+}
+
+void Segment::unlink() {
+  if (std::exchange(linked_, false)) shm_unlink(name_.c_str());
+}
+
+/// Closes the file.
+Result<Segment> Segment::map(int file, const std::string& name, std::size_t bytes, bool created) {
+  void* data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  const int error = errno;
+  close(file);
+  if (data == MAP_FAILED)
+    return Error{"cannot map " + size_text(bytes) + " of shared memory: " + reason(error)};
+  return Segment(name, static_cast<std::byte*>(data), bytes, created);
+}
+
+Result<Segment> Segment::create(std::size_t bytes) {
+  const Result<std::string> name = random_name();
+  if (!name) return Error{name.error()};
+  const int file = shm_open(name->c_str(), O_RDWR | O_CREAT | O_EXCL, 0600);
+  if (file < 0) return Error{"cannot make shared memory in /dev/shm: " + reason(errno)};
+  if (const int error = allocate(file, bytes); error != 0) {
+    close(file);
+    shm_unlink(name->c_str());
+    return Error{"no " + size_text(bytes) + " of shared memory in /dev/shm: " + reason(error) +
+                 "; make it larger (docker run --shm-size) or ask for less"};
+  }
+  Result<Segment> made = map(file, *name, bytes, true);
+  if (!made) shm_unlink(name->c_str());
+  return made;
+}
+
+Result<Segment> Segment::open(const std::string& name, std::size_t bytes) {
+  const int file = shm_open(name.c_str(), O_RDWR, 0);
+  if (file < 0) return Error{"cannot open shared memory /dev/shm" + name + ": " + reason(errno)};
+  if (const std::string fault = fault_of(file, bytes); !fault.empty()) {
+    close(file);
+    return Error{"cannot use shared memory /dev/shm" + name + ": " + fault};
+  }
+  return map(file, name, bytes, false);
+}
+
+}  // namespace unisono::node

@@ -1,0 +1,67 @@
+// How a rank waits for a word in shared memory, and how a rank that changes the word ends the wait.
+// Templates over the memory, so that tests/node/explorer.h runs the same code in every
+// interleaving.
+#pragma once
+#include <atomic>
+#include <cstdint>
+
+namespace unisono::node {
+
+enum class WaitMode {
+  spin,   ///< look again at once: every rank has a core
+  yield,  ///< give the core away between looks
+  sleep,  ///< yield a little, then sleep until woken
+};
+
+/// The same mode on all ranks of a team: who changes a word looks for sleepers in WaitMode::sleep
+/// only.
+struct WaitPolicy {
+  WaitMode mode = WaitMode::yield;
+  /// Called about every `patience_ms` of a wait, with its length so far: the one place where the
+  /// death of another rank can be noticed. It may end the process; when it returns, the wait goes
+  /// on.
+  void (*stalled)(void* context, int waited_ms) = nullptr;
+  void* context = nullptr;
+  int patience_ms = 1000;
+};
+
+/// A sleeper registers before its last look, and who changes the word looks for sleepers after the
+/// change; all four accesses are seq_cst. So in their one order either the sleeper sees the change,
+/// or the other sees the sleeper. Between the last look and the sleep the kernel compares once
+/// more.
+template <class Memory>
+[[gnu::noinline]] std::uint64_t wait_long(typename Memory::Word& word, std::uint64_t wanted,
+                                          typename Memory::Word& sleepers,
+                                          const WaitPolicy& policy) {
+  typename Memory::Pause pause(policy);
+  std::uint64_t seen = word.load(std::memory_order_acquire);
+  while (seen < wanted && pause.look_again(word, seen)) seen = word.load(std::memory_order_acquire);
+  if (seen >= wanted) return seen;
+  sleepers.fetch_add(1, std::memory_order_seq_cst);
+  while ((seen = word.load(std::memory_order_seq_cst)) < wanted) pause.sleep(word, seen);
+  sleepers.fetch_sub(1, std::memory_order_relaxed);
+  return seen;
+}
+
+/// Until `word` is `wanted` or more. What its writer did before is visible then. The value seen.
+template <class Memory>
+std::uint64_t wait_until(typename Memory::Word& word, std::uint64_t wanted,
+                         typename Memory::Word& sleepers, const WaitPolicy& policy) {
+  const std::uint64_t seen = word.load(std::memory_order_acquire);
+  return seen >= wanted ? seen : wait_long<Memory>(word, wanted, sleepers, policy);
+}
+
+/// The counterpart: at most one system call, and none when nobody sleeps.
+template <class Memory>
+void advance(typename Memory::Word& word, std::uint64_t value, typename Memory::Word& sleepers,
+             WaitMode mode) {
+  if (mode != WaitMode::sleep) {
+    word.store(value, std::memory_order_release);
+    return;
+  }
+  // An exchange, not a store: on x86 only this one is before the following load for everybody.
+  word.exchange(value, std::memory_order_seq_cst);
+  if (sleepers.load(std::memory_order_seq_cst) != 0) Memory::wake(word);
+}
+
+}  // namespace unisono::node

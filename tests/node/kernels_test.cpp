@@ -1,0 +1,131 @@
+// Every kernel with threads as ranks: sizes around the borders of cells, slots and rings, all
+// roots.
+#include "node/kernels.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "tests/node/calls.h"
+#include "tests/node/ranks.h"
+
+namespace unisono::node {
+namespace {
+
+constexpr std::size_t kSmallSlot = 256;
+
+/// Elements or bytes: what lies around a cell, a slot and the whole ring of slots.
+std::vector<std::size_t> border_counts(What what, int size) {
+  if (what == What::barrier) return {0, 0, 0};
+  const std::size_t unit = reduces(what) ? kElementBytes : 1;
+  const std::size_t p = static_cast<std::size_t>(size);
+  std::vector<std::size_t> counts = {0, 1, 3};
+  for (const std::size_t bytes : {kInline, kInline / p, kSmallSlot, kSmallSlot / p})
+    for (const std::size_t near : {bytes - unit, bytes, bytes + unit})
+      counts.push_back(near / unit);
+  counts.push_back((SharedMemory::kSlots * kSmallSlot + 2 * unit) / unit);
+  counts.push_back(11 * kSmallSlot / unit + 1);
+  return counts;
+}
+
+std::vector<Call> border_calls(What what, int size) {
+  std::vector<Call> calls;
+  const bool rooted =
+      what == What::bcast || what == What::gather || what == What::scatter || what == What::reduce;
+  for (const std::size_t count : border_counts(what, size))
+    for (int root = 0; root < (rooted ? size : 1); ++root)
+      for (const bool in_place : {false, true})
+        for (const bool own : {false, true})
+          if (reduces(what) || !own)
+            calls.push_back({what, count, root, in_place, own, calls.size()});
+  return calls;
+}
+
+std::vector<What> all_whats() {
+  std::vector<What> whats;
+  for (int what = 0; what < kWhats; ++what) whats.push_back(static_cast<What>(what));
+  return whats;
+}
+
+class Kernels : public testing::TestWithParam<std::tuple<What, WaitMode>> {};
+
+TEST_P(Kernels, AreRightAtAllBorders) {
+  const auto [what, mode] = GetParam();
+  for (int size = 1; size <= 8; ++size) {
+    const std::vector<Call> calls = border_calls(what, size);
+    EXPECT_EQ("", on_threads(size, kSmallSlot, mode, [&calls](Team& team) -> std::string {
+                for (const Call& call : calls)
+                  if (std::string wrong = run_and_check(team, call); !wrong.empty()) return wrong;
+                return "";
+              }));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(, Kernels,
+                         testing::Combine(testing::ValuesIn(all_whats()),
+                                          testing::Values(WaitMode::yield, WaitMode::sleep)));
+
+TEST(LongMessages, OfMegabytes) {
+  constexpr std::size_t kSlot = 32 << 10, kBytes = (3 << 20) + 40;
+  for (const int size : {2, 3})
+    for (int what = 1; what < kWhats; ++what) {
+      Call call{static_cast<What>(what), kBytes, size - 1, false, false, 7};
+      if (reduces(call.what)) call.count = kBytes / kElementBytes;
+      EXPECT_EQ("", on_threads(size, kSlot, WaitMode::spin,
+                               [&call](Team& team) { return run_and_check(team, call); }));
+    }
+}
+
+class Mixed : public testing::TestWithParam<std::tuple<int, WaitMode>> {};
+
+/// Back to back, so that cells, slots and gates wrap between different collectives.
+TEST_P(Mixed, CallsInRandomOrder) {
+  const auto [size, mode] = GetParam();
+  EXPECT_EQ("", on_threads(size, 512, mode, [size = size](Team& team) -> std::string {
+              for (std::uint64_t i = 0; i < 600; ++i) {
+                const Call call = random_call(i, size, 4000);
+                if (std::string wrong = run_and_check(team, call); !wrong.empty()) return wrong;
+              }
+              return "";
+            }));
+}
+
+/// Nothing between the calls: the ranks drift as far apart as they may.
+TEST_P(Mixed, RootRunsAhead) {
+  const auto [size, mode] = GetParam();
+  EXPECT_EQ("", on_threads(size, 512, mode, [](Team& team) -> std::string {
+              for (std::uint64_t i = 0; i < 20'000; ++i) {
+                std::uint64_t value = team.rank() == 0 ? i : 0;
+                bcast(team, reinterpret_cast<std::byte*>(&value), sizeof value, 0);
+                if (value != i) return "bcast " + std::to_string(i);
+              }
+              return "";
+            }));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    , Mixed,
+    testing::Values(std::tuple{2, WaitMode::spin}, std::tuple{2, WaitMode::sleep},
+                    std::tuple{3, WaitMode::yield}, std::tuple{5, WaitMode::sleep},
+                    std::tuple{8, WaitMode::yield}, std::tuple{8, WaitMode::sleep}));
+
+TEST(TeamArena, HoldsElementsUpToAPartOfASlot) {
+  TestArena arena(4, 256);
+  Team team(arena.memory(), 0, 4, {});
+  EXPECT_EQ(team.slot_bytes(), 256U);
+  EXPECT_TRUE(can_reduce(team, 64));
+  EXPECT_FALSE(can_reduce(team, 65));
+  EXPECT_FALSE(can_reduce(team, 0));
+}
+
+TEST(TeamArena, IsFreeWhenTheLastHasLeft) {
+  TestArena arena(2, 128);
+  Team first(arena.memory(), 0, 2, {}), second(arena.memory(), 1, 2, {});
+  EXPECT_FALSE(second.leave());
+  EXPECT_TRUE(first.leave());
+}
+
+}  // namespace
+}  // namespace unisono::node

@@ -1,0 +1,164 @@
+// The same with processes, over a real segment, and what happens when one of them dies.
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <functional>
+#include <new>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "node/pool.h"
+#include "node/segment.h"
+#include "tests/node/calls.h"
+
+namespace unisono::node {
+namespace {
+
+constexpr int kRight = 0, kWrong = 1, kStalled = 42;
+constexpr std::size_t kSegment = 64 * Pool::kUnit;
+
+/// In place of the MPI library: how the ranks tell each other of the arena.
+struct Launch {
+  std::atomic<int> opened{0};
+  std::atomic<std::size_t> offset{0}, bytes{0};
+  std::atomic<int> rounds{0};
+};
+
+class Processes : public testing::Test {
+ protected:
+  void SetUp() override {
+    void* page =
+        mmap(nullptr, sizeof(Launch), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    ASSERT_NE(page, MAP_FAILED);
+    launch_ = new (page) Launch;
+  }
+  void TearDown() override {
+    for (const pid_t child : children_) {
+      kill(child, SIGKILL);
+      waitpid(child, nullptr, 0);
+    }
+    munmap(launch_, sizeof(Launch));
+  }
+
+  /// A rank each; rank 0 takes the arena and prepares it. body(pool, team) gives the exit status.
+  void start(int size, WaitPolicy policy, std::function<int(Pool&, Team&)> body) {
+    auto segment = Segment::create(kSegment);
+    ASSERT_TRUE(segment) << segment.error();
+    Pool::prepare(segment->memory());
+    for (int rank = 0; rank < size; ++rank) {
+      const pid_t child = fork();
+      ASSERT_GE(child, 0);
+      if (child == 0) _exit(run_rank(segment->name(), rank, size, policy, body));
+      children_.push_back(child);
+    }
+    while (launch_->opened < size) std::this_thread::yield();
+    (*segment).unlink();
+  }
+
+  int run_rank(const std::string& name, int rank, int size, WaitPolicy policy,
+               const std::function<int(Pool&, Team&)>& body) {
+    auto segment = Segment::open(name, kSegment);
+    ++launch_->opened;
+    if (!segment) return kWrong;
+    Pool pool(segment->memory());
+    if (rank == 0) {
+      const auto arena = pool.take(Team::arena_bytes(size, 1024));
+      if (!arena) return kWrong;
+      Team::prepare(pool.memory(*arena).data(), size);
+      launch_->bytes = arena->bytes;
+      launch_->offset = arena->offset;
+    }
+    while (launch_->offset == 0) std::this_thread::yield();
+    Team team(pool.memory(arena()), rank, size, policy);
+    return body(pool, team);
+  }
+
+  Arena arena() const { return {launch_->offset, launch_->bytes}; }
+
+  int status_of_next() {
+    int status = 0;
+    waitpid(children_.back(), &status, 0);
+    children_.pop_back();
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+  }
+
+  Launch* launch_ = nullptr;
+  std::vector<pid_t> children_;
+};
+
+TEST_F(Processes, RunCallsInRandomOrder) {
+  for (const WaitMode mode : {WaitMode::yield, WaitMode::sleep}) {
+    launch_->offset = launch_->opened = 0;
+    start(4, {mode}, [this](Pool& pool, Team& team) {
+      for (std::uint64_t i = 0; i < 400; ++i)
+        if (!run_and_check(team, random_call(i, team.size(), 6000)).empty()) return kWrong;
+      if (team.leave()) pool.give_back(arena());
+      return kRight;
+    });
+    while (!children_.empty()) EXPECT_EQ(status_of_next(), kRight);
+  }
+}
+
+/// The last to leave gives the arena back, whoever it is; so there is always room for the next.
+TEST_F(Processes, LeaveTheirArenasToTheNext) {
+  start(3, {WaitMode::yield}, [](Pool& pool, Team& team) {
+    for (int i = 0; i < 300; ++i) {
+      std::uint64_t offset_and_bytes[2] = {0, 0};
+      if (team.rank() == i % 3)
+        if (const auto arena = pool.take(20 * Pool::kUnit)) {
+          Team::prepare(pool.memory(*arena).data(), 3);
+          offset_and_bytes[0] = arena->offset;
+          offset_and_bytes[1] = arena->bytes;
+        }
+      bcast(team, reinterpret_cast<std::byte*>(offset_and_bytes), sizeof offset_and_bytes, i % 3);
+      if (offset_and_bytes[0] == 0) return kWrong;
+      const Arena arena{offset_and_bytes[0], offset_and_bytes[1]};
+      Team next(pool.memory(arena), team.rank(), 3, {WaitMode::yield});
+      if (!run_and_check(next, {What::allreduce, 100, 0, false, true, 1}).empty()) return kWrong;
+      if (next.leave()) pool.give_back(arena);
+      barrier(team);  // of two arenas there is room for one
+    }
+    return kRight;
+  });
+  while (!children_.empty()) EXPECT_EQ(status_of_next(), kRight);
+}
+
+/// Rank 2 dies in the middle of barriers, and the others wait. Their runtime is told.
+class KilledRank : public Processes, public testing::WithParamInterface<WaitMode> {
+ protected:
+  void start_and_kill(void (*stalled)(void*, int)) {
+    start(3, {GetParam(), stalled, nullptr, 50}, [this](Pool&, Team& team) {
+      for (;;) {
+        barrier(team);
+        if (team.rank() == 0) ++launch_->rounds;
+      }
+      return kRight;
+    });
+    while (launch_->rounds < 100) std::this_thread::yield();
+    kill(children_.back(), SIGKILL);
+    EXPECT_EQ(status_of_next(), -SIGKILL);
+  }
+};
+
+TEST_P(KilledRank, IsNoticedByWhoAsksAfterIt) {
+  start_and_kill([](void*, int waited_ms) { _exit(waited_ms >= 45 ? kStalled : kWrong); });
+  EXPECT_EQ(status_of_next(), kStalled);
+  EXPECT_EQ(status_of_next(), kStalled);
+}
+
+TEST_P(KilledRank, LetsTheOthersWait) {
+  start_and_kill(nullptr);
+  std::this_thread::sleep_for(std::chrono::milliseconds(150));
+  for (const pid_t child : children_) EXPECT_EQ(waitpid(child, nullptr, WNOHANG), 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(, KilledRank, testing::Values(WaitMode::yield, WaitMode::sleep));
+
+}  // namespace
+}  // namespace unisono::node

@@ -1,0 +1,52 @@
+// Ranks as threads over an arena in plain memory.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <mutex>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "node/team.h"
+
+namespace unisono::node {
+
+/// An arena of exactly what a team with these slots needs, filled with what its last user left.
+class TestArena {
+ public:
+  TestArena(int size, std::size_t slot_bytes)
+      : lines_(Team::arena_bytes(size, slot_bytes) / kLine) {
+    for (auto& line : lines_) line.bytes.fill(std::byte{0xAB});
+    Team::prepare(memory().data(), size);
+  }
+  std::span<std::byte> memory() {
+    return {reinterpret_cast<std::byte*>(lines_.data()), lines_.size() * kLine};
+  }
+
+ private:
+  struct alignas(kLine) Unit {
+    std::array<std::byte, kLine> bytes;
+  };
+  std::vector<Unit> lines_;
+};
+
+/// body(team) on every rank, which returns what is wrong with it; the first such text.
+template <class Body>
+std::string on_threads(int size, std::size_t slot_bytes, WaitMode mode, Body body) {
+  TestArena arena(size, slot_bytes);
+  std::mutex mutex;
+  std::string problem;
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < size; ++rank)
+    threads.emplace_back([&, rank] {
+      Team team(arena.memory(), rank, size, {mode});
+      const std::string mine = body(team);
+      const std::lock_guard lock(mutex);
+      if (problem.empty()) problem = mine;
+    });
+  for (std::thread& thread : threads) thread.join();
+  return problem;
+}
+
+}  // namespace unisono::node

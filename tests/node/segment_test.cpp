@@ -1,0 +1,105 @@
+#include "node/segment.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <string>
+
+namespace unisono::node {
+namespace {
+
+constexpr std::size_t kBytes = 1 << 20;
+
+bool exists(const std::string& name) { return access(("/dev/shm" + name).c_str(), F_OK) == 0; }
+
+TEST(Segment, IsSeenByWhoOpensIt) {
+  auto made = Segment::create(kBytes);
+  ASSERT_TRUE(made) << made.error();
+  auto opened = Segment::open(made->name(), kBytes);
+  ASSERT_TRUE(opened) << opened.error();
+  ASSERT_EQ(opened->memory().size(), kBytes);
+  EXPECT_NE(opened->memory().data(), made->memory().data());
+  EXPECT_EQ(made->memory()[kBytes - 1], std::byte{0});
+  made->memory()[kBytes - 1] = std::byte{7};
+  EXPECT_EQ(opened->memory()[kBytes - 1], std::byte{7});
+}
+
+TEST(Segment, IsPrivateAndAllocated) {
+  const auto made = Segment::create(kBytes);
+  ASSERT_TRUE(made) << made.error();
+  struct stat facts {};
+  ASSERT_EQ(stat(("/dev/shm" + made->name()).c_str(), &facts), 0);
+  EXPECT_EQ(facts.st_mode & 0777, 0600U);
+  EXPECT_EQ(static_cast<std::size_t>(facts.st_blocks) * 512, kBytes);
+}
+
+TEST(Segment, LivesOnWithoutItsName) {
+  std::string name;
+  {
+    auto made = Segment::create(kBytes);
+    ASSERT_TRUE(made) << made.error();
+    name = made->name();
+    const auto opened = Segment::open(name, kBytes);
+    (*made).unlink();
+    EXPECT_FALSE(exists(name));
+    made->memory()[0] = std::byte{9};
+    EXPECT_EQ(opened->memory()[0], std::byte{9});
+  }
+  const auto late = Segment::open(name, kBytes);
+  ASSERT_FALSE(late);
+  EXPECT_NE(late.error().find(name), std::string::npos);
+}
+
+TEST(Segment, LeavesNothingBehind) {
+  std::string name;
+  {
+    const auto made = Segment::create(kBytes);
+    ASSERT_TRUE(made) << made.error();
+    name = made->name();
+    EXPECT_TRUE(exists(name));
+  }
+  EXPECT_FALSE(exists(name));
+}
+
+/// More than any /dev/shm has: the error comes here, and not as SIGBUS at the first access.
+TEST(Segment, SaysThatThereIsNoRoom) {
+  const auto made = Segment::create(std::size_t{1} << 50);
+  ASSERT_FALSE(made);
+  EXPECT_NE(made.error().find("/dev/shm"), std::string::npos) << made.error();
+  EXPECT_EQ(made.error().find('\n'), std::string::npos) << made.error();
+}
+
+class ForeignFile : public testing::Test {
+ protected:
+  void make(mode_t mode, off_t bytes) {
+    name_ = "/unisono-test-" + std::to_string(getpid());
+    const int file = shm_open(name_.c_str(), O_RDWR | O_CREAT | O_EXCL, 0600);
+    ASSERT_GE(file, 0) << std::strerror(errno);
+    ASSERT_EQ(fchmod(file, mode), 0);
+    ASSERT_EQ(ftruncate(file, bytes), 0);
+    close(file);
+  }
+  void TearDown() override { shm_unlink(name_.c_str()); }
+  std::string name_;
+};
+
+TEST_F(ForeignFile, IsRefusedWhenOthersMayOpenIt) {
+  make(0666, kBytes);
+  const auto opened = Segment::open(name_, kBytes);
+  ASSERT_FALSE(opened);
+  EXPECT_NE(opened.error().find("others may open it"), std::string::npos) << opened.error();
+}
+
+TEST_F(ForeignFile, IsRefusedWhenItIsTooShort) {
+  make(0600, kBytes / 2);
+  const auto opened = Segment::open(name_, kBytes);
+  ASSERT_FALSE(opened);
+  EXPECT_NE(opened.error().find("too short"), std::string::npos) << opened.error();
+}
+
+}  // namespace
+}  // namespace unisono::node
