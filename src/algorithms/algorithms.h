@@ -12,6 +12,7 @@ void chain(Builder& b);
 void scatter_allgather(Builder& b);
 void circulant(Builder& b);
 void announced(Builder& b);
+void arrival_chain(Builder& b);
 void sorted(Builder& b);
 void grid(Builder& b);
 }  // namespace bcast

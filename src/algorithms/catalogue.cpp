@@ -5,6 +5,7 @@
 
 #include "algorithms/algorithms.h"
 #include "algorithms/composition.h"
+#include "schedule/resolve.h"
 
 namespace unisono {
 
@@ -52,6 +53,9 @@ constexpr Algorithm kCatalogue[] = {
     {set_of(bcast), "announced", bcast::announced, kNoParameters, kNone,
      "2 rounds, (p-1) m at the root, to whoever has arrived",
      "own; tokens as in Patarasuk, Yuan 2008"},
+    {set_of(bcast), "arrival_chain", bcast::arrival_chain, kSegment, kBindsPeers,
+     "counted with all waiting: p-2+n rounds of m/n after 2(p-1) tokens; n alone for a late rank",
+     "Patarasuk, Yuan 2008"},
     {set_of(bcast), "sorted", bcast::sorted, kSegment, kPredicts,
      "p-2+n rounds of m/n; n after the last arrival", "own; order as in Proficz 2018"},
     {set_of(bcast), "grid", bcast::grid, kNoParameters, kComposed,
@@ -236,6 +240,14 @@ Schedule build(const Algorithm& algorithm, const Args& args) {
   Builder builder(args);
   if (args.size > 1 || args.collective != Collective::barrier) algorithm.build(builder);
   return std::move(builder).finish();
+}
+
+std::vector<Schedule> build_all(const Algorithm& algorithm, std::span<const Args> args, int late) {
+  std::vector<Schedule> schedules;
+  schedules.reserve(args.size());
+  for (const Args& own : args) schedules.push_back(expand(build(algorithm, own), own));
+  if ((algorithm.restrictions & kBindsPeers) == 0) return schedules;
+  return resolve(std::move(schedules), all_waiting(args[0].size, args[0].root, late));
 }
 
 }  // namespace unisono

@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "schedule/args.h"
 #include "schedule/builder.h"
@@ -30,8 +31,9 @@ enum Restriction : unsigned {
   kAllCounts =
       8,         ///< v-forms: every rank must know recv.counts (gatherv) or send.counts (scatterv)
   kMatrix = 16,  ///< alltoallv/w: every rank must know the whole count matrix
-  kComposed = 32,  ///< params.composition says of what, and what that asks for
-  kPredicts = 64,  ///< reads params.late; asks for nothing
+  kComposed = 32,     ///< params.composition says of what, and what that asks for
+  kPredicts = 64,     ///< reads params.late; asks for nothing
+  kBindsPeers = 128,  ///< of the schedule, while it runs: cannot be part of a grid
 };
 
 struct Algorithm {
@@ -66,5 +68,10 @@ Schedule build(const Algorithm& algorithm, const Args& args);
 /// The same schedule with textbook algorithms in place of the MPI library's collectives: for the
 /// checker, the model and whoever has no MPI library. `args` are those it was built from.
 Schedule expand(const Schedule& schedule, const Args& args);
+
+/// The schedules of all ranks as those want them who run nothing: expanded, and resolved for
+/// all_waiting() with this `late` rank, or none. args[r] belongs to rank r.
+std::vector<Schedule> build_all(const Algorithm& algorithm, std::span<const Args> args,
+                                int late = -1);
 
 }  // namespace unisono

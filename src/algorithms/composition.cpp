@@ -155,6 +155,9 @@ std::optional<std::string_view> unmet_composition(const Composition& composition
     return "needs rows of equal length for collectives of the MPI library";
   const auto unmet = [&](const Inner& inner, int ranks) -> std::optional<std::string_view> {
     if (inner.algorithm == nullptr || ranks == 1) return std::nullopt;
+    // Two phases on one pair of ranks would share the positions of bound messages.
+    if ((inner.algorithm->restrictions & kBindsPeers) != 0)
+      return "cannot hold an algorithm whose chains depend on who arrives when";
     return unmet_restriction(*inner.algorithm, ranks, commutative, inner.params);
   };
   for (const int length : {grid.width(), grid.length(grid.rows() - 1)}) {

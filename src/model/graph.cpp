@@ -47,7 +47,7 @@ void Graph::match() {
   const auto end_of = [&](std::size_t r) { return r + 1 < ranks ? first[r + 1] : ops.size(); };
   for (std::size_t to = 0; to < ranks; ++to)
     for (NodeId id = first[to]; id < end_of(to); ++id) {
-      if (ops[id].kind != OpKind::recv) continue;
+      if (ops[id].kind != OpKind::recv || ops[id].is_bound()) continue;
       auto& of_sender = channels[static_cast<std::size_t>(ops[id].peer)];
       if (of_sender.empty() || of_sender.back().to != to) of_sender.push_back({to, {}});
       of_sender.back().receives.push_back(id);
@@ -55,7 +55,7 @@ void Graph::match() {
   for (std::size_t from = 0; from < ranks; ++from) {
     for (std::size_t c = 0; c < channels[from].size(); ++c) slot[channels[from][c].to] = c;
     for (NodeId id = first[from]; id < end_of(from); ++id) {
-      if (ops[id].kind != OpKind::send) continue;
+      if (ops[id].kind != OpKind::send || ops[id].is_bound()) continue;
       const auto to = static_cast<std::size_t>(ops[id].peer);
       const auto k = static_cast<std::size_t>(ops[id].position());
       if (slot[to] >= channels[from].size()) continue;

@@ -10,7 +10,8 @@ namespace unisono {
 using NodeId = std::uint32_t;
 inline constexpr NodeId kNoNode = ~NodeId{0};
 
-/// Built in time and memory linear in ops, dependencies and ranks.
+/// Built in time and memory linear in ops, dependencies and ranks. Peers that are to be bound (see
+/// resolve()) match nobody.
 struct Graph {
   explicit Graph(std::span<const Schedule> schedules);
 

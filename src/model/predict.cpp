@@ -121,7 +121,9 @@ void Walk::start(NodeId id, double now) {
       break;
     }
     case OpKind::join: push(now, id, Event::complete); break;
-    case OpKind::library: break;  // never complete: nothing is known of it
+    case OpKind::library:
+    case OpKind::enqueue:
+    case OpKind::serve: break;  // never complete: nothing is known of them
   }
 }
 
@@ -161,6 +163,8 @@ void Walk::complete(NodeId id, double now) {
 
 Result<double> Walk::go() {
   for (NodeId id = 0; id < graph_.size(); ++id) {
+    if (graph_.ops[id].is_bound() || graph_.ops[id].kind == OpKind::serve)
+      return Error{"what depends on who arrives has no prediction: resolve the schedules first"};
     if (graph_.ops[id].kind == OpKind::library)
       return Error{"a collective of the MPI library has no prediction: expand the schedule first"};
     if (graph_.ops[id].kind == OpKind::send && levels_[level(id)] == nullptr)
@@ -203,10 +207,7 @@ Result<double> predict(std::span<const Schedule> schedules, Count unit_bytes,
 Result<double> predict(const Algorithm& algorithm, const Problem& problem, const Machine& machine,
                        std::span<const int> node_of_rank) {
   const Ranks ranks(problem);
-  std::vector<Schedule> schedules;
-  schedules.reserve(ranks.args().size());
-  for (const Args& args : ranks.args()) schedules.push_back(expand(build(algorithm, args), args));
-  return predict(schedules, problem.unit_bytes, machine, node_of_rank);
+  return predict(build_all(algorithm, ranks.args()), problem.unit_bytes, machine, node_of_rank);
 }
 
 }  // namespace unisono

@@ -25,8 +25,7 @@ std::vector<int> block_placement(int ranks, int nodes);
 Result<double> predict(std::span<const Schedule> schedules, Count unit_bytes,
                        const Machine& machine, std::span<const int> node_of_rank);
 
-/// Builds the schedules of all ranks and predicts, with textbook algorithms for the MPI library's
-/// collectives that a grid may hold. Precondition: no unmet restriction.
+/// The same for build_all() of an algorithm. Precondition: no unmet restriction.
 Result<double> predict(const Algorithm& algorithm, const Problem& problem, const Machine& machine,
                        std::span<const int> node_of_rank);
 

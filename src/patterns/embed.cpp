@@ -18,7 +18,8 @@ Lattice within(const Group& group, const Lattice& part) {
 
 void embed(Builder& b, const Schedule& part, const Group& group, Slice input, Slice output,
            const WriteLibrary& write_library) {
-  std::vector<Slice> buffers = {input, output};
+  assert(!part.binds_peers() && "see unmet_composition()");
+  std::vector<Slice> buffers = {input, output, {kSlots, 0, 0}};
   for (const Count length : part.scratch()) buffers.push_back(b.scratch(length));
   const auto place = [&](Slice slice) {
     const Slice& base = buffers[slice.buffer];
@@ -47,6 +48,8 @@ void embed(Builder& b, const Schedule& part, const Group& group, Slice input, Sl
       case OpKind::copy: id = b.copy(place(op.from()), place(op.slice())); break;
       case OpKind::reduce: id = b.reduce(place(op.from()), place(op.slice())); break;
       case OpKind::join: id = b.join(); break;
+      case OpKind::enqueue:
+      case OpKind::serve: break;
       case OpKind::library: id = library(part.library_calls()[op.call()]); break;
     }
     embedded.push_back(id);

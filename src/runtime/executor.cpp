@@ -72,13 +72,17 @@ class Spare {
 }  // namespace
 
 std::byte* Execution::address(BufferId buffer, Count offset) const {
-  return buffers_[buffer] + offset * binding_.unit.extent;
+  constexpr Count kSlot = sizeof(std::int32_t);
+  return buffers_[buffer] + offset * (buffer == kSlots ? kSlot : binding_.unit.extent);
 }
 
-// One allocation for all scratch buffers, each with its first element aligned as the user's may be.
+// One allocation for all scratch buffers, each with its first element aligned as the user's may be,
+// and the slots before them.
 void Execution::place_scratch() {
   const auto lengths = plan_->schedule().scratch();
-  std::size_t total = kAlignment;
+  const std::size_t slot_bytes =
+      aligned(static_cast<Count>(plan_->schedule().slots() * sizeof(std::int32_t)));
+  std::size_t total = kAlignment + slot_bytes;
   for (const Count n : lengths) {
     const Footprint footprint(binding_.unit, n);
     if (n > 0) total += aligned(footprint.before) + aligned(footprint.after);
@@ -88,6 +92,8 @@ void Execution::place_scratch() {
   const auto misfit = reinterpret_cast<std::uintptr_t>(scratch_.bytes.get()) % kAlignment;
   std::byte* at = scratch_.bytes.get() + (kAlignment - misfit) % kAlignment;
   buffers_.resize(kFirstScratch + lengths.size());
+  buffers_[kSlots] = at;
+  at += slot_bytes;
   for (std::size_t k = 0; k < lengths.size(); ++k) {
     if (lengths[k] == 0) continue;
     const Footprint footprint(binding_.unit, lengths[k]);
@@ -104,16 +110,21 @@ int Execution::start(const Plan& plan, const Binding& binding) {
   open_.assign(plan.open().begin(), plan.open().end());
   ready_.assign(plan.sources().begin(), plan.sources().end());
   next_ready_ = 0;
+  server_ = kNoOp;
+  waiting_.clear();
+  unserved_ = plan.enqueues();
   buffers_.assign(kFirstScratch, nullptr);
   buffers_[kInput] = binding.input;
   buffers_[kOutput] = binding.output;
-  if (!plan.schedule().scratch().empty()) place_scratch();
+  if (!plan.schedule().scratch().empty() || plan.schedule().binds_peers()) place_scratch();
   return run_ready();
 }
 
 int Execution::run_ready() {
-  while (next_ready_ < ready_.size())
-    if (const int rc = begin(ready_[next_ready_++]); rc != MPI_SUCCESS) return fail(rc);
+  do {
+    while (next_ready_ < ready_.size())
+      if (const int rc = begin(ready_[next_ready_++]); rc != MPI_SUCCESS) return fail(rc);
+  } while (serve());
   ready_.clear();
   next_ready_ = 0;
   return MPI_SUCCESS;
@@ -128,13 +139,34 @@ int Execution::begin(OpId id) {
     case OpKind::copy: rc = copy(op); break;
     case OpKind::reduce: rc = reduce(op); break;
     case OpKind::library: rc = call_library(plan_->schedule().library_calls()[op.call()]); break;
+    case OpKind::enqueue: waiting_.push_back(id); return MPI_SUCCESS;
+    case OpKind::serve: server_ = id; return MPI_SUCCESS;
     case OpKind::join: break;
   }
   if (rc == MPI_SUCCESS) complete(id);
   return rc;
 }
 
+// Takes everybody whose token has come by now. The only choice that time decides; it is made here,
+// by one rank, and the others are told.
+bool Execution::serve() {
+  if (server_ == kNoOp || (waiting_.empty() && unserved_ > 0)) return false;
+  const Schedule& schedule = plan_->schedule();
+  schedule.bind(server_, waiting_, binding_.rank, {slots(), schedule.slots()});
+  unserved_ -= waiting_.size();
+  for (const OpId id : waiting_) complete(id);  // first: they have word to wait for
+  waiting_.clear();
+  complete(std::exchange(server_, kNoOp));
+  return true;
+}
+
 int Execution::begin_message(OpId id, const Op& op) {
+  const int peer = op.is_bound() ? slots()[op.slot()] : op.peer;
+  if (peer == kNobody) {
+    complete(id);
+    return MPI_SUCCESS;
+  }
+  const MPI_Datatype type = op.buffer == kSlots ? MPI_INT32_T : binding_.type;
   const int tag = binding_.first_tag + static_cast<int>(op.position() % kChannelDepth);
   Count at = 0;
   do {  // a token has no units, but is a message
@@ -143,8 +175,8 @@ int Execution::begin_message(OpId id, const Op& op) {
     MPI_Request request = MPI_REQUEST_NULL;
     make_room();
     const int rc = op.kind == OpKind::send
-                       ? kStartSend(where, n, binding_.type, op.peer, tag, binding_.comm, &request)
-                       : PMPI_Irecv(where, n, binding_.type, op.peer, tag, binding_.comm, &request);
+                       ? kStartSend(where, n, type, peer, tag, binding_.comm, &request)
+                       : PMPI_Irecv(where, n, type, peer, tag, binding_.comm, &request);
     if (rc != MPI_SUCCESS) return rc;
     requests_.push_back(request);
     request_ops_.push_back(id);

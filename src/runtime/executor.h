@@ -57,8 +57,10 @@ class Execution {
   int call_library(const LibraryCall& call) const;
   void complete(OpId id);
   int run_ready();
+  bool serve();
   int fail(int error);
   std::byte* address(BufferId buffer, Count offset) const;
+  std::int32_t* slots() const { return reinterpret_cast<std::int32_t*>(buffers_[kSlots]); }
   void place_scratch();
   void make_room();
 
@@ -70,6 +72,9 @@ class Execution {
   std::vector<std::uint32_t> open_;  // per op: dependencies, then portions under way
   std::vector<OpId> ready_;          // a queue: ready_[next_ready_...]
   std::size_t next_ready_ = 0;
+  OpId server_ = kNoOp;        // a serve that has started
+  std::vector<OpId> waiting_;  // enqueues that have started, in that order
+  std::size_t unserved_ = 0;   // they, and those that have not
   std::vector<MPI_Request> requests_;
   std::vector<OpId> request_ops_;
   std::vector<int> completed_;

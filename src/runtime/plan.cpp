@@ -12,6 +12,7 @@ Plan::Plan(Schedule schedule) : schedule_(std::move(schedule)) {
     const auto dependencies = schedule_.dependencies(id);
     open_[id] = static_cast<std::uint32_t>(dependencies.size());
     if (dependencies.empty()) sources_.push_back(id);
+    if (schedule_.ops()[id].kind == OpKind::enqueue) ++enqueues_;
     for (const OpId d : dependencies) ++first_dependent_[d + 1];
   }
   for (std::size_t i = 0; i < n; ++i) first_dependent_[i + 1] += first_dependent_[i];

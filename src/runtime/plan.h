@@ -27,6 +27,8 @@ class Plan {
   std::span<const OpId> sources() const { return sources_; }
   /// How many dependencies each op has.
   std::span<const std::uint32_t> open() const { return open_; }
+  /// How many ranks a serve will find, sooner or later.
+  std::size_t enqueues() const { return enqueues_; }
   /// Memory held, in bytes.
   std::size_t bytes() const;
 
@@ -36,6 +38,7 @@ class Plan {
   std::vector<OpId> dependents_;
   std::vector<OpId> sources_;
   std::vector<std::uint32_t> open_;
+  std::size_t enqueues_ = 0;
 };
 
 /// The plans of one communicator. `total` is the memory of all caches of the process: a cache whose

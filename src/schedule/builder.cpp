@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cassert>
-#include <limits>
 #include <stdexcept>
+#include <string>
 #include <utility>
 
 namespace unisono {
@@ -26,13 +26,18 @@ Slice Builder::output_blocks(int first, int count) const {
 }
 
 Slice Builder::scratch(Count length) {
-  const std::size_t next = kFirstScratch + scratch_.size();
-  if (next > std::numeric_limits<BufferId>::max())
-    throw std::length_error("more than 254 scratch buffers in a schedule");
-  const auto id = static_cast<BufferId>(next);
+  if (scratch_.size() == kMostScratch)
+    throw std::length_error("more than " + std::to_string(kMostScratch) +
+                            " scratch buffers in a schedule");
+  const auto id = static_cast<BufferId>(kFirstScratch + scratch_.size());
   scratch_.push_back(length);
   touched_.emplace_back();
   return {id, 0, length};
+}
+
+Slice Builder::slots(Count count) {
+  slots_ += count;
+  return {kSlots, slots_ - count, count};
 }
 
 // ---- ops ----------------------------------------------------------------------------------------
@@ -66,17 +71,17 @@ OpId Builder::add_local(OpKind kind, Slice from, Slice into) {
 }
 
 OpId Builder::add_message(OpKind kind, int peer, Slice slice) {
-  assert(peer >= 0 && peer < args_.size && peer != args_.rank);
-  auto& channel = channels_[std::int64_t{peer} * 2 + (kind == OpKind::send ? 1 : 0)];
-  const auto position = static_cast<Count>(channel.size());
-  if (position >= window_) after(channel[static_cast<std::size_t>(position - window_)]);
+  assert(peer < kNobody || (peer >= 0 && peer < args_.size && peer != args_.rank));
+  std::vector<OpId>& before = channel(kind, peer);
+  const auto sent = static_cast<Count>(before.size());
+  if (sent >= window_) after(before[static_cast<std::size_t>(sent - window_)]);
   const OpId id = add({.kind = kind,
                        .buffer = slice.buffer,
                        .peer = peer,
                        .offset = slice.offset,
                        .length = slice.length,
-                       .from_offset = position});
-  channel.push_back(id);
+                       .from_offset = sent + (peer < kNobody ? 1 : 0)});
+  before.push_back(id);
   return id;
 }
 
@@ -88,14 +93,32 @@ OpId Builder::library(LibraryCall call) {
   return id;
 }
 
+OpId Builder::enqueue(int peer, Slice neighbours) {
+  assert(neighbours.buffer == kSlots && neighbours.length == 2);
+  return add({.kind = OpKind::enqueue,
+              .buffer = kSlots,
+              .peer = peer,
+              .offset = neighbours.offset,
+              .length = neighbours.length});
+}
+
+OpId Builder::serve(Slice first) {
+  assert(first.buffer == kSlots && first.length == 1);
+  channel(OpKind::send, bound(first)).clear();  // the next messages go to somebody else
+  return add({.kind = OpKind::serve, .buffer = kSlots, .offset = first.offset, .length = 1});
+}
+
 OpId Builder::add(const Op& op) {
   const auto id = static_cast<OpId>(ops_.size());
   ops_.push_back(op);
   for (const OpId earlier : pending_) depend(earlier);
   pending_.clear();
+  if (op.is_bound()) depend_on_readers_and_writer(id, {kSlots, op.slot(), 1}, false);
   switch (op.kind) {
     case OpKind::send: depend_on_readers_and_writer(id, op.slice(), false); break;
-    case OpKind::recv: depend_on_readers_and_writer(id, op.slice(), true); break;
+    case OpKind::recv:
+    case OpKind::enqueue:
+    case OpKind::serve: depend_on_readers_and_writer(id, op.slice(), true); break;
     case OpKind::copy:
     case OpKind::reduce:
       depend_on_readers_and_writer(id, op.from(), false);
@@ -185,8 +208,8 @@ void Builder::channel_window(Count messages) {
 }
 
 Schedule Builder::finish() && {
-  return {std::move(ops_), std::move(first_dep_), std::move(deps_), std::move(scratch_),
-          std::move(calls_)};
+  return {std::move(ops_),     std::move(first_dep_), std::move(deps_),
+          std::move(scratch_), std::move(calls_),     static_cast<std::size_t>(slots_)};
 }
 
 }  // namespace unisono

@@ -32,8 +32,11 @@ class Builder {
   Slice output_blocks(int first, int count) const;
   /// Whether the output blocks lie one behind the other in rank order.
   bool adjacent_output() const;
-  /// A new scratch buffer; a slice of all of it. At most 254 of them.
+  /// A new scratch buffer; a slice of all of it. At most kMostScratch of them.
   Slice scratch(Count length);
+  /// New slots, for peers that are bound while the schedule runs. They are sent and received like
+  /// any slice, and are the peer of a message through bound().
+  Slice slots(Count count);
 
   // --- ops; those of length zero vanish (on both sides alike) ----------------------------------
   OpId send(int peer, Slice slice);
@@ -45,6 +48,11 @@ class Builder {
   /// Everything before is complete when it begins, and it is complete before anything behind it
   /// begins: the calling thread waits in the MPI library.
   OpId library(LibraryCall call);
+  /// `peer` waits to be served; what reads `neighbours`, two slots, waits with it. One enqueue of a
+  /// rank, and as many serves as enqueues: nobody stays behind, whoever comes alone.
+  OpId enqueue(int peer, Slice neighbours);
+  /// Takes whoever waits, when all that used the slot `first` before is complete.
+  OpId serve(Slice first);
 
   // --- order beyond the data -------------------------------------------------------------------
   /// Everything that follows waits for everything before.
@@ -71,6 +79,9 @@ class Builder {
   OpId add_local(OpKind kind, Slice from, Slice into);
   OpId add_message(OpKind kind, int peer, Slice slice);
   void depend(OpId on);
+  std::vector<OpId>& channel(OpKind kind, int peer) {
+    return channels_[std::int64_t{peer} * 2 + (kind == OpKind::send ? 1 : 0)];
+  }
   void depend_on_readers_and_writer(OpId id, Slice slice, bool writes);
 
   Args args_;
@@ -83,6 +94,7 @@ class Builder {
   std::vector<OpId> pending_;  // from after()
   std::vector<Count> scratch_;
   std::vector<LibraryCall> calls_;
+  Count slots_ = 0;
   std::vector<Intervals> touched_;                      // per buffer
   std::map<std::int64_t, std::vector<OpId>> channels_;  // key: peer * 2 + direction
 };

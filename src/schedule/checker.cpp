@@ -8,6 +8,7 @@
 
 #include "schedule/contributions.h"
 #include "schedule/definition.h"
+#include "schedule/printer.h"
 
 namespace unisono {
 
@@ -19,12 +20,6 @@ struct Value {
   SetId who = 0;
   bool operator==(const Value&) const = default;
 };
-
-std::string buffer_name(BufferId buffer) {
-  if (buffer == kInput) return "input";
-  if (buffer == kOutput) return "output";
-  return "scratch" + std::to_string(buffer - kFirstScratch);
-}
 
 bool overlap(Slice a, Slice b) {
   return a.buffer == b.buffer && a.offset < b.offset + b.length && b.offset < a.offset + a.length;
@@ -126,6 +121,8 @@ class Check {
         if (d >= id) return fail(r, id, {}, "depends on an op that does not come before it");
       if (ops[id].kind == OpKind::library)
         return fail(r, id, {}, "is the MPI library's: expand() the schedule first");
+      if (ops[id].is_bound() || ops[id].kind == OpKind::enqueue || ops[id].kind == OpKind::serve)
+        return fail(r, id, {}, "depends on who arrives when: resolve() the schedules first");
       check_bounds(r, id, ops[id].slice());
       if (ops[id].kind == OpKind::copy || ops[id].kind == OpKind::reduce)
         check_bounds(r, id, ops[id].from());

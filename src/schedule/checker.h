@@ -6,6 +6,7 @@
 // out of bounds; no write into the input; no two conflicting ops of a rank left unordered; sets
 // merged by a reduction disjoint, and adjacent in rank order if the operation does not commute; and
 // at the end, in every cell that MPI defines, exactly the contributions that MPI defines.
+// Schedules that depend on who arrives when are checked for one course of arrivals: see resolve().
 #pragma once
 #include <optional>
 #include <span>

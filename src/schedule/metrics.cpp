@@ -209,7 +209,9 @@ Metrics measure(std::span<const Schedule> schedules) {
         case OpKind::reduce: own.reduced += op.length; break;
         case OpKind::copy: own.copied += op.length; break;
         case OpKind::join:
-        case OpKind::library: break;
+        case OpKind::library:
+        case OpKind::enqueue:
+        case OpKind::serve: break;
       }
     }
     for (const Count length : schedule.scratch()) own.scratch += length;

@@ -26,6 +26,7 @@ std::string node(std::size_t rank, std::size_t op) {
 std::string buffer_name(BufferId buffer) {
   if (buffer == kInput) return "input";
   if (buffer == kOutput) return "output";
+  if (buffer == kSlots) return "slots";
   return "scratch" + std::to_string(buffer - kFirstScratch);
 }
 
@@ -37,12 +38,16 @@ std::string text(Slice slice) {
 std::string text(const Op& op) {
   const bool token = op.is_message() && op.length == 0;
   const std::string what = token ? "token" : text(op.slice());
+  const std::string peer =
+      op.is_bound() ? text({kSlots, op.slot(), 1}) : std::to_string(op.peer);  // who is in there
   switch (op.kind) {
-    case OpKind::send: return "send " + what + " to " + std::to_string(op.peer);
-    case OpKind::recv: return "recv " + what + " from " + std::to_string(op.peer);
+    case OpKind::send: return "send " + what + " to " + peer;
+    case OpKind::recv: return "recv " + what + " from " + peer;
     case OpKind::copy: return "copy " + text(op.from()) + " into " + what;
     case OpKind::reduce: return "reduce " + what + " = " + text(op.from()) + " (+) itself";
     case OpKind::library: return "collective of the MPI library";
+    case OpKind::enqueue: return "enqueue " + peer + ", neighbours in " + what;
+    case OpKind::serve: return "serve who waits, the first in " + what;
     case OpKind::join: break;
   }
   return "join";

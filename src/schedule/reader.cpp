@@ -38,7 +38,8 @@ class Reader {
 
 BufferId Reader::read_buffer(const Json& value) const {
   for (std::size_t b = 0; b < kFirstScratch + scratch_.size(); ++b)
-    if (value == buffer_name(static_cast<BufferId>(b))) return static_cast<BufferId>(b);
+    if (b != kSlots && value == buffer_name(static_cast<BufferId>(b)))
+      return static_cast<BufferId>(b);
   throw Bad{"no buffer " + value.dump() + "; there are input, output and " +
             std::to_string(scratch_.size()) + " scratch buffers"};
 }
@@ -88,7 +89,8 @@ StoredSchedule Reader::read(const Json& file) {
       static_cast<int>(integer(field(file, "size"), "size", 1, std::numeric_limits<int>::max()));
   rank_ = static_cast<int>(integer(field(file, "rank"), "rank", 0, size_ - 1));
   const Json& scratch = field(file, "scratch");
-  if (!scratch.is_array() || scratch.size() > 254) throw Bad{"scratch is not a list of lengths"};
+  if (!scratch.is_array() || scratch.size() > kMostScratch)
+    throw Bad{"scratch is not a list of lengths"};
   for (const Json& length : scratch) scratch_.push_back(integer(length, "scratch", 0, kMostUnits));
   const Json& list = field(file, "ops");
   if (!list.is_array() || list.size() >= kNoOp) throw Bad{"ops is not a list"};
@@ -118,7 +120,7 @@ StoredSchedule Reader::read(const Json& file) {
 
 std::string write_json(const StoredSchedule& stored) {
   const Schedule& schedule = stored.schedule;
-  assert(schedule.library_calls().empty());
+  assert(schedule.library_calls().empty() && !schedule.binds_peers());
   Json ops = Json::array();
   for (std::size_t i = 0; i < schedule.ops().size(); ++i) {
     const Op& op = schedule.ops()[i];

@@ -21,7 +21,7 @@ struct StoredSchedule {
   Schedule schedule;
 };
 
-/// Precondition: no collectives of the MPI library; see expand().
+/// Precondition: no collectives of the MPI library, no peers to be bound; see expand(), resolve().
 std::string write_json(const StoredSchedule& stored);
 
 /// Accepts only what an executor can run: known ops and buffers, peers within the size and not the

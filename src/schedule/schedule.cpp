@@ -6,15 +6,30 @@ namespace unisono {
 
 Schedule::Schedule(std::vector<Op> ops, std::vector<std::uint32_t> first_dep,
                    std::vector<OpId> deps, std::vector<Count> scratch,
-                   std::vector<LibraryCall> calls)
+                   std::vector<LibraryCall> calls, std::size_t slots)
     : ops_(std::move(ops)),
       first_dep_(std::move(first_dep)),
       deps_(std::move(deps)),
       scratch_(std::move(scratch)),
-      calls_(std::move(calls)) {
+      calls_(std::move(calls)),
+      slots_(slots) {
   ops_.shrink_to_fit();
   first_dep_.shrink_to_fit();
   deps_.shrink_to_fit();
+}
+
+void Schedule::bind(OpId serve, std::span<const OpId> taken, int server,
+                    std::span<std::int32_t> slots) const {
+  std::int32_t before = server;
+  auto behind = static_cast<std::size_t>(ops_[serve].offset);  // where `before` looks for the next
+  for (const OpId id : taken) {
+    const auto own = static_cast<std::size_t>(ops_[id].offset);
+    slots[behind] = ops_[id].peer;
+    slots[own] = before;
+    before = ops_[id].peer;
+    behind = own + 1;
+  }
+  slots[behind] = kNobody;
 }
 
 std::size_t Schedule::bytes() const {

@@ -5,6 +5,11 @@
 // the k-th receive on b from a. Slices are counted in units; the runtime says what a unit is (one
 // byte of the signature when data only moves, one element of the datatype when it is reduced), so
 // that a schedule knows neither pointers nor MPI handles.
+//
+// Who talks to whom may depend on who arrives when (docs/adr/0010). Then a peer is bound while the
+// schedule runs: a slot holds it, an integer that a rank writes, or is sent, before. One rank, the
+// server, decides for all, in a serve; the others follow what it writes to them. resolve() makes a
+// static schedule of it, for one course of arrivals; who does not run schedules reads only those.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -17,11 +22,13 @@ namespace unisono {
 
 using Count = std::int64_t;  ///< a number of units
 
-/// 0 is the user's input, 1 the user's output, 2 + k the k-th scratch buffer.
+/// 0 is the user's input, 1 the user's output, 2 the slots, 3 + k the k-th scratch buffer.
 using BufferId = std::uint8_t;
 inline constexpr BufferId kInput = 0;
 inline constexpr BufferId kOutput = 1;
-inline constexpr BufferId kFirstScratch = 2;
+inline constexpr BufferId kSlots = 2;  ///< counted in slots (std::int32_t), not in units
+inline constexpr BufferId kFirstScratch = 3;
+inline constexpr std::size_t kMostScratch = 253;
 
 /// `length` units of a buffer from `offset` on.
 struct Slice {
@@ -34,6 +41,13 @@ struct Slice {
   bool operator==(const Slice&) const = default;
 };
 
+/// A message to or from nobody is complete at once.
+inline constexpr std::int32_t kNobody = -1;
+/// As a peer: whoever is in slot `i` of `slots` when the message starts.
+constexpr std::int32_t bound(Slice slots, Count i = 0) {
+  return static_cast<std::int32_t>(-2 - slots.offset - i);
+}
+
 enum class OpKind : std::uint8_t {
   send,     ///< slice() to peer()
   recv,     ///< slice() from peer()
@@ -41,6 +55,8 @@ enum class OpKind : std::uint8_t {
   reduce,   ///< slice() = from() (+) slice(): from() is the LEFT operand, as in MPI_Reduce_local
   join,     ///< nothing; the end of a round
   library,  ///< a collective of the MPI library; joins stand before and behind it
+  enqueue,  ///< peer() waits to be served; complete when a serve has taken it
+  serve,    ///< takes all who wait, or the first who comes, or nobody when all have been taken
 };
 
 using OpId = std::uint32_t;
@@ -51,7 +67,7 @@ struct Op {
   OpKind kind = OpKind::join;
   BufferId buffer = kInput;       ///< the slice sent, received into, or written
   BufferId from_buffer = kInput;  ///< copy and reduce: the slice read
-  std::int32_t peer = -1;         ///< send and recv
+  std::int32_t peer = -1;         ///< send, recv and enqueue
   Count offset = 0;
   Count length = 0;
   Count from_offset = 0;  ///< copy and reduce; position of a message; number of a library call
@@ -59,7 +75,11 @@ struct Op {
   bool is_message() const { return kind == OpKind::send || kind == OpKind::recv; }
   Slice slice() const { return {buffer, offset, length}; }
   Slice from() const { return {from_buffer, from_offset, length}; }
-  /// Messages: how many messages this rank has exchanged with peer in this direction before.
+  bool is_bound() const { return is_message() && peer < kNobody; }
+  /// The slot that holds the peer of a bound message.
+  Count slot() const { return -2 - Count{peer}; }
+  /// Messages: how many messages this rank has exchanged with peer in this direction before. Bound
+  /// ones count from 1 in every chain: 0 is what the server has written to this peer.
   Count position() const { return from_offset; }
   /// Library: which of the schedule's calls.
   std::size_t call() const { return static_cast<std::size_t>(from_offset); }
@@ -102,12 +122,19 @@ class Schedule {
   /// Length of each scratch buffer, in units.
   std::span<const Count> scratch() const { return scratch_; }
   std::span<const LibraryCall> library_calls() const { return calls_; }
+  std::size_t slots() const { return slots_; }
+  /// Whether resolve() has something to do.
+  bool binds_peers() const { return slots_ > 0; }
+  /// What the op `serve` of rank `server` does when it takes these enqueued ranks, in this order:
+  /// they become a chain. Its slot gets the first, those of an enqueue who is before and behind.
+  void bind(OpId serve, std::span<const OpId> taken, int server,
+            std::span<std::int32_t> slots) const;
   /// Memory held, in bytes.
   std::size_t bytes() const;
 
   /// For the builder, the reader and tests that mutate: takes the parts as they are.
   Schedule(std::vector<Op> ops, std::vector<std::uint32_t> first_dep, std::vector<OpId> deps,
-           std::vector<Count> scratch, std::vector<LibraryCall> calls = {});
+           std::vector<Count> scratch, std::vector<LibraryCall> calls = {}, std::size_t slots = 0);
   Schedule() : first_dep_{0} {}
 
  private:
@@ -116,6 +143,7 @@ class Schedule {
   std::vector<OpId> deps_;
   std::vector<Count> scratch_;
   std::vector<LibraryCall> calls_;
+  std::size_t slots_ = 0;
 };
 
 }  // namespace unisono

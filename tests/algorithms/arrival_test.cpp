@@ -31,9 +31,7 @@ class AfterArrival : public testing::TestWithParam<int> {
     if (algorithm == "straggler") problem.params.segment = vector;
     problem.params.late = intern({predicted});
     const Ranks ranks(problem);
-    std::vector<Schedule> schedules;
-    for (const Args& args : ranks.args()) schedules.push_back(build(row, args));
-    return after_arrival(schedules, std::array{late});
+    return after_arrival(build_all(row, ranks.args(), late), std::array{late});
   }
   Remainder left(Collective collective, std::string_view algorithm, int late) const {
     return left(collective, algorithm, late, late, late == 0 ? p - 1 : 0);
@@ -68,6 +66,19 @@ TEST_P(AfterArrival, SortedPassesTheVectorOnce) {
     for (int rank = 0; rank < p; ++rank)
       if (rank != late && !(rank == (late == 0 ? p - 1 : 0) || rank == p - 1 || rank == p - 2)) {
         EXPECT_EQ(bcast.rounds_of_rank[static_cast<std::size_t>(rank)], 0) << rank;
+      }
+  }
+}
+
+TEST_P(AfterArrival, ArrivalChainLeavesTheVectorToTheLateRankAlone) {
+  for (const int late : ranks()) {
+    const Remainder chain = left(Collective::bcast, "arrival_chain", late);
+    EXPECT_EQ(chain.rounds, 2 + segments);  // its token, word of its neighbours, the vector
+    EXPECT_EQ(chain.units, vector);
+    EXPECT_DOUBLE_EQ(chain.mean_received * p, static_cast<double>(vector));
+    for (int rank = 0; rank < p; ++rank)
+      if (rank != late && rank != (late == 0 ? p - 1 : 0)) {
+        EXPECT_EQ(chain.rounds_of_rank[static_cast<std::size_t>(rank)], 0) << rank;
       }
   }
 }

@@ -179,6 +179,16 @@ TEST(Composition, RefusesShapesThatDoNotFit) {
   EXPECT_FALSE(unmet(Collective::alltoall, "grid:columns=grid", 9));
 }
 
+TEST(Composition, RefusesWhatBindsItsPeers) {
+  for (const char* text : {"grid:rows=arrival_chain", "grid:shape=2x2x2,columns=arrival_chain"}) {
+    const auto spec = parse_spec(Collective::bcast, text);
+    ASSERT_TRUE(spec) << spec.error();
+    const auto unmet = unmet_restriction(*spec->algorithm, 8, true, spec->params);
+    ASSERT_TRUE(unmet) << text;
+    EXPECT_NE(unmet->find("depend on who arrives when"), std::string::npos) << *unmet;
+  }
+}
+
 TEST(Composition, SaysWhatIsWrong) {
   const std::pair<const char*, const char*> wrong[] = {
       {"grid:shape=4", "valid: shape="},

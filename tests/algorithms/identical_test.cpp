@@ -32,7 +32,7 @@ class Interpreter {
       const auto count = static_cast<std::size_t>(args[r].count);
       std::vector<Number> input(count);
       for (std::size_t i = 0; i < count; ++i) input[i] = combine(r + 1, i);
-      rank.buffers = {input, args[r].in_place ? input : std::vector<Number>(count)};
+      rank.buffers = {input, args[r].in_place ? input : std::vector<Number>(count), {}};
       for (const Count length : rank.schedule.scratch())
         rank.buffers.emplace_back(static_cast<std::size_t>(length));
     }

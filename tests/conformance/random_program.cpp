@@ -32,11 +32,12 @@ struct Options {
   std::uint64_t seed = 1;
   long long seconds = 0;  ///< ends early after so many; 0: never
   int patience = 120;     ///< seconds that a call may take
-  std::string spec;       ///< for all calls, instead of random ones
+  std::string spec;  ///< instead of random ones; collectives that do not have it are not called
   bool verbose = false;
 };
 
 constexpr long long kCallsPerEpoch = 100;  // then one communicator is replaced
+constexpr std::uint64_t kLateness = 10;    // names the stream of who comes late
 
 /// How often something was called and how often Unisono ran it; added over the ranks.
 struct Tally {
@@ -97,6 +98,9 @@ Options parse(int argc, char** argv) {
 class Program {
  public:
   explicit Program(const Options& options) : options_(options), comms_(options.seed) {
+    int rank = 0;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    rank_ = static_cast<std::uint64_t>(rank);
     // Filled alike on all ranks, so that the tallies can be added up.
     for (int c = 0; c < unisono::kCollectives; ++c) {
       const auto collective = static_cast<Collective>(c);
@@ -168,7 +172,11 @@ class Program {
     const Communicator& comm = comms_[slot == 1 && rng.chance(70) ? 0 : slot];
     const auto collective = static_cast<Collective>(rng.below(unisono::kCollectives));
     Spec spec = random_spec(rng, collective);
-    if (!options_.spec.empty()) spec = spec_of(collective, options_.spec);
+    if (!options_.spec.empty()) {
+      spec = spec_of(collective, options_.spec);
+      const bool special = spec.text == "native" || spec.text == "default";
+      if (spec.algorithm == nullptr && !special) return;
+    }
     if (has_unisono() && unisono_force(unisono::name(collective).data(), spec.text.c_str()) != 0)
       fail("unisono_force(" + spec.text + "): " + unisono_error());
     if (comm.handle == MPI_COMM_NULL) return;
@@ -179,6 +187,8 @@ class Program {
               spec.text + ": " + one.text();
     if (options_.verbose) std::fprintf(stderr, "%s\n", g_doing.c_str());
     alarm(static_cast<unsigned>(options_.patience));
+    // Somebody comes late: there are algorithms that look who is there.
+    if (Rng{options_.seed, call, kLateness, rank_}.chance(4)) usleep(500);
     const unsigned long long before = own_calls();
     if (const auto wrong = one.run()) fail(*wrong);
     const unsigned long long own = own_calls() - before;
@@ -202,6 +212,7 @@ class Program {
   }
 
   Options options_;
+  std::uint64_t rank_ = 0;  // in MPI_COMM_WORLD
   Communicators comms_;
   double begin_ = PMPI_Wtime();
   long long done_ = 0;

@@ -58,6 +58,27 @@ TEST(Predict, ChainIsAPipeline) {
     }
 }
 
+// Of the instance in which all wait: the tokens come and go one by one, then the chain.
+TEST(Predict, ArrivalChainIsPricedAsThoughAllWait) {
+  const int p = 7, n = 10;
+  const Problem problem{
+      .collective = Collective::bcast, .size = p, .count = n * 500, .params = {.segment = 500}};
+  const double chain = (p - 2 + n) * (kAlpha + 500 * kBeta);
+  const double time = seconds(problem, "arrival_chain", hockney_machine());
+  EXPECT_GT(time, chain);
+  EXPECT_LE(time, chain + 2 * (p - 1) * kAlpha * (1 + 1e-9));
+}
+
+TEST(Predict, RefusesSchedulesThatDependOnWhoArrives) {
+  const Ranks ranks({.collective = Collective::bcast, .size = 3, .count = 10});
+  std::vector<Schedule> schedules;
+  for (const Args& args : ranks.args())
+    schedules.push_back(build(*find_algorithm(Collective::bcast, "arrival_chain"), args));
+  const auto predicted = predict(schedules, 1, hockney_machine(), block_placement(3, 3));
+  ASSERT_FALSE(predicted);
+  EXPECT_NE(predicted.error().find("resolve the schedules first"), std::string::npos);
+}
+
 TEST(Predict, CirculantBcastIsRoundOptimal) {
   for (const int p : {8, 13, 16, 33}) {
     const int n = 12;

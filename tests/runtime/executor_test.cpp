@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <thread>
 #include <vector>
 
 #include "algorithms/catalogue.h"
@@ -115,6 +117,137 @@ TEST_F(TwoRanks, ReducesElementsWithGapsAndNegativeBounds) {
   }
   MPI_Op_free(&op);
   MPI_Type_free(&type);
+}
+
+// ---- chains that the root makes of those who are there; any number of ranks
+// ----------------------
+
+struct ArrivalChain : ::testing::Test {
+  MPI_Comm comm = MPI_COMM_NULL;
+  int rank = 0, size = 1;
+  void SetUp() override {
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+  }
+  void TearDown() override { MPI_Comm_free(&comm); }
+
+  Plan plan(int root, Count count) const {
+    Args args;
+    args.collective = Collective::bcast;
+    args.rank = rank;
+    args.size = size;
+    args.root = root;
+    args.count = args.send.count = args.recv.count = count;
+    args.params.segment = 1000;
+    return Plan(build(*find_algorithm(Collective::bcast, "arrival_chain"), args));
+  }
+  Binding binding(std::vector<char>& data) const {
+    Binding result;
+    result.output = reinterpret_cast<std::byte*>(data.data());
+    result.comm = comm;
+    result.rank = rank;
+    return result;
+  }
+  std::vector<char> vector(int root, Count count, char value = 'x') const {
+    return std::vector<char>(static_cast<std::size_t>(count), rank == root ? value : '.');
+  }
+  static void sleep_ms(int ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
+};
+
+TEST_F(ArrivalChain, ServesWhoeverIsLate) {
+  for (int root = 0; root < size; ++root)
+    for (int late = 0; late < size; ++late)
+      for (const Count count : {0, 1, 4500}) {
+        const Plan own = plan(root, count);
+        auto data = vector(root, count);
+        MPI_Barrier(comm);
+        if (rank == late) sleep_ms(5);
+        if (rank == (late + 1) % size) sleep_ms(2);
+        Execution execution;
+        ASSERT_EQ(execution.start(own, binding(data)), MPI_SUCCESS);
+        ASSERT_EQ(execution.finish(WaitMode::yield), MPI_SUCCESS);
+        EXPECT_EQ(data, std::vector<char>(data.size(), 'x')) << "root " << root << " late " << late;
+      }
+}
+
+// The last rank comes when it has word that all others are done.
+TEST_F(ArrivalChain, NobodyWaitsForARankThatHasNotCome) {
+  const int last = size - 1;
+  const Plan own = plan(0, 4500);
+  auto data = vector(0, 4500);
+  if (rank == last)
+    for (int other = 1; other < last; ++other)
+      MPI_Recv(nullptr, 0, MPI_BYTE, other, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  Execution execution;
+  ASSERT_EQ(execution.start(own, binding(data)), MPI_SUCCESS);
+  ASSERT_EQ(execution.finish(WaitMode::yield), MPI_SUCCESS);
+  if (rank != 0 && rank != last) MPI_Send(nullptr, 0, MPI_BYTE, last, 0, MPI_COMM_WORLD);
+  EXPECT_EQ(data, std::vector<char>(4500, 'x'));
+}
+
+TEST_F(ArrivalChain, RunsAgainAndAgain) {
+  const Plan own = plan(size - 1, 2500);
+  Execution execution;
+  for (char value = 'a'; value <= 'z'; ++value) {
+    auto data = vector(size - 1, 2500, value);
+    if ((value + rank) % 5 == 0) sleep_ms(1);
+    ASSERT_EQ(execution.start(own, binding(data)), MPI_SUCCESS);
+    ASSERT_EQ(execution.finish(WaitMode::yield), MPI_SUCCESS);
+    ASSERT_EQ(data, std::vector<char>(2500, value));
+  }
+}
+
+TEST_F(ArrivalChain, ExecutionsInFlightTogetherDoNotMix) {
+  constexpr int kTogether = 3;
+  std::vector<Plan> plans;
+  std::vector<std::vector<char>> data;
+  for (int k = 0; k < kTogether; ++k) {
+    plans.push_back(plan(k % size, 3500));
+    data.push_back(vector(k % size, 3500, static_cast<char>('a' + k)));
+  }
+  std::vector<Execution> executions(kTogether);
+  for (int i = 0; i < kTogether; ++i) {
+    const int k = rank % 2 == 0 ? i : kTogether - 1 - i;  // begun in different orders
+    const auto at = static_cast<std::size_t>(k);
+    Binding own = binding(data[at]);
+    own.first_tag = k * static_cast<int>(kChannelDepth);
+    ASSERT_EQ(executions[at].start(plans[at], own), MPI_SUCCESS);
+    sleep_ms(rank);
+  }
+  for (bool all_done = false; !all_done;) {
+    all_done = true;
+    for (Execution& execution : executions) {
+      ASSERT_EQ(execution.progress(), MPI_SUCCESS);
+      all_done = all_done && execution.done();
+    }
+  }
+  for (std::size_t k = 0; k < kTogether; ++k)
+    EXPECT_EQ(data[k], std::vector<char>(3500, static_cast<char>('a' + k)));
+}
+
+TEST_F(ArrivalChain, AnErrorInATokenEndsIt) {
+  // Errors of several requests: Open MPI asks the communicator, MPICH MPI_COMM_WORLD.
+  MPI_Errhandler before = MPI_ERRHANDLER_NULL;
+  MPI_Comm_get_errhandler(MPI_COMM_WORLD, &before);
+  for (const MPI_Comm c : {comm, MPI_COMM_WORLD}) MPI_Comm_set_errhandler(c, MPI_ERRORS_RETURN);
+  const int more_than_a_token = 7;
+  if (rank == 1) MPI_Send(&more_than_a_token, 1, MPI_INT, 0, 0, comm);
+  if (rank == 0) {
+    const Plan own = plan(0, 2500);
+    auto data = vector(0, 2500);
+    Execution execution;
+    int rc = execution.start(own, binding(data));
+    while (rc == MPI_SUCCESS && !execution.done()) rc = execution.progress();
+    int error_class = MPI_SUCCESS;
+    MPI_Error_class(rc, &error_class);
+    EXPECT_EQ(error_class, MPI_ERR_TRUNCATE);
+    EXPECT_TRUE(execution.done());
+    EXPECT_EQ(execution.progress(), MPI_SUCCESS);
+  }
+  MPI_Barrier(comm);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, before);
+  MPI_Errhandler_free(&before);
 }
 
 }  // namespace

@@ -84,6 +84,23 @@ TEST(Printer, TextShowsRoundOpAndDependencies) {
             "    3  round 3     send output[4:8] to 2    after 2\n");
 }
 
+TEST(Printer, TextNamesTheSlotsOfPeersThatAreToBeBound) {
+  const auto all =
+      schedules({.collective = Collective::bcast, .size = 2, .count = 8, .params = {.segment = 8}},
+                "arrival_chain");
+  EXPECT_EQ(print_text(all[0]),
+            "    0  recv token from 1\n"
+            "    1  enqueue 1, neighbours in slots[0:2]       after 0\n"
+            "    2  send slots[0:2] to 1                      after 1\n"
+            "    3  serve who waits, the first in slots[2:3]\n"
+            "    4  send output[0:8] to slots[2:3]            after 3\n");
+  EXPECT_EQ(print_text(all[1]),
+            "    0  send token to 0\n"
+            "    1  recv slots[0:2] from 0\n"
+            "    2  recv output[0:8] from slots[0:1]  after 1\n"
+            "    3  send output[0:8] to slots[1:2]    after 1, 2\n");
+}
+
 TEST(Printer, DotHasEveryOpAndMessage) {
   const auto all = schedules({.collective = Collective::bcast, .size = 3, .count = 8}, "flat");
   const std::string dot = print_dot(all);

@@ -138,8 +138,7 @@ TEST(Mutation, TheCheckerRejectsMutants) {
   for (int made = 0; made < kMutants;) {
     const Subject subject = random_subject(random);
     const Ranks ranks(subject.problem);
-    std::vector<Schedule> schedules;
-    for (const Args& args : ranks.args()) schedules.push_back(build(*subject.algorithm, args));
+    std::vector<Schedule> schedules = build_all(*subject.algorithm, ranks.args());
     const auto rank = random() % schedules.size();
     Schedule& schedule = schedules[rank];
     if (schedule.ops().empty()) continue;

@@ -34,8 +34,9 @@ TEST(Reader, EveryAlgorithmRoundTrips) {
                          .size = 8,
                          .count = 24,
                          .params = standard_params(row)});
+      const auto schedules = build_all(row, ranks.args());
       for (int r = 0; r < 8; ++r) {
-        const StoredSchedule written{r, 8, build(row, ranks[r])};
+        const StoredSchedule written{r, 8, schedules[static_cast<std::size_t>(r)]};
         const auto read = read_json(write_json(written));
         ASSERT_TRUE(read) << row.name << ": " << read.error();
         EXPECT_EQ(read->rank, r);
@@ -69,6 +70,8 @@ TEST(Reader, SaysWhatIsWrong) {
        "op 0: a slice is [buffer, offset, length]"},
       {head + R"("ops": [{"op": "send", "peer": 2, "slice": ["scratch1", 0, 1]}]})",
        "op 0: no buffer \"scratch1\""},
+      {head + R"("ops": [{"op": "send", "peer": 2, "slice": ["slots", 0, 1]}]})",
+       "op 0: no buffer \"slots\""},
       {head + R"("ops": [{"op": "send", "peer": 2, "slice": ["scratch0", 4, 7]}]})",
        "op 0: scratch0[4:11] is out of bounds: it has 10 units"},
       {head + R"("ops": [{"op": "send", "peer": 2, "slice": ["output", -1, 7]}]})",

@@ -30,12 +30,9 @@ std::array<std::string, 3> cells(const Algorithm& row, Collective collective, in
   problem.count = collective == Collective::allgather ? kBlock : kVector;
   if ((row.restrictions & kPredicts) != 0) problem.params.late = intern({p / 2});
   const Ranks ranks(problem);
-  std::vector<Schedule> schedules;
-  for (const Args& args : ranks.args()) {
+  for (const Args& args : ranks.args())
     if (unmet_restriction(row, args)) return {"-", "-", "-"};
-    schedules.push_back(build(row, args));
-  }
-  const Remainder left = after_arrival(schedules, std::array{late});
+  const Remainder left = after_arrival(build_all(row, ranks.args(), late), std::array{late});
   const auto length = static_cast<double>(problem.count);
   return {std::to_string(left.rounds), decimals(static_cast<double>(left.units) / length),
           decimals(left.mean_received / length)};

@@ -40,12 +40,9 @@ std::optional<Case> count(const Algorithm& row, Collective collective, int size)
     problem.counts.assign(matrix ? p * p : p, kBlock);
   }
   const Ranks ranks(problem);
-  std::vector<Schedule> schedules;
-  for (const Args& args : ranks.args()) {
+  for (const Args& args : ranks.args())
     if (unmet_restriction(row, args)) return std::nullopt;
-    schedules.push_back(build(row, args));
-  }
-  return Case{measure(schedules), problem.count};
+  return Case{measure(build_all(row, ranks.args())), problem.count};
 }
 
 Count busiest_port(const Metrics& metrics) { return std::max(metrics.sent, metrics.received); }

@@ -23,6 +23,8 @@ std::string headline(const Show& what, const Metrics& metrics) {
             std::to_string(problem.unit_bytes) + " B";
   if (problem.params.composition != nullptr && uses_library(*problem.params.composition))
     line += "; textbook algorithms in place of the MPI library's";
+  if ((what.spec.algorithm->restrictions & kBindsPeers) != 0)
+    line += "; as though all wait when the root comes, in rank order";
   return line + "\n" + std::to_string(metrics.rounds) + " rounds, depth " +
          std::to_string(metrics.depth) + "; per rank at most " + std::to_string(metrics.messages) +
          " messages and " + std::to_string(metrics.sent) + " units sent\n";
@@ -61,13 +63,11 @@ std::string show_json(const Show& what, std::span<const Schedule> schedules,
 
 std::string show(const Show& what) {
   const Ranks ranks(what.problem);
-  std::vector<Schedule> schedules;
-  for (const Args& args : ranks.args()) {
+  for (const Args& args : ranks.args())
     if (const auto unmet = unmet_restriction(*what.spec.algorithm, args))
       throw std::invalid_argument(std::string(what.spec.algorithm->name) + " " +
                                   std::string(*unmet));
-    schedules.push_back(expand(build(*what.spec.algorithm, args), args));
-  }
+  const auto schedules = build_all(*what.spec.algorithm, ranks.args());
   if (what.format == "dot") return print_dot(schedules);
   const Timeline timeline = one_ported(schedules);
   const Metrics metrics = measure(schedules);
