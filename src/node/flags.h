@@ -132,12 +132,14 @@ class Flags {
     Gate<Memory>& gate = team_->gates[step % Memory::kCells];
     wait_until<Memory>(gate.opened.value, step + 1, gate.sleepers.value, policy_);
   }
-  /// For all ranks, in the first step of a call: who publishes that has finished all before it.
+  /// For all ranks; who has published this step must have finished those before it.
   void await_all(Step step) {
     for (int rank = 0; rank < size_; ++rank)
       if (rank != rank_) await_joint(rank, step);
-    floor_ = std::max(floor_, step);
+    all_are_at(step);
   }
+  /// Everybody's position is this or beyond, as the caller has seen in another way.
+  void all_are_at(Step position) { floor_ = std::max(floor_, position); }
 
   /// This rank neither writes nor reads anything more of the steps up to `step`.
   void finish(Step step) {
