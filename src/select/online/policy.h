@@ -42,7 +42,8 @@ class Policy {
   /// `shared`: the summaries of `ranks` ranks, combined.
   virtual void learn(std::span<const Nanoseconds> shared, int ranks) = 0;
 
-  /// What choosing itself has taken since the last epoch, beside the calls: combined as summaries are.
+  /// What choosing itself has taken since the last epoch, beside the calls: combined as summaries
+  /// are.
   virtual void spend(Nanoseconds /*shared*/, int /*ranks*/) {}
 
   /// What exploring and choosing have lost against native, in native calls.
