@@ -9,7 +9,7 @@ help:
 	@echo "make demo       build, then time two MPI libraries with and without Unisono"
 	@echo "make test       build, then every test and lint"
 	@echo "make            build into build/"
-	@echo "make check      the tests without MPI only (seconds)"
+	@echo "make check      the tests without MPI only (two minutes)"
 	@echo "make lab-test   the tests of the lab: a cluster of network namespaces (root)"
 	@echo "make sim-test   the tests of the simulator (SimGrid)"
 	@echo "make lint       layers, format, generated files, ruff, mypy"
