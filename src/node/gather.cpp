@@ -9,15 +9,6 @@ namespace unisono::node {
 
 namespace {
 
-std::size_t at(int rank, std::size_t stride) { return static_cast<std::size_t>(rank) * stride; }
-
-/// The other ranks, each rank's from its own successor on: so that not all read from one at once.
-template <class Do>
-void for_others(const Team& team, Do with) {
-  for (int distance = 1; distance < team.size(); ++distance)
-    with((team.rank() + distance) % team.size());
-}
-
 /// A part for every rank in each chunk. On cache lines of their own, where there is room.
 Cut parts_for_all(const Team& team, std::size_t block) {
   constexpr std::size_t kCacheLine = 64;

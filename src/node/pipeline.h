@@ -31,6 +31,18 @@ struct Cut {
   }
 };
 
+/// Where the part of `rank` begins, of parts `stride` apart.
+inline std::size_t at(int rank, std::size_t stride) {
+  return static_cast<std::size_t>(rank) * stride;
+}
+
+/// The other ranks, each rank's from its own successor on: so that not all read from one at once.
+template <class Memory, class Do>
+void for_others(const BasicTeam<Memory>& team, Do with) {
+  for (int distance = 1; distance < team.size(); ++distance)
+    with((team.rank() + distance) % team.size());
+}
+
 /// What the ranks published in one step.
 template <class Memory>
 class Posted {

@@ -20,10 +20,6 @@ Chunk slice(std::size_t bytes, std::size_t element_bytes, int rank, int size) {
   return {begin, border(static_cast<std::size_t>(rank) + 1) - begin};
 }
 
-std::size_t whole_elements(std::size_t bytes, const Reduction& reduction) {
-  return bytes / reduction.element_bytes * reduction.element_bytes;
-}
-
 void read_all(Team& team, const std::byte* input, std::byte* output, std::size_t bytes,
               const Reduction& reduction, bool wants) {
   exchange(
@@ -47,7 +43,7 @@ void reduce_slices(Team& team, const std::byte* input, std::byte* output, std::s
     return slice(chunk.size, reduction.element_bytes, rank, size);
   };
   exchange_twice(
-      team, Cut{bytes, whole_elements(team.slot_bytes(), reduction)},
+      team, Cut{bytes, reduction.whole(team.slot_bytes())},
       [&](Chunk chunk, std::byte* where) {
         const Chunk mine = slice_of(chunk, me);
         const std::size_t behind = mine.begin + mine.size;
@@ -64,12 +60,12 @@ void reduce_slices(Team& team, const std::byte* input, std::byte* output, std::s
         if (wants) copy_bytes(output + at, result, mine.size);
       },
       [&](Chunk chunk, const auto& posted) {
-        for (int distance = 1; wants && distance < size; ++distance) {
-          const int rank = (me + distance) % size;
+        if (!wants) return;
+        for_others(team, [&](int rank) {
           const Chunk theirs = slice_of(chunk, rank);
           copy_bytes(output + chunk.begin + theirs.begin, posted.await(rank) + theirs.begin,
                      theirs.size);
-        }
+        });
       });
 }
 
@@ -107,18 +103,15 @@ void reduce_scatter_block(Team& team, const std::byte* input, std::byte* output,
   const std::size_t block = count * reduction.element_bytes;
   if (block == 0) return;
   const int me = team.rank(), size = team.size();
-  const auto at = [](int rank, std::size_t stride) {
-    return static_cast<std::size_t>(rank) * stride;
-  };
   const std::size_t part = team.slot_bytes() / static_cast<std::size_t>(size);
-  const Cut cut{block, whole_elements(part, reduction), size};
+  const Cut cut{block, reduction.whole(part), size};
   exchange(
       team, cut,
       [&](Chunk chunk, std::byte* where) {
-        for (int rank = 0; rank < size; ++rank)
-          if (rank != me)
-            copy_bytes(where + at(rank, cut.stride()), input + at(rank, block) + chunk.begin,
-                       chunk.size);
+        for_others(team, [&](int rank) {
+          copy_bytes(where + at(rank, cut.stride()), input + at(rank, block) + chunk.begin,
+                     chunk.size);
+        });
       },
       [&](Chunk chunk, const auto& posted) {
         fold(reduction, output + chunk.begin, chunk.size / reduction.element_bytes, size,

@@ -16,6 +16,9 @@ struct Reduction {
   Combine combine = nullptr;
   const void* context = nullptr;  ///< of combine
   std::size_t element_bytes = 0;
+
+  /// So much of `bytes` as whole elements fill.
+  std::size_t whole(std::size_t bytes) const { return bytes / element_bytes * element_bytes; }
 };
 
 enum class Op : unsigned char {

@@ -27,7 +27,7 @@ void read_before(Team& team, const std::byte* input, std::byte* output, std::siz
 void scan_chain(Team& team, const std::byte* input, std::byte* output, std::size_t bytes,
                 const Reduction& reduction, bool inclusive) {
   const int me = team.rank();
-  const Cut cut{bytes, team.slot_bytes() / reduction.element_bytes * reduction.element_bytes};
+  const Cut cut{bytes, reduction.whole(team.slot_bytes())};
   const std::size_t chunks = cut.chunks();
   const Step first = team.take(chunks);
   for (std::size_t i = 0; i < chunks; ++i) {

@@ -11,15 +11,26 @@
 namespace unisono {
 namespace {
 
-struct TwoRanks : ::testing::Test {
+struct Ranks : ::testing::Test {
   MPI_Comm comm = MPI_COMM_NULL;
-  int rank = 0;
+  int rank = 0, size = 1;
   void SetUp() override {
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
   }
   void TearDown() override { MPI_Comm_free(&comm); }
 
+  Binding bytes(std::vector<char>& output) const {
+    Binding binding;
+    binding.output = reinterpret_cast<std::byte*>(output.data());
+    binding.comm = comm;
+    binding.rank = rank;
+    return binding;
+  }
+};
+
+struct TwoRanks : Ranks {
   Args args(Collective collective, Count count) const {
     Args a;
     a.collective = collective;
@@ -28,13 +39,6 @@ struct TwoRanks : ::testing::Test {
     a.count = a.send.count = a.recv.count = count;
     a.params.segment = 1024;
     return a;
-  }
-  Binding bytes(std::vector<char>& output) const {
-    Binding binding;
-    binding.output = reinterpret_cast<std::byte*>(output.data());
-    binding.comm = comm;
-    binding.rank = rank;
-    return binding;
   }
 };
 
@@ -119,19 +123,9 @@ TEST_F(TwoRanks, ReducesElementsWithGapsAndNegativeBounds) {
   MPI_Type_free(&type);
 }
 
-// ---- chains that the root makes of those who are there; any number of ranks
-// ----------------------
+// ---- chains that the root makes of those who are there; any number of ranks --------------------
 
-struct ArrivalChain : ::testing::Test {
-  MPI_Comm comm = MPI_COMM_NULL;
-  int rank = 0, size = 1;
-  void SetUp() override {
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &size);
-  }
-  void TearDown() override { MPI_Comm_free(&comm); }
-
+struct ArrivalChain : Ranks {
   Plan plan(int root, Count count) const {
     Args args;
     args.collective = Collective::bcast;
@@ -141,13 +135,6 @@ struct ArrivalChain : ::testing::Test {
     args.count = args.send.count = args.recv.count = count;
     args.params.segment = 1000;
     return Plan(build(*find_algorithm(Collective::bcast, "arrival_chain"), args));
-  }
-  Binding binding(std::vector<char>& data) const {
-    Binding result;
-    result.output = reinterpret_cast<std::byte*>(data.data());
-    result.comm = comm;
-    result.rank = rank;
-    return result;
   }
   std::vector<char> vector(int root, Count count, char value = 'x') const {
     return std::vector<char>(static_cast<std::size_t>(count), rank == root ? value : '.');
@@ -165,7 +152,7 @@ TEST_F(ArrivalChain, ServesWhoeverIsLate) {
         if (rank == late) sleep_ms(5);
         if (rank == (late + 1) % size) sleep_ms(2);
         Execution execution;
-        ASSERT_EQ(execution.start(own, binding(data)), MPI_SUCCESS);
+        ASSERT_EQ(execution.start(own, bytes(data)), MPI_SUCCESS);
         ASSERT_EQ(execution.finish(WaitMode::yield), MPI_SUCCESS);
         EXPECT_EQ(data, std::vector<char>(data.size(), 'x')) << "root " << root << " late " << late;
       }
@@ -180,7 +167,7 @@ TEST_F(ArrivalChain, NobodyWaitsForARankThatHasNotCome) {
     for (int other = 1; other < last; ++other)
       MPI_Recv(nullptr, 0, MPI_BYTE, other, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   Execution execution;
-  ASSERT_EQ(execution.start(own, binding(data)), MPI_SUCCESS);
+  ASSERT_EQ(execution.start(own, bytes(data)), MPI_SUCCESS);
   ASSERT_EQ(execution.finish(WaitMode::yield), MPI_SUCCESS);
   if (rank != 0 && rank != last) MPI_Send(nullptr, 0, MPI_BYTE, last, 0, MPI_COMM_WORLD);
   EXPECT_EQ(data, std::vector<char>(4500, 'x'));
@@ -192,7 +179,7 @@ TEST_F(ArrivalChain, RunsAgainAndAgain) {
   for (char value = 'a'; value <= 'z'; ++value) {
     auto data = vector(size - 1, 2500, value);
     if ((value + rank) % 5 == 0) sleep_ms(1);
-    ASSERT_EQ(execution.start(own, binding(data)), MPI_SUCCESS);
+    ASSERT_EQ(execution.start(own, bytes(data)), MPI_SUCCESS);
     ASSERT_EQ(execution.finish(WaitMode::yield), MPI_SUCCESS);
     ASSERT_EQ(data, std::vector<char>(2500, value));
   }
@@ -210,7 +197,7 @@ TEST_F(ArrivalChain, ExecutionsInFlightTogetherDoNotMix) {
   for (int i = 0; i < kTogether; ++i) {
     const int k = rank % 2 == 0 ? i : kTogether - 1 - i;  // begun in different orders
     const auto at = static_cast<std::size_t>(k);
-    Binding own = binding(data[at]);
+    Binding own = bytes(data[at]);
     own.first_tag = k * static_cast<int>(kChannelDepth);
     ASSERT_EQ(executions[at].start(plans[at], own), MPI_SUCCESS);
     sleep_ms(rank);
@@ -237,7 +224,7 @@ TEST_F(ArrivalChain, AnErrorInATokenEndsIt) {
     const Plan own = plan(0, 2500);
     auto data = vector(0, 2500);
     Execution execution;
-    int rc = execution.start(own, binding(data));
+    int rc = execution.start(own, bytes(data));
     while (rc == MPI_SUCCESS && !execution.done()) rc = execution.progress();
     int error_class = MPI_SUCCESS;
     MPI_Error_class(rc, &error_class);
