@@ -297,7 +297,6 @@ def test_the_microbenchmark_on_two_ranks(folders: Path) -> None:
     assert "| 2 ms |" in text
 
 
-@pytest.mark.slow
 @pytest.mark.mpi
 def test_the_impact_on_three_ranks(folders: Path) -> None:
     own = ["--sizes", "64", "--max-if", "1,10", "--calls", "2", "--patterns", "3"]
@@ -315,7 +314,6 @@ def test_the_impact_on_three_ranks(folders: Path) -> None:
         impact.main(line(folders, "--collectives", "scan"))
 
 
-@pytest.mark.slow
 @pytest.mark.mpi
 def test_the_robust_choice_on_three_ranks(folders: Path) -> None:
     own = ["--collective", "allgather", "--bytes", "64", "--max-if", "4", "--change", "1,4"]
@@ -330,7 +328,6 @@ def test_the_robust_choice_on_three_ranks(folders: Path) -> None:
     assert "phase 2 (MAX_IF 4)" in text
 
 
-@pytest.mark.slow
 @pytest.mark.mpi
 def test_applications_on_three_ranks(folders: Path) -> None:
     own = ["--programs", "is,nbody", "--scale", "0.01", "--rounds", "1", "--parts", "trace,gain"]
