@@ -5,7 +5,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <bit>
+#include <cerrno>
 #include <climits>
 #include <ctime>
 
@@ -16,11 +18,16 @@ namespace {
 // Looks that cost a nanosecond each while the line is in our own cache: a peer that is on its way
 // comes within these. A pause instruction takes 40 ns on Intel's cores since Skylake.
 constexpr int kEagerLooks = 1000;
+constexpr int kRelaxesPerIdle = 64;
 // From here on the rank waits for one that computes, or that has no core after all.
 constexpr int kSpins = 10'000;
+// A yield takes half a microsecond when nobody else wants the core.
+constexpr int kYieldsPerIdle = 16;
 // Who yields leaves the core to a rank that may be the one it waits for, and is spared a wake-up.
 constexpr int kYields = 20;
-constexpr int kYieldsPerClock = 1024;
+// How late a message of the MPI library may be because everybody sleeps, against how often a rank
+// that waits for one that computes takes a core from it.
+constexpr int kLongestSleepMs = 8;
 
 void relax() {
 #if defined(__x86_64__)
@@ -41,35 +48,34 @@ std::uint32_t* futex_of(SharedMemory::Word& word) {
 bool SharedMemory::Pause::look_again(const Word&, std::uint64_t) {
   ++looks_;
   if (policy_.mode == WaitMode::spin && looks_ < kSpins) {
-    if (looks_ > kEagerLooks) relax();
+    if (looks_ <= kEagerLooks) return true;
+    relax();
+    if (looks_ % kRelaxesPerIdle == 0) be_idle();
     return true;
   }
-  if (policy_.mode == WaitMode::sleep && looks_ > kYields) return false;
+  const bool sleeps = policy_.mode == WaitMode::sleep;
+  if (sleeps && looks_ > kYields) {
+    be_idle();
+    return false;
+  }
   sched_yield();
-  if (looks_ % kYieldsPerClock == 0) tell_when_stalled();
+  if (!sleeps && looks_ % kYieldsPerIdle == 0) be_idle();
   return true;
 }
 
 // Not FUTEX_PRIVATE_FLAG: the word is in several processes.
 void SharedMemory::Pause::sleep(Word& word, std::uint64_t seen) {
-  tell_when_stalled();
-  const int ms = policy_.patience_ms;
-  const timespec patience{ms / 1000, ms % 1000 * 1'000'000L};
-  syscall(SYS_futex, futex_of(word), FUTEX_WAIT, static_cast<std::uint32_t>(seen), &patience,
-          nullptr, 0);
+  const timespec limit{0, sleep_ms_ * 1'000'000L};
+  const long ended =
+      syscall(SYS_futex, futex_of(word), FUTEX_WAIT, static_cast<std::uint32_t>(seen),
+              policy_.idle == nullptr ? nullptr : &limit, nullptr, 0);
+  if (ended == 0 || errno != ETIMEDOUT) return;
+  sleep_ms_ = std::min(2 * sleep_ms_, kLongestSleepMs);
+  be_idle();
 }
 
-void SharedMemory::Pause::tell_when_stalled() {
-  using std::chrono::milliseconds;
-  if (policy_.stalled == nullptr) return;
-  const auto now = std::chrono::steady_clock::now();
-  if (!timed_) begin_ = told_ = now;
-  timed_ = true;
-  // A sleep that is over by its own limit may be measured a little shorter.
-  if (now - told_ < milliseconds(policy_.patience_ms) * 9 / 10) return;
-  told_ = now;
-  const auto waited = std::chrono::duration_cast<milliseconds>(now - begin_);
-  policy_.stalled(policy_.context, static_cast<int>(waited.count()));
+void SharedMemory::Pause::be_idle() const {
+  if (policy_.idle != nullptr) policy_.idle(policy_.context);
 }
 
 void SharedMemory::wake(Word& word) {

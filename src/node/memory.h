@@ -1,7 +1,6 @@
 // Memory that the ranks of a node share, as the templates of this layer want it.
 #pragma once
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 
 #include "node/wait.h"
@@ -22,16 +21,15 @@ struct SharedMemory {
     explicit Pause(const WaitPolicy& policy) : policy_(policy) {}
     /// After a fruitless look. False: sleep now.
     bool look_again(const Word& word, std::uint64_t seen);
-    /// Unless `word` is no longer `seen`; until woken, or for the policy's patience.
+    /// Unless `word` is no longer `seen`; until woken, or until it is time to be idle.
     void sleep(Word& word, std::uint64_t seen);
 
    private:
-    void tell_when_stalled();
+    void be_idle() const;
 
     const WaitPolicy& policy_;
     std::int64_t looks_ = 0;
-    bool timed_ = false;
-    std::chrono::steady_clock::time_point begin_, told_;
+    int sleep_ms_ = 1;
   };
 
   /// Everybody who sleeps on this word.

@@ -5,24 +5,20 @@
 #include <atomic>
 #include <cstdint>
 
-namespace unisono::node {
+#include "base/wait_mode.h"
 
-enum class WaitMode {
-  spin,   ///< look again at once: every rank has a core
-  yield,  ///< give the core away between looks
-  sleep,  ///< yield a little, then sleep until woken
-};
+namespace unisono::node {
 
 /// The same mode on all ranks of a team: who changes a word looks for sleepers in WaitMode::sleep
 /// only.
 struct WaitPolicy {
   WaitMode mode = WaitMode::yield;
-  /// Called about every `patience_ms` of a wait, with its length so far: the one place where the
-  /// death of another rank can be noticed. It may end the process; when it returns, the wait goes
-  /// on.
-  void (*stalled)(void* context, int waited_ms) = nullptr;
+  /// Called in a wait that lasts: between looks, every few microseconds once the first looks were
+  /// fruitless; before the first sleep, and after every sleep that nobody ended (at first 1 ms,
+  /// doubling to 8 ms). It keeps other messages moving, looks for the dead, and may end the
+  /// process; when it returns, the wait goes on. None: a sleep has no limit.
+  void (*idle)(void* context) = nullptr;
   void* context = nullptr;
-  int patience_ms = 1000;
 };
 
 /// A sleeper registers before its last look, and who changes the word looks for sleepers after the

@@ -1,14 +1,8 @@
 // How a rank waits for messages.
 #pragma once
-#include <string_view>
+#include "base/wait_mode.h"
 
 namespace unisono {
-
-enum class WaitMode {
-  spin,   ///< test again at once: every rank has a core
-  yield,  ///< give the core away between tests
-  sleep,  ///< yield a while, then sleep between tests
-};
 
 /// One wait, from the first test that found nothing to the next that found something.
 class Waiter {

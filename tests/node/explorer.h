@@ -355,6 +355,7 @@ struct Explored {
       word.go(Explorer::Kind::change, seen);
       return true;
     }
+    // Without a limit, which would hide a lost wake-up.
     void sleep(Word& word, std::uint64_t seen) {
       word.go(Explorer::Kind::sleep, kFlaw == Flaw::blind_sleep ? Explorer::kBlind : seen);
     }
