@@ -52,8 +52,9 @@ function(unisono_preload_library flavour)
   foreach(layer IN ITEMS runtime interpose)
     if(${layer})
       add_library(unisono_${layer}_${flavour} OBJECT ${${layer}})
-      target_link_libraries(unisono_${layer}_${flavour} PUBLIC unisono_select unisono_trace
-                                                               mpi_headers_${flavour})
+      target_link_libraries(unisono_${layer}_${flavour} PUBLIC unisono_node unisono_select
+                                                               unisono_trace mpi_headers_${flavour})
+      unisono_in_batches(unisono_${layer}_${flavour})
       list(APPEND objects $<TARGET_OBJECTS:unisono_${layer}_${flavour}>)
     endif()
   endforeach()
@@ -62,8 +63,8 @@ function(unisono_preload_library flavour)
   endif()
   add_library(unisono-${flavour} SHARED ${objects})
   target_include_directories(unisono-${flavour} INTERFACE ${CMAKE_SOURCE_DIR}/include)
-  target_link_libraries(unisono-${flavour} PRIVATE unisono_select unisono_trace Threads::Threads
-                                                   ${CMAKE_DL_LIBS})
+  target_link_libraries(unisono-${flavour} PRIVATE unisono_node unisono_select unisono_trace
+                                                   Threads::Threads ${CMAKE_DL_LIBS})
   # PMPI_* stay undefined: the program's own MPI library resolves them at run time.
   target_link_options(unisono-${flavour} PRIVATE ${UNISONO_STATIC_RUNTIME}
                       -Wl,--exclude-libs,ALL)
@@ -130,7 +131,7 @@ function(unisono_mpi_test name)
     endif()
     add_executable(${target} ${arg_SOURCES})
     target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR})
-    target_link_libraries(${target} PRIVATE unisono_select)
+    target_link_libraries(${target} PRIVATE unisono_node unisono_select)
     foreach(layer IN ITEMS runtime interpose)
       if(TARGET unisono_${layer}_${flavour} AND
          (arg_INTERNALS OR (arg_RUNTIME AND layer STREQUAL runtime)))

@@ -151,10 +151,11 @@ std::optional<std::string_view> unmet_composition(const Composition& composition
   // Its leaders exchange blocks of several lengths, which a grid cannot.
   if (collective == alltoall && is_composed(composition.columns) && !grid.is_full()) return kMisfit;
   if (form.commutative && !commutative) return "needs a commutative operation in this form";
-  if (uses_library(composition) && !grid.is_full())
-    return "needs rows of equal length for collectives of the MPI library";
+  if (has_calls(composition) && !grid.is_full())
+    return "needs rows of equal length for collectives of the MPI library or of a node";
   const auto unmet = [&](const Inner& inner, int ranks) -> std::optional<std::string_view> {
-    if (inner.algorithm == nullptr || ranks == 1) return std::nullopt;
+    // Which ranks share a node is found out when their communicator is made.
+    if (inner.is_called() || ranks == 1) return std::nullopt;
     // Two phases on one pair of ranks would share the positions of bound messages.
     if ((inner.algorithm->restrictions & kBindsPeers) != 0)
       return "cannot hold an algorithm whose chains depend on who arrives when";
@@ -167,29 +168,45 @@ std::optional<std::string_view> unmet_composition(const Composition& composition
   return unmet(composition.columns, grid.rows());
 }
 
-bool uses_library(const Composition& composition) {
-  const auto is_library = [](const Inner& inner) {
-    if (inner.algorithm == nullptr) return true;
-    return inner.params.composition != nullptr && uses_library(*inner.params.composition);
+namespace {
+
+/// Of the phases, those of inner grids too.
+template <class Is>
+bool any_phase(const Composition& composition, Is is) {
+  const auto holds = [&is](const Inner& inner) {
+    return is(inner) ||
+           (inner.params.composition != nullptr && any_phase(*inner.params.composition, is));
   };
-  return std::any_of(composition.rows.begin(), composition.rows.end(), is_library) ||
-         is_library(composition.columns);
+  return std::any_of(composition.rows.begin(), composition.rows.end(), holds) ||
+         holds(composition.columns);
 }
 
-std::vector<Lattice> library_lines(const Composition& composition, Collective collective,
-                                   int size) {
+}  // namespace
+
+bool has_calls(const Composition& composition) {
+  return any_phase(composition, [](const Inner& inner) { return inner.is_called(); });
+}
+
+bool runs_in_nodes(const Composition& composition) {
+  return any_phase(composition, [](const Inner& inner) { return inner.in_node(); });
+}
+
+std::vector<CalledLine> called_lines(const Composition& composition, Collective collective,
+                                     int size) {
   const FormRow& form = *find_form(collective, composition.form);
   const Grid grid(size, width_of(composition, form, size));
-  std::vector<Lattice> lines;
-  const auto add = [&lines](const Lattice& line) {
-    if (line.size > 1) lines.push_back(line);
+  const auto& [first, second] = composition.rows;
+  std::vector<CalledLine> lines;
+  const auto add = [&lines](const CalledLine& called) {
+    if (called.line.size > 1) lines.push_back(called);
   };
-  if (composition.rows[0].algorithm == nullptr || composition.rows[1].algorithm == nullptr)
-    add({0, 1, grid.width()});
-  if (composition.columns.algorithm == nullptr) add({0, grid.width(), grid.rows()});
+  if (first.is_called() || second.is_called())
+    add({{0, 1, grid.width()}, first.in_node() || second.in_node()});
+  if (composition.columns.is_called())
+    add({{0, grid.width(), grid.rows()}, composition.columns.in_node()});
   if (const Composition* nested = composition.columns.params.composition)
-    for (const Lattice& line : library_lines(*nested, form.columns, grid.rows()))
-      add({0, line.stride * grid.width(), line.size});
+    for (const auto& [line, in_node] : called_lines(*nested, form.columns, grid.rows()))
+      add({{0, line.stride * grid.width(), line.size}, in_node});
   return lines;
 }
 

@@ -26,6 +26,11 @@ struct Inner {
   const Algorithm* algorithm = nullptr;  ///< nullptr: the MPI library's own
   Params params;
   bool operator==(const Inner&) const = default;
+
+  /// Through the memory of the node that the group is on.
+  bool in_node() const { return algorithm != nullptr && (algorithm->restrictions & kOneNode) != 0; }
+  /// One step of the schedule, a call, instead of messages.
+  bool is_called() const { return algorithm == nullptr || in_node(); }
 };
 
 struct Composition {
@@ -76,11 +81,20 @@ std::optional<std::string_view> unmet_composition(const Composition& composition
                                                   Collective collective, int size,
                                                   bool commutative);
 
-/// Whether some phase is the MPI library's own.
-bool uses_library(const Composition& composition);
+/// Whether some phase is a call: of the MPI library's own collective, or of a node's.
+bool has_calls(const Composition& composition);
+/// Whether some phase runs through the memory of nodes.
+bool runs_in_nodes(const Composition& composition);
 
-/// The lines through rank 0 on which the MPI library's own collectives run, on `size` ranks.
-/// Precondition: no unmet restriction.
-std::vector<Lattice> library_lines(const Composition& composition, Collective collective, int size);
+/// The ranks among whom such a phase runs.
+struct CalledLine {
+  Lattice line;
+  bool in_node = false;  ///< some of them through the memory of their node
+  bool operator==(const CalledLine&) const = default;
+};
+
+/// The called lines through rank 0, on `size` ranks. Precondition: no unmet restriction.
+std::vector<CalledLine> called_lines(const Composition& composition, Collective collective,
+                                     int size);
 
 }  // namespace unisono

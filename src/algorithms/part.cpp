@@ -101,8 +101,9 @@ Part::Part(Builder& whole, const Group& group, const Inner& inner)
 void Part::run(LibraryCall call) {
   call.group = group_.lattice;
   if (group_.size() == 1) return run_alone(call);
-  if (inner_.algorithm == nullptr) {
+  if (inner_.is_called()) {
     assert(group_.last < 0 && "see unmet_composition()");
+    call.in_node = inner_.in_node();
     whole_.library(std::move(call));
     return;
   }

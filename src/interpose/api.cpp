@@ -39,7 +39,7 @@ int unisono_force(const char* collective, const char* spec) {
 const char* unisono_error(void) { return t_error; }
 
 void unisono_counts(unsigned long long* own, unsigned long long* native) {
-  *own = unisono::Engine::instance().own_calls();
+  *own = unisono::g_own_calls.load(std::memory_order_relaxed);
   *native = unisono::g_left_calls.load(std::memory_order_relaxed);
 }
 

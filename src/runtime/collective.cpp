@@ -157,7 +157,7 @@ std::optional<int> run_collective(Communicator& communicator, const Call& call,
       rc = exchange.allgather(communicator, prepared.args, wait);
   }
   const Composition* composition = choice.params.composition;
-  if (rc == MPI_SUCCESS && composition != nullptr && uses_library(*composition) &&
+  if (rc == MPI_SUCCESS && composition != nullptr && has_calls(*composition) &&
       !fits_library(prepared.args))
     return std::nullopt;
   if (rc == MPI_SUCCESS) rc = prepared.pack_inputs(packer);

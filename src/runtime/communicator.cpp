@@ -152,6 +152,7 @@ Communicator::Communicator(MPI_Comm comm) : comm_(comm), plans_(g_plan_cache_byt
   const bool agreed = inter == 0 && !ranks.empty();
   if (agreed) nodes_ = count_nodes(ranks);
   reach_.fill(agreed && size_ > 1 ? ByteRange::all() : ByteRange());
+  may_share_ = agreed && size_ > 1 && nodes_ == 1 && has_node_memory();
   Registry& all = registry();
   const std::lock_guard lock(all.mutex);
   age_ = all.made++;
@@ -177,6 +178,7 @@ void forget_reaches() {
   Registry& all = registry();
   const std::lock_guard lock(all.mutex);
   for (const auto& [age, state] : all.states) {
+    if (state->known_kinds_ != nullptr) state->known_kinds_->forget();
     if (!state->knows_reach_) continue;
     state->knows_reach_ = false;
     state->reach_.fill(ByteRange::all());
@@ -207,6 +209,13 @@ void Communicator::free_own() {
   give_room(1);
 }
 
+void Communicator::make_team() {
+  if (!may_share_) return;
+  team_ = unisono::make_team(comm_);
+  may_share_ = team_ != nullptr;
+  if (team_ != nullptr) known_kinds_ = std::make_unique<KnownKinds>();
+}
+
 bool Communicator::all_agree(bool own_answer) const {
   int answer = own_answer ? 1 : 0;
   const int rc = PMPI_Allreduce(MPI_IN_PLACE, &answer, 1, MPI_INT, MPI_MIN, comm_);
@@ -224,7 +233,7 @@ bool Communicator::take_room(int communicators) const {
 bool Communicator::has_lines(const Composition& composition, Collective collective) {
   const auto known = lines_made_.find(&composition);
   if (known != lines_made_.end()) return known->second;
-  const auto lines = library_lines(composition, collective, size_);
+  const auto lines = called_lines(composition, collective, size_);
   const bool made = own() != MPI_COMM_NULL && take_room(groups_.missing(lines)) &&
                     all_agree(groups_.make(own_, lines));
   return lines_made_[&composition] = made;
@@ -275,7 +284,12 @@ void stop_communicators() {
     const std::lock_guard lock(all.mutex);
     for (const auto& [age, state] : all.states) states.push_back(state);
   }
-  for (Communicator* state : states) state->free_own();
+  for (Communicator* state : states) {
+    state->free_own();
+    state->known_kinds_.reset();
+    state->team_.reset();
+    state->may_share_ = false;
+  }
   free_lingering(true);
   PMPI_Comm_free_keyval(&g_keyval);
   PMPI_Group_free(&g_world);

@@ -15,6 +15,8 @@
 #include "algorithms/composition.h"
 #include "runtime/executor.h"
 #include "runtime/groups.h"
+#include "runtime/known_kinds.h"
+#include "runtime/node_memory.h"
 #include "runtime/plan.h"
 #include "runtime/threads.h"
 #include "schedule/collective.h"
@@ -73,6 +75,18 @@ class Communicator {
   /// The first of kChannelDepth tags for the next collective on own().
   int next_tags();
 
+  /// Whether team() may be asked for: all ranks are on one node, which shares memory, and no room
+  /// was missing so far. The same on all ranks.
+  bool may_share() const { return may_share_; }
+  /// The ranks as the kernels of src/node want them, made at the first request, which is collective
+  /// over the communicator; the answer is the same on all ranks. Precondition: may_share().
+  node::Team* team() {
+    if (team_ == nullptr) make_team();
+    return team_ != nullptr ? &team_->team() : nullptr;
+  }
+  /// Of calls that the team runs; null without one.
+  KnownKinds* known_kinds() { return known_kinds_.get(); }
+
   /// Whether there are communicators for the phases of this (interned) composition that are the MPI
   /// library's. They are made at the first request, which is collective over the communicator; the
   /// answer is the same on all ranks.
@@ -104,6 +118,7 @@ class Communicator {
   explicit Communicator(MPI_Comm comm);
   static Communicator* look_up(MPI_Comm comm);
   void free_own();
+  void make_team();
   bool all_agree(bool own_answer) const;
   bool take_room(int communicators) const;
 
@@ -115,6 +130,9 @@ class Communicator {
   std::array<ByteRange, kCollectives> reach_;
   MPI_Comm own_ = MPI_COMM_NULL;
   bool asked_ = false;  // own() has been decided
+  bool may_share_ = false;
+  std::unique_ptr<NodeTeam> team_;
+  std::unique_ptr<KnownKinds> known_kinds_;
   Groups groups_;
   std::unique_ptr<Online> online_;
   std::map<const Composition*, bool> lines_made_;
@@ -135,7 +153,7 @@ class Communicator {
 std::vector<int> ranks_in_world(MPI_Group group);
 
 /// Collective over MPI_COMM_WORLD. Until then, and after stop, there is no state of any.
-/// `nodes`: of every rank of MPI_COMM_WORLD; or empty, when nobody will ask.
+/// `nodes`: of every rank of MPI_COMM_WORLD; or empty, when there is one, or nobody will ask.
 void start_communicators(std::size_t plan_cache_bytes, std::vector<int> nodes = {});
 /// The selector has changed. No call is under way.
 void forget_reaches();

@@ -12,6 +12,8 @@
 #include "base/hash.h"
 #include "base/size.h"
 #include "runtime/collective.h"
+#include "runtime/in_node.h"
+#include "runtime/kernel_reduction.h"
 #include "runtime/node.h"
 #include "runtime/online.h"
 #include "runtime/operation.h"
@@ -22,7 +24,7 @@
 namespace unisono {
 
 constinit bool g_several_threads = true;
-constinit std::atomic<unsigned long long> g_left_calls{0};
+constinit std::atomic<unsigned long long> g_left_calls{0}, g_own_calls{0};
 
 namespace {
 
@@ -61,6 +63,10 @@ std::string shapes_text(const std::vector<ProfileCell>& cells) {
     text += (text.empty() ? ", for " : ", ") + std::to_string(ranks) + " ranks on " +
             std::to_string(nodes) + (nodes == 1 ? " node" : " nodes");
   return text;
+}
+
+bool runs_in_node(const Choice& choice) {
+  return choice.algorithm != nullptr && (choice.algorithm->restrictions & kOneNode) != 0;
 }
 
 std::string bytes_text(Count bytes) { return format_size(bytes) + "B"; }
@@ -107,22 +113,21 @@ void Engine::start() {
   g_tracer = tracer_.get();
 }
 
-bool Engine::use_profile(const Result<std::string>& text, const Surroundings& here) {
+void Engine::use_profile(const Result<std::string>& text, const Surroundings& here) {
   const std::string path = variable("UNISONO_PROFILE");
-  if (path.empty()) return false;
+  if (path.empty()) return;
   const auto profile = text ? read_profile(*text) : Error{text.error()};
   auto cells = profile ? cells_for(*profile, here) : Error{profile.error()};
   if (!cells) {
     complain("UNISONO_PROFILE=" + path + ": " + cells.error() +
              "; all goes on as without a profile; unisono tune makes one for here");
-    return false;
+    return;
   }
   const std::string name = std::filesystem::path(path).filename();
   if (log_decisions_)
     complain("profile " + name + ": " + std::to_string(cells->size()) +
              (cells->size() == 1 ? " cell holds here" : " cells hold here") + shapes_text(*cells));
   selector_.use(std::move(*cells), name);
-  return true;
 }
 
 void Engine::read_environment(const Result<std::string>& profile) {
@@ -159,10 +164,19 @@ void Engine::read_environment(const Result<std::string>& profile) {
   if (!log.empty() && !log_decisions_)
     complain("UNISONO_LOG=" + log + ": no such kind; valid is decision; nothing is logged");
 
-  const bool profiled = use_profile(profile, here);
+  use_profile(profile, here);
   select_online(here);
+  share_memory();
   start_communicators(cache ? static_cast<std::size_t>(*cache) : kStandardPlanCache,
-                      profiled || online_ ? nodes_of_ranks(MPI_COMM_WORLD) : std::vector<int>());
+                      node.one_node ? std::vector<int>() : nodes_of_ranks(MPI_COMM_WORLD));
+}
+
+void Engine::share_memory() {
+  const std::string text = variable("UNISONO_SHM");
+  const auto bytes = parse_node_memory(text);
+  if (!bytes) complain("UNISONO_SHM=" + text + ": " + bytes.error() + "; auto holds");
+  const std::optional<long long> wanted = bytes ? *bytes : std::nullopt;
+  if (wanted != 0) start_node_memory(MPI_COMM_WORLD, wanted, wait_);
 }
 
 void Engine::select_online(const Surroundings& here) {
@@ -183,6 +197,7 @@ void Engine::stop() {
   if (tracer_) tracer_->stop();
   tracer_.reset();
   stop_communicators();
+  stop_node_memory();
   stop_datatypes();
   if (!first_rank_ || !online_) return;
   if (log_decisions_)
@@ -199,7 +214,7 @@ Result<Spec> Engine::force(Collective collective, std::string_view spec) {
 std::optional<int> Engine::run(const Call& call, const Look& look, Watch* watch) {
   const std::optional<int> rc = decide_and_run(call, look, watch);
   if (watch != nullptr && !rc) watch->left();
-  count(rc ? own_ : g_left_calls);
+  count(rc ? g_own_calls : g_left_calls);
   return rc;
 }
 
@@ -211,29 +226,45 @@ std::optional<int> Engine::decide_and_run(const Call& call, const Look& look, Wa
   Facts facts{call.collective, communicator->size(), look.bytes, true, communicator->nodes()};
   if (!log_decisions_ && !selector_.covers(facts)) return std::nullopt;
 
+  facts.shared = communicator->may_share();
+  bool reducible_in_node = true;
   if (is_reducing(call.collective)) {
-    if (!is_defined(call.op, facts_of(call.recvtype).kind)) return std::nullopt;
+    const TypeFacts& type = facts_of(call.recvtype);
+    if (!is_defined(call.op, type.kind)) return std::nullopt;
     int commutative = 1;
     PMPI_Op_commutative(call.op, &commutative);
     facts.commutative = commutative != 0;
+    reducible_in_node = can_reduce_in_node(type);
+    facts.shared = facts.shared && reducible_in_node;
   }
   Choice choice = selector_.choose(facts);
   if (watch != nullptr && selector_.is_online(facts))
     if (const auto arm =
             communicator->online().choose(*communicator, facts, call.root, choice, *watch))
       choice = *arm;
+  const bool in_node = runs_in_node(choice);
+  if (in_node && communicator->team() == nullptr) {  // no room: it may not be shared any more
+    facts.shared = false;
+    choice = selector_.choose(facts);
+  }
   if ((log_decisions_ && communicator->rank() == 0) || (choice.unmet != nullptr && first_rank_))
     report(*communicator, facts, choice);
+  if (in_node && facts.shared) {
+    if (watch != nullptr) watch->chosen(choice);
+    return run_in_node(*communicator, call, facts.bytes);
+  }
   if (choice.algorithm == nullptr || communicator->own() == MPI_COMM_NULL) return std::nullopt;
-  if (choice.params.composition != nullptr && !prepare_lines(*communicator, facts, choice))
-    return std::nullopt;
+  if (const Composition* composition = choice.params.composition)
+    if ((runs_in_nodes(*composition) && !reducible_in_node) ||
+        !prepare_lines(*communicator, facts, choice))
+      return std::nullopt;
   if (watch != nullptr) watch->chosen(choice);
   return run_collective(*communicator, call, choice, facts.commutative, wait_);
 }
 
 bool Engine::prepare_lines(Communicator& communicator, const Facts& facts, const Choice& choice) {
   const Composition& composition = *choice.params.composition;
-  if (!uses_library(composition)) return true;
+  if (!has_calls(composition)) return true;
   const int before = communicator.groups().count();
   const double begin = PMPI_Wtime();
   const bool made = communicator.has_lines(composition, facts.collective);

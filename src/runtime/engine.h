@@ -1,7 +1,6 @@
 // The whole of Unisono in a process: configuration, agreement between the ranks, and the decision
 // for each call.
 #pragma once
-#include <atomic>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -35,13 +34,11 @@ class Engine {
   /// Whether every call is to be watched, whatever becomes of it.
   bool is_watching() const { return tracer_ != nullptr || (active_ && online_); }
 
-  /// Calls that run() ran; g_left_calls are the others.
-  unsigned long long own_calls() const { return own_.load(std::memory_order_relaxed); }
-
  private:
   void read_environment(const Result<std::string>& profile);
   void select_online(const Surroundings& here);
-  bool use_profile(const Result<std::string>& text, const Surroundings& here);
+  void use_profile(const Result<std::string>& text, const Surroundings& here);
+  void share_memory();
   std::optional<int> decide_and_run(const Call& call, const Look& look, Watch* watch);
   bool prepare_lines(Communicator& communicator, const Facts& facts, const Choice& choice);
   void report(Communicator& communicator, const Facts& facts, const Choice& choice);
@@ -57,7 +54,6 @@ class Engine {
   WaitMode wait_ = WaitMode::spin;
   Selector selector_;
   std::unique_ptr<Tracer> tracer_;
-  std::atomic<unsigned long long> own_{0};
   std::mutex mutex_;  // guards complained_
   std::set<std::string> complained_;
 };

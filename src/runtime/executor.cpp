@@ -228,9 +228,13 @@ int Execution::reduce(const Op& op) const {
 
 // Blocks: joins before and behind it leave nothing else to do.
 int Execution::call_library(const LibraryCall& call) const {
-  return run_library_call(call, address(call.input.buffer, call.input.offset),
-                          address(call.output.buffer, call.output.offset), binding_.type,
-                          binding_.op, binding_.groups->of(call.group));
+  std::byte* input = address(call.input.buffer, call.input.offset);
+  std::byte* output = address(call.output.buffer, call.output.offset);
+  if (!call.in_node)
+    return run_library_call(call, input, output, binding_.type, binding_.op,
+                            binding_.groups->of(call.group));
+  run_in_node(binding_.groups->team_of(call.group), call, input, output, binding_);
+  return MPI_SUCCESS;
 }
 
 void Execution::complete(OpId id) {

@@ -1,39 +1,58 @@
 #include "runtime/groups.h"
 
 #include <cassert>
+#include <utility>
 #include <vector>
 
 namespace unisono {
 
-int Groups::missing(std::span<const Lattice> lines) const {
+namespace {
+
+bool is_on_one_node(MPI_Comm comm) {
+  MPI_Comm node = MPI_COMM_NULL;
+  int all = 0, here = 0;
+  PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+  PMPI_Comm_size(comm, &all);
+  PMPI_Comm_size(node, &here);
+  PMPI_Comm_free(&node);
+  return here == all;
+}
+
+}  // namespace
+
+int Groups::missing(std::span<const CalledLine> lines) const {
   int count = 0;
-  for (const Lattice& line : lines) count += lines_.contains({line.stride, line.size}) ? 0 : 1;
+  for (const auto& [line, _] : lines) count += lines_.contains({line.stride, line.size}) ? 0 : 1;
   return count;
 }
 
-bool Groups::make(MPI_Comm comm, std::span<const Lattice> lines) {
+bool Groups::make(MPI_Comm comm, std::span<const CalledLine> lines) {
   int rank = 0;
   PMPI_Comm_rank(comm, &rank);
   bool complete = true;
-  for (const auto& [_, stride, size] : lines) {
-    const auto [line, added] = lines_.try_emplace({stride, size}, MPI_COMM_NULL);
+  for (const auto& [lattice, in_node] : lines) {
+    const auto [_, stride, size] = lattice;
+    const auto [place, added] = lines_.try_emplace({stride, size});
+    Line& line = place->second;
     if (added) {
       const int first = rank / (stride * size) * (stride * size) + rank % stride;
-      if (PMPI_Comm_split(comm, first, rank, &line->second) == MPI_SUCCESS)
-        PMPI_Comm_set_errhandler(line->second, MPI_ERRORS_RETURN);
+      if (PMPI_Comm_split(comm, first, rank, &line.comm) == MPI_SUCCESS)
+        PMPI_Comm_set_errhandler(line.comm, MPI_ERRORS_RETURN);
       else
-        line->second = MPI_COMM_NULL;
+        line.comm = MPI_COMM_NULL;
     }
-    complete &= line->second != MPI_COMM_NULL;
+    complete &= line.comm != MPI_COMM_NULL;
+    if (!in_node || line.comm == MPI_COMM_NULL) continue;
+    if (!std::exchange(line.asked_for_team, true) && has_node_memory() && is_on_one_node(line.comm))
+      line.team = make_team(line.comm);
+    complete &= line.team != nullptr;
   }
   return complete;
 }
 
-MPI_Comm Groups::of(const Lattice& group) const { return lines_.at({group.stride, group.size}); }
-
 void Groups::free() {
-  for (auto& [line, comm] : lines_)
-    if (comm != MPI_COMM_NULL) PMPI_Comm_free(&comm);
+  for (auto& [place, line] : lines_)
+    if (line.comm != MPI_COMM_NULL) PMPI_Comm_free(&line.comm);
   lines_.clear();
 }
 

@@ -1,11 +1,15 @@
-// The sub-communicators on which a composed algorithm calls the MPI library's own collectives.
+// The sub-communicators on which a composed algorithm calls the MPI library's own collectives, or
+// those of a node.
 #pragma once
 #include <mpi.h>
 
 #include <map>
+#include <memory>
 #include <span>
 #include <utility>
 
+#include "algorithms/composition.h"
+#include "runtime/node_memory.h"
 #include "schedule/schedule.h"
 
 namespace unisono {
@@ -21,18 +25,28 @@ class Groups {
 
   /// How many of these lines have no communicator yet. The same on all ranks, who give the lines
   /// through rank 0.
-  int missing(std::span<const Lattice> lines) const;
+  int missing(std::span<const CalledLine> lines) const;
   /// Makes them, of a full grid; collective over `comm`. False: not all could be made on this rank,
-  /// now or before. The ranks must agree on what follows.
-  bool make(MPI_Comm comm, std::span<const Lattice> lines);
+  /// now or before, or one that is to run in a node is not on one. The ranks must agree on what
+  /// follows.
+  bool make(MPI_Comm comm, std::span<const CalledLine> lines);
   /// The line through this rank. Precondition: made.
-  MPI_Comm of(const Lattice& group) const;
+  MPI_Comm of(const Lattice& group) const { return find(group).comm; }
+  node::Team& team_of(const Lattice& group) const { return find(group).team->team(); }
   int count() const { return static_cast<int>(lines_.size()); }
   void free();
 
  private:
-  using Line = std::pair<int, int>;  // stride, size
-  std::map<Line, MPI_Comm> lines_;
+  struct Line {
+    MPI_Comm comm = MPI_COMM_NULL;
+    bool asked_for_team = false;
+    std::unique_ptr<NodeTeam> team;
+  };
+  using Place = std::pair<int, int>;  // stride, size
+
+  const Line& find(const Lattice& group) const { return lines_.at({group.stride, group.size}); }
+
+  std::map<Place, Line> lines_;
 };
 
 /// The collective on its group; `input` and `output` are the addresses of the slices. An MPI error

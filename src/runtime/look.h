@@ -14,8 +14,9 @@ struct Look {
   explicit operator bool() const { return communicator != nullptr || failed; }
 };
 
-/// Calls that were looked at and left to the MPI library, at the first look or later.
-extern constinit std::atomic<unsigned long long> g_left_calls;
+/// Calls that were looked at and left to the MPI library, at the first look or later; and calls
+/// that Unisono ran.
+extern constinit std::atomic<unsigned long long> g_left_calls, g_own_calls;
 
 /// Inlined into every entry point, where the collective is known and what the call is made of is in
 /// registers.

@@ -13,22 +13,28 @@ constexpr CollectiveSet kGathers = set_of(gather, gatherv, allgather, allgatherv
 
 }  // namespace
 
+bool is_in_place(const Call& call, int rank) {
+  // Where no MPI_IN_PLACE is allowed the pointer is not significant.
+  const bool root = rank == call.root;
+  switch (call.collective) {
+    case barrier:
+    case bcast: return false;
+    case scatter:
+    case scatterv: return root && call.recvbuf == MPI_IN_PLACE;
+    case gather:
+    case gatherv:
+    case reduce: return root && call.sendbuf == MPI_IN_PLACE;
+    default: return call.sendbuf == MPI_IN_PLACE;
+  }
+}
+
 Prepared::Prepared(const Call& call, int rank, int size, bool commutative) {
   args.collective = call.collective;
   args.rank = rank;
   args.size = size;
   args.root = is_rooted(call.collective) ? call.root : 0;
   args.commutative = commutative;
-  const bool scatters = call.collective == scatter || call.collective == scatterv;
-  // Where no MPI_IN_PLACE is allowed the pointer is not significant.
-  if (scatters) {
-    args.in_place = args.is_root() && call.recvbuf == MPI_IN_PLACE;
-  } else if (is_rooted(call.collective)) {
-    args.in_place = args.is_root() && call.sendbuf == MPI_IN_PLACE;
-  } else {
-    args.in_place = call.sendbuf == MPI_IN_PLACE;
-  }
-  if (call.collective == bcast || call.collective == barrier) args.in_place = false;
+  args.in_place = is_in_place(call, rank);
   if (is_reducing(call.collective))
     prepare_reduction(call);
   else if (call.collective != barrier)

@@ -10,6 +10,9 @@
 
 namespace unisono {
 
+/// Whether MPI_IN_PLACE was given on this rank.
+bool is_in_place(const Call& call, int rank);
+
 /// Data that is only moved is counted in bytes of the signature, because ranks may describe the
 /// same signature by different datatypes; types that are not dense are packed beforehand and
 /// unpacked afterwards. Data that is reduced is counted in elements, which MPI demands to be equal.

@@ -96,10 +96,12 @@ struct Lattice {
   bool operator==(const Lattice&) const = default;
 };
 
-/// A collective of the MPI library itself among some of the ranks, as this member of the group
-/// calls it. Blocks are adjacent; a slice that the call does not have on this rank is empty.
+/// A collective among some of the ranks that is one step of a schedule, as this member of the group
+/// calls it: of the MPI library itself, or of the kernels of the node that they are on. Blocks are
+/// adjacent; a slice that the call does not have on this rank is empty.
 struct LibraryCall {
   Collective collective = Collective::barrier;
+  bool in_node = false;
   Lattice group;
   int root = 0;           ///< in the group
   bool in_place = false;  ///< MPI_IN_PLACE on this rank: the input lies in the output

@@ -156,8 +156,8 @@ TEST(Composition, IsNestedForThreeDimensions) {
       Collective::bcast, "grid:shape=4x3x8,rows=chain/segment=8K,columns=native,planes=binomial");
   ASSERT_TRUE(spec) << spec.error();
   const Composition& composition = *spec->params.composition;
-  EXPECT_EQ(library_lines(composition, Collective::bcast, 96), (std::vector{Lattice{0, 8, 3}}));
-  EXPECT_TRUE(uses_library(composition));
+  EXPECT_EQ(called_lines(composition, Collective::bcast, 96), (std::vector{CalledLine{{0, 8, 3}}}));
+  EXPECT_TRUE(has_calls(composition));
   EXPECT_EQ(unisono::text(*spec),
             "grid:shape=4x3x8,form=leaders,rows=chain/segment=8K,columns=native,planes=binomial");
   EXPECT_TRUE(unmet_composition(composition, Collective::bcast, 95, true));

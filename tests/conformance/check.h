@@ -51,13 +51,15 @@ inline std::vector<std::string> algorithms_of(unisono::Collective collective, in
   return names;
 }
 
-/// Every collective to its first algorithm that serves any number of ranks and any operation.
+/// Every collective to the algorithm that CONFORMANCE_ALGORITHM names, or to its first one that
+/// serves any number of ranks and any operation.
 inline void force_all() {
+  const char* wanted = std::getenv("CONFORMANCE_ALGORITHM");
   for (int c = 0; c < unisono::kCollectives; ++c) {
     const auto collective = static_cast<unisono::Collective>(c);
     const std::vector<std::string> names = algorithms_of(collective, 3, false);
     CHECK(!names.empty());
-    force(unisono::name(collective).data(), names.front());
+    force(unisono::name(collective).data(), wanted != nullptr ? wanted : names.front());
   }
 }
 

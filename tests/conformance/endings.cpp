@@ -2,9 +2,10 @@
 // what becomes of them.
 //
 //   mpiexec -n P endings {exit | finalize-only | abort | abort-in-collective | exit-in-collective |
-//                         unfreed}
+//                         kill-in-collective | unfreed}
 #include <unistd.h>
 
+#include <csignal>
 #include <cstring>
 
 #include "check.h"
@@ -44,6 +45,7 @@ int main(int argc, char** argv) {
   if (way.ends_with("-in-collective") && me == 0) {
     usleep(300000);  // the others wait in the barrier by then
     if (way.starts_with("abort")) MPI_Abort(MPI_COMM_WORLD, 17);
+    if (way.starts_with("kill")) raise(SIGKILL);
     _exit(23);
   }
   if (way.ends_with("-in-collective")) MPI_Barrier(MPI_COMM_WORLD);

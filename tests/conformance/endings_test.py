@@ -4,17 +4,18 @@ Unisono, with the same status."""
 from __future__ import annotations
 
 import unittest
+from pathlib import Path
 
 from launch import EXEC, FLAVOURS, PROGRAMS, mpiexec
 
 
 class Endings(unittest.TestCase):
-    def ends_alike(self, way: str, ranks: int = 2, exactly: bool = True) -> None:
+    def ends_alike(self, way: str, ranks: int = 2, exactly: bool = True, **variables: str) -> None:
         for flavour in FLAVOURS:
             with self.subTest(flavour=flavour, way=way):
                 program = PROGRAMS / f"endings_{flavour}"
                 native = mpiexec(flavour, ranks, program, way, timeout=40)
-                ours = mpiexec(flavour, ranks, EXEC, program, way, timeout=40)
+                ours = mpiexec(flavour, ranks, EXEC, program, way, timeout=40, **variables)
                 statuses = [native.returncode, ours.returncode]
                 if not exactly:
                     statuses = [min(abs(status), 1) for status in statuses]
@@ -40,6 +41,15 @@ class Endings(unittest.TestCase):
     def test_exit_while_others_wait_in_a_collective(self) -> None:
         # MPICH's launcher gives the status of the rank that exits, or that of those it kills.
         self.ends_alike("exit-in-collective", ranks=3, exactly=False)
+
+    def test_in_shared_memory(self) -> None:
+        """With ranks that sleep, and with ranks that spin; and nothing is left behind."""
+        for wait in ("sleep", "spin"):
+            for way in ("exit", "abort-in-collective", "exit-in-collective", "kill-in-collective"):
+                self.ends_alike(
+                    way, ranks=3, exactly=False, CONFORMANCE_ALGORITHM="shared", UNISONO_WAIT=wait
+                )
+        self.assertEqual(list(Path("/dev/shm").glob("unisono-*")), [])
 
 
 if __name__ == "__main__":

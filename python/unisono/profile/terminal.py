@@ -11,7 +11,7 @@ from unisono.compare.terminal import table
 from unisono.compare.words import interval, number
 from unisono.profile.document import Arm, Cell, Environment, Measured, Profile
 from unisono.profile.verify import Verdict, summary
-from unisono.tune.choice import GAIN, NATIVE, ratio_of, surely_faster
+from unisono.tune.choice import NATIVE, WORTH, is_safe, ratio_of
 
 
 def left_table(*columns: str, left: int) -> Table:
@@ -121,12 +121,12 @@ def explain(environment: Environment, cell: Cell, size: int, console: Console) -
 def reason(cell: Cell, measured: Measured) -> str:
     arm = measured.arm(cell.choice)
     if cell.choice == NATIVE:
-        return f"no other was surely faster than {GAIN} of native's time"
+        return f"no other took less than {WORTH} of native's time and was surely not slower"
     if arm is None or arm.ratio_to_native is None:
         return "no measurement of the choice is kept"
     ratio = arm.ratio_to_native
     text = f"{number(ratio.median)} of native's time, {interval(ratio)} with 95 %"
-    return f"the fastest of those surely faster than native: {text}"
+    return f"the best of those surely not slower than native: {text}"
 
 
 def why_not(arm: Arm) -> str:
@@ -136,7 +136,7 @@ def why_not(arm: Arm) -> str:
         return "hopeless in its first call"
     if arm.ratio_to_native and not arm.ratio_to_native.is_sure:
         return "left the race early"
-    return "surely faster than native" if surely_faster(arm) else "not surely faster than native"
+    return "" if is_safe(arm) else "perhaps slower than native"
 
 
 def show_verdicts(verdicts: Sequence[Verdict], console: Console) -> None:

@@ -7,10 +7,9 @@ from typing import Any
 from unisono.compare.results import Estimate
 from unisono.profile.document import Arm, Cell, Environment, Measured
 from unisono.tune.bench import Point
-from unisono.tune.choice import GAIN, NATIVE, pooled, ratio_of
+from unisono.tune.choice import NATIVE, NOT_SLOWER, WORTH, pooled, ratio_of
 from unisono.tune.tuner import BLOCKS, Measure
 
-SLOW = 1 / 0.97  # of native's time; above it lies what is slower than 0.97 of native's speed
 LOSERS = 3
 JOBS = 3  # of a cell: the middle one counts, and the middle of two would be their mean
 ITSELF = Estimate(1, 1, 1, 1)  # native's ratio to native
@@ -30,7 +29,7 @@ class Verdict:
 
     @property
     def is_slow(self) -> bool:
-        return self.ratio > SLOW
+        return self.ratio > NOT_SLOWER
 
     @property
     def own(self) -> Arm | None:
@@ -55,7 +54,7 @@ def is_beaten(arm: Arm, by: Arm) -> bool:
     slow, fast = estimate(arm), estimate(by)
     if slow is None or fast is None or not fast.is_sure:
         return False
-    return fast.high < slow.median and fast.median < slow.low and fast.median < GAIN * slow.median
+    return fast.high < slow.median and fast.median < slow.low and fast.median < WORTH * slow.median
 
 
 def estimate(arm: Arm) -> Estimate | None:
@@ -111,7 +110,7 @@ def to_json(environment: Environment, verdicts: Sequence[Verdict]) -> dict[str, 
         "schema": "unisono-profile-verification",
         "schema_version": 1,
         "environment": environment.key.to_json(),
-        "margin": round(1 - GAIN, 4),  # a smaller gain of another does not count
+        "margin": round(1 - WORTH, 4),  # a smaller gain of another does not count
         "summary": summary(verdicts),
         "cells": [
             {

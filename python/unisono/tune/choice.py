@@ -10,6 +10,7 @@ from unisono.profile.document import Arm, Cell, Measured
 
 GAIN = 0.98  # of native's time: what is sure must be more than nothing
 WORTH = 0.95  # in the middle: for less, one job in which native is faster takes back what many gain
+NOT_SLOWER = 1 / 0.97  # of native's time; above it lies what is slower than 0.97 of native's speed
 HOPEFUL = 1.05  # of native's time in the race: another job may say otherwise
 ENOUGH = 6  # of blocks: the fewest whose range is a 95 % interval of the median
 NATIVE = "native"
@@ -23,10 +24,15 @@ def surely_faster(arm: Arm) -> bool:
 
 
 def choose(arms: Sequence[Arm]) -> str:
-    """Of those that are surely faster than native, and worth it, the one whose ratio is the lowest at its
-    upper end: what loses packets in some jobs is fast in the middle, and slow there. Else native."""
-    able = [arm for arm in arms if arm.spec != NATIVE and surely_faster(arm) and ratio_of(arm) < WORTH]
-    return min(able, key=upper_end).spec if able else NATIVE
+    """Of those that are worth it, and surely not slower than native, the one whose ratio is low in the middle
+    and at its upper end: what loses packets in some jobs is fast in the middle, and slow there. Else
+    native."""
+    able = [arm for arm in arms if arm.spec != NATIVE and is_safe(arm) and ratio_of(arm) < WORTH]
+    return min(able, key=lambda arm: ratio_of(arm) + upper_end(arm)).spec if able else NATIVE
+
+
+def is_safe(arm: Arm) -> bool:
+    return is_known(arm) and upper_end(arm) < NOT_SLOWER
 
 
 def upper_end(arm: Arm) -> float:

@@ -21,7 +21,7 @@ std::string headline(const Show& what, const Metrics& metrics) {
   if (problem.collective != Collective::barrier)
     line += ", " + std::to_string(problem.count) + " units of " +
             std::to_string(problem.unit_bytes) + " B";
-  if (problem.params.composition != nullptr && uses_library(*problem.params.composition))
+  if (problem.params.composition != nullptr && has_calls(*problem.params.composition))
     line += "; textbook algorithms in place of the MPI library's";
   if ((what.spec.algorithm->restrictions & kBindsPeers) != 0)
     line += "; as though all wait when the root comes, in rank order";

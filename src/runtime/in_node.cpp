@@ -1,0 +1,189 @@
+#include "runtime/in_node.h"
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "node/kernels.h"
+#include "runtime/kernel_reduction.h"
+#include "runtime/prepared.h"
+
+namespace unisono {
+
+namespace {
+
+using enum Collective;
+using node::Reduction;
+using node::Team;
+
+/// The buffers of a call, and how much is in them.
+struct Data {
+  const std::byte* input = nullptr;
+  std::byte* output = nullptr;
+  std::size_t bytes = 0;  ///< moved: the vector, or a block
+  std::size_t count = 0;  ///< reduced: elements
+
+  /// MPI_IN_PLACE: the block of this rank in what is gathered or scattered begins at `own`;
+  /// everything else is where it stays.
+  void in_place(Collective c, Count own) {
+    if (c == scatter || c == scatterv)
+      output = const_cast<std::byte*>(input) + own;
+    else if (contains(set_of(gather, gatherv, allgather, allgatherv), c))
+      input = output + own;
+    else
+      input = output;
+  }
+};
+
+/// Collectives in which all blocks are equally long.
+void run_regular(Team& team, Collective c, int root, const Data& data, const Reduction* reduction) {
+  const auto& [input, output, bytes, count] = data;
+  switch (c) {
+    case barrier: return node::barrier(team);
+    case bcast: return node::bcast(team, output, bytes, root);
+    case gather: return node::gather(team, input, output, bytes, root);
+    case scatter: return node::scatter(team, input, output, bytes, root);
+    case allgather: return node::allgather(team, input, output, bytes);
+    case alltoall: return node::alltoall(team, input, output, bytes);
+    case reduce: return node::reduce(team, input, output, count, *reduction, root);
+    case allreduce: return node::allreduce(team, input, output, count, *reduction);
+    case reduce_scatter_block:
+      return node::reduce_scatter_block(team, input, output, count, *reduction);
+    case scan: return node::scan(team, input, output, count, *reduction);
+    case exscan: return node::exscan(team, input, output, count, *reduction);
+    default: break;
+  }
+}
+
+void run_irregular(Team& team, const Args& args, const Data& data, const Reduction* reduction) {
+  const auto [input, output, bytes, count] = data;
+  const Layout& send = args.in_place ? args.recv : args.send;
+  switch (args.collective) {
+    case gatherv:
+      return node::gatherv(team, input, bytes, output, args.recv.counts, args.recv.displs,
+                           args.root);
+    case scatterv:
+      return node::scatterv(team, input, args.send.counts, args.send.displs, output, bytes,
+                            args.root);
+    case allgatherv:
+      return node::allgatherv(team, input, output, args.recv.counts, args.recv.displs);
+    case alltoallv:
+    case alltoallw:
+      return node::alltoallv(team, input, send.counts, send.displs, output, args.recv.counts,
+                             args.recv.displs);
+    case reduce_scatter:
+      return node::reduce_scatter(team, input, output, args.recv.counts, *reduction);
+    default: break;
+  }
+}
+
+/// Where this rank's block begins in what it gathers or scatters.
+Count own_block(const Args& args) {
+  const auto own = static_cast<std::size_t>(args.rank);
+  switch (args.collective) {
+    case gather:
+    case scatter:
+    case allgather: return args.rank * args.count;
+    case scatterv: return args.send.displs[own];
+    case gatherv:
+    case allgatherv: return args.recv.displs[own];
+    default: return 0;
+  }
+}
+
+/// args.count: what this rank moves itself, or all ranks reduce.
+void run(Team& team, const Args& args, const std::byte* input, std::byte* output,
+         const Binding& binding) {
+  const auto count = static_cast<std::size_t>(args.count);
+  Data data{input, output, count, count};
+  if (args.in_place) data.in_place(args.collective, own_block(args));
+  std::optional<KernelReduction> reduction;
+  if (is_reducing(args.collective)) reduction.emplace(binding.op, binding.type, binding.unit);
+  const Reduction* how = reduction ? &reduction->get() : nullptr;
+  if (is_irregular(args.collective))
+    run_irregular(team, args, data, how);
+  else
+    run_regular(team, args.collective, args.root, data, how);
+}
+
+bool is_plain(MPI_Datatype type) {
+  const TypeFacts& facts = facts_of(type);
+  return facts.dense && facts.true_lb == 0;
+}
+
+/// The data of a call whose significant datatypes lie in memory as in the message, or nothing. Of
+/// collectives with blocks of one length.
+std::optional<Data> plain_data(const Call& call, int rank, Count bytes) {
+  const Collective c = call.collective;
+  Data data{static_cast<const std::byte*>(call.sendbuf), static_cast<std::byte*>(call.recvbuf),
+            static_cast<std::size_t>(bytes), static_cast<std::size_t>(call.recvcount)};
+  if (c == barrier) return data;
+  const bool root = rank == call.root, moves = !is_reducing(c);
+  const bool in_place = is_in_place(call, rank);
+  const bool sends = moves && c != bcast && (c != scatter || root) && !(in_place && c != scatter);
+  const bool receives = moves && (c != gather || root) && !(in_place && c == scatter);
+  if ((sends && !is_plain(call.sendtype)) || (receives && !is_plain(call.recvtype)))
+    return std::nullopt;
+  if (in_place) data.in_place(c, rank * bytes);
+  return data;
+}
+
+/// What the next such call need not find out again.
+void learn(KnownKinds& kinds, const Call& call, int rank, Count bytes) {
+  if (is_irregular(call.collective) || !plain_data(call, rank, bytes)) return;
+  KnownKind kind{bytes, call.op, call.recvtype, {}};
+  if (is_reducing(call.collective)) {
+    const auto reduction = built_in_reduction(call.op, call.recvtype, facts_of(call.recvtype));
+    if (!reduction) return;
+    kind.reduction = *reduction;
+  }
+  kinds.of(call.collective, bytes) = kind;
+}
+
+}  // namespace
+
+bool run_known_in_node(const Call& call, const Look& look) {
+  Communicator& communicator = *look.communicator;
+  KnownKinds* kinds = communicator.known_kinds();
+  if (kinds == nullptr) return false;
+  const KnownKind& kind = kinds->of(call.collective, look.bytes);
+  if (!kind.is(call, look.bytes)) return false;
+  const auto data = plain_data(call, communicator.rank(), look.bytes);
+  if (!data) return false;
+  run_regular(*communicator.team(), call.collective, call.root, *data, &kind.reduction);
+  return true;
+}
+
+void run_in_node(node::Team& team, const LibraryCall& call, const std::byte* input,
+                 std::byte* output, const Binding& binding) {
+  std::vector<Count> displs;
+  Count total = 0;
+  for (const Count count : call.counts) displs.push_back(std::exchange(total, total + count));
+  Args args;
+  args.collective = call.collective;
+  args.rank = team.rank();
+  args.size = team.size();
+  args.root = call.root;
+  args.in_place = call.in_place;
+  args.count = call.counts.empty() ? call.count : call.counts[static_cast<std::size_t>(args.rank)];
+  args.send.counts = args.recv.counts = call.counts;
+  args.send.displs = args.recv.displs = displs;
+  run(team, args, input, output, binding);
+}
+
+int run_in_node(Communicator& communicator, const Call& call, Count bytes) {
+  // The order of ranks is kept, whether the operation commutes or not.
+  Prepared prepared(call, communicator.rank(), communicator.size(), false);
+  const Args& args = prepared.args;
+  const Packer packer{own_process(), 0};
+  if (const int rc = prepared.pack_inputs(packer); rc != MPI_SUCCESS) return rc;
+  if (call.collective == gatherv) prepared.args.count = args.send.count;
+  run(*communicator.team(), args, prepared.binding.input, prepared.binding.output,
+      prepared.binding);
+  if (const int rc = prepared.unpack_outputs(packer); rc != MPI_SUCCESS) return rc;
+  if (KnownKinds* kinds = communicator.known_kinds())
+    learn(*kinds, call, communicator.rank(), bytes);
+  return MPI_SUCCESS;
+}
+
+}  // namespace unisono

@@ -1,0 +1,22 @@
+// A collective through the memory of the node: src/node's kernels on the program's buffers.
+#pragma once
+#include "runtime/call.h"
+#include "runtime/communicator.h"
+#include "runtime/executor.h"
+#include "runtime/look.h"
+
+namespace unisono {
+
+/// Runs the call. An MPI error code. Precondition: communicator.team(), and what a reduction needs
+/// (can_reduce_in_node).
+int run_in_node(Communicator& communicator, const Call& call, Count bytes);
+
+/// The same for one step of a composed algorithm, whose group the team is.
+void run_in_node(node::Team& team, const LibraryCall& call, const std::byte* input,
+                 std::byte* output, const Binding& binding);
+
+/// A call of a kind that has run in this way before, with nothing to pack or to look up. False: it
+/// has not run.
+bool run_known_in_node(const Call& call, const Look& look);
+
+}  // namespace unisono

@@ -1,0 +1,42 @@
+// Kinds of calls that are known to run through the memory of the node: for these nothing is decided
+// again, which a call of a few bytes would notice.
+#pragma once
+#include <array>
+#include <bit>
+
+#include "node/reduction.h"
+#include "runtime/call.h"
+#include "schedule/schedule.h"
+
+namespace unisono {
+
+/// Reductions are told apart by handles that live for ever: those of predefined operations and
+/// datatypes.
+struct KnownKind {
+  Count bytes = -1;  ///< of the signature; -1: none
+  MPI_Op op = MPI_OP_NULL;
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  node::Reduction reduction;
+
+  bool is(const Call& call, Count its_bytes) const {
+    return bytes == its_bytes &&
+           (!is_reducing(call.collective) || (op == call.op && type == call.recvtype));
+  }
+};
+
+class KnownKinds {
+ public:
+  /// Where such a call is kept, if it is.
+  KnownKind& of(Collective collective, Count bytes) {
+    const auto row = static_cast<std::size_t>(collective);
+    return kinds_[row][static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(bytes))) %
+                       kPerCollective];
+  }
+  void forget() { *this = {}; }
+
+ private:
+  static constexpr std::size_t kPerCollective = 4;
+  std::array<std::array<KnownKind, kPerCollective>, kCollectives> kinds_;
+};
+
+}  // namespace unisono

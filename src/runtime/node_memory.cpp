@@ -1,0 +1,224 @@
+#include "runtime/node_memory.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <new>
+#include <span>
+#include <vector>
+
+#include "base/say.h"
+#include "base/size.h"
+#include "node/segment.h"
+
+namespace unisono {
+
+namespace {
+
+constexpr long long kBytesPerRank = 4 << 20;
+constexpr long long kLeastBytes = 2 * static_cast<long long>(node::Pool::kUnit);
+constexpr std::chrono::seconds kBetweenLooksForTheDead{1};
+
+/// What the ranks of a node know of each other. A rank that has come to MPI_Finalize may be gone.
+struct RosterEntry {
+  std::atomic<unsigned long> process_names{0};  ///< the namespace in which `process` means something
+  std::atomic<int> process{0};
+  std::atomic<int> finished{0};
+};
+
+struct NodeMemory {
+  explicit NodeMemory(node::Segment&& made) : segment(std::move(made)), pool(segment.memory()) {}
+
+  node::Segment segment;
+  node::Pool pool;
+  std::span<RosterEntry> roster;  // by rank in the node
+  int rank = 0;
+  WaitMode mode = WaitMode::yield;
+};
+
+// Never destroyed: see stop_node_memory.
+NodeMemory* g_memory = nullptr;
+MPI_Comm g_own_process = MPI_COMM_NULL;
+
+/// Half of what is free, so that others find room too.
+long long suitable_bytes(int ranks) {
+  const long long wanted = kBytesPerRank * ranks;
+  struct statvfs facts {};
+  if (statvfs("/dev/shm", &facts) != 0) return wanted;
+  return std::min(wanted, static_cast<long long>(facts.f_bavail * facts.f_frsize / 2));
+}
+
+bool all_agree(MPI_Comm comm, bool own_answer) {
+  int answer = own_answer ? 1 : 0;
+  PMPI_Allreduce(MPI_IN_PLACE, &answer, 1, MPI_INT, MPI_MIN, comm);
+  return answer == 1;
+}
+
+/// Also one that nobody has waited for yet. Where the kernel cannot say, nobody is.
+bool is_dead(int process) {
+  const int file = static_cast<int>(syscall(SYS_pidfd_open, process, 0));
+  if (file < 0) return errno == ESRCH;
+  pollfd ended{file, POLLIN, 0};
+  const bool dead = poll(&ended, 1, 0) == 1;
+  close(file);
+  return dead;
+}
+
+/// 0: not known.
+unsigned long namespace_of_processes() {
+  struct stat facts {};
+  return stat("/proc/self/ns/pid", &facts) == 0 ? facts.st_ino : 0;
+}
+
+void look_for_the_dead(const NodeMemory& memory) {
+  const RosterEntry& own = memory.roster[static_cast<std::size_t>(memory.rank)];
+  for (const RosterEntry& other : memory.roster) {
+    const int process = other.process.load(std::memory_order_relaxed);
+    if (own.process_names == 0 || other.process_names != own.process_names || !is_dead(process) ||
+        other.finished.load(std::memory_order_acquire) != 0)
+      continue;
+    say("process " + std::to_string(process) + ", a rank of this node, has ended inside MPI while "
+        "another waits for its collective: the job is aborted");
+    PMPI_Abort(MPI_COMM_WORLD, 1);
+  }
+}
+
+// In a wait that lasts. Ranks elsewhere may wait for messages of this one, which only the MPI
+// library moves, and only when it is called (MPI-4.1, 3.5: progress).
+void idle(void*) {
+  int found = 0;
+  PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, g_own_process, &found, MPI_STATUS_IGNORE);
+  using Clock = std::chrono::steady_clock;
+  thread_local Clock::time_point last_look = Clock::now();
+  const Clock::time_point now = Clock::now();
+  if (now - last_look < kBetweenLooksForTheDead) return;
+  last_look = now;
+  look_for_the_dead(*g_memory);
+}
+
+/// `bytes` may differ between the ranks: the first one's count.
+Result<node::Segment> make_or_open(MPI_Comm node, int rank, long long bytes) {
+  std::array<char, 64> name{};
+  if (rank != 0) {
+    PMPI_Bcast(&bytes, 1, MPI_LONG_LONG, 0, node);
+    PMPI_Bcast(name.data(), static_cast<int>(name.size()), MPI_CHAR, 0, node);
+    if (name[0] == '\0') return Error{""};  // rank 0 says why
+    return node::Segment::open(name.data(), static_cast<std::size_t>(bytes));
+  }
+  auto segment = bytes < kLeastBytes ? Error{"no room for shared memory in /dev/shm; make it larger "
+                                             "(docker run --shm-size)"}
+                                     : node::Segment::create(static_cast<std::size_t>(bytes));
+  if (segment) segment->name().copy(name.data(), name.size() - 1);
+  PMPI_Bcast(&bytes, 1, MPI_LONG_LONG, 0, node);
+  PMPI_Bcast(name.data(), static_cast<int>(name.size()), MPI_CHAR, 0, node);
+  return segment;
+}
+
+/// The first rank's first arena holds the roster.
+bool make_roster(NodeMemory& memory, MPI_Comm node, int size) {
+  unsigned long long offset = 0;  // the map of the pool is there: no arena is
+  if (memory.rank == 0) {
+    node::Pool::prepare(memory.segment.memory());
+    const auto arena = memory.pool.take(static_cast<std::size_t>(size) * sizeof(RosterEntry));
+    if (arena) {
+      offset = arena->offset;
+      auto* entries = reinterpret_cast<RosterEntry*>(memory.pool.memory(*arena).data());
+      for (int rank = 0; rank < size; ++rank) new (entries + rank) RosterEntry;
+    }
+  }
+  PMPI_Bcast(&offset, 1, MPI_UNSIGNED_LONG_LONG, 0, node);
+  if (offset == 0) return false;
+  auto* entries = reinterpret_cast<RosterEntry*>(memory.segment.memory().data() + offset);
+  memory.roster = {entries, static_cast<std::size_t>(size)};
+  RosterEntry& own = memory.roster[static_cast<std::size_t>(memory.rank)];
+  own.process_names.store(namespace_of_processes());
+  own.process.store(getpid());
+  return true;
+}
+
+/// The slowest way of any of them: who sleeps must be woken by all.
+WaitMode common_mode(MPI_Comm node, WaitMode own) {
+  int mode = static_cast<int>(own);
+  PMPI_Allreduce(MPI_IN_PLACE, &mode, 1, MPI_INT, MPI_MAX, node);
+  return static_cast<WaitMode>(mode);
+}
+
+}  // namespace
+
+Result<std::optional<long long>> parse_node_memory(const std::string& text) {
+  if (text == "auto") return std::optional<long long>();
+  const auto bytes = parse_size(text);
+  if (!bytes) return Error{"no size; valid are auto, 0, 8M, 256M, ..."};
+  return std::optional<long long>(*bytes);
+}
+
+void start_node_memory(MPI_Comm world, std::optional<long long> bytes, WaitMode mode) {
+#ifdef UNISONO_FLAVOUR_SMPI
+  return;  // simulated ranks wait for nobody but the simulator
+#endif
+  MPI_Comm node = MPI_COMM_NULL;
+  int rank = 0, size = 1;
+  PMPI_Comm_split_type(world, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+  PMPI_Comm_rank(node, &rank);
+  PMPI_Comm_size(node, &size);
+  if (size > 1) {
+    Result<node::Segment> segment = make_or_open(node, rank, bytes.value_or(suitable_bytes(size)));
+    if (!segment && !segment.error().empty())
+      say(segment.error() + "; collectives of this node run in the MPI library");
+    if (all_agree(node, static_cast<bool>(segment))) {
+      auto memory = std::make_unique<NodeMemory>(std::move(*segment));
+      memory->rank = rank;
+      memory->mode = common_mode(node, mode);
+      if (make_roster(*memory, node, size)) g_memory = memory.release();
+      PMPI_Barrier(node);
+      if (g_memory != nullptr) g_memory->segment.unlink();
+    }
+  }
+  if (g_memory != nullptr) PMPI_Comm_dup(MPI_COMM_SELF, &g_own_process);
+  PMPI_Comm_free(&node);
+}
+
+// The mapping stays until the process ends: other threads or exit handlers may still wait in it.
+void stop_node_memory() {
+  if (g_memory == nullptr) return;
+  g_memory->roster[static_cast<std::size_t>(g_memory->rank)].finished.store(
+      1, std::memory_order_release);
+  PMPI_Comm_free(&g_own_process);
+}
+
+bool has_node_memory() { return g_memory != nullptr; }
+
+MPI_Comm own_process() { return g_own_process; }
+
+std::unique_ptr<NodeTeam> make_team(MPI_Comm comm) {
+  int rank = 0, size = 1;
+  PMPI_Comm_rank(comm, &rank);
+  PMPI_Comm_size(comm, &size);
+  std::array<unsigned long long, 2> place{};  // offset and bytes
+  if (rank == 0) {
+    std::optional<node::Arena> arena;
+    // Rather short slots than none: the pool may be in pieces, or the team large.
+    for (std::size_t slot = node::kPreferredSlot; !arena && slot >= node::kLeastSlot; slot /= 2)
+      arena = g_memory->pool.take(node::Team::arena_bytes(size, slot));
+    if (arena) {
+      place = {arena->offset, arena->bytes};
+      node::Team::prepare(g_memory->pool.memory(*arena).data(), size);
+    }
+  }
+  PMPI_Bcast(place.data(), 2, MPI_UNSIGNED_LONG_LONG, 0, comm);
+  if (place[1] == 0) return nullptr;
+  return std::make_unique<NodeTeam>(g_memory->pool, node::Arena{place[0], place[1]}, rank, size,
+                                    node::WaitPolicy{g_memory->mode, idle});
+}
+
+}  // namespace unisono
