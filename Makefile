@@ -1,6 +1,6 @@
 # Every target sets up what it needs; see scripts/bootstrap.sh. `make help` lists them.
 .DEFAULT_GOAL := build
-.PHONY: help setup build demo test check lab-test sim-test lint tidy format generate clean distclean
+.PHONY: help setup build intel demo test check lab-test sim-test lint tidy format generate clean distclean
 
 BOOTSTRAP = ./scripts/bootstrap.sh
 PYTHON = .venv/bin/python
@@ -12,6 +12,7 @@ help:
 	@echo "make check      the tests without MPI only (two minutes)"
 	@echo "make lab-test   the tests of the lab: a cluster of network namespaces (root)"
 	@echo "make sim-test   the tests of the simulator (SimGrid)"
+	@echo "make intel      Intel MPI into .deps, for unisono compare --mpi intel"
 	@echo "make lint       layers, format, generated files, ruff, mypy"
 	@echo "make tidy       clang-tidy on all sources (minutes)"
 	@echo "make format     clang-format and ruff format"
@@ -23,6 +24,9 @@ setup:
 
 build:
 	@$(BOOTSTRAP) build
+
+intel:
+	@$(BOOTSTRAP) intel
 
 demo: build
 	@$(PYTHON) scripts/demo.py

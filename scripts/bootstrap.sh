@@ -4,6 +4,7 @@
 #
 #   bootstrap.sh setup   system packages, .deps/ (MPI libraries), .venv/ (our Python package, tools)
 #   bootstrap.sh build   that, and build/
+#   bootstrap.sh intel   .deps/intel/: Intel MPI, for comparisons only
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -99,6 +100,15 @@ setup() {
   make_venv .venv requirements/python.txt .
 }
 
+# Without libfabric, which it needs between nodes only, and which not every index has.
+setup_intel() {
+  [[ -x .deps/intel/bin/mpiexec ]] && return 0
+  say "making .deps/intel"
+  python3 -m venv .deps/intel
+  .deps/intel/bin/python -m pip install --quiet --disable-pip-version-check --no-deps \
+    --requirement requirements/intel.txt
+}
+
 build() {
   local cmake=cmake
   if ! version_at_least 3.24 "$(cmake --version | sed -n 's/^cmake version //p')"; then
@@ -131,5 +141,6 @@ flock 9
 case ${1:-build} in
   setup) setup ;;
   build) setup; build ;;
-  *) fail "usage: bootstrap.sh [setup|build]" ;;
+  intel) setup_intel ;;
+  *) fail "usage: bootstrap.sh [setup|build|intel]" ;;
 esac

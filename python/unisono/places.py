@@ -10,6 +10,7 @@ from unisono.errors import UnisonoError
 REPOSITORY = Path(__file__).resolve().parents[2]
 
 # The library's file name says which binary interface it has.
+INTEL = "intel"  # for comparisons; see make intel
 SONAMES = {"mpich": "libmpi.so.12", "openmpi": "libmpi.so.40", "abi": "libmpi_abi.so.1"}
 
 
@@ -40,6 +41,10 @@ class Mpi:
 
     flavour: str  # mpich or openmpi
     home: Path
+    name: str = ""  # intel has the binary interface of mpich
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "name", self.name or self.flavour)
 
     @property
     def mpiexec(self) -> Path:
@@ -54,6 +59,9 @@ class Mpi:
         added = {}
         if self.library.exists() and "MPI4PY_LIBMPI" not in os.environ:
             added["MPI4PY_LIBMPI"] = str(self.library)
+        if self.name == INTEL:
+            # Programs are linked to MPICH's library, which has the same interface. On one node only.
+            added |= {"LD_LIBRARY_PATH": str(self.library.parent), "I_MPI_FABRICS": "shm"}
         if self.flavour == "openmpi" and os.geteuid() == 0:
             added |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
         return added
@@ -73,10 +81,11 @@ def flavour_of_mpiexec(mpiexec: Path) -> str:
     return "mpich"
 
 
-def mpi_from_wheel(flavour: str) -> Mpi | None:
+def mpi_from_wheel(name: str) -> Mpi | None:
     """The one that scripts/bootstrap.sh made, in .deps/."""
-    home = REPOSITORY / ".deps" / flavour
-    return Mpi(flavour, home) if (home / "bin" / "mpiexec").exists() else None
+    home = REPOSITORY / ".deps" / name
+    flavour = "mpich" if name == INTEL else name
+    return Mpi(flavour, home, name) if (home / "bin" / "mpiexec").exists() else None
 
 
 def mpi_on_path() -> Mpi | None:
@@ -106,6 +115,10 @@ def find_mpi(flavour: str | None) -> Mpi:
         if found:
             return found[0]
         raise UnisonoError("no mpiexec found: install MPICH or Open MPI, or run make")
+    if flavour == INTEL:
+        if intel := mpi_from_wheel(INTEL):
+            return intel
+        raise UnisonoError("no Intel MPI in .deps: run make intel")
     for mpi in found:
         if mpi.flavour == flavour:
             return mpi

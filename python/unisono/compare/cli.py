@@ -139,12 +139,12 @@ def settings_of(bed: beds.Bed, mpis: str, ranks: str | None, ppn: int | None) ->
         raise UnisonoError(f"-n {ranks}: write numbers of ranks, as in 2,4")
     flavours = list(dict.fromkeys(matrix.names(mpis)))
     for flavour in flavours:
-        if flavour not in {"mpich", "openmpi"}:
-            raise UnisonoError(f"--mpi {flavour}: valid are mpich and openmpi")
+        if flavour not in {"mpich", "openmpi", places.INTEL}:
+            raise UnisonoError(f"--mpi {flavour}: valid are mpich, openmpi and intel")
         places.find_mpi(flavour)
         places.program(f"unisono-bench-{flavour}")
     if not flavours:
-        raise UnisonoError("--mpi: valid are mpich and openmpi")
+        raise UnisonoError("--mpi: valid are mpich, openmpi and intel")
     return [Setting(flavour, n, bed.per_host(n, ppn)) for flavour in flavours for n in counts]
 
 

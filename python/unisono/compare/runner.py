@@ -113,12 +113,12 @@ class Runner:
 
     def command(self, job: Job, points: Sequence[Point], file: Path) -> tuple[list[str], dict[str, str]]:
         setting = job.setting
-        bench = [str(places.program(f"unisono-bench-{setting.mpi}")), "--collectives", job.collective]
+        mpi = places.find_mpi(setting.mpi)
+        bench = [str(places.program(f"unisono-bench-{mpi.flavour}")), "--collectives", job.collective]
         if points[0].size:
             bench += ["--sizes", ",".join(str(point.bench_bytes) for point in points)]
         bench += ["--arms", ",".join(("native", *job.arms)), "--raw", "--json", str(file)]
         bench += ["--time-budget", str(self.options.time_budget)]
-        mpi = places.find_mpi(setting.mpi)
         return self.bed.command(mpi, setting.ranks, setting.ranks_per_host, bench)
 
     def fail(self, failure: Failure) -> None:
