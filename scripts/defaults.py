@@ -269,19 +269,22 @@ class Catalogue:
         listing = subprocess.run([tool, "list", "--json"], check=True, capture_output=True).stdout
         self.algorithms = json.loads(listing)["algorithms"]
 
-    def without(self, restriction: str, collective: str) -> set[str]:
+    def without(self, collective: str, *restrictions: str) -> set[str]:
         return {
             algorithm["name"]
             for algorithm in self.algorithms
-            if collective in algorithm["collectives"] and restriction not in algorithm["restrictions"]
+            if collective in algorithm["collectives"]
+            and not set(restrictions) & set(algorithm["restrictions"])
         }
 
     def choices(self, collective: str) -> list[set[str]]:
-        """What a table may choose from; for reductions also what serves if the operation does not
-        commute. Exchanging counts in every call is not worth it in a choice for all sizes."""
-        if collective in REDUCING:
-            return [self.without("", collective), self.without("commutative", collective)]
-        return [self.without("all_counts" if collective in UNKNOWN_BYTES else "", collective)]
+        """What a table may choose from, and what serves in place of it if the operation does not commute,
+        or the node has no room in its shared memory. Exchanging counts in every call is not worth it in a
+        choice for all sizes."""
+        never = "all_counts" if collective in UNKNOWN_BYTES else ""
+        orders = ("", "commutative") if collective in REDUCING else ("",)
+        places = ("", "one_node")
+        return [self.without(collective, never, order, place) for place in places for order in orders]
 
 
 def all_rows(catalogue: Catalogue) -> list[Row]:

@@ -25,6 +25,7 @@ void chain(Builder& b);
 void reduce_scatter_gather(Builder& b);
 void circulant(Builder& b);
 void sorted(Builder& b);
+void slices(Builder& b);
 void grid(Builder& b);
 }  // namespace reduce
 
@@ -37,6 +38,7 @@ void reduce_bcast(Builder& b);
 void sorted(Builder& b);
 void pre_reduced_ring(Builder& b);
 void straggler(Builder& b);
+void slices(Builder& b);
 void grid(Builder& b);
 }  // namespace allreduce
 
@@ -45,12 +47,14 @@ void ring(Builder& b);
 void recursive_halving(Builder& b);
 void pairwise(Builder& b);
 void circulant(Builder& b);
+void direct(Builder& b);
 void grid(Builder& b);
 }  // namespace reduce_scatter
 
 namespace barrier {
 void dissemination(Builder& b);
 void tree(Builder& b);
+void direct(Builder& b);
 void grid(Builder& b);
 }  // namespace barrier
 
@@ -78,6 +82,7 @@ void circulant(Builder& b);
 void neighbour_exchange(Builder& b);
 void gather_bcast(Builder& b);
 void straggler(Builder& b);
+void direct(Builder& b);
 void grid(Builder& b);
 }  // namespace allgather
 

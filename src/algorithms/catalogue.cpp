@@ -37,6 +37,9 @@ constexpr Parameter kRadix[] = {
     {"radix", &Params::radix, 4, 2, 64, false, "children per level of the tree, plus one"}};
 
 constexpr std::string_view kOrthogonal = "Kuehnemann, Rauber, Ruenger 2004";
+// The rows of src/node: it copies into and out of shared memory, and no message is sent.
+constexpr std::string_view kShared = "shared";
+constexpr std::string_view kFlags = "flags with one writer, as in Open MPI's XHC";
 
 constexpr Algorithm kCatalogue[] = {
     {set_of(bcast), "flat", bcast::flat, kNoParameters, kNone, "1 round, (p-1) m at the root",
@@ -60,6 +63,8 @@ constexpr Algorithm kCatalogue[] = {
      "p-2+n rounds of m/n; n after the last arrival", "own; order as in Proficz 2018"},
     {set_of(bcast), "grid", bcast::grid, kNoParameters, kComposed,
      "columns, then rows; lanes: about 2 m a rank", kOrthogonal},
+    {set_of(bcast), kShared, bcast::flat, kNoParameters, kOneNode,
+     "m copied in at the root, then out by all others", kFlags},
 
     {set_of(reduce), "flat", reduce::flat, kWindow, kNone, "1 round, (p-1) m at the root",
      "textbook"},
@@ -77,6 +82,9 @@ constexpr Algorithm kCatalogue[] = {
      "p-2+n rounds of m/n; n+1 after the last arrival", "Proficz 2018"},
     {set_of(reduce), "grid", reduce::grid, kNoParameters, kComposed,
      "rows, then columns; lanes: about 2 m a rank", kOrthogonal},
+    {set_of(reduce), kShared, reduce::slices, kNoParameters, kOneNode,
+     "2 steps: (p-1)/p m copied in, m read and reduced; (p-1)/p m out at the root",
+     "own; direct slices"},
 
     {set_of(allreduce), "recursive_doubling", allreduce::recursive_doubling, kNoParameters, kNone,
      "q rounds of m (2 more to fold)", "Thakur, Rabenseifner, Gropp 2005"},
@@ -98,6 +106,8 @@ constexpr Algorithm kCatalogue[] = {
      "own; after StragglAR 2025, Traeff 2022"},
     {set_of(allreduce), "grid", allreduce::grid, kNoParameters, kComposed,
      "full: rows, then columns of m; lanes: 2(p-1)/p m", kOrthogonal},
+    {set_of(allreduce), kShared, allreduce::slices, kNoParameters, kOneNode,
+     "2 steps: (p-1)/p m copied in, m read and reduced; (p-1)/p m out", "own; direct slices"},
 
     {set_of(reduce_scatter, reduce_scatter_block), "ring", reduce_scatter::ring, kBlockSegment,
      kCommutative, "p-1 rounds, (p-1)/p m", "textbook"},
@@ -110,12 +120,16 @@ constexpr Algorithm kCatalogue[] = {
      kNoParameters, kCommutative, "q rounds, (p-1)/p m", "Traeff 2024"},
     {set_of(reduce_scatter, reduce_scatter_block), "grid", reduce_scatter::grid, kNoParameters,
      kComposed, "lanes: columns, then rows, (p-1)/p m", kOrthogonal},
+    {set_of(reduce_scatter, reduce_scatter_block), kShared, reduce_scatter::direct, kNoParameters,
+     kOneNode, "1 step: (p-1)/p m copied in, m read and reduced", "own; direct slices"},
 
     {set_of(barrier), "dissemination", barrier::dissemination, kNoParameters, kNone, "q rounds",
      "Hensgen, Finkel, Manber 1988"},
     {set_of(barrier), "tree", barrier::tree, kRadix, kNone, "2 ceil(log_k p) rounds", "textbook"},
     {set_of(barrier), "grid", barrier::grid, kNoParameters, kComposed, "rows, then columns",
      kOrthogonal},
+    {set_of(barrier), kShared, barrier::direct, kNoParameters, kOneNode, "1 step, p-1 lines read",
+     kFlags},
 
     {set_of(gather, gatherv), "flat", gather::flat, kNoParameters, kNone,
      "1 round, (p-1) b at the root", "textbook"},
@@ -128,6 +142,8 @@ constexpr Algorithm kCatalogue[] = {
      "ceil(log_k p) levels, (p-1) b at the root", "textbook; radix as in MPICH"},
     {set_of(gather, gatherv), "grid", gather::grid, kNoParameters, kAllCounts | kComposed,
      "rows, then columns; (p-1) b at the root", kOrthogonal},
+    {set_of(gather, gatherv), kShared, gather::flat, kNoParameters, kOneNode,
+     "1 step: b copied in, (p-1) b out at the root", kFlags},
 
     {set_of(scatter, scatterv), "flat", scatter::flat, kNoParameters, kNone,
      "1 round, (p-1) b at the root", "textbook"},
@@ -140,6 +156,8 @@ constexpr Algorithm kCatalogue[] = {
      "ceil(log_k p) levels, (p-1) b at the root", "textbook; radix as in MPICH"},
     {set_of(scatter, scatterv), "grid", scatter::grid, kNoParameters, kAllCounts | kComposed,
      "columns, then rows; (p-1) b at the root", kOrthogonal},
+    {set_of(scatter, scatterv), kShared, scatter::flat, kNoParameters, kOneNode,
+     "1 step: (p-1) b copied in at the root, b out", kFlags},
 
     {set_of(allgather, allgatherv), "ring", allgather::ring, kBlockSegment, kNone,
      "p-1 rounds, (p-1) b", "textbook"},
@@ -159,6 +177,8 @@ constexpr Algorithm kCatalogue[] = {
      "own; after StragglAR 2025"},
     {set_of(allgather, allgatherv), "grid", allgather::grid, kNoParameters, kComposed,
      "lanes: rows, then columns, (p-1) b", kOrthogonal},
+    {set_of(allgather, allgatherv), kShared, allgather::direct, kNoParameters, kOneNode,
+     "1 step: b copied in, (p-1) b out", kFlags},
 
     {set_of(alltoall, alltoallv, alltoallw), "simple", alltoall::simple, kNoParameters, kNone,
      "1 round of p-1 messages, (p-1) b", "Faraj, Patarasuk, Yuan 2008"},
@@ -183,6 +203,8 @@ constexpr Algorithm kCatalogue[] = {
      "Bruck et al. 1997; Traeff, Rougier, Hunold 2014; Fan et al. 2022"},
     {set_of(alltoall), "grid", alltoall::grid, kNoParameters, kComposed,
      "lanes: rows, then columns: C+R-2 messages, 2 p b", "textbook; Kinkead et al. 2025"},
+    {set_of(alltoall, alltoallv, alltoallw), kShared, alltoall::simple, kNoParameters, kOneNode,
+     "1 step: (p-1) b copied in, (p-1) b out", kFlags},
 
     {set_of(scan, exscan), "linear", scan::linear, kNoParameters, kNone, "p-1 rounds of m",
      "textbook"},
@@ -194,6 +216,8 @@ constexpr Algorithm kCatalogue[] = {
      "rows, columns, then down the rows", kOrthogonal},
     {set_of(exscan), "grid", scan::grid, kNoParameters, kComposed,
      "rows, columns, then down the rows", kOrthogonal},
+    {set_of(scan, exscan), kShared, scan::linear, kNoParameters, kOneNode,
+     "p-2+n steps of m/n: reduced into memory, read by the next", "Worringer 2003"},
 };
 
 }  // namespace
@@ -213,21 +237,28 @@ Params standard_params(const Algorithm& algorithm) {
   return params;
 }
 
-std::optional<std::string_view> unmet_restriction(const Algorithm& algorithm, int size,
-                                                  bool commutative, const Params& params) {
+std::optional<std::string_view> unmet_restriction(const Algorithm& algorithm,
+                                                  const Conditions& conditions,
+                                                  const Params& params) {
   const unsigned r = algorithm.restrictions;
+  const int size = conditions.size;
   const bool power_of_two = (size & (size - 1)) == 0;
-  if ((r & kCommutative) && !commutative) return "needs a commutative operation";
+  if ((r & kCommutative) && !conditions.commutative) return "needs a commutative operation";
   if ((r & kEvenSize) && size % 2 != 0 && size != 1) return "needs an even number of ranks";
   if ((r & kPowerOfTwo) && !power_of_two) return "needs a power of two of ranks";
+  if ((r & kOneNode) && !conditions.shared)
+    return (algorithm.collectives & kReducing) == 0
+               ? "needs all ranks on one node, with room in its shared memory"
+               : "needs all ranks on one node, with room in its shared memory, and an operation "
+                 "that MPI defines";
   if ((r & kComposed) == 0) return std::nullopt;
   const auto served = static_cast<Collective>(std::countr_zero(algorithm.collectives));
-  return unmet_composition(composition_of(params, served), served, size, commutative);
+  return unmet_composition(composition_of(params, served), served, size, conditions.commutative);
 }
 
 std::optional<std::string_view> unmet_restriction(const Algorithm& algorithm, const Args& args) {
-  if (const auto unmet = unmet_restriction(algorithm, args.size, args.commutative, args.params))
-    return unmet;
+  const Conditions conditions{args.size, args.commutative, true};
+  if (const auto unmet = unmet_restriction(algorithm, conditions, args.params)) return unmet;
   const unsigned r = algorithm.restrictions;
   if ((r & kAllCounts) && is_irregular(args.collective) && !args.all_counts_known)
     return "needs the counts of all ranks";

@@ -34,6 +34,9 @@ enum Restriction : unsigned {
   kComposed = 32,     ///< params.composition says of what, and what that asks for
   kPredicts = 64,     ///< reads params.late; asks for nothing
   kBindsPeers = 128,  ///< of the schedule, while it runs: cannot be part of a grid
+  /// Through the shared memory of the node that all ranks are on: the kernels of src/node run it,
+  /// and the schedule is the model of their data flow. Cannot be part of a grid.
+  kOneNode = 256,
 };
 
 struct Algorithm {
@@ -54,11 +57,20 @@ const Algorithm* find_algorithm(Collective collective, std::string_view name);
 /// The standard parameters of a row.
 Params standard_params(const Algorithm& algorithm);
 
-/// Why the row cannot serve such a call ("needs a commutative operation"), or nothing. Judges only
-/// by facts equal on all ranks. What kAllCounts and kMatrix ask for the runtime is able to supply.
-std::optional<std::string_view> unmet_restriction(const Algorithm& algorithm, int size,
-                                                  bool commutative, const Params& params = {});
-/// The same for a schedule that is to be built from these arguments as they are.
+/// What restrictions are judged by; equal on all ranks.
+struct Conditions {
+  int size = 1;
+  bool commutative = true;
+  bool shared = false;  ///< may run through the shared memory of a node
+};
+
+/// Why the row cannot serve such a call ("needs a commutative operation"), or nothing. What
+/// kAllCounts and kMatrix ask for the runtime is able to supply.
+std::optional<std::string_view> unmet_restriction(const Algorithm& algorithm,
+                                                  const Conditions& conditions,
+                                                  const Params& params = {});
+/// The same for a schedule that is to be built from these arguments as they are; a model of shared
+/// memory can always be.
 std::optional<std::string_view> unmet_restriction(const Algorithm& algorithm, const Args& args);
 
 /// This rank's schedule. Precondition: no unmet restriction, parameters within their limits. Only a

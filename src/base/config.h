@@ -42,6 +42,7 @@ inline constexpr Variable kVariables[] = {
     {"UNISONO_TRACE", "", "folder into which every rank traces its collectives: unisono trace"},
     {"UNISONO_WAIT", "auto",
      "how a rank waits: auto, spin, yield or sleep; auto spins only with a core per rank"},
+    {"UNISONO_SHM", "auto", "bytes of shared memory for the ranks of a node; 0: none"},
     {"UNISONO_PLAN_CACHE", "64M", "memory of a process's stored plans, at most"},
     {"UNISONO_DISABLE", "0", "1: every call goes straight to the MPI library"},
 };

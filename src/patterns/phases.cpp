@@ -128,4 +128,26 @@ void circulant_bcast(Builder& b, const Rotation& order, std::span<const Slice> b
   }
 }
 
+// ---- direct -------------------------------------------------------------------------------------
+
+Slice direct_reduce_scatter(Builder& b, const Partition& input) {
+  const Rotation from_here{b.size(), b.rank()};
+  const Slice own = input.block(b.rank());
+  const Slice terms = b.scratch(own.length * b.size());
+  const auto term = [&](int rank) { return terms.part(rank * own.length, own.length); };
+  for (int i = 1; i < b.size(); ++i) b.recv(from_here.rank(i), term(from_here.rank(i)));
+  for (int i = 1; i < b.size(); ++i) b.send(from_here.rank(i), input.block(from_here.rank(i)));
+  b.copy(own, term(b.rank()));
+  for (int rank = 1; rank < b.size(); ++rank) b.reduce(term(rank - 1), term(rank));
+  return term(b.size() - 1);
+}
+
+void direct_allgather(Builder& b, const std::function<Slice(int)>& block) {
+  const Rotation from_here{b.size(), b.rank()};
+  for (int i = 1; i < b.size(); ++i) {
+    b.send(from_here.rank(i), block(b.rank()));
+    b.recv(from_here.rank(i), block(from_here.rank(i)));
+  }
+}
+
 }  // namespace unisono

@@ -1,6 +1,7 @@
 // Parts that several algorithms are made of. Each writes what this rank does in it; parts written
 // one after the other overlap where the data allow it.
 #pragma once
+#include <functional>
 #include <span>
 
 #include "patterns/partition.h"
@@ -41,5 +42,13 @@ void circulant_allgather(Builder& b, const Rotation& order, const Partition& blo
 /// The blocks of a vector from position 0 to everyone, in this order, params.window rounds under
 /// way: n - 1 + q rounds.
 void circulant_bcast(Builder& b, const Rotation& order, std::span<const Slice> blocks);
+
+// --- direct: one round of p - 1 messages, (p - 1) / p of the vector, any p
+// ------------------------
+/// Returns where the sum of block r lies on rank r: left to right in rank order. Scratch: p blocks.
+Slice direct_reduce_scatter(Builder& b, const Partition& input);
+
+/// Rank r has block(r) at the start, everyone all of them at the end.
+void direct_allgather(Builder& b, const std::function<Slice(int)>& block);
 
 }  // namespace unisono

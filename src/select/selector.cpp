@@ -13,7 +13,7 @@ constexpr std::size_t index(Collective c) { return static_cast<std::size_t>(c); 
 
 // What an algorithm wants of counts the runtime can supply.
 std::optional<std::string_view> unmet(const Spec& spec, const Facts& facts) {
-  return unmet_restriction(*spec.algorithm, facts.size, facts.commutative, spec.params);
+  return unmet_restriction(*spec.algorithm, conditions(facts), spec.params);
 }
 
 bool holds(const Default& row, const Facts& facts) {

@@ -25,7 +25,15 @@ struct Facts {
   Count bytes = 0;
   bool commutative = true;
   int nodes = 1;  ///< that the ranks are on; counts in profiles only
+  /// May run through the shared memory of a node: all ranks are on one, which has room for them,
+  /// and its kernels know the operation.
+  bool shared = false;
 };
+
+/// What an algorithm's restrictions are judged by.
+constexpr Conditions conditions(const Facts& facts) {
+  return {facts.size, facts.commutative, facts.shared};
+}
 
 /// Of signatures; empty unless said otherwise.
 struct ByteRange {

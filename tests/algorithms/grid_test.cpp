@@ -49,7 +49,7 @@ class Turns {
   std::string inner(Collective collective) {
     std::vector<std::string> names = {"native"};
     for (const Algorithm& row : catalogue())
-      if (contains(row.collectives, collective) && (row.restrictions & kComposed) == 0)
+      if (contains(row.collectives, collective) && (row.restrictions & (kComposed | kOneNode)) == 0)
         names.emplace_back(row.name);
     return names[++turn_ % names.size()];
   }
@@ -167,7 +167,7 @@ TEST(Composition, RefusesShapesThatDoNotFit) {
   const auto unmet = [](Collective c, const char* text, int size) {
     const auto spec = parse_spec(c, text);
     EXPECT_TRUE(spec) << (spec ? "" : spec.error());
-    return unmet_restriction(*spec->algorithm, size, true, spec->params).has_value();
+    return unmet_restriction(*spec->algorithm, {size}, spec->params).has_value();
   };
   EXPECT_TRUE(unmet(Collective::bcast, "grid:shape=4x2x8", 8));
   EXPECT_TRUE(unmet(Collective::bcast, "grid:shape=4x2x8", 65));
@@ -179,13 +179,18 @@ TEST(Composition, RefusesShapesThatDoNotFit) {
   EXPECT_FALSE(unmet(Collective::alltoall, "grid:columns=grid", 9));
 }
 
-TEST(Composition, RefusesWhatBindsItsPeers) {
-  for (const char* text : {"grid:rows=arrival_chain", "grid:shape=2x2x2,columns=arrival_chain"}) {
+TEST(Composition, RefusesWhatCannotBeAPart) {
+  constexpr const char* kBinds = "depend on who arrives when";
+  constexpr const char* kOfANode = "through the shared memory of a node";
+  for (const auto& [text, why] : {std::pair("grid:rows=arrival_chain", kBinds),
+                                  {"grid:shape=2x2x2,columns=arrival_chain", kBinds},
+                                  {"grid:rows=shared", kOfANode},
+                                  {"grid:columns=shared", kOfANode}}) {
     const auto spec = parse_spec(Collective::bcast, text);
     ASSERT_TRUE(spec) << spec.error();
-    const auto unmet = unmet_restriction(*spec->algorithm, 8, true, spec->params);
+    const auto unmet = unmet_restriction(*spec->algorithm, {8, true, true}, spec->params);
     ASSERT_TRUE(unmet) << text;
-    EXPECT_NE(unmet->find("depend on who arrives when"), std::string::npos) << *unmet;
+    EXPECT_NE(unmet->find(why), std::string::npos) << *unmet;
   }
 }
 

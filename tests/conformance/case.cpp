@@ -60,8 +60,10 @@ Case::Case(std::uint64_t seed, std::uint64_t number, Collective wanted, const Co
 std::optional<bool> Case::own_expected() const {
   if (inter_ || size_ == 1 || spec_.text == "native" || !has_unisono()) return false;
   if (spec_.algorithm == nullptr) return std::nullopt;
+  // Whether the node has room is for the runtime to say.
+  if ((spec_.algorithm->restrictions & unisono::kOneNode) != 0) return std::nullopt;
   const bool commutative = !reduction_ || reduction_->commutative;
-  return !unisono::unmet_restriction(*spec_.algorithm, size_, commutative, spec_.params);
+  return !unisono::unmet_restriction(*spec_.algorithm, {size_, commutative}, spec_.params);
 }
 
 Case::~Case() {

@@ -46,7 +46,7 @@ inline std::vector<std::string> algorithms_of(unisono::Collective collective, in
   std::vector<std::string> names;
   for (const unisono::Algorithm& row : unisono::catalogue())
     if (unisono::contains(row.collectives, collective) &&
-        !unisono::unmet_restriction(row, size, commutative))
+        !unisono::unmet_restriction(row, {size, commutative}))
       names.emplace_back(row.name);
   return names;
 }

@@ -13,6 +13,15 @@ def test_list_shows_the_catalogue(unisono: Run) -> None:
     assert "segment=16K (1 to 1G)" in done.stdout
 
 
+def test_list_says_what_shared_memory_needs(unisono: Run) -> None:
+    rows = json.loads(unisono("list", "--json").stdout)["algorithms"]
+    shared = [row for row in rows if row["name"] == "shared"]
+    assert all(row["restrictions"] == ["one_node"] and not row["parameters"] for row in shared)
+    assert all(row["needs"].startswith("all ranks on one node") for row in shared)
+    served = {name for row in shared for name in row["collectives"]}
+    assert served == {name for row in rows for name in row["collectives"]}, "every collective"
+
+
 def test_list_json_is_the_tool_s(unisono: Run) -> None:
     rows = json.loads(unisono("list", "--json").stdout)["algorithms"]
     assert {"flat", "chain"} <= {row["name"] for row in rows if "bcast" in row["collectives"]}

@@ -63,6 +63,11 @@ def test_a_grid_with_the_library_s_own_collectives_has_a_prediction(machine: Pat
     assert found.seconds == pytest.approx(4 * (ALPHA + 1000 * BETA))
 
 
+def test_what_sends_no_messages_has_no_price(machine: Path) -> None:
+    ((found,),) = model.predict(machine, [model.Job("bcast", 4, 1, 1000, ["shared"])])
+    assert found == model.Prediction("shared", None)
+
+
 def test_shapes() -> None:
     assert set(model.shapes(12)) == {(2, 6), (3, 4), (4, 3), (6, 2), (2, 2, 3), (2, 3, 2), (3, 2, 2)}
     assert (4, 5) in model.shapes(17, 2)

@@ -34,7 +34,8 @@ def simulated(unisono: Run, *arguments: str) -> dict[str, Any]:
 @pytest.mark.parametrize("collective", SIZED)
 def test_every_algorithm_is_right(collective: str) -> None:
     network = platforms.parse("torus:2x4")
-    names = [row.name for row in catalogue.algorithms() if collective in row.collectives]
+    own = [row for row in catalogue.algorithms() if collective in row.collectives]
+    names = [row.name for row in own if "one_node" not in row.restrictions]
     line = [str(smpi.built("unisono-sim")), "--collective", collective, "--memory", "1G"]
     line += ["--algorithms", ",".join([*names, "native"]), "--bytes", "8,20K"]
     run = smpi.run(network, 8, line, {}, {}, lambda: True)
@@ -75,6 +76,9 @@ def test_what_cannot_serve_has_no_time(unisono: Run) -> None:
     done = unisono("sim", *options)
     assert done.returncode == 0, done.stderr
     assert "pair: needs a power of two of ranks" in done.stdout
+    options = ["--platform", "ethernet:6", "--collective", "bcast", "--algorithms", "shared"]
+    done = unisono("sim", *options)
+    assert "shared: runs through the shared memory of a node, which is not simulated" in done.stdout
 
 
 def test_more_memory_than_there_is(unisono: Run) -> None:

@@ -122,11 +122,14 @@ def test_intervals_meet_at_the_geometric_mean_and_neighbours_join() -> None:
 
 def test_candidates_exist_and_suit_the_call() -> None:
     for collective, size, ranks in (("bcast", 65536, 16), ("allreduce", 64, 7), ("allgather", 1024, 6)):
-        for spec in candidates.specs(collective, size, ranks, [(2, ranks // 2)]):
+        for spec in candidates.specs(collective, size, ranks, 1, [(2, ranks // 2)]):
             assert not check.fault_of_spec(collective, spec), spec
-    assert "chain:segment=64K" not in candidates.specs("bcast", 16 << 10, 4, [])
-    assert "neighbour_exchange" in candidates.specs("allgather", 64, 6, [])
-    assert "neighbour_exchange" not in candidates.specs("allgather", 64, 5, [])
+    assert "chain:segment=64K" not in candidates.specs("bcast", 16 << 10, 4, 1, [])
+    assert "neighbour_exchange" in candidates.specs("allgather", 64, 6, 1, [])
+    assert "neighbour_exchange" not in candidates.specs("allgather", 64, 5, 1, [])
+    for collective in ("barrier", "allreduce", "alltoall"):
+        assert "shared" in candidates.specs(collective, 64, 4, 1, [])
+        assert "shared" not in candidates.specs(collective, 64, 4, 2, []), "shared memory ends at the node"
 
 
 def test_the_model_cuts_the_field_but_every_family_gets_a_try() -> None:
@@ -144,6 +147,12 @@ def test_the_model_cuts_the_field_but_every_family_gets_a_try() -> None:
 def test_without_a_model_plain_algorithms_come_first() -> None:
     found = ["grid:shape=2x8,form=leaders", "ring", "grid:shape=4x4,form=leaders"]
     assert [c.spec for c in candidates.select(found, [], {}, 2)] == ["ring", "grid:shape=4x4,form=leaders"]
+
+
+def test_what_sends_no_messages_races_though_the_model_has_no_price() -> None:
+    found = ["grid:shape=2x2,form=leaders,rows=native", "ring", "flat", "shared"]
+    chosen = candidates.select(found, [], {"ring": 1.0, "flat": 2.0}, 2)
+    assert [(c.spec, c.predicted_s) for c in chosen] == [("ring", 1.0), ("shared", None)]
 
 
 def test_rank_correlation() -> None:

@@ -21,7 +21,10 @@ TEST(Selector, CoversWhateverItChooses) {
             const auto collective = static_cast<Collective>(c);
             bool any = false;
             for (const bool commutative : {true, false})
-              any |= selector.choose({collective, size, bytes, commutative}).algorithm != nullptr;
+              for (const bool shared : {true, false})
+                any |=
+                    selector.choose({collective, size, bytes, commutative, 1, shared}).algorithm !=
+                    nullptr;
             EXPECT_TRUE(!any || selector.covers({collective, size, bytes}));
             EXPECT_TRUE(!any || selector.reach(collective, size, 1).holds(bytes));
             chosen += any;
@@ -36,7 +39,7 @@ TEST(Selector, NeverChoosesWhatCannotServe) {
     for (int size = 2; size <= 40; ++size) {
       const Choice choice = selector.choose({static_cast<Collective>(c), size, 1024, false});
       if (choice.algorithm != nullptr) {
-        EXPECT_FALSE(unmet_restriction(*choice.algorithm, size, false));
+        EXPECT_FALSE(unmet_restriction(*choice.algorithm, {size, false}));
       }
     }
 }
@@ -47,6 +50,37 @@ TEST(Selector, CoversTheForcedAndNotTheNative) {
   EXPECT_TRUE(selector.covers({Collective::bcast, 1000, 1}));
   ASSERT_TRUE(selector.force(Collective::bcast, "native"));
   EXPECT_FALSE(selector.covers({Collective::bcast, 4, 8}));
+}
+
+TEST(Selector, SharedMemoryServesWhatTheFactsAllow) {
+  for (int c = 0; c < kCollectives; ++c) {
+    Facts facts{static_cast<Collective>(c), 5, 1000, false};
+    Selector selector("mpich", Place::roomy);
+    ASSERT_TRUE(selector.force(facts.collective, "shared"));
+    const Choice refused = selector.choose(facts);
+    EXPECT_EQ(refused.algorithm, nullptr);
+    ASSERT_NE(refused.unmet, nullptr);
+    EXPECT_EQ(refused.unmet->name, "shared");
+    EXPECT_TRUE(refused.why.starts_with("needs all ranks on one node")) << refused.why;
+    EXPECT_EQ(refused.why.ends_with("an operation that MPI defines"),
+              is_reducing(facts.collective));
+    facts.shared = true;
+    const Choice choice = selector.choose(facts);
+    ASSERT_NE(choice.algorithm, nullptr);
+    EXPECT_EQ(choice.algorithm->name, "shared");
+  }
+}
+
+TEST(Selector, GoesOnWhereThereIsNoSharedMemory) {
+  Facts facts{Collective::bcast, 4, 512};
+  Selector selector("mpich", Place::crowded);
+  const Choice standard = selector.choose(facts);
+  selector.use({{Collective::bcast, 4, 1, 0, 1024, *parse_spec(Collective::bcast, "shared")}}, "p");
+  EXPECT_EQ(selector.choose(facts).algorithm, standard.algorithm);
+  EXPECT_EQ(selector.choose(facts).why, standard.why);
+  facts.shared = true;
+  EXPECT_EQ(selector.choose(facts).algorithm, find_algorithm(Collective::bcast, "shared"));
+  EXPECT_EQ(selector.choose(facts).why, "profile p");
 }
 
 TEST(Selector, KnowsNothingOfOtherNetworks) {

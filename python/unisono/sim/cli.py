@@ -149,7 +149,8 @@ def question_of(network: platforms.Platform, ranks: int, collective: str, root: 
 
 def parse_algorithms(text: str, collective: str) -> list[str]:
     """With every parameter, so that a table says what it shows; without native."""
-    rows = [row.name for row in catalogue.algorithms() if collective in row.collectives]
+    own = [row for row in catalogue.algorithms() if collective in row.collectives]
+    rows = [row.name for row in own if "one_node" not in row.restrictions]  # no shared memory is simulated
     specs = [spec for given in matrix.split_specs(text) for spec in (rows if given == "all" else [given])]
     specs = [catalogue.complete_spec(collective, spec) for spec in specs if spec != "native"]
     return list(dict.fromkeys(specs))

@@ -14,7 +14,7 @@ from unisono.errors import UnisonoError
 GRID = "grid"
 VALUES = {"segment": (4 << 10, 16 << 10, 64 << 10), "radix": (2, 4, 8), "window": (2, 4, 8)}
 OUT_OF_QUESTION = 10.0  # times the fastest predicted one; the model is no further off than that
-UNPRICED = 2  # of what the model has no time for, so many race
+UNPRICED = 2  # of the grids that the model has no time for, so many race
 OF_A_FAMILY = 3  # so many race at most; they are much alike
 
 FORMS = {
@@ -60,9 +60,10 @@ class Candidate:
         return f"{name}:{form}{' of the library' if 'native' in rest else ''}"
 
 
-def specs(collective: str, size: int, ranks: int, shapes: Sequence[tuple[int, ...]]) -> list[str]:
+def specs(collective: str, size: int, ranks: int, nodes: int, shapes: Sequence[tuple[int, ...]]) -> list[str]:
     """All that is worth asking the model about, standard parameters first."""
-    rows = [row for row in catalogue.algorithms() if collective in row.collectives and fits(row, ranks)]
+    own = [row for row in catalogue.algorithms() if collective in row.collectives]
+    rows = [row for row in own if fits(row, ranks, nodes)]
     plain = [row for row in rows if row.name != GRID]
     found = [row.name for row in plain]
     found += [spec for row in plain for spec in variants(row, size, ranks)]
@@ -71,8 +72,10 @@ def specs(collective: str, size: int, ranks: int, shapes: Sequence[tuple[int, ..
     return list(dict.fromkeys(found))
 
 
-def fits(row: Algorithm, ranks: int) -> bool:
+def fits(row: Algorithm, ranks: int, nodes: int) -> bool:
     if "power_of_two" in row.restrictions and ranks & (ranks - 1):
+        return False
+    if "one_node" in row.restrictions and nodes > 1:
         return False
     return "even_size" not in row.restrictions or ranks % 2 == 0
 
@@ -118,8 +121,9 @@ def balance(spec: str) -> float:
 def select(
     found: Sequence[str], near: Sequence[str], predicted: Mapping[str, float], most: int
 ) -> list[Candidate]:
-    """Winners at neighbouring sizes, the best of every family, some that the model has no time for, then
-    what it thinks fastest. Without a model plain algorithms, then the most balanced grids."""
+    """Winners at neighbouring sizes, what sends no messages and so has no price, the best of every family,
+    some grids without a price, then what the model thinks fastest. Without a model plain algorithms, then
+    the most balanced grids."""
     candidates = [Candidate(spec, predicted.get(spec)) for spec in found]
     priced = sorted((c for c in candidates if c.predicted_s is not None), key=lambda c: c.predicted_s or 0)
     unpriced = sorted((c for c in candidates if c.predicted_s is None), key=lambda c: balance(c.spec))
@@ -130,7 +134,9 @@ def select(
         families: dict[str, Candidate] = {}
         for candidate in priced:
             families.setdefault(candidate.family, candidate)
-        ordered = [*families.values(), *unpriced[:UNPRICED], *priced]
+        plain = [c for c in unpriced if not c.spec.startswith(GRID)]
+        grids = [c for c in unpriced if c.spec.startswith(GRID)]
+        ordered = [*plain, *families.values(), *grids[:UNPRICED], *priced]
     else:
         ordered = unpriced
     relatives = Counter(candidate.family for candidate in chosen.values())

@@ -27,7 +27,7 @@ class Field:
             return []
 
     def __call__(self, point: Point, near: Sequence[str], most: int) -> list[Candidate]:
-        found = candidates.specs(point.collective, point.bytes, self.ranks, self.shapes)
+        found = candidates.specs(point.collective, point.bytes, self.ranks, self.nodes, self.shapes)
         return candidates.select(found, near, self.predict(point, found), most)
 
     def predict(self, point: Point, specs: Sequence[str]) -> Mapping[str, float]:

@@ -12,6 +12,7 @@ namespace {
 using enum Collective;
 
 constexpr Count kAny = std::numeric_limits<Count>::max();
+constexpr CollectiveSet kAll = (CollectiveSet{1} << kCollectives) - 1;
 
 /// The most promising first: the list is cut off after kMostArms. By the measurements in
 /// docs/results (lab.md, defaults.md, orthogonal.md) and, for arrival patterns, by Faraj, Patarasuk
@@ -23,6 +24,8 @@ struct Candidate {
 };
 
 constexpr Candidate kCandidates[] = {
+    {kAll, 0, kAny, "shared"},
+
     {set_of(barrier), 0, kAny, "dissemination"},
     {set_of(barrier), 0, kAny, "tree"},
 
@@ -96,7 +99,7 @@ std::vector<Spec> online_arms(const Facts& facts, const Choice& standard) {
     const bool known = std::any_of(arms.begin(), arms.end(),
                                    [&](const Spec& arm) { return text(arm) == text(spec); });
     if (!known && arms.size() < kMostArms &&
-        !unmet_restriction(*spec.algorithm, facts.size, facts.commutative, spec.params))
+        !unmet_restriction(*spec.algorithm, conditions(facts), spec.params))
       arms.push_back(spec);
   };
   if (standard.algorithm != nullptr) offer({standard.algorithm, false, standard.params});

@@ -15,6 +15,7 @@ struct OnlineKey {
   int size_class = 0;
   bool root_is_first = true;  ///< rank 0, or any other; true without a root
   bool commutative = true;
+  bool shared = false;  ///< as in Facts: other algorithms are at hand
 
   auto operator<=>(const OnlineKey&) const = default;
 };

@@ -22,12 +22,17 @@ bool has_algorithm(Collective collective, const std::string& spec) {
   return is_special(spec) || find_algorithm(collective, algorithm_of(spec)) != nullptr;
 }
 
+/// Where the node has no room, the algorithms for it are tried in vain, and the table says so.
+Conditions conditions(const Setting& setting) {
+  const bool known = !is_reducing(setting.collective) || setting.operation != Operation::left;
+  return {setting.size, is_commutative(setting.operation), setting.one_node && known};
+}
+
 std::vector<std::string> all_specs(const Setting& setting) {
-  const bool commutative = is_commutative(setting.operation);
   std::vector<std::string> specs = {"native", "default"};
   for (const Algorithm& row : catalogue())
     if (contains(row.collectives, setting.collective) &&
-        !unmet_restriction(row, setting.size, commutative))
+        !unmet_restriction(row, conditions(setting)))
       specs.emplace_back(row.name);
   return specs;
 }

@@ -25,6 +25,7 @@ struct Setting {
   MPI_Comm comm = MPI_COMM_NULL;
   int rank = 0;
   int size = 1;
+  bool one_node = false;  ///< all ranks are on one
 };
 
 struct Mismatch {

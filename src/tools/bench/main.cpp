@@ -45,9 +45,11 @@ MPI_Op handle_of(Operation operation) {
 
 class Run {
  public:
-  Run(const Options& options, Sideband& sideband, std::vector<std::unique_ptr<Reporter>> reporters)
+  Run(const Options& options, Sideband& sideband, bool one_node,
+      std::vector<std::unique_ptr<Reporter>> reporters)
       : options_(options),
         sideband_(sideband),
+        one_node_(one_node),
         reporters_(std::move(reporters)),
         measurer_(sideband, options.measure, options.seed),
         op_(handle_of(options.operation)) {}
@@ -78,6 +80,7 @@ class Run {
     s.comm = MPI_COMM_WORLD;
     s.rank = sideband_.rank();
     s.size = sideband_.size();
+    s.one_node = one_node_;
     return s;
   }
 
@@ -129,6 +132,7 @@ class Run {
 
   const Options& options_;
   Sideband& sideband_;
+  bool one_node_;
   std::vector<std::unique_ptr<Reporter>> reporters_;
   Measurer measurer_;
   MPI_Op op_;
@@ -156,7 +160,7 @@ int run(int argc, char** argv) {
     throw std::runtime_error(fmt::format("--json: cannot write {}", options->json));
 
   for (const auto& reporter : reporters) reporter->begin(machine, *options);
-  return Run(*options, sideband, std::move(reporters)).all() ? 0 : 1;
+  return Run(*options, sideband, machine.nodes == 1, std::move(reporters)).all() ? 0 : 1;
 }
 
 }  // namespace

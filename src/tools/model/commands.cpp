@@ -60,8 +60,10 @@ Priced price(const std::string& text, Problem problem, const Machine& machine,
   const Spec spec = value_of(parse_spec(problem.collective, text));
   if (spec.algorithm == nullptr) return {text, std::nullopt, ""};
   problem.params = spec.params;
-  if (const auto unmet =
-          unmet_restriction(*spec.algorithm, problem.size, problem.commutative, problem.params))
+  // The model knows what messages cost, and copies through shared memory are none.
+  if ((spec.algorithm->restrictions & kOneNode) != 0) return {text, std::nullopt, ""};
+  const Conditions conditions{problem.size, problem.commutative};
+  if (const auto unmet = unmet_restriction(*spec.algorithm, conditions, problem.params))
     return {text, std::nullopt, std::string(*unmet)};
   return {text, value_of(predict(*spec.algorithm, problem, machine, node_of_rank)), ""};
 }

@@ -44,7 +44,9 @@ std::string section(Collective collective) {
                       " | mean / " + unit + " | wrong: rounds | wrong: bytes / " + unit +
                       " |\n|---|---|---|---|---|---|\n";
   for (const Algorithm& row : catalogue()) {
-    if (!contains(row.collectives, collective) || (row.restrictions & kComposed) != 0) continue;
+    // A grid is as its parts are, and the ports are a network's.
+    const bool left_out = (row.restrictions & (kComposed | kOneNode)) != 0;
+    if (!contains(row.collectives, collective) || left_out) continue;
     std::array<std::string, 5> columns;
     for (const int p : kSizes) {
       const auto right = cells(row, collective, p, p / 2);

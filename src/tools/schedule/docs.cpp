@@ -165,7 +165,10 @@ std::string documentation() {
       "  one likes);\n"
       "- **messages** sent by the rank that sends most of them, **bytes** that go one way through\n"
       "  the busiest port, bytes **reduced** by the rank that combines most.\n\n"
-      "`-`: the algorithm needs something that p ranks do not have. In formulas, cost is what the\n"
+      "`shared` sends no messages: what is counted is what goes from rank to rank through the "
+      "memory of\n"
+      "a node. `-`: the algorithm needs something that p ranks do not have. In formulas, cost is "
+      "what the\n"
       "literature gives; the counts are what is built. `unisono show` prints and draws any of "
       "them.\n\n"
       "## Overview: rounds · bytes, p = " +

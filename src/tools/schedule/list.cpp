@@ -21,6 +21,8 @@ constexpr Named kRestrictionNames[] = {
     {kPowerOfTwo, "power_of_two", "a power of two of ranks"},
     {kAllCounts, "all_counts", "the counts of all ranks on every rank"},
     {kMatrix, "matrix", "the whole count matrix on every rank"},
+    {kOneNode, "one_node",
+     "all ranks on one node, with room in its shared memory; of operations those that MPI defines"},
 };
 
 Json json(const Parameter& parameter) {

@@ -25,6 +25,8 @@ std::string headline(const Show& what, const Metrics& metrics) {
     line += "; textbook algorithms in place of the MPI library's";
   if ((what.spec.algorithm->restrictions & kBindsPeers) != 0)
     line += "; as though all wait when the root comes, in rank order";
+  if ((what.spec.algorithm->restrictions & kOneNode) != 0)
+    line += "; a model: what goes through shared memory as messages";
   return line + "\n" + std::to_string(metrics.rounds) + " rounds, depth " +
          std::to_string(metrics.depth) + "; per rank at most " + std::to_string(metrics.messages) +
          " messages and " + std::to_string(metrics.sent) + " units sent\n";

@@ -69,9 +69,12 @@ std::optional<std::string> obstacle_to(const Setting& setting, const std::string
                                        Count memory_of_rank) {
   const auto spec = parse_spec(setting.collective, algorithm);
   if (!spec) return spec.error();
-  if (spec->algorithm != nullptr)
-    if (const auto unmet = unmet_restriction(*spec->algorithm, setting.size, true, spec->params))
+  if (spec->algorithm != nullptr) {
+    if ((spec->algorithm->restrictions & kOneNode) != 0)
+      return "runs through the shared memory of a node, which is not simulated";
+    if (const auto unmet = unmet_restriction(*spec->algorithm, {setting.size}, spec->params))
       return std::string(*unmet);
+  }
   return bench::Cell::obstacle(setting, memory_of_rank);
 }
 

@@ -38,19 +38,31 @@ TEST(SizeClass, EverySizeIsInItsClassAndClassesAdjoin) {
   }
 }
 
+TEST(OnlineKey, CallsWithOtherArmsAreOfAnotherKind) {
+  const auto key = [](bool commutative, bool shared) {
+    return online_key({Collective::allreduce, 4, 8, commutative, 1, shared}, 0);
+  };
+  EXPECT_EQ(key(true, true), key(true, true));
+  EXPECT_NE(key(true, true), key(true, false));
+  EXPECT_NE(key(true, true), key(false, true));
+}
+
 TEST(OnlineArms, NativeIsFirstAndAllCanServe) {
   for (int c = 0; c < kCollectives; ++c)
     for (int size = 2; size <= 20; ++size)
       for (Count bytes = 0; bytes < Count{1} << 24; bytes = 3 * bytes + 1)
-        for (const bool commutative : {true, false}) {
-          const Facts facts{static_cast<Collective>(c), size, bytes, commutative, 1};
-          const auto arms = online_arms(facts, {});
-          ASSERT_TRUE(arms.front().is_native());
-          ASSERT_GE(arms.size(), 2U) << name(facts.collective);
-          ASSERT_LE(arms.size(), kMostArms);
-          for (std::size_t i = 1; i < arms.size(); ++i)
-            ASSERT_FALSE(unmet_restriction(*arms[i].algorithm, size, commutative, arms[i].params));
-        }
+        for (const bool commutative : {true, false})
+          for (const bool shared : {true, false}) {
+            const Facts facts{static_cast<Collective>(c), size, bytes, commutative, 1, shared};
+            const auto arms = online_arms(facts, {});
+            ASSERT_TRUE(arms.front().is_native());
+            ASSERT_GE(arms.size(), 2U) << name(facts.collective);
+            ASSERT_LE(arms.size(), kMostArms);
+            ASSERT_EQ(text(arms[1]) == "shared", shared);
+            for (std::size_t i = 1; i < arms.size(); ++i)
+              ASSERT_FALSE(
+                  unmet_restriction(*arms[i].algorithm, conditions(facts), arms[i].params));
+          }
 }
 
 TEST(OnlineArms, WhatWouldRunAnywayIsAmongThem) {
