@@ -35,7 +35,7 @@ enum Restriction : unsigned {
   kPredicts = 64,     ///< reads params.late; asks for nothing
   kBindsPeers = 128,  ///< of the schedule, while it runs: cannot be part of a grid
   /// Through the shared memory of the node that all ranks are on: the kernels of src/node run it,
-  /// and the schedule is the model of their data flow. Cannot be part of a grid.
+  /// and the schedule is the model of their data flow.
   kOneNode = 256,
 };
 

@@ -159,8 +159,6 @@ std::optional<std::string_view> unmet_composition(const Composition& composition
     // Two phases on one pair of ranks would share the positions of bound messages.
     if ((inner.algorithm->restrictions & kBindsPeers) != 0)
       return "cannot hold an algorithm whose chains depend on who arrives when";
-    if ((inner.algorithm->restrictions & kOneNode) != 0)
-      return "cannot hold an algorithm that runs through the shared memory of a node";
     return unmet_restriction(*inner.algorithm, {ranks, commutative}, inner.params);
   };
   for (const int length : {grid.width(), grid.length(grid.rows() - 1)}) {

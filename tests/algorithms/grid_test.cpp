@@ -163,6 +163,16 @@ TEST(Composition, IsNestedForThreeDimensions) {
   EXPECT_TRUE(unmet_composition(composition, Collective::bcast, 95, true));
 }
 
+TEST(Composition, KnowsWhatRunsInNodes) {
+  const auto spec = parse_spec(Collective::allreduce, "grid:shape=4x2,form=leaders,rows=shared");
+  ASSERT_TRUE(spec) << spec.error();
+  const Composition& composition = *spec->params.composition;
+  EXPECT_TRUE(runs_in_nodes(composition) && has_calls(composition));
+  EXPECT_EQ(called_lines(composition, Collective::allreduce, 8),
+            (std::vector{CalledLine{{0, 1, 2}, true}}));
+  EXPECT_FALSE(unmet_restriction(*spec->algorithm, {8}, spec->params));
+}
+
 TEST(Composition, RefusesShapesThatDoNotFit) {
   const auto unmet = [](Collective c, const char* text, int size) {
     const auto spec = parse_spec(c, text);
@@ -181,11 +191,8 @@ TEST(Composition, RefusesShapesThatDoNotFit) {
 
 TEST(Composition, RefusesWhatCannotBeAPart) {
   constexpr const char* kBinds = "depend on who arrives when";
-  constexpr const char* kOfANode = "through the shared memory of a node";
   for (const auto& [text, why] : {std::pair("grid:rows=arrival_chain", kBinds),
-                                  {"grid:shape=2x2x2,columns=arrival_chain", kBinds},
-                                  {"grid:rows=shared", kOfANode},
-                                  {"grid:columns=shared", kOfANode}}) {
+                                  {"grid:shape=2x2x2,columns=arrival_chain", kBinds}}) {
     const auto spec = parse_spec(Collective::bcast, text);
     ASSERT_TRUE(spec) << spec.error();
     const auto unmet = unmet_restriction(*spec->algorithm, {8, true, true}, spec->params);

@@ -61,7 +61,10 @@ std::optional<bool> Case::own_expected() const {
   if (inter_ || size_ == 1 || spec_.text == "native" || !has_unisono()) return false;
   if (spec_.algorithm == nullptr) return std::nullopt;
   // Whether the node has room is for the runtime to say.
-  if ((spec_.algorithm->restrictions & unisono::kOneNode) != 0) return std::nullopt;
+  const unisono::Composition* grid = spec_.params.composition;
+  if ((spec_.algorithm->restrictions & unisono::kOneNode) != 0 ||
+      (grid != nullptr && unisono::runs_in_nodes(*grid)))
+    return std::nullopt;
   const bool commutative = !reduction_ || reduction_->commutative;
   return !unisono::unmet_restriction(*spec_.algorithm, {size_, commutative}, spec_.params);
 }

@@ -18,8 +18,9 @@ Spec random_grid(Rng& rng, unisono::Collective collective) {
   std::string text = "grid:form=" + std::string(unisono::kFormNames[form]);
   const std::vector<std::string> shapes = {"2x2", "3x2", "2x3", "4x2", "2x2x2", "balanced"};
   text += ",shape=" + rng.pick(shapes);
-  if (rng.chance(50)) text += ",rows=native";
-  if (rng.chance(50)) text += ",columns=native";
+  const std::vector<std::string> calls = {"native", "shared"};
+  for (const char* dimension : {",rows=", ",columns="})
+    if (rng.chance(60)) text += dimension + rng.pick(calls);
   return spec_of(collective, text);
 }
 

@@ -62,7 +62,7 @@ bool runs_library(Collective collective, const std::string& algorithm) {
   const auto spec = parse_spec(collective, algorithm);
   if (!spec) return false;
   const Composition* composition = spec->params.composition;
-  return spec->is_native() || (composition != nullptr && uses_library(*composition));
+  return spec->is_native() || (composition != nullptr && has_calls(*composition));
 }
 
 std::optional<std::string> obstacle_to(const Setting& setting, const std::string& algorithm,
@@ -70,7 +70,9 @@ std::optional<std::string> obstacle_to(const Setting& setting, const std::string
   const auto spec = parse_spec(setting.collective, algorithm);
   if (!spec) return spec.error();
   if (spec->algorithm != nullptr) {
-    if ((spec->algorithm->restrictions & kOneNode) != 0)
+    const Composition* composition = spec->params.composition;
+    if ((spec->algorithm->restrictions & kOneNode) != 0 ||
+        (composition != nullptr && runs_in_nodes(*composition)))
       return "runs through the shared memory of a node, which is not simulated";
     if (const auto unmet = unmet_restriction(*spec->algorithm, {setting.size}, spec->params))
       return std::string(*unmet);
