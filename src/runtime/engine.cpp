@@ -227,15 +227,15 @@ std::optional<int> Engine::decide_and_run(const Call& call, const Look& look, Wa
   if (!log_decisions_ && !selector_.covers(facts)) return std::nullopt;
 
   facts.shared = communicator->may_share();
-  bool reducible_in_node = true;
+  bool grid_in_nodes = true;
   if (is_reducing(call.collective)) {
     const TypeFacts& type = facts_of(call.recvtype);
     if (!is_defined(call.op, type.kind)) return std::nullopt;
     int commutative = 1;
     PMPI_Op_commutative(call.op, &commutative);
     facts.commutative = commutative != 0;
-    reducible_in_node = can_reduce_in_node(type);
-    facts.shared = facts.shared && reducible_in_node;
+    facts.shared = facts.shared && can_reduce_in_node(type);
+    grid_in_nodes = can_reduce_in_node(type) && type.dense;
   }
   Choice choice = selector_.choose(facts);
   if (watch != nullptr && selector_.is_online(facts))
@@ -255,7 +255,7 @@ std::optional<int> Engine::decide_and_run(const Call& call, const Look& look, Wa
   }
   if (choice.algorithm == nullptr || communicator->own() == MPI_COMM_NULL) return std::nullopt;
   if (const Composition* composition = choice.params.composition)
-    if ((runs_in_nodes(*composition) && !reducible_in_node) ||
+    if ((runs_in_nodes(*composition) && !grid_in_nodes) ||
         !prepare_lines(*communicator, facts, choice))
       return std::nullopt;
   if (watch != nullptr) watch->chosen(choice);

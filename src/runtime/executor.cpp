@@ -6,6 +6,7 @@
 #include <mutex>
 #include <utility>
 
+#include "runtime/in_node.h"
 #include "runtime/messages.h"
 
 namespace unisono {

@@ -1,5 +1,6 @@
 #include "runtime/in_node.h"
 
+#include <cstring>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -91,12 +92,50 @@ Count own_block(const Args& args) {
   }
 }
 
+/// Elements that a rank gets of a reduction.
+std::size_t received(const Args& args) {
+  if (args.collective == reduce && !args.is_root()) return 0;
+  if (args.collective == exscan && args.rank == 0) return 0;
+  const Count count = args.collective == reduce_scatter
+                          ? args.recv.counts[static_cast<std::size_t>(args.rank)]
+                          : args.count;
+  return static_cast<std::size_t>(count);
+}
+
+/// Memory for the result of a reduction whose elements have gaps, which MPI leaves as they were.
+/// Such are the pairs of a value and an index behind it only.
+class WithoutGaps {
+ public:
+  WithoutGaps(const Args& args, const TypeFacts& facts)
+      : facts_(facts), count_(received(args)), result_(count_ * extent()) {}
+
+  std::byte* result() { return result_.data(); }
+  void copy_to(std::byte* output) const {
+    const auto index = static_cast<std::size_t>(facts_.true_extent) - sizeof(int);
+    const auto value = static_cast<std::size_t>(facts_.size) - sizeof(int);
+    for (std::size_t at = 0; at < result_.size(); at += extent()) {
+      std::memcpy(output + at, &result_[at], value);
+      std::memcpy(output + at + index, &result_[at + index], sizeof(int));
+    }
+  }
+
+ private:
+  std::size_t extent() const { return static_cast<std::size_t>(facts_.extent); }
+
+  const TypeFacts& facts_;
+  std::size_t count_;
+  std::vector<std::byte> result_;
+};
+
 /// args.count: what this rank moves itself, or all ranks reduce.
 void run(Team& team, const Args& args, const std::byte* input, std::byte* output,
          const Binding& binding) {
   const auto count = static_cast<std::size_t>(args.count);
   Data data{input, output, count, count};
   if (args.in_place) data.in_place(args.collective, own_block(args));
+  std::optional<WithoutGaps> gaps;
+  if (is_reducing(args.collective) && !binding.unit.dense)
+    data.output = gaps.emplace(args, binding.unit).result();
   std::optional<KernelReduction> reduction;
   if (is_reducing(args.collective)) reduction.emplace(binding.op, binding.type, binding.unit);
   const Reduction* how = reduction ? &reduction->get() : nullptr;
@@ -104,6 +143,7 @@ void run(Team& team, const Args& args, const std::byte* input, std::byte* output
     run_irregular(team, args, data, how);
   else
     run_regular(team, args.collective, args.root, data, how);
+  if (gaps) gaps->copy_to(output);
 }
 
 bool is_plain(MPI_Datatype type) {
@@ -133,8 +173,9 @@ void learn(KnownKinds& kinds, const Call& call, int rank, Count bytes) {
   if (is_irregular(call.collective) || !plain_data(call, rank, bytes)) return;
   KnownKind kind{bytes, call.op, call.recvtype, {}};
   if (is_reducing(call.collective)) {
-    const auto reduction = built_in_reduction(call.op, call.recvtype, facts_of(call.recvtype));
-    if (!reduction) return;
+    const TypeFacts& type = facts_of(call.recvtype);
+    const auto reduction = built_in_reduction(call.op, call.recvtype, type);
+    if (!reduction || !type.dense) return;
     kind.reduction = *reduction;
   }
   kinds.of(call.collective, bytes) = kind;
@@ -156,17 +197,22 @@ bool run_known_in_node(const Call& call, const Look& look) {
 
 void run_in_node(node::Team& team, const LibraryCall& call, const std::byte* input,
                  std::byte* output, const Binding& binding) {
-  std::vector<Count> displs;
+  // In a reduction what is only moved is counted in elements as well.
+  const Count unit = is_reducing(call.collective) ? 1 : binding.unit.size;
+  std::vector<Count> counts, displs;
   Count total = 0;
-  for (const Count count : call.counts) displs.push_back(std::exchange(total, total + count));
+  for (const Count count : call.counts) {
+    counts.push_back(unit * count);
+    displs.push_back(std::exchange(total, total + counts.back()));
+  }
   Args args;
   args.collective = call.collective;
   args.rank = team.rank();
   args.size = team.size();
   args.root = call.root;
   args.in_place = call.in_place;
-  args.count = call.counts.empty() ? call.count : call.counts[static_cast<std::size_t>(args.rank)];
-  args.send.counts = args.recv.counts = call.counts;
+  args.count = counts.empty() ? unit * call.count : counts[static_cast<std::size_t>(args.rank)];
+  args.send.counts = args.recv.counts = counts;
   args.send.displs = args.recv.displs = displs;
   run(team, args, input, output, binding);
 }

@@ -50,10 +50,13 @@ std::optional<Element> pair_of(MPI_Datatype type) {
   return std::nullopt;
 }
 
-// Fortran's logical is left to the MPI library, which knows what the compiler's .true. is.
+// Fortran's logical is left to the MPI library, which knows what the compiler's .true. is, and so
+// are MPI's own integers: Open MPI compares them without their sign.
 std::optional<Element> element_of(MPI_Datatype type, const TypeFacts& facts) {
   switch (facts.kind) {
-    case TypeKind::integer: return integer_of(facts.size, is_unsigned(type));
+    case TypeKind::integer:
+      if (type == MPI_AINT || type == MPI_OFFSET || type == MPI_COUNT) return std::nullopt;
+      return integer_of(facts.size, is_unsigned(type));
     case TypeKind::byte: return Element::uint8;
     case TypeKind::floating:
       if (type == MPI_LONG_DOUBLE) return Element::long_double;

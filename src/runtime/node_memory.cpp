@@ -27,6 +27,7 @@ namespace {
 
 constexpr long long kBytesPerRank = 4 << 20;
 constexpr long long kLeastBytes = 2 * static_cast<long long>(node::Pool::kUnit);
+constexpr std::size_t kPreferredSlot = 32 << 10, kLeastSlot = 2 << 10;
 constexpr std::chrono::seconds kBetweenLooksForTheDead{1};
 
 /// What the ranks of a node know of each other. A rank that has come to MPI_Finalize may be gone.
@@ -208,7 +209,7 @@ std::unique_ptr<NodeTeam> make_team(MPI_Comm comm) {
   if (rank == 0) {
     std::optional<node::Arena> arena;
     // Rather short slots than none: the pool may be in pieces, or the team large.
-    for (std::size_t slot = node::kPreferredSlot; !arena && slot >= node::kLeastSlot; slot /= 2)
+    for (std::size_t slot = kPreferredSlot; !arena && slot >= kLeastSlot; slot /= 2)
       arena = g_memory->pool.take(node::Team::arena_bytes(size, slot));
     if (arena) {
       place = {arena->offset, arena->bytes};

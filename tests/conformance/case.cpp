@@ -2,6 +2,7 @@
 
 #include <cstdio>
 
+#include "algorithms/composition.h"
 #include "unisono_api.h"
 
 namespace conformance {
