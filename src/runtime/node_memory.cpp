@@ -49,6 +49,7 @@ struct NodeMemory {
 
 // Never destroyed: see stop_node_memory.
 NodeMemory* g_memory = nullptr;
+MPI_Comm g_node = MPI_COMM_NULL;  // all ranks here; without messages
 MPI_Comm g_own_process = MPI_COMM_NULL;
 
 /// Half of what is free, so that others find room too.
@@ -94,11 +95,12 @@ void look_for_the_dead(const NodeMemory& memory) {
   }
 }
 
-// In a wait that lasts. Ranks elsewhere may wait for messages of this one, which only the MPI
-// library moves, and only when it is called (MPI-4.1, 3.5: progress).
+// In a wait that lasts. Ranks elsewhere may wait for messages of this one, or for its window, which
+// only the MPI library moves, and only when it is called (MPI-4.1, 3.5: progress). On a communicator
+// of one process MPICH looks at that process only.
 void idle(void*) {
   int found = 0;
-  PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, g_own_process, &found, MPI_STATUS_IGNORE);
+  PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, g_node, &found, MPI_STATUS_IGNORE);
   using Clock = std::chrono::steady_clock;
   thread_local Clock::time_point last_look = Clock::now();
   const Clock::time_point now = Clock::now();
@@ -185,8 +187,12 @@ void start_node_memory(MPI_Comm world, std::optional<long long> bytes, WaitMode 
       if (g_memory != nullptr) g_memory->segment.unlink();
     }
   }
-  if (g_memory != nullptr) PMPI_Comm_dup(MPI_COMM_SELF, &g_own_process);
-  PMPI_Comm_free(&node);
+  if (g_memory == nullptr) {
+    PMPI_Comm_free(&node);
+    return;
+  }
+  g_node = node;
+  PMPI_Comm_dup(MPI_COMM_SELF, &g_own_process);
 }
 
 // The mapping stays until the process ends: other threads or exit handlers may still wait in it.
@@ -195,6 +201,7 @@ void stop_node_memory() {
   g_memory->roster[static_cast<std::size_t>(g_memory->rank)].finished.store(
       1, std::memory_order_release);
   PMPI_Comm_free(&g_own_process);
+  PMPI_Comm_free(&g_node);
 }
 
 bool has_node_memory() { return g_memory != nullptr; }
