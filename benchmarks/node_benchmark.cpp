@@ -8,6 +8,8 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
+#include <cstdlib>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -115,6 +117,41 @@ void allreduces(benchmark::State& state) {
     allreduce(team, in, out, bytes / sizeof(double), sum);
   });
 }
+/// Blocks of up to so many bytes, one behind the other: length(rank).
+template <class Length, class Kernel>
+void run_irregular(benchmark::State& state, Length length, Kernel kernel) {
+  std::vector<std::int64_t> counts, displs;
+  std::int64_t end = 0;
+  for (int rank = 0; rank < state.threads(); ++rank) {
+    displs.push_back(end);
+    counts.push_back(length(rank));
+    end += counts.back();
+  }
+  run(state, static_cast<std::size_t>(state.threads()),
+      [&](Team& team, std::byte* in, std::byte* out, std::size_t) {
+        kernel(team, in, out, counts, displs);
+      });
+}
+void exchange_blocks(Team& team, const std::byte* in, std::byte* out, PerRank counts,
+                     PerRank displs) {
+  alltoallv(team, in, counts, displs, out, counts, displs);
+}
+
+/// Equal blocks: to be compared with allgathers and alltoalls.
+void allgathervs(benchmark::State& state) {
+  run_irregular(
+      state, [&state](int) { return state.range(0); }, allgatherv);
+}
+void alltoallvs(benchmark::State& state) {
+  run_irregular(
+      state, [&state](int) { return state.range(0); }, exchange_blocks);
+}
+void alltoallvs_with_neighbours(benchmark::State& state) {
+  const auto length = [&state](int rank) {
+    return std::abs(rank - state.thread_index()) == 1 ? state.range(0) : 0;
+  };
+  run_irregular(state, length, exchange_blocks);
+}
 void sizes(benchmark::internal::Benchmark* registered) {
   registered->ArgName("bytes")->RangeMultiplier(8)->Range(8, 4 << 20)->Arg(1 << 20);
   registered->Threads(2)->Threads(8)->UseRealTime();
@@ -123,6 +160,9 @@ BENCHMARK(bcasts)->Apply(sizes);
 BENCHMARK(allgathers)->Apply(sizes);
 BENCHMARK(alltoalls)->Apply(sizes);
 BENCHMARK(allreduces)->Apply(sizes);
+BENCHMARK(allgathervs)->Apply(sizes);
+BENCHMARK(alltoallvs)->Apply(sizes);
+BENCHMARK(alltoallvs_with_neighbours)->Apply(sizes);
 
 /// The loop of a slice: out = left + right.
 void sums(benchmark::State& state) {

@@ -2,20 +2,25 @@
 // root and reduction. Lengths are in bytes, counts in elements; nothing happens when they are zero.
 //
 // Where MPI allows MPI_IN_PLACE, input may be the place that it stands for, and no other part of
-// output: the whole (alltoall, reductions; the start of output for reduce_scatter_block) or this
-// rank's block (allgather, gather's root; scatter's root: output is its block of input). Only the
-// root of gather and reduce writes output, only the root of scatter reads input, rank 0 of exscan
-// writes nothing.
+// output: the whole (alltoall, reductions; the start of output for reduce_scatter) or this rank's
+// block (allgather, gather's root; scatter's root: output is its block of input). Only the root of
+// gather and reduce writes output, only the root of scatter reads input, rank 0 of exscan writes
+// nothing.
 //
 // Reductions run left to right in the order of ranks, whatever the size: they are right for
 // operations that do not commute, and the same bits on all ranks and in every run.
 #pragma once
 #include <cstddef>
+#include <cstdint>
+#include <span>
 
 #include "node/reduction.h"
 #include "node/team.h"
 
 namespace unisono::node {
+
+/// A number for each rank: lengths of blocks, or where they begin.
+using PerRank = std::span<const std::int64_t>;
 
 void barrier(Team& team);
 void bcast(Team& team, std::byte* data, std::size_t bytes, int root);
@@ -25,6 +30,22 @@ void gather(Team& team, const std::byte* input, std::byte* output, std::size_t b
 void scatter(Team& team, const std::byte* input, std::byte* output, std::size_t block, int root);
 void allgather(Team& team, const std::byte* input, std::byte* output, std::size_t block);
 void alltoall(Team& team, const std::byte* input, std::byte* output, std::size_t block);
+
+/// Blocks of different lengths, zero among them. `counts` and `displs` are bytes; displs begin at
+/// input or output and may be negative. Blocks that are written do not overlap.
+///
+/// allgatherv: every rank has the same counts and its own displs. gatherv, scatterv: counts and
+/// displs are the root's, and may be empty elsewhere; `bytes` is this rank's count. alltoallv:
+/// send_counts[j] on rank i is recv_counts[i] on rank j; in place, what is sent is laid out as what
+/// is received.
+void allgatherv(Team& team, const std::byte* input, std::byte* output, PerRank counts,
+                PerRank displs);
+void gatherv(Team& team, const std::byte* input, std::size_t bytes, std::byte* output,
+             PerRank counts, PerRank displs, int root);
+void scatterv(Team& team, const std::byte* input, PerRank counts, PerRank displs, std::byte* output,
+              std::size_t bytes, int root);
+void alltoallv(Team& team, const std::byte* input, PerRank send_counts, PerRank send_displs,
+               std::byte* output, PerRank recv_counts, PerRank recv_displs);
 
 /// Whether elements of this size fit into the team's slots and into the reductions' own memory. A
 /// fact that all ranks share, and the precondition of what follows.
@@ -37,6 +58,9 @@ void allreduce(Team& team, const std::byte* input, std::byte* output, std::size_
 /// `count` elements to every rank.
 void reduce_scatter_block(Team& team, const std::byte* input, std::byte* output, std::size_t count,
                           const Reduction& reduction);
+/// `counts[r]` elements to rank r, one block behind the other in input; the same on all ranks.
+void reduce_scatter(Team& team, const std::byte* input, std::byte* output, PerRank counts,
+                    const Reduction& reduction);
 void scan(Team& team, const std::byte* input, std::byte* output, std::size_t count,
           const Reduction& reduction);
 void exscan(Team& team, const std::byte* input, std::byte* output, std::size_t count,

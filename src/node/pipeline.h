@@ -1,4 +1,4 @@
-// The three ways in which messages go through a team's cells and slots. All ranks call them alike.
+// How messages go through a team's cells and slots. All ranks call them alike.
 //
 // A message of at most kInline bytes goes in the cell: one line from writer to reader. A longer one
 // goes in chunks through the ring of slots, and a rank does its part of a chunk while the others do
@@ -31,6 +31,12 @@ struct Cut {
   }
 };
 
+/// What a block of `bytes` bytes has in the chunk.
+inline Chunk clip(const Chunk& chunk, std::size_t bytes) {
+  const std::size_t begin = std::min(chunk.begin, bytes);
+  return {begin, std::min(chunk.size, bytes - begin)};
+}
+
 /// Where the part of `rank` begins, of parts `stride` apart.
 inline std::size_t at(int rank, std::size_t stride) {
   return static_cast<std::size_t>(rank) * stride;
@@ -55,6 +61,8 @@ class Posted {
   std::byte* of(int rank) const {
     return inline_ ? team_.payload(rank, step_) : team_.slot(rank, slot_);
   }
+  /// Beside the number of the step: free for the kernel where messages go through slots.
+  std::byte* cell_of(int rank) const { return team_.payload(rank, step_); }
   /// Of a joint step; once for each rank.
   const std::byte* await(int rank) const {
     if (rank == team_.rank()) return of(rank);
@@ -62,10 +70,10 @@ class Posted {
     ++awaited_;
     return of(rank);
   }
-  /// When all have published this step, they have finished those before it: nobody needs to look at
-  /// their positions then, which spares each rank a line in eight short calls.
-  void note_positions() const {
-    if (awaited_ == team_.size() - 1) team_.all_are_at(step_);
+  /// Whoever has published this step is at `position`. When all have, nobody needs to look at their
+  /// positions then, which spares each rank a line in eight short calls.
+  void note_positions(Step position) const {
+    if (awaited_ == team_.size() - 1) team_.all_are_at(position);
   }
 
  private:
@@ -76,6 +84,22 @@ class Posted {
   mutable int awaited_ = 0;
 };
 
+/// `root` writes, in(posted); the others read, out(posted).
+template <class Memory, class In, class Out>
+void post_step(BasicTeam<Memory>& team, int root, Step step, const SlotUse& use,
+               const Posted<Memory>& posted, In in, Out out) {
+  if (team.rank() == root) {
+    team.claim(step);
+    team.claim_slot(use);
+    in(posted);
+    team.publish(step);
+  } else {
+    team.await(root, step);
+    out(posted);
+  }
+  team.finish(step);
+}
+
 /// `root` writes, in(chunk, where); the others read, out(chunk, where).
 template <class Memory, class In, class Out>
 void post(BasicTeam<Memory>& team, int root, const Cut& cut, In in, Out out) {
@@ -84,17 +108,60 @@ void post(BasicTeam<Memory>& team, int root, const Cut& cut, In in, Out out) {
   for (std::size_t i = 0; i < chunks; ++i) {
     const Step step = first + i;
     const SlotUse use = cut.is_inline() ? SlotUse{} : team.take_slot(step);
-    const auto posted = cut.is_inline() ? Posted(team, step) : Posted(team, step, use.index);
-    if (team.rank() == root) {
+    post_step(
+        team, root, step, use, cut.is_inline() ? Posted(team, step) : Posted(team, step, use.index),
+        [&](const auto& posted) { in(cut.chunk(i), posted.of(root)); },
+        [&](const auto& posted) {
+          out(cut.chunk(i), static_cast<const std::byte*>(posted.of(root)));
+        });
+  }
+}
+
+/// As post, in rounds, when only the root knows at first how many: in(round, posted) and out(round,
+/// posted) return it.
+template <class Memory, class In, class Out>
+void post_rounds(BasicTeam<Memory>& team, int root, In in, Out out) {
+  std::size_t rounds = 1;
+  for (std::size_t i = 0; i < rounds; ++i) {
+    const Step step = team.take(1);
+    const SlotUse use = team.take_slot(step);
+    post_step(
+        team, root, step, use, Posted(team, step, use.index),
+        [&](const auto& posted) { rounds = in(i, posted); },
+        [&](const auto& posted) { rounds = out(i, posted); });
+  }
+}
+
+/// In each round everybody writes, in(round, posted), and reads from everybody, out(round, posted);
+/// the next round is written before. How many rounds there are need not be known at first:
+/// agree(posted) says so, having waited for what it must see of the first.
+template <class Memory, class In, class Agree, class Out>
+void exchange_rounds(BasicTeam<Memory>& team, In in, Agree agree, Out out) {
+  std::size_t rounds = 1;
+  Step step = 0;
+  SlotUse use;
+  for (std::size_t i = 0; i <= rounds; ++i) {
+    const Step before = step;
+    const unsigned slot_before = use.index;
+    if (i < rounds) {
+      step = team.take(1);
+      use = team.take_slot(step);
       team.claim(step);
       team.claim_slot(use);
-      in(cut.chunk(i), posted.of(root));
-      team.publish(step);
-    } else {
-      team.await(root, step);
-      out(cut.chunk(i), static_cast<const std::byte*>(posted.of(root)));
+      in(i, Posted(team, step, use.index));
+      team.publish_jointly(step);
     }
-    team.finish(step);
+    if (i == 0) {
+      const Posted posted(team, step, use.index);
+      rounds = agree(posted);
+      posted.note_positions(step);
+      continue;
+    }
+    const Posted posted(team, before, slot_before);
+    out(i - 1, posted);
+    // Who publishes a round, the first excepted, has not yet finished the one before it.
+    posted.note_positions(i == 1 ? before : before - 1);
+    team.finish(before);
   }
 }
 
@@ -107,29 +174,14 @@ void exchange(BasicTeam<Memory>& team, const Cut& cut, In in, Out out) {
     team.publish_jointly(step);
     const Posted posted(team, step);
     out(cut.chunk(0), posted);
-    posted.note_positions();
+    posted.note_positions(step);
     team.finish(step);
     return;
   }
-  const std::size_t chunks = cut.chunks();
-  const Step first = team.take(chunks + 1);
-  SlotUse use, previous;
-  for (std::size_t i = 0; i <= chunks; ++i, previous = use) {
-    const Step step = first + i;
-    if (i < chunks) {
-      use = team.take_slot(step + 1);
-      team.claim(step);
-      team.claim_slot(use);
-      in(cut.chunk(i), team.slot(team.rank(), use.index));
-      team.publish_jointly(step);
-    }
-    if (i > 0) {
-      const Posted posted(team, step - 1, previous.index);
-      out(cut.chunk(i - 1), posted);
-      posted.note_positions();
-    }
-    team.finish(step);
-  }
+  exchange_rounds(
+      team, [&](std::size_t i, const auto& posted) { in(cut.chunk(i), posted.of(team.rank())); },
+      [&](const auto&) { return cut.chunks(); },
+      [&](std::size_t i, const auto& posted) { out(cut.chunk(i), posted); });
 }
 
 /// As exchange, with a step between that reads what everybody wrote and writes once more into its

@@ -3,6 +3,7 @@
 
 #include "node/kernels.h"
 #include "node/pipeline.h"
+#include "node/reduce_blocks.h"
 
 namespace unisono::node {
 
@@ -96,30 +97,12 @@ void allreduce(Team& team, const std::byte* input, std::byte* output, std::size_
   reduce_to(team, input, output, count, reduction, true);
 }
 
-// Every rank posts what is the others', and reduces its own block as the others' come: (p-1) m
-// copied in, p m read. In place, what is written at the start of the buffer has been posted before.
+// Equal blocks are a case of any.
 void reduce_scatter_block(Team& team, const std::byte* input, std::byte* output, std::size_t count,
                           const Reduction& reduction) {
   const std::size_t block = count * reduction.element_bytes;
-  if (block == 0) return;
-  const int me = team.rank(), size = team.size();
-  const std::size_t part = team.slot_bytes() / static_cast<std::size_t>(size);
-  const Cut cut{block, reduction.whole(part), size};
-  exchange(
-      team, cut,
-      [&](Chunk chunk, std::byte* where) {
-        for_others(team, [&](int rank) {
-          copy_bytes(where + at(rank, cut.stride()), input + at(rank, block) + chunk.begin,
-                     chunk.size);
-        });
-      },
-      [&](Chunk chunk, const auto& posted) {
-        fold(reduction, output + chunk.begin, chunk.size / reduction.element_bytes, size,
-             [&](int rank) {
-               return rank == me ? input + at(me, block) + chunk.begin
-                                 : posted.await(rank) + at(me, cut.stride());
-             });
-      });
+  reduce_blocks(
+      team, input, output, block, [block](int) { return block; }, reduction);
 }
 
 }  // namespace unisono::node

@@ -1,113 +1,15 @@
-// A collective call with data that every rank can compute, and whether its result is right.
+// Calls of all kernels, and whether their results are right.
 #pragma once
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <string>
-#include <vector>
 
-#include "node/kernels.h"
+#include "tests/node/data.h"
+#include "tests/node/irregular_calls.h"
 
 namespace unisono::node {
-
-enum class What {
-  barrier,
-  bcast,
-  gather,
-  scatter,
-  allgather,
-  alltoall,
-  reduce,
-  allreduce,
-  reduce_scatter_block,
-  scan,
-  exscan,
-};
-inline constexpr int kWhats = 11;
-
-struct Call {
-  What what = What::barrier;
-  std::size_t count = 0;  ///< bytes; elements of eight bytes where something is reduced
-  int root = 0;
-  bool in_place = false;
-  bool own_operation = false;  ///< one that does not commute; otherwise a sum of double
-  std::uint64_t seed = 0;
-};
-
-using Bytes = std::vector<std::byte>;
-constexpr std::size_t kElementBytes = 8;
-
-inline bool reduces(What what) { return what >= What::reduce; }
-
-inline std::uint64_t random_word(std::uint64_t seed, std::uint64_t index) {
-  std::uint64_t word = (seed + 1) * 0x9e3779b97f4a7c15ULL + index * 0xbf58476d1ce4e5b9ULL;
-  word = (word ^ (word >> 30)) * 0x94d049bb133111ebULL;
-  return word ^ (word >> 31);
-}
-
-/// x -> a x + b, applied one after the other.
-struct Affine {
-  std::uint32_t a, b;
-};
-inline Affine then(Affine first, Affine second) {
-  return {second.a * first.a, second.a * first.b + second.b};
-}
-inline void affine_reduce_local(const void*, const std::byte* in, std::byte* inout,
-                                std::size_t count) {
-  for (std::size_t i = 0; i < count; ++i) {
-    Affine left, right;
-    std::memcpy(&left, in + i * sizeof left, sizeof left);
-    std::memcpy(&right, inout + i * sizeof right, sizeof right);
-    const Affine both = then(left, right);
-    std::memcpy(inout + i * sizeof both, &both, sizeof both);
-  }
-}
-inline constexpr UserOperation kAffine{affine_reduce_local, nullptr, kElementBytes};
-
-inline Reduction reduction_of(const Call& call) {
-  return call.own_operation ? called(kAffine) : *built_in(Op::sum, Element::float64);
-}
-
-/// What a rank contributes.
-inline Bytes contribution(const Call& call, int rank, std::size_t bytes) {
-  Bytes data(bytes + kElementBytes);
-  for (std::size_t i = 0; i * 8 < bytes; ++i) {
-    std::uint64_t word = random_word(call.seed * 64 + static_cast<std::uint64_t>(rank), i);
-    // Sums of these depend on their order in the last bits.
-    if (reduces(call.what) && !call.own_operation)
-      word = std::bit_cast<std::uint64_t>(static_cast<double>(word >> 11) * 0x1p-53);
-    std::memcpy(data.data() + i * 8, &word, 8);
-  }
-  data.resize(bytes);
-  return data;
-}
-
-/// The contributions of the ranks before `ranks`, left to right.
-inline Bytes reduced(const Call& call, int ranks, std::size_t bytes) {
-  Bytes result = contribution(call, 0, bytes);
-  for (int rank = 1; rank < ranks; ++rank) {
-    const Bytes next = contribution(call, rank, bytes);
-    for (std::size_t at = 0; at < bytes; at += kElementBytes) {
-      if (call.own_operation) {
-        Affine left, right;
-        std::memcpy(&left, &result[at], sizeof left);
-        std::memcpy(&right, &next[at], sizeof right);
-        left = then(left, right);
-        std::memcpy(&result[at], &left, sizeof left);
-      } else {
-        double left, right;
-        std::memcpy(&left, &result[at], sizeof left);
-        std::memcpy(&right, &next[at], sizeof right);
-        left += right;
-        std::memcpy(&result[at], &left, sizeof left);
-      }
-    }
-  }
-  return result;
-}
 
 /// The lengths of the call on one rank, and what must come out.
 class Expectation {
@@ -140,8 +42,8 @@ class Expectation {
         return part(reduced(call_, static_cast<int>(size_), size_ * block()), me);
       case scan: return reduced(call_, rank_ + 1, block());
       case exscan: return rank_ == 0 ? Bytes{} : reduced(call_, rank_, block());
+      default: return {};
     }
-    return {};
   }
 
  private:
@@ -178,19 +80,14 @@ inline void run(Team& team, const Call& call, std::byte* input, std::byte* outpu
     case What::reduce_scatter_block: return reduce_scatter_block(team, input, output, n, reduction);
     case What::scan: return scan(team, input, output, n, reduction);
     case What::exscan: return exscan(team, input, output, n, reduction);
+    default: return;
   }
-}
-
-inline std::string text(const Call& call, const Team& team) {
-  return "collective " + std::to_string(static_cast<int>(call.what)) + " of " +
-         std::to_string(call.count) + ", root " + std::to_string(call.root) +
-         (call.in_place ? ", in place" : "") + (call.own_operation ? ", own operation" : "") +
-         ", rank " + std::to_string(team.rank()) + " of " + std::to_string(team.size());
 }
 
 /// Empty, or what is wrong.
 inline std::string run_and_check(Team& team, const Call& call) {
-  constexpr std::byte kUntouched{0xEE};
+  if (is_irregular(call.what))
+    return runs_irregularly(team, call) ? "" : text(call, team) + ": wrong bytes";
   const Expectation expectation(call, team.rank(), team.size());
   const Bytes expected = expectation.output();
   const std::size_t n = expectation.block(), in_bytes = expectation.input_bytes();

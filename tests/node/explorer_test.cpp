@@ -75,9 +75,13 @@ void put(std::byte* where, std::uint64_t value) {
   reinterpret_cast<WordOf<Memory>*>(where)->store(value, std::memory_order_relaxed);
 }
 template <class Memory>
-void check(const std::byte* where, std::uint64_t value) {
+std::uint64_t get(const std::byte* where) {
   auto* word = reinterpret_cast<WordOf<Memory>*>(const_cast<std::byte*>(where));
-  Explorer::current->expect(word->load(std::memory_order_relaxed) == value, "stale payload");
+  return word->load(std::memory_order_relaxed);
+}
+template <class Memory>
+void check(const std::byte* where, std::uint64_t value) {
+  Explorer::current->expect(get<Memory>(where) == value, "stale payload");
 }
 
 /// The value of a rank in a chunk of a call.
@@ -169,6 +173,58 @@ void exchanges_twice(BasicTeam<Memory>& team, const Cut& cut) {
       });
 }
 
+/// The root alone knows how many rounds there are.
+template <class Memory>
+void posts_of_rounds(BasicTeam<Memory>& team, int root, std::size_t rounds, std::size_t call) {
+  post_rounds(
+      team, root,
+      [&](std::size_t round, const auto& posted) {
+        forget_all_but(team, 2 * round + 1);
+        put<Memory>(posted.cell_of(root), rounds);
+        put<Memory>(posted.of(root), value_of(root, call + round));
+        return rounds;
+      },
+      [&](std::size_t round, const auto& posted) {
+        forget_all_but(team, 2 * round + 2);
+        check<Memory>(posted.of(root), value_of(root, call + round));
+        return get<Memory>(posted.cell_of(root));
+      });
+  forget_all_but(team);
+}
+
+/// Every rank has rounds of its own, which its cells say. `reader`: the one rank that waits for
+/// more than the longest.
+template <class Memory>
+void exchanges_of_rounds(BasicTeam<Memory>& team, const std::vector<std::size_t>& rounds,
+                         std::size_t call, int reader = -1) {
+  const auto rounds_of = [&rounds](int rank) { return rounds[static_cast<std::size_t>(rank)]; };
+  const int me = team.rank();
+  const int longest =
+      static_cast<int>(std::max_element(rounds.begin(), rounds.end()) - rounds.begin());
+  exchange_rounds(
+      team,
+      [&](std::size_t round, const auto& posted) {
+        forget_all_but(team, 2 * round + 1);
+        put<Memory>(posted.cell_of(me), rounds_of(me));
+        if (round < rounds_of(me)) put<Memory>(posted.of(me), value_of(me, call + round));
+      },
+      [&](const auto& posted) -> std::size_t {
+        posted.await(longest);
+        return get<Memory>(posted.cell_of(longest));
+      },
+      [&](std::size_t round, const auto& posted) {
+        forget_all_but(team, 2 * round + 2);
+        if (reader >= 0 && reader != me) return;
+        for (int rank = 0; rank < team.size(); ++rank) {
+          if (rank == me) continue;
+          const std::byte* theirs = posted.await(rank);
+          check<Memory>(posted.cell_of(rank), rounds_of(rank));
+          if (round < rounds_of(rank)) check<Memory>(theirs, value_of(rank, call + round));
+        }
+      });
+  forget_all_but(team);
+}
+
 void expect_right(const Explorer::Outcome& outcome) {
   EXPECT_EQ(outcome.problem, "");
   EXPECT_TRUE(outcome.complete) << "more than " << outcome.states << " states";
@@ -243,6 +299,33 @@ TEST_P(Protocol, ExchangeWithAMiddle) {
 
 TEST_P(Protocol, ExchangeWithAMiddleThroughFewSlots) {
   expect_right_in_all<Rings{8, 3}>(2, [](auto& team) { exchanges_twice(team, chunks(4)); });
+}
+
+TEST_P(Protocol, RoundsThatOnlyTheRootKnows) {
+  expect_right_in_all(2, [](auto& team) {
+    posts_of_rounds(team, 0, 3, 0);
+    posts_of_rounds(team, 1, 1, 100);
+    posts(team, 0, kShort, 200);
+  });
+}
+
+TEST_P(Protocol, RoundsThatNobodyKnowsAlone) {
+  expect_right_in_all(2, [](auto& team) {
+    exchanges_of_rounds(team, {1, 3}, 0);
+    exchanges_of_rounds(team, {1, 0}, 100);
+  });
+}
+
+/// The cells, which have said how many rounds there are, are read after the slots.
+TEST_P(Protocol, RoundsBeforeManyShortMessages) {
+  expect_right_in_all(2, [](auto& team) {
+    exchanges_of_rounds(team, {2, 1}, 0, 1);
+    for (std::size_t call = 1; call < 4; ++call) posts(team, 0, kShort, 100 * call);
+  });
+}
+
+TEST_P(Protocol, RoundsOfThree) {
+  expect_right_in_all(3, [](auto& team) { exchanges_of_rounds(team, {1, 2, 0}, 0, 0); });
 }
 
 TEST_P(Protocol, AllKindsMixed) {

@@ -32,13 +32,14 @@ std::vector<std::size_t> border_counts(What what, int size) {
 
 std::vector<Call> border_calls(What what, int size) {
   std::vector<Call> calls;
-  const bool rooted =
-      what == What::bcast || what == What::gather || what == What::scatter || what == What::reduce;
+  const bool rooted = what == What::bcast || what == What::gather || what == What::scatter ||
+                      what == What::gatherv || what == What::scatterv || what == What::reduce;
+  const int kinds = is_irregular(what) ? 8 : 1;  // by the seed
   for (const std::size_t count : border_counts(what, size))
     for (int root = 0; root < (rooted ? size : 1); ++root)
       for (const bool in_place : {false, true})
         for (const bool own : {false, true})
-          if (reduces(what) || !own)
+          for (int kind = 0; kind < (reduces(what) || !own ? kinds : 0); ++kind)
             calls.push_back({what, count, root, in_place, own, calls.size()});
   return calls;
 }
@@ -76,6 +77,18 @@ TEST(LongMessages, OfMegabytes) {
       EXPECT_EQ("", on_threads(size, kSlot, WaitMode::spin,
                                [&call](Team& team) { return run_and_check(team, call); }));
     }
+}
+
+/// More than a table in a cell has room for.
+TEST(ManyRanks, HaveEqualPartsOfASlot) {
+  EXPECT_EQ("", on_threads(50, 1024, WaitMode::sleep, [](Team& team) -> std::string {
+              for (std::uint64_t i = 0; i < 30; ++i)
+                for (const What what : {What::alltoallv, What::scatterv}) {
+                  const Call call{what, i % 3 * 35, 49, i % 2 == 1, false, i};
+                  if (std::string wrong = run_and_check(team, call); !wrong.empty()) return wrong;
+                }
+              return "";
+            }));
 }
 
 class Mixed : public testing::TestWithParam<std::tuple<int, WaitMode>> {};

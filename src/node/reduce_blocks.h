@@ -1,0 +1,50 @@
+// Reduce-scatter of blocks, whatever their lengths.
+#pragma once
+#include <cstddef>
+
+#include "node/copy.h"
+#include "node/pipeline.h"
+#include "node/reduction.h"
+
+namespace unisono::node {
+
+/// bytes_of(rank): each rank's block, `largest` at most.
+///
+/// Every rank posts what is the others', and reduces its own block as the others' come: (p-1) m
+/// copied in, p m read. In place, output is written no further than every block has been posted,
+/// the own one included.
+template <class BytesOf>
+void reduce_blocks(Team& team, const std::byte* input, std::byte* output, std::size_t largest,
+                   BytesOf bytes_of, const Reduction& reduction) {
+  if (largest == 0) return;
+  const int me = team.rank(), size = team.size();
+  const std::size_t mine = bytes_of(me);
+  std::size_t begin = 0;
+  for (int rank = 0; rank < me; ++rank) begin += bytes_of(rank);
+  const std::size_t part = team.slot_bytes() / static_cast<std::size_t>(size);
+  const Cut cut{largest, reduction.whole(part), size};
+  // A result on top of input that a later operand of it is made from.
+  const bool overlaps = input == output && me > 0 && begin < cut.stride();
+  exchange(
+      team, cut,
+      [&](Chunk chunk, std::byte* where) {
+        std::size_t displ = 0;
+        for (int rank = 0; rank < size; ++rank) {
+          const Chunk theirs = clip(chunk, bytes_of(rank));
+          if (rank != me || overlaps)
+            copy_bytes(where + at(rank, cut.stride()), input + displ + theirs.begin, theirs.size);
+          displ += bytes_of(rank);
+        }
+      },
+      [&](Chunk chunk, const auto& posted) {
+        const Chunk result = clip(chunk, mine);
+        if (result.size == 0) return;
+        fold(reduction, output + result.begin, result.size / reduction.element_bytes, size,
+             [&](int rank) {
+               return rank == me && !overlaps ? input + begin + result.begin
+                                              : posted.await(rank) + at(me, cut.stride());
+             });
+      });
+}
+
+}  // namespace unisono::node
