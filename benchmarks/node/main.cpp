@@ -2,6 +2,10 @@
 //
 //   unisono-node-benchmark RANKS KERNELS BYTES VARIANT...
 //   unisono-node-benchmark 2 bcast,allreduce 8,32768,1048576 32768r 32768d
+//   unisono-node-benchmark 2fresh all 65536 0a
+//
+// fresh: input is written and output read between the calls, as programs do and benchmarks of MPI
+// do not; a message that nobody has written since lies in the reader's cache.
 //
 // A variant is a slot's length and a way: r, ring of slots; d, directly at every length; a, as
 // tuned. With a length of 0 as tuned. Ranks are pinned to cores, and sleep where there are too few.
@@ -83,6 +87,7 @@ struct Variant {
 
 struct Job {
   int size;
+  bool fresh;
   WaitMode mode;
   std::vector<std::string> kernels;
   std::vector<std::size_t> lengths;
@@ -94,7 +99,7 @@ struct Job {
 Variant variant_of(const std::string& name, int size, WaitMode mode) {
   Variant variant{name, {}, name.back() != 'r', {}};
   std::size_t slot = std::strtoull(name.c_str(), nullptr, 10);
-  if (slot == 0) slot = preferred_slot(size, mode);
+  if (slot == 0) slot = preferred_slot(size);
   const std::size_t bytes = Team::arena_bytes(size, slot);
   variant.arena = {pages(bytes, MAP_SHARED), bytes};
   Team::prepare(variant.arena.data(), size);
@@ -110,6 +115,17 @@ double processor_microseconds() {
     return 1e6 * static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec);
   };
   return us(usage.ru_utime) + us(usage.ru_stime);
+}
+
+/// Between two barriers.
+template <class Do>
+double microseconds_of(Team& team, Do work) {
+  using Clock = std::chrono::steady_clock;
+  barrier(team);
+  const auto begin = Clock::now();
+  work();
+  barrier(team);
+  return std::chrono::duration<double, std::micro>(Clock::now() - begin).count();
 }
 
 struct Measured {
@@ -144,16 +160,26 @@ class Rank {
 
  private:
   Measured measure_once(Team& team, Kernel kernel, std::size_t bytes, std::uint64_t calls) {
-    using Clock = std::chrono::steady_clock;
     barrier(team);
     const double work = processor_microseconds();
-    const auto begin = Clock::now();
-    for (std::uint64_t i = 0; i < calls; ++i) kernel(team, in_, out_, bytes);
-    barrier(team);
-    const std::chrono::duration<double, std::micro> time = Clock::now() - begin;
+    double time = 0;
+    if (job_.fresh) {
+      const std::size_t used = bytes * static_cast<std::size_t>(job_.size);
+      for (std::uint64_t i = 0; i < calls; ++i) {
+        for (std::size_t at = 0; at < used; at += kLine / 2) {
+          in_[at] ^= std::byte{1};
+          in_[used] ^= out_[at];
+        }
+        time += microseconds_of(team, [&] { kernel(team, in_, out_, bytes); });
+      }
+    } else {
+      time = microseconds_of(team, [&] {
+        for (std::uint64_t i = 0; i < calls; ++i) kernel(team, in_, out_, bytes);
+      });
+    }
     job_.processor_time[rank_] = processor_microseconds() - work;
     barrier(team);
-    Measured measured{time.count() / static_cast<double>(calls), 0};
+    Measured measured{time / static_cast<double>(calls), 0};
     for (int rank = 0; rank < job_.size; ++rank)
       measured.work += job_.processor_time[rank] / static_cast<double>(calls);
     return measured;
@@ -196,6 +222,7 @@ int run(int argc, char** argv) {
   }
   Job job;
   job.size = std::atoi(argv[1]);
+  job.fresh = std::string(argv[1]).ends_with("fresh");
   const int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   job.mode = job.size <= cores ? WaitMode::spin : WaitMode::sleep;
   job.kernels = split(argv[2]);

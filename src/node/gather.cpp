@@ -32,14 +32,15 @@ void gather_blocks(Team& team, const std::byte* input, std::byte* output, std::s
       });
 }
 
-/// Every rank takes a block from everybody's input, `place` bytes from its start.
-void pull_blocks(Team& team, const std::byte* input, std::byte* output, std::size_t block,
-                 std::size_t place) {
+/// Every rank writes a block to everybody: of its input, `stride` apart.
+void push_blocks(Team& team, const std::byte* input, std::byte* output, std::size_t block,
+                 std::size_t stride) {
+  const int me = team.rank();
   copy_directly(team, {input, output}, [&](const auto& shown) {
     for_others(team, [&](int rank) {
-      pull(team, rank, output + at(rank, block), shown(rank).input + place, block);
+      push(team, rank, shown(rank).output + at(me, block), input + at(rank, stride), block);
     });
-    copy_bytes(output + at(team.rank(), block), input + place, block);
+    copy_bytes(output + at(me, block), input + at(me, stride), block);
   });
 }
 
@@ -58,7 +59,7 @@ void gather(Team& team, const std::byte* input, std::byte* output, std::size_t b
 
 // Everybody copies m in and (p - 1) m out; directly, (p - 1) m.
 void allgather(Team& team, const std::byte* input, std::byte* output, std::size_t block) {
-  if (block >= team.direct_from().allgather) return pull_blocks(team, input, output, block, 0);
+  if (block >= team.direct_from().allgather) return push_blocks(team, input, output, block, 0);
   gather_blocks(team, input, output, block, true);
 }
 
@@ -89,7 +90,7 @@ void alltoall(Team& team, const std::byte* input, std::byte* output, std::size_t
   if (block == 0) return;
   const bool in_place = input == output;
   if (block >= team.direct_from().alltoall && !in_place)
-    return pull_blocks(team, input, output, block, at(team.rank(), block));
+    return push_blocks(team, input, output, block, block);
   const Cut cut = parts_for_all(team, block);
   copy_bytes(output + at(team.rank(), block), input + at(team.rank(), block), block);
   exchange(

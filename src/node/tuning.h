@@ -1,5 +1,4 @@
-// What was measured: sizes at which the kernels change their ways. All ranks of a team have the
-// same.
+// What was measured: sizes at which the kernels change their ways. Equal on all ranks of a team.
 #pragma once
 #include <cstddef>
 #include <limits>
@@ -8,21 +7,20 @@
 
 namespace unisono::node {
 
-/// From how many bytes on, of a message or a block, a kernel copies directly (direct.h).
+/// From how many bytes on a kernel copies directly (direct.h).
 struct DirectFrom {
   static constexpr std::size_t kNever = std::numeric_limits<std::size_t>::max();
-  std::size_t bcast = kNever;
-  std::size_t gather = kNever, scatter = kNever;      ///< block
-  std::size_t allgather = kNever, alltoall = kNever;  ///< block
-  std::size_t reduce = kNever, allreduce = kNever;
-  std::size_t reduce_scatter_block = kNever;  ///< block
-  std::size_t scan = kNever;
+  /// Of a rank's block.
+  std::size_t gather = kNever, scatter = kNever, allgather = kNever, alltoall = kNever,
+              reduce_scatter_block = kNever;
+  /// Of the message.
+  std::size_t bcast = kNever, reduce = kNever, allreduce = kNever, scan = kNever;
 };
 
 /// For ranks that may read and write each other's memory.
 DirectFrom direct_from(int size, WaitMode mode);
 
-/// How long a team's slots should be.
-std::size_t preferred_slot(int size, WaitMode mode);
+/// How long a team's slots should be. The largest arena of a pool has room for them.
+std::size_t preferred_slot(int size);
 
 }  // namespace unisono::node
