@@ -43,6 +43,8 @@ inline constexpr Variable kVariables[] = {
     {"UNISONO_WAIT", "auto",
      "how a rank waits: auto, spin, yield or sleep; auto spins only with a core per rank"},
     {"UNISONO_SHM", "auto", "bytes of shared memory for the ranks of a node; 0: none"},
+    {"UNISONO_SINGLE_COPY", "1",
+     "0: long messages within a node only through shared memory, not by process_vm_readv"},
     {"UNISONO_PLAN_CACHE", "64M", "memory of a process's stored plans, at most"},
     {"UNISONO_DISABLE", "0", "1: every call goes straight to the MPI library"},
 };

@@ -1,9 +1,32 @@
 // Barrier and broadcast.
 #include "node/copy.h"
+#include "node/direct.h"
 #include "node/kernels.h"
 #include "node/pipeline.h"
 
 namespace unisono::node {
+
+namespace {
+
+// Where every rank has a core the root writes as much as a reader reads, (p-1)/p m, instead of
+// waiting: for two ranks half the time. Otherwise its core has other work, and readers that need
+// not wait are worth more.
+void bcast_directly(Team& team, std::byte* data, std::size_t bytes, int root) {
+  const int me = team.rank();
+  if (team.mode() == WaitMode::sleep)
+    return copy_with_root(team, root, {data, data}, [&](const Buffers& theirs) {
+      if (me != root) pull(team, root, data, theirs.input, bytes);
+    });
+  const std::size_t pulled = bytes - bytes / static_cast<std::size_t>(team.size());
+  copy_directly(team, {data, data}, [&](const auto& shown) {
+    if (me != root) return pull(team, root, data, shown(root).input, pulled);
+    for_others(team, [&](int rank) {
+      push(team, rank, shown(rank).output + pulled, data + pulled, bytes - pulled);
+    });
+  });
+}
+
+}  // namespace
 
 // Everybody publishes a step and waits for everybody's: one line from each to each; with a gate, an
 // atomic addition each and one wake-up. Source: 7.2 and 7.4 of our notes.
@@ -19,6 +42,7 @@ void barrier(Team& team) {
 // The root of short messages runs ahead of the slowest reader by kCells calls.
 void bcast(Team& team, std::byte* data, std::size_t bytes, int root) {
   if (bytes == 0) return;
+  if (bytes >= team.direct_from().bcast) return bcast_directly(team, data, bytes, root);
   const Cut cut{bytes, team.slot_bytes()};
   post(
       team, root, cut,

@@ -90,6 +90,7 @@ class Flags {
 
   int rank() const { return rank_; }
   int size() const { return size_; }
+  WaitMode mode() const { return policy_.mode; }
 
   /// The next `steps` steps; the first of them.
   Step take(Step steps) {

@@ -2,6 +2,7 @@
 #include <cstddef>
 
 #include "node/copy.h"
+#include "node/direct.h"
 #include "node/kernels.h"
 #include "node/pipeline.h"
 
@@ -31,20 +32,43 @@ void gather_blocks(Team& team, const std::byte* input, std::byte* output, std::s
       });
 }
 
+/// Every rank writes a block to everybody: of its input, `stride` apart.
+void push_blocks(Team& team, const std::byte* input, std::byte* output, std::size_t block,
+                 std::size_t stride) {
+  const int me = team.rank();
+  copy_directly(team, {input, output}, [&](const auto& shown) {
+    for_others(team, [&](int rank) {
+      push(team, rank, shown(rank).output + at(me, block), input + at(rank, stride), block);
+    });
+    copy_bytes(output + at(me, block), input + at(me, stride), block);
+  });
+}
+
 }  // namespace
 
 // The root copies out what the others copy in at the same time: (p - 1) m / copy bandwidth.
+// Directly, the others write into its buffer, all at the same time.
 void gather(Team& team, const std::byte* input, std::byte* output, std::size_t block, int root) {
-  gather_blocks(team, input, output, block, team.rank() == root);
+  const int me = team.rank();
+  if (block < team.direct_from().gather)
+    return gather_blocks(team, input, output, block, me == root);
+  copy_with_root(team, root, {input, output}, [&](const Buffers& theirs) {
+    push(team, root, theirs.output + at(me, block), input, block);
+  });
 }
 
-// Everybody copies m in and (p - 1) m out.
+// Everybody copies m in and (p - 1) m out; directly, (p - 1) m.
 void allgather(Team& team, const std::byte* input, std::byte* output, std::size_t block) {
+  if (block >= team.direct_from().allgather) return push_blocks(team, input, output, block, 0);
   gather_blocks(team, input, output, block, true);
 }
 
 void scatter(Team& team, const std::byte* input, std::byte* output, std::size_t block, int root) {
   if (block == 0) return;
+  if (block >= team.direct_from().scatter)
+    return copy_with_root(team, root, {input, output}, [&](const Buffers& theirs) {
+      pull(team, root, output, theirs.input + at(team.rank(), block), block);
+    });
   const Cut cut = parts_for_all(team, block);
   if (team.rank() == root) copy_bytes(output, input + at(root, block), block);
   post(
@@ -60,10 +84,13 @@ void scatter(Team& team, const std::byte* input, std::byte* output, std::size_t 
       });
 }
 
-// Everybody copies (p - 1) m in and out. In place: a chunk of all blocks is in before it is
-// overwritten.
+// Everybody copies (p - 1) m in and out; directly, (p - 1) m. In place: a chunk of all blocks is in
+// before it is overwritten.
 void alltoall(Team& team, const std::byte* input, std::byte* output, std::size_t block) {
   if (block == 0) return;
+  const bool in_place = input == output;
+  if (block >= team.direct_from().alltoall && !in_place)
+    return push_blocks(team, input, output, block, block);
   const Cut cut = parts_for_all(team, block);
   copy_bytes(output + at(team.rank(), block), input + at(team.rank(), block), block);
   exchange(

@@ -13,7 +13,7 @@ struct SharedMemory {
   static_assert(Word::is_always_lock_free && sizeof(Word) == sizeof(std::uint64_t));
 
   static constexpr unsigned kCells = 8;  ///< steps that a rank may be ahead of the slowest
-  static constexpr unsigned kSlots = 4;  ///< chunks of a long message in flight
+  static constexpr unsigned kSlots = 8;  ///< chunks of a long message in flight
 
   /// One wait.
   class Pause {

@@ -1,6 +1,8 @@
 // Reduce, allreduce and reduce_scatter_block.
+#include <algorithm>
 #include <cstddef>
 
+#include "node/direct.h"
 #include "node/kernels.h"
 #include "node/pipeline.h"
 #include "node/reduce_blocks.h"
@@ -9,17 +11,11 @@ namespace unisono::node {
 
 namespace {
 
+constexpr int kEverybody = -1;
+
 // Up to so many bytes of the others' a rank reads all of them and reduces for itself: one step
 // instead of two, which is worth more than the work that all ranks do again.
 constexpr std::size_t kReadAll = 8 << 10;
-
-/// The bytes of a chunk that rank `rank` of `size` reduces, whole elements.
-Chunk slice(std::size_t bytes, std::size_t element_bytes, int rank, int size) {
-  const std::size_t elements = bytes / element_bytes, p = static_cast<std::size_t>(size);
-  const auto border = [&](std::size_t r) { return elements * r / p * element_bytes; };
-  const std::size_t begin = border(static_cast<std::size_t>(rank));
-  return {begin, border(static_cast<std::size_t>(rank) + 1) - begin};
-}
 
 void read_all(Team& team, const std::byte* input, std::byte* output, std::size_t bytes,
               const Reduction& reduction, bool wants) {
@@ -70,10 +66,68 @@ void reduce_slices(Team& team, const std::byte* input, std::byte* output, std::s
       });
 }
 
+// Reduces `part` of everybody's input in pieces that stay in this core's cache, into `into`, which
+// is none of this rank's input unless that is the first operand; or, if there is no such place,
+// into its slots, which nobody else uses now. result(piece, where).
+template <class Shown, class Result>
+void fold_directly(Team& team, const Shown& shown, const std::byte* input, std::byte* into,
+                   Chunk part, const Reduction& reduction, Result result) {
+  constexpr unsigned kHalf = SharedMemory::kSlots / 2;
+  const int me = team.rank();
+  std::byte *scratch = team.slot(me, 0), *operand = team.slot(me, kHalf);
+  const std::size_t most = reduction.whole(kHalf * team.slot_bytes());
+  for (std::size_t done = 0; done < part.size; done += most) {
+    const Chunk piece{part.begin + done, std::min(most, part.size - done)};
+    std::byte* out = into == nullptr ? scratch : into + done;
+    fold(reduction, out, piece.size / reduction.element_bytes, team.size(),
+         [&](int rank) -> const std::byte* {
+           if (rank == me) return input + piece.begin;
+           std::byte* where = rank == 0 ? out : operand;
+           pull(team, rank, where, shown(rank).input + piece.begin, piece.size);
+           return where;
+         });
+    result(piece, out);
+  }
+}
+
+// Every rank reduces a slice of the whole and writes it to who wants it. Per rank and byte of the
+// message, for allreduce: (p-1)/p pulled and pushed. In place: only this rank reads and writes its
+// slice, on any rank.
+void reduce_slices_directly(Team& team, const std::byte* input, std::byte* output,
+                            std::size_t bytes, const Reduction& reduction, int root) {
+  const int me = team.rank();
+  const Chunk mine = slice(bytes, reduction.element_bytes, me, team.size());
+  const bool wants = root == kEverybody || root == me;
+  std::byte* into = wants && (me == 0 || input != output) ? output + mine.begin : nullptr;
+  copy_directly(team, {input, output}, [&](const auto& shown) {
+    const auto give = [&](int rank, Chunk piece, const std::byte* where) {
+      push(team, rank, shown(rank).output + piece.begin, where, piece.size);
+    };
+    fold_directly(team, shown, input, into, mine, reduction,
+                  [&](Chunk piece, const std::byte* where) {
+                    if (root != kEverybody) return give(root, piece, where);
+                    give(me, piece, where);
+                    for_others(team, [&](int rank) { give(rank, piece, where); });
+                  });
+  });
+}
+
+void reduce_block_directly(Team& team, const std::byte* input, std::byte* output, std::size_t block,
+                           const Reduction& reduction) {
+  copy_directly(team, {input, output}, [&](const auto& shown) {
+    fold_directly(team, shown, input, output, {at(team.rank(), block), block}, reduction,
+                  [](Chunk, const std::byte*) {});
+  });
+}
+
 void reduce_to(Team& team, const std::byte* input, std::byte* output, std::size_t count,
-               const Reduction& reduction, bool wants) {
+               const Reduction& reduction, int root) {
   const std::size_t bytes = count * reduction.element_bytes;
   if (bytes == 0) return;
+  const bool wants = root == kEverybody || root == team.rank();
+  const DirectFrom& direct = team.direct_from();
+  if (bytes >= (root == kEverybody ? direct.allreduce : direct.reduce))
+    return reduce_slices_directly(team, input, output, bytes, reduction, root);
   const std::size_t others = static_cast<std::size_t>(team.size() - 1);
   const bool is_short = bytes <= team.slot_bytes() && bytes * others <= kReadAll;
   (is_short || bytes <= kInline ? read_all : reduce_slices)(team, input, output, bytes, reduction,
@@ -89,18 +143,20 @@ bool can_reduce(const Team& team, std::size_t element_bytes) {
 
 void reduce(Team& team, const std::byte* input, std::byte* output, std::size_t count,
             const Reduction& reduction, int root) {
-  reduce_to(team, input, output, count, reduction, team.rank() == root);
+  reduce_to(team, input, output, count, reduction, root);
 }
 
 void allreduce(Team& team, const std::byte* input, std::byte* output, std::size_t count,
                const Reduction& reduction) {
-  reduce_to(team, input, output, count, reduction, true);
+  reduce_to(team, input, output, count, reduction, kEverybody);
 }
 
 // Equal blocks are a case of any.
 void reduce_scatter_block(Team& team, const std::byte* input, std::byte* output, std::size_t count,
                           const Reduction& reduction) {
   const std::size_t block = count * reduction.element_bytes;
+  if (block >= team.direct_from().reduce_scatter_block && input != output)
+    return reduce_block_directly(team, input, output, block, reduction);
   reduce_blocks(
       team, input, output, block, [block](int) { return block; }, reduction);
 }

@@ -1,6 +1,8 @@
 // Scan and exscan.
+#include <algorithm>
 #include <cstddef>
 
+#include "node/direct.h"
 #include "node/kernels.h"
 #include "node/pipeline.h"
 
@@ -54,6 +56,37 @@ void scan_chain(Team& team, const std::byte* input, std::byte* output, std::size
   }
 }
 
+// Every rank takes a slice of the whole: reads it from one rank after the other, and writes what
+// has come together to each. 2 m moved per rank and no rank waits for another, where the chain
+// moves it once into a slot and once out of it. In place: only this rank touches its slice, on any
+// rank.
+void scan_directly(Team& team, const std::byte* input, std::byte* output, std::size_t bytes,
+                   const Reduction& reduction, bool inclusive) {
+  constexpr unsigned kHalf = SharedMemory::kSlots / 2;
+  const int me = team.rank(), readers = team.size() - (inclusive ? 0 : 1);
+  const Chunk mine = slice(bytes, reduction.element_bytes, me, team.size());
+  const std::size_t most = reduction.whole(kHalf * team.slot_bytes());
+  std::byte *so_far = team.slot(me, 0), *operand = team.slot(me, kHalf);
+  copy_directly(team, {input, output}, [&](const auto& shown) {
+    for (std::size_t done = 0; done < mine.size; done += most) {
+      const std::size_t begin = mine.begin + done, size = std::min(most, mine.size - done);
+      const auto give = [&](int rank) {
+        push(team, rank, shown(rank).output + begin, so_far, size);
+      };
+      for (int rank = 0; rank < team.size(); ++rank) {
+        std::byte* into = rank == 0 ? so_far : operand;
+        if (rank < readers) pull(team, rank, into, shown(rank).input + begin, size);
+        // In place, what is given overwrites what was pulled.
+        if (!inclusive && rank > 0) give(rank);
+        if (rank < readers && rank > 0)
+          reduction.combine(reduction.context, so_far, operand, so_far,
+                            size / reduction.element_bytes);
+        if (inclusive) give(rank);
+      }
+    }
+  });
+}
+
 }  // namespace
 
 void scan(Team& team, const std::byte* input, std::byte* output, std::size_t count,
@@ -61,6 +94,8 @@ void scan(Team& team, const std::byte* input, std::byte* output, std::size_t cou
   const std::size_t bytes = count * reduction.element_bytes;
   if (bytes == 0) return;
   if (bytes <= kInline) return read_before(team, input, output, bytes, reduction, team.rank() + 1);
+  if (bytes >= team.direct_from().scan)
+    return scan_directly(team, input, output, bytes, reduction, true);
   scan_chain(team, input, output, bytes, reduction, true);
 }
 
@@ -69,6 +104,8 @@ void exscan(Team& team, const std::byte* input, std::byte* output, std::size_t c
   const std::size_t bytes = count * reduction.element_bytes;
   if (bytes == 0) return;
   if (bytes <= kInline) return read_before(team, input, output, bytes, reduction, team.rank());
+  if (bytes >= team.direct_from().scan)
+    return scan_directly(team, input, output, bytes, reduction, false);
   scan_chain(team, input, output, bytes, reduction, false);
 }
 

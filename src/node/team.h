@@ -1,11 +1,14 @@
 // The ranks of a communicator that share a node, and the arena through which they run collectives.
 #pragma once
+#include <sys/types.h>
+
 #include <cassert>
 #include <cstddef>
 #include <span>
 
 #include "node/flags.h"
 #include "node/memory.h"
+#include "node/tuning.h"
 
 namespace unisono::node {
 
@@ -38,6 +41,16 @@ class BasicTeam : public Flags<Memory> {
     return slots_ + (static_cast<std::size_t>(rank) * Memory::kSlots + index) * slot_bytes_;
   }
 
+  /// Before the first call, on all ranks or on none, and only where every rank can_reach() every
+  /// other. `processes` of all ranks; they stay where they are.
+  void allow_direct(std::span<const pid_t> processes, const DirectFrom& from) {
+    assert(processes.size() == static_cast<std::size_t>(this->size()));
+    processes_ = processes;
+    direct_from_ = from;
+  }
+  const DirectFrom& direct_from() const { return direct_from_; }
+  pid_t process(int rank) const { return processes_[static_cast<std::size_t>(rank)]; }
+
  private:
   static constexpr std::size_t round_up(std::size_t bytes) {
     return (bytes + kLine - 1) / kLine * kLine;
@@ -45,6 +58,8 @@ class BasicTeam : public Flags<Memory> {
 
   std::byte* slots_;
   std::size_t slot_bytes_;
+  std::span<const pid_t> processes_;
+  DirectFrom direct_from_;
 };
 
 using Team = BasicTeam<SharedMemory>;

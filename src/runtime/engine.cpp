@@ -175,8 +175,11 @@ void Engine::share_memory() {
   const std::string text = variable("UNISONO_SHM");
   const auto bytes = parse_node_memory(text);
   if (!bytes) complain("UNISONO_SHM=" + text + ": " + bytes.error() + "; auto holds");
-  const std::optional<long long> wanted = bytes ? *bytes : std::nullopt;
-  if (wanted != 0) start_node_memory(MPI_COMM_WORLD, wanted, wait_);
+  NodeSettings settings;
+  if (bytes) settings.bytes = *bytes;
+  settings.single_copy = variable("UNISONO_SINGLE_COPY") != "0";
+  settings.mode = wait_;
+  if (settings.bytes != 0) start_node_memory(MPI_COMM_WORLD, settings);
 }
 
 void Engine::select_online(const Surroundings& here) {

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
@@ -12,6 +13,7 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <cstdint>
 #include <cstring>
 #include <new>
 #include <span>
@@ -20,6 +22,8 @@
 #include "base/say.h"
 #include "base/size.h"
 #include "node/segment.h"
+#include "node/single_copy.h"
+#include "node/tuning.h"
 
 namespace unisono {
 
@@ -27,7 +31,7 @@ namespace {
 
 constexpr long long kBytesPerRank = 4 << 20;
 constexpr long long kLeastBytes = 2 * static_cast<long long>(node::Pool::kUnit);
-constexpr std::size_t kPreferredSlot = 32 << 10, kLeastSlot = 2 << 10;
+constexpr std::size_t kLeastSlot = 2 << 10;
 constexpr std::chrono::seconds kBetweenLooksForTheDead{1};
 
 /// What the ranks of a node know of each other. A rank that has come to MPI_Finalize may be gone.
@@ -45,6 +49,7 @@ struct NodeMemory {
   std::span<RosterEntry> roster;  // by rank in the node
   int rank = 0;
   WaitMode mode = WaitMode::yield;
+  bool direct = false;  // all ranks may read and write each other's memory
 };
 
 // Never destroyed: see stop_node_memory.
@@ -156,6 +161,24 @@ WaitMode common_mode(MPI_Comm node, WaitMode own) {
   return static_cast<WaitMode>(mode);
 }
 
+/// Whether every rank can reach every other's memory, of which it shows a word.
+bool all_reach_each_other(MPI_Comm node, int size) {
+  struct Word {
+    unsigned long long process, address, value;
+  };
+  std::uint64_t word = 0;
+  if (getrandom(&word, sizeof word, 0) != static_cast<ssize_t>(sizeof word)) word = 0;
+  const Word own{static_cast<unsigned long long>(getpid()),
+                 reinterpret_cast<std::uintptr_t>(&word), word};
+  std::vector<Word> all(static_cast<std::size_t>(size));
+  PMPI_Allgather(&own, 3, MPI_UNSIGNED_LONG_LONG, all.data(), 3, MPI_UNSIGNED_LONG_LONG, node);
+  const bool reached = std::all_of(all.begin(), all.end(), [](const Word& other) {
+    return node::can_reach(static_cast<pid_t>(other.process),
+                           reinterpret_cast<std::uint64_t*>(other.address), other.value);
+  });
+  return all_agree(node, reached);  // and `word` stays until all have looked
+}
+
 }  // namespace
 
 Result<std::optional<long long>> parse_node_memory(const std::string& text) {
@@ -165,7 +188,7 @@ Result<std::optional<long long>> parse_node_memory(const std::string& text) {
   return std::optional<long long>(*bytes);
 }
 
-void start_node_memory(MPI_Comm world, std::optional<long long> bytes, WaitMode mode) {
+void start_node_memory(MPI_Comm world, const NodeSettings& settings) {
 #ifdef UNISONO_FLAVOUR_SMPI
   return;  // simulated ranks wait for nobody but the simulator
 #endif
@@ -175,13 +198,13 @@ void start_node_memory(MPI_Comm world, std::optional<long long> bytes, WaitMode 
   PMPI_Comm_rank(node, &rank);
   PMPI_Comm_size(node, &size);
   if (size > 1) {
-    Result<node::Segment> segment = make_or_open(node, rank, bytes.value_or(suitable_bytes(size)));
+    Result<node::Segment> segment = make_or_open(node, rank, settings.bytes.value_or(suitable_bytes(size)));
     if (!segment && !segment.error().empty())
       say(segment.error() + "; collectives of this node run in the MPI library");
     if (all_agree(node, static_cast<bool>(segment))) {
       auto memory = std::make_unique<NodeMemory>(std::move(*segment));
       memory->rank = rank;
-      memory->mode = common_mode(node, mode);
+      memory->mode = common_mode(node, settings.mode);
       if (make_roster(*memory, node, size)) g_memory = memory.release();
       PMPI_Barrier(node);
       if (g_memory != nullptr) g_memory->segment.unlink();
@@ -192,6 +215,7 @@ void start_node_memory(MPI_Comm world, std::optional<long long> bytes, WaitMode 
     return;
   }
   g_node = node;
+  g_memory->direct = settings.single_copy && all_reach_each_other(node, size);
   PMPI_Comm_dup(MPI_COMM_SELF, &g_own_process);
 }
 
@@ -216,7 +240,7 @@ std::unique_ptr<NodeTeam> make_team(MPI_Comm comm) {
   if (rank == 0) {
     std::optional<node::Arena> arena;
     // Rather short slots than none: the pool may be in pieces, or the team large.
-    for (std::size_t slot = kPreferredSlot; !arena && slot >= kLeastSlot; slot /= 2)
+    for (std::size_t slot = node::preferred_slot(size); !arena && slot >= kLeastSlot; slot /= 2)
       arena = g_memory->pool.take(node::Team::arena_bytes(size, slot));
     if (arena) {
       place = {arena->offset, arena->bytes};
@@ -225,8 +249,15 @@ std::unique_ptr<NodeTeam> make_team(MPI_Comm comm) {
   }
   PMPI_Bcast(place.data(), 2, MPI_UNSIGNED_LONG_LONG, 0, comm);
   if (place[1] == 0) return nullptr;
+  std::vector<pid_t> processes;
+  if (g_memory->direct) {
+    const int own = getpid();
+    processes.resize(static_cast<std::size_t>(size));
+    static_assert(sizeof(pid_t) == sizeof(int));
+    PMPI_Allgather(&own, 1, MPI_INT, processes.data(), 1, MPI_INT, comm);
+  }
   return std::make_unique<NodeTeam>(g_memory->pool, node::Arena{place[0], place[1]}, rank, size,
-                                    node::WaitPolicy{g_memory->mode, idle});
+                                    node::WaitPolicy{g_memory->mode, idle}, std::move(processes));
 }
 
 }  // namespace unisono

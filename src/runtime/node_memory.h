@@ -5,6 +5,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/result.h"
 #include "node/pool.h"
@@ -16,9 +18,15 @@ namespace unisono {
 /// so gives the arena back.
 class NodeTeam {
  public:
+  /// `processes` of all ranks, where they may copy directly; else none.
   NodeTeam(node::Pool pool, const node::Arena& arena, int rank, int size,
-           const node::WaitPolicy& policy)
-      : pool_(pool), arena_(arena), team_(pool.memory(arena), rank, size, policy) {}
+           const node::WaitPolicy& policy, std::vector<pid_t> processes)
+      : pool_(pool),
+        arena_(arena),
+        processes_(std::move(processes)),
+        team_(pool.memory(arena), rank, size, policy) {
+    if (!processes_.empty()) team_.allow_direct(processes_, node::direct_from(size, policy.mode));
+  }
   ~NodeTeam() {
     if (team_.leave()) pool_.give_back(arena_);
   }
@@ -30,16 +38,22 @@ class NodeTeam {
  private:
   node::Pool pool_;
   node::Arena arena_;
+  std::vector<pid_t> processes_;
   node::Team team_;
 };
 
 /// The bytes that UNISONO_SHM asks for: nothing for "auto". The error names what is valid.
 Result<std::optional<long long>> parse_node_memory(const std::string& text);
 
-/// Makes the memory of every node that several ranks of `world` are on: `bytes` each, or what suits
-/// their number. All ranks of a node wait in the same way. Collective over `world`; a line says
-/// where it could not be made.
-void start_node_memory(MPI_Comm world, std::optional<long long> bytes, WaitMode mode);
+struct NodeSettings {
+  std::optional<long long> bytes;  ///< of a node's memory; nothing: what suits its ranks
+  bool single_copy = true;         ///< where the system allows it
+  WaitMode mode = WaitMode::yield;
+};
+
+/// Makes the memory of every node that several ranks of `world` are on. All ranks of a node wait in
+/// the same way. Collective over `world`; a line says where it could not be made.
+void start_node_memory(MPI_Comm world, const NodeSettings& settings);
 /// No team is left. Local.
 void stop_node_memory();
 

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <vector>
 
+#include "node/direct.h"
 #include "node/pipeline.h"
 #include "tests/node/explorer.h"
 
@@ -225,6 +226,37 @@ void exchanges_of_rounds(BasicTeam<Memory>& team, const std::vector<std::size_t>
   forget_all_but(team);
 }
 
+/// Not its slots here but the rank's own memory, written again as soon as a call is over.
+template <class Memory>
+Buffers buffers_of(BasicTeam<Memory>& team) {
+  return {team.slot(team.rank(), 0), team.slot(team.rank(), 1)};
+}
+
+/// Everybody pulls from everybody's input and pushes to its successor's output.
+template <class Memory>
+void copies_directly(BasicTeam<Memory>& team, std::size_t call) {
+  const int me = team.rank(), size = team.size();
+  const Buffers mine = buffers_of(team);
+  put<Memory>(team.slot(me, 0), value_of(me, call));
+  copy_directly(team, mine, [&](const auto& shown) {
+    forget_all_but(team, 1);
+    for_others(team, [&](int rank) { check<Memory>(shown(rank).input, value_of(rank, call)); });
+    put<Memory>(shown((me + 1) % size).output, value_of(me, call));
+  });
+  check<Memory>(mine.output, value_of((me + size - 1) % size, call));
+  forget_all_but(team);
+}
+
+template <class Memory>
+void copies_with_root(BasicTeam<Memory>& team, int root, std::size_t call) {
+  if (team.rank() == root) put<Memory>(team.slot(root, 0), value_of(root, call));
+  copy_with_root(team, root, buffers_of(team), [&](const Buffers& theirs) {
+    forget_all_but(team, 1);
+    if (team.rank() != root) check<Memory>(theirs.input, value_of(root, call));
+  });
+  forget_all_but(team);
+}
+
 void expect_right(const Explorer::Outcome& outcome) {
   EXPECT_EQ(outcome.problem, "");
   EXPECT_TRUE(outcome.complete) << "more than " << outcome.states << " states";
@@ -328,6 +360,27 @@ TEST_P(Protocol, RoundsOfThree) {
   expect_right_in_all(3, [](auto& team) { exchanges_of_rounds(team, {1, 2, 0}, 0, 0); });
 }
 
+TEST_P(Protocol, DirectCopiesOfTwo) {
+  expect_right_in_all(2, [](auto& team) {
+    for (std::size_t call = 0; call < 3; ++call) copies_directly(team, call);
+  });
+}
+
+TEST_P(Protocol, DirectCopiesOfThree) {
+  expect_right_in_all(3, [](auto& team) { copies_directly(team, 0); });
+}
+
+TEST_P(Protocol, DirectCopiesWithRootsInTurn) {
+  expect_right_in_all(2, [](auto& team) {
+    for (std::size_t call = 0; call < 4; ++call)
+      copies_with_root(team, static_cast<int>(call % 2), call);
+  });
+}
+
+TEST_P(Protocol, DirectCopiesWithOneRootOfThree) {
+  expect_right_in_all(3, [](auto& team) { copies_with_root(team, 0, 0); });
+}
+
 TEST_P(Protocol, AllKindsMixed) {
   expect_right_in_all(2, [](auto& team) {
     exchanges(team, kShort, 0);
@@ -390,6 +443,29 @@ TEST_F(BrokenProtocol, CellIsStale) {
         check<Memory>(team.payload(0, step), call);
       }
       team.finish(step);
+    }
+  });
+  EXPECT_EQ(outcome.problem.substr(0, 13), "stale payload");
+}
+
+/// The root of a direct copy goes before the others are through.
+TEST_F(BrokenProtocol, BufferIsWrittenTooEarly) {
+  World<Flaw::none> world(2, WaitMode::spin);
+  const auto outcome = world.explore([](auto& team) {
+    using Memory = Explored<Flaw::none>;
+    for (std::size_t call = 0; call < 2; ++call) {
+      const Step step = team.take(2);
+      const bool is_root = team.rank() == 0;
+      if (is_root) {
+        put<Memory>(team.slot(0, 0), call);
+        show(team, step, {team.slot(0, 0), nullptr});
+        team.publish(step);
+      } else {
+        team.await(0, step);
+        check<Memory>(shown_by(team, 0, step).input, call);
+      }
+      team.finish(step);
+      be_through(team, step + 1, false);
     }
   });
   EXPECT_EQ(outcome.problem.substr(0, 13), "stale payload");

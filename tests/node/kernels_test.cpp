@@ -50,34 +50,44 @@ std::vector<What> all_whats() {
   return whats;
 }
 
-class Kernels : public testing::TestWithParam<std::tuple<What, WaitMode>> {};
+class Kernels : public testing::TestWithParam<std::tuple<What, WaitMode, std::size_t>> {};
 
 TEST_P(Kernels, AreRightAtAllBorders) {
-  const auto [what, mode] = GetParam();
+  const auto [what, mode, direct_from] = GetParam();
   for (int size = 1; size <= 8; ++size) {
     const std::vector<Call> calls = border_calls(what, size);
-    EXPECT_EQ("", on_threads(size, kSmallSlot, mode, [&calls](Team& team) -> std::string {
-                for (const Call& call : calls)
-                  if (std::string wrong = run_and_check(team, call); !wrong.empty()) return wrong;
-                return "";
-              }));
+    const auto all_calls = [&calls](Team& team) -> std::string {
+      for (const Call& call : calls)
+        if (std::string wrong = run_and_check(team, call); !wrong.empty()) return wrong;
+      return "";
+    };
+    EXPECT_EQ("", on_threads(size, kSmallSlot, mode, all_calls, all_direct_from(direct_from)));
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(, Kernels,
                          testing::Combine(testing::ValuesIn(all_whats()),
-                                          testing::Values(WaitMode::yield, WaitMode::sleep)));
+                                          testing::Values(WaitMode::yield, WaitMode::sleep),
+                                          testing::Values(DirectFrom::kNever, kSmallSlot)));
 
-TEST(LongMessages, OfMegabytes) {
+class LongMessages : public testing::TestWithParam<std::tuple<int, std::size_t>> {};
+
+TEST_P(LongMessages, OfMegabytes) {
   constexpr std::size_t kSlot = 32 << 10, kBytes = (3 << 20) + 40;
-  for (const int size : {2, 3})
-    for (int what = 1; what < kWhats; ++what) {
-      Call call{static_cast<What>(what), kBytes, size - 1, false, false, 7};
-      if (reduces(call.what)) call.count = kBytes / kElementBytes;
-      EXPECT_EQ("", on_threads(size, kSlot, WaitMode::spin,
-                               [&call](Team& team) { return run_and_check(team, call); }));
-    }
+  const auto [size, direct_from] = GetParam();
+  for (int what = 1; what < kWhats; ++what) {
+    Call call{static_cast<What>(what), kBytes, size - 1, false, false, 7};
+    if (reduces(call.what)) call.count = kBytes / kElementBytes;
+    EXPECT_EQ("", on_threads(
+                      size, kSlot, WaitMode::spin,
+                      [&call](Team& team) { return run_and_check(team, call); },
+                      all_direct_from(direct_from)));
+  }
 }
+
+INSTANTIATE_TEST_SUITE_P(, LongMessages,
+                         testing::Combine(testing::Values(2, 3),
+                                          testing::Values(DirectFrom::kNever, 1)));
 
 /// More than a table in a cell has room for.
 TEST(ManyRanks, HaveEqualPartsOfASlot) {
@@ -91,38 +101,48 @@ TEST(ManyRanks, HaveEqualPartsOfASlot) {
             }));
 }
 
-class Mixed : public testing::TestWithParam<std::tuple<int, WaitMode>> {};
+class Mixed : public testing::TestWithParam<std::tuple<int, WaitMode, std::size_t>> {};
 
 /// Back to back, so that cells, slots and gates wrap between different collectives.
 TEST_P(Mixed, CallsInRandomOrder) {
-  const auto [size, mode] = GetParam();
-  EXPECT_EQ("", on_threads(size, 512, mode, [size = size](Team& team) -> std::string {
-              for (std::uint64_t i = 0; i < 600; ++i) {
-                const Call call = random_call(i, size, 4000);
-                if (std::string wrong = run_and_check(team, call); !wrong.empty()) return wrong;
-              }
-              return "";
-            }));
+  const auto [size, mode, direct_from] = GetParam();
+  const auto random_calls = [](Team& team) -> std::string {
+    for (std::uint64_t i = 0; i < 600; ++i) {
+      const Call call = random_call(i, team.size(), 4000);
+      if (std::string wrong = run_and_check(team, call); !wrong.empty()) return wrong;
+    }
+    return "";
+  };
+  EXPECT_EQ("", on_threads(size, 512, mode, random_calls, all_direct_from(direct_from)));
 }
 
 /// Nothing between the calls: the ranks drift as far apart as they may.
 TEST_P(Mixed, RootRunsAhead) {
-  const auto [size, mode] = GetParam();
-  EXPECT_EQ("", on_threads(size, 512, mode, [](Team& team) -> std::string {
-              for (std::uint64_t i = 0; i < 20'000; ++i) {
-                std::uint64_t value = team.rank() == 0 ? i : 0;
-                bcast(team, reinterpret_cast<std::byte*>(&value), sizeof value, 0);
-                if (value != i) return "bcast " + std::to_string(i);
-              }
-              return "";
-            }));
+  const int size = std::get<0>(GetParam());
+  const WaitMode mode = std::get<1>(GetParam());
+  const auto bcasts = [](Team& team) -> std::string {
+    for (std::uint64_t i = 0; i < 20'000; ++i) {
+      std::uint64_t value = team.rank() == 0 ? i : 0;
+      bcast(team, reinterpret_cast<std::byte*>(&value), sizeof value, 0);
+      if (value != i) return "bcast " + std::to_string(i);
+    }
+    return "";
+  };
+  EXPECT_EQ("", on_threads(size, 512, mode, bcasts));
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    , Mixed,
-    testing::Values(std::tuple{2, WaitMode::spin}, std::tuple{2, WaitMode::sleep},
-                    std::tuple{3, WaitMode::yield}, std::tuple{5, WaitMode::sleep},
-                    std::tuple{8, WaitMode::yield}, std::tuple{8, WaitMode::sleep}));
+/// Every length directly, some lengths, none.
+INSTANTIATE_TEST_SUITE_P(, Mixed,
+                         testing::Values(std::tuple{2, WaitMode::spin, DirectFrom::kNever},
+                                         std::tuple{2, WaitMode::spin, 1},
+                                         std::tuple{2, WaitMode::sleep, 200},
+                                         std::tuple{3, WaitMode::yield, DirectFrom::kNever},
+                                         std::tuple{3, WaitMode::yield, 1},
+                                         std::tuple{5, WaitMode::sleep, DirectFrom::kNever},
+                                         std::tuple{5, WaitMode::sleep, 1},
+                                         std::tuple{8, WaitMode::yield, 200},
+                                         std::tuple{8, WaitMode::sleep, DirectFrom::kNever},
+                                         std::tuple{8, WaitMode::sleep, 200}));
 
 TEST(TeamArena, HoldsElementsUpToAPartOfASlot) {
   TestArena arena(4, 256);

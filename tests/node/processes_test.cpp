@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -15,7 +16,9 @@
 
 #include "node/pool.h"
 #include "node/segment.h"
+#include "node/single_copy.h"
 #include "tests/node/calls.h"
+#include "tests/node/ranks.h"
 
 namespace unisono::node {
 namespace {
@@ -29,6 +32,7 @@ struct Launch {
   std::atomic<std::size_t> offset{0}, bytes{0};
   std::atomic<int> rounds{0};
   std::atomic<bool> killed{false};
+  std::array<pid_t, 8> processes{};
 };
 
 class Processes : public testing::Test {
@@ -65,6 +69,7 @@ class Processes : public testing::Test {
   int run_rank(const std::string& name, int rank, int size, WaitPolicy policy,
                const std::function<int(Pool&, Team&)>& body) {
     auto segment = Segment::open(name, kSegment);
+    launch_->processes[static_cast<std::size_t>(rank)] = getpid();
     ++launch_->opened;
     if (!segment) return kWrong;
     Pool pool(segment->memory());
@@ -93,18 +98,45 @@ class Processes : public testing::Test {
   std::vector<pid_t> children_;
 };
 
-TEST_F(Processes, RunCallsInRandomOrder) {
-  for (const WaitMode mode : {WaitMode::yield, WaitMode::sleep}) {
-    launch_->offset = launch_->opened = 0;
-    start(4, {mode}, [this](Pool& pool, Team& team) {
-      for (std::uint64_t i = 0; i < 400; ++i)
-        if (!run_and_check(team, random_call(i, team.size(), 6000)).empty()) return kWrong;
-      if (team.leave()) pool.give_back(arena());
-      return kRight;
-    });
-    while (!children_.empty()) EXPECT_EQ(status_of_next(), kRight);
-  }
+/// As the runtime is to do it: all ranks may copy directly, or none.
+bool all_can_reach_all(Team& team, std::span<const pid_t> processes) {
+  std::uint64_t word = random_word(1, static_cast<std::uint64_t>(getpid()));
+  struct Probe {
+    std::uint64_t* address;
+    std::uint64_t value;
+  };
+  std::array<Probe, 8> probes;
+  const Probe mine{&word, word};
+  allgather(team, reinterpret_cast<const std::byte*>(&mine),
+            reinterpret_cast<std::byte*>(probes.data()), sizeof mine);
+  std::uint64_t refused = 0, anywhere = 0;
+  for (std::size_t rank = 0; rank < processes.size(); ++rank)
+    refused += can_reach(processes[rank], probes[rank].address, probes[rank].value) ? 0 : 1;
+  allreduce(team, reinterpret_cast<const std::byte*>(&refused),
+            reinterpret_cast<std::byte*>(&anywhere), 1, *built_in(Op::sum, Element::uint64));
+  return anywhere == 0;
 }
+
+class ProcessesCopying : public Processes,
+                         public testing::WithParamInterface<std::tuple<WaitMode, std::size_t>> {};
+
+TEST_P(ProcessesCopying, RunCallsInRandomOrder) {
+  const auto [mode, direct_from] = GetParam();
+  start(4, {mode}, [this, from = direct_from](Pool& pool, Team& team) {
+    const auto processes = std::span<const pid_t>(launch_->processes).first<4>();
+    if (from != DirectFrom::kNever && all_can_reach_all(team, processes))
+      team.allow_direct(processes, all_direct_from(from));
+    for (std::uint64_t i = 0; i < 400; ++i)
+      if (!run_and_check(team, random_call(i, team.size(), 6000)).empty()) return kWrong;
+    if (team.leave()) pool.give_back(arena());
+    return kRight;
+  });
+  while (!children_.empty()) EXPECT_EQ(status_of_next(), kRight);
+}
+
+INSTANTIATE_TEST_SUITE_P(, ProcessesCopying,
+                         testing::Combine(testing::Values(WaitMode::yield, WaitMode::sleep),
+                                          testing::Values(DirectFrom::kNever, 1, 1000)));
 
 /// The last to leave gives the arena back, whoever it is; so there is always room for the next.
 TEST_F(Processes, LeaveTheirArenasToTheNext) {

@@ -1,5 +1,7 @@
 // Ranks as threads over an arena in plain memory.
 #pragma once
+#include <unistd.h>
+
 #include <array>
 #include <cstddef>
 #include <mutex>
@@ -31,9 +33,16 @@ class TestArena {
   std::vector<Unit> lines_;
 };
 
+/// The same threshold for all kernels.
+inline DirectFrom all_direct_from(std::size_t bytes) {
+  return {bytes, bytes, bytes, bytes, bytes, bytes, bytes, bytes, bytes};
+}
+
 /// body(team) on every rank, which returns what is wrong with it; the first such text.
 template <class Body>
-std::string on_threads(int size, std::size_t slot_bytes, WaitMode mode, Body body) {
+std::string on_threads(int size, std::size_t slot_bytes, WaitMode mode, Body body,
+                       const DirectFrom& direct = {}) {
+  const std::vector<pid_t> processes(static_cast<std::size_t>(size), getpid());
   TestArena arena(size, slot_bytes);
   std::mutex mutex;
   std::string problem;
@@ -41,6 +50,7 @@ std::string on_threads(int size, std::size_t slot_bytes, WaitMode mode, Body bod
   for (int rank = 0; rank < size; ++rank)
     threads.emplace_back([&, rank] {
       Team team(arena.memory(), rank, size, {mode});
+      team.allow_direct(processes, direct);
       const std::string mine = body(team);
       const std::lock_guard lock(mutex);
       if (problem.empty()) problem = mine;

@@ -1,0 +1,251 @@
+// The kernels of a node with processes as ranks, variants interleaved, median times of one call:
+//
+//   unisono-node-benchmark RANKS KERNELS BYTES VARIANT...
+//   unisono-node-benchmark 2 bcast,allreduce 8,32768,1048576 32768r 32768d
+//   unisono-node-benchmark 2fresh all 65536 0a
+//
+// fresh: input is written and output read between the calls, as programs do and benchmarks of MPI
+// do not; a message that nobody has written since lies in the reader's cache.
+//
+// A variant is a slot's length and a way: r, ring of slots; d, directly at every length; a, as
+// tuned. With a length of 0 as tuned. Ranks are pinned to cores, and sleep where there are too few.
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "node/kernels.h"
+
+namespace unisono::node {
+namespace {
+
+constexpr int kRounds = 9;
+constexpr double kRoundMicroseconds = 4000;
+constexpr std::size_t kPage = 4096;
+
+using Kernel = void (*)(Team&, std::byte* in, std::byte* out, std::size_t bytes);
+
+const Reduction kSum = *built_in(Op::sum, Element::float64);
+std::size_t doubles(std::size_t bytes) { return bytes / sizeof(double); }
+
+/// `bytes` of a block; of the whole where there are no blocks.
+const std::map<std::string, Kernel> kKernels = {
+    {"barrier", [](Team& t, std::byte*, std::byte*, std::size_t) { barrier(t); }},
+    {"bcast", [](Team& t, std::byte*, std::byte* out, std::size_t n) { bcast(t, out, n, 0); }},
+    {"gather",
+     [](Team& t, std::byte* in, std::byte* out, std::size_t n) { gather(t, in, out, n, 0); }},
+    {"scatter",
+     [](Team& t, std::byte* in, std::byte* out, std::size_t n) { scatter(t, in, out, n, 0); }},
+    {"allgather",
+     [](Team& t, std::byte* in, std::byte* out, std::size_t n) { allgather(t, in, out, n); }},
+    {"alltoall",
+     [](Team& t, std::byte* in, std::byte* out, std::size_t n) { alltoall(t, in, out, n); }},
+    {"reduce", [](Team& t, std::byte* in, std::byte* out,
+                  std::size_t n) { reduce(t, in, out, doubles(n), kSum, 0); }},
+    {"allreduce", [](Team& t, std::byte* in, std::byte* out,
+                     std::size_t n) { allreduce(t, in, out, doubles(n), kSum); }},
+    {"reduce_scatter_block",
+     [](Team& t, std::byte* in, std::byte* out, std::size_t n) {
+       reduce_scatter_block(t, in, out, doubles(n), kSum);
+     }},
+    {"scan", [](Team& t, std::byte* in, std::byte* out,
+                std::size_t n) { scan(t, in, out, doubles(n), kSum); }},
+};
+
+std::vector<std::string> split(const std::string& text) {
+  std::vector<std::string> parts(1);
+  for (const char c : text)
+    if (c == ',')
+      parts.emplace_back();
+    else
+      parts.back() += c;
+  return parts;
+}
+
+std::byte* pages(std::size_t bytes, int sharing) {
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_ANONYMOUS | sharing, -1, 0);
+  if (memory == MAP_FAILED) std::abort();
+  return static_cast<std::byte*>(memory);
+}
+
+struct Variant {
+  std::string name;
+  std::span<std::byte> arena;
+  bool allowed = false;
+  DirectFrom from;
+};
+
+struct Job {
+  int size;
+  bool fresh;
+  WaitMode mode;
+  std::vector<std::string> kernels;
+  std::vector<std::size_t> lengths;
+  std::vector<Variant> variants;
+  pid_t* processes;        // shared
+  double* processor_time;  // shared, of each rank
+};
+
+Variant variant_of(const std::string& name, int size, WaitMode mode) {
+  Variant variant{name, {}, name.back() != 'r', {}};
+  std::size_t slot = std::strtoull(name.c_str(), nullptr, 10);
+  if (slot == 0) slot = preferred_slot(size);
+  const std::size_t bytes = Team::arena_bytes(size, slot);
+  variant.arena = {pages(bytes, MAP_SHARED), bytes};
+  Team::prepare(variant.arena.data(), size);
+  variant.from =
+      name.back() == 'd' ? DirectFrom{1, 1, 1, 1, 1, 1, 1, 1, 1} : direct_from(size, mode);
+  return variant;
+}
+
+double processor_microseconds() {
+  rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  const auto us = [](const timeval& time) {
+    return 1e6 * static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec);
+  };
+  return us(usage.ru_utime) + us(usage.ru_stime);
+}
+
+/// Between two barriers.
+template <class Do>
+double microseconds_of(Team& team, Do work) {
+  using Clock = std::chrono::steady_clock;
+  barrier(team);
+  const auto begin = Clock::now();
+  work();
+  barrier(team);
+  return std::chrono::duration<double, std::micro>(Clock::now() - begin).count();
+}
+
+struct Measured {
+  double time = 0, work = 0;  ///< of one call, in us; of all processors
+};
+
+class Rank {
+ public:
+  Rank(const Job& job, int rank) : job_(job), rank_(rank) {
+    const int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+    cpu_set_t core;
+    CPU_ZERO(&core);
+    CPU_SET(static_cast<unsigned>(rank % cores), &core);
+    sched_setaffinity(0, sizeof core, &core);
+    job.processes[rank] = getpid();
+    const auto size = static_cast<std::size_t>(job.size);
+    const std::size_t most = *std::max_element(job.lengths.begin(), job.lengths.end()) * size;
+    in_ = pages(most + kPage, MAP_PRIVATE);
+    out_ = pages(most + kPage, MAP_PRIVATE);
+    for (std::size_t at = 0; at < most + kPage; at += kPage / 2) in_[at] = out_[at] = std::byte{1};
+    for (const Variant& variant : job.variants) {
+      teams_.emplace_back(variant.arena, rank, job.size, WaitPolicy{job.mode});
+      if (variant.allowed) teams_.back().allow_direct({job.processes, size}, variant.from);
+    }
+    barrier(teams_[0]);
+  }
+
+  void run() {
+    for (const std::string& name : job_.kernels)
+      for (const std::size_t bytes : job_.lengths) measure(name, bytes);
+  }
+
+ private:
+  Measured measure_once(Team& team, Kernel kernel, std::size_t bytes, std::uint64_t calls) {
+    barrier(team);
+    const double work = processor_microseconds();
+    double time = 0;
+    if (job_.fresh) {
+      const std::size_t used = bytes * static_cast<std::size_t>(job_.size);
+      for (std::uint64_t i = 0; i < calls; ++i) {
+        for (std::size_t at = 0; at < used; at += kLine / 2) {
+          in_[at] ^= std::byte{1};
+          in_[used] ^= out_[at];
+        }
+        time += microseconds_of(team, [&] { kernel(team, in_, out_, bytes); });
+      }
+    } else {
+      time = microseconds_of(team, [&] {
+        for (std::uint64_t i = 0; i < calls; ++i) kernel(team, in_, out_, bytes);
+      });
+    }
+    job_.processor_time[rank_] = processor_microseconds() - work;
+    barrier(team);
+    Measured measured{time / static_cast<double>(calls), 0};
+    for (int rank = 0; rank < job_.size; ++rank)
+      measured.work += job_.processor_time[rank] / static_cast<double>(calls);
+    return measured;
+  }
+
+  void measure(const std::string& name, std::size_t bytes) {
+    const Kernel kernel = kKernels.at(name);
+    std::vector<std::vector<Measured>> all(teams_.size());
+    double guess = measure_once(teams_[0], kernel, bytes, 20).time;
+    std::uint64_t calls = static_cast<std::uint64_t>(kRoundMicroseconds / guess) + 1;
+    bcast(teams_[0], reinterpret_cast<std::byte*>(&calls), sizeof calls, 0);
+    for (int round = 0; round < kRounds; ++round)
+      for (std::size_t v = 0; v < teams_.size(); ++v)
+        all[v].push_back(measure_once(teams_[v], kernel, bytes, calls));
+    if (rank_ != 0) return;
+    std::printf("%-20s %8zu %2d", name.c_str(), bytes, job_.size);
+    for (std::size_t v = 0; v < teams_.size(); ++v) {
+      const auto median = [&](double Measured::*what) {
+        std::sort(all[v].begin(), all[v].end(),
+                  [what](const auto& a, const auto& b) { return a.*what < b.*what; });
+        return all[v][all[v].size() / 2].*what;
+      };
+      std::printf("  %s %.3f (%.2f)", job_.variants[v].name.c_str(), median(&Measured::time),
+                  median(&Measured::work));
+    }
+    std::printf("\n");
+    std::fflush(stdout);
+  }
+
+  const Job& job_;
+  int rank_;
+  std::byte *in_, *out_;
+  std::vector<Team> teams_;
+};
+
+int run(int argc, char** argv) {
+  if (argc < 5) {
+    std::fprintf(stderr, "usage: %s RANKS KERNELS BYTES VARIANT...\n", argv[0]);
+    return 2;
+  }
+  Job job;
+  job.size = std::atoi(argv[1]);
+  job.fresh = std::string(argv[1]).ends_with("fresh");
+  const int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  job.mode = job.size <= cores ? WaitMode::spin : WaitMode::sleep;
+  job.kernels = split(argv[2]);
+  if (job.kernels == std::vector<std::string>{"all"}) {
+    job.kernels.clear();
+    for (const auto& [name, kernel] : kKernels) job.kernels.push_back(name);
+  }
+  for (const std::string& length : split(argv[3])) job.lengths.push_back(std::stoull(length));
+  for (int i = 4; i < argc; ++i) job.variants.push_back(variant_of(argv[i], job.size, job.mode));
+  std::byte* shared = pages(kPage, MAP_SHARED);
+  job.processes = reinterpret_cast<pid_t*>(shared);
+  job.processor_time = reinterpret_cast<double*>(shared + kPage / 2);
+  for (int rank = 0; rank < job.size; ++rank)
+    if (fork() == 0) {
+      Rank(job, rank).run();
+      _exit(0);
+    }
+  int worst = 0, status = 0;
+  while (wait(&status) > 0) worst = std::max(worst, status);
+  return worst == 0 ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace unisono::node
+
+int main(int argc, char** argv) { return unisono::node::run(argc, argv); }

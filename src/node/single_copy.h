@@ -1,0 +1,20 @@
+// Another process's memory, read and written through the kernel (Linux's cross memory attach): one
+// copy where shared memory takes two.
+#pragma once
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace unisono::node {
+
+/// False: errno says why, and a part may have been copied. `process` may be the caller's own.
+bool read_memory(pid_t process, std::byte* to, const std::byte* from, std::size_t bytes);
+bool write_memory(pid_t process, std::byte* to, const std::byte* from, std::size_t bytes);
+
+/// Whether the word at `address` in that process is `value`, and can be written. Ptrace's rules,
+/// containers and filters of system calls forbid it, and a process-id namespace may have another
+/// process of that number: so `value` should be random, and it is read before it is written again.
+bool can_reach(pid_t process, std::uint64_t* address, std::uint64_t value);
+
+}  // namespace unisono::node

@@ -1,0 +1,26 @@
+// What was measured: sizes at which the kernels change their ways. Equal on all ranks of a team.
+#pragma once
+#include <cstddef>
+#include <limits>
+
+#include "node/wait.h"
+
+namespace unisono::node {
+
+/// From how many bytes on a kernel copies directly (direct.h).
+struct DirectFrom {
+  static constexpr std::size_t kNever = std::numeric_limits<std::size_t>::max();
+  /// Of a rank's block.
+  std::size_t gather = kNever, scatter = kNever, allgather = kNever, alltoall = kNever,
+              reduce_scatter_block = kNever;
+  /// Of the message.
+  std::size_t bcast = kNever, reduce = kNever, allreduce = kNever, scan = kNever;
+};
+
+/// For ranks that may read and write each other's memory.
+DirectFrom direct_from(int size, WaitMode mode);
+
+/// How long a team's slots should be. The largest arena of a pool has room for them.
+std::size_t preferred_slot(int size);
+
+}  // namespace unisono::node
