@@ -13,20 +13,20 @@ namespace {
 
 constexpr int kEverybody = -1;
 
-// Up to so many bytes of the others' a rank reads all of them and reduces for itself: one step
-// instead of two, which is worth more than the work that all ranks do again.
-constexpr std::size_t kReadAll = 8 << 10;
-
+// One step instead of two, which is worth more than the work that all ranks do again, or that one
+// does alone.
 void read_all(Team& team, const std::byte* input, std::byte* output, std::size_t bytes,
               const Reduction& reduction, bool wants) {
   exchange(
-      team, Cut{bytes, team.slot_bytes()},
-      [&](Chunk, std::byte* where) { copy_bytes(where, input, bytes); },
-      [&](Chunk, const auto& posted) {
-        // Own input is read from where it was posted: output may be on top of it.
+      team, Cut{bytes, reduction.whole(team.slot_bytes())},
+      [&](Chunk chunk, std::byte* where) { copy_bytes(where, input + chunk.begin, chunk.size); },
+      [&](Chunk chunk, const auto& posted) {
+        // Own input is read from where it was posted only if output is on top of it: others have
+        // just read that line, and a third of the time is getting it back.
+        const int mine = input == output ? -1 : team.rank();
         if (wants)
-          fold(reduction, output, bytes / reduction.element_bytes, team.size(),
-               [&](int rank) { return posted.await(rank); });
+          fold(reduction, output + chunk.begin, chunk.size / reduction.element_bytes, team.size(),
+               [&](int rank) { return rank == mine ? input + chunk.begin : posted.await(rank); });
       });
 }
 
@@ -129,7 +129,8 @@ void reduce_to(Team& team, const std::byte* input, std::byte* output, std::size_
   if (bytes >= (root == kEverybody ? direct.allreduce : direct.reduce))
     return reduce_slices_directly(team, input, output, bytes, reduction, root);
   const std::size_t others = static_cast<std::size_t>(team.size() - 1);
-  const bool is_short = bytes <= team.slot_bytes() && bytes * others <= kReadAll;
+  const ReadAll& read = team.read_all_up_to();
+  const bool is_short = bytes * others <= (root == kEverybody ? read.everybody : read.root);
   (is_short || bytes <= kInline ? read_all : reduce_slices)(team, input, output, bytes, reduction,
                                                             wants);
 }

@@ -14,12 +14,14 @@ namespace {
 // posted.
 void read_before(Team& team, const std::byte* input, std::byte* output, std::size_t bytes,
                  const Reduction& reduction, int ranks) {
+  // As in allreduce: unless output is on top of it.
+  const int mine = input == output ? -1 : team.rank();
   exchange(
       team, Cut{bytes, bytes}, [&](Chunk, std::byte* where) { copy_bytes(where, input, bytes); },
       [&](Chunk, const auto& posted) {
         if (ranks > 0)
           fold(reduction, output, bytes / reduction.element_bytes, ranks,
-               [&](int rank) { return posted.await(rank); });
+               [&](int rank) { return rank == mine ? input : posted.await(rank); });
       });
 }
 

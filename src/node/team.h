@@ -49,6 +49,9 @@ class BasicTeam : public Flags<Memory> {
     direct_from_ = from;
   }
   const DirectFrom& direct_from() const { return direct_from_; }
+  /// On all ranks alike, or on none.
+  void set_read_all(const ReadAll& up_to) { read_all_up_to_ = up_to; }
+  const ReadAll& read_all_up_to() const { return read_all_up_to_; }
   pid_t process(int rank) const { return processes_[static_cast<std::size_t>(rank)]; }
 
  private:
@@ -60,6 +63,7 @@ class BasicTeam : public Flags<Memory> {
   std::size_t slot_bytes_;
   std::span<const pid_t> processes_;
   DirectFrom direct_from_;
+  ReadAll read_all_up_to_;
 };
 
 using Team = BasicTeam<SharedMemory>;

@@ -23,7 +23,8 @@ DirectFrom direct_from(int size, WaitMode mode) {
   if (mode != WaitMode::sleep) {
     from.bcast = from.scatter = 16 * kKiB;
     from.gather = from.allgather = from.alltoall = 32 * kKiB;
-    from.reduce = from.allreduce = from.reduce_scatter_block = 128 * kKiB;
+    from.allreduce = from.reduce_scatter_block = 128 * kKiB;
+    from.reduce = 256 * kKiB;
     // Not scan: a slice moves twice as much as a chunk of the chain.
     return from;
   }

@@ -20,6 +20,13 @@ struct DirectFrom {
 /// For ranks that may read and write each other's memory.
 DirectFrom direct_from(int size, WaitMode mode);
 
+/// Up to how many bytes of the others' input who wants the result of a reduction reads all of it
+/// and reduces for itself. Measured for 2, 4 and 8 ranks.
+struct ReadAll {
+  std::size_t everybody = 32 << 10;  ///< allreduce
+  std::size_t root = 128 << 10;      ///< reduce
+};
+
 /// How long a team's slots should be. The largest arena of a pool has room for them.
 std::size_t preferred_slot(int size);
 

@@ -126,6 +126,7 @@ TEST_P(ProcessesCopying, RunCallsInRandomOrder) {
     const auto processes = std::span<const pid_t>(launch_->processes).first<4>();
     if (from != DirectFrom::kNever && all_can_reach_all(team, processes))
       team.allow_direct(processes, all_direct_from(from));
+    team.set_read_all(kReadLittle);
     for (std::uint64_t i = 0; i < 400; ++i)
       if (!run_and_check(team, random_call(i, team.size(), 6000)).empty()) return kWrong;
     if (team.leave()) pool.give_back(arena());

@@ -38,6 +38,9 @@ inline DirectFrom all_direct_from(std::size_t bytes) {
   return {bytes, bytes, bytes, bytes, bytes, bytes, bytes, bytes, bytes};
 }
 
+/// Small messages go all ways.
+inline constexpr ReadAll kReadLittle{200, 600};
+
 /// body(team) on every rank, which returns what is wrong with it; the first such text.
 template <class Body>
 std::string on_threads(int size, std::size_t slot_bytes, WaitMode mode, Body body,
@@ -51,6 +54,7 @@ std::string on_threads(int size, std::size_t slot_bytes, WaitMode mode, Body bod
     threads.emplace_back([&, rank] {
       Team team(arena.memory(), rank, size, {mode});
       team.allow_direct(processes, direct);
+      team.set_read_all(kReadLittle);
       const std::string mine = body(team);
       const std::lock_guard lock(mutex);
       if (problem.empty()) problem = mine;
