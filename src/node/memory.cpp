@@ -21,21 +21,15 @@ constexpr int kEagerLooks = 1000;
 constexpr int kRelaxesPerIdle = 64;
 // From here on the rank waits for one that computes, or that has no core after all.
 constexpr int kSpins = 10'000;
-<<<<<<< HEAD
 // A yield takes half a microsecond when nobody else wants the core.
 constexpr int kYieldsPerIdle = 16;
-// Who yields leaves the core to a rank that may be the one it waits for, and is spared a wake-up.
-constexpr int kYields = 20;
-// How late a message of the MPI library may be because everybody sleeps, against how often a rank
-// that waits for one that computes takes a core from it.
-constexpr int kLongestSleepMs = 8;
-=======
 // Who yields leaves the core to a rank that may be the one it waits for, and is spared a wake-up: 2
 // us instead of 12 for a barrier of four on two cores. Against other programs a few do as well as
 // many.
 constexpr int kYields = 4;
-constexpr int kYieldsPerClock = 1024;
->>>>>>> 9a9e1b7cd585b8c75d9c24f673e18a36d5bff30b
+// How late a message of the MPI library may be because everybody sleeps, against how often a rank
+// that waits for one that computes takes a core from it.
+constexpr int kLongestSleepMs = 8;
 
 void relax() {
 #if defined(__x86_64__)
