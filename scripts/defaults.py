@@ -148,13 +148,14 @@ class Bed:
         return {**again, "arms": cell["arms"] | again["arms"]}
 
 
-def measure(bed: Bed, budget: float, collectives: str, sizes: str) -> None:
+def measure(bed: Bed, budget: float, collectives: str, sizes: str, only: str) -> None:
     names = collectives.split(",") if collectives else ALL
     results, cells = [], []
     for number, name in enumerate(names, 1):
         print(f"\r{bed.flavour}, {bed.ranks} ranks: {number}/{len(names)} {name:24}", end="", flush=True)
         standard = (LAB_BLOCK_SIZES if name in BLOCKS else LAB_SIZES) if bed.in_lab else SIZES
-        results.append(bed.bench(name, sizes or standard, ["all", *VARIANTS.get(name, [])], budget))
+        arms = only.split(",") if only else ["all", *VARIANTS.get(name, [])]
+        results.append(bed.bench(name, sizes or standard, arms, budget))
         cells += [bed.refined(trim(c), budget) for c in results[-1]["cells"] if "arms" in c]
     machine = results[0]["machine"]
     machine.pop("environment", None)
@@ -163,12 +164,26 @@ def measure(bed: Bed, budget: float, collectives: str, sizes: str) -> None:
         place = "ethernet"
     target = DATA / f"{bed.flavour}-{place}-{bed.ranks}.json"
     target.parent.mkdir(parents=True, exist_ok=True)
-    if collectives and target.exists():  # the others stay
-        cells += [c for c in json.loads(target.read_text())["cells"] if c["collective"] not in names]
-        cells.sort(key=lambda c: ALL.index(c["collective"]))
+    known = json.loads(target.read_text())["cells"] if target.exists() else []
+    if only:  # the other arms stay, with their ratios to the native times of their own run
+        cells = joined(known, cells)
+    elif collectives:  # the others stay
+        cells += [c for c in known if c["collective"] not in names]
+    cells.sort(key=lambda c: ALL.index(c["collective"]))
     head = json.dumps({"machine": machine, "date": results[0]["date"]})[:-1]
     target.write_text(head + ', "cells": [\n' + ",\n".join(map(json.dumps, cells)) + "\n]}\n")
     print(f"\n{target.relative_to(ROOT)}")
+
+
+def joined(known: list[Cell], cells: list[Cell]) -> list[Cell]:
+    """With the new arms of cells that were known; the others stay as they are."""
+    new = {(cell["collective"], cell["bytes"]): cell["arms"] for cell in cells}
+    found = []
+    for cell in known:
+        arms = new.pop((cell["collective"], cell["bytes"]), {})
+        added = {spec: arm for spec, arm in arms.items() if spec != "native"}
+        found.append({**cell, "arms": {**cell["arms"], **added}})
+    return found + [cell for cell in cells if (cell["collective"], cell["bytes"]) in new]
 
 
 def trim(cell: Cell) -> Cell:
@@ -400,13 +415,14 @@ def main() -> int:
     run.add_argument("--time-budget", type=float, default=1.5, help="seconds per cell")
     run.add_argument("--collectives", default="")
     run.add_argument("--sizes", default="")
+    run.add_argument("--arms", default="", help="only these; the others keep what was measured")
     run.add_argument("--lab", action="store_true", help="on the hosts of `unisono lab up`")
     commands.add_parser("derive").add_argument("--check", action="store_true")
     args = parser.parse_args()
     if args.command == "derive":
         return derive(args.check)
     for ranks in args.ranks:
-        measure(Bed(args.flavour, ranks, args.lab), args.time_budget, args.collectives, args.sizes)
+        measure(Bed(args.flavour, ranks, args.lab), args.time_budget, args.collectives, args.sizes, args.arms)
     return 0
 
 

@@ -36,7 +36,8 @@ constexpr std::chrono::seconds kBetweenLooksForTheDead{1};
 
 /// What the ranks of a node know of each other. A rank that has come to MPI_Finalize may be gone.
 struct RosterEntry {
-  std::atomic<unsigned long> process_names{0};  ///< the namespace in which `process` means something
+  std::atomic<unsigned long> process_names{
+      0};  ///< the namespace in which `process` means something
   std::atomic<int> process{0};
   std::atomic<int> finished{0};
 };
@@ -94,15 +95,16 @@ void look_for_the_dead(const NodeMemory& memory) {
     if (own.process_names == 0 || other.process_names != own.process_names || !is_dead(process) ||
         other.finished.load(std::memory_order_acquire) != 0)
       continue;
-    say("process " + std::to_string(process) + ", a rank of this node, has ended inside MPI while "
+    say("process " + std::to_string(process) +
+        ", a rank of this node, has ended inside MPI while "
         "another waits for its collective: the job is aborted");
     PMPI_Abort(MPI_COMM_WORLD, 1);
   }
 }
 
 // In a wait that lasts. Ranks elsewhere may wait for messages of this one, or for its window, which
-// only the MPI library moves, and only when it is called (MPI-4.1, 3.5: progress). On a communicator
-// of one process MPICH looks at that process only.
+// only the MPI library moves, and only when it is called (MPI-4.1, 3.5: progress). On a
+// communicator of one process MPICH looks at that process only.
 void idle(void*) {
   int found = 0;
   PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, g_node, &found, MPI_STATUS_IGNORE);
@@ -168,8 +170,8 @@ bool all_reach_each_other(MPI_Comm node, int size) {
   };
   std::uint64_t word = 0;
   if (getrandom(&word, sizeof word, 0) != static_cast<ssize_t>(sizeof word)) word = 0;
-  const Word own{static_cast<unsigned long long>(getpid()),
-                 reinterpret_cast<std::uintptr_t>(&word), word};
+  const Word own{static_cast<unsigned long long>(getpid()), reinterpret_cast<std::uintptr_t>(&word),
+                 word};
   std::vector<Word> all(static_cast<std::size_t>(size));
   PMPI_Allgather(&own, 3, MPI_UNSIGNED_LONG_LONG, all.data(), 3, MPI_UNSIGNED_LONG_LONG, node);
   const bool reached = std::all_of(all.begin(), all.end(), [](const Word& other) {
@@ -198,7 +200,8 @@ void start_node_memory(MPI_Comm world, const NodeSettings& settings) {
   PMPI_Comm_rank(node, &rank);
   PMPI_Comm_size(node, &size);
   if (size > 1) {
-    Result<node::Segment> segment = make_or_open(node, rank, settings.bytes.value_or(suitable_bytes(size)));
+    Result<node::Segment> segment =
+        make_or_open(node, rank, settings.bytes.value_or(suitable_bytes(size)));
     if (!segment && !segment.error().empty())
       say(segment.error() + "; collectives of this node run in the MPI library");
     if (all_agree(node, static_cast<bool>(segment))) {
