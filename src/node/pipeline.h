@@ -42,12 +42,13 @@ inline std::size_t at(int rank, std::size_t stride) {
   return static_cast<std::size_t>(rank) * stride;
 }
 
-/// The elements of `bytes` bytes that rank `rank` of `size` reduces, in bytes.
-inline Chunk slice(std::size_t bytes, std::size_t element_bytes, int rank, int size) {
-  const std::size_t elements = bytes / element_bytes, p = static_cast<std::size_t>(size);
-  const auto border = [&](std::size_t r) { return elements * r / p * element_bytes; };
-  const std::size_t begin = border(static_cast<std::size_t>(rank));
-  return {begin, border(static_cast<std::size_t>(rank) + 1) - begin};
+/// Of `bytes` bytes the part from `first` up to `last` of `of` equal shares, in whole elements.
+inline Chunk slice(std::size_t bytes, std::size_t element_bytes, int first, int last, int of) {
+  const auto border = [&](int share) {
+    return bytes / element_bytes * static_cast<std::size_t>(share) / static_cast<std::size_t>(of) *
+           element_bytes;
+  };
+  return {border(first), border(last) - border(first)};
 }
 
 /// The other ranks, each rank's from its own successor on: so that not all read from one at once.

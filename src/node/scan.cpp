@@ -66,7 +66,7 @@ void scan_directly(Team& team, const std::byte* input, std::byte* output, std::s
                    const Reduction& reduction, bool inclusive) {
   constexpr unsigned kHalf = SharedMemory::kSlots / 2;
   const int me = team.rank(), readers = team.size() - (inclusive ? 0 : 1);
-  const Chunk mine = slice(bytes, reduction.element_bytes, me, team.size());
+  const Chunk mine = slice(bytes, reduction.element_bytes, me, me + 1, team.size());
   const std::size_t most = reduction.whole(kHalf * team.slot_bytes());
   std::byte *so_far = team.slot(me, 0), *operand = team.slot(me, kHalf);
   copy_directly(team, {input, output}, [&](const auto& shown) {
