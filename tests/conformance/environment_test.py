@@ -117,8 +117,25 @@ class Values(Case):
             ({"UNISONO_LOG": "loudly"}, "decision"),
             ({"UNISONO_WAIT": "never"}, "spin"),
             ({"UNISONO_PLAN_CACHE": "much"}, "64K"),
+            ({"UNISONO_SHM": "plenty"}, "8M"),
         ):
             self.refused(variables, next(iter(variables)), valid)
+
+    def test_shared_memory(self) -> None:
+        for flavour in FLAVOURS:
+            with self.subTest(flavour=flavour):
+                own, _, lines = self.run_program(flavour, 2, UNISONO_BCAST="shared")
+                self.assertEqual((own > 0, lines), (True, []))
+                own, _, lines = self.run_program(flavour, 2, UNISONO_BCAST="shared", UNISONO_SHM="0")
+                self.one_line(lines, "bcast", "shared", "room in its shared memory")
+                self.assertEqual(own, 0)
+
+    def test_more_shared_memory_than_there_is(self) -> None:
+        for flavour in FLAVOURS:
+            with self.subTest(flavour=flavour):
+                own, _, lines = self.run_program(flavour, 2, UNISONO_BCAST="shared", UNISONO_SHM="1000T")
+                self.assertEqual((own, len(lines)), (0, 2), lines)
+                self.assertRegex(lines[0], "/dev/shm.*--shm-size")
 
     def test_disabled(self) -> None:
         for flavour in FLAVOURS:

@@ -14,7 +14,7 @@ import pytest
 from rich.console import Console
 from unisono import jobs, machine
 from unisono.beds import Lab, Node
-from unisono.compare import matrix, page, results, summary, terminal
+from unisono.compare import matrix, page, results, runner, summary, terminal
 from unisono.compare.results import Comparison, Failure, Point, Setting
 from unisono.compare.runner import Listener, Options, Runner
 from unisono.compare.yardstick import Wire, rate_for
@@ -200,6 +200,24 @@ def test_slow_cells_come_first() -> None:
     (row,) = summary.rows(comparison)
     assert row.geometric_mean == pytest.approx((0.25 * 1.06 * 1.5 * 1.05) ** 0.25)
     assert (row.cells, row.faster, row.slow) == (4, 1, 2)
+
+
+def test_several_libraries_are_judged_by_the_fastest_of_them() -> None:
+    def cell(mpi: str, native: float, ours: float) -> results.Cell:
+        point = Point(Setting(mpi, 2, 2), "bcast", 8)
+        arms = (bench_arm("native", native, None), bench_arm("default", ours, ours / native))
+        return results.Cell(point, None, tuple(runner.arm_of(arm) for arm in arms))
+
+    several = measured(Bench(), [])
+    several.cells += [cell("mpich", 4.0, 1.0), cell("openmpi", 2.0, 3.0)]
+    found = {(row.where, row.arm): row for row in summary.against_fastest(several)}
+    assert found["mpich, 2 ranks", "default"].geometric_mean == pytest.approx(0.5)
+    assert found["mpich, 2 ranks", "native"].geometric_mean == pytest.approx(2.0)
+    assert found["openmpi, 2 ranks", "default"].slow == 1
+    assert found["openmpi, 2 ranks", "native"].faster == 0, "it is the fastest"
+    assert "fastest library's own" in shown(several)
+    several.cells.pop()
+    assert summary.against_fastest(several) == []
 
 
 def test_few_repetitions_are_never_sure() -> None:

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from unisono.compare.results import Arm, Cell, Comparison, Estimate, Point
+from unisono.compare.results import SLOW, Arm, Cell, Comparison, Estimate, Point
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,41 @@ def rows(comparison: Comparison) -> list[Row]:
         for where, cells in groups
         for name, found in ratios(cells).items()
     ]
+
+
+def against_fastest(comparison: Comparison) -> list[Row]:
+    """Every library's arms over the fastest library's own, cell by cell, where there are several. They come
+    from different jobs of one run: nothing is paired, so "faster" is by the medians."""
+    fastest: dict[tuple[object, ...], float] = {}
+    for cell in comparison.cells:
+        native = cell.arm("native")
+        if native and native.time_us and native.correct:
+            place = place_of(cell.point)
+            fastest[place] = min(native.time_us.median, fastest.get(place, math.inf))
+    found: dict[tuple[str, str], list[float]] = {}
+    for cell in comparison.cells:
+        for arm in cell.arms:
+            if arm.time_us and arm.correct and place_of(cell.point) in fastest:
+                over = arm.time_us.median / fastest[place_of(cell.point)]
+                found.setdefault((cell.point.setting.text(), arm.name), []).append(over)
+    if len({cell.point.setting.mpi for cell in comparison.cells}) < 2:
+        return []
+    return [
+        Row(
+            where=where,
+            arm=name,
+            cells=len(overs),
+            geometric_mean=geometric_mean(overs),
+            faster=sum(over < 1 for over in overs),
+            slow=sum(over > SLOW for over in overs),
+        )
+        for (where, name), overs in found.items()
+    ]
+
+
+def place_of(point: Point) -> tuple[object, ...]:
+    """All but the MPI library."""
+    return (point.setting.ranks, point.setting.ranks_per_host, point.collective, point.size)
 
 
 def slow_cells(comparison: Comparison) -> list[tuple[Cell, Arm, Estimate]]:

@@ -77,7 +77,15 @@ def show_summary(comparison: Comparison, console: Console) -> None:
     rows = summary.rows(comparison)
     if not rows:
         return
-    made = table("where", "arm", "cells", "geometric mean", "surely faster", "slow")
+    show_rows(rows, "surely faster", console)
+    against = summary.against_fastest(comparison)
+    if against:
+        console.print(Text("over the fastest library's own in each cell", style="bold"))
+        show_rows(against, "faster", console)
+
+
+def show_rows(rows: Sequence[summary.Row], faster: str, console: Console) -> None:
+    made = table("where", "arm", "cells", "geometric mean", faster, "slow")
     for row in rows:
         mean = number(row.geometric_mean)
         made.add_row(row.where, row.arm, str(row.cells), mean, str(row.faster), str(row.slow))
