@@ -2,8 +2,11 @@
 // the times are those of one call. Exchange is what no kernel can beat: two lines between two
 // cores.
 #include <benchmark/benchmark.h>
+#include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <array>
 #include <atomic>
@@ -77,6 +80,30 @@ void exchange_of_two_lines(benchmark::State& state) {
   report_call(state);
 }
 BENCHMARK(exchange_of_two_lines)->Threads(2)->UseRealTime();
+
+/// Two ranks on one core wake each other in turn: an iteration is two switches, and what a rank
+/// without a core of its own cannot do without.
+void futex_ping_pong(benchmark::State& state) {
+  static std::array<Line<SharedMemory>, 2> turns;
+  const auto me = static_cast<std::size_t>(state.thread_index());
+  pin(0);
+  auto& mine = turns[me].value;
+  auto& other = turns[1 - me].value;
+  auto step = mine.load();
+  const auto wait_for = [&mine](std::uint64_t wanted) {
+    for (auto seen = mine.load(); seen < wanted; seen = mine.load())
+      syscall(SYS_futex, &mine, FUTEX_WAIT, static_cast<std::uint32_t>(seen), nullptr, nullptr, 0);
+  };
+  for (auto _ : state) {
+    ++step;
+    if (me == 1) wait_for(step);
+    other.store(step, std::memory_order_seq_cst);
+    SharedMemory::wake(other);
+    if (me == 0) wait_for(step);
+  }
+  report_call(state);
+}
+BENCHMARK(futex_ping_pong)->Threads(2)->UseRealTime();
 
 void barriers(benchmark::State& state) {
   Team& team = Job::team_of(state);

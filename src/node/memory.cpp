@@ -71,8 +71,9 @@ void SharedMemory::Pause::sleep(Word& word, std::uint64_t seen) {
   const long ended =
       syscall(SYS_futex, futex_of(word), FUTEX_WAIT, static_cast<std::uint32_t>(seen),
               policy_.idle == nullptr ? nullptr : &limit, nullptr, 0);
-  if (ended == 0 || errno != ETIMEDOUT) return;
-  sleep_ms_ = std::min(2 * sleep_ms_, kLongestSleepMs);
+  if (ended == 0 || errno == EAGAIN) return;
+  // A signal may end every sleep before its time: that must not keep the rank from being idle.
+  if (errno == ETIMEDOUT) sleep_ms_ = std::min(2 * sleep_ms_, kLongestSleepMs);
   be_idle();
 }
 

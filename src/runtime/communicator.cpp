@@ -119,6 +119,14 @@ std::vector<int> ranks_in_world(MPI_Group group) {
   return in_world;
 }
 
+int count_nodes(MPI_Comm comm) {
+  MPI_Group group = MPI_GROUP_NULL;
+  PMPI_Comm_group(comm, &group);
+  const int nodes = count_nodes(ranks_in_world(group));
+  PMPI_Group_free(&group);
+  return nodes;
+}
+
 Communicator* Communicator::look_up(MPI_Comm comm) {
   LastCommunicator& last = g_several_threads ? t_last_communicator : g_last_communicator;
   const unsigned long forgotten = g_forgotten_communicators.load(std::memory_order_acquire);

@@ -80,9 +80,9 @@ class Communicator {
   bool may_share() const { return may_share_; }
   /// The ranks as the kernels of src/node want them, made at the first request, which is collective
   /// over the communicator; the answer is the same on all ranks. Precondition: may_share().
-  node::Team* team() {
+  NodeTeam* team() {
     if (team_ == nullptr) make_team();
-    return team_ != nullptr ? &team_->team() : nullptr;
+    return team_.get();
   }
   /// Of calls that the team runs; null without one.
   KnownKinds* known_kinds() { return known_kinds_.get(); }
@@ -151,6 +151,9 @@ class Communicator {
 
 /// The ranks of the group in MPI_COMM_WORLD; empty when one is not in it.
 std::vector<int> ranks_in_world(MPI_Group group);
+/// On how many nodes the ranks of a communicator are whose ranks are all in MPI_COMM_WORLD; 1 when
+/// start_communicators was given no nodes. Local, and the same on all ranks.
+int count_nodes(MPI_Comm comm);
 
 /// Collective over MPI_COMM_WORLD. Until then, and after stop, there is no state of any.
 /// `nodes`: of every rank of MPI_COMM_WORLD; or empty, when there is one, or nobody will ask.

@@ -157,6 +157,18 @@ class Bytes {
 
 }  // namespace
 
+namespace {
+
+/// From the rank to itself; one at a time, because threads may share the communicator.
+int send_to_itself(const void* from, MPI_Datatype sent, void* into, MPI_Datatype received,
+                   int rank, MPI_Comm own) {
+  static std::mutex& mutex = *new std::mutex;
+  const std::lock_guard lock(mutex);
+  return PMPI_Sendrecv(from, 1, sent, rank, 0, into, 1, received, rank, 0, own, MPI_STATUS_IGNORE);
+}
+
+}  // namespace
+
 int Packer::pack(const std::byte* from, Count count, MPI_Datatype type, const TypeFacts& facts,
                  std::byte* into) const {
   if (facts.dense) {
@@ -169,8 +181,7 @@ int Packer::pack(const std::byte* from, Count count, MPI_Datatype type, const Ty
     const std::byte* elements = from + first * facts.extent;
     std::byte* bytes = into + first * facts.size;
     if (facts.size > kPortion)
-      return PMPI_Sendrecv(elements, 1, moved, rank, 0, bytes, 1, Bytes(facts.size).type, rank, 0,
-                           own, MPI_STATUS_IGNORE);
+      return send_to_itself(elements, moved, bytes, Bytes(facts.size).type, rank, own);
     int position = 0;
     return PMPI_Pack(elements, n, moved, bytes, static_cast<int>(n * facts.size), &position, own);
   });
@@ -188,8 +199,7 @@ int Packer::unpack(const std::byte* from, std::byte* into, Count count, MPI_Data
     const std::byte* bytes = from + first * facts.size;
     std::byte* elements = into + first * facts.extent;
     if (facts.size > kPortion)
-      return PMPI_Sendrecv(bytes, 1, Bytes(facts.size).type, rank, 0, elements, 1, moved, rank, 0,
-                           own, MPI_STATUS_IGNORE);
+      return send_to_itself(bytes, Bytes(facts.size).type, elements, moved, rank, own);
     int position = 0;
     return PMPI_Unpack(bytes, static_cast<int>(n * facts.size), &position, elements, n, moved, own);
   });

@@ -62,7 +62,7 @@ void stop_datatypes();   ///< before MPI_Finalize
 
 /// Copies `count` elements at `from` into the packed bytes at `into`, and back. An MPI error code.
 /// Elements too large for MPI_Pack go as a message from the rank to itself on `own`, a communicator
-/// on which no such message is under way.
+/// on which no other such message is under way.
 struct Packer {
   MPI_Comm own = MPI_COMM_NULL;
   int rank = 0;

@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/size.h"
+#include "node/kernels.h"
 #include "runtime/collective.h"
 #include "runtime/in_node.h"
 #include "runtime/kernel_reduction.h"
@@ -67,6 +68,14 @@ std::string shapes_text(const std::vector<ProfileCell>& cells) {
 
 bool runs_in_node(const Choice& choice) {
   return choice.algorithm != nullptr && (choice.algorithm->restrictions & kOneNode) != 0;
+}
+
+/// Whether the ranks share memory with room for the call; the same on all.
+bool has_room(Communicator& communicator, const Call& call) {
+  NodeTeam* team = communicator.team();
+  if (team == nullptr || !is_reducing(call.collective)) return team != nullptr;
+  const TypeFacts& type = facts_of(call.recvtype);
+  return node::can_reduce(team->team(), static_cast<std::size_t>(type.extent));
 }
 
 std::string bytes_text(Count bytes) { return format_size(bytes) + "B"; }
@@ -177,7 +186,10 @@ void Engine::share_memory() {
   if (!bytes) complain("UNISONO_SHM=" + text + ": " + bytes.error() + "; auto holds");
   NodeSettings settings;
   if (bytes) settings.bytes = *bytes;
-  settings.single_copy = variable("UNISONO_SINGLE_COPY") != "0";
+  const std::string single_copy = variable("UNISONO_SINGLE_COPY");
+  settings.single_copy = single_copy != "0";
+  if (single_copy != "0" && single_copy != "1")
+    complain("UNISONO_SINGLE_COPY=" + single_copy + ": valid are 0 and 1; 1 holds");
   settings.mode = wait_;
   if (settings.bytes != 0) start_node_memory(MPI_COMM_WORLD, settings);
 }
@@ -245,22 +257,26 @@ std::optional<int> Engine::decide_and_run(const Call& call, const Look& look, Wa
     if (const auto arm =
             communicator->online().choose(*communicator, facts, call.root, choice, *watch))
       choice = *arm;
-  const bool in_node = runs_in_node(choice);
-  if (in_node && communicator->team() == nullptr) {  // no room: it may not be shared any more
+  if (runs_in_node(choice) && !has_room(*communicator, call)) {
     facts.shared = false;
     choice = selector_.choose(facts);
   }
+  if (const Composition* grid = choice.params.composition; grid && runs_in_nodes(*grid))
+    if (!grid_in_nodes || !prepare_lines(*communicator, facts, choice))
+      choice = {nullptr,
+                {},
+                "needs ranks of one node on every line that runs in nodes, with room in their "
+                "shared memory, and elements without gaps",
+                choice.algorithm};
   if ((log_decisions_ && communicator->rank() == 0) || (choice.unmet != nullptr && first_rank_))
     report(*communicator, facts, choice);
-  if (in_node && facts.shared) {
+  if (runs_in_node(choice)) {
     if (watch != nullptr) watch->chosen(choice);
     return run_in_node(*communicator, call, facts.bytes);
   }
   if (choice.algorithm == nullptr || communicator->own() == MPI_COMM_NULL) return std::nullopt;
-  if (const Composition* composition = choice.params.composition)
-    if ((runs_in_nodes(*composition) && !grid_in_nodes) ||
-        !prepare_lines(*communicator, facts, choice))
-      return std::nullopt;
+  if (choice.params.composition != nullptr && !prepare_lines(*communicator, facts, choice))
+    return std::nullopt;
   if (watch != nullptr) watch->chosen(choice);
   return run_collective(*communicator, call, choice, facts.commutative, wait_);
 }

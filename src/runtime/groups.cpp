@@ -4,21 +4,11 @@
 #include <utility>
 #include <vector>
 
+#include "node/kernels.h"
+#include "runtime/communicator.h"
+#include "runtime/kernel_reduction.h"
+
 namespace unisono {
-
-namespace {
-
-bool is_on_one_node(MPI_Comm comm) {
-  MPI_Comm node = MPI_COMM_NULL;
-  int all = 0, here = 0;
-  PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
-  PMPI_Comm_size(comm, &all);
-  PMPI_Comm_size(node, &here);
-  PMPI_Comm_free(&node);
-  return here == all;
-}
-
-}  // namespace
 
 int Groups::missing(std::span<const CalledLine> lines) const {
   int count = 0;
@@ -43,9 +33,10 @@ bool Groups::make(MPI_Comm comm, std::span<const CalledLine> lines) {
     }
     complete &= line.comm != MPI_COMM_NULL;
     if (!in_node || line.comm == MPI_COMM_NULL) continue;
-    if (!std::exchange(line.asked_for_team, true) && has_node_memory() && is_on_one_node(line.comm))
+    if (!std::exchange(line.asked_for_team, true) && count_nodes(line.comm) == 1 &&
+        has_node_memory())
       line.team = make_team(line.comm);
-    complete &= line.team != nullptr;
+    complete &= line.team != nullptr && node::can_reduce(line.team->team(), kLargestPredefined);
   }
   return complete;
 }

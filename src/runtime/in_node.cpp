@@ -158,13 +158,10 @@ std::optional<Data> plain_data(const Call& call, int rank, Count bytes) {
   Data data{static_cast<const std::byte*>(call.sendbuf), static_cast<std::byte*>(call.recvbuf),
             static_cast<std::size_t>(bytes), static_cast<std::size_t>(call.recvcount)};
   if (c == barrier) return data;
-  const bool root = rank == call.root, moves = !is_reducing(c);
-  const bool in_place = is_in_place(call, rank);
-  const bool sends = moves && c != bcast && (c != scatter || root) && !(in_place && c != scatter);
-  const bool receives = moves && (c != gather || root) && !(in_place && c == scatter);
-  if ((sends && !is_plain(call.sendtype)) || (receives && !is_plain(call.recvtype)))
+  if (!is_reducing(c) && ((has_send_side(call, rank) && !is_plain(call.sendtype)) ||
+                          (has_receive_side(call, rank) && !is_plain(call.recvtype))))
     return std::nullopt;
-  if (in_place) data.in_place(c, rank * bytes);
+  if (is_in_place(call, rank)) data.in_place(c, rank * bytes);
   return data;
 }
 
@@ -191,7 +188,9 @@ bool run_known_in_node(const Call& call, const Look& look) {
   if (!kind.is(call, look.bytes)) return false;
   const auto data = plain_data(call, communicator.rank(), look.bytes);
   if (!data) return false;
-  run_regular(*communicator.team(), call.collective, call.root, *data, &kind.reduction);
+  NodeTeam& team = *communicator.team();
+  team.begin_call();
+  run_regular(team.team(), call.collective, call.root, *data, &kind.reduction);
   return true;
 }
 
@@ -224,8 +223,9 @@ int run_in_node(Communicator& communicator, const Call& call, Count bytes) {
   const Packer packer{own_process(), 0};
   if (const int rc = prepared.pack_inputs(packer); rc != MPI_SUCCESS) return rc;
   if (call.collective == gatherv) prepared.args.count = args.send.count;
-  run(*communicator.team(), args, prepared.binding.input, prepared.binding.output,
-      prepared.binding);
+  NodeTeam& team = *communicator.team();
+  team.begin_call();
+  run(team.team(), args, prepared.binding.input, prepared.binding.output, prepared.binding);
   if (const int rc = prepared.unpack_outputs(packer); rc != MPI_SUCCESS) return rc;
   if (KnownKinds* kinds = communicator.known_kinds())
     learn(*kinds, call, communicator.rank(), bytes);

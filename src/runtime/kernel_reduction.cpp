@@ -39,7 +39,7 @@ std::optional<Element> integer_of(Count size, bool without_sign) {
   }
 }
 
-/// Fortran's pairs are two numbers of one type; only those of integers look like C's.
+/// C's pairs. Fortran's are two numbers of one type, which the MPI library's function reduces.
 std::optional<Element> pair_of(MPI_Datatype type) {
   const std::pair<MPI_Datatype, Element> known[] = {
       {MPI_2INT, Element::pair_int32},         {MPI_FLOAT_INT, Element::pair_float32},

@@ -10,6 +10,9 @@
 
 namespace unisono {
 
+/// Bytes of the largest predefined datatypes of today's MPI libraries.
+inline constexpr std::size_t kLargestPredefined = 32;
+
 /// Whether the kernels can reduce these elements. MPI demands the same operation and the same
 /// datatype of all ranks (MPI-4.1, 6.9.1), so all answer alike. Precondition: the operation is
 /// defined for the type.

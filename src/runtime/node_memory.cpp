@@ -30,14 +30,18 @@ namespace unisono {
 namespace {
 
 constexpr long long kBytesPerRank = 4 << 20;
-constexpr long long kLeastBytes = 2 * static_cast<long long>(node::Pool::kUnit);
+// For the pool's books, the roster and a team; and what the books have room for.
+constexpr long long kLeastBytes = 1LL << 20, kMostBytes = 32LL << 30;
 constexpr std::size_t kLeastSlot = 2 << 10;
 constexpr std::chrono::seconds kBetweenLooksForTheDead{1};
 
 /// What the ranks of a node know of each other. A rank that has come to MPI_Finalize may be gone.
 struct RosterEntry {
-  std::atomic<unsigned long> process_names{
-      0};  ///< the namespace in which `process` means something
+  /// The namespace in which `process` means something.
+  std::atomic<unsigned long> process_names{0};
+  std::atomic<int> process{0};
+  std::atomic<int> finished{0};  ///< or known to be dead
+};  ///< the namespace in which `process` means something
   std::atomic<int> process{0};
   std::atomic<int> finished{0};
 };
@@ -88,16 +92,15 @@ unsigned long namespace_of_processes() {
   return stat("/proc/self/ns/pid", &facts) == 0 ? facts.st_ino : 0;
 }
 
-void look_for_the_dead(const NodeMemory& memory) {
+void look_for_the_dead(NodeMemory& memory) {
   const RosterEntry& own = memory.roster[static_cast<std::size_t>(memory.rank)];
-  for (const RosterEntry& other : memory.roster) {
+  for (RosterEntry& other : memory.roster) {
     const int process = other.process.load(std::memory_order_relaxed);
     if (own.process_names == 0 || other.process_names != own.process_names || !is_dead(process) ||
-        other.finished.load(std::memory_order_acquire) != 0)
+        other.finished.exchange(1) != 0)
       continue;
     say("process " + std::to_string(process) +
-        ", a rank of this node, has ended inside MPI while "
-        "another waits for its collective: the job is aborted");
+        ", a rank of this node, has ended without MPI_Finalize: the job is aborted");
     PMPI_Abort(MPI_COMM_WORLD, 1);
   }
 }
@@ -186,7 +189,8 @@ bool all_reach_each_other(MPI_Comm node, int size) {
 Result<std::optional<long long>> parse_node_memory(const std::string& text) {
   if (text == "auto") return std::optional<long long>();
   const auto bytes = parse_size(text);
-  if (!bytes) return Error{"no size; valid are auto, 0, 8M, 256M, ..."};
+  if (!bytes || (*bytes != 0 && *bytes < kLeastBytes) || *bytes > kMostBytes)
+    return Error{"valid are auto, 0, and sizes from 1M to 32G"};
   return std::optional<long long>(*bytes);
 }
 
@@ -220,9 +224,11 @@ void start_node_memory(MPI_Comm world, const NodeSettings& settings) {
   g_node = node;
   g_memory->direct = settings.single_copy && all_reach_each_other(node, size);
   PMPI_Comm_dup(MPI_COMM_SELF, &g_own_process);
+  for (const MPI_Comm comm : {g_node, g_own_process})
+    PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
 }
 
-// The mapping stays until the process ends: other threads or exit handlers may still wait in it.
+// The mapping stays until the process ends.
 void stop_node_memory() {
   if (g_memory == nullptr) return;
   g_memory->roster[static_cast<std::size_t>(g_memory->rank)].finished.store(
@@ -230,6 +236,8 @@ void stop_node_memory() {
   PMPI_Comm_free(&g_own_process);
   PMPI_Comm_free(&g_node);
 }
+
+void NodeTeam::give_turn() { idle(nullptr); }
 
 bool has_node_memory() { return g_memory != nullptr; }
 

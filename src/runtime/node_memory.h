@@ -34,12 +34,21 @@ class NodeTeam {
   NodeTeam& operator=(const NodeTeam&) = delete;
 
   node::Team& team() { return team_; }
+  /// A call begins. Where nobody ever waits long enough for idle(), every so many calls are a turn
+  /// of the MPI library's: another process may wait for a message of ours.
+  void begin_call() {
+    if (++calls_ % kCallsPerTurn == 0) give_turn();
+  }
 
  private:
+  static constexpr unsigned kCallsPerTurn = 64;
+  static void give_turn();
+
   node::Pool pool_;
   node::Arena arena_;
   std::vector<pid_t> processes_;
   node::Team team_;
+  unsigned calls_ = 0;
 };
 
 /// The bytes that UNISONO_SHM asks for: nothing for "auto". The error names what is valid.

@@ -9,6 +9,7 @@ namespace {
 using enum Collective;
 
 constexpr CollectiveSet kAllToAll = set_of(alltoall, alltoallv, alltoallw);
+constexpr CollectiveSet kScatters = set_of(scatter, scatterv);
 constexpr CollectiveSet kGathers = set_of(gather, gatherv, allgather, allgatherv);
 
 }  // namespace
@@ -26,6 +27,17 @@ bool is_in_place(const Call& call, int rank) {
     case reduce: return root && call.sendbuf == MPI_IN_PLACE;
     default: return call.sendbuf == MPI_IN_PLACE;
   }
+}
+
+bool has_send_side(const Call& call, int rank) {
+  if (call.collective == bcast) return false;
+  if (contains(kScatters, call.collective)) return rank == call.root;
+  return !is_in_place(call, rank);
+}
+
+bool has_receive_side(const Call& call, int rank) {
+  if (call.collective == gather || call.collective == gatherv) return rank == call.root;
+  return !(contains(kScatters, call.collective) && is_in_place(call, rank));
 }
 
 Prepared::Prepared(const Call& call, int rank, int size, bool commutative) {
@@ -116,10 +128,8 @@ void Prepared::prepare_movement(const Call& call) {
   const bool many_sent = contains(kAllToAll, c) || ((c == scatter || c == scatterv) && root);
   const bool many_received = contains(kAllToAll | set_of(allgather, allgatherv), c) ||
                              ((c == gather || c == gatherv) && root);
-  const bool has_send = c != bcast && !(args.in_place && c != scatter && c != scatterv) &&
-                        !((c == scatter || c == scatterv) && !root);
-  const bool has_recv = !((c == gather || c == gatherv) && !root) &&
-                        !((c == scatter || c == scatterv) && args.in_place);
+  const bool has_send = has_send_side(call, args.rank);
+  const bool has_recv = has_receive_side(call, args.rank);
   const auto fill = [&](Side& side, bool many, const void* buffer, Count count,
                         const IntegerArray& counts, const IntegerArray& displs, MPI_Datatype type,
                         const MPI_Datatype* types) {

@@ -51,6 +51,31 @@ void a_window_answers_from_within_an_allreduce(int me, int size) {
   MPI_Win_free(&window);
 }
 
+/// Ranks 0 and 1 never wait long for each other, so that rank 0 is in the MPI library for nothing
+/// but its collectives; and these go on until rank 2 has its message.
+void a_message_leaves_between_short_collectives(int me, int size) {
+  if (size < 3) return;
+  MPI_Comm pair;
+  MPI_Comm_split(MPI_COMM_WORLD, me < 2 ? 0 : MPI_UNDEFINED, me, &pair);
+  std::vector<int> data(kLong);
+  char answer = 0;
+  if (me < 2) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    if (me == 0) MPI_Isend(data.data(), kLong, MPI_INT, 2, 8, MPI_COMM_WORLD, &request);
+    for (int arrived = 0, all = 0; all == 0;) {
+      if (me == 1)
+        MPI_Iprobe(2, 9, MPI_COMM_WORLD, &arrived, MPI_STATUS_IGNORE);
+      MPI_Allreduce(&arrived, &all, 1, MPI_INT, MPI_MAX, pair);
+    }
+    if (me == 1) MPI_Recv(&answer, 1, MPI_CHAR, 2, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Comm_free(&pair);
+  } else if (me == 2) {
+    MPI_Recv(data.data(), kLong, MPI_INT, 0, 8, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Send(&answer, 1, MPI_CHAR, 1, 9, MPI_COMM_WORLD);
+  }
+}
+
 /// What the child has of its parent's memory it leaves alone.
 void a_child_comes_and_goes(int me, int size) {
   const pid_t child = fork();
@@ -73,6 +98,7 @@ int main(int argc, char** argv) {
   for (int turn = 0; turn < 3; ++turn) {
     a_message_leaves_from_within_a_barrier(me, size);
     a_window_answers_from_within_an_allreduce(me, size);
+    a_message_leaves_between_short_collectives(me, size);
   }
   a_child_comes_and_goes(me, size);
   conformance::passed("progress");
