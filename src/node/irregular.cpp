@@ -4,6 +4,7 @@
 // many. So the first step carries data like any other and, in the cells beside it, what the others
 // need to know: a call whose blocks fit in the cells takes this step only.
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -55,7 +56,7 @@ struct Progress {
 
 /// What a rank posts when it has a block for each of the others. Every block has a part of the slot
 /// that is as large as the block is among all: much for few takes no more steps than a little for
-/// each. The cell holds the progress and a table of where the parts begin.
+/// each. The cell says where the parts begin.
 class Packet {
  public:
   Packet(const Team& team, const Posted<SharedMemory>& posted, int writer)
@@ -70,51 +71,62 @@ class Packet {
       total += bytes_of(counts, rank);
       largest = std::max(largest, bytes_of(counts, rank));
     }
-    if (may_be_in_cell && form.data_in_cell() + total <= kInline) return 0;
+    if (may_be_in_cell && form.head() + total <= kInline) return 0;
     const std::size_t chunks = form.has_table() ? quotient_up(total, form.room())
                                                 : quotient_up(largest, form.equal_part());
     return static_cast<std::int64_t>(chunks);
   }
 
+  // The cell at once: others who look at its number meanwhile take the line away between two
+  // stores.
   void write(const Progress& progress, const std::byte* input, PerRank counts, PerRank displs) {
-    std::memcpy(cell_, &progress, sizeof progress);
+    Cell cell;
+    cell.progress = progress;
     const bool in_cell = progress.chunks == 0;
     const std::size_t unit = in_cell ? 1 : form_.unit();
-    std::size_t begin = in_cell ? form_.data_in_cell() : 0;
+    std::byte* base = in_cell ? reinterpret_cast<std::byte*>(&cell) : slot_;
+    std::size_t begin = in_cell ? form_.head() : 0;
     for (int rank = 0; rank < form_.size; ++rank) {
       if (rank == writer_) continue;
       const Chunk part = progress.part(bytes_of(counts, rank));
       if (form_.has_table())
-        set_place(rank, begin / unit);
+        cell.places[static_cast<std::size_t>(rank)] = static_cast<Place>(begin / unit);
       else
         begin = at(rank, form_.equal_part());
-      copy_in((in_cell ? cell_ : slot_) + begin, input, displs, rank, part);
-      begin += quotient_up(part.size, unit) * unit;
+      copy_in(base + begin, input, displs, rank, part);
+      begin = (begin + part.size + unit - 1) & ~(unit - 1);
     }
+    std::memcpy(cell_, &cell, in_cell && form_.has_table() ? begin : form_.head());
   }
 
-  Progress progress() const {
-    Progress progress;
-    std::memcpy(&progress, cell_, sizeof progress);
-    return progress;
-  }
+  const Progress& progress() const { return cell().progress; }
   /// Where the part for `rank` is.
-  const std::byte* part_of(int rank, const Progress& progress) const {
+  const std::byte* part_of(int rank) const {
     if (!form_.has_table()) return slot_ + at(rank, form_.equal_part());
-    return progress.chunks == 0 ? cell_ + place(rank) : slot_ + place(rank) * form_.unit();
+    const std::size_t place = cell().places[static_cast<std::size_t>(rank)];
+    return progress().chunks == 0 ? cell_ + place : slot_ + place * form_.unit();
   }
 
  private:
   using Place = std::uint16_t;
   static constexpr std::size_t kMostTabled = (kInline - sizeof(Progress)) / sizeof(Place);
 
+  struct Cell {
+    Progress progress;
+    /// In units of the slot, or bytes of the cell: whole blocks begin behind the last rank's place.
+    std::array<Place, kMostTabled> places;
+  };
+  static_assert(sizeof(Cell) == kInline);
+
   /// The sizes that all ranks know.
   struct Form {
     explicit Form(const Team& team) : size(team.size()), slot_bytes(team.slot_bytes()) {}
 
     bool has_table() const { return ranks() <= kMostTabled; }
-    /// Beyond the cell, if there is no room for the table.
-    std::size_t data_in_cell() const { return sizeof(Progress) + ranks() * sizeof(Place); }
+    /// Of the cell, without blocks.
+    std::size_t head() const {
+      return sizeof(Progress) + (has_table() ? ranks() : kMostTabled) * sizeof(Place);
+    }
     /// Without a table.
     std::size_t equal_part() const { return slot_bytes / ranks(); }
     /// Parts begin on cache lines, where that takes less than half of the slot.
@@ -133,18 +145,7 @@ class Packet {
     std::size_t slot_bytes;
   };
 
-  std::byte* table_at(int rank) const {
-    return cell_ + sizeof(Progress) + static_cast<std::size_t>(rank) * sizeof(Place);
-  }
-  void set_place(int rank, std::size_t where) {
-    const Place place = static_cast<Place>(where);
-    std::memcpy(table_at(rank), &place, sizeof place);
-  }
-  std::size_t place(int rank) const {
-    Place place;
-    std::memcpy(&place, table_at(rank), sizeof place);
-    return place;
-  }
+  const Cell& cell() const { return *reinterpret_cast<const Cell*>(cell_); }
 
   Form form_;
   int writer_;
@@ -241,7 +242,7 @@ void scatterv(Team& team, const std::byte* input, PerRank counts, PerRank displs
         const Packet packet(team, posted, root);
         progress = packet.progress();
         const Chunk part = progress.part(bytes);
-        copy_bytes(output + part.begin, packet.part_of(team.rank(), progress), part.size);
+        copy_bytes(output + part.begin, packet.part_of(team.rank()), part.size);
         return rounds();
       });
 }
@@ -282,16 +283,29 @@ void alltoallv(Team& team, const std::byte* input, PerRank send_counts, PerRank 
           posted.await(rank);
           const Packet packet(team, posted, rank);
           const Progress theirs = packet.progress();
-          copy_out(output, recv_displs, rank, theirs.part(block), packet.part_of(me, theirs));
+          copy_out(output, recv_displs, rank, theirs.part(block), packet.part_of(me));
         });
       });
 }
 
+// Where one block is far longer than the others, reduce_blocks would send it through a p-th part of
+// the slots, and its rank would reduce alone. Then all ranks work on all blocks, in two steps for
+// each slot full of them.
 void reduce_scatter(Team& team, const std::byte* input, std::byte* output, PerRank counts,
                     const Reduction& reduction) {
-  reduce_blocks(
-      team, input, output, largest_of(counts) * reduction.element_bytes,
-      [&](int rank) { return bytes_of(counts, rank) * reduction.element_bytes; }, reduction);
+  const auto block_of = [&](int rank) { return bytes_of(counts, rank) * reduction.element_bytes; };
+  std::size_t largest = 0, total = 0;
+  Chunk mine;
+  for (int rank = 0; rank < team.size(); ++rank) {
+    if (rank == team.rank()) mine = {total, block_of(rank)};
+    largest = std::max(largest, block_of(rank));
+    total += block_of(rank);
+  }
+  const bool is_uneven = largest * static_cast<std::size_t>(team.size()) > 2 * total;
+  if (is_uneven && largest > part_of_slot(team, reduction))
+    reduce_slices(team, input, output, total, reduction, mine);
+  else
+    reduce_blocks(team, input, output, largest, block_of, reduction);
 }
 
 }  // namespace unisono::node

@@ -30,12 +30,19 @@ void read_all(Team& team, const std::byte* input, std::byte* output, std::size_t
       });
 }
 
+}  // namespace
+
 // Every rank reduces one slice of each chunk. What it reduces itself it does not post; the result
 // goes where that would have been. Per rank and byte of the message: (p-1)/p copied in, p/p read
 // and 1/p written, (p-1)/p copied out. Source: 7.3 of our notes (direct slice reduction).
 void reduce_slices(Team& team, const std::byte* input, std::byte* output, std::size_t bytes,
-                   const Reduction& reduction, bool wants) {
+                   const Reduction& reduction, const Chunk& wanted) {
   const int me = team.rank(), size = team.size();
+  const auto common = [&wanted](std::size_t begin, std::size_t length) -> Chunk {
+    const std::size_t first = std::max(begin, wanted.begin);
+    const std::size_t end = std::min(begin + length, wanted.begin + wanted.size);
+    return {first, first < end ? end - first : 0};
+  };
   const auto slice_of = [&](Chunk chunk, int rank) {
     return slice(chunk.size, reduction.element_bytes, rank, rank + 1, size);
   };
@@ -54,17 +61,23 @@ void reduce_slices(Team& team, const std::byte* input, std::byte* output, std::s
         std::byte* result = posted.of(me) + mine.begin;
         fold(reduction, result, mine.size / reduction.element_bytes, size,
              [&](int rank) { return rank == me ? input + at : posted.await(rank) + mine.begin; });
-        if (wants) copy_bytes(output + at, result, mine.size);
+        const Chunk part = common(at, mine.size);
+        if (part.size > 0)
+          copy_bytes(output + (part.begin - wanted.begin), result + (part.begin - at), part.size);
       },
       [&](Chunk chunk, const auto& posted) {
-        if (!wants) return;
+        if (wanted.size == 0) return;
         for_others(team, [&](int rank) {
           const Chunk theirs = slice_of(chunk, rank);
-          copy_bytes(output + chunk.begin + theirs.begin, posted.await(rank) + theirs.begin,
-                     theirs.size);
+          const Chunk part = common(chunk.begin + theirs.begin, theirs.size);
+          if (part.size > 0)
+            copy_bytes(output + (part.begin - wanted.begin),
+                       posted.await(rank) + (part.begin - chunk.begin), part.size);
         });
       });
 }
+
+namespace {
 
 // Reduces `part` of everybody's input in pieces that stay in this core's cache, into `into`, which
 // is none of this rank's input unless that is the first operand; or, if there is no such place,
@@ -141,8 +154,10 @@ void reduce_to(Team& team, const std::byte* input, std::byte* output, std::size_
   const std::size_t others = static_cast<std::size_t>(team.size() - 1);
   const ReadAll& read = team.read_all_up_to();
   const bool is_short = bytes * others <= (root == kEverybody ? read.everybody : read.root);
-  (is_short || bytes <= kInline ? read_all : reduce_slices)(team, input, output, bytes, reduction,
-                                                            wants);
+  if (is_short || bytes <= kInline)
+    read_all(team, input, output, bytes, reduction, wants);
+  else
+    reduce_slices(team, input, output, bytes, reduction, {0, wants ? bytes : 0});
 }
 
 }  // namespace

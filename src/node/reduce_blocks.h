@@ -1,4 +1,4 @@
-// Reduce-scatter of blocks, whatever their lengths.
+// The two ways of reduce-scatter.
 #pragma once
 #include <cstddef>
 
@@ -7,6 +7,16 @@
 #include "node/reduction.h"
 
 namespace unisono::node {
+
+/// `wanted`: what this rank wants of the result, at the start of output; nothing, or any part. In
+/// place, output is written no further than input has been posted.
+void reduce_slices(Team& team, const std::byte* input, std::byte* output, std::size_t bytes,
+                   const Reduction& reduction, const Chunk& wanted);
+
+/// Of a slot, the part in which a block goes to its rank.
+inline std::size_t part_of_slot(const Team& team, const Reduction& reduction) {
+  return reduction.whole(team.slot_bytes() / static_cast<std::size_t>(team.size()));
+}
 
 /// bytes_of(rank): each rank's block, `largest` at most.
 ///
@@ -21,8 +31,7 @@ void reduce_blocks(Team& team, const std::byte* input, std::byte* output, std::s
   const std::size_t mine = bytes_of(me);
   std::size_t begin = 0;
   for (int rank = 0; rank < me; ++rank) begin += bytes_of(rank);
-  const std::size_t part = team.slot_bytes() / static_cast<std::size_t>(size);
-  const Cut cut{largest, reduction.whole(part), size};
+  const Cut cut{largest, part_of_slot(team, reduction), size};
   // A result on top of input that a later operand of it is made from.
   const bool overlaps = input == output && me > 0 && begin < cut.stride();
   exchange(
