@@ -31,6 +31,9 @@ struct Cut {
   }
 };
 
+/// In place of a root.
+inline constexpr int kEverybody = -1;
+
 /// Where the part of `rank` begins, of parts `stride` apart.
 inline std::size_t at(int rank, std::size_t stride) {
   return static_cast<std::size_t>(rank) * stride;
