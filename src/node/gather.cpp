@@ -18,12 +18,15 @@ Cut parts_for_all(const Team& team, std::size_t block) {
 }
 
 void gather_blocks(Team& team, const std::byte* input, std::byte* output, std::size_t block,
-                   bool reads) {
+                   int root) {
   if (block == 0) return;
+  const bool is_root = team.rank() == root, reads = is_root || root == kEverybody;
   if (reads) copy_bytes(output + at(team.rank(), block), input, block);
   exchange(
       team, Cut{block, team.slot_bytes()},
-      [&](Chunk chunk, std::byte* where) { copy_bytes(where, input + chunk.begin, chunk.size); },
+      [&](Chunk chunk, std::byte* where) {
+        if (!is_root) copy_bytes(where, input + chunk.begin, chunk.size);
+      },
       [&](Chunk chunk, const auto& posted) {
         if (!reads) return;
         for_others(team, [&](int rank) {
@@ -50,8 +53,7 @@ void push_blocks(Team& team, const std::byte* input, std::byte* output, std::siz
 // Directly, the others write into its buffer, all at the same time.
 void gather(Team& team, const std::byte* input, std::byte* output, std::size_t block, int root) {
   const int me = team.rank();
-  if (block < team.direct_from().gather)
-    return gather_blocks(team, input, output, block, me == root);
+  if (block < team.direct_from().gather) return gather_blocks(team, input, output, block, root);
   copy_with_root(team, root, {input, output}, [&](const Buffers& theirs) {
     push(team, root, theirs.output + at(me, block), input, block);
   });
@@ -60,7 +62,7 @@ void gather(Team& team, const std::byte* input, std::byte* output, std::size_t b
 // Everybody copies m in and (p - 1) m out; directly, (p - 1) m.
 void allgather(Team& team, const std::byte* input, std::byte* output, std::size_t block) {
   if (block >= team.direct_from().allgather) return push_blocks(team, input, output, block, 0);
-  gather_blocks(team, input, output, block, true);
+  gather_blocks(team, input, output, block, kEverybody);
 }
 
 void scatter(Team& team, const std::byte* input, std::byte* output, std::size_t block, int root) {

@@ -37,6 +37,9 @@ inline Chunk clip(const Chunk& chunk, std::size_t bytes) {
   return {begin, std::min(chunk.size, bytes - begin)};
 }
 
+/// In place of a root.
+inline constexpr int kEverybody = -1;
+
 /// Where the part of `rank` begins, of parts `stride` apart.
 inline std::size_t at(int rank, std::size_t stride) {
   return static_cast<std::size_t>(rank) * stride;

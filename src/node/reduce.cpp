@@ -11,22 +11,26 @@ namespace unisono::node {
 
 namespace {
 
-constexpr int kEverybody = -1;
-
 // One step instead of two, which is worth more than the work that all ranks do again, or that one
 // does alone.
 void read_all(Team& team, const std::byte* input, std::byte* output, std::size_t bytes,
-              const Reduction& reduction, bool wants) {
+              const Reduction& reduction, int root) {
+  const int me = team.rank();
+  const bool wants = root == kEverybody || root == me;
+  // Own input is read from where it was posted only if output is on top of it: others have just
+  // read that line, and a third of the time is getting it back.
+  const bool in_place = input == output;
   exchange(
       team, Cut{bytes, reduction.whole(team.slot_bytes())},
-      [&](Chunk chunk, std::byte* where) { copy_bytes(where, input + chunk.begin, chunk.size); },
+      [&](Chunk chunk, std::byte* where) {
+        if (me != root || in_place) copy_bytes(where, input + chunk.begin, chunk.size);
+      },
       [&](Chunk chunk, const auto& posted) {
-        // Own input is read from where it was posted only if output is on top of it: others have
-        // just read that line, and a third of the time is getting it back.
-        const int mine = input == output ? -1 : team.rank();
         if (wants)
           fold(reduction, output + chunk.begin, chunk.size / reduction.element_bytes, team.size(),
-               [&](int rank) { return rank == mine ? input + chunk.begin : posted.await(rank); });
+               [&](int rank) {
+                 return rank == me && !in_place ? input + chunk.begin : posted.await(rank);
+               });
       });
 }
 
@@ -154,10 +158,8 @@ void reduce_to(Team& team, const std::byte* input, std::byte* output, std::size_
   const std::size_t others = static_cast<std::size_t>(team.size() - 1);
   const ReadAll& read = team.read_all_up_to();
   const bool is_short = bytes * others <= (root == kEverybody ? read.everybody : read.root);
-  if (is_short || bytes <= kInline)
-    read_all(team, input, output, bytes, reduction, wants);
-  else
-    reduce_slices(team, input, output, bytes, reduction, {0, wants ? bytes : 0});
+  if (is_short || bytes <= kInline) return read_all(team, input, output, bytes, reduction, root);
+  reduce_slices(team, input, output, bytes, reduction, {0, wants ? bytes : 0});
 }
 
 }  // namespace
