@@ -41,9 +41,6 @@ struct RosterEntry {
   std::atomic<unsigned long> process_names{0};
   std::atomic<int> process{0};
   std::atomic<int> finished{0};  ///< or known to be dead
-};  ///< the namespace in which `process` means something
-  std::atomic<int> process{0};
-  std::atomic<int> finished{0};
 };
 
 struct NodeMemory {
