@@ -5,7 +5,8 @@
 // output: the whole (alltoall, reductions; the start of output for reduce_scatter) or this rank's
 // block (allgather, gather's root; scatter's root: output is its block of input). Only the root of
 // gather and reduce writes output, only the root of scatter reads input, rank 0 of exscan writes
-// nothing.
+// nothing. In place all ranks are or none, but for gather, scatter and reduce, where only the root
+// may be.
 //
 // Reductions run left to right in the order of ranks, whatever the size: they are right for
 // operations that do not commute, and the same bits on all ranks and in every run.

@@ -160,8 +160,8 @@ class Bytes {
 namespace {
 
 /// From the rank to itself; one at a time, because threads may share the communicator.
-int send_to_itself(const void* from, MPI_Datatype sent, void* into, MPI_Datatype received,
-                   int rank, MPI_Comm own) {
+int send_to_itself(const void* from, MPI_Datatype sent, void* into, MPI_Datatype received, int rank,
+                   MPI_Comm own) {
   static std::mutex& mutex = *new std::mutex;
   const std::lock_guard lock(mutex);
   return PMPI_Sendrecv(from, 1, sent, rank, 0, into, 1, received, rank, 0, own, MPI_STATUS_IGNORE);

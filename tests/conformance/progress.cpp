@@ -63,8 +63,7 @@ void a_message_leaves_between_short_collectives(int me, int size) {
     MPI_Request request = MPI_REQUEST_NULL;
     if (me == 0) MPI_Isend(data.data(), kLong, MPI_INT, 2, 8, MPI_COMM_WORLD, &request);
     for (int arrived = 0, all = 0; all == 0;) {
-      if (me == 1)
-        MPI_Iprobe(2, 9, MPI_COMM_WORLD, &arrived, MPI_STATUS_IGNORE);
+      if (me == 1) MPI_Iprobe(2, 9, MPI_COMM_WORLD, &arrived, MPI_STATUS_IGNORE);
       MPI_Allreduce(&arrived, &all, 1, MPI_INT, MPI_MAX, pair);
     }
     if (me == 1) MPI_Recv(&answer, 1, MPI_CHAR, 2, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
