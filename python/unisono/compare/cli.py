@@ -141,8 +141,7 @@ def settings_of(bed: beds.Bed, mpis: str, ranks: str | None, ppn: int | None) ->
     for flavour in flavours:
         if flavour not in {"mpich", "openmpi", places.INTEL}:
             raise UnisonoError(f"--mpi {flavour}: valid are mpich, openmpi and intel")
-        places.find_mpi(flavour)
-        places.program(f"unisono-bench-{flavour}")
+        places.program(f"unisono-bench-{places.find_mpi(flavour).flavour}")
     if not flavours:
         raise UnisonoError("--mpi: valid are mpich, openmpi and intel")
     return [Setting(flavour, n, bed.per_host(n, ppn)) for flavour in flavours for n in counts]
