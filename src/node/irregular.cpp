@@ -77,26 +77,22 @@ class Packet {
     return static_cast<std::int64_t>(chunks);
   }
 
-  // The cell at once: others who look at its number meanwhile take the line away between two
-  // stores.
   void write(const Progress& progress, const std::byte* input, PerRank counts, PerRank displs) {
-    Cell cell;
-    cell.progress = progress;
+    cell().progress = progress;
     const bool in_cell = progress.chunks == 0;
     const std::size_t unit = in_cell ? 1 : form_.unit();
-    std::byte* base = in_cell ? reinterpret_cast<std::byte*>(&cell) : slot_;
+    std::byte* base = in_cell ? cell_ : slot_;
     std::size_t begin = in_cell ? form_.head() : 0;
     for (int rank = 0; rank < form_.size; ++rank) {
       if (rank == writer_) continue;
       const Chunk part = progress.part(bytes_of(counts, rank));
       if (form_.has_table())
-        cell.places[static_cast<std::size_t>(rank)] = static_cast<Place>(begin / unit);
+        cell().places[static_cast<std::size_t>(rank)] = static_cast<Place>(begin / unit);
       else
         begin = at(rank, form_.equal_part());
       copy_in(base + begin, input, displs, rank, part);
       begin = (begin + part.size + unit - 1) & ~(unit - 1);
     }
-    std::memcpy(cell_, &cell, in_cell && form_.has_table() ? begin : form_.head());
   }
 
   const Progress& progress() const { return cell().progress; }
@@ -123,9 +119,9 @@ class Packet {
     explicit Form(const Team& team) : size(team.size()), slot_bytes(team.slot_bytes()) {}
 
     bool has_table() const { return ranks() <= kMostTabled; }
-    /// Of the cell, without blocks.
+    /// Of the cell: blocks begin behind it. All of it, if there is no room for a table.
     std::size_t head() const {
-      return sizeof(Progress) + (has_table() ? ranks() : kMostTabled) * sizeof(Place);
+      return sizeof(Progress) + std::min(ranks(), kMostTabled) * sizeof(Place);
     }
     /// Without a table.
     std::size_t equal_part() const { return slot_bytes / ranks(); }
@@ -145,7 +141,7 @@ class Packet {
     std::size_t slot_bytes;
   };
 
-  const Cell& cell() const { return *reinterpret_cast<const Cell*>(cell_); }
+  Cell& cell() const { return *reinterpret_cast<Cell*>(cell_); }
 
   Form form_;
   int writer_;
