@@ -182,7 +182,8 @@ def joined(known: list[Cell], cells: list[Cell]) -> list[Cell]:
     for cell in known:
         arms = new.pop((cell["collective"], cell["bytes"]), {})
         added = {spec: arm for spec, arm in arms.items() if spec != "native"}
-        found.append({**cell, "arms": {**cell["arms"], **added}})
+        last = {"last": list(added)} if added else {}
+        found.append({**cell, **last, "arms": {**cell["arms"], **added}})
     return found + [cell for cell in cells if (cell["collective"], cell["bytes"]) in new]
 
 
@@ -223,9 +224,14 @@ def won(arm: list[float]) -> bool:
 
 
 def winners(cell: Cell, allowed: set[str]) -> dict[str, float]:
-    return {
-        spec: arm[1] for spec, arm in cell["arms"].items() if won(arm) and spec.partition(":")[0] in allowed
-    }
+    """Machines differ from day to day, and ratios of two runs cannot be compared. So the last run counts;
+    what was measured before only stands in for its winners where they cannot serve."""
+    won_ever = {spec: arm[1] for spec, arm in cell["arms"].items() if won(arm)}
+    last = set(cell.get("last", won_ever)) & set(won_ever)
+    able = {spec: ratio for spec, ratio in won_ever.items() if spec.partition(":")[0] in allowed}
+    if not last:
+        return {}
+    return {spec: ratio for spec, ratio in able.items() if spec in last} or able
 
 
 def rows_of(file: Path, least: int, most: int, catalogue: Catalogue) -> Iterator[Row]:
@@ -353,7 +359,8 @@ def page_text(rows: list[Row], catalogue: Catalogue) -> str:
         "Everywhere else the MPI library's own algorithm runs. Ratio: time of Unisono / time of the",
         "MPI library, the worst over the row's measured sizes; below 1 is faster. *roomy*: a core for",
         "every rank; *crowded*: more ranks than cores; *ethernet*: several nodes over TCP. Cells that",
-        "were lost are in the JSON files beside this page; they are why a row is missing.",
+        "were lost are in the JSON files beside this page; they are why a row is missing. Where a cell was",
+        "measured on several days the last one decides; what won before stands in where its winner cannot serve.",
         "",
         "Commands: `scripts/defaults.py measure FLAVOUR RANKS`, `scripts/defaults.py derive`.",
         "",
