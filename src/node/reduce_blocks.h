@@ -8,6 +8,10 @@
 
 namespace unisono::node {
 
+/// This rank's block is `mine` of everybody's input. Not in place.
+void reduce_block_directly(Team& team, const std::byte* input, std::byte* output, Chunk mine,
+                           const Reduction& reduction);
+
 /// bytes_of(rank): each rank's block, `largest` at most.
 ///
 /// Every rank posts what is the others', and reduces its own block as the others' come: (p-1) m
@@ -21,6 +25,8 @@ void reduce_blocks(Team& team, const std::byte* input, std::byte* output, std::s
   const std::size_t mine = bytes_of(me);
   std::size_t begin = 0;
   for (int rank = 0; rank < me; ++rank) begin += bytes_of(rank);
+  if (largest >= team.direct_from().reduce_scatter_block && input != output)
+    return reduce_block_directly(team, input, output, {begin, mine}, reduction);
   const std::size_t part = team.slot_bytes() / static_cast<std::size_t>(size);
   const Cut cut{largest, reduction.whole(part), size};
   // A result on top of input that a later operand of it is made from.

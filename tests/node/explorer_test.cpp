@@ -257,6 +257,84 @@ void copies_with_root(BasicTeam<Memory>& team, int root, std::size_t call) {
   forget_all_but(team);
 }
 
+/// As in alltoallv: every rank posts in a round, be it where its own memory is, from which `shower`
+/// has the others copy; then all are through with it.
+template <class Memory>
+void exchanges_addresses(BasicTeam<Memory>& team, int shower, std::size_t call) {
+  const int me = team.rank();
+  const bool shows = me == shower;
+  std::byte* mine = team.slot(me, Memory::kSlots - 1);
+  if (shows) put<Memory>(mine, value_of(me, call));
+  exchange_rounds(
+      team,
+      [&](std::size_t, const auto& posted) {
+        forget_all_but(team, 1);
+        if (shows)
+          std::memcpy(posted.cell_of(me), &mine, sizeof mine);
+        else
+          put<Memory>(posted.of(me), value_of(me, call));
+      },
+      [&](const auto& posted) -> std::size_t {
+        posted.await(shower);
+        return 1;
+      },
+      [&](std::size_t, const auto& posted) {
+        forget_all_but(team, 2);
+        for_others(team, [&](int rank) {
+          const std::byte* theirs = posted.await(rank);
+          if (rank == shower) std::memcpy(&theirs, posted.cell_of(rank), sizeof theirs);
+          check<Memory>(theirs, value_of(rank, call));
+        });
+      });
+  be_through(team, team.take(1), shows);
+  forget_all_but(team);
+}
+
+/// As in scatterv.
+template <class Memory>
+void posts_address(BasicTeam<Memory>& team, int root, std::size_t call) {
+  const bool is_root = team.rank() == root;
+  std::byte* shown = team.slot(root, Memory::kSlots - 1);
+  if (is_root) put<Memory>(shown, value_of(root, call));
+  post_rounds(
+      team, root,
+      [&](std::size_t, const auto& posted) -> std::size_t {
+        std::memcpy(posted.cell_of(root), &shown, sizeof shown);
+        return 1;
+      },
+      [&](std::size_t, const auto& posted) -> std::size_t {
+        std::memcpy(&shown, posted.cell_of(root), sizeof shown);
+        check<Memory>(shown, value_of(root, call));
+        return 1;
+      });
+  be_through(team, team.take(1), is_root);
+  forget_all_but(team);
+}
+
+/// As in gatherv: the root waits for nobody before it shows where all others write.
+template <class Memory>
+void gathers_into_addresses(BasicTeam<Memory>& team, int root, std::size_t call) {
+  const int me = team.rank();
+  const bool is_root = me == root;
+  const auto place_of = [&](int rank) {
+    return team.slot(root, Memory::kSlots - 1) + 8 * static_cast<std::size_t>(rank);
+  };
+  exchange_rounds(
+      team, [&](std::size_t, const auto&) { forget_all_but(team, 1); },
+      [&](const auto& posted) -> std::size_t {
+        posted.await(root);
+        return 1;
+      },
+      [&](std::size_t, const auto&) {
+        forget_all_but(team, 2);
+        if (!is_root) put<Memory>(place_of(me), value_of(me, call));
+      });
+  be_through(team, team.take(1), is_root);
+  if (is_root)
+    for_others(team, [&](int rank) { check<Memory>(place_of(rank), value_of(rank, call)); });
+  forget_all_but(team);
+}
+
 void expect_right(const Explorer::Outcome& outcome) {
   EXPECT_EQ(outcome.problem, "");
   EXPECT_TRUE(outcome.complete) << "more than " << outcome.states << " states";
@@ -379,6 +457,30 @@ TEST_P(Protocol, DirectCopiesWithRootsInTurn) {
 
 TEST_P(Protocol, DirectCopiesWithOneRootOfThree) {
   expect_right_in_all(3, [](auto& team) { copies_with_root(team, 0, 0); });
+}
+
+TEST_P(Protocol, BlocksAndAddressesOfTwo) {
+  expect_right_in_all(2, [](auto& team) {
+    for (std::size_t call = 0; call < 3; ++call)
+      exchanges_addresses(team, static_cast<int>(call % 2), call);
+  });
+}
+
+TEST_P(Protocol, BlocksAndAddressesOfThree) {
+  expect_right_in_all(3, [](auto& team) { exchanges_addresses(team, 0, 0); });
+}
+
+TEST_P(Protocol, AddressesOfRootsInTurn) {
+  expect_right_in_all(2, [](auto& team) {
+    for (std::size_t call = 0; call < 2; ++call) {
+      posts_address(team, static_cast<int>(call), call);
+      gathers_into_addresses(team, static_cast<int>(call), call);
+    }
+  });
+}
+
+TEST_P(Protocol, AddressesOfOneRootOfThree) {
+  expect_right_in_all(3, [](auto& team) { posts_address(team, 0, 0); });
 }
 
 TEST_P(Protocol, AllKindsMixed) {
