@@ -248,9 +248,10 @@ void allgatherv(Team& team, const std::byte* input, std::byte* output, PerRank c
                 PerRank displs) {
   const std::size_t largest = largest_of(counts), mine = bytes_of(counts, team.rank());
   if (largest == 0) return;
-  copy_out(output, displs, team.rank(), {0, mine}, input);
+  const auto copy_own = [&] { copy_out(output, displs, team.rank(), {0, mine}, input); };
   if (largest >= team.direct_from().allgather)
     return copy_directly(team, {input, output}, [&](const auto& shown) {
+      copy_own();
       for_others(team, [&](int rank) {
         const std::size_t bytes = bytes_of(counts, rank);
         if (bytes > 0)
@@ -258,6 +259,7 @@ void allgatherv(Team& team, const std::byte* input, std::byte* output, PerRank c
                bytes);
       });
     });
+  copy_own();
   exchange(
       team, Cut{largest, team.slot_bytes()},
       [&](Chunk chunk, std::byte* where) {
@@ -273,8 +275,8 @@ void allgatherv(Team& team, const std::byte* input, std::byte* output, PerRank c
 }
 
 // The root alone knows how many rounds there are and says so in its cell: the others wait for that,
-// and for nobody else. Short blocks go in the cells; long ones their ranks write to where the root's
-// slot says, all at the same time.
+// and for nobody else. Short blocks go in the cells; long ones their ranks write to where the
+// root's slot says, all at the same time.
 void gatherv(Team& team, const std::byte* input, std::size_t bytes, std::byte* output,
              PerRank counts, PerRank displs, int root) {
   const int me = team.rank();
@@ -287,7 +289,6 @@ void gatherv(Team& team, const std::byte* input, std::size_t bytes, std::byte* o
       plan.directly |= form.is_direct(block);
       plan.rounds = std::max(plan.rounds, form.rounds(block));
     });
-    copy_out(output, displs, me, {0, bytes}, input);
   }
   exchange_rounds(
       team,
@@ -312,6 +313,7 @@ void gatherv(Team& team, const std::byte* input, std::size_t bytes, std::byte* o
                  bytes);
           return;
         }
+        if (round == 0) copy_out(output, displs, me, {0, bytes}, input);
         for_others(team, [&](int rank) {
           const std::size_t block = bytes_of(counts, rank);
           const Chunk part = form.part(round, block);
@@ -327,10 +329,7 @@ void scatterv(Team& team, const std::byte* input, PerRank counts, PerRank displs
               std::size_t bytes, int root) {
   const bool is_root = team.rank() == root;
   Progress progress;
-  if (is_root) {
-    progress = Packet::progress_of(team, counts, team.direct_from().scatter, true);
-    copy_in(output, input, displs, root, {0, bytes});
-  }
+  if (is_root) progress = Packet::progress_of(team, counts, team.direct_from().scatter, true);
   const auto rounds = [&progress] {
     return static_cast<std::size_t>(std::max(1, progress.chunks));
   };
@@ -347,6 +346,7 @@ void scatterv(Team& team, const std::byte* input, PerRank counts, PerRank displs
         packet.read(team, progress, output, bytes);
         return rounds();
       });
+  if (is_root) copy_in(output, input, displs, root, {0, bytes});
   if (progress.has_addresses()) be_through(team, team.take(1), is_root);
 }
 
@@ -359,13 +359,7 @@ void alltoallv(Team& team, const std::byte* input, PerRank send_counts, PerRank 
   const bool in_place = input == output;
   Progress mine = Packet::progress_of(
       team, send_counts, in_place ? DirectFrom::kNever : team.direct_from().alltoall, !in_place);
-  if (in_place) {
-    mine.chunk = -1;
-  } else {
-    const Chunk own{0, bytes_of(send_counts, me)};
-    if (own.size > 0)
-      copy_out(output, recv_displs, me, own, input + send_displs[static_cast<std::size_t>(me)]);
-  }
+  if (in_place) mine.chunk = -1;
   bool directly = false;
   exchange_rounds(
       team,
@@ -390,10 +384,12 @@ void alltoallv(Team& team, const std::byte* input, PerRank send_counts, PerRank 
           if (block == 0) return;
           posted.await(rank);
           const Packet packet(team, posted, rank);
-          packet.read(team, packet.progress(),
-                      output + recv_displs[static_cast<std::size_t>(rank)], block);
+          packet.read(team, packet.progress(), output + recv_displs[static_cast<std::size_t>(rank)],
+                      block);
         });
       });
+  if (const Chunk own{0, bytes_of(send_counts, me)}; own.size > 0 && !in_place)
+    copy_out(output, recv_displs, me, own, input + send_displs[static_cast<std::size_t>(me)]);
   if (directly) be_through(team, team.take(1), mine.has_addresses());
 }
 

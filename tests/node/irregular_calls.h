@@ -23,7 +23,7 @@ inline std::size_t count_between(const Call& call, int from, int to) {
     case 1: return draw % 2 == 0 ? 0 : call.count;
     case 2: return draw % 8 == 0 ? call.count : 0;
     case 3: return from - to == 1 || to - from == 1 ? call.count : 0;  // one for all, or neighbours
-    case 4: return from == 1 ? call.count : 0;  // one has everything
+    case 4: return from == 1 ? call.count : 0;                         // one has everything
     default: return call.count;
   }
 }
