@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -38,6 +39,21 @@ using Kernel = void (*)(Team&, std::byte* in, std::byte* out, std::size_t bytes)
 const Reduction kSum = *built_in(Op::sum, Element::float64);
 std::size_t doubles(std::size_t bytes) { return bytes / sizeof(double); }
 
+/// Blocks that are equally long, though the kernel does not know.
+struct Blocks {
+  Blocks(const Team& team, std::size_t block) : size(static_cast<std::size_t>(team.size())) {
+    for (std::size_t rank = 0; rank < size; ++rank) {
+      length[rank] = static_cast<std::int64_t>(block);
+      begin[rank] = static_cast<std::int64_t>(rank * block);
+    }
+  }
+  PerRank counts() const { return {length.data(), size}; }
+  PerRank displs() const { return {begin.data(), size}; }
+
+  std::size_t size;
+  std::array<std::int64_t, 64> length, begin;
+};
+
 /// `bytes` of a block; of the whole where there are no blocks.
 const std::map<std::string, Kernel> kKernels = {
     {"barrier", [](Team& t, std::byte*, std::byte*, std::size_t) { barrier(t); }},
@@ -50,6 +66,30 @@ const std::map<std::string, Kernel> kKernels = {
      [](Team& t, std::byte* in, std::byte* out, std::size_t n) { allgather(t, in, out, n); }},
     {"alltoall",
      [](Team& t, std::byte* in, std::byte* out, std::size_t n) { alltoall(t, in, out, n); }},
+    {"gatherv",
+     [](Team& t, std::byte* in, std::byte* out, std::size_t n) {
+       const Blocks b(t, n);
+       gatherv(t, in, n, out, b.counts(), b.displs(), 0);
+     }},
+    {"scatterv",
+     [](Team& t, std::byte* in, std::byte* out, std::size_t n) {
+       const Blocks b(t, n);
+       scatterv(t, in, b.counts(), b.displs(), out, n, 0);
+     }},
+    {"allgatherv",
+     [](Team& t, std::byte* in, std::byte* out, std::size_t n) {
+       const Blocks b(t, n);
+       allgatherv(t, in, out, b.counts(), b.displs());
+     }},
+    {"alltoallv",
+     [](Team& t, std::byte* in, std::byte* out, std::size_t n) {
+       const Blocks b(t, n);
+       alltoallv(t, in, b.counts(), b.displs(), out, b.counts(), b.displs());
+     }},
+    {"reduce_scatter",
+     [](Team& t, std::byte* in, std::byte* out, std::size_t n) {
+       reduce_scatter(t, in, out, Blocks(t, doubles(n)).counts(), kSum);
+     }},
     {"reduce", [](Team& t, std::byte* in, std::byte* out,
                   std::size_t n) { reduce(t, in, out, doubles(n), kSum, 0); }},
     {"allreduce", [](Team& t, std::byte* in, std::byte* out,
@@ -60,6 +100,8 @@ const std::map<std::string, Kernel> kKernels = {
      }},
     {"scan", [](Team& t, std::byte* in, std::byte* out,
                 std::size_t n) { scan(t, in, out, doubles(n), kSum); }},
+    {"exscan", [](Team& t, std::byte* in, std::byte* out,
+                  std::size_t n) { exscan(t, in, out, doubles(n), kSum); }},
 };
 
 std::vector<std::string> split(const std::string& text) {

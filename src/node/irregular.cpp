@@ -3,6 +3,10 @@
 // All ranks must take the same steps, and where none knows all lengths they cannot foresee how
 // many. So the first step carries data like any other and, in the cells beside it, what the others
 // need to know: a call whose blocks fit in the cells takes this step only.
+//
+// Long blocks are copied directly, each as its own two ranks decide, who both know its length: in
+// the first step one shows the other where its end is. All see in it whether there is such a block,
+// and take a step more, after which everybody is through with the others' memory.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -11,6 +15,7 @@
 #include <limits>
 
 #include "node/copy.h"
+#include "node/direct.h"
 #include "node/kernels.h"
 #include "node/pipeline.h"
 #include "node/reduce_blocks.h"
@@ -41,13 +46,32 @@ void copy_out(std::byte* output, PerRank displs, int rank, Chunk part, const std
   if (part.size > 0) copy_bytes(output + begin + part.begin, from, part.size);
 }
 
+/// Of a block in the memory of the rank that shows it.
+template <class Byte>
+void show_address(std::byte* where, Byte* address) {
+  std::memcpy(where, &address, sizeof address);
+}
+std::byte* address_at(const std::byte* where) {
+  std::byte* address = nullptr;
+  std::memcpy(&address, where, sizeof address);
+  return address;
+}
+
 /// How far a rank is with its blocks for the others: they all take equally many chunks.
 struct Progress {
-  std::int64_t chunk = 0;   ///< negative: not yet
-  std::int64_t chunks = 0;  ///< 0: the whole blocks are in the cell
+  std::int32_t chunk = 0;   ///< negative: not yet
+  std::int32_t chunks = 0;  ///< 0: the whole blocks are in the cell
+  /// Of a block of so many bytes its address is posted. kNever: there is none.
+  std::size_t direct_from = DirectFrom::kNever;
 
+  bool has_addresses() const { return direct_from != DirectFrom::kNever; }
+  bool is_address(std::size_t block) const { return block >= direct_from; }
+  std::size_t posted(std::size_t block) const {
+    return is_address(block) ? sizeof(std::byte*) : block;
+  }
+  /// An address comes whole and first.
   Chunk part(std::size_t block) const {
-    if (chunks == 0) return {0, chunk == 0 ? block : 0};
+    if (chunks == 0 || is_address(block)) return {0, chunk == 0 ? posted(block) : 0};
     if (chunk < 0 || chunk >= chunks) return {};
     const std::size_t each = quotient_up(block, static_cast<std::size_t>(chunks));
     return clip({static_cast<std::size_t>(chunk) * each, each}, block);
@@ -62,19 +86,27 @@ class Packet {
   Packet(const Team& team, const Posted<SharedMemory>& posted, int writer)
       : form_(team), writer_(writer), cell_(posted.cell_of(writer)), slot_(posted.of(writer)) {}
 
-  /// So many chunks blocks of these lengths take; 0 if they `may` all be in the cell, and fit.
-  static std::int64_t chunks(const Team& team, PerRank counts, bool may_be_in_cell) {
+  /// Of blocks of these lengths, directly from one of them on. All are in the cell if they `may`,
+  /// and fit.
+  static Progress progress_of(const Team& team, PerRank counts, std::size_t direct_from,
+                              bool may_be_in_cell) {
     const Form form(team);
+    Progress progress;
+    for_others(team, [&](int rank) {
+      if (form.has_room_for_addresses() && bytes_of(counts, rank) >= direct_from)
+        progress.direct_from = direct_from;
+    });
     std::size_t total = 0, largest = 0;
-    for (int rank = 0; rank < team.size(); ++rank) {
-      if (rank == team.rank()) continue;
-      total += bytes_of(counts, rank);
-      largest = std::max(largest, bytes_of(counts, rank));
-    }
-    if (may_be_in_cell && form.head() + total <= kInline) return 0;
+    for_others(team, [&](int rank) {
+      const std::size_t posted = progress.posted(bytes_of(counts, rank));
+      total += posted;
+      largest = std::max(largest, posted);
+    });
+    if (may_be_in_cell && form.head() + total <= kInline) return progress;
     const std::size_t chunks = form.has_table() ? quotient_up(total, form.room())
                                                 : quotient_up(largest, form.equal_part());
-    return static_cast<std::int64_t>(chunks);
+    progress.chunks = static_cast<std::int32_t>(chunks);
+    return progress;
   }
 
   void write(const Progress& progress, const std::byte* input, PerRank counts, PerRank displs) {
@@ -85,25 +117,39 @@ class Packet {
     std::size_t begin = in_cell ? form_.head() : 0;
     for (int rank = 0; rank < form_.size; ++rank) {
       if (rank == writer_) continue;
-      const Chunk part = progress.part(bytes_of(counts, rank));
+      const std::size_t block = bytes_of(counts, rank);
+      const Chunk part = progress.part(block);
       if (form_.has_table())
         cell().places[static_cast<std::size_t>(rank)] = static_cast<Place>(begin / unit);
       else
         begin = at(rank, form_.equal_part());
-      copy_in(base + begin, input, displs, rank, part);
+      if (!progress.is_address(block))
+        copy_in(base + begin, input, displs, rank, part);
+      else if (part.size > 0)
+        show_address(base + begin, input + displs[static_cast<std::size_t>(rank)]);
       begin = (begin + part.size + unit - 1) & ~(unit - 1);
     }
   }
 
   const Progress& progress() const { return cell().progress; }
-  /// Where the part for `rank` is.
+  /// What has come of the block for this rank, which begins at `output`.
+  void read(const Team& team, std::byte* output, std::size_t block) const {
+    const Chunk part = progress().part(block);
+    if (part.size == 0) return;
+    const std::byte* where = part_of(team.rank());
+    if (progress().is_address(block))
+      pull(team, writer_, output, address_at(where), block);
+    else
+      copy_bytes(output + part.begin, where, part.size);
+  }
+
+ private:
   const std::byte* part_of(int rank) const {
     if (!form_.has_table()) return slot_ + at(rank, form_.equal_part());
     const std::size_t place = cell().places[static_cast<std::size_t>(rank)];
     return progress().chunks == 0 ? cell_ + place : slot_ + place * form_.unit();
   }
 
- private:
   using Place = std::uint16_t;
   static constexpr std::size_t kMostTabled = (kInline - sizeof(Progress)) / sizeof(Place);
 
@@ -125,11 +171,14 @@ class Packet {
     }
     /// Without a table.
     std::size_t equal_part() const { return slot_bytes / ranks(); }
-    /// Parts begin on cache lines, where that takes less than half of the slot.
+    /// Parts begin on cache lines, or as addresses do, where that takes less than half of the slot.
     std::size_t unit() const {
       constexpr std::size_t kCacheLine = 64;
-      return equal_part() < 2 * kCacheLine ? 1 : kCacheLine;
+      if (equal_part() >= 2 * kCacheLine) return kCacheLine;
+      return equal_part() >= 2 * sizeof(std::byte*) ? sizeof(std::byte*) : 1;
     }
+    /// They take no more than what rounding up does.
+    bool has_room_for_addresses() const { return unit() >= sizeof(std::byte*); }
     /// Of a slot, what is left whatever is rounded up.
     std::size_t room() const {
       const std::size_t reached = std::numeric_limits<Place>::max() * unit();
@@ -148,13 +197,64 @@ class Packet {
   std::byte *cell_, *slot_;
 };
 
+/// What the root of gatherv tells the others.
+struct GatherPlan {
+  std::size_t rounds = 1;
+  bool directly = false;  ///< some blocks
+};
+
+/// How a block goes to the root of gatherv, as the root and its rank see it alike.
+class GatherForm {
+ public:
+  explicit GatherForm(const Team& team) : team_(team), slot_(team.slot_bytes()) {
+    if (at(team.size(), sizeof(std::byte*)) <= slot_) direct_from_ = team.direct_from().gather;
+  }
+
+  bool is_direct(std::size_t block) const { return block >= direct_from_; }
+  std::size_t rounds(std::size_t block) const {
+    return is_direct(block) ? 0 : quotient_up(block, slot_);
+  }
+  Chunk part(std::size_t round, std::size_t block) const {
+    if (is_direct(block)) return {};
+    if (block <= kInline) return {0, round == 0 ? block : 0};
+    return clip({round * slot_, slot_}, block);
+  }
+  std::byte* place(const Posted<SharedMemory>& posted, int rank, std::size_t block) const {
+    return block <= kInline ? posted.cell_of(rank) : posted.of(rank);
+  }
+  /// The root shows where blocks go that are written directly.
+  void show(std::byte* table, std::byte* output, PerRank counts, PerRank displs) const {
+    for_others(team_, [&](int rank) {
+      if (is_direct(bytes_of(counts, rank)))
+        show_address(table + at(rank, sizeof(std::byte*)),
+                     output + displs[static_cast<std::size_t>(rank)]);
+    });
+  }
+
+ private:
+  const Team& team_;
+  std::size_t slot_;
+  std::size_t direct_from_ = DirectFrom::kNever;
+};
+
 }  // namespace
 
 void allgatherv(Team& team, const std::byte* input, std::byte* output, PerRank counts,
                 PerRank displs) {
   const std::size_t largest = largest_of(counts), mine = bytes_of(counts, team.rank());
   if (largest == 0) return;
-  copy_out(output, displs, team.rank(), {0, mine}, input);
+  const auto copy_own = [&] { copy_out(output, displs, team.rank(), {0, mine}, input); };
+  if (largest >= team.direct_from().allgather)
+    return copy_directly(team, {input, output}, [&](const auto& shown) {
+      copy_own();
+      for_others(team, [&](int rank) {
+        const std::size_t bytes = bytes_of(counts, rank);
+        if (bytes > 0)
+          pull(team, rank, output + displs[static_cast<std::size_t>(rank)], shown(rank).input,
+               bytes);
+      });
+    });
+  copy_own();
   exchange(
       team, Cut{largest, team.slot_bytes()},
       [&](Chunk chunk, std::byte* where) {
@@ -170,77 +270,79 @@ void allgatherv(Team& team, const std::byte* input, std::byte* output, PerRank c
 }
 
 // The root alone knows how many rounds there are and says so in its cell: the others wait for that,
-// and for nobody else. Short blocks go in the cells.
+// and for nobody else. Short blocks go in the cells; long ones their ranks write to where the
+// root's slot says, all at the same time.
 void gatherv(Team& team, const std::byte* input, std::size_t bytes, std::byte* output,
              PerRank counts, PerRank displs, int root) {
   const int me = team.rank();
   const bool is_root = me == root;
-  const std::size_t slot = team.slot_bytes();
-  const auto part_of = [slot](std::size_t round, std::size_t block) -> Chunk {
-    if (block <= kInline) return {0, round == 0 ? block : 0};
-    return clip({round * slot, slot}, block);
-  };
-  const auto place_of = [](const auto& posted, int rank, std::size_t block) {
-    return block <= kInline ? posted.cell_of(rank) : posted.of(rank);
-  };
-  std::size_t rounds = 1;
+  const GatherForm form(team);
+  GatherPlan plan;
   if (is_root) {
     for_others(team, [&](int rank) {
-      rounds = std::max(rounds, quotient_up(bytes_of(counts, rank), slot));
+      const std::size_t block = bytes_of(counts, rank);
+      plan.directly |= form.is_direct(block);
+      plan.rounds = std::max(plan.rounds, form.rounds(block));
     });
-    copy_out(output, displs, me, {0, bytes}, input);
   }
   exchange_rounds(
       team,
       [&](std::size_t round, const auto& posted) {
         if (is_root) {
-          std::memcpy(posted.cell_of(root), &rounds, sizeof rounds);
+          std::memcpy(posted.cell_of(root), &plan, sizeof plan);
+          if (plan.directly && round == 0) form.show(posted.of(root), output, counts, displs);
           return;
         }
-        const Chunk part = part_of(round, bytes);
-        copy_bytes(place_of(posted, me, bytes), input + part.begin, part.size);
+        const Chunk part = form.part(round, bytes);
+        copy_bytes(form.place(posted, me, bytes), input + part.begin, part.size);
       },
       [&](const auto& posted) {
         posted.await(root);
-        std::memcpy(&rounds, posted.cell_of(root), sizeof rounds);
-        return rounds;
+        std::memcpy(&plan, posted.cell_of(root), sizeof plan);
+        return plan.rounds;
       },
       [&](std::size_t round, const auto& posted) {
-        if (!is_root) return;
+        if (!is_root) {
+          if (form.is_direct(bytes) && round == 0)
+            push(team, root, address_at(posted.of(root) + at(me, sizeof(std::byte*))), input,
+                 bytes);
+          return;
+        }
+        if (round == 0) copy_out(output, displs, me, {0, bytes}, input);
         for_others(team, [&](int rank) {
           const std::size_t block = bytes_of(counts, rank);
-          const Chunk part = part_of(round, block);
+          const Chunk part = form.part(round, block);
           if (part.size == 0) return;
           posted.await(rank);
-          copy_out(output, displs, rank, part, place_of(posted, rank, block));
+          copy_out(output, displs, rank, part, form.place(posted, rank, block));
         });
       });
+  if (plan.directly) be_through(team, team.take(1), is_root);
 }
 
 void scatterv(Team& team, const std::byte* input, PerRank counts, PerRank displs, std::byte* output,
               std::size_t bytes, int root) {
+  const bool is_root = team.rank() == root;
   Progress progress;
-  if (team.rank() == root) {
-    progress.chunks = Packet::chunks(team, counts, true);
-    copy_in(output, input, displs, root, {0, bytes});
-  }
+  if (is_root) progress = Packet::progress_of(team, counts, team.direct_from().scatter, true);
   const auto rounds = [&progress] {
-    return static_cast<std::size_t>(std::max<std::int64_t>(1, progress.chunks));
+    return static_cast<std::size_t>(std::max(1, progress.chunks));
   };
   post_rounds(
       team, root,
       [&](std::size_t round, const auto& posted) {
-        progress.chunk = static_cast<std::int64_t>(round);
+        progress.chunk = static_cast<std::int32_t>(round);
         Packet(team, posted, root).write(progress, input, counts, displs);
         return rounds();
       },
       [&](std::size_t, const auto& posted) {
         const Packet packet(team, posted, root);
         progress = packet.progress();
-        const Chunk part = progress.part(bytes);
-        copy_bytes(output + part.begin, packet.part_of(team.rank()), part.size);
+        packet.read(team, output, bytes);
         return rounds();
       });
+  if (is_root) copy_in(output, input, displs, root, {0, bytes});
+  if (progress.has_addresses()) be_through(team, team.take(1), is_root);
 }
 
 // Every rank's blocks take as many chunks as they need, which is in its cell. In place, where a
@@ -250,12 +352,10 @@ void alltoallv(Team& team, const std::byte* input, PerRank send_counts, PerRank 
                std::byte* output, PerRank recv_counts, PerRank recv_displs) {
   const int me = team.rank();
   const bool in_place = input == output;
-  Progress mine{in_place ? -1 : 0, Packet::chunks(team, send_counts, !in_place)};
-  if (!in_place) {
-    const Chunk own{0, bytes_of(send_counts, me)};
-    if (own.size > 0)
-      copy_out(output, recv_displs, me, own, input + send_displs[static_cast<std::size_t>(me)]);
-  }
+  Progress mine = Packet::progress_of(
+      team, send_counts, in_place ? DirectFrom::kNever : team.direct_from().alltoall, !in_place);
+  if (in_place) mine.chunk = -1;
+  bool directly = false;
   exchange_rounds(
       team,
       [&](std::size_t, const auto& posted) {
@@ -263,11 +363,12 @@ void alltoallv(Team& team, const std::byte* input, PerRank send_counts, PerRank 
         ++mine.chunk;
       },
       [&](const auto& posted) {
-        std::int64_t rounds = 1;
+        std::int32_t rounds = 1;
         for (int rank = 0; rank < team.size(); ++rank) {
           posted.await(rank);
           const Progress theirs = Packet(team, posted, rank).progress();
           rounds = std::max(rounds, theirs.chunks - theirs.chunk);
+          directly |= theirs.has_addresses();
         }
         if (in_place) mine.chunks = rounds - 1;
         return static_cast<std::size_t>(rounds);
@@ -278,10 +379,12 @@ void alltoallv(Team& team, const std::byte* input, PerRank send_counts, PerRank 
           if (block == 0) return;
           posted.await(rank);
           const Packet packet(team, posted, rank);
-          const Progress theirs = packet.progress();
-          copy_out(output, recv_displs, rank, theirs.part(block), packet.part_of(me));
+          packet.read(team, output + recv_displs[static_cast<std::size_t>(rank)], block);
         });
       });
+  if (const Chunk own{0, bytes_of(send_counts, me)}; own.size > 0 && !in_place)
+    copy_out(output, recv_displs, me, own, input + send_displs[static_cast<std::size_t>(me)]);
+  if (directly) be_through(team, team.take(1), mine.has_addresses());
 }
 
 // Where one block is far longer than the others, reduce_blocks would send it through a p-th part of

@@ -3,7 +3,9 @@
 //
 // Where MPI allows MPI_IN_PLACE, input may be the place that it stands for, and no other part of
 // output: the whole (alltoall, reductions; the start of output for reduce_scatter) or this rank's
-// block (allgather, gather's root; scatter's root: output is its block of input). Only the root of
+// block (allgather, gather's root; scatter's root: output is its block of input). Reductions and
+// alltoall are so on all ranks or on none: input is not output of a rank by chance, though it may
+// get nothing (alltoallv: it may send or get nothing). Only the root of
 // gather and reduce writes output, only the root of scatter reads input, rank 0 of exscan writes
 // nothing. In place all ranks are or none, but for gather, scatter and reduce, where only the root
 // may be.

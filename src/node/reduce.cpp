@@ -139,14 +139,6 @@ void reduce_slices_directly(Team& team, const std::byte* input, std::byte* outpu
   });
 }
 
-void reduce_block_directly(Team& team, const std::byte* input, std::byte* output, std::size_t block,
-                           const Reduction& reduction) {
-  copy_directly(team, {input, output}, [&](const auto& shown) {
-    fold_directly(team, shown, input, output, {at(team.rank(), block), block}, reduction,
-                  [](Chunk, const std::byte*) {});
-  });
-}
-
 void reduce_to(Team& team, const std::byte* input, std::byte* output, std::size_t count,
                const Reduction& reduction, int root) {
   const std::size_t bytes = count * reduction.element_bytes;
@@ -163,6 +155,13 @@ void reduce_to(Team& team, const std::byte* input, std::byte* output, std::size_
 }
 
 }  // namespace
+
+void reduce_block_directly(Team& team, const std::byte* input, std::byte* output, Chunk mine,
+                           const Reduction& reduction) {
+  copy_directly(team, {input, output}, [&](const auto& shown) {
+    fold_directly(team, shown, input, output, mine, reduction, [](Chunk, const std::byte*) {});
+  });
+}
 
 bool can_reduce(const Team& team, std::size_t element_bytes) {
   return element_bytes > 0 && element_bytes <= kLargestElement &&
@@ -183,8 +182,6 @@ void allreduce(Team& team, const std::byte* input, std::byte* output, std::size_
 void reduce_scatter_block(Team& team, const std::byte* input, std::byte* output, std::size_t count,
                           const Reduction& reduction) {
   const std::size_t block = count * reduction.element_bytes;
-  if (block >= team.direct_from().reduce_scatter_block && input != output)
-    return reduce_block_directly(team, input, output, block, reduction);
   reduce_blocks(
       team, input, output, block, [block](int) { return block; }, reduction);
 }

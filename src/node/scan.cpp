@@ -27,10 +27,14 @@ void read_before(Team& team, const std::byte* input, std::byte* output, std::siz
 
 // The linear pipeline: a rank takes its predecessor's result, adds its own and posts that. Each
 // chunk is p steps away from the last rank, and each rank combines once: (p - 1 + m/s) chunk times.
-// Source: Worringer 2003 (1.1 of our notes).
+// The last one posts nothing. Source: Worringer 2003 (1.1 of our notes).
 void scan_chain(Team& team, const std::byte* input, std::byte* output, std::size_t bytes,
                 const Reduction& reduction, bool inclusive) {
   const int me = team.rank();
+  const bool posts = me < team.size() - 1;
+  // In place, output is the right operand.
+  const bool into_output = inclusive && !posts && input != output;
+  const bool into_slot = posts || (inclusive && !into_output);
   const Cut cut{bytes, reduction.whole(team.slot_bytes())};
   const std::size_t chunks = cut.chunks();
   const Step first = team.take(chunks);
@@ -38,19 +42,20 @@ void scan_chain(Team& team, const std::byte* input, std::byte* output, std::size
     const Step step = first + i;
     const auto [begin, size] = cut.chunk(i);
     const SlotUse use = team.take_slot(step);
-    team.claim(step);
-    team.claim_slot(use);
-    std::byte* result = team.slot(me, use.index);
+    if (posts) team.claim(step);
+    if (into_slot) team.claim_slot(use);
+    std::byte* result = into_output ? output + begin : team.slot(me, use.index);
     const std::byte* before = nullptr;
     if (me == 0) {
       copy_bytes(result, input + begin, size);
     } else {
       team.await(me - 1, step);
       before = team.slot(me - 1, use.index);
-      reduction.combine(reduction.context, before, input + begin, result,
-                        size / reduction.element_bytes);
+      if (into_slot || into_output)
+        reduction.combine(reduction.context, before, input + begin, result,
+                          size / reduction.element_bytes);
     }
-    team.publish(step);
+    if (posts) team.publish(step);
     // Last: in place, output is input.
     if (inclusive) copy_bytes(output + begin, result, size);
     if (!inclusive && me > 0) copy_bytes(output + begin, before, size);
@@ -105,6 +110,9 @@ void exscan(Team& team, const std::byte* input, std::byte* output, std::size_t c
             const Reduction& reduction) {
   const std::size_t bytes = count * reduction.element_bytes;
   if (bytes == 0) return;
+  // Nothing is combined. A root's data is only read.
+  if (team.size() == 2)
+    return bcast(team, team.rank() == 0 ? const_cast<std::byte*>(input) : output, bytes, 0);
   if (bytes <= kInline) return read_before(team, input, output, bytes, reduction, team.rank());
   if (bytes >= team.direct_from().scan)
     return scan_directly(team, input, output, bytes, reduction, false);

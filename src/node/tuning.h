@@ -10,7 +10,8 @@ namespace unisono::node {
 /// From how many bytes on a kernel copies directly (direct.h).
 struct DirectFrom {
   static constexpr std::size_t kNever = std::numeric_limits<std::size_t>::max();
-  /// Of a rank's block.
+  /// Of a rank's block; where blocks differ, of each that is this long (allgatherv,
+  /// reduce_scatter: of all, if one is).
   std::size_t gather = kNever, scatter = kNever, allgather = kNever, alltoall = kNever,
               reduce_scatter_block = kNever;
   /// Of the message.

@@ -73,7 +73,10 @@ void run_irregular(Team& team, const Args& args, const Data& data, const Reducti
       return node::alltoallv(team, input, send.counts, send.displs, output, args.recv.counts,
                              args.recv.displs);
     case reduce_scatter:
-      return node::reduce_scatter(team, input, output, args.recv.counts, *reduction);
+      // Who receives nothing may give any address, but is not in place.
+      return node::reduce_scatter(team, input,
+                                  args.in_place || received(args) > 0 ? output : nullptr,
+                                  args.recv.counts, *reduction);
     default: break;
   }
 }

@@ -2,103 +2,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
-#include <cstring>
-#include <span>
 #include <string>
-#include <tuple>
 #include <vector>
 
-#include "node/direct.h"
 #include "node/pipeline.h"
-#include "tests/node/explorer.h"
+#include "tests/node/explored_team.h"
 
 namespace unisono::node {
 namespace {
-
-// They do not know that a rank has a stack of its own, and there is one thread only.
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-constexpr bool kRuns = false;
-#else
-constexpr bool kRuns = true;
-#endif
-
-/// One team over the explored memory, and what its ranks do.
-template <Flaw kFlaw, Rings kRings = Rings{}>
-class World {
- public:
-  using Memory = Explored<kFlaw, kRings>;
-  using Team = BasicTeam<Memory>;
-  using Word = typename Memory::Word;
-
-  World(int ranks, WaitMode mode) : ranks_(ranks), policy_{mode} {
-    arena_.resize(Team::arena_bytes(ranks, kSlotBytes) / kLine);
-  }
-
-  template <class Body>
-  Explorer::Outcome explore(Body body, bool store_buffers = false) {
-    Explorer explorer(store_buffers);
-    return explorer.explore(
-        ranks_,
-        [this] {
-          std::fill(arena_.begin(), arena_.end(), Unit{});
-          Team::prepare(memory().data(), ranks_);
-        },
-        [this, body](int rank) {
-          Team team(memory(), rank, ranks_, policy_);
-          body(team);
-        });
-  }
-
-  /// A message of one word, longer than what goes inline.
-  static constexpr std::size_t kSlotBytes = kLine;
-
- private:
-  struct alignas(kLine) Unit {
-    std::array<std::byte, kLine> bytes{};
-  };
-  std::span<std::byte> memory() {
-    return {reinterpret_cast<std::byte*>(arena_.data()), arena_.size() * sizeof(Unit)};
-  }
-
-  int ranks_;
-  WaitPolicy policy_;
-  std::vector<Unit> arena_;
-};
-
-template <class Memory>
-using WordOf = typename Memory::Word;
-
-/// Payload is written and read in single steps too, so that a cell or slot that is written too
-/// early shows as a wrong value.
-template <class Memory>
-void put(std::byte* where, std::uint64_t value) {
-  reinterpret_cast<WordOf<Memory>*>(where)->store(value, std::memory_order_relaxed);
-}
-template <class Memory>
-std::uint64_t get(const std::byte* where) {
-  auto* word = reinterpret_cast<WordOf<Memory>*>(const_cast<std::byte*>(where));
-  return word->load(std::memory_order_relaxed);
-}
-template <class Memory>
-void check(const std::byte* where, std::uint64_t value) {
-  Explorer::current->expect(get<Memory>(where) == value, "stale payload");
-}
-
-/// The value of a rank in a chunk of a call.
-std::uint64_t value_of(int rank, std::size_t call) {
-  return 1000 * (call + 1) + static_cast<std::uint64_t>(rank);
-}
-
-/// Between two calls, or two chunks, a rank is what its team is, and the place where it is.
-template <class Memory>
-void forget_all_but(const BasicTeam<Memory>& team, std::size_t place = 0) {
-  std::uint64_t hash = place;
-  std::array<std::uint64_t, sizeof team / 8> words;
-  std::memcpy(words.data(), &team, sizeof team);
-  for (const std::uint64_t word : words) hash = mixed(hash, word);
-  Explorer::current->forget(hash);
-}
 
 constexpr Cut kShort{8, 8};
 /// Chunks in slots, with an abstract payload: the first word of each.
@@ -226,56 +137,6 @@ void exchanges_of_rounds(BasicTeam<Memory>& team, const std::vector<std::size_t>
   forget_all_but(team);
 }
 
-/// Not its slots here but the rank's own memory, written again as soon as a call is over.
-template <class Memory>
-Buffers buffers_of(BasicTeam<Memory>& team) {
-  return {team.slot(team.rank(), 0), team.slot(team.rank(), 1)};
-}
-
-/// Everybody pulls from everybody's input and pushes to its successor's output.
-template <class Memory>
-void copies_directly(BasicTeam<Memory>& team, std::size_t call) {
-  const int me = team.rank(), size = team.size();
-  const Buffers mine = buffers_of(team);
-  put<Memory>(team.slot(me, 0), value_of(me, call));
-  copy_directly(team, mine, [&](const auto& shown) {
-    forget_all_but(team, 1);
-    for_others(team, [&](int rank) { check<Memory>(shown(rank).input, value_of(rank, call)); });
-    put<Memory>(shown((me + 1) % size).output, value_of(me, call));
-  });
-  check<Memory>(mine.output, value_of((me + size - 1) % size, call));
-  forget_all_but(team);
-}
-
-template <class Memory>
-void copies_with_root(BasicTeam<Memory>& team, int root, std::size_t call) {
-  if (team.rank() == root) put<Memory>(team.slot(root, 0), value_of(root, call));
-  copy_with_root(team, root, buffers_of(team), [&](const Buffers& theirs) {
-    forget_all_but(team, 1);
-    if (team.rank() != root) check<Memory>(theirs.input, value_of(root, call));
-  });
-  forget_all_but(team);
-}
-
-void expect_right(const Explorer::Outcome& outcome) {
-  EXPECT_EQ(outcome.problem, "");
-  EXPECT_TRUE(outcome.complete) << "more than " << outcome.states << " states";
-  testing::Test::RecordProperty("states", std::to_string(outcome.states));
-}
-
-class Protocol : public testing::TestWithParam<std::tuple<WaitMode, bool>> {
- protected:
-  void SetUp() override {
-    if (!kRuns) GTEST_SKIP() << "not with this sanitizer";
-  }
-  template <Rings kRings = Rings{}, class Body>
-  void expect_right_in_all(int ranks, Body body) {
-    const auto [mode, store_buffers] = GetParam();
-    expect_right(World<Flaw::none, kRings>(ranks, mode).explore(body, store_buffers));
-  }
-  static bool stores_are_late() { return std::get<1>(GetParam()); }
-};
-
 constexpr Rings kFewSlots{8, 2};
 
 TEST_P(Protocol, BarriersOfTwo) {
@@ -360,27 +221,6 @@ TEST_P(Protocol, RoundsOfThree) {
   expect_right_in_all(3, [](auto& team) { exchanges_of_rounds(team, {1, 2, 0}, 0, 0); });
 }
 
-TEST_P(Protocol, DirectCopiesOfTwo) {
-  expect_right_in_all(2, [](auto& team) {
-    for (std::size_t call = 0; call < 3; ++call) copies_directly(team, call);
-  });
-}
-
-TEST_P(Protocol, DirectCopiesOfThree) {
-  expect_right_in_all(3, [](auto& team) { copies_directly(team, 0); });
-}
-
-TEST_P(Protocol, DirectCopiesWithRootsInTurn) {
-  expect_right_in_all(2, [](auto& team) {
-    for (std::size_t call = 0; call < 4; ++call)
-      copies_with_root(team, static_cast<int>(call % 2), call);
-  });
-}
-
-TEST_P(Protocol, DirectCopiesWithOneRootOfThree) {
-  expect_right_in_all(3, [](auto& team) { copies_with_root(team, 0, 0); });
-}
-
 TEST_P(Protocol, AllKindsMixed) {
   expect_right_in_all(2, [](auto& team) {
     exchanges(team, kShort, 0);
@@ -443,29 +283,6 @@ TEST_F(BrokenProtocol, CellIsStale) {
         check<Memory>(team.payload(0, step), call);
       }
       team.finish(step);
-    }
-  });
-  EXPECT_EQ(outcome.problem.substr(0, 13), "stale payload");
-}
-
-/// The root of a direct copy goes before the others are through.
-TEST_F(BrokenProtocol, BufferIsWrittenTooEarly) {
-  World<Flaw::none> world(2, WaitMode::spin);
-  const auto outcome = world.explore([](auto& team) {
-    using Memory = Explored<Flaw::none>;
-    for (std::size_t call = 0; call < 2; ++call) {
-      const Step step = team.take(2);
-      const bool is_root = team.rank() == 0;
-      if (is_root) {
-        put<Memory>(team.slot(0, 0), call);
-        show(team, step, {team.slot(0, 0), nullptr});
-        team.publish(step);
-      } else {
-        team.await(0, step);
-        check<Memory>(shown_by(team, 0, step).input, call);
-      }
-      team.finish(step);
-      be_through(team, step + 1, false);
     }
   });
   EXPECT_EQ(outcome.problem.substr(0, 13), "stale payload");

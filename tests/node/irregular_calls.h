@@ -18,11 +18,12 @@ inline bool is_irregular(What what) {
 inline std::size_t count_between(const Call& call, int from, int to) {
   if (call.what == What::alltoallv && call.in_place && from > to) std::swap(from, to);
   const auto draw = random_word(call.seed, static_cast<std::uint64_t>(64 * from + to));
-  switch (random_word(call.seed, 1 << 20) % 5) {
+  switch (random_word(call.seed, 1 << 20) % 6) {
     case 0: return draw % (call.count + 1);
     case 1: return draw % 2 == 0 ? 0 : call.count;
     case 2: return draw % 8 == 0 ? call.count : 0;
     case 3: return from - to == 1 || to - from == 1 ? call.count : 0;  // one for all, or neighbours
+    case 4: return from == 1 ? call.count : 0;                         // one has everything
     default: return call.count;
   }
 }

@@ -68,7 +68,7 @@ TEST_P(Kernels, AreRightAtAllBorders) {
 INSTANTIATE_TEST_SUITE_P(, Kernels,
                          testing::Combine(testing::ValuesIn(all_whats()),
                                           testing::Values(WaitMode::yield, WaitMode::sleep),
-                                          testing::Values(DirectFrom::kNever, kSmallSlot)));
+                                          testing::Values(DirectFrom::kNever, kSmallSlot, 20)));
 
 class LongMessages : public testing::TestWithParam<std::tuple<int, std::size_t>> {};
 
@@ -89,16 +89,36 @@ INSTANTIATE_TEST_SUITE_P(, LongMessages,
                          testing::Combine(testing::Values(2, 3),
                                           testing::Values(DirectFrom::kNever, 1)));
 
-/// More than a table in a cell has room for.
+/// More than a table in a cell has room for; with addresses, or without room for them.
 TEST(ManyRanks, HaveEqualPartsOfASlot) {
-  EXPECT_EQ("", on_threads(50, 1024, WaitMode::sleep, [](Team& team) -> std::string {
-              for (std::uint64_t i = 0; i < 30; ++i)
-                for (const What what : {What::alltoallv, What::scatterv}) {
-                  const Call call{what, i % 3 * 35, 49, i % 2 == 1, false, i};
-                  if (std::string wrong = run_and_check(team, call); !wrong.empty()) return wrong;
-                }
-              return "";
-            }));
+  const auto calls = [](Team& team) -> std::string {
+    for (std::uint64_t i = 0; i < 30; ++i)
+      for (const What what : {What::alltoallv, What::scatterv, What::gatherv}) {
+        const Call call{what, i % 3 * 35, 49, i % 2 == 1, false, i};
+        if (std::string wrong = run_and_check(team, call); !wrong.empty()) return wrong;
+      }
+    return "";
+  };
+  EXPECT_EQ("", on_threads(50, 1024, WaitMode::sleep, calls));
+  EXPECT_EQ("", on_threads(50, 1024, WaitMode::sleep, calls, all_direct_from(30)));
+  EXPECT_EQ("", on_threads(50, 128, WaitMode::sleep, calls, all_direct_from(30)));
+}
+
+/// Who sends nothing may give the same address for both buffers, and all others none.
+TEST(Alltoallv, IsNotInPlaceByChance) {
+  const auto call = [](Team& team) -> std::string {
+    const bool sends = team.rank() == 0;
+    std::vector<std::byte> data(300, std::byte{static_cast<unsigned char>(sends ? 7 : 1)});
+    const std::vector<std::int64_t> none(3), all{0, 300, 0};
+    const PerRank counts = sends ? PerRank(all) : PerRank(none);
+    const std::vector<std::int64_t> received{team.rank() == 1 ? 300 : 0, 0, 0};
+    std::byte* buffer = team.rank() == 2 ? nullptr : data.data();
+    alltoallv(team, buffer, counts, none, buffer, received, none);
+    const std::byte expected{static_cast<unsigned char>(team.rank() == 2 ? 1 : 7)};
+    return data == std::vector<std::byte>(300, expected) ? "" : "wrong bytes";
+  };
+  for (const std::size_t direct_from : {DirectFrom::kNever, std::size_t{100}})
+    EXPECT_EQ("", on_threads(3, kSmallSlot, WaitMode::yield, call, all_direct_from(direct_from)));
 }
 
 class Mixed : public testing::TestWithParam<std::tuple<int, WaitMode, std::size_t>> {};

@@ -1,0 +1,121 @@
+// A team over explored memory, and what the tests of its protocol share.
+#pragma once
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <span>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "node/team.h"
+#include "tests/node/explorer.h"
+
+namespace unisono::node {
+
+// They do not know that a rank has a stack of its own, and there is one thread only.
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+constexpr bool kRuns = false;
+#else
+constexpr bool kRuns = true;
+#endif
+
+/// One team over the explored memory, and what its ranks do.
+template <Flaw kFlaw, Rings kRings = Rings{}>
+class World {
+ public:
+  using Memory = Explored<kFlaw, kRings>;
+  using Team = BasicTeam<Memory>;
+  using Word = typename Memory::Word;
+
+  World(int ranks, WaitMode mode) : ranks_(ranks), policy_{mode} {
+    arena_.resize(Team::arena_bytes(ranks, kSlotBytes) / kLine);
+  }
+
+  template <class Body>
+  Explorer::Outcome explore(Body body, bool store_buffers = false) {
+    Explorer explorer(store_buffers);
+    return explorer.explore(
+        ranks_,
+        [this] {
+          std::fill(arena_.begin(), arena_.end(), Unit{});
+          Team::prepare(memory().data(), ranks_);
+        },
+        [this, body](int rank) {
+          Team team(memory(), rank, ranks_, policy_);
+          body(team);
+        });
+  }
+
+  /// A message of one word, longer than what goes inline.
+  static constexpr std::size_t kSlotBytes = kLine;
+
+ private:
+  struct alignas(kLine) Unit {
+    std::array<std::byte, kLine> bytes{};
+  };
+  std::span<std::byte> memory() {
+    return {reinterpret_cast<std::byte*>(arena_.data()), arena_.size() * sizeof(Unit)};
+  }
+
+  int ranks_;
+  WaitPolicy policy_;
+  std::vector<Unit> arena_;
+};
+
+template <class Memory>
+using WordOf = typename Memory::Word;
+
+/// Payload is written and read in single steps too, so that a cell or slot that is written too
+/// early shows as a wrong value.
+template <class Memory>
+void put(std::byte* where, std::uint64_t value) {
+  reinterpret_cast<WordOf<Memory>*>(where)->store(value, std::memory_order_relaxed);
+}
+template <class Memory>
+std::uint64_t get(const std::byte* where) {
+  auto* word = reinterpret_cast<WordOf<Memory>*>(const_cast<std::byte*>(where));
+  return word->load(std::memory_order_relaxed);
+}
+template <class Memory>
+void check(const std::byte* where, std::uint64_t value) {
+  Explorer::current->expect(get<Memory>(where) == value, "stale payload");
+}
+
+/// The value of a rank in a chunk of a call.
+inline std::uint64_t value_of(int rank, std::size_t call) {
+  return 1000 * (call + 1) + static_cast<std::uint64_t>(rank);
+}
+
+/// Between two calls, or two chunks, a rank is what its team is, and the place where it is.
+template <class Memory>
+void forget_all_but(const BasicTeam<Memory>& team, std::size_t place = 0) {
+  std::uint64_t hash = place;
+  std::array<std::uint64_t, sizeof team / 8> words;
+  std::memcpy(words.data(), &team, sizeof team);
+  for (const std::uint64_t word : words) hash = mixed(hash, word);
+  Explorer::current->forget(hash);
+}
+
+inline void expect_right(const Explorer::Outcome& outcome) {
+  EXPECT_EQ(outcome.problem, "");
+  EXPECT_TRUE(outcome.complete) << "more than " << outcome.states << " states";
+  testing::Test::RecordProperty("states", std::to_string(outcome.states));
+}
+
+class Protocol : public testing::TestWithParam<std::tuple<WaitMode, bool>> {
+ protected:
+  void SetUp() override {
+    if (!kRuns) GTEST_SKIP() << "not with this sanitizer";
+  }
+  template <Rings kRings = Rings{}, class Body>
+  void expect_right_in_all(int ranks, Body body) {
+    const auto [mode, store_buffers] = GetParam();
+    expect_right(World<Flaw::none, kRings>(ranks, mode).explore(body, store_buffers));
+  }
+  static bool stores_are_late() { return std::get<1>(GetParam()); }
+};
+
+}  // namespace unisono::node
