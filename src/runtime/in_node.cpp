@@ -56,6 +56,16 @@ void run_regular(Team& team, Collective c, int root, const Data& data, const Red
   }
 }
 
+/// Elements that a rank gets of a reduction.
+std::size_t received(const Args& args) {
+  if (args.collective == reduce && !args.is_root()) return 0;
+  if (args.collective == exscan && args.rank == 0) return 0;
+  const Count count = args.collective == reduce_scatter
+                          ? args.recv.counts[static_cast<std::size_t>(args.rank)]
+                          : args.count;
+  return static_cast<std::size_t>(count);
+}
+
 void run_irregular(Team& team, const Args& args, const Data& data, const Reduction* reduction) {
   const auto [input, output, bytes, count] = data;
   const Layout& send = args.in_place ? args.recv : args.send;
@@ -93,16 +103,6 @@ Count own_block(const Args& args) {
     case allgatherv: return args.recv.displs[own];
     default: return 0;
   }
-}
-
-/// Elements that a rank gets of a reduction.
-std::size_t received(const Args& args) {
-  if (args.collective == reduce && !args.is_root()) return 0;
-  if (args.collective == exscan && args.rank == 0) return 0;
-  const Count count = args.collective == reduce_scatter
-                          ? args.recv.counts[static_cast<std::size_t>(args.rank)]
-                          : args.count;
-  return static_cast<std::size_t>(count);
 }
 
 /// Memory for the result of a reduction whose elements have gaps, which MPI leaves as they were.
