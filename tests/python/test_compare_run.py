@@ -74,7 +74,7 @@ def test_ctrl_c_keeps_what_was_measured(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--mpi", "lam"], "--mpi lam: valid are mpich and openmpi"),
+        (["--mpi", "lam"], "--mpi lam: valid are mpich, openmpi and intel"),
         (["-n", "2,x"], "-n 2,x: write numbers of ranks"),
         (["--collectives", "bcats"], "--collectives bcats: no such collective; valid: all, barrier"),
         (["--sizes", "many"], "--sizes many: no size"),
