@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/agreement.h"
 #include "runtime/online.h"
 
 namespace unisono {
@@ -224,16 +225,10 @@ void Communicator::make_team() {
   if (team_ != nullptr) known_kinds_ = std::make_unique<KnownKinds>();
 }
 
-bool Communicator::all_agree(bool own_answer) const {
-  int answer = own_answer ? 1 : 0;
-  const int rc = PMPI_Allreduce(MPI_IN_PLACE, &answer, 1, MPI_INT, MPI_MIN, comm_);
-  return rc == MPI_SUCCESS && answer == 1;
-}
-
 // The number of communicators is not the same on all ranks, so that they must ask each other.
 bool Communicator::take_room(int communicators) const {
   const bool room = reserve(communicators);
-  const bool all = all_agree(room);
+  const bool all = all_agree(comm_, room);
   if (room && !all) give_room(communicators);
   return all;
 }
@@ -243,7 +238,7 @@ bool Communicator::has_lines(const Composition& composition, Collective collecti
   if (known != lines_made_.end()) return known->second;
   const auto lines = called_lines(composition, collective, size_);
   const bool made = own() != MPI_COMM_NULL && take_room(groups_.missing(lines)) &&
-                    all_agree(groups_.make(own_, lines));
+                    all_agree(comm_, groups_.make(own_, lines));
   return lines_made_[&composition] = made;
 }
 
@@ -257,7 +252,7 @@ MPI_Comm Communicator::own() {
   const int rc = PMPI_Comm_create(comm_, group, &own_);
   PMPI_Group_free(&group);
   if (rc != MPI_SUCCESS) own_ = MPI_COMM_NULL;
-  if (all_agree(own_ != MPI_COMM_NULL)) {
+  if (all_agree(comm_, own_ != MPI_COMM_NULL)) {
     PMPI_Comm_set_errhandler(own_, MPI_ERRORS_RETURN);
     return own_;
   }

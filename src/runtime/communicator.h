@@ -119,7 +119,6 @@ class Communicator {
   static Communicator* look_up(MPI_Comm comm);
   void free_own();
   void make_team();
-  bool all_agree(bool own_answer) const;
   bool take_room(int communicators) const;
 
   MPI_Comm comm_;

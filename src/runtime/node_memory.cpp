@@ -24,6 +24,7 @@
 #include "node/segment.h"
 #include "node/single_copy.h"
 #include "node/tuning.h"
+#include "runtime/agreement.h"
 
 namespace unisono {
 
@@ -65,12 +66,6 @@ long long suitable_bytes(int ranks) {
   struct statvfs facts {};
   if (statvfs("/dev/shm", &facts) != 0) return wanted;
   return std::min(wanted, static_cast<long long>(facts.f_bavail * facts.f_frsize / 2));
-}
-
-bool all_agree(MPI_Comm comm, bool own_answer) {
-  int answer = own_answer ? 1 : 0;
-  PMPI_Allreduce(MPI_IN_PLACE, &answer, 1, MPI_INT, MPI_MIN, comm);
-  return answer == 1;
 }
 
 /// Also one that nobody has waited for yet. Where the kernel cannot say, nobody is.
