@@ -85,13 +85,15 @@ endfunction()
 # build/bin/unisono-bench-<flavour>, linked to Unisono and to the MPI library.
 function(unisono_bench flavour)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/tools/bench/*.cpp)
-  list(APPEND sources ${CMAKE_SOURCE_DIR}/src/runtime/node.cpp)  # hidden in the library
+  foreach(source IN ITEMS node share_segment)  # hidden in the library
+    list(APPEND sources ${CMAKE_SOURCE_DIR}/src/runtime/${source}.cpp)
+  endforeach()
   if(NOT sources OR NOT TARGET unisono-${flavour})
     return()
   endif()
   add_executable(unisono-bench-${flavour} ${sources})
   target_link_libraries(unisono-bench-${flavour} PRIVATE
-                        unisono_select unisono-${flavour} mpi_${flavour} CLI11::CLI11
+                        unisono_select unisono_node unisono-${flavour} mpi_${flavour} CLI11::CLI11
                         nlohmann_json::nlohmann_json fmt::fmt)
 endfunction()
 

@@ -123,7 +123,8 @@ class Bed:
         """Again if the machine was not quiet before and after: a rank that spins beside somebody
         else's program is as slow as the scheduler wants, and says nothing of an algorithm."""
         raw = ROOT / "build" / "defaults.json"
-        program = [str(ROOT / f"build/bin/unisono-bench-{self.flavour}"), "--collectives", collective]
+        built = places.program(f"unisono-bench-{places.find_mpi(self.flavour).flavour}")
+        program = [str(built), "--collectives", collective]
         program += ["--sizes", sizes, "--arms", ",".join(["native", *arms]), "--memory", "256M"]
         program += ["--time-budget", str(budget), "--json", str(raw)]
         command, environment = self.command(program)
@@ -418,7 +419,7 @@ def main() -> int:
     )
     commands = parser.add_subparsers(dest="command", required=True)
     run = commands.add_parser("measure")
-    run.add_argument("flavour", choices=["mpich", "openmpi"])
+    run.add_argument("flavour", choices=["mpich", "openmpi", "intel"])
     run.add_argument("ranks", type=int, nargs="+")
     run.add_argument("--time-budget", type=float, default=1.5, help="seconds per cell")
     run.add_argument("--collectives", default="")

@@ -191,7 +191,11 @@ std::vector<int> nodes_of_ranks(MPI_Comm world) {
 }
 
 Surroundings surroundings(MPI_Comm world, const NodeFacts& facts) {
-  return {UNISONO_FLAVOUR, library_line(world), place_of(facts), facts.network_rate, facts.cores};
+  const std::string library = library_line(world);
+  // MPICH's binary interface, with collectives of its own: what beats MPICH's may lose to them.
+  const bool intel = library.starts_with("Intel");
+  return {intel ? "intel" : UNISONO_FLAVOUR, library, place_of(facts), facts.network_rate,
+          facts.cores};
 }
 
 }  // namespace unisono

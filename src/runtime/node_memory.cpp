@@ -21,10 +21,10 @@
 
 #include "base/say.h"
 #include "base/size.h"
-#include "node/segment.h"
 #include "node/single_copy.h"
 #include "node/tuning.h"
 #include "runtime/agreement.h"
+#include "runtime/share_segment.h"
 
 namespace unisono {
 
@@ -112,21 +112,11 @@ void idle(void*) {
 }
 
 /// `bytes` may differ between the ranks: the first one's count.
-Result<node::Segment> make_or_open(MPI_Comm node, int rank, long long bytes) {
-  std::array<char, 64> name{};
-  if (rank != 0) {
-    PMPI_Bcast(&bytes, 1, MPI_LONG_LONG, 0, node);
-    PMPI_Bcast(name.data(), static_cast<int>(name.size()), MPI_CHAR, 0, node);
-    if (name[0] == '\0') return Error{""};  // rank 0 says why
-    return node::Segment::open(name.data(), static_cast<std::size_t>(bytes));
-  }
-  auto segment = bytes < kLeastBytes ? Error{"no room for shared memory in /dev/shm; make it larger "
-                                             "(docker run --shm-size)"}
-                                     : node::Segment::create(static_cast<std::size_t>(bytes));
-  if (segment) segment->name().copy(name.data(), name.size() - 1);
+Result<node::Segment> make_segment(MPI_Comm node, int rank, long long bytes) {
   PMPI_Bcast(&bytes, 1, MPI_LONG_LONG, 0, node);
-  PMPI_Bcast(name.data(), static_cast<int>(name.size()), MPI_CHAR, 0, node);
-  return segment;
+  if (bytes >= kLeastBytes) return share_segment(node, static_cast<std::size_t>(bytes));
+  if (rank != 0) return Error{""};
+  return Error{"no room for shared memory in /dev/shm; make it larger (docker run --shm-size)"};
 }
 
 /// The first rank's first arena holds the roster.
@@ -197,7 +187,7 @@ void start_node_memory(MPI_Comm world, const NodeSettings& settings) {
   PMPI_Comm_size(node, &size);
   if (size > 1) {
     Result<node::Segment> segment =
-        make_or_open(node, rank, settings.bytes.value_or(suitable_bytes(size)));
+        make_segment(node, rank, settings.bytes.value_or(suitable_bytes(size)));
     if (!segment && !segment.error().empty())
       say(segment.error() + "; collectives of this node run in the MPI library");
     if (all_agree(node, static_cast<bool>(segment))) {

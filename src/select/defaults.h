@@ -32,7 +32,7 @@ constexpr bool is_like_measured_ethernet(double rate) {
 
 /// A cell: ranks and bytes are intervals with both ends in them. Bytes are those of Facts.
 struct Default {
-  std::string_view flavour;  ///< of the MPI library: mpich, openmpi, abi
+  std::string_view flavour;  ///< of the MPI library: mpich, intel, openmpi, abi
   Place place;
   Collective collective;
   int least_ranks, most_ranks;

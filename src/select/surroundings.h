@@ -8,7 +8,7 @@
 namespace unisono {
 
 struct Surroundings {
-  std::string flavour;  ///< of the MPI library: mpich, openmpi, abi
+  std::string flavour;  ///< of the MPI library: mpich, intel, openmpi, abi
   std::string library;  ///< the first line of MPI_Get_library_version
   Place place = Place::roomy;
   double network_rate = 0;  ///< bit/s between two nodes; 0: one node, or not known

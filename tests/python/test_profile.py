@@ -220,8 +220,8 @@ def test_only_what_is_surely_faster_by_the_margin_beats_the_choice() -> None:
     assert not Verdict(Point("bcast", 8), "ring", arms()).is_best, "not measured"
 
 
-def test_verification_pools_three_jobs_of_each_cell() -> None:
-    class ThreeJobs:
+def test_verification_pools_the_jobs_of_a_cell() -> None:
+    class Jobs:
         start = 0.1
 
         def __init__(self) -> None:
@@ -233,7 +233,7 @@ def test_verification_pools_three_jobs_of_each_cell() -> None:
                 return Row(point, problem="killed")
             return Row(point, arms(ring=0.5 + 0.1 * len(self.seconds)))
 
-    bench = ThreeJobs()
+    bench = Jobs()
     data = change(profile(choice="ring"), *CELLS, 0, "measured", to=[{"bytes": 8, "arms": []}])
     [environment] = document.from_json(data).environments
     first, second = verify(environment, bench, lambda: 60.0 - sum(bench.seconds))

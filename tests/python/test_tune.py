@@ -88,6 +88,14 @@ def test_six_jobs_tell_by_their_medians() -> None:
     assert choice.choose(choice.pooled(jobs)) == "native", "one job in which it is slower"
 
 
+def test_of_nine_jobs_one_at_each_end_may_be_left_out() -> None:
+    ratios = (0.7, 0.9, 0.8, 0.85, 0.75, 0.9, 0.8, 0.8, 1.5)
+    jobs = [[NATIVE, arm("a", ratio, spread=0.3)] for ratio in ratios]
+    assert pooled_ratio(jobs, "a") == Estimate(0.8, 0.75, 0.9, 1 - 2 * (1 + 9) / 2**9)
+    assert choice.choose(choice.pooled(jobs)) == "a", "one job in which it is slower"
+    assert [choice.outliers(count) for count in (1, 6, 8, 9, 11, 12)] == [0, 0, 0, 1, 1, 2]
+
+
 def test_unsettled_is_what_jobs_disagree_about() -> None:
     assert not choice.unsettled([job(a=0.8, b=0.9), job(a=0.7, b=0.9)])
     assert not choice.unsettled([job(a=0.8, b=0.81), job(a=0.81, b=0.8)]), "alike within the margin"
@@ -250,18 +258,18 @@ class Moody(FakeBench):
 def test_cells_on_which_jobs_disagree_get_more_jobs(tmp_path: Path) -> None:
     bench = Moody()
     points = [Point("bcast", 1024), Point("reduce", 1024)]
-    outcome = tuner(bench, tmp_path / "w").run(points, deadline=400.0)
+    outcome = tuner(bench, tmp_path / "w").run(points, deadline=600.0)
     jobs = [job[0].collective for job in bench.jobs]
-    assert jobs == [*["bcast", "reduce"] * 3, *["bcast"] * 4]
+    assert jobs == [*["bcast", "reduce"] * 3, *["bcast"] * 7]
     seconds = [job[2] for job in bench.jobs]
-    assert seconds[:2] == pytest.approx([100, 100]), "half of the budget is the race's"
-    sixth = 200 / 6
-    assert seconds[2:6] == pytest.approx([sixth / 2] * 4), "a sixth of the rest, of each cell a half"
-    assert seconds[6:] == pytest.approx([sixth] * 4)
-    assert bench.now <= 400.0
+    assert seconds[:2] == pytest.approx([120, 120]), "two fifths of the budget are the race's"
+    ninth = 360 / 9
+    assert seconds[2:6] == pytest.approx([ninth / 2] * 4), "a ninth of the rest, of each cell a half"
+    assert seconds[6:] == pytest.approx([ninth] * 7)
+    assert bench.now <= 600.0
     assert [cell.choice for cell in outcome.profile.environments[0].cells] == ["native", "good"]
     [bcast, reduce] = [measured.arm("good") for _, measured in outcome.profile.environments[0].points()]
-    assert (bcast and bcast.blocks, reduce and reduce.blocks) == (72, 24)
+    assert (bcast and bcast.blocks, reduce and reduce.blocks) == (108, 24)
 
 
 def test_rounds_are_fewer_when_cells_need_longer(tmp_path: Path) -> None:

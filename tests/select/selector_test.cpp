@@ -12,7 +12,7 @@ constexpr Place kPlaces[] = {Place::roomy, Place::crowded, Place::ethernet, Plac
 // What is left at the first look would have been left at the second.
 TEST(Selector, CoversWhateverItChooses) {
   int chosen = 0;
-  for (const char* flavour : {"mpich", "openmpi", "abi"})
+  for (const char* flavour : {"mpich", "intel", "openmpi", "abi"})
     for (const Place place : kPlaces) {
       const Selector selector(flavour, place);
       for (int c = 0; c < kCollectives; ++c)

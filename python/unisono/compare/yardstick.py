@@ -56,15 +56,19 @@ class Wire:
 
 
 class Copying:
-    """Bytes that must be read and written over what the cores manage when they copy."""
+    """Bytes that must be read and written over what the cores manage when they copy; with a core for each
+    rank also bytes that must go from one core to another over what one takes in from another."""
 
     def __init__(self, cores: int) -> None:
         self.cores = cores
         self.rates: dict[int, dict[int, float]] = {}  # by cores, then by bytes that each copies
+        self.across: dict[int, float] = {}  # into a core, by bytes
 
     def prepare(self, settings: Iterable[Setting]) -> None:
         for cores in sorted({self.cores_of(setting) for setting in settings}):
-            self.rates[cores] = copy_rates(cores)
+            self.rates[cores] = copy_rates(f"copy/.*threads:{cores}")
+        if self.cores > 1:
+            self.across = copy_rates("copy_across/")
 
     def cores_of(self, setting: Setting) -> int:
         return min(setting.ranks, self.cores)
@@ -74,7 +78,18 @@ class Copying:
         per_core = moved_bytes(point.collective, point.size, point.setting.ranks) // (2 * cores)
         rate = rate_for(self.rates[cores], per_core)
         seconds = memory_seconds(point.collective, point.size, point.setting.ranks, rate)
-        return None if seconds is None else seconds * 1e6
+        if seconds is None:
+            return None
+        return max(seconds, self.crossing_seconds(point)) * 1e6
+
+    def crossing_seconds(self, point: Point) -> float:
+        """0 where ranks share cores: what they tell each other need not leave one."""
+        ranks = point.setting.ranks
+        if ranks > self.cores or not self.across:
+            return 0.0
+        rate = 8 * rate_for(self.across, point.size)
+        ports = [Cut(1, rank == 0, rate) for rank in range(ranks)]
+        return wire_seconds(point.collective, point.size, ranks, ports) or 0.0
 
     def describe(self) -> dict[str, Any]:
         return {
@@ -84,6 +99,7 @@ class Copying:
                 for cores, rates in self.rates.items()
                 for size, rate in rates.items()
             ],
+            "rates_across": [{"bytes": size, "bytes_per_second": rate} for size, rate in self.across.items()],
         }
 
 
@@ -93,10 +109,10 @@ def rate_for(rates: dict[int, float], size: int) -> float:
     return rates[sizes[max(0, bisect_right(sizes, size) - 1)]]
 
 
-def copy_rates(cores: int) -> dict[int, float]:
-    """Bytes read and written a second by that many cores together, by the bytes each copies."""
+def copy_rates(benchmark: str) -> dict[int, float]:
+    """Bytes a second in the benchmark, by the bytes that each core copies."""
     command = [str(places.program("unisono-benchmarks"))]
-    command += [f"--benchmark_filter=^copy/.*threads:{cores}$", "--benchmark_format=json"]
+    command += [f"--benchmark_filter=^{benchmark}", "--benchmark_format=json"]
     command += [f"--benchmark_min_time={SECONDS_PER_SIZE}", f"--benchmark_repetitions={REPETITIONS}"]
     done = subprocess.run(command, check=False, capture_output=True, text=True)
     try:
@@ -110,7 +126,7 @@ def copy_rates(cores: int) -> dict[int, float]:
             size = int(run["name"].split("/")[1])
             rates[size] = max(rates.get(size, 0.0), run["bytes_per_second"])
     if not rates:
-        raise UnisonoError(f"unisono-benchmarks: has no copying on {cores} cores: run make")
+        raise UnisonoError(f"unisono-benchmarks: has no {benchmark}: run make")
     return rates
 
 

@@ -15,7 +15,7 @@ from unisono.files import write_json
 from unisono.profile import check as check_module
 from unisono.profile import document, terminal
 from unisono.profile.document import Environment, Profile
-from unisono.profile.verify import Verdict, summary, to_json
+from unisono.profile.verify import JOBS, Verdict, summary, to_json
 from unisono.profile.verify import verify as verify_cells
 from unisono.tune.bench import Bench
 from unisono.tune.cli import parse_time
@@ -80,6 +80,7 @@ def verify(
     ranks: Annotated[int | None, typer.Option("-n", min=2, help="Of the cells that are measured.")] = None,
     ppn: Annotated[int | None, typer.Option(min=1, help="Ranks on a host of the lab.")] = None,
     budget: Annotated[str, typer.Option(metavar="TIME", help="For all cells.")] = "20m",
+    jobs: Annotated[int, typer.Option(min=1, help="Of each cell; the middle one counts.")] = JOBS,
     json_file: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write as JSON.")] = None,
 ) -> None:
     """Measure every cell anew, native, choice and the best losers, and judge the choices."""
@@ -94,7 +95,7 @@ def verify(
     bench = Bench(bed, places.find_mpi(mpi), ranks, ppn)
     try:
         with errors.status("") as status:
-            for verdict in verify_cells(environment, bench, lambda: deadline - time.monotonic()):
+            for verdict in verify_cells(environment, bench, lambda: deadline - time.monotonic(), jobs):
                 verdicts.append(verdict)
                 status.update(f"{len(verdicts)} of {cells} cells, last {verdict.point.text()}")
     except KeyboardInterrupt:

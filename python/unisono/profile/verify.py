@@ -78,17 +78,19 @@ def opponents_within(cell: Cell, measured: Measured, seconds: float) -> list[str
     return arms
 
 
-def verify(environment: Environment, bench: Measure, remaining: Callable[[], float]) -> Iterator[Verdict]:
+def verify(
+    environment: Environment, bench: Measure, remaining: Callable[[], float], jobs: int = JOBS
+) -> Iterator[Verdict]:
     """The seconds that remain are shared by the cells that remain, small ones first; those of a cell, by
     its jobs."""
     points = sorted(environment.points(), key=lambda both: both[1].bytes)
     for number, (cell, measured) in enumerate(points):
-        seconds = remaining() / (len(points) - number) / JOBS
+        seconds = remaining() / (len(points) - number) / jobs
         if seconds <= 0:
             return
         point = Point(cell.collective, measured.bytes)
         arms = opponents_within(cell, measured, seconds - bench.start)
-        rows = [bench.measure(point, arms, seconds) for _ in range(JOBS)]
+        rows = [bench.measure(point, arms, seconds) for _ in range(jobs)]
         problem = next((row.problem for row in rows if row.problem), "")
         yield Verdict(point, cell.choice, () if problem else pooled([row.arms for row in rows]), problem)
 

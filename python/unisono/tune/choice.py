@@ -88,18 +88,28 @@ def middle(arms: Sequence[Arm]) -> Arm:
 
 
 def middle_ratio(ratios: Sequence[Estimate]) -> Estimate:
-    """From six jobs on their medians tell: between the least and the largest of n lies the median of all
-    jobs but for one case in 2^(n-1) (the sign test). Of fewer, the ends of their intervals, and of an even
-    number the outer ones: what it says, more than half of the jobs say."""
-    middles = [ratio.median for ratio in ratios]
+    """From six jobs on their medians tell (the sign test). Of fewer, the ends of their intervals, and of an
+    even number the outer ones: what it says, more than half of the jobs say."""
+    middles = sorted(ratio.median for ratio in ratios)
     if len(ratios) >= ENOUGH:
-        return Estimate(median(middles), min(middles), max(middles), 1 - 0.5 ** (len(ratios) - 1))
+        outer = outliers(len(ratios))
+        return Estimate(median(middles), middles[outer], middles[-1 - outer], coverage(len(ratios), outer))
     return Estimate(
         median=median(middles),
         low=median_low(ratio.low for ratio in ratios),
         high=median_high(ratio.high for ratio in ratios),
         coverage=median_low(ratio.coverage for ratio in ratios),
     )
+
+
+def coverage(count: int, outer: int) -> float:
+    """That the median of all jobs lies between those of `count` jobs, `outer` at each end left out."""
+    return 1 - 0.5 ** (count - 1) * sum(math.comb(count, k) for k in range(outer + 1))
+
+
+def outliers(count: int) -> int:
+    """How many at each end may be left out of a 95 % interval: one of nine, two of twelve."""
+    return max((outer for outer in range(count // 2) if coverage(count, outer) >= 0.95), default=0)
 
 
 def unsettled(jobs: Sequence[Job]) -> bool:

@@ -12,9 +12,10 @@ from unisono.tune.candidates import GRID, Candidate
 from unisono.tune.record import Record
 
 RACE = "race"
-CONFIRMATIONS = tuple(f"confirmation {number}" for number in range(1, choice.ENOUGH + 1))
+MOST_CONFIRMATIONS = 9  # then one job that differs from all others does not decide
+CONFIRMATIONS = tuple(f"confirmation {number}" for number in range(1, MOST_CONFIRMATIONS + 1))
 FEWEST_CONFIRMATIONS = 2  # of a cell on which they agree
-FOR_CONFIRMATIONS = 0.5  # of the budget
+FOR_CONFIRMATIONS = 0.6  # of the budget
 FEWEST_ARMS, MOST_ARMS = 4, 12  # of a race, beside native
 BLOCKS = 8  # that should fit into the time of a cell, with the calls to warm up
 LEAST_SECONDS = 0.3  # beside the start of a job and its calls

@@ -147,6 +147,7 @@ int run(int argc, char** argv) {
   check_arms(options->collectives, options->arms);
 
   const Machine machine = describe_machine(MPI_COMM_WORLD);
+  if (machine.nodes == 1 && machine.ranks > machine.cores) sideband.meet_in_memory();
   std::vector<std::unique_ptr<Reporter>> reporters;
   double file_failed[] = {0};
   if (speaks) {

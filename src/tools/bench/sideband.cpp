@@ -42,6 +42,7 @@ void Sideband::exchange(const void* send, int send_count, int to, void* recv, in
 }
 
 void Sideband::barrier() {
+  if (meeting_) return meeting_->barrier();
   for (int distance = 1; distance < size_; distance *= 2)
     exchange(nullptr, 0, (rank_ + distance) % size_, nullptr, 0, (rank_ - distance + size_) % size_,
              MPI_BYTE);
@@ -49,6 +50,7 @@ void Sideband::barrier() {
 
 // Up and down a binomial tree; rank 0 combines in one order.
 void Sideband::agree(std::span<double> maxima, std::span<double> sums) {
+  if (meeting_) meeting_->barrier();  // the exchange does not sleep
   std::vector<double> mine(maxima.begin(), maxima.end());
   mine.insert(mine.end(), sums.begin(), sums.end());
   std::vector<double> theirs(mine.size());

@@ -3,11 +3,15 @@
 // It uses no collective of the MPI library and never blocks inside it: an MPI library that spins
 // without yielding makes every blocking call cost milliseconds when there are more ranks than
 // cores, and the measurement would drown in its own synchronisation. Here a waiting rank tests its
-// requests and gives its core away between the tests.
+// requests and gives its core away between the tests; where ranks share cores it sleeps, so that
+// those that are still in the measured call have them.
 #pragma once
 #include <mpi.h>
 
+#include <memory>
 #include <span>
+
+#include "tools/bench/meeting.h"
 
 namespace unisono::bench {
 
@@ -21,7 +25,12 @@ class Sideband {
   int rank() const { return rank_; }
   int size() const { return size_; }
 
-  /// Dissemination: ranks leave within about one message latency of each other.
+  /// From now on barriers are in shared memory. Collective, of ranks on one node; where there is no
+  /// memory nothing changes.
+  void meet_in_memory() { meeting_ = Meeting::make(comm_); }
+
+  /// Ranks leave within about one message latency of each other (dissemination), or as the kernel
+  /// wakes them.
   void barrier();
 
   /// Replaces `maxima` and `sums` by the element-wise results over all ranks, the same bits on all
@@ -35,6 +44,7 @@ class Sideband {
   MPI_Comm comm_ = MPI_COMM_NULL;
   int rank_ = 0;
   int size_ = 1;
+  std::unique_ptr<Meeting> meeting_;
 };
 
 }  // namespace unisono::bench

@@ -1,0 +1,54 @@
+#include "tools/bench/meeting.h"
+
+#include <utility>
+
+#include "node/kernels.h"
+#include "runtime/agreement.h"
+#include "runtime/share_segment.h"
+
+namespace unisono::bench {
+
+namespace {
+
+int rank_in(MPI_Comm comm) {
+  int rank = 0;
+  PMPI_Comm_rank(comm, &rank);
+  return rank;
+}
+
+int size_of(MPI_Comm comm) {
+  int size = 1;
+  PMPI_Comm_size(comm, &size);
+  return size;
+}
+
+// A rank that waits may owe the others the rest of a message of the MPI library's.
+void make_progress(void* comm) {
+  int found = 0;
+  PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, *static_cast<MPI_Comm*>(comm), &found,
+              MPI_STATUS_IGNORE);
+}
+
+}  // namespace
+
+std::unique_ptr<Meeting> Meeting::make(MPI_Comm comm) {
+  const int size = size_of(comm);
+  const std::size_t bytes = node::Team::arena_bytes(size, node::Team::smallest_slot(size));
+  Result<node::Segment> segment = share_segment(comm, bytes);
+  if (!all_agree(comm, static_cast<bool>(segment))) return nullptr;
+  if (rank_in(comm) == 0) node::Team::prepare(segment->memory().data(), size);
+  auto meeting = std::make_unique<Meeting>(std::move(*segment), comm);
+  PMPI_Barrier(comm);
+  meeting->segment_.unlink();
+  return meeting;
+}
+
+Meeting::Meeting(node::Segment&& segment, MPI_Comm comm)
+    : segment_(std::move(segment)),
+      comm_(comm),
+      team_(segment_.memory(), rank_in(comm), size_of(comm),
+            node::WaitPolicy{WaitMode::sleep, make_progress, &comm_}) {}
+
+void Meeting::barrier() { node::barrier(team_); }
+
+}  // namespace unisono::bench
