@@ -28,13 +28,34 @@ TEST(Segment, IsSeenByWhoOpensIt) {
   EXPECT_EQ(opened->memory()[kBytes - 1], std::byte{7});
 }
 
-TEST(Segment, IsPrivateAndAllocated) {
+struct stat facts_of(const Segment& segment) {
+  struct stat facts {};
+  EXPECT_EQ(stat(("/dev/shm" + segment.name()).c_str(), &facts), 0);
+  return facts;
+}
+
+std::size_t allocated(const Segment& segment) {
+  return static_cast<std::size_t>(facts_of(segment).st_blocks) * 512;
+}
+
+TEST(Segment, IsPrivate) {
   const auto made = Segment::create(kBytes);
   ASSERT_TRUE(made) << made.error();
-  struct stat facts {};
-  ASSERT_EQ(stat(("/dev/shm" + made->name()).c_str(), &facts), 0);
-  EXPECT_EQ(facts.st_mode & 0777, 0600U);
-  EXPECT_EQ(static_cast<std::size_t>(facts.st_blocks) * 512, kBytes);
+  EXPECT_EQ(facts_of(*made).st_mode & 0777, 0600U);
+}
+
+TEST(Segment, TakesMemoryForWhatIsAllocated) {
+  auto made = Segment::create(kBytes);
+  ASSERT_TRUE(made) << made.error();
+  if (allocated(*made) == kBytes) GTEST_SKIP() << "this kernel cannot allocate a part";
+  EXPECT_EQ(allocated(*made), 0U);
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  auto opened = Segment::open(made->name(), kBytes);
+  ASSERT_TRUE(opened) << opened.error();
+  EXPECT_TRUE((*opened).allocate(opened->memory().subspan(page - 1, 2)));
+  EXPECT_EQ(allocated(*made), 2 * page);
+  EXPECT_TRUE((*made).allocate(made->memory()));
+  EXPECT_EQ(allocated(*made), kBytes);
 }
 
 TEST(Segment, LivesOnWithoutItsName) {
