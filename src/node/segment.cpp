@@ -97,10 +97,9 @@ bool Segment::allocate(std::span<const std::byte> part) {
   if (!allocates_parts(data_)) return true;  // create() has allocated all
   const auto begin = reinterpret_cast<std::uintptr_t>(part.data()) / page * page;
   const auto end = reinterpret_cast<std::uintptr_t>(part.data() + part.size());
-  int rc = -1;
-  do rc = madvise(reinterpret_cast<void*>(begin), end - begin, MADV_POPULATE_WRITE);
-  while (rc != 0 && (errno == EINTR || errno == EAGAIN));
-  return rc == 0;
+  while (madvise(reinterpret_cast<void*>(begin), end - begin, MADV_POPULATE_WRITE) != 0)
+    if (errno != EINTR) return false;
+  return true;
 }
 
 /// Closes the file.

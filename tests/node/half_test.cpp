@@ -88,11 +88,11 @@ void expect_correct(Combine plain, Op op, Exact exact) {
   ASSERT_EQ(reduction->element_bytes, 2U);
   reduction->combine(nullptr, bytes_of(left), bytes_of(right), bytes_of(quick), left.size());
   reduction->combine(nullptr, bytes_of(onto), bytes_of(right), bytes_of(onto), left.size());
-  EXPECT_EQ(quick, out);
-  EXPECT_EQ(onto, out);
-  for (std::size_t i = 0; i < left.size(); ++i)
-    ASSERT_TRUE(same(value_of(out[i]), rounded(exact(value_of(left[i]), value_of(right[i])))))
-        << left[i] << ' ' << right[i];
+  for (std::size_t i = 0; i < left.size(); ++i) {
+    const double result = rounded(exact(value_of(left[i]), value_of(right[i])));
+    for (const std::uint16_t bits : {out[i], quick[i], onto[i]})
+      ASSERT_TRUE(same(value_of(bits), result)) << left[i] << ' ' << right[i];
+  }
 }
 
 TEST(Half, IsReducedCorrectly) {
