@@ -14,9 +14,9 @@ inline constexpr int kNoDomain = -1;
 /// where HWLOC_SYNTHETIC or HWLOC_XMLFILE describes another machine.
 bool may_have_domains();
 
-/// The domain of every rank, by where it may run; numbered in the order of their first ranks. Domains
-/// are L3 caches, NUMA nodes or packages: the smallest that have two ranks on average. Empty where
-/// there are no two such, and where hwloc is missing.
+/// The domain of every rank, by where it may run; numbered in the order of their first ranks.
+/// Domains are L3 caches, NUMA nodes or packages: the smallest that have two ranks on average.
+/// Empty where there are no two such, and where hwloc is missing.
 std::vector<int> domains_of(std::span<const CpuMask> ranks);
 
 }  // namespace unisono::node

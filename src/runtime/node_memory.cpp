@@ -55,7 +55,7 @@ struct NodeMemory {
   std::span<RosterEntry> roster;  // by rank in the node
   int rank = 0;
   WaitMode mode = WaitMode::yield;
-  bool direct = false;  // all ranks may read and write each other's memory
+  bool direct = false;       // all ranks may read and write each other's memory
   std::vector<int> domains;  // of all ranks; empty where they are not in several
 };
 

@@ -60,8 +60,8 @@ struct NodeSettings {
   WaitMode mode = WaitMode::yield;
 };
 
-/// Makes the memory of a node that several ranks are on, all in the same way of waiting. `node`: all
-/// of them, until stop_node_memory(). Collective; a line says where it could not be made.
+/// Makes the memory of a node that several ranks are on, all in the same way of waiting. `node`:
+/// all of them, until stop_node_memory(). Collective; a line says where it could not be made.
 void start_node_memory(MPI_Comm node, const NodeSettings& settings);
 /// No team is left. Local.
 void stop_node_memory();

@@ -14,8 +14,8 @@ bool is_one_of(T value, std::initializer_list<T> list) {
 }
 
 /// Extensions of MPICH and its like, and of Open MPI. By name: libraries that do not have the type
-/// lack its handle or its symbol. Not MPICH's MPIX_BFLOAT16: it has no product, which aborts the job,
-/// and rounds sums up where both neighbours are equally near.
+/// lack its handle or its symbol. Not MPICH's MPIX_BFLOAT16: it has no product, which aborts the
+/// job, and rounds sums up where both neighbours are equally near.
 bool is_half(MPI_Datatype type) {
   char name[MPI_MAX_OBJECT_NAME] = "";
   int length = 0;
@@ -56,7 +56,8 @@ TypeKind kind_of(MPI_Datatype type) {
 bool is_defined(MPI_Op op, TypeKind kind) {
   using enum TypeKind;
   if (is_one_of(op, {MPI_OP_NULL, MPI_REPLACE, MPI_NO_OP})) return false;
-  if (is_one_of(op, {MPI_SUM, MPI_PROD})) return is_one_of(kind, {integer, floating, half, complex});
+  if (is_one_of(op, {MPI_SUM, MPI_PROD}))
+    return is_one_of(kind, {integer, floating, half, complex});
   if (is_one_of(op, {MPI_MAX, MPI_MIN})) return is_one_of(kind, {integer, floating, half});
   if (is_one_of(op, {MPI_LAND, MPI_LOR, MPI_LXOR})) return is_one_of(kind, {integer, logical});
   if (is_one_of(op, {MPI_BAND, MPI_BOR, MPI_BXOR})) return is_one_of(kind, {integer, byte});

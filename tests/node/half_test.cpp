@@ -31,8 +31,7 @@ double value_of(std::uint16_t bits) {
 /// To the nearest, ties to even.
 double rounded(double value) {
   if (value == 0 || !std::isfinite(value)) return value;
-  const double unit =
-      std::ldexp(1, std::max(std::ilogb(value), kLeastExponent) - kFractionBits);
+  const double unit = std::ldexp(1, std::max(std::ilogb(value), kLeastExponent) - kFractionBits);
   const double nearest = std::nearbyint(value / unit) * unit;
   const bool too_large = std::fabs(nearest) >= std::ldexp(1, kLargestExponent + 1);
   return too_large ? std::copysign(std::numeric_limits<double>::infinity(), value) : nearest;
@@ -52,7 +51,8 @@ TEST(Half, IsWidenedExactly) {
 /// Every half number, the middle between it and the next one, and what is beside the middle.
 TEST(Half, IsNarrowedToTheNearest) {
   for (unsigned bits = 0; bits < 1U << 16; ++bits) {
-    const std::uint32_t here = std::bit_cast<std::uint32_t>(widen(static_cast<std::uint16_t>(bits)));
+    const std::uint32_t here =
+        std::bit_cast<std::uint32_t>(widen(static_cast<std::uint16_t>(bits)));
     const std::uint32_t next =
         std::bit_cast<std::uint32_t>(widen(static_cast<std::uint16_t>(bits + 1)));
     const std::uint32_t middle = here / 2 + next / 2;

@@ -375,7 +375,7 @@ def test_the_lab_s_limit_is_its_line_rate() -> None:
 
 def test_in_the_lab_intel_s_library_is_refused() -> None:
     with pytest.raises(UnisonoError, match="--mpi intel: not with --lab"):
-        settings_of(Lab(made_up_lab(Plan(hosts=4))), "mpich,intel", None, None)
+        settings_of(Lab(made_up_lab(Plan(hosts=4))), "intel", None, None)
 
 
 def test_in_the_lab_the_bench_runs_on_hosts() -> None:

@@ -131,9 +131,9 @@ void expect_integers_as_mpi(std::initializer_list<MPI_Datatype> types) {
   const Values<T> small = {0, 1, 2, 3, 7, 11, static_cast<T>(std::is_signed_v<T> ? -9 : 9)};
   for (const MPI_Datatype type : types) {
     expect_as_mpi<T>(type, {MPI_SUM, MPI_PROD}, sizeof(T) < sizeof(int) ? small : integers<T>());
-    expect_as_mpi<T>(
-        type, {MPI_MIN, MPI_MAX, MPI_BAND, MPI_BOR, MPI_BXOR, MPI_LAND, MPI_LOR, MPI_LXOR},
-        integers<T>());
+    expect_as_mpi<T>(type,
+                     {MPI_MIN, MPI_MAX, MPI_BAND, MPI_BOR, MPI_BXOR, MPI_LAND, MPI_LOR, MPI_LXOR},
+                     integers<T>());
   }
 }
 
@@ -145,8 +145,7 @@ TEST(BuiltInReduction, OfIntegersIsTheLibrarys) {
   expect_integers_as_mpi<std::uint8_t>({MPI_UNSIGNED_CHAR, MPI_UINT8_T});
   expect_integers_as_mpi<std::uint16_t>({MPI_UNSIGNED_SHORT, MPI_UINT16_T});
   expect_integers_as_mpi<std::uint32_t>({MPI_UNSIGNED, MPI_UINT32_T});
-  expect_integers_as_mpi<std::uint64_t>(
-      {MPI_UNSIGNED_LONG, MPI_UNSIGNED_LONG_LONG, MPI_UINT64_T});
+  expect_integers_as_mpi<std::uint64_t>({MPI_UNSIGNED_LONG, MPI_UNSIGNED_LONG_LONG, MPI_UINT64_T});
 }
 
 TEST(BuiltInReduction, OfFloatingNumbersIsTheLibrarys) {
