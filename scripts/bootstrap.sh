@@ -33,6 +33,7 @@ nlohmann/json.hpp nlohmann-json3-dev
 CLI/CLI.hpp libcli11-dev
 fmt/core.h libfmt-dev
 fftw3.h libfftw3-dev
+hwloc.h libhwloc-dev
 LIST
 }
 

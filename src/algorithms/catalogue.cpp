@@ -249,8 +249,8 @@ std::optional<std::string_view> unmet_restriction(const Algorithm& algorithm,
   if ((r & kOneNode) && !conditions.shared)
     return (algorithm.collectives & kReducing) == 0
                ? "needs all ranks on one node, with room in its shared memory"
-               : "needs all ranks on one node, with room in its shared memory, and an operation "
-                 "that MPI defines";
+               : "needs all ranks on one node, with room in its shared memory, and a predefined "
+                 "datatype";
   if ((r & kComposed) == 0) return std::nullopt;
   const auto served = static_cast<Collective>(std::countr_zero(algorithm.collectives));
   return unmet_composition(composition_of(params, served), served, size, conditions.commutative);

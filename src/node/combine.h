@@ -5,7 +5,8 @@
 
 namespace unisono::node {
 
-/// Integers wrap, as every MPI library's do, and without undefined behaviour.
+/// Integers wrap, without undefined behaviour. MPI does not say what becomes of them; Open MPI's
+/// sums of 8 and 16 bits stay at the largest.
 template <class T, bool = std::is_integral_v<T>>
 struct Wrapping {
   using type = T;

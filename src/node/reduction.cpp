@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "node/combine.h"
+#include "node/half.h"
 
 namespace unisono::node {
 
@@ -27,6 +28,25 @@ std::optional<Reduction> of_numbers(Op op) {
     case Op::prod: return loop<T, Prod>();
     case Op::min: return loop<T, Min>();
     case Op::max: return loop<T, Max>();
+    default: return std::nullopt;
+  }
+}
+
+template <class Operation>
+std::optional<Reduction> half_loop() {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("f16c"))
+    return Reduction{combine_half_f16c<Operation>, nullptr, sizeof(std::uint16_t)};
+#endif
+  return Reduction{combine_half<Operation>, nullptr, sizeof(std::uint16_t)};
+}
+
+std::optional<Reduction> of_halves(Op op) {
+  switch (op) {
+    case Op::sum: return half_loop<Computed<Sum>>();
+    case Op::prod: return half_loop<Computed<Prod>>();
+    case Op::min: return half_loop<Chosen<true>>();
+    case Op::max: return half_loop<Chosen<false>>();
     default: return std::nullopt;
   }
 }
@@ -103,6 +123,7 @@ std::optional<Reduction> built_in(Op op, Element element) {
     case Element::uint16: return of_integers<std::uint16_t>(op);
     case Element::uint32: return of_integers<std::uint32_t>(op);
     case Element::uint64: return of_integers<std::uint64_t>(op);
+    case Element::float16: return of_halves(op);
     case Element::float32: return of_numbers<float>(op);
     case Element::float64: return of_numbers<double>(op);
     case Element::long_double: return of_numbers<long double>(op);

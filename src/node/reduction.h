@@ -46,6 +46,7 @@ enum class Element : unsigned char {
   uint16,
   uint32,
   uint64,
+  float16,  ///< IEEE 754's
   float32,
   float64,
   long_double,

@@ -10,8 +10,8 @@ namespace unisono::node {
 
 class Segment {
  public:
-  /// Really allocated: where there is no room this is the error, and nobody gets SIGBUS later.
-  /// Zeroed. The error is one line that names the folder, the size and what to do.
+  /// Zeroed; what of it is not used takes no memory. Where /dev/shm has no room for all of it, that
+  /// is the error: one line that names the folder, the size and what to do.
   static Result<Segment> create(std::size_t bytes);
   /// Refuses what is not this user's, not private to him or shorter than `bytes`.
   static Result<Segment> open(const std::string& name, std::size_t bytes);
@@ -22,6 +22,9 @@ class Segment {
 
   const std::string& name() const { return name_; }
   std::span<std::byte> memory() const { return {data_, bytes_}; }
+  /// Really allocates this part, near to the processor that asks where nobody has before. Before it
+  /// is used: where there is no room any more the answer is false, and nobody gets SIGBUS later.
+  bool allocate(std::span<const std::byte> part);
   /// The creator, as soon as all have opened it, or when one of them could not: then nothing is
   /// left behind however the processes end. Done by the destructor at the latest.
   void unlink();

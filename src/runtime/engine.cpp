@@ -2,7 +2,9 @@
 
 #include <array>
 #include <filesystem>
+#include <map>
 #include <set>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -11,11 +13,13 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/size.h"
+#include "node/domains.h"
 #include "node/kernels.h"
 #include "runtime/collective.h"
 #include "runtime/in_node.h"
 #include "runtime/kernel_reduction.h"
 #include "runtime/node.h"
+#include "runtime/node_memory.h"
 #include "runtime/online.h"
 #include "runtime/operation.h"
 #include "runtime/prepared.h"
@@ -78,6 +82,18 @@ bool has_room(Communicator& communicator, const Call& call) {
   return node::can_reduce(team->team(), static_cast<std::size_t>(type.extent));
 }
 
+/// How many ranks are in each domain.
+std::string domains_text(std::span<const int> domains) {
+  std::map<int, int> ranks;
+  for (const int domain : domains) ++ranks[domain];
+  const auto several = ranks.extract(node::kNoDomain);
+  std::string text;
+  for (const auto& [domain, count] : ranks)
+    text += (text.empty() ? "" : " + ") + std::to_string(count);
+  if (several) text += ", and " + std::to_string(several.mapped()) + " that may run in several";
+  return "ranks of this node by cache or memory: " + text;
+}
+
 std::string bytes_text(Count bytes) { return format_size(bytes) + "B"; }
 
 }  // namespace
@@ -113,12 +129,13 @@ void Engine::start() {
   PMPI_Query_thread(&threads);
   g_several_threads = threads == MPI_THREAD_MULTIPLE;
   start_datatypes();
+  node_ = ranks_of_node(MPI_COMM_WORLD);
   if (active_)
     read_environment(profile);
   else
     start_communicators(0);
   started_ = true;
-  if (!folder.empty()) tracer_ = Tracer::start(folder);
+  if (!folder.empty()) tracer_ = Tracer::start(folder, node_);
   g_tracer = tracer_.get();
 }
 
@@ -140,7 +157,7 @@ void Engine::use_profile(const Result<std::string>& text, const Surroundings& he
 }
 
 void Engine::read_environment(const Result<std::string>& profile) {
-  const NodeFacts node = node_facts(MPI_COMM_WORLD);
+  const NodeFacts node = node_facts(MPI_COMM_WORLD, node_);
   const Surroundings here = surroundings(MPI_COMM_WORLD, node);
   selector_ = Selector(here.flavour, here.place);
   for (int c = 0; c < kCollectives; ++c) {
@@ -177,7 +194,7 @@ void Engine::read_environment(const Result<std::string>& profile) {
   select_online(here);
   share_memory();
   start_communicators(cache ? static_cast<std::size_t>(*cache) : kStandardPlanCache,
-                      node.one_node ? std::vector<int>() : nodes_of_ranks(MPI_COMM_WORLD));
+                      node.one_node ? std::vector<int>() : nodes_of_ranks(MPI_COMM_WORLD, node_));
 }
 
 void Engine::share_memory() {
@@ -191,7 +208,8 @@ void Engine::share_memory() {
   if (single_copy != "0" && single_copy != "1")
     complain("UNISONO_SINGLE_COPY=" + single_copy + ": valid are 0 and 1; 1 holds");
   settings.mode = wait_;
-  if (settings.bytes != 0) start_node_memory(MPI_COMM_WORLD, settings);
+  if (settings.bytes != 0) start_node_memory(node_, settings);
+  if (log_decisions_ && !domains_of_node().empty()) complain(domains_text(domains_of_node()));
 }
 
 void Engine::select_online(const Surroundings& here) {
@@ -213,6 +231,7 @@ void Engine::stop() {
   tracer_.reset();
   stop_communicators();
   stop_node_memory();
+  PMPI_Comm_free(&node_);
   stop_datatypes();
   if (!first_rank_ || !online_) return;
   if (log_decisions_)

@@ -63,6 +63,7 @@ std::optional<Element> element_of(MPI_Datatype type, const TypeFacts& facts) {
       if (facts.size == sizeof(float)) return Element::float32;
       if (facts.size == sizeof(double)) return Element::float64;
       return std::nullopt;
+    case TypeKind::half: return Element::float16;
     case TypeKind::complex:
       if (facts.size == 2 * sizeof(float)) return Element::complex_float32;
       if (facts.size == 2 * sizeof(double)) return Element::complex_float64;

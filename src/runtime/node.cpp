@@ -1,6 +1,5 @@
 #include "runtime/node.h"
 
-#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,22 +14,13 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "node/cpu_mask.h"
 
 namespace unisono {
 
 namespace {
 
-constexpr std::size_t kMaskBytes = 1024;  // 8192 cores
-using Mask = std::array<unsigned char, kMaskBytes>;
-
-Mask affinity() {
-  Mask mask{};
-  if (sched_getaffinity(0, mask.size(), reinterpret_cast<cpu_set_t*>(mask.data())) != 0)
-    mask[0] = 1;
-  return mask;
-}
-
-int cores_in(const Mask& mask) {
+int cores_in(const node::CpuMask& mask) {
   int cores = 0;
   for (const unsigned char byte : mask) cores += __builtin_popcount(byte);
   return cores;
@@ -81,15 +71,15 @@ int kernel_number() {
   return static_cast<int>(fnv1a(name) & INT_MAX);
 }
 
-/// Whether the ranks of `group`, which it frees, are more than its cores and the quota of any.
+/// Whether the ranks of `group` are more than its cores and the quota of any.
 bool is_crowded(MPI_Comm group, int quota) {
   int size = 1;
   PMPI_Comm_size(group, &size);
   // MPI may have bound every rank to a core of its own: only all masks together tell.
-  Mask mine = affinity(), together{};
+  const node::CpuMask mine = node::affinity();
+  node::CpuMask together{};
   PMPI_Allreduce(mine.data(), together.data(), static_cast<int>(mine.size()), MPI_BYTE, MPI_BOR,
                  group);
-  PMPI_Comm_free(&group);
   return size > std::min(cores_in(together), quota);
 }
 
@@ -155,10 +145,15 @@ double measure_network(MPI_Comm world, int node_leader) {
 
 }  // namespace
 
-NodeFacts node_facts(MPI_Comm world) {
-  MPI_Comm node = MPI_COMM_NULL, machine = MPI_COMM_NULL;
-  int rank = 0, world_size = 1, node_size = 1, node_leader = 0;
+MPI_Comm ranks_of_node(MPI_Comm world) {
+  MPI_Comm node = MPI_COMM_NULL;
   PMPI_Comm_split_type(world, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+  return node;
+}
+
+NodeFacts node_facts(MPI_Comm world, MPI_Comm node) {
+  MPI_Comm machine = MPI_COMM_NULL;
+  int rank = 0, world_size = 1, node_size = 1, node_leader = 0;
   PMPI_Comm_split(world, kernel_number(), 0, &machine);
   PMPI_Comm_rank(world, &rank);
   PMPI_Comm_size(world, &world_size);
@@ -167,6 +162,7 @@ NodeFacts node_facts(MPI_Comm world) {
   const int quota = quota_cores();
   const bool crowded_node = is_crowded(node, quota);
   const bool crowded_machine = is_crowded(machine, INT_MAX);
+  PMPI_Comm_free(&machine);
   // Not those of the affinity: a launcher may bind few ranks to few cores, many to all.
   const int cores = std::min(static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)), quota);
   int facts[] = {crowded_node || crowded_machine ? 1 : 0, node_size < world_size ? 1 : 0,
@@ -177,14 +173,11 @@ NodeFacts node_facts(MPI_Comm world) {
   return found;
 }
 
-std::vector<int> nodes_of_ranks(MPI_Comm world) {
-  MPI_Comm node = MPI_COMM_NULL;
+std::vector<int> nodes_of_ranks(MPI_Comm world, MPI_Comm node) {
   int size = 1, leader = 0;
   PMPI_Comm_rank(world, &leader);
   PMPI_Comm_size(world, &size);
-  PMPI_Comm_split_type(world, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
   PMPI_Bcast(&leader, 1, MPI_INT, 0, node);
-  PMPI_Comm_free(&node);
   std::vector<int> nodes(static_cast<std::size_t>(size));
   PMPI_Allgather(&leader, 1, MPI_INT, nodes.data(), 1, MPI_INT, world);
   return nodes;

@@ -16,14 +16,17 @@ struct NodeFacts {
   int cores = 1;            ///< of the node with the fewest: online, at most the quota
 };
 
-/// Collective over `world`; the same facts on all ranks.
-NodeFacts node_facts(MPI_Comm world);
+/// The ranks of `world` on this one's node, as the MPI library sees it. Collective; the caller's.
+MPI_Comm ranks_of_node(MPI_Comm world);
+
+/// Collective over `world`, whose ranks_of_node() `node` is; the same facts on all ranks.
+NodeFacts node_facts(MPI_Comm world, MPI_Comm node);
 
 /// The same on all ranks, as the facts are.
 Surroundings surroundings(MPI_Comm world, const NodeFacts& facts);
 
-/// The node of every rank of `world`, as the number of its first rank. Collective.
-std::vector<int> nodes_of_ranks(MPI_Comm world);
+/// The node of every rank of `world`, as the number of its first rank. Collective, as node_facts.
+std::vector<int> nodes_of_ranks(MPI_Comm world, MPI_Comm node);
 
 /// Whole cores that the control group's quota allows this process; INT_MAX without a quota.
 int quota_cores();

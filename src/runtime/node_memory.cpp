@@ -21,6 +21,7 @@
 
 #include "base/say.h"
 #include "base/size.h"
+#include "node/domains.h"
 #include "node/single_copy.h"
 #include "node/tuning.h"
 #include "runtime/agreement.h"
@@ -34,6 +35,8 @@ constexpr long long kBytesPerRank = 4 << 20;
 // For the pool's books, the roster and a team; and what the books have room for.
 constexpr long long kLeastBytes = 1LL << 20, kMostBytes = 32LL << 30;
 constexpr std::size_t kLeastSlot = 2 << 10;
+// With fewer no two caches have two each, and nothing is gained by knowing which.
+constexpr int kLeastRanksForDomains = 4;
 constexpr std::chrono::seconds kBetweenLooksForTheDead{1};
 
 /// What the ranks of a node know of each other. A rank that has come to MPI_Finalize may be gone.
@@ -52,19 +55,21 @@ struct NodeMemory {
   std::span<RosterEntry> roster;  // by rank in the node
   int rank = 0;
   WaitMode mode = WaitMode::yield;
-  bool direct = false;  // all ranks may read and write each other's memory
+  bool direct = false;       // all ranks may read and write each other's memory
+  std::vector<int> domains;  // of all ranks; empty where they are not in several
 };
 
 // Never destroyed: see stop_node_memory.
 NodeMemory* g_memory = nullptr;
-MPI_Comm g_node = MPI_COMM_NULL;  // all ranks here; without messages
+MPI_Comm g_node = MPI_COMM_NULL;  // all ranks here, the engine's; without messages
 MPI_Comm g_own_process = MPI_COMM_NULL;
 
 /// Half of what is free, so that others find room too.
 long long suitable_bytes(int ranks) {
   const long long wanted = kBytesPerRank * ranks;
   struct statvfs facts {};
-  if (statvfs("/dev/shm", &facts) != 0) return wanted;
+  const bool limited = statvfs("/dev/shm", &facts) == 0 && facts.f_blocks != 0;
+  if (!limited) return wanted;
   return std::min(wanted, static_cast<long long>(facts.f_bavail * facts.f_frsize / 2));
 }
 
@@ -111,9 +116,13 @@ void idle(void*) {
   look_for_the_dead(*g_memory);
 }
 
-/// `bytes` may differ between the ranks: the first one's count.
+/// What the first rank of a node decides for all.
+struct Beginning {
+  long long bytes = 0;
+  bool looks_for_domains = false;
+};
+
 Result<node::Segment> make_segment(MPI_Comm node, int rank, long long bytes) {
-  PMPI_Bcast(&bytes, 1, MPI_LONG_LONG, 0, node);
   if (bytes >= kLeastBytes) return share_segment(node, static_cast<std::size_t>(bytes));
   if (rank != 0) return Error{""};
   return Error{"no room for shared memory in /dev/shm; make it larger (docker run --shm-size)"};
@@ -122,10 +131,12 @@ Result<node::Segment> make_segment(MPI_Comm node, int rank, long long bytes) {
 /// The first rank's first arena holds the roster.
 bool make_roster(NodeMemory& memory, MPI_Comm node, int size) {
   unsigned long long offset = 0;  // the map of the pool is there: no arena is
-  if (memory.rank == 0) {
+  const std::size_t bytes = static_cast<std::size_t>(size) * sizeof(RosterEntry);
+  if (memory.rank == 0 &&
+      memory.segment.allocate(memory.segment.memory().first(node::Pool::kUnit))) {
     node::Pool::prepare(memory.segment.memory());
-    const auto arena = memory.pool.take(static_cast<std::size_t>(size) * sizeof(RosterEntry));
-    if (arena) {
+    const auto arena = memory.pool.take(bytes);
+    if (arena && memory.segment.allocate(memory.pool.memory(*arena).first(bytes))) {
       offset = arena->offset;
       auto* entries = reinterpret_cast<RosterEntry*>(memory.pool.memory(*arena).data());
       for (int rank = 0; rank < size; ++rank) new (entries + rank) RosterEntry;
@@ -139,6 +150,20 @@ bool make_roster(NodeMemory& memory, MPI_Comm node, int size) {
   own.process_names.store(namespace_of_processes());
   own.process.store(getpid());
   return true;
+}
+
+/// One rank looks for all: that takes milliseconds, and more when many do it at a time.
+std::vector<int> domains_of_ranks(MPI_Comm node, int rank, int size) {
+  const auto ranks = static_cast<std::size_t>(size);
+  const node::CpuMask own = node::affinity();
+  std::vector<node::CpuMask> masks(rank == 0 ? ranks : 0);
+  PMPI_Gather(&own, sizeof own, MPI_BYTE, masks.data(), sizeof own, MPI_BYTE, 0, node);
+  std::vector<int> domains = node::domains_of(masks);
+  domains.resize(ranks, node::kNoDomain);
+  PMPI_Bcast(domains.data(), size, MPI_INT, 0, node);
+  const bool any = std::any_of(domains.begin(), domains.end(),
+                               [](int domain) { return domain != node::kNoDomain; });
+  return any ? domains : std::vector<int>();
 }
 
 /// The slowest way of any of them: who sleeps must be woken by all.
@@ -176,35 +201,32 @@ Result<std::optional<long long>> parse_node_memory(const std::string& text) {
   return std::optional<long long>(*bytes);
 }
 
-void start_node_memory(MPI_Comm world, const NodeSettings& settings) {
+void start_node_memory(MPI_Comm node, const NodeSettings& settings) {
 #ifdef UNISONO_FLAVOUR_SMPI
   return;  // simulated ranks wait for nobody but the simulator
 #endif
-  MPI_Comm node = MPI_COMM_NULL;
   int rank = 0, size = 1;
-  PMPI_Comm_split_type(world, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
   PMPI_Comm_rank(node, &rank);
   PMPI_Comm_size(node, &size);
-  if (size > 1) {
-    Result<node::Segment> segment =
-        make_segment(node, rank, settings.bytes.value_or(suitable_bytes(size)));
-    if (!segment && !segment.error().empty())
-      say(segment.error() + "; collectives of this node run in the MPI library");
-    if (all_agree(node, static_cast<bool>(segment))) {
-      auto memory = std::make_unique<NodeMemory>(std::move(*segment));
-      memory->rank = rank;
-      memory->mode = common_mode(node, settings.mode);
-      if (make_roster(*memory, node, size)) g_memory = memory.release();
-      PMPI_Barrier(node);
-      if (g_memory != nullptr) g_memory->segment.unlink();
-    }
-  }
-  if (g_memory == nullptr) {
-    PMPI_Comm_free(&node);
-    return;
-  }
+  if (size == 1) return;
+  Beginning beginning{settings.bytes.value_or(suitable_bytes(size)),
+                      size >= kLeastRanksForDomains && node::may_have_domains()};
+  PMPI_Bcast(&beginning, sizeof beginning, MPI_BYTE, 0, node);
+  Result<node::Segment> segment = make_segment(node, rank, beginning.bytes);
+  if (!segment && !segment.error().empty())
+    say(segment.error() + "; collectives of this node run in the MPI library");
+  if (!all_agree(node, static_cast<bool>(segment))) return;
+  auto memory = std::make_unique<NodeMemory>(std::move(*segment));
+  memory->rank = rank;
+  memory->mode = common_mode(node, settings.mode);
+  const bool made = make_roster(*memory, node, size);
+  PMPI_Barrier(node);
+  memory->segment.unlink();
+  if (!made) return;
+  memory->direct = settings.single_copy && all_reach_each_other(node, size);
+  if (beginning.looks_for_domains) memory->domains = domains_of_ranks(node, rank, size);
+  g_memory = memory.release();
   g_node = node;
-  g_memory->direct = settings.single_copy && all_reach_each_other(node, size);
   PMPI_Comm_dup(MPI_COMM_SELF, &g_own_process);
   for (const MPI_Comm comm : {g_node, g_own_process})
     PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
@@ -216,7 +238,6 @@ void stop_node_memory() {
   g_memory->roster[static_cast<std::size_t>(g_memory->rank)].finished.store(
       1, std::memory_order_release);
   PMPI_Comm_free(&g_own_process);
-  PMPI_Comm_free(&g_node);
 }
 
 void NodeTeam::give_turn() { idle(nullptr); }
@@ -225,32 +246,71 @@ bool has_node_memory() { return g_memory != nullptr; }
 
 MPI_Comm own_process() { return g_own_process; }
 
+std::span<const int> domains_of_node() {
+  return g_memory != nullptr ? std::span<const int>(g_memory->domains) : std::span<const int>();
+}
+
+NodeTeam::NodeTeam(node::Pool pool, const node::Arena& arena, int rank, int size,
+                   const node::WaitPolicy& policy)
+    : pool_(pool), arena_(arena), team_(pool.memory(arena), rank, size, policy) {}
+
+NodeTeam::~NodeTeam() {
+  if (team_.leave()) pool_.give_back(arena_);
+}
+
+std::span<const std::byte> NodeTeam::own_slots() {
+  return {team_.slot(team_.rank(), 0), node::SharedMemory::kSlots * team_.slot_bytes()};
+}
+
+bool NodeTeam::meet(MPI_Comm comm, bool ready) {
+  struct Member {
+    int process, domain, ready;
+  };
+  const bool domains = !g_memory->domains.empty();
+  const int own_domain = domains ? g_memory->domains[static_cast<std::size_t>(g_memory->rank)] : 0;
+  const Member own{getpid(), own_domain, ready ? 1 : 0};
+  std::vector<Member> all(static_cast<std::size_t>(team_.size()));
+  PMPI_Allgather(&own, 3, MPI_INT, all.data(), 3, MPI_INT, comm);
+  for (const Member& member : all) {
+    if (member.ready == 0) return false;
+    if (g_memory->direct) processes_.push_back(member.process);
+    if (domains) domains_.push_back(member.domain);
+  }
+  if (g_memory->direct)
+    team_.allow_direct(processes_, node::direct_from(team_.size(), team_.mode()));
+  return true;
+}
+
+/// The first rank's: takes an arena and prepares it.
+std::optional<node::Arena> prepared_arena(int size) {
+  std::optional<node::Arena> arena;
+  // Rather short slots than none: the pool may be in pieces, or the team large.
+  for (std::size_t slot = node::preferred_slot(size); !arena && slot >= kLeastSlot; slot /= 2)
+    arena = g_memory->pool.take(node::Team::arena_bytes(size, slot));
+  if (!arena) return std::nullopt;
+  const auto memory = g_memory->pool.memory(*arena);
+  if (!g_memory->segment.allocate(memory.first(node::Team::arena_bytes(size, 0)))) {
+    g_memory->pool.give_back(*arena);
+    return std::nullopt;
+  }
+  node::Team::prepare(memory.data(), size);
+  return arena;
+}
+
 std::unique_ptr<NodeTeam> make_team(MPI_Comm comm) {
   int rank = 0, size = 1;
   PMPI_Comm_rank(comm, &rank);
   PMPI_Comm_size(comm, &size);
   std::array<unsigned long long, 2> place{};  // offset and bytes
-  if (rank == 0) {
-    std::optional<node::Arena> arena;
-    // Rather short slots than none: the pool may be in pieces, or the team large.
-    for (std::size_t slot = node::preferred_slot(size); !arena && slot >= kLeastSlot; slot /= 2)
-      arena = g_memory->pool.take(node::Team::arena_bytes(size, slot));
-    if (arena) {
-      place = {arena->offset, arena->bytes};
-      node::Team::prepare(g_memory->pool.memory(*arena).data(), size);
-    }
-  }
+  if (rank == 0)
+    if (const auto arena = prepared_arena(size)) place = {arena->offset, arena->bytes};
   PMPI_Bcast(place.data(), 2, MPI_UNSIGNED_LONG_LONG, 0, comm);
   if (place[1] == 0) return nullptr;
-  std::vector<pid_t> processes;
-  if (g_memory->direct) {
-    const int own = getpid();
-    processes.resize(static_cast<std::size_t>(size));
-    static_assert(sizeof(pid_t) == sizeof(int));
-    PMPI_Allgather(&own, 1, MPI_INT, processes.data(), 1, MPI_INT, comm);
-  }
-  return std::make_unique<NodeTeam>(g_memory->pool, node::Arena{place[0], place[1]}, rank, size,
-                                    node::WaitPolicy{g_memory->mode, idle}, std::move(processes));
+  auto team = std::make_unique<NodeTeam>(g_memory->pool, node::Arena{place[0], place[1]}, rank,
+                                         size, node::WaitPolicy{g_memory->mode, idle});
+  // Every rank the memory that it writes: so it is near to it.
+  const bool ready = g_memory->segment.allocate(team->own_slots());
+  return team->meet(comm, ready) ? std::move(team) : nullptr;
 }
 
 }  // namespace unisono

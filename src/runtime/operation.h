@@ -9,6 +9,7 @@ enum class TypeKind : unsigned char {
   other,  ///< derived, or nothing that the standard names: no predefined operation
   integer,
   floating,
+  half,  ///< IEEE 754's 16 bits, in an extension of the MPI library
   logical,
   complex,
   byte,

@@ -98,7 +98,7 @@ void leave_the_files_to_the_parent() {
 
 }  // namespace
 
-std::unique_ptr<Tracer> Tracer::start(const std::string& folder) {
+std::unique_ptr<Tracer> Tracer::start(const std::string& folder, MPI_Comm node) {
   // Nobody makes a file before all have looked.
   if (!all_well(folder, problem_of(folder))) return nullptr;
   int rank = 0, size = 1;
@@ -117,7 +117,7 @@ std::unique_ptr<Tracer> Tracer::start(const std::string& folder) {
   tracer->lines_->start({rank, size, library_line()});
   tracer->lines_->modules(tracer->modules_ = trace::executable_mappings());
   PMPI_Comm_dup(MPI_COMM_WORLD, &tracer->comm_);
-  tracer->nodes_ = nodes_of_ranks(MPI_COMM_WORLD);
+  tracer->nodes_ = nodes_of_ranks(MPI_COMM_WORLD, node);
   tracer->lines_->clock(clock_offset(tracer->comm_, tracer->nodes_));
   wait_quietly_for_all(tracer->comm_);
   static const int registered = pthread_atfork(nullptr, nullptr, leave_the_files_to_the_parent);

@@ -22,8 +22,9 @@ class Tracer {
   static constexpr std::uint64_t kNone = ~std::uint64_t{0};
 
   /// Makes this rank's files in an empty folder, and compares the clocks. Null: some rank could
-  /// not, which has said so. Collective over MPI_COMM_WORLD, after start_communicators.
-  static std::unique_ptr<Tracer> start(const std::string& folder);
+  /// not, which has said so. Collective over MPI_COMM_WORLD, after start_communicators; `node` has
+  /// the ranks of this one's.
+  static std::unique_ptr<Tracer> start(const std::string& folder, MPI_Comm node);
   /// Compares the clocks again, measures messages and completes the files. Collective.
   void stop();
   /// In a forked child: the files are its parent's.

@@ -127,6 +127,17 @@ class Stub(unittest.TestCase):
             self.assertEqual(output.count("loopback: 89 calls"), 2, output)
 
 
+class Symbols(unittest.TestCase):
+    def test_nothing_of_other_libraries_is_shown_or_needed(self) -> None:
+        for flavour in FLAVOURS:
+            library = BUILD / f"lib/libunisono-{flavour}.so"
+            shown = run("nm", "-D", library).stdout
+            self.assertIn("MPI_Allreduce", shown)
+            self.assertNotRegex(shown, "hwloc|udev")
+            needed = re.findall(r"NEEDED.*\[(\w+)", run("readelf", "-d", library).stdout)
+            self.assertLessEqual(set(needed), {"libm", "libc", "ld"})
+
+
 class Stacking(unittest.TestCase):
     def test_a_tool_below_sees_what_is_passed_on(self) -> None:
         for flavour in FLAVOURS:

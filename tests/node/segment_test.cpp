@@ -2,8 +2,11 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -28,13 +31,34 @@ TEST(Segment, IsSeenByWhoOpensIt) {
   EXPECT_EQ(opened->memory()[kBytes - 1], std::byte{7});
 }
 
-TEST(Segment, IsPrivateAndAllocated) {
+struct stat facts_of(const Segment& segment) {
+  struct stat facts {};
+  EXPECT_EQ(stat(("/dev/shm" + segment.name()).c_str(), &facts), 0);
+  return facts;
+}
+
+std::size_t allocated(const Segment& segment) {
+  return static_cast<std::size_t>(facts_of(segment).st_blocks) * 512;
+}
+
+TEST(Segment, IsPrivate) {
   const auto made = Segment::create(kBytes);
   ASSERT_TRUE(made) << made.error();
-  struct stat facts {};
-  ASSERT_EQ(stat(("/dev/shm" + made->name()).c_str(), &facts), 0);
-  EXPECT_EQ(facts.st_mode & 0777, 0600U);
-  EXPECT_EQ(static_cast<std::size_t>(facts.st_blocks) * 512, kBytes);
+  EXPECT_EQ(facts_of(*made).st_mode & 0777, 0600U);
+}
+
+TEST(Segment, TakesMemoryForWhatIsAllocated) {
+  auto made = Segment::create(kBytes);
+  ASSERT_TRUE(made) << made.error();
+  if (allocated(*made) == kBytes) GTEST_SKIP() << "this kernel cannot allocate a part";
+  EXPECT_EQ(allocated(*made), 0U);
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  auto opened = Segment::open(made->name(), kBytes);
+  ASSERT_TRUE(opened) << opened.error();
+  EXPECT_TRUE((*opened).allocate(opened->memory().subspan(page - 1, 2)));
+  EXPECT_EQ(allocated(*made), 2 * page);
+  EXPECT_TRUE((*made).allocate(made->memory()));
+  EXPECT_EQ(allocated(*made), kBytes);
 }
 
 TEST(Segment, LivesOnWithoutItsName) {
@@ -71,6 +95,33 @@ TEST(Segment, SaysThatThereIsNoRoom) {
   ASSERT_FALSE(made);
   EXPECT_NE(made.error().find("/dev/shm"), std::string::npos) << made.error();
   EXPECT_EQ(made.error().find('\n'), std::string::npos) << made.error();
+}
+
+/// In a process whose /dev/shm has 1 MiB: zero, or the line of what went wrong; kCannot where no
+/// process may have its own.
+constexpr int kCannot = 1;
+int use_up_a_small_folder() {
+  if (unshare(CLONE_NEWNS) != 0 || mount("", "/", "", MS_REC | MS_PRIVATE, nullptr) != 0 ||
+      mount("none", "/dev/shm", "tmpfs", 0, "size=1m") != 0)
+    return kCannot;
+  auto first = Segment::create(kBytes), second = Segment::create(kBytes);
+  if (!first) return __LINE__;
+  if (!second) return 0;  // this kernel has allocated all of the first
+  if (!(*first).allocate(first->memory().first(kBytes / 2))) return __LINE__;
+  if ((*second).allocate(second->memory())) return __LINE__;
+  if (Segment::create(kBytes)) return __LINE__;
+  return 0;
+}
+
+/// Promised and not there any more: false, and no SIGBUS.
+TEST(Segment, SaysThatItsRoomWasTakenByOthers) {
+  const pid_t child = fork();
+  if (child == 0) _exit(use_up_a_small_folder());
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
+  if (WEXITSTATUS(status) == kCannot) GTEST_SKIP() << "for root only";
+  EXPECT_EQ(WEXITSTATUS(status), 0) << "the line";
 }
 
 class ForeignFile : public testing::Test {

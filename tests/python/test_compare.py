@@ -15,6 +15,7 @@ from rich.console import Console
 from unisono import jobs, machine
 from unisono.beds import Lab, Node
 from unisono.compare import matrix, page, results, runner, summary, terminal
+from unisono.compare.cli import settings_of
 from unisono.compare.results import Comparison, Failure, Point, Setting
 from unisono.compare.runner import Listener, Options, Runner
 from unisono.compare.yardstick import Wire, rate_for
@@ -370,6 +371,11 @@ def test_the_lab_s_limit_is_its_line_rate() -> None:
     assert limit(Plan(switches=2), "alltoall") == pytest.approx(64 * wire)
     assert limit(Plan(switches=2, uplink=10_000_000_000), "alltoall") == pytest.approx(15 * wire)
     assert limit(Plan(switches=2), "alltoall", 8) == pytest.approx(7 * wire), "all at one switch"
+
+
+def test_in_the_lab_intel_s_library_is_refused() -> None:
+    with pytest.raises(UnisonoError, match="--mpi intel: not with --lab"):
+        settings_of(Lab(made_up_lab(Plan(hosts=4))), "intel", None, None)
 
 
 def test_in_the_lab_the_bench_runs_on_hosts() -> None:

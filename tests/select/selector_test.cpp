@@ -62,8 +62,7 @@ TEST(Selector, SharedMemoryServesWhatTheFactsAllow) {
     ASSERT_NE(refused.unmet, nullptr);
     EXPECT_EQ(refused.unmet->name, "shared");
     EXPECT_TRUE(refused.why.starts_with("needs all ranks on one node")) << refused.why;
-    EXPECT_EQ(refused.why.ends_with("an operation that MPI defines"),
-              is_reducing(facts.collective));
+    EXPECT_EQ(refused.why.ends_with("a predefined datatype"), is_reducing(facts.collective));
     facts.shared = true;
     const Choice choice = selector.choose(facts);
     ASSERT_NE(choice.algorithm, nullptr);

@@ -141,6 +141,8 @@ def settings_of(bed: beds.Bed, mpis: str, ranks: str | None, ppn: int | None) ->
     for flavour in flavours:
         if flavour not in {"mpich", "openmpi", places.INTEL}:
             raise UnisonoError(f"--mpi {flavour}: valid are mpich, openmpi and intel")
+        if flavour == places.INTEL and bed.kind == beds.Lab.kind:
+            raise UnisonoError("--mpi intel: not with --lab: make intel gets what runs on one node only")
         places.program(f"unisono-bench-{places.find_mpi(flavour).flavour}")
     if not flavours:
         raise UnisonoError("--mpi: valid are mpich, openmpi and intel")

@@ -24,8 +24,7 @@ bool has_algorithm(Collective collective, const std::string& spec) {
 
 /// Where the node has no room, the algorithms for it are tried in vain, and the table says so.
 Conditions conditions(const Setting& setting) {
-  const bool known = !is_reducing(setting.collective) || setting.operation != Operation::left;
-  return {setting.size, is_commutative(setting.operation), setting.one_node && known};
+  return {setting.size, is_commutative(setting.operation), setting.one_node};
 }
 
 std::vector<std::string> all_specs(const Setting& setting) {

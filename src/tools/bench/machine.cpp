@@ -40,7 +40,8 @@ std::string kernel_name() {
 Machine describe_machine(MPI_Comm comm) {
   Machine machine;
   machine.unisono_version = unisono_version();
-  machine.surroundings = surroundings(comm, node_facts(comm));
+  MPI_Comm node = ranks_of_node(comm);
+  machine.surroundings = surroundings(comm, node_facts(comm, node));
   machine.mpi_standard = standard_version();
   machine.processor = processor_name();
   machine.kernel = kernel_name();
@@ -52,9 +53,7 @@ Machine describe_machine(MPI_Comm comm) {
   }
   std::sort(machine.environment.begin(), machine.environment.end());
 
-  MPI_Comm node = MPI_COMM_NULL;
   PMPI_Comm_size(comm, &machine.ranks);
-  PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
   int node_rank = 0, node_size = 1;
   PMPI_Comm_rank(node, &node_rank);
   PMPI_Comm_size(node, &node_size);

@@ -22,7 +22,7 @@ constexpr Named kRestrictionNames[] = {
     {kAllCounts, "all_counts", "the counts of all ranks on every rank"},
     {kMatrix, "matrix", "the whole count matrix on every rank"},
     {kOneNode, "one_node",
-     "all ranks on one node, with room in its shared memory; of operations those that MPI defines"},
+     "all ranks on one node, with room in its shared memory; in reductions a predefined datatype"},
 };
 
 Json json(const Parameter& parameter) {

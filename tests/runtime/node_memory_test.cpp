@@ -1,0 +1,170 @@
+// The memory of a node, among the ranks of MPI_COMM_WORLD, who are all on one.
+#include "runtime/node_memory.h"
+
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/statvfs.h>
+
+#include <cstdlib>
+#include <numeric>
+#include <vector>
+
+#include "node/kernels.h"
+#include "runtime/node.h"
+
+namespace unisono {
+namespace {
+
+int rank_in(MPI_Comm comm) {
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);
+  return rank;
+}
+
+int size_of(MPI_Comm comm) {
+  int size = 0;
+  MPI_Comm_size(comm, &size);
+  return size;
+}
+
+bool all_say(bool own) {
+  int answer = own ? 1 : 0;
+  MPI_Allreduce(MPI_IN_PLACE, &answer, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  return answer == 1;
+}
+
+void expect_works(NodeTeam& team) {
+  const long own = team.team().rank() + 1;
+  long sum = 0;
+  const auto reduction = node::built_in(node::Op::sum, node::Element::int64);
+  node::allreduce(team.team(), reinterpret_cast<const std::byte*>(&own),
+                  reinterpret_cast<std::byte*>(&sum), 1, *reduction);
+  const long size = team.team().size();
+  EXPECT_EQ(sum, size * (size + 1) / 2);
+}
+
+TEST(ParseNodeMemory, KnowsAutoNoneAndSizes) {
+  EXPECT_EQ(**parse_node_memory("0"), 0);
+  EXPECT_EQ(**parse_node_memory("1M"), 1 << 20);
+  EXPECT_EQ(**parse_node_memory("32G"), 32LL << 30);
+  EXPECT_FALSE((*parse_node_memory("auto")).has_value());
+  for (const char* wrong : {"", "1K", "33G", "-1M", "much"})
+    EXPECT_FALSE(parse_node_memory(wrong)) << wrong;
+}
+
+/// The tests that follow use what the first of them starts: a process has one such memory.
+class NodeMemory : public testing::Test {
+ protected:
+  static constexpr long long kBytes = 1 << 20;
+
+  static void SetUpTestSuite() {
+    s_node = ranks_of_node(MPI_COMM_WORLD);
+    ASSERT_EQ(size_of(s_node), size_of(MPI_COMM_WORLD));
+    bind_in_halves();
+    setenv("HWLOC_SYNTHETIC", "l3:2 core:1 pu:1", 1);
+    // Each rank would wait in a way of its own.
+    const WaitMode own = rank_in(s_node) == 0 ? WaitMode::spin : WaitMode::sleep;
+    start_node_memory(s_node, {.bytes = kBytes, .mode = own});
+    unsetenv("HWLOC_SYNTHETIC");
+  }
+  static void TearDownTestSuite() {
+    stop_node_memory();
+    MPI_Comm_free(&s_node);
+  }
+
+  /// The first half of the ranks on processor 0, the others on 1, where there are two.
+  static void bind_in_halves() {
+    cpu_set_t both, own;
+    CPU_ZERO(&both);
+    sched_getaffinity(0, sizeof both, &both);
+    if (!all_say(CPU_ISSET(0, &both) && CPU_ISSET(1, &both))) return;
+    CPU_ZERO(&own);
+    CPU_SET(2 * rank_in(s_node) < size_of(s_node) ? 0U : 1U, &own);
+    s_bound = sched_setaffinity(0, sizeof own, &own) == 0;
+  }
+
+  static MPI_Comm s_node;
+  static bool s_bound;
+};
+MPI_Comm NodeMemory::s_node = MPI_COMM_NULL;
+bool NodeMemory::s_bound = false;
+
+/// Before it is there.
+TEST(NoNodeMemory, WhereThereIsNoRoom) {
+  struct statvfs facts {};
+  ASSERT_EQ(statvfs("/dev/shm", &facts), 0);
+  const auto free = static_cast<long long>(facts.f_bavail * facts.f_frsize);
+  MPI_Comm node = ranks_of_node(MPI_COMM_WORLD);
+  testing::internal::CaptureStderr();
+  start_node_memory(node, {.bytes = 2 * free + (1LL << 40)});
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_FALSE(has_node_memory());
+  EXPECT_EQ(said.find("/dev/shm") != std::string::npos, rank_in(node) == 0) << said;
+  MPI_Comm_free(&node);
+}
+
+TEST_F(NodeMemory, ServesATeam) {
+  ASSERT_TRUE(has_node_memory());
+  EXPECT_EQ(size_of(own_process()), 1);
+  const auto team = make_team(MPI_COMM_WORLD);
+  ASSERT_NE(team, nullptr);
+  EXPECT_EQ(team->team().rank(), rank_in(MPI_COMM_WORLD));
+  EXPECT_EQ(team->team().size(), size_of(MPI_COMM_WORLD));
+  EXPECT_EQ(team->team().mode(), WaitMode::sleep) << "the slowest way of any of them";
+  expect_works(*team);
+}
+
+TEST_F(NodeMemory, IsRefusedWhenUsedUpAndComesBack) {
+  std::vector<std::unique_ptr<NodeTeam>> teams;
+  for (auto team = make_team(s_node); team != nullptr; team = make_team(s_node)) {
+    expect_works(*team);
+    teams.push_back(std::move(team));
+    ASSERT_LT(teams.size(), static_cast<std::size_t>(kBytes) / node::Pool::kUnit);
+  }
+  const std::size_t before = teams.size();
+  ASSERT_GE(before, 1U);
+  teams.pop_back();
+  MPI_Barrier(s_node);  // the last one to leave gives the memory back
+  teams.push_back(make_team(s_node));
+  ASSERT_NE(teams.back(), nullptr);
+  for (const auto& team : teams) expect_works(*team);
+}
+
+TEST_F(NodeMemory, ServesPartsOfTheNode) {
+  const int rank = rank_in(s_node);
+  MPI_Comm part = MPI_COMM_NULL;
+  MPI_Comm_split(s_node, rank % 2, -rank, &part);
+  {
+    const auto team = make_team(part);
+    ASSERT_NE(team, nullptr);
+    EXPECT_EQ(team->team().size(), size_of(part));
+    expect_works(*team);
+    MPI_Barrier(s_node);
+  }
+  MPI_Comm_free(&part);
+}
+
+/// Run with four ranks or more; hwloc believes in two processors with a cache each.
+TEST_F(NodeMemory, KnowsTheCachesOfItsRanks) {
+#ifndef UNISONO_HWLOC
+  GTEST_SKIP() << "built without hwloc";
+#endif
+  const int size = size_of(s_node);
+  MPI_Comm reversed = MPI_COMM_NULL;
+  MPI_Comm_split(s_node, 0, -rank_in(s_node), &reversed);
+  {
+    const auto team = make_team(reversed);
+    ASSERT_NE(team, nullptr);
+    std::vector<int> halves;
+    for (int rank = 0; s_bound && size >= 4 && rank < size; ++rank)
+      halves.push_back(2 * rank < size ? 0 : 1);
+    EXPECT_EQ(std::vector<int>(domains_of_node().begin(), domains_of_node().end()), halves);
+    const std::vector<int> backwards(halves.rbegin(), halves.rend());
+    EXPECT_EQ(std::vector<int>(team->domains().begin(), team->domains().end()), backwards);
+    MPI_Barrier(s_node);
+  }
+  MPI_Comm_free(&reversed);
+}
+
+}  // namespace
+}  // namespace unisono
