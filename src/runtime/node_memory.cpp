@@ -229,38 +229,70 @@ void stop_node_memory() {
   PMPI_Comm_free(&g_node);
 }
 
-void NodeTeam::give_turn() { idle(nullptr); }
+void give_turn_to_library() { idle(nullptr); }
 
 bool has_node_memory() { return g_memory != nullptr; }
 
 MPI_Comm own_process() { return g_own_process; }
 
+NodeTeam::NodeTeam(NodeArena arena) : InNode(std::move(arena)) {
+  if (!arena_.processes.empty())
+    user_.allow_direct(arena_.processes, node::direct_from(arena_.size, arena_.policy.mode));
+}
+
+NodeMessages::NodeMessages(NodeArena arena) : InNode(std::move(arena)) {
+  if (!arena_.processes.empty())
+    user_.allow_direct(arena_.processes, node::direct_messages_from());
+}
+
+namespace {
+
+/// For a User, with slots of `slot` bytes if there is room, else with shorter ones, which are
+/// better than none: the pool may be in pieces, or the ranks many. Collective over `comm`; nothing
+/// on all ranks when there is no room for `least` either.
+template <class User>
+std::optional<NodeArena> take_arena(MPI_Comm comm, int rank, int size, std::size_t slot,
+                                    std::size_t least) {
+  std::array<unsigned long long, 2> place{};  // offset and bytes
+  if (rank == 0) {
+    std::optional<node::Arena> arena;
+    for (; !arena && slot >= least; slot /= 2)
+      arena = g_memory->pool.take(User::arena_bytes(size, slot));
+    if (arena) {
+      place = {arena->offset, arena->bytes};
+      User::prepare(g_memory->pool.memory(*arena).data(), size);
+    }
+  }
+  PMPI_Bcast(place.data(), 2, MPI_UNSIGNED_LONG_LONG, 0, comm);
+  if (place[1] == 0) return std::nullopt;
+  NodeArena made{g_memory->pool, {place[0], place[1]}, rank, size, {g_memory->mode, idle}, {}};
+  if (g_memory->direct) {
+    const int own = getpid();
+    made.processes.resize(static_cast<std::size_t>(size));
+    static_assert(sizeof(pid_t) == sizeof(int));
+    PMPI_Allgather(&own, 1, MPI_INT, made.processes.data(), 1, MPI_INT, comm);
+  }
+  return made;
+}
+
+}  // namespace
+
 std::unique_ptr<NodeTeam> make_team(MPI_Comm comm) {
   int rank = 0, size = 1;
   PMPI_Comm_rank(comm, &rank);
   PMPI_Comm_size(comm, &size);
-  std::array<unsigned long long, 2> place{};  // offset and bytes
-  if (rank == 0) {
-    std::optional<node::Arena> arena;
-    // Rather short slots than none: the pool may be in pieces, or the team large.
-    for (std::size_t slot = node::preferred_slot(size); !arena && slot >= kLeastSlot; slot /= 2)
-      arena = g_memory->pool.take(node::Team::arena_bytes(size, slot));
-    if (arena) {
-      place = {arena->offset, arena->bytes};
-      node::Team::prepare(g_memory->pool.memory(*arena).data(), size);
-    }
-  }
-  PMPI_Bcast(place.data(), 2, MPI_UNSIGNED_LONG_LONG, 0, comm);
-  if (place[1] == 0) return nullptr;
-  std::vector<pid_t> processes;
-  if (g_memory->direct) {
-    const int own = getpid();
-    processes.resize(static_cast<std::size_t>(size));
-    static_assert(sizeof(pid_t) == sizeof(int));
-    PMPI_Allgather(&own, 1, MPI_INT, processes.data(), 1, MPI_INT, comm);
-  }
-  return std::make_unique<NodeTeam>(g_memory->pool, node::Arena{place[0], place[1]}, rank, size,
-                                    node::WaitPolicy{g_memory->mode, idle}, std::move(processes));
+  auto arena =
+      take_arena<node::Team>(comm, rank, size, node::preferred_slot(size), kLeastSlot);
+  return arena ? std::make_unique<NodeTeam>(std::move(*arena)) : nullptr;
+}
+
+std::unique_ptr<NodeMessages> make_messages(MPI_Comm comm) {
+  int rank = 0, size = 1;
+  PMPI_Comm_rank(comm, &rank);
+  PMPI_Comm_size(comm, &size);
+  auto arena = take_arena<node::Messenger>(comm, rank, size, node::preferred_channel_slot(size),
+                                           node::kLine);
+  return arena ? std::make_unique<NodeMessages>(std::move(*arena)) : nullptr;
 }
 
 }  // namespace unisono
