@@ -20,6 +20,7 @@
 #include <sys/types.h>
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
@@ -98,6 +99,7 @@ class Wish {
     if (value == std::exchange(told_, value)) return;
     word.exchange(value, std::memory_order_seq_cst);
   }
+  Step told() const { return told_; }
 
  private:
   Step told_ = 0;
@@ -140,6 +142,8 @@ class Sender {
 
   /// Not idle, and progress() has moved nothing.
   void ask() { wish_.tell(place_.channel->wanted_room.value, wanted()); }
+  /// All that its next steps depend on when it is idle.
+  std::array<Step, 3> state() const { return {next_, taken_, wish_.told()}; }
 
   /// Those with receipts in `list` are never to be read again. One that is half on its way goes on
   /// with whatever is in the slots.
@@ -267,6 +271,8 @@ class Receiver {
         under_way_ ? (bytes_ - at_ + place_.slot_bytes - 1) / place_.slot_bytes : 1;
     wish_.tell(place_.channel->wanted_cell.value, next_ + std::min<Step>(left, kHalf<Memory>));
   }
+
+  std::array<Step, 3> state() const { return {next_, aside_.size(), wish_.told()}; }
 
   void abandon(const std::vector<std::uint32_t>* list) {
     Fifo<Message> kept;

@@ -9,6 +9,7 @@ namespace unisono::node {
 template <class T>
 class Fifo {
  public:
+  std::size_t size() const { return items_.size() - first_; }
   bool empty() const { return first_ == items_.size(); }
   T& front() { return items_[first_]; }
   const T& front() const { return items_[first_]; }

@@ -67,7 +67,17 @@ class BasicMessenger {
     for (auto& receiver : receivers_) receiver.abandon(list);
   }
 
-  std::size_t slot_bytes() const { return slot_bytes_; }
+  /// All that this rank's next steps depend on when nothing is under way: for the explorer of tests.
+  std::vector<Step> state() const {
+    std::vector<Step> all;
+    const auto add = [&all](const auto& sides) {
+      for (const auto& side : sides)
+        for (const Step step : side.state()) all.push_back(step);
+    };
+    add(senders_);
+    add(receivers_);
+    return all;
+  }
   /// This rank never comes back. True for the last one: the memory is free.
   bool leave() {
     const auto before = departures_->value.fetch_add(1, std::memory_order_acq_rel);
@@ -130,7 +140,6 @@ class BasicMessenger {
 
   int rank_;
   WaitPolicy policy_;
-  std::size_t slot_bytes_ = 0;
   bool truncated_ = false;
   Line<Memory>* departures_;
   Bell<Memory>* bell_;
@@ -152,9 +161,7 @@ BasicMessenger<Memory>::BasicMessenger(std::span<std::byte> arena, int rank, int
   for (int other = 0; other < size; ++other) {
     if (other == rank) continue;
     const auto i = static_cast<std::size_t>(other);
-    const auto out = place(arena, rank, other, other, size, policy.mode);
-    slot_bytes_ = out.slot_bytes;
-    senders_[i] = Sender<Memory>(out);
+    senders_[i] = Sender<Memory>(place(arena, rank, other, other, size, policy.mode));
     receivers_[i] = Receiver<Memory>(place(arena, other, rank, other, size, policy.mode), other,
                                      &truncated_);
   }

@@ -104,6 +104,9 @@ class Player {
         check<Memory>(one.into + at, value_of(one.tag, at));
     expected_.clear();
     while (used_ > 0) put<Memory>(Shared::current->place(rank_, --used_), 0);
+    std::uint64_t hash = ++finished_;
+    for (const Step step : messenger_.state()) hash = mixed(hash, step);
+    Explorer::current->forget(hash);
   }
 
  private:
@@ -128,7 +131,7 @@ class Player {
   WaitMode mode_;
   BasicMessenger<Memory> messenger_;
   std::vector<std::uint32_t> done_;
-  std::size_t posted_ = 0, used_ = 0;
+  std::size_t posted_ = 0, used_ = 0, finished_ = 0;
   std::vector<Expected> expected_;
 };
 
@@ -163,7 +166,7 @@ class MessageProtocol : public Protocol {
 
 TEST_P(MessageProtocol, ShortOnesOneWay) {
   expect_right_messages(2, [](auto& player, int rank) {
-    for (int tag = 0; tag < 4; ++tag) {
+    for (int tag = 0; tag < 3; ++tag) {
       if (rank == 0)
         player.send(1, tag, kLittle);
       else
@@ -194,6 +197,8 @@ TEST_P(MessageProtocol, BothWaysAtOnce) {
 }
 
 TEST_P(MessageProtocol, FullRing) {
+  if (stores_are_late() && std::get<0>(GetParam()) == WaitMode::sleep)
+    GTEST_SKIP() << "takes ten seconds; ShortOnesOneWay does as well";
   expect_right_messages(2, [](auto& player, int rank) {
     for (int tag = 0; tag < 3; ++tag) {
       if (rank == 0)

@@ -91,7 +91,7 @@ TEST_P(Messages, PassFullRingsOnBothSides) {
 
 /// Rings wrap around thousands of times.
 TEST_P(Messages, GoRoundAndRound) {
-  constexpr int kRounds = 3000;
+  constexpr int kRounds = 1000;
   EXPECT_EQ(message_threads(setting(3),
                             [](Messenger& messenger, int rank) -> std::string {
                               std::vector<std::uint32_t> done;
@@ -166,7 +166,7 @@ TEST_F(TwoSides, MessagesAreSetAsideForOneBehindThem) {
   recv(4, into[3]);
   move();
   EXPECT_EQ(received_, List{4});
-  EXPECT_EQ(sent_, (List{1, 2, 3, 4}));  // the long one too: it has been copied
+  EXPECT_EQ(sent_, (List{1, 2, 4, 3}));  // the long one too: it has been copied
   recv(2, into[1]);
   recv(3, into[2]);
   recv(1, into[0]);
