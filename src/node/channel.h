@@ -199,8 +199,7 @@ class Sender {
       sent_ = 0;
     }
     const std::size_t piece = std::min(place_.slot_bytes, message.bytes - sent_);
-    if (message.data != nullptr)
-      Memory::copy(place_.slot(next_), message.data + sent_, piece);
+    if (message.data != nullptr) Memory::copy(place_.slot(next_), message.data + sent_, piece);
     sent_ += piece;
     publish();
     if (sent_ < message.bytes) return;
@@ -227,7 +226,7 @@ class Sender {
   Step next_ = 0;   // cell
   Step taken_ = 0;  // as last seen
   Fifo<Message> waiting_;
-  bool begun_ = false;     // the first of them
+  bool begun_ = false;    // the first of them
   std::size_t sent_ = 0;  // of it
   Fifo<Shown> shown_;
   Wish<Memory> wish_;

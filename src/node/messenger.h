@@ -67,7 +67,8 @@ class BasicMessenger {
     for (auto& receiver : receivers_) receiver.abandon(list);
   }
 
-  /// All that this rank's next steps depend on when nothing is under way: for the explorer of tests.
+  /// All that this rank's next steps depend on when nothing is under way: for the explorer of
+  /// tests.
   std::vector<Step> state() const {
     std::vector<Step> all;
     const auto add = [&all](const auto& sides) {
@@ -104,8 +105,8 @@ class BasicMessenger {
   static ChannelPlace<Memory> place(std::span<std::byte> arena, int from, int to, int other,
                                     int size, WaitMode mode) {
     const auto index = static_cast<std::size_t>(from * (size - 1) + to - (to > from ? 1 : 0));
-    const std::size_t slot = (arena.size() - slots_begin(size)) / (channels(size) * Memory::kCells) /
-                             kLine * kLine;
+    const std::size_t slot =
+        (arena.size() - slots_begin(size)) / (channels(size) * Memory::kCells) / kLine * kLine;
     return {rings(arena.data(), size) + index,
             arena.data() + slots_begin(size) + index * Memory::kCells * slot, slot,
             bells(arena.data()) + other, mode};
@@ -162,8 +163,8 @@ BasicMessenger<Memory>::BasicMessenger(std::span<std::byte> arena, int rank, int
     if (other == rank) continue;
     const auto i = static_cast<std::size_t>(other);
     senders_[i] = Sender<Memory>(place(arena, rank, other, other, size, policy.mode));
-    receivers_[i] = Receiver<Memory>(place(arena, other, rank, other, size, policy.mode), other,
-                                     &truncated_);
+    receivers_[i] =
+        Receiver<Memory>(place(arena, other, rank, other, size, policy.mode), other, &truncated_);
   }
 }
 

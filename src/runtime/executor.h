@@ -1,5 +1,6 @@
-// Runs a plan over point-to-point messages, of the MPI library or in the memory of a node: a state machine that can be left and resumed, so that
-// blocking, nonblocking and persistent calls are the same thing.
+// Runs a plan over point-to-point messages, of the MPI library or in the memory of a node: a state
+// machine that can be left and resumed, so that blocking, nonblocking and persistent calls are the
+// same thing.
 #pragma once
 #include <mpi.h>
 

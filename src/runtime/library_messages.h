@@ -17,9 +17,8 @@ class LibraryMessages {
             MPI_Comm comm, OpId id) {
     make_room();
     MPI_Request request = MPI_REQUEST_NULL;
-    const int rc = kind == OpKind::send
-                       ? kStartSend(where, count, type, peer, tag, comm, &request)
-                       : PMPI_Irecv(where, count, type, peer, tag, comm, &request);
+    const int rc = kind == OpKind::send ? kStartSend(where, count, type, peer, tag, comm, &request)
+                                        : PMPI_Irecv(where, count, type, peer, tag, comm, &request);
     if (rc != MPI_SUCCESS) return rc;
     requests_.push_back(request);
     ops_.push_back({id, kind});

@@ -241,8 +241,7 @@ NodeTeam::NodeTeam(NodeArena arena) : InNode(std::move(arena)) {
 }
 
 NodeMessages::NodeMessages(NodeArena arena) : InNode(std::move(arena)) {
-  if (!arena_.processes.empty())
-    user_.allow_direct(arena_.processes, node::direct_messages_from());
+  if (!arena_.processes.empty()) user_.allow_direct(arena_.processes, node::direct_messages_from());
 }
 
 namespace {
@@ -281,8 +280,7 @@ std::unique_ptr<NodeTeam> make_team(MPI_Comm comm) {
   int rank = 0, size = 1;
   PMPI_Comm_rank(comm, &rank);
   PMPI_Comm_size(comm, &size);
-  auto arena =
-      take_arena<node::Team>(comm, rank, size, node::preferred_slot(size), kLeastSlot);
+  auto arena = take_arena<node::Team>(comm, rank, size, node::preferred_slot(size), kLeastSlot);
   return arena ? std::make_unique<NodeTeam>(std::move(*arena)) : nullptr;
 }
 

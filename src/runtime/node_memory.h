@@ -36,8 +36,7 @@ template <class User>
 class InNode {
  public:
   explicit InNode(NodeArena arena)
-      : arena_(std::move(arena)),
-        user_(arena_.memory(), arena_.rank, arena_.size, arena_.policy) {}
+      : arena_(std::move(arena)), user_(arena_.memory(), arena_.rank, arena_.size, arena_.policy) {}
   ~InNode() {
     if (user_.leave()) arena_.pool.give_back(arena_.arena);
   }

@@ -73,9 +73,7 @@ class Player {
  public:
   using Memory = MessageMemory<kFlaw>;
   Player(int rank, int size, const WaitPolicy& policy)
-      : rank_(rank),
-        mode_(policy.mode),
-        messenger_(Shared::current->arena(), rank, size, policy) {
+      : rank_(rank), mode_(policy.mode), messenger_(Shared::current->arena(), rank, size, policy) {
     messenger_.allow_direct(kProcesses, kLong);
   }
 

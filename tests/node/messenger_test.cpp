@@ -40,7 +40,8 @@ TEST_P(Messages, ComeInAnyOrderBetweenAll) {
 TEST_P(Messages, OfEveryLength) {
   constexpr std::size_t kSlot = 256, kRing = SharedMemory::kCells * kSlot;
   std::vector<std::size_t> lengths;
-  for (const std::size_t border : {std::size_t{1}, kShort, kSlot, 2 * kSlot, kRing, 1000UL, 3 * kRing})
+  for (const std::size_t border :
+       {std::size_t{1}, kShort, kSlot, 2 * kSlot, kRing, 1000UL, 3 * kRing})
     lengths.insert(lengths.end(), {border - 1, border, border + 1});
   EXPECT_EQ(message_threads(setting(2, kSlot),
                             [&lengths](Messenger& messenger, int rank) -> std::string {
@@ -65,50 +66,49 @@ TEST_P(Messages, OfEveryLength) {
 
 /// Both have sent far more than the rings hold before either receives.
 TEST_P(Messages, PassFullRingsOnBothSides) {
-  EXPECT_EQ(message_threads(setting(2),
-                            [](Messenger& messenger, int rank) -> std::string {
-                              constexpr int kCount = 60;
-                              std::vector<std::uint32_t> done;
-                              std::vector<Bytes> sent, received(kCount, Bytes(700));
-                              for (int tag = 0; tag < kCount; ++tag)
-                                sent.push_back(message(rank, 1 - rank, tag, 700));
-                              for (int tag = 0; tag < kCount; ++tag)
-                                messenger.send(1 - rank, tag, sent[static_cast<std::size_t>(tag)].data(),
-                                               700, {&done, 0});
-                              for (int tag = 0; tag < kCount; ++tag)
-                                messenger.recv(1 - rank, tag,
-                                               received[static_cast<std::size_t>(tag)].data(), 700,
-                                               {&done, 0});
-                              wait_for(messenger, done, 2 * kCount);
-                              for (int tag = 0; tag < kCount; ++tag)
-                                if (received[static_cast<std::size_t>(tag)] !=
-                                    message(1 - rank, rank, tag, 700))
-                                  return "message " + std::to_string(tag);
-                              return "";
-                            }),
-            "");
+  EXPECT_EQ(
+      message_threads(
+          setting(2),
+          [](Messenger& messenger, int rank) -> std::string {
+            constexpr int kCount = 60;
+            std::vector<std::uint32_t> done;
+            std::vector<Bytes> sent, received(kCount, Bytes(700));
+            for (int tag = 0; tag < kCount; ++tag)
+              sent.push_back(message(rank, 1 - rank, tag, 700));
+            for (int tag = 0; tag < kCount; ++tag)
+              messenger.send(1 - rank, tag, sent[static_cast<std::size_t>(tag)].data(), 700,
+                             {&done, 0});
+            for (int tag = 0; tag < kCount; ++tag)
+              messenger.recv(1 - rank, tag, received[static_cast<std::size_t>(tag)].data(), 700,
+                             {&done, 0});
+            wait_for(messenger, done, 2 * kCount);
+            for (int tag = 0; tag < kCount; ++tag)
+              if (received[static_cast<std::size_t>(tag)] != message(1 - rank, rank, tag, 700))
+                return "message " + std::to_string(tag);
+            return "";
+          }),
+      "");
 }
 
 /// Rings wrap around thousands of times.
 TEST_P(Messages, GoRoundAndRound) {
   constexpr int kRounds = 1000;
-  EXPECT_EQ(message_threads(setting(3),
-                            [](Messenger& messenger, int rank) -> std::string {
-                              std::vector<std::uint32_t> done;
-                              for (int round = 0; round < kRounds; ++round) {
-                                int mine = 3 * round + rank, theirs = -1;
-                                done.clear();
-                                messenger.recv((rank + 2) % 3, round % 7,
-                                               reinterpret_cast<std::byte*>(&theirs), sizeof theirs,
-                                               {&done, 0});
-                                messenger.send((rank + 1) % 3, round % 7,
-                                               reinterpret_cast<std::byte*>(&mine), sizeof mine,
-                                               {&done, 1});
-                                wait_for(messenger, done, 2);
-                                if (theirs != 3 * round + (rank + 2) % 3) return "wrong value";
-                              }
-                              return "";
-                            }),
+  EXPECT_EQ(message_threads(
+                setting(3),
+                [](Messenger& messenger, int rank) -> std::string {
+                  std::vector<std::uint32_t> done;
+                  for (int round = 0; round < kRounds; ++round) {
+                    int mine = 3 * round + rank, theirs = -1;
+                    done.clear();
+                    messenger.recv((rank + 2) % 3, round % 7, reinterpret_cast<std::byte*>(&theirs),
+                                   sizeof theirs, {&done, 0});
+                    messenger.send((rank + 1) % 3, round % 7, reinterpret_cast<std::byte*>(&mine),
+                                   sizeof mine, {&done, 1});
+                    wait_for(messenger, done, 2);
+                    if (theirs != 3 * round + (rank + 2) % 3) return "wrong value";
+                  }
+                  return "";
+                }),
             "");
 }
 
