@@ -107,8 +107,8 @@ def list_command(
         console.print(Text(", ".join(names), style="bold"))
         console.print(made)
     console.print(
-        "[dim]Beside these, everywhere: native (the MPI library's own) and default. All but shared take over=shared:\n"
-        "their messages go through the memory of the node.[/dim]"
+        "[dim]Beside these, everywhere: native (the MPI library's own) and default. All but shared take\n"
+        "over=shared: their messages go through the memory of the node.[/dim]"
     )
 
 
