@@ -106,7 +106,10 @@ def list_command(
             made.add_row(row.name, parameters, row.needs, row.cost, row.source)
         console.print(Text(", ".join(names), style="bold"))
         console.print(made)
-    console.print("[dim]Beside these, everywhere: native (the MPI library's own) and default.[/dim]")
+    console.print(
+        "[dim]Beside these, everywhere: native (the MPI library's own) and default. All but shared take\n"
+        "over=shared: their messages go through the memory of the node.[/dim]"
+    )
 
 
 @app.command()

@@ -251,13 +251,15 @@ std::optional<std::string_view> unmet_restriction(const Algorithm& algorithm,
                ? "needs all ranks on one node, with room in its shared memory"
                : "needs all ranks on one node, with room in its shared memory, and a predefined "
                  "datatype";
+  if (params.over == Over::shared && !conditions.messages)
+    return "needs all ranks on one node, with room in its shared memory, to send messages over it";
   if ((r & kComposed) == 0) return std::nullopt;
   const auto served = static_cast<Collective>(std::countr_zero(algorithm.collectives));
   return unmet_composition(composition_of(params, served), served, size, conditions.commutative);
 }
 
 std::optional<std::string_view> unmet_restriction(const Algorithm& algorithm, const Args& args) {
-  const Conditions conditions{args.size, args.commutative, true};
+  const Conditions conditions{args.size, args.commutative, true, true};
   if (const auto unmet = unmet_restriction(algorithm, conditions, args.params)) return unmet;
   const unsigned r = algorithm.restrictions;
   if ((r & kAllCounts) && is_irregular(args.collective) && !args.all_counts_known)

@@ -61,7 +61,8 @@ Params standard_params(const Algorithm& algorithm);
 struct Conditions {
   int size = 1;
   bool commutative = true;
-  bool shared = false;  ///< may run through the shared memory of a node
+  bool shared = false;    ///< may run through the shared memory of a node
+  bool messages = false;  ///< its messages may (Over::shared)
 };
 
 /// Why the row cannot serve such a call ("needs a commutative operation"), or nothing. What

@@ -20,10 +20,14 @@ namespace {
 
 }  // namespace
 
+void SharedMemory::pull(int rank, pid_t process, std::byte* to, const std::byte* from,
+                        std::size_t bytes) {
+  if (!read_memory(process, to, from, bytes)) give_up("read", rank, process);
+}
+
 void pull(const Team& team, int rank, std::byte* to, const std::byte* from, std::size_t bytes) {
   if (rank == team.rank()) return copy_bytes(to, from, bytes);
-  const pid_t process = team.process(rank);
-  if (!read_memory(process, to, from, bytes)) give_up("read", rank, process);
+  SharedMemory::pull(rank, team.process(rank), to, from, bytes);
 }
 
 void push(const Team& team, int rank, std::byte* to, const std::byte* from, std::size_t bytes) {

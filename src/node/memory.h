@@ -1,8 +1,12 @@
 // Memory that the ranks of a node share, as the templates of this layer want it.
 #pragma once
+#include <sys/types.h>
+
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 
+#include "node/copy.h"
 #include "node/wait.h"
 
 namespace unisono::node {
@@ -34,6 +38,14 @@ struct SharedMemory {
 
   /// Everybody who sleeps on this word.
   static void wake(Word& word);
+
+  static void copy(std::byte* to, const std::byte* from, std::size_t bytes) {
+    copy_bytes(to, from, bytes);
+  }
+  /// From the memory of a rank of the node, whose process this is. If it cannot be reached any
+  /// more, though it could when that was tried, the process ends with a line.
+  static void pull(int rank, pid_t process, std::byte* to, const std::byte* from,
+                   std::size_t bytes);
 };
 
 }  // namespace unisono::node

@@ -23,12 +23,17 @@ class BasicTeam : public Flags<Memory> {
            static_cast<std::size_t>(size) * Memory::kSlots * round_up(slot_bytes);
   }
 
+  /// What only this rank writes, of what prepare() has left alone.
+  static std::span<std::byte> slots_of(std::span<std::byte> arena, int rank, int size) {
+    const std::size_t bytes = Memory::kSlots * slot_bytes(arena, size);
+    return arena.subspan(arena_bytes(size, 0) + static_cast<std::size_t>(rank) * bytes, bytes);
+  }
+
   /// Precondition: the arena has arena_bytes(size, smallest_slot(size)) at least, aligned to kLine.
   BasicTeam(std::span<std::byte> arena, int rank, int size, const WaitPolicy& policy = {})
       : Flags<Memory>(arena.data(), rank, size, policy),
         slots_(arena.data() + Flags<Memory>::bytes(size)),
-        slot_bytes_((arena.size() - Flags<Memory>::bytes(size)) /
-                    (static_cast<std::size_t>(size) * Memory::kSlots) / kLine * kLine) {
+        slot_bytes_(slot_bytes(arena, size)) {
     assert(arena.size() >= arena_bytes(size, smallest_slot(size)));
   }
 
@@ -55,6 +60,10 @@ class BasicTeam : public Flags<Memory> {
   pid_t process(int rank) const { return processes_[static_cast<std::size_t>(rank)]; }
 
  private:
+  static std::size_t slot_bytes(std::span<std::byte> arena, int size) {
+    return (arena.size() - Flags<Memory>::bytes(size)) /
+           (static_cast<std::size_t>(size) * Memory::kSlots) / kLine * kLine;
+  }
   static constexpr std::size_t round_up(std::size_t bytes) {
     return (bytes + kLine - 1) / kLine * kLine;
   }

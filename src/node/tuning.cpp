@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "node/messenger.h"
 #include "node/pool.h"
 #include "node/team.h"
 
@@ -44,6 +45,15 @@ std::size_t preferred_slot(int size) {
   const std::size_t room = Pool::kLargestArena - Flags<SharedMemory>::bytes(size);
   const std::size_t fits = room / (ranks * SharedMemory::kSlots) / kLine * kLine;
   return std::min(32 * kKiB, fits);
+}
+
+std::size_t direct_messages_from() { return 32 * kKiB; }
+
+// Two ranks have two channels, sixteen 240: all together have what a pool gives at most.
+std::size_t preferred_channel_slot(int size) {
+  std::size_t slot = 16 * kKiB;
+  while (slot > kLine && Messenger::arena_bytes(size, slot) > Pool::kLargestArena) slot /= 2;
+  return slot;
 }
 
 }  // namespace unisono::node

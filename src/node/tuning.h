@@ -21,6 +21,9 @@ struct DirectFrom {
 /// For ranks that may read and write each other's memory.
 DirectFrom direct_from(int size, WaitMode mode);
 
+/// From how many bytes on a message goes directly, for such ranks.
+std::size_t direct_messages_from();
+
 /// Up to how many bytes of the others' input who wants the result of a reduction reads all of it
 /// and reduces for itself. Measured for 2, 4 and 8 ranks.
 struct ReadAll {
@@ -30,5 +33,7 @@ struct ReadAll {
 
 /// How long a team's slots should be. The largest arena of a pool has room for them.
 std::size_t preferred_slot(int size);
+/// The same for the slots of a channel between two ranks.
+std::size_t preferred_channel_slot(int size);
 
 }  // namespace unisono::node

@@ -74,6 +74,10 @@ int execute(Communicator& communicator, const Algorithm& algorithm, const Args& 
   binding.rank = communicator.rank();
   binding.groups = &communicator.groups();
   binding.first_tag = communicator.next_tags();
+  if (args.params.over == Over::shared) {
+    communicator.messages()->begin_call();
+    binding.messenger = &communicator.messages()->messenger();
+  }
   const auto plan = plan_for(communicator, algorithm, args);
   Execution& execution = communicator.execution();
   if (const int rc = execution.start(*plan, binding); rc != MPI_SUCCESS) return rc;
@@ -118,6 +122,7 @@ class CountExchange {
     inner.collective = collective;
     inner.rank = args.rank;
     inner.size = args.size;
+    inner.params.over = args.params.over;
     return inner;
   }
 

@@ -225,6 +225,11 @@ void Communicator::make_team() {
   if (team_ != nullptr) known_kinds_ = std::make_unique<KnownKinds>();
 }
 
+void Communicator::make_messages() {
+  if (!may_share_ || std::exchange(asked_for_messages_, true)) return;
+  messages_ = unisono::make_messages(comm_);
+}
+
 // The number of communicators is not the same on all ranks, so that they must ask each other.
 bool Communicator::take_room(int communicators) const {
   const bool room = reserve(communicators);
@@ -291,6 +296,7 @@ void stop_communicators() {
     state->free_own();
     state->known_kinds_.reset();
     state->team_.reset();
+    state->messages_.reset();
     state->may_share_ = false;
   }
   free_lingering(true);

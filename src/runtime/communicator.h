@@ -84,6 +84,11 @@ class Communicator {
     if (team_ == nullptr) make_team();
     return team_.get();
   }
+  /// For messages between the ranks through the memory of the node; otherwise like team().
+  NodeMessages* messages() {
+    if (messages_ == nullptr) make_messages();
+    return messages_.get();
+  }
   /// Of calls that the team runs; null without one.
   KnownKinds* known_kinds() { return known_kinds_.get(); }
 
@@ -119,6 +124,7 @@ class Communicator {
   static Communicator* look_up(MPI_Comm comm);
   void free_own();
   void make_team();
+  void make_messages();
   bool take_room(int communicators) const;
 
   MPI_Comm comm_;
@@ -131,6 +137,8 @@ class Communicator {
   bool asked_ = false;  // own() has been decided
   bool may_share_ = false;
   std::unique_ptr<NodeTeam> team_;
+  bool asked_for_messages_ = false;
+  std::unique_ptr<NodeMessages> messages_;
   std::unique_ptr<KnownKinds> known_kinds_;
   Groups groups_;
   std::unique_ptr<Online> online_;

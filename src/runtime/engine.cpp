@@ -260,8 +260,8 @@ std::optional<int> Engine::decide_and_run(const Call& call, const Look& look, Wa
   Facts facts{call.collective, communicator->size(), look.bytes, true, communicator->nodes()};
   if (!log_decisions_ && !selector_.covers(facts)) return std::nullopt;
 
-  facts.shared = communicator->may_share();
-  bool grid_in_nodes = true;
+  facts.shared = facts.messages = communicator->may_share();
+  bool plain_elements = true;  // that every rank knows of
   if (is_reducing(call.collective)) {
     const TypeFacts& type = facts_of(call.recvtype);
     if (!is_defined(call.op, type.kind)) return std::nullopt;
@@ -269,7 +269,7 @@ std::optional<int> Engine::decide_and_run(const Call& call, const Look& look, Wa
     PMPI_Op_commutative(call.op, &commutative);
     facts.commutative = commutative != 0;
     facts.shared = facts.shared && can_reduce_in_node(type);
-    grid_in_nodes = can_reduce_in_node(type) && type.dense;
+    plain_elements = can_reduce_in_node(type) && type.dense;
   }
   Choice choice = selector_.choose(facts);
   if (watch != nullptr && selector_.is_online(facts))
@@ -281,12 +281,15 @@ std::optional<int> Engine::decide_and_run(const Call& call, const Look& look, Wa
     choice = selector_.choose(facts);
   }
   if (const Composition* grid = choice.params.composition; grid && runs_in_nodes(*grid))
-    if (!grid_in_nodes || !prepare_lines(*communicator, facts, choice))
+    if (!plain_elements || !prepare_lines(*communicator, facts, choice))
       choice = {nullptr,
                 {},
                 "needs ranks of one node on every line that runs in nodes, with room in their "
                 "shared memory, and elements without gaps",
                 choice.algorithm};
+  if (choice.params.over == Over::shared && choice.algorithm != nullptr &&
+      (!plain_elements || !has_messages(*communicator)))
+    choice.params.over = Over::library;
   if ((log_decisions_ && communicator->rank() == 0) || (choice.unmet != nullptr && first_rank_))
     report(*communicator, facts, choice);
   if (runs_in_node(choice)) {
@@ -298,6 +301,18 @@ std::optional<int> Engine::decide_and_run(const Call& call, const Look& look, Wa
     return std::nullopt;
   if (watch != nullptr) watch->chosen(choice);
   return run_collective(*communicator, call, choice, facts.commutative, wait_);
+}
+
+bool Engine::has_messages(Communicator& communicator) {
+  if (communicator.messages() != nullptr) return true;
+  if (first_rank_ && communicator.is_new("no messages")) {
+    const std::string text = "no room in the node's shared memory for messages of " +
+                             std::to_string(communicator.size()) +
+                             " ranks; they go through the MPI library";
+    const std::lock_guard lock(mutex_);
+    if (complained_.insert(text).second) say(text);
+  }
+  return false;
 }
 
 bool Engine::prepare_lines(Communicator& communicator, const Facts& facts, const Choice& choice) {

@@ -40,6 +40,7 @@ class Engine {
   void use_profile(const Result<std::string>& text, const Surroundings& here);
   void share_memory();
   std::optional<int> decide_and_run(const Call& call, const Look& look, Watch* watch);
+  bool has_messages(Communicator& communicator);
   bool prepare_lines(Communicator& communicator, const Facts& facts, const Choice& choice);
   void report(Communicator& communicator, const Facts& facts, const Choice& choice);
   void complain(const std::string& text) const {

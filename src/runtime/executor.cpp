@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "runtime/in_node.h"
-#include "runtime/messages.h"
 
 namespace unisono {
 
@@ -125,7 +124,10 @@ int Execution::run_ready() {
   do {
     while (next_ready_ < ready_.size())
       if (const int rc = begin(ready_[next_ready_++]); rc != MPI_SUCCESS) return fail(rc);
-  } while (serve());
+    take_receipts();  // in the memory of a node a message may be complete at once
+    if (binding_.messenger != nullptr && binding_.messenger->take_truncated())
+      return fail(MPI_ERR_TRUNCATE);
+  } while (next_ready_ < ready_.size() || serve());
   ready_.clear();
   next_ready_ = 0;
   return MPI_SUCCESS;
@@ -167,32 +169,36 @@ int Execution::begin_message(OpId id, const Op& op) {
     complete(id);
     return MPI_SUCCESS;
   }
-  const MPI_Datatype type = op.buffer == kSlots ? MPI_INT32_T : binding_.type;
   const int tag = binding_.first_tag + static_cast<int>(op.position() % kChannelDepth);
+  if (binding_.messenger != nullptr) {
+    begin_in_node(id, op, peer, tag);
+    return MPI_SUCCESS;
+  }
+  const MPI_Datatype type = op.buffer == kSlots ? MPI_INT32_T : binding_.type;
   Count at = 0;
   do {  // a token has no units, but is a message
     const int n = static_cast<int>(std::min(kPortion, op.length - at));
     std::byte* where = op.length == 0 ? nullptr : address(op.buffer, op.offset + at);
-    MPI_Request request = MPI_REQUEST_NULL;
-    make_room();
-    const int rc = op.kind == OpKind::send
-                       ? kStartSend(where, n, type, peer, tag, binding_.comm, &request)
-                       : PMPI_Irecv(where, n, type, peer, tag, binding_.comm, &request);
-    if (rc != MPI_SUCCESS) return rc;
-    requests_.push_back(request);
-    request_ops_.push_back(id);
+    if (const int rc = library_.start(op.kind, where, n, type, peer, tag, binding_.comm, id);
+        rc != MPI_SUCCESS)
+      return rc;
     ++open_[id];
     at += n;
   } while (at < op.length);
   return MPI_SUCCESS;
 }
 
-// Beforehand, for nothing may fail once a message is under way.
-void Execution::make_room() {
-  if (requests_.size() < std::min(requests_.capacity(), request_ops_.capacity())) return;
-  const std::size_t room = std::max<std::size_t>(16, 2 * requests_.size());
-  requests_.reserve(room);
-  request_ops_.reserve(room);
+void Execution::begin_in_node(OpId id, const Op& op, int peer, int tag) {
+  const bool slots = op.buffer == kSlots;
+  const Count unit = slots ? Count{sizeof(std::int32_t)} : binding_.unit.size;
+  const auto bytes = static_cast<std::size_t>(op.length * unit);
+  std::byte* where = nullptr;
+  if (bytes > 0) where = address(op.buffer, op.offset) + (slots ? 0 : binding_.unit.true_lb);
+  ++open_[id];
+  if (op.kind == OpKind::send)
+    binding_.messenger->send(peer, tag, where, bytes, {&receipts_, id});
+  else
+    binding_.messenger->recv(peer, tag, where, bytes, {&receipts_, id});
 }
 
 int Execution::copy(const Op& op) const {
@@ -244,37 +250,29 @@ void Execution::complete(OpId id) {
     if (--open_[next] == 0) ready_.push_back(next);
 }
 
-int Execution::progress() {
-  moved_ = false;
-  if (requests_.empty()) return MPI_SUCCESS;
-  int count = 0;
-  completed_.resize(requests_.size());
-  statuses_.resize(requests_.size());
-  const int rc = complete_some(static_cast<int>(requests_.size()), requests_.data(), &count,
-                               completed_.data(), statuses_.data());
-  if (rc == MPI_ERR_IN_STATUS)
-    for (int i = 0; i < count; ++i)
-      if (const int error = statuses_[static_cast<std::size_t>(i)].MPI_ERROR;
-          error != MPI_SUCCESS && error != MPI_ERR_PENDING)
-        return fail(error);
-  if (rc != MPI_SUCCESS) return fail(rc);
-  if (count <= 0) return MPI_SUCCESS;
-  moved_ = true;
-  std::sort(completed_.begin(), completed_.begin() + count);  // earlier messages first
-  for (int i = 0; i < count; ++i) {
-    const OpId id = request_ops_[static_cast<std::size_t>(completed_[static_cast<std::size_t>(i)])];
+void Execution::take_receipts() {
+  for (const OpId id : receipts_)
     if (--open_[id] == 0) complete(id);
+  receipts_.clear();
+}
+
+int Execution::progress() {
+  if (binding_.messenger != nullptr) {
+    moved_ = binding_.messenger->progress() || !receipts_.empty();
+  } else {
+    const int rc = library_.progress(receipts_);
+    moved_ = !receipts_.empty();
+    if (rc != MPI_SUCCESS) return fail(rc);
   }
-  // Close the gaps: MPI has set the completed requests to null.
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < requests_.size(); ++i) {
-    if (requests_[i] == MPI_REQUEST_NULL) continue;
-    requests_[kept] = requests_[i];
-    request_ops_[kept++] = request_ops_[i];
-  }
-  requests_.resize(kept);
-  request_ops_.resize(kept);
+  if (receipts_.empty()) return MPI_SUCCESS;
+  take_receipts();
   return run_ready();
+}
+
+void Execution::wait(Waiter& waiter) {
+  if (moved_) return waiter.something_came();
+  if (binding_.messenger == nullptr) return waiter.nothing_came();
+  binding_.messenger->wait();
 }
 
 int Execution::finish(WaitMode mode) {
@@ -282,7 +280,7 @@ int Execution::finish(WaitMode mode) {
   int rc = MPI_SUCCESS;
   while (!done() && rc == MPI_SUCCESS) {
     rc = progress();
-    moved_ ? waiter.something_came() : waiter.nothing_came();
+    if (!done()) wait(waiter);
   }
   if (scratch_.size > kOwnScratch) Spare::instance().give(std::exchange(scratch_, {}));
   return rc;
@@ -291,15 +289,13 @@ int Execution::finish(WaitMode mode) {
 // MPI leaves the state of a failed communicator open; what is under way is called off as far as
 // possible, so that nothing is written into the program's memory later.
 int Execution::fail(int error) {
-  for (std::size_t i = 0; i < requests_.size(); ++i) {
-    if (requests_[i] == MPI_REQUEST_NULL) continue;
-    if (plan_->schedule().ops()[request_ops_[i]].kind == OpKind::recv) PMPI_Cancel(&requests_[i]);
-    PMPI_Request_free(&requests_[i]);
-  }
-  if (!requests_.empty()) static_cast<void>(scratch_.bytes.release());  // still read and written
+  // Still read and written.
+  if (!library_.empty() || binding_.messenger != nullptr)
+    static_cast<void>(scratch_.bytes.release());
+  library_.abandon();
+  if (binding_.messenger != nullptr) binding_.messenger->abandon(&receipts_);
   scratch_ = {};
-  requests_.clear();
-  request_ops_.clear();
+  receipts_.clear();
   ready_.clear();
   next_ready_ = 0;
   left_ = 0;

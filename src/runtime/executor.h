@@ -1,5 +1,6 @@
-// Runs a plan over point-to-point messages: a state machine that can be left and resumed, so that
-// blocking, nonblocking and persistent calls are the same thing.
+// Runs a plan over point-to-point messages, of the MPI library or in the memory of a node: a state
+// machine that can be left and resumed, so that blocking, nonblocking and persistent calls are the
+// same thing.
 #pragma once
 #include <mpi.h>
 
@@ -7,8 +8,10 @@
 #include <memory>
 #include <vector>
 
+#include "node/messenger.h"
 #include "runtime/datatype.h"
 #include "runtime/groups.h"
+#include "runtime/library_messages.h"
 #include "runtime/plan.h"
 #include "runtime/wait.h"
 
@@ -25,6 +28,9 @@ struct Binding {
   int rank = 0;                    ///< in comm
   int first_tag = 0;               ///< kChannelDepth tags from here on are free
   const Groups* groups = nullptr;  ///< for plans with collectives of the MPI library
+  /// Through which all messages go; null: through the MPI library. Of the ranks of comm; units must
+  /// be dense.
+  node::Messenger* messenger = nullptr;
 };
 
 struct ScratchMemory {
@@ -52,17 +58,19 @@ class Execution {
  private:
   int begin(OpId id);
   int begin_message(OpId id, const Op& op);
+  void begin_in_node(OpId id, const Op& op, int peer, int tag);
   int copy(const Op& op) const;
   int reduce(const Op& op) const;
   int call_library(const LibraryCall& call) const;
   void complete(OpId id);
+  void take_receipts();
   int run_ready();
   bool serve();
+  void wait(Waiter& waiter);
   int fail(int error);
   std::byte* address(BufferId buffer, Count offset) const;
   std::int32_t* slots() const { return reinterpret_cast<std::int32_t*>(buffers_[kSlots]); }
   void place_scratch();
-  void make_room();
 
   const Plan* plan_ = nullptr;
   Binding binding_;
@@ -75,10 +83,8 @@ class Execution {
   OpId server_ = kNoOp;        // a serve that has started
   std::vector<OpId> waiting_;  // enqueues that have started, in that order
   std::size_t unserved_ = 0;   // they, and those that have not
-  std::vector<MPI_Request> requests_;
-  std::vector<OpId> request_ops_;
-  std::vector<int> completed_;
-  std::vector<MPI_Status> statuses_;
+  LibraryMessages library_;
+  std::vector<OpId> receipts_;  // of messages, or portions of them, that have become complete
   ScratchMemory scratch_;
 };
 

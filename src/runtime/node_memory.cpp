@@ -240,7 +240,7 @@ void stop_node_memory() {
   PMPI_Comm_free(&g_own_process);
 }
 
-void NodeTeam::give_turn() { idle(nullptr); }
+void give_turn_to_library() { idle(nullptr); }
 
 bool has_node_memory() { return g_memory != nullptr; }
 
@@ -250,67 +250,91 @@ std::span<const int> domains_of_node() {
   return g_memory != nullptr ? std::span<const int>(g_memory->domains) : std::span<const int>();
 }
 
-NodeTeam::NodeTeam(node::Pool pool, const node::Arena& arena, int rank, int size,
-                   const node::WaitPolicy& policy)
-    : pool_(pool), arena_(arena), team_(pool.memory(arena), rank, size, policy) {}
-
-NodeTeam::~NodeTeam() {
-  if (team_.leave()) pool_.give_back(arena_);
+NodeTeam::NodeTeam(NodeArena arena) : InNode(std::move(arena)) {
+  if (!arena_.processes.empty())
+    user_.allow_direct(arena_.processes, node::direct_from(arena_.size, arena_.policy.mode));
 }
 
-std::span<const std::byte> NodeTeam::own_slots() {
-  return {team_.slot(team_.rank(), 0), node::SharedMemory::kSlots * team_.slot_bytes()};
+NodeMessages::NodeMessages(NodeArena arena) : InNode(std::move(arena)) {
+  if (!arena_.processes.empty()) user_.allow_direct(arena_.processes, node::direct_messages_from());
 }
 
-bool NodeTeam::meet(MPI_Comm comm, bool ready) {
+namespace {
+
+/// The first rank's: takes an arena for a User, with slots of `slot` bytes if there is room, else
+/// with shorter ones, which are better than none (the pool may be in pieces, or the ranks many), and
+/// prepares it. Nothing where there is no room for `least` either.
+template <class User>
+std::optional<node::Arena> prepared_arena(int size, std::size_t slot, std::size_t least) {
+  std::optional<node::Arena> arena;
+  for (; !arena && slot >= least; slot /= 2)
+    arena = g_memory->pool.take(User::arena_bytes(size, slot));
+  if (!arena) return std::nullopt;
+  const auto memory = g_memory->pool.memory(*arena);
+  if (!g_memory->segment.allocate(memory.first(User::arena_bytes(size, 0)))) {
+    g_memory->pool.give_back(*arena);
+    return std::nullopt;
+  }
+  User::prepare(memory.data(), size);
+  return arena;
+}
+
+/// Every rank learns what it must know of the others. False: some rank is not `ready`.
+bool meet(MPI_Comm comm, bool ready, NodeArena& arena) {
   struct Member {
     int process, domain, ready;
   };
   const bool domains = !g_memory->domains.empty();
   const int own_domain = domains ? g_memory->domains[static_cast<std::size_t>(g_memory->rank)] : 0;
   const Member own{getpid(), own_domain, ready ? 1 : 0};
-  std::vector<Member> all(static_cast<std::size_t>(team_.size()));
+  std::vector<Member> all(static_cast<std::size_t>(arena.size));
   PMPI_Allgather(&own, 3, MPI_INT, all.data(), 3, MPI_INT, comm);
   for (const Member& member : all) {
     if (member.ready == 0) return false;
-    if (g_memory->direct) processes_.push_back(member.process);
-    if (domains) domains_.push_back(member.domain);
+    if (g_memory->direct) arena.processes.push_back(member.process);
+    if (domains) arena.domains.push_back(member.domain);
   }
-  if (g_memory->direct)
-    team_.allow_direct(processes_, node::direct_from(team_.size(), team_.mode()));
   return true;
 }
 
-/// The first rank's: takes an arena and prepares it.
-std::optional<node::Arena> prepared_arena(int size) {
-  std::optional<node::Arena> arena;
-  // Rather short slots than none: the pool may be in pieces, or the team large.
-  for (std::size_t slot = node::preferred_slot(size); !arena && slot >= kLeastSlot; slot /= 2)
-    arena = g_memory->pool.take(node::Team::arena_bytes(size, slot));
-  if (!arena) return std::nullopt;
-  const auto memory = g_memory->pool.memory(*arena);
-  if (!g_memory->segment.allocate(memory.first(node::Team::arena_bytes(size, 0)))) {
-    g_memory->pool.give_back(*arena);
-    return std::nullopt;
-  }
-  node::Team::prepare(memory.data(), size);
-  return arena;
+/// Collective over `comm`; nothing on all ranks where some rank has no memory.
+template <class User>
+std::optional<NodeArena> take_arena(MPI_Comm comm, std::size_t slot, std::size_t least) {
+  NodeArena made{g_memory->pool, {}, 0, 1, {g_memory->mode, idle}, {}, {}};
+  PMPI_Comm_rank(comm, &made.rank);
+  PMPI_Comm_size(comm, &made.size);
+  std::array<unsigned long long, 2> place{};  // offset and bytes
+  if (made.rank == 0)
+    if (const auto arena = prepared_arena<User>(made.size, slot, least))
+      place = {arena->offset, arena->bytes};
+  PMPI_Bcast(place.data(), 2, MPI_UNSIGNED_LONG_LONG, 0, comm);
+  if (place[1] == 0) return std::nullopt;
+  made.arena = {place[0], place[1]};
+  // Every rank the memory that it writes: so it is near to it.
+  const bool ready =
+      g_memory->segment.allocate(User::slots_of(made.memory(), made.rank, made.size));
+  if (meet(comm, ready, made)) return made;
+  if (made.rank == 0) made.pool.give_back(made.arena);
+  return std::nullopt;
 }
 
-std::unique_ptr<NodeTeam> make_team(MPI_Comm comm) {
-  int rank = 0, size = 1;
-  PMPI_Comm_rank(comm, &rank);
+int size_of(MPI_Comm comm) {
+  int size = 1;
   PMPI_Comm_size(comm, &size);
-  std::array<unsigned long long, 2> place{};  // offset and bytes
-  if (rank == 0)
-    if (const auto arena = prepared_arena(size)) place = {arena->offset, arena->bytes};
-  PMPI_Bcast(place.data(), 2, MPI_UNSIGNED_LONG_LONG, 0, comm);
-  if (place[1] == 0) return nullptr;
-  auto team = std::make_unique<NodeTeam>(g_memory->pool, node::Arena{place[0], place[1]}, rank,
-                                         size, node::WaitPolicy{g_memory->mode, idle});
-  // Every rank the memory that it writes: so it is near to it.
-  const bool ready = g_memory->segment.allocate(team->own_slots());
-  return team->meet(comm, ready) ? std::move(team) : nullptr;
+  return size;
+}
+
+}  // namespace
+
+std::unique_ptr<NodeTeam> make_team(MPI_Comm comm) {
+  auto arena = take_arena<node::Team>(comm, node::preferred_slot(size_of(comm)), kLeastSlot);
+  return arena ? std::make_unique<NodeTeam>(std::move(*arena)) : nullptr;
+}
+
+std::unique_ptr<NodeMessages> make_messages(MPI_Comm comm) {
+  auto arena = take_arena<node::Messenger>(comm, node::preferred_channel_slot(size_of(comm)),
+                                           node::kLine);
+  return arena ? std::make_unique<NodeMessages>(std::move(*arena)) : nullptr;
 }
 
 }  // namespace unisono

@@ -6,49 +6,70 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
+#include "node/messenger.h"
 #include "node/pool.h"
 #include "node/team.h"
 
 namespace unisono {
 
-/// A communicator's ranks on one node, with an arena. Destroying it is local: the last rank to do
-/// so gives the arena back.
-class NodeTeam {
+/// An arena of a communicator whose ranks are on one node.
+struct NodeArena {
+  node::Pool pool;
+  node::Arena arena;
+  int rank = 0, size = 1;
+  node::WaitPolicy policy;
+  std::vector<pid_t> processes;  ///< of all ranks, where they may copy directly; else none
+  std::vector<int> domains;      ///< node/domains.h; none where the node's ranks are not in several
+
+  std::span<std::byte> memory() const { return pool.memory(arena); }
+};
+
+/// Lets the MPI library move its messages.
+void give_turn_to_library();
+
+/// What it is used for: a node::Team, or a node::Messenger. Destroying it is local: the last rank
+/// to do so gives the arena back.
+template <class User>
+class InNode {
  public:
-  NodeTeam(node::Pool pool, const node::Arena& arena, int rank, int size,
-           const node::WaitPolicy& policy);
-  ~NodeTeam();
-  NodeTeam(const NodeTeam&) = delete;
-  NodeTeam& operator=(const NodeTeam&) = delete;
+  explicit InNode(NodeArena arena)
+      : arena_(std::move(arena)), user_(arena_.memory(), arena_.rank, arena_.size, arena_.policy) {}
+  ~InNode() {
+    if (user_.leave()) arena_.pool.give_back(arena_.arena);
+  }
+  InNode(const InNode&) = delete;
+  InNode& operator=(const InNode&) = delete;
 
-  /// Of this rank, in the arena.
-  std::span<const std::byte> own_slots();
-  /// Every rank learns what it must know of the others. False: some rank is not `ready`. Collective
-  /// over the ranks of the team.
-  bool meet(MPI_Comm comm, bool ready);
-
-  node::Team& team() { return team_; }
-  /// The domain (node/domains.h) of every rank; empty where the node's ranks are not in several.
-  std::span<const int> domains() const { return domains_; }
   /// A call begins. Where nobody ever waits long enough for idle(), every so many calls are a turn
   /// of the MPI library's: another process may wait for a message of ours.
   void begin_call() {
-    if (++calls_ % kCallsPerTurn == 0) give_turn();
+    if (++calls_ % kCallsPerTurn == 0) give_turn_to_library();
   }
 
- private:
+ protected:
   static constexpr unsigned kCallsPerTurn = 64;
-  static void give_turn();
 
-  node::Pool pool_;
-  node::Arena arena_;
-  std::vector<pid_t> processes_;  // where they may copy directly
-  std::vector<int> domains_;
-  node::Team team_;
+  NodeArena arena_;
+  User user_;
   unsigned calls_ = 0;
+};
+
+class NodeTeam : public InNode<node::Team> {
+ public:
+  explicit NodeTeam(NodeArena arena);
+  node::Team& team() { return user_; }
+  /// The domain of every rank, or nothing.
+  std::span<const int> domains() const { return arena_.domains; }
+};
+
+class NodeMessages : public InNode<node::Messenger> {
+ public:
+  explicit NodeMessages(NodeArena arena);
+  node::Messenger& messenger() { return user_; }
 };
 
 /// The bytes that UNISONO_SHM asks for: nothing for "auto". The error names what is valid.
@@ -75,6 +96,8 @@ std::span<const int> domains_of_node();
 /// A team of the ranks of `comm`, who are all on this node. Collective over `comm`; null on all
 /// ranks when there is no room.
 std::unique_ptr<NodeTeam> make_team(MPI_Comm comm);
+/// The same for messages between them.
+std::unique_ptr<NodeMessages> make_messages(MPI_Comm comm);
 
 /// A communicator of this process alone.
 MPI_Comm own_process();

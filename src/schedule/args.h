@@ -1,5 +1,6 @@
 // What an algorithm is told about a call. Everything a rank needs, nothing it must ask for.
 #pragma once
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -24,6 +25,12 @@ struct Layout {
 
 struct Composition;  // algorithms/composition.h
 
+/// What carries the messages of a schedule.
+enum class Over : std::uint8_t {
+  library,  ///< the MPI library
+  shared,   ///< the memory of the node that all ranks are on
+};
+
 /// Parameters an algorithm may take. A catalogue row names those it reads, with their limits.
 struct Params {
   Count segment = 0;  ///< bytes of one pipeline segment; 0: nothing is cut
@@ -33,6 +40,8 @@ struct Params {
   const Composition* composition = nullptr;
   /// Ranks predicted to arrive last, the very last one last; interned. Null: nothing is predicted.
   const std::vector<int>* late = nullptr;
+  /// Whoever runs the schedule looks at this; it is the same schedule.
+  Over over = Over::library;
   bool operator==(const Params&) const = default;
 };
 

@@ -68,6 +68,8 @@ Result<Inner> parse_inner(Collective collective, std::string_view text) {
     const std::size_t next = text.find('/');
     if (const auto error = read_parameter(*algorithm, text.substr(0, next), inner.params))
       return Error{std::string(name) + ": " + *error};
+    if (inner.params.over != Over::library)
+      return Error{"over= is the whole grid's, not a phase's"};
     if (next == std::string_view::npos) break;
   }
   return inner;

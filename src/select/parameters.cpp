@@ -28,6 +28,13 @@ constexpr std::string_view kLateLimits =
     "late (ranks predicted to arrive last, different ones, the very last one last: 5.7; standard: "
     "the last rank)";
 
+constexpr std::string_view kOver = "over", kLibrary = "library", kShared = "shared";
+constexpr std::string_view kOverLimits =
+    "over (shared: its messages go through the memory of the node; standard: library)";
+
+/// The kernels of a node send no messages.
+bool sends(const Algorithm& algorithm) { return (algorithm.restrictions & kOneNode) == 0; }
+
 bool predicts(const Algorithm& algorithm) { return (algorithm.restrictions & kPredicts) != 0; }
 
 std::string valid_parameters(const Algorithm& algorithm) {
@@ -37,6 +44,7 @@ std::string valid_parameters(const Algorithm& algorithm) {
   };
   for (const Parameter& parameter : algorithm.parameters) add(limits(parameter));
   if (predicts(algorithm)) add(kLateLimits);
+  if (sends(algorithm)) add(kOverLimits);
   return list.empty() ? "it takes none" : list;
 }
 
@@ -86,6 +94,13 @@ std::optional<std::string> read_parameter(const Algorithm& algorithm, std::strin
     params.late = ranks;
     return std::nullopt;
   }
+  if (sends(algorithm) && name == kOver) {
+    const std::string_view value = item.substr(equals + 1);
+    if (value != kLibrary && value != kShared)
+      return quoted(item) + " is not valid; " + std::string(kOverLimits);
+    params.over = value == kShared ? Over::shared : Over::library;
+    return std::nullopt;
+  }
   const auto parameter =
       std::find_if(algorithm.parameters.begin(), algorithm.parameters.end(),
                    [name](const Parameter& candidate) { return candidate.name == name; });
@@ -108,6 +123,7 @@ std::string parameters_text(const Algorithm& algorithm, const Params& params, ch
   for (const Parameter& parameter : algorithm.parameters)
     add(parameter.name, value_text(parameter, params.*parameter.field));
   if (params.late != nullptr) add(kLate, ranks_text(*params.late));
+  if (params.over == Over::shared) add(kOver, std::string(kShared));
   return written;
 }
 

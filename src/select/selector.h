@@ -28,11 +28,13 @@ struct Facts {
   /// May run through the shared memory of a node: all ranks are on one, which has room for them,
   /// and its kernels know the operation.
   bool shared = false;
+  /// Messages may go through the shared memory of a node: all ranks are on one, which has room.
+  bool messages = false;
 };
 
 /// What an algorithm's restrictions are judged by.
 constexpr Conditions conditions(const Facts& facts) {
-  return {facts.size, facts.commutative, facts.shared};
+  return {facts.size, facts.commutative, facts.shared, facts.messages};
 }
 
 /// Of signatures; empty unless said otherwise.

@@ -1,9 +1,31 @@
 #include "select/spec.h"
 
+#include <utility>
+
 #include "select/composition_spec.h"
 #include "select/parameters.h"
 
 namespace unisono {
+
+namespace {
+
+/// The item "over=..." of a grid's, or nothing; and the others.
+std::pair<std::string_view, std::string> split_over(std::string_view items) {
+  std::string_view over;
+  std::string others;
+  while (true) {
+    const std::size_t comma = items.find(',');
+    const std::string_view item = items.substr(0, comma);
+    if (over.empty() && item.starts_with("over="))
+      over = item;
+    else
+      others += (others.empty() ? "" : ",") + std::string(item);
+    if (comma == std::string_view::npos) return {over, others};
+    items.remove_prefix(comma + 1);
+  }
+}
+
+}  // namespace
 
 std::string valid_algorithms(Collective collective) {
   return "default, native" + algorithm_names(collective);
@@ -28,7 +50,12 @@ Result<Spec> parse_spec(Collective collective, std::string_view text) {
   if (colon == std::string_view::npos) return spec;
   std::string_view rest = text.substr(colon + 1);
   if ((algorithm->restrictions & kComposed) != 0) {
-    const auto composition = parse_composition(collective, rest);
+    const auto [over, others] = split_over(rest);
+    if (!over.empty())
+      if (const auto error = read_parameter(*algorithm, over, spec.params))
+        return Error{prefix + "grid: " + *error};
+    if (!over.empty() && others.empty()) return spec;
+    const auto composition = parse_composition(collective, others);
     if (!composition) return Error{prefix + "grid: " + composition.error()};
     spec.params.composition = intern(*composition);
     return spec;
@@ -46,8 +73,9 @@ std::string text(const Spec& spec) {
   if (spec.algorithm == nullptr) return spec.is_default ? "default" : "native";
   std::string written(spec.algorithm->name);
   if (spec.params.composition != nullptr)
-    return written + ":" + composition_text(*spec.params.composition);
-  return written + parameters_text(*spec.algorithm, spec.params, ':', ',');
+    written += ":" + composition_text(*spec.params.composition);
+  const char opening = spec.params.composition != nullptr ? ',' : ':';
+  return written + parameters_text(*spec.algorithm, spec.params, opening, ',');
 }
 
 }  // namespace unisono

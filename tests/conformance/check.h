@@ -52,14 +52,17 @@ inline std::vector<std::string> algorithms_of(unisono::Collective collective, in
 }
 
 /// Every collective to the algorithm that CONFORMANCE_ALGORITHM names, or to its first one that
-/// serves any number of ranks and any operation.
+/// serves any number of ranks and any operation, over what CONFORMANCE_OVER names.
 inline void force_all() {
   const char* wanted = std::getenv("CONFORMANCE_ALGORITHM");
+  const char* over = std::getenv("CONFORMANCE_OVER");
   for (int c = 0; c < unisono::kCollectives; ++c) {
     const auto collective = static_cast<unisono::Collective>(c);
     const std::vector<std::string> names = algorithms_of(collective, 3, false);
     CHECK(!names.empty());
-    force(unisono::name(collective).data(), wanted != nullptr ? wanted : names.front());
+    force(unisono::name(collective).data(),
+          (wanted != nullptr ? wanted : names.front()) +
+              (over != nullptr ? std::string(":over=") + over : ""));
   }
 }
 

@@ -91,7 +91,7 @@ class Values(Case):
         self.refused({"UNISONO_BCAST": "chain:segmant=4K"}, "segmant", "valid.*segment")
 
     def test_parameter_of_an_algorithm_without_any(self) -> None:
-        self.refused({"UNISONO_BCAST": "flat:segment=4K"}, "flat", "none")
+        self.refused({"UNISONO_BCAST": "shared:segment=4K"}, "shared", "none")
 
     def test_values_out_of_limits(self) -> None:
         for value in ("0", "-1", "1000G", "many", "", "4X"):
@@ -131,6 +131,16 @@ class Values(Case):
                 self.assertEqual((own > 0, lines), (True, []))
                 own, _, lines = self.run_program(flavour, 2, UNISONO_BCAST="shared", UNISONO_SHM="0")
                 self.one_line(lines, "bcast", "shared", "room in its shared memory")
+                self.assertEqual(own, 0)
+
+    def test_messages_over_shared_memory(self) -> None:
+        chain = {"UNISONO_BCAST": "chain:over=shared"}
+        for flavour in FLAVOURS:
+            with self.subTest(flavour=flavour):
+                own, _, lines = self.run_program(flavour, 2, **chain)
+                self.assertEqual((own > 0, lines), (True, []))
+                own, _, lines = self.run_program(flavour, 2, **chain, UNISONO_SHM="0")
+                self.one_line(lines, "bcast", "chain needs all ranks on one node", "messages over it")
                 self.assertEqual(own, 0)
 
     @unittest.skipIf(shutil.disk_usage("/dev/shm").free > 32 << 30, "there is more than may be asked for")

@@ -39,16 +39,18 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   const int me = conformance::rank_in(MPI_COMM_WORLD);
   const int size = conformance::size_of(MPI_COMM_WORLD);
-  conformance::force("allreduce", "shared");
-  conformance::force("bcast", "shared");
-  for (const int count : {1, 1000, 1 << 18}) {
-    std::vector<int> mine(static_cast<std::size_t>(count), me), sum(mine.size());
-    MPI_Allreduce(mine.data(), sum.data(), count, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-    CHECK(sum.front() == size * (size - 1) / 2 && sum.back() == sum.front());
-    MPI_Bcast(mine.data(), count, MPI_INT, size - 1, MPI_COMM_WORLD);
-    CHECK(mine.front() == size - 1 && mine.back() == size - 1);
+  for (const bool messages : {false, true}) {
+    conformance::force("allreduce", messages ? "recursive_doubling:over=shared" : "shared");
+    conformance::force("bcast", messages ? "binomial:over=shared" : "shared");
+    for (const int count : {1, 1000, 1 << 18}) {
+      std::vector<int> mine(static_cast<std::size_t>(count), me), sum(mine.size());
+      MPI_Allreduce(mine.data(), sum.data(), count, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+      CHECK(sum.front() == size * (size - 1) / 2 && sum.back() == sum.front());
+      MPI_Bcast(mine.data(), count, MPI_INT, size - 1, MPI_COMM_WORLD);
+      CHECK(mine.front() == size - 1 && mine.back() == size - 1);
+    }
   }
-  if (conformance::has_unisono()) CHECK(conformance::own_calls() == 6);
+  if (conformance::has_unisono()) CHECK(conformance::own_calls() == 12);
   conformance::passed("single_copy_forbidden");
   MPI_Finalize();
   return 0;

@@ -52,7 +52,15 @@ Spec random_spec(Rng& rng, unisono::Collective collective) {
     text += separator + std::string("late=") + std::to_string(late);
     if (rng.chance(40)) text += "." + std::to_string(late + 1);
   }
-  return spec_of(collective, text);
+  const Spec spec = spec_of(collective, text);
+  return rng.chance(20) ? over(collective, spec, "shared") : spec;
+}
+
+Spec over(unisono::Collective collective, const Spec& spec, const std::string& what) {
+  if (spec.algorithm == nullptr || (spec.algorithm->restrictions & unisono::kOneNode) != 0)
+    return spec;
+  const char separator = spec.text.find(':') == std::string::npos ? ':' : ',';
+  return spec_of(collective, spec.text + separator + "over=" + what);
 }
 
 Spec spec_of(unisono::Collective collective, const std::string& text) {

@@ -12,12 +12,14 @@
 #include <new>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "node/pool.h"
 #include "node/segment.h"
 #include "node/single_copy.h"
 #include "tests/node/calls.h"
+#include "tests/node/messages.h"
 #include "tests/node/ranks.h"
 
 namespace unisono::node {
@@ -139,6 +141,37 @@ INSTANTIATE_TEST_SUITE_P(, ProcessesCopying,
                          testing::Combine(testing::Values(WaitMode::yield, WaitMode::sleep),
                                           testing::Values(DirectFrom::kNever, 1, 1000)));
 
+/// An arena that rank 0 takes and prepares for a User, and all learn of; empty without room.
+template <class User>
+Arena take_arena(Pool& pool, Team& team, std::size_t slot_bytes) {
+  Arena arena;
+  if (team.rank() == 0)
+    if (const auto taken = pool.take(User::arena_bytes(team.size(), slot_bytes))) {
+      arena = *taken;
+      User::prepare(pool.memory(arena).data(), team.size());
+    }
+  bcast(team, reinterpret_cast<std::byte*>(&arena), sizeof arena, 0);
+  return arena;
+}
+
+TEST_P(ProcessesCopying, ExchangeMessagesInRandomOrder) {
+  const auto [mode, direct_from] = GetParam();
+  start(4, {mode}, [this, mode = mode, from = direct_from](Pool& pool, Team& team) {
+    const Arena arena = take_arena<Messenger>(pool, team, 1024);
+    if (arena.bytes == 0) return kWrong;
+    Messenger messenger(pool.memory(arena), team.rank(), team.size(), {mode});
+    const auto processes = std::span<const pid_t>(launch_->processes).first<4>();
+    if (from != DirectFrom::kNever && all_can_reach_all(team, processes))
+      messenger.allow_direct(processes, from);
+    for (std::uint64_t seed = 1; seed <= 10; ++seed)
+      if (!exchange_randomly(messenger, team.rank(), team.size(), 20, 20'000, seed).empty())
+        return kWrong;
+    if (messenger.leave()) pool.give_back(arena);
+    return kRight;
+  });
+  while (!children_.empty()) EXPECT_EQ(status_of_next(), kRight);
+}
+
 /// The last to leave gives the arena back, whoever it is; so there is always room for the next.
 TEST_F(Processes, LeaveTheirArenasToTheNext) {
   start(3, {WaitMode::yield}, [](Pool& pool, Team& team) {
@@ -163,17 +196,22 @@ TEST_F(Processes, LeaveTheirArenasToTheNext) {
   while (!children_.empty()) EXPECT_EQ(status_of_next(), kRight);
 }
 
-/// Rank 2 dies in the middle of barriers, and the others wait.
+/// Rank 2 dies in the middle of barriers or messages, and the others wait.
 class KilledRank : public Processes, public testing::WithParamInterface<WaitMode> {
  protected:
-  void start_and_kill(void (*idle)(void* launch)) {
-    start(3, {GetParam(), idle, launch_}, [this](Pool&, Team& team) {
+  using Idle = void (*)(void* launch);
+
+  void start_and_kill(Idle idle) {
+    start_and_kill(idle, [this](Pool&, Team& team) {
       for (;;) {
         barrier(team);
         if (team.rank() == 0) ++launch_->rounds;
       }
       return kRight;
     });
+  }
+  void start_and_kill(Idle idle, std::function<int(Pool&, Team&)> body) {
+    start(3, {GetParam(), idle, launch_}, std::move(body));
     while (launch_->rounds < 100) std::this_thread::yield();
     kill(children_.back(), SIGKILL);
     EXPECT_EQ(status_of_next(), -SIGKILL);
@@ -184,6 +222,27 @@ class KilledRank : public Processes, public testing::WithParamInterface<WaitMode
 TEST_P(KilledRank, IsNoticedByWhoLooksForItMeanwhile) {
   start_and_kill([](void* launch) {
     if (static_cast<Launch*>(launch)->killed) _exit(kNoticed);
+  });
+  EXPECT_EQ(status_of_next(), kNoticed);
+  EXPECT_EQ(status_of_next(), kNoticed);
+}
+
+TEST_P(KilledRank, IsNoticedByWhoWaitsForItsMessages) {
+  const Idle idle = [](void* launch) {
+    if (static_cast<Launch*>(launch)->killed) _exit(kNoticed);
+  };
+  start_and_kill(idle, [this, idle](Pool& pool, Team& team) {
+    const Arena arena = take_arena<Messenger>(pool, team, 1024);
+    Messenger messenger(pool.memory(arena), team.rank(), team.size(), {GetParam(), idle, launch_});
+    Bytes sent(100), received(100);
+    for (;;) {
+      std::vector<std::uint32_t> done;
+      messenger.send((team.rank() + 1) % 3, 0, sent.data(), sent.size(), {&done, 0});
+      messenger.recv((team.rank() + 2) % 3, 0, received.data(), received.size(), {&done, 1});
+      wait_for(messenger, done, 2);
+      if (team.rank() == 0) ++launch_->rounds;
+    }
+    return kRight;
   });
   EXPECT_EQ(status_of_next(), kNoticed);
   EXPECT_EQ(status_of_next(), kNoticed);

@@ -368,3 +368,13 @@ def test_profiles_survive_writing_and_reading(tmp_path: Path) -> None:
     document.save(outcome.profile, tmp_path / "p.json")
     assert document.from_json(check.read(tmp_path / "p.json")) == outcome.profile
     assert not (tmp_path / "p.json.part").exists()
+
+
+def test_the_first_candidates_race_over_shared_memory_too() -> None:
+    chosen = [
+        candidates.Candidate(spec)
+        for spec in ("shared", "chain:segment=8K", "grid:shape=2x2", "flat", "ring", "binomial:over=shared")
+    ]
+    found = [candidate.spec for candidate in candidates.over_shared(chosen)]
+    assert found == ["chain:segment=8K,over=shared", "flat:over=shared"]
+    assert all(candidates.exists("bcast", spec) for spec in found)

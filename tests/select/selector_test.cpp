@@ -70,6 +70,20 @@ TEST(Selector, SharedMemoryServesWhatTheFactsAllow) {
   }
 }
 
+TEST(Selector, MessagesOverSharedMemoryNeedIt) {
+  Facts facts{Collective::allreduce, 5, 1000, false};
+  Selector selector("mpich", Place::roomy);
+  for (const char* spec : {"recursive_doubling:over=shared", "grid:over=shared"}) {
+    ASSERT_TRUE(selector.force(facts.collective, spec));
+    facts.messages = false;
+    EXPECT_EQ(selector.choose(facts).algorithm, nullptr);
+    EXPECT_TRUE(selector.choose(facts).why.starts_with("needs all ranks on one node"));
+    facts.messages = true;
+    EXPECT_NE(selector.choose(facts).algorithm, nullptr);
+    EXPECT_EQ(selector.choose(facts).params.over, Over::shared);
+  }
+}
+
 TEST(Selector, GoesOnWhereThereIsNoSharedMemory) {
   Facts facts{Collective::bcast, 4, 512};
   Selector selector("mpich", Place::crowded);

@@ -45,6 +45,25 @@ TEST(Spec, ReadsPredictedRanks) {
   EXPECT_EQ(text(*parse_spec(Collective::bcast, in_a_grid)), in_a_grid);
 }
 
+TEST(Spec, SaysWhatCarriesTheMessages) {
+  const auto plain = parse_spec(Collective::bcast, "chain:segment=8K");
+  const auto shared = parse_spec(Collective::bcast, "chain:over=shared,segment=8K");
+  ASSERT_TRUE(shared) << shared.error();
+  EXPECT_EQ(plain->params.over, Over::library);
+  EXPECT_EQ(shared->params.over, Over::shared);
+  EXPECT_NE(shared->params, plain->params);
+  EXPECT_EQ(text(*shared), "chain:segment=8K,over=shared");
+  EXPECT_EQ(text(*parse_spec(Collective::bcast, "flat:over=shared")), "flat:over=shared");
+  EXPECT_EQ(text(*parse_spec(Collective::bcast, "flat:over=library")), "flat");
+  const char* grid = "grid:shape=2x2,form=leaders,rows=flat,columns=flat,over=shared";
+  for (const char* written : {grid, "grid:over=shared"}) {
+    const auto spec = parse_spec(Collective::bcast, written);
+    ASSERT_TRUE(spec) << spec.error();
+    EXPECT_EQ(spec->params.over, Over::shared);
+    EXPECT_EQ(text(*spec), written);
+  }
+}
+
 TEST(Spec, EveryRowRoundTrips) {
   for (const Algorithm& row : catalogue())
     for (int c = 0; c < kCollectives; ++c) {
@@ -71,7 +90,11 @@ TEST(Spec, ErrorsNameWhatIsValid) {
       {"rings", {"bcast: no algorithm 'rings'", "native", "binomial"}},
       {"", {"bcast: no algorithm ''", "default", "chain"}},
       {"native:segment=4", {"bcast: native takes no parameters", "", ""}},
-      {"flat:segment=4K", {"bcast: flat: no parameter 'segment'", "it takes none", ""}},
+      {"flat:segment=4K", {"bcast: flat: no parameter 'segment'", "valid: over (shared", ""}},
+      {"shared:over=shared", {"bcast: shared: no parameter 'over'", "it takes none", ""}},
+      {"flat:over=tcp", {"bcast: flat: 'over=tcp' is not valid", "shared", "library"}},
+      {"grid:over=tcp", {"bcast: grid: 'over=tcp' is not valid", "", ""}},
+      {"grid:rows=flat/over=shared", {"over= is the whole grid's", "", ""}},
       {"chain:segment", {"'segment' is not of the form parameter=value", "segment (1 to 1G", ""}},
       {"chain:", {"'' is not of the form parameter=value", "", ""}},
       {"chain:segment=4K,", {"'' is not of the form parameter=value", "", ""}},

@@ -11,10 +11,11 @@ from unisono import catalogue
 from unisono.catalogue import Algorithm, format_size
 from unisono.errors import UnisonoError
 
-GRID = "grid"
+GRID, SHARED = "grid", "shared"
 VALUES = {"segment": (4 << 10, 16 << 10, 64 << 10), "radix": (2, 4, 8), "window": (2, 4, 8)}
 OUT_OF_QUESTION = 10.0  # times the fastest predicted one; the model is no further off than that
 UNPRICED = 2  # of the grids that the model has no time for, so many race
+OVER_SHARED = 2  # so many race once more with their messages in shared memory
 OF_A_FAMILY = 3  # so many race at most; they are much alike
 
 FORMS = {
@@ -147,3 +148,11 @@ def select(
             chosen[candidate.spec] = candidate
             relatives[candidate.family] += 1
     return sorted(chosen.values(), key=lambda c: c.predicted_s or math.inf)
+
+
+def over_shared(chosen: Sequence[Candidate]) -> list[Candidate]:
+    """The first of them once more, their messages through the memory of the node. The model knows no price
+    for that; but what is good over one transport is seldom bad over the other."""
+    plain = [c.spec for c in chosen if c.family not in ("native", "default", SHARED) and GRID not in c.family]
+    fresh = [spec for spec in plain if "over=" not in spec][:OVER_SHARED]
+    return [Candidate(f"{spec}{',' if ':' in spec else ':'}over={SHARED}") for spec in fresh]

@@ -60,8 +60,9 @@ Priced price(const std::string& text, Problem problem, const Machine& machine,
   const Spec spec = value_of(parse_spec(problem.collective, text));
   if (spec.algorithm == nullptr) return {text, std::nullopt, ""};
   problem.params = spec.params;
-  // The model knows what messages cost, and copies through shared memory are none.
-  if ((spec.algorithm->restrictions & kOneNode) != 0) return {text, std::nullopt, ""};
+  // The model knows what messages of the MPI library cost.
+  if ((spec.algorithm->restrictions & kOneNode) != 0 || spec.params.over == Over::shared)
+    return {text, std::nullopt, ""};
   const Conditions conditions{problem.size, problem.commutative};
   if (const auto unmet = unmet_restriction(*spec.algorithm, conditions, problem.params))
     return {text, std::nullopt, std::string(*unmet)};

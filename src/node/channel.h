@@ -1,0 +1,381 @@
+// Messages from one rank of a node to another: a ring of cells with one writer and one reader.
+//
+// The sender writes cell n mod kCells and publishes it by n + 1, as in flags.h; the receiver says
+// how many cells it is through with (`taken`), and a cell is written again when it is. A message
+// goes one of three ways, by its length:
+//
+//   short    inside the cell, so that the line that says it is there brings it: one line's way
+//   middle   in pieces through the cells' slots, the receiver copying out while the sender copies
+//            in
+//   long     as an address, from which the receiver copies (single_copy.h); `taken` is its receipt
+//
+// Messages come in the order in which they were sent, and the receiver may want them in another:
+// each has a tag. What nobody has asked for stays in the ring, unless something behind it is wanted
+// now: then it is set aside, in memory of the receiver's own.
+//
+// A sleeper says on each channel which cell, or which room, is to wake it, and looks again; who
+// publishes or takes that very cell rings its bell. So a message that its receiver does not wait
+// for wakes nobody, and no word is ever reset. Where nobody sleeps nobody asks.
+#pragma once
+#include <sys/types.h>
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "node/fifo.h"
+#include "node/flags.h"
+
+namespace unisono::node {
+
+/// Where to write that a message is complete: `number` is added to the list.
+struct Receipt {
+  std::vector<std::uint32_t>* list = nullptr;
+  std::uint32_t number = 0;
+  void give() const {
+    if (list != nullptr) list->push_back(number);
+  }
+};
+
+/// Of a rank: counts what it may be waiting for.
+template <class Memory>
+struct Bell {
+  Line<Memory> rung;      ///< written by everybody
+  Line<Memory> sleepers;  ///< written by the rank
+
+  void ring() {
+    rung.value.fetch_add(1, std::memory_order_seq_cst);
+    if (sleepers.value.load(std::memory_order_seq_cst) != 0) Memory::wake(rung.value);
+  }
+};
+
+template <class Memory>
+struct Channel {
+  Line<Memory> cells[Memory::kCells];  ///< written by the sender
+  Line<Memory> wanted_room;            ///< by the sender: rings when so many are taken
+  Line<Memory> taken;                  ///< by the receiver
+  Line<Memory> wanted_cell;            ///< by the receiver: rings when so many are published
+};
+
+/// What the first cell of a message begins with. The address of a long one, or a short one itself,
+/// follows.
+struct Header {
+  std::uint64_t bytes = 0;
+  std::int32_t tag = 0;
+  std::uint32_t direct = 0;
+};
+inline constexpr std::size_t kShort = kInline - sizeof(Header);
+
+/// One side's view of a channel.
+template <class Memory>
+struct ChannelPlace {
+  Channel<Memory>* channel = nullptr;
+  std::byte* slots = nullptr;
+  std::size_t slot_bytes = 0;
+  Bell<Memory>* other = nullptr;  ///< of the rank on the other side
+  WaitMode mode = WaitMode::yield;
+
+  Line<Memory>& cell(Step step) const { return channel->cells[step % Memory::kCells]; }
+  std::byte* slot(Step step) const { return slots + step % Memory::kCells * slot_bytes; }
+  /// `word` counts up to `value`, and the other side learns of it if it has asked for that.
+  void count(typename Memory::Word& word, Step value, typename Memory::Word& wanted) const {
+    if (mode != WaitMode::sleep) return word.store(value, std::memory_order_release);
+    word.exchange(value, std::memory_order_seq_cst);
+    if (wanted.load(std::memory_order_seq_cst) == value) other->ring();
+  }
+};
+
+/// Asks once for each value.
+template <class Memory>
+class Wish {
+ public:
+  void tell(typename Memory::Word& word, Step value) {
+    if (value == std::exchange(told_, value)) return;
+    word.exchange(value, std::memory_order_seq_cst);
+  }
+  Step told() const { return told_; }
+
+ private:
+  Step told_ = 0;
+};
+
+/// In WaitMode::sleep a side that has many cells still to come is woken when half of them have.
+template <class Memory>
+constexpr Step kHalf = std::max<Step>(1, Memory::kCells / 2);
+
+template <class Memory>
+class Sender {
+ public:
+  struct Message {
+    int tag = 0;
+    const std::byte* data = nullptr;
+    std::size_t bytes = 0;
+    Receipt receipt;
+  };
+
+  Sender() = default;
+  explicit Sender(const ChannelPlace<Memory>& place) : place_(place) {}
+
+  /// Messages of so many bytes on are long. Standard: none.
+  void show_from(std::size_t bytes) { direct_from_ = bytes; }
+
+  void post(const Message& message) { waiting_.push(message); }
+  bool is_idle() const { return waiting_.empty() && shown_.empty(); }
+
+  /// Whether anything has moved.
+  bool progress() {
+    bool moved = false;
+    for (; !waiting_.empty() && has_room(); moved = true) write_cell();
+    if (!shown_.empty()) look();
+    for (; !shown_.empty() && shown_.front().cell < taken_; moved = true) {
+      shown_.front().receipt.give();
+      shown_.pop();
+    }
+    return moved;
+  }
+
+  /// Not idle, and progress() has moved nothing.
+  void ask() { wish_.tell(place_.channel->wanted_room.value, wanted()); }
+  /// All that its next steps depend on when it is idle.
+  std::array<Step, 3> state() const { return {next_, taken_, wish_.told()}; }
+
+  /// Those with receipts in `list` are never to be read again. One that is half on its way goes on
+  /// with whatever is in the slots.
+  void abandon(const std::vector<std::uint32_t>* list) {
+    Fifo<Message> kept;
+    for (Message& message : waiting_) {
+      const bool under_way = begun_ && &message == &waiting_.front();
+      if (message.receipt.list != list) kept.push(message);
+      if (message.receipt.list == list && under_way)
+        kept.push({message.tag, nullptr, message.bytes, {}});
+    }
+    waiting_ = std::move(kept);
+    for (Shown& shown : shown_)
+      if (shown.receipt.list == list) shown.receipt = {};
+  }
+
+ private:
+  /// A long message of which the receiver has the address.
+  struct Shown {
+    Step cell = 0;
+    Receipt receipt;
+  };
+
+  void look() { taken_ = place_.channel->taken.value.load(std::memory_order_seq_cst); }
+  bool has_room() {
+    if (next_ - taken_ == Memory::kCells) look();
+    return next_ - taken_ < Memory::kCells;
+  }
+
+  Step wanted() const {
+    // A receiver that takes some of a message's cells takes all.
+    const bool only_this = begun_ && sent_ >= Memory::kCells * place_.slot_bytes;
+    const Step room = next_ - Memory::kCells + (only_this ? kHalf<Memory> : 1);
+    if (shown_.empty()) return room;
+    const Step receipt = shown_.front().cell + 1;
+    return waiting_.empty() ? receipt : std::min(room, receipt);
+  }
+
+  void publish() {
+    ++next_;
+    place_.count(place_.cell(next_ - 1).value, next_, place_.channel->wanted_cell.value);
+  }
+
+  void write_cell() {
+    const Message message = waiting_.front();
+    if (!begun_) {
+      std::byte* payload = place_.cell(next_).payload;
+      const bool direct = message.bytes >= direct_from_;
+      const Header header{message.bytes, message.tag, direct ? 1U : 0U};
+      std::memcpy(payload, &header, sizeof header);
+      if (direct || message.bytes <= kShort) return write_at_once(message, direct);
+      begun_ = true;
+      sent_ = 0;
+    }
+    const std::size_t piece = std::min(place_.slot_bytes, message.bytes - sent_);
+    if (message.data != nullptr) Memory::copy(place_.slot(next_), message.data + sent_, piece);
+    sent_ += piece;
+    publish();
+    if (sent_ < message.bytes) return;
+    begun_ = false;
+    waiting_.pop();
+    message.receipt.give();
+  }
+
+  void write_at_once(const Message& message, bool direct) {
+    std::byte* behind = place_.cell(next_).payload + sizeof(Header);
+    waiting_.pop();
+    if (direct) {
+      std::memcpy(behind, &message.data, sizeof message.data);
+      shown_.push({next_, message.receipt});
+      return publish();
+    }
+    Memory::copy(behind, message.data, message.bytes);
+    publish();
+    message.receipt.give();
+  }
+
+  ChannelPlace<Memory> place_;
+  std::size_t direct_from_ = std::numeric_limits<std::size_t>::max();
+  Step next_ = 0;   // cell
+  Step taken_ = 0;  // as last seen
+  Fifo<Message> waiting_;
+  bool begun_ = false;    // the first of them
+  std::size_t sent_ = 0;  // of it
+  Fifo<Shown> shown_;
+  Wish<Memory> wish_;
+};
+
+template <class Memory>
+class Receiver {
+ public:
+  struct Message {
+    int tag = 0;
+    std::byte* into = nullptr;
+    std::size_t room = 0;
+    Receipt receipt;
+  };
+
+  Receiver() = default;
+  /// `rank` sends. *truncated becomes true when a message is longer than the room for it: the rest
+  /// of it is lost.
+  Receiver(const ChannelPlace<Memory>& place, int rank, bool* truncated)
+      : place_(place), rank_(rank), truncated_(truncated) {}
+
+  /// Of the rank that sends.
+  void pull_from(pid_t process) { process_ = process; }
+
+  void post(const Message& message) {
+    const auto aside = std::find_if(aside_.begin(), aside_.end(), has_tag(message.tag));
+    if (aside == aside_.end()) return posted_.push(message);
+    hand_over(*aside, message);
+    aside_.erase(aside);
+  }
+  bool is_idle() const { return posted_.empty() && !under_way_; }
+
+  bool progress() {
+    bool moved = false;
+    for (; !is_idle() && is_published(); moved = true) take_cell();
+    return moved;
+  }
+
+  void ask() {
+    const std::size_t left =
+        under_way_ ? (bytes_ - at_ + place_.slot_bytes - 1) / place_.slot_bytes : 1;
+    wish_.tell(place_.channel->wanted_cell.value, next_ + std::min<Step>(left, kHalf<Memory>));
+  }
+
+  std::array<Step, 3> state() const { return {next_, aside_.size(), wish_.told()}; }
+
+  void abandon(const std::vector<std::uint32_t>* list) {
+    Fifo<Message> kept;
+    for (const Message& message : posted_)
+      if (message.receipt.list != list) kept.push(message);
+    posted_ = std::move(kept);
+    if (current_.receipt.list == list) current_ = {};
+  }
+
+ private:
+  struct Aside {
+    int tag = 0;
+    std::vector<std::byte> bytes;
+  };
+
+  static auto has_tag(int tag) {
+    return [tag](const auto& message) { return message.tag == tag; };
+  }
+
+  bool is_published() {
+    return place_.cell(next_).value.load(std::memory_order_seq_cst) == next_ + 1;
+  }
+
+  void take_cell() {
+    const std::byte* payload = place_.cell(next_).payload;
+    Header header;
+    if (!under_way_) {
+      std::memcpy(&header, payload, sizeof header);
+      begin(header);
+    }
+    if (header.direct != 0)
+      pull(payload + sizeof header);
+    else if (bytes_ <= kShort)
+      store(payload + sizeof header, bytes_);
+    else
+      store(place_.slot(next_), std::min(place_.slot_bytes, bytes_ - at_));
+    ++next_;
+    place_.count(place_.channel->taken.value, next_, place_.channel->wanted_room.value);
+    if (at_ == bytes_) finish();
+  }
+
+  void begin(const Header& header) {
+    const auto posted = std::find_if(posted_.begin(), posted_.end(), has_tag(header.tag));
+    under_way_ = true;
+    bytes_ = header.bytes;
+    at_ = 0;
+    is_aside_ = posted == posted_.end();
+    if (is_aside_) {
+      set_aside_ = {header.tag, std::vector<std::byte>(bytes_)};
+      current_ = {header.tag, set_aside_.bytes.data(), bytes_, {}};
+    } else {
+      current_ = *posted;
+      posted_.erase(posted);
+      note_length(bytes_, current_.room);
+    }
+  }
+
+  /// The bytes of `from` that there is room for.
+  void store(const std::byte* from, std::size_t bytes) {
+    if (at_ < current_.room)
+      Memory::copy(current_.into + at_, from, std::min(bytes, current_.room - at_));
+    at_ += bytes;
+  }
+  void pull(const std::byte* address) {
+    const std::byte* data = nullptr;
+    std::memcpy(&data, address, sizeof data);
+    Memory::pull(rank_, process_, current_.into, data, std::min(bytes_, current_.room));
+    at_ = bytes_;
+  }
+
+  void note_length(std::size_t bytes, std::size_t room) {
+    if (bytes > room) *truncated_ = true;
+  }
+
+  void finish() {
+    under_way_ = false;
+    const Message message = std::exchange(current_, {});
+    if (!std::exchange(is_aside_, false)) return message.receipt.give();
+    // It may have been asked for meanwhile.
+    const auto posted = std::find_if(posted_.begin(), posted_.end(), has_tag(message.tag));
+    if (posted == posted_.end()) return aside_.push(std::move(set_aside_));
+    const Message wanted = *posted;
+    posted_.erase(posted);
+    hand_over(set_aside_, wanted);
+  }
+
+  void hand_over(const Aside& aside, const Message& message) {
+    note_length(aside.bytes.size(), message.room);
+    Memory::copy(message.into, aside.bytes.data(), std::min(aside.bytes.size(), message.room));
+    message.receipt.give();
+  }
+
+  ChannelPlace<Memory> place_;
+  int rank_ = 0;
+  pid_t process_ = 0;
+  bool* truncated_ = nullptr;
+  Step next_ = 0;  // cell
+  Fifo<Message> posted_;
+  bool under_way_ = false, is_aside_ = false;
+  Message current_;  // under way
+  std::size_t bytes_ = 0, at_ = 0;
+  Aside set_aside_;  // under way, and nobody had asked for it
+  Fifo<Aside> aside_;
+  Wish<Memory> wish_;
+};
+
+}  // namespace unisono::node

@@ -1,0 +1,207 @@
+// Messages among the ranks of a communicator that are on one node: a channel (channel.h) for every
+// ordered pair. Everything goes on together: a rank that waits for room goes on receiving, and one
+// that waits for a message goes on sending, so that full rings on both sides hold nobody up.
+#pragma once
+#include <sys/types.h>
+
+#include <algorithm>
+#include <cassert>
+#include <cstddef>
+#include <new>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "node/channel.h"
+#include "node/memory.h"
+
+namespace unisono::node {
+
+/// One rank prepares the arena, and the others learn of it afterwards: that is the caller's
+/// business.
+template <class Memory>
+class BasicMessenger {
+ public:
+  static constexpr std::size_t arena_bytes(int size, std::size_t slot_bytes) {
+    return slots_begin(size) + channels(size) * Memory::kCells * round_up(slot_bytes);
+  }
+  static void prepare(std::byte* memory, int size) {
+    new (memory) Line<Memory>;
+    for (int rank = 0; rank < size; ++rank) new (bells(memory) + rank) Bell<Memory>;
+    for (std::size_t i = 0; i < channels(size); ++i) new (rings(memory, size) + i) Channel<Memory>;
+  }
+
+  /// What only this rank writes, of what prepare() has left alone.
+  static std::span<std::byte> slots_of(std::span<std::byte> arena, int rank, int size) {
+    const std::size_t bytes =
+        static_cast<std::size_t>(size - 1) * Memory::kCells * slot_bytes(arena, size);
+    return arena.subspan(slots_begin(size) + static_cast<std::size_t>(rank) * bytes, bytes);
+  }
+
+  /// Precondition: the arena has arena_bytes(size, kLine) at least, aligned to kLine.
+  BasicMessenger(std::span<std::byte> arena, int rank, int size, const WaitPolicy& policy = {});
+  BasicMessenger(const BasicMessenger&) = delete;
+  BasicMessenger& operator=(const BasicMessenger&) = delete;
+
+  /// Before the first message: those of `from` bytes on go by their address. Only where every rank
+  /// can_reach() every other; `processes` of all ranks.
+  void allow_direct(std::span<const pid_t> processes, std::size_t from);
+
+  /// To and from another rank. Starts what can start at once; the memory is the messenger's until
+  /// the receipt is given, perhaps before this returns. The first message of a tag goes to the
+  /// first receive of it.
+  void send(int to, int tag, const std::byte* data, std::size_t bytes, const Receipt& receipt) {
+    start(senders_, to, {tag, data, bytes, receipt}, sending_);
+  }
+  void recv(int from, int tag, std::byte* into, std::size_t room, const Receipt& receipt) {
+    start(receivers_, from, {tag, into, room, receipt}, receiving_);
+  }
+
+  /// Moves what can be moved. Whether anything has.
+  bool progress() {
+    const bool sent = drive(senders_, sending_);
+    return drive(receivers_, receiving_) || sent;
+  }
+  /// Until something has moved, or somebody has rung. Precondition: something is under way.
+  void wait();
+
+  /// Whether a message was longer than the room for it, since this was last asked.
+  bool take_truncated() { return std::exchange(truncated_, false); }
+  /// No receipt is ever added to the list again, and the memory of its messages not touched: but
+  /// others may still read what was to be sent by its address.
+  void abandon(const std::vector<std::uint32_t>* list) {
+    for (auto& sender : senders_) sender.abandon(list);
+    for (auto& receiver : receivers_) receiver.abandon(list);
+  }
+
+  /// All that this rank's next steps depend on when nothing is under way: for the explorer of
+  /// tests.
+  std::vector<Step> state() const {
+    std::vector<Step> all;
+    const auto add = [&all](const auto& sides) {
+      for (const auto& side : sides)
+        for (const Step step : side.state()) all.push_back(step);
+    };
+    add(senders_);
+    add(receivers_);
+    return all;
+  }
+  /// This rank never comes back. True for the last one: the memory is free.
+  bool leave() {
+    const auto before = departures_->value.fetch_add(1, std::memory_order_acq_rel);
+    return before + 1 == static_cast<std::uint64_t>(senders_.size());
+  }
+
+ private:
+  static constexpr std::size_t round_up(std::size_t bytes) {
+    return (bytes + kLine - 1) / kLine * kLine;
+  }
+  static constexpr std::size_t channels(int size) {
+    return static_cast<std::size_t>(size) * static_cast<std::size_t>(size - 1);
+  }
+  static std::size_t slot_bytes(std::span<std::byte> arena, int size) {
+    return (arena.size() - slots_begin(size)) / (channels(size) * Memory::kCells) / kLine * kLine;
+  }
+  static constexpr std::size_t slots_begin(int size) {
+    return kLine + static_cast<std::size_t>(size) * sizeof(Bell<Memory>) +
+           channels(size) * sizeof(Channel<Memory>);
+  }
+  static Bell<Memory>* bells(std::byte* memory) {
+    return reinterpret_cast<Bell<Memory>*>(memory + kLine);
+  }
+  static Channel<Memory>* rings(std::byte* memory, int size) {
+    return reinterpret_cast<Channel<Memory>*>(bells(memory) + size);
+  }
+  static ChannelPlace<Memory> place(std::span<std::byte> arena, int from, int to, int other,
+                                    int size, WaitMode mode) {
+    const auto index = static_cast<std::size_t>(from * (size - 1) + to - (to > from ? 1 : 0));
+    const std::size_t slot = slot_bytes(arena, size);
+    return {rings(arena.data(), size) + index,
+            arena.data() + slots_begin(size) + index * Memory::kCells * slot, slot,
+            bells(arena.data()) + other, mode};
+  }
+
+  template <class Side>
+  void start(std::vector<Side>& sides, int rank, const typename Side::Message& message,
+             std::vector<int>& busy) {
+    assert(rank != rank_);
+    Side& side = sides[static_cast<std::size_t>(rank)];
+    const bool was_idle = side.is_idle();
+    side.post(message);
+    side.progress();
+    if (was_idle && !side.is_idle() && std::find(busy.begin(), busy.end(), rank) == busy.end())
+      busy.push_back(rank);
+  }
+  template <class Side>
+  static bool drive(std::vector<Side>& sides, std::vector<int>& busy) {
+    bool moved = false;
+    for (std::size_t i = 0; i < busy.size();) {
+      Side& side = sides[static_cast<std::size_t>(busy[i])];
+      moved |= side.progress();
+      if (!side.is_idle()) {
+        ++i;
+        continue;
+      }
+      busy[i] = busy.back();
+      busy.pop_back();
+    }
+    return moved;
+  }
+
+  int rank_;
+  WaitPolicy policy_;
+  bool truncated_ = false;
+  Line<Memory>* departures_;
+  Bell<Memory>* bell_;
+  std::vector<Sender<Memory>> senders_;      // by rank
+  std::vector<Receiver<Memory>> receivers_;  // by rank
+  std::vector<int> sending_, receiving_;     // those that are not idle
+};
+
+template <class Memory>
+BasicMessenger<Memory>::BasicMessenger(std::span<std::byte> arena, int rank, int size,
+                                       const WaitPolicy& policy)
+    : rank_(rank),
+      policy_(policy),
+      departures_(reinterpret_cast<Line<Memory>*>(arena.data())),
+      bell_(bells(arena.data()) + rank),
+      senders_(static_cast<std::size_t>(size)),
+      receivers_(static_cast<std::size_t>(size)) {
+  assert(arena.size() >= arena_bytes(size, kLine));
+  for (int other = 0; other < size; ++other) {
+    if (other == rank) continue;
+    const auto i = static_cast<std::size_t>(other);
+    senders_[i] = Sender<Memory>(place(arena, rank, other, other, size, policy.mode));
+    receivers_[i] =
+        Receiver<Memory>(place(arena, other, rank, other, size, policy.mode), other, &truncated_);
+  }
+}
+
+template <class Memory>
+void BasicMessenger<Memory>::allow_direct(std::span<const pid_t> processes, std::size_t from) {
+  for (std::size_t i = 0; i < senders_.size(); ++i) {
+    senders_[i].show_from(from);
+    receivers_[i].pull_from(processes[i]);
+  }
+}
+
+// A sleeper asks on all channels before its last look, and who publishes looks who has asked
+// afterwards, all seq_cst: so the look finds it, or the other one rings. And the bell counts: what
+// rings between the first line and the sleep ends the sleep.
+template <class Memory>
+void BasicMessenger<Memory>::wait() {
+  if (policy_.mode != WaitMode::sleep) {
+    typename Memory::Pause pause(policy_);
+    while (!progress()) pause.look_again(bell_->rung.value, 0);
+    return;
+  }
+  const auto heard = bell_->rung.value.load(std::memory_order_seq_cst);
+  for (const int rank : sending_) senders_[static_cast<std::size_t>(rank)].ask();
+  for (const int rank : receiving_) receivers_[static_cast<std::size_t>(rank)].ask();
+  if (progress()) return;
+  wait_until<Memory>(bell_->rung.value, heard + 1, bell_->sleepers.value, policy_);
+}
+
+using Messenger = BasicMessenger<SharedMemory>;
+
+}  // namespace unisono::node
