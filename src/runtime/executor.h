@@ -58,6 +58,7 @@ class Execution {
   void complete(OpId id);
   int run_ready();
   bool serve();
+  bool has_paused() const;
   int fail(int error);
   std::byte* address(BufferId buffer, Count offset) const;
   std::int32_t* slots() const { return reinterpret_cast<std::int32_t*>(buffers_[kSlots]); }
@@ -75,6 +76,7 @@ class Execution {
   OpId server_ = kNoOp;        // a serve that has started
   std::vector<OpId> waiting_;  // enqueues that have started, in that order
   std::size_t unserved_ = 0;   // they, and those that have not
+  double first_came_ = 0;      // when the first of them did
   std::vector<MPI_Request> requests_;
   std::vector<OpId> request_ops_;
   std::vector<int> completed_;
