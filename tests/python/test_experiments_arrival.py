@@ -191,6 +191,53 @@ def test_rounds_of_jobs_are_compared_each_with_itself() -> None:
     assert online.against(fixed) == pytest.approx((1.0, 0.9, 1.1))
 
 
+def test_what_differs_from_job_to_job_cancels_by_the_native_calls_of_the_job() -> None:
+    def arm(*jobs: tuple[float, float, float], online: bool = False) -> Phase:
+        """Of each job: a call while it searches or gets warm, a settled one, a native one."""
+        first = robust.ADAPTED if online else robust.WARM
+        calls = tuple((search,) * first + (settled,) * first for search, settled, _ in jobs)
+        natives = tuple((native,) * (first // 2) for *_, native in jobs)
+        return Phase(calls, online, natives)
+
+    native = arm((1, 1, 1), (2, 2, 2), (3, 3, 3))
+    ring = arm((4, 0.8, 1), (9, 2.4, 3), (7, 4, 5))
+    bandit = arm((2.2, 2, 2), (1.1, 1, 1), (1.1, 1.02, 1), online=True)
+    assert native.by_native == [1, 1, 1]
+    assert bandit.against_native(native) == pytest.approx((1, 1, 1.02))
+    assert bandit.against(ring) == pytest.approx((1.25, 1.25, 1.275)), "though a job of ring took longest"
+    assert bandit.lost(native) == pytest.approx([20, 20, 24])
+    found = Result(Scenario("made up", (1,)), {NATIVE: (native,), "ring": (ring,), "bandit": (bandit,)})
+    assert found.best(0) == "ring"
+    close, not_slower, budget = found.checks()
+    assert (close.holds, not_slower.holds) == (False, True)
+    assert budget.numbers == "64 native calls of 120 allowed in 1200; a job 20 to 24 of 40"
+
+
+def test_no_round_begins_when_the_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = iter(range(1000))
+
+    class Nowhere:
+        ranks = 3
+
+        def message_seconds(self, size: int) -> float:
+            return 1e-3
+
+    monkeypatch.setattr(robust, "run_arm", lambda *_: [((1.0 + next(calls) % 3,) * 30, (1.0,) * 7)])
+    monkeypatch.setattr("experiments.arrival.robust.time.monotonic", lambda: float(next(calls)))
+    own = robust.Settings("bcast", 64, 30, 30, 5, 4)
+    rounds = list(robust.measured(Nowhere(), own, robust.scenarios((1,), (1,), ()), end=12))  # type: ignore[arg-type]
+    assert 1 < len(rounds) < 5
+    for number, (result_,) in enumerate(rounds, 1):
+        assert {len(phases[0].jobs) for phases in result_.arms.values()} == {number}
+
+
+def test_rounds_of_the_impact_are_compared_each_with_itself() -> None:
+    times = {("flat", 1): (1.0, 3.0, 2.0, 6.0), ("chain", 1): (1.0, 1.0, 2.0, 2.0)}
+    found = Panel("bcast", 64, 0.1, times, jobs=2)
+    assert found.by_job("flat", 1) == [2, 4]
+    assert found.ratio("flat", "chain", 1) == pytest.approx((2, 2, 2)), "the second job is twice as slow"
+
+
 def test_each_check_of_the_choice_can_fail() -> None:
     (claim,) = failing(result(settling(1, 0.9), settling(1, 0.8)).checks())
     assert claim == "made up, star: settled within 5 % of the best"
