@@ -1,5 +1,6 @@
 """Process arrival patterns: arithmetic, the paper's statements, and short runs on this node."""
 
+import dataclasses
 import json
 import math
 from collections.abc import Mapping, Sequence
@@ -18,12 +19,14 @@ from experiments.arrival import (
     programs,
     robust,
     traced,
+    tracing_cost,
 )
 from experiments.arrival.impact import Panel
 from experiments.arrival.measuring import NATIVE, Outcome, Pattern
 from experiments.arrival.microbenchmark import Row
 from experiments.arrival.programs import Times
 from experiments.arrival.robust import Phase, Result, Scenario
+from experiments.arrival.tracing_cost import Cost, Work
 from experiments.harness import Check
 from experiments.testbeds import Program, Run
 
@@ -284,6 +287,36 @@ def test_gains_and_overheads_are_of_the_same_round() -> None:
     dear = applications.Arms("ft", {NATIVE: native, "traced": slower, "bandit": slower}, {})
     assert failing(applications.overhead_checks([dear])) == ["ft: tracing costs less than 1 %"]
     assert failing(applications.gain_checks([dear])) == ["ft: bandit gains"]
+
+
+def test_what_tracing_costs_is_judged_by_the_loop_and_by_the_surer_end() -> None:
+    whole, half = Work(300, 2_000_000_000, 2_001_300_000), Work(150, 1_200_000_000, 1_201_000_000)
+    loop = whole - half
+    assert loop == Work(150, 800_000_000, 800_300_000)
+    seconds = ((1.0, 1.001), (2.0, 2.002), (1.0, 1.001))
+    cost = Cost("ft", 16, loop, 700_000, seconds, 200e-9)
+    assert cost.counted == pytest.approx(100 * 16 * 0.3 / 800)
+    assert cost.calculated == pytest.approx(100 * 16 * 150 * 200e-9 / 0.5)
+    assert failing(tracing_cost.cost_checks([cost])) == []
+    unsure = dataclasses.replace(cost, seconds=((1.0, 0.9), (1.0, 1.1)), call_s=None)
+    (claim,) = failing(tracing_cost.cost_checks([unsure]))
+    assert claim == "ft, one rank: tracing costs less than 1 %, surely by processor time"
+    dear = dataclasses.replace(cost, ranks=64, call_s=1e-3)
+    assert [claim.rsplit(", ")[-1] for claim in failing(tracing_cost.cost_checks([dear]))] == [
+        "instructions",
+        "calls by time",
+    ]
+    events = [tracing_cost.Event("Barrier", (40.0, 42.0, 41.0), (59.0, 63.0, 61.0))]
+    assert failing(tracing_cost.event_checks(events)) == ["Barrier: an event costs 60 ns at most, mean"]
+
+
+def test_the_lines_of_the_program_that_costs_are_taken_from() -> None:
+    printed = "# ns per call  PMPI_       MPI_      more   (quartiles)   mean\n"
+    printed += "Barrier         20.1      95.5      75.4   (72.9 .. 80.7)   115.1\n"
+    assert tracing_cost.LINE.findall(printed) == [("Barrier", "75.4", "115.1")]
+    assert tracing_cost.instructions(tracing_cost.Finished("==1== I   refs:      1,234,567\n", 0)) == 1234567
+    with pytest.raises(UnisonoError, match="valgrind counted nothing"):
+        tracing_cost.instructions(tracing_cost.Finished("", 0))
 
 
 LAMMPS_OUTPUT = """
