@@ -8,8 +8,10 @@
 //
 // For every maximum K in turn, up to --patterns times (until --seconds have passed, three at
 // least), every rank draws r in [0, K), and then --calls times: a barrier with --barrier,
-// computation of --computation ms and r times the time of one message, the collective. One JSON
-// object: for every K and pattern, for each call,
+// computation of --computation ms and r times the time of one message, the collective. With
+// --native-every N, each N calls are followed by one that is the MPI library's own whatever is
+// placed under the program: what this very job's native calls take. One JSON object: for every K
+// and pattern ("patterns", and as many of the native calls, "native"), for each call,
 //   mean_elapsed_s, max_elapsed_s      in the collective; mean and largest over the ranks
 //   arrival_s, exit_s, computation_s   last less first, of arrivals and exits on a common clock;
 //                                      longest less shortest computation
@@ -38,7 +40,7 @@ constexpr std::array<const char*, 6> kCollectives = {"alltoall",  "bcast",  "all
 
 struct Options {
   std::string collective = "alltoall", output;
-  int bytes = 65536, calls = 100, patterns = 1;
+  int bytes = 65536, calls = 100, patterns = 1, native_every = 0;
   double computation = 0, seconds = 1e9, message = 0;  // seconds
   std::vector<int> max_if = {1};
   bool barrier = false, work = false;
@@ -74,6 +76,8 @@ Options parse(int argc, char** argv, const World& world) {
       o.calls = std::atoi(value);
     else if (name == "--patterns")
       o.patterns = std::atoi(value);
+    else if (name == "--native-every")
+      o.native_every = std::atoi(value);
     else if (name == "--seconds")
       o.seconds = std::atof(value);
     else if (name == "--computation")
@@ -92,13 +96,27 @@ Options parse(int argc, char** argv, const World& world) {
   if (std::find(kCollectives.begin(), kCollectives.end(), o.collective) == kCollectives.end())
     fail(world, "--collective " + o.collective +
                     ": valid are alltoall, bcast, allgather, allreduce, reduce, barrier");
-  if (o.bytes < 1 || o.bytes > 1 << 28 || o.calls < 1 || o.patterns < 1 ||
+  if (o.bytes < 1 || o.bytes > 1 << 28 || o.calls < 1 || o.patterns < 1 || o.native_every < 0 ||
       *std::min_element(o.max_if.begin(), o.max_if.end()) < 1)
     fail(world, "--bytes, --calls, --patterns, --max-if: numbers from 1 on");
   return o;
 }
 
 // --- the collective -----------------------------------------------------------------------------
+
+/// By which names the collectives are called: those that may be interposed, and those that are not.
+struct Names {
+  decltype(&MPI_Alltoall) alltoall;
+  decltype(&MPI_Bcast) bcast;
+  decltype(&MPI_Allgather) allgather;
+  decltype(&MPI_Allreduce) allreduce;
+  decltype(&MPI_Reduce) reduce;
+  decltype(&MPI_Barrier) barrier;
+};
+const Names kMeasured{MPI_Alltoall,  MPI_Bcast,  MPI_Allgather,
+                      MPI_Allreduce, MPI_Reduce, MPI_Barrier};
+const Names kNative{PMPI_Alltoall,  PMPI_Bcast,  PMPI_Allgather,
+                    PMPI_Allreduce, PMPI_Reduce, PMPI_Barrier};
 
 /// What is called, with its buffers. The message is a block of alltoall and allgather, otherwise
 /// the whole vector.
@@ -111,21 +129,21 @@ class Call {
     received_.resize(name_ == "alltoall" || name_ == "allgather" ? message * ranks : message);
   }
 
-  void operator()() {
+  void operator()(const Names& mpi = kMeasured) {
     const MPI_Comm comm = MPI_COMM_WORLD;
     unsigned char *in = sent_.data(), *out = received_.data();
     if (name_ == "alltoall")
-      MPI_Alltoall(in, bytes_, MPI_BYTE, out, bytes_, MPI_BYTE, comm);
+      mpi.alltoall(in, bytes_, MPI_BYTE, out, bytes_, MPI_BYTE, comm);
     else if (name_ == "bcast")
-      MPI_Bcast(in, bytes_, MPI_BYTE, 0, comm);
+      mpi.bcast(in, bytes_, MPI_BYTE, 0, comm);
     else if (name_ == "allgather")
-      MPI_Allgather(in, bytes_, MPI_BYTE, out, bytes_, MPI_BYTE, comm);
+      mpi.allgather(in, bytes_, MPI_BYTE, out, bytes_, MPI_BYTE, comm);
     else if (name_ == "allreduce")
-      MPI_Allreduce(in, out, bytes_, MPI_BYTE, MPI_BXOR, comm);
+      mpi.allreduce(in, out, bytes_, MPI_BYTE, MPI_BXOR, comm);
     else if (name_ == "reduce")
-      MPI_Reduce(in, out, bytes_, MPI_BYTE, MPI_BXOR, 0, comm);
+      mpi.reduce(in, out, bytes_, MPI_BYTE, MPI_BXOR, 0, comm);
     else
-      MPI_Barrier(comm);
+      mpi.barrier(comm);
   }
 
   /// Runs it once; whether the first byte of every block is right.
@@ -183,25 +201,35 @@ double message_seconds(int bytes, const World& world) {
 
 // --- measuring ----------------------------------------------------------------------------------
 
-std::vector<Sample> measure(const Options& o, double seconds, double rate, Call& call) {
-  std::vector<Sample> samples;
-  for (int i = 0; i < o.calls; ++i) {
-    if (o.barrier) PMPI_Barrier(MPI_COMM_WORLD);
-    const double begin = MPI_Wtime();
-    if (o.work)
-      compute(static_cast<long>(seconds * rate));
-    else
-      pause_for(seconds);
-    const double arrive = MPI_Wtime();
-    call();
-    samples.push_back({arrive, MPI_Wtime(), arrive - begin});
+struct Samples {
+  std::vector<Sample> measured, native;
+};
+
+Sample measure_one(const Options& o, double seconds, double rate, Call& call, const Names& mpi) {
+  if (o.barrier) PMPI_Barrier(MPI_COMM_WORLD);
+  const double begin = MPI_Wtime();
+  if (o.work)
+    compute(static_cast<long>(seconds * rate));
+  else
+    pause_for(seconds);
+  const double arrive = MPI_Wtime();
+  call(mpi);
+  return {arrive, MPI_Wtime(), arrive - begin};
+}
+
+Samples measure(const Options& o, double seconds, double rate, Call& call) {
+  Samples samples;
+  for (int i = 1; i <= o.calls; ++i) {
+    samples.measured.push_back(measure_one(o, seconds, rate, call, kMeasured));
+    if (o.native_every > 0 && i % o.native_every == 0)
+      samples.native.push_back(measure_one(o, seconds, rate, call, kNative));
   }
   return samples;
 }
 
-/// Puts the samples on the common clock and prints those of all ranks. Collective.
-void report_pattern(std::FILE* out, std::vector<Sample> own, const Offset& first,
-                    const Offset& last, const World& world) {
+/// Those of all ranks, on the common clock, on rank 0. Collective.
+std::vector<Sample> gathered(std::vector<Sample> own, const Offset& first, const Offset& last,
+                             const World& world) {
   for (Sample& sample : own) {
     sample.arrive = common_time(sample.arrive, first, last);
     sample.leave = common_time(sample.leave, first, last);
@@ -209,7 +237,7 @@ void report_pattern(std::FILE* out, std::vector<Sample> own, const Offset& first
   std::vector<Sample> all(world.rank == 0 ? own.size() * static_cast<std::size_t>(world.ranks) : 0);
   const int count = static_cast<int>(own.size()) * kNumbers;
   PMPI_Gather(own.data(), count, MPI_DOUBLE, all.data(), count, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-  if (world.rank == 0) print_pattern(out, all, own.size());
+  return all;
 }
 
 /// One maximum: all its patterns. Returns the largest error of a clock.
@@ -218,18 +246,26 @@ double run_maximum(std::FILE* out, const Options& o, int max_if, double rate, Ca
   const double begin = MPI_Wtime();
   double error = 0;
   Offset first = measure_offset(MPI_COMM_WORLD);
+  std::vector<std::vector<Sample>> natives;  // by pattern
   if (out != nullptr) std::fprintf(out, "{\"max_if\":%d,\"patterns\":[", max_if);
   for (int pattern = 0; pattern < o.patterns; ++pattern) {
     int enough = pattern >= kFewestPatterns && MPI_Wtime() - begin > o.seconds ? 1 : 0;
     PMPI_Bcast(&enough, 1, MPI_INT, 0, MPI_COMM_WORLD);
     if (enough != 0) break;
     const double delay = o.computation + drawn(max_if, pattern, world.rank) * o.message;
-    const std::vector<Sample> samples = measure(o, delay, rate, call);
+    const Samples samples = measure(o, delay, rate, call);
     const Offset last = measure_offset(MPI_COMM_WORLD);
+    const auto measured = gathered(samples.measured, first, last, world);
+    if (!samples.native.empty()) natives.push_back(gathered(samples.native, first, last, world));
     if (out != nullptr && pattern > 0) std::fputs(",", out);
-    report_pattern(out, samples, first, last, world);
+    if (out != nullptr) print_pattern(out, measured, samples.measured.size());
     error = std::max({error, first.error, last.error});
     first = last;
+  }
+  if (out != nullptr) std::fputs("],\"native\":[", out);
+  for (std::size_t i = 0; out != nullptr && i < natives.size(); ++i) {
+    if (i > 0) std::fputs(",", out);
+    print_pattern(out, natives[i], natives[i].size() / static_cast<std::size_t>(world.ranks));
   }
   if (out != nullptr) std::fputs("]}", out);
   double largest = 0;

@@ -7,6 +7,10 @@ Every rank waits r times the time of one message after a barrier, r drawn below 
 collective; all algorithms have the same patterns. Times are the mean over the ranks, with 95 % confidence
 intervals over the patterns; comparisons are of the same patterns. Computing is sleeping: as if
 every rank had a processor of its own.
+
+Jobs of one algorithm differ by more than its patterns: with --jobs N all algorithms run in turn, N times, and
+what is compared are the ratios of the N rounds (of the patterns, with one job, as in the simulator). Raw
+results of every job are kept, and --json and --markdown written anew after every figure.
 """
 
 from collections.abc import Mapping, Sequence
@@ -43,7 +47,9 @@ class Panel:
     collective: str
     bytes: int
     message_s: float
-    times: Mapping[tuple[str, int], tuple[float, ...]]  # by algorithm and MAX_IF: seconds in each pattern
+    times: Mapping[tuple[str, int], tuple[float, ...]]  # by algorithm and MAX_IF: seconds in each pattern,
+    # those of the first job, then those of the next; of all algorithms equally many in each
+    jobs: int = 1
 
     @property
     def title(self) -> str:
@@ -64,7 +70,15 @@ class Panel:
         return min(among or self.algorithms, key=lambda name: fmean(self.times[name, maximum]))
 
     def ratio(self, own: str, other: str, maximum: int) -> tuple[float, float, float]:
-        return paired_ratio(self.times[own, maximum], self.times[other, maximum])
+        return paired_ratio(self.by_job(own, maximum), self.by_job(other, maximum))
+
+    def by_job(self, algorithm: str, maximum: int) -> Sequence[float]:
+        """The mean of every job; with one job, its patterns."""
+        times = self.times[algorithm, maximum]
+        if self.jobs == 1:
+            return times
+        count = len(times) // self.jobs
+        return [fmean(times[first : first + count]) for first in range(0, len(times), count)]
 
     def faster(self, own: str, others: Sequence[str], maxima: Sequence[int]) -> tuple[bool, str]:
         """Whether surely faster than each of the others at every maximum; the ratio that says most."""
@@ -151,22 +165,29 @@ class Settings:
     seconds: float  # for one algorithm at one maximum
     calls: int
     patterns: int
+    jobs: int
 
 
 def measured(place: Place, collective: str, size: int, given: Settings) -> Panel:
+    """All algorithms in each round, forwards and backwards in turn."""
     message = place.message_seconds(size)
-    times: dict[tuple[str, int], tuple[float, ...]] = {}
-    for algorithm in ALGORITHMS[collective]:
-        if algorithm == "pair" and place.ranks & (place.ranks - 1):
-            continue  # it needs a power of two
-        arguments = ["--collective", collective, "--bytes", str(size), "--barrier"]
-        arguments += ["--max-if", ",".join(map(str, given.maxima)), "--calls", str(given.calls)]
-        arguments += ["--patterns", str(given.patterns), "--seconds", str(given.seconds)]
-        arguments += ["--message-us", repr(message * 1e6)]
-        result = place.run(arguments, forced(collective, algorithm))
-        for maximum, patterns in result.patterns:
-            times[algorithm, maximum] = tuple(fmean(own.mean_elapsed_s) for own in patterns)
-    return Panel(collective, size, message, times)
+    power = place.ranks & (place.ranks - 1) == 0
+    algorithms = [name for name in ALGORITHMS[collective] if power or name != "pair"]
+    found: dict[tuple[str, int], list[list[float]]] = {(a, m): [] for a in algorithms for m in given.maxima}
+    for job in range(given.jobs):
+        for algorithm in algorithms if job % 2 == 0 else reversed(algorithms):
+            arguments = ["--collective", collective, "--bytes", str(size), "--barrier"]
+            arguments += ["--max-if", ",".join(map(str, given.maxima)), "--calls", str(given.calls)]
+            arguments += ["--patterns", str(given.patterns), "--seconds", str(given.seconds / given.jobs)]
+            arguments += ["--message-us", repr(message * 1e6)]
+            result = place.run(arguments, forced(collective, algorithm), job)
+            for maximum, patterns in result.patterns:
+                found[algorithm, maximum].append([fmean(own.mean_elapsed_s) for own in patterns])
+    fewest = {m: min(len(job) for a in algorithms for job in found[a, m]) for m in given.maxima}
+    if given.jobs == 1:
+        fewest = dict.fromkeys(given.maxima)
+    times = {key: tuple(t for job in jobs for t in job[: fewest[key[1]]]) for key, jobs in found.items()}
+    return Panel(collective, size, message, times, given.jobs)
 
 
 def rows_of(panel: Panel) -> list[tuple[str, ...]]:
@@ -215,6 +236,7 @@ def document(panels: Sequence[Panel]) -> list[Json]:
             "collective": panel.collective,
             "bytes": panel.bytes,
             "message_s": panel.message_s,
+            "jobs": panel.jobs,
             "points": [
                 {"algorithm": algorithm, "max_if": maximum, "seconds": list(seconds)}
                 for (algorithm, maximum), seconds in panel.times.items()
@@ -241,10 +263,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     add("--max-if", default=",".join(map(str, MAX_IF)), help="(1,4,10,50,100)")
     add("--seconds", type=float, default=3, help="for one algorithm at one MAX_IF (3)")
     add("--calls", type=int, default=2, help="of one pattern (2; the paper 100)")
-    add("--patterns", type=int, default=32, help="at most (32)")
+    add("--patterns", type=int, default=32, help="at most, in a job (32)")
+    add("--jobs", type=int, default=1, help="of every algorithm, which share --seconds (1)")
     given = parser.parse_args(arguments)
     maxima = measuring.numbers_of(given.max_if, "--max-if")
-    settings = Settings(maxima, given.seconds, given.calls, given.patterns)
+    settings = Settings(maxima, given.seconds, given.calls, given.patterns, given.jobs)
     wanted = given.collectives.split(",")
     if not set(wanted) <= set(ALGORITHMS):
         raise UnisonoError(f"--collectives {given.collectives}: valid are {', '.join(ALGORITHMS)}")
@@ -258,13 +281,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
             results[place.name].append(panel)
             harness.console.print(table(place.name, panel))
             verdicts[f"{place.name}: {panel.title}"] = checks(panel)
+            body = {name: document(panels) for name, panels in results.items()}
+            sections = [section(name, panels, verdicts) for name, panels in results.items()]
+            measuring.write(given, "arrival-impact", body, sections)
     for name, panels in results.items():
         words = "".join(c if c.isalnum() else "-" for c in name)
         harness.save(plot(panels), f"arrival-impact-{words}")
     harness.report(verdicts)
-    body = {name: document(panels) for name, panels in results.items()}
-    sections = [section(name, panels, verdicts) for name, panels in results.items()]
-    measuring.write(given, "arrival-impact", body, sections)
     return 0
 
 

@@ -75,6 +75,7 @@ class Outcome:
     message_s: float  # the time T of one message
     clock_error_s: float
     patterns: tuple[tuple[int, tuple[Pattern, ...]], ...]  # by maximum, in the order of the arguments
+    native: tuple[tuple[Pattern, ...], ...] = ()  # of the same maxima: the job's native calls in between
 
     def at(self, max_if: int) -> tuple[Pattern, ...]:
         return next(patterns for maximum, patterns in self.patterns if maximum == max_if)
@@ -82,14 +83,13 @@ class Outcome:
 
 def outcome(raw: Json) -> Outcome:
     names = [one.name for one in dataclasses.fields(Pattern)]
-    patterns = tuple(
-        (
-            one["max_if"],
-            tuple(Pattern(**{name: tuple(own[name]) for name in names}) for own in one["patterns"]),
-        )
-        for one in raw["maxima"]
-    )
-    return Outcome(raw["message_s"], raw["clock_error_s"], patterns)
+
+    def patterns(found: list[Json]) -> tuple[Pattern, ...]:
+        return tuple(Pattern(**{name: tuple(own[name]) for name in names}) for own in found)
+
+    measured = tuple((one["max_if"], patterns(one["patterns"])) for one in raw["maxima"])
+    native = tuple(patterns(one.get("native", [])) for one in raw["maxima"])
+    return Outcome(raw["message_s"], raw["clock_error_s"], measured, native)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 import re
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -125,12 +125,15 @@ def chosen(text: str, ranks: int, scale: float, side: int = 1) -> list[Program]:
     return [known[name] for name in text.split(",") if name in known]
 
 
+def before(command: list[str], prefix: Sequence[str]) -> list[str]:
+    """The prefix directly before the program: env, if there is one, stays first."""
+    at = next((i for i, word in enumerate(command) if word != "env" and "=" not in word), 0)
+    return [*command[:at], *prefix, *command[at:]]
+
+
 def run(testbed: Real, ranks: int, program: Program, variables: Mapping[str, str]) -> Times:
     """Once; with variables under Unisono."""
-    own = program.command(testbed.mpi.flavour)
-    # env, if there is one, stays first: unisono-exec must see the program.
-    at = next((i for i, word in enumerate(own) if word != "env" and "=" not in word), 0)
-    command = [*own[:at], *testbeds.prefix(variables), *own[at:]]
+    command = before(program.command(testbed.mpi.flavour), testbeds.prefix(variables))
     result = testbed.start(command, ranks, LIMIT, into=program.into)
     if not result.ok:
         raise UnisonoError(f"{testbed.name}, {ranks} ranks: {program.name}: {result.problem}")

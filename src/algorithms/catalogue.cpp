@@ -20,6 +20,10 @@ constexpr Parameter kSegment[] = {
     {"segment", &Params::segment, 16384, 1, kMaxSegment, true, "bytes of a pipeline segment"}};
 constexpr Parameter kSegmentAndWindow[] = {
     kSegment[0], {"window", &Params::window, 4, 1, 64, false, "segments or rounds under way"}};
+// Ranks that leave a barrier together announce themselves within some 100 us on Ethernet.
+constexpr Parameter kSegmentAndPause[] = {
+    kSegment[0],
+    {"pause", &Params::pause, 100, 0, 1000000, false, "us from a set's first rank to its chain"}};
 constexpr Parameter kBlockSegment[] = {{"segment", &Params::segment, 262144, 1, kMaxSegment, true,
                                         "bytes of a pipeline segment within a block"}};
 constexpr Parameter kWindow[] = {
@@ -56,7 +60,7 @@ constexpr Algorithm kCatalogue[] = {
     {set_of(bcast), "announced", bcast::announced, kNoParameters, kNone,
      "2 rounds, (p-1) m at the root, to whoever has arrived",
      "own; tokens as in Patarasuk, Yuan 2008"},
-    {set_of(bcast), "arrival_chain", bcast::arrival_chain, kSegment, kBindsPeers,
+    {set_of(bcast), "arrival_chain", bcast::arrival_chain, kSegmentAndPause, kBindsPeers,
      "counted with all waiting: p-2+n rounds of m/n after 2(p-1) tokens; n alone for a late rank",
      "Patarasuk, Yuan 2008"},
     {set_of(bcast), "sorted", bcast::sorted, kSegment, kPredicts,

@@ -51,6 +51,7 @@ void describe(Key& key, const Algorithm& algorithm, const Args& args) {
   key.add(args.params.segment);
   key.add(args.params.radix);
   key.add(args.params.window);
+  key.add(args.params.pause);
   key.add(reinterpret_cast<std::uintptr_t>(args.params.composition));  // interned
   key.add(reinterpret_cast<std::uintptr_t>(args.params.late));         // interned
   key.add(args.send);

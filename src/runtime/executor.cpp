@@ -142,7 +142,10 @@ int Execution::begin(OpId id) {
     case OpKind::copy: rc = copy(op); break;
     case OpKind::reduce: rc = reduce(op); break;
     case OpKind::library: rc = call_library(plan_->schedule().library_calls()[op.call()]); break;
-    case OpKind::enqueue: waiting_.push_back(id); return MPI_SUCCESS;
+    case OpKind::enqueue:
+      if (waiting_.empty()) first_came_ = PMPI_Wtime();
+      waiting_.push_back(id);
+      return MPI_SUCCESS;
     case OpKind::serve: server_ = id; return MPI_SUCCESS;
     case OpKind::join: break;
   }
@@ -150,10 +153,17 @@ int Execution::begin(OpId id) {
   return rc;
 }
 
+// Whether the set that waits is to be served: all are there that are left, or its time is over.
+bool Execution::has_paused() const {
+  if (waiting_.size() == unserved_) return true;
+  const auto pause = static_cast<double>(plan_->schedule().ops()[server_].pause());
+  return !waiting_.empty() && (pause == 0 || PMPI_Wtime() - first_came_ >= pause * 1e-6);
+}
+
 // Takes everybody whose token has come by now. The only choice that time decides; it is made here,
 // by one rank, and the others are told.
 bool Execution::serve() {
-  if (server_ == kNoOp || (waiting_.empty() && unserved_ > 0)) return false;
+  if (server_ == kNoOp || !has_paused()) return false;
   const Schedule& schedule = plan_->schedule();
   schedule.bind(server_, waiting_, binding_.rank, {slots(), schedule.slots()});
   unserved_ -= waiting_.size();
@@ -260,18 +270,21 @@ int Execution::progress() {
   if (binding_.messenger != nullptr) {
     moved_ = binding_.messenger->progress() || !receipts_.empty();
   } else {
-    const int rc = library_.progress(receipts_);
+    const int rc = library_.progress(receipts_, pauses());
     moved_ = !receipts_.empty();
     if (rc != MPI_SUCCESS) return fail(rc);
   }
-  if (receipts_.empty()) return MPI_SUCCESS;
+  if (receipts_.empty()) {
+    if (!serve()) return MPI_SUCCESS;  // a pause may be over though nothing has come
+    moved_ = true;
+  }
   take_receipts();
   return run_ready();
 }
 
 void Execution::wait(Waiter& waiter) {
   if (moved_) return waiter.something_came();
-  if (binding_.messenger == nullptr) return waiter.nothing_came();
+  if (binding_.messenger == nullptr || pauses()) return waiter.nothing_came();
   binding_.messenger->wait();
 }
 

@@ -66,6 +66,9 @@ class Execution {
   void take_receipts();
   int run_ready();
   bool serve();
+  /// Somebody waits to be served, and others are given time: nobody may sleep over it.
+  bool pauses() const { return server_ != kNoOp && !waiting_.empty(); }
+  bool has_paused() const;
   void wait(Waiter& waiter);
   int fail(int error);
   std::byte* address(BufferId buffer, Count offset) const;
@@ -83,6 +86,7 @@ class Execution {
   OpId server_ = kNoOp;        // a serve that has started
   std::vector<OpId> waiting_;  // enqueues that have started, in that order
   std::size_t unserved_ = 0;   // they, and those that have not
+  double first_came_ = 0;      // when the first of them did
   LibraryMessages library_;
   std::vector<OpId> receipts_;  // of messages, or portions of them, that have become complete
   ScratchMemory scratch_;

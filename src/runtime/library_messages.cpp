@@ -12,13 +12,14 @@ void LibraryMessages::make_room() {
   ops_.reserve(room);
 }
 
-int LibraryMessages::progress(std::vector<OpId>& done) {
+int LibraryMessages::progress(std::vector<OpId>& done, bool only_looks) {
   if (requests_.empty()) return MPI_SUCCESS;
   int count = 0;
   completed_.resize(requests_.size());
   statuses_.resize(requests_.size());
-  const int rc = complete_some(static_cast<int>(requests_.size()), requests_.data(), &count,
-                               completed_.data(), statuses_.data());
+  const auto look = only_looks ? PMPI_Testsome : complete_some;
+  const int rc = look(static_cast<int>(requests_.size()), requests_.data(), &count,
+                      completed_.data(), statuses_.data());
   if (rc == MPI_ERR_IN_STATUS)
     for (int i = 0; i < count; ++i)
       if (const int error = statuses_[static_cast<std::size_t>(i)].MPI_ERROR;

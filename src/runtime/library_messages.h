@@ -25,9 +25,9 @@ class LibraryMessages {
     return MPI_SUCCESS;
   }
   bool empty() const { return requests_.empty(); }
-  /// Adds the op of each message that has become complete, earlier messages first. An MPI error
-  /// code.
-  int progress(std::vector<OpId>& done);
+  /// Adds the op of each message that has become complete, earlier messages first. `only_looks`:
+  /// does not wait in the simulator either. An MPI error code.
+  int progress(std::vector<OpId>& done, bool only_looks);
   /// What is under way is called off as far as possible.
   void abandon();
 

@@ -36,6 +36,7 @@ struct Params {
   Count segment = 0;  ///< bytes of one pipeline segment; 0: nothing is cut
   Count radix = 0;    ///< k of k-nomial trees, radix of Bruck
   Count window = 0;   ///< messages in flight
+  Count pause = 0;    ///< microseconds that a rank waits for others before it looks who has come
   /// What a grid is made of; interned, so that equal ones have one address. Null: the standard.
   const Composition* composition = nullptr;
   /// Ranks predicted to arrive last, the very last one last; interned. Null: nothing is predicted.

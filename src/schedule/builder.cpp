@@ -102,10 +102,14 @@ OpId Builder::enqueue(int peer, Slice neighbours) {
               .length = neighbours.length});
 }
 
-OpId Builder::serve(Slice first) {
+OpId Builder::serve(Slice first, Count pause) {
   assert(first.buffer == kSlots && first.length == 1);
   channel(OpKind::send, bound(first)).clear();  // the next messages go to somebody else
-  return add({.kind = OpKind::serve, .buffer = kSlots, .offset = first.offset, .length = 1});
+  return add({.kind = OpKind::serve,
+              .buffer = kSlots,
+              .offset = first.offset,
+              .length = 1,
+              .from_offset = pause});
 }
 
 OpId Builder::add(const Op& op) {

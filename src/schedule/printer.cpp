@@ -47,7 +47,9 @@ std::string text(const Op& op) {
     case OpKind::reduce: return "reduce " + what + " = " + text(op.from()) + " (+) itself";
     case OpKind::library: return "collective of the MPI library";
     case OpKind::enqueue: return "enqueue " + peer + ", neighbours in " + what;
-    case OpKind::serve: return "serve who waits, the first in " + what;
+    case OpKind::serve:
+      return "serve who waits, the first in " + what +
+             (op.pause() > 0 ? ", after " + std::to_string(op.pause()) + " us" : "");
     case OpKind::join: break;
   }
   return "join";

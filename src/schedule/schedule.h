@@ -81,6 +81,8 @@ struct Op {
   /// Messages: how many messages this rank has exchanged with peer in this direction before. Bound
   /// ones count from 1 in every chain: 0 is what the server has written to this peer.
   Count position() const { return from_offset; }
+  /// Serve: microseconds after the first has come, in which others may still join the set.
+  Count pause() const { return from_offset; }
   /// Library: which of the schedule's calls.
   std::size_t call() const { return static_cast<std::size_t>(from_offset); }
 };

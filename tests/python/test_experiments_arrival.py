@@ -1,5 +1,6 @@
 """Process arrival patterns: arithmetic, the paper's statements, and short runs on this node."""
 
+import dataclasses
 import json
 import math
 from collections.abc import Mapping, Sequence
@@ -18,12 +19,14 @@ from experiments.arrival import (
     programs,
     robust,
     traced,
+    tracing_cost,
 )
 from experiments.arrival.impact import Panel
 from experiments.arrival.measuring import NATIVE, Outcome, Pattern
 from experiments.arrival.microbenchmark import Row
 from experiments.arrival.programs import Times
 from experiments.arrival.robust import Phase, Result, Scenario
+from experiments.arrival.tracing_cost import Cost, Work
 from experiments.harness import Check
 from experiments.testbeds import Program, Run
 
@@ -191,6 +194,53 @@ def test_rounds_of_jobs_are_compared_each_with_itself() -> None:
     assert online.against(fixed) == pytest.approx((1.0, 0.9, 1.1))
 
 
+def test_what_differs_from_job_to_job_cancels_by_the_native_calls_of_the_job() -> None:
+    def arm(*jobs: tuple[float, float, float], online: bool = False) -> Phase:
+        """Of each job: a call while it searches or gets warm, a settled one, a native one."""
+        first = robust.ADAPTED if online else robust.WARM
+        calls = tuple((search,) * first + (settled,) * first for search, settled, _ in jobs)
+        natives = tuple((native,) * (first // 2) for *_, native in jobs)
+        return Phase(calls, online, natives)
+
+    native = arm((1, 1, 1), (2, 2, 2), (3, 3, 3))
+    ring = arm((4, 0.8, 1), (9, 2.4, 3), (7, 4, 5))
+    bandit = arm((2.2, 2, 2), (1.1, 1, 1), (1.1, 1.02, 1), online=True)
+    assert native.by_native == [1, 1, 1]
+    assert bandit.against_native(native) == pytest.approx((1, 1, 1.02))
+    assert bandit.against(ring) == pytest.approx((1.25, 1.25, 1.275)), "though a job of ring took longest"
+    assert bandit.lost(native) == pytest.approx([20, 20, 24])
+    found = Result(Scenario("made up", (1,)), {NATIVE: (native,), "ring": (ring,), "bandit": (bandit,)})
+    assert found.best(0) == "ring"
+    close, not_slower, budget = found.checks()
+    assert (close.holds, not_slower.holds) == (False, True)
+    assert budget.numbers == "64 native calls of 120 allowed in 1200; a job 20 to 24 of 40"
+
+
+def test_no_round_begins_when_the_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = iter(range(1000))
+
+    class Nowhere:
+        ranks = 3
+
+        def message_seconds(self, size: int) -> float:
+            return 1e-3
+
+    monkeypatch.setattr(robust, "run_arm", lambda *_: [((1.0 + next(calls) % 3,) * 30, (1.0,) * 7)])
+    monkeypatch.setattr("experiments.arrival.robust.time.monotonic", lambda: float(next(calls)))
+    own = robust.Settings("bcast", 64, 30, 30, 5, 4)
+    rounds = list(robust.measured(Nowhere(), own, robust.scenarios((1,), (1,), ()), end=12))  # type: ignore[arg-type]
+    assert 1 < len(rounds) < 5
+    for number, (result_,) in enumerate(rounds, 1):
+        assert {len(phases[0].jobs) for phases in result_.arms.values()} == {number}
+
+
+def test_rounds_of_the_impact_are_compared_each_with_itself() -> None:
+    times = {("flat", 1): (1.0, 3.0, 2.0, 6.0), ("chain", 1): (1.0, 1.0, 2.0, 2.0)}
+    found = Panel("bcast", 64, 0.1, times, jobs=2)
+    assert found.by_job("flat", 1) == [2, 4]
+    assert found.ratio("flat", "chain", 1) == pytest.approx((2, 2, 2)), "the second job is twice as slow"
+
+
 def test_each_check_of_the_choice_can_fail() -> None:
     (claim,) = failing(result(settling(1, 0.9), settling(1, 0.8)).checks())
     assert claim == "made up, star: settled within 5 % of the best"
@@ -237,6 +287,36 @@ def test_gains_and_overheads_are_of_the_same_round() -> None:
     dear = applications.Arms("ft", {NATIVE: native, "traced": slower, "bandit": slower}, {})
     assert failing(applications.overhead_checks([dear])) == ["ft: tracing costs less than 1 %"]
     assert failing(applications.gain_checks([dear])) == ["ft: bandit gains"]
+
+
+def test_what_tracing_costs_is_judged_by_the_loop_and_by_the_surer_end() -> None:
+    whole, half = Work(300, 2_000_000_000, 2_001_300_000), Work(150, 1_200_000_000, 1_201_000_000)
+    loop = whole - half
+    assert loop == Work(150, 800_000_000, 800_300_000)
+    seconds = ((1.0, 1.001), (2.0, 2.002), (1.0, 1.001))
+    cost = Cost("ft", 16, loop, 700_000, seconds, 200e-9)
+    assert cost.counted == pytest.approx(100 * 16 * 0.3 / 800)
+    assert cost.calculated == pytest.approx(100 * 16 * 150 * 200e-9 / 0.5)
+    assert failing(tracing_cost.cost_checks([cost])) == []
+    unsure = dataclasses.replace(cost, seconds=((1.0, 0.9), (1.0, 1.1)), call_s=None)
+    (claim,) = failing(tracing_cost.cost_checks([unsure]))
+    assert claim == "ft, one rank: tracing costs less than 1 %, surely by processor time"
+    dear = dataclasses.replace(cost, ranks=64, call_s=1e-3)
+    assert [claim.rsplit(", ")[-1] for claim in failing(tracing_cost.cost_checks([dear]))] == [
+        "instructions",
+        "calls by time",
+    ]
+    events = [tracing_cost.Event("Barrier", (40.0, 42.0, 41.0), (59.0, 63.0, 61.0))]
+    assert failing(tracing_cost.event_checks(events)) == ["Barrier: an event costs 60 ns at most, mean"]
+
+
+def test_the_lines_of_the_program_that_costs_are_taken_from() -> None:
+    printed = "# ns per call  PMPI_       MPI_      more   (quartiles)   mean\n"
+    printed += "Barrier         20.1      95.5      75.4   (72.9 .. 80.7)   115.1\n"
+    assert tracing_cost.LINE.findall(printed) == [("Barrier", "75.4", "115.1")]
+    assert tracing_cost.instructions(tracing_cost.Finished("==1== I   refs:      1,234,567\n", 0)) == 1234567
+    with pytest.raises(UnisonoError, match="valgrind counted nothing"):
+        tracing_cost.instructions(tracing_cost.Finished("", 0))
 
 
 LAMMPS_OUTPUT = """

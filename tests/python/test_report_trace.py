@@ -137,6 +137,22 @@ def test_clock_is_linear_between_readings_and_less_sure_outside() -> None:
     assert Clock([Reading(1_000_000_000, 0, 0)]).error(local).max() == 0  # rank 0's own clock
 
 
+def test_a_reading_is_no_worse_than_the_other_and_the_drift_allow() -> None:
+    good, bad = Reading(1_000_000_000, 100, 20), Reading(2_000_000_000, 15e6, 18e6)
+    for readings in ([good, bad], [bad, good]):
+        clock = Clock(readings)
+        assert clock.first == good
+        assert clock.last.offset_ns == pytest.approx(100)
+        assert clock.error(np.array([1_500_000_000], np.int64))[0] == pytest.approx(20 + DRIFT * 1e9)
+    late = Clock([Reading(1_000_000_000, 15e6, 18e6), Reading(2_000_000_000, 100, 20)])
+    assert late.first.offset_ns == pytest.approx(100)
+
+
+def test_readings_that_contradict_each_other_stay_as_they_are() -> None:
+    stepped = Reading(1_000_000_000, 100, 20), Reading(2_000_000_000, 1e6, 30)
+    assert (Clock(stepped).first, Clock(stepped).last) == stepped
+
+
 def test_clock_is_exact_after_months_of_uptime() -> None:
     local = np.array([2**62 + 1], np.int64)
     assert Clock([Reading(2**62, 5, 1)]).corrected(local).tolist() == [2**62 + 6]

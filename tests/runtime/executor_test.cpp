@@ -126,8 +126,9 @@ TEST_F(TwoRanks, ReducesElementsWithGapsAndNegativeBounds) {
 // ---- chains that the root makes of those who are there; any number of ranks --------------------
 
 struct ArrivalChain : Ranks {
-  Plan plan(int root, Count count) const {
+  Plan plan(int root, Count count, Count pause = 0) const {
     Args args;
+    args.params.pause = pause;
     args.collective = Collective::bcast;
     args.rank = rank;
     args.size = size;
@@ -156,6 +157,37 @@ TEST_F(ArrivalChain, ServesWhoeverIsLate) {
         ASSERT_EQ(execution.finish(WaitMode::yield), MPI_SUCCESS);
         EXPECT_EQ(data, std::vector<char>(data.size(), 'x')) << "root " << root << " late " << late;
       }
+}
+
+// All come while the root pauses: one chain, in which the last of them gets no message of the root's
+// but its neighbours. The root would go on pausing for a minute; a rank that never comes in that time
+// is one second late.
+TEST_F(ArrivalChain, APauseEndsWhenAllAreThere) {
+  for (const int late_ms : {0, 20}) {
+    const Plan own = plan(0, 4500, 60'000'000);
+    auto data = vector(0, 4500);
+    MPI_Barrier(comm);
+    if (rank == size - 1) sleep_ms(late_ms);
+    Execution execution;
+    ASSERT_EQ(execution.start(own, bytes(data)), MPI_SUCCESS);
+    ASSERT_EQ(execution.finish(WaitMode::yield), MPI_SUCCESS);
+    EXPECT_EQ(data, std::vector<char>(4500, 'x'));
+  }
+}
+
+// The last rank comes when it has word that all others are done, after more than the pause.
+TEST_F(ArrivalChain, APauseEndsWithoutThoseWhoAreLate) {
+  const int last = size - 1;
+  const Plan own = plan(0, 4500, 2000);
+  auto data = vector(0, 4500);
+  if (rank == last)
+    for (int other = 1; other < last; ++other)
+      MPI_Recv(nullptr, 0, MPI_BYTE, other, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  Execution execution;
+  ASSERT_EQ(execution.start(own, bytes(data)), MPI_SUCCESS);
+  ASSERT_EQ(execution.finish(WaitMode::yield), MPI_SUCCESS);
+  if (rank != 0 && rank != last) MPI_Send(nullptr, 0, MPI_BYTE, last, 0, MPI_COMM_WORLD);
+  EXPECT_EQ(data, std::vector<char>(4500, 'x'));
 }
 
 // The last rank comes when it has word that all others are done.

@@ -74,7 +74,8 @@ def show_program(summary: Summary, whole: Statistic, console: Console) -> None:
     console.print("\n[bold]Imbalance of all calls (Table 4)[/bold]")
     made = table("", "average", "worst", left=1)
     made.add_row("factor", factor_text(whole.average_factor), factor_text(whole.worst_factor))
-    made.add_row("time", time_text(whole.average_time), time_text(whole.worst_time))
+    sure = "" if not whole.below_clock_error else f"< {time_text(whole.clock_error)}"
+    made.add_row("time", sure or time_text(whole.average_time), sure or time_text(whole.worst_time))
     console.print(made)
     console.print(error_text(whole))
 

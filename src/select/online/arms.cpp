@@ -12,6 +12,8 @@ namespace {
 using enum Collective;
 
 constexpr Count kAny = std::numeric_limits<Count>::max();
+// The root's schedule has p - 1 sends for every segment, of which as many run as there are segments.
+constexpr Count kMostUnrolled = Count{1} << 20;
 constexpr CollectiveSet kAll = (CollectiveSet{1} << kCollectives) - 1;
 
 /// The most promising first: the list is cut off after kMostArms. By the measurements in
@@ -32,8 +34,9 @@ constexpr Candidate kCandidates[] = {
     {set_of(bcast), 16384, kAny, "circulant"},
     {set_of(bcast), 65536, kAny, "chain:segment=16K"},
     {set_of(bcast), 8192, 262143, "chain:segment=4K"},
-    {set_of(bcast), 0, kAny, "binomial"},
+    {set_of(bcast), 0, 65535, "binomial"},
     {set_of(bcast), 65536, kAny, "sorted"},
+    {set_of(bcast), 65536, kMostUnrolled, "arrival_chain"},
     {set_of(bcast), 0, 65535, "knomial"},
     {set_of(bcast), 0, kAny, "flat"},
     {set_of(bcast), 8192, kAny, "scatter_allgather"},

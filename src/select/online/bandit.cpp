@@ -11,9 +11,12 @@ namespace unisono {
 
 namespace {
 
-constexpr int kRaceCalls = 24;     // of an epoch, about
-constexpr int kMostBlocks = 8;     // of an epoch
-constexpr int kEnoughBlocks = 32;  // arms that are still alike are alike
+constexpr int kRaceCalls = 24;      // of an epoch, about
+constexpr int kMostRaceCalls = 160;  // of all: a choice stands within 200
+constexpr int kMostBlocks = 8;      // of an epoch
+// In native calls, of an epoch: then what loses most is known, and dropped.
+constexpr double kMostEpochLoss = 4;
+constexpr int kEnoughBlocks = 48;  // arms that are still alike are alike
 constexpr int kFocusBlocks = 3;    // after a change, before the others come in
 constexpr int kWatchCalls = 28;    // of the leader, in an epoch
 // An arm that loses more is not tried before something changes.
@@ -21,6 +24,8 @@ constexpr double kMostWatchLoss = 2;
 constexpr double kUnknown = 1e3;  // logarithm of a ratio: far beyond any
 // An arm of its own must gain that much, or native is taken: it needs no buffers and no plans.
 constexpr double kLeastGain = 0.02;
+// A call that takes more times as long as its arm is known to was held up, and is charged as this.
+constexpr double kMostCharged = 4;
 // A first call makes plans and connections; what it loses beyond that is the algorithm's.
 constexpr double kHopelessFactor = 3, kHopelessSeconds = 2e-3;  // of native, and more than it
 
@@ -110,22 +115,22 @@ bool Bandit::plan_race() {
                                 [&](int arm) { return arm != 0 && arm != leader_; }) ||
                     (leader_ == 0 ? racing.size() > 1 : is_contender(0));
   if (!news) return false;
-  const double affordable =
-      loss > 0 ? std::min<double>(allowance() / loss, kMostBlocks) : kMostBlocks;
+  const double affordable = std::min(allowance(), kMostEpochLoss) / std::max(loss, 1e-3);
   const int blocks = std::clamp(kRaceCalls / static_cast<int>(racing.size()), 1,
-                                std::max(1, static_cast<int>(affordable)));
+                                std::clamp(static_cast<int>(affordable), 1, kMostBlocks));
   for (int block = 0; block < blocks; ++block) plan_block(racing);
   return true;
 }
 
-// Epochs 1, 2, 4, 8, 12, 16, ... of a watch end in a block of the leader, native and one other.
+// Every epoch of a watch ends in a block of the leader and native; epochs 1, 2, 4, 8, 12, 16, ...
+// have one other arm in it.
 void Bandit::plan_watch() {
   plan_leader(kWatchCalls);
   ++watches_;
-  if ((watches_ & (watches_ - 1)) != 0 && watches_ % 4 != 0) return;
   std::vector<int> block{leader_};
   if (leader_ != 0) block.push_back(0);
-  if (const int challenger = most_promising(); challenger > 0) block.push_back(challenger);
+  if ((watches_ & (watches_ - 1)) == 0 || watches_ % 4 == 0)
+    if (const int challenger = most_promising(); challenger > 0) block.push_back(challenger);
   if (block.size() > 1) plan_block(std::move(block));
 }
 
@@ -168,6 +173,7 @@ void Bandit::learn(std::span<const Nanoseconds> shared, int ranks) {
     last_block = block_of_[call];
     evidence_.add(plan_[call], seconds[call]);
   }
+  changed = changed || gain_changed(seconds);
   for (int arm = 0; arm < arms_; ++arm)
     if (const auto recent = evidence_.recent(arm); !recent.empty())
       times_[at(arm)] = {estimate_median(recent), ratio(evidence_.compare(arm, 0)),
@@ -178,14 +184,36 @@ void Bandit::learn(std::span<const Nanoseconds> shared, int ranks) {
     judge();
 }
 
-// Against native's time in the same block, so that a change of the machine is no loss.
-void Bandit::charge(const std::vector<double>& seconds) {
+/// The time of the arm in the block; 0: it is not in it.
+double Bandit::in_block(int block, int arm, const std::vector<double>& seconds) const {
+  for (std::size_t call = 0; call < plan_.size(); ++call)
+    if (block_of_[call] == block && plan_[call] == arm) return seconds[call];
+  return 0;
+}
+
+// The leader's time may be what it was while native's no longer is.
+bool Bandit::gain_changed(const std::vector<double>& seconds) {
+  bool changed = false;
   for (int block = 0; block < blocks_; ++block) {
-    double native = 0;
-    for (std::size_t call = 0; call < plan_.size(); ++call)
-      if (block_of_[call] == block && plan_[call] == 0) native = seconds[call];
-    for (std::size_t call = 0; native > 0 && call < plan_.size(); ++call)
-      if (block_of_[call] == block) lost_[at(plan_[call])] += seconds[call] / native - 1;
+    const double native = in_block(block, 0, seconds), own = in_block(block, leader_, seconds);
+    if (leader_ != 0 && native > 0 && own > 0)
+      changed = gain_drift_.add(same_log(own) - same_log(native)) || changed;
+  }
+  return changed;
+}
+
+// Against native's time in the same epoch, so that a change of the machine is no loss.
+void Bandit::charge(const std::vector<double>& seconds) {
+  std::vector<double> of_native;
+  for (int block = 0; block < blocks_; ++block)
+    if (const double native = in_block(block, 0, seconds); native > 0) of_native.push_back(native);
+  if (of_native.empty()) return;
+  const double native = median(of_native);
+  for (std::size_t call = 0; call < plan_.size(); ++call) {
+    const int arm = plan_[call];
+    if (block_of_[call] < 0 || arm == 0) continue;
+    const double most = kMostCharged * std::max(native, this->seconds(arm));
+    lost_[at(arm)] += (is_probed(arm) ? std::min(seconds[call], most) : seconds[call]) / native - 1;
   }
 }
 
@@ -206,7 +234,7 @@ bool Bandit::is_contender(int arm) const {
   if (arm == leader_) return true;
   if (!is_probed(arm) || hopeless_[at(arm)]) return false;
   const Comparison against = evidence_.compare(arm, leader_);
-  return against.blocks < kEnoughBlocks && !against.surely_slower();
+  return against.blocks < kEnoughBlocks && !against.likely_slower();
 }
 
 void Bandit::judge() {
@@ -214,7 +242,7 @@ void Bandit::judge() {
   double least = -kLeastGain;
   for (int arm = 1; arm < arms_; ++arm) {
     const Comparison gain = evidence_.compare(arm, 0);
-    if (!hopeless_[at(arm)] && gain.likely_faster() && gain.mean < least) {
+    if (!hopeless_[at(arm)] && gain.probably_faster() && gain.mean < least) {
       least = gain.mean;
       best = arm;
     }
@@ -225,8 +253,10 @@ void Bandit::judge() {
     lead(best);
   if (stage_ != Stage::race) return;
   if (evidence_.count(leader_) >= kFocusBlocks) focus_.clear();
-  bool open = !focus_.empty();
+  raced_ += static_cast<int>(plan_.size());
+  bool open = false;
   for (int arm = 0; arm < arms_; ++arm) open = open || (arm != leader_ && is_contender(arm));
+  open = !focus_.empty() || (open && raced_ < kMostRaceCalls);
   if (!open) {
     stage_ = Stage::watch;
     watches_ = 0;
@@ -234,7 +264,9 @@ void Bandit::judge() {
 }
 
 void Bandit::lead(int arm) {
-  if (arm != leader_) drift_.clear();
+  if (arm == leader_) return;
+  drift_.clear();
+  gain_drift_.clear();
   leader_ = arm;
 }
 
@@ -250,6 +282,8 @@ void Bandit::reopen() {
   ++reopened_;
   evidence_.clear();
   drift_.clear();
+  gain_drift_.clear();
+  raced_ = 0;
   stage_ = Stage::race;
   // What was hopeless may be so no longer.
   hopeless_.assign(hopeless_.size(), false);

@@ -43,6 +43,8 @@ class Bandit final : public Policy {
   static double seconds_of(Nanoseconds sum, int ranks) {
     return static_cast<double>(sum) * 1e-9 / ranks;
   }
+  double in_block(int block, int arm, const std::vector<double>& seconds) const;
+  bool gain_changed(const std::vector<double>& seconds);
   void charge(const std::vector<double>& seconds);
   void judge();
   void reopen();
@@ -64,11 +66,14 @@ class Bandit final : public Policy {
   Stage stage_ = Stage::race;
   int leader_ = 0;
   Evidence evidence_;
-  Drift drift_;
+  Drift drift_;  // of the leader's times
+  // Of their ratio to native's; a watch has one in an epoch, so few are to suffice.
+  Drift gain_drift_{DriftSettings{.learned = 8, .alarm = 6, .least_alarm = 1}};
   std::vector<bool> hopeless_;  // by its first call alone
   double worst_probe_ = 0;      // what a first call lost at most; 0: there was none
   std::vector<int> focus_;      // after a change: who races first
-  int watches_ = 0;             // epochs since the race ended
+  int raced_ = 0;               // calls of the race
+  int watches_ = 0;             // epochs since it ended
 
   // The planned epoch: its calls, and the block each belongs to, or -1.
   std::vector<int> plan_, block_of_;

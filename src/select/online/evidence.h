@@ -11,10 +11,11 @@ struct Comparison {
   double half = 0;
   double error = 0;  ///< standard error of the mean
 
-  bool surely_slower() const { return blocks >= 3 && mean - half > 0; }
   bool surely_faster() const { return blocks >= 3 && mean + half < 0; }
-  /// At one time, with 2.5 % error: enough to try, when what follows is watched.
-  bool likely_faster() const { return blocks >= 3 && mean + 2 * error < 0; }
+  /// At one time, by two standard errors: enough to drop an arm that will be tried again.
+  bool likely_slower() const { return blocks >= 1 && mean - 2 * error > 0; }
+  /// By one: of arms that are alike the wrong one costs little, and what follows is watched.
+  bool probably_faster() const { return blocks >= 3 && mean + error < 0; }
 };
 
 /// Times in blocks: in one block each of some arms has run once, in random order, so that a drift

@@ -101,7 +101,7 @@ TEST(Evidence, OnlyBlocksWithBothCount) {
   }
   EXPECT_EQ(evidence.compare(0, 1).blocks, 3);
   EXPECT_EQ(evidence.compare(0, 2).blocks, 0);
-  EXPECT_TRUE(evidence.compare(1, 0).surely_slower());
+  EXPECT_TRUE(evidence.compare(1, 0).likely_slower());
   EXPECT_TRUE(evidence.compare(0, 1).surely_faster());
 }
 
