@@ -47,6 +47,7 @@ std::size_t preferred_slot(int size) {
   return std::min(32 * kKiB, fits);
 }
 
+// As for gather, where the receiver copies as well; not measured by itself.
 std::size_t direct_messages_from() { return 32 * kKiB; }
 
 // Two ranks have two channels, sixteen 240: all together have what a pool gives at most.

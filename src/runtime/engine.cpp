@@ -287,8 +287,7 @@ std::optional<int> Engine::decide_and_run(const Call& call, const Look& look, Wa
                 "needs ranks of one node on every line that runs in nodes, with room in their "
                 "shared memory, and elements without gaps",
                 choice.algorithm};
-  if (choice.params.over == Over::shared && choice.algorithm != nullptr &&
-      (!plain_elements || !has_messages(*communicator)))
+  if (choice.params.over == Over::shared && (!plain_elements || !has_messages(*communicator)))
     choice.params.over = Over::library;
   if ((log_decisions_ && communicator->rank() == 0) || (choice.unmet != nullptr && first_rank_))
     report(*communicator, facts, choice);
