@@ -42,8 +42,8 @@ class Check {
  private:
   struct Rank {
     std::vector<std::vector<Value>> buffers;
-    std::vector<OpId> partner;             // per op; messages only
-    std::vector<std::uint32_t> waits_for;  // open dependencies
+    std::vector<OpId> partner;                   // per op; messages only
+    std::vector<std::uint32_t> waits_for;        // open dependencies
     std::vector<std::uint32_t> first_dependent;  // of each op, and the end
     std::vector<OpId> dependents;
     std::vector<bool> started, done;
