@@ -29,7 +29,9 @@ def main() -> int:
     results.unlink(missing_ok=True)
     command = ["ctest", "--test-dir", str(ROOT / "build"), "--output-on-failure"]
     command += ["--parallel", str(os.cpu_count() or 1), "--output-junit", str(results)]
-    status = subprocess.run([*command, *sys.argv[1:]], check=False).returncode
+    # The `unisono` command is started hundreds of times: it is compiled once.
+    environment = os.environ | {"PYTHONDONTWRITEBYTECODE": ""}
+    status = subprocess.run([*command, *sys.argv[1:]], check=False, env=environment).returncode
     if not results.exists():
         print("ctest did not run")
         return status or 1

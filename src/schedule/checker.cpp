@@ -1,14 +1,14 @@
 #include "schedule/checker.h"
 
 #include <algorithm>
-#include <map>
-#include <unordered_map>
+#include <numeric>
 #include <utility>
 #include <vector>
 
 #include "schedule/contributions.h"
 #include "schedule/definition.h"
 #include "schedule/printer.h"
+#include "schedule/races.h"
 
 namespace unisono {
 
@@ -19,32 +19,6 @@ struct Value {
   std::uint32_t cell = 0;
   SetId who = 0;
   bool operator==(const Value&) const = default;
-};
-
-bool overlap(Slice a, Slice b) {
-  return a.buffer == b.buffer && a.offset < b.offset + b.length && b.offset < a.offset + a.length;
-}
-
-/// Which ops must be complete before which, by the dependencies of one rank.
-class Order {
- public:
-  explicit Order(const Schedule& schedule) : words_((schedule.ops().size() + 63) / 64) {
-    const std::size_t n = schedule.ops().size();
-    before_.assign(n * words_, 0);
-    for (OpId id = 0; id < n; ++id)
-      for (const OpId d : schedule.dependencies(id)) {
-        std::uint64_t* row = &before_[id * words_];
-        for (std::size_t w = 0; w < words_; ++w) row[w] |= before_[d * words_ + w];
-        row[d / 64] |= std::uint64_t{1} << (d % 64);
-      }
-  }
-  bool is_before(OpId early, OpId late) const {
-    return (before_[late * words_ + early / 64] >> (early % 64) & 1) != 0;
-  }
-
- private:
-  std::size_t words_;
-  std::vector<std::uint64_t> before_;
 };
 
 class Check {
@@ -68,9 +42,10 @@ class Check {
  private:
   struct Rank {
     std::vector<std::vector<Value>> buffers;
-    std::vector<OpId> partner;             // per op; messages only
-    std::vector<std::uint32_t> waits_for;  // open dependencies
-    std::vector<std::vector<OpId>> dependents;
+    std::vector<OpId> partner;                   // per op; messages only
+    std::vector<std::uint32_t> waits_for;        // open dependencies
+    std::vector<std::uint32_t> first_dependent;  // of each op, and the end
+    std::vector<OpId> dependents;
     std::vector<bool> started, done;
     std::vector<std::vector<bool>> heard;  // barrier: per op, whose arrival it implies
   };
@@ -137,11 +112,8 @@ class Check {
       if (violation_) return;
     }
     const Order order(schedule(r));
-    for (OpId late = 0; late < ops.size(); ++late)
-      for (OpId early = 0; early < late; ++early)
-        if (const auto cell = conflict(ops[early], ops[late]);
-            cell && !order.is_before(early, late))
-          return fail(r, late, *cell, "races with op " + std::to_string(early));
+    if (const auto race = first_race(ops, order))
+      return fail(r, race->late, race->cell, "races with op " + std::to_string(race->early));
     check_channels(r, order);
   }
 
@@ -153,45 +125,37 @@ class Check {
       fail(r, id, slice, "is out of bounds");
   }
 
-  static std::optional<Slice> conflict(const Op& a, const Op& b) {
-    const auto writes = [](const Op& op) { return op.kind != OpKind::send; };
-    const auto reads_more = [](const Op& op) {
-      return op.kind == OpKind::copy || op.kind == OpKind::reduce;
-    };
-    if (a.kind == OpKind::join || b.kind == OpKind::join) return std::nullopt;
-    if ((writes(a) || writes(b)) && overlap(a.slice(), b.slice())) return b.slice();
-    if (writes(a) && reads_more(b) && overlap(a.slice(), b.from())) return b.from();
-    if (writes(b) && reads_more(a) && overlap(a.from(), b.slice())) return b.slice();
-    return std::nullopt;
-  }
-
   // Positions count up, and message k comes after message k - kChannelDepth is complete.
   void check_channels(int r, const Order& order) {
-    std::map<std::pair<int, OpKind>, std::vector<OpId>> channels;
+    std::vector<Count> sent(static_cast<std::size_t>(size_)), received(sent);
     const auto ops = schedule(r).ops();
     for (OpId id = 0; id < ops.size(); ++id) {
       if (!ops[id].is_message()) continue;
-      auto& channel = channels[{ops[id].peer, ops[id].kind}];
-      if (ops[id].position() != static_cast<Count>(channel.size()))
+      const auto peer = static_cast<std::size_t>(ops[id].peer);
+      Count& next = ops[id].kind == OpKind::send ? sent[peer] : received[peer];
+      if (ops[id].position() != next)
         return fail(r, id, {},
                     "has position " + std::to_string(ops[id].position()) +
-                        " on its channel, where " + std::to_string(channel.size()) + " is next");
-      if (channel.size() >= kChannelDepth &&
-          !order.is_before(channel[channel.size() - kChannelDepth], id))
+                        " on its channel, where " + std::to_string(next) + " is next");
+      ++next;
+      if (ops[id].position() < kChannelDepth) continue;
+      const auto early = std::find_if(ops.begin(), ops.end(), [&](const Op& op) {
+        return op.kind == ops[id].kind && op.peer == ops[id].peer &&
+               op.position() == ops[id].position() - kChannelDepth;
+      });
+      if (!order.is_before(static_cast<OpId>(early - ops.begin()), id))
         return fail(r, id, {},
                     "may be under way with more than " + std::to_string(kChannelDepth) +
                         " messages on its channel");
-      channel.push_back(id);
     }
   }
 
   // ---- all ranks together ----
 
   void match() {
-    std::unordered_map<std::uint64_t, std::vector<OpId>> sends;
+    std::vector<std::vector<OpId>> sends(ranks_.size() * ranks_.size());
     const auto key = [&](int from, int to) {
-      return static_cast<std::uint64_t>(from) * static_cast<std::uint64_t>(size_) +
-             static_cast<std::uint64_t>(to);
+      return static_cast<std::size_t>(from) * ranks_.size() + static_cast<std::size_t>(to);
     };
     for (int r = 0; r < size_; ++r) {
       rank(r).partner.assign(schedule(r).ops().size(), kNoOp);
@@ -230,14 +194,13 @@ class Check {
       Rank& me = rank(r);
       const std::size_t n = schedule(r).ops().size();
       me.waits_for.assign(n, 0);
-      me.dependents.resize(n);
+      add_dependents(r);
       me.started.assign(n, false);
       me.done.assign(n, false);
       if (args_[0].collective == Collective::barrier)
         me.heard.assign(n, std::vector<bool>(static_cast<std::size_t>(size_)));
       for (OpId id = 0; id < n; ++id) {
         me.waits_for[id] = static_cast<std::uint32_t>(schedule(r).dependencies(id).size());
-        for (const OpId d : schedule(r).dependencies(id)) me.dependents[d].push_back(id);
         if (me.waits_for[id] == 0) startable_.emplace_back(r, id);
       }
     }
@@ -253,6 +216,21 @@ class Check {
                       "deadlocks without buffering: op " + std::to_string(rank(r).partner[id]) +
                           " of rank " + std::to_string(op.peer) + " never starts");
         }
+  }
+
+  /// The dependencies turned round.
+  void add_dependents(int r) {
+    Rank& me = rank(r);
+    const std::size_t n = schedule(r).ops().size();
+    me.first_dependent.assign(n + 1, 0);
+    for (OpId id = 0; id < n; ++id)
+      for (const OpId d : schedule(r).dependencies(id)) ++me.first_dependent[d + 1];
+    std::partial_sum(me.first_dependent.begin(), me.first_dependent.end(),
+                     me.first_dependent.begin());
+    me.dependents.resize(me.first_dependent[n]);
+    auto next = me.first_dependent;
+    for (OpId id = 0; id < n; ++id)
+      for (const OpId d : schedule(r).dependencies(id)) me.dependents[next[d]++] = id;
   }
 
   void start(int r, OpId id) {
@@ -282,8 +260,8 @@ class Check {
         for (std::size_t i = 0; i < me.heard[id].size(); ++i)
           if (me.heard[d][i]) me.heard[id][i] = true;
     }
-    for (const OpId next : me.dependents[id])
-      if (--me.waits_for[next] == 0) startable_.emplace_back(r, next);
+    for (auto i = me.first_dependent[id]; i < me.first_dependent[id + 1]; ++i)
+      if (--me.waits_for[me.dependents[i]] == 0) startable_.emplace_back(r, me.dependents[i]);
   }
 
   void transfer(int from, OpId sent, int to, OpId received) {
