@@ -183,9 +183,9 @@ def measured(place: Place, collective: str, size: int, given: Settings) -> Panel
             result = place.run(arguments, forced(collective, algorithm), job)
             for maximum, patterns in result.patterns:
                 found[algorithm, maximum].append([fmean(own.mean_elapsed_s) for own in patterns])
-    fewest = {m: min(len(job) for a in algorithms for job in found[a, m]) for m in given.maxima}
-    if given.jobs == 1:
-        fewest = dict.fromkeys(given.maxima)
+    # Of all algorithms equally many patterns in each job; with one job, as many as each had time for.
+    counts = {m: [len(job) for a in algorithms for job in found[a, m]] for m in given.maxima}
+    fewest = {m: min(own) if given.jobs > 1 else max(own) for m, own in counts.items()}
     times = {key: tuple(t for job in jobs for t in job[: fewest[key[1]]]) for key, jobs in found.items()}
     return Panel(collective, size, message, times, given.jobs)
 
