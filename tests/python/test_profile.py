@@ -236,15 +236,28 @@ def test_verification_pools_the_jobs_of_a_cell() -> None:
     bench = Jobs()
     data = change(profile(choice="ring"), *CELLS, 0, "measured", to=[{"bytes": 8, "arms": []}])
     [environment] = document.from_json(data).environments
-    first, second = verify(environment, bench, lambda: 60.0 - sum(bench.seconds))
-    assert bench.seconds == [10, 10, 10, 10, 10, 10]
-    assert [arm.blocks for arm in first.arms] == [36, 36]
+    second, first = verify(environment, bench, lambda: 80.0 - sum(bench.seconds))
+    assert bench.seconds == pytest.approx([*[10] * 6, *[20 / 3] * 3]), "a quarter for the cell in doubt"
+    assert [arm.blocks for arm in first.arms] == [72, 72]
     other = next(arm for arm in first.arms if arm.spec == "ring")
     assert other.ratio_to_native
-    assert astuple(other.ratio_to_native) == pytest.approx((0.7, 0.68, 0.72, 0.97))
-    assert not first.is_best
+    assert astuple(other.ratio_to_native) == pytest.approx((1.0, 0.6, 1.4, 1 - 1 / 32)), "of six jobs"
+    assert first.is_best, "what the first three said was chance"
     assert (second.arms, second.problem) == ((), "killed")
     assert to_json(environment, [first, second])["margin"] == 0.05
+
+
+def test_a_cell_that_fails_both_looks_is_told(tmp_path: Path) -> None:
+    class Jobs:
+        start = 0.1
+
+        def measure(self, point: Point, specs: Sequence[str], seconds: float) -> Row:
+            return Row(point, arms(ring=0.8))
+
+    [environment] = document.from_json(profile(choice="native")).environments
+    left = iter([60.0, 60.0, 0.0, 0.0, 0.0])
+    verdicts = list(verify(environment, Jobs(), lambda: next(left, 0.0)))
+    assert [verdict.is_best for verdict in verdicts] == [False], "also where no time is left to look again"
 
 
 def test_verification_asks_the_choice_and_the_best_losers() -> None:

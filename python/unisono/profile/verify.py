@@ -6,11 +6,12 @@ from typing import Any
 
 from unisono.compare.results import Estimate
 from unisono.profile.document import Arm, Cell, Environment, Measured
-from unisono.tune.bench import Point
+from unisono.tune.bench import Point, Row
 from unisono.tune.choice import NATIVE, NOT_SLOWER, WORTH, pooled, ratio_of
 from unisono.tune.tuner import BLOCKS, Measure
 
 LOSERS = 3
+SECOND_LOOK = 0.25  # of the time
 JOBS = 3  # of a cell: the middle one counts, and the middle of two would be their mean
 ITSELF = Estimate(1, 1, 1, 1)  # native's ratio to native
 
@@ -78,21 +79,57 @@ def opponents_within(cell: Cell, measured: Measured, seconds: float) -> list[str
     return arms
 
 
+@dataclass
+class Look:
+    """What the jobs of a cell have told so far."""
+
+    cell: Cell
+    measured: Measured
+    rows: list[Row]
+
+    def verdict(self) -> Verdict:
+        point = Point(self.cell.collective, self.measured.bytes)
+        problem = next((row.problem for row in self.rows if row.problem), "")
+        arms = () if problem else pooled([row.arms for row in self.rows])
+        return Verdict(point, self.cell.choice, arms, problem)
+
+    def doubts(self) -> bool:
+        verdict = self.verdict()
+        return not verdict.problem and (verdict.is_slow or not verdict.is_best)
+
+
 def verify(
     environment: Environment, bench: Measure, remaining: Callable[[], float], jobs: int = JOBS
 ) -> Iterator[Verdict]:
-    """The seconds that remain are shared by the cells that remain, small ones first; those of a cell, by
-    its jobs."""
-    points = sorted(environment.points(), key=lambda both: both[1].bytes)
-    for number, (cell, measured) in enumerate(points):
-        seconds = remaining() / (len(points) - number) / jobs
+    """Three quarters of the seconds that remain are shared by the cells, small ones first; those of a
+    cell, by its jobs. The rest is for as many jobs more of each cell whose choice looks wrong: of some
+    hundred comparisons some look so by chance. All jobs of a cell count."""
+    looks = [Look(cell, measured, []) for cell, measured in environment.points()]
+    looks.sort(key=lambda look: look.measured.bytes)
+    spare = remaining() * SECOND_LOOK
+    doubtful = []
+    for look in measure(looks, bench, lambda: remaining() - spare, jobs):
+        if look.doubts():
+            doubtful.append(look)
+        else:
+            yield look.verdict()
+    for _ in measure(doubtful, bench, remaining, jobs):
+        pass
+    yield from (look.verdict() for look in doubtful)
+
+
+def measure(
+    looks: Sequence[Look], bench: Measure, remaining: Callable[[], float], jobs: int
+) -> Iterator[Look]:
+    """Adds the jobs of each, while there is time."""
+    for number, look in enumerate(looks):
+        seconds = remaining() / (len(looks) - number) / jobs
         if seconds <= 0:
             return
-        point = Point(cell.collective, measured.bytes)
-        arms = opponents_within(cell, measured, seconds - bench.start)
-        rows = [bench.measure(point, arms, seconds) for _ in range(jobs)]
-        problem = next((row.problem for row in rows if row.problem), "")
-        yield Verdict(point, cell.choice, () if problem else pooled([row.arms for row in rows]), problem)
+        point = Point(look.cell.collective, look.measured.bytes)
+        arms = opponents_within(look.cell, look.measured, seconds - bench.start)
+        look.rows += [bench.measure(point, arms, seconds) for _ in range(jobs)]
+        yield look
 
 
 def summary(verdicts: Sequence[Verdict]) -> dict[str, Any]:

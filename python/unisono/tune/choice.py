@@ -13,6 +13,7 @@ WORTH = 0.95  # in the middle: for less, one job in which native is faster takes
 NOT_SLOWER = 1 / 0.97  # of native's time; above it lies what is slower than 0.97 of native's speed
 HOPEFUL = 1.05  # of native's time in the race: another job may say otherwise
 ENOUGH = 6  # of blocks: the fewest whose range is a 95 % interval of the median
+FEW, FEW_TO_LEAVE_NATIVE = 2, 4  # jobs that must agree
 NATIVE = "native"
 
 Job = Sequence[Arm]  # what one job measured of a cell, native first
@@ -113,9 +114,12 @@ def outliers(count: int) -> int:
 
 
 def unsettled(jobs: Sequence[Job]) -> bool:
-    """The jobs do not agree: another one may tell."""
+    """The jobs do not agree, or are few for leaving native (one job in three may lose packets): another
+    one may tell."""
     spec = choose(pooled(jobs))
-    return len(jobs) < 2 or not all(agrees(job, spec) for job in jobs)
+    return len(jobs) < (FEW if spec == NATIVE else FEW_TO_LEAVE_NATIVE) or not all(
+        agrees(job, spec) for job in jobs
+    )
 
 
 def agrees(job: Job, spec: str) -> bool:
