@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <cstring>
 #include <new>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -256,40 +257,23 @@ bool has_node_memory() { return g_memory != nullptr; }
 
 MPI_Comm own_process() { return g_own_process; }
 
-std::span<const int> domains_of_node() {
-  return g_memory != nullptr ? std::span<const int>(g_memory->domains) : std::span<const int>();
+std::vector<int> domains_in(MPI_Comm comm) {
+  if (g_memory == nullptr || g_memory->domains.empty()) return {};
+  int size = 1;
+  PMPI_Comm_size(comm, &size);
+  std::vector<int> ranks(static_cast<std::size_t>(size)), domains(ranks.size());
+  std::iota(ranks.begin(), ranks.end(), 0);
+  MPI_Group group = MPI_GROUP_NULL, node = MPI_GROUP_NULL;
+  PMPI_Comm_group(comm, &group);
+  PMPI_Comm_group(g_node, &node);
+  PMPI_Group_translate_ranks(group, size, ranks.data(), node, domains.data());
+  PMPI_Group_free(&group);
+  PMPI_Group_free(&node);
+  for (int& domain : domains) domain = g_memory->domains[static_cast<std::size_t>(domain)];
+  return domains;
 }
 
-NodeTeam::NodeTeam(node::Pool pool, const node::Arena& arena, int rank, int size,
-                   const node::WaitPolicy& policy)
-    : pool_(pool), arena_(arena), team_(pool.memory(arena), rank, size, policy) {}
-
-NodeTeam::~NodeTeam() {
-  if (team_.leave()) pool_.give_back(arena_);
-}
-
-std::span<const std::byte> NodeTeam::own_slots() {
-  return {team_.slot(team_.rank(), 0), node::SharedMemory::kSlots * team_.slot_bytes()};
-}
-
-bool NodeTeam::meet(MPI_Comm comm, bool ready) {
-  struct Member {
-    int process, domain, ready;
-  };
-  const bool domains = !g_memory->domains.empty();
-  const int own_domain = domains ? g_memory->domains[static_cast<std::size_t>(g_memory->rank)] : 0;
-  const Member own{getpid(), own_domain, ready ? 1 : 0};
-  std::vector<Member> all(static_cast<std::size_t>(team_.size()));
-  PMPI_Allgather(&own, 3, MPI_INT, all.data(), 3, MPI_INT, comm);
-  for (const Member& member : all) {
-    if (member.ready == 0) return false;
-    if (g_memory->direct) processes_.push_back(member.process);
-    if (domains) domains_.push_back(member.domain);
-  }
-  if (g_memory->direct)
-    team_.allow_direct(processes_, node::direct_from(team_.size(), team_.mode()));
-  return true;
-}
+namespace {
 
 /// The first rank's: takes an arena and prepares it.
 std::optional<node::Arena> prepared_arena(int size) {
@@ -307,6 +291,27 @@ std::optional<node::Arena> prepared_arena(int size) {
   return arena;
 }
 
+/// Allocates what this rank writes, or nearly that: an equal part for every rank.
+bool allocate_part(const node::Arena& arena, int rank, int size) {
+  const auto memory = g_memory->pool.memory(arena);
+  const auto ranks = static_cast<std::size_t>(size), own = static_cast<std::size_t>(rank);
+  const std::size_t begin = memory.size() * own / ranks, end = memory.size() * (own + 1) / ranks;
+  return g_memory->segment.allocate(memory.subspan(begin, end - begin));
+}
+
+/// The processes of all ranks of `comm`, for direct copies: none where there are none. Nothing, on
+/// all ranks, when one of them is not `ready`.
+std::optional<std::vector<pid_t>> meet(MPI_Comm comm, int size, bool ready) {
+  const int own = ready ? getpid() : 0;
+  static_assert(sizeof(pid_t) == sizeof(int));
+  std::vector<pid_t> all(static_cast<std::size_t>(size));
+  PMPI_Allgather(&own, 1, MPI_INT, all.data(), 1, MPI_INT, comm);
+  if (std::find(all.begin(), all.end(), 0) != all.end()) return std::nullopt;
+  return g_memory->direct ? all : std::vector<pid_t>();
+}
+
+}  // namespace
+
 std::unique_ptr<NodeTeam> make_team(MPI_Comm comm) {
   int rank = 0, size = 1;
   PMPI_Comm_rank(comm, &rank);
@@ -316,11 +321,14 @@ std::unique_ptr<NodeTeam> make_team(MPI_Comm comm) {
     if (const auto arena = prepared_arena(size)) place = {arena->offset, arena->bytes};
   PMPI_Bcast(place.data(), 2, MPI_UNSIGNED_LONG_LONG, 0, comm);
   if (place[1] == 0) return nullptr;
-  auto team = std::make_unique<NodeTeam>(g_memory->pool, node::Arena{place[0], place[1]}, rank,
-                                         size, node::WaitPolicy{g_memory->mode, idle});
-  // Every rank the memory that it writes: so it is near to it.
-  const bool ready = g_memory->segment.allocate(team->own_slots());
-  return team->meet(comm, ready) ? std::move(team) : nullptr;
+  const node::Arena arena{place[0], place[1]};
+  auto processes = meet(comm, size, allocate_part(arena, rank, size));
+  if (!processes) {
+    if (rank == 0) g_memory->pool.give_back(arena);
+    return nullptr;
+  }
+  return std::make_unique<NodeTeam>(g_memory->pool, arena, rank, size,
+                                    node::WaitPolicy{g_memory->mode, idle}, std::move(*processes));
 }
 
 }  // namespace unisono

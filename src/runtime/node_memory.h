@@ -4,8 +4,8 @@
 
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -18,21 +18,22 @@ namespace unisono {
 /// so gives the arena back.
 class NodeTeam {
  public:
+  /// `processes` of all ranks, where they may copy directly; else none.
   NodeTeam(node::Pool pool, const node::Arena& arena, int rank, int size,
-           const node::WaitPolicy& policy);
-  ~NodeTeam();
+           const node::WaitPolicy& policy, std::vector<pid_t> processes)
+      : pool_(pool),
+        arena_(arena),
+        processes_(std::move(processes)),
+        team_(pool.memory(arena), rank, size, policy) {
+    if (!processes_.empty()) team_.allow_direct(processes_, node::direct_from(size, policy.mode));
+  }
+  ~NodeTeam() {
+    if (team_.leave()) pool_.give_back(arena_);
+  }
   NodeTeam(const NodeTeam&) = delete;
   NodeTeam& operator=(const NodeTeam&) = delete;
 
-  /// Of this rank, in the arena.
-  std::span<const std::byte> own_slots();
-  /// Every rank learns what it must know of the others. False: some rank is not `ready`. Collective
-  /// over the ranks of the team.
-  bool meet(MPI_Comm comm, bool ready);
-
   node::Team& team() { return team_; }
-  /// The domain (node/domains.h) of every rank; empty where the node's ranks are not in several.
-  std::span<const int> domains() const { return domains_; }
   /// A call begins. Where nobody ever waits long enough for idle(), every so many calls are a turn
   /// of the MPI library's: another process may wait for a message of ours.
   void begin_call() {
@@ -45,8 +46,7 @@ class NodeTeam {
 
   node::Pool pool_;
   node::Arena arena_;
-  std::vector<pid_t> processes_;  // where they may copy directly
-  std::vector<int> domains_;
+  std::vector<pid_t> processes_;
   node::Team team_;
   unsigned calls_ = 0;
 };
@@ -60,8 +60,8 @@ struct NodeSettings {
   WaitMode mode = WaitMode::yield;
 };
 
-/// Makes the memory of a node that several ranks are on, all in the same way of waiting. `node`:
-/// all of them, until stop_node_memory(). Collective; a line says where it could not be made.
+/// Makes the memory of a node that several ranks are on; all will wait in the same way. `node`: all
+/// of them, until stop_node_memory(). Collective; a line says where it could not be made.
 void start_node_memory(MPI_Comm node, const NodeSettings& settings);
 /// No team is left. Local.
 void stop_node_memory();
@@ -69,8 +69,9 @@ void stop_node_memory();
 /// Whether the ranks of this node share memory; the same on all of them.
 bool has_node_memory();
 
-/// Of the ranks of this node, as NodeTeam::domains().
-std::span<const int> domains_of_node();
+/// The domain (node/domains.h) of every rank of `comm`, who are all on this node; empty where the
+/// node's ranks are not in several. The same on all ranks. Local.
+std::vector<int> domains_in(MPI_Comm comm);
 
 /// A team of the ranks of `comm`, who are all on this node. Collective over `comm`; null on all
 /// ranks when there is no room.
