@@ -1,11 +1,11 @@
 # One static library per layer without MPI. scripts/check_layers.py checks the includes themselves.
 
 # Sources are compiled several at a time: most of the compiler's work here is the standard library's
-# headers. Those whose own names would clash, or which need another library, go alone.
+# headers. Those whose own names would clash go alone.
 function(unisono_in_batches target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${UNISONO_UNITY} UNITY_BUILD_BATCH_SIZE 8)
 endfunction()
-foreach(alone IN ITEMS algorithms/composition node/domains select/online/settings runtime/datatype
+foreach(alone IN ITEMS algorithms/composition select/online/settings runtime/datatype
         runtime/executor)
   set_source_files_properties(${CMAKE_SOURCE_DIR}/src/${alone}.cpp PROPERTIES
                               SKIP_UNITY_BUILD_INCLUSION ON)

@@ -22,7 +22,6 @@
 
 #include "base/say.h"
 #include "base/size.h"
-#include "node/domains.h"
 #include "node/segment.h"
 #include "node/single_copy.h"
 #include "node/tuning.h"
@@ -164,13 +163,13 @@ bool make_roster(NodeMemory& memory, MPI_Comm node, int size) {
   return true;
 }
 
-/// One rank looks for all: that takes milliseconds, and more when many do it at a time.
-std::vector<int> domains_of_ranks(MPI_Comm node, int rank, int size) {
+/// One rank reads for all.
+std::vector<int> domains_of_ranks(MPI_Comm node, int rank, int size, const std::string& machine) {
   const auto ranks = static_cast<std::size_t>(size);
   const node::CpuMask own = node::affinity();
   std::vector<node::CpuMask> masks(rank == 0 ? ranks : 0);
   PMPI_Gather(&own, sizeof own, MPI_BYTE, masks.data(), sizeof own, MPI_BYTE, 0, node);
-  std::vector<int> domains = node::domains_of(masks);
+  std::vector<int> domains = node::domains_of(masks, machine);
   domains.resize(ranks, node::kNoDomain);
   PMPI_Bcast(domains.data(), size, MPI_INT, 0, node);
   const bool any = std::any_of(domains.begin(), domains.end(),
@@ -222,7 +221,7 @@ void start_node_memory(MPI_Comm node, const NodeSettings& settings) {
   PMPI_Comm_size(node, &size);
   if (size == 1) return;
   Beginning beginning{settings.bytes.value_or(suitable_bytes(size)),
-                      size >= kLeastRanksForDomains && node::may_have_domains()};
+                      size >= kLeastRanksForDomains && node::may_have_domains(settings.machine)};
   Result<node::Segment> segment = make_or_open(node, rank, beginning);
   if (!segment && !segment.error().empty())
     say(segment.error() + "; collectives of this node run in the MPI library");
@@ -235,7 +234,7 @@ void start_node_memory(MPI_Comm node, const NodeSettings& settings) {
   memory->segment.unlink();
   if (!made) return;
   memory->direct = settings.single_copy && all_reach_each_other(node, size);
-  if (beginning.looks_for_domains) memory->domains = domains_of_ranks(node, rank, size);
+  if (beginning.looks_for_domains) memory->domains = domains_of_ranks(node, rank, size, settings.machine);
   g_memory = memory.release();
   g_node = node;
   PMPI_Comm_dup(MPI_COMM_SELF, &g_own_process);

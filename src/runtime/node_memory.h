@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "node/domains.h"
 #include "node/pool.h"
 #include "node/team.h"
 
@@ -58,6 +59,7 @@ struct NodeSettings {
   std::optional<long long> bytes;  ///< of a node's memory; nothing: what suits its ranks
   bool single_copy = true;         ///< where the system allows it
   WaitMode mode = WaitMode::yield;
+  std::string machine = node::kMachineFolder;  ///< see node/domains.h
 };
 
 /// Makes the memory of a node that several ranks are on; all will wait in the same way. `node`: all
