@@ -33,7 +33,6 @@ nlohmann/json.hpp nlohmann-json3-dev
 CLI/CLI.hpp libcli11-dev
 fmt/core.h libfmt-dev
 fftw3.h libfftw3-dev
-hwloc.h libhwloc-dev
 LIST
 }
 

@@ -31,7 +31,6 @@ LIBRARIES = {
     "nlohmann/": {"schedule", "model", "select", "trace", "tools"},
     "CLI/": {"tools"},
     "fmt/": {"tools"},
-    "hwloc.h": {"node"},
 }
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)')

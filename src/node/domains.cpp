@@ -1,90 +1,70 @@
 #include "node/domains.h"
 
 #include <algorithm>
-#include <cstdlib>
+#include <cstddef>
 #include <fstream>
-#include <string>
-
-#ifdef UNISONO_HWLOC
-#include <hwloc.h>
-#endif
+#include <sstream>
 
 namespace unisono::node {
 
 namespace {
 
-std::string first_line(const char* path) {
+/// Empty where there is no such file.
+std::string first_line(const std::string& path) {
   std::ifstream file(path);
   std::string line;
   std::getline(file, line);
   return line;
 }
 
-}  // namespace
+constexpr int kBits = static_cast<int>(8 * sizeof(CpuMask));
 
-bool may_have_domains() {
-  if (std::getenv("HWLOC_SYNTHETIC") != nullptr || std::getenv("HWLOC_XMLFILE") != nullptr)
-    return true;
-  const std::string memories = first_line("/sys/devices/system/node/online");
-  const std::string all = first_line("/sys/devices/system/cpu/online");
-  const std::string cached =
-      first_line("/sys/devices/system/cpu/cpu0/cache/index3/shared_cpu_list");
-  return (!memories.empty() && memories != "0") || (!cached.empty() && cached != all);
+bool holds(const CpuMask& mask, int cpu) {
+  return (mask[static_cast<std::size_t>(cpu / 8)] >> (cpu % 8) & 1) != 0;
 }
 
-#ifdef UNISONO_HWLOC
-
-namespace {
-
-class Bitmap {
- public:
-  explicit Bitmap(const CpuMask& mask) : bits_(hwloc_bitmap_alloc()) {
-    for (unsigned cpu = 0; cpu < 8 * mask.size(); ++cpu)
-      if ((mask[cpu / 8] >> (cpu % 8) & 1) != 0) hwloc_bitmap_set(bits_, cpu);
+/// Of "0-3,8,10-11".
+CpuMask mask_of(const std::string& list) {
+  CpuMask mask{};
+  std::istringstream ranges(list);
+  int first = 0, last = 0;
+  while (ranges >> first) {
+    last = first;
+    if (ranges.peek() == '-') ranges.ignore() >> last;
+    for (int cpu = std::max(first, 0); cpu <= last && cpu < kBits; ++cpu)
+      mask[static_cast<std::size_t>(cpu / 8)] |= static_cast<unsigned char>(1 << cpu % 8);
+    ranges.ignore();
   }
-  ~Bitmap() { hwloc_bitmap_free(bits_); }
-  Bitmap(const Bitmap&) = delete;
-  Bitmap& operator=(const Bitmap&) = delete;
+  return mask;
+}
 
-  hwloc_bitmap_t get() const { return bits_; }
+int first_in(const CpuMask& mask) {
+  int cpu = 0;
+  while (cpu < kBits && !holds(mask, cpu)) ++cpu;
+  return cpu;
+}
 
- private:
-  hwloc_bitmap_t bits_;
-};
+bool is_within(const CpuMask& part, const CpuMask& whole) {
+  for (std::size_t i = 0; i < part.size(); ++i)
+    if ((part[i] & ~whole[i]) != 0) return false;
+  return true;
+}
 
-/// The machine, other containers' processors included; null where hwloc cannot make sense of it.
-class Topology {
- public:
-  Topology() {
-    if (hwloc_topology_init(&topology_) != 0) return;
-    hwloc_topology_set_flags(topology_, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
-    // It would move this thread from processor to processor.
-    hwloc_topology_set_components(topology_, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "x86");
-    loaded_ = hwloc_topology_load(topology_) == 0;
+enum class Level { cache, memory, package };
+
+/// The processors that share it with this one, as Linux lists them.
+std::string list_of(Level level, int cpu, const std::string& machine) {
+  const std::string own = machine + "/cpu/cpu" + std::to_string(cpu);
+  if (level == Level::cache) return first_line(own + "/cache/index3/shared_cpu_list");
+  if (level == Level::package) return first_line(own + "/topology/core_siblings_list");
+  const CpuMask nodes = mask_of(first_line(machine + "/node/online"));
+  for (int node = 0; node < kBits; ++node) {
+    if (!holds(nodes, node)) continue;
+    const std::string list =
+        first_line(machine + "/node/node" + std::to_string(node) + "/cpulist");
+    if (holds(mask_of(list), cpu)) return list;
   }
-  ~Topology() {
-    if (topology_ != nullptr) hwloc_topology_destroy(topology_);
-  }
-  Topology(const Topology&) = delete;
-  Topology& operator=(const Topology&) = delete;
-
-  hwloc_topology_t get() const { return loaded_ ? topology_ : nullptr; }
-
- private:
-  hwloc_topology_t topology_ = nullptr;
-  bool loaded_ = false;
-};
-
-/// The number of the object of this type that the mask is in.
-int place_of(hwloc_topology_t topology, hwloc_obj_type_t type, const CpuMask& mask) {
-  const Bitmap cpus(mask);
-  hwloc_bitmap_and(cpus.get(), cpus.get(), hwloc_topology_get_topology_cpuset(topology));
-  if (hwloc_bitmap_iszero(cpus.get())) return kNoDomain;
-  for (hwloc_obj_t object = hwloc_get_next_obj_by_type(topology, type, nullptr); object != nullptr;
-       object = hwloc_get_next_obj_by_type(topology, type, object))
-    if (hwloc_bitmap_isincluded(cpus.get(), object->cpuset) != 0)
-      return static_cast<int>(object->logical_index);
-  return kNoDomain;
+  return "";
 }
 
 struct Division {
@@ -93,18 +73,18 @@ struct Division {
   bool is_useful = false;  ///< two domains or more, which have two ranks on average
 };
 
-Division divide(hwloc_topology_t topology, hwloc_obj_type_t type, std::span<const CpuMask> ranks) {
+Division divide(Level level, std::span<const CpuMask> ranks, const std::string& machine) {
   Division division;
-  std::vector<int> met;
+  std::vector<std::string> met;
   int inside = 0;
   for (const CpuMask& mask : ranks) {
-    const int place = place_of(topology, type, mask);
+    const std::string list = list_of(level, first_in(mask), machine);
     division.domains.push_back(kNoDomain);
-    if (place == kNoDomain) continue;
+    if (list.empty() || !is_within(mask, mask_of(list))) continue;
     ++inside;
-    const auto at = std::find(met.begin(), met.end(), place);
+    const auto at = std::find(met.begin(), met.end(), list);
     division.domains.back() = static_cast<int>(at - met.begin());
-    if (at == met.end()) met.push_back(place);
+    if (at == met.end()) met.push_back(list);
   }
   division.count = static_cast<int>(met.size());
   division.is_useful = division.count >= 2 && inside >= 2 * division.count;
@@ -113,22 +93,20 @@ Division divide(hwloc_topology_t topology, hwloc_obj_type_t type, std::span<cons
 
 }  // namespace
 
-std::vector<int> domains_of(std::span<const CpuMask> ranks) {
-  if (ranks.empty()) return {};
-  const Topology topology;
-  if (topology.get() == nullptr) return {};
+bool may_have_domains(const std::string& machine) {
+  const std::string memories = first_line(machine + "/node/online");
+  const std::string all = first_line(machine + "/cpu/online");
+  const std::string cached = list_of(Level::cache, first_in(mask_of(all)), machine);
+  return (!memories.empty() && memories != "0") || (!cached.empty() && cached != all);
+}
+
+std::vector<int> domains_of(std::span<const CpuMask> ranks, const std::string& machine) {
   Division best;
-  for (const hwloc_obj_type_t type : {HWLOC_OBJ_L3CACHE, HWLOC_OBJ_NUMANODE, HWLOC_OBJ_PACKAGE}) {
-    Division division = divide(topology.get(), type, ranks);
+  for (const Level level : {Level::cache, Level::memory, Level::package}) {
+    Division division = divide(level, ranks, machine);
     if (division.is_useful && division.count > best.count) best = std::move(division);
   }
   return best.domains;
 }
-
-#else
-
-std::vector<int> domains_of(std::span<const CpuMask>) { return {}; }
-
-#endif
 
 }  // namespace unisono::node

@@ -1,6 +1,7 @@
 // Which ranks of a node are near to each other: under one cache, or at one memory.
 #pragma once
 #include <span>
+#include <string>
 #include <vector>
 
 #include "node/cpu_mask.h"
@@ -10,13 +11,16 @@ namespace unisono::node {
 /// Of a rank that may run in several.
 inline constexpr int kNoDomain = -1;
 
-/// Whether domains_of() is worth its milliseconds on this machine: two short files are read. True
-/// where HWLOC_SYNTHETIC or HWLOC_XMLFILE describes another machine.
-bool may_have_domains();
+/// Where Linux describes the machine; tests make one up.
+inline const std::string kMachineFolder = "/sys/devices/system";
+
+/// Whether there is more than one L3 cache or NUMA node: three short files are read.
+bool may_have_domains(const std::string& machine = kMachineFolder);
 
 /// The domain of every rank, by where it may run; numbered in the order of their first ranks.
 /// Domains are L3 caches, NUMA nodes or packages: the smallest that have two ranks on average.
-/// Empty where there are no two such, and where hwloc is missing.
-std::vector<int> domains_of(std::span<const CpuMask> ranks);
+/// Empty where there are no two such.
+std::vector<int> domains_of(std::span<const CpuMask> ranks,
+                            const std::string& machine = kMachineFolder);
 
 }  // namespace unisono::node

@@ -31,13 +31,6 @@ class BasicMessenger {
     for (std::size_t i = 0; i < channels(size); ++i) new (rings(memory, size) + i) Channel<Memory>;
   }
 
-  /// What only this rank writes, of what prepare() has left alone.
-  static std::span<std::byte> slots_of(std::span<std::byte> arena, int rank, int size) {
-    const std::size_t bytes =
-        static_cast<std::size_t>(size - 1) * Memory::kCells * slot_bytes(arena, size);
-    return arena.subspan(slots_begin(size) + static_cast<std::size_t>(rank) * bytes, bytes);
-  }
-
   /// Precondition: the arena has arena_bytes(size, kLine) at least, aligned to kLine.
   BasicMessenger(std::span<std::byte> arena, int rank, int size, const WaitPolicy& policy = {});
   BasicMessenger(const BasicMessenger&) = delete;

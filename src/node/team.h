@@ -23,12 +23,6 @@ class BasicTeam : public Flags<Memory> {
            static_cast<std::size_t>(size) * Memory::kSlots * round_up(slot_bytes);
   }
 
-  /// What only this rank writes, of what prepare() has left alone.
-  static std::span<std::byte> slots_of(std::span<std::byte> arena, int rank, int size) {
-    const std::size_t bytes = Memory::kSlots * slot_bytes(arena, size);
-    return arena.subspan(arena_bytes(size, 0) + static_cast<std::size_t>(rank) * bytes, bytes);
-  }
-
   /// Precondition: the arena has arena_bytes(size, smallest_slot(size)) at least, aligned to kLine.
   BasicTeam(std::span<std::byte> arena, int rank, int size, const WaitPolicy& policy = {})
       : Flags<Memory>(arena.data(), rank, size, policy),

@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <map>
 #include <set>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -83,7 +82,7 @@ bool has_room(Communicator& communicator, const Call& call) {
 }
 
 /// How many ranks are in each domain.
-std::string domains_text(std::span<const int> domains) {
+std::string domains_text(const std::vector<int>& domains) {
   std::map<int, int> ranks;
   for (const int domain : domains) ++ranks[domain];
   const auto several = ranks.extract(node::kNoDomain);
@@ -209,7 +208,8 @@ void Engine::share_memory() {
     complain("UNISONO_SINGLE_COPY=" + single_copy + ": valid are 0 and 1; 1 holds");
   settings.mode = wait_;
   if (settings.bytes != 0) start_node_memory(node_, settings);
-  if (log_decisions_ && !domains_of_node().empty()) complain(domains_text(domains_of_node()));
+  const std::vector<int> domains = domains_in(node_);
+  if (log_decisions_ && !domains.empty()) complain(domains_text(domains));
 }
 
 void Engine::select_online(const Surroundings& here) {

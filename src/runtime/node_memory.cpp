@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <cstring>
 #include <new>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -152,13 +153,13 @@ bool make_roster(NodeMemory& memory, MPI_Comm node, int size) {
   return true;
 }
 
-/// One rank looks for all: that takes milliseconds, and more when many do it at a time.
-std::vector<int> domains_of_ranks(MPI_Comm node, int rank, int size) {
+/// One rank reads for all.
+std::vector<int> domains_of_ranks(MPI_Comm node, int rank, int size, const std::string& machine) {
   const auto ranks = static_cast<std::size_t>(size);
   const node::CpuMask own = node::affinity();
   std::vector<node::CpuMask> masks(rank == 0 ? ranks : 0);
   PMPI_Gather(&own, sizeof own, MPI_BYTE, masks.data(), sizeof own, MPI_BYTE, 0, node);
-  std::vector<int> domains = node::domains_of(masks);
+  std::vector<int> domains = node::domains_of(masks, machine);
   domains.resize(ranks, node::kNoDomain);
   PMPI_Bcast(domains.data(), size, MPI_INT, 0, node);
   const bool any = std::any_of(domains.begin(), domains.end(),
@@ -210,7 +211,7 @@ void start_node_memory(MPI_Comm node, const NodeSettings& settings) {
   PMPI_Comm_size(node, &size);
   if (size == 1) return;
   Beginning beginning{settings.bytes.value_or(suitable_bytes(size)),
-                      size >= kLeastRanksForDomains && node::may_have_domains()};
+                      size >= kLeastRanksForDomains && node::may_have_domains(settings.machine)};
   PMPI_Bcast(&beginning, sizeof beginning, MPI_BYTE, 0, node);
   Result<node::Segment> segment = make_segment(node, rank, beginning.bytes);
   if (!segment && !segment.error().empty())
@@ -224,7 +225,7 @@ void start_node_memory(MPI_Comm node, const NodeSettings& settings) {
   memory->segment.unlink();
   if (!made) return;
   memory->direct = settings.single_copy && all_reach_each_other(node, size);
-  if (beginning.looks_for_domains) memory->domains = domains_of_ranks(node, rank, size);
+  if (beginning.looks_for_domains) memory->domains = domains_of_ranks(node, rank, size, settings.machine);
   g_memory = memory.release();
   g_node = node;
   PMPI_Comm_dup(MPI_COMM_SELF, &g_own_process);
@@ -246,8 +247,20 @@ bool has_node_memory() { return g_memory != nullptr; }
 
 MPI_Comm own_process() { return g_own_process; }
 
-std::span<const int> domains_of_node() {
-  return g_memory != nullptr ? std::span<const int>(g_memory->domains) : std::span<const int>();
+std::vector<int> domains_in(MPI_Comm comm) {
+  if (g_memory == nullptr || g_memory->domains.empty()) return {};
+  int size = 1;
+  PMPI_Comm_size(comm, &size);
+  std::vector<int> ranks(static_cast<std::size_t>(size)), domains(ranks.size());
+  std::iota(ranks.begin(), ranks.end(), 0);
+  MPI_Group group = MPI_GROUP_NULL, node = MPI_GROUP_NULL;
+  PMPI_Comm_group(comm, &group);
+  PMPI_Comm_group(g_node, &node);
+  PMPI_Group_translate_ranks(group, size, ranks.data(), node, domains.data());
+  PMPI_Group_free(&group);
+  PMPI_Group_free(&node);
+  for (int& domain : domains) domain = g_memory->domains[static_cast<std::size_t>(domain)];
+  return domains;
 }
 
 NodeTeam::NodeTeam(NodeArena arena) : InNode(std::move(arena)) {
@@ -279,28 +292,29 @@ std::optional<node::Arena> prepared_arena(int size, std::size_t slot, std::size_
   return arena;
 }
 
-/// Every rank learns what it must know of the others. False: some rank is not `ready`.
-bool meet(MPI_Comm comm, bool ready, NodeArena& arena) {
-  struct Member {
-    int process, domain, ready;
-  };
-  const bool domains = !g_memory->domains.empty();
-  const int own_domain = domains ? g_memory->domains[static_cast<std::size_t>(g_memory->rank)] : 0;
-  const Member own{getpid(), own_domain, ready ? 1 : 0};
-  std::vector<Member> all(static_cast<std::size_t>(arena.size));
-  PMPI_Allgather(&own, 3, MPI_INT, all.data(), 3, MPI_INT, comm);
-  for (const Member& member : all) {
-    if (member.ready == 0) return false;
-    if (g_memory->direct) arena.processes.push_back(member.process);
-    if (domains) arena.domains.push_back(member.domain);
-  }
-  return true;
+/// Allocates what this rank writes, or nearly that: an equal part for every rank.
+bool allocate_part(const node::Arena& arena, int rank, int size) {
+  const auto memory = g_memory->pool.memory(arena);
+  const auto ranks = static_cast<std::size_t>(size), own = static_cast<std::size_t>(rank);
+  const std::size_t begin = memory.size() * own / ranks, end = memory.size() * (own + 1) / ranks;
+  return g_memory->segment.allocate(memory.subspan(begin, end - begin));
+}
+
+/// The processes of all ranks of `comm`, for direct copies: none where there are none. Nothing, on
+/// all ranks, when one of them is not `ready`.
+std::optional<std::vector<pid_t>> meet(MPI_Comm comm, int size, bool ready) {
+  const int own = ready ? getpid() : 0;
+  static_assert(sizeof(pid_t) == sizeof(int));
+  std::vector<pid_t> all(static_cast<std::size_t>(size));
+  PMPI_Allgather(&own, 1, MPI_INT, all.data(), 1, MPI_INT, comm);
+  if (std::find(all.begin(), all.end(), 0) != all.end()) return std::nullopt;
+  return g_memory->direct ? all : std::vector<pid_t>();
 }
 
 /// Collective over `comm`; nothing on all ranks where some rank has no memory.
 template <class User>
 std::optional<NodeArena> take_arena(MPI_Comm comm, std::size_t slot, std::size_t least) {
-  NodeArena made{g_memory->pool, {}, 0, 1, {g_memory->mode, idle}, {}, {}};
+  NodeArena made{g_memory->pool, {}, 0, 1, {g_memory->mode, idle}, {}};
   PMPI_Comm_rank(comm, &made.rank);
   PMPI_Comm_size(comm, &made.size);
   std::array<unsigned long long, 2> place{};  // offset and bytes
@@ -310,12 +324,13 @@ std::optional<NodeArena> take_arena(MPI_Comm comm, std::size_t slot, std::size_t
   PMPI_Bcast(place.data(), 2, MPI_UNSIGNED_LONG_LONG, 0, comm);
   if (place[1] == 0) return std::nullopt;
   made.arena = {place[0], place[1]};
-  // Every rank the memory that it writes: so it is near to it.
-  const bool ready =
-      g_memory->segment.allocate(User::slots_of(made.memory(), made.rank, made.size));
-  if (meet(comm, ready, made)) return made;
-  if (made.rank == 0) made.pool.give_back(made.arena);
-  return std::nullopt;
+  auto processes = meet(comm, made.size, allocate_part(made.arena, made.rank, made.size));
+  if (!processes) {
+    if (made.rank == 0) made.pool.give_back(made.arena);
+    return std::nullopt;
+  }
+  made.processes = std::move(*processes);
+  return made;
 }
 
 int size_of(MPI_Comm comm) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "node/domains.h"
 #include "node/messenger.h"
 #include "node/pool.h"
 #include "node/team.h"
@@ -23,7 +24,6 @@ struct NodeArena {
   int rank = 0, size = 1;
   node::WaitPolicy policy;
   std::vector<pid_t> processes;  ///< of all ranks, where they may copy directly; else none
-  std::vector<int> domains;      ///< node/domains.h; none where the node's ranks are not in several
 
   std::span<std::byte> memory() const { return pool.memory(arena); }
 };
@@ -62,8 +62,6 @@ class NodeTeam : public InNode<node::Team> {
  public:
   explicit NodeTeam(NodeArena arena);
   node::Team& team() { return user_; }
-  /// The domain of every rank, or nothing.
-  std::span<const int> domains() const { return arena_.domains; }
 };
 
 class NodeMessages : public InNode<node::Messenger> {
@@ -79,10 +77,11 @@ struct NodeSettings {
   std::optional<long long> bytes;  ///< of a node's memory; nothing: what suits its ranks
   bool single_copy = true;         ///< where the system allows it
   WaitMode mode = WaitMode::yield;
+  std::string machine = node::kMachineFolder;  ///< see node/domains.h
 };
 
-/// Makes the memory of a node that several ranks are on, all in the same way of waiting. `node`:
-/// all of them, until stop_node_memory(). Collective; a line says where it could not be made.
+/// Makes the memory of a node that several ranks are on; all will wait in the same way. `node`: all
+/// of them, until stop_node_memory(). Collective; a line says where it could not be made.
 void start_node_memory(MPI_Comm node, const NodeSettings& settings);
 /// No team is left. Local.
 void stop_node_memory();
@@ -90,8 +89,9 @@ void stop_node_memory();
 /// Whether the ranks of this node share memory; the same on all of them.
 bool has_node_memory();
 
-/// Of the ranks of this node, as NodeTeam::domains().
-std::span<const int> domains_of_node();
+/// The domain (node/domains.h) of every rank of `comm`, who are all on this node; empty where the
+/// node's ranks are not in several. The same on all ranks. Local.
+std::vector<int> domains_in(MPI_Comm comm);
 
 /// A team of the ranks of `comm`, who are all on this node. Collective over `comm`; null on all
 /// ranks when there is no room.

@@ -1,11 +1,12 @@
-// On machines that hwloc makes up.
 #include "node/domains.h"
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <initializer_list>
+#include <string>
 #include <vector>
+
+#include "tests/node/made_up_machine.h"
 
 namespace unisono::node {
 namespace {
@@ -24,62 +25,73 @@ std::vector<CpuMask> one_on_each(std::initializer_list<unsigned> cpus) {
   return masks;
 }
 
+/// Two packages, each with two caches of four processors.
 class DomainsOf : public testing::Test {
  protected:
-  void SetUp() override {
-#ifndef UNISONO_HWLOC
-    GTEST_SKIP() << "built without hwloc";
-#endif
-    setenv("HWLOC_SYNTHETIC", "package:2 numa:1 l3:2 core:4 pu:1", 1);
-  }
-  void TearDown() override { unsetenv("HWLOC_SYNTHETIC"); }
+  Domains of(const std::vector<CpuMask>& ranks) const { return domains_of(ranks, machine_.folder()); }
+
+  MadeUpMachine machine_{2, 1, 2, 4};
 };
 
 TEST_F(DomainsOf, AreCaches) {
-  EXPECT_TRUE(may_have_domains());
-  EXPECT_EQ(domains_of(one_on_each({0, 1, 4, 5, 8, 9, 12, 13})), (Domains{0, 0, 1, 1, 2, 2, 3, 3}));
+  EXPECT_TRUE(may_have_domains(machine_.folder()));
+  EXPECT_EQ(of(one_on_each({0, 1, 4, 5, 8, 9, 12, 13})), (Domains{0, 0, 1, 1, 2, 2, 3, 3}));
 }
 
 TEST_F(DomainsOf, AreNumberedByTheirFirstRanks) {
-  EXPECT_EQ(domains_of(one_on_each({15, 0, 14, 1})), (Domains{0, 1, 0, 1}));
+  EXPECT_EQ(of(one_on_each({15, 0, 14, 1})), (Domains{0, 1, 0, 1}));
 }
 
 TEST_F(DomainsOf, AreLargerWhereCachesHaveOneRankEach) {
-  EXPECT_EQ(domains_of(one_on_each({0, 4, 8, 12})), (Domains{0, 0, 1, 1}));
+  EXPECT_EQ(of(one_on_each({0, 4, 8, 12})), (Domains{0, 0, 1, 1}));
 }
 
 TEST_F(DomainsOf, LeaveOutWhoRunsInSeveral) {
   std::vector<CpuMask> masks = one_on_each({0, 1, 4, 5});
   masks.push_back(on({3, 4}));
   masks.push_back(on({6, 7}));
-  EXPECT_EQ(domains_of(masks), (Domains{0, 0, 1, 1, kNoDomain, 1}));
-}
-
-TEST_F(DomainsOf, KnowNoProcessorsThatAreNotThere) {
-  std::vector<CpuMask> masks = one_on_each({0, 1, 4, 5, 4000});
-  masks[0][500] = 0xff;
-  EXPECT_EQ(domains_of(masks), (Domains{0, 0, 1, 1, kNoDomain}));
+  masks.push_back(on({4000}));  // nothing is known of it
+  masks.push_back(CpuMask{});
+  EXPECT_EQ(of(masks), (Domains{0, 0, 1, 1, kNoDomain, 1, kNoDomain, kNoDomain}));
 }
 
 TEST_F(DomainsOf, AreNoneWhereThereAreNoTwo) {
-  EXPECT_EQ(domains_of({}), Domains());
-  EXPECT_EQ(domains_of(one_on_each({0, 1, 2, 3})), Domains());
-  EXPECT_EQ(domains_of(one_on_each({0, 8})), Domains());
+  EXPECT_EQ(of({}), Domains());
+  EXPECT_EQ(of(one_on_each({0, 1, 2, 3})), Domains());
+  EXPECT_EQ(of(one_on_each({0, 8})), Domains());
   std::vector<CpuMask> unbound(4);
   for (CpuMask& mask : unbound) mask.fill(0xff);
-  EXPECT_EQ(domains_of(unbound), Domains());
+  EXPECT_EQ(of(unbound), Domains());
 }
 
-TEST_F(DomainsOf, AreNumaNodesWhereTheseAreSmaller) {
-  setenv("HWLOC_SYNTHETIC", "package:1 l3:1 numa:2 core:2 pu:2", 1);
-  EXPECT_EQ(domains_of(one_on_each({0, 3, 4, 7})), (Domains{0, 0, 1, 1}));
+TEST_F(DomainsOf, MayBeListedInPieces) {
+  for (const int cpu : {0, 1, 8, 9})
+    machine_.write("cpu/cpu" + std::to_string(cpu) + "/cache/index3/shared_cpu_list", "0-1,8-9");
+  EXPECT_EQ(of(one_on_each({0, 9, 4, 5})), (Domains{0, 0, 1, 1}));
 }
 
-TEST_F(DomainsOf, ThisMachineIsRead) {
-  unsetenv("HWLOC_SYNTHETIC");
-  // Whatever it has: ranks that may run everywhere are in no domain of several.
-  const std::vector<CpuMask> same(4, affinity());
-  EXPECT_EQ(domains_of(same), Domains());
+TEST(Domains, AreNumaNodesWhereTheseAreSmaller) {
+  const MadeUpMachine machine(1, 2, 1, 4);
+  for (int cpu = 0; cpu < 8; ++cpu)
+    machine.write("cpu/cpu" + std::to_string(cpu) + "/cache/index3/shared_cpu_list", "0-7");
+  EXPECT_TRUE(may_have_domains(machine.folder()));
+  EXPECT_EQ(domains_of(one_on_each({0, 3, 4, 7}), machine.folder()), (Domains{0, 0, 1, 1}));
+}
+
+TEST(Domains, OneCacheAndOneMemoryHaveNone) {
+  const MadeUpMachine machine(1, 1, 1, 4);
+  EXPECT_FALSE(may_have_domains(machine.folder()));
+  EXPECT_EQ(domains_of(one_on_each({0, 1, 2, 3}), machine.folder()), Domains());
+}
+
+TEST(Domains, NothingIsKnownOfNoMachine) {
+  EXPECT_FALSE(may_have_domains("/no/such/folder"));
+  EXPECT_EQ(domains_of(one_on_each({0, 1, 2, 3}), "/no/such/folder"), Domains());
+}
+
+/// Whatever it has: ranks that may run everywhere are in no domain of several.
+TEST(Domains, ThisMachineIsRead) {
+  EXPECT_EQ(domains_of(std::vector<CpuMask>(4, affinity())), Domains());
 }
 
 }  // namespace
