@@ -256,7 +256,7 @@ std::optional<std::string_view> unmet_restriction(const Algorithm& algorithm,
                : "needs all ranks on one node, with room in its shared memory, and a predefined "
                  "datatype";
   if (params.over == Over::shared && !conditions.messages)
-    return "needs all ranks on one node, with room in its shared memory, to send messages over it";
+    return "needs all ranks on one node, with shared memory to send messages over";
   if ((r & kComposed) == 0) return std::nullopt;
   const auto served = static_cast<Collective>(std::countr_zero(algorithm.collectives));
   return unmet_composition(composition_of(params, served), served, size, conditions.commutative);

@@ -161,7 +161,7 @@ Communicator::Communicator(MPI_Comm comm) : comm_(comm), plans_(g_plan_cache_byt
   const bool agreed = inter == 0 && !ranks.empty();
   if (agreed) nodes_ = count_nodes(ranks);
   reach_.fill(agreed && size_ > 1 ? ByteRange::all() : ByteRange());
-  may_share_ = agreed && size_ > 1 && nodes_ == 1 && has_node_memory();
+  may_share_ = in_node_ = agreed && size_ > 1 && nodes_ == 1 && has_node_memory();
   Registry& all = registry();
   const std::lock_guard lock(all.mutex);
   age_ = all.made++;
@@ -226,7 +226,7 @@ void Communicator::make_team() {
 }
 
 void Communicator::make_messages() {
-  if (!may_share_ || std::exchange(asked_for_messages_, true)) return;
+  if (!in_node_ || std::exchange(asked_for_messages_, true)) return;
   messages_ = unisono::make_messages(comm_);
 }
 
@@ -297,7 +297,7 @@ void stop_communicators() {
     state->known_kinds_.reset();
     state->team_.reset();
     state->messages_.reset();
-    state->may_share_ = false;
+    state->may_share_ = state->in_node_ = false;
   }
   free_lingering(true);
   PMPI_Comm_free_keyval(&g_keyval);

@@ -260,7 +260,8 @@ std::optional<int> Engine::decide_and_run(const Call& call, const Look& look, Wa
   Facts facts{call.collective, communicator->size(), look.bytes, true, communicator->nodes()};
   if (!log_decisions_ && !selector_.covers(facts)) return std::nullopt;
 
-  facts.shared = facts.messages = communicator->may_share();
+  facts.shared = communicator->may_share();
+  facts.messages = communicator->may_send_in_node();
   bool plain_elements = true;  // that every rank knows of
   if (is_reducing(call.collective)) {
     const TypeFacts& type = facts_of(call.recvtype);

@@ -28,7 +28,7 @@ struct Facts {
   /// May run through the shared memory of a node: all ranks are on one, which has room for them,
   /// and its kernels know the operation.
   bool shared = false;
-  /// Messages may go through the shared memory of a node: all ranks are on one, which has room.
+  /// Messages may go through the shared memory of a node: all ranks are on one that has it.
   bool messages = false;
 };
 

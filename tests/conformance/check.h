@@ -35,9 +35,16 @@ inline int size_of(MPI_Comm comm) {
   return size;
 }
 
+/// With over=CONFORMANCE_OVER, if that is set and messages are sent.
+inline std::string over_what_is_wanted(const std::string& spec) {
+  const char* over = std::getenv("CONFORMANCE_OVER");
+  if (over == nullptr || spec == "shared" || spec == "native" || spec == "default") return spec;
+  return spec + (spec.find(':') == std::string::npos ? ":" : ",") + "over=" + over;
+}
+
 /// Without Unisono the programs run all the same, on the MPI library.
 inline void force(const char* collective, const std::string& spec) {
-  if (has_unisono()) CHECK(unisono_force(collective, spec.c_str()) == 0);
+  if (has_unisono()) CHECK(unisono_force(collective, over_what_is_wanted(spec).c_str()) == 0);
 }
 
 /// The rows that can serve a collective on so many ranks.
@@ -52,17 +59,14 @@ inline std::vector<std::string> algorithms_of(unisono::Collective collective, in
 }
 
 /// Every collective to the algorithm that CONFORMANCE_ALGORITHM names, or to its first one that
-/// serves any number of ranks and any operation, over what CONFORMANCE_OVER names.
+/// serves any number of ranks and any operation.
 inline void force_all() {
   const char* wanted = std::getenv("CONFORMANCE_ALGORITHM");
-  const char* over = std::getenv("CONFORMANCE_OVER");
   for (int c = 0; c < unisono::kCollectives; ++c) {
     const auto collective = static_cast<unisono::Collective>(c);
     const std::vector<std::string> names = algorithms_of(collective, 3, false);
     CHECK(!names.empty());
-    force(unisono::name(collective).data(),
-          (wanted != nullptr ? wanted : names.front()) +
-              (over != nullptr ? std::string(":over=") + over : ""));
+    force(unisono::name(collective).data(), wanted != nullptr ? wanted : names.front());
   }
 }
 

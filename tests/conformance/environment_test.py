@@ -140,7 +140,7 @@ class Values(Case):
                 own, _, lines = self.run_program(flavour, 2, **chain)
                 self.assertEqual((own > 0, lines), (True, []))
                 own, _, lines = self.run_program(flavour, 2, **chain, UNISONO_SHM="0")
-                self.one_line(lines, "bcast", "chain needs all ranks on one node", "messages over it")
+                self.one_line(lines, "bcast", "chain needs all ranks on one node", "messages over")
                 self.assertEqual(own, 0)
 
     @unittest.skipIf(shutil.disk_usage("/dev/shm").free > 32 << 30, "there is more than may be asked for")

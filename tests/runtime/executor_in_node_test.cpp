@@ -96,34 +96,6 @@ TEST_P(InNodeMemory, RunsTheWholeCatalogue) {
     }
 }
 
-TEST_P(InNodeMemory, SlicesBeginWhereTheElementDoes) {
-  Problem problem{.collective = Collective::bcast, .size = size, .count = 9};
-  const Ranks ranks(problem);
-  const Plan plan(build(*find_algorithm(Collective::bcast, "binomial"), ranks[rank]));
-  std::vector<int> elements(10, rank == 0 ? 7 : -1);
-  MPI_Datatype shifted = MPI_DATATYPE_NULL;  // each lies behind its address
-  const int one = 1, begin = sizeof(int);
-  MPI_Datatype type = MPI_INT;
-  const MPI_Aint place = begin;
-  MPI_Type_create_struct(1, &one, &place, &type, &shifted);
-  MPI_Type_create_resized(shifted, begin, sizeof(int), &type);
-  MPI_Type_commit(&type);
-  Binding binding;
-  binding.output = reinterpret_cast<std::byte*>(elements.data());
-  binding.type = type;
-  binding.unit = facts_of(type);
-  ASSERT_TRUE(binding.unit.dense);
-  binding.rank = rank;
-  binding.messenger = &messages->messenger();
-  Execution execution;
-  ASSERT_EQ(execution.start(plan, binding), MPI_SUCCESS);
-  ASSERT_EQ(execution.finish(GetParam()), MPI_SUCCESS);
-  for (std::size_t i = 1; i < elements.size(); ++i) EXPECT_EQ(elements[i], 7);
-  EXPECT_EQ(elements[0], rank == 0 ? 7 : -1);
-  MPI_Type_free(&shifted);
-  MPI_Type_free(&type);
-}
-
 TEST_P(InNodeMemory, ExecutionsInFlightTogetherDoNotMix) {
   Problem problem{.collective = Collective::bcast, .size = size, .count = 50'000};
   problem.params.segment = 1024;
