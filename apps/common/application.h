@@ -1,29 +1,15 @@
 // What the applications share: command line, MPI from beginning to end, the report.
 #pragma once
-#include <mpi.h>
-
 #include <CLI/CLI.hpp>
 #include <functional>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "apps/common/loop_timer.h"
+#include "apps/common/world.h"
 
 namespace apps {
-
-/// The ranks of MPI_COMM_WORLD.
-struct World {
-  MPI_Comm comm = MPI_COMM_WORLD;
-  int rank = 0;
-  int size = 1;
-};
-
-/// A wish that cannot be fulfilled, found alike by all ranks.
-struct UsageError : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
 
 /// MPI_Init, the command line, `body`, MPI_Finalize. A bad command line and a UsageError end all
 /// ranks with one line from rank 0 and status 2; any other exception aborts the job. Status 1 if

@@ -2,8 +2,9 @@
 #pragma once
 #include <vector>
 
-#include "apps/common/application.h"
+#include "apps/common/loop_timer.h"
 #include "apps/common/transpose.h"
+#include "apps/common/world.h"
 
 namespace apps {
 

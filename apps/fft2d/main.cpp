@@ -4,6 +4,7 @@
 #include <complex>
 #include <memory>
 
+#include "apps/common/application.h"
 #include "apps/common/random.h"
 #include "apps/common/team.h"
 

@@ -1,6 +1,7 @@
 // ft: a partial differential equation by 3-D Fourier transforms; see ../README.md.
 #include <bit>
 
+#include "apps/common/application.h"
 #include "apps/common/team.h"
 #include "apps/ft/solver.h"
 

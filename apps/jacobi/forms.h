@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "apps/common/application.h"
 #include "apps/common/loop_timer.h"
+#include "apps/common/world.h"
 #include "apps/jacobi/system.h"
 
 namespace apps::jacobi {

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "apps/common/application.h"
 #include "apps/common/team.h"
 #include "apps/nbody/bodies.h"
 

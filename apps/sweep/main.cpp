@@ -1,4 +1,5 @@
 // sweep: compressible flow by sweeps along rows, with transposes between; see ../README.md.
+#include "apps/common/application.h"
 #include "apps/common/team.h"
 #include "apps/sweep/hydro.h"
 

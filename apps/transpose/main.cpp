@@ -1,6 +1,7 @@
 // transpose: a matrix transposed again and again; see ../README.md.
 #include <fmt/format.h>
 
+#include "apps/common/application.h"
 #include "apps/common/team.h"
 
 namespace {
