@@ -36,13 +36,17 @@ class World {
 
   template <class Body>
   Explorer::Outcome explore(Body body, bool store_buffers = false) {
-    std::fill(arena_.begin(), arena_.end(), Unit{});
-    Team::prepare(memory().data(), ranks_);
     Explorer explorer(store_buffers);
-    return explorer.explore(ranks_, memory(), [this, body](int rank) {
-      Team team(memory(), rank, ranks_, policy_);
-      body(team);
-    });
+    return explorer.explore(
+        ranks_,
+        [this] {
+          std::fill(arena_.begin(), arena_.end(), Unit{});
+          Team::prepare(memory().data(), ranks_);
+        },
+        [this, body](int rank) {
+          Team team(memory(), rank, ranks_, policy_);
+          body(team);
+        });
   }
 
   /// A message of one word, longer than what goes inline.

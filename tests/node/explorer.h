@@ -1,11 +1,10 @@
 // Runs a few ranks through every interleaving of their accesses to shared words.
 //
 // A rank is a coroutine (ucontext, and setjmp once it runs, which costs no system call) that stops
-// before each access; the explorer chooses who goes on, depth first: before a choice it keeps a
-// copy of the shared memory and of the ranks' stacks, and puts it back to go on with another
-// choice. So what a rank does may hold nothing on the heap that changes. A state is what the words
-// hold and what each rank has read so far, for that is all its next step depends on; a state that
-// was met before is not gone into again. A fruitless look in a loop blocks the rank until the word
+// before each access; the explorer chooses who goes on,
+// depth first, by running again from the start with other choices. A state is what the words hold
+// and what each rank has read so far, for that is all its next step depends on; a state that was
+// met before is not gone into again. A fruitless look in a loop blocks the rank until the word
 // changes, so that loops are finite. Nobody can go on and not all have ended: a deadlock, for
 // example a lost wake-up.
 //
@@ -18,11 +17,10 @@
 #include <ucontext.h>
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <set>
-#include <span>
 #include <string>
 #include <unordered_set>
 #include <utility>
@@ -49,8 +47,8 @@ class Explorer {
   explicit Explorer(bool store_buffers = false, std::size_t most_states = 2'000'000)
       : store_buffers_(store_buffers), most_states_(most_states) {}
 
-  /// `memory` is what the ranks share, ready for them; `body` is what a rank does.
-  Outcome explore(int ranks, std::span<std::byte> memory, std::function<void(int)> body);
+  /// `reset` makes the shared memory anew; `body` is what a rank does.
+  Outcome explore(int ranks, std::function<void()> reset, std::function<void(int)> body);
 
   /// From a body.
   Value perform(Kind kind, Value* word, Value value = 0);
@@ -75,31 +73,23 @@ class Explorer {
     Value value;
   };
   struct Rank {
+    ucontext_t context;
     jmp_buf place;
-    const std::byte* low = nullptr;  ///< of the stack: what is below is not in use
+    std::vector<char> stack = std::vector<char>(128 << 10);
     Kind kind = Kind::done;
     Value* word = nullptr;
     Value value = 0, result = 0;
     bool asleep = false;
     Value history = 0, loaded = 0;
-    std::vector<Store> buffer;
-  };
-  using Stack = std::vector<std::byte>;
-  /// What the ranks have done so far.
-  struct Snapshot {
-    std::vector<Rank> ranks;
-    std::vector<std::byte> bytes;  ///< of the shared memory, then of each stack
+    std::deque<Store> buffer;
   };
   struct Choice {
     std::vector<int> actions;  ///< a rank goes on; or, ranks_.size() + r: r's oldest store arrives
-    Snapshot before;           ///< where there is more than one
     std::size_t taken = 0;
   };
 
   static void enter(int rank);
-  void start(int rank);
-  Snapshot snapshot() const;
-  void put_back(const Snapshot& before);
+  void start();
   void resume(int rank);
   void act(int action);
   void access(Rank& rank);
@@ -113,11 +103,11 @@ class Explorer {
 
   bool store_buffers_;
   std::size_t most_states_;
-  std::span<std::byte> memory_;
+  std::function<void()> reset_;
   std::function<void(int)> body_;
+  ucontext_t main_;
   jmp_buf place_;
   std::vector<Rank> ranks_;
-  std::vector<Stack> stacks_;
   int running_ = 0;
   std::set<Value*> words_;  // that were ever accessed
   std::unordered_set<Value> seen_;
@@ -134,10 +124,8 @@ inline void Explorer::enter(int rank) {
   current->perform(Kind::done, nullptr);
 }
 
-[[gnu::noinline]] inline Explorer::Value Explorer::perform(Kind kind, Value* word, Value value) {
-  constexpr std::ptrdiff_t kOwnFrame = 1024;  // more than this function has
+inline Explorer::Value Explorer::perform(Kind kind, Value* word, Value value) {
   Rank& me = ranks_[static_cast<std::size_t>(running_)];
-  me.low = static_cast<const std::byte*>(__builtin_frame_address(0)) - kOwnFrame;
   me.kind = kind;
   me.word = word;
   me.value = value;
@@ -150,34 +138,22 @@ inline void Explorer::resume(int rank) {
   if (_setjmp(place_) == 0) _longjmp(ranks_[static_cast<std::size_t>(rank)].place, 1);
 }
 
-/// Up to its first access.
-inline void Explorer::start(int rank) {
-  Stack& stack = stacks_[static_cast<std::size_t>(rank)];
-  ucontext_t context;
-  getcontext(&context);
-  context.uc_stack.ss_sp = stack.data();
-  context.uc_stack.ss_size = stack.size();
-  context.uc_link = nullptr;
-  makecontext(&context, reinterpret_cast<void (*)()>(enter), 1, rank);
-  running_ = rank;
-  if (_setjmp(place_) == 0) setcontext(&context);
-}
-
-inline Explorer::Snapshot Explorer::snapshot() const {
-  Snapshot now{ranks_, {memory_.begin(), memory_.end()}};
-  for (std::size_t r = 0; r < ranks_.size(); ++r)
-    now.bytes.insert(now.bytes.end(), ranks_[r].low, stacks_[r].data() + stacks_[r].size());
-  return now;
-}
-
-inline void Explorer::put_back(const Snapshot& before) {
-  ranks_ = before.ranks;
-  auto from = before.bytes.begin() + static_cast<std::ptrdiff_t>(memory_.size());
-  std::copy(before.bytes.begin(), from, memory_.begin());
+/// Up to the first access of every rank.
+inline void Explorer::start() {
+  problem_.clear();
+  reset_();
   for (std::size_t r = 0; r < ranks_.size(); ++r) {
-    const auto used = stacks_[r].data() + stacks_[r].size() - ranks_[r].low;
-    std::copy_n(from, used, stacks_[r].end() - used);
-    from += used;
+    Rank& rank = ranks_[r];
+    rank.asleep = false;
+    rank.history = rank.loaded = 0;
+    rank.buffer.clear();
+    getcontext(&rank.context);
+    rank.context.uc_stack.ss_sp = rank.stack.data();
+    rank.context.uc_stack.ss_size = rank.stack.size();
+    rank.context.uc_link = nullptr;
+    makecontext(&rank.context, reinterpret_cast<void (*)()>(enter), 1, static_cast<int>(r));
+    running_ = static_cast<int>(r);
+    if (_setjmp(place_) == 0) swapcontext(&main_, &rank.context);
   }
 }
 
@@ -251,7 +227,7 @@ inline void Explorer::act(int action) {
   Rank& rank = ranks_[a % count];
   if (a >= count) {
     *rank.buffer.front().word = rank.buffer.front().value;
-    rank.buffer.erase(rank.buffer.begin());
+    rank.buffer.pop_front();
     return;
   }
   words_.insert(rank.word);
@@ -279,14 +255,13 @@ inline bool Explorer::forward(std::vector<Choice>& path) {
   for (;;) {
     if (!problem_.empty()) return false;
     if (!seen_.insert(state()).second) return true;
-    Choice choice{enabled(), {}};
+    Choice choice{enabled()};
     if (choice.actions.empty()) {
       if (!all_done()) problem_ = "deadlock";
       return problem_.empty();
     }
-    if (choice.actions.size() > 1) choice.before = snapshot();
-    path.push_back(std::move(choice));
-    act(path.back().actions[0]);
+    path.push_back(choice);
+    act(choice.actions[0]);
   }
 }
 
@@ -296,26 +271,24 @@ inline std::string Explorer::story(const std::vector<Choice>& path) const {
   return text;
 }
 
-inline Explorer::Outcome Explorer::explore(int ranks, std::span<std::byte> memory,
+inline Explorer::Outcome Explorer::explore(int ranks, std::function<void()> reset,
                                            std::function<void(int)> body) {
   current = this;
   ranks_ = std::vector<Rank>(static_cast<std::size_t>(ranks));
-  stacks_.assign(ranks_.size(), Stack(128 << 10));
-  memory_ = memory;
+  reset_ = std::move(reset);
   body_ = std::move(body);
   words_.clear();
   seen_.clear();
-  problem_.clear();
   std::vector<Choice> path;
-  for (int rank = 0; rank < ranks; ++rank) start(rank);
+  start();
   Outcome outcome;
   while (forward(path)) {
     while (!path.empty() && path.back().taken + 1 == path.back().actions.size()) path.pop_back();
     outcome.complete = seen_.size() < most_states_;
     if (path.empty() || !outcome.complete) break;
-    Choice& last = path.back();
-    put_back(last.before);
-    act(last.actions[++last.taken]);
+    ++path.back().taken;
+    start();
+    for (const Choice& choice : path) act(choice.actions[choice.taken]);
   }
   outcome.states = seen_.size();
   if (!problem_.empty()) outcome.problem = problem_ + ", after" + story(path);

@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <initializer_list>
 #include <string>
+#include <vector>
 
 #include "node/pipeline.h"
 #include "tests/node/explored_team.h"
@@ -107,9 +107,9 @@ void posts_of_rounds(BasicTeam<Memory>& team, int root, std::size_t rounds, std:
 /// Every rank has rounds of its own, which its cells say. `reader`: the one rank that waits for
 /// more than the longest.
 template <class Memory>
-void exchanges_of_rounds(BasicTeam<Memory>& team, std::initializer_list<std::size_t> rounds,
+void exchanges_of_rounds(BasicTeam<Memory>& team, const std::vector<std::size_t>& rounds,
                          std::size_t call, int reader = -1) {
-  const auto rounds_of = [&rounds](int rank) { return rounds.begin()[rank]; };
+  const auto rounds_of = [&rounds](int rank) { return rounds[static_cast<std::size_t>(rank)]; };
   const int me = team.rank();
   const int longest =
       static_cast<int>(std::max_element(rounds.begin(), rounds.end()) - rounds.begin());
