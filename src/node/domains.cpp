@@ -60,8 +60,7 @@ std::string list_of(Level level, int cpu, const std::string& machine) {
   const CpuMask nodes = mask_of(first_line(machine + "/node/online"));
   for (int node = 0; node < kBits; ++node) {
     if (!holds(nodes, node)) continue;
-    const std::string list =
-        first_line(machine + "/node/node" + std::to_string(node) + "/cpulist");
+    const std::string list = first_line(machine + "/node/node" + std::to_string(node) + "/cpulist");
     if (holds(mask_of(list), cpu)) return list;
   }
   return "";

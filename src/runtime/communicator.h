@@ -84,8 +84,8 @@ class Communicator {
     if (team_ == nullptr) make_team();
     return team_.get();
   }
-  /// Whether messages() may be asked for: all ranks are on one node, which shares memory. The same on
-  /// all ranks.
+  /// Whether messages() may be asked for: all ranks are on one node, which shares memory. The same
+  /// on all ranks.
   bool may_send_in_node() const { return in_node_; }
   /// For messages between the ranks through the memory of the node; otherwise like team().
   NodeMessages* messages() {
@@ -137,7 +137,7 @@ class Communicator {
   bool knows_reach_ = false;
   std::array<ByteRange, kCollectives> reach_;
   MPI_Comm own_ = MPI_COMM_NULL;
-  bool asked_ = false;  // own() has been decided
+  bool asked_ = false;    // own() has been decided
   bool in_node_ = false;  // all ranks, and it shares memory
   bool may_share_ = false;
   std::unique_ptr<NodeTeam> team_;

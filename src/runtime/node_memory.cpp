@@ -225,7 +225,8 @@ void start_node_memory(MPI_Comm node, const NodeSettings& settings) {
   memory->segment.unlink();
   if (!made) return;
   memory->direct = settings.single_copy && all_reach_each_other(node, size);
-  if (beginning.looks_for_domains) memory->domains = domains_of_ranks(node, rank, size, settings.machine);
+  if (beginning.looks_for_domains)
+    memory->domains = domains_of_ranks(node, rank, size, settings.machine);
   g_memory = memory.release();
   g_node = node;
   PMPI_Comm_dup(MPI_COMM_SELF, &g_own_process);
@@ -275,8 +276,8 @@ NodeMessages::NodeMessages(NodeArena arena) : InNode(std::move(arena)) {
 namespace {
 
 /// The first rank's: takes an arena for a User, with slots of `slot` bytes if there is room, else
-/// with shorter ones, which are better than none (the pool may be in pieces, or the ranks many), and
-/// prepares it. Nothing where there is no room for `least` either.
+/// with shorter ones, which are better than none (the pool may be in pieces, or the ranks many),
+/// and prepares it. Nothing where there is no room for `least` either.
 template <class User>
 std::optional<node::Arena> prepared_arena(int size, std::size_t slot, std::size_t least) {
   std::optional<node::Arena> arena;
@@ -347,8 +348,8 @@ std::unique_ptr<NodeTeam> make_team(MPI_Comm comm) {
 }
 
 std::unique_ptr<NodeMessages> make_messages(MPI_Comm comm) {
-  auto arena = take_arena<node::Messenger>(comm, node::preferred_channel_slot(size_of(comm)),
-                                           node::kLine);
+  auto arena =
+      take_arena<node::Messenger>(comm, node::preferred_channel_slot(size_of(comm)), node::kLine);
   return arena ? std::make_unique<NodeMessages>(std::move(*arena)) : nullptr;
 }
 

@@ -51,8 +51,8 @@ class Builder {
   /// `peer` waits to be served; what reads `neighbours`, two slots, waits with it. One enqueue of a
   /// rank, and as many serves as enqueues: nobody stays behind, whoever comes alone.
   OpId enqueue(int peer, Slice neighbours);
-  /// Takes whoever waits, when all that used the slot `first` before is complete; but not before all
-  /// that are left wait, or the first has waited for `pause` microseconds.
+  /// Takes whoever waits, when all that used the slot `first` before is complete; but not before
+  /// all that are left wait, or the first has waited for `pause` microseconds.
   OpId serve(Slice first, Count pause = 0);
 
   // --- order beyond the data -------------------------------------------------------------------

@@ -28,7 +28,9 @@ std::vector<CpuMask> one_on_each(std::initializer_list<unsigned> cpus) {
 /// Two packages, each with two caches of four processors.
 class DomainsOf : public testing::Test {
  protected:
-  Domains of(const std::vector<CpuMask>& ranks) const { return domains_of(ranks, machine_.folder()); }
+  Domains of(const std::vector<CpuMask>& ranks) const {
+    return domains_of(ranks, machine_.folder());
+  }
 
   MadeUpMachine machine_{2, 1, 2, 4};
 };

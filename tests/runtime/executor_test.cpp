@@ -159,9 +159,9 @@ TEST_F(ArrivalChain, ServesWhoeverIsLate) {
       }
 }
 
-// All come while the root pauses: one chain, in which the last of them gets no message of the root's
-// but its neighbours. The root would go on pausing for a minute; a rank that never comes in that time
-// is one second late.
+// All come while the root pauses: one chain, in which the last of them gets no message of the
+// root's but its neighbours. The root would go on pausing for a minute; a rank that never comes in
+// that time is one second late.
 TEST_F(ArrivalChain, APauseEndsWhenAllAreThere) {
   for (const int late_ms : {0, 20}) {
     const Plan own = plan(0, 4500, 60'000'000);

@@ -1,10 +1,10 @@
 // Arrival-aware chain: receivers tell the root that they are there; the root sends the vector down
 // a chain of all who are, then down a chain of those who have come meanwhile, and so on. Nobody
 // waits for a rank that has not arrived, but for `pause` us after the first announcement of a set:
-// ranks that arrive together then share a chain. A chain of k ranks takes 2 k tokens and k - 1 + n rounds
-// of m/n; T = 2 k alpha + (k - 1 + n)(alpha + beta m / n); bytes m per rank, and m per chain at the
-// root: m when all wait, (p - 1) m when all come one by one. Any p, any root. Source: Patarasuk,
-// Yuan, Efficient MPI_Bcast across Different Process Arrival Patterns (2008).
+// ranks that arrive together then share a chain. A chain of k ranks takes 2 k tokens and k - 1 + n
+// rounds of m/n; T = 2 k alpha + (k - 1 + n)(alpha + beta m / n); bytes m per rank, and m per chain
+// at the root: m when all wait, (p - 1) m when all come one by one. Any p, any root. Source:
+// Patarasuk, Yuan, Efficient MPI_Bcast across Different Process Arrival Patterns (2008).
 #include "algorithms/algorithms.h"
 #include "patterns/partition.h"
 

@@ -12,7 +12,8 @@ namespace {
 using enum Collective;
 
 constexpr Count kAny = std::numeric_limits<Count>::max();
-// The root's schedule has p - 1 sends for every segment, of which as many run as there are segments.
+// The root's schedule has p - 1 sends for every segment, of which as many run as there are
+// segments.
 constexpr Count kMostUnrolled = Count{1} << 20;
 constexpr CollectiveSet kAll = (CollectiveSet{1} << kCollectives) - 1;
 

@@ -11,9 +11,9 @@ namespace unisono {
 
 namespace {
 
-constexpr int kRaceCalls = 24;      // of an epoch, about
+constexpr int kRaceCalls = 24;       // of an epoch, about
 constexpr int kMostRaceCalls = 160;  // of all: a choice stands within 200
-constexpr int kMostBlocks = 8;      // of an epoch
+constexpr int kMostBlocks = 8;       // of an epoch
 // In native calls, of an epoch: then what loses most is known, and dropped.
 constexpr double kMostEpochLoss = 4;
 constexpr int kEnoughBlocks = 48;  // arms that are still alike are alike

@@ -1,5 +1,5 @@
-// What online selection promises where the arrival pattern changes: in every phase within 5 % of the
-// best fixed algorithm after 200 calls, and over all never more lost to native than its budget.
+// What online selection promises where the arrival pattern changes: in every phase within 5 % of
+// the best fixed algorithm after 200 calls, and over all never more lost to native than its budget.
 // Times as measured for Alltoall of 4K on 16 hosts (docs/results/arrival.md).
 #include <numeric>
 
@@ -49,7 +49,8 @@ Outcome run(const std::vector<Times>& programs, unsigned seed) {
       outcome.lost += time / phase[0] - 1;
       if (i >= kAdapted) settled += time / (kPhase - kAdapted);
     }
-    outcome.close = outcome.close && settled <= 1.05 * *std::min_element(phase.begin(), phase.end());
+    outcome.close =
+        outcome.close && settled <= 1.05 * *std::min_element(phase.begin(), phase.end());
   }
   return outcome;
 }
