@@ -20,7 +20,7 @@ constexpr Parameter kSegment[] = {
     {"segment", &Params::segment, 16384, 1, kMaxSegment, true, "bytes of a pipeline segment"}};
 constexpr Parameter kSegmentAndWindow[] = {
     kSegment[0], {"window", &Params::window, 4, 1, 64, false, "segments or rounds under way"}};
-// Ranks that leave a barrier together announce themselves within some 100 us on Ethernet.
+// Of the order of a short message's time on Ethernet; not tuned.
 constexpr Parameter kSegmentAndPause[] = {
     kSegment[0],
     {"pause", &Params::pause, 100, 0, 1000000, false, "us from a set's first rank to its chain"}};
