@@ -12,7 +12,8 @@
 // arriver opens it and wakes all with one system call, and everybody sleeps at most once. Each step
 // of kCells has a gate of its own; the rule for cells keeps its uses apart.
 //
-// Flat: p^2 lines are read in a joint step, which is right for some 16 ranks on a node.
+// Flat: p^2 lines are read in a joint step, which is right for some 16 ranks on a node. For more,
+// short messages go in two levels (levels.h).
 // Sources: Graham and Shipman 2008 (per-rank flags, monotone sequences), XHC (Katevenis et al.
 // 2022).
 #pragma once
@@ -125,13 +126,23 @@ class Flags {
 
   /// In a joint step every rank publishes, be it nothing. Nobody sleeps on the cell then.
   void publish_jointly(Step step) {
+    if (arrive(step)) open(step);
+  }
+  /// The halves of publish_jointly. True on one rank, and in WaitMode::sleep only: it is the last,
+  /// sees what all have published, and the others wait until it has opened the gate.
+  bool arrive(Step step) {
     cell(rank_, step).value.store(step + 1, std::memory_order_release);
-    if (policy_.mode == WaitMode::sleep) arrive(step);
+    if (policy_.mode != WaitMode::sleep) return false;
+    auto& arrivals = gate(step).arrivals.value;
+    const auto arrived = arrivals.fetch_add(1, std::memory_order_acq_rel) + 1;
+    return arrived % static_cast<std::uint64_t>(size_) == 0;
+  }
+  void open(Step step) {
+    advance<Memory>(gate(step).opened.value, step + 1, gate(step).sleepers.value, policy_.mode);
   }
   void await_joint(int rank, Step step) {
     if (policy_.mode != WaitMode::sleep) return await(rank, step);
-    Gate<Memory>& gate = team_->gates[step % Memory::kCells];
-    wait_until<Memory>(gate.opened.value, step + 1, gate.sleepers.value, policy_);
+    wait_until<Memory>(gate(step).opened.value, step + 1, gate(step).sleepers.value, policy_);
   }
   /// For all ranks; who has published this step must have finished those before it.
   void await_all(Step step) {
@@ -161,13 +172,7 @@ class Flags {
   }
   RankFlags<Memory>& mine() { return ranks_[rank_]; }
   Line<Memory>& cell(int rank, Step step) { return ranks_[rank].cells[step % Memory::kCells]; }
-
-  void arrive(Step step) {
-    Gate<Memory>& gate = team_->gates[step % Memory::kCells];
-    const auto arrived = gate.arrivals.value.fetch_add(1, std::memory_order_acq_rel) + 1;
-    if (arrived % static_cast<std::uint64_t>(size_) == 0)
-      advance<Memory>(gate.opened.value, step + 1, gate.sleepers.value, policy_.mode);
-  }
+  Gate<Memory>& gate(Step step) { return team_->gates[step % Memory::kCells]; }
 
   void await_positions(Step wanted) {
     if (floor_ >= wanted) return;

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "node/team.h"
@@ -30,21 +31,21 @@ class World {
   using Team = BasicTeam<Memory>;
   using Word = typename Memory::Word;
 
-  World(int ranks, WaitMode mode) : ranks_(ranks), policy_{mode} {
-    arena_.resize(Team::arena_bytes(ranks, kSlotBytes) / kLine);
+  World(Groups groups, WaitMode mode) : groups_(std::move(groups)), policy_{mode} {
+    arena_.resize(Team::arena_bytes(groups_, kSlotBytes) / kLine);
   }
 
   template <class Body>
   Explorer::Outcome explore(Body body, bool store_buffers = false) {
     Explorer explorer(store_buffers);
     return explorer.explore(
-        ranks_,
+        groups_.size(),
         [this] {
           std::fill(arena_.begin(), arena_.end(), Unit{});
-          Team::prepare(memory().data(), ranks_);
+          Team::prepare(memory().data(), groups_);
         },
         [this, body](int rank) {
-          Team team(memory(), rank, ranks_, policy_);
+          Team team(memory(), rank, groups_, policy_);
           body(team);
         });
   }
@@ -60,7 +61,7 @@ class World {
     return {reinterpret_cast<std::byte*>(arena_.data()), arena_.size() * sizeof(Unit)};
   }
 
-  int ranks_;
+  Groups groups_;
   WaitPolicy policy_;
   std::vector<Unit> arena_;
 };
@@ -91,12 +92,15 @@ inline std::uint64_t value_of(int rank, std::size_t call) {
 
 /// Between two calls, or two chunks, a rank is what its team is, and the place where it is.
 template <class Memory>
-void forget_all_but(const BasicTeam<Memory>& team, std::size_t place = 0) {
-  std::uint64_t hash = place;
+std::uint64_t hash_of(const BasicTeam<Memory>& team, std::uint64_t hash) {
   std::array<std::uint64_t, sizeof team / 8> words;
   std::memcpy(words.data(), &team, sizeof team);
   for (const std::uint64_t word : words) hash = mixed(hash, word);
-  Explorer::current->forget(hash);
+  return hash;
+}
+template <class Memory>
+void forget_all_but(const BasicTeam<Memory>& team, std::size_t place = 0) {
+  Explorer::current->forget(hash_of(team, place));
 }
 
 inline void expect_right(const Explorer::Outcome& outcome) {
@@ -111,9 +115,9 @@ class Protocol : public testing::TestWithParam<std::tuple<WaitMode, bool>> {
     if (!kRuns) GTEST_SKIP() << "not with this sanitizer";
   }
   template <Rings kRings = Rings{}, class Body>
-  void expect_right_in_all(int ranks, Body body) {
+  void expect_right_in_all(const Groups& groups, Body body) {
     const auto [mode, store_buffers] = GetParam();
-    expect_right(World<Flaw::none, kRings>(ranks, mode).explore(body, store_buffers));
+    expect_right(World<Flaw::none, kRings>(groups, mode).explore(body, store_buffers));
   }
   static bool stores_are_late() { return std::get<1>(GetParam()); }
 };
