@@ -48,10 +48,18 @@ struct Gate {
   Line<Memory> sleepers;  ///< written by who sleeps
 };
 
+/// Of a rank's words, each for itself: who was woken is counted until it runs, and the next word's
+/// writer would wake it once more. Written by who sleeps.
+template <class Memory>
+struct alignas(kLine) Sleepers {
+  typename Memory::Word position{0};
+  typename Memory::Word cells[Memory::kCells]{};
+};
+
 template <class Memory>
 struct RankFlags {
   Line<Memory> position;
-  Line<Memory> sleepers;  ///< for any word of this rank; written by who sleeps
+  Sleepers<Memory> sleepers;
   Line<Memory> cells[Memory::kCells];
 };
 
@@ -118,10 +126,10 @@ class Flags {
 
   /// What the rank has written into the claimed cell and slot is to be seen.
   void publish(Step step) {
-    advance<Memory>(cell(rank_, step).value, step + 1, mine().sleepers.value, policy_.mode);
+    advance<Memory>(cell(rank_, step).value, step + 1, sleepers(rank_, step), policy_.mode);
   }
   void await(int rank, Step step) {
-    wait_until<Memory>(cell(rank, step).value, step + 1, ranks_[rank].sleepers.value, policy_);
+    wait_until<Memory>(cell(rank, step).value, step + 1, sleepers(rank, step), policy_);
   }
 
   /// In a joint step every rank publishes, be it nothing. Nobody sleeps on the cell then.
@@ -155,7 +163,7 @@ class Flags {
 
   /// This rank neither writes nor reads anything more of the steps up to `step`.
   void finish(Step step) {
-    advance<Memory>(mine().position.value, step + 1, mine().sleepers.value, policy_.mode);
+    advance<Memory>(mine().position.value, step + 1, mine().sleepers.position, policy_.mode);
   }
 
   std::byte* payload(int rank, Step step) { return cell(rank, step).payload; }
@@ -172,6 +180,9 @@ class Flags {
   }
   RankFlags<Memory>& mine() { return ranks_[rank_]; }
   Line<Memory>& cell(int rank, Step step) { return ranks_[rank].cells[step % Memory::kCells]; }
+  typename Memory::Word& sleepers(int rank, Step step) {
+    return ranks_[rank].sleepers.cells[step % Memory::kCells];
+  }
   Gate<Memory>& gate(Step step) { return team_->gates[step % Memory::kCells]; }
 
   void await_positions(Step wanted) {
@@ -180,8 +191,8 @@ class Flags {
     for (int rank = 0; rank < size_; ++rank) {
       if (rank == rank_) continue;
       RankFlags<Memory>& other = ranks_[rank];
-      lowest = std::min(
-          lowest, wait_until<Memory>(other.position.value, wanted, other.sleepers.value, policy_));
+      lowest = std::min(lowest, wait_until<Memory>(other.position.value, wanted,
+                                                   other.sleepers.position, policy_));
     }
     floor_ = lowest;
   }

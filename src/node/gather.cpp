@@ -41,8 +41,10 @@ void gather_in_levels(Team& team, const std::byte* input, std::byte* output, std
   const auto copy = [block](std::byte* to, const std::byte* from) { copy_bytes(to, from, block); };
   collect_in_levels(
       *team.levels(), block, team.rank() == root, [&](std::byte* where) { copy(where, input); },
-      copy, [&](const auto& message) {
-        for (int rank = 0; rank < team.size(); ++rank) copy(output + at(rank, block), message(rank));
+      copy,
+      [&](const auto& message) {
+        for (int rank = 0; rank < team.size(); ++rank)
+          copy(output + at(rank, block), message(rank));
       });
 }
 

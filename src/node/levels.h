@@ -17,8 +17,9 @@ bool goes_in_levels(const BasicTeam<Memory>& team, std::size_t bytes) {
   return team.levels() != nullptr && team.mode() != WaitMode::sleep && bytes <= kInline;
 }
 
-/// The same for messages to a root. Eight of 32 bytes are four lines, and the cell of their leader one:
-/// five in place of eight, which is worth the step before. It must lead its group, as rank 0 does.
+/// The same for messages to a root. Eight of 32 bytes are four lines, and the cell of their leader
+/// one: five in place of eight, which is worth the step before. It must lead its group, as rank 0
+/// does.
 template <class Memory>
 bool reads_bundles(const BasicTeam<Memory>& team, std::size_t bytes, int root) {
   constexpr std::size_t kMost = 32;

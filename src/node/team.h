@@ -108,7 +108,8 @@ struct BasicLevels {
   }
   static void prepare(std::byte* memory, const Groups& all) {
     Team::prepare(memory, all.count());
-    for (int i = 0; i < all.count(); ++i) Team::prepare(arena_of(memory, all, i).data(), all.size_of(i));
+    for (int i = 0; i < all.count(); ++i)
+      Team::prepare(arena_of(memory, all, i).data(), all.size_of(i));
   }
   BasicLevels(std::byte* memory, int rank, const Groups& all, const WaitPolicy& policy)
       : groups(all),

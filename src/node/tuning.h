@@ -28,7 +28,7 @@ struct ReadAll {
   std::size_t everybody = 32 << 10;  ///< allreduce
   std::size_t root = 128 << 10;      ///< reduce
   // Where ranks sleep. Not timed: as much as a root reads, or everybody, for one sleep less.
-  std::size_t last = 128 << 10;  ///< allreduce: the last to come reads, for all
+  std::size_t last = 128 << 10;   ///< allreduce: the last to come reads, for all
   std::size_t before = 32 << 10;  ///< scan
 };
 

@@ -126,8 +126,7 @@ void forget_all_but(const BasicLevels<Memory>& levels) {
 template <class Memory>
 void exchanges(BasicTeam<Memory>& team, std::size_t call) {
   exchange_in_levels(
-      *team.levels(), 8,
-      [&](std::byte* where) { put<Memory>(where, value_of(team.rank(), call)); },
+      *team.levels(), 8, [&](std::byte* where) { put<Memory>(where, value_of(team.rank(), call)); },
       [](std::byte* to, const std::byte* from) { put<Memory>(to, get<Memory>(from)); },
       [&](const auto& message) {
         for (int rank = 0; rank < team.size(); ++rank)

@@ -35,8 +35,8 @@ TEST_P(TwoLevels, AreRightAtAllBorders) {
     for (const std::size_t bytes : {8UL, 32UL, 40UL, kInline, kInline + 8})
       for (const int root : {0, groups.size() / 2, groups.size() - 1})
         for (const bool own : {false, true})
-          calls.push_back({what, reduces(what) ? bytes / kElementBytes : bytes - (own ? 1 : 0), root,
-                           calls.size() % 3 == 1, own, calls.size()});
+          calls.push_back({what, reduces(what) ? bytes / kElementBytes : bytes - (own ? 1 : 0),
+                           root, calls.size() % 3 == 1, own, calls.size()});
   const auto all_calls = [&calls](Team& team) -> std::string {
     if (team.levels() == nullptr) return "one level";
     for (const Call& call : calls)
@@ -128,9 +128,11 @@ Lines lines_of(const Groups& groups, Call call) {
 constexpr auto kNothing = [](auto&&...) {};
 
 TEST(LinesRead, OfAFlatBarrierAreThoseOfAllRanks) {
-  const Lines lines = lines_of(64, [](auto& team) { exchange(team, Cut{0, 1}, kNothing, [&](Chunk, const auto& posted) {
-    for_others(team, [&](int rank) { posted.await(rank); });
-  }); });
+  const Lines lines = lines_of(64, [](auto& team) {
+    exchange(team, Cut{0, 1}, kNothing, [&](Chunk, const auto& posted) {
+      for_others(team, [&](int rank) { posted.await(rank); });
+    });
+  });
   EXPECT_EQ(lines.of_rank, 63U);
   EXPECT_EQ(lines.readers, 63U);
 }
