@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <memory>
 #include <span>
 #include <string>
 #include <tuple>
@@ -43,11 +44,11 @@ class World {
         [this] {
           std::fill(arena_.begin(), arena_.end(), Unit{});
           Team::prepare(memory().data(), groups_);
+          teams_.clear();
+          for (int rank = 0; rank < groups_.size(); ++rank)
+            teams_.push_back(std::make_unique<Team>(memory(), rank, groups_, policy_));
         },
-        [this, body](int rank) {
-          Team team(memory(), rank, groups_, policy_);
-          body(team);
-        });
+        [this, body](int rank) { body(*teams_[static_cast<std::size_t>(rank)]); });
   }
 
   /// A message of one word, longer than what goes inline.
@@ -63,6 +64,8 @@ class World {
 
   Groups groups_;
   WaitPolicy policy_;
+  // Not on the ranks' stacks: a rank that is not run to its end destroys nothing.
+  std::vector<std::unique_ptr<Team>> teams_;
   std::vector<Unit> arena_;
 };
 
