@@ -169,29 +169,32 @@ class Levels : public Protocol {
 };
 
 TEST_P(Levels, ExchangeWrapsTheCells) {
-  const std::size_t calls = stores_are_late() ? 2 : 3;
+  const std::size_t calls = stores_are_late() ? 1 : 2;
   expect_right_in_both([calls](auto& team) {
     for (std::size_t call = 0; call < calls; ++call) exchanges(team, call);
   });
 }
 
 TEST_P(Levels, OneCollectsAndOthersAreAhead) {
-  expect_right_in_both([](auto& team) {
-    for (std::size_t call = 0; call < 3; ++call) collects(team, 0, call);
+  const std::size_t calls = stores_are_late() ? 2 : 3;
+  expect_right_in_both([calls](auto& team) {
+    for (std::size_t call = 0; call < calls; ++call) collects(team, 0, call);
   });
 }
 
 TEST_P(Levels, RootsThatLeadAndDoNot) {
-  expect_right_in_both([](auto& team) {
-    for (int root = 0; root < 3; ++root) posts(team, root, static_cast<std::size_t>(root));
+  const int roots = stores_are_late() ? 2 : 3;
+  expect_right_in_both([roots](auto& team) {
+    for (int root = 0; root < roots; ++root) posts(team, root, static_cast<std::size_t>(root));
   });
 }
 
 TEST_P(Levels, AllKindsMixed) {
-  expect_right_in_both([](auto& team) {
+  const bool with_all = !stores_are_late();
+  expect_right_in_both([with_all](auto& team) {
     posts(team, 1, 0);
     collects(team, 0, 1);
-    exchanges(team, 2);
+    if (with_all) exchanges(team, 2);
   });
 }
 
