@@ -44,12 +44,13 @@ void report_call(benchmark::State& state) {
 /// All threads run equally many iterations, so a team is used again by the next benchmark.
 class Job {
  public:
-  explicit Job(int size) : arena_(Team::arena_bytes(size, kSlotBytes) / kLine) {
+  explicit Job(const Groups& groups) : arena_(Team::arena_bytes(groups, kSlotBytes) / kLine) {
+    const int size = groups.size();
     const std::span<std::byte> memory{arena_.data()->data(), arena_.size() * kLine};
-    Team::prepare(memory.data(), size);
+    Team::prepare(memory.data(), groups);
     const WaitMode mode = size <= kCores ? WaitMode::spin : WaitMode::sleep;
     for (int rank = 0; rank < size; ++rank)
-      teams_.emplace_back(memory, rank, size, WaitPolicy{mode});
+      teams_.emplace_back(memory, rank, groups, WaitPolicy{mode});
   }
   static Team& team_of(const benchmark::State& state) {
     static std::mutex mutex;
@@ -57,7 +58,7 @@ class Job {
     pin(state.thread_index());
     const std::lock_guard lock(mutex);
     auto& job = jobs[state.threads()];
-    if (job == nullptr) job = std::make_unique<Job>(state.threads());
+    if (job == nullptr) job = std::make_unique<Job>(suitable_groups(state.threads()));
     return job->teams_[static_cast<std::size_t>(state.thread_index())];
   }
 
@@ -110,7 +111,12 @@ void barriers(benchmark::State& state) {
   for (auto _ : state) barrier(team);
   report_call(state);
 }
-BENCHMARK(barriers)->Threads(2)->Threads(8)->UseRealTime();
+/// Above 16 in two levels, if every rank has a core.
+void rank_counts(benchmark::internal::Benchmark* registered) {
+  registered->Threads(2)->Threads(8)->UseRealTime();
+  if (kCores > 8) registered->Threads(kCores);
+}
+BENCHMARK(barriers)->Apply(rank_counts);
 
 template <class Kernel>
 void run(benchmark::State& state, std::size_t parts, Kernel kernel) {
@@ -142,6 +148,24 @@ void allreduces(benchmark::State& state) {
   const Reduction sum = *built_in(Op::sum, Element::float64);
   run(state, 1, [&sum](Team& team, std::byte* in, std::byte* out, std::size_t bytes) {
     allreduce(team, in, out, bytes / sizeof(double), sum);
+  });
+}
+void reduces(benchmark::State& state) {
+  const Reduction sum = *built_in(Op::sum, Element::float64);
+  run(state, 1, [&sum](Team& team, std::byte* in, std::byte* out, std::size_t bytes) {
+    reduce(team, in, out, bytes / sizeof(double), sum, 0);
+  });
+}
+void gathers(benchmark::State& state) {
+  run(state, static_cast<std::size_t>(state.threads()),
+      [](Team& team, std::byte* in, std::byte* out, std::size_t bytes) {
+        gather(team, in, out, bytes, 0);
+      });
+}
+void scans(benchmark::State& state) {
+  const Reduction sum = *built_in(Op::sum, Element::float64);
+  run(state, 1, [&sum](Team& team, std::byte* in, std::byte* out, std::size_t bytes) {
+    scan(team, in, out, bytes / sizeof(double), sum);
   });
 }
 /// Blocks of up to so many bytes, one behind the other: length(rank).
@@ -181,12 +205,15 @@ void alltoallvs_with_neighbours(benchmark::State& state) {
 }
 void sizes(benchmark::internal::Benchmark* registered) {
   registered->ArgName("bytes")->RangeMultiplier(8)->Range(8, 4 << 20)->Arg(1 << 20);
-  registered->Threads(2)->Threads(8)->UseRealTime();
+  rank_counts(registered);
 }
 BENCHMARK(bcasts)->Apply(sizes);
 BENCHMARK(allgathers)->Apply(sizes);
 BENCHMARK(alltoalls)->Apply(sizes);
 BENCHMARK(allreduces)->Apply(sizes);
+BENCHMARK(reduces)->Apply(sizes);
+BENCHMARK(gathers)->Apply(sizes);
+BENCHMARK(scans)->Apply(sizes);
 BENCHMARK(allgathervs)->Apply(sizes);
 BENCHMARK(alltoallvs)->Apply(sizes);
 BENCHMARK(alltoallvs_with_neighbours)->Apply(sizes);

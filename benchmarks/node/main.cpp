@@ -8,7 +8,11 @@
 // do not; a message that nobody has written since lies in the reader's cache.
 //
 // A variant is a slot's length and a way: r, ring of slots; d, directly at every length; a, as
-// tuned. With a length of 0 as tuned. Ranks are pinned to cores, and sleep where there are too few.
+// tuned; e, each rank reduces for itself where it would be the last to come; f, flat: in one group.
+// With a length of 0 as tuned. Ranks are pinned to cores, and sleep where there are too few.
+//
+// After the time in us, of one call and all ranks: processor time in us, sleeps, and how often a
+// rank left its core or lost it. Unlike times, sleeps hardly depend on what else runs.
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -123,8 +127,33 @@ std::byte* pages(std::size_t bytes, int sharing) {
 struct Variant {
   std::string name;
   std::span<std::byte> arena;
+  Groups groups;
   bool allowed = false;
   DirectFrom from;
+  ReadAll read;
+};
+
+/// What a rank, or all of them, took of the machine.
+struct Usage {
+  double work = 0;  ///< us of processor time
+  double sleeps = 0, switches = 0;
+
+  static Usage now() {
+    rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    const auto us = [](const timeval& time) {
+      return 1e6 * static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec);
+    };
+    const auto sleeps = static_cast<double>(usage.ru_nvcsw);
+    return {us(usage.ru_utime) + us(usage.ru_stime), sleeps,
+            sleeps + static_cast<double>(usage.ru_nivcsw)};
+  }
+  /// this += times * other
+  void add(const Usage& other, double times) {
+    work += times * other.work;
+    sleeps += times * other.sleeps;
+    switches += times * other.switches;
+  }
 };
 
 struct Job {
@@ -134,29 +163,21 @@ struct Job {
   std::vector<std::string> kernels;
   std::vector<std::size_t> lengths;
   std::vector<Variant> variants;
-  pid_t* processes;        // shared
-  double* processor_time;  // shared, of each rank
+  pid_t* processes;  // shared
+  Usage* usage;      // shared, of each rank
 };
 
 Variant variant_of(const std::string& name, int size, WaitMode mode) {
-  Variant variant{name, {}, name.back() != 'r', {}};
+  const char way = name.back();
+  Variant variant{name, {}, way == 'f' ? Groups(size) : suitable_groups(size), way != 'r', {}, {}};
   std::size_t slot = std::strtoull(name.c_str(), nullptr, 10);
-  if (slot == 0) slot = preferred_slot(size);
-  const std::size_t bytes = Team::arena_bytes(size, slot);
+  if (slot == 0) slot = preferred_slot(variant.groups);
+  const std::size_t bytes = Team::arena_bytes(variant.groups, slot);
   variant.arena = {pages(bytes, MAP_SHARED), bytes};
-  Team::prepare(variant.arena.data(), size);
-  variant.from =
-      name.back() == 'd' ? DirectFrom{1, 1, 1, 1, 1, 1, 1, 1, 1} : direct_from(size, mode);
+  Team::prepare(variant.arena.data(), variant.groups);
+  variant.from = way == 'd' ? DirectFrom{1, 1, 1, 1, 1, 1, 1, 1, 1} : direct_from(size, mode);
+  if (way == 'e') variant.read.last = variant.read.before = 0;
   return variant;
-}
-
-double processor_microseconds() {
-  rusage usage;
-  getrusage(RUSAGE_SELF, &usage);
-  const auto us = [](const timeval& time) {
-    return 1e6 * static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec);
-  };
-  return us(usage.ru_utime) + us(usage.ru_stime);
 }
 
 /// Between two barriers.
@@ -170,8 +191,10 @@ double microseconds_of(Team& team, Do work) {
   return std::chrono::duration<double, std::micro>(Clock::now() - begin).count();
 }
 
+/// Of one call.
 struct Measured {
-  double time = 0, work = 0;  ///< of one call, in us; of all processors
+  double time = 0;  ///< us
+  Usage usage;      ///< of all ranks
 };
 
 class Rank {
@@ -189,7 +212,8 @@ class Rank {
     out_ = pages(most + kPage, MAP_PRIVATE);
     for (std::size_t at = 0; at < most + kPage; at += kPage / 2) in_[at] = out_[at] = std::byte{1};
     for (const Variant& variant : job.variants) {
-      teams_.emplace_back(variant.arena, rank, job.size, WaitPolicy{job.mode});
+      teams_.emplace_back(variant.arena, rank, variant.groups, WaitPolicy{job.mode});
+      teams_.back().set_read_all(variant.read);
       if (variant.allowed) teams_.back().allow_direct({job.processes, size}, variant.from);
     }
     barrier(teams_[0]);
@@ -203,7 +227,7 @@ class Rank {
  private:
   Measured measure_once(Team& team, Kernel kernel, std::size_t bytes, std::uint64_t calls) {
     barrier(team);
-    const double work = processor_microseconds();
+    const Usage before = Usage::now();
     double time = 0;
     if (job_.fresh) {
       const std::size_t used = bytes * static_cast<std::size_t>(job_.size);
@@ -219,11 +243,12 @@ class Rank {
         for (std::uint64_t i = 0; i < calls; ++i) kernel(team, in_, out_, bytes);
       });
     }
-    job_.processor_time[rank_] = processor_microseconds() - work;
+    job_.usage[rank_] = Usage::now();
+    job_.usage[rank_].add(before, -1);
     barrier(team);
-    Measured measured{time / static_cast<double>(calls), 0};
+    Measured measured{time / static_cast<double>(calls), {}};
     for (int rank = 0; rank < job_.size; ++rank)
-      measured.work += job_.processor_time[rank] / static_cast<double>(calls);
+      measured.usage.add(job_.usage[rank], 1 / static_cast<double>(calls));
     return measured;
   }
 
@@ -239,13 +264,17 @@ class Rank {
     if (rank_ != 0) return;
     std::printf("%-20s %8zu %2d", name.c_str(), bytes, job_.size);
     for (std::size_t v = 0; v < teams_.size(); ++v) {
-      const auto median = [&](double Measured::*what) {
-        std::sort(all[v].begin(), all[v].end(),
-                  [what](const auto& a, const auto& b) { return a.*what < b.*what; });
-        return all[v][all[v].size() / 2].*what;
+      const auto median = [&](auto what) {
+        std::vector<double> values;
+        for (const Measured& measured : all[v]) values.push_back(what(measured));
+        std::sort(values.begin(), values.end());
+        return values[values.size() / 2];
       };
-      std::printf("  %s %.3f (%.2f)", job_.variants[v].name.c_str(), median(&Measured::time),
-                  median(&Measured::work));
+      std::printf("  %s %.3f (%.2f, %.2f, %.2f)", job_.variants[v].name.c_str(),
+                  median([](const Measured& m) { return m.time; }),
+                  median([](const Measured& m) { return m.usage.work; }),
+                  median([](const Measured& m) { return m.usage.sleeps; }),
+                  median([](const Measured& m) { return m.usage.switches; }));
     }
     std::printf("\n");
     std::fflush(stdout);
@@ -276,7 +305,7 @@ int run(int argc, char** argv) {
   for (int i = 4; i < argc; ++i) job.variants.push_back(variant_of(argv[i], job.size, job.mode));
   std::byte* shared = pages(kPage, MAP_SHARED);
   job.processes = reinterpret_cast<pid_t*>(shared);
-  job.processor_time = reinterpret_cast<double*>(shared + kPage / 2);
+  job.usage = reinterpret_cast<Usage*>(shared + kPage / 2);
   for (int rank = 0; rank < job.size; ++rank)
     if (fork() == 0) {
       Rank(job, rank).run();

@@ -2,6 +2,7 @@
 #include "node/copy.h"
 #include "node/direct.h"
 #include "node/kernels.h"
+#include "node/levels.h"
 #include "node/pipeline.h"
 
 namespace unisono::node {
@@ -26,11 +27,17 @@ void bcast_directly(Team& team, std::byte* data, std::size_t bytes, int root) {
   });
 }
 
+void barrier_in_levels(Team& team) {
+  const auto nothing = [](auto&&...) {};
+  exchange_in_levels(*team.levels(), 0, nothing, nothing, nothing, nothing, nothing);
+}
+
 }  // namespace
 
 // Everybody publishes a step and waits for everybody's: one line from each to each; with a gate, an
 // atomic addition each and one wake-up. Source: 7.2 and 7.4 of our notes.
 void barrier(Team& team) {
+  if (goes_in_levels(team, 0)) return barrier_in_levels(team);
   const Step step = team.take(1);
   team.claim(step);
   team.publish_jointly(step);
@@ -43,6 +50,10 @@ void barrier(Team& team) {
 void bcast(Team& team, std::byte* data, std::size_t bytes, int root) {
   if (bytes == 0) return;
   if (bytes >= team.direct_from().bcast) return bcast_directly(team, data, bytes, root);
+  if (goes_in_levels(team, bytes))
+    return post_in_levels(
+        *team.levels(), root, [=](std::byte* where) { copy_bytes(where, data, bytes); },
+        [=](const std::byte* where) { copy_bytes(data, where, bytes); });
   const Cut cut{bytes, team.slot_bytes()};
   post(
       team, root, cut,

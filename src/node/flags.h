@@ -12,7 +12,8 @@
 // arriver opens it and wakes all with one system call, and everybody sleeps at most once. Each step
 // of kCells has a gate of its own; the rule for cells keeps its uses apart.
 //
-// Flat: p^2 lines are read in a joint step, which is right for some 16 ranks on a node.
+// Flat: p^2 lines are read in a joint step, which is right for some 16 ranks on a node. For more,
+// short messages go in two levels (levels.h).
 // Sources: Graham and Shipman 2008 (per-rank flags, monotone sequences), XHC (Katevenis et al.
 // 2022).
 #pragma once
@@ -47,10 +48,18 @@ struct Gate {
   Line<Memory> sleepers;  ///< written by who sleeps
 };
 
+/// Of a rank's words, each for itself: who was woken is counted until it runs, and the next word's
+/// writer would wake it once more. Written by who sleeps.
+template <class Memory>
+struct alignas(kLine) Sleepers {
+  typename Memory::Word position{0};
+  typename Memory::Word cells[Memory::kCells]{};
+};
+
 template <class Memory>
 struct RankFlags {
   Line<Memory> position;
-  Line<Memory> sleepers;  ///< for any word of this rank; written by who sleeps
+  Sleepers<Memory> sleepers;
   Line<Memory> cells[Memory::kCells];
 };
 
@@ -117,21 +126,31 @@ class Flags {
 
   /// What the rank has written into the claimed cell and slot is to be seen.
   void publish(Step step) {
-    advance<Memory>(cell(rank_, step).value, step + 1, mine().sleepers.value, policy_.mode);
+    advance<Memory>(cell(rank_, step).value, step + 1, sleepers(rank_, step), policy_.mode);
   }
   void await(int rank, Step step) {
-    wait_until<Memory>(cell(rank, step).value, step + 1, ranks_[rank].sleepers.value, policy_);
+    wait_until<Memory>(cell(rank, step).value, step + 1, sleepers(rank, step), policy_);
   }
 
   /// In a joint step every rank publishes, be it nothing. Nobody sleeps on the cell then.
   void publish_jointly(Step step) {
+    if (arrive(step)) open(step);
+  }
+  /// The halves of publish_jointly. True on one rank, and in WaitMode::sleep only: it is the last,
+  /// sees what all have published, and the others wait until it has opened the gate.
+  bool arrive(Step step) {
     cell(rank_, step).value.store(step + 1, std::memory_order_release);
-    if (policy_.mode == WaitMode::sleep) arrive(step);
+    if (policy_.mode != WaitMode::sleep) return false;
+    auto& arrivals = gate(step).arrivals.value;
+    const auto arrived = arrivals.fetch_add(1, std::memory_order_acq_rel) + 1;
+    return arrived % static_cast<std::uint64_t>(size_) == 0;
+  }
+  void open(Step step) {
+    advance<Memory>(gate(step).opened.value, step + 1, gate(step).sleepers.value, policy_.mode);
   }
   void await_joint(int rank, Step step) {
     if (policy_.mode != WaitMode::sleep) return await(rank, step);
-    Gate<Memory>& gate = team_->gates[step % Memory::kCells];
-    wait_until<Memory>(gate.opened.value, step + 1, gate.sleepers.value, policy_);
+    wait_until<Memory>(gate(step).opened.value, step + 1, gate(step).sleepers.value, policy_);
   }
   /// For all ranks; who has published this step must have finished those before it.
   void await_all(Step step) {
@@ -144,7 +163,7 @@ class Flags {
 
   /// This rank neither writes nor reads anything more of the steps up to `step`.
   void finish(Step step) {
-    advance<Memory>(mine().position.value, step + 1, mine().sleepers.value, policy_.mode);
+    advance<Memory>(mine().position.value, step + 1, mine().sleepers.position, policy_.mode);
   }
 
   std::byte* payload(int rank, Step step) { return cell(rank, step).payload; }
@@ -161,13 +180,10 @@ class Flags {
   }
   RankFlags<Memory>& mine() { return ranks_[rank_]; }
   Line<Memory>& cell(int rank, Step step) { return ranks_[rank].cells[step % Memory::kCells]; }
-
-  void arrive(Step step) {
-    Gate<Memory>& gate = team_->gates[step % Memory::kCells];
-    const auto arrived = gate.arrivals.value.fetch_add(1, std::memory_order_acq_rel) + 1;
-    if (arrived % static_cast<std::uint64_t>(size_) == 0)
-      advance<Memory>(gate.opened.value, step + 1, gate.sleepers.value, policy_.mode);
+  typename Memory::Word& sleepers(int rank, Step step) {
+    return ranks_[rank].sleepers.cells[step % Memory::kCells];
   }
+  Gate<Memory>& gate(Step step) { return team_->gates[step % Memory::kCells]; }
 
   void await_positions(Step wanted) {
     if (floor_ >= wanted) return;
@@ -175,8 +191,8 @@ class Flags {
     for (int rank = 0; rank < size_; ++rank) {
       if (rank == rank_) continue;
       RankFlags<Memory>& other = ranks_[rank];
-      lowest = std::min(
-          lowest, wait_until<Memory>(other.position.value, wanted, other.sleepers.value, policy_));
+      lowest = std::min(lowest, wait_until<Memory>(other.position.value, wanted,
+                                                   other.sleepers.position, policy_));
     }
     floor_ = lowest;
   }

@@ -4,6 +4,7 @@
 #include "node/copy.h"
 #include "node/direct.h"
 #include "node/kernels.h"
+#include "node/levels.h"
 #include "node/pipeline.h"
 
 namespace unisono::node {
@@ -35,6 +36,18 @@ void gather_blocks(Team& team, const std::byte* input, std::byte* output, std::s
       });
 }
 
+void gather_in_levels(Team& team, const std::byte* input, std::byte* output, std::size_t block,
+                      int root) {
+  const auto copy = [block](std::byte* to, const std::byte* from) { copy_bytes(to, from, block); };
+  collect_in_levels(
+      *team.levels(), block, team.rank() == root, [&](std::byte* where) { copy(where, input); },
+      copy,
+      [&](const auto& message) {
+        for (int rank = 0; rank < team.size(); ++rank)
+          copy(output + at(rank, block), message(rank));
+      });
+}
+
 /// Every rank writes a block to everybody: of its input, `stride` apart.
 void push_blocks(Team& team, const std::byte* input, std::byte* output, std::size_t block,
                  std::size_t stride) {
@@ -53,6 +66,8 @@ void push_blocks(Team& team, const std::byte* input, std::byte* output, std::siz
 // Directly, the others write into its buffer, all at the same time.
 void gather(Team& team, const std::byte* input, std::byte* output, std::size_t block, int root) {
   const int me = team.rank();
+  if (block > 0 && reads_bundles(team, block, root))
+    return gather_in_levels(team, input, output, block, root);
   if (block < team.direct_from().gather) return gather_blocks(team, input, output, block, root);
   copy_with_root(team, root, {input, output}, [&](const Buffers& theirs) {
     push(team, root, theirs.output + at(me, block), input, block);

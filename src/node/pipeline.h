@@ -196,6 +196,27 @@ void exchange(BasicTeam<Memory>& team, const Cut& cut, In in, Out out) {
       [&](std::size_t i, const auto& posted) { out(cut.chunk(i), posted); });
 }
 
+/// One chunk, where ranks sleep: everybody writes, in(where); the last to come makes of that what
+/// all want, in the place of rank 0, combine(posted), before it wakes them; everybody reads,
+/// out(where). A rank sleeps once, and what one can do for all is not done by each. Source: 7.4 of
+/// our notes.
+template <class Memory, class In, class Combine, class Out>
+void combine_last(BasicTeam<Memory>& team, const Cut& cut, In in, Combine combine, Out out) {
+  const Step step = team.take(1);
+  const SlotUse use = cut.is_inline() ? SlotUse{} : team.take_slot(step);
+  const Posted posted = cut.is_inline() ? Posted(team, step) : Posted(team, step, use.index);
+  team.claim(step);
+  team.claim_slot(use);
+  in(posted.of(team.rank()));
+  if (team.arrive(step)) {
+    combine(posted);
+    team.open(step);
+  }
+  team.await_all(step);
+  out(static_cast<const std::byte*>(posted.of(0)));
+  team.finish(step);
+}
+
 /// As exchange, with a step between that reads what everybody wrote and writes once more into its
 /// own slot, middle(chunk, posted). A slot is busy for three rounds.
 template <class Memory, class In, class Middle, class Out>

@@ -4,6 +4,7 @@
 
 #include "node/direct.h"
 #include "node/kernels.h"
+#include "node/levels.h"
 #include "node/pipeline.h"
 #include "node/reduce_blocks.h"
 
@@ -32,6 +33,43 @@ void read_all(Team& team, const std::byte* input, std::byte* output, std::size_t
                  return rank == me && !in_place ? input + chunk.begin : posted.await(rank);
                });
       });
+}
+
+// As the last to come; left to right, whoever that is.
+void reduce_last(Team& team, const std::byte* input, std::byte* output, std::size_t bytes,
+                 const Reduction& reduction) {
+  combine_last(
+      team, Cut{bytes, team.slot_bytes()},
+      [&](std::byte* where) { copy_bytes(where, input, bytes); },
+      [&](const auto& posted) {
+        fold(reduction, posted.of(0), bytes / reduction.element_bytes, team.size(),
+             [&](int rank) { return posted.of(rank); });
+      },
+      [&](const std::byte* result) { copy_bytes(output, result, bytes); });
+}
+
+// As bundles of messages, not of results: so every leader reduces left to right, be the groups as
+// they are.
+void reduce_in_levels(Team& team, const std::byte* input, std::byte* output, std::size_t bytes,
+                      const Reduction& reduction, int root) {
+  const auto in = [=](std::byte* where) { copy_bytes(where, input, bytes); };
+  const auto copy = [=](std::byte* to, const std::byte* from) { copy_bytes(to, from, bytes); };
+  const auto all = [&](const auto& message) {
+    fold(reduction, output, bytes / reduction.element_bytes, team.size(), message);
+  };
+  if (root != kEverybody)
+    return collect_in_levels(*team.levels(), bytes, team.rank() == root, in, copy, all);
+  exchange_in_levels(
+      *team.levels(), bytes, in, copy, all,
+      [=](std::byte* where) { copy_bytes(where, output, bytes); },
+      [=](const std::byte* where) { copy_bytes(output, where, bytes); });
+}
+
+/// May the last to come reduce for all?
+bool is_for_last(const Team& team, std::size_t bytes) {
+  const std::size_t others = static_cast<std::size_t>(team.size() - 1);
+  return team.mode() == WaitMode::sleep && bytes * others <= team.read_all_up_to().last &&
+         bytes <= team.slot_bytes();
 }
 
 }  // namespace
@@ -147,6 +185,10 @@ void reduce_to(Team& team, const std::byte* input, std::byte* output, std::size_
   const DirectFrom& direct = team.direct_from();
   if (bytes >= (root == kEverybody ? direct.allreduce : direct.reduce))
     return reduce_slices_directly(team, input, output, bytes, reduction, root);
+  if (root == kEverybody && is_for_last(team, bytes))
+    return reduce_last(team, input, output, bytes, reduction);
+  if (root == kEverybody ? goes_in_levels(team, bytes) : reads_bundles(team, bytes, root))
+    return reduce_in_levels(team, input, output, bytes, reduction, root);
   const std::size_t others = static_cast<std::size_t>(team.size() - 1);
   const ReadAll& read = team.read_all_up_to();
   const bool is_short = bytes * others <= (root == kEverybody ? read.everybody : read.root);

@@ -17,12 +17,21 @@ void read_before(Team& team, const std::byte* input, std::byte* output, std::siz
   // As in allreduce: unless output is on top of it.
   const int mine = input == output ? -1 : team.rank();
   exchange(
-      team, Cut{bytes, bytes}, [&](Chunk, std::byte* where) { copy_bytes(where, input, bytes); },
-      [&](Chunk, const auto& posted) {
+      team, Cut{bytes, reduction.whole(team.slot_bytes())},
+      [&](Chunk chunk, std::byte* where) { copy_bytes(where, input + chunk.begin, chunk.size); },
+      [&](Chunk chunk, const auto& posted) {
         if (ranks > 0)
-          fold(reduction, output, bytes / reduction.element_bytes, ranks,
-               [&](int rank) { return rank == mine ? input : posted.await(rank); });
+          fold(reduction, output + chunk.begin, chunk.size / reduction.element_bytes, ranks,
+               [&](int rank) { return rank == mine ? input + chunk.begin : posted.await(rank); });
       });
+}
+
+/// In the chain every rank but one wakes another; here one wakes all, which is worth more than the
+/// work that all ranks do again.
+bool is_read(const Team& team, std::size_t bytes) {
+  const std::size_t others = static_cast<std::size_t>(team.size() - 1);
+  return bytes <= kInline ||
+         (team.mode() == WaitMode::sleep && bytes * others <= team.read_all_up_to().before);
 }
 
 // The linear pipeline: a rank takes its predecessor's result, adds its own and posts that. Each
@@ -100,7 +109,8 @@ void scan(Team& team, const std::byte* input, std::byte* output, std::size_t cou
           const Reduction& reduction) {
   const std::size_t bytes = count * reduction.element_bytes;
   if (bytes == 0) return;
-  if (bytes <= kInline) return read_before(team, input, output, bytes, reduction, team.rank() + 1);
+  if (is_read(team, bytes))
+    return read_before(team, input, output, bytes, reduction, team.rank() + 1);
   if (bytes >= team.direct_from().scan)
     return scan_directly(team, input, output, bytes, reduction, true);
   scan_chain(team, input, output, bytes, reduction, true);
@@ -113,7 +123,7 @@ void exscan(Team& team, const std::byte* input, std::byte* output, std::size_t c
   // Nothing is combined. A root's data is only read.
   if (team.size() == 2)
     return bcast(team, team.rank() == 0 ? const_cast<std::byte*>(input) : output, bytes, 0);
-  if (bytes <= kInline) return read_before(team, input, output, bytes, reduction, team.rank());
+  if (is_read(team, bytes)) return read_before(team, input, output, bytes, reduction, team.rank());
   if (bytes >= team.direct_from().scan)
     return scan_directly(team, input, output, bytes, reduction, false);
   scan_chain(team, input, output, bytes, reduction, false);

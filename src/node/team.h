@@ -2,15 +2,23 @@
 #pragma once
 #include <sys/types.h>
 
+#include <algorithm>
 #include <cassert>
 #include <cstddef>
+#include <memory>
+#include <optional>
 #include <span>
+#include <utility>
 
 #include "node/flags.h"
+#include "node/groups.h"
 #include "node/memory.h"
 #include "node/tuning.h"
 
 namespace unisono::node {
+
+template <class Memory>
+struct BasicLevels;
 
 /// Flags, and kSlots slots of every rank through which long messages go in chunks.
 /// One rank prepares the arena, and the others learn of it afterwards: that is the caller's
@@ -18,17 +26,34 @@ namespace unisono::node {
 template <class Memory>
 class BasicTeam : public Flags<Memory> {
  public:
-  static constexpr std::size_t arena_bytes(int size, std::size_t slot_bytes) {
-    return Flags<Memory>::bytes(size) +
-           static_cast<std::size_t>(size) * Memory::kSlots * round_up(slot_bytes);
+  /// Where there are groups, short messages may go in two levels.
+  static std::size_t arena_bytes(const Groups& groups, std::size_t slot_bytes) {
+    return bytes_before_slots(groups) + slots_of(groups) * round_up(slot_bytes);
+  }
+  static std::size_t bytes_before_slots(const Groups& groups) {
+    const std::size_t flags = Flags<Memory>::bytes(groups.size());
+    return groups.are_one() ? flags : flags + BasicLevels<Memory>::bytes(groups);
   }
 
-  /// Precondition: the arena has arena_bytes(size, smallest_slot(size)) at least, aligned to kLine.
-  BasicTeam(std::span<std::byte> arena, int rank, int size, const WaitPolicy& policy = {})
-      : Flags<Memory>(arena.data(), rank, size, policy),
-        slots_(arena.data() + Flags<Memory>::bytes(size)),
-        slot_bytes_(slot_bytes(arena, size)) {
-    assert(arena.size() >= arena_bytes(size, smallest_slot(size)));
+  /// By one rank, before the others begin.
+  static void prepare(std::byte* arena, const Groups& groups) {
+    Flags<Memory>::prepare(arena, groups.size());
+    if (!groups.are_one())
+      BasicLevels<Memory>::prepare(arena + Flags<Memory>::bytes(groups.size()), groups);
+  }
+
+  /// Precondition: the arena has arena_bytes(groups, smallest_slot(size)) at least, aligned to
+  /// kLine. All ranks have the same groups.
+  BasicTeam(std::span<std::byte> arena, int rank, const Groups& groups,
+            const WaitPolicy& policy = {})
+      : Flags<Memory>(arena.data(), rank, groups.size(), policy),
+        slots_(arena.data() + bytes_before_slots(groups)),
+        slot_bytes_((arena.size() - bytes_before_slots(groups)) / slots_of(groups) / kLine *
+                    kLine) {
+    assert(arena.size() >= arena_bytes(groups, smallest_slot(groups.size())));
+    if (!groups.are_one())
+      levels_ = std::make_unique<BasicLevels<Memory>>(
+          arena.data() + Flags<Memory>::bytes(groups.size()), rank, groups, policy);
   }
 
   /// A slot has room for a byte to each rank.
@@ -51,15 +76,16 @@ class BasicTeam : public Flags<Memory> {
   /// On all ranks alike, or on none.
   void set_read_all(const ReadAll& up_to) { read_all_up_to_ = up_to; }
   const ReadAll& read_all_up_to() const { return read_all_up_to_; }
+  /// None where all ranks are one group.
+  BasicLevels<Memory>* levels() const { return levels_.get(); }
   pid_t process(int rank) const { return processes_[static_cast<std::size_t>(rank)]; }
 
  private:
-  static std::size_t slot_bytes(std::span<std::byte> arena, int size) {
-    return (arena.size() - Flags<Memory>::bytes(size)) /
-           (static_cast<std::size_t>(size) * Memory::kSlots) / kLine * kLine;
-  }
   static constexpr std::size_t round_up(std::size_t bytes) {
     return (bytes + kLine - 1) / kLine * kLine;
+  }
+  static std::size_t slots_of(const Groups& groups) {
+    return static_cast<std::size_t>(groups.size()) * Memory::kSlots;
   }
 
   std::byte* slots_;
@@ -67,6 +93,54 @@ class BasicTeam : public Flags<Memory> {
   std::span<const pid_t> processes_;
   DirectFrom direct_from_;
   ReadAll read_all_up_to_;
+  std::unique_ptr<BasicLevels<Memory>> levels_;
+};
+
+/// A team for each group, and one for the leaders: for levels.h.
+template <class Memory>
+struct BasicLevels {
+  using Team = BasicTeam<Memory>;
+
+  static std::size_t bytes(const Groups& all) {
+    std::size_t sum = Team::arena_bytes(all.count(), slot_of_leader(all));
+    for (int i = 0; i < all.count(); ++i) sum += bytes_of(all, i);
+    return sum;
+  }
+  static void prepare(std::byte* memory, const Groups& all) {
+    Team::prepare(memory, all.count());
+    for (int i = 0; i < all.count(); ++i)
+      Team::prepare(arena_of(memory, all, i).data(), all.size_of(i));
+  }
+  BasicLevels(std::byte* memory, int rank, const Groups& all, const WaitPolicy& policy)
+      : groups(all),
+        index(all.of(rank)),
+        group(arena_of(memory, all, index), all.place_of(rank), all.size_of(index), policy) {
+    assert(all.largest() <= kLargestGroup);
+    if (all.leads(rank))
+      leaders.emplace(std::span(memory, Team::arena_bytes(all.count(), slot_of_leader(all))), index,
+                      all.count(), policy);
+  }
+
+  Groups groups;
+  int index;                    ///< of this rank's group
+  Team group;                   ///< ranks are places
+  std::optional<Team> leaders;  ///< on leaders; ranks are groups
+
+ private:
+  /// A message of each member.
+  static std::size_t slot_of_leader(const Groups& all) {
+    return std::max(static_cast<std::size_t>(all.largest()) * kInline,
+                    Team::smallest_slot(all.count()));
+  }
+  /// Messages go in cells.
+  static std::size_t bytes_of(const Groups& all, int i) {
+    return Team::arena_bytes(all.size_of(i), Team::smallest_slot(all.size_of(i)));
+  }
+  static std::span<std::byte> arena_of(std::byte* memory, const Groups& all, int i) {
+    memory += Team::arena_bytes(all.count(), slot_of_leader(all));
+    for (int before = 0; before < i; ++before) memory += bytes_of(all, before);
+    return {memory, bytes_of(all, i)};
+  }
 };
 
 using Team = BasicTeam<SharedMemory>;

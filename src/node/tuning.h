@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <limits>
 
+#include "node/groups.h"
 #include "node/wait.h"
 
 namespace unisono::node {
@@ -29,10 +30,13 @@ std::size_t direct_messages_from();
 struct ReadAll {
   std::size_t everybody = 32 << 10;  ///< allreduce
   std::size_t root = 128 << 10;      ///< reduce
+  // Where ranks sleep. Not timed: as much as a root reads, or everybody, for one sleep less.
+  std::size_t last = 128 << 10;   ///< allreduce: the last to come reads, for all
+  std::size_t before = 32 << 10;  ///< scan
 };
 
 /// How long a team's slots should be. The largest arena of a pool has room for them.
-std::size_t preferred_slot(int size);
+std::size_t preferred_slot(const Groups& groups);
 /// The same for the slots of a channel between two ranks.
 std::size_t preferred_channel_slot(int size);
 

@@ -264,32 +264,34 @@ std::vector<int> domains_in(MPI_Comm comm) {
   return domains;
 }
 
-NodeTeam::NodeTeam(NodeArena arena) : InNode(std::move(arena)) {
+NodeTeam::NodeTeam(NodeArena arena, const node::Groups& groups)
+    : InNode(std::move(arena), groups) {
   if (!arena_.processes.empty())
     user_.allow_direct(arena_.processes, node::direct_from(arena_.size, arena_.policy.mode));
 }
 
-NodeMessages::NodeMessages(NodeArena arena) : InNode(std::move(arena)) {
+NodeMessages::NodeMessages(NodeArena arena) : InNode(std::move(arena), arena.size) {
   if (!arena_.processes.empty()) user_.allow_direct(arena_.processes, node::direct_messages_from());
 }
 
 namespace {
 
 /// The first rank's: takes an arena for a User, with slots of `slot` bytes if there is room, else
-/// with shorter ones, which are better than none (the pool may be in pieces, or the ranks many),
-/// and prepares it. Nothing where there is no room for `least` either.
-template <class User>
-std::optional<node::Arena> prepared_arena(int size, std::size_t slot, std::size_t least) {
+/// with shorter ones, which are better than none (the pool may be in pieces, or the ranks many), and
+/// prepares it. Nothing where there is no room for `least` either.
+template <class User, class Shape>
+std::optional<node::Arena> prepared_arena(const Shape& shape, std::size_t slot,
+                                          std::size_t least) {
   std::optional<node::Arena> arena;
   for (; !arena && slot >= least; slot /= 2)
-    arena = g_memory->pool.take(User::arena_bytes(size, slot));
+    arena = g_memory->pool.take(User::arena_bytes(shape, slot));
   if (!arena) return std::nullopt;
   const auto memory = g_memory->pool.memory(*arena);
-  if (!g_memory->segment.allocate(memory.first(User::arena_bytes(size, 0)))) {
+  if (!g_memory->segment.allocate(memory.first(User::arena_bytes(shape, 0)))) {
     g_memory->pool.give_back(*arena);
     return std::nullopt;
   }
-  User::prepare(memory.data(), size);
+  User::prepare(memory.data(), shape);
   return arena;
 }
 
@@ -313,14 +315,15 @@ std::optional<std::vector<pid_t>> meet(MPI_Comm comm, int size, bool ready) {
 }
 
 /// Collective over `comm`; nothing on all ranks where some rank has no memory.
-template <class User>
-std::optional<NodeArena> take_arena(MPI_Comm comm, std::size_t slot, std::size_t least) {
+template <class User, class Shape>
+std::optional<NodeArena> take_arena(MPI_Comm comm, const Shape& shape, std::size_t slot,
+                                    std::size_t least) {
   NodeArena made{g_memory->pool, {}, 0, 1, {g_memory->mode, idle}, {}};
   PMPI_Comm_rank(comm, &made.rank);
   PMPI_Comm_size(comm, &made.size);
   std::array<unsigned long long, 2> place{};  // offset and bytes
   if (made.rank == 0)
-    if (const auto arena = prepared_arena<User>(made.size, slot, least))
+    if (const auto arena = prepared_arena<User>(shape, slot, least))
       place = {arena->offset, arena->bytes};
   PMPI_Bcast(place.data(), 2, MPI_UNSIGNED_LONG_LONG, 0, comm);
   if (place[1] == 0) return std::nullopt;
@@ -343,13 +346,15 @@ int size_of(MPI_Comm comm) {
 }  // namespace
 
 std::unique_ptr<NodeTeam> make_team(MPI_Comm comm) {
-  auto arena = take_arena<node::Team>(comm, node::preferred_slot(size_of(comm)), kLeastSlot);
-  return arena ? std::make_unique<NodeTeam>(std::move(*arena)) : nullptr;
+  const node::Groups groups = node::suitable_groups(size_of(comm), domains_in(comm));
+  auto arena = take_arena<node::Team>(comm, groups, node::preferred_slot(groups), kLeastSlot);
+  return arena ? std::make_unique<NodeTeam>(std::move(*arena), groups) : nullptr;
 }
 
 std::unique_ptr<NodeMessages> make_messages(MPI_Comm comm) {
-  auto arena =
-      take_arena<node::Messenger>(comm, node::preferred_channel_slot(size_of(comm)), node::kLine);
+  const int size = size_of(comm);
+  auto arena = take_arena<node::Messenger>(comm, size, node::preferred_channel_slot(size),
+                                           node::kLine);
   return arena ? std::make_unique<NodeMessages>(std::move(*arena)) : nullptr;
 }
 

@@ -36,8 +36,10 @@ void give_turn_to_library();
 template <class User>
 class InNode {
  public:
-  explicit InNode(NodeArena arena)
-      : arena_(std::move(arena)), user_(arena_.memory(), arena_.rank, arena_.size, arena_.policy) {}
+  /// `shape`: what a User makes of its ranks, be it their number only.
+  template <class Shape>
+  InNode(NodeArena arena, const Shape& shape)
+      : arena_(std::move(arena)), user_(arena_.memory(), arena_.rank, shape, arena_.policy) {}
   ~InNode() {
     if (user_.leave()) arena_.pool.give_back(arena_.arena);
   }
@@ -60,7 +62,7 @@ class InNode {
 
 class NodeTeam : public InNode<node::Team> {
  public:
-  explicit NodeTeam(NodeArena arena);
+  NodeTeam(NodeArena arena, const node::Groups& groups);
   node::Team& team() { return user_; }
 };
 

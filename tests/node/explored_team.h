@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <memory>
 #include <span>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "node/team.h"
@@ -30,23 +32,23 @@ class World {
   using Team = BasicTeam<Memory>;
   using Word = typename Memory::Word;
 
-  World(int ranks, WaitMode mode) : ranks_(ranks), policy_{mode} {
-    arena_.resize(Team::arena_bytes(ranks, kSlotBytes) / kLine);
+  World(Groups groups, WaitMode mode) : groups_(std::move(groups)), policy_{mode} {
+    arena_.resize(Team::arena_bytes(groups_, kSlotBytes) / kLine);
   }
 
   template <class Body>
   Explorer::Outcome explore(Body body, bool store_buffers = false) {
     Explorer explorer(store_buffers);
     return explorer.explore(
-        ranks_,
+        groups_.size(),
         [this] {
           std::fill(arena_.begin(), arena_.end(), Unit{});
-          Team::prepare(memory().data(), ranks_);
+          Team::prepare(memory().data(), groups_);
+          teams_.clear();
+          for (int rank = 0; rank < groups_.size(); ++rank)
+            teams_.push_back(std::make_unique<Team>(memory(), rank, groups_, policy_));
         },
-        [this, body](int rank) {
-          Team team(memory(), rank, ranks_, policy_);
-          body(team);
-        });
+        [this, body](int rank) { body(*teams_[static_cast<std::size_t>(rank)]); });
   }
 
   /// A message of one word, longer than what goes inline.
@@ -60,8 +62,10 @@ class World {
     return {reinterpret_cast<std::byte*>(arena_.data()), arena_.size() * sizeof(Unit)};
   }
 
-  int ranks_;
+  Groups groups_;
   WaitPolicy policy_;
+  // Not on the ranks' stacks: a rank that is not run to its end destroys nothing.
+  std::vector<std::unique_ptr<Team>> teams_;
   std::vector<Unit> arena_;
 };
 
@@ -91,12 +95,15 @@ inline std::uint64_t value_of(int rank, std::size_t call) {
 
 /// Between two calls, or two chunks, a rank is what its team is, and the place where it is.
 template <class Memory>
-void forget_all_but(const BasicTeam<Memory>& team, std::size_t place = 0) {
-  std::uint64_t hash = place;
+std::uint64_t hash_of(const BasicTeam<Memory>& team, std::uint64_t hash) {
   std::array<std::uint64_t, sizeof team / 8> words;
   std::memcpy(words.data(), &team, sizeof team);
   for (const std::uint64_t word : words) hash = mixed(hash, word);
-  Explorer::current->forget(hash);
+  return hash;
+}
+template <class Memory>
+void forget_all_but(const BasicTeam<Memory>& team, std::size_t place = 0) {
+  Explorer::current->forget(hash_of(team, place));
 }
 
 inline void expect_right(const Explorer::Outcome& outcome) {
@@ -111,9 +118,9 @@ class Protocol : public testing::TestWithParam<std::tuple<WaitMode, bool>> {
     if (!kRuns) GTEST_SKIP() << "not with this sanitizer";
   }
   template <Rings kRings = Rings{}, class Body>
-  void expect_right_in_all(int ranks, Body body) {
+  void expect_right_in_all(const Groups& groups, Body body) {
     const auto [mode, store_buffers] = GetParam();
-    expect_right(World<Flaw::none, kRings>(ranks, mode).explore(body, store_buffers));
+    expect_right(World<Flaw::none, kRings>(groups, mode).explore(body, store_buffers));
   }
   static bool stores_are_late() { return std::get<1>(GetParam()); }
 };

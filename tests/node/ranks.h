@@ -17,10 +17,10 @@ namespace unisono::node {
 /// An arena of exactly what a team with these slots needs, filled with what its last user left.
 class TestArena {
  public:
-  TestArena(int size, std::size_t slot_bytes)
-      : lines_(Team::arena_bytes(size, slot_bytes) / kLine) {
+  TestArena(const Groups& groups, std::size_t slot_bytes)
+      : lines_(Team::arena_bytes(groups, slot_bytes) / kLine) {
     for (auto& line : lines_) line.bytes.fill(std::byte{0xAB});
-    Team::prepare(memory().data(), size);
+    Team::prepare(memory().data(), groups);
   }
   std::span<std::byte> memory() {
     return {reinterpret_cast<std::byte*>(lines_.data()), lines_.size() * kLine};
@@ -39,20 +39,20 @@ inline DirectFrom all_direct_from(std::size_t bytes) {
 }
 
 /// Small messages go all ways.
-inline constexpr ReadAll kReadLittle{200, 600};
+inline constexpr ReadAll kReadLittle{200, 600, 700, 500};
 
 /// body(team) on every rank, which returns what is wrong with it; the first such text.
 template <class Body>
-std::string on_threads(int size, std::size_t slot_bytes, WaitMode mode, Body body,
+std::string on_threads(const Groups& groups, std::size_t slot_bytes, WaitMode mode, Body body,
                        const DirectFrom& direct = {}) {
-  const std::vector<pid_t> processes(static_cast<std::size_t>(size), getpid());
-  TestArena arena(size, slot_bytes);
+  const std::vector<pid_t> processes(static_cast<std::size_t>(groups.size()), getpid());
+  TestArena arena(groups, slot_bytes);
   std::mutex mutex;
   std::string problem;
   std::vector<std::thread> threads;
-  for (int rank = 0; rank < size; ++rank)
+  for (int rank = 0; rank < groups.size(); ++rank)
     threads.emplace_back([&, rank] {
-      Team team(arena.memory(), rank, size, {mode});
+      Team team(arena.memory(), rank, groups, {mode});
       team.allow_direct(processes, direct);
       team.set_read_all(kReadLittle);
       const std::string mine = body(team);
