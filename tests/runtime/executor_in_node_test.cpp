@@ -62,7 +62,8 @@ struct InNodeMemory : ::testing::TestWithParam<WaitMode> {
     const Args& args = ranks[rank];
     if (unmet_restriction(row, args)) return;
     const Plan plan(expand(build(row, args), args));
-    Buffers over_library = buffers((problem.count + 1) * size), in_memory = over_library;
+    // Irregular collectives have blocks of up to twice the count, or one more (block_length).
+    Buffers over_library = buffers((2 * problem.count + 1) * size), in_memory = over_library;
     Execution execution;
     Binding binding = over_library.binding(MPI_SUM);
     binding.comm = comm;
