@@ -160,7 +160,7 @@ TEST(Reductions, IntegersWrap) {
 
 /// As many operations for each type as MPI-4.1, 6.9.2 has.
 TEST(Reductions, AreThoseThatMpiDefines) {
-  constexpr std::array<int, kElements> kDefined = {10, 10, 10, 10, 10, 10, 10, 10, 4, 4,
+  constexpr std::array<int, kElements> kDefined = {10, 10, 10, 10, 10, 10, 10, 10, 4, 4, 4,
                                                    4,  3,  2,  2,  2,  2,  2,  2,  2, 2};
   for (int element = 0; element < kElements; ++element) {
     int defined = 0;
