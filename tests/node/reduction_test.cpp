@@ -14,7 +14,7 @@
 namespace unisono::node {
 namespace {
 
-constexpr int kElements = 20;
+constexpr int kElements = 21;
 constexpr int kOps = 12;
 constexpr std::size_t kCounts[] = {0, 1, 2, 7, 8, 31, 64, 100};
 
