@@ -100,7 +100,7 @@ def verify(
                 status.update(f"{len(verdicts)} of {cells} cells, last {verdict.point.text()}")
     except KeyboardInterrupt:
         out.print(f"interrupted: {len(verdicts)} of {cells} cells")
-    verdicts.sort(key=lambda verdict: (verdict.point.bytes, verdict.point.collective))  # those in doubt came last
+    verdicts.sort(key=lambda verdict: (verdict.point.bytes, verdict.point.collective))
     terminal.show_verdicts(verdicts, out)
     if json_file:
         write_json(to_json(environment, verdicts), json_file)
