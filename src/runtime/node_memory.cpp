@@ -264,8 +264,7 @@ std::vector<int> domains_in(MPI_Comm comm) {
   return domains;
 }
 
-NodeTeam::NodeTeam(NodeArena arena, const node::Groups& groups)
-    : InNode(std::move(arena), groups) {
+NodeTeam::NodeTeam(NodeArena arena, const node::Groups& groups) : InNode(std::move(arena), groups) {
   if (!arena_.processes.empty())
     user_.allow_direct(arena_.processes, node::direct_from(arena_.size, arena_.policy.mode));
 }
@@ -277,11 +276,10 @@ NodeMessages::NodeMessages(NodeArena arena) : InNode(std::move(arena), arena.siz
 namespace {
 
 /// The first rank's: takes an arena for a User, with slots of `slot` bytes if there is room, else
-/// with shorter ones, which are better than none (the pool may be in pieces, or the ranks many), and
-/// prepares it. Nothing where there is no room for `least` either.
+/// with shorter ones, which are better than none (the pool may be in pieces, or the ranks many),
+/// and prepares it. Nothing where there is no room for `least` either.
 template <class User, class Shape>
-std::optional<node::Arena> prepared_arena(const Shape& shape, std::size_t slot,
-                                          std::size_t least) {
+std::optional<node::Arena> prepared_arena(const Shape& shape, std::size_t slot, std::size_t least) {
   std::optional<node::Arena> arena;
   for (; !arena && slot >= least; slot /= 2)
     arena = g_memory->pool.take(User::arena_bytes(shape, slot));
@@ -353,8 +351,8 @@ std::unique_ptr<NodeTeam> make_team(MPI_Comm comm) {
 
 std::unique_ptr<NodeMessages> make_messages(MPI_Comm comm) {
   const int size = size_of(comm);
-  auto arena = take_arena<node::Messenger>(comm, size, node::preferred_channel_slot(size),
-                                           node::kLine);
+  auto arena =
+      take_arena<node::Messenger>(comm, size, node::preferred_channel_slot(size), node::kLine);
   return arena ? std::make_unique<NodeMessages>(std::move(*arena)) : nullptr;
 }
 
