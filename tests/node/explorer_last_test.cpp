@@ -178,7 +178,7 @@ TEST_P(Levels, ExchangeWrapsTheCells) {
 }
 
 TEST_P(Levels, OneCollectsAndOthersAreAhead) {
-  const std::size_t calls = stores_are_late() ? 2 : 3;
+  const std::size_t calls = stores_are_late() ? 1 : 3;  // two take half a minute
   expect_right_in_both([calls](auto& team) {
     for (std::size_t call = 0; call < calls; ++call) collects(team, 0, call);
   });
