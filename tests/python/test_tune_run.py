@@ -14,7 +14,7 @@ from unisono.profile import check
 
 pytestmark = pytest.mark.mpi
 
-SMALL = ["--node", "-n", "2", "--collectives", "bcast,barrier", "--sizes", "64,64K", "--budget", "20s"]
+SMALL = ["--node", "-n", "2", "--collectives", "bcast,barrier", "--sizes", "64,64K", "--budget", "12s"]
 
 
 @pytest.mark.parametrize("mpi", ["mpich", "openmpi"])
@@ -46,7 +46,7 @@ def test_a_profile_is_made_and_taken(unisono: Run, tmp_path: Path, mpi: str) -> 
 def test_ctrl_c_keeps_what_was_measured_and_resume_goes_on(unisono: Run, tmp_path: Path) -> None:
     file = tmp_path / "p.json"
     command = [sys.executable, "-m", "unisono.cli", "tune", "--node", "-n", "2", "--no-model"]
-    command += ["--collectives", "bcast", "--sizes", "64,1K,64K,1M", "--budget", "60s", "-o", str(file)]
+    command += ["--collectives", "bcast", "--sizes", "64,1K,64K,1M", "--budget", "30s", "-o", str(file)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     kept = Path(f"{file}.work") / "measured.jsonl"
     deadline = time.monotonic() + 60
