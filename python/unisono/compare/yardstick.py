@@ -66,7 +66,7 @@ class Copying:
 
     def prepare(self, settings: Iterable[Setting]) -> None:
         for cores in sorted({self.cores_of(setting) for setting in settings}):
-            self.rates[cores] = copy_rates(f"copy/.*threads:{cores}")
+            self.rates[cores] = copy_rates(f"copy/.*threads:{cores}$")
         if self.cores > 1:
             self.across = copy_rates("copy_across/")
 
