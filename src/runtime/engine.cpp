@@ -208,8 +208,8 @@ void Engine::share_memory() {
     complain("UNISONO_SINGLE_COPY=" + single_copy + ": valid are 0 and 1; 1 holds");
   settings.mode = wait_;
   if (settings.bytes != 0) start_node_memory(node_, settings);
-  const std::vector<int> domains = domains_in(node_);
-  if (log_decisions_ && !domains.empty()) complain(domains_text(domains));
+  if (!log_decisions_) return;
+  if (const auto domains = domains_in(node_); !domains.empty()) complain(domains_text(domains));
 }
 
 void Engine::select_online(const Surroundings& here) {
@@ -305,14 +305,16 @@ std::optional<int> Engine::decide_and_run(const Call& call, const Look& look, Wa
 
 bool Engine::has_messages(Communicator& communicator) {
   if (communicator.messages() != nullptr) return true;
-  if (first_rank_ && communicator.is_new("no messages")) {
-    const std::string text = "no room in the node's shared memory for messages of " +
-                             std::to_string(communicator.size()) +
-                             " ranks; they go through the MPI library";
-    const std::lock_guard lock(mutex_);
-    if (complained_.insert(text).second) say(text);
-  }
+  if (first_rank_ && communicator.is_new("no messages"))
+    say_once("no room in the node's shared memory for messages of " +
+             std::to_string(communicator.size()) + " ranks; they go through the MPI library");
   return false;
+}
+
+// Once per job: communicators side by side would all say the same.
+void Engine::say_once(const std::string& text) {
+  const std::lock_guard lock(mutex_);
+  if (complained_.insert(text).second) say(text);
 }
 
 bool Engine::prepare_lines(Communicator& communicator, const Facts& facts, const Choice& choice) {
@@ -333,15 +335,10 @@ bool Engine::prepare_lines(Communicator& communicator, const Facts& facts, const
 }
 
 void Engine::report(Communicator& communicator, const Facts& facts, const Choice& choice) {
-  // Once per job: communicators side by side would all say the same.
-  if (choice.unmet != nullptr && first_rank_ && communicator.is_first(facts.collective)) {
-    const std::string text = std::string(name(facts.collective)) + " on " +
-                             std::to_string(facts.size) +
-                             " ranks: " + std::string(choice.unmet->name) + " " +
-                             std::string(choice.why) + "; the MPI library's own runs";
-    const std::lock_guard lock(mutex_);
-    if (complained_.insert(text).second) say(text);
-  }
+  if (choice.unmet != nullptr && first_rank_ && communicator.is_first(facts.collective))
+    say_once(std::string(name(facts.collective)) + " on " + std::to_string(facts.size) +
+             " ranks: " + std::string(choice.unmet->name) + " " + std::string(choice.why) +
+             "; the MPI library's own runs");
   if (!log_decisions_ || communicator.rank() != 0) return;
   const Spec spec{choice.algorithm, false, choice.params};
   std::string text = std::string(name(facts.collective)) + " of " + bytes_text(facts.bytes) +

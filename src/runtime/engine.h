@@ -43,6 +43,7 @@ class Engine {
   bool has_messages(Communicator& communicator);
   bool prepare_lines(Communicator& communicator, const Facts& facts, const Choice& choice);
   void report(Communicator& communicator, const Facts& facts, const Choice& choice);
+  void say_once(const std::string& text);
   void complain(const std::string& text) const {
     if (first_rank_) say(text);
   }

@@ -26,6 +26,7 @@
 #include "node/single_copy.h"
 #include "node/tuning.h"
 #include "runtime/agreement.h"
+#include "runtime/comm.h"
 #include "runtime/share_segment.h"
 
 namespace unisono {
@@ -206,9 +207,7 @@ void start_node_memory(MPI_Comm node, const NodeSettings& settings) {
 #ifdef UNISONO_FLAVOUR_SMPI
   return;  // simulated ranks wait for nobody but the simulator
 #endif
-  int rank = 0, size = 1;
-  PMPI_Comm_rank(node, &rank);
-  PMPI_Comm_size(node, &size);
+  const int rank = rank_in(node), size = size_of(node);
   if (size == 1) return;
   Beginning beginning{settings.bytes.value_or(suitable_bytes(size)),
                       size >= kLeastRanksForDomains && node::may_have_domains(settings.machine)};
@@ -250,8 +249,7 @@ MPI_Comm own_process() { return g_own_process; }
 
 std::vector<int> domains_in(MPI_Comm comm) {
   if (g_memory == nullptr || g_memory->domains.empty()) return {};
-  int size = 1;
-  PMPI_Comm_size(comm, &size);
+  const int size = size_of(comm);
   std::vector<int> ranks(static_cast<std::size_t>(size)), domains(ranks.size());
   std::iota(ranks.begin(), ranks.end(), 0);
   MPI_Group group = MPI_GROUP_NULL, node = MPI_GROUP_NULL;
@@ -316,9 +314,7 @@ std::optional<std::vector<pid_t>> meet(MPI_Comm comm, int size, bool ready) {
 template <class User, class Shape>
 std::optional<NodeArena> take_arena(MPI_Comm comm, const Shape& shape, std::size_t slot,
                                     std::size_t least) {
-  NodeArena made{g_memory->pool, {}, 0, 1, {g_memory->mode, idle}, {}};
-  PMPI_Comm_rank(comm, &made.rank);
-  PMPI_Comm_size(comm, &made.size);
+  NodeArena made{g_memory->pool, {}, rank_in(comm), size_of(comm), {g_memory->mode, idle}, {}};
   std::array<unsigned long long, 2> place{};  // offset and bytes
   if (made.rank == 0)
     if (const auto arena = prepared_arena<User>(shape, slot, least))
@@ -333,12 +329,6 @@ std::optional<NodeArena> take_arena(MPI_Comm comm, const Shape& shape, std::size
   }
   made.processes = std::move(*processes);
   return made;
-}
-
-int size_of(MPI_Comm comm) {
-  int size = 1;
-  PMPI_Comm_size(comm, &size);
-  return size;
 }
 
 }  // namespace

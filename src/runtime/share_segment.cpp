@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "runtime/comm.h"
+
 namespace unisono {
 
 namespace {
@@ -19,9 +21,7 @@ void tell(MPI_Comm comm, Ticket& ticket) {
 
 Result<node::Segment> share_segment(MPI_Comm comm, std::size_t bytes) {
   Ticket ticket;
-  int rank = 0;
-  PMPI_Comm_rank(comm, &rank);
-  if (rank != 0) {
+  if (rank_in(comm) != 0) {
     tell(comm, ticket);
     if (ticket.name[0] == '\0') return Error{""};
     return node::Segment::open(ticket.name.data(), ticket.bytes);

@@ -141,6 +141,19 @@ struct ArrivalChain : Ranks {
     return std::vector<char>(static_cast<std::size_t>(count), rank == root ? value : '.');
   }
   static void sleep_ms(int ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
+  /// The last rank comes when it has word that all others are done. From root 0, 4500 elements.
+  void run_with_the_last_after_all_others(const Plan& own) const {
+    const int last = size - 1;
+    auto data = vector(0, 4500);
+    if (rank == last)
+      for (int other = 1; other < last; ++other)
+        MPI_Recv(nullptr, 0, MPI_BYTE, other, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    Execution execution;
+    ASSERT_EQ(execution.start(own, bytes(data)), MPI_SUCCESS);
+    ASSERT_EQ(execution.finish(WaitMode::yield), MPI_SUCCESS);
+    if (rank != 0 && rank != last) MPI_Send(nullptr, 0, MPI_BYTE, last, 0, MPI_COMM_WORLD);
+    EXPECT_EQ(data, std::vector<char>(4500, 'x'));
+  }
 };
 
 TEST_F(ArrivalChain, ServesWhoeverIsLate) {
@@ -175,34 +188,12 @@ TEST_F(ArrivalChain, APauseEndsWhenAllAreThere) {
   }
 }
 
-// The last rank comes when it has word that all others are done, after more than the pause.
 TEST_F(ArrivalChain, APauseEndsWithoutThoseWhoAreLate) {
-  const int last = size - 1;
-  const Plan own = plan(0, 4500, 2000);
-  auto data = vector(0, 4500);
-  if (rank == last)
-    for (int other = 1; other < last; ++other)
-      MPI_Recv(nullptr, 0, MPI_BYTE, other, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-  Execution execution;
-  ASSERT_EQ(execution.start(own, bytes(data)), MPI_SUCCESS);
-  ASSERT_EQ(execution.finish(WaitMode::yield), MPI_SUCCESS);
-  if (rank != 0 && rank != last) MPI_Send(nullptr, 0, MPI_BYTE, last, 0, MPI_COMM_WORLD);
-  EXPECT_EQ(data, std::vector<char>(4500, 'x'));
+  run_with_the_last_after_all_others(plan(0, 4500, 2000));
 }
 
-// The last rank comes when it has word that all others are done.
 TEST_F(ArrivalChain, NobodyWaitsForARankThatHasNotCome) {
-  const int last = size - 1;
-  const Plan own = plan(0, 4500);
-  auto data = vector(0, 4500);
-  if (rank == last)
-    for (int other = 1; other < last; ++other)
-      MPI_Recv(nullptr, 0, MPI_BYTE, other, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-  Execution execution;
-  ASSERT_EQ(execution.start(own, bytes(data)), MPI_SUCCESS);
-  ASSERT_EQ(execution.finish(WaitMode::yield), MPI_SUCCESS);
-  if (rank != 0 && rank != last) MPI_Send(nullptr, 0, MPI_BYTE, last, 0, MPI_COMM_WORLD);
-  EXPECT_EQ(data, std::vector<char>(4500, 'x'));
+  run_with_the_last_after_all_others(plan(0, 4500));
 }
 
 TEST_F(ArrivalChain, RunsAgainAndAgain) {

@@ -9,29 +9,13 @@
 #include <vector>
 
 #include "node/kernels.h"
+#include "runtime/agreement.h"
+#include "runtime/comm.h"
 #include "runtime/node.h"
 #include "tests/node/made_up_machine.h"
 
 namespace unisono {
 namespace {
-
-int rank_in(MPI_Comm comm) {
-  int rank = 0;
-  MPI_Comm_rank(comm, &rank);
-  return rank;
-}
-
-int size_of(MPI_Comm comm) {
-  int size = 0;
-  MPI_Comm_size(comm, &size);
-  return size;
-}
-
-bool all_say(bool own) {
-  int answer = own ? 1 : 0;
-  MPI_Allreduce(MPI_IN_PLACE, &answer, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-  return answer == 1;
-}
 
 void expect_works(NodeTeam& team) {
   const long own = team.team().rank() + 1;
@@ -76,7 +60,7 @@ class NodeMemory : public testing::Test {
     cpu_set_t both, own;
     CPU_ZERO(&both);
     sched_getaffinity(0, sizeof both, &both);
-    if (!all_say(CPU_ISSET(0, &both) && CPU_ISSET(1, &both))) return;
+    if (!all_agree(MPI_COMM_WORLD, CPU_ISSET(0, &both) && CPU_ISSET(1, &both))) return;
     CPU_ZERO(&own);
     CPU_SET(2 * rank_in(s_node) < size_of(s_node) ? 0U : 1U, &own);
     s_bound = sched_setaffinity(0, sizeof own, &own) == 0;

@@ -4,23 +4,12 @@
 
 #include "node/kernels.h"
 #include "runtime/agreement.h"
+#include "runtime/comm.h"
 #include "runtime/share_segment.h"
 
 namespace unisono::bench {
 
 namespace {
-
-int rank_in(MPI_Comm comm) {
-  int rank = 0;
-  PMPI_Comm_rank(comm, &rank);
-  return rank;
-}
-
-int size_of(MPI_Comm comm) {
-  int size = 1;
-  PMPI_Comm_size(comm, &size);
-  return size;
-}
 
 // A rank that waits may owe the others the rest of a message of the MPI library's.
 void make_progress(void* comm) {
