@@ -93,11 +93,12 @@ class Learns(OnlineCase):
 
 
 class Saves(OnlineCase):
+    PAYS = "bandit:regret=100000"  # the usual budget need not pay for the private duplicate so early
+
     def test_a_profile_that_the_next_job_uses(self) -> None:
         for flavour in ("mpich", "openmpi"):
             with self.subTest(flavour=flavour):
-                # In so few calls the usual budget does not pay for the private duplicate.
-                ours = {"UNISONO_ONLINE": "bandit:regret=100000", "UNISONO_ONLINE_SAVE": str(self.file)}
+                ours = {"UNISONO_ONLINE": self.PAYS, "UNISONO_ONLINE_SAVE": str(self.file)}
                 _, _, lines = self.learn(flavour, 2, 100, **ours)
                 self.assertEqual(lines, [])
                 cells = json.loads(self.file.read_text())["environments"][0]["cells"]
@@ -110,7 +111,7 @@ class Saves(OnlineCase):
 
     def test_where_it_cannot(self) -> None:
         where = str(self.file.parent / "missing" / "learned.json")
-        _, _, lines = self.learn("openmpi", 2, 50, UNISONO_ONLINE="bandit", UNISONO_ONLINE_SAVE=where)
+        _, _, lines = self.learn("openmpi", 2, 100, UNISONO_ONLINE=self.PAYS, UNISONO_ONLINE_SAVE=where)
         self.one_line(lines, "UNISONO_ONLINE_SAVE", "No such file", "not saved")
 
     def test_nothing_to_save(self) -> None:

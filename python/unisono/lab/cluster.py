@@ -9,7 +9,7 @@ from pathlib import Path
 
 from unisono import launch, places
 from unisono.errors import UnisonoError
-from unisono.lab.layout import Host, Plan
+from unisono.lab.layout import BURST_KIB, Host, Plan
 
 # Each lab is a directory here: its plan, the files that hold its namespaces, and `enter`.
 ROOT = Path("/run/unisono-lab")
@@ -82,6 +82,7 @@ class Lab:
         settings = dict(OPEN_MPI_SETTINGS if mpi.flavour == "openmpi" else UCX_SETTINGS)
         if mpi.flavour == "openmpi" and per_host > 1:
             settings["OMPI_MCA_btl"] += ",sm"
+        settings["UNISONO_BENCH_DRAIN"] = f"{BURST_KIB}K"
         complete = settings | dict(os.environ) | mpi.environment() | dict(environment)
         if mpi.flavour == "openmpi":
             complete["PRTE_MCA_plm_ssh_agent"] = str(self.enter)

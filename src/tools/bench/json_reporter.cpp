@@ -81,6 +81,7 @@ class JsonReporter : public Reporter {
                  {"options",
                   {{"time", options.measure.mean_over_ranks ? "mean" : "max"},
                    {"time_budget_seconds", options.measure.budget_seconds},
+                   {"drain_bytes", options.measure.drain},
                    {"seed", options.seed}}},
                  {"cells", Json::array()}};
   }

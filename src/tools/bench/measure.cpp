@@ -62,16 +62,21 @@ void Measurer::select(const Cell& cell, const Arm& arm) const {
     throw std::runtime_error(unisono_error());
 }
 
+void Measurer::start_together() {
+  sideband_.drain(options_.drain);
+  sideband_.barrier();
+}
+
 double Measurer::run_batch(const Cell& cell, const Mpi& mpi, int calls) {
   if (cell.what.synchronises) {
-    sideband_.barrier();
+    start_together();
     const auto begin = Clock::now();
     for (int i = 0; i < calls; ++i) cell.run(mpi);
     return seconds_since(begin) / calls;
   }
   Clock::duration sum{};
   for (int i = 0; i < calls; ++i) {
-    sideband_.barrier();
+    start_together();
     const auto begin = Clock::now();
     cell.run(mpi);
     sum += Clock::now() - begin;

@@ -10,7 +10,8 @@
 // - the others (bcast, gather, scatter, reduce, scan, exscan and their forms) would overlap with
 //   their successors, and a batch would show the throughput of a pipeline: a barrier before every
 //   call, only the calls are timed, as OSU's benchmarks do.
-// In a race (race.h) arms that are out of the question leave, and the budget is kept whatever
+// Before either, where asked for, every rank sends so much that traffic shapers have no credit
+// left. In a race (race.h) arms that are out of the question leave, and the budget is kept whatever
 // happens.
 //
 // Of a rank's own time the maximum over the ranks is taken (or the mean, as OSU prints it).
@@ -63,6 +64,7 @@ struct MeasureOptions {
   double budget_seconds = 0.5;
   int max_blocks = 1000;
   bool mean_over_ranks = false;
+  Count drain = 0;    ///< bytes that every rank sends before what is timed, see Sideband::drain()
   bool race = false;  ///< arms leave as soon as they are out of the question, see race.h
 };
 
@@ -79,6 +81,7 @@ class Measurer {
   struct Contender;
 
   void select(const Cell& cell, const Arm& arm) const;
+  void start_together();
   double run_batch(const Cell& cell, const Mpi& mpi, int calls);
   /// Fills, runs and verifies a batch; the result lies in `contender`.
   void run(Cell& cell, Contender& contender, int calls);

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <climits>
 #include <iostream>
 #include <sstream>
 
@@ -92,7 +93,7 @@ std::optional<Options> parse_command_line(int argc, char** argv, int ranks, bool
   Options o;
   std::string collectives = fmt::format("{}", fmt::join(kCollectiveNames, ","));
   std::string sizes = "8:1M", arms = "native,default", type, operation = "sum", memory = "512M";
-  std::string time = "max";
+  std::string time = "max", drain = "0";
 
   CLI::App app(usage());
   app.option_defaults()->always_capture_default();
@@ -112,6 +113,11 @@ std::optional<Options> parse_command_line(int argc, char** argv, int ranks, bool
                "and never later than --time-budget (needs native among the arms)");
   app.add_option("--time", time, "of the ranks' times: max, or mean as OSU prints")
       ->check(CLI::IsMember({"max", "mean"}));
+  app.add_option(
+         "--drain", drain,
+         "bytes that every rank sends before what is timed, so that a traffic shaper has no "
+         "credit left; the lab sets it")
+      ->envname("UNISONO_BENCH_DRAIN");
   app.add_option("--root", o.root, "of bcast, gather, scatter, reduce");
   app.add_option(
       "--type", type,
@@ -136,6 +142,10 @@ std::optional<Options> parse_command_line(int argc, char** argv, int ranks, bool
     const auto parsed_memory = parse_size(memory);
     if (!parsed_memory) throw CLI::ValidationError("--memory", "wants a size such as 512M");
     o.memory = *parsed_memory;
+    const auto parsed_drain = parse_size(drain);
+    if (!parsed_drain || *parsed_drain > INT_MAX)
+      throw CLI::ValidationError("--drain", "wants a size such as 64K, less than 2G");
+    o.measure.drain = *parsed_drain;
     if (!type.empty() && (o.type = type_named(type)) == nullptr)
       throw CLI::ValidationError("--type", "there are: " + type_names());
     const auto parsed_operation = operation_named(operation);

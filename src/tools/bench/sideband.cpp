@@ -48,6 +48,16 @@ void Sideband::barrier() {
              MPI_BYTE);
 }
 
+// Half of the ranks on: the other rank is not on this host, wherever neighbours share one.
+void Sideband::drain(Count bytes) {
+  if (bytes == 0 || size_ == 1) return;
+  const int half = size_ / 2, n = static_cast<int>(bytes);
+  outgoing_.resize(static_cast<std::size_t>(bytes));
+  incoming_.resize(outgoing_.size());
+  exchange(outgoing_.data(), n, (rank_ + half) % size_, incoming_.data(), n,
+           (rank_ - half + size_) % size_, MPI_BYTE);
+}
+
 // Up and down a binomial tree; rank 0 combines in one order.
 void Sideband::agree(std::span<double> maxima, std::span<double> sums) {
   if (meeting_) meeting_->barrier();  // the exchange does not sleep

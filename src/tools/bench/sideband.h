@@ -10,7 +10,9 @@
 
 #include <memory>
 #include <span>
+#include <vector>
 
+#include "schedule/schedule.h"
 #include "tools/bench/meeting.h"
 
 namespace unisono::bench {
@@ -33,6 +35,10 @@ class Sideband {
   /// wakes them.
   void barrier();
 
+  /// So many bytes from every rank to one far away. A traffic shaper between them then has no
+  /// credit left, as in a program that communicates all the time.
+  void drain(Count bytes);
+
   /// Replaces `maxima` and `sums` by the element-wise results over all ranks, the same bits on all
   /// of them: decisions are then taken alike.
   void agree(std::span<double> maxima, std::span<double> sums = {});
@@ -45,6 +51,7 @@ class Sideband {
   int rank_ = 0;
   int size_ = 1;
   std::unique_ptr<Meeting> meeting_;
+  std::vector<std::byte> outgoing_, incoming_;  // what is drained
 };
 
 }  // namespace unisono::bench
