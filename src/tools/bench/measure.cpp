@@ -62,8 +62,12 @@ void Measurer::select(const Cell& cell, const Arm& arm) const {
     throw std::runtime_error(unisono_error());
 }
 
+// No rank drains while another is still in the call before.
 void Measurer::start_together() {
-  sideband_.drain(options_.drain);
+  if (options_.drain > 0) {
+    sideband_.barrier();
+    sideband_.drain(options_.drain);
+  }
   sideband_.barrier();
 }
 

@@ -50,7 +50,6 @@ void Sideband::barrier() {
 
 // Half of the ranks on: the other rank is not on this host, wherever neighbours share one.
 void Sideband::drain(Count bytes) {
-  if (bytes == 0 || size_ == 1) return;
   const int half = size_ / 2, n = static_cast<int>(bytes);
   outgoing_.resize(static_cast<std::size_t>(bytes));
   incoming_.resize(outgoing_.size());
