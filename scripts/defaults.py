@@ -22,7 +22,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -224,10 +224,15 @@ def won(arm: list[float]) -> bool:
     return high < WIN or (high <= HARDLY_SLOWER and math.sqrt(low * high) < MUCH_FASTER)
 
 
-def winners(cell: Cell, allowed: set[str]) -> dict[str, float]:
+def harmless(arm: list[float]) -> bool:
+    """Hardly slower at worst."""
+    return won(arm) or (arm[4] >= ENOUGH and arm[3] <= HARDLY_SLOWER)
+
+
+def winners(cell: Cell, allowed: set[str], wins: Callable[[list[float]], bool] = won) -> dict[str, float]:
     """Machines differ from day to day, and ratios of two runs cannot be compared. So the last run counts;
     what was measured before only stands in for its winners where they cannot serve."""
-    won_ever = {spec: arm[1] for spec, arm in cell["arms"].items() if won(arm)}
+    won_ever = {spec: arm[1] for spec, arm in cell["arms"].items() if wins(arm)}
     last = set(cell.get("last", won_ever)) & set(won_ever)
     able = {spec: ratio for spec, ratio in won_ever.items() if spec.partition(":")[0] in allowed}
     if not last:
@@ -252,12 +257,12 @@ def intervals(collective: str, cells: list[Cell], allowed: set[str]) -> Iterator
     def row(spec: str, least: int, most: int, ratio: float) -> Row:
         return Row("", "", collective, 0, 0, least, most, spec, ratio)
 
-    if collective in UNKNOWN_BYTES:  # one choice for all sizes: it must win them all
-        tables = [winners(cell, allowed) for cell in cells]
+    if collective in UNKNOWN_BYTES:  # one choice for all sizes: it must win them together, and lose none
+        tables = [winners(cell, allowed, harmless) for cell in cells]
         common = set.intersection(*(set(t) for t in tables))
         means = {n: math.prod(t[n] for t in tables) ** (1 / len(tables)) for n in common}
-        if means:
-            best = min(means, key=means.__getitem__)
+        best = min(means, key=means.__getitem__, default="")
+        if best and means[best] < WIN:
             yield row(best, 0, 0, means[best])
         return
     current: Row | None = None

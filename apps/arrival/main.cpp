@@ -15,6 +15,7 @@
 //   mean_elapsed_s, max_elapsed_s      in the collective; mean and largest over the ranks
 //   arrival_s, exit_s, computation_s   last less first, of arrivals and exits on a common clock;
 //                                      longest less shortest computation
+//   by_unisono                         1: Unisono ran it itself; 0: the MPI library did
 #include <mpi.h>
 
 #include <algorithm>
@@ -29,6 +30,9 @@
 #include "apps/arrival/clock.h"
 #include "apps/arrival/computation.h"
 #include "apps/arrival/samples.h"
+
+// Of Unisono, where that is placed under the program (unisono/unisono.h).
+extern "C" [[gnu::weak]] void unisono_counts(unsigned long long* own, unsigned long long* native);
 
 namespace {
 
@@ -205,6 +209,12 @@ struct Samples {
   std::vector<Sample> measured, native;
 };
 
+unsigned long long calls_by_unisono() {
+  unsigned long long own = 0, native = 0;
+  if (unisono_counts != nullptr) unisono_counts(&own, &native);
+  return own;
+}
+
 Sample measure_one(const Options& o, double seconds, double rate, Call& call, const Names& mpi) {
   if (o.barrier) PMPI_Barrier(MPI_COMM_WORLD);
   const double begin = MPI_Wtime();
@@ -212,9 +222,11 @@ Sample measure_one(const Options& o, double seconds, double rate, Call& call, co
     compute(static_cast<long>(seconds * rate));
   else
     pause_for(seconds);
+  const auto before = calls_by_unisono();
   const double arrive = MPI_Wtime();
   call(mpi);
-  return {arrive, MPI_Wtime(), arrive - begin};
+  const double leave = MPI_Wtime();
+  return {arrive, leave, arrive - begin, calls_by_unisono() != before ? 1.0 : 0.0};
 }
 
 Samples measure(const Options& o, double seconds, double rate, Call& call) {

@@ -9,8 +9,9 @@ namespace apps::arrival {
 /// Of one call on one rank.
 struct Sample {
   double arrive, leave, computed;
+  double by_unisono;  ///< 1 or 0, alike on all ranks
 };
-constexpr int kNumbers = 3;
+constexpr int kNumbers = 4;
 
 template <class Value>
 void print_column(std::FILE* out, const char* name, std::size_t calls, Value&& value,
@@ -45,8 +46,8 @@ inline void print_pattern(std::FILE* out, const std::vector<Sample>& all, std::s
                [&](std::size_t i) { return over_ranks(i, elapsed, larger, 0); });
   print_column(out, "arrival_s", calls, spread([](const Sample& s) { return s.arrive; }));
   print_column(out, "exit_s", calls, spread([](const Sample& s) { return s.leave; }));
-  print_column(out, "computation_s", calls, spread([](const Sample& s) { return s.computed; }),
-               "}");
+  print_column(out, "computation_s", calls, spread([](const Sample& s) { return s.computed; }));
+  print_column(out, "by_unisono", calls, [&](std::size_t i) { return all[i].by_unisono; }, "}");
 }
 
 }  // namespace apps::arrival

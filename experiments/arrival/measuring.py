@@ -68,6 +68,7 @@ class Pattern:
     arrival_s: tuple[float, ...]
     exit_s: tuple[float, ...]
     computation_s: tuple[float, ...]
+    by_unisono: tuple[float, ...]  # 1: Unisono ran it itself; 0: the MPI library did
 
 
 @dataclass(frozen=True)

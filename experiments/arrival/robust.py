@@ -13,8 +13,8 @@ mean of native. Computing is sleeping: as if every rank had a processor of its o
 Jobs of one and the same algorithm differ by more than the calls within them. So every fourth call is
 followed by one of the MPI library's own, in the same job (--native-every), and each job's times are divided
 by these: what differs from job to job cancels. Judged is the median over the rounds of jobs; its least and
-largest stand beside it, with five jobs a 94 % interval. What exploring loses counts against the same job's
-native calls.
+largest stand beside it, with five jobs a 94 % interval. What exploring loses: the calls that Unisono ran
+itself, by the mean of the same job's native calls. A native call lost nothing, however long it took.
 
 The raw results of every job are kept: what was interrupted goes on where it was, if nothing was built anew.
 --json and --markdown are written anew after every round of jobs, and no round begins when --seconds are over.
@@ -59,6 +59,9 @@ CLOSE = 1.05  # the settled choice by the best fixed, and by native
 REGRET, BUDGET = 20, 0.05  # what bandit may lose against native: native calls, and a share of all calls
 
 
+Calls = tuple[float, ...]
+
+
 @dataclass(frozen=True)
 class Scenario:
     """A program: one phase for each maximum, the choice going on from one to the next."""
@@ -72,9 +75,10 @@ class Scenario:
 class Phase:
     """An arm in one phase; for each job the seconds of every call, mean over the ranks."""
 
-    jobs: tuple[tuple[float, ...], ...]
+    jobs: tuple[Calls, ...]
     online: bool
-    natives: tuple[tuple[float, ...], ...] = ()  # of the same jobs: the native calls in between
+    natives: tuple[Calls, ...] = ()  # of the same jobs: the native calls in between
+    by_unisono: tuple[Calls, ...] = ()  # of each call 1, and 0 where native was chosen; empty: all 1
 
     @property
     def calls(self) -> tuple[float, ...]:
@@ -120,9 +124,13 @@ class Phase:
         return spread(self.by_native) if self.natives else self.against(native)
 
     def lost(self, native: "Phase") -> list[float]:
-        """Of each job, in native calls."""
+        """Of each job, in native calls, by those that native was not chosen for."""
         means = [statistics.fmean(one) for one in self.natives] or [native.whole] * len(self.jobs)
-        return [sum(call / mean - 1 for call in job) for job, mean in zip(self.jobs, means, strict=True)]
+        chosen = self.by_unisono or [(1.0,) * len(job) for job in self.jobs]
+        return [
+            sum(own * (call / mean - 1) for call, own in zip(job, owns, strict=True))
+            for job, owns, mean in zip(self.jobs, chosen, means, strict=True)
+        ]
 
     @property
     def whole(self) -> float:
@@ -241,8 +249,7 @@ class Settings:
     native_every: int  # 0: no native calls among the others
 
 
-Calls = tuple[float, ...]
-Series = list[tuple[Calls, Calls]]  # of each phase: those of the arm, and the native ones among them
+Series = list[tuple[Calls, Calls, Calls]]  # of each phase: an arm's calls, and what else a Phase has
 
 
 def run_arm(
@@ -263,7 +270,10 @@ def run_arm(
     variables = {"UNISONO_ONLINE": arm} if online else forced(own.collective, arm)
     result = place.run(arguments, variables, job)
     natives = [patterns[0].mean_elapsed_s if patterns else () for patterns in result.native]
-    return list(zip((patterns[0].mean_elapsed_s for _, patterns in result.patterns), natives, strict=True))
+    return [
+        (own[0].mean_elapsed_s, among, own[0].by_unisono)
+        for (_, own), among in zip(result.patterns, natives, strict=True)
+    ]
 
 
 def measured(
@@ -299,8 +309,8 @@ def measured(
 def phases_of(jobs: Sequence[Series], online: bool) -> tuple[Phase, ...]:
     made = []
     for own in zip(*jobs, strict=True):
-        natives = tuple(native for _, native in own)
-        made.append(Phase(tuple(calls for calls, _ in own), online, natives if all(natives) else ()))
+        calls, natives, owns = zip(*own, strict=True)
+        made.append(Phase(calls, online, natives if all(natives) else (), owns))
     return tuple(made)
 
 
@@ -324,6 +334,9 @@ def document(own: Settings, results: Sequence[Result]) -> Json:
                 "computation_ms": result.scenario.computation_ms,
                 "arms": {arm: [phase.jobs for phase in phases] for arm, phases in result.arms.items()},
                 "natives": {arm: [phase.natives for phase in phases] for arm, phases in result.arms.items()},
+                "by_unisono": {
+                    arm: [one.by_unisono for one in phases] for arm, phases in result.arms.items()
+                },
             }
             for result in results
         ],

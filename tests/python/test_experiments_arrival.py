@@ -76,7 +76,7 @@ def test_each_check_of_the_microbenchmark_can_fail(found: list[Row], claim: str)
 
 def pattern(arrival: Sequence[float], elapsed: Sequence[float] = (1.0,)) -> Pattern:
     same = tuple(elapsed)
-    return Pattern(same, same, tuple(arrival), tuple(arrival), tuple(arrival))
+    return Pattern(same, same, tuple(arrival), tuple(arrival), tuple(arrival), (1.0,) * len(same))
 
 
 def test_factors_are_times_by_that_of_one_message() -> None:
@@ -216,6 +216,11 @@ def test_what_differs_from_job_to_job_cancels_by_the_native_calls_of_the_job() -
     assert budget.numbers == "64 native calls of 120 allowed in 1200; a job 20 to 24 of 40"
 
 
+def test_what_native_takes_when_it_is_chosen_is_no_loss() -> None:
+    held_up = Phase(((3.0, 1.0, 90.0, 1.5),), True, ((1.0, 1.0),), ((1.0, 1.0, 0.0, 1.0),))
+    assert held_up.lost(held_up) == pytest.approx([2.5])
+
+
 def test_no_round_begins_when_the_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
     calls = iter(range(1000))
 
@@ -225,7 +230,9 @@ def test_no_round_begins_when_the_time_is_over(monkeypatch: pytest.MonkeyPatch) 
         def message_seconds(self, size: int) -> float:
             return 1e-3
 
-    monkeypatch.setattr(robust, "run_arm", lambda *_: [((1.0 + next(calls) % 3,) * 30, (1.0,) * 7)])
+    monkeypatch.setattr(
+        robust, "run_arm", lambda *_: [((1.0 + next(calls) % 3,) * 30, (1.0,) * 7, (1.0,) * 30)]
+    )
     monkeypatch.setattr("experiments.arrival.robust.time.monotonic", lambda: float(next(calls)))
     own = robust.Settings("bcast", 64, 30, 30, 5, 4)
     rounds = list(robust.measured(Nowhere(), own, robust.scenarios((1,), (1,), ()), end=12))  # type: ignore[arg-type]
