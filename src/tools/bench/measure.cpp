@@ -35,6 +35,7 @@ unsigned long long calls_run_by_unisono() {
 
 constexpr double kShortestBatch = 20e-6;  // seconds; well above the skew of the barrier
 constexpr double kLongestBatch = 500e-6;
+constexpr double kLongestDrainedBatch = 10e-3;  // draining takes as long, once for all its calls
 constexpr int kBlocksWanted = 40;
 constexpr int kFewestBlocks = 6;  // the fewest whose range is a 95 % interval of the median
 constexpr int kMostCalls = 4096;
@@ -120,9 +121,11 @@ void Measurer::check(const Cell& cell, Contender& contender) {
 
 // The first calls make communicators, plans and connections; then the length of a batch is found.
 void Measurer::warm_up(Cell& cell, std::vector<Contender>& contenders) {
+  const double longest =
+      options_.drain > 0 && cell.what.synchronises ? kLongestDrainedBatch : kLongestBatch;
   const double batch_seconds =
       std::clamp(options_.budget_seconds / kBlocksWanted / static_cast<double>(contenders.size()),
-                 kShortestBatch, kLongestBatch);
+                 kShortestBatch, longest);
   double fastest = std::numeric_limits<double>::infinity();
   for (Contender& contender : contenders) {
     if (options_.race && elapsed_ > options_.budget_seconds / 2 && std::isfinite(fastest)) {
