@@ -112,18 +112,21 @@ class Bed:
     ranks: int
     in_lab: bool
 
+    @property
+    def mpi(self) -> places.Mpi:
+        return places.find_mpi(self.flavour)
+
     def command(self, program: list[str]) -> tuple[list[str], dict[str, str]]:
-        mpi = places.find_mpi(self.flavour)
         if not self.in_lab:
-            return [*mpi.launcher(self.ranks), *program], os.environ | mpi.environment()
+            return [*self.mpi.launcher(self.ranks), *program], os.environ | self.mpi.environment()
         hosts = lab.current()
-        return hosts.command(mpi, self.ranks, -(-self.ranks // len(hosts.hosts)), program, {})
+        return hosts.command(self.mpi, self.ranks, -(-self.ranks // len(hosts.hosts)), program, {})
 
     def bench(self, collective: str, sizes: str, arms: list[str], budget: float) -> Cell:
         """Again if the machine was not quiet before and after: a rank that spins beside somebody
         else's program is as slow as the scheduler wants, and says nothing of an algorithm."""
         raw = ROOT / "build" / "defaults.json"
-        built = places.program(f"unisono-bench-{places.find_mpi(self.flavour).flavour}")
+        built = places.program(f"unisono-bench-{self.mpi.flavour}")
         program = [str(built), "--collectives", collective]
         program += ["--sizes", sizes, "--arms", ",".join(["native", *arms]), "--memory", "256M"]
         program += ["--time-budget", str(budget), "--json", str(raw)]

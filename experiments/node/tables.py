@@ -26,6 +26,10 @@ def joined(comparisons: Sequence[Comparison]) -> Comparison:
     return replace(comparisons[-1], cells=list(cells.values()))
 
 
+def rank_counts(comparison: Comparison) -> list[int]:
+    return sorted({cell.point.setting.ranks for cell in comparison.cells})
+
+
 def of_ranks(comparison: Comparison, ranks: int) -> Comparison:
     cells = [cell for cell in comparison.cells if cell.point.setting.ranks == ranks]
     return replace(comparison, cells=cells)
@@ -42,9 +46,8 @@ def three_digits(value: float) -> str:
 
 def overview(comparison: Comparison) -> list[str]:
     """Of every number of ranks and library: the geometric mean, and how many cells are slower."""
-    counts = sorted({cell.point.setting.ranks for cell in comparison.cells})
     rows = []
-    for ranks in counts:
+    for ranks in rank_counts(comparison):
         own = {row.where: row for row in summary.rows(of_ranks(comparison, ranks)) if row.arm == DEFAULT}
         over = {
             row.where: row
@@ -126,10 +129,9 @@ def texts(cells: Sequence[Cell | None]) -> list[str]:
 
 
 def page(comparison: Comparison) -> str:
-    counts = sorted({cell.point.setting.ranks for cell in comparison.cells})
     lines = ["Time / native, geometric mean:", "", *overview(comparison)]
     lines += ["Slower than 0.95 of native's speed:", "", *slower(comparison)]
-    for ranks in counts:
+    for ranks in rank_counts(comparison):
         lines += times(comparison, ranks)
     return "\n".join(lines)
 

@@ -153,6 +153,15 @@ Explorer::Outcome explore_messages(int ranks, WaitMode mode, bool store_buffers,
       });
 }
 
+/// A message from rank 0 to rank 1.
+template <class AnyPlayer>
+void one_way(AnyPlayer& player, int rank, int tag, std::size_t bytes) {
+  if (rank == 0)
+    player.send(1, tag, bytes);
+  else
+    player.recv(0, tag, bytes);
+}
+
 class MessageProtocol : public Protocol {
  protected:
   template <class Body>
@@ -165,10 +174,7 @@ class MessageProtocol : public Protocol {
 TEST_P(MessageProtocol, ShortOnesOneWay) {
   expect_right_messages(2, [](auto& player, int rank) {
     for (int tag = 0; tag < 3; ++tag) {
-      if (rank == 0)
-        player.send(1, tag, kLittle);
-      else
-        player.recv(0, tag, kLittle);
+      one_way(player, rank, tag, kLittle);
       player.finish();
     }
   });
@@ -198,22 +204,14 @@ TEST_P(MessageProtocol, FullRing) {
   if (stores_are_late() && std::get<0>(GetParam()) == WaitMode::sleep)
     GTEST_SKIP() << "takes ten seconds; ShortOnesOneWay does as well";
   expect_right_messages(2, [](auto& player, int rank) {
-    for (int tag = 0; tag < 3; ++tag) {
-      if (rank == 0)
-        player.send(1, tag, kLittle);
-      else
-        player.recv(0, tag, kLittle);
-    }
+    for (int tag = 0; tag < 3; ++tag) one_way(player, rank, tag, kLittle);
     player.finish();
   });
 }
 
 TEST_P(MessageProtocol, InPieces) {
   expect_right_messages(2, [](auto& player, int rank) {
-    if (rank == 0)
-      player.send(1, 0, 3 * kLine);  // more than the ring has
-    else
-      player.recv(0, 0, 3 * kLine);
+    one_way(player, rank, 0, 3 * kLine);  // more than the ring has
     player.finish();
   });
 }
@@ -221,10 +219,7 @@ TEST_P(MessageProtocol, InPieces) {
 TEST_P(MessageProtocol, ByAddress) {
   expect_right_messages(2, [](auto& player, int rank) {
     for (int tag = 0; tag < 2; ++tag) {
-      if (rank == 0)
-        player.send(1, tag, kLong);
-      else
-        player.recv(0, tag, kLong);
+      one_way(player, rank, tag, kLong);
       player.finish();
     }
   });
@@ -266,10 +261,7 @@ std::string problem_with(bool store_buffers) {
   return explore_messages<kFlaw>(2, WaitMode::sleep, store_buffers,
                                  [](auto& player, int rank) {
                                    for (int tag = 0; tag < 2; ++tag) {
-                                     if (rank == 0)
-                                       player.send(1, tag, kLong);
-                                     else
-                                       player.recv(0, tag, kLong);
+                                     one_way(player, rank, tag, kLong);
                                      player.finish();
                                    }
                                  })

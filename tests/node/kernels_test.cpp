@@ -165,7 +165,7 @@ INSTANTIATE_TEST_SUITE_P(, Mixed,
                                          std::tuple{8, WaitMode::sleep, 200}));
 
 TEST(TeamArena, HoldsElementsUpToAPartOfASlot) {
-  TestArena arena(4, 256);
+  TestArena<Team> arena(4, 256);
   Team team(arena.memory(), 0, 4, {});
   EXPECT_EQ(team.slot_bytes(), 256U);
   EXPECT_TRUE(can_reduce(team, 64));
@@ -174,7 +174,7 @@ TEST(TeamArena, HoldsElementsUpToAPartOfASlot) {
 }
 
 TEST(TeamArena, IsFreeWhenTheLastHasLeft) {
-  TestArena arena(2, 128);
+  TestArena<Team> arena(2, 128);
   Team first(arena.memory(), 0, 2, {}), second(arena.memory(), 1, 2, {});
   EXPECT_FALSE(second.leave());
   EXPECT_TRUE(first.leave());

@@ -3,39 +3,16 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
-#include <mutex>
-#include <span>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "node/messenger.h"
 #include "tests/node/data.h"
+#include "tests/node/ranks.h"
 
 namespace unisono::node {
-
-/// An arena of exactly what so many ranks need, filled with what its last user left.
-template <class Memory = SharedMemory>
-class MessageArena {
- public:
-  MessageArena(int size, std::size_t slot_bytes)
-      : lines_(BasicMessenger<Memory>::arena_bytes(size, slot_bytes) / kLine) {
-    for (auto& line : lines_) line.bytes.fill(std::byte{0xAB});
-    BasicMessenger<Memory>::prepare(memory().data(), size);
-  }
-  std::span<std::byte> memory() {
-    return {reinterpret_cast<std::byte*>(lines_.data()), lines_.size() * kLine};
-  }
-
- private:
-  struct alignas(kLine) Unit {
-    std::array<std::byte, kLine> bytes;
-  };
-  std::vector<Unit> lines_;
-};
 
 struct MessageSetting {
   int size = 2;
@@ -44,24 +21,16 @@ struct MessageSetting {
   std::size_t direct_from = DirectFrom::kNever;
 };
 
-/// body(messenger, rank) on every rank, which returns what is wrong with it; the first such text.
+/// body(messenger, rank) on every rank; as on_threads_of.
 template <class Memory = SharedMemory, class Body>
 std::string message_threads(const MessageSetting& setting, Body body) {
   const std::vector<pid_t> processes(static_cast<std::size_t>(setting.size), getpid());
-  MessageArena<Memory> arena(setting.size, setting.slot_bytes);
-  std::mutex mutex;
-  std::string problem;
-  std::vector<std::thread> threads;
-  for (int rank = 0; rank < setting.size; ++rank)
-    threads.emplace_back([&, rank] {
-      BasicMessenger<Memory> messenger(arena.memory(), rank, setting.size, {setting.mode});
-      messenger.allow_direct(processes, setting.direct_from);
-      const std::string mine = body(messenger, rank);
-      const std::lock_guard lock(mutex);
-      if (problem.empty()) problem = mine;
-    });
-  for (std::thread& thread : threads) thread.join();
-  return problem;
+  TestArena<BasicMessenger<Memory>> arena(setting.size, setting.slot_bytes);
+  return on_threads_of(setting.size, [&](int rank) {
+    BasicMessenger<Memory> messenger(arena.memory(), rank, setting.size, {setting.mode});
+    messenger.allow_direct(processes, setting.direct_from);
+    return std::string(body(messenger, rank));
+  });
 }
 
 /// Until so many receipts are in the list.

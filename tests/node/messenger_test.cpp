@@ -136,7 +136,7 @@ class TwoSides : public testing::Test {
   }
   using List = std::vector<std::uint32_t>;
 
-  MessageArena<> arena_{2, 128};
+  TestArena<Messenger> arena_{2, 128};
   std::array<pid_t, 2> processes_{getpid(), getpid()};
   Messenger left_{arena_.memory(), 0, 2}, right_{arena_.memory(), 1, 2};
   List sent_, received_;

@@ -14,13 +14,16 @@
 
 namespace unisono::node {
 
-/// An arena of exactly what a team with these slots needs, filled with what its last user left.
+/// An arena of exactly what teams or messengers with these slots need, filled with what its last
+/// user left.
+template <class Users>
 class TestArena {
  public:
-  TestArena(const Groups& groups, std::size_t slot_bytes)
-      : lines_(Team::arena_bytes(groups, slot_bytes) / kLine) {
+  template <class Size>
+  TestArena(const Size& size, std::size_t slot_bytes)
+      : lines_(Users::arena_bytes(size, slot_bytes) / kLine) {
     for (auto& line : lines_) line.bytes.fill(std::byte{0xAB});
-    Team::prepare(memory().data(), groups);
+    Users::prepare(memory().data(), size);
   }
   std::span<std::byte> memory() {
     return {reinterpret_cast<std::byte*>(lines_.data()), lines_.size() * kLine};
@@ -33,6 +36,22 @@ class TestArena {
   std::vector<Unit> lines_;
 };
 
+/// body(rank) on a thread for each, which returns what is wrong with it; the first such text.
+template <class Body>
+std::string on_threads_of(int size, Body body) {
+  std::mutex mutex;
+  std::string problem;
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < size; ++rank)
+    threads.emplace_back([&, rank] {
+      const std::string mine = body(rank);
+      const std::lock_guard lock(mutex);
+      if (problem.empty()) problem = mine;
+    });
+  for (std::thread& thread : threads) thread.join();
+  return problem;
+}
+
 /// The same threshold for all kernels.
 inline DirectFrom all_direct_from(std::size_t bytes) {
   return {bytes, bytes, bytes, bytes, bytes, bytes, bytes, bytes, bytes};
@@ -41,26 +60,18 @@ inline DirectFrom all_direct_from(std::size_t bytes) {
 /// Small messages go all ways.
 inline constexpr ReadAll kReadLittle{200, 600, 700, 500};
 
-/// body(team) on every rank, which returns what is wrong with it; the first such text.
+/// body(team) on every rank; as on_threads_of.
 template <class Body>
 std::string on_threads(const Groups& groups, std::size_t slot_bytes, WaitMode mode, Body body,
                        const DirectFrom& direct = {}) {
   const std::vector<pid_t> processes(static_cast<std::size_t>(groups.size()), getpid());
-  TestArena arena(groups, slot_bytes);
-  std::mutex mutex;
-  std::string problem;
-  std::vector<std::thread> threads;
-  for (int rank = 0; rank < groups.size(); ++rank)
-    threads.emplace_back([&, rank] {
-      Team team(arena.memory(), rank, groups, {mode});
-      team.allow_direct(processes, direct);
-      team.set_read_all(kReadLittle);
-      const std::string mine = body(team);
-      const std::lock_guard lock(mutex);
-      if (problem.empty()) problem = mine;
-    });
-  for (std::thread& thread : threads) thread.join();
-  return problem;
+  TestArena<Team> arena(groups, slot_bytes);
+  return on_threads_of(groups.size(), [&](int rank) {
+    Team team(arena.memory(), rank, groups, {mode});
+    team.allow_direct(processes, direct);
+    team.set_read_all(kReadLittle);
+    return std::string(body(team));
+  });
 }
 
 }  // namespace unisono::node
