@@ -40,6 +40,8 @@ constexpr std::size_t kLeastSlot = 2 << 10;
 // With fewer no two caches have two each, and nothing is gained by knowing which.
 constexpr int kLeastRanksForDomains = 4;
 constexpr std::chrono::seconds kBetweenLooksForTheDead{1};
+// Much longer than a turn takes (MPICH: a microsecond), and no longer than a message between hosts.
+constexpr std::chrono::microseconds kBetweenTurns{50};
 
 /// What the ranks of a node know of each other. A rank that has come to MPI_Finalize may be gone.
 struct RosterEntry {
@@ -104,15 +106,19 @@ void look_for_the_dead(NodeMemory& memory) {
   }
 }
 
+using Clock = std::chrono::steady_clock;
+
+/// When the MPI library had its last turn in this thread.
+thread_local Clock::time_point t_last_turn;
+
 // In a wait that lasts. Ranks elsewhere may wait for messages of this one, or for its window, which
 // only the MPI library moves, and only when it is called (MPI-4.1, 3.5: progress). On a
 // communicator of one process MPICH looks at that process only.
 void idle(void*) {
   int found = 0;
   PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, g_node, &found, MPI_STATUS_IGNORE);
-  using Clock = std::chrono::steady_clock;
-  thread_local Clock::time_point last_look = Clock::now();
-  const Clock::time_point now = Clock::now();
+  const Clock::time_point now = t_last_turn = Clock::now();
+  thread_local Clock::time_point last_look = now;
   if (now - last_look < kBetweenLooksForTheDead) return;
   last_look = now;
   look_for_the_dead(*g_memory);
@@ -241,7 +247,9 @@ void stop_node_memory() {
   PMPI_Comm_free(&g_own_process);
 }
 
-void give_turn_to_library() { idle(nullptr); }
+void give_turn_to_library() {
+  if (Clock::now() - t_last_turn >= kBetweenTurns) idle(nullptr);
+}
 
 bool has_node_memory() { return g_memory != nullptr; }
 

@@ -28,7 +28,7 @@ struct NodeArena {
   std::span<std::byte> memory() const { return pool.memory(arena); }
 };
 
-/// Lets the MPI library move its messages.
+/// Lets the MPI library move its messages, unless it has done so just now.
 void give_turn_to_library();
 
 /// What it is used for: a node::Team, or a node::Messenger. Destroying it is local: the last rank
@@ -46,14 +46,15 @@ class InNode {
   InNode(const InNode&) = delete;
   InNode& operator=(const InNode&) = delete;
 
-  /// A call begins. Where nobody ever waits long enough for idle(), every so many calls are a turn
-  /// of the MPI library's: another process may wait for a message of ours.
+  /// A call begins. Where nobody ever waits long enough for idle(), the MPI library has a turn now
+  /// and then all the same: another process may wait for a message of ours. Not even the clock is
+  /// looked at in every call.
   void begin_call() {
-    if (++calls_ % kCallsPerTurn == 0) give_turn_to_library();
+    if (++calls_ % kCallsPerLook == 0) give_turn_to_library();
   }
 
  protected:
-  static constexpr unsigned kCallsPerTurn = 64;
+  static constexpr unsigned kCallsPerLook = 8;
 
   NodeArena arena_;
   User user_;
