@@ -7,7 +7,9 @@
 
 A cell (MPI library, place, collective, ranks, bytes) gets an algorithm when it was faster than the
 MPI library's own there: the 95 % interval of the median ratio below 0.95, or not above 1.05 and its
-geometric middle below 0.9. Between two measured
+geometric middle below 0.9. Where no rank knows how many bytes the call has (gatherv, ...), one choice
+holds for all: the one with the lowest geometric mean, if that is below 0.95, it won at some size in that
+way, and at none its interval ends above 1.05. Between two measured
 sizes the choice of the smaller one holds if both were won, otherwise the MPI library's own; below
 the smallest size holds its choice, and that of the largest up to four times its bytes. Ranks
 between two measured numbers take the rows of the smaller.
@@ -168,13 +170,17 @@ def measure(bed: Bed, budget: float, collectives: str, sizes: str, only: str) ->
         place = "ethernet"
     target = DATA / f"{bed.flavour}-{place}-{bed.ranks}.json"
     target.parent.mkdir(parents=True, exist_ok=True)
-    known = json.loads(target.read_text())["cells"] if target.exists() else []
+    before = json.loads(target.read_text()) if target.exists() else {}
+    known = before.get("cells", [])
     if only:  # the other arms stay, with their ratios to the native times of their own run
         cells = joined(known, cells)
     elif collectives:  # the others stay
         cells += [c for c in known if c["collective"] not in names]
     cells.sort(key=lambda c: ALL.index(c["collective"]))
-    head = json.dumps({"machine": machine, "date": results[0]["date"]})[:-1]
+    drained = results[0]["options"]["drain_bytes"]
+    if known and (only or collectives) and before.get("drain_bytes", 0) != drained:
+        sys.exit(f"{target.name}: the other cells were measured with another --drain: measure all")
+    head = json.dumps({"machine": machine, "date": results[0]["date"], "drain_bytes": drained})[:-1]
     target.write_text(head + ', "cells": [\n' + ",\n".join(map(json.dumps, cells)) + "\n]}\n")
     print(f"\n{target.relative_to(ROOT)}")
 
@@ -262,7 +268,8 @@ def intervals(collective: str, cells: list[Cell], allowed: set[str]) -> Iterator
 
     if collective in UNKNOWN_BYTES:  # one choice for all sizes: it must win them together, and lose none
         tables = [winners(cell, allowed, harmless) for cell in cells]
-        common = set.intersection(*(set(t) for t in tables))
+        won_once = set().union(*(winners(cell, allowed) for cell in cells))
+        common = set.intersection(won_once, *(set(t) for t in tables))
         means = {n: math.prod(t[n] for t in tables) ** (1 / len(tables)) for n in common}
         best = min(means, key=means.__getitem__, default="")
         if best and means[best] < WIN:
@@ -366,8 +373,9 @@ def page_text(rows: list[Row], catalogue: Catalogue) -> str:
         "",
         "Where Unisono runs a collective when the user says nothing, and what was measured there.",
         "Everywhere else the MPI library's own algorithm runs. Ratio: time of Unisono / time of the",
-        "MPI library, the worst over the row's measured sizes; below 1 is faster. *roomy*: a core for",
-        "every rank; *crowded*: more ranks than cores; *ethernet*: several nodes over TCP. Cells that",
+        "MPI library, the worst over the row's measured sizes (bytes any: their mean); below 1 is",
+        "faster. *roomy*: a core for every rank; *crowded*: more ranks than cores; *ethernet*: several",
+        "nodes over TCP. Cells that",
         "were lost are in the JSON files beside this page; they are why a row is missing. Where a cell was",
         "measured on several days the last one decides; what won before stands in where its winner cannot",
         "serve.",

@@ -13,8 +13,9 @@ mean of native. Computing is sleeping: as if every rank had a processor of its o
 Jobs of one and the same algorithm differ by more than the calls within them. So every fourth call is
 followed by one of the MPI library's own, in the same job (--native-every), and each job's times are divided
 by these: what differs from job to job cancels. Judged is the median over the rounds of jobs; its least and
-largest stand beside it, with five jobs a 94 % interval. What exploring loses: the calls that Unisono ran
-itself, by the mean of the same job's native calls. A native call lost nothing, however long it took.
+largest stand beside it, with five jobs a 94 % interval. What exploring loses counts against the mean of
+the same job's native calls; a call for which native was chosen is charged so many at most, as by the bandit
+itself: choosing costs something there too, but did not hold it up.
 
 The raw results of every job are kept: what was interrupted goes on where it was, if nothing was built anew.
 --json and --markdown are written anew after every round of jobs, and no round begins when --seconds are over.
@@ -56,6 +57,7 @@ CHANGE = (1, 50, 1)
 ADAPTED = 200  # calls after which the choice must have settled
 WARM = 10  # calls of a fixed algorithm before its time counts: the network's credit after a pause is spent
 CLOSE = 1.05  # the settled choice by the best fixed, and by native
+MOST_CHARGED = 4.0  # native calls, of a call for which native was chosen
 REGRET, BUDGET = 20, 0.05  # what bandit may lose against native: native calls, and a share of all calls
 
 
@@ -124,13 +126,21 @@ class Phase:
         return spread(self.by_native) if self.natives else self.against(native)
 
     def lost(self, native: "Phase") -> list[float]:
-        """Of each job, in native calls, by those that native was not chosen for."""
+        """Of each job, in native calls."""
         means = [statistics.fmean(one) for one in self.natives] or [native.whole] * len(self.jobs)
         chosen = self.by_unisono or [(1.0,) * len(job) for job in self.jobs]
         return [
-            sum(own * (call / mean - 1) for call, own in zip(job, owns, strict=True))
+            sum(
+                (call / mean if own else min(call / mean, MOST_CHARGED)) - 1
+                for call, own in zip(job, owns, strict=True)
+            )
             for job, owns, mean in zip(self.jobs, chosen, means, strict=True)
         ]
+
+    @property
+    def tried(self) -> int:
+        """Calls that Unisono ran itself."""
+        return sum(own > 0 for job in self.by_unisono for own in job)
 
     @property
     def whole(self) -> float:
@@ -194,6 +204,8 @@ class Result:
         of_jobs = [sum(phases) for phases in zip(*(own.lost(native) for own, native in pairs), strict=True)]
         lost, jobs = sum(of_jobs), len(of_jobs)
         calls = sum(len(own.calls) for own, _ in pairs)
+        if any(own.by_unisono for own, _ in pairs) and not any(own.tried for own, _ in pairs):
+            raise UnisonoError(f"{self.scenario.title}: the bandit has tried nothing: is Unisono preloaded?")
         allowed = REGRET * jobs + BUDGET * calls
         claim = f"{self.scenario.title}, bandit: loses no more than its budget against native"
         numbers = f"{lost:.0f} native calls of {allowed:.0f} allowed in {calls}"

@@ -15,9 +15,6 @@ from unisono import catalogue, launch, machine, places
 from unisono.errors import UnisonoError
 from unisono.profile import check as profile_check
 
-# Read by this command or by our own scripts, not by the library.
-OUR_VARIABLES = {"UNISONO_BUILD", "UNISONO_LAB"}
-
 # Runs under unisono-exec on two ranks. The counters tell whether the call went through us.
 PROBE = """
 import array, ctypes
@@ -115,7 +112,7 @@ def check_environment() -> Iterator[Finding]:
     except UnisonoError:
         return  # check_build has said it
     for name, value in sorted(os.environ.items()):
-        if not name.startswith("UNISONO_") or name in OUR_VARIABLES:
+        if not name.startswith("UNISONO_") or name in places.WHERE | places.OF_BENCH:
             continue
         if name not in known:
             near = difflib.get_close_matches(name, known, 1)

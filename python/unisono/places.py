@@ -7,6 +7,10 @@ from pathlib import Path
 
 from unisono.errors import UnisonoError
 
+# Of the environment, what says where to look and changes no result; and what unisono-bench reads.
+WHERE = {"UNISONO_BUILD", "UNISONO_LAB"}
+OF_BENCH = {"UNISONO_BENCH_DRAIN"}
+
 REPOSITORY = Path(__file__).resolve().parents[2]
 
 # The library's file name says which binary interface it has.

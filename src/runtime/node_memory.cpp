@@ -40,7 +40,7 @@ constexpr std::size_t kLeastSlot = 2 << 10;
 // With fewer no two caches have two each, and nothing is gained by knowing which.
 constexpr int kLeastRanksForDomains = 4;
 constexpr std::chrono::seconds kBetweenLooksForTheDead{1};
-// Much longer than a turn takes (MPICH: a microsecond), and no longer than a message between hosts.
+// Much longer than a turn takes (MPICH: a microsecond).
 constexpr std::chrono::microseconds kBetweenTurns{50};
 
 /// What the ranks of a node know of each other. A rank that has come to MPI_Finalize may be gone.

@@ -28,7 +28,7 @@ struct NodeArena {
   std::span<std::byte> memory() const { return pool.memory(arena); }
 };
 
-/// Lets the MPI library move its messages, unless it has done so just now.
+/// Lets the MPI library move its messages, unless we did so within the last 50 us.
 void give_turn_to_library();
 
 /// What it is used for: a node::Team, or a node::Messenger. Destroying it is local: the last rank
@@ -47,8 +47,8 @@ class InNode {
   InNode& operator=(const InNode&) = delete;
 
   /// A call begins. Where nobody ever waits long enough for idle(), the MPI library has a turn now
-  /// and then all the same: another process may wait for a message of ours. Not even the clock is
-  /// looked at in every call.
+  /// and then all the same, in one call of eight if they take that long: another process may wait
+  /// for a message of ours. Not even the clock is looked at in every call.
   void begin_call() {
     if (++calls_ % kCallsPerLook == 0) give_turn_to_library();
   }

@@ -216,9 +216,14 @@ def test_what_differs_from_job_to_job_cancels_by_the_native_calls_of_the_job() -
     assert budget.numbers == "64 native calls of 120 allowed in 1200; a job 20 to 24 of 40"
 
 
-def test_what_native_takes_when_it_is_chosen_is_no_loss() -> None:
+def test_a_chosen_native_call_that_is_held_up_is_hardly_the_choice_s_fault() -> None:
     held_up = Phase(((3.0, 1.0, 90.0, 1.5),), True, ((1.0, 1.0),), ((1.0, 1.0, 0.0, 1.0),))
-    assert held_up.lost(held_up) == pytest.approx([2.5])
+    assert held_up.lost(held_up) == pytest.approx([2.5 + 3])
+    assert held_up.tried == 3
+    never = Phase(held_up.jobs, True, held_up.natives, ((0.0,) * 4,))
+    native = Phase(held_up.jobs, False, held_up.natives, never.by_unisono)
+    with pytest.raises(UnisonoError, match="has tried nothing"):
+        Result(Scenario("made up", (1,)), {NATIVE: (native,), "bandit": (never,)}).budget_checks()
 
 
 def test_no_round_begins_when_the_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -168,8 +168,8 @@ class Reader:
 
 def settings_of_unisono() -> dict[str, str]:
     """What in the environment may change a result."""
-    elsewhere = {"UNISONO_BUILD", "UNISONO_LAB"}
-    names = sorted(name for name in os.environ if name.startswith("UNISONO_") and name not in elsewhere)
+    known = (name for name in os.environ if name.startswith("UNISONO_"))
+    names = sorted(name for name in known if name not in places.WHERE)
     return {name: os.environ[name] for name in names}
 
 

@@ -1,6 +1,7 @@
 """The command `unisono tune`."""
 
 import contextlib
+import os
 import re
 import signal
 import time
@@ -186,7 +187,8 @@ def folder_of(output: Path) -> Path:
 
 def plan_of(options: Options) -> dict[str, str | int]:
     """What must be alike for --resume. Other collectives and sizes are welcome."""
-    return {"bed": options.bed.title(), "mpi": options.mpi.flavour, "ranks": options.ranks}
+    drain = os.environ.get("UNISONO_BENCH_DRAIN", "")  # beside what the lab sets
+    return {"bed": options.bed.title(), "mpi": options.mpi.flavour, "ranks": options.ranks, "drain": drain}
 
 
 def finish(options: Options, outcome: Outcome, out: Console) -> None:

@@ -154,13 +154,15 @@ void Measurer::warm_up(Cell& cell, std::vector<Contender>& contenders) {
 
 void Measurer::find_batch(Cell& cell, Contender& contender, double first_call,
                           double batch_seconds) {
+  // One that must be drained before takes far longer than it is timed.
+  const int most = options_.drain > 0 && !cell.what.synchronises ? 1 : kMostCalls;
   if (first_call < kVeryLongCall) {
     for (int calls = first_call < kLongCall ? 2 : 1, round = 0; round < 2; ++round) {
       run(cell, contender, calls);
       double seconds[] = {contender.seconds};
       sideband_.agree(seconds);
       const double wanted = std::ceil(batch_seconds / std::max(seconds[0], 1e-9));
-      contender.calls = static_cast<int>(std::min<double>(wanted, kMostCalls));
+      contender.calls = static_cast<int>(std::min<double>(wanted, most));
       if (contender.calls <= calls) break;
       calls = std::min(contender.calls, 64);
     }
@@ -212,6 +214,7 @@ bool Measurer::race(std::vector<Contender>& contenders, std::vector<std::size_t>
   const std::size_t n = contenders.size();
   std::vector<Racer> racers(n);
   double before = 0, after = 0;
+  const auto arms = static_cast<double>(order.size());
   for (std::size_t i = 0; i < n; ++i) racers[i].runs = false;
   for (const std::size_t i : order) {
     racers[i] = {contenders[i].result.samples_us, true};
@@ -232,7 +235,9 @@ bool Measurer::race(std::vector<Contender>& contenders, std::vector<std::size_t>
   for (std::size_t i = 0; i < n; ++i) contenders[i].result.left |= decision[i] != 0;
   std::erase_if(order, [&](std::size_t i) { return contenders[i].result.left; });
   for (const std::size_t i : order) after += racers[i].times.back() * contenders[i].calls;
-  if (before > 0) block_ *= after / before;
+  // What is not timed (barriers, draining, checking) takes all arms equally long.
+  const double beside = std::max(0.0, block_ - before) / arms;
+  block_ = after + beside * static_cast<double>(order.size());
   return decision[n] != 0;
 }
 
