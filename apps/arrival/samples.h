@@ -47,7 +47,8 @@ inline void print_pattern(std::FILE* out, const std::vector<Sample>& all, std::s
   print_column(out, "arrival_s", calls, spread([](const Sample& s) { return s.arrive; }));
   print_column(out, "exit_s", calls, spread([](const Sample& s) { return s.leave; }));
   print_column(out, "computation_s", calls, spread([](const Sample& s) { return s.computed; }));
-  print_column(out, "by_unisono", calls, [&](std::size_t i) { return all[i].by_unisono; }, "}");
+  print_column(
+      out, "by_unisono", calls, [&](std::size_t i) { return all[i].by_unisono; }, "}");
 }
 
 }  // namespace apps::arrival
