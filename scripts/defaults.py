@@ -154,34 +154,50 @@ class Bed:
         return {**again, "arms": cell["arms"] | again["arms"]}
 
 
+def target_of(bed: Bed, run: Cell) -> Path:
+    machine = run["machine"]
+    place = "crowded" if machine["most_ranks_on_a_node"] > machine["cores"] else "roomy"
+    if machine["nodes"] > 1:
+        place = "ethernet"
+    return DATA / f"{bed.flavour}-{place}-{bed.ranks}.json"
+
+
+def known_cells(target: Path, drained: int) -> list[Cell]:
+    """Those that new ones may stand beside."""
+    if not target.exists():
+        return []
+    before = json.loads(target.read_text())
+    if before.get("drain_bytes", 0) != drained:
+        sys.exit(f"{target.name}: its cells were measured with another --drain: measure all")
+    cells: list[Cell] = before["cells"]
+    return cells
+
+
 def measure(bed: Bed, budget: float, collectives: str, sizes: str, only: str) -> None:
     names = collectives.split(",") if collectives else ALL
-    results, cells = [], []
+    cells: list[Cell] = []
+    known: list[Cell] = []
+    head: Cell = {}
     for number, name in enumerate(names, 1):
         print(f"\r{bed.flavour}, {bed.ranks} ranks: {number}/{len(names)} {name:24}", end="", flush=True)
         standard = (LAB_BLOCK_SIZES if name in BLOCKS else LAB_SIZES) if bed.in_lab else SIZES
         arms = only.split(",") if only else ["all", *VARIANTS.get(name, [])]
-        results.append(bed.bench(name, sizes or standard, arms, budget))
-        cells += [bed.refined(trim(c), budget) for c in results[-1]["cells"] if "arms" in c]
-    machine = results[0]["machine"]
-    machine.pop("environment", None)
-    place = "crowded" if machine["most_ranks_on_a_node"] > machine["cores"] else "roomy"
-    if machine["nodes"] > 1:
-        place = "ethernet"
-    target = DATA / f"{bed.flavour}-{place}-{bed.ranks}.json"
-    target.parent.mkdir(parents=True, exist_ok=True)
-    before = json.loads(target.read_text()) if target.exists() else {}
-    known = before.get("cells", [])
+        run = bed.bench(name, sizes or standard, arms, budget)
+        if not head:
+            target, drained = target_of(bed, run), run["options"]["drain_bytes"]
+            head = {"machine": run["machine"], "date": run["date"], "drain_bytes": drained}
+            head["machine"].pop("environment", None)
+            known = known_cells(target, drained) if only or collectives else []
+        cells += [bed.refined(trim(c), budget) for c in run["cells"] if "arms" in c]
     if only:  # the other arms stay, with their ratios to the native times of their own run
         cells = joined(known, cells)
-    elif collectives:  # the others stay
+    else:  # the other collectives stay
         cells += [c for c in known if c["collective"] not in names]
     cells.sort(key=lambda c: ALL.index(c["collective"]))
-    drained = results[0]["options"]["drain_bytes"]
-    if known and (only or collectives) and before.get("drain_bytes", 0) != drained:
-        sys.exit(f"{target.name}: the other cells were measured with another --drain: measure all")
-    head = json.dumps({"machine": machine, "date": results[0]["date"], "drain_bytes": drained})[:-1]
-    target.write_text(head + ', "cells": [\n' + ",\n".join(map(json.dumps, cells)) + "\n]}\n")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(
+        json.dumps(head)[:-1] + ', "cells": [\n' + ",\n".join(map(json.dumps, cells)) + "\n]}\n"
+    )
     print(f"\n{target.relative_to(ROOT)}")
 
 

@@ -60,7 +60,6 @@ CLOSE = 1.05  # the settled choice by the best fixed, and by native
 MOST_CHARGED = 4.0  # native calls, of a call for which native was chosen
 REGRET, BUDGET = 20, 0.05  # what bandit may lose against native: native calls, and a share of all calls
 
-
 Calls = tuple[float, ...]
 
 
@@ -125,22 +124,21 @@ class Phase:
         """`native`: its own jobs, for want of native calls in these."""
         return spread(self.by_native) if self.natives else self.against(native)
 
+    @property
+    def tried(self) -> Sequence[Calls]:
+        """Of each call of each job, whether Unisono ran it itself."""
+        return self.by_unisono or [(1.0,) * len(job) for job in self.jobs]
+
     def lost(self, native: "Phase") -> list[float]:
         """Of each job, in native calls."""
         means = [statistics.fmean(one) for one in self.natives] or [native.whole] * len(self.jobs)
-        chosen = self.by_unisono or [(1.0,) * len(job) for job in self.jobs]
         return [
             sum(
                 (call / mean if own else min(call / mean, MOST_CHARGED)) - 1
                 for call, own in zip(job, owns, strict=True)
             )
-            for job, owns, mean in zip(self.jobs, chosen, means, strict=True)
+            for job, owns, mean in zip(self.jobs, self.tried, means, strict=True)
         ]
-
-    @property
-    def tried(self) -> int:
-        """Calls that Unisono ran itself."""
-        return sum(own > 0 for job in self.by_unisono for own in job) if self.by_unisono else len(self.calls)
 
     @property
     def whole(self) -> float:
@@ -206,8 +204,10 @@ class Result:
         calls = sum(len(own.calls) for own, _ in pairs)
         allowed = REGRET * jobs + BUDGET * calls
         claim = f"{self.scenario.title}, bandit: loses no more than its budget against native"
-        tried = sum(own.tried for own, _ in pairs)
-        numbers = f"{lost:.0f} native calls of {allowed:.0f} allowed in {calls}, {tried} of them not native"
+        tried = sum(sum(job) for own, _ in pairs for job in own.tried)
+        numbers = (
+            f"{lost:.0f} native calls of {allowed:.0f} allowed in {calls}, {tried:.0f} of them not native"
+        )
         if jobs > 1:
             numbers += f"; a job {min(of_jobs):.0f} to {max(of_jobs):.0f} of {allowed / jobs:.0f}"
         return [Check(claim, lost <= allowed, numbers)]
@@ -284,8 +284,8 @@ def run_arm(
         raise UnisonoError(f"{own.collective} by {arm}: the MPI library ran it instead")
     natives = [patterns[0].mean_elapsed_s if patterns else () for patterns in result.native]
     return [
-        (own[0].mean_elapsed_s, among, own[0].by_unisono)
-        for (_, own), among in zip(result.patterns, natives, strict=True)
+        (found[0].mean_elapsed_s, among, found[0].by_unisono)
+        for (_, found), among in zip(result.patterns, natives, strict=True)
     ]
 
 

@@ -1,4 +1,5 @@
 #include "runtime/clocks.h"
+#include "runtime/comm.h"
 
 #include <algorithm>
 #include <array>
@@ -145,8 +146,7 @@ std::vector<OneWay> measure_one_way(std::uint64_t most_bytes, int partner, MPI_C
 }  // namespace
 
 ClockOffset clock_offset(MPI_Comm comm, const std::vector<int>& nodes) {
-  int rank = 0;
-  PMPI_Comm_rank(comm, &rank);
+  const int rank = rank_in(comm);
   const int leader = nodes[static_cast<std::size_t>(rank)];
   if (leader != rank) return offset_of(receive_quietly(leader, comm));
   const ClockOffset own = offset_of_leader(rank, leaders_of(nodes), comm);
@@ -157,8 +157,7 @@ ClockOffset clock_offset(MPI_Comm comm, const std::vector<int>& nodes) {
 
 std::vector<OneWay> one_way_times(MPI_Comm comm, const std::vector<int>& nodes,
                                   std::uint64_t most_bytes) {
-  int rank = 0;
-  PMPI_Comm_rank(comm, &rank);
+  const int rank = rank_in(comm);
   const int last = static_cast<int>(nodes.size()) - 1;
   if (last == 0) return {};
   const auto other = std::find_if(nodes.begin(), nodes.end(), [](int node) { return node != 0; });

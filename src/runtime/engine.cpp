@@ -15,6 +15,7 @@
 #include "node/domains.h"
 #include "node/kernels.h"
 #include "runtime/collective.h"
+#include "runtime/comm.h"
 #include "runtime/in_node.h"
 #include "runtime/kernel_reduction.h"
 #include "runtime/node.h"
@@ -104,9 +105,7 @@ Engine& Engine::instance() {
 }
 
 void Engine::start() {
-  int rank = 0;
-  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  first_rank_ = rank == 0;
+  first_rank_ = rank_in(MPI_COMM_WORLD) == 0;
   const std::string path = variable("UNISONO_PROFILE");
   const Result<std::string> profile = path.empty() ? Error{} : read_file(path);
   // Also when this rank is disabled: it must not leave the others waiting.

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "node/kernels.h"
+#include "runtime/comm.h"
 #include "runtime/communicator.h"
 #include "runtime/kernel_reduction.h"
 
@@ -17,8 +18,7 @@ int Groups::missing(std::span<const CalledLine> lines) const {
 }
 
 bool Groups::make(MPI_Comm comm, std::span<const CalledLine> lines) {
-  int rank = 0;
-  PMPI_Comm_rank(comm, &rank);
+  const int rank = rank_in(comm);
   bool complete = true;
   for (const auto& [lattice, in_node] : lines) {
     const auto [_, stride, size] = lattice;
@@ -61,9 +61,7 @@ struct IntBlocks {
   }
   int own(const LibraryCall& call, MPI_Comm group) const {
     if (call.counts.empty()) return static_cast<int>(call.count);
-    int rank = 0;
-    PMPI_Comm_rank(group, &rank);
-    return counts[static_cast<std::size_t>(rank)];
+    return counts[static_cast<std::size_t>(rank_in(group))];
   }
   std::vector<int> counts, displs;
 };

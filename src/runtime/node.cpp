@@ -15,6 +15,7 @@
 
 #include "base/hash.h"
 #include "node/cpu_mask.h"
+#include "runtime/comm.h"
 
 namespace unisono {
 
@@ -73,8 +74,7 @@ int kernel_number() {
 
 /// Whether the ranks of `group` are more than its cores and the quota of any.
 bool is_crowded(MPI_Comm group, int quota) {
-  int size = 1;
-  PMPI_Comm_size(group, &size);
+  const int size = size_of(group);
   // MPI may have bound every rank to a core of its own: only all masks together tell.
   const node::CpuMask mine = node::affinity();
   node::CpuMask together{};
@@ -118,8 +118,8 @@ double measure_network(MPI_Comm world, int node_leader) {
   constexpr int kTag = 0, kBytes = 1 << 18, kRounds = 4;  // the first round makes the connection
   constexpr std::chrono::milliseconds kEnough{100};
   constexpr std::byte kMore{1}, kLast{0};  // at the start of rank 0's message
-  int rank = 0, partner = INT_MAX;
-  PMPI_Comm_rank(world, &rank);
+  const int rank = rank_in(world);
+  int partner = INT_MAX;
   const int candidate = node_leader > 0 ? rank : INT_MAX;
   PMPI_Allreduce(&candidate, &partner, 1, MPI_INT, MPI_MIN, world);
   std::vector<std::byte> data(rank == 0 || rank == partner ? kBytes : 0);
@@ -153,11 +153,9 @@ MPI_Comm ranks_of_node(MPI_Comm world) {
 
 NodeFacts node_facts(MPI_Comm world, MPI_Comm node) {
   MPI_Comm machine = MPI_COMM_NULL;
-  int rank = 0, world_size = 1, node_size = 1, node_leader = 0;
   PMPI_Comm_split(world, kernel_number(), 0, &machine);
-  PMPI_Comm_rank(world, &rank);
-  PMPI_Comm_size(world, &world_size);
-  PMPI_Comm_size(node, &node_size);
+  const int rank = rank_in(world);
+  int node_leader = 0;
   PMPI_Allreduce(&rank, &node_leader, 1, MPI_INT, MPI_MIN, node);
   const int quota = quota_cores();
   const bool crowded_node = is_crowded(node, quota);
@@ -165,7 +163,7 @@ NodeFacts node_facts(MPI_Comm world, MPI_Comm node) {
   PMPI_Comm_free(&machine);
   // Not those of the affinity: a launcher may bind few ranks to few cores, many to all.
   const int cores = std::min(static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)), quota);
-  int facts[] = {crowded_node || crowded_machine ? 1 : 0, node_size < world_size ? 1 : 0,
+  int facts[] = {crowded_node || crowded_machine ? 1 : 0, size_of(node) < size_of(world) ? 1 : 0,
                  has_fabric() ? 1 : 0, -cores};
   PMPI_Allreduce(MPI_IN_PLACE, facts, 4, MPI_INT, MPI_MAX, world);
   NodeFacts found{facts[0] != 0, facts[1] == 0, facts[2] != 0, 0, -facts[3]};
@@ -174,11 +172,9 @@ NodeFacts node_facts(MPI_Comm world, MPI_Comm node) {
 }
 
 std::vector<int> nodes_of_ranks(MPI_Comm world, MPI_Comm node) {
-  int size = 1, leader = 0;
-  PMPI_Comm_rank(world, &leader);
-  PMPI_Comm_size(world, &size);
+  int leader = rank_in(world);
   PMPI_Bcast(&leader, 1, MPI_INT, 0, node);
-  std::vector<int> nodes(static_cast<std::size_t>(size));
+  std::vector<int> nodes(static_cast<std::size_t>(size_of(world)));
   PMPI_Allgather(&leader, 1, MPI_INT, nodes.data(), 1, MPI_INT, world);
   return nodes;
 }

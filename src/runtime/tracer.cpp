@@ -15,6 +15,7 @@
 #include "base/say.h"
 #include "runtime/call_time.h"
 #include "runtime/clocks.h"
+#include "runtime/comm.h"
 #include "runtime/node.h"
 #include "runtime/threads.h"
 #include "runtime/traced_call.h"
@@ -49,8 +50,8 @@ std::string problem_of(const std::string& folder) {
 
 /// Whether no rank has a problem; the first one that has speaks for all.
 bool all_well(const std::string& folder, const std::string& problem) {
-  int rank = 0, first = INT_MAX;
-  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  const int rank = rank_in(MPI_COMM_WORLD);
+  int first = INT_MAX;
   const int mine = problem.empty() ? INT_MAX : rank;
   PMPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
   if (first == rank) say("UNISONO_TRACE=" + folder + ": " + problem + "; nothing is traced");
@@ -101,9 +102,7 @@ void leave_the_files_to_the_parent() {
 std::unique_ptr<Tracer> Tracer::start(const std::string& folder, MPI_Comm node) {
   // Nobody makes a file before all have looked.
   if (!all_well(folder, problem_of(folder))) return nullptr;
-  int rank = 0, size = 1;
-  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  PMPI_Comm_size(MPI_COMM_WORLD, &size);
+  const int rank = rank_in(MPI_COMM_WORLD), size = size_of(MPI_COMM_WORLD);
   std::unique_ptr<Tracer> tracer(new Tracer(folder));
   std::string problem;
   const bool created = tracer->create(rank, problem);
@@ -204,12 +203,7 @@ void Tracer::introduce(MPI_Comm comm, TracedCommunicator& traced) {
   const std::string_view bytes(reinterpret_cast<const char*>(ranks.data()),
                                ranks.size() * sizeof(int));
   traced.id = communicators_++;
-  int size = traced.others;
-  if (traced.inter) {
-    int own = 0;
-    PMPI_Comm_size(comm, &own);
-    size += own;
-  }
+  const int size = traced.others + (traced.inter ? size_of(comm) : 0);
   lines_->communicator({traced.id, size, ranks, occurrences_[fnv1a(bytes)]++,
                         std::string_view(name.data(), static_cast<std::size_t>(length))});
 }

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <string_view>
 
+#include "runtime/comm.h"
 #include "runtime/node.h"
 #include "unisono/unisono.h"
 
@@ -53,11 +54,8 @@ Machine describe_machine(MPI_Comm comm) {
   }
   std::sort(machine.environment.begin(), machine.environment.end());
 
-  PMPI_Comm_size(comm, &machine.ranks);
-  int node_rank = 0, node_size = 1;
-  PMPI_Comm_rank(node, &node_rank);
-  PMPI_Comm_size(node, &node_size);
-  const int leads = node_rank == 0 ? 1 : 0;
+  machine.ranks = size_of(comm);
+  const int node_size = size_of(node), leads = rank_in(node) == 0 ? 1 : 0;
   PMPI_Allreduce(&leads, &machine.nodes, 1, MPI_INT, MPI_SUM, comm);
   PMPI_Allreduce(&node_size, &machine.most_ranks_on_a_node, 1, MPI_INT, MPI_MAX, comm);
   // Ranks may be bound to a core each: what they have together counts.
