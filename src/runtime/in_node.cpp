@@ -168,9 +168,78 @@ std::optional<Data> plain_data(const Call& call, int rank, Count bytes) {
   return data;
 }
 
+/// A block for each rank where the program has them; false: some datatype is not plain. A block of
+/// nothing may have any, and be anywhere.
+bool plain_blocks(BlockList& list, const IntegerArray& counts, const IntegerArray& displs,
+                  MPI_Datatype type, const MPI_Datatype* types, int size, Layout& layout) {
+  list.counts.assign(static_cast<std::size_t>(size), 0);
+  list.displs.assign(static_cast<std::size_t>(size), 0);
+  for (int i = 0; i < size; ++i) {
+    if (counts[i] == 0) continue;
+    const MPI_Datatype its = types == nullptr ? type : types[i];
+    if (!is_plain(its)) return false;
+    const auto at = static_cast<std::size_t>(i);
+    list.counts[at] = counts[i] * facts_of(its).size;
+    list.displs[at] = displs[i] * (types == nullptr ? facts_of(its).extent : 1);
+  }
+  layout.counts = list.counts;
+  layout.displs = list.displs;
+  return true;
+}
+
+/// What Prepared finds out of a call with blocks of different lengths, in bytes, where nothing has
+/// to be packed; else nothing. `kinds`: its memory.
+std::optional<Args> plain_args(KnownKinds& kinds, const Call& call, int rank, int size) {
+  Args args;
+  args.collective = call.collective;
+  args.rank = rank;
+  args.root = call.root;
+  args.in_place = is_in_place(call, rank);
+  if (call.collective == reduce_scatter) {  // counts elements
+    kinds.received.counts.resize(static_cast<std::size_t>(size));
+    for (int i = 0; i < size; ++i)
+      kinds.received.counts[static_cast<std::size_t>(i)] = call.recvcounts[i];
+    args.recv.counts = kinds.received.counts;
+    return args;
+  }
+  const auto read = [&](bool blocks, BlockList& list, const IntegerArray& counts,
+                        const IntegerArray& displs, Count count, MPI_Datatype type,
+                        const MPI_Datatype* types, Layout& layout) {
+    if (blocks) return plain_blocks(list, counts, displs, type, types, size, layout);
+    args.count = count * facts_of(type).size;
+    return is_plain(type);
+  };
+  if (has_send_side(call, rank) &&
+      !read(sends_blocks(call, rank), kinds.sent, call.sendcounts, call.sdispls, call.sendcount,
+            call.sendtype, call.sendtypes, args.send))
+    return std::nullopt;
+  if (has_receive_side(call, rank) &&
+      !read(receives_blocks(call, rank), kinds.received, call.recvcounts, call.rdispls,
+            call.recvcount, call.recvtype, call.recvtypes, args.recv))
+    return std::nullopt;
+  return args;
+}
+
+/// Whether it ran: nothing has to be packed.
+bool run_plainly(Team& team, KnownKinds& kinds, const Call& call, Count bytes,
+                 const Reduction& reduction) {
+  if (!is_irregular(call.collective)) {
+    const auto data = plain_data(call, team.rank(), bytes);
+    if (data) run_regular(team, call.collective, call.root, *data, &reduction);
+    return data.has_value();
+  }
+  const auto args = plain_args(kinds, call, team.rank(), team.size());
+  if (!args) return false;
+  const auto count = static_cast<std::size_t>(args->count);
+  Data data{static_cast<const std::byte*>(call.sendbuf), static_cast<std::byte*>(call.recvbuf),
+            count, count};
+  if (args->in_place) data.in_place(call.collective, own_block(*args));
+  run_irregular(team, *args, data, &reduction);
+  return true;
+}
+
 /// What the next such call need not find out again.
-void learn(KnownKinds& kinds, const Call& call, int rank, Count bytes) {
-  if (is_irregular(call.collective) || !plain_data(call, rank, bytes)) return;
+void learn(KnownKinds& kinds, const Call& call, Count bytes) {
   KnownKind kind{bytes, call.op, call.recvtype, {}};
   if (is_reducing(call.collective)) {
     const TypeFacts& type = facts_of(call.recvtype);
@@ -189,12 +258,9 @@ bool run_known_in_node(const Call& call, const Look& look) {
   if (kinds == nullptr) return false;
   const KnownKind& kind = kinds->of(call.collective, look.bytes);
   if (!kind.is(call, look.bytes)) return false;
-  const auto data = plain_data(call, communicator.rank(), look.bytes);
-  if (!data) return false;
   NodeTeam& team = *communicator.team();
   team.begin_call();
-  run_regular(team.team(), call.collective, call.root, *data, &kind.reduction);
-  return true;
+  return run_plainly(team.team(), *kinds, call, look.bytes, kind.reduction);
 }
 
 void run_in_node(node::Team& team, const LibraryCall& call, const std::byte* input,
@@ -231,7 +297,7 @@ int run_in_node(Communicator& communicator, const Call& call, Count bytes) {
   run(team.team(), args, prepared.binding.input, prepared.binding.output, prepared.binding);
   if (const int rc = prepared.unpack_outputs(packer); rc != MPI_SUCCESS) return rc;
   if (KnownKinds* kinds = communicator.known_kinds())
-    learn(*kinds, call, communicator.rank(), bytes);
+    learn(*kinds, call, bytes);
   return MPI_SUCCESS;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 #include <array>
 #include <bit>
+#include <vector>
 
 #include "node/reduction.h"
 #include "runtime/call.h"
@@ -24,6 +25,11 @@ struct KnownKind {
   }
 };
 
+/// Where blocks of different lengths are, for each rank; bytes.
+struct BlockList {
+  std::vector<Count> counts, displs;
+};
+
 class KnownKinds {
  public:
   /// Where such a call is kept, if it is.
@@ -33,6 +39,8 @@ class KnownKinds {
                        kPerCollective];
   }
   void forget() { *this = {}; }
+
+  BlockList sent, received;  ///< memory for the call that is being made
 
  private:
   static constexpr std::size_t kPerCollective = 4;

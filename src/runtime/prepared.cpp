@@ -40,6 +40,16 @@ bool has_receive_side(const Call& call, int rank) {
   return !(contains(kScatters, call.collective) && is_in_place(call, rank));
 }
 
+bool sends_blocks(const Call& call, int rank) {
+  return contains(kAllToAll, call.collective) ||
+         (contains(kScatters, call.collective) && rank == call.root);
+}
+
+bool receives_blocks(const Call& call, int rank) {
+  return contains(kAllToAll | set_of(allgather, allgatherv), call.collective) ||
+         (contains(set_of(gather, gatherv), call.collective) && rank == call.root);
+}
+
 Prepared::Prepared(const Call& call, int rank, int size, bool commutative) {
   args.collective = call.collective;
   args.rank = rank;
@@ -123,11 +133,9 @@ void Prepared::settle(Side& side, Layout& layout, bool irregular) {
 
 void Prepared::prepare_movement(const Call& call) {
   const Collective c = call.collective;
-  const bool root = args.is_root();
   const int p = args.size;
-  const bool many_sent = contains(kAllToAll, c) || ((c == scatter || c == scatterv) && root);
-  const bool many_received = contains(kAllToAll | set_of(allgather, allgatherv), c) ||
-                             ((c == gather || c == gatherv) && root);
+  const bool many_sent = sends_blocks(call, args.rank);
+  const bool many_received = receives_blocks(call, args.rank);
   const bool has_send = has_send_side(call, args.rank);
   const bool has_recv = has_receive_side(call, args.rank);
   const auto fill = [&](Side& side, bool many, const void* buffer, Count count,
@@ -158,7 +166,7 @@ void Prepared::prepare_movement(const Call& call) {
   args.send.count = has_send ? sent : received;
   args.recv.count = has_recv ? received : sent;
   args.count = args.recv.count;
-  args.all_counts_known = !(c == gatherv || c == scatterv) || root;
+  args.all_counts_known = !(c == gatherv || c == scatterv) || args.is_root();
 }
 
 int Prepared::pack_block(const Packer& packer, Side& side, std::size_t i) {

@@ -18,6 +18,10 @@ bool is_in_place(const Call& call, int rank);
 bool has_send_side(const Call& call, int rank);
 bool has_receive_side(const Call& call, int rank);
 
+/// Whether that side is a block for each rank.
+bool sends_blocks(const Call& call, int rank);
+bool receives_blocks(const Call& call, int rank);
+
 /// Data that is only moved is counted in bytes of the signature, because ranks may describe the
 /// same signature by different datatypes; types that are not dense are packed beforehand and
 /// unpacked afterwards. Data that is reduced is counted in elements, which MPI demands to be equal.

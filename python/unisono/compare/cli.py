@@ -78,6 +78,9 @@ def compare(
     time_budget: Annotated[
         float, typer.Option(min=0.001, metavar="SEC", help="Seconds a cell, all arms together.")
     ] = 1.0,
+    loop: Annotated[
+        bool, typer.Option("--loop", help="Calls back to back, every rank the root in its turn.")
+    ] = False,
     silence: Annotated[
         float | None,
         typer.Option(
@@ -119,7 +122,7 @@ def compare(
             matrix.parse_sizes(sizes or matrix.STANDARD_SIZES),
             matrix.parse_sizes(block_sizes or sizes or matrix.STANDARD_BLOCK_SIZES, "--block-sizes"),
         )
-        options = Options(time_budget, silence or 60 + 10 * time_budget)
+        options = Options(time_budget, silence or 60 + 10 * time_budget, loop)
         comparison = measure(bed, plan, options, json_file)
     report(comparison, former, json_file, html)
 

@@ -24,6 +24,7 @@ RunJob = Callable[..., jobs.Outcome]
 class Options:
     time_budget: float = 1.0  # seconds a cell
     silence: float = 60.0  # seconds without a new cell, after which a job is ended
+    loop: bool = False  # calls back to back, roots taking turns
 
 
 class Listener:
@@ -54,6 +55,7 @@ class Runner:
             options={
                 "time_budget_seconds": options.time_budget,
                 "silence_seconds": options.silence,
+                "loop": options.loop,
                 "environment": settings_of_unisono(),
             },
         )
@@ -119,6 +121,7 @@ class Runner:
             bench += ["--sizes", ",".join(str(point.bench_bytes) for point in points)]
         bench += ["--arms", ",".join(("native", *job.arms)), "--raw", "--json", str(file)]
         bench += ["--time-budget", str(self.options.time_budget)]
+        bench += ["--loop"] if self.options.loop else []
         return self.bed.command(mpi, setting.ranks, setting.ranks_per_host, bench)
 
     def fail(self, failure: Failure) -> None:

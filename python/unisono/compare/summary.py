@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from unisono.compare.results import SLOW, Arm, Cell, Comparison, Estimate, Point
+from unisono.errors import UnisonoError
 
 
 @dataclass(frozen=True)
@@ -128,6 +129,10 @@ class Change:
 
 def changes(before: Comparison, after: Comparison) -> list[Change]:
     """Of all cells and arms that both have, the worst change first."""
+    if before.options.get("loop", False) != after.options.get("loop", False):
+        raise UnisonoError(
+            "one of the two was measured with --loop and the other was not: not to be compared"
+        )
     old = {
         (cell.point, arm.name): arm.ratio_to_native
         for cell in before.cells

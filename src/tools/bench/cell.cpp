@@ -47,6 +47,8 @@ Cell::Cell(const Setting& s)
       element(*s.type),
       operation(s.operation),
       in_place(s.in_place),
+      in_turn(s.in_turn),
+      first_root(s.root),
       comm(s.comm),
       type(s.type->handle()),
       op(s.op),
@@ -125,8 +127,16 @@ void Cell::prepare(std::uint64_t iteration) {
 
 void Cell::run(const Mpi& mpi) const { what.call(*this, mpi); }
 
+void Cell::run_in_loop(const Mpi& mpi, int calls) {
+  for (int i = 0; i < calls; ++i) {
+    if (in_turn) root = (first_root + i) % size;
+    run(mpi);
+  }
+}
+
 std::optional<Mismatch> Cell::verify(std::uint64_t iteration) const {
   if (output_elements_ == 0) return std::nullopt;
+  if (what.output_holder == Holder::root && rank != root) return std::nullopt;
   const int blocks = what.output == Part::all ? size : 1;
   for (int block = 0; block < blocks; ++block) {
     const Expected expected = what.expected(*this, block);

@@ -21,6 +21,7 @@ struct Setting {
   Operation operation = Operation::sum;
   MPI_Op op = MPI_OP_NULL;
   int root = 0;
+  bool in_turn = false;  ///< every call has the next rank as its root
   bool in_place = false;
   MPI_Comm comm = MPI_COMM_NULL;
   int rank = 0;
@@ -44,13 +45,16 @@ class Cell {
   void prepare(std::uint64_t iteration);
   /// The collective, once. Not in place: may be repeated with the same result.
   void run(const Mpi& mpi) const;
-  /// Whether a run after prepare(iteration) delivered what it must, element by element.
+  /// The collective so many times; in turn: with one root after the other, from the setting's on.
+  void run_in_loop(const Mpi& mpi, int calls);
+  /// Whether the last run after prepare(iteration) delivered what it must, element by element.
   std::optional<Mismatch> verify(std::uint64_t iteration) const;
 
   const CollectiveCall& what;
   const ElementType& element;
   const Operation operation;
-  const bool in_place;
+  const bool in_place, in_turn;
+  const int first_root;
 
   // The arguments, ready for the calls of the table.
   MPI_Comm comm;
@@ -73,7 +77,7 @@ class Cell {
 
   Buffer allocate(Count elements) const;
   Count elements_of(Part part) const;
-  bool holds(Holder holder) const { return holder == Holder::every || rank == root; }
+  bool holds(Holder holder) const { return holder == Holder::every || in_turn || rank == root; }
   std::byte* output() const { return output_.get(); }
 
   Count input_elements_ = 0, output_elements_ = 0;

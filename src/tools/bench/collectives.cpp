@@ -34,7 +34,8 @@ using enum Holder;
 
 Ranks only(int rank) { return {rank, rank + 1}; }
 
-Expected from_root(const Cell& c, int) { return {only(c.root), 0}; }
+// Later roots pass on what the first one had.
+Expected from_root(const Cell& c, int) { return {only(c.first_root), 0}; }
 Expected my_block_from_root(const Cell& c, int) { return {only(c.root), c.displs[c.at(c.rank)]}; }
 Expected from_block_owner(const Cell&, int block) { return {only(block), 0}; }
 Expected my_block_from_each(const Cell& c, int block) {

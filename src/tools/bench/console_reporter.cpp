@@ -37,6 +37,8 @@ class ConsoleReporter : public Reporter {
         "# Ratio: time / native's time, median over pairs within a block; below 1 is faster "
         "than native.\n");
     fmt::print("# *: handed to the MPI library.   n/a: the arm cannot serve the call.\n");
+    if (options.measure.loop)
+      fmt::print("# In a loop: calls back to back, every rank the root in its turn.\n");
     if (options.measure.drain > 0)
       fmt::print("# Drained: every rank sends {} bytes before what is timed.\n",
                  options.measure.drain);

@@ -82,6 +82,7 @@ class JsonReporter : public Reporter {
                   {{"time", options.measure.mean_over_ranks ? "mean" : "max"},
                    {"time_budget_seconds", options.measure.budget_seconds},
                    {"drain_bytes", options.measure.drain},
+                   {"loop", options.measure.loop},
                    {"seed", options.seed}}},
                  {"cells", Json::array()}};
   }

@@ -36,6 +36,7 @@ unsigned long long calls_run_by_unisono() {
 constexpr double kShortestBatch = 20e-6;  // seconds; well above the skew of the barrier
 constexpr double kLongestBatch = 500e-6;
 constexpr double kLongestDrainedBatch = 10e-3;  // draining takes as long, once for all its calls
+constexpr double kLoop = 20e-3;  // several slices of a core's time, where ranks share cores
 constexpr int kBlocksWanted = 40;
 constexpr int kFewestBlocks = 6;  // the fewest whose range is a 95 % interval of the median
 constexpr int kMostCalls = 4096;
@@ -72,11 +73,18 @@ void Measurer::start_together() {
   sideband_.barrier();
 }
 
-double Measurer::run_batch(const Cell& cell, const Mpi& mpi, int calls) {
-  if (cell.what.synchronises) {
+double Measurer::batch_seconds(const Cell& cell, std::size_t arms) const {
+  if (options_.loop) return kLoop;
+  const bool drained_once = options_.drain > 0 && in_one_go(cell);
+  return std::clamp(options_.budget_seconds / kBlocksWanted / static_cast<double>(arms),
+                    kShortestBatch, drained_once ? kLongestDrainedBatch : kLongestBatch);
+}
+
+double Measurer::run_batch(Cell& cell, const Mpi& mpi, int calls) {
+  if (in_one_go(cell)) {
     start_together();
     const auto begin = Clock::now();
-    for (int i = 0; i < calls; ++i) cell.run(mpi);
+    cell.run_in_loop(mpi, calls);
     return seconds_since(begin) / calls;
   }
   Clock::duration sum{};
@@ -121,11 +129,6 @@ void Measurer::check(const Cell& cell, Contender& contender) {
 
 // The first calls make communicators, plans and connections; then the length of a batch is found.
 void Measurer::warm_up(Cell& cell, std::vector<Contender>& contenders) {
-  const double longest =
-      options_.drain > 0 && cell.what.synchronises ? kLongestDrainedBatch : kLongestBatch;
-  const double batch_seconds =
-      std::clamp(options_.budget_seconds / kBlocksWanted / static_cast<double>(contenders.size()),
-                 kShortestBatch, longest);
   double fastest = std::numeric_limits<double>::infinity();
   for (Contender& contender : contenders) {
     if (options_.race && elapsed_ > options_.budget_seconds / 2 && std::isfinite(fastest)) {
@@ -148,21 +151,22 @@ void Measurer::warm_up(Cell& cell, std::vector<Contender>& contenders) {
       continue;
     }
     fastest = std::min(fastest, facts[1]);
-    find_batch(cell, contender, facts[1], batch_seconds);
+    find_batch(cell, contender, facts[1], batch_seconds(cell, contenders.size()));
   }
 }
 
 void Measurer::find_batch(Cell& cell, Contender& contender, double first_call,
                           double batch_seconds) {
   // One that must be drained before takes far longer than it is timed.
-  const int most = options_.drain > 0 && !cell.what.synchronises ? 1 : kMostCalls;
+  const int most = options_.drain > 0 && !in_one_go(cell) ? 1 : kMostCalls;
+  contender.calls = options_.loop ? cell.size : 1;  // every rank is root
   if (first_call < kVeryLongCall) {
     for (int calls = first_call < kLongCall ? 2 : 1, round = 0; round < 2; ++round) {
       run(cell, contender, calls);
       double seconds[] = {contender.seconds};
       sideband_.agree(seconds);
       const double wanted = std::ceil(batch_seconds / std::max(seconds[0], 1e-9));
-      contender.calls = static_cast<int>(std::min<double>(wanted, most));
+      contender.calls = std::max(contender.calls, static_cast<int>(std::min<double>(wanted, most)));
       if (contender.calls <= calls) break;
       calls = std::min(contender.calls, 64);
     }

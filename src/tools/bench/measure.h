@@ -10,6 +10,8 @@
 // - the others (bcast, gather, scatter, reduce, scan, exscan and their forms) would overlap with
 //   their successors, and a batch would show the throughput of a pipeline: a barrier before every
 //   call, only the calls are timed, as OSU's benchmarks do.
+// - in a loop: every collective is called back to back, with a new root each time. That is what a
+//   program sees that does nothing else, throughput included.
 // Before either, where asked for, every rank sends so much that traffic shapers have no credit
 // left. In a race (race.h) arms that are out of the question leave, and the budget is kept whatever
 // happens.
@@ -64,6 +66,7 @@ struct MeasureOptions {
   double budget_seconds = 0.5;
   int max_blocks = 1000;
   bool mean_over_ranks = false;
+  bool loop = false;  ///< calls back to back, roots taking turns, for several time slices
   Count drain = 0;    ///< bytes that every rank sends before what is timed, see Sideband::drain()
   bool race = false;  ///< arms leave as soon as they are out of the question, see race.h
 };
@@ -82,7 +85,9 @@ class Measurer {
 
   void select(const Cell& cell, const Arm& arm) const;
   void start_together();
-  double run_batch(const Cell& cell, const Mpi& mpi, int calls);
+  bool in_one_go(const Cell& cell) const { return cell.what.synchronises || options_.loop; }
+  double batch_seconds(const Cell& cell, std::size_t arms) const;
+  double run_batch(Cell& cell, const Mpi& mpi, int calls);
   /// Fills, runs and verifies a batch; the result lies in `contender`.
   void run(Cell& cell, Contender& contender, int calls);
   void warm_up(Cell& cell, std::vector<Contender>& contenders);

@@ -118,6 +118,9 @@ std::optional<Options> parse_command_line(int argc, char** argv, int ranks, bool
          "bytes that every rank sends before what is timed, so that a traffic shaper has no "
          "credit left; the lab sets it")
       ->envname("UNISONO_BENCH_DRAIN");
+  app.add_flag("--loop", o.measure.loop,
+               "calls back to back for 20 ms, every rank the root in its turn: what a program sees "
+               "that does nothing else");
   app.add_option("--root", o.root, "of bcast, gather, scatter, reduce");
   app.add_option(
       "--type", type,
@@ -156,6 +159,8 @@ std::optional<Options> parse_command_line(int argc, char** argv, int ranks, bool
     if (o.measure.race && native == o.arms.end())
       throw CLI::ValidationError("--race", "needs native among the --arms");
     if (o.measure.race) std::rotate(o.arms.begin(), native, native + 1);
+    if (o.measure.loop && o.in_place)
+      throw CLI::ValidationError("--loop", "in place, calls would work on their own results");
     check_consistent(o, ranks);
   } catch (const CLI::ParseError& error) {
     std::ostringstream out, err;
