@@ -178,6 +178,7 @@ static int look_at_{name}({c.declare(large)}) {{
   using Native = Next<"{name}", decltype({name}){fallback}>;
   const Look look = look_at({call});
   if (!look) return Native::call({c.arguments});
+  if (ran_at_once<Collective::{c.enumerator}>({call}, look)) return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>({call}, look, {c.arguments});
 }}
 """

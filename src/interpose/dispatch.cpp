@@ -4,7 +4,6 @@
 #include <new>
 
 #include "runtime/engine.h"
-#include "runtime/in_node.h"
 
 namespace unisono {
 
@@ -24,10 +23,6 @@ std::optional<int> dispatch(const Call& call, const Look& look, Watch* watch) {
   int error = MPI_SUCCESS;
   try {
     if (look.failed) throw std::bad_alloc();
-    if (watch == nullptr && run_known_in_node(call, look)) {
-      count(g_own_calls);
-      return MPI_SUCCESS;
-    }
     const std::optional<int> rc = Engine::instance().run(call, look, watch);
     if (!rc || *rc == MPI_SUCCESS) return rc;
     error = *rc;

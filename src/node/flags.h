@@ -110,7 +110,7 @@ class Flags {
 
   /// Waits until this rank may write its cell of `step`, and arrive at its gate. The cell's
   /// payload.
-  std::byte* claim(Step step) {
+  [[gnu::always_inline]] std::byte* claim(Step step) {
     if (step >= Memory::kCells) await_positions(step - Memory::kCells + 1);
     return payload(rank_, step);
   }
@@ -133,12 +133,12 @@ class Flags {
   }
 
   /// In a joint step every rank publishes, be it nothing. Nobody sleeps on the cell then.
-  void publish_jointly(Step step) {
+  [[gnu::always_inline]] void publish_jointly(Step step) {
     if (arrive(step)) open(step);
   }
   /// The halves of publish_jointly. True on one rank, and in WaitMode::sleep only: it is the last,
   /// sees what all have published, and the others wait until it has opened the gate.
-  bool arrive(Step step) {
+  [[gnu::always_inline]] bool arrive(Step step) {
     cell(rank_, step).value.store(step + 1, std::memory_order_release);
     if (policy_.mode != WaitMode::sleep) return false;
     auto& arrivals = gate(step).arrivals.value;
@@ -186,7 +186,9 @@ class Flags {
   Gate<Memory>& gate(Step step) { return team_->gates[step % Memory::kCells]; }
 
   void await_positions(Step wanted) {
-    if (floor_ >= wanted) return;
+    if (floor_ < wanted) look_at_positions(wanted);
+  }
+  [[gnu::noinline]] void look_at_positions(Step wanted) {
     Step lowest = ~Step{0};
     for (int rank = 0; rank < size_; ++rank) {
       if (rank == rank_) continue;

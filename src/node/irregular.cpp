@@ -34,7 +34,11 @@ std::size_t largest_of(PerRank counts) {
   return static_cast<std::size_t>(largest);
 }
 
-std::size_t quotient_up(std::size_t total, std::size_t each) { return (total + each - 1) / each; }
+// To divide takes as long as much of a short call's bookkeeping.
+std::size_t quotient_up(std::size_t total, std::size_t each) {
+  if (total <= each) return total == 0 ? 0 : 1;
+  return (total + each - 1) / each;
+}
 
 // A block without bytes may have no address.
 void copy_in(std::byte* to, const std::byte* input, PerRank displs, int rank, Chunk part) {
@@ -73,9 +77,47 @@ struct Progress {
   Chunk part(std::size_t block) const {
     if (chunks == 0 || is_address(block)) return {0, chunk == 0 ? posted(block) : 0};
     if (chunk < 0 || chunk >= chunks) return {};
-    const std::size_t each = quotient_up(block, static_cast<std::size_t>(chunks));
+    const std::size_t each =
+        chunks == 1 ? block : quotient_up(block, static_cast<std::size_t>(chunks));
     return clip({static_cast<std::size_t>(chunk) * each, each}, block);
   }
+};
+
+constexpr std::size_t kMostTabled = (kInline - sizeof(Progress)) / sizeof(std::uint16_t);
+
+/// The sizes of a packet that all ranks know.
+class PacketForm {
+ public:
+  explicit PacketForm(const Team& team)
+      : size_(static_cast<std::size_t>(team.size())),
+        slot_bytes_(team.slot_bytes()),
+        equal_part_(slot_bytes_ / size_) {}
+
+  int size() const { return static_cast<int>(size_); }
+  bool has_table() const { return size_ <= kMostTabled; }
+  /// Of the cell: blocks begin behind it. All of it, if there is no room for a table.
+  std::size_t head() const {
+    return sizeof(Progress) + std::min(size_, kMostTabled) * sizeof(std::uint16_t);
+  }
+  /// Without a table.
+  std::size_t equal_part() const { return equal_part_; }
+  /// Parts begin on cache lines, or as addresses do, where that takes less than half of the slot.
+  int log_unit() const {
+    constexpr std::size_t kCacheLine = 64;
+    if (equal_part_ >= 2 * kCacheLine) return 6;
+    return equal_part_ >= 2 * sizeof(std::byte*) ? 3 : 0;
+  }
+  /// They take no more than what rounding up does.
+  bool has_room_for_addresses() const { return log_unit() >= 3; }
+  /// Of a slot, what is left whatever is rounded up.
+  std::size_t room() const {
+    const std::size_t reached = std::size_t{std::numeric_limits<std::uint16_t>::max()}
+                                << log_unit();
+    return std::min(slot_bytes_, reached) - ((size_ - 1) << log_unit());
+  }
+
+ private:
+  std::size_t size_, slot_bytes_, equal_part_;
 };
 
 /// What a rank posts when it has a block for each of the others. Every block has a part of the slot
@@ -83,25 +125,23 @@ struct Progress {
 /// each. The cell says where the parts begin.
 class Packet {
  public:
-  Packet(const Team& team, const Posted<SharedMemory>& posted, int writer)
-      : form_(team), writer_(writer), cell_(posted.cell_of(writer)), slot_(posted.of(writer)) {}
+  Packet(const PacketForm& form, const Posted<SharedMemory>& posted, int writer)
+      : form_(form), writer_(writer), cell_(posted.cell_of(writer)), slot_(posted.of(writer)) {}
 
   /// Of blocks of these lengths, directly from one of them on. All are in the cell if they `may`,
   /// and fit.
-  static Progress progress_of(const Team& team, PerRank counts, std::size_t direct_from,
-                              bool may_be_in_cell) {
-    const Form form(team);
+  static Progress progress_of(const PacketForm& form, int writer, PerRank counts,
+                              std::size_t direct_from, bool may_be_in_cell) {
     Progress progress;
-    for_others(team, [&](int rank) {
-      if (form.has_room_for_addresses() && bytes_of(counts, rank) >= direct_from)
-        progress.direct_from = direct_from;
-    });
+    if (!form.has_room_for_addresses()) direct_from = DirectFrom::kNever;
     std::size_t total = 0, largest = 0;
-    for_others(team, [&](int rank) {
+    for (int rank = 0; rank < form.size(); ++rank) {
+      if (rank == writer) continue;
+      if (bytes_of(counts, rank) >= direct_from) progress.direct_from = direct_from;
       const std::size_t posted = progress.posted(bytes_of(counts, rank));
       total += posted;
       largest = std::max(largest, posted);
-    });
+    }
     if (may_be_in_cell && form.head() + total <= kInline) return progress;
     const std::size_t chunks = form.has_table() ? quotient_up(total, form.room())
                                                 : quotient_up(largest, form.equal_part());
@@ -109,18 +149,22 @@ class Packet {
     return progress;
   }
 
+  // Others look at the cell all the time: each of these writes would fetch its line back from them,
+  // so it is made elsewhere and written at once.
   void write(const Progress& progress, const std::byte* input, PerRank counts, PerRank displs) {
-    cell().progress = progress;
+    Cell cell;
+    cell.progress = progress;
     const bool in_cell = progress.chunks == 0;
-    const std::size_t unit = in_cell ? 1 : form_.unit();
-    std::byte* base = in_cell ? cell_ : slot_;
+    const int log_unit = in_cell ? 0 : form_.log_unit();
+    const std::size_t unit = std::size_t{1} << log_unit;
+    std::byte* base = in_cell ? reinterpret_cast<std::byte*>(&cell) : slot_;
     std::size_t begin = in_cell ? form_.head() : 0;
-    for (int rank = 0; rank < form_.size; ++rank) {
+    for (int rank = 0; rank < form_.size(); ++rank) {
       if (rank == writer_) continue;
       const std::size_t block = bytes_of(counts, rank);
       const Chunk part = progress.part(block);
       if (form_.has_table())
-        cell().places[static_cast<std::size_t>(rank)] = static_cast<Place>(begin / unit);
+        cell.places[static_cast<std::size_t>(rank)] = static_cast<std::uint16_t>(begin >> log_unit);
       else
         begin = at(rank, form_.equal_part());
       if (!progress.is_address(block))
@@ -129,6 +173,7 @@ class Packet {
         show_address(base + begin, input + displs[static_cast<std::size_t>(rank)]);
       begin = (begin + part.size + unit - 1) & ~(unit - 1);
     }
+    std::memcpy(cell_, &cell, in_cell && form_.has_table() ? begin : form_.head());
   }
 
   const Progress& progress() const { return cell().progress; }
@@ -147,52 +192,19 @@ class Packet {
   const std::byte* part_of(int rank) const {
     if (!form_.has_table()) return slot_ + at(rank, form_.equal_part());
     const std::size_t place = cell().places[static_cast<std::size_t>(rank)];
-    return progress().chunks == 0 ? cell_ + place : slot_ + place * form_.unit();
+    return progress().chunks == 0 ? cell_ + place : slot_ + (place << form_.log_unit());
   }
-
-  using Place = std::uint16_t;
-  static constexpr std::size_t kMostTabled = (kInline - sizeof(Progress)) / sizeof(Place);
 
   struct Cell {
     Progress progress;
     /// In units of the slot, or bytes of the cell: whole blocks begin behind the last rank's place.
-    std::array<Place, kMostTabled> places;
+    std::array<std::uint16_t, kMostTabled> places;
   };
   static_assert(sizeof(Cell) == kInline);
 
-  /// The sizes that all ranks know.
-  struct Form {
-    explicit Form(const Team& team) : size(team.size()), slot_bytes(team.slot_bytes()) {}
-
-    bool has_table() const { return ranks() <= kMostTabled; }
-    /// Of the cell: blocks begin behind it. All of it, if there is no room for a table.
-    std::size_t head() const {
-      return sizeof(Progress) + std::min(ranks(), kMostTabled) * sizeof(Place);
-    }
-    /// Without a table.
-    std::size_t equal_part() const { return slot_bytes / ranks(); }
-    /// Parts begin on cache lines, or as addresses do, where that takes less than half of the slot.
-    std::size_t unit() const {
-      constexpr std::size_t kCacheLine = 64;
-      if (equal_part() >= 2 * kCacheLine) return kCacheLine;
-      return equal_part() >= 2 * sizeof(std::byte*) ? sizeof(std::byte*) : 1;
-    }
-    /// They take no more than what rounding up does.
-    bool has_room_for_addresses() const { return unit() >= sizeof(std::byte*); }
-    /// Of a slot, what is left whatever is rounded up.
-    std::size_t room() const {
-      const std::size_t reached = std::numeric_limits<Place>::max() * unit();
-      return std::min(slot_bytes, reached) - (ranks() - 1) * unit();
-    }
-    std::size_t ranks() const { return static_cast<std::size_t>(size); }
-
-    int size;
-    std::size_t slot_bytes;
-  };
-
   Cell& cell() const { return *reinterpret_cast<Cell*>(cell_); }
 
-  Form form_;
+  const PacketForm& form_;
   int writer_;
   std::byte *cell_, *slot_;
 };
@@ -323,8 +335,9 @@ void gatherv(Team& team, const std::byte* input, std::size_t bytes, std::byte* o
 void scatterv(Team& team, const std::byte* input, PerRank counts, PerRank displs, std::byte* output,
               std::size_t bytes, int root) {
   const bool is_root = team.rank() == root;
+  const PacketForm form(team);
   Progress progress;
-  if (is_root) progress = Packet::progress_of(team, counts, team.direct_from().scatter, true);
+  if (is_root) progress = Packet::progress_of(form, root, counts, team.direct_from().scatter, true);
   const auto rounds = [&progress] {
     return static_cast<std::size_t>(std::max(1, progress.chunks));
   };
@@ -332,11 +345,11 @@ void scatterv(Team& team, const std::byte* input, PerRank counts, PerRank displs
       team, root,
       [&](std::size_t round, const auto& posted) {
         progress.chunk = static_cast<std::int32_t>(round);
-        Packet(team, posted, root).write(progress, input, counts, displs);
+        Packet(form, posted, root).write(progress, input, counts, displs);
         return rounds();
       },
       [&](std::size_t, const auto& posted) {
-        const Packet packet(team, posted, root);
+        const Packet packet(form, posted, root);
         progress = packet.progress();
         packet.read(team, output, bytes);
         return rounds();
@@ -352,21 +365,23 @@ void alltoallv(Team& team, const std::byte* input, PerRank send_counts, PerRank 
                std::byte* output, PerRank recv_counts, PerRank recv_displs) {
   const int me = team.rank();
   const bool in_place = input == output;
-  Progress mine = Packet::progress_of(
-      team, send_counts, in_place ? DirectFrom::kNever : team.direct_from().alltoall, !in_place);
+  const PacketForm form(team);
+  Progress mine =
+      Packet::progress_of(form, me, send_counts,
+                          in_place ? DirectFrom::kNever : team.direct_from().alltoall, !in_place);
   if (in_place) mine.chunk = -1;
   bool directly = false;
   exchange_rounds(
       team,
       [&](std::size_t, const auto& posted) {
-        Packet(team, posted, me).write(mine, input, send_counts, send_displs);
+        Packet(form, posted, me).write(mine, input, send_counts, send_displs);
         ++mine.chunk;
       },
       [&](const auto& posted) {
         std::int32_t rounds = 1;
         for (int rank = 0; rank < team.size(); ++rank) {
           posted.await(rank);
-          const Progress theirs = Packet(team, posted, rank).progress();
+          const Progress theirs = Packet(form, posted, rank).progress();
           rounds = std::max(rounds, theirs.chunks - theirs.chunk);
           directly |= theirs.has_addresses();
         }
@@ -378,7 +393,7 @@ void alltoallv(Team& team, const std::byte* input, PerRank send_counts, PerRank 
           const std::size_t block = bytes_of(recv_counts, rank);
           if (block == 0) return;
           posted.await(rank);
-          const Packet packet(team, posted, rank);
+          const Packet packet(form, posted, rank);
           packet.read(team, output + recv_displs[static_cast<std::size_t>(rank)], block);
         });
       });

@@ -57,8 +57,8 @@ inline Chunk slice(std::size_t bytes, std::size_t element_bytes, int first, int 
 /// The other ranks, each rank's from its own successor on: so that not all read from one at once.
 template <class Memory, class Do>
 void for_others(const BasicTeam<Memory>& team, Do with) {
-  for (int distance = 1; distance < team.size(); ++distance)
-    with((team.rank() + distance) % team.size());
+  for (int rank = team.rank() + 1; rank < team.size(); ++rank) with(rank);
+  for (int rank = 0; rank < team.rank(); ++rank) with(rank);
 }
 
 /// What the ranks published in one step.

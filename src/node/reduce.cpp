@@ -28,7 +28,7 @@ void read_all(Team& team, const std::byte* input, std::byte* output, std::size_t
       },
       [&](Chunk chunk, const auto& posted) {
         if (wants)
-          fold(reduction, output + chunk.begin, chunk.size / reduction.element_bytes, team.size(),
+          fold(reduction, output + chunk.begin, reduction.elements(chunk.size), team.size(),
                [&](int rank) {
                  return rank == me && !in_place ? input + chunk.begin : posted.await(rank);
                });
@@ -42,7 +42,7 @@ void reduce_last(Team& team, const std::byte* input, std::byte* output, std::siz
       team, Cut{bytes, team.slot_bytes()},
       [&](std::byte* where) { copy_bytes(where, input, bytes); },
       [&](const auto& posted) {
-        fold(reduction, posted.of(0), bytes / reduction.element_bytes, team.size(),
+        fold(reduction, posted.of(0), reduction.elements(bytes), team.size(),
              [&](int rank) { return posted.of(rank); });
       },
       [&](const std::byte* result) { copy_bytes(output, result, bytes); });
@@ -55,7 +55,7 @@ void reduce_in_levels(Team& team, const std::byte* input, std::byte* output, std
   const auto in = [=](std::byte* where) { copy_bytes(where, input, bytes); };
   const auto copy = [=](std::byte* to, const std::byte* from) { copy_bytes(to, from, bytes); };
   const auto all = [&](const auto& message) {
-    fold(reduction, output, bytes / reduction.element_bytes, team.size(), message);
+    fold(reduction, output, reduction.elements(bytes), team.size(), message);
   };
   if (root != kEverybody)
     return collect_in_levels(*team.levels(), bytes, team.rank() == root, in, copy, all);
@@ -101,7 +101,7 @@ void reduce_slices(Team& team, const std::byte* input, std::byte* output, std::s
         const Chunk mine = slice_of(chunk, me);
         const std::size_t at = chunk.begin + mine.begin;
         std::byte* result = posted.of(me) + mine.begin;
-        fold(reduction, result, mine.size / reduction.element_bytes, size,
+        fold(reduction, result, reduction.elements(mine.size), size,
              [&](int rank) { return rank == me ? input + at : posted.await(rank) + mine.begin; });
         const Chunk part = common(at, mine.size);
         if (part.size > 0)
@@ -134,7 +134,7 @@ void fold_directly(Team& team, const Shown& shown, const std::byte* input, std::
   for (std::size_t done = 0; done < part.size; done += most) {
     const Chunk piece{part.begin + done, std::min(most, part.size - done)};
     std::byte* out = into == nullptr ? scratch : into + done;
-    fold(reduction, out, piece.size / reduction.element_bytes, team.size(),
+    fold(reduction, out, reduction.elements(piece.size), team.size(),
          [&](int rank) -> const std::byte* {
            if (rank == me) return input + piece.begin;
            std::byte* where = rank == 0 ? out : operand;

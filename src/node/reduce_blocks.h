@@ -54,7 +54,7 @@ void reduce_blocks(Team& team, const std::byte* input, std::byte* output, std::s
       [&](Chunk chunk, const auto& posted) {
         const Chunk result = clip(chunk, mine);
         if (result.size == 0) return;
-        fold(reduction, output + result.begin, result.size / reduction.element_bytes, size,
+        fold(reduction, output + result.begin, reduction.elements(result.size), size,
              [&](int rank) {
                return rank == me && !overlaps ? input + begin + result.begin
                                               : posted.await(rank) + at(me, cut.stride());

@@ -1,6 +1,7 @@
 // out = left (+) right over arrays: MPI's own operations, vectorised, and the program's through a
 // call.
 #pragma once
+#include <bit>
 #include <cstddef>
 #include <optional>
 
@@ -17,8 +18,14 @@ struct Reduction {
   const void* context = nullptr;  ///< of combine
   std::size_t element_bytes = 0;
 
+  /// That fit into so many bytes. MPI's own elements are a power of two long, and to divide takes
+  /// as long as the rest of a short call's bookkeeping.
+  std::size_t elements(std::size_t bytes) const {
+    const bool is_power = (element_bytes & (element_bytes - 1)) == 0;
+    return is_power ? bytes >> std::countr_zero(element_bytes) : bytes / element_bytes;
+  }
   /// So much of `bytes` as whole elements fill.
-  std::size_t whole(std::size_t bytes) const { return bytes / element_bytes * element_bytes; }
+  std::size_t whole(std::size_t bytes) const { return elements(bytes) * element_bytes; }
 };
 
 enum class Op : unsigned char {
@@ -79,7 +86,8 @@ Reduction called(const UserOperation& operation);
 /// out = source(0) (+) ... (+) source(ranks - 1), left to right. `out` is none of them, or the
 /// first.
 template <class Source>
-void fold(const Reduction& reduction, std::byte* out, std::size_t count, int ranks, Source source) {
+[[gnu::always_inline]] inline void fold(const Reduction& reduction, std::byte* out,
+                                        std::size_t count, int ranks, Source source) {
   const std::byte* left = source(0);
   if (ranks == 1) copy_bytes(out, left, count * reduction.element_bytes);
   for (int rank = 1; rank < ranks; ++rank) {

@@ -21,7 +21,7 @@ void read_before(Team& team, const std::byte* input, std::byte* output, std::siz
       [&](Chunk chunk, std::byte* where) { copy_bytes(where, input + chunk.begin, chunk.size); },
       [&](Chunk chunk, const auto& posted) {
         if (ranks > 0)
-          fold(reduction, output + chunk.begin, chunk.size / reduction.element_bytes, ranks,
+          fold(reduction, output + chunk.begin, reduction.elements(chunk.size), ranks,
                [&](int rank) { return rank == mine ? input + chunk.begin : posted.await(rank); });
       });
 }
@@ -62,7 +62,7 @@ void scan_chain(Team& team, const std::byte* input, std::byte* output, std::size
       before = team.slot(me - 1, use.index);
       if (into_slot || into_output)
         reduction.combine(reduction.context, before, input + begin, result,
-                          size / reduction.element_bytes);
+                          reduction.elements(size));
     }
     if (posts) team.publish(step);
     // Last: in place, output is input.
@@ -95,8 +95,7 @@ void scan_directly(Team& team, const std::byte* input, std::byte* output, std::s
         // In place, what is given overwrites what was pulled.
         if (!inclusive && rank > 0) give(rank);
         if (rank < readers && rank > 0)
-          reduction.combine(reduction.context, so_far, operand, so_far,
-                            size / reduction.element_bytes);
+          reduction.combine(reduction.context, so_far, operand, so_far, reduction.elements(size));
         if (inclusive) give(rank);
       }
     }

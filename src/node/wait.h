@@ -49,8 +49,8 @@ std::uint64_t wait_until(typename Memory::Word& word, std::uint64_t wanted,
 
 /// The counterpart: at most one system call, and none when nobody sleeps.
 template <class Memory>
-void advance(typename Memory::Word& word, std::uint64_t value, typename Memory::Word& sleepers,
-             WaitMode mode) {
+[[gnu::always_inline]] inline void advance(typename Memory::Word& word, std::uint64_t value,
+                                           typename Memory::Word& sleepers, WaitMode mode) {
   if (mode != WaitMode::sleep) {
     word.store(value, std::memory_order_release);
     return;

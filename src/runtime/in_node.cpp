@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "node/kernels.h"
+#include "runtime/at_once.h"
 #include "runtime/kernel_reduction.h"
 #include "runtime/prepared.h"
 
@@ -17,45 +17,6 @@ using enum Collective;
 using node::Reduction;
 using node::Team;
 
-/// The buffers of a call, and how much is in them.
-struct Data {
-  const std::byte* input = nullptr;
-  std::byte* output = nullptr;
-  std::size_t bytes = 0;  ///< moved: the vector, or a block
-  std::size_t count = 0;  ///< reduced: elements
-
-  /// MPI_IN_PLACE: the block of this rank in what is gathered or scattered begins at `own`;
-  /// everything else is where it stays.
-  void in_place(Collective c, Count own) {
-    if (c == scatter || c == scatterv)
-      output = const_cast<std::byte*>(input) + own;
-    else if (contains(set_of(gather, gatherv, allgather, allgatherv), c))
-      input = output + own;
-    else
-      input = output;
-  }
-};
-
-/// Collectives in which all blocks are equally long.
-void run_regular(Team& team, Collective c, int root, const Data& data, const Reduction* reduction) {
-  const auto& [input, output, bytes, count] = data;
-  switch (c) {
-    case barrier: return node::barrier(team);
-    case bcast: return node::bcast(team, output, bytes, root);
-    case gather: return node::gather(team, input, output, bytes, root);
-    case scatter: return node::scatter(team, input, output, bytes, root);
-    case allgather: return node::allgather(team, input, output, bytes);
-    case alltoall: return node::alltoall(team, input, output, bytes);
-    case reduce: return node::reduce(team, input, output, count, *reduction, root);
-    case allreduce: return node::allreduce(team, input, output, count, *reduction);
-    case reduce_scatter_block:
-      return node::reduce_scatter_block(team, input, output, count, *reduction);
-    case scan: return node::scan(team, input, output, count, *reduction);
-    case exscan: return node::exscan(team, input, output, count, *reduction);
-    default: break;
-  }
-}
-
 /// Elements that a rank gets of a reduction.
 std::size_t received(const Args& args) {
   if (args.collective == reduce && !args.is_root()) return 0;
@@ -66,7 +27,8 @@ std::size_t received(const Args& args) {
   return static_cast<std::size_t>(count);
 }
 
-void run_irregular(Team& team, const Args& args, const Data& data, const Reduction* reduction) {
+void run_irregular(Team& team, const Args& args, const KernelData& data,
+                   const Reduction* reduction) {
   const auto [input, output, bytes, count] = data;
   const Layout& send = args.in_place ? args.recv : args.send;
   switch (args.collective) {
@@ -134,7 +96,7 @@ class WithoutGaps {
 void run(Team& team, const Args& args, const std::byte* input, std::byte* output,
          const Binding& binding) {
   const auto count = static_cast<std::size_t>(args.count);
-  Data data{input, output, count, count};
+  KernelData data{input, output, count, count};
   if (args.in_place) data.in_place(args.collective, own_block(args));
   std::optional<WithoutGaps> gaps;
   if (is_reducing(args.collective) && !binding.unit.dense)
@@ -149,38 +111,22 @@ void run(Team& team, const Args& args, const std::byte* input, std::byte* output
   if (gaps) gaps->copy_to(output);
 }
 
-bool is_plain(MPI_Datatype type) {
-  const TypeFacts& facts = facts_of(type);
-  return facts.dense && facts.true_lb == 0;
-}
-
-/// The data of a call whose significant datatypes lie in memory as in the message, or nothing. Of
-/// collectives with blocks of one length.
-std::optional<Data> plain_data(const Call& call, int rank, Count bytes) {
-  const Collective c = call.collective;
-  Data data{static_cast<const std::byte*>(call.sendbuf), static_cast<std::byte*>(call.recvbuf),
-            static_cast<std::size_t>(bytes), static_cast<std::size_t>(call.recvcount)};
-  if (c == barrier) return data;
-  if (!is_reducing(c) && ((has_send_side(call, rank) && !is_plain(call.sendtype)) ||
-                          (has_receive_side(call, rank) && !is_plain(call.recvtype))))
-    return std::nullopt;
-  if (is_in_place(call, rank)) data.in_place(c, rank * bytes);
-  return data;
-}
-
 /// A block for each rank where the program has them; false: some datatype is not plain. A block of
 /// nothing may have any, and be anywhere.
 bool plain_blocks(BlockList& list, const IntegerArray& counts, const IntegerArray& displs,
                   MPI_Datatype type, const MPI_Datatype* types, int size, Layout& layout) {
-  list.counts.assign(static_cast<std::size_t>(size), 0);
-  list.displs.assign(static_cast<std::size_t>(size), 0);
+  list.counts.resize(static_cast<std::size_t>(size));
+  list.displs.resize(static_cast<std::size_t>(size));
+  const TypeFacts* facts = nullptr;
   for (int i = 0; i < size; ++i) {
-    if (counts[i] == 0) continue;
-    const MPI_Datatype its = types == nullptr ? type : types[i];
-    if (!is_plain(its)) return false;
+    const Count count = counts[i];
     const auto at = static_cast<std::size_t>(i);
-    list.counts[at] = counts[i] * facts_of(its).size;
-    list.displs[at] = displs[i] * (types == nullptr ? facts_of(its).extent : 1);
+    list.counts[at] = list.displs[at] = 0;
+    if (count == 0) continue;
+    if (types != nullptr || facts == nullptr) facts = &facts_of(types == nullptr ? type : types[i]);
+    if (!is_plain(*facts)) return false;
+    list.counts[at] = count * facts->size;
+    list.displs[at] = displs[i] * (types == nullptr ? facts->extent : 1);
   }
   layout.counts = list.counts;
   layout.displs = list.displs;
@@ -206,8 +152,9 @@ std::optional<Args> plain_args(KnownKinds& kinds, const Call& call, int rank, in
                         const IntegerArray& displs, Count count, MPI_Datatype type,
                         const MPI_Datatype* types, Layout& layout) {
     if (blocks) return plain_blocks(list, counts, displs, type, types, size, layout);
-    args.count = count * facts_of(type).size;
-    return is_plain(type);
+    const TypeFacts& facts = facts_of(type);
+    args.count = count * facts.size;
+    return is_plain(facts);
   };
   if (has_send_side(call, rank) &&
       !read(sends_blocks(call, rank), kinds.sent, call.sendcounts, call.sdispls, call.sendcount,
@@ -218,24 +165,6 @@ std::optional<Args> plain_args(KnownKinds& kinds, const Call& call, int rank, in
             call.recvcount, call.recvtype, call.recvtypes, args.recv))
     return std::nullopt;
   return args;
-}
-
-/// Whether it ran: nothing has to be packed.
-bool run_plainly(Team& team, KnownKinds& kinds, const Call& call, Count bytes,
-                 const Reduction& reduction) {
-  if (!is_irregular(call.collective)) {
-    const auto data = plain_data(call, team.rank(), bytes);
-    if (data) run_regular(team, call.collective, call.root, *data, &reduction);
-    return data.has_value();
-  }
-  const auto args = plain_args(kinds, call, team.rank(), team.size());
-  if (!args) return false;
-  const auto count = static_cast<std::size_t>(args->count);
-  Data data{static_cast<const std::byte*>(call.sendbuf), static_cast<std::byte*>(call.recvbuf),
-            count, count};
-  if (args->in_place) data.in_place(call.collective, own_block(*args));
-  run_irregular(team, *args, data, &reduction);
-  return true;
 }
 
 /// What the next such call need not find out again.
@@ -252,15 +181,15 @@ void learn(KnownKinds& kinds, const Call& call, Count bytes) {
 
 }  // namespace
 
-bool run_known_in_node(const Call& call, const Look& look) {
-  Communicator& communicator = *look.communicator;
-  KnownKinds* kinds = communicator.known_kinds();
-  if (kinds == nullptr) return false;
-  const KnownKind& kind = kinds->of(call.collective, look.bytes);
-  if (!kind.is(call, look.bytes)) return false;
-  NodeTeam& team = *communicator.team();
-  team.begin_call();
-  return run_plainly(team.team(), *kinds, call, look.bytes, kind.reduction);
+bool run_plain_blocks(Team& team, KnownKinds& kinds, const Call& call, const Reduction& reduction) {
+  const auto args = plain_args(kinds, call, team.rank(), team.size());
+  if (!args) return false;
+  const auto count = static_cast<std::size_t>(args->count);
+  KernelData data{static_cast<const std::byte*>(call.sendbuf),
+                  static_cast<std::byte*>(call.recvbuf), count, count};
+  if (args->in_place) data.in_place(call.collective, own_block(*args));
+  run_irregular(team, *args, data, &reduction);
+  return true;
 }
 
 void run_in_node(node::Team& team, const LibraryCall& call, const std::byte* input,
@@ -296,8 +225,7 @@ int run_in_node(Communicator& communicator, const Call& call, Count bytes) {
   team.begin_call();
   run(team.team(), args, prepared.binding.input, prepared.binding.output, prepared.binding);
   if (const int rc = prepared.unpack_outputs(packer); rc != MPI_SUCCESS) return rc;
-  if (KnownKinds* kinds = communicator.known_kinds())
-    learn(*kinds, call, bytes);
+  if (KnownKinds* kinds = communicator.known_kinds()) learn(*kinds, call, bytes);
   return MPI_SUCCESS;
 }
 

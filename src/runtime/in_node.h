@@ -3,7 +3,6 @@
 #include "runtime/call.h"
 #include "runtime/communicator.h"
 #include "runtime/executor.h"
-#include "runtime/look.h"
 
 namespace unisono {
 
@@ -15,9 +14,5 @@ int run_in_node(Communicator& communicator, const Call& call, Count bytes);
 /// without gaps.
 void run_in_node(node::Team& team, const LibraryCall& call, const std::byte* input,
                  std::byte* output, const Binding& binding);
-
-/// A call of a kind that has run in this way before, with nothing to pack or to look up. False: it
-/// has not run.
-bool run_known_in_node(const Call& call, const Look& look);
 
 }  // namespace unisono

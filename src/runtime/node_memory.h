@@ -28,7 +28,7 @@ struct NodeArena {
   std::span<std::byte> memory() const { return pool.memory(arena); }
 };
 
-/// Lets the MPI library move its messages, unless we did so within the last 50 us.
+/// Lets the MPI library move its messages, unless we did so within the last 200 us.
 void give_turn_to_library();
 
 /// What it is used for: a node::Team, or a node::Messenger. Destroying it is local: the last rank
@@ -47,14 +47,14 @@ class InNode {
   InNode& operator=(const InNode&) = delete;
 
   /// A call begins. Where nobody ever waits long enough for idle(), the MPI library has a turn now
-  /// and then all the same, in one call of eight if they take that long: another process may wait
+  /// and then all the same, in one call of 16 if they take that long: another process may wait
   /// for a message of ours. Not even the clock is looked at in every call.
   void begin_call() {
     if (++calls_ % kCallsPerLook == 0) give_turn_to_library();
   }
 
  protected:
-  static constexpr unsigned kCallsPerLook = 8;
+  static constexpr unsigned kCallsPerLook = 16;
 
   NodeArena arena_;
   User user_;

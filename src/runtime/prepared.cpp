@@ -2,53 +2,11 @@
 
 #include <algorithm>
 
+#include "runtime/sides.h"
+
 namespace unisono {
 
-namespace {
-
 using enum Collective;
-
-constexpr CollectiveSet kAllToAll = set_of(alltoall, alltoallv, alltoallw);
-constexpr CollectiveSet kScatters = set_of(scatter, scatterv);
-constexpr CollectiveSet kGathers = set_of(gather, gatherv, allgather, allgatherv);
-
-}  // namespace
-
-bool is_in_place(const Call& call, int rank) {
-  // Where no MPI_IN_PLACE is allowed the pointer is not significant.
-  const bool root = rank == call.root;
-  switch (call.collective) {
-    case barrier:
-    case bcast: return false;
-    case scatter:
-    case scatterv: return root && call.recvbuf == MPI_IN_PLACE;
-    case gather:
-    case gatherv:
-    case reduce: return root && call.sendbuf == MPI_IN_PLACE;
-    default: return call.sendbuf == MPI_IN_PLACE;
-  }
-}
-
-bool has_send_side(const Call& call, int rank) {
-  if (call.collective == bcast) return false;
-  if (contains(kScatters, call.collective)) return rank == call.root;
-  return !is_in_place(call, rank);
-}
-
-bool has_receive_side(const Call& call, int rank) {
-  if (call.collective == gather || call.collective == gatherv) return rank == call.root;
-  return !(contains(kScatters, call.collective) && is_in_place(call, rank));
-}
-
-bool sends_blocks(const Call& call, int rank) {
-  return contains(kAllToAll, call.collective) ||
-         (contains(kScatters, call.collective) && rank == call.root);
-}
-
-bool receives_blocks(const Call& call, int rank) {
-  return contains(kAllToAll | set_of(allgather, allgatherv), call.collective) ||
-         (contains(set_of(gather, gatherv), call.collective) && rank == call.root);
-}
 
 Prepared::Prepared(const Call& call, int rank, int size, bool commutative) {
   args.collective = call.collective;

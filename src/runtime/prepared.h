@@ -10,18 +10,6 @@
 
 namespace unisono {
 
-/// Whether MPI_IN_PLACE was given on this rank.
-bool is_in_place(const Call& call, int rank);
-
-/// Whether what a call that only moves data says of its send and receive side is significant on
-/// this rank: buffer, count and datatype, apart from the place that MPI_IN_PLACE stands for.
-bool has_send_side(const Call& call, int rank);
-bool has_receive_side(const Call& call, int rank);
-
-/// Whether that side is a block for each rank.
-bool sends_blocks(const Call& call, int rank);
-bool receives_blocks(const Call& call, int rank);
-
 /// Data that is only moved is counted in bytes of the signature, because ranks may describe the
 /// same signature by different datatypes; types that are not dense are packed beforehand and
 /// unpacked afterwards. Data that is reduced is counted in elements, which MPI demands to be equal.

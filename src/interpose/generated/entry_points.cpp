@@ -207,6 +207,7 @@ static int look_at_MPI_Barrier(MPI_Comm comm) {
   using Native = Next<"MPI_Barrier", decltype(MPI_Barrier)>;
   const Look look = look_at(call_of_MPI_Barrier(comm));
   if (!look) return Native::call(comm);
+  if (ran_at_once<Collective::barrier>(call_of_MPI_Barrier(comm), look)) return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(call_of_MPI_Barrier(comm), look, comm);
 }
 
@@ -237,6 +238,8 @@ static int look_at_MPI_Bcast(void* buffer, int count, MPI_Datatype datatype, int
   using Native = Next<"MPI_Bcast", decltype(MPI_Bcast)>;
   const Look look = look_at(call_of_MPI_Bcast(buffer, count, datatype, root, comm));
   if (!look) return Native::call(buffer, count, datatype, root, comm);
+  if (ran_at_once<Collective::bcast>(call_of_MPI_Bcast(buffer, count, datatype, root, comm), look))
+    return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(call_of_MPI_Bcast(buffer, count, datatype, root, comm), look,
                                      buffer, count, datatype, root, comm);
 }
@@ -269,6 +272,9 @@ static int look_at_MPI_Bcast_c(void* buffer, MPI_Count count, MPI_Datatype datat
   using Native = Next<"MPI_Bcast_c", decltype(MPI_Bcast_c), narrow_Bcast>;
   const Look look = look_at(call_of_MPI_Bcast_c(buffer, count, datatype, root, comm));
   if (!look) return Native::call(buffer, count, datatype, root, comm);
+  if (ran_at_once<Collective::bcast>(call_of_MPI_Bcast_c(buffer, count, datatype, root, comm),
+                                     look))
+    return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(call_of_MPI_Bcast_c(buffer, count, datatype, root, comm), look,
                                      buffer, count, datatype, root, comm);
 }
@@ -312,6 +318,10 @@ static int look_at_MPI_Gather(const void* sendbuf, int sendcount, MPI_Datatype s
       call_of_MPI_Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm));
   if (!look)
     return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+  if (ran_at_once<Collective::gather>(call_of_MPI_Gather(sendbuf, sendcount, sendtype, recvbuf,
+                                                         recvcount, recvtype, root, comm),
+                                      look))
+    return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(
       call_of_MPI_Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm),
       look, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
@@ -359,6 +369,10 @@ static int look_at_MPI_Gather_c(const void* sendbuf, MPI_Count sendcount, MPI_Da
       call_of_MPI_Gather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm));
   if (!look)
     return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+  if (ran_at_once<Collective::gather>(call_of_MPI_Gather_c(sendbuf, sendcount, sendtype, recvbuf,
+                                                           recvcount, recvtype, root, comm),
+                                      look))
+    return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(
       call_of_MPI_Gather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm),
       look, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
@@ -409,6 +423,11 @@ static int look_at_MPI_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype 
   if (!look)
     return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, root,
                         comm);
+  if (ran_at_once<Collective::gatherv>(
+          call_of_MPI_Gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype,
+                              root, comm),
+          look))
+    return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(call_of_MPI_Gatherv(sendbuf, sendcount, sendtype, recvbuf,
                                                          recvcounts, rdispls, recvtype, root, comm),
                                      look, sendbuf, sendcount, sendtype, recvbuf, recvcounts,
@@ -463,6 +482,11 @@ static int look_at_MPI_Gatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_D
   if (!look)
     return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, root,
                         comm);
+  if (ran_at_once<Collective::gatherv>(
+          call_of_MPI_Gatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls,
+                                recvtype, root, comm),
+          look))
+    return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(
       call_of_MPI_Gatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype,
                             root, comm),
@@ -510,6 +534,10 @@ static int look_at_MPI_Scatter(const void* sendbuf, int sendcount, MPI_Datatype 
       call_of_MPI_Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm));
   if (!look)
     return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+  if (ran_at_once<Collective::scatter>(call_of_MPI_Scatter(sendbuf, sendcount, sendtype, recvbuf,
+                                                           recvcount, recvtype, root, comm),
+                                       look))
+    return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(
       call_of_MPI_Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm),
       look, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
@@ -557,6 +585,10 @@ static int look_at_MPI_Scatter_c(const void* sendbuf, MPI_Count sendcount, MPI_D
                                                   recvtype, root, comm));
   if (!look)
     return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+  if (ran_at_once<Collective::scatter>(call_of_MPI_Scatter_c(sendbuf, sendcount, sendtype, recvbuf,
+                                                             recvcount, recvtype, root, comm),
+                                       look))
+    return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(
       call_of_MPI_Scatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm),
       look, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
@@ -607,6 +639,11 @@ static int look_at_MPI_Scatterv(const void* sendbuf, const int* sendcounts, cons
   if (!look)
     return Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcount, recvtype, root,
                         comm);
+  if (ran_at_once<Collective::scatterv>(
+          call_of_MPI_Scatterv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcount, recvtype,
+                               root, comm),
+          look))
+    return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(call_of_MPI_Scatterv(sendbuf, sendcounts, sdispls, sendtype,
                                                           recvbuf, recvcount, recvtype, root, comm),
                                      look, sendbuf, sendcounts, sdispls, sendtype, recvbuf,
@@ -661,6 +698,11 @@ static int look_at_MPI_Scatterv_c(const void* sendbuf, const MPI_Count* sendcoun
   if (!look)
     return Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcount, recvtype, root,
                         comm);
+  if (ran_at_once<Collective::scatterv>(
+          call_of_MPI_Scatterv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcount,
+                                 recvtype, root, comm),
+          look))
+    return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(
       call_of_MPI_Scatterv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcount, recvtype,
                              root, comm),
@@ -705,6 +747,10 @@ static int look_at_MPI_Allgather(const void* sendbuf, int sendcount, MPI_Datatyp
   const Look look = look_at(
       call_of_MPI_Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm));
   if (!look) return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+  if (ran_at_once<Collective::allgather>(
+          call_of_MPI_Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm),
+          look))
+    return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(
       call_of_MPI_Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm), look,
       sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
@@ -749,6 +795,10 @@ static int look_at_MPI_Allgather_c(const void* sendbuf, MPI_Count sendcount, MPI
   const Look look = look_at(
       call_of_MPI_Allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm));
   if (!look) return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+  if (ran_at_once<Collective::allgather>(
+          call_of_MPI_Allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm),
+          look))
+    return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(
       call_of_MPI_Allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm),
       look, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
@@ -796,6 +846,11 @@ static int look_at_MPI_Allgatherv(const void* sendbuf, int sendcount, MPI_Dataty
                                                    recvcounts, rdispls, recvtype, comm));
   if (!look)
     return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
+  if (ran_at_once<Collective::allgatherv>(
+          call_of_MPI_Allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls,
+                                 recvtype, comm),
+          look))
+    return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(call_of_MPI_Allgatherv(sendbuf, sendcount, sendtype, recvbuf,
                                                             recvcounts, rdispls, recvtype, comm),
                                      look, sendbuf, sendcount, sendtype, recvbuf, recvcounts,
@@ -846,6 +901,11 @@ static int look_at_MPI_Allgatherv_c(const void* sendbuf, MPI_Count sendcount, MP
                                                      recvcounts, rdispls, recvtype, comm));
   if (!look)
     return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
+  if (ran_at_once<Collective::allgatherv>(
+          call_of_MPI_Allgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls,
+                                   recvtype, comm),
+          look))
+    return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(call_of_MPI_Allgatherv_c(sendbuf, sendcount, sendtype, recvbuf,
                                                               recvcounts, rdispls, recvtype, comm),
                                      look, sendbuf, sendcount, sendtype, recvbuf, recvcounts,
@@ -890,6 +950,10 @@ static int look_at_MPI_Alltoall(const void* sendbuf, int sendcount, MPI_Datatype
   const Look look = look_at(
       call_of_MPI_Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm));
   if (!look) return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+  if (ran_at_once<Collective::alltoall>(
+          call_of_MPI_Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm),
+          look))
+    return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(
       call_of_MPI_Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm), look,
       sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
@@ -933,6 +997,10 @@ static int look_at_MPI_Alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_
   const Look look = look_at(
       call_of_MPI_Alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm));
   if (!look) return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+  if (ran_at_once<Collective::alltoall>(
+          call_of_MPI_Alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm),
+          look))
+    return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(
       call_of_MPI_Alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm),
       look, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
@@ -984,6 +1052,11 @@ static int look_at_MPI_Alltoallv(const void* sendbuf, const int* sendcounts, con
   if (!look)
     return Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
                         recvtype, comm);
+  if (ran_at_once<Collective::alltoallv>(
+          call_of_MPI_Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
+                                rdispls, recvtype, comm),
+          look))
+    return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(
       call_of_MPI_Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
                             recvtype, comm),
@@ -1039,6 +1112,11 @@ static int look_at_MPI_Alltoallv_c(const void* sendbuf, const MPI_Count* sendcou
   if (!look)
     return Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
                         recvtype, comm);
+  if (ran_at_once<Collective::alltoallv>(
+          call_of_MPI_Alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
+                                  rdispls, recvtype, comm),
+          look))
+    return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(
       call_of_MPI_Alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
                               recvtype, comm),
@@ -1093,6 +1171,11 @@ static int look_at_MPI_Alltoallw(const void* sendbuf, const int* sendcounts, con
   if (!look)
     return Native::call(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
                         recvtypes, comm);
+  if (ran_at_once<Collective::alltoallw>(
+          call_of_MPI_Alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
+                                rdispls, recvtypes, comm),
+          look))
+    return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(
       call_of_MPI_Alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
                             recvtypes, comm),
@@ -1148,6 +1231,11 @@ static int look_at_MPI_Alltoallw_c(const void* sendbuf, const MPI_Count* sendcou
   if (!look)
     return Native::call(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
                         recvtypes, comm);
+  if (ran_at_once<Collective::alltoallw>(
+          call_of_MPI_Alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
+                                  rdispls, recvtypes, comm),
+          look))
+    return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(
       call_of_MPI_Alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
                               recvtypes, comm),
@@ -1187,6 +1275,9 @@ static int look_at_MPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI
   using Native = Next<"MPI_Reduce", decltype(MPI_Reduce)>;
   const Look look = look_at(call_of_MPI_Reduce(sendbuf, recvbuf, count, datatype, op, root, comm));
   if (!look) return Native::call(sendbuf, recvbuf, count, datatype, op, root, comm);
+  if (ran_at_once<Collective::reduce>(
+          call_of_MPI_Reduce(sendbuf, recvbuf, count, datatype, op, root, comm), look))
+    return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(
       call_of_MPI_Reduce(sendbuf, recvbuf, count, datatype, op, root, comm), look, sendbuf, recvbuf,
       count, datatype, op, root, comm);
@@ -1226,6 +1317,9 @@ static int look_at_MPI_Reduce_c(const void* sendbuf, void* recvbuf, MPI_Count co
   const Look look =
       look_at(call_of_MPI_Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm));
   if (!look) return Native::call(sendbuf, recvbuf, count, datatype, op, root, comm);
+  if (ran_at_once<Collective::reduce>(
+          call_of_MPI_Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm), look))
+    return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(
       call_of_MPI_Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm), look, sendbuf,
       recvbuf, count, datatype, op, root, comm);
@@ -1261,6 +1355,9 @@ static int look_at_MPI_Allreduce(const void* sendbuf, void* recvbuf, int count,
   using Native = Next<"MPI_Allreduce", decltype(MPI_Allreduce)>;
   const Look look = look_at(call_of_MPI_Allreduce(sendbuf, recvbuf, count, datatype, op, comm));
   if (!look) return Native::call(sendbuf, recvbuf, count, datatype, op, comm);
+  if (ran_at_once<Collective::allreduce>(
+          call_of_MPI_Allreduce(sendbuf, recvbuf, count, datatype, op, comm), look))
+    return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(
       call_of_MPI_Allreduce(sendbuf, recvbuf, count, datatype, op, comm), look, sendbuf, recvbuf,
       count, datatype, op, comm);
@@ -1297,6 +1394,9 @@ static int look_at_MPI_Allreduce_c(const void* sendbuf, void* recvbuf, MPI_Count
   using Native = Next<"MPI_Allreduce_c", decltype(MPI_Allreduce_c), narrow_Allreduce>;
   const Look look = look_at(call_of_MPI_Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm));
   if (!look) return Native::call(sendbuf, recvbuf, count, datatype, op, comm);
+  if (ran_at_once<Collective::allreduce>(
+          call_of_MPI_Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm), look))
+    return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(
       call_of_MPI_Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm), look, sendbuf, recvbuf,
       count, datatype, op, comm);
@@ -1335,6 +1435,9 @@ static int look_at_MPI_Reduce_scatter_block(const void* sendbuf, void* recvbuf, 
   const Look look =
       look_at(call_of_MPI_Reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm));
   if (!look) return Native::call(sendbuf, recvbuf, recvcount, datatype, op, comm);
+  if (ran_at_once<Collective::reduce_scatter_block>(
+          call_of_MPI_Reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm), look))
+    return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(
       call_of_MPI_Reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm), look,
       sendbuf, recvbuf, recvcount, datatype, op, comm);
@@ -1378,6 +1481,10 @@ static int look_at_MPI_Reduce_scatter_block_c(const void* sendbuf, void* recvbuf
   const Look look =
       look_at(call_of_MPI_Reduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm));
   if (!look) return Native::call(sendbuf, recvbuf, recvcount, datatype, op, comm);
+  if (ran_at_once<Collective::reduce_scatter_block>(
+          call_of_MPI_Reduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm),
+          look))
+    return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(
       call_of_MPI_Reduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm), look,
       sendbuf, recvbuf, recvcount, datatype, op, comm);
@@ -1417,6 +1524,9 @@ static int look_at_MPI_Reduce_scatter(const void* sendbuf, void* recvbuf, const 
   const Look look =
       look_at(call_of_MPI_Reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm));
   if (!look) return Native::call(sendbuf, recvbuf, recvcounts, datatype, op, comm);
+  if (ran_at_once<Collective::reduce_scatter>(
+          call_of_MPI_Reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm), look))
+    return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(
       call_of_MPI_Reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm), look, sendbuf,
       recvbuf, recvcounts, datatype, op, comm);
@@ -1460,6 +1570,9 @@ static int look_at_MPI_Reduce_scatter_c(const void* sendbuf, void* recvbuf,
   const Look look =
       look_at(call_of_MPI_Reduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm));
   if (!look) return Native::call(sendbuf, recvbuf, recvcounts, datatype, op, comm);
+  if (ran_at_once<Collective::reduce_scatter>(
+          call_of_MPI_Reduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm), look))
+    return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(
       call_of_MPI_Reduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm), look, sendbuf,
       recvbuf, recvcounts, datatype, op, comm);
@@ -1495,6 +1608,9 @@ static int look_at_MPI_Scan(const void* sendbuf, void* recvbuf, int count, MPI_D
   using Native = Next<"MPI_Scan", decltype(MPI_Scan)>;
   const Look look = look_at(call_of_MPI_Scan(sendbuf, recvbuf, count, datatype, op, comm));
   if (!look) return Native::call(sendbuf, recvbuf, count, datatype, op, comm);
+  if (ran_at_once<Collective::scan>(call_of_MPI_Scan(sendbuf, recvbuf, count, datatype, op, comm),
+                                    look))
+    return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(call_of_MPI_Scan(sendbuf, recvbuf, count, datatype, op, comm),
                                      look, sendbuf, recvbuf, count, datatype, op, comm);
 }
@@ -1529,6 +1645,9 @@ static int look_at_MPI_Scan_c(const void* sendbuf, void* recvbuf, MPI_Count coun
   using Native = Next<"MPI_Scan_c", decltype(MPI_Scan_c), narrow_Scan>;
   const Look look = look_at(call_of_MPI_Scan_c(sendbuf, recvbuf, count, datatype, op, comm));
   if (!look) return Native::call(sendbuf, recvbuf, count, datatype, op, comm);
+  if (ran_at_once<Collective::scan>(call_of_MPI_Scan_c(sendbuf, recvbuf, count, datatype, op, comm),
+                                    look))
+    return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(
       call_of_MPI_Scan_c(sendbuf, recvbuf, count, datatype, op, comm), look, sendbuf, recvbuf,
       count, datatype, op, comm);
@@ -1564,6 +1683,9 @@ static int look_at_MPI_Exscan(const void* sendbuf, void* recvbuf, int count, MPI
   using Native = Next<"MPI_Exscan", decltype(MPI_Exscan)>;
   const Look look = look_at(call_of_MPI_Exscan(sendbuf, recvbuf, count, datatype, op, comm));
   if (!look) return Native::call(sendbuf, recvbuf, count, datatype, op, comm);
+  if (ran_at_once<Collective::exscan>(
+          call_of_MPI_Exscan(sendbuf, recvbuf, count, datatype, op, comm), look))
+    return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(
       call_of_MPI_Exscan(sendbuf, recvbuf, count, datatype, op, comm), look, sendbuf, recvbuf,
       count, datatype, op, comm);
@@ -1600,6 +1722,9 @@ static int look_at_MPI_Exscan_c(const void* sendbuf, void* recvbuf, MPI_Count co
   using Native = Next<"MPI_Exscan_c", decltype(MPI_Exscan_c), narrow_Exscan>;
   const Look look = look_at(call_of_MPI_Exscan_c(sendbuf, recvbuf, count, datatype, op, comm));
   if (!look) return Native::call(sendbuf, recvbuf, count, datatype, op, comm);
+  if (ran_at_once<Collective::exscan>(
+          call_of_MPI_Exscan_c(sendbuf, recvbuf, count, datatype, op, comm), look))
+    return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(
       call_of_MPI_Exscan_c(sendbuf, recvbuf, count, datatype, op, comm), look, sendbuf, recvbuf,
       count, datatype, op, comm);

@@ -1,0 +1,107 @@
+// The short way of a call through the memory of the node: of a kind that has run so before, with
+// nothing to pack. Inlined into every entry point, where the collective is known and the call is in
+// registers: what is left is a few comparisons and the kernel.
+#pragma once
+#include <cstddef>
+#include <optional>
+
+#include "node/kernels.h"
+#include "runtime/look.h"
+#include "runtime/sides.h"
+
+namespace unisono {
+
+/// What a kernel is given, and how much is in it.
+struct KernelData {
+  const std::byte* input = nullptr;
+  std::byte* output = nullptr;
+  std::size_t bytes = 0;  ///< moved: the vector, or a block
+  std::size_t count = 0;  ///< reduced: elements
+
+  /// MPI_IN_PLACE: the block of this rank in what is gathered or scattered begins at `own`;
+  /// everything else is where it stays.
+  [[gnu::always_inline]] void in_place(Collective c, Count own) {
+    if (contains(kScatters, c))
+      output = const_cast<std::byte*>(input) + own;
+    else if (contains(kGathers | kAllgathers, c))
+      input = output + own;
+    else
+      input = output;
+  }
+};
+
+/// Collectives in which all blocks are equally long.
+[[gnu::always_inline]] inline void run_regular(node::Team& team, Collective c, int root,
+                                               const KernelData& data,
+                                               const node::Reduction* reduction) {
+  using enum Collective;
+  const auto& [input, output, bytes, count] = data;
+  switch (c) {
+    case barrier: return node::barrier(team);
+    case bcast: return node::bcast(team, output, bytes, root);
+    case gather: return node::gather(team, input, output, bytes, root);
+    case scatter: return node::scatter(team, input, output, bytes, root);
+    case allgather: return node::allgather(team, input, output, bytes);
+    case alltoall: return node::alltoall(team, input, output, bytes);
+    case reduce: return node::reduce(team, input, output, count, *reduction, root);
+    case allreduce: return node::allreduce(team, input, output, count, *reduction);
+    case reduce_scatter_block:
+      return node::reduce_scatter_block(team, input, output, count, *reduction);
+    case scan: return node::scan(team, input, output, count, *reduction);
+    case exscan: return node::exscan(team, input, output, count, *reduction);
+    default: break;
+  }
+}
+
+/// Elements lie in memory as in the message, from their address on.
+inline bool is_plain(const TypeFacts& facts) { return facts.dense && facts.true_lb == 0; }
+
+/// The data of a call whose significant datatypes are plain, or nothing. Of collectives with blocks
+/// of one length; the datatype of a reduction is known to be plain.
+[[gnu::always_inline]] inline std::optional<KernelData> plain_data(const Call& call, int rank,
+                                                                   Count bytes) {
+  const Collective c = call.collective;
+  KernelData data{static_cast<const std::byte*>(call.sendbuf),
+                  static_cast<std::byte*>(call.recvbuf), static_cast<std::size_t>(bytes),
+                  static_cast<std::size_t>(call.recvcount)};
+  if (c == Collective::barrier) return data;
+  if (!is_reducing(c) && ((has_send_side(call, rank) && !is_plain(facts_of(call.sendtype))) ||
+                          (has_receive_side(call, rank) && !is_plain(facts_of(call.recvtype)))))
+    return std::nullopt;
+  if (is_in_place(call, rank)) data.in_place(c, rank * bytes);
+  return data;
+}
+
+/// Runs a call with blocks of different lengths. False: some datatype is not plain, and nothing has
+/// been done.
+bool run_plain_blocks(node::Team& team, KnownKinds& kinds, const Call& call,
+                      const node::Reduction& reduction);
+
+/// `kCollective`: the call's. False: the call has not run. Without memory too: the long way finds
+/// that again, and says so.
+template <Collective kCollective>
+[[gnu::always_inline]] inline bool ran_at_once(const Call& call, const Look& look) noexcept {
+  if (look.failed) return false;
+  Communicator& communicator = *look.communicator;
+  KnownKinds* kinds = communicator.known_kinds();
+  if (kinds == nullptr) return false;
+  const KnownKind& kind = kinds->of(kCollective, look.bytes);
+  if (!kind.is(call, look.bytes)) return false;
+  NodeTeam& team = *communicator.team();
+  team.begin_call();
+  try {
+    if constexpr (is_irregular(kCollective)) {
+      if (!run_plain_blocks(team.team(), *kinds, call, kind.reduction)) return false;
+    } else {
+      const auto data = plain_data(call, communicator.rank(), look.bytes);
+      if (!data) return false;
+      run_regular(team.team(), kCollective, call.root, *data, &kind.reduction);
+    }
+  } catch (...) {
+    return false;
+  }
+  count(g_own_calls);
+  return true;
+}
+
+}  // namespace unisono
