@@ -8,6 +8,7 @@
 #include <numeric>
 #include <vector>
 
+#include "runtime/at_once.h"
 #include "runtime/node.h"
 #include "runtime/node_memory.h"
 
@@ -48,7 +49,21 @@ class InNode : public testing::Test {
     EXPECT_EQ(run_in_node(*look.communicator, call, look.bytes), MPI_SUCCESS);
   }
   /// Whether a call of this kind is known; if it is, it runs.
-  static bool is_known(const Call& call) { return run_known_in_node(call, look_at(call)); }
+  template <Collective kCollective>
+  static bool is_known(const Call& call) {
+    return ran_at_once<kCollective>(call, look_at(call));
+  }
+  /// The long way, then the short way, which must give the same.
+  template <Collective kCollective>
+  static void run_both_ways(const Call& call, const Ints& output, const Ints& expected) {
+    auto& data = const_cast<Ints&>(output);
+    const Ints before = data;
+    run(call);
+    EXPECT_EQ(data, expected);
+    data = before;
+    EXPECT_TRUE(is_known<kCollective>(call));
+    EXPECT_EQ(data, expected);
+  }
 
   static MPI_Comm s_node;
   static int s_rank, s_size;
@@ -140,25 +155,25 @@ TEST_F(InNode, AKindIsKnownOnceItHasRun) {
   Ints sum(5);
   Call call = call_of(allreduce, own.data(), sum.data(), 5);
   call.op = MPI_SUM;
-  EXPECT_FALSE(is_known(call));
+  EXPECT_FALSE(is_known<allreduce>(call));
   run(call);
   const Ints expected = sum;
   std::fill(sum.begin(), sum.end(), 0);
-  EXPECT_TRUE(is_known(call));
+  EXPECT_TRUE(is_known<allreduce>(call));
   EXPECT_EQ(sum, expected);
 
   Call other = call;
   other.op = MPI_PROD;
-  EXPECT_FALSE(is_known(other));
+  EXPECT_FALSE(is_known<allreduce>(other));
   other = call;
   other.recvcount = 4;
-  EXPECT_FALSE(is_known(other));
+  EXPECT_FALSE(is_known<allreduce>(other));
   other = call;
   other.recvtype = MPI_UNSIGNED;
-  EXPECT_FALSE(is_known(other));
+  EXPECT_FALSE(is_known<allreduce>(other));
   MPI_Barrier(MPI_COMM_WORLD);
   forget_reaches();
-  EXPECT_FALSE(is_known(call));
+  EXPECT_FALSE(is_known<allreduce>(call));
 }
 
 TEST_F(InNode, KnownBlocksMayBeInOtherDatatypes) {
@@ -169,7 +184,7 @@ TEST_F(InNode, KnownBlocksMayBeInOtherDatatypes) {
   const Ints own = numbers(s_rank, 2), all = numbers_of_all(s_size, 2);
   Ints gathered(all.size());
   run(call_of(allgather, own.data(), gathered.data(), 2));
-  EXPECT_TRUE(is_known(call_of(allgather, own.data(), gathered.data(), 2)));
+  EXPECT_TRUE(is_known<allgather>(call_of(allgather, own.data(), gathered.data(), 2)));
   EXPECT_EQ(gathered, all);
   // A short way and a long one meet: on rank 0 the call is to be packed.
   Call call = call_of(allgather, own.data(), gathered.data(), 2);
@@ -177,11 +192,102 @@ TEST_F(InNode, KnownBlocksMayBeInOtherDatatypes) {
     call.sendcount = 1;
     call.sendtype = reversed;
   }
-  EXPECT_EQ(is_known(call), s_rank != 0);
+  EXPECT_EQ(is_known<allgather>(call), s_rank != 0);
   if (s_rank == 0) run(call);
   EXPECT_EQ((Ints{gathered[0], gathered[1]}), (Ints{1, 0}));
   EXPECT_EQ(Ints(gathered.begin() + 2, gathered.end()), Ints(all.begin() + 2, all.end()));
   MPI_Type_free(&reversed);
+}
+
+/// Rank r has r + 1 ints in every collective here.
+struct Blocks {
+  explicit Blocks(int size) {
+    for (int rank = 0; rank < size; ++rank) {
+      counts.push_back(rank + 1);
+      displs.push_back(static_cast<int>(all.size()) + rank);  // one int between two blocks
+      for (const int number : numbers(rank, rank + 1)) all.push_back(number);
+      apart.resize(static_cast<std::size_t>(displs.back()), -1);
+      for (const int number : numbers(rank, rank + 1)) apart.push_back(number);
+    }
+  }
+  Ints counts, displs, all;
+  Ints apart;  ///< all, at displs
+};
+
+TEST_F(InNode, BlocksOfDifferentLengthsAreKnown) {
+  const Blocks blocks(s_size);
+  const Ints own = numbers(s_rank, s_rank + 1);
+  const int root = s_size - 1;
+  Ints gathered(blocks.apart.size(), -1);
+  Call call = call_of(allgatherv, own.data(), gathered.data(), 0);
+  call.sendcount = s_rank + 1;
+  call.recvcounts = blocks.counts.data();
+  call.rdispls = blocks.displs.data();
+  run_both_ways<allgatherv>(call, gathered, blocks.apart);
+
+  Ints in_place(blocks.apart.size(), -1);
+  std::copy(own.begin(), own.end(),
+            in_place.begin() + blocks.displs[static_cast<std::size_t>(s_rank)]);
+  call.sendbuf = MPI_IN_PLACE;
+  call.recvbuf = in_place.data();
+  run_both_ways<allgatherv>(call, in_place, blocks.apart);
+
+  // The root's block is where it stays.
+  Ints at_root(blocks.apart.size(), -1);
+  std::copy(own.begin(), own.end(),
+            at_root.begin() + blocks.displs[static_cast<std::size_t>(s_rank)]);
+  call.collective = gatherv;
+  call.root = root;
+  call.sendbuf = s_rank == root ? MPI_IN_PLACE : own.data();
+  call.recvbuf = s_rank == root ? at_root.data() : nullptr;
+  const Ints kept = at_root;
+  run_both_ways<gatherv>(call, at_root, s_rank == root ? blocks.apart : kept);
+
+  Ints received(own.size(), -1);
+  call = call_of(scatterv, blocks.apart.data(), received.data(), s_rank + 1);
+  call.root = root;
+  call.sendcounts = blocks.counts.data();
+  call.sdispls = blocks.displs.data();
+  if (s_rank == root) call.recvbuf = MPI_IN_PLACE;
+  run_both_ways<scatterv>(call, received, s_rank == root ? Ints(own.size(), -1) : own);
+}
+
+TEST_F(InNode, WhatIsSentToNobodyMayHaveNoDatatype) {
+  // Rank r sends r + 1 ints to rank 0, and nothing to others.
+  const Blocks blocks(s_size);
+  const Ints own = numbers(s_rank, s_rank + 1);
+  const auto size = static_cast<std::size_t>(s_size);
+  Ints send_counts(size), none(size), byte_displs;
+  send_counts[0] = s_rank + 1;
+  for (const int displ : blocks.displs) byte_displs.push_back(displ * int{sizeof(int)});
+  std::vector<MPI_Datatype> send_types(size, MPI_DATATYPE_NULL), receive_types(size, MPI_INT);
+  send_types[0] = MPI_INT;
+  const bool receives = s_rank == 0;
+  Ints received(blocks.apart.size(), -1);
+  Call call = call_of(alltoallw, own.data(), received.data(), 0);
+  call.sendcounts = send_counts.data();
+  call.sdispls = none.data();
+  call.sendtypes = send_types.data();
+  call.recvcounts = receives ? blocks.counts.data() : none.data();
+  call.rdispls = byte_displs.data();
+  call.recvtypes = receive_types.data();
+  const Ints expected = receives ? blocks.apart : received;
+  run_both_ways<alltoallw>(call, received, expected);
+
+  call.collective = alltoallv;
+  call.sendtypes = call.recvtypes = nullptr;
+  call.rdispls = blocks.displs.data();
+  run_both_ways<alltoallv>(call, received, expected);
+}
+
+TEST_F(InNode, PartsOfAReductionAreKnown) {
+  const Blocks blocks(s_size);
+  Ints part(static_cast<std::size_t>(s_rank + 1), -1), expected;
+  for (const int number : numbers(s_rank, s_rank + 1)) expected.push_back(s_size * number);
+  Call call = call_of(reduce_scatter, blocks.all.data(), part.data(), 0);
+  call.recvcounts = blocks.counts.data();
+  call.op = MPI_SUM;
+  run_both_ways<reduce_scatter>(call, part, expected);
 }
 
 TEST_F(InNode, StepsOfAComposition) {
