@@ -371,6 +371,8 @@ void alltoallv(Team& team, const std::byte* input, PerRank send_counts, PerRank 
                           in_place ? DirectFrom::kNever : team.direct_from().alltoall, !in_place);
   if (in_place) mine.chunk = -1;
   bool directly = false;
+  if (const Chunk own{0, bytes_of(send_counts, me)}; own.size > 0 && !in_place)
+    copy_out(output, recv_displs, me, own, input + send_displs[static_cast<std::size_t>(me)]);
   exchange_rounds(
       team,
       [&](std::size_t, const auto& posted) {
@@ -397,8 +399,6 @@ void alltoallv(Team& team, const std::byte* input, PerRank send_counts, PerRank 
           packet.read(team, output + recv_displs[static_cast<std::size_t>(rank)], block);
         });
       });
-  if (const Chunk own{0, bytes_of(send_counts, me)}; own.size > 0 && !in_place)
-    copy_out(output, recv_displs, me, own, input + send_displs[static_cast<std::size_t>(me)]);
   if (directly) be_through(team, team.take(1), mine.has_addresses());
 }
 
