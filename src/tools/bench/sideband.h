@@ -31,6 +31,9 @@ class Sideband {
   /// memory nothing changes.
   void meet_in_memory() { meeting_ = Meeting::make(comm_); }
 
+  /// Barriers end one rank's sleep after the other.
+  bool wakes_ranks() const { return meeting_ != nullptr; }
+
   /// Ranks leave within about one message latency of each other (dissemination), or as the kernel
   /// wakes them.
   void barrier();
