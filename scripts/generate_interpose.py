@@ -226,7 +226,7 @@ def entry_points(collectives: list[Collective]) -> str:
     large = [c for c in collectives if narrows(c)]
     out = "// The C entry points: Unisono runs the call, or the next definition does.\n"
     out += '#include "interpose/dispatch.h"\n#include "interpose/entry.h"\n'
-    out += '#include "interpose/narrowing.h"\n#include "interpose/next.h"\n\n'
+    out += '#include "interpose/narrowing.h"\n#include "interpose/next.h"\n#include "runtime/at_once.h"\n\n'
     out += "using namespace unisono;\n\nnamespace {\n"
     out += "".join(narrowing(c) for c in large)
     out += """
@@ -286,6 +286,10 @@ template <class Native>
     return;
   }}
   const Look look = look_at(call);
+  if (look && ran_at_once<Collective::{c.enumerator}>(call, look)) {{
+    fortran::finish(MPI_SUCCESS, ierror);
+    return;
+  }}
   if (!look || !fortran::finish(dispatch(call, look), ierror)) Native::call({c.arguments}, ierror);
 }}
 """
@@ -309,6 +313,7 @@ def fortran(collectives: list[Collective]) -> str:
 #include "interpose/dispatch.h"
 #include "interpose/entry.h"
 #include "interpose/next.h"
+#include "runtime/at_once.h"
 
 using namespace unisono;
 """

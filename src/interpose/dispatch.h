@@ -3,7 +3,6 @@
 #include <atomic>
 #include <optional>
 
-#include "runtime/at_once.h"
 #include "runtime/look.h"
 #include "runtime/watch.h"
 

@@ -83,7 +83,9 @@ struct Progress {
   }
 };
 
-constexpr std::size_t kMostTabled = (kInline - sizeof(Progress)) / sizeof(std::uint16_t);
+/// Where a part begins.
+using Place = std::uint16_t;
+constexpr std::size_t kMostTabled = (kInline - sizeof(Progress)) / sizeof(Place);
 
 /// The sizes of a packet that all ranks know.
 class PacketForm {
@@ -97,7 +99,7 @@ class PacketForm {
   bool has_table() const { return size_ <= kMostTabled; }
   /// Of the cell: blocks begin behind it. All of it, if there is no room for a table.
   std::size_t head() const {
-    return sizeof(Progress) + std::min(size_, kMostTabled) * sizeof(std::uint16_t);
+    return sizeof(Progress) + std::min(size_, kMostTabled) * sizeof(Place);
   }
   /// Without a table.
   std::size_t equal_part() const { return equal_part_; }
@@ -111,8 +113,7 @@ class PacketForm {
   bool has_room_for_addresses() const { return log_unit() >= 3; }
   /// Of a slot, what is left whatever is rounded up.
   std::size_t room() const {
-    const std::size_t reached = std::size_t{std::numeric_limits<std::uint16_t>::max()}
-                                << log_unit();
+    const std::size_t reached = std::size_t{std::numeric_limits<Place>::max()} << log_unit();
     return std::min(slot_bytes_, reached) - ((size_ - 1) << log_unit());
   }
 
@@ -154,7 +155,7 @@ class Packet {
   void write(const Progress& progress, const std::byte* input, PerRank counts, PerRank displs) {
     Cell cell;
     cell.progress = progress;
-    const bool in_cell = progress.chunks == 0;
+    const bool in_cell = progress.chunks == 0 && form_.has_table();
     const int log_unit = in_cell ? 0 : form_.log_unit();
     const std::size_t unit = std::size_t{1} << log_unit;
     std::byte* base = in_cell ? reinterpret_cast<std::byte*>(&cell) : slot_;
@@ -164,7 +165,7 @@ class Packet {
       const std::size_t block = bytes_of(counts, rank);
       const Chunk part = progress.part(block);
       if (form_.has_table())
-        cell.places[static_cast<std::size_t>(rank)] = static_cast<std::uint16_t>(begin >> log_unit);
+        cell.places[static_cast<std::size_t>(rank)] = static_cast<Place>(begin >> log_unit);
       else
         begin = at(rank, form_.equal_part());
       if (!progress.is_address(block))
@@ -173,7 +174,8 @@ class Packet {
         show_address(base + begin, input + displs[static_cast<std::size_t>(rank)]);
       begin = (begin + part.size + unit - 1) & ~(unit - 1);
     }
-    std::memcpy(cell_, &cell, in_cell && form_.has_table() ? begin : form_.head());
+    const std::size_t head = form_.has_table() ? form_.head() : sizeof(Progress);
+    std::memcpy(cell_, &cell, in_cell ? begin : head);
   }
 
   const Progress& progress() const { return cell().progress; }
@@ -198,7 +200,7 @@ class Packet {
   struct Cell {
     Progress progress;
     /// In units of the slot, or bytes of the cell: whole blocks begin behind the last rank's place.
-    std::array<std::uint16_t, kMostTabled> places;
+    std::array<Place, kMostTabled> places;
   };
   static_assert(sizeof(Cell) == kInline);
 

@@ -3,6 +3,7 @@
 // registers: what is left is a few comparisons and the kernel.
 #pragma once
 #include <cstddef>
+#include <new>
 #include <optional>
 
 #include "node/kernels.h"
@@ -57,9 +58,10 @@ struct KernelData {
 inline bool is_plain(const TypeFacts& facts) { return facts.dense && facts.true_lb == 0; }
 
 /// The data of a call whose significant datatypes are plain, or nothing. Of collectives with blocks
-/// of one length; the datatype of a reduction is known to be plain.
+/// of one length; the datatype of a reduction is known to be plain. Without memory nothing: the
+/// long way finds that again, and says so.
 [[gnu::always_inline]] inline std::optional<KernelData> plain_data(const Call& call, int rank,
-                                                                   Count bytes) {
+                                                                   Count bytes) noexcept try {
   const Collective c = call.collective;
   KernelData data{static_cast<const std::byte*>(call.sendbuf),
                   static_cast<std::byte*>(call.recvbuf), static_cast<std::size_t>(bytes),
@@ -70,15 +72,16 @@ inline bool is_plain(const TypeFacts& facts) { return facts.dense && facts.true_
     return std::nullopt;
   if (is_in_place(call, rank)) data.in_place(c, rank * bytes);
   return data;
+} catch (const std::bad_alloc&) {
+  return std::nullopt;
 }
 
-/// Runs a call with blocks of different lengths. False: some datatype is not plain, and nothing has
-/// been done.
-bool run_plain_blocks(node::Team& team, KnownKinds& kinds, const Call& call,
-                      const node::Reduction& reduction);
+/// Runs a call with blocks of different lengths. False: some datatype is not plain, or there is no
+/// memory, and nothing has been done.
+bool run_plain_blocks(NodeTeam& team, KnownKinds& kinds, const Call& call,
+                      const node::Reduction& reduction) noexcept;
 
-/// `kCollective`: the call's. False: the call has not run. Without memory too: the long way finds
-/// that again, and says so.
+/// `kCollective`: the call's. False: the call has not run.
 template <Collective kCollective>
 [[gnu::always_inline]] inline bool ran_at_once(const Call& call, const Look& look) noexcept {
   if (look.failed) return false;
@@ -88,17 +91,13 @@ template <Collective kCollective>
   const KnownKind& kind = kinds->of(kCollective, look.bytes);
   if (!kind.is(call, look.bytes)) return false;
   NodeTeam& team = *communicator.team();
-  team.begin_call();
-  try {
-    if constexpr (is_irregular(kCollective)) {
-      if (!run_plain_blocks(team.team(), *kinds, call, kind.reduction)) return false;
-    } else {
-      const auto data = plain_data(call, communicator.rank(), look.bytes);
-      if (!data) return false;
-      run_regular(team.team(), kCollective, call.root, *data, &kind.reduction);
-    }
-  } catch (...) {
-    return false;
+  if constexpr (is_irregular(kCollective)) {
+    if (!run_plain_blocks(team, *kinds, call, kind.reduction)) return false;
+  } else {
+    const auto data = plain_data(call, communicator.rank(), look.bytes);
+    if (!data) return false;
+    team.begin_call();
+    run_regular(team.team(), kCollective, call.root, *data, &kind.reduction);
   }
   count(g_own_calls);
   return true;

@@ -1,6 +1,7 @@
 #include "runtime/in_node.h"
 
 #include <cstring>
+#include <new>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -134,13 +135,17 @@ bool plain_blocks(BlockList& list, const IntegerArray& counts, const IntegerArra
 }
 
 /// What Prepared finds out of a call with blocks of different lengths, in bytes, where nothing has
-/// to be packed; else nothing. `kinds`: its memory.
-std::optional<Args> plain_args(KnownKinds& kinds, const Call& call, int rank, int size) {
+/// to be packed; else, or without memory, nothing. `kinds`: its memory.
+std::optional<Args> plain_args(KnownKinds& kinds, const Call& call, int rank, int size) noexcept
+    try {
   Args args;
   args.collective = call.collective;
   args.rank = rank;
   args.root = call.root;
   args.in_place = is_in_place(call, rank);
+  // Blocks to send and to receive in one array: to the kernel this would be in place.
+  if (!args.in_place && contains(kAllToAll, call.collective) && call.sendbuf == call.recvbuf)
+    return std::nullopt;
   if (call.collective == reduce_scatter) {  // counts elements
     kinds.received.counts.resize(static_cast<std::size_t>(size));
     for (int i = 0; i < size; ++i)
@@ -165,6 +170,8 @@ std::optional<Args> plain_args(KnownKinds& kinds, const Call& call, int rank, in
             call.recvcount, call.recvtype, call.recvtypes, args.recv))
     return std::nullopt;
   return args;
+} catch (const std::bad_alloc&) {
+  return std::nullopt;
 }
 
 /// What the next such call need not find out again.
@@ -181,14 +188,16 @@ void learn(KnownKinds& kinds, const Call& call, Count bytes) {
 
 }  // namespace
 
-bool run_plain_blocks(Team& team, KnownKinds& kinds, const Call& call, const Reduction& reduction) {
-  const auto args = plain_args(kinds, call, team.rank(), team.size());
+bool run_plain_blocks(NodeTeam& team, KnownKinds& kinds, const Call& call,
+                      const Reduction& reduction) noexcept {
+  const auto args = plain_args(kinds, call, team.team().rank(), team.team().size());
   if (!args) return false;
   const auto count = static_cast<std::size_t>(args->count);
   KernelData data{static_cast<const std::byte*>(call.sendbuf),
                   static_cast<std::byte*>(call.recvbuf), count, count};
   if (args->in_place) data.in_place(call.collective, own_block(*args));
-  run_irregular(team, *args, data, &reduction);
+  team.begin_call();
+  run_irregular(team.team(), *args, data, &reduction);
   return true;
 }
 

@@ -14,7 +14,7 @@ import pytest
 from rich.console import Console
 from unisono import jobs, machine
 from unisono.beds import Lab, Node
-from unisono.compare import matrix, page, results, runner, summary, terminal
+from unisono.compare import matrix, page, results, runner, summary, terminal, words
 from unisono.compare.cli import settings_of
 from unisono.compare.results import Comparison, Failure, Point, Setting
 from unisono.compare.runner import Listener, Options, Runner
@@ -279,6 +279,14 @@ def test_other_files_are_refused(tmp_path: Path, text: str, message: str) -> Non
     file.write_text(text)
     with pytest.raises(UnisonoError, match=message):
         results.load(file)
+
+
+def test_a_loop_is_not_compared_with_calls_apart() -> None:
+    before, after = measured(Bench(), [job()]), measured(Bench(), [job()])
+    after.options["loop"] = True
+    assert any("--loop" in warning for warning in words.warnings(after))
+    with pytest.raises(UnisonoError, match="--loop"):
+        summary.changes(before, after)
 
 
 def test_changes_are_those_of_the_ratio() -> None:

@@ -280,6 +280,24 @@ TEST_F(InNode, WhatIsSentToNobodyMayHaveNoDatatype) {
   run_both_ways<alltoallv>(call, received, expected);
 }
 
+TEST_F(InNode, BlocksOfOneArrayAreNotInPlace) {
+  const auto size = static_cast<std::size_t>(s_size);
+  Ints array(2 * size, -1);  // received, sent
+  std::fill(array.begin() + s_size, array.end(), s_rank);
+  const Ints counts(size, 1);
+  Ints into(size), from(size);
+  std::iota(into.begin(), into.end(), 0);
+  std::iota(from.begin(), from.end(), s_size);
+  Call call = call_of(alltoallv, array.data(), array.data(), 0);
+  call.sendcounts = call.recvcounts = counts.data();
+  call.sdispls = from.data();
+  call.rdispls = into.data();
+  run(call);
+  const Ints first(array.begin(), array.begin() + s_size);
+  EXPECT_EQ(first, into);
+  EXPECT_FALSE(is_known<alltoallv>(call));
+}
+
 TEST_F(InNode, PartsOfAReductionAreKnown) {
   const Blocks blocks(s_size);
   Ints part(static_cast<std::size_t>(s_rank + 1), -1), expected;

@@ -122,6 +122,8 @@ def compare(
             matrix.parse_sizes(sizes or matrix.STANDARD_SIZES),
             matrix.parse_sizes(block_sizes or sizes or matrix.STANDARD_BLOCK_SIZES, "--block-sizes"),
         )
+        if former:
+            summary.refuse_mixture(former, in_loop=loop)
         options = Options(time_budget, silence or 60 + 10 * time_budget, loop)
         comparison = measure(bed, plan, options, json_file)
     report(comparison, former, json_file, html)

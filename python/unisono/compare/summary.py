@@ -127,12 +127,14 @@ class Change:
         return apart and self.before.is_sure and self.after.is_sure
 
 
+def refuse_mixture(before: Comparison, *, in_loop: bool) -> None:
+    if before.options.get("loop", False) != in_loop:
+        raise UnisonoError("one of the two was measured with --loop, the other was not: no comparison")
+
+
 def changes(before: Comparison, after: Comparison) -> list[Change]:
     """Of all cells and arms that both have, the worst change first."""
-    if before.options.get("loop", False) != after.options.get("loop", False):
-        raise UnisonoError(
-            "one of the two was measured with --loop and the other was not: not to be compared"
-        )
+    refuse_mixture(before, in_loop=after.options.get("loop", False))
     old = {
         (cell.point, arm.name): arm.ratio_to_native
         for cell in before.cells

@@ -48,6 +48,8 @@ BUSY = 0.1
 def warnings(comparison: Comparison) -> list[str]:
     """What a reader must know before believing a number."""
     found = [f"with {name}={value}" for name, value in comparison.options.get("environment", {}).items()]
+    if comparison.options.get("loop", False):
+        found.append("with --loop: calls back to back, every rank the root in its turn")
     busy = comparison.bed.get("busy_before", 0.0)
     if busy > BUSY:
         found.append(

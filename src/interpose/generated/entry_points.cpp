@@ -4,6 +4,7 @@
 #include "interpose/entry.h"
 #include "interpose/narrowing.h"
 #include "interpose/next.h"
+#include "runtime/at_once.h"
 
 using namespace unisono;
 

@@ -6,6 +6,7 @@
 #include "interpose/dispatch.h"
 #include "interpose/entry.h"
 #include "interpose/next.h"
+#include "runtime/at_once.h"
 
 using namespace unisono;
 
@@ -18,6 +19,10 @@ template <class Native>
     return;
   }
   const Look look = look_at(call);
+  if (look && ran_at_once<Collective::barrier>(call, look)) {
+    fortran::finish(MPI_SUCCESS, ierror);
+    return;
+  }
   if (!look || !fortran::finish(dispatch(call, look), ierror)) Native::call(comm, ierror);
 }
 
@@ -56,6 +61,10 @@ template <class Native>
     return;
   }
   const Look look = look_at(call);
+  if (look && ran_at_once<Collective::bcast>(call, look)) {
+    fortran::finish(MPI_SUCCESS, ierror);
+    return;
+  }
   if (!look || !fortran::finish(dispatch(call, look), ierror))
     Native::call(buffer, count, datatype, root, comm, ierror);
 }
@@ -103,6 +112,10 @@ template <class Native>
     return;
   }
   const Look look = look_at(call);
+  if (look && ran_at_once<Collective::gather>(call, look)) {
+    fortran::finish(MPI_SUCCESS, ierror);
+    return;
+  }
   if (!look || !fortran::finish(dispatch(call, look), ierror))
     Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror);
 }
@@ -155,6 +168,10 @@ template <class Native>
     return;
   }
   const Look look = look_at(call);
+  if (look && ran_at_once<Collective::gatherv>(call, look)) {
+    fortran::finish(MPI_SUCCESS, ierror);
+    return;
+  }
   if (!look || !fortran::finish(dispatch(call, look), ierror))
     Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, root, comm,
                  ierror);
@@ -208,6 +225,10 @@ template <class Native>
     return;
   }
   const Look look = look_at(call);
+  if (look && ran_at_once<Collective::scatter>(call, look)) {
+    fortran::finish(MPI_SUCCESS, ierror);
+    return;
+  }
   if (!look || !fortran::finish(dispatch(call, look), ierror))
     Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror);
 }
@@ -260,6 +281,10 @@ template <class Native>
     return;
   }
   const Look look = look_at(call);
+  if (look && ran_at_once<Collective::scatterv>(call, look)) {
+    fortran::finish(MPI_SUCCESS, ierror);
+    return;
+  }
   if (!look || !fortran::finish(dispatch(call, look), ierror))
     Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcount, recvtype, root, comm,
                  ierror);
@@ -312,6 +337,10 @@ template <class Native>
     return;
   }
   const Look look = look_at(call);
+  if (look && ran_at_once<Collective::allgather>(call, look)) {
+    fortran::finish(MPI_SUCCESS, ierror);
+    return;
+  }
   if (!look || !fortran::finish(dispatch(call, look), ierror))
     Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror);
 }
@@ -361,6 +390,10 @@ template <class Native>
     return;
   }
   const Look look = look_at(call);
+  if (look && ran_at_once<Collective::allgatherv>(call, look)) {
+    fortran::finish(MPI_SUCCESS, ierror);
+    return;
+  }
   if (!look || !fortran::finish(dispatch(call, look), ierror))
     Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm,
                  ierror);
@@ -410,6 +443,10 @@ template <class Native>
     return;
   }
   const Look look = look_at(call);
+  if (look && ran_at_once<Collective::alltoall>(call, look)) {
+    fortran::finish(MPI_SUCCESS, ierror);
+    return;
+  }
   if (!look || !fortran::finish(dispatch(call, look), ierror))
     Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror);
 }
@@ -460,6 +497,10 @@ template <class Native>
     return;
   }
   const Look look = look_at(call);
+  if (look && ran_at_once<Collective::alltoallv>(call, look)) {
+    fortran::finish(MPI_SUCCESS, ierror);
+    return;
+  }
   if (!look || !fortran::finish(dispatch(call, look), ierror))
     Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
                  comm, ierror);
@@ -518,6 +559,10 @@ template <class Native>
     return;
   }
   const Look look = look_at(call);
+  if (look && ran_at_once<Collective::alltoallw>(call, look)) {
+    fortran::finish(MPI_SUCCESS, ierror);
+    return;
+  }
   if (!look || !fortran::finish(dispatch(call, look), ierror))
     Native::call(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes,
                  comm, ierror);
@@ -570,6 +615,10 @@ template <class Native>
     return;
   }
   const Look look = look_at(call);
+  if (look && ran_at_once<Collective::reduce>(call, look)) {
+    fortran::finish(MPI_SUCCESS, ierror);
+    return;
+  }
   if (!look || !fortran::finish(dispatch(call, look), ierror))
     Native::call(sendbuf, recvbuf, count, datatype, op, root, comm, ierror);
 }
@@ -614,6 +663,10 @@ template <class Native>
     return;
   }
   const Look look = look_at(call);
+  if (look && ran_at_once<Collective::allreduce>(call, look)) {
+    fortran::finish(MPI_SUCCESS, ierror);
+    return;
+  }
   if (!look || !fortran::finish(dispatch(call, look), ierror))
     Native::call(sendbuf, recvbuf, count, datatype, op, comm, ierror);
 }
@@ -659,6 +712,10 @@ template <class Native>
     return;
   }
   const Look look = look_at(call);
+  if (look && ran_at_once<Collective::reduce_scatter_block>(call, look)) {
+    fortran::finish(MPI_SUCCESS, ierror);
+    return;
+  }
   if (!look || !fortran::finish(dispatch(call, look), ierror))
     Native::call(sendbuf, recvbuf, recvcount, datatype, op, comm, ierror);
 }
@@ -705,6 +762,10 @@ template <class Native>
     return;
   }
   const Look look = look_at(call);
+  if (look && ran_at_once<Collective::reduce_scatter>(call, look)) {
+    fortran::finish(MPI_SUCCESS, ierror);
+    return;
+  }
   if (!look || !fortran::finish(dispatch(call, look), ierror))
     Native::call(sendbuf, recvbuf, recvcounts, datatype, op, comm, ierror);
 }
@@ -750,6 +811,10 @@ template <class Native>
     return;
   }
   const Look look = look_at(call);
+  if (look && ran_at_once<Collective::scan>(call, look)) {
+    fortran::finish(MPI_SUCCESS, ierror);
+    return;
+  }
   if (!look || !fortran::finish(dispatch(call, look), ierror))
     Native::call(sendbuf, recvbuf, count, datatype, op, comm, ierror);
 }
@@ -794,6 +859,10 @@ template <class Native>
     return;
   }
   const Look look = look_at(call);
+  if (look && ran_at_once<Collective::exscan>(call, look)) {
+    fortran::finish(MPI_SUCCESS, ierror);
+    return;
+  }
   if (!look || !fortran::finish(dispatch(call, look), ierror))
     Native::call(sendbuf, recvbuf, count, datatype, op, comm, ierror);
 }

@@ -42,6 +42,7 @@ constexpr double kLoop = 20e-3;  // several slices of a core's time, where ranks
 constexpr int kBlocksWanted = 40;
 constexpr int kFewestBlocks = 6;  // the fewest whose range is a 95 % interval of the median
 constexpr int kMostCalls = 4096;
+constexpr int kMostInLoop = 1 << 17;   // 20 ms of calls of 0.15 us
 constexpr double kPatience = 5;        // times the budget, after which even fewer blocks must do
 constexpr double kLongCall = 20e-3;    // seconds; a batch of one call, unless that was the set-up
 constexpr double kVeryLongCall = 0.3;  // no set-up takes so long
@@ -160,15 +161,18 @@ void Measurer::warm_up(Cell& cell, std::vector<Contender>& contenders) {
 void Measurer::find_batch(Cell& cell, Contender& contender, double first_call,
                           double batch_seconds) {
   // One that must be drained before takes far longer than it is timed.
-  const int most = options_.drain > 0 && !in_one_go(cell) ? 1 : kMostCalls;
-  contender.calls = options_.loop ? cell.size : 1;  // every rank is root
+  const int most = options_.drain > 0 && !in_one_go(cell) ? 1
+                   : options_.loop                        ? kMostInLoop
+                                                          : kMostCalls;
+  const int fewest = options_.loop ? cell.size : 1;  // every rank is root
+  contender.calls = fewest;
   if (first_call < kVeryLongCall) {
     for (int calls = first_call < kLongCall ? 2 : 1, round = 0; round < 2; ++round) {
       run(cell, contender, calls);
       double seconds[] = {contender.seconds};
       sideband_.agree(seconds);
       const double wanted = std::ceil(batch_seconds / std::max(seconds[0], 1e-9));
-      contender.calls = std::max(contender.calls, static_cast<int>(std::min<double>(wanted, most)));
+      contender.calls = std::max(fewest, static_cast<int>(std::min<double>(wanted, most)));
       if (contender.calls <= calls) break;
       calls = std::min(contender.calls, 64);
     }

@@ -161,6 +161,8 @@ std::optional<Options> parse_command_line(int argc, char** argv, int ranks, bool
     if (o.measure.race) std::rotate(o.arms.begin(), native, native + 1);
     if (o.measure.loop && o.in_place)
       throw CLI::ValidationError("--loop", "in place, calls would work on their own results");
+    if (o.measure.loop && o.measure.race)
+      throw CLI::ValidationError("--loop", "its batches are too long for a --race");
     check_consistent(o, ranks);
   } catch (const CLI::ParseError& error) {
     std::ostringstream out, err;
