@@ -131,10 +131,10 @@ def texts(cells: Sequence[Cell | None]) -> list[str]:
     return made
 
 
-def page(comparison: Comparison) -> str:
+def page(comparison: Comparison, *, brief: bool) -> str:
     lines = ["Time / native, geometric mean:", "", *overview(comparison)]
     lines += ["Slower than 0.95 of native's speed:", "", *slower(comparison)]
-    for ranks in rank_counts(comparison):
+    for ranks in [] if brief else rank_counts(comparison):
         lines += times(comparison, ranks)
     return "\n".join(lines)
 
@@ -144,7 +144,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("files", nargs="+", type=Path)
-    print(page(joined([results.load(file) for file in parser.parse_args(arguments).files])))
+    parser.add_argument("--brief", action="store_true", help="without the times")
+    given = parser.parse_args(arguments)
+    print(page(joined([results.load(file) for file in given.files]), brief=given.brief))
     return 0
 
 

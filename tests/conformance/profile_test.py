@@ -96,7 +96,7 @@ class Holds(ProfileCase):
         copy = self.file.with_name("copy.json")
         copy.write_text(self.file.read_text())
         script = (
-            f"export UNISONO_BCAST=default UNISONO_PROFILE={self.file}; "
+            f"export UNISONO_BCAST=default UNISONO_SHM=0 UNISONO_PROFILE={self.file}; "
             f"if [ $rank = 1 ]; then export UNISONO_PROFILE={copy}; fi"
         )
         own, _, lines = self.run_apart("openmpi", 2, script)
