@@ -19,8 +19,9 @@ std::string first_line(const std::string& path) {
 
 constexpr int kBits = static_cast<int>(8 * sizeof(CpuMask));
 
+/// No mask holds kBits, which is the first one of an empty mask.
 bool holds(const CpuMask& mask, int cpu) {
-  return (mask[static_cast<std::size_t>(cpu / 8)] >> (cpu % 8) & 1) != 0;
+  return cpu < kBits && (mask[static_cast<std::size_t>(cpu / 8)] >> (cpu % 8) & 1) != 0;
 }
 
 /// Of "0-3,8,10-11".
