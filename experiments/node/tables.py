@@ -131,7 +131,32 @@ def texts(cells: Sequence[Cell | None]) -> list[str]:
     return made
 
 
+FORMS = {"leaders": "grid:shape=4x4,rows=shared", "lanes": "grid:shape=4x4,form=lanes,rows=shared"}
+
+
+def several_nodes(comparison: Comparison) -> list[str]:
+    """Four ranks on each of four hosts of the lab: milliseconds, times the limit of the wire, time / native."""
+    rows = []
+    for cell in comparison.cells:
+        point = cell.point
+        row = [point.setting.mpi, point.collective, format_size(point.size)]
+        for name in (NATIVE, *FORMS.values()):
+            arm = measured(cell, name)
+            over = cell.times_limit(arm) if arm else None
+            row.append(f"{arm.time_us.median / 1000:.2f}" if arm and arm.time_us else "")
+            row.append(f"{over:.1f}" if over else "")
+            if name != NATIVE:
+                row.append(f"{arm.ratio_to_native.median:.2f}" if arm and arm.ratio_to_native else "")
+        rows.append(row)
+    head = ["library", "collective", "bytes", "native: ms", "x wire"]
+    for form in FORMS:
+        head += [f"{form}: ms", "x wire", "ratio"]
+    return markdown.table(head, rows, (0, 1, 2))
+
+
 def page(comparison: Comparison, *, brief: bool) -> str:
+    if comparison.bed.get("kind") == "lab":
+        return "\n".join(several_nodes(comparison))
     lines = ["Time / native, geometric mean:", "", *overview(comparison)]
     lines += ["Slower than 0.95 of native's speed:", "", *slower(comparison)]
     for ranks in [] if brief else rank_counts(comparison):
