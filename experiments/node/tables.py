@@ -135,7 +135,7 @@ FORMS = {"leaders": "grid:shape=4x4,rows=shared", "lanes": "grid:shape=4x4,form=
 
 
 def several_nodes(comparison: Comparison) -> list[str]:
-    """Four ranks on each of four hosts of the lab: milliseconds, times the limit of the wire, time / native."""
+    """Four ranks on each of four hosts: milliseconds, times the limit of the wire, time / native."""
     rows = []
     for cell in comparison.cells:
         point = cell.point
