@@ -14,7 +14,6 @@ from pathlib import Path
 from unisono.catalogue import format_size
 from unisono.compare import results, summary
 from unisono.compare.results import Arm, Cell, Comparison
-from unisono.errors import UnisonoError
 
 from experiments import markdown
 
@@ -23,8 +22,8 @@ LIBRARIES = {"mpich": "MPICH", "openmpi": "Open MPI", "intel": "Intel MPI"}
 
 
 def joined(comparisons: Sequence[Comparison]) -> Comparison:
-    if len({comparison.options.get("loop", False) for comparison in comparisons}) > 1:
-        raise UnisonoError("some were measured with --loop and some without: not for one table")
+    for comparison in comparisons:
+        summary.refuse_mixture(comparison, in_loop=comparisons[0].options.get("loop", False))
     cells = {cell.point: cell for comparison in comparisons for cell in comparison.cells}
     return replace(comparisons[-1], cells=list(cells.values()))
 

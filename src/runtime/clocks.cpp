@@ -1,5 +1,4 @@
 #include "runtime/clocks.h"
-#include "runtime/comm.h"
 
 #include <algorithm>
 #include <array>
@@ -7,6 +6,8 @@
 #include <chrono>
 #include <cstddef>
 #include <thread>
+
+#include "runtime/comm.h"
 
 namespace unisono {
 
