@@ -44,9 +44,9 @@ void report_call(benchmark::State& state) {
 /// All threads run equally many iterations, so a team is used again by the next benchmark.
 class Job {
  public:
-  explicit Job(const Groups& groups) : arena_(Team::arena_bytes(groups, kSlotBytes) / kLine) {
+  explicit Job(const Groups& groups) : arena_(Team::arena_bytes(groups, kSlotBytes) / kLinePair) {
     const int size = groups.size();
-    const std::span<std::byte> memory{arena_.data()->data(), arena_.size() * kLine};
+    const std::span<std::byte> memory{arena_.data()->data(), arena_.size() * kLinePair};
     Team::prepare(memory.data(), groups);
     const WaitMode mode = size <= kCores ? WaitMode::spin : WaitMode::sleep;
     for (int rank = 0; rank < size; ++rank)
@@ -63,13 +63,13 @@ class Job {
   }
 
  private:
-  struct alignas(kLine) Unit : std::array<std::byte, kLine> {};
+  struct alignas(kLinePair) Unit : std::array<std::byte, kLinePair> {};
   std::vector<Unit> arena_;
   std::vector<Team> teams_;
 };
 
 void exchange_of_two_lines(benchmark::State& state) {
-  static std::array<Line<SharedMemory>, 2> lines;
+  static std::array<LinePair<SharedMemory>, 2> lines;
   const auto me = static_cast<std::size_t>(state.thread_index());
   pin(state.thread_index());
   auto step = lines[me].value.load();
@@ -85,7 +85,7 @@ BENCHMARK(exchange_of_two_lines)->Threads(2)->UseRealTime();
 /// Two ranks on one core wake each other in turn: an iteration is two switches, and what a rank
 /// without a core of its own cannot do without.
 void futex_ping_pong(benchmark::State& state) {
-  static std::array<Line<SharedMemory>, 2> turns;
+  static std::array<LinePair<SharedMemory>, 2> turns;
   const auto me = static_cast<std::size_t>(state.thread_index());
   pin(0);
   auto& mine = turns[me].value;

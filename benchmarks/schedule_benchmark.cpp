@@ -27,7 +27,7 @@ Args args_of(const Case& c, const Algorithm& algorithm) {
   args.collective = c.collective;
   args.size = c.size;
   args.rank = rank_of(c.size);
-  args.params = standard_params(algorithm);
+  args.params = default_params(algorithm);
   args.unit_bytes = is_reducing(c.collective) ? 4 : 1;
   const Count units = c.bytes / args.unit_bytes;
   const bool cut = c.collective == Collective::reduce_scatter_block;

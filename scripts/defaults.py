@@ -156,7 +156,7 @@ class Bed:
 
 def target_of(bed: Bed, run: Cell) -> Path:
     machine = run["machine"]
-    place = "crowded" if machine["most_ranks_on_a_node"] > machine["cores"] else "roomy"
+    place = "oversubscribed" if machine["most_ranks_on_a_node"] > machine["cores"] else "undersubscribed"
     if machine["nodes"] > 1:
         place = "ethernet"
     return DATA / f"{bed.flavour}-{place}-{bed.ranks}.json"
@@ -349,7 +349,7 @@ def all_rows(catalogue: Catalogue) -> list[Row]:
     for (_, place), group in groups.items():
         group.sort()
         for k, (measured, file) in enumerate(group):
-            most = measured if place == "roomy" else MOST_RANKS
+            most = measured if place == "undersubscribed" else MOST_RANKS
             if k + 1 < len(group):
                 most = group[k + 1][0] - 1
             for row in rows_of(file, measured, most, catalogue):
@@ -390,7 +390,7 @@ def page_text(rows: list[Row], catalogue: Catalogue) -> str:
         "Where Unisono runs a collective when the user says nothing, and what was measured there.",
         "Everywhere else the MPI library's own algorithm runs. Ratio: time of Unisono / time of the",
         "MPI library, the worst over the row's measured sizes (bytes any: their mean); below 1 is",
-        "faster. *roomy*: a core for every rank; *crowded*: more ranks than cores; *ethernet*: several",
+        "faster. *undersubscribed*: a core for every rank; *oversubscribed*: more ranks than cores; *ethernet*: several",
         "nodes over TCP. Cells that",
         "were lost are in the JSON files beside this page; they are why a row is missing. Where a cell was",
         "measured on several days the last one decides; what won before stands in where its winner cannot",

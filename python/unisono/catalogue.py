@@ -12,7 +12,7 @@ from unisono.errors import UnisonoError
 @dataclass(frozen=True)
 class Parameter:
     name: str
-    standard: int
+    default: int
     least: int
     most: int
     is_size: bool
@@ -42,7 +42,7 @@ class Algorithm:
 @dataclass(frozen=True)
 class Variable:
     name: str
-    standard: str
+    default: str
     meaning: str
 
 

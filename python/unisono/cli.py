@@ -96,9 +96,7 @@ def list_command(
         made = table("algorithm", "parameters", "needs", "cost", "source")
         made.columns[0].style = "cyan"
         for row in members:
-            parameters = "\n".join(
-                f"{p.name}={p.value_text(p.standard)} ({p.limits})" for p in row.parameters
-            )
+            parameters = "\n".join(f"{p.name}={p.value_text(p.default)} ({p.limits})" for p in row.parameters)
             if row.predicts:
                 parameters = "\n".join([*filter(None, [parameters]), "late=p-1 (a list: 5.7)"])
             if row.composed:
@@ -108,7 +106,7 @@ def list_command(
         console.print(made)
     console.print(
         "[dim]Beside these, everywhere: native (the MPI library's own) and default. All but shared take\n"
-        "over=shared: their messages go through the memory of the node.[/dim]"
+        "transport=shm: their messages go through the memory of the node.[/dim]"
     )
 
 
@@ -150,13 +148,13 @@ def info() -> None:
     console.print(f"build  {places.build_directory()}", soft_wrap=True)
     for mpi in places.all_mpis():
         console.print(f"MPI    {mpi.flavour}, {mpi.home}", soft_wrap=True)
-    made = table("variable", "standard", "now", "meaning")
+    made = table("variable", "default", "now", "meaning")
     made.columns[0].no_wrap = True
     for variable in catalogue.variables():
         present = os.environ.get(variable.name)
         made.add_row(
             variable.name,
-            variable.standard,
+            variable.default,
             Text(present, style="yellow") if present is not None else Text("-", style="dim"),
             variable.meaning,
         )
@@ -174,7 +172,7 @@ MARKS = {
 def doctor(
     program: Annotated[str | None, typer.Argument(help="Also look at this program.")] = None,
 ) -> None:
-    """Look for what would keep Unisono from working, and say what to do."""
+    """CallInfo for what would keep Unisono from working, and say what to do."""
     problems = 0
     for finding in doctor_module.examine(program):
         word, style = MARKS[finding.level]

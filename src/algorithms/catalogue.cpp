@@ -234,10 +234,10 @@ const Algorithm* find_algorithm(Collective collective, std::string_view name) {
   return nullptr;
 }
 
-Params standard_params(const Algorithm& algorithm) {
+Params default_params(const Algorithm& algorithm) {
   Params params;
   for (const Parameter& parameter : algorithm.parameters)
-    params.*parameter.field = parameter.standard;
+    params.*parameter.field = parameter.default_value;
   return params;
 }
 
@@ -255,7 +255,7 @@ std::optional<std::string_view> unmet_restriction(const Algorithm& algorithm,
                ? "needs all ranks on one node, with room in its shared memory"
                : "needs all ranks on one node, with room in its shared memory, and a predefined "
                  "datatype";
-  if (params.over == Over::shared && !conditions.messages)
+  if (params.transport == TransportKind::shm && !conditions.messages)
     return "needs all ranks on one node, with shared memory to send messages over";
   if ((r & kComposed) == 0) return std::nullopt;
   const auto served = static_cast<Collective>(std::countr_zero(algorithm.collectives));

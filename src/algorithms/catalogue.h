@@ -17,7 +17,7 @@ using BuildFunction = void (*)(Builder& b);
 struct Parameter {
   std::string_view name;
   Count Params::*field;
-  Count standard;  ///< used when none is given
+  Count default_value;  ///< used when none is given
   Count least, most;
   bool is_size;  ///< bytes: users may write 64K
   std::string_view meaning;
@@ -55,14 +55,14 @@ std::span<const Algorithm> catalogue();
 const Algorithm* find_algorithm(Collective collective, std::string_view name);
 
 /// The standard parameters of a row.
-Params standard_params(const Algorithm& algorithm);
+Params default_params(const Algorithm& algorithm);
 
 /// What restrictions are judged by; equal on all ranks.
 struct Conditions {
   int size = 1;
   bool commutative = true;
   bool shared = false;    ///< may run through the shared memory of a node
-  bool messages = false;  ///< its messages may (Over::shared)
+  bool messages = false;  ///< its messages may (TransportKind::shm)
 };
 
 /// Why the row cannot serve such a call ("needs a commutative operation"), or nothing. What

@@ -91,7 +91,7 @@ Inner textbook(Collective collective) {
     }
   }();
   const Algorithm* algorithm = find_algorithm(collective, name);
-  return {algorithm, standard_params(*algorithm)};
+  return {algorithm, default_params(*algorithm)};
 }
 
 const Composition& composition_of(const Params& params, Collective collective) {

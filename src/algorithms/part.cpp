@@ -37,7 +37,7 @@ struct Adjacent {
 
 /// A member's arguments, and the arrays behind them.
 struct MemberArgs {
-  MemberArgs(const LibraryCall& call, int position, const Args& whole, const Params& params);
+  MemberArgs(const GroupCall& call, int position, const Args& whole, const Params& params);
   MemberArgs(const MemberArgs&) = delete;
   MemberArgs& operator=(const MemberArgs&) = delete;
 
@@ -45,10 +45,10 @@ struct MemberArgs {
 
  private:
   Adjacent sent_, received_;
-  void set_lengths(const LibraryCall& call);
+  void set_lengths(const GroupCall& call);
 };
 
-MemberArgs::MemberArgs(const LibraryCall& call, int position, const Args& whole,
+MemberArgs::MemberArgs(const GroupCall& call, int position, const Args& whole,
                        const Params& params) {
   args.collective = call.collective;
   args.rank = position;
@@ -62,7 +62,7 @@ MemberArgs::MemberArgs(const LibraryCall& call, int position, const Args& whole,
   if (!call.counts.empty()) set_lengths(call);
 }
 
-void MemberArgs::set_lengths(const LibraryCall& call) {
+void MemberArgs::set_lengths(const GroupCall& call) {
   const auto n = static_cast<std::size_t>(args.size);
   const auto own = static_cast<std::size_t>(args.rank);
   if (call.collective == alltoallv) {
@@ -98,7 +98,7 @@ Part::Part(Builder& whole, const Group& group, const Inner& inner)
   }
 }
 
-void Part::run(LibraryCall call) {
+void Part::run(GroupCall call) {
   call.group = group_.lattice;
   if (group_.size() == 1) return run_alone(call);
   if (inner_.is_called()) {
@@ -111,23 +111,23 @@ void Part::run(LibraryCall call) {
   embed(whole_, build(*inner_.algorithm, member.args), group_, call.input, call.output);
 }
 
-void Part::run_alone(const LibraryCall& call) {
+void Part::run_alone(const GroupCall& call) {
   if (call.in_place ||
       contains(set_of(Collective::barrier, Collective::bcast, Collective::exscan), call.collective))
     return;
   whole_.copy(call.input, call.output);
 }
 
-LibraryCall Part::on_vector(Collective collective, int root, Slice own, Slice sum) const {
-  LibraryCall call{.collective = collective, .root = root, .input = own, .count = own.length};
+GroupCall Part::on_vector(Collective collective, int root, Slice own, Slice sum) const {
+  GroupCall call{.collective = collective, .root = root, .input = own, .count = own.length};
   if (collective == Collective::reduce && position_ != root) return call;
   call.output = sum;
   call.in_place = own == sum;
   return call;
 }
 
-LibraryCall Part::on_blocks(Collective regular, int root, std::span<const Count> lengths) const {
-  LibraryCall call{.collective = regular, .root = root};
+GroupCall Part::on_blocks(Collective regular, int root, std::span<const Count> lengths) const {
+  GroupCall call{.collective = regular, .root = root};
   if (std::adjacent_find(lengths.begin(), lengths.end(), std::not_equal_to<>()) == lengths.end()) {
     call.count = lengths[0];
     return call;
@@ -148,7 +148,7 @@ void Part::bcast(int root, Slice vector) {
 }
 
 void Part::gather(int root, std::span<const Count> lengths, Slice own, Slice all) {
-  LibraryCall call = on_blocks(Collective::gather, root, lengths);
+  GroupCall call = on_blocks(Collective::gather, root, lengths);
   call.input = own;
   if (position_ == root) call.output = all;
   call.in_place = position_ == root && own == block_at(all, lengths, position_);
@@ -156,7 +156,7 @@ void Part::gather(int root, std::span<const Count> lengths, Slice own, Slice all
 }
 
 void Part::scatter(int root, std::span<const Count> lengths, Slice all, Slice own) {
-  LibraryCall call = on_blocks(Collective::scatter, root, lengths);
+  GroupCall call = on_blocks(Collective::scatter, root, lengths);
   if (position_ == root) call.input = all;
   call.output = own;
   call.in_place = position_ == root && own == block_at(all, lengths, position_);
@@ -164,7 +164,7 @@ void Part::scatter(int root, std::span<const Count> lengths, Slice all, Slice ow
 }
 
 void Part::allgather(std::span<const Count> lengths, Slice own, Slice all) {
-  LibraryCall call = on_blocks(Collective::allgather, 0, lengths);
+  GroupCall call = on_blocks(Collective::allgather, 0, lengths);
   call.input = own;
   call.output = all;
   call.in_place = own == block_at(all, lengths, position_);
@@ -172,7 +172,7 @@ void Part::allgather(std::span<const Count> lengths, Slice own, Slice all) {
 }
 
 void Part::alltoall(std::span<const Count> lengths, Slice input, Slice output) {
-  LibraryCall call = on_blocks(Collective::alltoall, 0, lengths);
+  GroupCall call = on_blocks(Collective::alltoall, 0, lengths);
   call.input = input;
   call.output = output;
   run(std::move(call));
@@ -189,7 +189,7 @@ void Part::scan(Slice own, Slice sum) { run(on_vector(Collective::scan, 0, own, 
 void Part::exscan(Slice own, Slice sum) { run(on_vector(Collective::exscan, 0, own, sum)); }
 
 void Part::reduce_scatter(std::span<const Count> lengths, Slice vector, Slice own) {
-  LibraryCall call = on_blocks(Collective::reduce_scatter_block, 0, lengths);
+  GroupCall call = on_blocks(Collective::reduce_scatter_block, 0, lengths);
   call.input = vector;
   call.output = own;
   call.in_place = vector.buffer == own.buffer && vector.offset == own.offset;
@@ -197,9 +197,9 @@ void Part::reduce_scatter(std::span<const Count> lengths, Slice vector, Slice ow
 }
 
 Schedule expand(const Schedule& schedule, const Args& args) {
-  if (schedule.library_calls().empty()) return schedule;
+  if (schedule.group_calls().empty()) return schedule;
   Builder b(args);
-  const auto write = [](Builder& whole, const LibraryCall& call) {
+  const auto write = [](Builder& whole, const GroupCall& call) {
     whole.end_round();
     Part(whole, {call.group}, textbook(call.collective)).run(call);
     whole.end_round();

@@ -30,12 +30,12 @@ class Part {
   void exscan(Slice own, Slice sum);
 
   /// Any of them. The group of the call is this group.
-  void run(LibraryCall call);
+  void run(GroupCall call);
 
  private:
-  LibraryCall on_vector(Collective collective, int root, Slice own, Slice sum) const;
-  LibraryCall on_blocks(Collective regular, int root, std::span<const Count> lengths) const;
-  void run_alone(const LibraryCall& call);
+  GroupCall on_vector(Collective collective, int root, Slice own, Slice sum) const;
+  GroupCall on_blocks(Collective regular, int root, std::span<const Count> lengths) const;
+  void run_alone(const GroupCall& call);
 
   Builder& whole_;
   Group group_;

@@ -14,7 +14,7 @@ std::string variable(std::string_view name) {
   assert(row != std::end(kVariables));
   // The names in the table are literals, so they end with a zero.
   const char* value = std::getenv(row->name.data());
-  return value != nullptr ? std::string(value) : std::string(row->standard);
+  return value != nullptr ? std::string(value) : std::string(row->default_value);
 }
 
 std::string variable_of_collective(std::string_view collective) {

@@ -8,7 +8,7 @@ namespace unisono {
 
 struct Variable {
   std::string_view name;
-  std::string_view standard;  ///< what holds when it is not set
+  std::string_view default_value;  ///< what holds when it is not set
   std::string_view meaning;
 };
 

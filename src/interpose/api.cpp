@@ -40,7 +40,7 @@ const char* unisono_error(void) { return t_error; }
 
 void unisono_counts(unsigned long long* own, unsigned long long* native) {
   *own = unisono::g_own_calls.load(std::memory_order_relaxed);
-  *native = unisono::g_left_calls.load(std::memory_order_relaxed);
+  *native = unisono::g_native_calls.load(std::memory_order_relaxed);
 }
 
 }  // extern "C"

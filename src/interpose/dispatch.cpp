@@ -19,11 +19,11 @@ constinit std::atomic<CollectiveSet> g_run{0};
 // Nothing thrown may reach the program's C code. Whatever fails inside a collective that other
 // ranks may have begun cannot be handed to the MPI library any more: it is an error of the
 // communicator.
-std::optional<int> dispatch(const Call& call, const Look& look, Watch* watch) {
+std::optional<int> dispatch(const Call& call, const CallInfo& info, CallScope* scope) {
   int error = MPI_SUCCESS;
   try {
-    if (look.failed) throw std::bad_alloc();
-    const std::optional<int> rc = Engine::instance().run(call, look, watch);
+    if (info.failed) throw std::bad_alloc();
+    const std::optional<int> rc = Engine::instance().run(call, info, scope);
     if (!rc || *rc == MPI_SUCCESS) return rc;
     error = *rc;
   } catch (const std::bad_alloc&) {
@@ -35,10 +35,10 @@ std::optional<int> dispatch(const Call& call, const Look& look, Watch* watch) {
   return error;
 }
 
-std::optional<int> dispatch(const Call& call, Watch& watch) {
+std::optional<int> dispatch(const Call& call, CallScope& scope) {
   if (!contains(g_run.load(std::memory_order_relaxed), call.collective)) return std::nullopt;
-  const Look look = look_at(call);
-  return look ? dispatch(call, look, &watch) : std::nullopt;
+  const CallInfo info = info_of(call);
+  return info ? dispatch(call, info, &scope) : std::nullopt;
 }
 
 void set_candidates() {

@@ -3,8 +3,8 @@
 #include <atomic>
 #include <optional>
 
-#include "runtime/look.h"
-#include "runtime/watch.h"
+#include "runtime/call_info.h"
+#include "runtime/call_scope.h"
 
 namespace unisono {
 
@@ -23,9 +23,9 @@ inline bool is_watched() { return (g_candidates.load(std::memory_order_relaxed) 
 
 /// Runs the call that was looked at, if Unisono is to run it: then the MPI error code. Nothing: the
 /// caller hands it to the MPI library.
-std::optional<int> dispatch(const Call& call, const Look& look, Watch* watch = nullptr);
+std::optional<int> dispatch(const Call& call, const CallInfo& info, CallScope* scope = nullptr);
 /// The same for a call that is watched and has not been looked at.
-std::optional<int> dispatch(const Call& call, Watch& watch);
+std::optional<int> dispatch(const Call& call, CallScope& scope);
 
 /// Makes g_candidates what the engine says.
 void set_candidates();

@@ -6,7 +6,7 @@ namespace unisono {
 
 Graph::Graph(std::span<const Schedule> schedules) {
   for (std::size_t r = 0; r < schedules.size(); ++r) {
-    first.push_back(static_cast<NodeId>(ops.size()));
+    first.push_back(static_cast<VertexId>(ops.size()));
     const auto own = schedules[r].ops();
     ops.insert(ops.end(), own.begin(), own.end());
     rank.insert(rank.end(), own.size(), static_cast<int>(r));
@@ -21,16 +21,16 @@ Graph::Graph(std::span<const Schedule> schedules) {
 void Graph::add_followers(std::span<const Schedule> schedules) {
   first_follower.assign(ops.size() + 1, 0);
   const auto for_each_dependency = [&](auto&& visit) {
-    for (NodeId id = 0; id < ops.size(); ++id) {
+    for (VertexId id = 0; id < ops.size(); ++id) {
       const auto r = static_cast<std::size_t>(rank[id]);
       for (const OpId on : schedules[r].dependencies(position(id))) visit(first[r] + on, id);
     }
   };
-  for_each_dependency([&](NodeId on, NodeId) { ++first_follower[on + 1]; });
+  for_each_dependency([&](VertexId on, VertexId) { ++first_follower[on + 1]; });
   std::partial_sum(first_follower.begin(), first_follower.end(), first_follower.begin());
   followers.resize(first_follower.back());
   std::vector<std::uint32_t> next(first_follower.begin(), first_follower.end() - 1);
-  for_each_dependency([&](NodeId on, NodeId id) { followers[next[on]++] = id; });
+  for_each_dependency([&](VertexId on, VertexId id) { followers[next[on]++] = id; });
 }
 
 // The k-th send from a to b is received by the k-th receive on b from a. Channels are kept by their
@@ -40,13 +40,13 @@ void Graph::match() {
   const std::size_t ranks = first.size();
   struct Channel {
     std::size_t to;
-    std::vector<NodeId> receives;  // by position
+    std::vector<VertexId> receives;  // by position
   };
   std::vector<std::vector<Channel>> channels(ranks);  // by sender
   std::vector<std::size_t> slot(ranks);
   const auto end_of = [&](std::size_t r) { return r + 1 < ranks ? first[r + 1] : ops.size(); };
   for (std::size_t to = 0; to < ranks; ++to)
-    for (NodeId id = first[to]; id < end_of(to); ++id) {
+    for (VertexId id = first[to]; id < end_of(to); ++id) {
       if (ops[id].kind != OpKind::recv || ops[id].is_bound()) continue;
       auto& of_sender = channels[static_cast<std::size_t>(ops[id].peer)];
       if (of_sender.empty() || of_sender.back().to != to) of_sender.push_back({to, {}});
@@ -54,7 +54,7 @@ void Graph::match() {
     }
   for (std::size_t from = 0; from < ranks; ++from) {
     for (std::size_t c = 0; c < channels[from].size(); ++c) slot[channels[from][c].to] = c;
-    for (NodeId id = first[from]; id < end_of(from); ++id) {
+    for (VertexId id = first[from]; id < end_of(from); ++id) {
       if (ops[id].kind != OpKind::send || ops[id].is_bound()) continue;
       const auto to = static_cast<std::size_t>(ops[id].peer);
       const auto k = static_cast<std::size_t>(ops[id].position());

@@ -16,7 +16,7 @@ struct Event {
   enum Kind : std::uint8_t { complete, depart, arrive };
   double time = 0;
   OpId position = 0;  // in its rank's program: at the same moment earlier ops come first
-  NodeId id = 0;
+  VertexId id = 0;
   Kind kind = complete;
 
   bool operator>(const Event& other) const {
@@ -51,21 +51,21 @@ class Walk {
  private:
   static constexpr double kNever = -1;
 
-  void start(NodeId id, double now);
-  void depart(NodeId id, double now);
-  void arrive(NodeId id, double now);
+  void start(VertexId id, double now);
+  void depart(VertexId id, double now);
+  void arrive(VertexId id, double now);
   /// The message of a receive is there, or the receive is posted: the second completes it.
-  void meet(NodeId receive, double now);
-  void complete(NodeId id, double now);
-  void push(double time, NodeId id, Event::Kind kind) {
+  void meet(VertexId receive, double now);
+  void complete(VertexId id, double now);
+  void push(double time, VertexId id, Event::Kind kind) {
     events_.push({time, graph_.position(id), id, kind});
   }
 
-  Count bytes(NodeId id) const { return graph_.ops[id].length * unit_bytes_; }
-  std::size_t rank(NodeId id) const { return static_cast<std::size_t>(graph_.rank[id]); }
-  std::size_t peer(NodeId id) const { return static_cast<std::size_t>(graph_.ops[id].peer); }
+  Count bytes(VertexId id) const { return graph_.ops[id].length * unit_bytes_; }
+  std::size_t rank(VertexId id) const { return static_cast<std::size_t>(graph_.rank[id]); }
+  std::size_t peer(VertexId id) const { return static_cast<std::size_t>(graph_.ops[id].peer); }
   std::size_t node(std::size_t rank) const { return static_cast<std::size_t>(node_of_rank_[rank]); }
-  LevelId level(NodeId send) const {
+  LevelId level(VertexId send) const {
     return node(rank(send)) == node(peer(send)) ? kWithinNode : kBetweenNodes;
   }
   std::size_t port(LevelId level, std::size_t rank) const {
@@ -102,7 +102,7 @@ Walk::Walk(std::span<const Schedule> schedules, Count unit_bytes, const Machine&
   ports_[kBetweenNodes] = {of_nodes, of_nodes, {Server{}}};
 }
 
-void Walk::start(NodeId id, double now) {
+void Walk::start(VertexId id, double now) {
   switch (graph_.ops[id].kind) {
     case OpKind::send: {
       const LevelId l = level(id);
@@ -128,7 +128,7 @@ void Walk::start(NodeId id, double now) {
 }
 
 // The first byte goes through what all share, and reaches the receiver `gap` before the last.
-void Walk::depart(NodeId id, double now) {
+void Walk::depart(VertexId id, double now) {
   const LevelId l = level(id);
   const Level& costs = *levels_[l];
   const std::size_t where = l == kWithinNode ? node(rank(id)) : 0;
@@ -137,7 +137,7 @@ void Walk::depart(NodeId id, double now) {
   push(begin + std::max(0.0, ahead), id, Event::arrive);
 }
 
-void Walk::arrive(NodeId id, double now) {
+void Walk::arrive(VertexId id, double now) {
   const LevelId l = level(id);
   const Level& costs = *levels_[l];
   const double gap = costs.gap(bytes(id));
@@ -146,7 +146,7 @@ void Walk::arrive(NodeId id, double now) {
     meet(graph_.receive[id], begin + std::min(gap, costs.one_way(bytes(id))));
 }
 
-void Walk::meet(NodeId receive, double now) {
+void Walk::meet(VertexId receive, double now) {
   double& met = met_[receive];
   if (met == kNever)
     met = now;
@@ -154,15 +154,15 @@ void Walk::meet(NodeId receive, double now) {
     push(std::max(met, now), receive, Event::complete);
 }
 
-void Walk::complete(NodeId id, double now) {
+void Walk::complete(VertexId id, double now) {
   --unfinished_;
   end_ = std::max(end_, now);
-  for (const NodeId follower : graph_.followers_of(id))
+  for (const VertexId follower : graph_.followers_of(id))
     if (--graph_.waits_for[follower] == 0) start(follower, now);
 }
 
 Result<double> Walk::go() {
-  for (NodeId id = 0; id < graph_.size(); ++id) {
+  for (VertexId id = 0; id < graph_.size(); ++id) {
     if (graph_.ops[id].is_bound() || graph_.ops[id].kind == OpKind::serve)
       return Error{"what depends on who arrives has no prediction: resolve the schedules first"};
     if (graph_.ops[id].kind == OpKind::library)
@@ -172,10 +172,10 @@ Result<double> Walk::go() {
                    (level(id) == kWithinNode ? "within a node" : "between nodes") +
                    ": calibrate with such ranks"};
   }
-  std::vector<NodeId> free;
-  for (NodeId id = 0; id < graph_.size(); ++id)
+  std::vector<VertexId> free;
+  for (VertexId id = 0; id < graph_.size(); ++id)
     if (graph_.waits_for[id] == 0) free.push_back(id);
-  for (const NodeId id : free) start(id, 0);
+  for (const VertexId id : free) start(id, 0);
   while (!events_.empty()) {
     const Event event = events_.top();
     events_.pop();
@@ -206,7 +206,7 @@ Result<double> predict(std::span<const Schedule> schedules, Count unit_bytes,
 
 Result<double> predict(const Algorithm& algorithm, const Problem& problem, const Machine& machine,
                        std::span<const int> node_of_rank) {
-  const Ranks ranks(problem);
+  const ArgsOfRanks ranks(problem);
   return predict(build_all(algorithm, ranks.args()), problem.unit_bytes, machine, node_of_rank);
 }
 

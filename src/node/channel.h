@@ -7,7 +7,8 @@
 //   short    inside the cell, so that the line that says it is there brings it: one line's way
 //   middle   in pieces through the cells' slots, the receiver copying out while the sender copies
 //            in
-//   long     as an address, from which the receiver copies (single_copy.h); `taken` is its receipt
+//   long     as an address, from which the receiver copies (single_copy.h); `taken` is its
+//   completion
 //
 // Messages come in the order in which they were sent, and the receiver may want them in another:
 // each has a tag. What nobody has asked for stays in the ring, unless something behind it is wanted
@@ -35,7 +36,7 @@
 namespace unisono::node {
 
 /// Where to write that a message is complete: `number` is added to the list.
-struct Receipt {
+struct Completion {
   std::vector<std::uint32_t>* list = nullptr;
   std::uint32_t number = 0;
   void give() const {
@@ -45,9 +46,9 @@ struct Receipt {
 
 /// Of a rank: counts what it may be waiting for.
 template <class Memory>
-struct Bell {
-  Line<Memory> rung;      ///< written by everybody
-  Line<Memory> sleepers;  ///< written by the rank
+struct Doorbell {
+  LinePair<Memory> rung;      ///< written by everybody
+  LinePair<Memory> sleepers;  ///< written by the rank
 
   void ring() {
     rung.value.fetch_add(1, std::memory_order_seq_cst);
@@ -57,10 +58,10 @@ struct Bell {
 
 template <class Memory>
 struct Channel {
-  Line<Memory> cells[Memory::kCells];  ///< written by the sender
-  Line<Memory> wanted_room;            ///< by the sender: rings when so many are taken
-  Line<Memory> taken;                  ///< by the receiver
-  Line<Memory> wanted_cell;            ///< by the receiver: rings when so many are published
+  LinePair<Memory> cells[Memory::kCells];  ///< written by the sender
+  LinePair<Memory> wanted_room;            ///< by the sender: rings when so many are taken
+  LinePair<Memory> taken;                  ///< by the receiver
+  LinePair<Memory> wanted_cell;            ///< by the receiver: rings when so many are published
 };
 
 /// What the first cell of a message begins with. The address of a long one, or a short one itself,
@@ -78,10 +79,10 @@ struct ChannelPlace {
   Channel<Memory>* channel = nullptr;
   std::byte* slots = nullptr;
   std::size_t slot_bytes = 0;
-  Bell<Memory>* other = nullptr;  ///< of the rank on the other side
+  Doorbell<Memory>* other = nullptr;  ///< of the rank on the other side
   WaitMode mode = WaitMode::yield;
 
-  Line<Memory>& cell(Step step) const { return channel->cells[step % Memory::kCells]; }
+  LinePair<Memory>& cell(Step step) const { return channel->cells[step % Memory::kCells]; }
   std::byte* slot(Step step) const { return slots + step % Memory::kCells * slot_bytes; }
   /// `word` counts up to `value`, and the other side learns of it if it has asked for that.
   void count(typename Memory::Word& word, Step value, typename Memory::Word& wanted) const {
@@ -93,7 +94,7 @@ struct ChannelPlace {
 
 /// Asks once for each value.
 template <class Memory>
-class Wish {
+class WakeRequest {
  public:
   void tell(typename Memory::Word& word, Step value) {
     if (value == std::exchange(told_, value)) return;
@@ -116,7 +117,7 @@ class Sender {
     int tag = 0;
     const std::byte* data = nullptr;
     std::size_t bytes = 0;
-    Receipt receipt;
+    Completion completion;
   };
 
   Sender() = default;
@@ -134,37 +135,37 @@ class Sender {
     for (; !waiting_.empty() && has_room(); moved = true) write_cell();
     if (!shown_.empty()) look();
     for (; !shown_.empty() && shown_.front().cell < taken_; moved = true) {
-      shown_.front().receipt.give();
+      shown_.front().completion.give();
       shown_.pop();
     }
     return moved;
   }
 
   /// Not idle, and progress() has moved nothing.
-  void ask() { wish_.tell(place_.channel->wanted_room.value, wanted()); }
+  void ask() { wake_request_.tell(place_.channel->wanted_room.value, wanted()); }
   /// All that its next steps depend on when it is idle.
-  std::array<Step, 3> state() const { return {next_, taken_, wish_.told()}; }
+  std::array<Step, 3> state() const { return {next_, taken_, wake_request_.told()}; }
 
-  /// Those with receipts in `list` are never to be read again. One that is half on its way goes on
-  /// with whatever is in the slots.
+  /// Those with completions in `list` are never to be read again. One that is half on its way goes
+  /// on with whatever is in the slots.
   void abandon(const std::vector<std::uint32_t>* list) {
     Fifo<Message> kept;
     for (Message& message : waiting_) {
       const bool under_way = begun_ && &message == &waiting_.front();
-      if (message.receipt.list != list) kept.push(message);
-      if (message.receipt.list == list && under_way)
+      if (message.completion.list != list) kept.push(message);
+      if (message.completion.list == list && under_way)
         kept.push({message.tag, nullptr, message.bytes, {}});
     }
     waiting_ = std::move(kept);
     for (Shown& shown : shown_)
-      if (shown.receipt.list == list) shown.receipt = {};
+      if (shown.completion.list == list) shown.completion = {};
   }
 
  private:
   /// A long message of which the receiver has the address.
   struct Shown {
     Step cell = 0;
-    Receipt receipt;
+    Completion completion;
   };
 
   void look() { taken_ = place_.channel->taken.value.load(std::memory_order_seq_cst); }
@@ -178,8 +179,8 @@ class Sender {
     const bool only_this = begun_ && sent_ >= Memory::kCells * place_.slot_bytes;
     const Step room = next_ - Memory::kCells + (only_this ? kHalf<Memory> : 1);
     if (shown_.empty()) return room;
-    const Step receipt = shown_.front().cell + 1;
-    return waiting_.empty() ? receipt : std::min(room, receipt);
+    const Step completion = shown_.front().cell + 1;
+    return waiting_.empty() ? completion : std::min(room, completion);
   }
 
   void publish() {
@@ -205,7 +206,7 @@ class Sender {
     if (sent_ < message.bytes) return;
     begun_ = false;
     waiting_.pop();
-    message.receipt.give();
+    message.completion.give();
   }
 
   void write_at_once(const Message& message, bool direct) {
@@ -213,12 +214,12 @@ class Sender {
     waiting_.pop();
     if (direct) {
       std::memcpy(behind, &message.data, sizeof message.data);
-      shown_.push({next_, message.receipt});
+      shown_.push({next_, message.completion});
       return publish();
     }
     Memory::copy(behind, message.data, message.bytes);
     publish();
-    message.receipt.give();
+    message.completion.give();
   }
 
   ChannelPlace<Memory> place_;
@@ -229,7 +230,7 @@ class Sender {
   bool begun_ = false;    // the first of them
   std::size_t sent_ = 0;  // of it
   Fifo<Shown> shown_;
-  Wish<Memory> wish_;
+  WakeRequest<Memory> wake_request_;
 };
 
 template <class Memory>
@@ -239,7 +240,7 @@ class Receiver {
     int tag = 0;
     std::byte* into = nullptr;
     std::size_t room = 0;
-    Receipt receipt;
+    Completion completion;
   };
 
   Receiver() = default;
@@ -268,17 +269,18 @@ class Receiver {
   void ask() {
     const std::size_t left =
         under_way_ ? (bytes_ - at_ + place_.slot_bytes - 1) / place_.slot_bytes : 1;
-    wish_.tell(place_.channel->wanted_cell.value, next_ + std::min<Step>(left, kHalf<Memory>));
+    wake_request_.tell(place_.channel->wanted_cell.value,
+                       next_ + std::min<Step>(left, kHalf<Memory>));
   }
 
-  std::array<Step, 3> state() const { return {next_, aside_.size(), wish_.told()}; }
+  std::array<Step, 3> state() const { return {next_, aside_.size(), wake_request_.told()}; }
 
   void abandon(const std::vector<std::uint32_t>* list) {
     Fifo<Message> kept;
     for (const Message& message : posted_)
-      if (message.receipt.list != list) kept.push(message);
+      if (message.completion.list != list) kept.push(message);
     posted_ = std::move(kept);
-    if (current_.receipt.list == list) current_ = {};
+    if (current_.completion.list == list) current_ = {};
   }
 
  private:
@@ -349,7 +351,7 @@ class Receiver {
   void finish() {
     under_way_ = false;
     const Message message = std::exchange(current_, {});
-    if (!std::exchange(is_aside_, false)) return message.receipt.give();
+    if (!std::exchange(is_aside_, false)) return message.completion.give();
     // It may have been asked for meanwhile.
     const auto posted = std::find_if(posted_.begin(), posted_.end(), has_tag(message.tag));
     if (posted == posted_.end()) return aside_.push(std::move(set_aside_));
@@ -361,7 +363,7 @@ class Receiver {
   void hand_over(const Aside& aside, const Message& message) {
     note_length(aside.bytes.size(), message.room);
     Memory::copy(message.into, aside.bytes.data(), std::min(aside.bytes.size(), message.room));
-    message.receipt.give();
+    message.completion.give();
   }
 
   ChannelPlace<Memory> place_;
@@ -375,7 +377,7 @@ class Receiver {
   std::size_t bytes_ = 0, at_ = 0;
   Aside set_aside_;  // under way, and nobody had asked for it
   Fifo<Aside> aside_;
-  Wish<Memory> wish_;
+  WakeRequest<Memory> wake_request_;
 };
 
 }  // namespace unisono::node

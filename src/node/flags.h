@@ -30,12 +30,12 @@ namespace unisono::node {
 using Step = std::uint64_t;
 
 /// Two cache lines: processors fetch them in pairs.
-inline constexpr std::size_t kLine = 128;
+inline constexpr std::size_t kLinePair = 128;
 /// 48 of them lie in the word's own cache line.
 inline constexpr std::size_t kInline = 112;
 
 template <class Memory>
-struct alignas(kLine) Line {
+struct alignas(kLinePair) LinePair {
   typename Memory::Word value{0};
   alignas(16) std::byte payload[kInline];
 };
@@ -43,29 +43,29 @@ struct alignas(kLine) Line {
 /// In WaitMode::sleep only.
 template <class Memory>
 struct Gate {
-  Line<Memory> arrivals;  ///< written by everybody
-  Line<Memory> opened;    ///< written by the last arriver of a step
-  Line<Memory> sleepers;  ///< written by who sleeps
+  LinePair<Memory> arrivals;  ///< written by everybody
+  LinePair<Memory> opened;    ///< written by the last arriver of a step
+  LinePair<Memory> sleepers;  ///< written by who sleeps
 };
 
 /// Of a rank's words, each for itself: who was woken is counted until it runs, and the next word's
 /// writer would wake it once more. Written by who sleeps.
 template <class Memory>
-struct alignas(kLine) Sleepers {
+struct alignas(kLinePair) Sleepers {
   typename Memory::Word position{0};
   typename Memory::Word cells[Memory::kCells]{};
 };
 
 template <class Memory>
 struct RankFlags {
-  Line<Memory> position;
+  LinePair<Memory> position;
   Sleepers<Memory> sleepers;
-  Line<Memory> cells[Memory::kCells];
+  LinePair<Memory> cells[Memory::kCells];
 };
 
 template <class Memory>
 struct TeamFlags {
-  Line<Memory> departures;
+  LinePair<Memory> departures;
   Gate<Memory> gates[Memory::kCells];
 };
 
@@ -78,13 +78,13 @@ struct SlotUse {
 template <class Memory>
 class Flags {
  public:
-  static_assert(sizeof(Line<Memory>) == kLine);
+  static_assert(sizeof(LinePair<Memory>) == kLinePair);
 
   static constexpr std::size_t bytes(int size) {
     return sizeof(TeamFlags<Memory>) + static_cast<std::size_t>(size) * sizeof(RankFlags<Memory>);
   }
 
-  /// Makes new flags of any memory, aligned to kLine. By one rank, before the others begin.
+  /// Makes new flags of any memory, aligned to kLinePair. By one rank, before the others begin.
   static void prepare(std::byte* memory, int size) {
     new (memory) TeamFlags<Memory>;
     for (int rank = 0; rank < size; ++rank) new (flags_of(memory, rank)) RankFlags<Memory>;
@@ -179,7 +179,7 @@ class Flags {
     return reinterpret_cast<RankFlags<Memory>*>(memory + sizeof(TeamFlags<Memory>)) + rank;
   }
   RankFlags<Memory>& mine() { return ranks_[rank_]; }
-  Line<Memory>& cell(int rank, Step step) { return ranks_[rank].cells[step % Memory::kCells]; }
+  LinePair<Memory>& cell(int rank, Step step) { return ranks_[rank].cells[step % Memory::kCells]; }
   typename Memory::Word& sleepers(int rank, Step step) {
     return ranks_[rank].sleepers.cells[step % Memory::kCells];
   }

@@ -26,12 +26,12 @@ class BasicMessenger {
     return slots_begin(size) + channels(size) * Memory::kCells * round_up(slot_bytes);
   }
   static void prepare(std::byte* memory, int size) {
-    new (memory) Line<Memory>;
-    for (int rank = 0; rank < size; ++rank) new (bells(memory) + rank) Bell<Memory>;
+    new (memory) LinePair<Memory>;
+    for (int rank = 0; rank < size; ++rank) new (doorbells(memory) + rank) Doorbell<Memory>;
     for (std::size_t i = 0; i < channels(size); ++i) new (rings(memory, size) + i) Channel<Memory>;
   }
 
-  /// Precondition: the arena has arena_bytes(size, kLine) at least, aligned to kLine.
+  /// Precondition: the arena has arena_bytes(size, kLinePair) at least, aligned to kLinePair.
   BasicMessenger(std::span<std::byte> arena, int rank, int size, const WaitPolicy& policy = {});
   BasicMessenger(const BasicMessenger&) = delete;
   BasicMessenger& operator=(const BasicMessenger&) = delete;
@@ -41,13 +41,14 @@ class BasicMessenger {
   void allow_direct(std::span<const pid_t> processes, std::size_t from);
 
   /// To and from another rank. Starts what can start at once; the memory is the messenger's until
-  /// the receipt is given, perhaps before this returns. The first message of a tag goes to the
+  /// the completion is given, perhaps before this returns. The first message of a tag goes to the
   /// first receive of it.
-  void send(int to, int tag, const std::byte* data, std::size_t bytes, const Receipt& receipt) {
-    start(senders_, to, {tag, data, bytes, receipt}, sending_);
+  void send(int to, int tag, const std::byte* data, std::size_t bytes,
+            const Completion& completion) {
+    start(senders_, to, {tag, data, bytes, completion}, sending_);
   }
-  void recv(int from, int tag, std::byte* into, std::size_t room, const Receipt& receipt) {
-    start(receivers_, from, {tag, into, room, receipt}, receiving_);
+  void recv(int from, int tag, std::byte* into, std::size_t room, const Completion& completion) {
+    start(receivers_, from, {tag, into, room, completion}, receiving_);
   }
 
   /// Moves what can be moved. Whether anything has.
@@ -60,7 +61,7 @@ class BasicMessenger {
 
   /// Whether a message was longer than the room for it, since this was last asked.
   bool take_truncated() { return std::exchange(truncated_, false); }
-  /// No receipt is ever added to the list again, and the memory of its messages not touched: but
+  /// No completion is ever added to the list again, and the memory of its messages not touched: but
   /// others may still read what was to be sent by its address.
   void abandon(const std::vector<std::uint32_t>* list) {
     for (auto& sender : senders_) sender.abandon(list);
@@ -87,23 +88,24 @@ class BasicMessenger {
 
  private:
   static constexpr std::size_t round_up(std::size_t bytes) {
-    return (bytes + kLine - 1) / kLine * kLine;
+    return (bytes + kLinePair - 1) / kLinePair * kLinePair;
   }
   static constexpr std::size_t channels(int size) {
     return static_cast<std::size_t>(size) * static_cast<std::size_t>(size - 1);
   }
   static std::size_t slot_bytes(std::span<std::byte> arena, int size) {
-    return (arena.size() - slots_begin(size)) / (channels(size) * Memory::kCells) / kLine * kLine;
+    return (arena.size() - slots_begin(size)) / (channels(size) * Memory::kCells) / kLinePair *
+           kLinePair;
   }
   static constexpr std::size_t slots_begin(int size) {
-    return kLine + static_cast<std::size_t>(size) * sizeof(Bell<Memory>) +
+    return kLinePair + static_cast<std::size_t>(size) * sizeof(Doorbell<Memory>) +
            channels(size) * sizeof(Channel<Memory>);
   }
-  static Bell<Memory>* bells(std::byte* memory) {
-    return reinterpret_cast<Bell<Memory>*>(memory + kLine);
+  static Doorbell<Memory>* doorbells(std::byte* memory) {
+    return reinterpret_cast<Doorbell<Memory>*>(memory + kLinePair);
   }
   static Channel<Memory>* rings(std::byte* memory, int size) {
-    return reinterpret_cast<Channel<Memory>*>(bells(memory) + size);
+    return reinterpret_cast<Channel<Memory>*>(doorbells(memory) + size);
   }
   static ChannelPlace<Memory> place(std::span<std::byte> arena, int from, int to, int other,
                                     int size, WaitMode mode) {
@@ -111,7 +113,7 @@ class BasicMessenger {
     const std::size_t slot = slot_bytes(arena, size);
     return {rings(arena.data(), size) + index,
             arena.data() + slots_begin(size) + index * Memory::kCells * slot, slot,
-            bells(arena.data()) + other, mode};
+            doorbells(arena.data()) + other, mode};
   }
 
   template <class Side>
@@ -144,8 +146,8 @@ class BasicMessenger {
   int rank_;
   WaitPolicy policy_;
   bool truncated_ = false;
-  Line<Memory>* departures_;
-  Bell<Memory>* bell_;
+  LinePair<Memory>* departures_;
+  Doorbell<Memory>* doorbell_;
   std::vector<Sender<Memory>> senders_;      // by rank
   std::vector<Receiver<Memory>> receivers_;  // by rank
   std::vector<int> sending_, receiving_;     // those that are not idle
@@ -156,11 +158,11 @@ BasicMessenger<Memory>::BasicMessenger(std::span<std::byte> arena, int rank, int
                                        const WaitPolicy& policy)
     : rank_(rank),
       policy_(policy),
-      departures_(reinterpret_cast<Line<Memory>*>(arena.data())),
-      bell_(bells(arena.data()) + rank),
+      departures_(reinterpret_cast<LinePair<Memory>*>(arena.data())),
+      doorbell_(doorbells(arena.data()) + rank),
       senders_(static_cast<std::size_t>(size)),
       receivers_(static_cast<std::size_t>(size)) {
-  assert(arena.size() >= arena_bytes(size, kLine));
+  assert(arena.size() >= arena_bytes(size, kLinePair));
   for (int other = 0; other < size; ++other) {
     if (other == rank) continue;
     const auto i = static_cast<std::size_t>(other);
@@ -185,14 +187,14 @@ template <class Memory>
 void BasicMessenger<Memory>::wait() {
   if (policy_.mode != WaitMode::sleep) {
     typename Memory::Pause pause(policy_);
-    while (!progress()) pause.look_again(bell_->rung.value, 0);
+    while (!progress()) pause.look_again(doorbell_->rung.value, 0);
     return;
   }
-  const auto heard = bell_->rung.value.load(std::memory_order_seq_cst);
+  const auto heard = doorbell_->rung.value.load(std::memory_order_seq_cst);
   for (const int rank : sending_) senders_[static_cast<std::size_t>(rank)].ask();
   for (const int rank : receiving_) receivers_[static_cast<std::size_t>(rank)].ask();
   if (progress()) return;
-  wait_until<Memory>(bell_->rung.value, heard + 1, bell_->sleepers.value, policy_);
+  wait_until<Memory>(doorbell_->rung.value, heard + 1, doorbell_->sleepers.value, policy_);
 }
 
 using Messenger = BasicMessenger<SharedMemory>;

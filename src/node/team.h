@@ -43,13 +43,13 @@ class BasicTeam : public Flags<Memory> {
   }
 
   /// Precondition: the arena has arena_bytes(groups, smallest_slot(size)) at least, aligned to
-  /// kLine. All ranks have the same groups.
+  /// kLinePair. All ranks have the same groups.
   BasicTeam(std::span<std::byte> arena, int rank, const Groups& groups,
             const WaitPolicy& policy = {})
       : Flags<Memory>(arena.data(), rank, groups.size(), policy),
         slots_(arena.data() + bytes_before_slots(groups)),
-        slot_bytes_((arena.size() - bytes_before_slots(groups)) / slots_of(groups) / kLine *
-                    kLine) {
+        slot_bytes_((arena.size() - bytes_before_slots(groups)) / slots_of(groups) / kLinePair *
+                    kLinePair) {
     assert(arena.size() >= arena_bytes(groups, smallest_slot(groups.size())));
     if (!groups.are_one())
       levels_ = std::make_unique<BasicLevels<Memory>>(
@@ -82,7 +82,7 @@ class BasicTeam : public Flags<Memory> {
 
  private:
   static constexpr std::size_t round_up(std::size_t bytes) {
-    return (bytes + kLine - 1) / kLine * kLine;
+    return (bytes + kLinePair - 1) / kLinePair * kLinePair;
   }
   static std::size_t slots_of(const Groups& groups) {
     return static_cast<std::size_t>(groups.size()) * Memory::kSlots;

@@ -43,7 +43,7 @@ DirectFrom direct_from(int size, WaitMode mode) {
 std::size_t preferred_slot(const Groups& groups) {
   const auto ranks = static_cast<std::size_t>(groups.size());
   const std::size_t room = Pool::kLargestArena - Team::bytes_before_slots(groups);
-  const std::size_t fits = room / (ranks * SharedMemory::kSlots) / kLine * kLine;
+  const std::size_t fits = room / (ranks * SharedMemory::kSlots) / kLinePair * kLinePair;
   return std::min(32 * kKiB, fits);
 }
 
@@ -53,7 +53,7 @@ std::size_t direct_messages_from() { return 32 * kKiB; }
 // Two ranks have two channels, sixteen 240: all together have what a pool gives at most.
 std::size_t preferred_channel_slot(int size) {
   std::size_t slot = 16 * kKiB;
-  while (slot > kLine && Messenger::arena_bytes(size, slot) > Pool::kLargestArena) slot /= 2;
+  while (slot > kLinePair && Messenger::arena_bytes(size, slot) > Pool::kLargestArena) slot /= 2;
   return slot;
 }
 

@@ -25,7 +25,7 @@ void embed(Builder& b, const Schedule& part, const Group& group, Slice input, Sl
     const Slice& base = buffers[slice.buffer];
     return Slice{base.buffer, base.offset + slice.offset, slice.length};
   };
-  const auto library = [&](LibraryCall call) {
+  const auto library = [&](GroupCall call) {
     call.group = within(group, call.group);
     call.input = place(call.input);
     call.output = place(call.output);
@@ -50,7 +50,7 @@ void embed(Builder& b, const Schedule& part, const Group& group, Slice input, Sl
       case OpKind::join: id = b.join(); break;
       case OpKind::enqueue:
       case OpKind::serve: break;
-      case OpKind::library: id = library(part.library_calls()[op.call()]); break;
+      case OpKind::library: id = library(part.group_calls()[op.call()]); break;
     }
     embedded.push_back(id);
   }

@@ -14,7 +14,7 @@ namespace unisono {
 ///
 /// `write_library` writes a collective of the MPI library, given in terms of the whole; without it
 /// such a call stays what it is.
-using WriteLibrary = std::function<OpId(Builder&, const LibraryCall&)>;
+using WriteLibrary = std::function<OpId(Builder&, const GroupCall&)>;
 void embed(Builder& b, const Schedule& part, const Group& group, Slice input, Slice output,
            const WriteLibrary& write_library = {});
 

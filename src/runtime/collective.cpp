@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "algorithms/composition.h"
+#include "runtime/bound_call.h"
 #include "runtime/messages.h"
-#include "runtime/prepared.h"
 #include "schedule/flow_control.h"
 
 namespace unisono {
@@ -75,7 +75,7 @@ int execute(Communicator& communicator, const Algorithm& algorithm, const Args& 
   binding.rank = communicator.rank();
   binding.groups = &communicator.groups();
   binding.first_tag = communicator.next_tags();
-  if (args.params.over == Over::shared) {
+  if (args.params.transport == TransportKind::shm) {
     communicator.messages()->begin_call();
     binding.messenger = &communicator.messages()->messenger();
   }
@@ -123,7 +123,7 @@ class CountExchange {
     inner.collective = collective;
     inner.rank = args.rank;
     inner.size = args.size;
-    inner.params.over = args.params.over;
+    inner.params.transport = args.params.transport;
     return inner;
   }
 
@@ -151,7 +151,7 @@ bool fits_library(const Args& args) {
 
 std::optional<int> run_collective(Communicator& communicator, const Call& call,
                                   const Choice& choice, bool commutative, WaitMode wait) {
-  Prepared prepared(call, communicator.rank(), communicator.size(), commutative);
+  BoundCall prepared(call, communicator.rank(), communicator.size(), commutative);
   prepared.args.params = choice.params;
   const Packer packer{communicator.own(), communicator.rank()};
   CountExchange exchange;

@@ -14,10 +14,10 @@
 
 #include "algorithms/composition.h"
 #include "runtime/executor.h"
-#include "runtime/groups.h"
 #include "runtime/known_kinds.h"
 #include "runtime/node_memory.h"
 #include "runtime/plan.h"
+#include "runtime/sub_communicators.h"
 #include "runtime/threads.h"
 #include "schedule/collective.h"
 #include "select/selector.h"
@@ -99,7 +99,7 @@ class Communicator {
   /// library's. They are made at the first request, which is collective over the communicator; the
   /// answer is the same on all ranks.
   bool has_lines(const Composition& composition, Collective collective);
-  const Groups& groups() const { return groups_; }
+  const SubCommunicators& groups() const { return groups_; }
 
   TracedCommunicator& traced() { return traced_; }
 
@@ -144,7 +144,7 @@ class Communicator {
   bool asked_for_messages_ = false;
   std::unique_ptr<NodeMessages> messages_;
   std::unique_ptr<KnownKinds> known_kinds_;
-  Groups groups_;
+  SubCommunicators groups_;
   std::unique_ptr<Online> online_;
   std::map<const Composition*, bool> lines_made_;
   unsigned sequence_ = 0;

@@ -6,7 +6,7 @@
 #include <map>
 #include <vector>
 
-#include "runtime/recipe.h"
+#include "runtime/datatype_contents.h"
 
 namespace unisono {
 
@@ -55,8 +55,8 @@ MPI_Datatype rebuild(MPI_Datatype type) {
   const Envelope envelope = envelope_of(type);
   if (is_complex(type, envelope)) return integers_of_size(type);
   if (envelope.is_predefined() || envelope.large) return MPI_DATATYPE_NULL;
-  const Recipe recipe(type, envelope);
-  std::vector<MPI_Datatype> types = recipe.types();
+  const DatatypeContents contents(type, envelope);
+  std::vector<MPI_Datatype> types = contents.types();
   std::map<MPI_Datatype, MPI_Datatype> others;  // a structure may have the same type many times
   for (MPI_Datatype& member : types) {
     const auto [it, is_new] = others.try_emplace(member, MPI_DATATYPE_NULL);
@@ -64,7 +64,7 @@ MPI_Datatype rebuild(MPI_Datatype type) {
     if (it->second != MPI_DATATYPE_NULL) member = it->second;
   }
   MPI_Datatype made = MPI_DATATYPE_NULL;
-  if (types != recipe.types()) made = recipe.follow(types);
+  if (types != contents.types()) made = contents.rebuild(types);
   if (made != MPI_DATATYPE_NULL) match_extent(made, type);
   for (auto& [member, other] : others)
     if (other != MPI_DATATYPE_NULL) PMPI_Type_free(&other);

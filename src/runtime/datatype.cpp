@@ -7,7 +7,7 @@
 #include <mutex>
 
 #include "runtime/complex_parts.h"
-#include "runtime/recipe.h"
+#include "runtime/datatype_contents.h"
 
 namespace unisono {
 
@@ -48,10 +48,10 @@ bool is_dense(MPI_Datatype type, const TypeFacts& facts, const Envelope& envelop
       (envelope.combiner != MPI_COMBINER_CONTIGUOUS && envelope.combiner != MPI_COMBINER_DUP &&
        envelope.combiner != MPI_COMBINER_RESIZED && envelope.combiner != MPI_COMBINER_VECTOR))
     return false;
-  const Recipe recipe(type, envelope);
-  const bool gaps = envelope.combiner == MPI_COMBINER_VECTOR && recipe.integers()[0] > 1 &&
-                    recipe.integers()[1] != recipe.integers()[2];
-  return !gaps && facts_of(recipe.types()[0]).dense;
+  const DatatypeContents contents(type, envelope);
+  const bool gaps = envelope.combiner == MPI_COMBINER_VECTOR && contents.integers()[0] > 1 &&
+                    contents.integers()[1] != contents.integers()[2];
+  return !gaps && facts_of(contents.types()[0]).dense;
 }
 
 TypeFacts work_out(MPI_Datatype type, const Envelope& envelope) {

@@ -14,6 +14,7 @@
 #include "base/size.h"
 #include "node/domains.h"
 #include "node/kernels.h"
+#include "runtime/bound_call.h"
 #include "runtime/collective.h"
 #include "runtime/comm.h"
 #include "runtime/in_node.h"
@@ -22,18 +23,17 @@
 #include "runtime/node_memory.h"
 #include "runtime/online.h"
 #include "runtime/operation.h"
-#include "runtime/prepared.h"
 #include "runtime/threads.h"
 #include "select/profile.h"
 
 namespace unisono {
 
 constinit bool g_several_threads = true;
-constinit std::atomic<unsigned long long> g_left_calls{0}, g_own_calls{0};
+constinit std::atomic<unsigned long long> g_native_calls{0}, g_own_calls{0};
 
 namespace {
 
-constexpr std::size_t kStandardPlanCache = std::size_t{64} << 20;
+constexpr std::size_t kDefaultPlanCache = std::size_t{64} << 20;
 
 /// Over all variables that must be the same on all ranks.
 unsigned long long environment_hash() {
@@ -137,7 +137,7 @@ void Engine::start() {
   g_tracer = tracer_.get();
 }
 
-void Engine::use_profile(const Result<std::string>& text, const Surroundings& here) {
+void Engine::use_profile(const Result<std::string>& text, const Platform& here) {
   const std::string path = variable("UNISONO_PROFILE");
   if (path.empty()) return;
   const auto profile = text ? read_profile(*text) : Error{text.error()};
@@ -156,7 +156,7 @@ void Engine::use_profile(const Result<std::string>& text, const Surroundings& he
 
 void Engine::read_environment(const Result<std::string>& profile) {
   const NodeFacts node = node_facts(MPI_COMM_WORLD, node_);
-  const Surroundings here = surroundings(MPI_COMM_WORLD, node);
+  const Platform here = surroundings(MPI_COMM_WORLD, node);
   selector_ = Selector(here.flavour, here.place);
   for (int c = 0; c < kCollectives; ++c) {
     const std::string name = variable_of_collective(kCollectiveNames[static_cast<std::size_t>(c)]);
@@ -168,7 +168,7 @@ void Engine::read_environment(const Result<std::string>& profile) {
   }
 
   const std::string wait = variable("UNISONO_WAIT");
-  wait_ = node.crowded ? WaitMode::sleep : WaitMode::spin;
+  wait_ = node.oversubscribed ? WaitMode::sleep : WaitMode::spin;
   if (wait == "spin")
     wait_ = WaitMode::spin;
   else if (wait == "yield")
@@ -191,7 +191,7 @@ void Engine::read_environment(const Result<std::string>& profile) {
   use_profile(profile, here);
   select_online(here);
   share_memory();
-  start_communicators(cache ? static_cast<std::size_t>(*cache) : kStandardPlanCache,
+  start_communicators(cache ? static_cast<std::size_t>(*cache) : kDefaultPlanCache,
                       node.one_node ? std::vector<int>() : nodes_of_ranks(MPI_COMM_WORLD, node_));
 }
 
@@ -211,7 +211,7 @@ void Engine::share_memory() {
   if (const auto domains = domains_in(node_); !domains.empty()) complain(domains_text(domains));
 }
 
-void Engine::select_online(const Surroundings& here) {
+void Engine::select_online(const Platform& here) {
   const auto settings = start_online(here, wait_);
   if (!settings)
     complain("UNISONO_ONLINE=" + variable("UNISONO_ONLINE") + ": " + settings.error() +
@@ -244,19 +244,20 @@ Result<Spec> Engine::force(Collective collective, std::string_view spec) {
   return forced;
 }
 
-std::optional<int> Engine::run(const Call& call, const Look& look, Watch* watch) {
-  const std::optional<int> rc = decide_and_run(call, look, watch);
-  if (watch != nullptr && !rc) watch->left();
-  count(rc ? g_own_calls : g_left_calls);
+std::optional<int> Engine::run(const Call& call, const CallInfo& info, CallScope* scope) {
+  const std::optional<int> rc = decide_and_run(call, info, scope);
+  if (scope != nullptr && !rc) scope->left();
+  count(rc ? g_own_calls : g_native_calls);
   return rc;
 }
 
-std::optional<int> Engine::decide_and_run(const Call& call, const Look& look, Watch* watch) {
+std::optional<int> Engine::decide_and_run(const Call& call, const CallInfo& info,
+                                          CallScope* scope) {
   if (!active_) return std::nullopt;
-  Communicator* communicator = look.communicator;
+  Communicator* communicator = info.communicator;
   // What is logged must be seen.
   if (!communicator->knows_reach() && !log_decisions_) communicator->learn_reach(selector_);
-  Facts facts{call.collective, communicator->size(), look.bytes, true, communicator->nodes()};
+  Facts facts{call.collective, communicator->size(), info.bytes, true, communicator->nodes()};
   if (!log_decisions_ && !selector_.covers(facts)) return std::nullopt;
 
   facts.shared = communicator->may_share();
@@ -272,9 +273,9 @@ std::optional<int> Engine::decide_and_run(const Call& call, const Look& look, Wa
     plain_elements = can_reduce_in_node(type) && type.dense;
   }
   Choice choice = selector_.choose(facts);
-  if (watch != nullptr && selector_.is_online(facts))
+  if (scope != nullptr && selector_.is_online(facts))
     if (const auto arm =
-            communicator->online().choose(*communicator, facts, call.root, choice, *watch))
+            communicator->online().choose(*communicator, facts, call.root, choice, *scope))
       choice = *arm;
   if (runs_in_node(choice) && !has_room(*communicator, call)) {
     facts.shared = false;
@@ -287,18 +288,19 @@ std::optional<int> Engine::decide_and_run(const Call& call, const Look& look, Wa
                 "needs ranks of one node on every line that runs in nodes, with room in their "
                 "shared memory, and elements without gaps",
                 choice.algorithm};
-  if (choice.params.over == Over::shared && (!plain_elements || !has_messages(*communicator)))
-    choice.params.over = Over::library;
+  if (choice.params.transport == TransportKind::shm &&
+      (!plain_elements || !has_messages(*communicator)))
+    choice.params.transport = TransportKind::mpi;
   if ((log_decisions_ && communicator->rank() == 0) || (choice.unmet != nullptr && first_rank_))
     report(*communicator, facts, choice);
   if (runs_in_node(choice)) {
-    if (watch != nullptr) watch->chosen(choice);
+    if (scope != nullptr) scope->chosen(choice);
     return run_in_node(*communicator, call, facts.bytes);
   }
   if (choice.algorithm == nullptr || communicator->own() == MPI_COMM_NULL) return std::nullopt;
   if (choice.params.composition != nullptr && !prepare_lines(*communicator, facts, choice))
     return std::nullopt;
-  if (watch != nullptr) watch->chosen(choice);
+  if (scope != nullptr) scope->chosen(choice);
   return run_collective(*communicator, call, choice, facts.commutative, wait_);
 }
 

@@ -8,9 +8,9 @@
 
 #include "base/result.h"
 #include "base/say.h"
-#include "runtime/look.h"
+#include "runtime/call_info.h"
+#include "runtime/call_scope.h"
 #include "runtime/tracer.h"
-#include "runtime/watch.h"
 #include "select/selector.h"
 
 namespace unisono {
@@ -26,7 +26,7 @@ class Engine {
   void stop();
 
   /// Runs the call, or leaves it to the MPI library. All ranks decide alike.
-  std::optional<int> run(const Call& call, const Look& look, Watch* watch);
+  std::optional<int> run(const Call& call, const CallInfo& info, CallScope* scope);
 
   Result<Spec> force(Collective collective, std::string_view spec);
   /// The collectives of which run() might do anything.
@@ -36,10 +36,10 @@ class Engine {
 
  private:
   void read_environment(const Result<std::string>& profile);
-  void select_online(const Surroundings& here);
-  void use_profile(const Result<std::string>& text, const Surroundings& here);
+  void select_online(const Platform& here);
+  void use_profile(const Result<std::string>& text, const Platform& here);
   void share_memory();
-  std::optional<int> decide_and_run(const Call& call, const Look& look, Watch* watch);
+  std::optional<int> decide_and_run(const Call& call, const CallInfo& info, CallScope* scope);
   bool has_messages(Communicator& communicator);
   bool prepare_lines(Communicator& communicator, const Facts& facts, const Choice& choice);
   void report(Communicator& communicator, const Facts& facts, const Choice& choice);

@@ -124,7 +124,7 @@ int Execution::run_ready() {
   do {
     while (next_ready_ < ready_.size())
       if (const int rc = begin(ready_[next_ready_++]); rc != MPI_SUCCESS) return fail(rc);
-    take_receipts();  // in the memory of a node a message may be complete at once
+    take_completions();  // in the memory of a node a message may be complete at once
     if (binding_.messenger != nullptr && binding_.messenger->take_truncated())
       return fail(MPI_ERR_TRUNCATE);
   } while (next_ready_ < ready_.size() || serve());
@@ -141,7 +141,7 @@ int Execution::begin(OpId id) {
     case OpKind::recv: return begin_message(id, op);
     case OpKind::copy: rc = copy(op); break;
     case OpKind::reduce: rc = reduce(op); break;
-    case OpKind::library: rc = call_library(plan_->schedule().library_calls()[op.call()]); break;
+    case OpKind::library: rc = run_group_call_op(plan_->schedule().group_calls()[op.call()]); break;
     case OpKind::enqueue:
       if (waiting_.empty()) first_came_ = PMPI_Wtime();
       waiting_.push_back(id);
@@ -206,9 +206,9 @@ void Execution::begin_in_node(OpId id, const Op& op, int peer, int tag) {
   if (bytes > 0) where = address(op.buffer, op.offset) + (slots ? 0 : binding_.unit.true_lb);
   ++open_[id];
   if (op.kind == OpKind::send)
-    binding_.messenger->send(peer, tag, where, bytes, {&receipts_, id});
+    binding_.messenger->send(peer, tag, where, bytes, {&completions_, id});
   else
-    binding_.messenger->recv(peer, tag, where, bytes, {&receipts_, id});
+    binding_.messenger->recv(peer, tag, where, bytes, {&completions_, id});
 }
 
 int Execution::copy(const Op& op) const {
@@ -244,12 +244,12 @@ int Execution::reduce(const Op& op) const {
 }
 
 // Blocks: joins before and behind it leave nothing else to do.
-int Execution::call_library(const LibraryCall& call) const {
+int Execution::run_group_call_op(const GroupCall& call) const {
   std::byte* input = address(call.input.buffer, call.input.offset);
   std::byte* output = address(call.output.buffer, call.output.offset);
   if (!call.in_node)
-    return run_library_call(call, input, output, binding_.type, binding_.op,
-                            binding_.groups->of(call.group));
+    return run_group_call(call, input, output, binding_.type, binding_.op,
+                          binding_.groups->of(call.group));
   run_in_node(binding_.groups->team_of(call.group), call, input, output, binding_);
   return MPI_SUCCESS;
 }
@@ -260,25 +260,25 @@ void Execution::complete(OpId id) {
     if (--open_[next] == 0) ready_.push_back(next);
 }
 
-void Execution::take_receipts() {
-  for (const OpId id : receipts_)
+void Execution::take_completions() {
+  for (const OpId id : completions_)
     if (--open_[id] == 0) complete(id);
-  receipts_.clear();
+  completions_.clear();
 }
 
 int Execution::progress() {
   if (binding_.messenger != nullptr) {
-    moved_ = binding_.messenger->progress() || !receipts_.empty();
+    moved_ = binding_.messenger->progress() || !completions_.empty();
   } else {
-    const int rc = library_.progress(receipts_, pauses());
-    moved_ = !receipts_.empty();
+    const int rc = library_.progress(completions_, pauses());
+    moved_ = !completions_.empty();
     if (rc != MPI_SUCCESS) return fail(rc);
   }
-  if (receipts_.empty()) {
+  if (completions_.empty()) {
     if (!serve()) return MPI_SUCCESS;  // a pause may be over though nothing has come
     moved_ = true;
   }
-  take_receipts();
+  take_completions();
   return run_ready();
 }
 
@@ -306,9 +306,9 @@ int Execution::fail(int error) {
   if (!library_.empty() || binding_.messenger != nullptr)
     static_cast<void>(scratch_.bytes.release());
   library_.abandon();
-  if (binding_.messenger != nullptr) binding_.messenger->abandon(&receipts_);
+  if (binding_.messenger != nullptr) binding_.messenger->abandon(&completions_);
   scratch_ = {};
-  receipts_.clear();
+  completions_.clear();
   ready_.clear();
   next_ready_ = 0;
   left_ = 0;

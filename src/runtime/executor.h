@@ -10,9 +10,9 @@
 
 #include "node/messenger.h"
 #include "runtime/datatype.h"
-#include "runtime/groups.h"
 #include "runtime/library_messages.h"
 #include "runtime/plan.h"
+#include "runtime/sub_communicators.h"
 #include "runtime/wait.h"
 
 namespace unisono {
@@ -24,10 +24,10 @@ struct Binding {
   MPI_Datatype type = MPI_BYTE;  ///< of one unit
   TypeFacts unit = kByteFacts;
   MPI_Op op = MPI_OP_NULL;
-  MPI_Comm comm = MPI_COMM_NULL;   ///< private to Unisono
-  int rank = 0;                    ///< in comm
-  int first_tag = 0;               ///< kChannelDepth tags from here on are free
-  const Groups* groups = nullptr;  ///< for plans with collectives of the MPI library
+  MPI_Comm comm = MPI_COMM_NULL;             ///< private to Unisono
+  int rank = 0;                              ///< in comm
+  int first_tag = 0;                         ///< kChannelDepth tags from here on are free
+  const SubCommunicators* groups = nullptr;  ///< for plans with collectives of the MPI library
   /// Through which all messages go; null: through the MPI library. Of the ranks of comm; units must
   /// be dense.
   node::Messenger* messenger = nullptr;
@@ -61,9 +61,9 @@ class Execution {
   void begin_in_node(OpId id, const Op& op, int peer, int tag);
   int copy(const Op& op) const;
   int reduce(const Op& op) const;
-  int call_library(const LibraryCall& call) const;
+  int run_group_call_op(const GroupCall& call) const;
   void complete(OpId id);
-  void take_receipts();
+  void take_completions();
   int run_ready();
   bool serve();
   /// Somebody waits to be served, and others are given time: nobody may sleep over it.
@@ -88,7 +88,7 @@ class Execution {
   std::size_t unserved_ = 0;   // they, and those that have not
   double first_came_ = 0;      // when the first of them did
   LibraryMessages library_;
-  std::vector<OpId> receipts_;  // of messages, or portions of them, that have become complete
+  std::vector<OpId> completions_;  // of messages, or portions of them, that have become complete
   ScratchMemory scratch_;
 };
 

@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/at_once.h"
+#include "runtime/bound_call.h"
+#include "runtime/fast_path.h"
 #include "runtime/kernel_reduction.h"
-#include "runtime/prepared.h"
 
 namespace unisono {
 
@@ -134,7 +134,7 @@ bool plain_blocks(BlockList& list, const IntegerArray& counts, const IntegerArra
   return true;
 }
 
-/// What Prepared finds out of a call with blocks of different lengths, in bytes, where nothing has
+/// What BoundCall finds out of a call with blocks of different lengths, in bytes, where nothing has
 /// to be packed; else, or without memory, nothing. `kinds`: its memory.
 std::optional<Args> plain_args(KnownKinds& kinds, const Call& call, int rank, int size) noexcept
     try {
@@ -201,8 +201,8 @@ bool run_plain_blocks(NodeTeam& team, KnownKinds& kinds, const Call& call,
   return true;
 }
 
-void run_in_node(node::Team& team, const LibraryCall& call, const std::byte* input,
-                 std::byte* output, const Binding& binding) {
+void run_in_node(node::Team& team, const GroupCall& call, const std::byte* input, std::byte* output,
+                 const Binding& binding) {
   // In a reduction what is only moved is counted in elements as well.
   const Count unit = is_reducing(call.collective) ? 1 : binding.unit.size;
   std::vector<Count> counts, displs;
@@ -225,7 +225,7 @@ void run_in_node(node::Team& team, const LibraryCall& call, const std::byte* inp
 
 int run_in_node(Communicator& communicator, const Call& call, Count bytes) {
   // The order of ranks is kept, whether the operation commutes or not.
-  Prepared prepared(call, communicator.rank(), communicator.size(), false);
+  BoundCall prepared(call, communicator.rank(), communicator.size(), false);
   const Args& args = prepared.args;
   const Packer packer{own_process(), 0};
   if (const int rc = prepared.pack_inputs(packer); rc != MPI_SUCCESS) return rc;

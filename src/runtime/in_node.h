@@ -12,7 +12,7 @@ int run_in_node(Communicator& communicator, const Call& call, Count bytes);
 
 /// The same for one step of a composed algorithm, whose group the team is. Precondition: elements
 /// without gaps.
-void run_in_node(node::Team& team, const LibraryCall& call, const std::byte* input,
-                 std::byte* output, const Binding& binding);
+void run_in_node(node::Team& team, const GroupCall& call, const std::byte* input, std::byte* output,
+                 const Binding& binding);
 
 }  // namespace unisono

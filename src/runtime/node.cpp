@@ -73,7 +73,7 @@ int kernel_number() {
 }
 
 /// Whether the ranks of `group` are more than its cores and the quota of any.
-bool is_crowded(MPI_Comm group, int quota) {
+bool is_oversubscribed(MPI_Comm group, int quota) {
   const int size = size_of(group);
   // MPI may have bound every rank to a core of its own: only all masks together tell.
   const node::CpuMask mine = node::affinity();
@@ -95,7 +95,7 @@ bool has_fabric() {
 
 /// Between nodes the network decides, whoever has a core.
 Place place_of(const NodeFacts& facts) {
-  if (facts.one_node) return facts.crowded ? Place::crowded : Place::roomy;
+  if (facts.one_node) return facts.oversubscribed ? Place::oversubscribed : Place::undersubscribed;
   return is_like_measured_ethernet(facts.network_rate) ? Place::ethernet : Place::elsewhere;
 }
 
@@ -158,13 +158,13 @@ NodeFacts node_facts(MPI_Comm world, MPI_Comm node) {
   int node_leader = 0;
   PMPI_Allreduce(&rank, &node_leader, 1, MPI_INT, MPI_MIN, node);
   const int quota = quota_cores();
-  const bool crowded_node = is_crowded(node, quota);
-  const bool crowded_machine = is_crowded(machine, INT_MAX);
+  const bool oversubscribed_node = is_oversubscribed(node, quota);
+  const bool oversubscribed_machine = is_oversubscribed(machine, INT_MAX);
   PMPI_Comm_free(&machine);
   // Not those of the affinity: a launcher may bind few ranks to few cores, many to all.
   const int cores = std::min(static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)), quota);
-  int facts[] = {crowded_node || crowded_machine ? 1 : 0, size_of(node) < size_of(world) ? 1 : 0,
-                 has_fabric() ? 1 : 0, -cores};
+  int facts[] = {oversubscribed_node || oversubscribed_machine ? 1 : 0,
+                 size_of(node) < size_of(world) ? 1 : 0, has_fabric() ? 1 : 0, -cores};
   PMPI_Allreduce(MPI_IN_PLACE, facts, 4, MPI_INT, MPI_MAX, world);
   NodeFacts found{facts[0] != 0, facts[1] == 0, facts[2] != 0, 0, -facts[3]};
   if (!found.one_node && !found.fabric) found.network_rate = measure_network(world, node_leader);
@@ -179,7 +179,7 @@ std::vector<int> nodes_of_ranks(MPI_Comm world, MPI_Comm node) {
   return nodes;
 }
 
-Surroundings surroundings(MPI_Comm world, const NodeFacts& facts) {
+Platform surroundings(MPI_Comm world, const NodeFacts& facts) {
   const std::string library = library_line(world);
   // MPICH's binary interface, with collectives of its own: what beats MPICH's may lose to them.
   const bool intel = library.starts_with("Intel");

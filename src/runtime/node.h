@@ -4,16 +4,16 @@
 
 #include <vector>
 
-#include "select/surroundings.h"
+#include "select/platform.h"
 
 namespace unisono {
 
 struct NodeFacts {
-  bool crowded = false;     ///< on some machine the job has more ranks than cores
-  bool one_node = false;    ///< all ranks share one node, as the MPI library sees it
-  bool fabric = false;      ///< some rank's host has a network that bypasses the kernel
-  double network_rate = 0;  ///< bit/s between two nodes, seen once; 0 on one node or a fabric
-  int cores = 1;            ///< of the node with the fewest: online, at most the quota
+  bool oversubscribed = false;  ///< on some machine the job has more ranks than cores
+  bool one_node = false;        ///< all ranks share one node, as the MPI library sees it
+  bool fabric = false;          ///< some rank's host has a network that bypasses the kernel
+  double network_rate = 0;      ///< bit/s between two nodes, seen once; 0 on one node or a fabric
+  int cores = 1;                ///< of the node with the fewest: online, at most the quota
 };
 
 /// The ranks of `world` on this one's node, as the MPI library sees it. Collective; the caller's.
@@ -23,7 +23,7 @@ MPI_Comm ranks_of_node(MPI_Comm world);
 NodeFacts node_facts(MPI_Comm world, MPI_Comm node);
 
 /// The same on all ranks, as the facts are.
-Surroundings surroundings(MPI_Comm world, const NodeFacts& facts);
+Platform surroundings(MPI_Comm world, const NodeFacts& facts);
 
 /// The node of every rank of `world`, as the number of its first rank. Collective, as node_facts.
 std::vector<int> nodes_of_ranks(MPI_Comm world, MPI_Comm node);

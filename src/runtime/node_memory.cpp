@@ -351,7 +351,7 @@ std::unique_ptr<NodeTeam> make_team(MPI_Comm comm) {
 std::unique_ptr<NodeMessages> make_messages(MPI_Comm comm) {
   const int size = size_of(comm);
   auto arena =
-      take_arena<node::Messenger>(comm, size, node::preferred_channel_slot(size), node::kLine);
+      take_arena<node::Messenger>(comm, size, node::preferred_channel_slot(size), node::kLinePair);
   return arena ? std::make_unique<NodeMessages>(std::move(*arena)) : nullptr;
 }
 

@@ -28,7 +28,7 @@ constexpr int kMostPredicted = 128;
 struct Job {
   OnlineSettings settings;
   bool reproducible = false;
-  Surroundings here;
+  Platform here;
   WaitMode wait = WaitMode::yield;
   std::mutex mutex;
   Ledger ledger;
@@ -55,12 +55,12 @@ void wait_for(MPI_Request& request) {
 }  // namespace
 
 Online::Kind* Online::kind_of(const Communicator& communicator, const Facts& facts, int root,
-                              const Choice& standard) {
+                              const Choice& by_default) {
   const OnlineKey key = online_key(facts, root);
   if (const auto known = kinds_.find(key); known != kinds_.end()) return known->second.get();
   if (kinds_.size() >= kMostKinds) return nullptr;
   auto& kind = kinds_[key];
-  auto arms = online_arms(facts, standard);
+  auto arms = online_arms(facts, by_default);
   if (arms.size() < 2 || !is_worth_learning(job().settings, facts)) return nullptr;
   const auto seed = seed_of(key) * 1000003U + static_cast<std::uint64_t>(communicator.size());
   auto policy = make_policy(job().settings, static_cast<int>(arms.size()), seed);
@@ -73,9 +73,9 @@ Online::Kind* Online::kind_of(const Communicator& communicator, const Facts& fac
 }
 
 std::optional<Choice> Online::choose(Communicator& communicator, const Facts& facts, int root,
-                                     const Choice& standard, Watch& watch) {
+                                     const Choice& by_default, CallScope& scope) {
   if (off_) return std::nullopt;
-  Kind* kind = kind_of(communicator, facts, root, standard);
+  Kind* kind = kind_of(communicator, facts, root, by_default);
   if (kind == nullptr) return std::nullopt;
   // What is promised is relative to native; what the table of defaults says is an arm like others.
   if (calls_ < kCallsBefore && ++calls_ < kCallsBefore) return Choice{nullptr, {}, "online"};
@@ -94,8 +94,8 @@ std::optional<Choice> Online::choose(Communicator& communicator, const Facts& fa
   }
   const Spec spec = arm_of(*kind, kind->learner.arm());
   current_ = kind;
-  watch.tell(*this);
-  waited_ = call_time() - watch.begin_ns();
+  scope.tell(*this);
+  waited_ = call_time() - scope.begin_ns();
   return Choice{spec.algorithm, spec.params, "online"};
 }
 
@@ -170,7 +170,7 @@ void Online::complete() {
   while (!is_over()) waiter.nothing_came();
 }
 
-Result<OnlineSettings> start_online(const Surroundings& here, WaitMode wait) {
+Result<OnlineSettings> start_online(const Platform& here, WaitMode wait) {
   job().here = here;
   const std::string reproducible = variable("UNISONO_REPRODUCIBLE");
   job().reproducible = !reproducible.empty() && reproducible != "0";

@@ -8,14 +8,14 @@
 #include <string>
 #include <vector>
 
+#include "runtime/call_scope.h"
 #include "runtime/wait.h"
-#include "runtime/watch.h"
 #include "select/online/key.h"
 #include "select/online/lateness.h"
 #include "select/online/learner.h"
 #include "select/online/settings.h"
+#include "select/platform.h"
 #include "select/selector.h"
-#include "select/surroundings.h"
 
 namespace unisono {
 
@@ -33,7 +33,7 @@ class Online final : public Listener {
   /// Nothing: that, for nobody learns here. Collective over the communicator. `watch` tells when it
   /// is over.
   std::optional<Choice> choose(Communicator& communicator, const Facts& facts, int root,
-                               const Choice& standard, Watch& watch);
+                               const Choice& by_default, CallScope& scope);
   void took(std::int64_t elapsed_ns) noexcept override;
   /// Keeps what has been learned, for the report; nothing is learned any more.
   void record(const Communicator& communicator);
@@ -54,7 +54,7 @@ class Online final : public Listener {
     MPI_Request under_way = MPI_REQUEST_NULL;
   };
   Kind* kind_of(const Communicator& communicator, const Facts& facts, int root,
-                const Choice& standard);
+                const Choice& by_default);
 
   static Spec arm_of(const Kind& kind, int arm);
   static void learn(Kind& kind, int ranks);
@@ -63,13 +63,13 @@ class Online final : public Listener {
   Kind* current_ = nullptr;
   MPI_Comm own_ = MPI_COMM_NULL;
   int rank_ = 0, size_ = 1;
-  Nanoseconds waited_ = 0;  // in choose(), within what the watch measures
+  Nanoseconds waited_ = 0;  // in choose(), within what the scope measures
   int calls_ = 0;           // before it began
   bool off_ = false;
 };
 
 /// Reads UNISONO_ONLINE and UNISONO_REPRODUCIBLE; the error is one line. Before any choose().
-Result<OnlineSettings> start_online(const Surroundings& here, WaitMode wait);
+Result<OnlineSettings> start_online(const Platform& here, WaitMode wait);
 /// The collectives in which there is something to learn.
 CollectiveSet online_collectives();
 /// After the last record(): a line for each kind of call, where this rank took part.

@@ -26,9 +26,9 @@ struct Layout {
 struct Composition;  // algorithms/composition.h
 
 /// What carries the messages of a schedule.
-enum class Over : std::uint8_t {
-  library,  ///< the MPI library
-  shared,   ///< the memory of the node that all ranks are on
+enum class TransportKind : std::uint8_t {
+  mpi,  ///< the MPI library
+  shm,  ///< the memory of the node that all ranks are on
 };
 
 /// Parameters an algorithm may take. A catalogue row names those it reads, with their limits.
@@ -42,7 +42,7 @@ struct Params {
   /// Ranks predicted to arrive last, the very last one last; interned. Null: nothing is predicted.
   const std::vector<int>* late = nullptr;
   /// Whoever runs the schedule looks at this; it is the same schedule.
-  Over over = Over::library;
+  TransportKind transport = TransportKind::mpi;
   bool operator==(const Params&) const = default;
 };
 

@@ -85,7 +85,7 @@ OpId Builder::add_message(OpKind kind, int peer, Slice slice) {
   return id;
 }
 
-OpId Builder::library(LibraryCall call) {
+OpId Builder::library(GroupCall call) {
   end_round();
   const OpId id = add({.kind = OpKind::library, .from_offset = static_cast<Count>(calls_.size())});
   calls_.push_back(std::move(call));

@@ -47,7 +47,7 @@ class Builder {
   OpId recv_token(int peer);
   /// Everything before is complete when it begins, and it is complete before anything behind it
   /// begins: the calling thread waits in the MPI library.
-  OpId library(LibraryCall call);
+  OpId library(GroupCall call);
   /// `peer` waits to be served; what reads `neighbours`, two slots, waits with it. One enqueue of a
   /// rank, and as many serves as enqueues: nobody stays behind, whoever comes alone.
   OpId enqueue(int peer, Slice neighbours);
@@ -94,7 +94,7 @@ class Builder {
   std::vector<OpId> deps_;
   std::vector<OpId> pending_;  // from after()
   std::vector<Count> scratch_;
-  std::vector<LibraryCall> calls_;
+  std::vector<GroupCall> calls_;
   Count slots_ = 0;
   std::vector<Intervals> touched_;                      // per buffer
   std::map<std::int64_t, std::vector<OpId>> channels_;  // key: peer * 2 + direction

@@ -33,7 +33,7 @@ Schedule limit_sends(Schedule schedule, Count sends) {
           std::move(first_dep),
           std::move(deps),
           {schedule.scratch().begin(), schedule.scratch().end()},
-          {schedule.library_calls().begin(), schedule.library_calls().end()},
+          {schedule.group_calls().begin(), schedule.group_calls().end()},
           schedule.slots()};
 }
 

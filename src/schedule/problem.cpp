@@ -23,7 +23,7 @@ bool in_place_allowed(Collective c, bool is_root) {
 
 }  // namespace
 
-std::span<const Count> Ranks::displacements(std::span<const Count> counts, bool gaps) {
+std::span<const Count> ArgsOfRanks::displacements(std::span<const Count> counts, bool gaps) {
   const std::size_t p = counts.size();
   std::vector<Count> displs(p);
   Count at = gaps ? 1 : 0;
@@ -35,7 +35,7 @@ std::span<const Count> Ranks::displacements(std::span<const Count> counts, bool 
   return displs_.emplace_back(std::move(displs));
 }
 
-Ranks::Ranks(const Problem& problem) : counts_(problem.counts) {
+ArgsOfRanks::ArgsOfRanks(const Problem& problem) : counts_(problem.counts) {
   const int p = problem.size;
   const auto up = static_cast<std::size_t>(p);
   const Collective c = problem.collective;

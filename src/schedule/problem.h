@@ -25,11 +25,11 @@ struct Problem {
 };
 
 /// The arguments of every rank, and the arrays behind them.
-class Ranks {
+class ArgsOfRanks {
  public:
-  explicit Ranks(const Problem& problem);
-  Ranks(const Ranks&) = delete;
-  Ranks& operator=(const Ranks&) = delete;
+  explicit ArgsOfRanks(const Problem& problem);
+  ArgsOfRanks(const ArgsOfRanks&) = delete;
+  ArgsOfRanks& operator=(const ArgsOfRanks&) = delete;
 
   const std::vector<Args>& args() const { return args_; }
   const Args& operator[](int rank) const { return args_[static_cast<std::size_t>(rank)]; }

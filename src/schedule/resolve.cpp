@@ -152,7 +152,7 @@ Schedule Draft::finish() && {
           std::move(first_dep),
           std::move(deps),
           {schedule_.scratch().begin(), schedule_.scratch().end()},
-          {schedule_.library_calls().begin(), schedule_.library_calls().end()}};
+          {schedule_.group_calls().begin(), schedule_.group_calls().end()}};
 }
 
 bool serves(const Schedule& schedule) {

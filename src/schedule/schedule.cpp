@@ -5,8 +5,8 @@
 namespace unisono {
 
 Schedule::Schedule(std::vector<Op> ops, std::vector<std::uint32_t> first_dep,
-                   std::vector<OpId> deps, std::vector<Count> scratch,
-                   std::vector<LibraryCall> calls, std::size_t slots)
+                   std::vector<OpId> deps, std::vector<Count> scratch, std::vector<GroupCall> calls,
+                   std::size_t slots)
     : ops_(std::move(ops)),
       first_dep_(std::move(first_dep)),
       deps_(std::move(deps)),
@@ -33,8 +33,8 @@ void Schedule::bind(OpId serve, std::span<const OpId> taken, int server,
 }
 
 std::size_t Schedule::bytes() const {
-  std::size_t calls = calls_.capacity() * sizeof(LibraryCall);
-  for (const LibraryCall& call : calls_) calls += call.counts.capacity() * sizeof(Count);
+  std::size_t calls = calls_.capacity() * sizeof(GroupCall);
+  for (const GroupCall& call : calls_) calls += call.counts.capacity() * sizeof(Count);
   return sizeof *this + calls + ops_.capacity() * sizeof(Op) +
          first_dep_.capacity() * sizeof first_dep_[0] + deps_.capacity() * sizeof(OpId) +
          scratch_.capacity() * sizeof(Count);

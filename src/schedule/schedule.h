@@ -101,7 +101,7 @@ struct Lattice {
 /// A collective among some of the ranks that is one step of a schedule, as this member of the group
 /// calls it: of the MPI library itself, or of the kernels of the node that they are on. Blocks are
 /// adjacent; a slice that the call does not have on this rank is empty.
-struct LibraryCall {
+struct GroupCall {
   Collective collective = Collective::barrier;
   bool in_node = false;
   Lattice group;
@@ -125,7 +125,7 @@ class Schedule {
   }
   /// Length of each scratch buffer, in units.
   std::span<const Count> scratch() const { return scratch_; }
-  std::span<const LibraryCall> library_calls() const { return calls_; }
+  std::span<const GroupCall> group_calls() const { return calls_; }
   std::size_t slots() const { return slots_; }
   /// Whether resolve() has something to do.
   bool binds_peers() const { return slots_ > 0; }
@@ -138,7 +138,7 @@ class Schedule {
 
   /// For the builder, the reader and tests that mutate: takes the parts as they are.
   Schedule(std::vector<Op> ops, std::vector<std::uint32_t> first_dep, std::vector<OpId> deps,
-           std::vector<Count> scratch, std::vector<LibraryCall> calls = {}, std::size_t slots = 0);
+           std::vector<Count> scratch, std::vector<GroupCall> calls = {}, std::size_t slots = 0);
   Schedule() : first_dep_{0} {}
 
  private:
@@ -146,7 +146,7 @@ class Schedule {
   std::vector<std::uint32_t> first_dep_;  // ops + 1 entries into deps_
   std::vector<OpId> deps_;
   std::vector<Count> scratch_;
-  std::vector<LibraryCall> calls_;
+  std::vector<GroupCall> calls_;
   std::size_t slots_ = 0;
 };
 

@@ -62,14 +62,14 @@ Result<Inner> parse_inner(Collective collective, std::string_view text) {
   if (algorithm == nullptr)
     return Error{"no algorithm " + quoted(name) + " for " + std::string(unisono::name(collective)) +
                  "; valid: native" + algorithm_names(collective)};
-  Inner inner{algorithm, standard_params(*algorithm)};
+  Inner inner{algorithm, default_params(*algorithm)};
   while (slash != std::string_view::npos) {
     text.remove_prefix(text.find('/') + 1);
     const std::size_t next = text.find('/');
     if (const auto error = read_parameter(*algorithm, text.substr(0, next), inner.params))
       return Error{std::string(name) + ": " + *error};
-    if (inner.params.over != Over::library)
-      return Error{"over= is the whole grid's, not a phase's"};
+    if (inner.params.transport != TransportKind::mpi)
+      return Error{"transport= is the whole grid's, not a phase's"};
     if (next == std::string_view::npos) break;
   }
   return inner;

@@ -6,7 +6,7 @@ namespace {
 
 constexpr Default kDefaults[] = {
     // A row nobody matches, so that the table may be empty.
-    {"", Place::roomy, Collective::barrier, 0, 0, 0, 0, "native"},
+    {"", Place::undersubscribed, Collective::barrier, 0, 0, 0, 0, "native"},
 #include "select/defaults.inc"
 };
 

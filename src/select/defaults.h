@@ -11,14 +11,15 @@ namespace unisono {
 
 /// Where the ranks of the job are.
 enum class Place : std::uint8_t {
-  roomy,     ///< on one node, a core for every rank
-  crowded,   ///< on one node, more ranks than cores
-  ethernet,  ///< on several nodes, with a network like the measured one
-  elsewhere  ///< on several nodes with another network, of which nothing is known
+  undersubscribed,  ///< on one node, a core for every rank
+  oversubscribed,   ///< on one node, more ranks than cores
+  ethernet,         ///< on several nodes, with a network like the measured one
+  elsewhere         ///< on several nodes with another network, of which nothing is known
 };
 
 /// In profiles and in the bench's results; as in Place.
-inline constexpr std::string_view kPlaceNames[] = {"roomy", "crowded", "ethernet", "elsewhere"};
+inline constexpr std::string_view kPlaceNames[] = {"undersubscribed", "oversubscribed", "ethernet",
+                                                   "elsewhere"};
 
 constexpr std::string_view name(Place place) {
   return kPlaceNames[static_cast<std::size_t>(place)];

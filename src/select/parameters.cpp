@@ -16,21 +16,21 @@ std::string value_text(const Parameter& parameter, Count value) {
   return parameter.is_size ? format_size(value) : std::to_string(value);
 }
 
-/// "segment (1 to 1G, standard 16K)"
+/// "segment (1 to 1G, default 16K)"
 std::string limits(const Parameter& parameter) {
   return std::string(parameter.name) + " (" + value_text(parameter, parameter.least) + " to " +
-         value_text(parameter, parameter.most) + ", standard " +
-         value_text(parameter, parameter.standard) + ")";
+         value_text(parameter, parameter.most) + ", default " +
+         value_text(parameter, parameter.default_value) + ")";
 }
 
 constexpr std::string_view kLate = "late";
 constexpr std::string_view kLateLimits =
-    "late (ranks predicted to arrive last, different ones, the very last one last: 5.7; standard: "
+    "late (ranks predicted to arrive last, different ones, the very last one last: 5.7; default: "
     "the last rank)";
 
-constexpr std::string_view kOver = "over", kLibrary = "library", kShared = "shared";
-constexpr std::string_view kOverLimits =
-    "over (shared: its messages go through the memory of the node; standard: library)";
+constexpr std::string_view kTransport = "transport", kMpi = "mpi", kShm = "shm";
+constexpr std::string_view kTransportLimits =
+    "transport (shm: its messages go through the memory of the node; default: mpi)";
 
 /// The kernels of a node send no messages.
 bool sends(const Algorithm& algorithm) { return (algorithm.restrictions & kOneNode) == 0; }
@@ -44,7 +44,7 @@ std::string valid_parameters(const Algorithm& algorithm) {
   };
   for (const Parameter& parameter : algorithm.parameters) add(limits(parameter));
   if (predicts(algorithm)) add(kLateLimits);
-  if (sends(algorithm)) add(kOverLimits);
+  if (sends(algorithm)) add(kTransportLimits);
   return list.empty() ? "it takes none" : list;
 }
 
@@ -94,11 +94,11 @@ std::optional<std::string> read_parameter(const Algorithm& algorithm, std::strin
     params.late = ranks;
     return std::nullopt;
   }
-  if (sends(algorithm) && name == kOver) {
+  if (sends(algorithm) && name == kTransport) {
     const std::string_view value = item.substr(equals + 1);
-    if (value != kLibrary && value != kShared)
-      return quoted(item) + " is not valid; " + std::string(kOverLimits);
-    params.over = value == kShared ? Over::shared : Over::library;
+    if (value != kMpi && value != kShm)
+      return quoted(item) + " is not valid; " + std::string(kTransportLimits);
+    params.transport = value == kShm ? TransportKind::shm : TransportKind::mpi;
     return std::nullopt;
   }
   const auto parameter =
@@ -123,7 +123,7 @@ std::string parameters_text(const Algorithm& algorithm, const Params& params, ch
   for (const Parameter& parameter : algorithm.parameters)
     add(parameter.name, value_text(parameter, params.*parameter.field));
   if (params.late != nullptr) add(kLate, ranks_text(*params.late));
-  if (params.over == Over::shared) add(kOver, std::string(kShared));
+  if (params.transport == TransportKind::shm) add(kTransport, std::string(kShm));
   return written;
 }
 

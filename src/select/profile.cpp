@@ -45,11 +45,12 @@ Place read_place(const Json& machine) {
   const std::string place = word(machine, "place");
   const auto* found = std::find(std::begin(kPlaceNames), std::end(kPlaceNames), place);
   if (found == std::end(kPlaceNames))
-    throw Bad{"no place '" + place + "'; valid: roomy, crowded, ethernet, elsewhere"};
+    throw Bad{"no place '" + place +
+              "'; valid: undersubscribed, oversubscribed, ethernet, elsewhere"};
   return static_cast<Place>(found - std::begin(kPlaceNames));
 }
 
-Surroundings read_surroundings(const Json& environment) {
+Platform read_surroundings(const Json& environment) {
   const Json &mpi = field(environment, "mpi"), &machine = field(environment, "machine");
   const Json& rate = field(machine, "network_rate");
   if (!rate.is_number() || rate.get<double>() < 0) throw Bad{"network_rate is no bit/s"};
@@ -133,7 +134,7 @@ double factor(double a, double b) {
   return std::max(a / b, b / a);
 }
 
-std::vector<std::string> differences(const Surroundings& there, const Surroundings& here) {
+std::vector<std::string> differences(const Platform& there, const Platform& here) {
   std::vector<std::string> list;
   const auto compare = [&](const std::string& what, const std::string& a, const std::string& b) {
     if (a != b) list.push_back(what + " " + a + " (here " + b + ")");
@@ -165,7 +166,7 @@ Result<Profile> read_profile(std::string_view text) {
   }
 }
 
-Result<std::vector<ProfileCell>> cells_for(const Profile& profile, const Surroundings& here) {
+Result<std::vector<ProfileCell>> cells_for(const Profile& profile, const Platform& here) {
   std::vector<const ProfileEnvironment*> fitting;
   std::vector<std::string> least_different;
   for (const ProfileEnvironment& environment : profile) {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/result.h"
+#include "select/platform.h"
 #include "select/spec.h"
-#include "select/surroundings.h"
 
 namespace unisono {
 
@@ -21,7 +21,7 @@ struct ProfileCell {
 };
 
 struct ProfileEnvironment {
-  Surroundings surroundings;
+  Platform surroundings;
   std::vector<ProfileCell> cells;  ///< all of one number of ranks and nodes
 };
 
@@ -31,6 +31,6 @@ using Profile = std::vector<ProfileEnvironment>;
 Result<Profile> read_profile(std::string_view text);
 
 /// The cells that hold for a job in these surroundings. The error says what is different there.
-Result<std::vector<ProfileCell>> cells_for(const Profile& profile, const Surroundings& here);
+Result<std::vector<ProfileCell>> cells_for(const Profile& profile, const Platform& here);
 
 }  // namespace unisono

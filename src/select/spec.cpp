@@ -9,18 +9,18 @@ namespace unisono {
 
 namespace {
 
-/// The item "over=..." of a grid's, or nothing; and the others.
-std::pair<std::string_view, std::string> split_over(std::string_view items) {
-  std::string_view over;
+/// The item "transport=..." of a grid's, or nothing; and the others.
+std::pair<std::string_view, std::string> split_transport(std::string_view items) {
+  std::string_view transport;
   std::string others;
   while (true) {
     const std::size_t comma = items.find(',');
     const std::string_view item = items.substr(0, comma);
-    if (over.empty() && item.starts_with("over="))
-      over = item;
+    if (transport.empty() && item.starts_with("transport="))
+      transport = item;
     else
       others += (others.empty() ? "" : ",") + std::string(item);
-    if (comma == std::string_view::npos) return {over, others};
+    if (comma == std::string_view::npos) return {transport, others};
     items.remove_prefix(comma + 1);
   }
 }
@@ -46,15 +46,15 @@ Result<Spec> parse_spec(Collective collective, std::string_view text) {
     return Error{prefix + "no algorithm " + quoted(wanted) +
                  "; valid: " + valid_algorithms(collective)};
 
-  Spec spec{.algorithm = algorithm, .params = standard_params(*algorithm)};
+  Spec spec{.algorithm = algorithm, .params = default_params(*algorithm)};
   if (colon == std::string_view::npos) return spec;
   std::string_view rest = text.substr(colon + 1);
   if ((algorithm->restrictions & kComposed) != 0) {
-    const auto [over, others] = split_over(rest);
-    if (!over.empty())
-      if (const auto error = read_parameter(*algorithm, over, spec.params))
+    const auto [transport, others] = split_transport(rest);
+    if (!transport.empty())
+      if (const auto error = read_parameter(*algorithm, transport, spec.params))
         return Error{prefix + "grid: " + *error};
-    if (!over.empty() && others.empty()) return spec;
+    if (!transport.empty() && others.empty()) return spec;
     const auto composition = parse_composition(collective, others);
     if (!composition) return Error{prefix + "grid: " + composition.error()};
     spec.params.composition = intern(*composition);

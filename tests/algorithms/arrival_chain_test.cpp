@@ -32,7 +32,7 @@ struct Calls {
     return found ? found->text() : "";
   }
 
-  Ranks ranks;
+  ArgsOfRanks ranks;
   std::vector<Schedule> schedules;
 };
 

@@ -25,12 +25,12 @@ class AfterArrival : public testing::TestWithParam<int> {
                  int root = 0) const {
     const Algorithm& row = *find_algorithm(collective, algorithm);
     Problem problem{
-        .collective = collective, .size = p, .root = root, .params = standard_params(row)};
+        .collective = collective, .size = p, .root = root, .params = default_params(row)};
     problem.count = vector;
     if (problem.params.segment > 0) problem.params.segment = vector / segments;
     if (algorithm == "straggler") problem.params.segment = vector;
     problem.params.late = intern({predicted});
-    const Ranks ranks(problem);
+    const ArgsOfRanks ranks(problem);
     return after_arrival(build_all(row, ranks.args(), late), std::array{late});
   }
   Remainder left(Collective collective, std::string_view algorithm, int late) const {

@@ -68,8 +68,8 @@ std::vector<Count> counts(Collective c, int p) {
 }
 
 std::vector<Count> values(const Parameter& parameter) {
-  std::vector<Count> wanted = {parameter.standard};
-  if (parameter.name == "segment") wanted = {1, 5, parameter.standard};  // many, few and one
+  std::vector<Count> wanted = {parameter.default_value};
+  if (parameter.name == "segment") wanted = {1, 5, parameter.default_value};  // many, few and one
   if (parameter.name == "radix") wanted = {2, 3, 4, 8};
   if (parameter.name == "window") wanted = {1, 2, 4};
   std::erase_if(wanted, [&](Count v) { return v < parameter.least || v > parameter.most; });
@@ -174,7 +174,7 @@ TEST_P(Catalogue, DoesWhatMpiDefines) {
   int checked = 0;
   for (const int p : sizes())
     for (const Problem& problem : problems(*row, collective, p)) {
-      const Ranks ranks(problem);
+      const ArgsOfRanks ranks(problem);
       const auto unmet = unmet_restriction(*row, ranks[0]);
       for (const Args& args : ranks.args())
         ASSERT_EQ(unmet, unmet_restriction(*row, args)) << "ranks would decide differently";
@@ -197,8 +197,8 @@ TEST(CatalogueRows, NamesAreUniqueAndParametersInLimits) {
         << name(collective) << " has two algorithms named " << row->name;
     EXPECT_EQ(find_algorithm(collective, row->name), row);
     for (const Parameter& parameter : row->parameters) {
-      EXPECT_LE(parameter.least, parameter.standard) << row->name << " " << parameter.name;
-      EXPECT_LE(parameter.standard, parameter.most) << row->name << " " << parameter.name;
+      EXPECT_LE(parameter.least, parameter.default_value) << row->name << " " << parameter.name;
+      EXPECT_LE(parameter.default_value, parameter.most) << row->name << " " << parameter.name;
     }
   }
 }

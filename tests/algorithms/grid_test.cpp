@@ -87,7 +87,7 @@ class Grids : public testing::TestWithParam<Collective> {
     if (c != Collective::barrier && c != Collective::bcast) problem.in_place = turns_.next(3) == 0;
     if (is_irregular(c)) problem.gaps = turns_.next(2) == 0;
     problem.commutative = !is_reducing(c) || turns_.next(3) != 0;
-    const Ranks ranks(problem);
+    const ArgsOfRanks ranks(problem);
     if (unmet_restriction(*spec->algorithm, ranks[0])) return false;
     std::vector<Schedule> schedules;
     for (const Args& args : ranks.args())
@@ -139,10 +139,10 @@ TEST(Composition, HasCollectivesOfTheLibraryBetweenJoins) {
   ASSERT_TRUE(spec) << spec.error();
   Problem problem{
       .collective = Collective::allreduce, .size = 6, .count = 4, .params = spec->params};
-  const Ranks ranks(problem);
+  const ArgsOfRanks ranks(problem);
   const Schedule schedule = build(*spec->algorithm, ranks[4]);
-  ASSERT_EQ(schedule.library_calls().size(), 1U);
-  const LibraryCall& call = schedule.library_calls()[0];
+  ASSERT_EQ(schedule.group_calls().size(), 1U);
+  const GroupCall& call = schedule.group_calls()[0];
   EXPECT_EQ(call.group, (Lattice{3, 1, 3}));
   EXPECT_EQ(call.collective, Collective::allreduce);
   EXPECT_EQ(call.output, (Slice{kOutput, 0, 4}));

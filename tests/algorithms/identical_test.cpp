@@ -105,9 +105,9 @@ TEST(Allreduce, GivesAllRanksTheSameBits) {
                         .size = p,
                         .count = 2 * p + 5,
                         .in_place = in_place,
-                        .params = standard_params(row)};
+                        .params = default_params(row)};
         if ((row.restrictions & kPredicts) != 0) problem.params.late = intern({p / 2, 0});
-        const Ranks ranks(problem);
+        const ArgsOfRanks ranks(problem);
         if (unmet_restriction(row, ranks[0])) continue;
         const Interpreter run(ranks.args(), row);
         ASSERT_TRUE(run.complete()) << row.name << " p=" << p;

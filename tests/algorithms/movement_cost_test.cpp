@@ -22,9 +22,9 @@ Metrics metrics(Collective collective, std::string_view algorithm, int p,
   problem.size = p;
   problem.root = p / 2;
   problem.count = kBlock;
-  problem.params = standard_params(row);
+  problem.params = default_params(row);
   if (change) change(problem);
-  const Ranks ranks(problem);
+  const ArgsOfRanks ranks(problem);
   std::vector<Schedule> schedules;
   for (const Args& args : ranks.args()) schedules.push_back(build(row, args));
   return measure(schedules);

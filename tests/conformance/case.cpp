@@ -64,7 +64,7 @@ std::optional<bool> Case::own_expected() const {
   // Whether the node has room is for the runtime to say.
   const unisono::Composition* grid = spec_.params.composition;
   if ((spec_.algorithm->restrictions & unisono::kOneNode) != 0 ||
-      spec_.params.over == unisono::Over::shared ||
+      spec_.params.transport == unisono::TransportKind::shm ||
       (grid != nullptr && unisono::runs_in_nodes(*grid)))
     return std::nullopt;
   const bool commutative = !reduction_ || reduction_->commutative;

@@ -35,11 +35,12 @@ inline int size_of(MPI_Comm comm) {
   return size;
 }
 
-/// With over=CONFORMANCE_OVER, if that is set and messages are sent.
+/// With transport=CONFORMANCE_TRANSPORT, if that is set and messages are sent.
 inline std::string over_what_is_wanted(const std::string& spec) {
-  const char* over = std::getenv("CONFORMANCE_OVER");
-  if (over == nullptr || spec == "shared" || spec == "native" || spec == "default") return spec;
-  return spec + (spec.find(':') == std::string::npos ? ":" : ",") + "over=" + over;
+  const char* transport = std::getenv("CONFORMANCE_TRANSPORT");
+  if (transport == nullptr || spec == "shared" || spec == "native" || spec == "default")
+    return spec;
+  return spec + (spec.find(':') == std::string::npos ? ":" : ",") + "transport=" + transport;
 }
 
 /// Without Unisono the programs run all the same, on the MPI library.

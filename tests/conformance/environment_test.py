@@ -134,7 +134,7 @@ class Values(Case):
                 self.assertEqual(own, 0)
 
     def test_messages_over_shared_memory(self) -> None:
-        chain = {"UNISONO_BCAST": "chain:over=shared"}
+        chain = {"UNISONO_BCAST": "chain:transport=shm"}
         for flavour in FLAVOURS:
             with self.subTest(flavour=flavour):
                 own, _, lines = self.run_program(flavour, 2, **chain)

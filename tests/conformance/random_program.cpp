@@ -3,7 +3,7 @@
 // with what was sent, so that defects of the MPI library (reported, no failure) are told from ours.
 //
 //   mpiexec -n P random_program [--calls N] [--seed S] [--from C] [--only C]
-//       [--seconds T] [--patience T] [--spec S] [--over O] [--verbose]
+//       [--seconds T] [--patience T] [--spec S] [--transport T] [--verbose]
 //
 // Runs alone as well (then both are the MPI library): it must not find anything wrong.
 #include <mpi.h>
@@ -33,7 +33,7 @@ struct Options {
   long long seconds = 0;  ///< ends early after so many; 0: never
   int patience = 120;     ///< seconds that a call may take
   std::string spec;  ///< instead of random ones; collectives that do not have it are not called
-  std::string over;  ///< of all specs that take it
+  std::string transport;  ///< of all specs that take it
   bool verbose = false;
 };
 
@@ -75,8 +75,8 @@ Options parse(int argc, char** argv) {
       o.spec = i + 1 < argc ? argv[++i] : "";
       continue;
     }
-    if (name == "--over") {
-      o.over = i + 1 < argc ? argv[++i] : "";
+    if (name == "--transport") {
+      o.transport = i + 1 < argc ? argv[++i] : "";
       continue;
     }
     const long long value = i + 1 < argc ? std::atoll(argv[++i]) : 0;
@@ -182,7 +182,7 @@ class Program {
       const bool special = spec.text == "native" || spec.text == "default";
       if (spec.algorithm == nullptr && !special) return;
     }
-    if (!options_.over.empty()) spec = over(collective, spec, options_.over);
+    if (!options_.transport.empty()) spec = over_transport(collective, spec, options_.transport);
     if (has_unisono() && unisono_force(unisono::name(collective).data(), spec.text.c_str()) != 0)
       fail("unisono_force(" + spec.text + "): " + unisono_error());
     if (comm.handle == MPI_COMM_NULL) return;

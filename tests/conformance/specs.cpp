@@ -53,14 +53,14 @@ Spec random_spec(Rng& rng, unisono::Collective collective) {
     if (rng.chance(40)) text += "." + std::to_string(late + 1);
   }
   const Spec spec = spec_of(collective, text);
-  return rng.chance(20) ? over(collective, spec, "shared") : spec;
+  return rng.chance(20) ? over_transport(collective, spec, "shm") : spec;
 }
 
-Spec over(unisono::Collective collective, const Spec& spec, const std::string& what) {
+Spec over_transport(unisono::Collective collective, const Spec& spec, const std::string& what) {
   if (spec.algorithm == nullptr || (spec.algorithm->restrictions & unisono::kOneNode) != 0)
     return spec;
   const char separator = spec.text.find(':') == std::string::npos ? ':' : ',';
-  return spec_of(collective, spec.text + separator + "over=" + what);
+  return spec_of(collective, spec.text + separator + "transport=" + what);
 }
 
 Spec spec_of(unisono::Collective collective, const std::string& text) {

@@ -17,7 +17,7 @@ struct Spec {
 Spec random_spec(Rng& rng, unisono::Collective collective);
 
 /// The same, its messages over something else; as it is if it sends none.
-Spec over(unisono::Collective collective, const Spec& spec, const std::string& what);
+Spec over_transport(unisono::Collective collective, const Spec& spec, const std::string& what);
 
 /// The same from its text.
 Spec spec_of(unisono::Collective collective, const std::string& text);

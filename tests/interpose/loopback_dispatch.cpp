@@ -92,7 +92,7 @@ int run(const Call& c) {
 
 }  // namespace
 
-std::optional<int> dispatch(const Call& call, const Look&, Watch*) {
+std::optional<int> dispatch(const Call& call, const CallInfo&, CallScope*) {
   const bool narrow = call.sendcount <= INT_MAX && call.recvcount <= INT_MAX;
   // Counts that are not significant are large in the test program; a large one that is gets the
   // error of the form that passes it on.
@@ -102,7 +102,9 @@ std::optional<int> dispatch(const Call& call, const Look&, Watch*) {
   return run(call);
 }
 
-std::optional<int> dispatch(const Call& call, Watch&) { return dispatch(call, Look{}, nullptr); }
+std::optional<int> dispatch(const Call& call, CallScope&) {
+  return dispatch(call, CallInfo{}, nullptr);
+}
 
 void on_init() { g_candidates = std::getenv("LOOPBACK_WATCHED") ? ~CollectiveSet{0} : ~kWatched; }
 void on_finalize() { std::printf("loopback: %d calls\n", g_calls); }

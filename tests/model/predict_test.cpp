@@ -70,7 +70,7 @@ TEST(Predict, ArrivalChainIsPricedAsThoughAllWait) {
 }
 
 TEST(Predict, RefusesSchedulesThatDependOnWhoArrives) {
-  const Ranks ranks({.collective = Collective::bcast, .size = 3, .count = 10});
+  const ArgsOfRanks ranks({.collective = Collective::bcast, .size = 3, .count = 10});
   std::vector<Schedule> schedules;
   for (const Args& args : ranks.args())
     schedules.push_back(build(*find_algorithm(Collective::bcast, "arrival_chain"), args));
@@ -137,7 +137,7 @@ TEST(Predict, RanksOfANodeShareItsPort) {
   // Four ranks on two nodes, each sends to its partner on the other node: both ways are free at
   // once, but the two messages of a node leave one after the other.
   const Problem problem{.collective = Collective::alltoall, .size = 4, .count = 1};
-  const Ranks ranks(problem);
+  const ArgsOfRanks ranks(problem);
   std::vector<Schedule> schedules;
   for (int r = 0; r < 4; ++r) {
     Builder b(ranks[r]);
@@ -173,7 +173,7 @@ TEST(Predict, WhatAllShareMakesARoundOfAllAsLongAsMeasured) {
   machine.levels[kWithinNode] = level;
   const auto paired = [&](int nodes) {
     const Problem pair{.collective = Collective::allgather, .size = 2 * nodes, .count = 1};
-    const Ranks ranks(pair);
+    const ArgsOfRanks ranks(pair);
     std::vector<Schedule> schedules;
     for (int r = 0; r < pair.size; ++r) {
       Builder b(ranks[r]);
@@ -194,7 +194,7 @@ TEST(Predict, AMissingLevelAndAnUnmatchedReceiveAreErrors) {
   ASSERT_FALSE(within);
   EXPECT_NE(within.error().find("within a node"), std::string::npos);
 
-  const Ranks ranks(problem);
+  const ArgsOfRanks ranks(problem);
   std::vector<Schedule> schedules{Schedule(), build(flat, ranks[1])};
   EXPECT_FALSE(predict(schedules, 1, machine, block_placement(2, 2)));
 }

@@ -33,7 +33,7 @@ class World {
   using Word = typename Memory::Word;
 
   World(Groups groups, WaitMode mode) : groups_(std::move(groups)), policy_{mode} {
-    arena_.resize(Team::arena_bytes(groups_, kSlotBytes) / kLine);
+    arena_.resize(Team::arena_bytes(groups_, kSlotBytes) / kLinePair);
   }
 
   template <class Body>
@@ -52,11 +52,11 @@ class World {
   }
 
   /// A message of one word, longer than what goes inline.
-  static constexpr std::size_t kSlotBytes = kLine;
+  static constexpr std::size_t kSlotBytes = kLinePair;
 
  private:
-  struct alignas(kLine) Unit {
-    std::array<std::byte, kLine> bytes{};
+  struct alignas(kLinePair) Unit {
+    std::array<std::byte, kLinePair> bytes{};
   };
   std::span<std::byte> memory() {
     return {reinterpret_cast<std::byte*>(arena_.data()), arena_.size() * sizeof(Unit)};

@@ -9,7 +9,7 @@
 namespace unisono::node {
 namespace {
 
-constexpr Cut kShort{8, 8}, kChunk{kLine, kLine};
+constexpr Cut kShort{8, 8}, kChunk{kLinePair, kLinePair};
 constexpr Rings kFewSlots{8, 2};
 constexpr int kResult = 99;  // in place of a rank
 

@@ -17,20 +17,20 @@ constexpr std::size_t kLong = 2000, kLittle = 8;
 
 /// What several ranks may read and write: the arena, and where each has its messages.
 struct Shared {
-  struct alignas(kLine) Unit {
-    std::array<std::byte, kLine> bytes{};
+  struct alignas(kLinePair) Unit {
+    std::array<std::byte, kLinePair> bytes{};
   };
   static constexpr std::size_t kPlace = 2048, kPlaces = 6;
 
   Shared(std::size_t arena_bytes, int ranks)
-      : arena_units_(arena_bytes / kLine),
-        units_(arena_units_ + static_cast<std::size_t>(ranks) * kPlaces * kPlace / kLine) {
+      : arena_units_(arena_bytes / kLinePair),
+        units_(arena_units_ + static_cast<std::size_t>(ranks) * kPlaces * kPlace / kLinePair) {
     current = this;
   }
   void clear() { std::fill(units_.begin(), units_.end(), Unit{}); }
-  std::span<std::byte> arena() { return all().first(arena_units_ * kLine); }
+  std::span<std::byte> arena() { return all().first(arena_units_ * kLinePair); }
   std::byte* place(int rank, std::size_t i) {
-    return all().data() + arena_units_ * kLine +
+    return all().data() + arena_units_ * kLinePair +
            (static_cast<std::size_t>(rank) * kPlaces + i) * kPlace;
   }
   bool holds(const std::byte* address) {
@@ -41,7 +41,7 @@ struct Shared {
 
  private:
   std::span<std::byte> all() {
-    return {reinterpret_cast<std::byte*>(units_.data()), units_.size() * kLine};
+    return {reinterpret_cast<std::byte*>(units_.data()), units_.size() * kLinePair};
   }
   std::size_t arena_units_;
   std::vector<Unit> units_;
@@ -79,7 +79,7 @@ class Player {
 
   void send(int to, int tag, std::size_t bytes) {
     std::byte* data = place();
-    for (std::size_t at = 0; at < bytes; at += kLine) put<Memory>(data + at, value_of(tag, at));
+    for (std::size_t at = 0; at < bytes; at += kLinePair) put<Memory>(data + at, value_of(tag, at));
     messenger_.send(to, tag, data, bytes, {&done_, 0});
     ++posted_;
   }
@@ -98,7 +98,7 @@ class Player {
         look();
     }
     for (const Expected& one : expected_)
-      for (std::size_t at = 0; at < (one.bytes < kLong ? one.bytes : 1); at += kLine)
+      for (std::size_t at = 0; at < (one.bytes < kLong ? one.bytes : 1); at += kLinePair)
         check<Memory>(one.into + at, value_of(one.tag, at));
     expected_.clear();
     while (used_ > 0) put<Memory>(Shared::current->place(rank_, --used_), 0);
@@ -136,7 +136,7 @@ class Player {
 template <Flaw kFlaw, class Body>
 Explorer::Outcome explore_messages(int ranks, WaitMode mode, bool store_buffers, Body body) {
   using Memory = MessageMemory<kFlaw>;
-  Shared shared(BasicMessenger<Memory>::arena_bytes(ranks, kLine), ranks);
+  Shared shared(BasicMessenger<Memory>::arena_bytes(ranks, kLinePair), ranks);
   Explorer explorer(store_buffers);
   // Not on the stacks of the ranks, which nobody destroys.
   std::vector<std::unique_ptr<Player<kFlaw>>> players(static_cast<std::size_t>(ranks));
@@ -211,7 +211,7 @@ TEST_P(MessageProtocol, FullRing) {
 
 TEST_P(MessageProtocol, InPieces) {
   expect_right_messages(2, [](auto& player, int rank) {
-    one_way(player, rank, 0, 3 * kLine);  // more than the ring has
+    one_way(player, rank, 0, 3 * kLinePair);  // more than the ring has
     player.finish();
   });
 }

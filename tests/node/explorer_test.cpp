@@ -13,7 +13,7 @@ namespace {
 
 constexpr Cut kShort{8, 8};
 /// Chunks in slots, with an abstract payload: the first word of each.
-Cut chunks(std::size_t count) { return {kLine * count, kLine}; }
+Cut chunks(std::size_t count) { return {kLinePair * count, kLinePair}; }
 
 template <class Memory>
 void barriers(BasicTeam<Memory>& team, int count) {

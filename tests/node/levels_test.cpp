@@ -104,10 +104,10 @@ struct Lines {
 
 template <class Call>
 Lines lines_of(const Groups& groups, Call call) {
-  struct alignas(kLine) Unit : std::array<std::byte, kLine> {};
+  struct alignas(kLinePair) Unit : std::array<std::byte, kLinePair> {};
   using CountedTeam = BasicTeam<Counted>;
-  std::vector<Unit> arena(CountedTeam::arena_bytes(groups, 128) / kLine);
-  const std::span<std::byte> memory{arena.data()->data(), arena.size() * kLine};
+  std::vector<Unit> arena(CountedTeam::arena_bytes(groups, 128) / kLinePair);
+  const std::span<std::byte> memory{arena.data()->data(), arena.size() * kLinePair};
   CountedTeam::prepare(memory.data(), groups);
   Lines most;
   std::map<const void*, std::size_t> readers;

@@ -33,7 +33,7 @@ std::string message_threads(const MessageSetting& setting, Body body) {
   });
 }
 
-/// Until so many receipts are in the list.
+/// Until so many completions are in the list.
 template <class Memory>
 void wait_for(BasicMessenger<Memory>& messenger, const std::vector<std::uint32_t>& done,
               std::size_t count) {
@@ -79,17 +79,17 @@ std::string exchange_randomly(BasicMessenger<Memory>& messenger, int rank, int s
   std::vector<std::uint32_t> done;
   for (std::size_t i = 0; i < posts.size(); ++i) {
     Post& post = posts[i];
-    const Receipt receipt{&done, static_cast<std::uint32_t>(i)};
+    const Completion completion{&done, static_cast<std::uint32_t>(i)};
     if (post.sends)
-      messenger.send(post.other, post.tag, post.data.data(), post.data.size(), receipt);
+      messenger.send(post.other, post.tag, post.data.data(), post.data.size(), completion);
     else
-      messenger.recv(post.other, post.tag, post.data.data(), post.data.size(), receipt);
+      messenger.recv(post.other, post.tag, post.data.data(), post.data.size(), completion);
     if (random_word(own, i + 7) % 4 == 0) messenger.progress();
   }
   wait_for(messenger, done, posts.size());
   std::sort(done.begin(), done.end());
   for (std::size_t i = 0; i < done.size(); ++i)
-    if (done[i] != i) return "receipt " + std::to_string(i) + " is missing";
+    if (done[i] != i) return "completion " + std::to_string(i) + " is missing";
   for (const Post& post : posts) {
     const int from = post.sends ? rank : post.other, to = post.sends ? post.other : rank;
     if (post.data != message(from, to, post.tag, post.data.size()))

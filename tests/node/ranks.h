@@ -21,17 +21,17 @@ class TestArena {
  public:
   template <class Size>
   TestArena(const Size& size, std::size_t slot_bytes)
-      : lines_(Users::arena_bytes(size, slot_bytes) / kLine) {
+      : lines_(Users::arena_bytes(size, slot_bytes) / kLinePair) {
     for (auto& line : lines_) line.bytes.fill(std::byte{0xAB});
     Users::prepare(memory().data(), size);
   }
   std::span<std::byte> memory() {
-    return {reinterpret_cast<std::byte*>(lines_.data()), lines_.size() * kLine};
+    return {reinterpret_cast<std::byte*>(lines_.data()), lines_.size() * kLinePair};
   }
 
  private:
-  struct alignas(kLine) Unit {
-    std::array<std::byte, kLine> bytes;
+  struct alignas(kLinePair) Unit {
+    std::array<std::byte, kLinePair> bytes;
   };
   std::vector<Unit> lines_;
 };

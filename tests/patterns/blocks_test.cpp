@@ -51,7 +51,7 @@ TEST(StagedInput, OnlyInPlaceInputIsCopied) {
     problem.size = 4;
     problem.count = 2;
     problem.in_place = in_place;
-    const Ranks ranks(problem);
+    const ArgsOfRanks ranks(problem);
     Builder b(ranks[1]);
     const auto input_block = staged_input(b);
     EXPECT_EQ(input_block(1).buffer, in_place ? kOutput : kInput) << "the own block stays";

@@ -140,7 +140,7 @@ TEST(MillionRanks, BcastSchedulesAreSmall) {
       args.size = kRanks;
       args.root = 0;
       args.count = 1 << 20;
-      args.params = standard_params(*row);
+      args.params = default_params(*row);
       args.params.segment = args.count / kSegments;
       const Schedule schedule = build(*row, args);
       EXPECT_LT(schedule.bytes(), std::size_t{64} * 1024) << name << " rank " << rank;

@@ -51,7 +51,7 @@ def profile(ranks: int = 4, choice: str = "chain:segment=4K") -> Json:
         "environments": [
             {
                 "mpi": {"flavour": "mpich", "library": "MPICH Version: 5.0.2"},
-                "machine": {"place": "roomy", "network_rate": 0, "cores": 4},
+                "machine": {"place": "undersubscribed", "network_rate": 0, "cores": 4},
                 "shape": {"ranks": ranks, "nodes": 1},
                 "cells": cells,
             }
@@ -72,7 +72,13 @@ def write(path: Path, data: Json) -> Path:
 def test_a_good_profile_is_shown_and_explained(unisono: Run, good: Path) -> None:
     assert unisono("profile", "check", str(good)).stdout.strip().endswith("good")
     shown = unisono("profile", "show", str(good)).stdout
-    for text in ("mpich, 4 ranks on 1 node, roomy", "chain:segment=4K", "8193 - 131072", "64K", "0.50"):
+    for text in (
+        "mpich, 4 ranks on 1 node, undersubscribed",
+        "chain:segment=4K",
+        "8193 - 131072",
+        "64K",
+        "0.50",
+    ):
         assert text in shown
     told = unisono("explain", str(good), "bcast", "32K").stdout
     for text in ("8193 to 131072 bytes: chain:segment=4K", "0.50 of native's time", "flat", "600", "300"):
@@ -105,7 +111,7 @@ CELLS = ("environments", 0, "cells")
         (change(profile(), "environments", 0, "shape", "nodes", to=5), "more nodes than ranks"),
         (
             change(profile(), "environments", to=profile()["environments"] * 2),
-            "environment 2 (mpich, 4 ranks on 1 node, roomy): is there twice",
+            "environment 2 (mpich, 4 ranks on 1 node, undersubscribed): is there twice",
         ),
     ],
 )
@@ -164,7 +170,7 @@ def test_explain_says_where_a_profile_ends(unisono: Run, good: Path) -> None:
     assert "nothing for bcast of 1048576 bytes" in done.stderr
     assert "8193 to 131072" in done.stderr
     done = unisono("explain", str(good), "bcast", "8", "-n", "3")
-    assert "nothing for --mpi any -n 3; it holds mpich, 4 ranks on 1 node, roomy" in done.stderr
+    assert "nothing for --mpi any -n 3; it holds mpich, 4 ranks on 1 node, undersubscribed" in done.stderr
 
 
 def test_a_rate_is_measured_and_never_twice_the_same() -> None:

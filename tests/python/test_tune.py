@@ -18,7 +18,7 @@ from unisono.tune.prediction import rank_correlation
 from unisono.tune.record import MEASURED, Record
 from unisono.tune.tuner import CONFIRMATIONS, RACE, Listener, Tuner
 
-KEY = Key("mpich", "MPICH Version: 5", "roomy", 0, 2, 2, 1)
+KEY = Key("mpich", "MPICH Version: 5", "undersubscribed", 0, 2, 2, 1)
 
 
 def arm(spec: str, ratio: float, spread: float = 0.01, coverage: float = 0.97) -> Arm:
@@ -371,11 +371,11 @@ def test_profiles_survive_writing_and_reading(tmp_path: Path) -> None:
     assert not (tmp_path / "p.json.part").exists()
 
 
-def test_the_first_candidates_race_over_shared_memory_too() -> None:
+def test_the_first_candidates_race_over_shm_memory_too() -> None:
     chosen = [
         candidates.Candidate(spec)
-        for spec in ("shared", "chain:segment=8K", "grid:shape=2x2", "flat", "ring", "binomial:over=shared")
+        for spec in ("shared", "chain:segment=8K", "grid:shape=2x2", "flat", "ring", "binomial:transport=shm")
     ]
-    found = [candidate.spec for candidate in candidates.over_shared(chosen)]
-    assert found == ["chain:segment=8K,over=shared", "flat:over=shared"]
+    found = [candidate.spec for candidate in candidates.over_shm(chosen)]
+    assert found == ["chain:segment=8K,transport=shm", "flat:transport=shm"]
     assert all(candidates.exists("bcast", spec) for spec in found)

@@ -58,7 +58,7 @@ struct InNodeMemory : ::testing::TestWithParam<WaitMode> {
 
   /// Over the MPI library, and through the memory: the results must be the same.
   void run_both_ways(const Algorithm& row, const Problem& problem) {
-    const Ranks ranks(problem);
+    const ArgsOfRanks ranks(problem);
     const Args& args = ranks[rank];
     if (unmet_restriction(row, args)) return;
     const Plan plan(expand(build(row, args), args));
@@ -92,7 +92,7 @@ TEST_P(InNodeMemory, RunsTheWholeCatalogue) {
                             .root = size - 1,
                             .count = count,
                             .unit_bytes = sizeof(long),
-                            .params = standard_params(row)});
+                            .params = default_params(row)});
       }
     }
 }
@@ -100,7 +100,7 @@ TEST_P(InNodeMemory, RunsTheWholeCatalogue) {
 TEST_P(InNodeMemory, ExecutionsInFlightTogetherDoNotMix) {
   Problem problem{.collective = Collective::bcast, .size = size, .count = 50'000};
   problem.params.segment = 1024;
-  const Ranks ranks(problem);
+  const ArgsOfRanks ranks(problem);
   const Plan plan(build(*find_algorithm(Collective::bcast, "chain"), ranks[rank]));
   constexpr std::size_t kTogether = 5;
   std::vector<std::vector<char>> data;
@@ -125,7 +125,7 @@ TEST_P(InNodeMemory, ExecutionsInFlightTogetherDoNotMix) {
 TEST_P(InNodeMemory, TruncationIsAnError) {
   Problem problem{.collective = Collective::bcast, .size = size};
   problem.count = rank == 0 ? 600 : 500;
-  const Ranks ranks(problem);
+  const ArgsOfRanks ranks(problem);
   const Plan plan(build(*find_algorithm(Collective::bcast, "flat"), ranks[rank]));
   std::vector<char> data(600, rank == 0 ? 'x' : '.');
   Binding binding;

@@ -11,7 +11,7 @@
 namespace unisono {
 namespace {
 
-struct Ranks : ::testing::Test {
+struct RankTest : ::testing::Test {
   MPI_Comm comm = MPI_COMM_NULL;
   int rank = 0, size = 1;
   void SetUp() override {
@@ -30,7 +30,7 @@ struct Ranks : ::testing::Test {
   }
 };
 
-struct TwoRanks : Ranks {
+struct TwoRanks : RankTest {
   Args args(Collective collective, Count count) const {
     Args a;
     a.collective = collective;
@@ -125,7 +125,7 @@ TEST_F(TwoRanks, ReducesElementsWithGapsAndNegativeBounds) {
 
 // ---- chains that the root makes of those who are there; any number of ranks --------------------
 
-struct ArrivalChain : Ranks {
+struct ArrivalChain : RankTest {
   Plan plan(int root, Count count, Count pause = 0) const {
     Args args;
     args.params.pause = pause;

@@ -8,7 +8,7 @@
 #include <numeric>
 #include <vector>
 
-#include "runtime/at_once.h"
+#include "runtime/fast_path.h"
 #include "runtime/node.h"
 #include "runtime/node_memory.h"
 
@@ -43,7 +43,7 @@ class InNode : public testing::Test {
   }
 
   static void run(const Call& call) {
-    const Look look = look_at(call);
+    const CallInfo look = info_of(call);
     ASSERT_TRUE(look);
     ASSERT_NE(look.communicator->team(), nullptr);
     EXPECT_EQ(run_in_node(*look.communicator, call, look.bytes), MPI_SUCCESS);
@@ -51,7 +51,7 @@ class InNode : public testing::Test {
   /// Whether a call of this kind is known; if it is, it runs.
   template <Collective kCollective>
   static bool is_known(const Call& call) {
-    return ran_at_once<kCollective>(call, look_at(call));
+    return ran_on_fast_path<kCollective>(call, info_of(call));
   }
   /// The long way, then the short way, which must give the same.
   template <Collective kCollective>
@@ -315,7 +315,7 @@ TEST_F(InNode, StepsOfAComposition) {
   ints.type = MPI_INT;
   ints.unit = facts_of(MPI_INT);
   ints.op = MPI_SUM;
-  LibraryCall call{.collective = reduce_scatter};
+  GroupCall call{.collective = reduce_scatter};
   for (int rank = 0; rank < s_size; ++rank) call.counts.push_back(rank);
   const int total = s_size * (s_size - 1) / 2;
   const Ints own(static_cast<std::size_t>(total), s_rank + 1);

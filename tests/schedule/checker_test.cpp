@@ -14,7 +14,7 @@ namespace {
 using Program = std::function<void(Builder&)>;
 
 std::string outcome(const Problem& problem, const Program& program) {
-  const Ranks ranks(problem);
+  const ArgsOfRanks ranks(problem);
   std::vector<Schedule> schedules;
   for (const Args& args : ranks.args()) {
     Builder builder(args);
@@ -168,7 +168,7 @@ TEST(Checker, BarrierMustHearOfEveryone) {
 
 // The builder never makes a race, so these schedules are put together by hand.
 TEST(Checker, RaceBetweenUnorderedOps) {
-  const Ranks ranks(kBcast);
+  const ArgsOfRanks ranks(kBcast);
   std::vector<Schedule> schedules;
   schedules.emplace_back(
       std::vector<Op>{{.kind = OpKind::send, .buffer = kOutput, .peer = 1, .length = 4}},
@@ -183,7 +183,7 @@ TEST(Checker, RaceBetweenUnorderedOps) {
 
 TEST(Checker, TooManyMessagesOnAChannel) {
   const Problem problem{.collective = Collective::bcast, .size = 2, .count = kChannelDepth + 1};
-  const Ranks ranks(problem);
+  const ArgsOfRanks ranks(problem);
   const auto n = static_cast<std::size_t>(problem.count);
   std::vector<Schedule> schedules;
   for (const OpKind kind : {OpKind::send, OpKind::recv}) {

@@ -41,7 +41,7 @@ bool more_may_be_under_way(const Schedule& schedule, std::size_t n) {
   return false;
 }
 
-std::vector<Schedule> schedules(const Algorithm& row, const Ranks& ranks) {
+std::vector<Schedule> schedules(const Algorithm& row, const ArgsOfRanks& ranks) {
   std::vector<Schedule> all;
   for (const Args& args : ranks.args()) all.push_back(build(row, args));
   return all;
@@ -52,7 +52,7 @@ Problem problem_of(const Algorithm& row, Collective collective, int size) {
   problem.collective = collective;
   problem.size = size;
   problem.count = 40;
-  problem.params = standard_params(row);
+  problem.params = default_params(row);
   if (problem.params.segment > 0) problem.params.segment = 3;
   return problem;
 }
@@ -64,7 +64,7 @@ TEST(FlowControl, EveryAlgorithmStaysRightWithTwoSendsOnAChannel) {
       for (const int size : {2, 5, 8, 16}) {
         const auto collective = static_cast<Collective>(c);
         if (!contains(row.collectives, collective)) continue;
-        const Ranks ranks(problem_of(row, collective, size));
+        const ArgsOfRanks ranks(problem_of(row, collective, size));
         if (unmet_restriction(row, ranks[0])) continue;
         std::vector<Schedule> all = schedules(row, ranks);
         for (Schedule& schedule : all) {
@@ -82,7 +82,7 @@ TEST(FlowControl, EveryAlgorithmStaysRightWithTwoSendsOnAChannel) {
 
 TEST(FlowControl, AtLeastTheBuildersOwnWindowChangesNothing) {
   const Algorithm& chain = *find_algorithm(Collective::bcast, "chain");
-  const Ranks ranks(problem_of(chain, Collective::bcast, 3));
+  const ArgsOfRanks ranks(problem_of(chain, Collective::bcast, 3));
   const Schedule before = build(chain, ranks[0]);
   for (const Count sends : {Count{8}, kChannelDepth}) {
     const Schedule after = limit_sends(before, sends);

@@ -12,7 +12,7 @@ namespace unisono {
 namespace {
 
 std::vector<Schedule> schedules(const Problem& problem, std::string_view algorithm) {
-  const Ranks ranks(problem);
+  const ArgsOfRanks ranks(problem);
   const Algorithm* row = find_algorithm(problem.collective, algorithm);
   std::vector<Schedule> all;
   for (const Args& args : ranks.args()) all.push_back(build(*row, args));

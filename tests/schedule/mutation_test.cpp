@@ -103,12 +103,12 @@ Subject random_subject(std::mt19937& random) {
     problem.count = any(1, 20);
     problem.in_place = any(0, 1) == 1;
     problem.commutative = (row.restrictions & kCommutative) != 0 || any(0, 1) == 1;
-    problem.params = standard_params(row);
+    problem.params = default_params(row);
     for (const Parameter& parameter : row.parameters)
       problem.params.*parameter.field = std::max<Count>(parameter.least, any(1, 6));
     if ((row.restrictions & kPredicts) != 0)
       problem.params.late = intern({any(0, problem.size - 1), problem.size});
-    const Ranks ranks(problem);
+    const ArgsOfRanks ranks(problem);
     if (!unmet_restriction(row, ranks[0])) return {&row, problem};
   }
 }
@@ -137,7 +137,7 @@ TEST(Mutation, TheCheckerRejectsMutants) {
   int rejected = 0, without_place = 0;
   for (int made = 0; made < kMutants;) {
     const Subject subject = random_subject(random);
-    const Ranks ranks(subject.problem);
+    const ArgsOfRanks ranks(subject.problem);
     std::vector<Schedule> schedules = build_all(*subject.algorithm, ranks.args());
     const auto rank = random() % schedules.size();
     Schedule& schedule = schedules[rank];

@@ -30,10 +30,10 @@ TEST(Reader, EveryAlgorithmRoundTrips) {
   for (const Algorithm& row : catalogue())
     for (int c = 0; c < kCollectives; ++c) {
       if (!contains(row.collectives, static_cast<Collective>(c))) continue;
-      const Ranks ranks({.collective = static_cast<Collective>(c),
-                         .size = 8,
-                         .count = 24,
-                         .params = standard_params(row)});
+      const ArgsOfRanks ranks({.collective = static_cast<Collective>(c),
+                               .size = 8,
+                               .count = 24,
+                               .params = default_params(row)});
       const auto schedules = build_all(row, ranks.args());
       for (int r = 0; r < 8; ++r) {
         const StoredSchedule written{r, 8, schedules[static_cast<std::size_t>(r)]};

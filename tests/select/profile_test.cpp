@@ -11,13 +11,13 @@ namespace {
 
 using Json = nlohmann::json;
 
-const Surroundings kHere{"mpich", "MPICH Version:      5.0.2", Place::ethernet, 94e6, 2};
+const Platform kHere{"mpich", "MPICH Version:      5.0.2", Place::ethernet, 94e6, 2};
 
 Json cell(const char* collective, Count least, Count most, const char* choice) {
   return {{"collective", collective}, {"bytes", {least, most}}, {"choice", choice}};
 }
 
-Json environment(const std::vector<Json>& cells, const Surroundings& where = kHere, int ranks = 16,
+Json environment(const std::vector<Json>& cells, const Platform& where = kHere, int ranks = 16,
                  int nodes = 16) {
   return {{"mpi", {{"flavour", where.flavour}, {"library", where.library}}},
           {"machine",
@@ -49,7 +49,7 @@ std::string error_of(const std::string& text) {
   return profile ? "" : profile.error();
 }
 
-std::vector<ProfileCell> cells_of(const Json& json, const Surroundings& here = kHere) {
+std::vector<ProfileCell> cells_of(const Json& json, const Platform& here = kHere) {
   const auto profile = read_profile(json.dump());
   EXPECT_TRUE(profile) << profile.error();
   const auto cells = cells_for(*profile, here);
@@ -96,13 +96,13 @@ TEST(Profile, HoldsFromEndToEnd) {
 }
 
 TEST(Profile, ComesAfterTheForcedAndBeforeTheDefaults) {
-  const Surroundings crowded{"mpich", "MPICH", Place::crowded, 0, 2};
+  const Platform oversubscribed{"mpich", "MPICH", Place::oversubscribed, 0, 2};
   const Facts call = facts(Collective::bcast, 8, 4, 1);
-  Selector selector(crowded.flavour, crowded.place);
+  Selector selector(oversubscribed.flavour, oversubscribed.place);
   ASSERT_TRUE(selector.covers(call)) << "the table of defaults has changed: take another call";
 
-  const Json json = document({environment({cell("bcast", 8, 8, "native")}, crowded, 4, 1)});
-  selector.use(cells_of(json, crowded), "mine.json");
+  const Json json = document({environment({cell("bcast", 8, 8, "native")}, oversubscribed, 4, 1)});
+  selector.use(cells_of(json, oversubscribed), "mine.json");
   EXPECT_FALSE(selector.covers(call));
   EXPECT_EQ(chosen(selector, call), "native by profile mine.json");
   ASSERT_TRUE(selector.force(Collective::bcast, "chain"));
@@ -140,7 +140,7 @@ TEST(Profile, SaysWhereItIsWrong) {
       {"/environments", 3, {"environments is not a list"}},
       {"/environments/0", 3, {"environments[0]", "not an object"}},
       {"/environments/0/mpi", Json::object(), {"environments[0]", "'flavour' is missing"}},
-      {"/environments/0/machine/place", "moon", {"environments[0]", "'moon'", "crowded"}},
+      {"/environments/0/machine/place", "moon", {"environments[0]", "'moon'", "oversubscribed"}},
       {"/environments/0/machine/network_rate", -1, {"network_rate"}},
       {"/environments/0/machine/cores", 0, {"cores is 0"}},
       {"/environments/0/shape/nodes", 17, {"nodes is 17, not within 1 to 16"}},
@@ -181,34 +181,35 @@ TEST(Profile, SaysWhatIsDifferentHere) {
   const auto profile = read_profile(good().dump());
   ASSERT_TRUE(profile) << profile.error();
   const auto said = [&](auto change) {
-    Surroundings here = kHere;
+    Platform here = kHere;
     change(here);
     const auto cells = cells_for(*profile, here);
     return cells ? "" : cells.error();
   };
-  EXPECT_EQ(said([](Surroundings&) {}), "");
-  EXPECT_EQ(said([](Surroundings& s) { s.network_rate = 94e6 * 1.49; }), "");
-  EXPECT_EQ(said([](Surroundings& s) { s.network_rate = 94e6 / 1.49; }), "");
+  EXPECT_EQ(said([](Platform&) {}), "");
+  EXPECT_EQ(said([](Platform& s) { s.network_rate = 94e6 * 1.49; }), "");
+  EXPECT_EQ(said([](Platform& s) { s.network_rate = 94e6 / 1.49; }), "");
   const auto has = [](const std::string& text, const char* part) {
     return text.find(part) != std::string::npos;
   };
-  EXPECT_TRUE(has(said([](Surroundings& s) { s.network_rate = 94e6 * 1.51; }), "network 94 Mb/s"));
-  EXPECT_TRUE(has(said([](Surroundings& s) { s.network_rate = 0; }), "network 94 Mb/s"));
-  EXPECT_TRUE(has(said([](Surroundings& s) { s.library = "MPICH 6"; }), "(here 'MPICH 6', mpich)"));
-  EXPECT_TRUE(has(said([](Surroundings& s) { s.flavour = "abi"; }), "MPI library"));
-  EXPECT_TRUE(has(said([](Surroundings& s) { s.cores = 3; }), "cores of a node 2 (here 3)"));
-  const std::string two = said([](Surroundings& s) {
-    s.place = Place::crowded;
+  EXPECT_TRUE(has(said([](Platform& s) { s.network_rate = 94e6 * 1.51; }), "network 94 Mb/s"));
+  EXPECT_TRUE(has(said([](Platform& s) { s.network_rate = 0; }), "network 94 Mb/s"));
+  EXPECT_TRUE(has(said([](Platform& s) { s.library = "MPICH 6"; }), "(here 'MPICH 6', mpich)"));
+  EXPECT_TRUE(has(said([](Platform& s) { s.flavour = "abi"; }), "MPI library"));
+  EXPECT_TRUE(has(said([](Platform& s) { s.cores = 3; }), "cores of a node 2 (here 3)"));
+  const std::string two = said([](Platform& s) {
+    s.place = Place::oversubscribed;
     s.network_rate = 0;
     s.cores = 3;
   });
-  EXPECT_EQ(two,
-            "it was made elsewhere: place ethernet (here crowded), cores of a node 2 (here 3)");
+  EXPECT_EQ(
+      two,
+      "it was made elsewhere: place ethernet (here oversubscribed), cores of a node 2 (here 3)");
   EXPECT_TRUE(has(cells_for({}, kHere).error(), "no measurements"));
 }
 
 TEST(Profile, TakesTheEnvironmentThatIsMostAlike) {
-  Surroundings slow = kHere, other = kHere;
+  Platform slow = kHere, other = kHere;
   slow.network_rate = kHere.network_rate / 1.4;
   other.library = "MPICH 6";
   const Json json = document({environment({cell("bcast", 0, 9, "chain")}, other),

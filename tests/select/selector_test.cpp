@@ -7,7 +7,8 @@
 namespace unisono {
 namespace {
 
-constexpr Place kPlaces[] = {Place::roomy, Place::crowded, Place::ethernet, Place::elsewhere};
+constexpr Place kPlaces[] = {Place::undersubscribed, Place::oversubscribed, Place::ethernet,
+                             Place::elsewhere};
 
 // What is left at the first look would have been left at the second.
 TEST(Selector, CoversWhateverItChooses) {
@@ -34,7 +35,7 @@ TEST(Selector, CoversWhateverItChooses) {
 }
 
 TEST(Selector, NeverChoosesWhatCannotServe) {
-  const Selector selector("mpich", Place::crowded);
+  const Selector selector("mpich", Place::oversubscribed);
   for (int c = 0; c < kCollectives; ++c)
     for (int size = 2; size <= 40; ++size) {
       const Choice choice = selector.choose({static_cast<Collective>(c), size, 1024, false});
@@ -45,7 +46,7 @@ TEST(Selector, NeverChoosesWhatCannotServe) {
 }
 
 TEST(Selector, CoversTheForcedAndNotTheNative) {
-  Selector selector("mpich", Place::crowded);
+  Selector selector("mpich", Place::oversubscribed);
   ASSERT_TRUE(selector.force(Collective::bcast, "chain"));
   EXPECT_TRUE(selector.covers({Collective::bcast, 1000, 1}));
   ASSERT_TRUE(selector.force(Collective::bcast, "native"));
@@ -55,7 +56,7 @@ TEST(Selector, CoversTheForcedAndNotTheNative) {
 TEST(Selector, SharedMemoryServesWhatTheFactsAllow) {
   for (int c = 0; c < kCollectives; ++c) {
     Facts facts{static_cast<Collective>(c), 5, 1000, false};
-    Selector selector("mpich", Place::roomy);
+    Selector selector("mpich", Place::undersubscribed);
     ASSERT_TRUE(selector.force(facts.collective, "shared"));
     const Choice refused = selector.choose(facts);
     EXPECT_EQ(refused.algorithm, nullptr);
@@ -72,21 +73,21 @@ TEST(Selector, SharedMemoryServesWhatTheFactsAllow) {
 
 TEST(Selector, MessagesOverSharedMemoryNeedIt) {
   Facts facts{Collective::allreduce, 5, 1000, false};
-  Selector selector("mpich", Place::roomy);
-  for (const char* spec : {"recursive_doubling:over=shared", "grid:over=shared"}) {
+  Selector selector("mpich", Place::undersubscribed);
+  for (const char* spec : {"recursive_doubling:transport=shm", "grid:transport=shm"}) {
     ASSERT_TRUE(selector.force(facts.collective, spec));
     facts.messages = false;
     EXPECT_EQ(selector.choose(facts).algorithm, nullptr);
     EXPECT_TRUE(selector.choose(facts).why.starts_with("needs all ranks on one node"));
     facts.messages = true;
     EXPECT_NE(selector.choose(facts).algorithm, nullptr);
-    EXPECT_EQ(selector.choose(facts).params.over, Over::shared);
+    EXPECT_EQ(selector.choose(facts).params.transport, TransportKind::shm);
   }
 }
 
 TEST(Selector, GoesOnWhereThereIsNoSharedMemory) {
   Facts facts{Collective::bcast, 4, 512};
-  Selector selector("mpich", Place::crowded);
+  Selector selector("mpich", Place::oversubscribed);
   const Choice standard = selector.choose(facts);
   selector.use({{Collective::bcast, 4, 1, 0, 1024, *parse_spec(Collective::bcast, "shared")}}, "p");
   EXPECT_EQ(selector.choose(facts).algorithm, standard.algorithm);

@@ -21,7 +21,7 @@ TEST(Spec, ParametersHaveStandardValues) {
   const auto spec = parse_spec(Collective::bcast, "chain");
   ASSERT_TRUE(spec) << spec.error();
   EXPECT_EQ(spec->algorithm, find_algorithm(Collective::bcast, "chain"));
-  EXPECT_EQ(spec->params, standard_params(*spec->algorithm));
+  EXPECT_EQ(spec->params, default_params(*spec->algorithm));
 }
 
 TEST(Spec, ReadsSizesAndNumbers) {
@@ -47,19 +47,19 @@ TEST(Spec, ReadsPredictedRanks) {
 
 TEST(Spec, SaysWhatCarriesTheMessages) {
   const auto plain = parse_spec(Collective::bcast, "chain:segment=8K");
-  const auto shared = parse_spec(Collective::bcast, "chain:over=shared,segment=8K");
+  const auto shared = parse_spec(Collective::bcast, "chain:transport=shm,segment=8K");
   ASSERT_TRUE(shared) << shared.error();
-  EXPECT_EQ(plain->params.over, Over::library);
-  EXPECT_EQ(shared->params.over, Over::shared);
+  EXPECT_EQ(plain->params.transport, TransportKind::mpi);
+  EXPECT_EQ(shared->params.transport, TransportKind::shm);
   EXPECT_NE(shared->params, plain->params);
-  EXPECT_EQ(text(*shared), "chain:segment=8K,over=shared");
-  EXPECT_EQ(text(*parse_spec(Collective::bcast, "flat:over=shared")), "flat:over=shared");
-  EXPECT_EQ(text(*parse_spec(Collective::bcast, "flat:over=library")), "flat");
-  const char* grid = "grid:shape=2x2,form=leaders,rows=flat,columns=flat,over=shared";
-  for (const char* written : {grid, "grid:over=shared"}) {
+  EXPECT_EQ(text(*shared), "chain:segment=8K,transport=shm");
+  EXPECT_EQ(text(*parse_spec(Collective::bcast, "flat:transport=shm")), "flat:transport=shm");
+  EXPECT_EQ(text(*parse_spec(Collective::bcast, "flat:transport=mpi")), "flat");
+  const char* grid = "grid:shape=2x2,form=leaders,rows=flat,columns=flat,transport=shm";
+  for (const char* written : {grid, "grid:transport=shm"}) {
     const auto spec = parse_spec(Collective::bcast, written);
     ASSERT_TRUE(spec) << spec.error();
-    EXPECT_EQ(spec->params.over, Over::shared);
+    EXPECT_EQ(spec->params.transport, TransportKind::shm);
     EXPECT_EQ(text(*spec), written);
   }
 }
@@ -70,7 +70,7 @@ TEST(Spec, EveryRowRoundTrips) {
       const auto collective = static_cast<Collective>(c);
       if (!contains(row.collectives, collective)) continue;
       for (const bool least : {true, false}) {
-        Spec spec{.algorithm = &row, .params = standard_params(row)};
+        Spec spec{.algorithm = &row, .params = default_params(row)};
         for (const Parameter& parameter : row.parameters)
           spec.params.*parameter.field = least ? parameter.least : parameter.most;
         const auto again = parse_spec(collective, text(spec));
@@ -91,10 +91,10 @@ TEST(Spec, ErrorsNameWhatIsValid) {
       {"", {"bcast: no algorithm ''", "default", "chain"}},
       {"native:segment=4", {"bcast: native takes no parameters", "", ""}},
       {"flat:segment=4K", {"bcast: flat: no parameter 'segment'", "valid: over (shared", ""}},
-      {"shared:over=shared", {"bcast: shared: no parameter 'over'", "it takes none", ""}},
-      {"flat:over=tcp", {"bcast: flat: 'over=tcp' is not valid", "shared", "library"}},
-      {"grid:over=tcp", {"bcast: grid: 'over=tcp' is not valid", "", ""}},
-      {"grid:rows=flat/over=shared", {"over= is the whole grid's", "", ""}},
+      {"shared:transport=shm", {"bcast: shared: no parameter 'over'", "it takes none", ""}},
+      {"flat:transport=tcp", {"bcast: flat: 'transport=tcp' is not valid", "shm", "mpi"}},
+      {"grid:transport=tcp", {"bcast: grid: 'transport=tcp' is not valid", "", ""}},
+      {"grid:rows=flat/transport=shm", {"transport= is the whole grid's", "", ""}},
       {"chain:segment", {"'segment' is not of the form parameter=value", "segment (1 to 1G", ""}},
       {"chain:", {"'' is not of the form parameter=value", "", ""}},
       {"chain:segment=4K,", {"'' is not of the form parameter=value", "", ""}},

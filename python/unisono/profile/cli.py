@@ -48,7 +48,7 @@ def diff(former: File, latter: File) -> None:
 
 @app.command()
 def check(profile: File) -> None:
-    """Look for mistakes: against the schema, overlapping sizes, algorithms that do not exist."""
+    """CallInfo for mistakes: against the schema, overlapping sizes, algorithms that do not exist."""
     found = list(check_module.problems(check_module.read(profile)))
     for problem in found:
         console().print(Text(f"{profile}: {problem}", style="red"), soft_wrap=True)

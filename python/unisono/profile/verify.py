@@ -80,7 +80,7 @@ def opponents_within(cell: Cell, measured: Measured, seconds: float) -> list[str
 
 
 @dataclass
-class Look:
+class CallInfo:
     """What the jobs of a cell have told so far."""
 
     cell: Cell
@@ -104,7 +104,7 @@ def verify(
     """Three quarters of the seconds that remain are shared by the cells, small ones first; those of a
     cell, by its jobs. The rest is for as many jobs more of each cell whose choice looks wrong: of some
     hundred comparisons some look so by chance. All jobs of a cell count."""
-    looks = [Look(cell, measured, []) for cell, measured in environment.points()]
+    looks = [CallInfo(cell, measured, []) for cell, measured in environment.points()]
     looks.sort(key=lambda look: look.measured.bytes)
     spare = remaining() * SECOND_LOOK
     doubtful = []
@@ -119,8 +119,8 @@ def verify(
 
 
 def measure(
-    looks: Sequence[Look], bench: Measure, remaining: Callable[[], float], jobs: int
-) -> Iterator[Look]:
+    looks: Sequence[CallInfo], bench: Measure, remaining: Callable[[], float], jobs: int
+) -> Iterator[CallInfo]:
     """Adds the jobs of each, while there is time."""
     for number, look in enumerate(looks):
         seconds = remaining() / (len(looks) - number) / jobs

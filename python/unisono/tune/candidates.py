@@ -15,7 +15,7 @@ GRID, SHARED = "grid", "shared"
 VALUES = {"segment": (4 << 10, 16 << 10, 64 << 10), "radix": (2, 4, 8), "window": (2, 4, 8)}
 OUT_OF_QUESTION = 10.0  # times the fastest predicted one; the model is no further off than that
 UNPRICED = 2  # of the grids that the model has no time for, so many race
-OVER_SHARED = 2  # so many race once more with their messages in shared memory
+OVER_SHM = 2  # so many race once more with their messages in shared memory
 OF_A_FAMILY = 3  # so many race at most; they are much alike
 
 FORMS = {
@@ -86,7 +86,7 @@ def variants(row: Algorithm, size: int, ranks: int) -> Iterator[str]:
     for parameter in row.parameters:
         for value in VALUES.get(parameter.name, ()):
             useful = value < size if parameter.name == "segment" else value <= ranks
-            if value != parameter.standard and useful:
+            if value != parameter.default_value and useful:
                 text = format_size(value) if parameter.is_size else str(value)
                 yield f"{row.name}:{parameter.name}={text}"
 
@@ -150,9 +150,9 @@ def select(
     return sorted(chosen.values(), key=lambda c: c.predicted_s or math.inf)
 
 
-def over_shared(chosen: Sequence[Candidate]) -> list[Candidate]:
+def over_shm(chosen: Sequence[Candidate]) -> list[Candidate]:
     """The first of them once more, their messages through the memory of the node. The model knows no price
     for that; but what is good over one transport is seldom bad over the other."""
     plain = [c.spec for c in chosen if c.family not in ("native", "default", SHARED) and GRID not in c.family]
-    fresh = [spec for spec in plain if "over=" not in spec][:OVER_SHARED]
-    return [Candidate(f"{spec}{',' if ':' in spec else ':'}over={SHARED}") for spec in fresh]
+    fresh = [spec for spec in plain if "transport=" not in spec][:OVER_SHM]
+    return [Candidate(f"{spec}{',' if ':' in spec else ':'}transport=shm") for spec in fresh]

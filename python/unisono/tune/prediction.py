@@ -29,7 +29,7 @@ class Field:
     def __call__(self, point: Point, near: Sequence[str], most: int) -> list[Candidate]:
         found = candidates.specs(point.collective, point.bytes, self.ranks, self.nodes, self.shapes)
         chosen = candidates.select(found, near, self.predict(point, found), most)
-        return [*chosen, *candidates.over_shared(chosen)] if self.nodes == 1 else chosen
+        return [*chosen, *candidates.over_shm(chosen)] if self.nodes == 1 else chosen
 
     def predict(self, point: Point, specs: Sequence[str]) -> Mapping[str, float]:
         if self.machine is None:

@@ -4,7 +4,7 @@
 #include "interpose/entry.h"
 #include "interpose/narrowing.h"
 #include "interpose/next.h"
-#include "runtime/at_once.h"
+#include "runtime/fast_path.h"
 
 using namespace unisono;
 
@@ -173,18 +173,18 @@ int narrow_Exscan(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datat
                                                         comm);
 }
 
-/// Out of line, like the look: what passes a call on saves no registers and builds no Call.
+/// Out of line, like the info: what passes a call on saves no registers and builds no Call.
 template <class Native, class... Arguments>
-[[gnu::noinline]] int dispatch_or_pass_on(const Call& call, const Look& look,
+[[gnu::noinline]] int dispatch_or_pass_on(const Call& call, const CallInfo& info,
                                           Arguments... arguments) {
-  const auto code = dispatch(call, look);
+  const auto code = dispatch(call, info);
   return code ? *code : Native::call(arguments...);
 }
 
 template <class Native, class... Arguments>
 [[gnu::noinline, gnu::cold]] int watch(const Call& call, const void* site, Arguments... arguments) {
-  Watch watch(call, site);
-  const auto code = dispatch(call, watch);
+  CallScope scope(call, site);
+  const auto code = dispatch(call, scope);
   return code ? *code : Native::call(arguments...);
 }
 
@@ -206,10 +206,10 @@ ENTRY int MPI_Barrier(MPI_Comm comm) {
 
 static int look_at_MPI_Barrier(MPI_Comm comm) {
   using Native = Next<"MPI_Barrier", decltype(MPI_Barrier)>;
-  const Look look = look_at(call_of_MPI_Barrier(comm));
-  if (!look) return Native::call(comm);
-  if (ran_at_once<Collective::barrier>(call_of_MPI_Barrier(comm), look)) return MPI_SUCCESS;
-  return dispatch_or_pass_on<Native>(call_of_MPI_Barrier(comm), look, comm);
+  const CallInfo info = info_of(call_of_MPI_Barrier(comm));
+  if (!info) return Native::call(comm);
+  if (ran_on_fast_path<Collective::barrier>(call_of_MPI_Barrier(comm), info)) return MPI_SUCCESS;
+  return dispatch_or_pass_on<Native>(call_of_MPI_Barrier(comm), info, comm);
 }
 
 static Call call_of_MPI_Bcast(void* buffer, int count, MPI_Datatype datatype, int root,
@@ -237,11 +237,12 @@ ENTRY int MPI_Bcast(void* buffer, int count, MPI_Datatype datatype, int root, MP
 static int look_at_MPI_Bcast(void* buffer, int count, MPI_Datatype datatype, int root,
                              MPI_Comm comm) {
   using Native = Next<"MPI_Bcast", decltype(MPI_Bcast)>;
-  const Look look = look_at(call_of_MPI_Bcast(buffer, count, datatype, root, comm));
-  if (!look) return Native::call(buffer, count, datatype, root, comm);
-  if (ran_at_once<Collective::bcast>(call_of_MPI_Bcast(buffer, count, datatype, root, comm), look))
+  const CallInfo info = info_of(call_of_MPI_Bcast(buffer, count, datatype, root, comm));
+  if (!info) return Native::call(buffer, count, datatype, root, comm);
+  if (ran_on_fast_path<Collective::bcast>(call_of_MPI_Bcast(buffer, count, datatype, root, comm),
+                                          info))
     return MPI_SUCCESS;
-  return dispatch_or_pass_on<Native>(call_of_MPI_Bcast(buffer, count, datatype, root, comm), look,
+  return dispatch_or_pass_on<Native>(call_of_MPI_Bcast(buffer, count, datatype, root, comm), info,
                                      buffer, count, datatype, root, comm);
 }
 
@@ -271,12 +272,12 @@ ENTRY int MPI_Bcast_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int 
 static int look_at_MPI_Bcast_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root,
                                MPI_Comm comm) {
   using Native = Next<"MPI_Bcast_c", decltype(MPI_Bcast_c), narrow_Bcast>;
-  const Look look = look_at(call_of_MPI_Bcast_c(buffer, count, datatype, root, comm));
-  if (!look) return Native::call(buffer, count, datatype, root, comm);
-  if (ran_at_once<Collective::bcast>(call_of_MPI_Bcast_c(buffer, count, datatype, root, comm),
-                                     look))
+  const CallInfo info = info_of(call_of_MPI_Bcast_c(buffer, count, datatype, root, comm));
+  if (!info) return Native::call(buffer, count, datatype, root, comm);
+  if (ran_on_fast_path<Collective::bcast>(call_of_MPI_Bcast_c(buffer, count, datatype, root, comm),
+                                          info))
     return MPI_SUCCESS;
-  return dispatch_or_pass_on<Native>(call_of_MPI_Bcast_c(buffer, count, datatype, root, comm), look,
+  return dispatch_or_pass_on<Native>(call_of_MPI_Bcast_c(buffer, count, datatype, root, comm), info,
                                      buffer, count, datatype, root, comm);
 }
 
@@ -315,17 +316,17 @@ static int look_at_MPI_Gather(const void* sendbuf, int sendcount, MPI_Datatype s
                               void* recvbuf, int recvcount, MPI_Datatype recvtype, int root,
                               MPI_Comm comm) {
   using Native = Next<"MPI_Gather", decltype(MPI_Gather)>;
-  const Look look = look_at(
+  const CallInfo info = info_of(
       call_of_MPI_Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm));
-  if (!look)
+  if (!info)
     return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
-  if (ran_at_once<Collective::gather>(call_of_MPI_Gather(sendbuf, sendcount, sendtype, recvbuf,
-                                                         recvcount, recvtype, root, comm),
-                                      look))
+  if (ran_on_fast_path<Collective::gather>(call_of_MPI_Gather(sendbuf, sendcount, sendtype, recvbuf,
+                                                              recvcount, recvtype, root, comm),
+                                           info))
     return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(
       call_of_MPI_Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm),
-      look, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+      info, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
 
 static Call call_of_MPI_Gather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
@@ -366,17 +367,18 @@ static int look_at_MPI_Gather_c(const void* sendbuf, MPI_Count sendcount, MPI_Da
                                 void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
                                 MPI_Comm comm) {
   using Native = Next<"MPI_Gather_c", decltype(MPI_Gather_c), narrow_Gather>;
-  const Look look = look_at(
+  const CallInfo info = info_of(
       call_of_MPI_Gather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm));
-  if (!look)
+  if (!info)
     return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
-  if (ran_at_once<Collective::gather>(call_of_MPI_Gather_c(sendbuf, sendcount, sendtype, recvbuf,
-                                                           recvcount, recvtype, root, comm),
-                                      look))
+  if (ran_on_fast_path<Collective::gather>(
+          call_of_MPI_Gather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
+                               comm),
+          info))
     return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(
       call_of_MPI_Gather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm),
-      look, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+      info, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
 
 static Call call_of_MPI_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
@@ -419,19 +421,19 @@ static int look_at_MPI_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype 
                                void* recvbuf, const int* recvcounts, const int* rdispls,
                                MPI_Datatype recvtype, int root, MPI_Comm comm) {
   using Native = Next<"MPI_Gatherv", decltype(MPI_Gatherv)>;
-  const Look look = look_at(call_of_MPI_Gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
-                                                rdispls, recvtype, root, comm));
-  if (!look)
+  const CallInfo info = info_of(call_of_MPI_Gatherv(sendbuf, sendcount, sendtype, recvbuf,
+                                                    recvcounts, rdispls, recvtype, root, comm));
+  if (!info)
     return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, root,
                         comm);
-  if (ran_at_once<Collective::gatherv>(
+  if (ran_on_fast_path<Collective::gatherv>(
           call_of_MPI_Gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype,
                               root, comm),
-          look))
+          info))
     return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(call_of_MPI_Gatherv(sendbuf, sendcount, sendtype, recvbuf,
                                                          recvcounts, rdispls, recvtype, root, comm),
-                                     look, sendbuf, sendcount, sendtype, recvbuf, recvcounts,
+                                     info, sendbuf, sendcount, sendtype, recvbuf, recvcounts,
                                      rdispls, recvtype, root, comm);
 }
 
@@ -478,20 +480,20 @@ static int look_at_MPI_Gatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_D
                                  const MPI_Aint* rdispls, MPI_Datatype recvtype, int root,
                                  MPI_Comm comm) {
   using Native = Next<"MPI_Gatherv_c", decltype(MPI_Gatherv_c), narrow_Gatherv>;
-  const Look look = look_at(call_of_MPI_Gatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
-                                                  rdispls, recvtype, root, comm));
-  if (!look)
+  const CallInfo info = info_of(call_of_MPI_Gatherv_c(sendbuf, sendcount, sendtype, recvbuf,
+                                                      recvcounts, rdispls, recvtype, root, comm));
+  if (!info)
     return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, root,
                         comm);
-  if (ran_at_once<Collective::gatherv>(
+  if (ran_on_fast_path<Collective::gatherv>(
           call_of_MPI_Gatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls,
                                 recvtype, root, comm),
-          look))
+          info))
     return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(
       call_of_MPI_Gatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype,
                             root, comm),
-      look, sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, root, comm);
+      info, sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, root, comm);
 }
 
 static Call call_of_MPI_Scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
@@ -531,17 +533,18 @@ static int look_at_MPI_Scatter(const void* sendbuf, int sendcount, MPI_Datatype 
                                void* recvbuf, int recvcount, MPI_Datatype recvtype, int root,
                                MPI_Comm comm) {
   using Native = Next<"MPI_Scatter", decltype(MPI_Scatter)>;
-  const Look look = look_at(
+  const CallInfo info = info_of(
       call_of_MPI_Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm));
-  if (!look)
+  if (!info)
     return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
-  if (ran_at_once<Collective::scatter>(call_of_MPI_Scatter(sendbuf, sendcount, sendtype, recvbuf,
-                                                           recvcount, recvtype, root, comm),
-                                       look))
+  if (ran_on_fast_path<Collective::scatter>(
+          call_of_MPI_Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
+                              comm),
+          info))
     return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(
       call_of_MPI_Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm),
-      look, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+      info, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
 
 static Call call_of_MPI_Scatter_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
@@ -582,17 +585,18 @@ static int look_at_MPI_Scatter_c(const void* sendbuf, MPI_Count sendcount, MPI_D
                                  void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
                                  int root, MPI_Comm comm) {
   using Native = Next<"MPI_Scatter_c", decltype(MPI_Scatter_c), narrow_Scatter>;
-  const Look look = look_at(call_of_MPI_Scatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount,
-                                                  recvtype, root, comm));
-  if (!look)
+  const CallInfo info = info_of(call_of_MPI_Scatter_c(sendbuf, sendcount, sendtype, recvbuf,
+                                                      recvcount, recvtype, root, comm));
+  if (!info)
     return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
-  if (ran_at_once<Collective::scatter>(call_of_MPI_Scatter_c(sendbuf, sendcount, sendtype, recvbuf,
-                                                             recvcount, recvtype, root, comm),
-                                       look))
+  if (ran_on_fast_path<Collective::scatter>(
+          call_of_MPI_Scatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
+                                comm),
+          info))
     return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(
       call_of_MPI_Scatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm),
-      look, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+      info, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
 
 static Call call_of_MPI_Scatterv(const void* sendbuf, const int* sendcounts, const int* sdispls,
@@ -635,19 +639,19 @@ static int look_at_MPI_Scatterv(const void* sendbuf, const int* sendcounts, cons
                                 MPI_Datatype sendtype, void* recvbuf, int recvcount,
                                 MPI_Datatype recvtype, int root, MPI_Comm comm) {
   using Native = Next<"MPI_Scatterv", decltype(MPI_Scatterv)>;
-  const Look look = look_at(call_of_MPI_Scatterv(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
-                                                 recvcount, recvtype, root, comm));
-  if (!look)
+  const CallInfo info = info_of(call_of_MPI_Scatterv(sendbuf, sendcounts, sdispls, sendtype,
+                                                     recvbuf, recvcount, recvtype, root, comm));
+  if (!info)
     return Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcount, recvtype, root,
                         comm);
-  if (ran_at_once<Collective::scatterv>(
+  if (ran_on_fast_path<Collective::scatterv>(
           call_of_MPI_Scatterv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcount, recvtype,
                                root, comm),
-          look))
+          info))
     return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(call_of_MPI_Scatterv(sendbuf, sendcounts, sdispls, sendtype,
                                                           recvbuf, recvcount, recvtype, root, comm),
-                                     look, sendbuf, sendcounts, sdispls, sendtype, recvbuf,
+                                     info, sendbuf, sendcounts, sdispls, sendtype, recvbuf,
                                      recvcount, recvtype, root, comm);
 }
 
@@ -694,20 +698,20 @@ static int look_at_MPI_Scatterv_c(const void* sendbuf, const MPI_Count* sendcoun
                                   MPI_Count recvcount, MPI_Datatype recvtype, int root,
                                   MPI_Comm comm) {
   using Native = Next<"MPI_Scatterv_c", decltype(MPI_Scatterv_c), narrow_Scatterv>;
-  const Look look = look_at(call_of_MPI_Scatterv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
-                                                   recvcount, recvtype, root, comm));
-  if (!look)
+  const CallInfo info = info_of(call_of_MPI_Scatterv_c(sendbuf, sendcounts, sdispls, sendtype,
+                                                       recvbuf, recvcount, recvtype, root, comm));
+  if (!info)
     return Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcount, recvtype, root,
                         comm);
-  if (ran_at_once<Collective::scatterv>(
+  if (ran_on_fast_path<Collective::scatterv>(
           call_of_MPI_Scatterv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcount,
                                  recvtype, root, comm),
-          look))
+          info))
     return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(
       call_of_MPI_Scatterv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcount, recvtype,
                              root, comm),
-      look, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcount, recvtype, root, comm);
+      info, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
 
 static Call call_of_MPI_Allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
@@ -745,15 +749,15 @@ static int look_at_MPI_Allgather(const void* sendbuf, int sendcount, MPI_Datatyp
                                  void* recvbuf, int recvcount, MPI_Datatype recvtype,
                                  MPI_Comm comm) {
   using Native = Next<"MPI_Allgather", decltype(MPI_Allgather)>;
-  const Look look = look_at(
+  const CallInfo info = info_of(
       call_of_MPI_Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm));
-  if (!look) return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-  if (ran_at_once<Collective::allgather>(
+  if (!info) return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+  if (ran_on_fast_path<Collective::allgather>(
           call_of_MPI_Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm),
-          look))
+          info))
     return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(
-      call_of_MPI_Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm), look,
+      call_of_MPI_Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm), info,
       sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
 
@@ -793,16 +797,16 @@ static int look_at_MPI_Allgather_c(const void* sendbuf, MPI_Count sendcount, MPI
                                    void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
                                    MPI_Comm comm) {
   using Native = Next<"MPI_Allgather_c", decltype(MPI_Allgather_c), narrow_Allgather>;
-  const Look look = look_at(
+  const CallInfo info = info_of(
       call_of_MPI_Allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm));
-  if (!look) return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-  if (ran_at_once<Collective::allgather>(
+  if (!info) return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+  if (ran_on_fast_path<Collective::allgather>(
           call_of_MPI_Allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm),
-          look))
+          info))
     return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(
       call_of_MPI_Allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm),
-      look, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+      info, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
 
 static Call call_of_MPI_Allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
@@ -843,18 +847,18 @@ static int look_at_MPI_Allgatherv(const void* sendbuf, int sendcount, MPI_Dataty
                                   void* recvbuf, const int* recvcounts, const int* rdispls,
                                   MPI_Datatype recvtype, MPI_Comm comm) {
   using Native = Next<"MPI_Allgatherv", decltype(MPI_Allgatherv)>;
-  const Look look = look_at(call_of_MPI_Allgatherv(sendbuf, sendcount, sendtype, recvbuf,
-                                                   recvcounts, rdispls, recvtype, comm));
-  if (!look)
+  const CallInfo info = info_of(call_of_MPI_Allgatherv(sendbuf, sendcount, sendtype, recvbuf,
+                                                       recvcounts, rdispls, recvtype, comm));
+  if (!info)
     return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
-  if (ran_at_once<Collective::allgatherv>(
+  if (ran_on_fast_path<Collective::allgatherv>(
           call_of_MPI_Allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls,
                                  recvtype, comm),
-          look))
+          info))
     return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(call_of_MPI_Allgatherv(sendbuf, sendcount, sendtype, recvbuf,
                                                             recvcounts, rdispls, recvtype, comm),
-                                     look, sendbuf, sendcount, sendtype, recvbuf, recvcounts,
+                                     info, sendbuf, sendcount, sendtype, recvbuf, recvcounts,
                                      rdispls, recvtype, comm);
 }
 
@@ -898,18 +902,18 @@ static int look_at_MPI_Allgatherv_c(const void* sendbuf, MPI_Count sendcount, MP
                                     void* recvbuf, const MPI_Count* recvcounts,
                                     const MPI_Aint* rdispls, MPI_Datatype recvtype, MPI_Comm comm) {
   using Native = Next<"MPI_Allgatherv_c", decltype(MPI_Allgatherv_c), narrow_Allgatherv>;
-  const Look look = look_at(call_of_MPI_Allgatherv_c(sendbuf, sendcount, sendtype, recvbuf,
-                                                     recvcounts, rdispls, recvtype, comm));
-  if (!look)
+  const CallInfo info = info_of(call_of_MPI_Allgatherv_c(sendbuf, sendcount, sendtype, recvbuf,
+                                                         recvcounts, rdispls, recvtype, comm));
+  if (!info)
     return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
-  if (ran_at_once<Collective::allgatherv>(
+  if (ran_on_fast_path<Collective::allgatherv>(
           call_of_MPI_Allgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls,
                                    recvtype, comm),
-          look))
+          info))
     return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(call_of_MPI_Allgatherv_c(sendbuf, sendcount, sendtype, recvbuf,
                                                               recvcounts, rdispls, recvtype, comm),
-                                     look, sendbuf, sendcount, sendtype, recvbuf, recvcounts,
+                                     info, sendbuf, sendcount, sendtype, recvbuf, recvcounts,
                                      rdispls, recvtype, comm);
 }
 
@@ -948,15 +952,15 @@ static int look_at_MPI_Alltoall(const void* sendbuf, int sendcount, MPI_Datatype
                                 void* recvbuf, int recvcount, MPI_Datatype recvtype,
                                 MPI_Comm comm) {
   using Native = Next<"MPI_Alltoall", decltype(MPI_Alltoall)>;
-  const Look look = look_at(
+  const CallInfo info = info_of(
       call_of_MPI_Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm));
-  if (!look) return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-  if (ran_at_once<Collective::alltoall>(
+  if (!info) return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+  if (ran_on_fast_path<Collective::alltoall>(
           call_of_MPI_Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm),
-          look))
+          info))
     return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(
-      call_of_MPI_Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm), look,
+      call_of_MPI_Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm), info,
       sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
 
@@ -995,16 +999,16 @@ static int look_at_MPI_Alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_
                                   void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
                                   MPI_Comm comm) {
   using Native = Next<"MPI_Alltoall_c", decltype(MPI_Alltoall_c), narrow_Alltoall>;
-  const Look look = look_at(
+  const CallInfo info = info_of(
       call_of_MPI_Alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm));
-  if (!look) return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-  if (ran_at_once<Collective::alltoall>(
+  if (!info) return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+  if (ran_on_fast_path<Collective::alltoall>(
           call_of_MPI_Alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm),
-          look))
+          info))
     return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(
       call_of_MPI_Alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm),
-      look, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+      info, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
 
 static Call call_of_MPI_Alltoallv(const void* sendbuf, const int* sendcounts, const int* sdispls,
@@ -1048,20 +1052,20 @@ static int look_at_MPI_Alltoallv(const void* sendbuf, const int* sendcounts, con
                                  MPI_Datatype sendtype, void* recvbuf, const int* recvcounts,
                                  const int* rdispls, MPI_Datatype recvtype, MPI_Comm comm) {
   using Native = Next<"MPI_Alltoallv", decltype(MPI_Alltoallv)>;
-  const Look look = look_at(call_of_MPI_Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
-                                                  recvcounts, rdispls, recvtype, comm));
-  if (!look)
+  const CallInfo info = info_of(call_of_MPI_Alltoallv(
+      sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm));
+  if (!info)
     return Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
                         recvtype, comm);
-  if (ran_at_once<Collective::alltoallv>(
+  if (ran_on_fast_path<Collective::alltoallv>(
           call_of_MPI_Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
                                 rdispls, recvtype, comm),
-          look))
+          info))
     return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(
       call_of_MPI_Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
                             recvtype, comm),
-      look, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
+      info, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
 }
 
 static Call call_of_MPI_Alltoallv_c(const void* sendbuf, const MPI_Count* sendcounts,
@@ -1108,20 +1112,20 @@ static int look_at_MPI_Alltoallv_c(const void* sendbuf, const MPI_Count* sendcou
                                    const MPI_Count* recvcounts, const MPI_Aint* rdispls,
                                    MPI_Datatype recvtype, MPI_Comm comm) {
   using Native = Next<"MPI_Alltoallv_c", decltype(MPI_Alltoallv_c), narrow_Alltoallv>;
-  const Look look = look_at(call_of_MPI_Alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
-                                                    recvcounts, rdispls, recvtype, comm));
-  if (!look)
+  const CallInfo info = info_of(call_of_MPI_Alltoallv_c(
+      sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm));
+  if (!info)
     return Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
                         recvtype, comm);
-  if (ran_at_once<Collective::alltoallv>(
+  if (ran_on_fast_path<Collective::alltoallv>(
           call_of_MPI_Alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
                                   rdispls, recvtype, comm),
-          look))
+          info))
     return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(
       call_of_MPI_Alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
                               recvtype, comm),
-      look, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
+      info, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
 }
 
 static Call call_of_MPI_Alltoallw(const void* sendbuf, const int* sendcounts, const int* sdispls,
@@ -1167,20 +1171,20 @@ static int look_at_MPI_Alltoallw(const void* sendbuf, const int* sendcounts, con
                                  const int* recvcounts, const int* rdispls,
                                  const MPI_Datatype* recvtypes, MPI_Comm comm) {
   using Native = Next<"MPI_Alltoallw", decltype(MPI_Alltoallw)>;
-  const Look look = look_at(call_of_MPI_Alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
-                                                  recvcounts, rdispls, recvtypes, comm));
-  if (!look)
+  const CallInfo info = info_of(call_of_MPI_Alltoallw(
+      sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm));
+  if (!info)
     return Native::call(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
                         recvtypes, comm);
-  if (ran_at_once<Collective::alltoallw>(
+  if (ran_on_fast_path<Collective::alltoallw>(
           call_of_MPI_Alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
                                 rdispls, recvtypes, comm),
-          look))
+          info))
     return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(
       call_of_MPI_Alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
                             recvtypes, comm),
-      look, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
+      info, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
 }
 
 static Call call_of_MPI_Alltoallw_c(const void* sendbuf, const MPI_Count* sendcounts,
@@ -1227,20 +1231,20 @@ static int look_at_MPI_Alltoallw_c(const void* sendbuf, const MPI_Count* sendcou
                                    const MPI_Aint* rdispls, const MPI_Datatype* recvtypes,
                                    MPI_Comm comm) {
   using Native = Next<"MPI_Alltoallw_c", decltype(MPI_Alltoallw_c), narrow_Alltoallw>;
-  const Look look = look_at(call_of_MPI_Alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes,
-                                                    recvbuf, recvcounts, rdispls, recvtypes, comm));
-  if (!look)
+  const CallInfo info = info_of(call_of_MPI_Alltoallw_c(
+      sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm));
+  if (!info)
     return Native::call(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
                         recvtypes, comm);
-  if (ran_at_once<Collective::alltoallw>(
+  if (ran_on_fast_path<Collective::alltoallw>(
           call_of_MPI_Alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
                                   rdispls, recvtypes, comm),
-          look))
+          info))
     return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(
       call_of_MPI_Alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
                               recvtypes, comm),
-      look, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
+      info, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
 }
 
 static Call call_of_MPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
@@ -1274,13 +1278,14 @@ ENTRY int MPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype
 static int look_at_MPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
                               MPI_Op op, int root, MPI_Comm comm) {
   using Native = Next<"MPI_Reduce", decltype(MPI_Reduce)>;
-  const Look look = look_at(call_of_MPI_Reduce(sendbuf, recvbuf, count, datatype, op, root, comm));
-  if (!look) return Native::call(sendbuf, recvbuf, count, datatype, op, root, comm);
-  if (ran_at_once<Collective::reduce>(
-          call_of_MPI_Reduce(sendbuf, recvbuf, count, datatype, op, root, comm), look))
+  const CallInfo info =
+      info_of(call_of_MPI_Reduce(sendbuf, recvbuf, count, datatype, op, root, comm));
+  if (!info) return Native::call(sendbuf, recvbuf, count, datatype, op, root, comm);
+  if (ran_on_fast_path<Collective::reduce>(
+          call_of_MPI_Reduce(sendbuf, recvbuf, count, datatype, op, root, comm), info))
     return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(
-      call_of_MPI_Reduce(sendbuf, recvbuf, count, datatype, op, root, comm), look, sendbuf, recvbuf,
+      call_of_MPI_Reduce(sendbuf, recvbuf, count, datatype, op, root, comm), info, sendbuf, recvbuf,
       count, datatype, op, root, comm);
 }
 
@@ -1315,14 +1320,14 @@ ENTRY int MPI_Reduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_
 static int look_at_MPI_Reduce_c(const void* sendbuf, void* recvbuf, MPI_Count count,
                                 MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm) {
   using Native = Next<"MPI_Reduce_c", decltype(MPI_Reduce_c), narrow_Reduce>;
-  const Look look =
-      look_at(call_of_MPI_Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm));
-  if (!look) return Native::call(sendbuf, recvbuf, count, datatype, op, root, comm);
-  if (ran_at_once<Collective::reduce>(
-          call_of_MPI_Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm), look))
+  const CallInfo info =
+      info_of(call_of_MPI_Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm));
+  if (!info) return Native::call(sendbuf, recvbuf, count, datatype, op, root, comm);
+  if (ran_on_fast_path<Collective::reduce>(
+          call_of_MPI_Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm), info))
     return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(
-      call_of_MPI_Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm), look, sendbuf,
+      call_of_MPI_Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm), info, sendbuf,
       recvbuf, count, datatype, op, root, comm);
 }
 
@@ -1354,13 +1359,13 @@ ENTRY int MPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datat
 static int look_at_MPI_Allreduce(const void* sendbuf, void* recvbuf, int count,
                                  MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   using Native = Next<"MPI_Allreduce", decltype(MPI_Allreduce)>;
-  const Look look = look_at(call_of_MPI_Allreduce(sendbuf, recvbuf, count, datatype, op, comm));
-  if (!look) return Native::call(sendbuf, recvbuf, count, datatype, op, comm);
-  if (ran_at_once<Collective::allreduce>(
-          call_of_MPI_Allreduce(sendbuf, recvbuf, count, datatype, op, comm), look))
+  const CallInfo info = info_of(call_of_MPI_Allreduce(sendbuf, recvbuf, count, datatype, op, comm));
+  if (!info) return Native::call(sendbuf, recvbuf, count, datatype, op, comm);
+  if (ran_on_fast_path<Collective::allreduce>(
+          call_of_MPI_Allreduce(sendbuf, recvbuf, count, datatype, op, comm), info))
     return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(
-      call_of_MPI_Allreduce(sendbuf, recvbuf, count, datatype, op, comm), look, sendbuf, recvbuf,
+      call_of_MPI_Allreduce(sendbuf, recvbuf, count, datatype, op, comm), info, sendbuf, recvbuf,
       count, datatype, op, comm);
 }
 
@@ -1393,13 +1398,14 @@ ENTRY int MPI_Allreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count,
 static int look_at_MPI_Allreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count,
                                    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   using Native = Next<"MPI_Allreduce_c", decltype(MPI_Allreduce_c), narrow_Allreduce>;
-  const Look look = look_at(call_of_MPI_Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm));
-  if (!look) return Native::call(sendbuf, recvbuf, count, datatype, op, comm);
-  if (ran_at_once<Collective::allreduce>(
-          call_of_MPI_Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm), look))
+  const CallInfo info =
+      info_of(call_of_MPI_Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm));
+  if (!info) return Native::call(sendbuf, recvbuf, count, datatype, op, comm);
+  if (ran_on_fast_path<Collective::allreduce>(
+          call_of_MPI_Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm), info))
     return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(
-      call_of_MPI_Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm), look, sendbuf, recvbuf,
+      call_of_MPI_Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm), info, sendbuf, recvbuf,
       count, datatype, op, comm);
 }
 
@@ -1433,14 +1439,14 @@ ENTRY int MPI_Reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvc
 static int look_at_MPI_Reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount,
                                             MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   using Native = Next<"MPI_Reduce_scatter_block", decltype(MPI_Reduce_scatter_block)>;
-  const Look look =
-      look_at(call_of_MPI_Reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm));
-  if (!look) return Native::call(sendbuf, recvbuf, recvcount, datatype, op, comm);
-  if (ran_at_once<Collective::reduce_scatter_block>(
-          call_of_MPI_Reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm), look))
+  const CallInfo info =
+      info_of(call_of_MPI_Reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm));
+  if (!info) return Native::call(sendbuf, recvbuf, recvcount, datatype, op, comm);
+  if (ran_on_fast_path<Collective::reduce_scatter_block>(
+          call_of_MPI_Reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm), info))
     return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(
-      call_of_MPI_Reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm), look,
+      call_of_MPI_Reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm), info,
       sendbuf, recvbuf, recvcount, datatype, op, comm);
 }
 
@@ -1479,15 +1485,15 @@ static int look_at_MPI_Reduce_scatter_block_c(const void* sendbuf, void* recvbuf
                                               MPI_Comm comm) {
   using Native = Next<"MPI_Reduce_scatter_block_c", decltype(MPI_Reduce_scatter_block_c),
                       narrow_Reduce_scatter_block>;
-  const Look look =
-      look_at(call_of_MPI_Reduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm));
-  if (!look) return Native::call(sendbuf, recvbuf, recvcount, datatype, op, comm);
-  if (ran_at_once<Collective::reduce_scatter_block>(
+  const CallInfo info =
+      info_of(call_of_MPI_Reduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm));
+  if (!info) return Native::call(sendbuf, recvbuf, recvcount, datatype, op, comm);
+  if (ran_on_fast_path<Collective::reduce_scatter_block>(
           call_of_MPI_Reduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm),
-          look))
+          info))
     return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(
-      call_of_MPI_Reduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm), look,
+      call_of_MPI_Reduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm), info,
       sendbuf, recvbuf, recvcount, datatype, op, comm);
 }
 
@@ -1522,14 +1528,14 @@ ENTRY int MPI_Reduce_scatter(const void* sendbuf, void* recvbuf, const int* recv
 static int look_at_MPI_Reduce_scatter(const void* sendbuf, void* recvbuf, const int* recvcounts,
                                       MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   using Native = Next<"MPI_Reduce_scatter", decltype(MPI_Reduce_scatter)>;
-  const Look look =
-      look_at(call_of_MPI_Reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm));
-  if (!look) return Native::call(sendbuf, recvbuf, recvcounts, datatype, op, comm);
-  if (ran_at_once<Collective::reduce_scatter>(
-          call_of_MPI_Reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm), look))
+  const CallInfo info =
+      info_of(call_of_MPI_Reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm));
+  if (!info) return Native::call(sendbuf, recvbuf, recvcounts, datatype, op, comm);
+  if (ran_on_fast_path<Collective::reduce_scatter>(
+          call_of_MPI_Reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm), info))
     return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(
-      call_of_MPI_Reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm), look, sendbuf,
+      call_of_MPI_Reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm), info, sendbuf,
       recvbuf, recvcounts, datatype, op, comm);
 }
 
@@ -1568,14 +1574,14 @@ static int look_at_MPI_Reduce_scatter_c(const void* sendbuf, void* recvbuf,
                                         MPI_Op op, MPI_Comm comm) {
   using Native =
       Next<"MPI_Reduce_scatter_c", decltype(MPI_Reduce_scatter_c), narrow_Reduce_scatter>;
-  const Look look =
-      look_at(call_of_MPI_Reduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm));
-  if (!look) return Native::call(sendbuf, recvbuf, recvcounts, datatype, op, comm);
-  if (ran_at_once<Collective::reduce_scatter>(
-          call_of_MPI_Reduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm), look))
+  const CallInfo info =
+      info_of(call_of_MPI_Reduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm));
+  if (!info) return Native::call(sendbuf, recvbuf, recvcounts, datatype, op, comm);
+  if (ran_on_fast_path<Collective::reduce_scatter>(
+          call_of_MPI_Reduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm), info))
     return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(
-      call_of_MPI_Reduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm), look, sendbuf,
+      call_of_MPI_Reduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm), info, sendbuf,
       recvbuf, recvcounts, datatype, op, comm);
 }
 
@@ -1607,13 +1613,13 @@ ENTRY int MPI_Scan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype d
 static int look_at_MPI_Scan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
                             MPI_Op op, MPI_Comm comm) {
   using Native = Next<"MPI_Scan", decltype(MPI_Scan)>;
-  const Look look = look_at(call_of_MPI_Scan(sendbuf, recvbuf, count, datatype, op, comm));
-  if (!look) return Native::call(sendbuf, recvbuf, count, datatype, op, comm);
-  if (ran_at_once<Collective::scan>(call_of_MPI_Scan(sendbuf, recvbuf, count, datatype, op, comm),
-                                    look))
+  const CallInfo info = info_of(call_of_MPI_Scan(sendbuf, recvbuf, count, datatype, op, comm));
+  if (!info) return Native::call(sendbuf, recvbuf, count, datatype, op, comm);
+  if (ran_on_fast_path<Collective::scan>(
+          call_of_MPI_Scan(sendbuf, recvbuf, count, datatype, op, comm), info))
     return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(call_of_MPI_Scan(sendbuf, recvbuf, count, datatype, op, comm),
-                                     look, sendbuf, recvbuf, count, datatype, op, comm);
+                                     info, sendbuf, recvbuf, count, datatype, op, comm);
 }
 
 static Call call_of_MPI_Scan_c(const void* sendbuf, void* recvbuf, MPI_Count count,
@@ -1644,13 +1650,13 @@ ENTRY int MPI_Scan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Da
 static int look_at_MPI_Scan_c(const void* sendbuf, void* recvbuf, MPI_Count count,
                               MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   using Native = Next<"MPI_Scan_c", decltype(MPI_Scan_c), narrow_Scan>;
-  const Look look = look_at(call_of_MPI_Scan_c(sendbuf, recvbuf, count, datatype, op, comm));
-  if (!look) return Native::call(sendbuf, recvbuf, count, datatype, op, comm);
-  if (ran_at_once<Collective::scan>(call_of_MPI_Scan_c(sendbuf, recvbuf, count, datatype, op, comm),
-                                    look))
+  const CallInfo info = info_of(call_of_MPI_Scan_c(sendbuf, recvbuf, count, datatype, op, comm));
+  if (!info) return Native::call(sendbuf, recvbuf, count, datatype, op, comm);
+  if (ran_on_fast_path<Collective::scan>(
+          call_of_MPI_Scan_c(sendbuf, recvbuf, count, datatype, op, comm), info))
     return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(
-      call_of_MPI_Scan_c(sendbuf, recvbuf, count, datatype, op, comm), look, sendbuf, recvbuf,
+      call_of_MPI_Scan_c(sendbuf, recvbuf, count, datatype, op, comm), info, sendbuf, recvbuf,
       count, datatype, op, comm);
 }
 
@@ -1682,13 +1688,13 @@ ENTRY int MPI_Exscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype
 static int look_at_MPI_Exscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
                               MPI_Op op, MPI_Comm comm) {
   using Native = Next<"MPI_Exscan", decltype(MPI_Exscan)>;
-  const Look look = look_at(call_of_MPI_Exscan(sendbuf, recvbuf, count, datatype, op, comm));
-  if (!look) return Native::call(sendbuf, recvbuf, count, datatype, op, comm);
-  if (ran_at_once<Collective::exscan>(
-          call_of_MPI_Exscan(sendbuf, recvbuf, count, datatype, op, comm), look))
+  const CallInfo info = info_of(call_of_MPI_Exscan(sendbuf, recvbuf, count, datatype, op, comm));
+  if (!info) return Native::call(sendbuf, recvbuf, count, datatype, op, comm);
+  if (ran_on_fast_path<Collective::exscan>(
+          call_of_MPI_Exscan(sendbuf, recvbuf, count, datatype, op, comm), info))
     return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(
-      call_of_MPI_Exscan(sendbuf, recvbuf, count, datatype, op, comm), look, sendbuf, recvbuf,
+      call_of_MPI_Exscan(sendbuf, recvbuf, count, datatype, op, comm), info, sendbuf, recvbuf,
       count, datatype, op, comm);
 }
 
@@ -1721,12 +1727,12 @@ ENTRY int MPI_Exscan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_
 static int look_at_MPI_Exscan_c(const void* sendbuf, void* recvbuf, MPI_Count count,
                                 MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   using Native = Next<"MPI_Exscan_c", decltype(MPI_Exscan_c), narrow_Exscan>;
-  const Look look = look_at(call_of_MPI_Exscan_c(sendbuf, recvbuf, count, datatype, op, comm));
-  if (!look) return Native::call(sendbuf, recvbuf, count, datatype, op, comm);
-  if (ran_at_once<Collective::exscan>(
-          call_of_MPI_Exscan_c(sendbuf, recvbuf, count, datatype, op, comm), look))
+  const CallInfo info = info_of(call_of_MPI_Exscan_c(sendbuf, recvbuf, count, datatype, op, comm));
+  if (!info) return Native::call(sendbuf, recvbuf, count, datatype, op, comm);
+  if (ran_on_fast_path<Collective::exscan>(
+          call_of_MPI_Exscan_c(sendbuf, recvbuf, count, datatype, op, comm), info))
     return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(
-      call_of_MPI_Exscan_c(sendbuf, recvbuf, count, datatype, op, comm), look, sendbuf, recvbuf,
+      call_of_MPI_Exscan_c(sendbuf, recvbuf, count, datatype, op, comm), info, sendbuf, recvbuf,
       count, datatype, op, comm);
 }

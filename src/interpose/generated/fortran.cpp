@@ -6,7 +6,7 @@
 #include "interpose/dispatch.h"
 #include "interpose/entry.h"
 #include "interpose/next.h"
-#include "runtime/at_once.h"
+#include "runtime/fast_path.h"
 
 using namespace unisono;
 
@@ -14,16 +14,16 @@ template <class Native>
 [[gnu::noinline]] static void run_barrier(const void* site, const int* comm, int* ierror) {
   const Call call = Call{.collective = Collective::barrier, .comm = fortran::comm(comm)};
   if (is_watched()) {
-    Watch watch(call, site);
-    if (!fortran::finish(dispatch(call, watch), ierror)) Native::call(comm, ierror);
+    CallScope scope(call, site);
+    if (!fortran::finish(dispatch(call, scope), ierror)) Native::call(comm, ierror);
     return;
   }
-  const Look look = look_at(call);
-  if (look && ran_at_once<Collective::barrier>(call, look)) {
+  const CallInfo info = info_of(call);
+  if (info && ran_on_fast_path<Collective::barrier>(call, info)) {
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }
-  if (!look || !fortran::finish(dispatch(call, look), ierror)) Native::call(comm, ierror);
+  if (!info || !fortran::finish(dispatch(call, info), ierror)) Native::call(comm, ierror);
 }
 
 ENTRY void mpi_barrier_f08_(const int* comm, int* ierror) {
@@ -55,17 +55,17 @@ template <class Native>
                          .root = *root,
                          .comm = fortran::comm(comm)};
   if (is_watched()) {
-    Watch watch(call, site);
-    if (!fortran::finish(dispatch(call, watch), ierror))
+    CallScope scope(call, site);
+    if (!fortran::finish(dispatch(call, scope), ierror))
       Native::call(buffer, count, datatype, root, comm, ierror);
     return;
   }
-  const Look look = look_at(call);
-  if (look && ran_at_once<Collective::bcast>(call, look)) {
+  const CallInfo info = info_of(call);
+  if (info && ran_on_fast_path<Collective::bcast>(call, info)) {
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }
-  if (!look || !fortran::finish(dispatch(call, look), ierror))
+  if (!info || !fortran::finish(dispatch(call, info), ierror))
     Native::call(buffer, count, datatype, root, comm, ierror);
 }
 
@@ -106,17 +106,17 @@ template <class Native>
                          .root = *root,
                          .comm = fortran::comm(comm)};
   if (is_watched()) {
-    Watch watch(call, site);
-    if (!fortran::finish(dispatch(call, watch), ierror))
+    CallScope scope(call, site);
+    if (!fortran::finish(dispatch(call, scope), ierror))
       Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror);
     return;
   }
-  const Look look = look_at(call);
-  if (look && ran_at_once<Collective::gather>(call, look)) {
+  const CallInfo info = info_of(call);
+  if (info && ran_on_fast_path<Collective::gather>(call, info)) {
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }
-  if (!look || !fortran::finish(dispatch(call, look), ierror))
+  if (!info || !fortran::finish(dispatch(call, info), ierror))
     Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror);
 }
 
@@ -161,18 +161,18 @@ template <class Native>
                          .root = *root,
                          .comm = fortran::comm(comm)};
   if (is_watched()) {
-    Watch watch(call, site);
-    if (!fortran::finish(dispatch(call, watch), ierror))
+    CallScope scope(call, site);
+    if (!fortran::finish(dispatch(call, scope), ierror))
       Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, root, comm,
                    ierror);
     return;
   }
-  const Look look = look_at(call);
-  if (look && ran_at_once<Collective::gatherv>(call, look)) {
+  const CallInfo info = info_of(call);
+  if (info && ran_on_fast_path<Collective::gatherv>(call, info)) {
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }
-  if (!look || !fortran::finish(dispatch(call, look), ierror))
+  if (!info || !fortran::finish(dispatch(call, info), ierror))
     Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, root, comm,
                  ierror);
 }
@@ -219,17 +219,17 @@ template <class Native>
                          .root = *root,
                          .comm = fortran::comm(comm)};
   if (is_watched()) {
-    Watch watch(call, site);
-    if (!fortran::finish(dispatch(call, watch), ierror))
+    CallScope scope(call, site);
+    if (!fortran::finish(dispatch(call, scope), ierror))
       Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror);
     return;
   }
-  const Look look = look_at(call);
-  if (look && ran_at_once<Collective::scatter>(call, look)) {
+  const CallInfo info = info_of(call);
+  if (info && ran_on_fast_path<Collective::scatter>(call, info)) {
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }
-  if (!look || !fortran::finish(dispatch(call, look), ierror))
+  if (!info || !fortran::finish(dispatch(call, info), ierror))
     Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror);
 }
 
@@ -274,18 +274,18 @@ template <class Native>
                          .root = *root,
                          .comm = fortran::comm(comm)};
   if (is_watched()) {
-    Watch watch(call, site);
-    if (!fortran::finish(dispatch(call, watch), ierror))
+    CallScope scope(call, site);
+    if (!fortran::finish(dispatch(call, scope), ierror))
       Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcount, recvtype, root, comm,
                    ierror);
     return;
   }
-  const Look look = look_at(call);
-  if (look && ran_at_once<Collective::scatterv>(call, look)) {
+  const CallInfo info = info_of(call);
+  if (info && ran_on_fast_path<Collective::scatterv>(call, info)) {
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }
-  if (!look || !fortran::finish(dispatch(call, look), ierror))
+  if (!info || !fortran::finish(dispatch(call, info), ierror))
     Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcount, recvtype, root, comm,
                  ierror);
 }
@@ -331,17 +331,17 @@ template <class Native>
                          .recvtype = PMPI_Type_f2c(*recvtype),
                          .comm = fortran::comm(comm)};
   if (is_watched()) {
-    Watch watch(call, site);
-    if (!fortran::finish(dispatch(call, watch), ierror))
+    CallScope scope(call, site);
+    if (!fortran::finish(dispatch(call, scope), ierror))
       Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror);
     return;
   }
-  const Look look = look_at(call);
-  if (look && ran_at_once<Collective::allgather>(call, look)) {
+  const CallInfo info = info_of(call);
+  if (info && ran_on_fast_path<Collective::allgather>(call, info)) {
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }
-  if (!look || !fortran::finish(dispatch(call, look), ierror))
+  if (!info || !fortran::finish(dispatch(call, info), ierror))
     Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror);
 }
 
@@ -383,18 +383,18 @@ template <class Native>
                          .recvtype = PMPI_Type_f2c(*recvtype),
                          .comm = fortran::comm(comm)};
   if (is_watched()) {
-    Watch watch(call, site);
-    if (!fortran::finish(dispatch(call, watch), ierror))
+    CallScope scope(call, site);
+    if (!fortran::finish(dispatch(call, scope), ierror))
       Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm,
                    ierror);
     return;
   }
-  const Look look = look_at(call);
-  if (look && ran_at_once<Collective::allgatherv>(call, look)) {
+  const CallInfo info = info_of(call);
+  if (info && ran_on_fast_path<Collective::allgatherv>(call, info)) {
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }
-  if (!look || !fortran::finish(dispatch(call, look), ierror))
+  if (!info || !fortran::finish(dispatch(call, info), ierror))
     Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm,
                  ierror);
 }
@@ -437,17 +437,17 @@ template <class Native>
                          .recvtype = PMPI_Type_f2c(*recvtype),
                          .comm = fortran::comm(comm)};
   if (is_watched()) {
-    Watch watch(call, site);
-    if (!fortran::finish(dispatch(call, watch), ierror))
+    CallScope scope(call, site);
+    if (!fortran::finish(dispatch(call, scope), ierror))
       Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror);
     return;
   }
-  const Look look = look_at(call);
-  if (look && ran_at_once<Collective::alltoall>(call, look)) {
+  const CallInfo info = info_of(call);
+  if (info && ran_on_fast_path<Collective::alltoall>(call, info)) {
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }
-  if (!look || !fortran::finish(dispatch(call, look), ierror))
+  if (!info || !fortran::finish(dispatch(call, info), ierror))
     Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror);
 }
 
@@ -490,18 +490,18 @@ template <class Native>
                          .recvtype = PMPI_Type_f2c(*recvtype),
                          .comm = fortran::comm(comm)};
   if (is_watched()) {
-    Watch watch(call, site);
-    if (!fortran::finish(dispatch(call, watch), ierror))
+    CallScope scope(call, site);
+    if (!fortran::finish(dispatch(call, scope), ierror))
       Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
                    comm, ierror);
     return;
   }
-  const Look look = look_at(call);
-  if (look && ran_at_once<Collective::alltoallv>(call, look)) {
+  const CallInfo info = info_of(call);
+  if (info && ran_on_fast_path<Collective::alltoallv>(call, info)) {
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }
-  if (!look || !fortran::finish(dispatch(call, look), ierror))
+  if (!info || !fortran::finish(dispatch(call, info), ierror))
     Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
                  comm, ierror);
 }
@@ -552,18 +552,18 @@ template <class Native>
                          .recvtypes = recvtypes_c.get(),
                          .comm = fortran::comm(comm)};
   if (is_watched()) {
-    Watch watch(call, site);
-    if (!fortran::finish(dispatch(call, watch), ierror))
+    CallScope scope(call, site);
+    if (!fortran::finish(dispatch(call, scope), ierror))
       Native::call(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes,
                    comm, ierror);
     return;
   }
-  const Look look = look_at(call);
-  if (look && ran_at_once<Collective::alltoallw>(call, look)) {
+  const CallInfo info = info_of(call);
+  if (info && ran_on_fast_path<Collective::alltoallw>(call, info)) {
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }
-  if (!look || !fortran::finish(dispatch(call, look), ierror))
+  if (!info || !fortran::finish(dispatch(call, info), ierror))
     Native::call(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes,
                  comm, ierror);
 }
@@ -609,17 +609,17 @@ template <class Native>
                          .root = *root,
                          .comm = fortran::comm(comm)};
   if (is_watched()) {
-    Watch watch(call, site);
-    if (!fortran::finish(dispatch(call, watch), ierror))
+    CallScope scope(call, site);
+    if (!fortran::finish(dispatch(call, scope), ierror))
       Native::call(sendbuf, recvbuf, count, datatype, op, root, comm, ierror);
     return;
   }
-  const Look look = look_at(call);
-  if (look && ran_at_once<Collective::reduce>(call, look)) {
+  const CallInfo info = info_of(call);
+  if (info && ran_on_fast_path<Collective::reduce>(call, info)) {
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }
-  if (!look || !fortran::finish(dispatch(call, look), ierror))
+  if (!info || !fortran::finish(dispatch(call, info), ierror))
     Native::call(sendbuf, recvbuf, count, datatype, op, root, comm, ierror);
 }
 
@@ -657,17 +657,17 @@ template <class Native>
                          .op = PMPI_Op_f2c(*op),
                          .comm = fortran::comm(comm)};
   if (is_watched()) {
-    Watch watch(call, site);
-    if (!fortran::finish(dispatch(call, watch), ierror))
+    CallScope scope(call, site);
+    if (!fortran::finish(dispatch(call, scope), ierror))
       Native::call(sendbuf, recvbuf, count, datatype, op, comm, ierror);
     return;
   }
-  const Look look = look_at(call);
-  if (look && ran_at_once<Collective::allreduce>(call, look)) {
+  const CallInfo info = info_of(call);
+  if (info && ran_on_fast_path<Collective::allreduce>(call, info)) {
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }
-  if (!look || !fortran::finish(dispatch(call, look), ierror))
+  if (!info || !fortran::finish(dispatch(call, info), ierror))
     Native::call(sendbuf, recvbuf, count, datatype, op, comm, ierror);
 }
 
@@ -706,17 +706,17 @@ template <class Native>
                          .op = PMPI_Op_f2c(*op),
                          .comm = fortran::comm(comm)};
   if (is_watched()) {
-    Watch watch(call, site);
-    if (!fortran::finish(dispatch(call, watch), ierror))
+    CallScope scope(call, site);
+    if (!fortran::finish(dispatch(call, scope), ierror))
       Native::call(sendbuf, recvbuf, recvcount, datatype, op, comm, ierror);
     return;
   }
-  const Look look = look_at(call);
-  if (look && ran_at_once<Collective::reduce_scatter_block>(call, look)) {
+  const CallInfo info = info_of(call);
+  if (info && ran_on_fast_path<Collective::reduce_scatter_block>(call, info)) {
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }
-  if (!look || !fortran::finish(dispatch(call, look), ierror))
+  if (!info || !fortran::finish(dispatch(call, info), ierror))
     Native::call(sendbuf, recvbuf, recvcount, datatype, op, comm, ierror);
 }
 
@@ -756,17 +756,17 @@ template <class Native>
                          .op = PMPI_Op_f2c(*op),
                          .comm = fortran::comm(comm)};
   if (is_watched()) {
-    Watch watch(call, site);
-    if (!fortran::finish(dispatch(call, watch), ierror))
+    CallScope scope(call, site);
+    if (!fortran::finish(dispatch(call, scope), ierror))
       Native::call(sendbuf, recvbuf, recvcounts, datatype, op, comm, ierror);
     return;
   }
-  const Look look = look_at(call);
-  if (look && ran_at_once<Collective::reduce_scatter>(call, look)) {
+  const CallInfo info = info_of(call);
+  if (info && ran_on_fast_path<Collective::reduce_scatter>(call, info)) {
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }
-  if (!look || !fortran::finish(dispatch(call, look), ierror))
+  if (!info || !fortran::finish(dispatch(call, info), ierror))
     Native::call(sendbuf, recvbuf, recvcounts, datatype, op, comm, ierror);
 }
 
@@ -805,17 +805,17 @@ template <class Native>
                          .op = PMPI_Op_f2c(*op),
                          .comm = fortran::comm(comm)};
   if (is_watched()) {
-    Watch watch(call, site);
-    if (!fortran::finish(dispatch(call, watch), ierror))
+    CallScope scope(call, site);
+    if (!fortran::finish(dispatch(call, scope), ierror))
       Native::call(sendbuf, recvbuf, count, datatype, op, comm, ierror);
     return;
   }
-  const Look look = look_at(call);
-  if (look && ran_at_once<Collective::scan>(call, look)) {
+  const CallInfo info = info_of(call);
+  if (info && ran_on_fast_path<Collective::scan>(call, info)) {
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }
-  if (!look || !fortran::finish(dispatch(call, look), ierror))
+  if (!info || !fortran::finish(dispatch(call, info), ierror))
     Native::call(sendbuf, recvbuf, count, datatype, op, comm, ierror);
 }
 
@@ -853,17 +853,17 @@ template <class Native>
                          .op = PMPI_Op_f2c(*op),
                          .comm = fortran::comm(comm)};
   if (is_watched()) {
-    Watch watch(call, site);
-    if (!fortran::finish(dispatch(call, watch), ierror))
+    CallScope scope(call, site);
+    if (!fortran::finish(dispatch(call, scope), ierror))
       Native::call(sendbuf, recvbuf, count, datatype, op, comm, ierror);
     return;
   }
-  const Look look = look_at(call);
-  if (look && ran_at_once<Collective::exscan>(call, look)) {
+  const CallInfo info = info_of(call);
+  if (info && ran_on_fast_path<Collective::exscan>(call, info)) {
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }
-  if (!look || !fortran::finish(dispatch(call, look), ierror))
+  if (!info || !fortran::finish(dispatch(call, info), ierror))
     Native::call(sendbuf, recvbuf, count, datatype, op, comm, ierror);
 }
 

@@ -97,7 +97,7 @@ constexpr Candidate kCandidates[] = {
 
 }  // namespace
 
-std::vector<Spec> online_arms(const Facts& facts, const Choice& standard) {
+std::vector<Spec> online_arms(const Facts& facts, const Choice& by_default) {
   std::vector<Spec> arms(1);
   const auto offer = [&](const Spec& spec) {
     const bool known = std::any_of(arms.begin(), arms.end(),
@@ -106,7 +106,7 @@ std::vector<Spec> online_arms(const Facts& facts, const Choice& standard) {
         !unmet_restriction(*spec.algorithm, conditions(facts), spec.params))
       arms.push_back(spec);
   };
-  if (standard.algorithm != nullptr) offer({standard.algorithm, false, standard.params});
+  if (by_default.algorithm != nullptr) offer({by_default.algorithm, false, by_default.params});
   for (const Candidate& candidate : kCandidates) {
     if (!contains(candidate.collectives, facts.collective) || facts.bytes < candidate.least_bytes ||
         facts.bytes > candidate.most_bytes)

@@ -81,8 +81,7 @@ std::string line_of(const Learned& learned) {
          figures;
 }
 
-std::string profile_text(const Ledger& ledger, const Surroundings& here,
-                         const std::string& created) {
+std::string profile_text(const Ledger& ledger, const Platform& here, const std::string& created) {
   std::map<std::tuple<int, int, Collective, int>, const Learned*> cells;
   for (const Learned& learned : ledger.all()) {
     if (!learned.decided) continue;

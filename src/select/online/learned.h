@@ -5,7 +5,7 @@
 
 #include "select/online/key.h"
 #include "select/online/learner.h"
-#include "select/surroundings.h"
+#include "select/platform.h"
 
 namespace unisono {
 
@@ -42,7 +42,6 @@ std::string line_of(const Learned& learned);
 /// A profile (docs/reference/profile.md). A cell is a size class; where several kinds of call fall
 /// into one (other roots, operations that do not commute), the most frequent one's choice stands.
 /// `created`: UTC, as in the schema.
-std::string profile_text(const Ledger& ledger, const Surroundings& here,
-                         const std::string& created);
+std::string profile_text(const Ledger& ledger, const Platform& here, const std::string& created);
 
 }  // namespace unisono

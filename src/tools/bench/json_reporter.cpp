@@ -26,7 +26,7 @@ std::string now() {
 
 /// As in a profile, which holds where these are the same.
 Json environment_of(const Machine& machine) {
-  const Surroundings& here = machine.surroundings;
+  const Platform& here = machine.surroundings;
   return {
       {"mpi", {{"flavour", here.flavour}, {"library", here.library}}},
       {"machine",

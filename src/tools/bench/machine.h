@@ -6,14 +6,14 @@
 #include <utility>
 #include <vector>
 
-#include "select/surroundings.h"
+#include "select/platform.h"
 
 namespace unisono::bench {
 
 struct Machine {
   std::string unisono_version;
   std::string mpi_standard;  ///< "4.1"
-  Surroundings surroundings;
+  Platform surroundings;
   int ranks = 1;
   int nodes = 1;
   int most_ranks_on_a_node = 1;

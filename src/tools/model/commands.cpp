@@ -61,7 +61,7 @@ Priced price(const std::string& text, Problem problem, const Machine& machine,
   if (spec.algorithm == nullptr) return {text, std::nullopt, ""};
   problem.params = spec.params;
   // The model knows what messages of the MPI library cost.
-  if ((spec.algorithm->restrictions & kOneNode) != 0 || spec.params.over == Over::shared)
+  if ((spec.algorithm->restrictions & kOneNode) != 0 || spec.params.transport == TransportKind::shm)
     return {text, std::nullopt, ""};
   const Conditions conditions{problem.size, problem.commutative};
   if (const auto unmet = unmet_restriction(*spec.algorithm, conditions, problem.params))

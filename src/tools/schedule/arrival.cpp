@@ -26,10 +26,10 @@ std::string decimals(double value) {
 /// rounds | bytes through the busiest port | mean bytes that a rank receives
 std::array<std::string, 3> cells(const Algorithm& row, Collective collective, int p, int late) {
   Problem problem{
-      .collective = collective, .size = p, .root = kRoot, .params = standard_params(row)};
+      .collective = collective, .size = p, .root = kRoot, .params = default_params(row)};
   problem.count = collective == Collective::allgather ? kBlock : kVector;
   if ((row.restrictions & kPredicts) != 0) problem.params.late = intern({p / 2});
-  const Ranks ranks(problem);
+  const ArgsOfRanks ranks(problem);
   for (const Args& args : ranks.args())
     if (unmet_restriction(row, args)) return {"-", "-", "-"};
   const Remainder left = after_arrival(build_all(row, ranks.args(), late), std::array{late});
@@ -69,7 +69,7 @@ std::string arrival_tables() {
   for (const int p : kSizes) sizes += (sizes.empty() ? "" : " / ") + std::to_string(p);
   std::string out =
       "p = " + sizes + ", m = " + format_size(kVector) + ", b = " + format_size(kBlock) +
-      ", standard parameters, root " + std::to_string(kRoot) +
+      ", default parameters, root " + std::to_string(kRoot) +
       ".\nRank p/2 arrives when all others have done what they can without it; where an algorithm\n"
       "predicts, that was predicted, or (wrong) rank p/2 - 1 is late instead.\n\n"
       "- **rounds**: one-ported, until the last rank is done;\n"

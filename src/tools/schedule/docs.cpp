@@ -31,7 +31,7 @@ struct Case {
 
 /// Nothing when a restriction is not met.
 std::optional<Case> count(const Algorithm& row, Collective collective, int size) {
-  Problem problem{.collective = collective, .size = size, .params = standard_params(row)};
+  Problem problem{.collective = collective, .size = size, .params = default_params(row)};
   problem.count = has_vector(collective) ? kVector : kBlock;
   if (is_irregular(collective)) {
     // Equal counts, so that the figures can be compared with those of the regular form.
@@ -39,7 +39,7 @@ std::optional<Case> count(const Algorithm& row, Collective collective, int size)
     const auto p = static_cast<std::size_t>(size);
     problem.counts.assign(matrix ? p * p : p, kBlock);
   }
-  const Ranks ranks(problem);
+  const ArgsOfRanks ranks(problem);
   for (const Args& args : ranks.args())
     if (unmet_restriction(row, args)) return std::nullopt;
   return Case{measure(build_all(row, ranks.args())), problem.count};
@@ -107,7 +107,7 @@ std::string parameters_text(const Algorithm& row) {
       return parameter.is_size ? format_size(v) : std::to_string(v);
     };
     if (!text.empty()) text += "<br>";
-    text += "`" + std::string(parameter.name) + "=" + value(parameter.standard) + "` (" +
+    text += "`" + std::string(parameter.name) + "=" + value(parameter.default_value) + "` (" +
             value(parameter.least) + " to " + value(parameter.most) +
             "): " + std::string(parameter.meaning);
   }
@@ -156,7 +156,7 @@ std::string documentation() {
       "# Algorithms\n\n"
       "<!-- Written by `make generate`: counted from the schedules of the catalogue. -->\n\n"
       "p ranks, m the bytes of the vector, b those of one block, q = ceil(log2 p), n segments.\n"
-      "Counted with the standard parameters, m = " +
+      "Counted with the default parameters, m = " +
       format_size(kVector) + ", b = " + format_size(kBlock) +
       ", and equal counts in the v-forms:\n\n"
       "- **rounds**: when every rank sends at most one and receives at most one message per round\n"
@@ -167,7 +167,7 @@ std::string documentation() {
       "  the busiest port, bytes **reduced** by the rank that combines most.\n\n"
       "`shared` sends no messages: what is counted is what goes from rank to rank through the "
       "memory of\n"
-      "a node. All others also take `over=shared`: their messages go [that "
+      "a node. All others also take `transport=shm`: their messages go [that "
       "way](guide/within-a-node.md)"
       "\n"
       "instead of through the MPI library. `-`: the algorithm needs something that p ranks do not "

@@ -26,7 +26,7 @@ constexpr Named kRestrictionNames[] = {
 };
 
 Json json(const Parameter& parameter) {
-  return {{"name", parameter.name},       {"standard", parameter.standard},
+  return {{"name", parameter.name},       {"default", parameter.default_value},
           {"least", parameter.least},     {"most", parameter.most},
           {"is_size", parameter.is_size}, {"meaning", parameter.meaning}};
 }
@@ -82,7 +82,8 @@ std::string variables(bool as_json) {
   if (as_json) {
     Json rows = Json::array();
     for (const Variable& row : kVariables)
-      rows.push_back({{"name", row.name}, {"standard", row.standard}, {"meaning", row.meaning}});
+      rows.push_back(
+          {{"name", row.name}, {"default", row.default_value}, {"meaning", row.meaning}});
     return rows.dump(2) + "\n";
   }
   std::string out =
@@ -90,14 +91,14 @@ std::string variables(bool as_json) {
       "<!-- Written by `make generate` from src/base/config.h. -->\n\n"
       "Read once, in MPI_Init, and expected to be equal on all ranks. A value that is not valid "
       "is\n"
-      "reported in one line on rank 0, and the standard holds.\n\n"
+      "reported in one line on rank 0, and the default holds.\n\n"
       "`ALGORITHM` is `default`, `native` or `name[:parameter=value,...]`, such as\n"
       "`chain:segment=64K`; `unisono list` shows the names and [algorithms](../algorithms.md) what "
       "they cost.\n\n"
-      "| variable | standard | meaning |\n|---|---|---|\n";
+      "| variable | default | meaning |\n|---|---|---|\n";
   for (const Variable& row : kVariables)
     out += "| `" + std::string(row.name) + "` | " +
-           (row.standard.empty() ? "" : "`" + std::string(row.standard) + "`") + " | " +
+           (row.default_value.empty() ? "" : "`" + std::string(row.default_value) + "`") + " | " +
            std::string(row.meaning) + (row.meaning == kForced ? ": `ALGORITHM`" : "") + " |\n";
   return out;
 }

@@ -64,7 +64,7 @@ std::string show_json(const Show& what, std::span<const Schedule> schedules,
 }  // namespace
 
 std::string show(const Show& what) {
-  const Ranks ranks(what.problem);
+  const ArgsOfRanks ranks(what.problem);
   for (const Args& args : ranks.args())
     if (const auto unmet = unmet_restriction(*what.spec.algorithm, args))
       throw std::invalid_argument(std::string(what.spec.algorithm->name) + " " +

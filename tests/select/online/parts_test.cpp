@@ -165,7 +165,7 @@ TEST(Learned, TheProfileCanBeRead) {
   auto elsewhere = learned(Collective::bcast, 65536, 100, "flat");
   elsewhere.ranks = 2;
   ledger.add(elsewhere);
-  const Surroundings here{"mpich", "MPICH Version: 4", Place::crowded, 0, 2};
+  const Platform here{"mpich", "MPICH Version: 4", Place::oversubscribed, 0, 2};
   const auto profile = read_profile(profile_text(ledger, here, "2026-01-01T00:00:00Z"));
   ASSERT_TRUE(profile) << profile.error();
   const auto cells = cells_for(*profile, here);

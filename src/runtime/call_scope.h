@@ -19,14 +19,14 @@ class Listener {
 
 /// Lives as long as the call, whoever runs it. Made where kWatched is set in g_candidates, and
 /// there only: a call that nobody watches knows nothing of all this.
-class Watch {
+class CallScope {
  public:
   /// `site`: the return address in the program. Collective calls on communicators that are none are
   /// not seen.
-  Watch(const Call& call, const void* site) noexcept;
-  ~Watch();
-  Watch(const Watch&) = delete;
-  Watch& operator=(const Watch&) = delete;
+  CallScope(const Call& call, const void* site) noexcept;
+  ~CallScope();
+  CallScope(const CallScope&) = delete;
+  CallScope& operator=(const CallScope&) = delete;
 
   /// What the engine is about to run; and that the MPI library runs the call after all.
   void chosen(const Choice& choice) { note(choice); }

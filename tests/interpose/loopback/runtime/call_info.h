@@ -1,13 +1,13 @@
-// In place of src/runtime/look.h: no call is left.
+// In place of src/runtime/call_info.h: no call is left.
 #pragma once
 #include "runtime/call.h"
 
 namespace unisono {
 
-struct Look {
+struct CallInfo {
   explicit operator bool() const { return true; }
 };
 
-inline Look look_at(const Call&) { return {}; }
+inline CallInfo info_of(const Call&) { return {}; }
 
 }  // namespace unisono

@@ -6,7 +6,7 @@
 namespace unisono {
 
 /// What a look has found; false: the MPI library runs the call, and all ranks see that alike.
-struct Look {
+struct CallInfo {
   Communicator* communicator = nullptr;
   Count bytes = 0;  ///< of the signature
   bool failed = false;
@@ -16,11 +16,11 @@ struct Look {
 
 /// Calls that were looked at and left to the MPI library, at the first look or later; and calls
 /// that Unisono ran.
-extern constinit std::atomic<unsigned long long> g_left_calls, g_own_calls;
+extern constinit std::atomic<unsigned long long> g_native_calls, g_own_calls;
 
 /// Inlined into every entry point, where the collective is known and what the call is made of is in
 /// registers.
-[[gnu::always_inline]] inline Look look_at(const Call& call) {
+[[gnu::always_inline]] inline CallInfo info_of(const Call& call) {
   try {
     if (Communicator* communicator = Communicator::of(call.comm)) {
       // Between two groups other arguments are significant: where nobody is served, none is read.
@@ -30,7 +30,7 @@ extern constinit std::atomic<unsigned long long> g_left_calls, g_own_calls;
                              : signature_bytes(call, communicator->rank(), communicator->size());
       if (bytes && reach.holds(*bytes)) return {communicator, *bytes};
     }
-    count(g_left_calls);
+    count(g_native_calls);
     return {};
   } catch (...) {  // no memory
     return {.failed = true};

@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "node/kernels.h"
-#include "runtime/look.h"
+#include "runtime/call_info.h"
 #include "runtime/sides.h"
 
 namespace unisono {
@@ -83,18 +83,19 @@ bool run_plain_blocks(NodeTeam& team, KnownKinds& kinds, const Call& call,
 
 /// `kCollective`: the call's. False: the call has not run.
 template <Collective kCollective>
-[[gnu::always_inline]] inline bool ran_at_once(const Call& call, const Look& look) noexcept {
-  if (look.failed) return false;
-  Communicator& communicator = *look.communicator;
+[[gnu::always_inline]] inline bool ran_on_fast_path(const Call& call,
+                                                    const CallInfo& info) noexcept {
+  if (info.failed) return false;
+  Communicator& communicator = *info.communicator;
   KnownKinds* kinds = communicator.known_kinds();
   if (kinds == nullptr) return false;
-  const KnownKind& kind = kinds->of(kCollective, look.bytes);
-  if (!kind.is(call, look.bytes)) return false;
+  const KnownKind& kind = kinds->of(kCollective, info.bytes);
+  if (!kind.is(call, info.bytes)) return false;
   NodeTeam& team = *communicator.team();
   if constexpr (is_irregular(kCollective)) {
     if (!run_plain_blocks(team, *kinds, call, kind.reduction)) return false;
   } else {
-    const auto data = plain_data(call, communicator.rank(), look.bytes);
+    const auto data = plain_data(call, communicator.rank(), info.bytes);
     if (!data) return false;
     team.begin_call();
     run_regular(team.team(), kCollective, call.root, *data, &kind.reduction);

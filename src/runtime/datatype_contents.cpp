@@ -1,4 +1,4 @@
-#include "runtime/recipe.h"
+#include "runtime/datatype_contents.h"
 
 #include <cstddef>
 
@@ -27,7 +27,7 @@ Envelope envelope_of(MPI_Datatype type) {
   return e;
 }
 
-Recipe::Recipe(MPI_Datatype type, const Envelope& e)
+DatatypeContents::DatatypeContents(MPI_Datatype type, const Envelope& e)
     : combiner_(e.combiner),
       integers_(static_cast<std::size_t>(e.integers)),
       addresses_(static_cast<std::size_t>(e.addresses)),
@@ -36,13 +36,13 @@ Recipe::Recipe(MPI_Datatype type, const Envelope& e)
                          addresses_.data(), types_.data());
 }
 
-Recipe::~Recipe() {
+DatatypeContents::~DatatypeContents() {
   for (MPI_Datatype& type : types_)
     if (!envelope_of(type).is_predefined()) PMPI_Type_free(&type);
 }
 
 // The order of the arguments in the arrays: MPI-4.1, 5.1.13.
-MPI_Datatype Recipe::follow(const std::vector<MPI_Datatype>& types) const {
+MPI_Datatype DatatypeContents::rebuild(const std::vector<MPI_Datatype>& types) const {
   std::vector<int> integers = integers_;  // some declarations of SMPI lack a const
   int* i = integers.data();
   const MPI_Aint* a = addresses_.data();

@@ -1,4 +1,4 @@
-#include "runtime/prepared.h"
+#include "runtime/bound_call.h"
 
 #include <gtest/gtest.h>
 

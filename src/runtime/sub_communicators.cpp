@@ -1,4 +1,4 @@
-#include "runtime/groups.h"
+#include "runtime/sub_communicators.h"
 
 #include <cassert>
 #include <utility>
@@ -11,13 +11,13 @@
 
 namespace unisono {
 
-int Groups::missing(std::span<const CalledLine> lines) const {
+int SubCommunicators::missing(std::span<const CalledLine> lines) const {
   int count = 0;
   for (const auto& [line, _] : lines) count += lines_.contains({line.stride, line.size}) ? 0 : 1;
   return count;
 }
 
-bool Groups::make(MPI_Comm comm, std::span<const CalledLine> lines) {
+bool SubCommunicators::make(MPI_Comm comm, std::span<const CalledLine> lines) {
   const int rank = rank_in(comm);
   bool complete = true;
   for (const auto& [lattice, in_node] : lines) {
@@ -41,7 +41,7 @@ bool Groups::make(MPI_Comm comm, std::span<const CalledLine> lines) {
   return complete;
 }
 
-void Groups::free() {
+void SubCommunicators::free() {
   for (auto& [place, line] : lines_)
     if (line.comm != MPI_COMM_NULL) PMPI_Comm_free(&line.comm);
   lines_.clear();
@@ -51,7 +51,7 @@ namespace {
 
 /// Counts and displacements of adjacent blocks, as MPI-3 wants them.
 struct IntBlocks {
-  explicit IntBlocks(const LibraryCall& call) {
+  explicit IntBlocks(const GroupCall& call) {
     int at = 0;
     for (const Count length : call.counts) {
       counts.push_back(static_cast<int>(length));
@@ -59,7 +59,7 @@ struct IntBlocks {
       at += counts.back();
     }
   }
-  int own(const LibraryCall& call, MPI_Comm group) const {
+  int own(const GroupCall& call, MPI_Comm group) const {
     if (call.counts.empty()) return static_cast<int>(call.count);
     return counts[static_cast<std::size_t>(rank_in(group))];
   }
@@ -68,8 +68,8 @@ struct IntBlocks {
 
 }  // namespace
 
-int run_library_call(const LibraryCall& call, const void* input, void* output, MPI_Datatype type,
-                     MPI_Op op, MPI_Comm group) {
+int run_group_call(const GroupCall& call, const void* input, void* output, MPI_Datatype type,
+                   MPI_Op op, MPI_Comm group) {
   using enum Collective;
   const IntBlocks blocks(call);
   const int* counts = blocks.counts.data();

@@ -1,4 +1,4 @@
-#include "runtime/prepared.h"
+#include "runtime/bound_call.h"
 
 #include <algorithm>
 
@@ -8,7 +8,7 @@ namespace unisono {
 
 using enum Collective;
 
-Prepared::Prepared(const Call& call, int rank, int size, bool commutative) {
+BoundCall::BoundCall(const Call& call, int rank, int size, bool commutative) {
   args.collective = call.collective;
   args.rank = rank;
   args.size = size;
@@ -21,7 +21,7 @@ Prepared::Prepared(const Call& call, int rank, int size, bool commutative) {
     prepare_movement(call);
 }
 
-void Prepared::prepare_reduction(const Call& call) {
+void BoundCall::prepare_reduction(const Call& call) {
   binding.type = call.recvtype;
   binding.unit = facts_of(call.recvtype);
   binding.op = call.op;
@@ -40,14 +40,14 @@ void Prepared::prepare_reduction(const Call& call) {
   args.recv.displs = recv_.displs;
 }
 
-void Prepared::one_block(Side& side, const void* buffer, Count count, MPI_Datatype type) {
+void BoundCall::one_block(Side& side, const void* buffer, Count count, MPI_Datatype type) {
   side.blocks.push_back({static_cast<std::byte*>(const_cast<void*>(buffer)), count, type,
                          count > 0 ? facts_of(type) : kByteFacts});
 }
 
-void Prepared::block_per_rank(Side& side, const void* buffer, const IntegerArray& counts,
-                              const IntegerArray& displs, MPI_Datatype type,
-                              const MPI_Datatype* types) {
+void BoundCall::block_per_rank(Side& side, const void* buffer, const IntegerArray& counts,
+                               const IntegerArray& displs, MPI_Datatype type,
+                               const MPI_Datatype* types) {
   auto* base = static_cast<std::byte*>(const_cast<void*>(buffer));
   for (int i = 0; i < args.size; ++i) {
     one_block(side, base, counts[i], types != nullptr ? types[i] : type);
@@ -58,7 +58,7 @@ void Prepared::block_per_rank(Side& side, const void* buffer, const IntegerArray
 }
 
 // Decides where the bytes of a side are: in the user's memory, or packed into our own.
-void Prepared::settle(Side& side, Layout& layout, bool irregular) {
+void BoundCall::settle(Side& side, Layout& layout, bool irregular) {
   if (side.blocks.empty()) return;
   const auto first_byte = [](const Block& b) { return b.address + b.facts.true_lb; };
   side.staged = std::any_of(side.blocks.begin(), side.blocks.end(),
@@ -89,7 +89,7 @@ void Prepared::settle(Side& side, Layout& layout, bool irregular) {
   layout.displs = side.displs;
 }
 
-void Prepared::prepare_movement(const Call& call) {
+void BoundCall::prepare_movement(const Call& call) {
   const Collective c = call.collective;
   const int p = args.size;
   const bool many_sent = sends_blocks(call, args.rank);
@@ -127,14 +127,14 @@ void Prepared::prepare_movement(const Call& call) {
   args.all_counts_known = !(c == gatherv || c == scatterv) || args.is_root();
 }
 
-int Prepared::pack_block(const Packer& packer, Side& side, std::size_t i) {
+int BoundCall::pack_block(const Packer& packer, Side& side, std::size_t i) {
   const Block& block = side.blocks[i];
   if (block.count == 0) return MPI_SUCCESS;
   return packer.pack(block.address, block.count, block.type, block.facts,
                      side.packed.get() + side.displs[i]);
 }
 
-int Prepared::pack_inputs(const Packer& packer) {
+int BoundCall::pack_inputs(const Packer& packer) {
   int rc = MPI_SUCCESS;
   for (std::size_t i = 0; send_.staged && i < send_.blocks.size() && rc == MPI_SUCCESS; ++i)
     rc = pack_block(packer, send_, i);
@@ -145,7 +145,7 @@ int Prepared::pack_inputs(const Packer& packer) {
   return rc;
 }
 
-int Prepared::unpack_outputs(const Packer& packer) {
+int BoundCall::unpack_outputs(const Packer& packer) {
   if (!recv_.staged || (args.collective == bcast && args.is_root())) return MPI_SUCCESS;
   for (std::size_t i = 0; i < recv_.blocks.size(); ++i) {
     const Block& block = recv_.blocks[i];

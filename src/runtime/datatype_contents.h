@@ -24,19 +24,19 @@ Envelope envelope_of(MPI_Datatype type);
 
 /// The arguments a derived datatype was made with, none of them large; frees the handles that MPI
 /// hands out.
-class Recipe {
+class DatatypeContents {
  public:
-  Recipe(MPI_Datatype type, const Envelope& envelope);
-  ~Recipe();
-  Recipe(const Recipe&) = delete;
-  Recipe& operator=(const Recipe&) = delete;
+  DatatypeContents(MPI_Datatype type, const Envelope& envelope);
+  ~DatatypeContents();
+  DatatypeContents(const DatatypeContents&) = delete;
+  DatatypeContents& operator=(const DatatypeContents&) = delete;
 
   const std::vector<int>& integers() const { return integers_; }
   const std::vector<MPI_Aint>& addresses() const { return addresses_; }
   const std::vector<MPI_Datatype>& types() const { return types_; }
 
   /// Another datatype made in the same way of other types; MPI_DATATYPE_NULL if the way is unknown.
-  MPI_Datatype follow(const std::vector<MPI_Datatype>& types) const;
+  MPI_Datatype rebuild(const std::vector<MPI_Datatype>& types) const;
 
  private:
   int combiner_;

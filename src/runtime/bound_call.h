@@ -13,11 +13,11 @@ namespace unisono {
 /// Data that is only moved is counted in bytes of the signature, because ranks may describe the
 /// same signature by different datatypes; types that are not dense are packed beforehand and
 /// unpacked afterwards. Data that is reduced is counted in elements, which MPI demands to be equal.
-class Prepared {
+class BoundCall {
  public:
-  Prepared(const Call& call, int rank, int size, bool commutative);
-  Prepared(const Prepared&) = delete;
-  Prepared& operator=(const Prepared&) = delete;
+  BoundCall(const Call& call, int rank, int size, bool commutative);
+  BoundCall(const BoundCall&) = delete;
+  BoundCall& operator=(const BoundCall&) = delete;
 
   Args args;        ///< without params; spans point into this object
   Binding binding;  ///< without communicator and tags

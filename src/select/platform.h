@@ -7,10 +7,10 @@
 
 namespace unisono {
 
-struct Surroundings {
+struct Platform {
   std::string flavour;  ///< of the MPI library: mpich, intel, openmpi, abi
   std::string library;  ///< the first line of MPI_Get_library_version
-  Place place = Place::roomy;
+  Place place = Place::undersubscribed;
   double network_rate = 0;  ///< bit/s between two nodes; 0: one node, or not known
   int cores = 1;            ///< of a node
 };

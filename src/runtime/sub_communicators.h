@@ -16,12 +16,12 @@ namespace unisono {
 
 /// The lines of grids that this rank is on, each a communicator, shared by all grids that have it.
 /// Made at the first use, freed with the communicator they are of.
-class Groups {
+class SubCommunicators {
  public:
-  ~Groups() { free(); }
-  Groups() = default;
-  Groups(const Groups&) = delete;
-  Groups& operator=(const Groups&) = delete;
+  ~SubCommunicators() { free(); }
+  SubCommunicators() = default;
+  SubCommunicators(const SubCommunicators&) = delete;
+  SubCommunicators& operator=(const SubCommunicators&) = delete;
 
   /// How many of these lines have no communicator yet. The same on all ranks, who give the lines
   /// through rank 0.
@@ -51,7 +51,7 @@ class Groups {
 
 /// The collective on its group; `input` and `output` are the addresses of the slices. An MPI error
 /// code. Precondition: no count exceeds INT_MAX.
-int run_library_call(const LibraryCall& call, const void* input, void* output, MPI_Datatype type,
-                     MPI_Op op, MPI_Comm group);
+int run_group_call(const GroupCall& call, const void* input, void* output, MPI_Datatype type,
+                   MPI_Op op, MPI_Comm group);
 
 }  // namespace unisono
