@@ -86,7 +86,7 @@ def variants(row: Algorithm, size: int, ranks: int) -> Iterator[str]:
     for parameter in row.parameters:
         for value in VALUES.get(parameter.name, ()):
             useful = value < size if parameter.name == "segment" else value <= ranks
-            if value != parameter.default_value and useful:
+            if value != parameter.default and useful:
                 text = format_size(value) if parameter.is_size else str(value)
                 yield f"{row.name}:{parameter.name}={text}"
 
