@@ -1,15 +1,29 @@
-# One static library per layer without MPI. scripts/check_layers.py checks the includes themselves.
+# The layers: a folder of src/ each, and a CMake target that sees the folders of the layers it uses and
+# no others, so that the compiler refuses every other include.
 
 # Sources are compiled several at a time: most of the compiler's work here is the standard library's
 # headers. Those whose own names would clash go alone.
 function(unisono_in_batches target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${UNISONO_UNITY} UNITY_BUILD_BATCH_SIZE 8)
 endfunction()
-foreach(alone IN ITEMS algorithms/composition select/online/settings runtime/datatype
-        runtime/executor)
+foreach(alone IN ITEMS algorithms/composition select/online/settings mpi/datatype
+        exec/execution)
   set_source_files_properties(${CMAKE_SOURCE_DIR}/src/${alone}.cpp PROPERTIES
                               SKIP_UNITY_BUILD_INCLUSION ON)
 endforeach()
+
+# unisono_see(target scope layer...): the target may include <layer>/....h. Each layer has an include
+# root that holds nothing but a link to its folder.
+function(unisono_see target scope)
+  foreach(layer IN LISTS ARGN)
+    set(root ${CMAKE_BINARY_DIR}/roots/${layer})
+    file(MAKE_DIRECTORY ${root})
+    if(NOT EXISTS ${root}/${layer})
+      file(CREATE_LINK ${CMAKE_SOURCE_DIR}/src/${layer} ${root}/${layer} SYMBOLIC)
+    endif()
+    target_include_directories(${target} ${scope} ${root})
+  endforeach()
+endfunction()
 
 # unisono_layer(name [USES layer...]): src/<name>/**.cpp as unisono_<name>.
 function(unisono_layer name)
@@ -24,9 +38,52 @@ function(unisono_layer name)
     add_library(unisono_${name} INTERFACE)
     set(scope INTERFACE)
   endif()
-  target_include_directories(unisono_${name} ${scope} ${CMAKE_SOURCE_DIR}/src
-                                                      ${CMAKE_SOURCE_DIR}/include)
+  unisono_see(unisono_${name} ${scope} ${name})
+  target_include_directories(unisono_${name} ${scope} ${CMAKE_SOURCE_DIR}/include)
   foreach(layer IN LISTS arg_USES)
     target_link_libraries(unisono_${name} ${scope} unisono_${layer})
   endforeach()
+endfunction()
+
+# The layers that know mpi.h, lowest first, and what each uses beside those before it.
+set(UNISONO_MPI_LAYERS mpi exec comm calls runtime interpose)
+set(unisono_uses_mpi schedule)
+set(unisono_uses_exec node)
+set(unisono_uses_comm select)
+set(unisono_uses_calls)
+set(unisono_uses_runtime trace)
+set(unisono_uses_interpose)
+
+# unisono_mpi_layers(flavour [EXCLUDE regex]): src/<layer>/**.cpp of each as unisono_<layer>_<flavour>,
+# objects: they go into the preload library, where --exclude-libs would hide the entry points if they
+# came from an archive, and into tests of their insides.
+function(unisono_mpi_layers flavour)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "EXCLUDE" "")
+  set(below)
+  foreach(layer IN LISTS UNISONO_MPI_LAYERS)
+    file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${layer}/*.cpp
+         ${CMAKE_SOURCE_DIR}/src/${layer}/*.c)
+    list(FILTER sources EXCLUDE REGEX "/interpose/stub/")
+    if(arg_EXCLUDE)
+      list(FILTER sources EXCLUDE REGEX ${arg_EXCLUDE})
+    endif()
+    set(target unisono_${layer}_${flavour})
+    add_library(${target} OBJECT ${sources})
+    unisono_see(${target} PUBLIC ${layer})
+    foreach(used IN LISTS unisono_uses_${layer})
+      target_link_libraries(${target} PUBLIC unisono_${used})
+    endforeach()
+    target_link_libraries(${target} PUBLIC mpi_headers_${flavour} ${below})
+    unisono_in_batches(${target})
+    set(below ${target})
+  endforeach()
+endfunction()
+
+# unisono_mpi_objects(flavour out): the objects of all of them.
+function(unisono_mpi_objects flavour out)
+  set(objects)
+  foreach(layer IN LISTS UNISONO_MPI_LAYERS)
+    list(APPEND objects $<TARGET_OBJECTS:unisono_${layer}_${flavour}>)
+  endforeach()
+  set(${out} ${objects} PARENT_SCOPE)
 endfunction()

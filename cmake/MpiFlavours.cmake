@@ -39,28 +39,10 @@ foreach(flavour IN LISTS UNISONO_FLAVOURS)
   target_compile_definitions(mpi_headers_${flavour} INTERFACE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
 endforeach()
 
-# The layers that know mpi.h, as objects: they go into the preload library, where --exclude-libs
-# would hide the entry points if they came from an archive, and into tests of their insides.
 # unisono_preload_library(flavour): build/lib/libunisono-<flavour>.so.
 function(unisono_preload_library flavour)
-  file(GLOB_RECURSE runtime CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/runtime/*.cpp)
-  file(GLOB_RECURSE interpose CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/interpose/*.cpp
-       ${CMAKE_SOURCE_DIR}/src/interpose/*.c)
-  list(FILTER interpose EXCLUDE REGEX "/interpose/stub/")
-
-  set(objects)
-  foreach(layer IN ITEMS runtime interpose)
-    if(${layer})
-      add_library(unisono_${layer}_${flavour} OBJECT ${${layer}})
-      target_link_libraries(unisono_${layer}_${flavour} PUBLIC unisono_node unisono_select
-                                                               unisono_trace mpi_headers_${flavour})
-      unisono_in_batches(unisono_${layer}_${flavour})
-      list(APPEND objects $<TARGET_OBJECTS:unisono_${layer}_${flavour}>)
-    endif()
-  endforeach()
-  if(NOT objects)
-    return()
-  endif()
+  unisono_mpi_layers(${flavour})
+  unisono_mpi_objects(${flavour} objects)
   add_library(unisono-${flavour} SHARED ${objects})
   target_include_directories(unisono-${flavour} INTERFACE ${CMAKE_SOURCE_DIR}/include)
   target_link_libraries(unisono-${flavour} PRIVATE unisono_node unisono_select unisono_trace
@@ -78,6 +60,7 @@ function(unisono_stub_library)
     return()
   endif()
   add_library(unisono SHARED ${sources})
+  unisono_see(unisono PRIVATE interpose)
   target_link_libraries(unisono PRIVATE unisono_base Threads::Threads ${CMAKE_DL_LIBS})
   target_link_options(unisono PRIVATE ${UNISONO_STATIC_RUNTIME} -Wl,--exclude-libs,ALL)
 endfunction()
@@ -85,13 +68,14 @@ endfunction()
 # build/bin/unisono-bench-<flavour>, linked to Unisono and to the MPI library.
 function(unisono_bench flavour)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/tools/bench/*.cpp)
-  foreach(source IN ITEMS node share_segment)  # hidden in the library
-    list(APPEND sources ${CMAKE_SOURCE_DIR}/src/runtime/${source}.cpp)
+  foreach(source IN ITEMS placement share_segment)  # hidden in the library
+    list(APPEND sources ${CMAKE_SOURCE_DIR}/src/comm/${source}.cpp)
   endforeach()
   if(NOT sources OR NOT TARGET unisono-${flavour})
     return()
   endif()
   add_executable(unisono-bench-${flavour} ${sources})
+  unisono_see(unisono-bench-${flavour} PRIVATE mpi comm tools)
   target_link_libraries(unisono-bench-${flavour} PRIVATE
                         unisono_select unisono_node unisono-${flavour} mpi_${flavour} CLI11::CLI11
                         nlohmann_json::nlohmann_json fmt::fmt)
@@ -112,8 +96,8 @@ endfunction()
 #   (none)     a plain MPI program, without Unisono
 #   PRELOAD    run under unisono-exec; may call unisono.h, which it finds at run time only
 #   LINKED     linked to libunisono-<flavour>.so
-#   RUNTIME    contains the objects of src/runtime
-#   INTERNALS  contains the objects of src/runtime and src/interpose
+#   RUNTIME    contains the objects of the layers with MPI below src/interpose
+#   INTERNALS  those of src/interpose too
 function(unisono_mpi_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "PRELOAD;LINKED;RUNTIME;INTERNALS;GTEST" "TIMEOUT;COST"
                         "SOURCES;RANKS;FLAVOURS;ARGS;ENV")
@@ -134,9 +118,8 @@ function(unisono_mpi_test name)
     add_executable(${target} ${arg_SOURCES})
     target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR})
     target_link_libraries(${target} PRIVATE unisono_node unisono_select)
-    foreach(layer IN ITEMS runtime interpose)
-      if(TARGET unisono_${layer}_${flavour} AND
-         (arg_INTERNALS OR (arg_RUNTIME AND layer STREQUAL runtime)))
+    foreach(layer IN LISTS UNISONO_MPI_LAYERS)
+      if(arg_INTERNALS OR (arg_RUNTIME AND NOT layer STREQUAL interpose))
         target_link_libraries(${target} PRIVATE unisono_${layer}_${flavour})
       endif()
     endforeach()

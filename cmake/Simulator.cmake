@@ -24,16 +24,10 @@ function(unisono_simulator)
   target_compile_options(mpi_headers_smpi INTERFACE
                          $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-gnu-unique>)
 
-  file(GLOB_RECURSE runtime CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/runtime/*.cpp)
-  file(GLOB_RECURSE interpose CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/interpose/*.cpp)
-  list(FILTER interpose EXCLUDE REGEX "/interpose/stub/|fortran")
-  add_library(unisono_runtime_smpi OBJECT ${runtime} ${interpose})
-  target_link_libraries(unisono_runtime_smpi PUBLIC unisono_node unisono_select unisono_trace
-                                                     mpi_headers_smpi)
-  unisono_in_batches(unisono_runtime_smpi)
-
-  add_library(unisono-smpi STATIC $<TARGET_OBJECTS:unisono_runtime_smpi>)
-  foreach(layer IN ITEMS base node trace schedule patterns algorithms select)
+  unisono_mpi_layers(smpi EXCLUDE "fortran")
+  unisono_mpi_objects(smpi objects)
+  add_library(unisono-smpi STATIC ${objects})
+  foreach(layer IN ITEMS base node trace schedule patterns algorithms model select)
     target_sources(unisono-smpi PRIVATE $<TARGET_OBJECTS:unisono_${layer}>)
   endforeach()
   set_target_properties(unisono-smpi PROPERTIES ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/sim)
@@ -42,9 +36,11 @@ function(unisono_simulator)
   foreach(source IN ITEMS cell collectives options values)
     list(APPEND sources ${CMAKE_SOURCE_DIR}/src/tools/bench/${source}.cpp)
   endforeach()
-  add_library(unisono-sim SHARED ${sources})
-  target_link_libraries(unisono-sim PRIVATE unisono_runtime_smpi unisono_select CLI11::CLI11
-                        nlohmann_json::nlohmann_json fmt::fmt ${UNISONO_SIMGRID_LIBRARY})
+  add_library(unisono-sim SHARED ${sources} ${objects})
+  unisono_see(unisono-sim PRIVATE tools ${UNISONO_MPI_LAYERS})
+  target_link_libraries(unisono-sim PRIVATE unisono_select unisono_node unisono_trace mpi_headers_smpi
+                        CLI11::CLI11 nlohmann_json::nlohmann_json fmt::fmt
+                        ${UNISONO_SIMGRID_LIBRARY})
   # Its own MPI_Bcast must come before SMPI's. Every rank loads a copy: no symbols, no dead code.
   target_link_options(unisono-sim PRIVATE -Wl,-Bsymbolic -Wl,-z,defs -Wl,--gc-sections -s)
   set_target_properties(unisono-sim PROPERTIES PREFIX "" SUFFIX ""

@@ -226,7 +226,7 @@ def entry_points(collectives: list[Collective]) -> str:
     large = [c for c in collectives if narrows(c)]
     out = "// The C entry points: Unisono runs the call, or the next definition does.\n"
     out += '#include "interpose/dispatch.h"\n#include "interpose/entry.h"\n'
-    out += '#include "interpose/narrowing.h"\n#include "interpose/next.h"\n#include "runtime/fast_path.h"\n\n'
+    out += '#include "interpose/narrowing.h"\n#include "interpose/next.h"\n#include "calls/fast_path.h"\n\n'
     out += "using namespace unisono;\n\nnamespace {\n"
     out += "".join(narrowing(c) for c in large)
     out += """
@@ -313,7 +313,7 @@ def fortran(collectives: list[Collective]) -> str:
 #include "interpose/dispatch.h"
 #include "interpose/entry.h"
 #include "interpose/next.h"
-#include "runtime/fast_path.h"
+#include "calls/fast_path.h"
 
 using namespace unisono;
 """

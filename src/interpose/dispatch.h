@@ -3,7 +3,7 @@
 #include <atomic>
 #include <optional>
 
-#include "runtime/call_info.h"
+#include "calls/call_info.h"
 #include "runtime/call_scope.h"
 
 namespace unisono {

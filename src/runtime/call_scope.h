@@ -2,8 +2,8 @@
 #pragma once
 #include <cstdint>
 
-#include "runtime/call.h"
-#include "runtime/communicator.h"
+#include "calls/call.h"
+#include "comm/communicator.h"
 #include "select/selector.h"
 
 namespace unisono {

@@ -2,7 +2,7 @@
 #pragma once
 #include <cstdint>
 
-#include "runtime/threads.h"
+#include "mpi/threads.h"
 #include "trace/clock.h"
 #include "trace/fast_clock.h"
 

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <thread>
 
-#include "runtime/comm.h"
+#include "mpi/comm.h"
 
 namespace unisono {
 

@@ -12,18 +12,18 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/size.h"
+#include "calls/bound_call.h"
+#include "calls/collective.h"
+#include "calls/in_node.h"
+#include "comm/node_memory.h"
+#include "comm/placement.h"
+#include "exec/kernel_reduction.h"
+#include "mpi/comm.h"
+#include "mpi/operation.h"
+#include "mpi/threads.h"
 #include "node/domains.h"
 #include "node/kernels.h"
-#include "runtime/bound_call.h"
-#include "runtime/collective.h"
-#include "runtime/comm.h"
-#include "runtime/in_node.h"
-#include "runtime/kernel_reduction.h"
-#include "runtime/node.h"
-#include "runtime/node_memory.h"
 #include "runtime/online.h"
-#include "runtime/operation.h"
-#include "runtime/threads.h"
 #include "select/profile.h"
 
 namespace unisono {
@@ -275,7 +275,7 @@ std::optional<int> Engine::decide_and_run(const Call& call, const CallInfo& info
   Choice choice = selector_.choose(facts);
   if (scope != nullptr && selector_.is_online(facts))
     if (const auto arm =
-            communicator->online().choose(*communicator, facts, call.root, choice, *scope))
+            Online::of(*communicator).choose(*communicator, facts, call.root, choice, *scope))
       choice = *arm;
   if (runs_in_node(choice) && !has_room(*communicator, call)) {
     facts.shared = false;

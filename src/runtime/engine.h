@@ -8,7 +8,7 @@
 
 #include "base/result.h"
 #include "base/say.h"
-#include "runtime/call_info.h"
+#include "calls/call_info.h"
 #include "runtime/call_scope.h"
 #include "runtime/tracer.h"
 #include "select/selector.h"

@@ -7,9 +7,9 @@
 
 #include "base/config.h"
 #include "base/file.h"
+#include "comm/communicator.h"
+#include "exec/messages.h"
 #include "runtime/call_time.h"
-#include "runtime/communicator.h"
-#include "runtime/messages.h"
 #include "select/online/arms.h"
 #include "select/online/learned.h"
 
@@ -53,6 +53,12 @@ void wait_for(MPI_Request& request) {
 }
 
 }  // namespace
+
+Online& Online::of(Communicator& communicator) {
+  std::unique_ptr<Learning>& learning = communicator.learning();
+  if (learning == nullptr) learning = std::make_unique<Online>();
+  return static_cast<Online&>(*learning);
+}
 
 Online::Kind* Online::kind_of(const Communicator& communicator, const Facts& facts, int root,
                               const Choice& by_default) {

@@ -8,8 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "comm/learning.h"
+#include "exec/wait.h"
 #include "runtime/call_scope.h"
-#include "runtime/wait.h"
 #include "select/online/key.h"
 #include "select/online/lateness.h"
 #include "select/online/learner.h"
@@ -23,23 +24,20 @@ namespace unisono {
 /// Every rank makes the same calls here in the same order, so that the nonblocking reductions by
 /// which they share their times match without anybody asking. None is waited for before the calls
 /// of a gap have passed, and all are over when the communicator is freed.
-class Online final : public Listener {
+class Online final : public Listener, public Learning {
  public:
-  Online() = default;
-  Online(const Online&) = delete;
-  Online& operator=(const Online&) = delete;
+  /// Of this communicator; made at the first request.
+  static Online& of(Communicator& communicator);
 
-  /// What runs the call that now begins; `standard` is what would without online selection.
-  /// Nothing: that, for nobody learns here. Collective over the communicator. `watch` tells when it
+  /// What runs the call that now begins; `by_default` is what would without online selection.
+  /// Nothing: that, for nobody learns here. Collective over the communicator. `scope` tells when it
   /// is over.
   std::optional<Choice> choose(Communicator& communicator, const Facts& facts, int root,
                                const Choice& by_default, CallScope& scope);
   void took(std::int64_t elapsed_ns) noexcept override;
-  /// Keeps what has been learned, for the report; nothing is learned any more.
-  void record(const Communicator& communicator);
-  /// Whether nothing is under way any more; complete() waits until then.
-  bool is_over();
-  void complete();
+  void record(const Communicator& communicator) override;
+  bool is_over() override;
+  void complete() override;
 
  private:
   struct Kind {

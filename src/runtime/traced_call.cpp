@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "runtime/datatype.h"
+#include "mpi/datatype.h"
 
 namespace unisono {
 

@@ -1,7 +1,7 @@
 // A call as an event of a trace.
 #pragma once
-#include "runtime/call.h"
-#include "runtime/communicator.h"
+#include "calls/call.h"
+#include "comm/communicator.h"
 #include "trace/event.h"
 
 namespace unisono {

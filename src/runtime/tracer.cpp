@@ -13,11 +13,11 @@
 
 #include "base/hash.h"
 #include "base/say.h"
+#include "comm/placement.h"
+#include "mpi/comm.h"
+#include "mpi/threads.h"
 #include "runtime/call_time.h"
 #include "runtime/clocks.h"
-#include "runtime/comm.h"
-#include "runtime/node.h"
-#include "runtime/threads.h"
 #include "runtime/traced_call.h"
 #include "select/spec.h"
 

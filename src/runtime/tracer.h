@@ -8,9 +8,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "runtime/call.h"
-#include "runtime/communicator.h"
-#include "runtime/threads.h"
+#include "calls/call.h"
+#include "comm/communicator.h"
+#include "mpi/threads.h"
 #include "select/selector.h"
 #include "trace/event_file.h"
 #include "trace/line_file.h"

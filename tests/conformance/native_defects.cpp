@@ -13,7 +13,7 @@ void print(const char* defect, bool present) {
 }
 
 /// {complex value; double weight;}, of which only the value is packed: Open MPI 5.0.11 steps by
-/// 24 / 16 complex numbers. src/runtime/complex_parts.h is the way around it.
+/// 24 / 16 complex numbers. src/mpi/complex_parts.h is the way around it.
 bool complex_at_odd_distances() {
   constexpr int kRecords = 2;
   std::vector<double> records, packed(2 * kRecords);

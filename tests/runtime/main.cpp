@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 #include <mpi.h>
 
-#include "runtime/datatype.h"
+#include "mpi/datatype.h"
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);

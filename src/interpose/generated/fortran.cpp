@@ -3,10 +3,10 @@
 // so for everything, MPICH's in its mpi_f08 module for what has no buffer.
 #include "interpose/fortran.h"
 
+#include "calls/fast_path.h"
 #include "interpose/dispatch.h"
 #include "interpose/entry.h"
 #include "interpose/next.h"
-#include "runtime/fast_path.h"
 
 using namespace unisono;
 

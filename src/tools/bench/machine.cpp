@@ -9,8 +9,8 @@
 #include <fstream>
 #include <string_view>
 
-#include "runtime/comm.h"
-#include "runtime/node.h"
+#include "comm/placement.h"
+#include "mpi/comm.h"
 #include "unisono/unisono.h"
 
 namespace unisono::bench {

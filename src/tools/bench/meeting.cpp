@@ -2,10 +2,10 @@
 
 #include <utility>
 
+#include "comm/share_segment.h"
+#include "mpi/agreement.h"
+#include "mpi/comm.h"
 #include "node/kernels.h"
-#include "runtime/agreement.h"
-#include "runtime/comm.h"
-#include "runtime/share_segment.h"
 
 namespace unisono::bench {
 

@@ -1,6 +1,6 @@
 // In place of src/runtime/call_scope.h: nobody looks.
 #pragma once
-#include "runtime/call.h"
+#include "calls/call.h"
 
 namespace unisono {
 

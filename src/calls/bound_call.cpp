@@ -1,0 +1,161 @@
+#include "calls/bound_call.h"
+
+#include <algorithm>
+
+#include "calls/sides.h"
+
+namespace unisono {
+
+using enum Collective;
+
+BoundCall::BoundCall(const Call& call, int rank, int size, bool commutative) {
+  args.collective = call.collective;
+  args.rank = rank;
+  args.size = size;
+  args.root = is_rooted(call.collective) ? call.root : 0;
+  args.commutative = commutative;
+  args.in_place = is_in_place(call, rank);
+  if (is_reducing(call.collective))
+    prepare_reduction(call);
+  else if (call.collective != barrier)
+    prepare_movement(call);
+}
+
+void BoundCall::prepare_reduction(const Call& call) {
+  binding.type = call.recvtype;
+  binding.unit = facts_of(call.recvtype);
+  binding.op = call.op;
+  binding.input = static_cast<std::byte*>(const_cast<void*>(call.sendbuf));
+  binding.output = static_cast<std::byte*>(call.recvbuf);
+  args.unit_bytes = std::max<Count>(1, binding.unit.size);
+  args.count = args.recv.count = args.send.count = call.recvcount;
+  if (call.collective != reduce_scatter) return;
+  Count at = 0;
+  for (int i = 0; i < args.size; ++i) {
+    recv_.counts.push_back(call.recvcounts[i]);
+    recv_.displs.push_back(at);
+    at += call.recvcounts[i];
+  }
+  args.recv.counts = recv_.counts;
+  args.recv.displs = recv_.displs;
+}
+
+void BoundCall::one_block(Side& side, const void* buffer, Count count, MPI_Datatype type) {
+  side.blocks.push_back({static_cast<std::byte*>(const_cast<void*>(buffer)), count, type,
+                         count > 0 ? facts_of(type) : kByteFacts});
+}
+
+void BoundCall::block_per_rank(Side& side, const void* buffer, const IntegerArray& counts,
+                               const IntegerArray& displs, MPI_Datatype type,
+                               const MPI_Datatype* types) {
+  auto* base = static_cast<std::byte*>(const_cast<void*>(buffer));
+  for (int i = 0; i < args.size; ++i) {
+    one_block(side, base, counts[i], types != nullptr ? types[i] : type);
+    // MPI_Alltoallw gives displacements in bytes; an empty block may have any.
+    Block& block = side.blocks.back();
+    if (block.count > 0) block.address += displs[i] * (types != nullptr ? 1 : block.facts.extent);
+  }
+}
+
+// Decides where the bytes of a side are: in the user's memory, or packed into our own.
+void BoundCall::settle(Side& side, Layout& layout, bool irregular) {
+  if (side.blocks.empty()) return;
+  const auto first_byte = [](const Block& b) { return b.address + b.facts.true_lb; };
+  side.staged = std::any_of(side.blocks.begin(), side.blocks.end(),
+                            [](const Block& b) { return b.count > 0 && !b.facts.dense; });
+  if (!side.staged && !irregular) {
+    side.unit0 = first_byte(side.blocks[0]);
+    return;
+  }
+  Count total = 0;
+  for (const Block& block : side.blocks) {
+    side.counts.push_back(block.bytes());
+    side.displs.push_back(total);
+    total += block.bytes();
+  }
+  if (side.staged) {
+    side.packed = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(total));
+    side.unit0 = side.packed.get();
+  } else {
+    // Displacements are relative to the first block that has anything in it.
+    const auto full = std::find_if(side.blocks.begin(), side.blocks.end(),
+                                   [](const Block& b) { return b.count > 0; });
+    if (full != side.blocks.end()) side.unit0 = first_byte(*full);
+    for (std::size_t i = 0; i < side.blocks.size(); ++i)
+      if (side.blocks[i].count > 0) side.displs[i] = first_byte(side.blocks[i]) - side.unit0;
+  }
+  if (!irregular) return;
+  layout.counts = side.counts;
+  layout.displs = side.displs;
+}
+
+void BoundCall::prepare_movement(const Call& call) {
+  const Collective c = call.collective;
+  const int p = args.size;
+  const bool many_sent = sends_blocks(call, args.rank);
+  const bool many_received = receives_blocks(call, args.rank);
+  const bool has_send = has_send_side(call, args.rank);
+  const bool has_recv = has_receive_side(call, args.rank);
+  const auto fill = [&](Side& side, bool many, const void* buffer, Count count,
+                        const IntegerArray& counts, const IntegerArray& displs, MPI_Datatype type,
+                        const MPI_Datatype* types) {
+    if (many && is_irregular(c))
+      block_per_rank(side, buffer, counts, displs, type, types);
+    else
+      one_block(side, buffer, many ? count * p : count, type);
+  };
+  if (has_send)
+    fill(send_, many_sent, call.sendbuf, call.sendcount, call.sendcounts, call.sdispls,
+         call.sendtype, call.sendtypes);
+  if (has_recv)
+    fill(recv_, many_received, call.recvbuf, call.recvcount, call.recvcounts, call.rdispls,
+         call.recvtype, call.recvtypes);
+  settle(send_, args.send, many_sent && is_irregular(c));
+  settle(recv_, args.recv, many_received && is_irregular(c));
+  binding.input = send_.unit0;
+  binding.output = recv_.unit0;
+
+  // Lengths of one block, from the side that has it.
+  const auto block_bytes = [&](const Side& side, bool many) -> Count {
+    return side.blocks.empty() ? 0 : side.blocks[0].bytes() / (many ? p : 1);
+  };
+  const Count sent = many_sent && is_irregular(c) ? 0 : block_bytes(send_, many_sent);
+  const Count received = many_received && is_irregular(c) ? 0 : block_bytes(recv_, many_received);
+  args.send.count = has_send ? sent : received;
+  args.recv.count = has_recv ? received : sent;
+  args.count = args.recv.count;
+  args.all_counts_known = !(c == gatherv || c == scatterv) || args.is_root();
+}
+
+int BoundCall::pack_block(const Packer& packer, Side& side, std::size_t i) {
+  const Block& block = side.blocks[i];
+  if (block.count == 0) return MPI_SUCCESS;
+  return packer.pack(block.address, block.count, block.type, block.facts,
+                     side.packed.get() + side.displs[i]);
+}
+
+int BoundCall::pack_inputs(const Packer& packer) {
+  int rc = MPI_SUCCESS;
+  for (std::size_t i = 0; send_.staged && i < send_.blocks.size() && rc == MPI_SUCCESS; ++i)
+    rc = pack_block(packer, send_, i);
+  // The output is read where it is the input as well.
+  if (!recv_.staged || !(args.in_place || (args.collective == bcast && args.is_root()))) return rc;
+  for (std::size_t i = 0; i < recv_.blocks.size() && rc == MPI_SUCCESS; ++i)
+    rc = pack_block(packer, recv_, i);
+  return rc;
+}
+
+int BoundCall::unpack_outputs(const Packer& packer) {
+  if (!recv_.staged || (args.collective == bcast && args.is_root())) return MPI_SUCCESS;
+  for (std::size_t i = 0; i < recv_.blocks.size(); ++i) {
+    const Block& block = recv_.blocks[i];
+    if (block.count == 0) continue;
+    if (const int rc = packer.unpack(recv_.packed.get() + recv_.displs[i], block.address,
+                                     block.count, block.type, block.facts);
+        rc != MPI_SUCCESS)
+      return rc;
+  }
+  return MPI_SUCCESS;
+}
+
+}  // namespace unisono

@@ -1,0 +1,40 @@
+// The first look at a call: most that Unisono leaves to the MPI library, it leaves here.
+#pragma once
+#include "calls/signature.h"
+#include "comm/communicator.h"
+
+namespace unisono {
+
+/// What a look has found; false: the MPI library runs the call, and all ranks see that alike.
+struct CallInfo {
+  Communicator* communicator = nullptr;
+  Count bytes = 0;  ///< of the signature
+  bool failed = false;
+
+  explicit operator bool() const { return communicator != nullptr || failed; }
+};
+
+/// Calls that were looked at and left to the MPI library, at the first look or later; and calls
+/// that Unisono ran.
+extern constinit std::atomic<unsigned long long> g_native_calls, g_own_calls;
+
+/// Inlined into every entry point, where the collective is known and what the call is made of is in
+/// registers.
+[[gnu::always_inline]] inline CallInfo info_of(const Call& call) {
+  try {
+    if (Communicator* communicator = Communicator::of(call.comm)) {
+      // Between two groups other arguments are significant: where nobody is served, none is read.
+      const ByteRange& reach = communicator->reach(call.collective);
+      const auto bytes = reach.is_empty()
+                             ? std::nullopt
+                             : signature_bytes(call, communicator->rank(), communicator->size());
+      if (bytes && reach.holds(*bytes)) return {communicator, *bytes};
+    }
+    count(g_native_calls);
+    return {};
+  } catch (...) {  // no memory
+    return {.failed = true};
+  }
+}
+
+}  // namespace unisono

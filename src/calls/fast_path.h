@@ -1,0 +1,107 @@
+// The short way of a call through the memory of the node: of a kind that has run so before, with
+// nothing to pack. Inlined into every entry point, where the collective is known and the call is in
+// registers: what is left is a few comparisons and the kernel.
+#pragma once
+#include <cstddef>
+#include <new>
+#include <optional>
+
+#include "calls/call_info.h"
+#include "calls/sides.h"
+#include "node/kernels.h"
+
+namespace unisono {
+
+/// What a kernel is given, and how much is in it.
+struct KernelData {
+  const std::byte* input = nullptr;
+  std::byte* output = nullptr;
+  std::size_t bytes = 0;  ///< moved: the vector, or a block
+  std::size_t count = 0;  ///< reduced: elements
+
+  /// MPI_IN_PLACE: the block of this rank in what is gathered or scattered begins at `own`;
+  /// everything else is where it stays.
+  [[gnu::always_inline]] void in_place(Collective c, Count own) {
+    if (contains(kScatters, c))
+      output = const_cast<std::byte*>(input) + own;
+    else if (contains(kGathers | kAllgathers, c))
+      input = output + own;
+    else
+      input = output;
+  }
+};
+
+/// Collectives in which all blocks are equally long.
+[[gnu::always_inline]] inline void run_regular(node::Team& team, Collective c, int root,
+                                               const KernelData& data,
+                                               const node::Reduction* reduction) {
+  using enum Collective;
+  const auto& [input, output, bytes, count] = data;
+  switch (c) {
+    case barrier: return node::barrier(team);
+    case bcast: return node::bcast(team, output, bytes, root);
+    case gather: return node::gather(team, input, output, bytes, root);
+    case scatter: return node::scatter(team, input, output, bytes, root);
+    case allgather: return node::allgather(team, input, output, bytes);
+    case alltoall: return node::alltoall(team, input, output, bytes);
+    case reduce: return node::reduce(team, input, output, count, *reduction, root);
+    case allreduce: return node::allreduce(team, input, output, count, *reduction);
+    case reduce_scatter_block:
+      return node::reduce_scatter_block(team, input, output, count, *reduction);
+    case scan: return node::scan(team, input, output, count, *reduction);
+    case exscan: return node::exscan(team, input, output, count, *reduction);
+    default: break;
+  }
+}
+
+/// Elements lie in memory as in the message, from their address on.
+inline bool is_plain(const TypeFacts& facts) { return facts.dense && facts.true_lb == 0; }
+
+/// The data of a call whose significant datatypes are plain, or nothing. Of collectives with blocks
+/// of one length; the datatype of a reduction is known to be plain. Without memory nothing: the
+/// long way finds that again, and says so.
+[[gnu::always_inline]] inline std::optional<KernelData> plain_data(const Call& call, int rank,
+                                                                   Count bytes) noexcept try {
+  const Collective c = call.collective;
+  KernelData data{static_cast<const std::byte*>(call.sendbuf),
+                  static_cast<std::byte*>(call.recvbuf), static_cast<std::size_t>(bytes),
+                  static_cast<std::size_t>(call.recvcount)};
+  if (c == Collective::barrier) return data;
+  if (!is_reducing(c) && ((has_send_side(call, rank) && !is_plain(facts_of(call.sendtype))) ||
+                          (has_receive_side(call, rank) && !is_plain(facts_of(call.recvtype)))))
+    return std::nullopt;
+  if (is_in_place(call, rank)) data.in_place(c, rank * bytes);
+  return data;
+} catch (const std::bad_alloc&) {
+  return std::nullopt;
+}
+
+/// Runs a call with blocks of different lengths. False: some datatype is not plain, or there is no
+/// memory, and nothing has been done.
+bool run_plain_blocks(NodeTeam& team, KnownKinds& kinds, const Call& call,
+                      const node::Reduction& reduction) noexcept;
+
+/// `kCollective`: the call's. False: the call has not run.
+template <Collective kCollective>
+[[gnu::always_inline]] inline bool ran_on_fast_path(const Call& call,
+                                                    const CallInfo& info) noexcept {
+  if (info.failed) return false;
+  Communicator& communicator = *info.communicator;
+  KnownKinds* kinds = communicator.known_kinds();
+  if (kinds == nullptr) return false;
+  const KnownKind& kind = kinds->of(kCollective, info.bytes);
+  if (!kind.is(kCollective, info.bytes, call.op, call.recvtype)) return false;
+  NodeTeam& team = *communicator.team();
+  if constexpr (is_irregular(kCollective)) {
+    if (!run_plain_blocks(team, *kinds, call, kind.reduction)) return false;
+  } else {
+    const auto data = plain_data(call, communicator.rank(), info.bytes);
+    if (!data) return false;
+    team.begin_call();
+    run_regular(team.team(), kCollective, call.root, *data, &kind.reduction);
+  }
+  count(g_own_calls);
+  return true;
+}
+
+}  // namespace unisono

@@ -1,0 +1,241 @@
+#include "calls/in_node.h"
+
+#include <cstring>
+#include <new>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "calls/bound_call.h"
+#include "calls/fast_path.h"
+#include "exec/kernel_reduction.h"
+
+namespace unisono {
+
+namespace {
+
+using enum Collective;
+using node::Reduction;
+using node::Team;
+
+/// Elements that a rank gets of a reduction.
+std::size_t received(const Args& args) {
+  if (args.collective == reduce && !args.is_root()) return 0;
+  if (args.collective == exscan && args.rank == 0) return 0;
+  const Count count = args.collective == reduce_scatter
+                          ? args.recv.counts[static_cast<std::size_t>(args.rank)]
+                          : args.count;
+  return static_cast<std::size_t>(count);
+}
+
+void run_irregular(Team& team, const Args& args, const KernelData& data,
+                   const Reduction* reduction) {
+  const auto [input, output, bytes, count] = data;
+  const Layout& send = args.in_place ? args.recv : args.send;
+  switch (args.collective) {
+    case gatherv:
+      return node::gatherv(team, input, bytes, output, args.recv.counts, args.recv.displs,
+                           args.root);
+    case scatterv:
+      return node::scatterv(team, input, args.send.counts, args.send.displs, output, bytes,
+                            args.root);
+    case allgatherv:
+      return node::allgatherv(team, input, output, args.recv.counts, args.recv.displs);
+    case alltoallv:
+    case alltoallw:
+      return node::alltoallv(team, input, send.counts, send.displs, output, args.recv.counts,
+                             args.recv.displs);
+    case reduce_scatter:
+      // Who receives nothing may give any address, but is not in place.
+      return node::reduce_scatter(team, input,
+                                  args.in_place || received(args) > 0 ? output : nullptr,
+                                  args.recv.counts, *reduction);
+    default: break;
+  }
+}
+
+/// Where this rank's block begins in what it gathers or scatters.
+Count own_block(const Args& args) {
+  const auto own = static_cast<std::size_t>(args.rank);
+  switch (args.collective) {
+    case gather:
+    case scatter:
+    case allgather: return args.rank * args.count;
+    case scatterv: return args.send.displs[own];
+    case gatherv:
+    case allgatherv: return args.recv.displs[own];
+    default: return 0;
+  }
+}
+
+/// Memory for the result of a reduction whose elements have gaps, which MPI leaves as they were.
+/// Such are the pairs of a value and an index behind it only.
+class WithoutGaps {
+ public:
+  WithoutGaps(const Args& args, const TypeFacts& facts)
+      : facts_(facts), count_(received(args)), result_(count_ * extent()) {}
+
+  std::byte* result() { return result_.data(); }
+  void copy_to(std::byte* output) const {
+    const auto index = static_cast<std::size_t>(facts_.true_extent) - sizeof(int);
+    const auto value = static_cast<std::size_t>(facts_.size) - sizeof(int);
+    for (std::size_t at = 0; at < result_.size(); at += extent()) {
+      std::memcpy(output + at, &result_[at], value);
+      std::memcpy(output + at + index, &result_[at + index], sizeof(int));
+    }
+  }
+
+ private:
+  std::size_t extent() const { return static_cast<std::size_t>(facts_.extent); }
+
+  const TypeFacts& facts_;
+  std::size_t count_;
+  std::vector<std::byte> result_;
+};
+
+/// args.count: what this rank moves itself, or all ranks reduce.
+void run(Team& team, const Args& args, const std::byte* input, std::byte* output,
+         const Binding& binding) {
+  const auto count = static_cast<std::size_t>(args.count);
+  KernelData data{input, output, count, count};
+  if (args.in_place) data.in_place(args.collective, own_block(args));
+  std::optional<WithoutGaps> gaps;
+  if (is_reducing(args.collective) && !binding.unit.dense)
+    data.output = gaps.emplace(args, binding.unit).result();
+  std::optional<KernelReduction> reduction;
+  if (is_reducing(args.collective)) reduction.emplace(binding.op, binding.type, binding.unit);
+  const Reduction* how = reduction ? &reduction->get() : nullptr;
+  if (is_irregular(args.collective))
+    run_irregular(team, args, data, how);
+  else
+    run_regular(team, args.collective, args.root, data, how);
+  if (gaps) gaps->copy_to(output);
+}
+
+/// A block for each rank where the program has them; false: some datatype is not plain. A block of
+/// nothing may have any, and be anywhere.
+bool plain_blocks(BlockList& list, const IntegerArray& counts, const IntegerArray& displs,
+                  MPI_Datatype type, const MPI_Datatype* types, int size, Layout& layout) {
+  list.counts.resize(static_cast<std::size_t>(size));
+  list.displs.resize(static_cast<std::size_t>(size));
+  const TypeFacts* facts = nullptr;
+  for (int i = 0; i < size; ++i) {
+    const Count count = counts[i];
+    const auto at = static_cast<std::size_t>(i);
+    list.counts[at] = list.displs[at] = 0;
+    if (count == 0) continue;
+    if (types != nullptr || facts == nullptr) facts = &facts_of(types == nullptr ? type : types[i]);
+    if (!is_plain(*facts)) return false;
+    list.counts[at] = count * facts->size;
+    list.displs[at] = displs[i] * (types == nullptr ? facts->extent : 1);
+  }
+  layout.counts = list.counts;
+  layout.displs = list.displs;
+  return true;
+}
+
+/// What BoundCall finds out of a call with blocks of different lengths, in bytes, where nothing has
+/// to be packed; else, or without memory, nothing. `kinds`: its memory.
+std::optional<Args> plain_args(KnownKinds& kinds, const Call& call, int rank, int size) noexcept
+    try {
+  Args args;
+  args.collective = call.collective;
+  args.rank = rank;
+  args.root = call.root;
+  args.in_place = is_in_place(call, rank);
+  // Blocks to send and to receive in one array: to the kernel this would be in place.
+  if (!args.in_place && contains(kAllToAll, call.collective) && call.sendbuf == call.recvbuf)
+    return std::nullopt;
+  if (call.collective == reduce_scatter) {  // counts elements
+    kinds.received.counts.resize(static_cast<std::size_t>(size));
+    for (int i = 0; i < size; ++i)
+      kinds.received.counts[static_cast<std::size_t>(i)] = call.recvcounts[i];
+    args.recv.counts = kinds.received.counts;
+    return args;
+  }
+  const auto read = [&](bool blocks, BlockList& list, const IntegerArray& counts,
+                        const IntegerArray& displs, Count count, MPI_Datatype type,
+                        const MPI_Datatype* types, Layout& layout) {
+    if (blocks) return plain_blocks(list, counts, displs, type, types, size, layout);
+    const TypeFacts& facts = facts_of(type);
+    args.count = count * facts.size;
+    return is_plain(facts);
+  };
+  if (has_send_side(call, rank) &&
+      !read(sends_blocks(call, rank), kinds.sent, call.sendcounts, call.sdispls, call.sendcount,
+            call.sendtype, call.sendtypes, args.send))
+    return std::nullopt;
+  if (has_receive_side(call, rank) &&
+      !read(receives_blocks(call, rank), kinds.received, call.recvcounts, call.rdispls,
+            call.recvcount, call.recvtype, call.recvtypes, args.recv))
+    return std::nullopt;
+  return args;
+} catch (const std::bad_alloc&) {
+  return std::nullopt;
+}
+
+/// What the next such call need not find out again.
+void learn(KnownKinds& kinds, const Call& call, Count bytes) {
+  KnownKind kind{bytes, call.op, call.recvtype, {}};
+  if (is_reducing(call.collective)) {
+    const TypeFacts& type = facts_of(call.recvtype);
+    const auto reduction = built_in_reduction(call.op, call.recvtype, type);
+    if (!reduction || !type.dense) return;
+    kind.reduction = *reduction;
+  }
+  kinds.of(call.collective, bytes) = kind;
+}
+
+}  // namespace
+
+bool run_plain_blocks(NodeTeam& team, KnownKinds& kinds, const Call& call,
+                      const Reduction& reduction) noexcept {
+  const auto args = plain_args(kinds, call, team.team().rank(), team.team().size());
+  if (!args) return false;
+  const auto count = static_cast<std::size_t>(args->count);
+  KernelData data{static_cast<const std::byte*>(call.sendbuf),
+                  static_cast<std::byte*>(call.recvbuf), count, count};
+  if (args->in_place) data.in_place(call.collective, own_block(*args));
+  team.begin_call();
+  run_irregular(team.team(), *args, data, &reduction);
+  return true;
+}
+
+void run_in_node(node::Team& team, const GroupCall& call, const std::byte* input, std::byte* output,
+                 const Binding& binding) {
+  // In a reduction what is only moved is counted in elements as well.
+  const Count unit = is_reducing(call.collective) ? 1 : binding.unit.size;
+  std::vector<Count> counts, displs;
+  Count total = 0;
+  for (const Count count : call.counts) {
+    counts.push_back(unit * count);
+    displs.push_back(std::exchange(total, total + counts.back()));
+  }
+  Args args;
+  args.collective = call.collective;
+  args.rank = team.rank();
+  args.size = team.size();
+  args.root = call.root;
+  args.in_place = call.in_place;
+  args.count = counts.empty() ? unit * call.count : counts[static_cast<std::size_t>(args.rank)];
+  args.send.counts = args.recv.counts = counts;
+  args.send.displs = args.recv.displs = displs;
+  run(team, args, input, output, binding);
+}
+
+int run_in_node(Communicator& communicator, const Call& call, Count bytes) {
+  // The order of ranks is kept, whether the operation commutes or not.
+  BoundCall prepared(call, communicator.rank(), communicator.size(), false);
+  const Args& args = prepared.args;
+  const Packer packer{own_process(), 0};
+  if (const int rc = prepared.pack_inputs(packer); rc != MPI_SUCCESS) return rc;
+  if (call.collective == gatherv) prepared.args.count = args.send.count;
+  NodeTeam& team = *communicator.team();
+  team.begin_call();
+  run(team.team(), args, prepared.binding.input, prepared.binding.output, prepared.binding);
+  if (const int rc = prepared.unpack_outputs(packer); rc != MPI_SUCCESS) return rc;
+  if (KnownKinds* kinds = communicator.known_kinds()) learn(*kinds, call, bytes);
+  return MPI_SUCCESS;
+}
+
+}  // namespace unisono

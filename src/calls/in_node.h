@@ -1,0 +1,18 @@
+// A collective through the memory of the node: src/node's kernels on the program's buffers.
+#pragma once
+#include "calls/call.h"
+#include "comm/communicator.h"
+#include "exec/execution.h"
+
+namespace unisono {
+
+/// Runs the call. An MPI error code. Precondition: communicator.team(), and what a reduction needs
+/// (can_reduce_in_node).
+int run_in_node(Communicator& communicator, const Call& call, Count bytes);
+
+/// The same for one step of a composed algorithm, whose group the team is. Precondition: elements
+/// without gaps.
+void run_in_node(node::Team& team, const GroupCall& call, const std::byte* input, std::byte* output,
+                 const Binding& binding);
+
+}  // namespace unisono

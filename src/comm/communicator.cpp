@@ -1,0 +1,301 @@
+#include "comm/communicator.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "mpi/agreement.h"
+
+namespace unisono {
+
+namespace {
+
+// MPI libraries have few thousand context ids (MPICH: about 2000), and a program may need them all:
+// beyond so many private duplicates communicators stay with the MPI library.
+constexpr std::size_t kMostOwn = 256;
+
+int g_keyval = MPI_KEYVAL_INVALID;
+MPI_Group g_world = MPI_GROUP_NULL;
+unsigned g_tag_slots = 1;
+std::size_t g_plan_cache_bytes = 0;
+std::atomic<std::size_t> g_plan_bytes{0};  // of all communicators
+
+/// The private duplicate of a communicator that was freed while times were on their way.
+struct Lingering {
+  MPI_Comm own;
+  std::unique_ptr<Learning> learning;
+};
+
+/// All states, by age: freeing is collective, and ranks that share communicators have met them in
+/// this order.
+struct Registry {
+  std::mutex mutex;
+  std::map<unsigned long, Communicator*> states;
+  unsigned long made = 0;
+  std::size_t own = 0;
+  std::vector<Lingering> lingering;
+  std::vector<int> nodes;  // of the ranks of MPI_COMM_WORLD, or empty; constant after the start
+};
+
+// Never destroyed: a program may finalize MPI in its own exit handlers, after ours.
+Registry& registry() {
+  static Registry& all = *new Registry;
+  return all;
+}
+
+int forget(MPI_Comm, int, void* value, void*) {
+  g_forgotten_communicators.fetch_add(1, std::memory_order_release);
+  delete static_cast<Communicator*>(value);
+  return MPI_SUCCESS;
+}
+
+/// On how many nodes these ranks of MPI_COMM_WORLD are.
+int count_nodes(std::vector<int> ranks) {
+  const std::vector<int>& nodes = registry().nodes;
+  if (nodes.empty()) return 1;
+  for (int& rank : ranks) rank = nodes[static_cast<std::size_t>(rank)];
+  std::sort(ranks.begin(), ranks.end());
+  return static_cast<int>(std::unique(ranks.begin(), ranks.end()) - ranks.begin());
+}
+
+void give_room(int communicators) {
+  Registry& all = registry();
+  const std::lock_guard lock(all.mutex);
+  all.own -= static_cast<std::size_t>(communicators);
+}
+
+/// Frees the duplicates whose times have come; or all, and waits. Not under the mutex: in
+/// MPI_Comm_free it is taken within the MPI library's own locks.
+void free_lingering(bool wait) {
+  Registry& all = registry();
+  std::vector<Lingering> lingering, kept;
+  {
+    const std::lock_guard lock(all.mutex);
+    lingering.swap(all.lingering);
+  }
+  for (Lingering& one : lingering) {
+    if (!wait && !one.learning->is_over()) {
+      kept.push_back(std::move(one));
+      continue;
+    }
+    one.learning->complete();
+    PMPI_Comm_free(&one.own);
+    give_room(1);
+  }
+  const std::lock_guard lock(all.mutex);
+  std::move(kept.begin(), kept.end(), std::back_inserter(all.lingering));
+}
+
+/// Takes so many communicators of the process's limit; false: there is no room for them.
+bool reserve(int communicators) {
+  free_lingering(false);
+  Registry& all = registry();
+  const std::lock_guard lock(all.mutex);
+  const std::size_t wanted = all.own + static_cast<std::size_t>(communicators);
+  if (wanted > kMostOwn) return false;
+  all.own = wanted;
+  return true;
+}
+
+constinit thread_local LastCommunicator t_last_communicator{};
+
+}  // namespace
+
+constinit LastCommunicator g_last_communicator{};
+constinit std::atomic<unsigned long> g_forgotten_communicators{0};
+
+std::vector<int> ranks_in_world(MPI_Group group) {
+  int size = 0;
+  PMPI_Group_size(group, &size);
+  std::vector<int> ranks(static_cast<std::size_t>(size)), in_world(ranks.size());
+  std::iota(ranks.begin(), ranks.end(), 0);
+  PMPI_Group_translate_ranks(group, size, ranks.data(), g_world, in_world.data());
+  if (std::find(in_world.begin(), in_world.end(), MPI_UNDEFINED) != in_world.end()) return {};
+  return in_world;
+}
+
+int count_nodes(MPI_Comm comm) {
+  MPI_Group group = MPI_GROUP_NULL;
+  PMPI_Comm_group(comm, &group);
+  const int nodes = count_nodes(ranks_in_world(group));
+  PMPI_Group_free(&group);
+  return nodes;
+}
+
+Communicator* Communicator::look_up(MPI_Comm comm) {
+  LastCommunicator& last = g_several_threads ? t_last_communicator : g_last_communicator;
+  const unsigned long forgotten = g_forgotten_communicators.load(std::memory_order_acquire);
+  if (last.comm == comm && last.forgotten == forgotten && last.state != nullptr) return last.state;
+  if (comm == MPI_COMM_NULL || g_keyval == MPI_KEYVAL_INVALID) return nullptr;
+  void* known = nullptr;
+  int found = 0;
+  if (PMPI_Comm_get_attr(comm, g_keyval, static_cast<void*>(&known), &found) != MPI_SUCCESS)
+    return nullptr;
+  auto* state = static_cast<Communicator*>(known);
+  if (!found) {
+    std::unique_ptr<Communicator> made(new Communicator(comm));
+    if (PMPI_Comm_set_attr(comm, g_keyval, made.get()) != MPI_SUCCESS) return nullptr;
+    state = made.release();
+  }
+  last = {comm, forgotten, state};
+  return state;
+}
+
+Communicator::Communicator(MPI_Comm comm) : comm_(comm), plans_(g_plan_cache_bytes, g_plan_bytes) {
+  int inter = 0;
+  PMPI_Comm_test_inter(comm, &inter);
+  PMPI_Comm_rank(comm, &rank_);
+  PMPI_Comm_size(comm, &size_);
+  MPI_Group group = MPI_GROUP_NULL;
+  std::vector<int> ranks;
+  if (PMPI_Comm_group(comm, &group) == MPI_SUCCESS) {
+    ranks = ranks_in_world(group);
+    PMPI_Group_free(&group);
+  }
+  const bool agreed = inter == 0 && !ranks.empty();
+  if (agreed) nodes_ = count_nodes(ranks);
+  reach_.fill(agreed && size_ > 1 ? ByteRange::all() : ByteRange());
+  may_share_ = in_node_ = agreed && size_ > 1 && nodes_ == 1 && has_node_memory();
+  Registry& all = registry();
+  const std::lock_guard lock(all.mutex);
+  age_ = all.made++;
+  all.states.emplace(age_, this);
+}
+
+Communicator::~Communicator() {
+  Registry& all = registry();
+  {
+    const std::lock_guard lock(all.mutex);
+    all.states.erase(age_);
+  }
+  free_own();
+}
+
+void Communicator::learn_reach(const Selector& selector) {
+  knows_reach_ = true;
+  for (int c = 0; c < kCollectives; ++c)
+    reach_[static_cast<std::size_t>(c)] = selector.reach(static_cast<Collective>(c), size_, nodes_);
+}
+
+void forget_reaches() {
+  Registry& all = registry();
+  const std::lock_guard lock(all.mutex);
+  for (const auto& [age, state] : all.states) {
+    if (state->known_kinds_ != nullptr) state->known_kinds_->forget();
+    if (!state->knows_reach_) continue;
+    state->knows_reach_ = false;
+    state->reach_.fill(ByteRange::all());
+  }
+}
+
+void Communicator::free_own() {
+  if (own_ == MPI_COMM_NULL) return;
+  give_room(groups_.count());
+  groups_.free();
+  if (learning_ != nullptr) learning_->record(*this);
+  // Other threads may wait meanwhile for what the MPI library holds while it deletes attributes,
+  // and other ranks for them.
+  if (learning_ != nullptr && g_several_threads && !learning_->is_over()) {
+    Registry& all = registry();
+    const std::lock_guard lock(all.mutex);
+    all.lingering.push_back({std::exchange(own_, MPI_COMM_NULL), std::move(learning_)});
+    return;
+  }
+  if (learning_ != nullptr) learning_->complete();
+  PMPI_Comm_free(&own_);
+  own_ = MPI_COMM_NULL;
+  give_room(1);
+}
+
+void Communicator::make_team() {
+  if (!may_share_) return;
+  team_ = unisono::make_team(comm_);
+  may_share_ = team_ != nullptr;
+  if (team_ != nullptr) known_kinds_ = std::make_unique<KnownKinds>();
+}
+
+void Communicator::make_messages() {
+  if (!in_node_ || std::exchange(asked_for_messages_, true)) return;
+  messages_ = unisono::make_messages(comm_);
+}
+
+// The number of communicators is not the same on all ranks, so that they must ask each other.
+bool Communicator::take_room(int communicators) const {
+  const bool room = reserve(communicators);
+  const bool all = all_agree(comm_, room);
+  if (room && !all) give_room(communicators);
+  return all;
+}
+
+bool Communicator::has_lines(const Composition& composition, Collective collective) {
+  const auto known = lines_made_.find(&composition);
+  if (known != lines_made_.end()) return known->second;
+  const auto lines = called_lines(composition, collective, size_);
+  const bool made = own() != MPI_COMM_NULL && take_room(groups_.missing(lines)) &&
+                    all_agree(comm_, groups_.make(own_, lines));
+  return lines_made_[&composition] = made;
+}
+
+MPI_Comm Communicator::own() {
+  if (asked_) return own_;
+  asked_ = true;
+  if (!take_room(1)) return own_;
+  // MPI_Comm_dup would call the copy functions of the program's own attributes.
+  MPI_Group group = MPI_GROUP_NULL;
+  PMPI_Comm_group(comm_, &group);
+  const int rc = PMPI_Comm_create(comm_, group, &own_);
+  PMPI_Group_free(&group);
+  if (rc != MPI_SUCCESS) own_ = MPI_COMM_NULL;
+  if (all_agree(comm_, own_ != MPI_COMM_NULL)) {
+    PMPI_Comm_set_errhandler(own_, MPI_ERRORS_RETURN);
+    return own_;
+  }
+  if (own_ != MPI_COMM_NULL) PMPI_Comm_free(&own_);
+  give_room(1);
+  return own_ = MPI_COMM_NULL;
+}
+
+int Communicator::next_tags() {
+  return static_cast<int>(sequence_++ % g_tag_slots * static_cast<unsigned>(kChannelDepth));
+}
+
+void start_communicators(std::size_t plan_cache_bytes, std::vector<int> nodes) {
+  g_plan_cache_bytes = plan_cache_bytes;
+  registry().nodes = std::move(nodes);
+  PMPI_Comm_group(MPI_COMM_WORLD, &g_world);
+  void* tag_ub = nullptr;
+  int found = 0;
+  PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, static_cast<void*>(&tag_ub), &found);
+  const unsigned tags = found ? static_cast<unsigned>(*static_cast<int*>(tag_ub)) : 32767U;
+  g_tag_slots = (tags - 1) / static_cast<unsigned>(kChannelDepth);  // MPI promises 32767 at least
+  PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &g_keyval, nullptr);
+}
+
+// The states stay: a communicator that the program freed in its own delete callback, after ours,
+// may be gone, and only MPI knows. What is left of it is a handle that nobody uses.
+void stop_communicators() {
+  if (g_keyval == MPI_KEYVAL_INVALID) return;
+  Registry& all = registry();
+  std::vector<Communicator*> states;
+  {
+    const std::lock_guard lock(all.mutex);
+    for (const auto& [age, state] : all.states) states.push_back(state);
+  }
+  for (Communicator* state : states) {
+    state->free_own();
+    state->known_kinds_.reset();
+    state->team_.reset();
+    state->messages_.reset();
+    state->may_share_ = state->in_node_ = false;
+  }
+  free_lingering(true);
+  PMPI_Comm_free_keyval(&g_keyval);
+  PMPI_Group_free(&g_world);
+}
+
+}  // namespace unisono

@@ -1,0 +1,177 @@
+// What Unisono keeps of a communicator, in an attribute of it, from its first use to its free.
+#pragma once
+#include <mpi.h>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "algorithms/composition.h"
+#include "comm/known_kinds.h"
+#include "comm/learning.h"
+#include "comm/node_memory.h"
+#include "comm/sub_communicators.h"
+#include "exec/execution.h"
+#include "exec/plan.h"
+#include "mpi/threads.h"
+#include "schedule/collective.h"
+#include "select/selector.h"
+
+namespace unisono {
+
+class Communicator;
+
+/// Programs call many collectives in a row on one communicator: this saves the look-up.
+struct LastCommunicator {
+  MPI_Comm comm;
+  unsigned long forgotten;
+  Communicator* state;  // null: there is none
+};
+extern constinit LastCommunicator g_last_communicator;  ///< where one thread calls at a time
+/// Counts freed communicators, whose handles may come again and stand for others.
+extern constinit std::atomic<unsigned long> g_forgotten_communicators;
+
+/// What a trace knows of a communicator.
+struct TracedCommunicator {
+  static constexpr std::uint32_t kNew = ~0U;
+  std::uint32_t id = kNew;
+  std::uint32_t calls = 0;
+  int others = 0;  ///< ranks; of the remote group for an inter-communicator
+  bool inter = false;
+};
+
+class Communicator {
+ public:
+  /// The state of `comm`, made at the first use. Local. nullptr for MPI_COMM_NULL and when the
+  /// attribute cannot be set.
+  static Communicator* of(MPI_Comm comm) {
+    const LastCommunicator& last = g_last_communicator;
+    const bool same = !g_several_threads && last.state != nullptr && last.comm == comm &&
+                      last.forgotten == g_forgotten_communicators.load(std::memory_order_relaxed);
+    return same ? last.state : look_up(comm);
+  }
+
+  int rank() const { return rank_; }
+  int size() const { return size_; }
+  /// That its ranks are on; 1 when start_communicators was given no nodes. The same on all ranks.
+  int nodes() const { return nodes_; }
+  /// The bytes for which a call of this collective may be anything but the MPI library's: all until
+  /// learn_reach. None, ever, with one rank, between two groups, and where not all ranks have
+  /// agreed with each other in MPI_Init. All ranks see that alike: one of another MPI_COMM_WORLD is
+  /// foreign to some rank, and every rank sees the whole group.
+  const ByteRange& reach(Collective c) const { return reach_[static_cast<std::size_t>(c)]; }
+  bool knows_reach() const { return knows_reach_; }
+  void learn_reach(const Selector& selector);
+
+  /// The private duplicate, made at the first request. Collective over the communicator; the answer
+  /// is the same on all ranks: MPI_COMM_NULL when some rank has no room for another communicator.
+  MPI_Comm own();
+  /// The first of kChannelDepth tags for the next collective on own().
+  int next_tags();
+
+  /// Whether team() may be asked for: all ranks are on one node, which shares memory, and no room
+  /// was missing so far. The same on all ranks.
+  bool may_share() const { return may_share_; }
+  /// The ranks as the kernels of src/node want them, made at the first request, which is collective
+  /// over the communicator; the answer is the same on all ranks. Precondition: may_share().
+  NodeTeam* team() {
+    if (team_ == nullptr) make_team();
+    return team_.get();
+  }
+  /// Whether messages() may be asked for: all ranks are on one node, which shares memory. The same
+  /// on all ranks.
+  bool may_send_in_node() const { return in_node_; }
+  /// For messages between the ranks through the memory of the node; otherwise like team().
+  NodeMessages* messages() {
+    if (messages_ == nullptr) make_messages();
+    return messages_.get();
+  }
+  /// Of calls that the team runs; null without one.
+  KnownKinds* known_kinds() { return known_kinds_.get(); }
+
+  /// Whether there are communicators for the phases of this (interned) composition that are the MPI
+  /// library's. They are made at the first request, which is collective over the communicator; the
+  /// answer is the same on all ranks.
+  bool has_lines(const Composition& composition, Collective collective);
+  SubCommunicators& groups() { return groups_; }
+
+  TracedCommunicator& traced() { return traced_; }
+
+  /// What is learned here; null until the selector that learns has put it there.
+  std::unique_ptr<Learning>& learning() { return learning_; }
+
+  PlanCache& plans() { return plans_; }
+  Execution& execution() { return execution_; }
+  /// Memory for the key of a plan, used again by every call.
+  std::string& key_memory() { return key_memory_; }
+  /// True the first time it is asked about this collective.
+  bool is_first(Collective c) {
+    const CollectiveSet before = std::exchange(complained_, complained_ | set_of(c));
+    return !contains(before, c);
+  }
+  /// True the first time this text comes.
+  bool is_new(std::string text) { return said_.insert(std::move(text)).second; }
+
+  ~Communicator();
+  Communicator(const Communicator&) = delete;
+  Communicator& operator=(const Communicator&) = delete;
+
+ private:
+  explicit Communicator(MPI_Comm comm);
+  static Communicator* look_up(MPI_Comm comm);
+  void free_own();
+  void make_team();
+  void make_messages();
+  bool take_room(int communicators) const;
+
+  MPI_Comm comm_;
+  int rank_ = 0;
+  int size_ = 1;
+  int nodes_ = 1;
+  bool knows_reach_ = false;
+  std::array<ByteRange, kCollectives> reach_;
+  MPI_Comm own_ = MPI_COMM_NULL;
+  bool asked_ = false;    // own() has been decided
+  bool in_node_ = false;  // all ranks, and it shares memory
+  bool may_share_ = false;
+  std::unique_ptr<NodeTeam> team_;
+  bool asked_for_messages_ = false;
+  std::unique_ptr<NodeMessages> messages_;
+  std::unique_ptr<KnownKinds> known_kinds_;
+  SubCommunicators groups_;
+  std::unique_ptr<Learning> learning_;
+  std::map<const Composition*, bool> lines_made_;
+  unsigned sequence_ = 0;
+  TracedCommunicator traced_;
+  unsigned long age_ = 0;
+  PlanCache plans_;
+  Execution execution_;
+  std::string key_memory_;
+  CollectiveSet complained_ = 0;
+  std::set<std::string> said_;
+
+  friend void stop_communicators();
+  friend void forget_reaches();
+};
+
+/// The ranks of the group in MPI_COMM_WORLD; empty when one is not in it.
+std::vector<int> ranks_in_world(MPI_Group group);
+/// On how many nodes the ranks of a communicator are whose ranks are all in MPI_COMM_WORLD; 1 when
+/// start_communicators was given no nodes. Local, and the same on all ranks.
+int count_nodes(MPI_Comm comm);
+
+/// Collective over MPI_COMM_WORLD. Until then, and after stop, there is no state of any.
+/// `nodes`: of every rank of MPI_COMM_WORLD; or empty, when there is one, or nobody will ask.
+void start_communicators(std::size_t plan_cache_bytes, std::vector<int> nodes = {});
+/// The selector has changed. No call is under way.
+void forget_reaches();
+/// Frees all private duplicates. Collective over MPI_COMM_WORLD; call before MPI_Finalize.
+void stop_communicators();
+
+}  // namespace unisono

@@ -1,0 +1,358 @@
+#include "comm/node_memory.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cstdint>
+#include <cstring>
+#include <new>
+#include <numeric>
+#include <span>
+#include <vector>
+
+#include "base/say.h"
+#include "base/size.h"
+#include "comm/share_segment.h"
+#include "mpi/agreement.h"
+#include "mpi/comm.h"
+#include "node/domains.h"
+#include "node/single_copy.h"
+#include "node/tuning.h"
+
+namespace unisono {
+
+namespace {
+
+constexpr long long kBytesPerRank = 4 << 20;
+// For the pool's books, the roster and a team; and what the books have room for.
+constexpr long long kLeastBytes = 1LL << 20, kMostBytes = 32LL << 30;
+constexpr std::size_t kLeastSlot = 2 << 10;
+// With fewer no two caches have two each, and nothing is gained by knowing which.
+constexpr int kLeastRanksForDomains = 4;
+constexpr std::chrono::seconds kBetweenLooksForTheDead{1};
+// Much longer than a turn takes (MPICH: 1.5 us, and the others wait): at every 50 us calls of 8
+// bytes took 5 % longer.
+constexpr std::chrono::microseconds kBetweenTurns{200};
+
+/// What the ranks of a node know of each other. A rank that has come to MPI_Finalize may be gone.
+struct RosterEntry {
+  /// The namespace in which `process` means something.
+  std::atomic<unsigned long> process_names{0};
+  std::atomic<int> process{0};
+  std::atomic<int> finished{0};  ///< or known to be dead
+};
+
+struct NodeMemory {
+  explicit NodeMemory(node::Segment&& made) : segment(std::move(made)), pool(segment.memory()) {}
+
+  node::Segment segment;
+  node::Pool pool;
+  std::span<RosterEntry> roster;  // by rank in the node
+  int rank = 0;
+  WaitMode mode = WaitMode::yield;
+  bool direct = false;       // all ranks may read and write each other's memory
+  std::vector<int> domains;  // of all ranks; empty where they are not in several
+};
+
+// Never destroyed: see stop_node_memory.
+NodeMemory* g_memory = nullptr;
+MPI_Comm g_node = MPI_COMM_NULL;  // all ranks here, the engine's; without messages
+MPI_Comm g_own_process = MPI_COMM_NULL;
+
+/// Half of what is free, so that others find room too.
+long long suitable_bytes(int ranks) {
+  const long long wanted = kBytesPerRank * ranks;
+  struct statvfs facts {};
+  const bool limited = statvfs("/dev/shm", &facts) == 0 && facts.f_blocks != 0;
+  if (!limited) return wanted;
+  return std::min(wanted, static_cast<long long>(facts.f_bavail * facts.f_frsize / 2));
+}
+
+/// Also one that nobody has waited for yet. Where the kernel cannot say, nobody is.
+bool is_dead(int process) {
+  const int file = static_cast<int>(syscall(SYS_pidfd_open, process, 0));
+  if (file < 0) return errno == ESRCH;
+  pollfd ended{file, POLLIN, 0};
+  const bool dead = poll(&ended, 1, 0) == 1;
+  close(file);
+  return dead;
+}
+
+/// 0: not known.
+unsigned long namespace_of_processes() {
+  struct stat facts {};
+  return stat("/proc/self/ns/pid", &facts) == 0 ? facts.st_ino : 0;
+}
+
+void look_for_the_dead(NodeMemory& memory) {
+  const RosterEntry& own = memory.roster[static_cast<std::size_t>(memory.rank)];
+  for (RosterEntry& other : memory.roster) {
+    const int process = other.process.load(std::memory_order_relaxed);
+    if (own.process_names == 0 || other.process_names != own.process_names || !is_dead(process) ||
+        other.finished.exchange(1) != 0)
+      continue;
+    say("process " + std::to_string(process) +
+        ", a rank of this node, has ended without MPI_Finalize: the job is aborted");
+    PMPI_Abort(MPI_COMM_WORLD, 1);
+  }
+}
+
+using Clock = std::chrono::steady_clock;
+
+/// When the MPI library had its last turn in this thread.
+thread_local Clock::time_point t_last_turn;
+
+// In a wait that lasts. Ranks elsewhere may wait for messages of this one, or for its window, which
+// only the MPI library moves, and only when it is called (MPI-4.1, 3.5: progress). On a
+// communicator of one process MPICH looks at that process only.
+void idle(void*) {
+  int found = 0;
+  PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, g_node, &found, MPI_STATUS_IGNORE);
+  const Clock::time_point now = t_last_turn = Clock::now();
+  thread_local Clock::time_point last_look = now;
+  if (now - last_look < kBetweenLooksForTheDead) return;
+  last_look = now;
+  look_for_the_dead(*g_memory);
+}
+
+/// What the first rank of a node decides for all.
+struct Beginning {
+  long long bytes = 0;
+  bool looks_for_domains = false;
+};
+
+Result<node::Segment> make_segment(MPI_Comm node, int rank, long long bytes) {
+  if (bytes >= kLeastBytes) return share_segment(node, static_cast<std::size_t>(bytes));
+  if (rank != 0) return Error{""};
+  return Error{"no room for shared memory in /dev/shm; make it larger (docker run --shm-size)"};
+}
+
+/// The first rank's first arena holds the roster.
+bool make_roster(NodeMemory& memory, MPI_Comm node, int size) {
+  unsigned long long offset = 0;  // the map of the pool is there: no arena is
+  const std::size_t bytes = static_cast<std::size_t>(size) * sizeof(RosterEntry);
+  if (memory.rank == 0 &&
+      memory.segment.allocate(memory.segment.memory().first(node::Pool::kUnit))) {
+    node::Pool::prepare(memory.segment.memory());
+    const auto arena = memory.pool.take(bytes);
+    if (arena && memory.segment.allocate(memory.pool.memory(*arena).first(bytes))) {
+      offset = arena->offset;
+      auto* entries = reinterpret_cast<RosterEntry*>(memory.pool.memory(*arena).data());
+      for (int rank = 0; rank < size; ++rank) new (entries + rank) RosterEntry;
+    }
+  }
+  PMPI_Bcast(&offset, 1, MPI_UNSIGNED_LONG_LONG, 0, node);
+  if (offset == 0) return false;
+  auto* entries = reinterpret_cast<RosterEntry*>(memory.segment.memory().data() + offset);
+  memory.roster = {entries, static_cast<std::size_t>(size)};
+  RosterEntry& own = memory.roster[static_cast<std::size_t>(memory.rank)];
+  own.process_names.store(namespace_of_processes());
+  own.process.store(getpid());
+  return true;
+}
+
+/// One rank reads for all.
+std::vector<int> domains_of_ranks(MPI_Comm node, int rank, int size, const std::string& machine) {
+  const auto ranks = static_cast<std::size_t>(size);
+  const node::CpuMask own = node::affinity();
+  std::vector<node::CpuMask> masks(rank == 0 ? ranks : 0);
+  PMPI_Gather(&own, sizeof own, MPI_BYTE, masks.data(), sizeof own, MPI_BYTE, 0, node);
+  std::vector<int> domains = node::domains_of(masks, machine);
+  domains.resize(ranks, node::kNoDomain);
+  PMPI_Bcast(domains.data(), size, MPI_INT, 0, node);
+  const bool any = std::any_of(domains.begin(), domains.end(),
+                               [](int domain) { return domain != node::kNoDomain; });
+  return any ? domains : std::vector<int>();
+}
+
+/// The slowest way of any of them: who sleeps must be woken by all.
+WaitMode common_mode(MPI_Comm node, WaitMode own) {
+  int mode = static_cast<int>(own);
+  PMPI_Allreduce(MPI_IN_PLACE, &mode, 1, MPI_INT, MPI_MAX, node);
+  return static_cast<WaitMode>(mode);
+}
+
+/// Whether every rank can reach every other's memory, of which it shows a word.
+bool all_reach_each_other(MPI_Comm node, int size) {
+  struct Word {
+    unsigned long long process, address, value;
+  };
+  std::uint64_t word = 0;
+  if (getrandom(&word, sizeof word, 0) != static_cast<ssize_t>(sizeof word)) word = 0;
+  const Word own{static_cast<unsigned long long>(getpid()), reinterpret_cast<std::uintptr_t>(&word),
+                 word};
+  std::vector<Word> all(static_cast<std::size_t>(size));
+  PMPI_Allgather(&own, 3, MPI_UNSIGNED_LONG_LONG, all.data(), 3, MPI_UNSIGNED_LONG_LONG, node);
+  const bool reached = std::all_of(all.begin(), all.end(), [](const Word& other) {
+    return node::can_reach(static_cast<pid_t>(other.process),
+                           reinterpret_cast<std::uint64_t*>(other.address), other.value);
+  });
+  return all_agree(node, reached);  // and `word` stays until all have looked
+}
+
+}  // namespace
+
+Result<std::optional<long long>> parse_node_memory(const std::string& text) {
+  if (text == "auto") return std::optional<long long>();
+  const auto bytes = parse_size(text);
+  if (!bytes || (*bytes != 0 && *bytes < kLeastBytes) || *bytes > kMostBytes)
+    return Error{"valid are auto, 0, and sizes from 1M to 32G"};
+  return std::optional<long long>(*bytes);
+}
+
+void start_node_memory(MPI_Comm node, const NodeSettings& settings) {
+#ifdef UNISONO_FLAVOUR_SMPI
+  return;  // simulated ranks wait for nobody but the simulator
+#endif
+  const int rank = rank_in(node), size = size_of(node);
+  if (size == 1) return;
+  Beginning beginning{settings.bytes.value_or(suitable_bytes(size)),
+                      size >= kLeastRanksForDomains && node::may_have_domains(settings.machine)};
+  PMPI_Bcast(&beginning, sizeof beginning, MPI_BYTE, 0, node);
+  Result<node::Segment> segment = make_segment(node, rank, beginning.bytes);
+  if (!segment && !segment.error().empty())
+    say(segment.error() + "; collectives of this node run in the MPI library");
+  if (!all_agree(node, static_cast<bool>(segment))) return;
+  auto memory = std::make_unique<NodeMemory>(std::move(*segment));
+  memory->rank = rank;
+  memory->mode = common_mode(node, settings.mode);
+  const bool made = make_roster(*memory, node, size);
+  PMPI_Barrier(node);
+  memory->segment.unlink();
+  if (!made) return;
+  memory->direct = settings.single_copy && all_reach_each_other(node, size);
+  if (beginning.looks_for_domains)
+    memory->domains = domains_of_ranks(node, rank, size, settings.machine);
+  g_memory = memory.release();
+  g_node = node;
+  PMPI_Comm_dup(MPI_COMM_SELF, &g_own_process);
+  for (const MPI_Comm comm : {g_node, g_own_process})
+    PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+}
+
+// The mapping stays until the process ends.
+void stop_node_memory() {
+  if (g_memory == nullptr) return;
+  g_memory->roster[static_cast<std::size_t>(g_memory->rank)].finished.store(
+      1, std::memory_order_release);
+  PMPI_Comm_free(&g_own_process);
+}
+
+void give_turn_to_library() {
+  if (Clock::now() - t_last_turn >= kBetweenTurns) idle(nullptr);
+}
+
+bool has_node_memory() { return g_memory != nullptr; }
+
+MPI_Comm own_process() { return g_own_process; }
+
+std::vector<int> domains_in(MPI_Comm comm) {
+  if (g_memory == nullptr || g_memory->domains.empty()) return {};
+  const int size = size_of(comm);
+  std::vector<int> ranks(static_cast<std::size_t>(size)), domains(ranks.size());
+  std::iota(ranks.begin(), ranks.end(), 0);
+  MPI_Group group = MPI_GROUP_NULL, node = MPI_GROUP_NULL;
+  PMPI_Comm_group(comm, &group);
+  PMPI_Comm_group(g_node, &node);
+  PMPI_Group_translate_ranks(group, size, ranks.data(), node, domains.data());
+  PMPI_Group_free(&group);
+  PMPI_Group_free(&node);
+  for (int& domain : domains) domain = g_memory->domains[static_cast<std::size_t>(domain)];
+  return domains;
+}
+
+NodeTeam::NodeTeam(NodeArena arena, const node::Groups& groups) : InNode(std::move(arena), groups) {
+  if (!arena_.processes.empty())
+    user_.allow_direct(arena_.processes, node::direct_from(arena_.size, arena_.policy.mode));
+}
+
+NodeMessages::NodeMessages(NodeArena arena) : InNode(std::move(arena), arena.size) {
+  if (!arena_.processes.empty()) user_.allow_direct(arena_.processes, node::direct_messages_from());
+}
+
+namespace {
+
+/// The first rank's: takes an arena for a User, with slots of `slot` bytes if there is room, else
+/// with shorter ones, which are better than none (the pool may be in pieces, or the ranks many),
+/// and prepares it. Nothing where there is no room for `least` either.
+template <class User, class Shape>
+std::optional<node::Arena> prepared_arena(const Shape& shape, std::size_t slot, std::size_t least) {
+  std::optional<node::Arena> arena;
+  for (; !arena && slot >= least; slot /= 2)
+    arena = g_memory->pool.take(User::arena_bytes(shape, slot));
+  if (!arena) return std::nullopt;
+  const auto memory = g_memory->pool.memory(*arena);
+  if (!g_memory->segment.allocate(memory.first(User::arena_bytes(shape, 0)))) {
+    g_memory->pool.give_back(*arena);
+    return std::nullopt;
+  }
+  User::prepare(memory.data(), shape);
+  return arena;
+}
+
+/// Allocates what this rank writes, or nearly that: an equal part for every rank.
+bool allocate_part(const node::Arena& arena, int rank, int size) {
+  const auto memory = g_memory->pool.memory(arena);
+  const auto ranks = static_cast<std::size_t>(size), own = static_cast<std::size_t>(rank);
+  const std::size_t begin = memory.size() * own / ranks, end = memory.size() * (own + 1) / ranks;
+  return g_memory->segment.allocate(memory.subspan(begin, end - begin));
+}
+
+/// The processes of all ranks of `comm`, for direct copies: none where there are none. Nothing, on
+/// all ranks, when one of them is not `ready`.
+std::optional<std::vector<pid_t>> meet(MPI_Comm comm, int size, bool ready) {
+  const int own = ready ? getpid() : 0;
+  static_assert(sizeof(pid_t) == sizeof(int));
+  std::vector<pid_t> all(static_cast<std::size_t>(size));
+  PMPI_Allgather(&own, 1, MPI_INT, all.data(), 1, MPI_INT, comm);
+  if (std::find(all.begin(), all.end(), 0) != all.end()) return std::nullopt;
+  return g_memory->direct ? all : std::vector<pid_t>();
+}
+
+/// Collective over `comm`; nothing on all ranks where some rank has no memory.
+template <class User, class Shape>
+std::optional<NodeArena> take_arena(MPI_Comm comm, const Shape& shape, std::size_t slot,
+                                    std::size_t least) {
+  NodeArena made{g_memory->pool, {}, rank_in(comm), size_of(comm), {g_memory->mode, idle}, {}};
+  std::array<unsigned long long, 2> place{};  // offset and bytes
+  if (made.rank == 0)
+    if (const auto arena = prepared_arena<User>(shape, slot, least))
+      place = {arena->offset, arena->bytes};
+  PMPI_Bcast(place.data(), 2, MPI_UNSIGNED_LONG_LONG, 0, comm);
+  if (place[1] == 0) return std::nullopt;
+  made.arena = {place[0], place[1]};
+  auto processes = meet(comm, made.size, allocate_part(made.arena, made.rank, made.size));
+  if (!processes) {
+    if (made.rank == 0) made.pool.give_back(made.arena);
+    return std::nullopt;
+  }
+  made.processes = std::move(*processes);
+  return made;
+}
+
+}  // namespace
+
+std::unique_ptr<NodeTeam> make_team(MPI_Comm comm) {
+  const node::Groups groups = node::suitable_groups(size_of(comm), domains_in(comm));
+  auto arena = take_arena<node::Team>(comm, groups, node::preferred_slot(groups), kLeastSlot);
+  return arena ? std::make_unique<NodeTeam>(std::move(*arena), groups) : nullptr;
+}
+
+std::unique_ptr<NodeMessages> make_messages(MPI_Comm comm) {
+  const int size = size_of(comm);
+  auto arena =
+      take_arena<node::Messenger>(comm, size, node::preferred_channel_slot(size), node::kLinePair);
+  return arena ? std::make_unique<NodeMessages>(std::move(*arena)) : nullptr;
+}
+
+}  // namespace unisono

@@ -1,0 +1,190 @@
+#include "comm/placement.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <climits>
+#include <cstddef>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+#include <vector>
+
+#include "base/hash.h"
+#include "mpi/comm.h"
+#include "node/cpu_mask.h"
+
+namespace unisono {
+
+namespace {
+
+int cores_in(const node::CpuMask& mask) {
+  int cores = 0;
+  for (const unsigned char byte : mask) cores += __builtin_popcount(byte);
+  return cores;
+}
+
+int read_quota(const char* path, const char* format) {
+  std::FILE* file = std::fopen(path, "r");
+  if (file == nullptr) return INT_MAX;
+  long long quota = 0, period = 0;
+  const int read = std::fscanf(file, format, &quota, &period);
+  std::fclose(file);
+  if (read != 2 || quota <= 0 || period <= 0) return INT_MAX;
+  return static_cast<int>(std::max<long long>(1, quota / period));
+}
+
+}  // namespace
+
+int quota_cores() {
+  return std::min(read_quota("/sys/fs/cgroup/cpu.max", "%lld %lld"), [] {
+    std::FILE* file = std::fopen("/proc/self/cgroup", "r");
+    if (file == nullptr) return INT_MAX;
+    char line[4096];
+    int cores = INT_MAX;
+    while (std::fgets(line, sizeof line, file) != nullptr) {
+      if (std::strncmp(line, "0::", 3) != 0) continue;
+      line[std::strcspn(line, "\n")] = '\0';
+      char path[5000];
+      std::snprintf(path, sizeof path, "/sys/fs/cgroup%s/cpu.max", line + 3);
+      cores = read_quota(path, "%lld %lld");
+    }
+    std::fclose(file);
+    return cores;
+  }());
+}
+
+namespace {
+
+/// The same number on all ranks that run on one kernel, whatever their containers and network
+/// namespaces call themselves: cores are shared by these, not by those with one host name.
+int kernel_number() {
+  char name[MPI_MAX_PROCESSOR_NAME] = "";
+  if (std::FILE* file = std::fopen("/proc/sys/kernel/random/boot_id", "r")) {
+    if (std::fgets(name, sizeof name, file) == nullptr) name[0] = '\0';
+    std::fclose(file);
+  }
+  int length = 0;
+  if (name[0] == '\0') PMPI_Get_processor_name(name, &length);
+  return static_cast<int>(fnv1a(name) & INT_MAX);
+}
+
+/// Whether the ranks of `group` are more than its cores and the quota of any.
+bool is_oversubscribed(MPI_Comm group, int quota) {
+  const int size = size_of(group);
+  // MPI may have bound every rank to a core of its own: only all masks together tell.
+  const node::CpuMask mine = node::affinity();
+  node::CpuMask together{};
+  PMPI_Allreduce(mine.data(), together.data(), static_cast<int>(mine.size()), MPI_BYTE, MPI_BOR,
+                 group);
+  return size > std::min(cores_in(together), quota);
+}
+
+/// A network that bypasses the kernel: InfiniBand, RoCE, Omni-Path and EFA, or Slingshot.
+bool has_fabric() {
+  std::error_code error;
+  for (const char* folder : {"/sys/class/infiniband", "/sys/class/cxi"}) {
+    const std::filesystem::directory_iterator devices(folder, error);
+    if (!error && devices != end(devices)) return true;
+  }
+  return false;
+}
+
+/// Between nodes the network decides, whoever has a core.
+Place place_of(const NodeFacts& facts) {
+  if (facts.one_node) return facts.oversubscribed ? Place::oversubscribed : Place::undersubscribed;
+  return is_like_measured_ethernet(facts.network_rate) ? Place::ethernet : Place::elsewhere;
+}
+
+/// Of rank 0: builds may differ between nodes, and what is decided by it must not.
+std::string library_line(MPI_Comm world) {
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+  int length = 0;
+  PMPI_Get_library_version(text.data(), &length);
+  PMPI_Bcast(text.data(), static_cast<int>(text.size()), MPI_CHAR, 0, world);
+  std::string line(text.data());
+  line.resize(std::min(line.find('\n'), line.size()));
+  std::replace(line.begin(), line.end(), '\t', ' ');
+  return line;
+}
+
+/// Bit/s that rank 0 and the first rank of another node, whose ranks have `node_leader` > 0, reach
+/// with one message each way: the best of up to three, since whatever disturbs makes it slower. It
+/// takes 0.2 s at 100 Mb/s; all ranks learn the result.
+double measure_network(MPI_Comm world, int node_leader) {
+  constexpr int kTag = 0, kBytes = 1 << 18, kRounds = 4;  // the first round makes the connection
+  constexpr std::chrono::milliseconds kEnough{100};
+  constexpr std::byte kMore{1}, kLast{0};  // at the start of rank 0's message
+  const int rank = rank_in(world);
+  int partner = INT_MAX;
+  const int candidate = node_leader > 0 ? rank : INT_MAX;
+  PMPI_Allreduce(&candidate, &partner, 1, MPI_INT, MPI_MIN, world);
+  std::vector<std::byte> data(rank == 0 || rank == partner ? kBytes : 0);
+  double rate = 0;
+  std::chrono::duration<double> spent{0};
+  bool more = !data.empty();
+  for (int round = 0; more; ++round) {
+    const bool enough = round > 0 && (round + 1 == kRounds || spent > kEnough);
+    if (rank == 0) data[0] = enough ? kLast : kMore;
+    const auto begin = std::chrono::steady_clock::now();
+    if (rank == 0) PMPI_Send(data.data(), kBytes, MPI_BYTE, partner, kTag, world);
+    PMPI_Recv(data.data(), kBytes, MPI_BYTE, rank == 0 ? partner : 0, kTag, world,
+              MPI_STATUS_IGNORE);
+    if (rank == partner) PMPI_Send(data.data(), kBytes, MPI_BYTE, 0, kTag, world);
+    const std::chrono::duration<double> both_ways = std::chrono::steady_clock::now() - begin;
+    more = data[0] == kMore;
+    spent += both_ways;
+    if (round > 0) rate = std::max(rate, 2 * 8.0 * kBytes / both_ways.count());
+  }
+  PMPI_Bcast(&rate, 1, MPI_DOUBLE, 0, world);
+  return rate;
+}
+
+}  // namespace
+
+MPI_Comm ranks_of_node(MPI_Comm world) {
+  MPI_Comm node = MPI_COMM_NULL;
+  PMPI_Comm_split_type(world, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+  return node;
+}
+
+NodeFacts node_facts(MPI_Comm world, MPI_Comm node) {
+  MPI_Comm machine = MPI_COMM_NULL;
+  PMPI_Comm_split(world, kernel_number(), 0, &machine);
+  const int rank = rank_in(world);
+  int node_leader = 0;
+  PMPI_Allreduce(&rank, &node_leader, 1, MPI_INT, MPI_MIN, node);
+  const int quota = quota_cores();
+  const bool oversubscribed_node = is_oversubscribed(node, quota);
+  const bool oversubscribed_machine = is_oversubscribed(machine, INT_MAX);
+  PMPI_Comm_free(&machine);
+  // Not those of the affinity: a launcher may bind few ranks to few cores, many to all.
+  const int cores = std::min(static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)), quota);
+  int facts[] = {oversubscribed_node || oversubscribed_machine ? 1 : 0,
+                 size_of(node) < size_of(world) ? 1 : 0, has_fabric() ? 1 : 0, -cores};
+  PMPI_Allreduce(MPI_IN_PLACE, facts, 4, MPI_INT, MPI_MAX, world);
+  NodeFacts found{facts[0] != 0, facts[1] == 0, facts[2] != 0, 0, -facts[3]};
+  if (!found.one_node && !found.fabric) found.network_rate = measure_network(world, node_leader);
+  return found;
+}
+
+std::vector<int> nodes_of_ranks(MPI_Comm world, MPI_Comm node) {
+  int leader = rank_in(world);
+  PMPI_Bcast(&leader, 1, MPI_INT, 0, node);
+  std::vector<int> nodes(static_cast<std::size_t>(size_of(world)));
+  PMPI_Allgather(&leader, 1, MPI_INT, nodes.data(), 1, MPI_INT, world);
+  return nodes;
+}
+
+Platform surroundings(MPI_Comm world, const NodeFacts& facts) {
+  const std::string library = library_line(world);
+  // MPICH's binary interface, with collectives of its own: what beats MPICH's may lose to them.
+  const bool intel = library.starts_with("Intel");
+  return {intel ? "intel" : UNISONO_FLAVOUR, library, place_of(facts), facts.network_rate,
+          facts.cores};
+}
+
+}  // namespace unisono

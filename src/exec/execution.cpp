@@ -1,0 +1,311 @@
+#include "exec/execution.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+#include <mutex>
+#include <utility>
+
+namespace unisono {
+
+namespace {
+
+// MPI-3 counts are int: longer messages and reductions go in portions. Both sides cut alike, and
+// portions of one message share its tag, so that MPI keeps their order.
+constexpr Count kPortion = Count{1} << 30;
+
+constexpr std::size_t kAlignment = 64;  // a cache line; also any element type
+
+constexpr std::size_t aligned(Count bytes) {
+  return (static_cast<std::size_t>(bytes) + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+/// What memory n elements need before and after the address of the first. User-defined operations
+/// may write whole elements, whatever part of them the datatype names; absolute addresses
+/// (MPI_BOTTOM) in a datatype are no part of an element.
+struct Footprint {
+  Count before, after;
+  Footprint(const TypeFacts& unit, Count n) {
+    const Count step = (n - 1) * unit.extent;
+    const bool absolute = std::abs(unit.true_lb) > 64 * (std::abs(unit.extent) + unit.true_extent);
+    Count low = unit.true_lb, high = unit.true_lb + unit.true_extent;
+    if (!absolute) {
+      low = std::min({low, unit.lb, Count{0}});
+      high = std::max({high, unit.lb + unit.extent, Count{0}});
+    }
+    before = -low + std::max<Count>(0, -step);
+    after = high + std::max<Count>(0, step);
+  }
+};
+
+// Scratch memory up to this size is kept by an execution, of which there is one per communicator;
+// larger memory is kept once, for whoever needs it next. More is given back to the system.
+constexpr std::size_t kOwnScratch = std::size_t{64} << 10;
+constexpr std::size_t kKeptScratch = std::size_t{64} << 20;
+
+/// The large scratch memory that the last execution is done with: fresh pages cost more to touch
+/// than to copy.
+class Spare {
+ public:
+  static Spare& instance() {
+    static Spare& spare = *new Spare;  // never destroyed: exit handlers may use MPI
+    return spare;
+  }
+  ScratchMemory take(std::size_t size) {
+    const std::lock_guard lock(mutex_);
+    if (memory_.size >= size) return std::exchange(memory_, {});
+    return {};
+  }
+  void give(ScratchMemory memory) {
+    if (memory.size > kKeptScratch) return;
+    const std::lock_guard lock(mutex_);
+    if (memory.size > memory_.size) memory_ = std::move(memory);
+  }
+
+ private:
+  std::mutex mutex_;
+  ScratchMemory memory_;
+};
+
+}  // namespace
+
+std::byte* Execution::address(BufferId buffer, Count offset) const {
+  constexpr Count kSlot = sizeof(std::int32_t);
+  return buffers_[buffer] + offset * (buffer == kSlots ? kSlot : binding_.unit.extent);
+}
+
+// One allocation for all scratch buffers, each with its first element aligned as the user's may be,
+// and the slots before them.
+void Execution::place_scratch() {
+  const auto lengths = plan_->schedule().scratch();
+  const std::size_t slot_bytes =
+      aligned(static_cast<Count>(plan_->schedule().slots() * sizeof(std::int32_t)));
+  std::size_t total = kAlignment + slot_bytes;
+  for (const Count n : lengths) {
+    const Footprint footprint(binding_.unit, n);
+    if (n > 0) total += aligned(footprint.before) + aligned(footprint.after);
+  }
+  if (total > scratch_.size) scratch_ = Spare::instance().take(total);
+  if (total > scratch_.size) scratch_ = {std::make_unique_for_overwrite<std::byte[]>(total), total};
+  const auto misfit = reinterpret_cast<std::uintptr_t>(scratch_.bytes.get()) % kAlignment;
+  std::byte* at = scratch_.bytes.get() + (kAlignment - misfit) % kAlignment;
+  buffers_.resize(kFirstScratch + lengths.size());
+  buffers_[kSlots] = at;
+  at += slot_bytes;
+  for (std::size_t k = 0; k < lengths.size(); ++k) {
+    if (lengths[k] == 0) continue;
+    const Footprint footprint(binding_.unit, lengths[k]);
+    buffers_[kFirstScratch + k] = at + aligned(footprint.before);
+    at += aligned(footprint.before) + aligned(footprint.after);
+  }
+}
+
+int Execution::start(const Plan& plan, const Binding& binding) {
+  assert(done());
+  plan_ = &plan;
+  binding_ = binding;
+  left_ = plan.schedule().ops().size();
+  open_.assign(plan.open().begin(), plan.open().end());
+  ready_.assign(plan.sources().begin(), plan.sources().end());
+  next_ready_ = 0;
+  server_ = kNoOp;
+  waiting_.clear();
+  unserved_ = plan.enqueues();
+  buffers_.assign(kFirstScratch, nullptr);
+  buffers_[kInput] = binding.input;
+  buffers_[kOutput] = binding.output;
+  if (!plan.schedule().scratch().empty() || plan.schedule().binds_peers()) place_scratch();
+  return run_ready();
+}
+
+int Execution::run_ready() {
+  do {
+    while (next_ready_ < ready_.size())
+      if (const int rc = begin(ready_[next_ready_++]); rc != MPI_SUCCESS) return fail(rc);
+    take_completions();  // in the memory of a node a message may be complete at once
+    if (binding_.messenger != nullptr && binding_.messenger->take_truncated())
+      return fail(MPI_ERR_TRUNCATE);
+  } while (next_ready_ < ready_.size() || serve());
+  ready_.clear();
+  next_ready_ = 0;
+  return MPI_SUCCESS;
+}
+
+int Execution::begin(OpId id) {
+  const Op& op = plan_->schedule().ops()[id];
+  int rc = MPI_SUCCESS;
+  switch (op.kind) {
+    case OpKind::send:
+    case OpKind::recv: return begin_message(id, op);
+    case OpKind::copy: rc = copy(op); break;
+    case OpKind::reduce: rc = reduce(op); break;
+    case OpKind::library: rc = run_group_call(plan_->schedule().group_calls()[op.call()]); break;
+    case OpKind::enqueue:
+      if (waiting_.empty()) first_came_ = PMPI_Wtime();
+      waiting_.push_back(id);
+      return MPI_SUCCESS;
+    case OpKind::serve: server_ = id; return MPI_SUCCESS;
+    case OpKind::join: break;
+  }
+  if (rc == MPI_SUCCESS) complete(id);
+  return rc;
+}
+
+// Whether the set that waits is to be served: all are there that are left, or its time is over.
+bool Execution::has_paused() const {
+  if (waiting_.size() == unserved_) return true;
+  const auto pause = static_cast<double>(plan_->schedule().ops()[server_].pause());
+  return !waiting_.empty() && (pause == 0 || PMPI_Wtime() - first_came_ >= pause * 1e-6);
+}
+
+// Takes everybody whose token has come by now. The only choice that time decides; it is made here,
+// by one rank, and the others are told.
+bool Execution::serve() {
+  if (server_ == kNoOp || !has_paused()) return false;
+  const Schedule& schedule = plan_->schedule();
+  schedule.bind(server_, waiting_, binding_.rank, {slots(), schedule.slots()});
+  unserved_ -= waiting_.size();
+  for (const OpId id : waiting_) complete(id);  // first: they have word to wait for
+  waiting_.clear();
+  complete(std::exchange(server_, kNoOp));
+  return true;
+}
+
+int Execution::begin_message(OpId id, const Op& op) {
+  const int peer = op.is_bound() ? slots()[op.slot()] : op.peer;
+  if (peer == kNobody) {
+    complete(id);
+    return MPI_SUCCESS;
+  }
+  const int tag = binding_.first_tag + static_cast<int>(op.position() % kChannelDepth);
+  if (binding_.messenger != nullptr) {
+    begin_in_node(id, op, peer, tag);
+    return MPI_SUCCESS;
+  }
+  const MPI_Datatype type = op.buffer == kSlots ? MPI_INT32_T : binding_.type;
+  Count at = 0;
+  do {  // a token has no units, but is a message
+    const int n = static_cast<int>(std::min(kPortion, op.length - at));
+    std::byte* where = op.length == 0 ? nullptr : address(op.buffer, op.offset + at);
+    if (const int rc = library_.start(op.kind, where, n, type, peer, tag, binding_.comm, id);
+        rc != MPI_SUCCESS)
+      return rc;
+    ++open_[id];
+    at += n;
+  } while (at < op.length);
+  return MPI_SUCCESS;
+}
+
+void Execution::begin_in_node(OpId id, const Op& op, int peer, int tag) {
+  const bool slots = op.buffer == kSlots;
+  const Count unit = slots ? Count{sizeof(std::int32_t)} : binding_.unit.size;
+  const auto bytes = static_cast<std::size_t>(op.length * unit);
+  std::byte* where = nullptr;
+  if (bytes > 0) where = address(op.buffer, op.offset) + (slots ? 0 : binding_.unit.true_lb);
+  ++open_[id];
+  if (op.kind == OpKind::send)
+    binding_.messenger->send(peer, tag, where, bytes, {&completions_, id});
+  else
+    binding_.messenger->recv(peer, tag, where, bytes, {&completions_, id});
+}
+
+int Execution::copy(const Op& op) const {
+  const std::byte* from = address(op.from_buffer, op.from_offset);
+  std::byte* into = address(op.buffer, op.offset);
+  const TypeFacts& unit = binding_.unit;
+  if (unit.dense) {
+    std::memcpy(into + unit.true_lb, from + unit.true_lb,
+                static_cast<std::size_t>(op.length * unit.size));
+    return MPI_SUCCESS;
+  }
+  // Elements with gaps: only MPI knows which bytes are theirs.
+  for (Count at = 0; at < op.length; at += kPortion) {
+    const int n = static_cast<int>(std::min(kPortion, op.length - at));
+    const int rc =
+        PMPI_Sendrecv(from + at * unit.extent, n, binding_.type, binding_.rank, binding_.first_tag,
+                      into + at * unit.extent, n, binding_.type, binding_.rank, binding_.first_tag,
+                      binding_.comm, MPI_STATUS_IGNORE);
+    if (rc != MPI_SUCCESS) return rc;
+  }
+  return MPI_SUCCESS;
+}
+
+int Execution::reduce(const Op& op) const {
+  for (Count at = 0; at < op.length; at += kPortion) {
+    const int n = static_cast<int>(std::min(kPortion, op.length - at));
+    const int rc =
+        PMPI_Reduce_local(address(op.from_buffer, op.from_offset + at),
+                          address(op.buffer, op.offset + at), n, binding_.type, binding_.op);
+    if (rc != MPI_SUCCESS) return rc;
+  }
+  return MPI_SUCCESS;
+}
+
+// Blocks: joins before and behind it leave nothing else to do.
+int Execution::run_group_call(const GroupCall& call) const {
+  return binding_.groups->run(call, address(call.input.buffer, call.input.offset),
+                              address(call.output.buffer, call.output.offset), binding_);
+}
+
+void Execution::complete(OpId id) {
+  --left_;
+  for (const OpId next : plan_->dependents(id))
+    if (--open_[next] == 0) ready_.push_back(next);
+}
+
+void Execution::take_completions() {
+  for (const OpId id : completions_)
+    if (--open_[id] == 0) complete(id);
+  completions_.clear();
+}
+
+int Execution::progress() {
+  if (binding_.messenger != nullptr) {
+    moved_ = binding_.messenger->progress() || !completions_.empty();
+  } else {
+    const int rc = library_.progress(completions_, pauses());
+    moved_ = !completions_.empty();
+    if (rc != MPI_SUCCESS) return fail(rc);
+  }
+  if (completions_.empty()) {
+    if (!serve()) return MPI_SUCCESS;  // a pause may be over though nothing has come
+    moved_ = true;
+  }
+  take_completions();
+  return run_ready();
+}
+
+void Execution::wait(Waiter& waiter) {
+  if (moved_) return waiter.something_came();
+  if (binding_.messenger == nullptr || pauses()) return waiter.nothing_came();
+  binding_.messenger->wait();
+}
+
+int Execution::finish(WaitMode mode) {
+  Waiter waiter(mode);
+  int rc = MPI_SUCCESS;
+  while (!done() && rc == MPI_SUCCESS) {
+    rc = progress();
+    if (!done()) wait(waiter);
+  }
+  if (scratch_.size > kOwnScratch) Spare::instance().give(std::exchange(scratch_, {}));
+  return rc;
+}
+
+// MPI leaves the state of a failed communicator open; what is under way is called off as far as
+// possible, so that nothing is written into the program's memory later.
+int Execution::fail(int error) {
+  // Still read and written.
+  if (!library_.empty() || binding_.messenger != nullptr)
+    static_cast<void>(scratch_.bytes.release());
+  library_.abandon();
+  if (binding_.messenger != nullptr) binding_.messenger->abandon(&completions_);
+  scratch_ = {};
+  completions_.clear();
+  ready_.clear();
+  next_ready_ = 0;
+  left_ = 0;
+  return error;
+}
+
+}  // namespace unisono

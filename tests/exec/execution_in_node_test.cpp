@@ -1,0 +1,145 @@
+// The executor's other transport: the memory of the node. The plans get no communicator, so that no
+// message can go through the MPI library unseen.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "algorithms/catalogue.h"
+#include "algorithms/composition.h"
+#include "comm/node_memory.h"
+#include "exec/execution.h"
+#include "schedule/problem.h"
+
+namespace unisono {
+namespace {
+
+struct InNodeMemory : ::testing::TestWithParam<WaitMode> {
+  int rank = 0, size = 1;
+  MPI_Comm comm = MPI_COMM_NULL;
+  std::unique_ptr<NodeMessages> messages;
+
+  void SetUp() override {
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    start_node_memory(comm, {.mode = GetParam()});
+    ASSERT_TRUE(has_node_memory());
+    messages = make_messages(comm);
+    ASSERT_NE(messages, nullptr);
+  }
+  void TearDown() override {
+    messages.reset();
+    stop_node_memory();
+    MPI_Comm_free(&comm);
+  }
+
+  using Elements = std::vector<long>;
+  /// Of a call, where a rank's input lies and its output is to be.
+  struct Buffers {
+    Elements input, output;
+    Binding binding(MPI_Op op) {
+      Binding b;
+      b.input = reinterpret_cast<std::byte*>(input.data());
+      b.output = reinterpret_cast<std::byte*>(output.data());
+      b.type = MPI_LONG;
+      b.unit = facts_of(MPI_LONG);
+      b.op = op;
+      return b;
+    }
+  };
+  Buffers buffers(Count elements) const {
+    Buffers made{Elements(static_cast<std::size_t>(elements)), {}};
+    for (std::size_t i = 0; i < made.input.size(); ++i)
+      made.input[i] = static_cast<long>(i * i) + 1000L * rank;
+    made.output = made.input;  // of bcast's root
+    return made;
+  }
+
+  /// Over the MPI library, and through the memory: the results must be the same.
+  void run_both_ways(const Algorithm& row, const Problem& problem) {
+    const ArgsOfRanks ranks(problem);
+    const Args& args = ranks[rank];
+    if (unmet_restriction(row, args)) return;
+    const Plan plan(expand(build(row, args), args));
+    // Irregular collectives have blocks of up to twice the count, or one more (block_length).
+    Buffers over_library = buffers((2 * problem.count + 1) * size), in_memory = over_library;
+    Execution execution;
+    Binding binding = over_library.binding(MPI_SUM);
+    binding.comm = comm;
+    binding.rank = rank;
+    ASSERT_EQ(execution.start(plan, binding), MPI_SUCCESS);
+    ASSERT_EQ(execution.finish(WaitMode::yield), MPI_SUCCESS);
+    binding = in_memory.binding(MPI_SUM);
+    binding.rank = rank;
+    binding.messenger = &messages->messenger();
+    ASSERT_EQ(execution.start(plan, binding), MPI_SUCCESS);
+    ASSERT_EQ(execution.finish(GetParam()), MPI_SUCCESS);
+    EXPECT_EQ(in_memory.output, over_library.output);
+  }
+};
+
+TEST_P(InNodeMemory, RunsTheWholeCatalogue) {
+  for (const Algorithm& row : catalogue())
+    for (int c = 0; c < kCollectives; ++c) {
+      const auto collective = static_cast<Collective>(c);
+      if (!contains(row.collectives, collective)) continue;
+      for (const Count count : {0, 1, 300, 20'000}) {
+        SCOPED_TRACE(std::string(name(collective)) + " " + std::string(row.name) + " " +
+                     std::to_string(count));
+        run_both_ways(row, {.collective = collective,
+                            .size = size,
+                            .root = size - 1,
+                            .count = count,
+                            .unit_bytes = sizeof(long),
+                            .params = default_params(row)});
+      }
+    }
+}
+
+TEST_P(InNodeMemory, ExecutionsInFlightTogetherDoNotMix) {
+  Problem problem{.collective = Collective::bcast, .size = size, .count = 50'000};
+  problem.params.segment = 1024;
+  const ArgsOfRanks ranks(problem);
+  const Plan plan(build(*find_algorithm(Collective::bcast, "chain"), ranks[rank]));
+  constexpr std::size_t kTogether = 5;
+  std::vector<std::vector<char>> data;
+  std::vector<Execution> executions(kTogether);
+  for (std::size_t k = 0; k < kTogether; ++k)
+    data.emplace_back(50'000, rank == 0 ? static_cast<char>('a' + k) : '.');
+  for (std::size_t i = 0; i < kTogether; ++i) {
+    const std::size_t k = rank == 0 ? i : kTogether - 1 - i;  // begun in different orders
+    Binding binding;
+    binding.output = reinterpret_cast<std::byte*>(data[k].data());
+    binding.rank = rank;
+    binding.first_tag = static_cast<int>(k) * static_cast<int>(kChannelDepth);
+    binding.messenger = &messages->messenger();
+    ASSERT_EQ(executions[k].start(plan, binding), MPI_SUCCESS);
+  }
+  for (Execution& execution : executions) ASSERT_EQ(execution.finish(GetParam()), MPI_SUCCESS);
+  for (std::size_t k = 0; k < kTogether; ++k)
+    EXPECT_EQ(data[k], std::vector<char>(50'000, static_cast<char>('a' + k)));
+}
+
+/// A receiver that thinks the vector is shorter: an error, and no byte beyond.
+TEST_P(InNodeMemory, TruncationIsAnError) {
+  Problem problem{.collective = Collective::bcast, .size = size};
+  problem.count = rank == 0 ? 600 : 500;
+  const ArgsOfRanks ranks(problem);
+  const Plan plan(build(*find_algorithm(Collective::bcast, "flat"), ranks[rank]));
+  std::vector<char> data(600, rank == 0 ? 'x' : '.');
+  Binding binding;
+  binding.output = reinterpret_cast<std::byte*>(data.data());
+  binding.rank = rank;
+  binding.messenger = &messages->messenger();
+  Execution execution;
+  int rc = execution.start(plan, binding);
+  if (rc == MPI_SUCCESS) rc = execution.finish(GetParam());
+  EXPECT_EQ(rc, rank == 0 ? MPI_SUCCESS : MPI_ERR_TRUNCATE);
+  for (std::size_t i = 500; i < 600; ++i) EXPECT_EQ(data[i], rank == 0 ? 'x' : '.');
+}
+
+INSTANTIATE_TEST_SUITE_P(, InNodeMemory, testing::Values(WaitMode::yield, WaitMode::sleep));
+
+}  // namespace
+}  // namespace unisono

@@ -1,0 +1,13 @@
+// In place of src/calls/call_info.h: no call is left.
+#pragma once
+#include "calls/call.h"
+
+namespace unisono {
+
+struct CallInfo {
+  explicit operator bool() const { return true; }
+};
+
+inline CallInfo info_of(const Call&) { return {}; }
+
+}  // namespace unisono
