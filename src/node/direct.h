@@ -13,6 +13,8 @@ namespace unisono::node {
 struct Buffers {
   const std::byte* input = nullptr;
   std::byte* output = nullptr;
+  /// Not set where others may not touch them: then nobody copies.
+  bool usable = true;
 };
 
 template <class Memory>
@@ -35,16 +37,21 @@ void be_through(BasicTeam<Memory>& team, Step step, bool waits) {
   team.finish(step);
 }
 
-/// Everybody shows its buffers and copies, copy(shown) with shown(rank), while the others do.
+/// Everybody shows its buffers and copies, copy(shown) with shown(rank), while the others do. False
+/// on all ranks when those of any are not usable: nothing has been copied. So what one rank alone
+/// knows, such as where it was given MPI_IN_PLACE, decides nothing before all have seen it.
 template <class Memory, class Copy>
-void copy_directly(BasicTeam<Memory>& team, const Buffers& mine, Copy copy) {
-  const Step step = team.take(2);
+bool copy_directly(BasicTeam<Memory>& team, const Buffers& mine, Copy copy) {
+  const Step step = team.take(1);
   show(team, step, mine);
   team.publish_jointly(step);
   team.await_all(step);
-  copy([&team, step](int rank) { return shown_by(team, rank, step); });
+  bool usable = true;
+  for (int rank = 0; rank < team.size(); ++rank) usable &= shown_by(team, rank, step).usable;
+  if (usable) copy([&team, step](int rank) { return shown_by(team, rank, step); });
   team.finish(step);
-  be_through(team, step + 1, true);
+  if (usable) be_through(team, team.take(1), true);
+  return usable;
 }
 
 /// The root shows its buffers, and alone waits until all are through, copy(buffers of root).

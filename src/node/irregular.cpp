@@ -258,8 +258,8 @@ void allgatherv(Team& team, const std::byte* input, std::byte* output, PerRank c
   const std::size_t largest = largest_of(counts), mine = bytes_of(counts, team.rank());
   if (largest == 0) return;
   const auto copy_own = [&] { copy_out(output, displs, team.rank(), {0, mine}, input); };
-  if (largest >= team.direct_from().allgather)
-    return copy_directly(team, {input, output}, [&](const auto& shown) {
+  if (largest >= team.direct_from().allgather) {
+    copy_directly(team, {input, output}, [&](const auto& shown) {
       copy_own();
       for_others(team, [&](int rank) {
         const std::size_t bytes = bytes_of(counts, rank);
@@ -268,6 +268,8 @@ void allgatherv(Team& team, const std::byte* input, std::byte* output, PerRank c
                bytes);
       });
     });
+    return;
+  }
   copy_own();
   exchange(
       team, Cut{largest, team.slot_bytes()},

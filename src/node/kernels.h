@@ -3,12 +3,18 @@
 //
 // Where MPI allows MPI_IN_PLACE, input may be the place that it stands for, and no other part of
 // output: the whole (alltoall, reductions; the start of output for reduce_scatter) or this rank's
-// block (allgather, gather's root; scatter's root: output is its block of input). Reductions and
-// alltoall are so on all ranks or on none: input is not output of a rank by chance, though it may
-// get nothing (alltoallv: it may send or get nothing). Only the root of
-// gather and reduce writes output, only the root of scatter reads input, rank 0 of exscan writes
-// nothing. In place all ranks are or none, but for gather, scatter and reduce, where only the root
-// may be.
+// block (allgather, gather's root; scatter's root: output is its block of input). In place, a
+// reduction with blocks writes its result at the start of the buffer and leaves the rest as it is.
+// Only the root of gather and reduce writes output, only the root of scatter reads input, rank 0 of
+// exscan writes nothing.
+//
+//   in place         on which ranks
+//   gather, scatter, reduce     the root, or none
+//   alltoall, alltoallv         all or none (input is not output of another rank by chance, though
+//                               in alltoallv one that sends or gets nothing may say so)
+//   allgather, reductions       any: MPI lets the ranks of reduce_scatter, scan and exscan differ
+//
+// So no rank chooses its way by where its own buffers are.
 //
 // Reductions run left to right in the order of ranks, whatever the size: they are right for
 // operations that do not commute, and the same bits on all ranks and in every run.

@@ -198,9 +198,9 @@ void reduce_to(Team& team, const std::byte* input, std::byte* output, std::size_
 
 }  // namespace
 
-void reduce_block_directly(Team& team, const std::byte* input, std::byte* output, Chunk mine,
+bool reduce_block_directly(Team& team, const std::byte* input, std::byte* output, Chunk mine,
                            const Reduction& reduction) {
-  copy_directly(team, {input, output}, [&](const auto& shown) {
+  return copy_directly(team, {input, output, input != output}, [&](const auto& shown) {
     fold_directly(team, shown, input, output, mine, reduction, [](Chunk, const std::byte*) {});
   });
 }

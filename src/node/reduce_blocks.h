@@ -18,8 +18,9 @@ inline std::size_t part_of_slot(const Team& team, const Reduction& reduction) {
   return reduction.whole(team.slot_bytes() / static_cast<std::size_t>(team.size()));
 }
 
-/// This rank's block is `mine` of everybody's input. Not in place.
-void reduce_block_directly(Team& team, const std::byte* input, std::byte* output, Chunk mine,
+/// This rank's block is `mine` of everybody's input. False on all ranks, and nothing is done, when
+/// any is in place: its output lies on top of what others read.
+bool reduce_block_directly(Team& team, const std::byte* input, std::byte* output, Chunk mine,
                            const Reduction& reduction);
 
 /// bytes_of(rank): each rank's block, `largest` at most.
@@ -35,8 +36,10 @@ void reduce_blocks(Team& team, const std::byte* input, std::byte* output, std::s
   const std::size_t mine = bytes_of(me);
   std::size_t begin = 0;
   for (int rank = 0; rank < me; ++rank) begin += bytes_of(rank);
-  if (largest >= team.direct_from().reduce_scatter_block && input != output)
-    return reduce_block_directly(team, input, output, {begin, mine}, reduction);
+  // Ranks may differ in MPI_IN_PLACE: only what they know of each other's may choose the way.
+  if (largest >= team.direct_from().reduce_scatter_block &&
+      reduce_block_directly(team, input, output, {begin, mine}, reduction))
+    return;
   const Cut cut{largest, part_of_slot(team, reduction), size};
   // A result on top of input that a later operand of it is made from.
   const bool overlaps = input == output && me > 0 && begin < cut.stride();

@@ -99,7 +99,7 @@ inline std::string run_and_check(Team& team, const Call& call) {
     if (expectation.is_root()) std::memcpy(into, from, n);
   } else if (call.what == What::scatter) {
     if (call.in_place && expectation.is_root()) into = from + mine;
-  } else if (call.in_place && !expected.empty()) {
+  } else if (is_in_place(call, team.rank()) && !expected.empty()) {
     // The block of a gather lies at its place; everything else at the start.
     const bool gathers = call.what == What::gather || call.what == What::allgather;
     from = into + (gathers ? mine : 0);
@@ -108,9 +108,11 @@ inline std::string run_and_check(Team& team, const Call& call) {
   run(team, call, from, into);
   for (std::size_t i = 0; i < expected.size(); ++i)
     if (into[i] != expected[i]) return text(call, team) + ": byte " + std::to_string(i);
-  const std::size_t written = std::max(expected.size(), from == input.data() ? 0 : in_bytes);
-  for (std::size_t i = written; i < output.size() && into == output.data(); ++i)
-    if (output[i] != kUntouched) return text(call, team) + ": wrote byte " + std::to_string(i);
+  // Behind the result there is what was there, be it input that was reduced in place.
+  const bool kept = reduces(call.what) && from == into;
+  for (std::size_t i = expected.size(); i < output.size() && into == output.data(); ++i)
+    if (output[i] != (kept && i < in_bytes ? input[i] : kUntouched))
+      return text(call, team) + ": wrote byte " + std::to_string(i);
   return "";
 }
 

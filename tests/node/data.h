@@ -49,6 +49,13 @@ constexpr std::byte kUntouched{0xEE};  ///< in buffers, where nothing was writte
 
 inline bool reduces(What what) { return what >= What::reduce; }
 
+inline std::uint64_t random_word(std::uint64_t seed, std::uint64_t index);
+/// `in_place` of a call that says so: of all ranks, or of some where ranks may differ.
+inline bool is_in_place(const Call& call, int rank) {
+  if (!call.in_place || !reduces(call.what) || call.what == What::reduce) return call.in_place;
+  return call.seed % 3 == 0 || random_word(call.seed, 1 << 21 | static_cast<unsigned>(rank)) % 2;
+}
+
 inline std::uint64_t random_word(std::uint64_t seed, std::uint64_t index) {
   std::uint64_t word = (seed + 1) * 0x9e3779b97f4a7c15ULL + index * 0xbf58476d1ce4e5b9ULL;
   word = (word ^ (word >> 30)) * 0x94d049bb133111ebULL;

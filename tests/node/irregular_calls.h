@@ -121,11 +121,12 @@ inline bool reduces_irregularly(Team& team, const Call& call) {
   const std::size_t mine = count_between(call, team.rank(), 0) * kElementBytes;
   const Bytes input = contribution(call, team.rank(), total * kElementBytes);
   const Bytes result = reduced(call, team.size(), total * kElementBytes);
-  Bytes output = call.in_place ? input : Bytes(mine, kUntouched);
+  const bool in_place = is_in_place(call, team.rank());
+  Bytes output = in_place ? input : Bytes(mine, kUntouched);
   output.insert(output.end(), 8, kUntouched);
   Bytes expected = output;
   std::copy_n(result.begin() + static_cast<std::ptrdiff_t>(begin), mine, expected.begin());
-  reduce_scatter(team, call.in_place ? output.data() : input.data(), output.data(), counts,
+  reduce_scatter(team, in_place ? output.data() : input.data(), output.data(), counts,
                  reduction_of(call));
   return output == expected;
 }
