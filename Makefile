@@ -6,7 +6,7 @@ BOOTSTRAP = ./scripts/bootstrap.sh
 PYTHON = .venv/bin/python
 
 help:
-	@echo "make demo       build, then time two MPI libraries with and without Unisono"
+	@echo "make demo       build what it needs, then time two MPI libraries with and without Unisono"
 	@echo "make test       build, then every test and lint"
 	@echo "make            build into build/"
 	@echo "make check      the tests without MPI only (two minutes)"
@@ -28,7 +28,8 @@ build:
 intel:
 	@$(BOOTSTRAP) intel
 
-demo: build
+demo:
+	@$(BOOTSTRAP) demo
 	@$(PYTHON) scripts/demo.py
 
 test: build

