@@ -32,16 +32,19 @@ demo:
 	@$(BOOTSTRAP) demo
 	@$(PYTHON) scripts/demo.py
 
-test: build
+test:
+	@$(BOOTSTRAP) test
 	@$(PYTHON) scripts/test.py
 
 check: build
 	@$(PYTHON) scripts/test.py -L unit
 
-lab-test: build
+lab-test:
+	@$(BOOTSTRAP) test
 	@$(PYTHON) scripts/test.py -L lab
 
-sim-test: build
+sim-test:
+	@$(BOOTSTRAP) test
 	@$(PYTHON) scripts/test.py -L sim
 
 lint: build

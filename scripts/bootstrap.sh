@@ -5,6 +5,7 @@
 #   bootstrap.sh setup   system packages, .deps/ (MPI libraries), .venv/ (our Python package, tools)
 #   bootstrap.sh demo    what `make demo` runs: of both the part that it needs
 #   bootstrap.sh build   all of setup, and build/
+#   bootstrap.sh test    that, and what only tests need; with CI=1 what is rarely there, too: LAMMPS
 #   bootstrap.sh intel   .deps/intel/: Intel MPI, for comparisons only
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -13,6 +14,8 @@ say() { printf '\033[1m%s\033[0m\n' "unisono: $*" >&2; }
 fail() { say "$*"; exit 1; }
 
 # --- system packages ------------------------------------------------------------------------------
+
+purpose=${1:-build}
 
 # What a package is needed for is looked for first: a compiler need not come from apt.
 missing_packages() {
@@ -35,6 +38,12 @@ CLI/CLI.hpp libcli11-dev
 fmt/core.h libfmt-dev
 fftw3.h libfftw3-dev
 LIST
+  [[ $purpose == test ]] || return 0
+  # What tests look for and are left out without: instructions counted, Fortran with an MPI library.
+  command -v valgrind >/dev/null || echo valgrind
+  command -v gfortran >/dev/null || echo gfortran
+  command -v mpifort.openmpi >/dev/null || echo libopenmpi-dev
+  command -v mpiexec.openmpi >/dev/null || echo openmpi-bin
 }
 
 install_packages() {
@@ -91,7 +100,6 @@ make_venv() {
 
 version_at_least() { [[ $(printf '%s\n%s\n' "$1" "$2" | sort -V | head -n1) == "$1" ]]; }
 
-# setup [demo]: without the simulator, which `make demo` does not use.
 setup() {
   python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || fail "needs Python 3.11 or newer"
   install_packages
@@ -99,10 +107,11 @@ setup() {
   # lib/libmpi.so, so each has a place of its own.
   local job
   local -a jobs=()
-  if [[ ${1:-} != demo ]]; then install_simgrid & jobs+=($!); fi
+  if [[ $purpose != demo ]]; then install_simgrid & jobs+=($!); fi
   make_venv .deps/mpich requirements/mpich.txt & jobs+=($!)
   make_venv .deps/openmpi requirements/openmpi.txt & jobs+=($!)
   make_venv .venv requirements/python.txt . & jobs+=($!)
+  if [[ $purpose == test && ${CI:-} ]]; then scripts/fetch_lammps.sh & jobs+=($!); fi
   for job in "${jobs[@]}"; do wait "$job"; done
 }
 
@@ -126,9 +135,11 @@ build() {
   if [[ -f build/CMakeCache.txt ]] && ! grep -qx "CMAKE_HOME_DIRECTORY:INTERNAL=$PWD" build/CMakeCache.txt; then
     rm -rf build
   fi
-  # SimGrid may have come since.
-  if [[ -f build/CMakeCache.txt ]] && command -v smpirun >/dev/null \
-    && grep -q '^UNISONO_SMPIRUN:.*NOTFOUND' build/CMakeCache.txt; then
+  # SimGrid and Fortran may have come since.
+  if [[ -f build/CMakeCache.txt ]] \
+    && { { command -v smpirun && grep '^UNISONO_SMPIRUN:.*NOTFOUND' build/CMakeCache.txt; } \
+      || { command -v mpifort.openmpi && grep '^UNISONO_MPIFORT:.*NOTFOUND' build/CMakeCache.txt; }; } \
+      >/dev/null; then
     rm -f build/build.ninja
   fi
   if [[ ! -f build/build.ninja || CMakePresets.json -nt build/CMakeCache.txt ]]; then
@@ -145,10 +156,10 @@ mkdir -p .deps
 exec 9>.deps/.lock
 flock 9
 
-case ${1:-build} in
+case $purpose in
   setup) setup ;;
-  demo) setup demo; build demo ;;
-  build) setup; build ;;
+  demo) setup; build demo ;;
+  build | test) setup; build ;;
   intel) setup_intel ;;
-  *) fail "usage: bootstrap.sh [setup|demo|build|intel]" ;;
+  *) fail "usage: bootstrap.sh [setup|demo|build|test|intel]" ;;
 esac
