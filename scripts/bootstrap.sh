@@ -5,7 +5,7 @@
 #   bootstrap.sh setup   system packages, .deps/ (MPI libraries), .venv/ (our Python package, tools)
 #   bootstrap.sh demo    what `make demo` runs: of both the part that it needs
 #   bootstrap.sh build   all of setup, and build/
-#   bootstrap.sh test    that, and what only tests need; with CI=1 what is rarely there, too: LAMMPS
+#   bootstrap.sh test    that, and what only tests need; with CI=1 Fortran and LAMMPS, too
 #   bootstrap.sh intel   .deps/intel/: Intel MPI, for comparisons only
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -39,8 +39,9 @@ fmt/core.h libfmt-dev
 fftw3.h libfftw3-dev
 LIST
   [[ $purpose == test ]] || return 0
-  # What tests look for and are left out without: instructions counted, Fortran with an MPI library.
   command -v valgrind >/dev/null || echo valgrind
+  # Fortran comes with an MPI library of its own, which a user may not want to find on PATH.
+  [[ ${CI:-} ]] || return 0
   command -v gfortran >/dev/null || echo gfortran
   command -v mpifort.openmpi >/dev/null || echo libopenmpi-dev
   command -v mpiexec.openmpi >/dev/null || echo openmpi-bin
