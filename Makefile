@@ -13,7 +13,7 @@ help:
 	@echo "make lab-test   the tests of the lab: a cluster of network namespaces (root)"
 	@echo "make sim-test   the tests of the simulator (SimGrid)"
 	@echo "make intel      Intel MPI into .deps, for unisono compare --mpi intel"
-	@echo "make lint       layers, format, generated files, ruff, mypy"
+	@echo "make lint       layers, format, generated files, ruff, mypy, house"
 	@echo "make tidy       clang-tidy on all sources (minutes)"
 	@echo "make format     clang-format and ruff format"
 	@echo "make generate   write the generated files anew"
