@@ -6,14 +6,14 @@ BOOTSTRAP = ./scripts/bootstrap.sh
 PYTHON = .venv/bin/python
 
 help:
-	@echo "make demo       build, then time two MPI libraries with and without Unisono"
+	@echo "make demo       build what it needs, then time two MPI libraries with and without Unisono"
 	@echo "make test       build, then every test and lint"
 	@echo "make            build into build/"
 	@echo "make check      the tests without MPI only (two minutes)"
 	@echo "make lab-test   the tests of the lab: a cluster of network namespaces (root)"
 	@echo "make sim-test   the tests of the simulator (SimGrid)"
 	@echo "make intel      Intel MPI into .deps, for unisono compare --mpi intel"
-	@echo "make lint       layers, format, generated files, ruff, mypy"
+	@echo "make lint       layers, format, generated files, ruff, mypy, house"
 	@echo "make tidy       clang-tidy on all sources (minutes)"
 	@echo "make format     clang-format and ruff format"
 	@echo "make generate   write the generated files anew"
@@ -28,19 +28,23 @@ build:
 intel:
 	@$(BOOTSTRAP) intel
 
-demo: build
+demo:
+	@$(BOOTSTRAP) demo
 	@$(PYTHON) scripts/demo.py
 
-test: build
+test:
+	@$(BOOTSTRAP) test
 	@$(PYTHON) scripts/test.py
 
 check: build
 	@$(PYTHON) scripts/test.py -L unit
 
-lab-test: build
+lab-test:
+	@$(BOOTSTRAP) test
 	@$(PYTHON) scripts/test.py -L lab
 
-sim-test: build
+sim-test:
+	@$(BOOTSTRAP) test
 	@$(PYTHON) scripts/test.py -L sim
 
 lint: build

@@ -168,3 +168,6 @@ endfunction()
 # In front of the command of a test without MPI: it takes what jobs leave of the processors, so that
 # they run as if they were alone.
 set(unisono_beside_mpi nice -n 19)
+
+# In front of a command whose output and end are both tested: tests/expect.py says how.
+set(unisono_expect ${UNISONO_PYTHON} ${CMAKE_SOURCE_DIR}/tests/expect.py)

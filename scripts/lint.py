@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Static checks, one by one: lint.py layers|format|generated|ruff|mypy|tidy [--fix] [--build DIR]."""
+"""Static checks, one by one: lint.py layers|format|generated|ruff|mypy|house|tidy [--fix] [--build DIR]."""
 
 import argparse
 import difflib
@@ -85,6 +85,10 @@ def mypy(_build: Path, _fix: bool) -> int:
     return run(BIN / "mypy", "--no-error-summary")
 
 
+def house(_build: Path, _fix: bool) -> int:
+    return run(sys.executable, "scripts/house.py")
+
+
 def tidy(build: Path, _fix: bool) -> int:
     """Every source of src/ once; minutes, so not part of `make test`."""
     sources = [f for f in cxx_files(".cpp") if f.startswith("src/")]
@@ -120,6 +124,7 @@ CHECKS: dict[str, Callable[[Path, bool], int]] = {
     "generated": generated,
     "ruff": ruff,
     "mypy": mypy,
+    "house": house,
     "tidy": tidy,
 }
 

@@ -18,7 +18,9 @@ int main(int argc, char** argv) {
     }
   }
   for (MPI_Comm& comm : held) MPI_Comm_free(&comm);
-  conformance::passed("communicators_held");
+  // Which ones Unisono has room for depends on the way, but some, and not all.
+  const auto calls = 2ULL * static_cast<unsigned long long>(many);
+  conformance::passed("communicators_held", calls / 40, calls - 1);
   MPI_Finalize();
   return 0;
 }

@@ -34,7 +34,7 @@ int main(int argc, char** argv) {
   if (way != "finalize-only") {
     conformance::force_all();
     collectives();
-    conformance::passed("endings");
+    conformance::passed("endings", 30, 30);
     std::fflush(stdout);
   }
   if (way == "exit") return 0;  // neither MPI_Finalize nor MPI_Comm_free

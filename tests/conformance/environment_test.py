@@ -22,14 +22,14 @@ class Case(unittest.TestCase):
     def run_program(self, flavour: str, ranks: int, **variables: str) -> tuple[int, int, list[str]]:
         """Collectives of rank 0 in Unisono and in the MPI library, and what Unisono said."""
         program = PROGRAMS / f"environment_{flavour}"
-        done = mpiexec(flavour, ranks, EXEC, program, **(NATIVE | variables))
+        done = mpiexec(flavour, ranks, EXEC, program, timeout=60, **(NATIVE | variables))
         return self.result(done.returncode, done.stdout, done.stderr)
 
     def run_apart(self, flavour: str, ranks: int, script: str) -> tuple[int, int, list[str]]:
         """`script` is what the shell of every rank does before."""
         program = PROGRAMS / f"environment_{flavour}"
         command = f"rank={RANK}; {script}; exec {EXEC} {program}"
-        done = mpiexec(flavour, ranks, "sh", "-c", command, **NATIVE)
+        done = mpiexec(flavour, ranks, "sh", "-c", command, timeout=60, **NATIVE)
         return self.result(done.returncode, done.stdout, done.stderr)
 
     def result(self, status: int, out: str, err: str) -> tuple[int, int, list[str]]:

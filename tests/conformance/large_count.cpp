@@ -223,7 +223,7 @@ int main(int argc, char** argv) {
   run.all({"_c", true});
 #endif
   MPI_Type_free(&g_piece);
-  conformance::passed("large_count");
+  conformance::passed("large_count", 0, conformance::kAnyNumber);  // each() has looked
   MPI_Finalize();
   return 0;
 }

@@ -4,6 +4,8 @@
 
 namespace {
 
+unsigned long long g_calls = 0;  // with a forced algorithm that serves them
+
 struct Record {
   double key;
   double rest[8];
@@ -33,6 +35,7 @@ void records() {
       std::vector<Record> mine(count), best(count + 1);
       for (std::size_t i = 0; i < count; ++i) mine[i].key = rank == 0 ? double(i) + 2 : -1;
       best[count].key = 99;
+      ++g_calls;
       MPI_Allreduce(mine.data(), best.data(), n, type, op, MPI_COMM_WORLD);
       for (std::size_t i = 0; i < count; ++i) CHECK(best[i].key == double(i) + 2);
       CHECK(best[count].key == 99);
@@ -45,6 +48,7 @@ void records() {
 void broadcast(MPI_Datatype type, const std::vector<double>& values) {
   std::vector<double> buffer(values.size(), -1);
   if (conformance::rank_in(MPI_COMM_WORLD) == 0) buffer = values;
+  ++g_calls;
   MPI_Bcast(buffer.data(), 1, type, 0, MPI_COMM_WORLD);
   CHECK(buffer == values);
 }
@@ -84,6 +88,6 @@ int main(int argc, char** argv) {
   large_counts();
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);  // MPI libraries without Fortran
   fortran();
-  conformance::passed("odd_datatypes");
+  conformance::passed("odd_datatypes", g_calls, g_calls);
   MPI_Finalize();
 }

@@ -100,7 +100,11 @@ int main(int argc, char** argv) {
     a_message_leaves_between_short_collectives(me, size);
   }
   a_child_comes_and_goes(me, size);
-  conformance::passed("progress");
+  // Three a turn and the last one; with a third rank one a turn or more until its message is there.
+  if (size < 3)
+    conformance::passed("progress", 10, 10);
+  else
+    conformance::passed("progress", 13, conformance::kAnyNumber);
   MPI_Finalize();
   return 0;
 }

@@ -56,9 +56,8 @@ int main(int argc, char** argv) {
   work(comms[0], 0, rounds);
   other.join();
   for (MPI_Comm& comm : comms) MPI_Comm_free(&comm);
-  if (conformance::has_unisono())
-    CHECK(conformance::own_calls() >= 6ULL * static_cast<unsigned long long>(rounds));
-  conformance::passed("threads");
+  conformance::passed("threads", 6ULL * static_cast<unsigned long long>(rounds),
+                      conformance::kAnyNumber);
   MPI_Finalize();
   return 0;
 }

@@ -27,9 +27,8 @@ class Case(unittest.TestCase):
         self, flavour: str, ranks: int, way: str, **variables: str
     ) -> subprocess.CompletedProcess[str]:
         program = PROGRAMS / f"traced_{flavour}"
-        return mpiexec(
-            flavour, ranks, EXEC, program, way, **({"UNISONO_TRACE": str(self.folder)} | variables)
-        )
+        settings = {"UNISONO_TRACE": str(self.folder)} | variables
+        return mpiexec(flavour, ranks, EXEC, program, way, timeout=60, **settings)
 
     def trace(self, flavour: str, ranks: int, way: str, **variables: str) -> reader.Trace:
         """Of a job that ends well, with as many events as calls were made."""

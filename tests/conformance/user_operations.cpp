@@ -66,28 +66,33 @@ int main(int argc, char** argv) {
     return true;
   };
 
+  unsigned long long calls = 0;  // with a forced algorithm that serves them
   for (const int count : {1, 2, 7, kMost}) {
     MPI_Op op;  // made anew: a handle that comes back must not be taken for the former operation
     MPI_Op_create(join, 0, &op);
     for (const auto& name : conformance::algorithms_of(Collective::reduce, size, false)) {
       conformance::force("reduce", name);
       for (int root = 0; root < size; ++root) {
+        ++calls;
         MPI_Reduce(&mine[8], &result[8], count, g_type, op, root, MPI_COMM_WORLD);
         if (me == root) CHECK(right(count, 0, size - 1));
       }
     }
     for (const auto& name : conformance::algorithms_of(Collective::allreduce, size, false)) {
       conformance::force("allreduce", name);
+      ++calls;
       MPI_Allreduce(&mine[8], &result[8], count, g_type, op, MPI_COMM_WORLD);
       CHECK(right(count, 0, size - 1));
     }
     for (const auto& name : conformance::algorithms_of(Collective::scan, size, false)) {
       conformance::force("scan", name);
+      ++calls;
       MPI_Scan(&mine[8], &result[8], count, g_type, op, MPI_COMM_WORLD);
       CHECK(right(count, 0, me));
     }
     for (const auto& name : conformance::algorithms_of(Collective::exscan, size, false)) {
       conformance::force("exscan", name);
+      ++calls;
       MPI_Exscan(&mine[8], &result[8], count, g_type, op, MPI_COMM_WORLD);
       if (me > 0) CHECK(right(count, 0, me - 1));
     }
@@ -98,7 +103,7 @@ int main(int argc, char** argv) {
   CHECK(size == 1 || applied > 0);
   MPI_Type_free(&g_type);
   MPI_Type_free(&two);
-  conformance::passed("user_operations");
+  conformance::passed("user_operations", calls + 1, calls + 1);  // and the last one
   MPI_Finalize();
   return 0;
 }

@@ -25,3 +25,13 @@ def unisono() -> Run:
         )
 
     return run
+
+
+SKIPPED = 77  # for ctest
+
+
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    """All skipped is not passed, and an error among skipped tests is a failure."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if reporter and exitstatus == 0 and reporter.stats.get("skipped") and not reporter.stats.get("passed"):
+        session.exitstatus = SKIPPED

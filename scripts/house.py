@@ -1,0 +1,168 @@
+#!/usr/bin/env python3
+"""How the house is kept, counted from the tree: the longest function, the largest file, and how many files
+an algorithm and a kernel touch. Prints the counts, and fails where one is over its limit.
+
+house.py [--all]    --all: every function and file that is over half of its limit
+"""
+
+import ast
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDERS = ("src", "include", "python", "scripts", "tests", "apps", "benchmarks", "experiments", "examples")
+GENERATED = ("src/interpose/generated/",)
+
+# No more than this; a function that is over it is named here with what it may have, and may only shrink.
+FUNCTION_LINES = 60
+FILE_LINES = 500
+LARGER = {
+    # The options of a command, one a line, and what it does with them.
+    "python/unisono/compare/cli.py:compare": 101,
+    "python/unisono/sim/cli.py:sim": 92,
+    "python/unisono/tune/cli.py:tune": 73,
+    "src/tools/bench/options.cpp:parse_command_line": 87,
+    # One call, or one case, of each collective after the other.
+    "src/runtime/signature.h:signature_bytes": 65,
+    "tests/conformance/environment.cpp:all_collectives": 94,
+    "tests/conformance/case_inter.cpp:Case::plan_inter": 80,
+    "tests/conformance/case_movement.cpp:Case::plan_movement": 80,
+    "tests/conformance/comms.cpp:Communicators::create": 66,
+    "tests/conformance/user_operations.cpp:main": 70,
+    "tests/runtime/complex_parts_test.cpp:layouts": 65,
+}
+ALGORITHM_FILES = 2  # its own and the catalogue
+KERNEL_FILES = 3  # its own, the header of all, and whoever calls it
+
+
+@dataclass
+class Size:
+    lines: int
+    what: str  # "path" or "path:function"
+
+
+def sources() -> list[Path]:
+    found = [p for f in FOLDERS for s in ("h", "cpp", "c", "py") for p in (ROOT / f).rglob(f"*.{s}")]
+    return sorted(p for p in found if not str(p.relative_to(ROOT)).startswith(GENERATED))
+
+
+def name_of(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+# --- lengths --------------------------------------------------------------------------------------
+
+NO_FUNCTION = re.compile(
+    r"^(namespace|class|struct|union|enum|extern|if|for|while|switch|else|do|try|return|#|\}|/|\*)\b|^[#}/*]"
+)
+
+
+def cxx_functions(path: Path) -> list[Size]:
+    """Of clang-formatted text: the brace that ends a function is as far in as its first line."""
+    lines = path.read_text().splitlines()
+    found: list[Size] = []
+    start, number = 0, 0
+    while number < len(lines):
+        line = lines[number]
+        if not line.strip() or line.rstrip().endswith((";", "}", ":", ">")) or line.startswith(("#", "//")):
+            start = number + 1
+        elif line.endswith("{"):
+            statement = " ".join(text.strip() for text in lines[start : number + 1])
+            indent = re.match(r" *", lines[start])[0]  # type: ignore[index]
+            begin, start = start, number + 1
+            table = statement.endswith("= {")
+            if table or ("(" in statement and not NO_FUNCTION.match(statement)):
+                number = next(
+                    (n for n in range(start, len(lines)) if lines[n].startswith(indent + "}")), number
+                )
+                start = number + 1
+                called = re.search(r"([\w:~]+|operator\S+)\(", statement)
+                if called and not table:
+                    found.append(Size(number - begin + 1, f"{name_of(path)}:{called[1]}"))
+        number += 1
+    return found
+
+
+def python_functions(path: Path) -> list[Size]:
+    return [
+        Size((node.end_lineno or node.lineno) - node.lineno + 1, f"{name_of(path)}:{node.name}")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
+
+
+def lengths() -> tuple[list[Size], list[Size]]:
+    """Of functions and of files, the longest first."""
+    functions: list[Size] = []
+    files: list[Size] = []
+    for path in sources():
+        files.append(Size(len(path.read_text().splitlines()), name_of(path)))
+        functions += python_functions(path) if path.suffix == ".py" else cxx_functions(path)
+    return tuple(sorted(sizes, key=lambda size: -size.lines) for sizes in (functions, files))  # type: ignore[return-value]
+
+
+# --- files touched --------------------------------------------------------------------------------
+
+
+def written_for(pattern: str, texts: dict[str, str]) -> set[str]:
+    expression = re.compile(pattern)
+    return {name for name, text in texts.items() if expression.search(text)}
+
+
+def touched() -> tuple[dict[str, set[str]], dict[str, set[str]]]:
+    """The files in which an algorithm, and a kernel of src/node, must be written down to exist."""
+    texts = {name_of(p): p.read_text() for p in sources()}
+    texts = {name: text for name, text in texts.items() if name.startswith(("src/", "include/", "python/"))}
+    catalogue = texts["src/algorithms/catalogue.cpp"]
+    # An algorithm may be built from another; that is no list that it must be in.
+    lists = {name: text for name, text in texts.items() if not re.match(r"src/algorithms/\w+/", name)}
+    algorithms = {}
+    for folder in sorted(p.name for p in (ROOT / "src" / "algorithms").iterdir() if p.is_dir()):
+        own = {name: text for name, text in texts.items() if name.startswith(f"src/algorithms/{folder}/")}
+        for function in sorted(set(re.findall(rf"[^\w:]{folder}::([a-z]\w*)", catalogue))):
+            files = written_for(rf"(?m)^void {function}\(Builder& b\)", own)
+            files |= written_for(rf"[^\w:]{folder}::{function}\b", lists)
+            algorithms[f"{folder}::{function}"] = files
+    kernels = {}
+    headers = "".join(t for n, t in texts.items() if n.startswith("src/node/") and n.endswith(".h"))
+    for kernel in sorted(set(re.findall(r"(?m)^void (\w+)\(Team& team, [^;{]*;", headers))):
+        node = {name: text for name, text in texts.items() if name.startswith("src/node/")}
+        files = written_for(rf"(?m)^void {kernel}\(Team& team", node)
+        files |= written_for(rf"\bnode::{kernel}\b", texts)
+        kernels[f"node::{kernel}"] = files
+    return algorithms, kernels
+
+
+def most(files: dict[str, set[str]], limit: int, what: str) -> list[str]:
+    """Prints the largest; returns a complaint for each that is over the limit."""
+    worst = max(files, key=lambda name: len(files[name]))
+    print(f"files of {what}: at most {len(files[worst])} ({worst}; {len(files)} looked at)")
+    return [
+        f"{name} is written down in {len(found)} files, {limit} are enough: {', '.join(sorted(found))}"
+        for name, found in files.items()
+        if len(found) > limit
+    ]
+
+
+def main() -> int:
+    functions, files = lengths()
+    everything = "--all" in sys.argv[1:]
+    wrong: list[str] = []
+    for sizes, limit, what in ((functions, FUNCTION_LINES, "function"), (files, FILE_LINES, "file")):
+        print(f"longest {what}: {sizes[0].lines} lines ({sizes[0].what})")
+        for size in sizes:
+            if everything and size.lines > limit // 2:
+                print(f"  {size.lines:4} {size.what}")
+            if size.lines > LARGER.get(size.what, limit):
+                wrong.append(f"{size.what} has {size.lines} lines, {LARGER.get(size.what, limit)} are enough")
+    algorithms, kernels = touched()
+    wrong += most(algorithms, ALGORITHM_FILES, "an algorithm")
+    wrong += most(kernels, KERNEL_FILES, "a kernel")
+    print("\n".join(wrong) or "all within their limits")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
