@@ -1,6 +1,6 @@
 # Every target sets up what it needs; see scripts/bootstrap.sh. `make help` lists them.
 .DEFAULT_GOAL := build
-.PHONY: help setup build intel demo test check lab-test sim-test lint tidy format generate clean distclean
+.PHONY: help setup build intel demo test check lab-test sim-test lint tidy sanitize clang format generate clean distclean
 
 BOOTSTRAP = ./scripts/bootstrap.sh
 PYTHON = .venv/bin/python
@@ -15,6 +15,8 @@ help:
 	@echo "make intel      Intel MPI into .deps, for unisono compare --mpi intel"
 	@echo "make lint       layers, format, generated files, ruff, mypy, house"
 	@echo "make tidy       clang-tidy on all sources (minutes)"
+	@echo "make sanitize   units and the runtime under address, undefined and thread sanitizers (an hour)"
+	@echo "make clang      the same tests built by a second compiler, clang 15 or newer"
 	@echo "make format     clang-format and ruff format"
 	@echo "make generate   write the generated files anew"
 	@echo "make clean      remove build*/;  make distclean: .deps and .venv too"
@@ -52,6 +54,12 @@ lint: build
 
 tidy: build
 	@$(PYTHON) scripts/lint.py tidy
+
+sanitize: setup
+	@$(PYTHON) scripts/quality.py sanitize
+
+clang: setup
+	@$(PYTHON) scripts/quality.py clang
 
 format: setup
 	@$(PYTHON) scripts/lint.py format --fix

@@ -32,10 +32,18 @@ std::optional<Reduction> of_numbers(Op op) {
   }
 }
 
+#if defined(__x86_64__)
+/// Not by __builtin_cpu_supports: clang up to 16 does not know the name.
+bool converts_halves() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return __builtin_cpu_supports("avx2") && __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_F16C);
+}
+#endif
+
 template <class Operation>
 std::optional<Reduction> half_loop() {
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("f16c"))
+  if (converts_halves())
     return Reduction{combine_half_f16c<Operation>, nullptr, sizeof(std::uint16_t)};
 #endif
   return Reduction{combine_half<Operation>, nullptr, sizeof(std::uint16_t)};
