@@ -15,23 +15,24 @@ ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ("src", "include", "python", "scripts", "tests", "apps", "benchmarks", "experiments", "examples")
 GENERATED = ("src/interpose/generated/",)
 
-# No more than this; a function that is over it is named here with what it may have, and may only shrink.
+# No more than this; a function that is over it is named here, by its file wherever that
+# is, with what it may have; it may only shrink.
 FUNCTION_LINES = 60
 FILE_LINES = 500
 LARGER = {
     # The options of a command, one a line, and what it does with them.
-    "python/unisono/compare/cli.py:compare": 101,
-    "python/unisono/sim/cli.py:sim": 92,
-    "python/unisono/tune/cli.py:tune": 73,
-    "src/tools/bench/options.cpp:parse_command_line": 87,
+    "cli.py:compare": 101,
+    "cli.py:sim": 92,
+    "cli.py:tune": 73,
+    "options.cpp:parse_command_line": 87,
     # One call, or one case, of each collective after the other.
-    "src/runtime/signature.h:signature_bytes": 65,
-    "tests/conformance/environment.cpp:all_collectives": 94,
-    "tests/conformance/case_inter.cpp:Case::plan_inter": 80,
-    "tests/conformance/case_movement.cpp:Case::plan_movement": 80,
-    "tests/conformance/comms.cpp:Communicators::create": 66,
-    "tests/conformance/user_operations.cpp:main": 70,
-    "tests/runtime/complex_parts_test.cpp:layouts": 65,
+    "signature.h:signature_bytes": 65,
+    "environment.cpp:all_collectives": 94,
+    "case_inter.cpp:Case::plan_inter": 80,
+    "case_movement.cpp:Case::plan_movement": 80,
+    "comms.cpp:Communicators::create": 66,
+    "user_operations.cpp:main": 70,
+    "complex_parts_test.cpp:layouts": 65,
 }
 ALGORITHM_FILES = 2  # its own and the catalogue
 KERNEL_FILES = 3  # its own, the header of all, and whoever calls it
@@ -155,8 +156,9 @@ def main() -> int:
         for size in sizes:
             if everything and size.lines > limit // 2:
                 print(f"  {size.lines:4} {size.what}")
-            if size.lines > LARGER.get(size.what, limit):
-                wrong.append(f"{size.what} has {size.lines} lines, {LARGER.get(size.what, limit)} are enough")
+            enough = LARGER.get(size.what.rpartition("/")[2], limit)
+            if size.lines > enough:
+                wrong.append(f"{size.what} has {size.lines} lines, {enough} are enough")
     algorithms, kernels = touched()
     wrong += most(algorithms, ALGORITHM_FILES, "an algorithm")
     wrong += most(kernels, KERNEL_FILES, "a kernel")

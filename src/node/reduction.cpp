@@ -8,6 +8,10 @@
 #include "node/combine.h"
 #include "node/half.h"
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
 namespace unisono::node {
 
 namespace {
