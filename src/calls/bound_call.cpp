@@ -127,31 +127,31 @@ void BoundCall::prepare_movement(const Call& call) {
   args.all_counts_known = !(c == gatherv || c == scatterv) || args.is_root();
 }
 
-int BoundCall::pack_block(const Packer& packer, Side& side, std::size_t i) {
+int BoundCall::pack_block(Side& side, std::size_t i) {
   const Block& block = side.blocks[i];
   if (block.count == 0) return MPI_SUCCESS;
-  return packer.pack(block.address, block.count, block.type, block.facts,
-                     side.packed.get() + side.displs[i]);
+  return pack_elements(block.address, block.count, block.type, block.facts,
+                       side.packed.get() + side.displs[i]);
 }
 
-int BoundCall::pack_inputs(const Packer& packer) {
+int BoundCall::pack_inputs() {
   int rc = MPI_SUCCESS;
   for (std::size_t i = 0; send_.staged && i < send_.blocks.size() && rc == MPI_SUCCESS; ++i)
-    rc = pack_block(packer, send_, i);
+    rc = pack_block(send_, i);
   // The output is read where it is the input as well.
   if (!recv_.staged || !(args.in_place || (args.collective == bcast && args.is_root()))) return rc;
   for (std::size_t i = 0; i < recv_.blocks.size() && rc == MPI_SUCCESS; ++i)
-    rc = pack_block(packer, recv_, i);
+    rc = pack_block(recv_, i);
   return rc;
 }
 
-int BoundCall::unpack_outputs(const Packer& packer) {
+int BoundCall::unpack_outputs() {
   if (!recv_.staged || (args.collective == bcast && args.is_root())) return MPI_SUCCESS;
   for (std::size_t i = 0; i < recv_.blocks.size(); ++i) {
     const Block& block = recv_.blocks[i];
     if (block.count == 0) continue;
-    if (const int rc = packer.unpack(recv_.packed.get() + recv_.displs[i], block.address,
-                                     block.count, block.type, block.facts);
+    if (const int rc = unpack_elements(recv_.packed.get() + recv_.displs[i], block.address,
+                                       block.count, block.type, block.facts);
         rc != MPI_SUCCESS)
       return rc;
   }

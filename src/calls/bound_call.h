@@ -23,8 +23,8 @@ class BoundCall {
   Binding binding;  ///< without communicator and tags
 
   /// Packs what the schedule reads and the user's type keeps scattered. An MPI error code.
-  int pack_inputs(const Packer& packer);
-  int unpack_outputs(const Packer& packer);
+  int pack_inputs();
+  int unpack_outputs();
 
  private:
   /// One run of elements in the user's memory.
@@ -50,7 +50,7 @@ class BoundCall {
   void block_per_rank(Side& side, const void* buffer, const IntegerArray& counts,
                       const IntegerArray& displs, MPI_Datatype type, const MPI_Datatype* types);
   void settle(Side& side, Layout& layout, bool irregular);
-  static int pack_block(const Packer& packer, Side& side, std::size_t i);
+  static int pack_block(Side& side, std::size_t i);
 
   Side send_, recv_;
 };

@@ -227,13 +227,12 @@ int run_in_node(Communicator& communicator, const Call& call, Count bytes) {
   // The order of ranks is kept, whether the operation commutes or not.
   BoundCall prepared(call, communicator.rank(), communicator.size(), false);
   const Args& args = prepared.args;
-  const Packer packer{own_process(), 0};
-  if (const int rc = prepared.pack_inputs(packer); rc != MPI_SUCCESS) return rc;
+  if (const int rc = prepared.pack_inputs(); rc != MPI_SUCCESS) return rc;
   if (call.collective == gatherv) prepared.args.count = args.send.count;
   NodeTeam& team = *communicator.team();
   team.begin_call();
   run(team.team(), args, prepared.binding.input, prepared.binding.output, prepared.binding);
-  if (const int rc = prepared.unpack_outputs(packer); rc != MPI_SUCCESS) return rc;
+  if (const int rc = prepared.unpack_outputs(); rc != MPI_SUCCESS) return rc;
   if (KnownKinds* kinds = communicator.known_kinds()) learn(*kinds, call, bytes);
   return MPI_SUCCESS;
 }

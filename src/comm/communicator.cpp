@@ -19,6 +19,9 @@ namespace {
 // beyond so many private duplicates communicators stay with the MPI library.
 constexpr std::size_t kMostOwn = 256;
 
+// Of one communicator; each may keep 64 KiB of scratch memory.
+constexpr std::size_t kIdleWorkspaces = 4;
+
 int g_keyval = MPI_KEYVAL_INVALID;
 MPI_Group g_world = MPI_GROUP_NULL;
 unsigned g_tag_slots = 1;
@@ -50,7 +53,7 @@ Registry& registry() {
 
 int forget(MPI_Comm, int, void* value, void*) {
   g_forgotten_communicators.fetch_add(1, std::memory_order_release);
-  delete static_cast<Communicator*>(value);
+  static_cast<Communicator*>(value)->release();
   return MPI_SUCCESS;
 }
 
@@ -138,9 +141,11 @@ Communicator* Communicator::look_up(MPI_Comm comm) {
     return nullptr;
   auto* state = static_cast<Communicator*>(known);
   if (!found) {
-    std::unique_ptr<Communicator> made(new Communicator(comm));
-    if (PMPI_Comm_set_attr(comm, g_keyval, made.get()) != MPI_SUCCESS) return nullptr;
-    state = made.release();
+    state = new Communicator(comm);
+    if (PMPI_Comm_set_attr(comm, g_keyval, state) != MPI_SUCCESS) {
+      state->release();
+      return nullptr;
+    }
   }
   last = {comm, forgotten, state};
   return state;
@@ -161,6 +166,7 @@ Communicator::Communicator(MPI_Comm comm) : comm_(comm), plans_(g_plan_cache_byt
   if (agreed) nodes_ = count_nodes(ranks);
   reach_.fill(agreed && size_ > 1 ? ByteRange::all() : ByteRange());
   may_share_ = in_node_ = agreed && size_ > 1 && nodes_ == 1 && has_node_memory();
+  idle_.reserve(kIdleWorkspaces);
   Registry& all = registry();
   const std::lock_guard lock(all.mutex);
   age_ = all.made++;
@@ -260,8 +266,33 @@ MPI_Comm Communicator::own() {
   return own_ = MPI_COMM_NULL;
 }
 
-int Communicator::next_tags() {
-  return static_cast<int>(sequence_++ % g_tag_slots * static_cast<unsigned>(kChannelDepth));
+int Communicator::first_tag(unsigned tags) {
+  return static_cast<int>(tags % g_tag_slots * static_cast<unsigned>(kChannelDepth));
+}
+
+unsigned Communicator::take_tags() {
+  live_tags_.push_back(sequence_);
+  return sequence_++;
+}
+
+// Not yet while a request that is as many calls older has them.
+bool Communicator::may_use(unsigned tags) const {
+  return std::none_of(live_tags_.begin(), live_tags_.end(), [tags](unsigned live) {
+    return live != tags && (tags - live) % g_tag_slots == 0 && tags - live < ~0U / 2;
+  });
+}
+
+void Communicator::give_back_tags(unsigned tags) noexcept { std::erase(live_tags_, tags); }
+
+std::unique_ptr<Workspace> Communicator::take_workspace() {
+  if (idle_.empty()) return std::make_unique<Workspace>();
+  auto workspace = std::move(idle_.back());
+  idle_.pop_back();
+  return workspace;
+}
+
+void Communicator::give_back(std::unique_ptr<Workspace> workspace) noexcept {
+  if (idle_.size() < idle_.capacity()) idle_.push_back(std::move(workspace));
 }
 
 void start_communicators(std::size_t plan_cache_bytes, std::vector<int> nodes) {

@@ -18,7 +18,9 @@
 #include "comm/node_memory.h"
 #include "comm/sub_communicators.h"
 #include "exec/execution.h"
+#include "exec/mpi_transport.h"
 #include "exec/plan.h"
+#include "exec/shm_transport.h"
 #include "mpi/threads.h"
 #include "schedule/collective.h"
 #include "select/selector.h"
@@ -44,6 +46,13 @@ struct TracedCommunicator {
   std::uint32_t calls = 0;
   int others = 0;  ///< ranks; of the remote group for an inter-communicator
   bool inter = false;
+};
+
+/// What a request needs while it is under way.
+struct Workspace {
+  Execution execution;
+  MpiTransport mpi;
+  ShmTransport shm;
 };
 
 class Communicator {
@@ -72,8 +81,14 @@ class Communicator {
   /// The private duplicate, made at the first request. Collective over the communicator; the answer
   /// is the same on all ranks: MPI_COMM_NULL when some rank has no room for another communicator.
   MPI_Comm own();
-  /// The first of kChannelDepth tags for the next collective on own().
-  int next_tags();
+  /// kChannelDepth tags for the next collective on own(), from first_tag() on; the same on all
+  /// ranks, who ask in the order of their calls. An MPI library that has no more than the 32767
+  /// tags that MPI promises has them 31 times over: then they may be used once an older call has
+  /// given them back on this rank.
+  unsigned take_tags();
+  bool may_use(unsigned tags) const;
+  static int first_tag(unsigned tags);
+  void give_back_tags(unsigned tags) noexcept;
 
   /// Whether team() may be asked for: all ranks are on one node, which shares memory, and no room
   /// was missing so far. The same on all ranks.
@@ -107,7 +122,14 @@ class Communicator {
   std::unique_ptr<Learning>& learning() { return learning_; }
 
   PlanCache& plans() { return plans_; }
-  Execution& execution() { return execution_; }
+  /// What runs a schedule, used again by later calls.
+  std::unique_ptr<Workspace> take_workspace();
+  void give_back(std::unique_ptr<Workspace> workspace) noexcept;
+  /// It lives on while requests use it, though the program has freed the handle.
+  void retain() { users_.fetch_add(1, std::memory_order_relaxed); }
+  void release() {
+    if (users_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+  }
   /// Memory for the key of a plan, used again by every call.
   std::string& key_memory() { return key_memory_; }
   /// True the first time it is asked about this collective.
@@ -118,12 +140,12 @@ class Communicator {
   /// True the first time this text comes.
   bool is_new(std::string text) { return said_.insert(std::move(text)).second; }
 
-  ~Communicator();
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
 
  private:
   explicit Communicator(MPI_Comm comm);
+  ~Communicator();
   static Communicator* look_up(MPI_Comm comm);
   void free_own();
   void make_team();
@@ -148,10 +170,12 @@ class Communicator {
   std::unique_ptr<Learning> learning_;
   std::map<const Composition*, bool> lines_made_;
   unsigned sequence_ = 0;
+  std::vector<unsigned> live_tags_;
   TracedCommunicator traced_;
   unsigned long age_ = 0;
   PlanCache plans_;
-  Execution execution_;
+  std::vector<std::unique_ptr<Workspace>> idle_;
+  std::atomic<int> users_{1};  // the attribute, and requests
   std::string key_memory_;
   CollectiveSet complained_ = 0;
   std::set<std::string> said_;

@@ -4,15 +4,12 @@
 #include <cassert>
 #include <cstring>
 #include <mutex>
+#include <new>
 #include <utility>
 
 namespace unisono {
 
 namespace {
-
-// MPI-3 counts are int: longer messages and reductions go in portions. Both sides cut alike, and
-// portions of one message share its tag, so that MPI keeps their order.
-constexpr Count kPortion = Count{1} << 30;
 
 constexpr std::size_t kAlignment = 64;  // a cache line; also any element type
 
@@ -100,10 +97,11 @@ void Execution::place_scratch() {
   }
 }
 
-int Execution::start(const Plan& plan, const Binding& binding) {
+int Execution::start(const Plan& plan, const Binding& binding) try {
   assert(done());
   plan_ = &plan;
   binding_ = binding;
+  transport_ = binding.transport;
   left_ = plan.schedule().ops().size();
   open_.assign(plan.open().begin(), plan.open().end());
   ready_.assign(plan.sources().begin(), plan.sources().end());
@@ -116,6 +114,8 @@ int Execution::start(const Plan& plan, const Binding& binding) {
   buffers_[kOutput] = binding.output;
   if (!plan.schedule().scratch().empty() || plan.schedule().binds_peers()) place_scratch();
   return run_ready();
+} catch (const std::bad_alloc&) {
+  return fail(MPI_ERR_NO_MEM);
 }
 
 int Execution::run_ready() {
@@ -123,8 +123,6 @@ int Execution::run_ready() {
     while (next_ready_ < ready_.size())
       if (const int rc = begin(ready_[next_ready_++]); rc != MPI_SUCCESS) return fail(rc);
     take_completions();  // in the memory of a node a message may be complete at once
-    if (binding_.messenger != nullptr && binding_.messenger->take_truncated())
-      return fail(MPI_ERR_TRUNCATE);
   } while (next_ready_ < ready_.size() || serve());
   ready_.clear();
   next_ready_ = 0;
@@ -177,36 +175,15 @@ int Execution::begin_message(OpId id, const Op& op) {
     complete(id);
     return MPI_SUCCESS;
   }
-  const int tag = binding_.first_tag + static_cast<int>(op.position() % kChannelDepth);
-  if (binding_.messenger != nullptr) {
-    begin_in_node(id, op, peer, tag);
-    return MPI_SUCCESS;
-  }
-  const MPI_Datatype type = op.buffer == kSlots ? MPI_INT32_T : binding_.type;
-  Count at = 0;
-  do {  // a token has no units, but is a message
-    const int n = static_cast<int>(std::min(kPortion, op.length - at));
-    std::byte* where = op.length == 0 ? nullptr : address(op.buffer, op.offset + at);
-    if (const int rc = library_.start(op.kind, where, n, type, peer, tag, binding_.comm, id);
-        rc != MPI_SUCCESS)
-      return rc;
-    ++open_[id];
-    at += n;
-  } while (at < op.length);
-  return MPI_SUCCESS;
-}
-
-void Execution::begin_in_node(OpId id, const Op& op, int peer, int tag) {
   const bool slots = op.buffer == kSlots;
-  const Count unit = slots ? Count{sizeof(std::int32_t)} : binding_.unit.size;
-  const auto bytes = static_cast<std::size_t>(op.length * unit);
-  std::byte* where = nullptr;
-  if (bytes > 0) where = address(op.buffer, op.offset) + (slots ? 0 : binding_.unit.true_lb);
-  ++open_[id];
-  if (op.kind == OpKind::send)
-    binding_.messenger->send(peer, tag, where, bytes, {&completions_, id});
-  else
-    binding_.messenger->recv(peer, tag, where, bytes, {&completions_, id});
+  const Message message{op.kind,
+                        id,
+                        peer,
+                        op.position(),
+                        op.length == 0 ? nullptr : address(op.buffer, op.offset),
+                        op.length,
+                        slots};
+  return transport_->start(message, completions_, open_[id]);
 }
 
 int Execution::copy(const Op& op) const {
@@ -218,21 +195,12 @@ int Execution::copy(const Op& op) const {
                 static_cast<std::size_t>(op.length * unit.size));
     return MPI_SUCCESS;
   }
-  // Elements with gaps: only MPI knows which bytes are theirs.
-  for (Count at = 0; at < op.length; at += kPortion) {
-    const int n = static_cast<int>(std::min(kPortion, op.length - at));
-    const int rc =
-        PMPI_Sendrecv(from + at * unit.extent, n, binding_.type, binding_.rank, binding_.first_tag,
-                      into + at * unit.extent, n, binding_.type, binding_.rank, binding_.first_tag,
-                      binding_.comm, MPI_STATUS_IGNORE);
-    if (rc != MPI_SUCCESS) return rc;
-  }
-  return MPI_SUCCESS;
+  return copy_elements(from, into, op.length, binding_.type, unit);
 }
 
 int Execution::reduce(const Op& op) const {
-  for (Count at = 0; at < op.length; at += kPortion) {
-    const int n = static_cast<int>(std::min(kPortion, op.length - at));
+  for (Count at = 0; at < op.length; at += kMaxPortion) {
+    const int n = static_cast<int>(std::min(kMaxPortion, op.length - at));
     const int rc =
         PMPI_Reduce_local(address(op.from_buffer, op.from_offset + at),
                           address(op.buffer, op.offset + at), n, binding_.type, binding_.op);
@@ -259,51 +227,41 @@ void Execution::take_completions() {
   completions_.clear();
 }
 
-int Execution::progress() {
-  if (binding_.messenger != nullptr) {
-    moved_ = binding_.messenger->progress() || !completions_.empty();
-  } else {
-    const int rc = library_.progress(completions_, pauses());
-    moved_ = !completions_.empty();
-    if (rc != MPI_SUCCESS) return fail(rc);
-  }
+int Execution::progress() try {
+  moved_ = false;
+  if (const int rc = transport_->progress(completions_, pauses(), moved_); rc != MPI_SUCCESS)
+    return fail(rc);
+  moved_ = moved_ || !completions_.empty();
   if (completions_.empty()) {
     if (!serve()) return MPI_SUCCESS;  // a pause may be over though nothing has come
     moved_ = true;
   }
   take_completions();
   return run_ready();
+} catch (const std::bad_alloc&) {
+  return fail(MPI_ERR_NO_MEM);
 }
 
-void Execution::wait(Waiter& waiter) {
+void Execution::wait(Waiter& waiter, bool others) {
   if (moved_) return waiter.something_came();
-  if (binding_.messenger == nullptr || pauses()) return waiter.nothing_came();
-  binding_.messenger->wait();
+  if (others || pauses() || !transport_->wait()) waiter.nothing_came();
 }
 
-int Execution::finish(WaitMode mode) {
-  Waiter waiter(mode);
-  int rc = MPI_SUCCESS;
-  while (!done() && rc == MPI_SUCCESS) {
-    rc = progress();
-    if (!done()) wait(waiter);
-  }
+void Execution::give_back_scratch() {
   if (scratch_.size > kOwnScratch) Spare::instance().give(std::exchange(scratch_, {}));
-  return rc;
 }
 
 // MPI leaves the state of a failed communicator open; what is under way is called off as far as
 // possible, so that nothing is written into the program's memory later.
-int Execution::fail(int error) {
-  // Still read and written.
-  if (!library_.empty() || binding_.messenger != nullptr)
-    static_cast<void>(scratch_.bytes.release());
-  library_.abandon();
-  if (binding_.messenger != nullptr) binding_.messenger->abandon(&completions_);
+int Execution::fail(int error) noexcept {
+  if (transport_ != nullptr && transport_->abandon(completions_))
+    static_cast<void>(scratch_.bytes.release());  // others still read it
   scratch_ = {};
   completions_.clear();
+  waiting_.clear();
   ready_.clear();
   next_ready_ = 0;
+  server_ = kNoOp;
   left_ = 0;
   return error;
 }

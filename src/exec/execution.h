@@ -1,6 +1,5 @@
-// Runs a plan over point-to-point messages, of the MPI library or in the memory of a node: a state
-// machine that can be left and resumed, so that blocking, nonblocking and persistent calls are the
-// same thing.
+// Runs a plan over a transport: a state machine that can be left and resumed, so that blocking,
+// nonblocking and persistent calls are the same thing. It knows no communicator.
 #pragma once
 #include <mpi.h>
 
@@ -9,11 +8,10 @@
 #include <vector>
 
 #include "exec/group_runner.h"
-#include "exec/mpi_messages.h"
 #include "exec/plan.h"
+#include "exec/transport.h"
 #include "exec/wait.h"
 #include "mpi/datatype.h"
-#include "node/messenger.h"
 
 namespace unisono {
 
@@ -24,13 +22,9 @@ struct Binding {
   MPI_Datatype type = MPI_BYTE;  ///< of one unit
   TypeFacts unit = kByteFacts;
   MPI_Op op = MPI_OP_NULL;
-  MPI_Comm comm = MPI_COMM_NULL;  ///< private to Unisono
-  int rank = 0;                   ///< in comm
-  int first_tag = 0;              ///< kChannelDepth tags from here on are free
-  GroupRunner* groups = nullptr;  ///< for plans with collectives of groups
-  /// Through which all messages go; null: through the MPI library. Of the ranks of comm; units must
-  /// be dense.
-  node::Messenger* messenger = nullptr;
+  int rank = 0;                    ///< among the ranks of the schedule
+  GroupRunner* groups = nullptr;   ///< for plans with collectives of groups
+  Transport* transport = nullptr;  ///< of all messages; open for this call
 };
 
 struct ScratchMemory {
@@ -44,21 +38,28 @@ class Execution {
   Execution(const Execution&) = delete;
   Execution& operator=(const Execution&) = delete;
 
-  /// Starts what can start at once. `plan` must live until the execution is done. Returns an MPI
-  /// error code; after an error the execution is over.
+  /// Starts what can start at once. `plan`, and what the binding points to, must live until the
+  /// execution is done. An MPI error code, MPI_ERR_NO_MEM where there is no memory: after an error
+  /// the execution is over, and nothing is written into the program's buffers any more.
   int start(const Plan& plan, const Binding& binding);
   /// Tests for messages without blocking and starts what has become ready. An MPI error code.
   int progress();
   bool done() const { return left_ == 0; }
   /// Whether the last progress() saw anything complete.
   bool moved() const { return moved_; }
-  /// progress() until done, waiting as `mode` says.
-  int finish(WaitMode mode);
+  /// Waits a little if the last progress() moved nothing: in the transport's way where it has one,
+  /// unless `others` need the processor as well.
+  void wait(Waiter& waiter, bool others = false);
+  /// Ends it: afterwards done(), and nothing is written into the program's buffers.
+  void abandon() noexcept {
+    if (!done()) fail(MPI_SUCCESS);
+  }
+  /// Large scratch memory goes to whoever needs it next. Precondition: done().
+  void give_back_scratch();
 
  private:
   int begin(OpId id);
   int begin_message(OpId id, const Op& op);
-  void begin_in_node(OpId id, const Op& op, int peer, int tag);
   int copy(const Op& op) const;
   int reduce(const Op& op) const;
   int run_group_call(const GroupCall& call) const;
@@ -69,25 +70,24 @@ class Execution {
   /// Somebody waits to be served, and others are given time: nobody may sleep over it.
   bool pauses() const { return server_ != kNoOp && !waiting_.empty(); }
   bool has_paused() const;
-  void wait(Waiter& waiter);
-  int fail(int error);
+  int fail(int error) noexcept;
   std::byte* address(BufferId buffer, Count offset) const;
   std::int32_t* slots() const { return reinterpret_cast<std::int32_t*>(buffers_[kSlots]); }
   void place_scratch();
 
   const Plan* plan_ = nullptr;
   Binding binding_;
+  Transport* transport_ = nullptr;
   std::size_t left_ = 0;
   bool moved_ = false;
   std::vector<std::byte*> buffers_;  // the addresses of unit 0
   std::vector<std::uint32_t> open_;  // per op: dependencies, then portions under way
   std::vector<OpId> ready_;          // a queue: ready_[next_ready_...]
   std::size_t next_ready_ = 0;
-  OpId server_ = kNoOp;        // a serve that has started
-  std::vector<OpId> waiting_;  // enqueues that have started, in that order
-  std::size_t unserved_ = 0;   // they, and those that have not
-  double first_came_ = 0;      // when the first of them did
-  LibraryMessages library_;
+  OpId server_ = kNoOp;            // a serve that has started
+  std::vector<OpId> waiting_;      // enqueues that have started, in that order
+  std::size_t unserved_ = 0;       // they, and those that have not
+  double first_came_ = 0;          // when the first of them did
   std::vector<OpId> completions_;  // of messages, or portions of them, that have become complete
   ScratchMemory scratch_;
 };

@@ -14,6 +14,7 @@ namespace unisono {
 namespace {
 
 int g_keyval = MPI_KEYVAL_INVALID;
+MPI_Comm g_self = MPI_COMM_NULL;  // of this process alone
 
 void free_stand_in(TypeFacts& facts) {
   if (facts.stand_in) PMPI_Type_free(&*facts.stand_in);
@@ -113,9 +114,14 @@ const TypeFacts& look_up_facts(MPI_Datatype type) {
 
 void start_datatypes() {
   PMPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, forget, &g_keyval, nullptr);
+  PMPI_Comm_dup(MPI_COMM_SELF, &g_self);
+  PMPI_Comm_set_errhandler(g_self, MPI_ERRORS_RETURN);
 }
 
-void stop_datatypes() { PMPI_Type_free_keyval(&g_keyval); }
+void stop_datatypes() {
+  PMPI_Comm_free(&g_self);
+  PMPI_Type_free_keyval(&g_keyval);
+}
 
 namespace {
 
@@ -159,18 +165,19 @@ class Bytes {
 
 namespace {
 
-/// From the rank to itself; one at a time, because threads may share the communicator.
-int send_to_itself(const void* from, MPI_Datatype sent, void* into, MPI_Datatype received, int rank,
-                   MPI_Comm own) {
+/// From this process to itself; one at a time, because threads share the communicator.
+int send_to_itself(const void* from, MPI_Datatype sent, void* into, MPI_Datatype received,
+                   int count = 1) {
   static std::mutex& mutex = *new std::mutex;
   const std::lock_guard lock(mutex);
-  return PMPI_Sendrecv(from, 1, sent, rank, 0, into, 1, received, rank, 0, own, MPI_STATUS_IGNORE);
+  return PMPI_Sendrecv(from, count, sent, 0, 0, into, count, received, 0, 0, g_self,
+                       MPI_STATUS_IGNORE);
 }
 
 }  // namespace
 
-int Packer::pack(const std::byte* from, Count count, MPI_Datatype type, const TypeFacts& facts,
-                 std::byte* into) const {
+int pack_elements(const std::byte* from, Count count, MPI_Datatype type, const TypeFacts& facts,
+                  std::byte* into) {
   if (facts.dense) {
     if (count > 0)
       std::memcpy(into, from + facts.true_lb, static_cast<std::size_t>(count * facts.size));
@@ -181,14 +188,15 @@ int Packer::pack(const std::byte* from, Count count, MPI_Datatype type, const Ty
     const std::byte* elements = from + first * facts.extent;
     std::byte* bytes = into + first * facts.size;
     if (facts.size > kPortion)
-      return send_to_itself(elements, moved, bytes, Bytes(facts.size).type, rank, own);
+      return send_to_itself(elements, moved, bytes, Bytes(facts.size).type);
     int position = 0;
-    return PMPI_Pack(elements, n, moved, bytes, static_cast<int>(n * facts.size), &position, own);
+    return PMPI_Pack(elements, n, moved, bytes, static_cast<int>(n * facts.size), &position,
+                     g_self);
   });
 }
 
-int Packer::unpack(const std::byte* from, std::byte* into, Count count, MPI_Datatype type,
-                   const TypeFacts& facts) const {
+int unpack_elements(const std::byte* from, std::byte* into, Count count, MPI_Datatype type,
+                    const TypeFacts& facts) {
   if (facts.dense) {
     if (count > 0)
       std::memcpy(into + facts.true_lb, from, static_cast<std::size_t>(count * facts.size));
@@ -199,9 +207,18 @@ int Packer::unpack(const std::byte* from, std::byte* into, Count count, MPI_Data
     const std::byte* bytes = from + first * facts.size;
     std::byte* elements = into + first * facts.extent;
     if (facts.size > kPortion)
-      return send_to_itself(bytes, Bytes(facts.size).type, elements, moved, rank, own);
+      return send_to_itself(bytes, Bytes(facts.size).type, elements, moved);
     int position = 0;
-    return PMPI_Unpack(bytes, static_cast<int>(n * facts.size), &position, elements, n, moved, own);
+    return PMPI_Unpack(bytes, static_cast<int>(n * facts.size), &position, elements, n, moved,
+                       g_self);
+  });
+}
+
+int copy_elements(const std::byte* from, std::byte* into, Count count, MPI_Datatype type,
+                  const TypeFacts& facts) {
+  return in_portions(count, facts, [&](Count first, int n) {
+    const Count at = first * facts.extent;
+    return send_to_itself(from + at, type, into + at, type, n);
   });
 }
 

@@ -61,15 +61,13 @@ void start_datatypes();  ///< after MPI_Init
 void stop_datatypes();   ///< before MPI_Finalize
 
 /// Copies `count` elements at `from` into the packed bytes at `into`, and back. An MPI error code.
-/// Elements too large for MPI_Pack go as a message from the rank to itself on `own`, a communicator
-/// on which no other such message is under way.
-struct Packer {
-  MPI_Comm own = MPI_COMM_NULL;
-  int rank = 0;
-  int pack(const std::byte* from, Count count, MPI_Datatype type, const TypeFacts& facts,
-           std::byte* into) const;
-  int unpack(const std::byte* from, std::byte* into, Count count, MPI_Datatype type,
-             const TypeFacts& facts) const;
-};
+int pack_elements(const std::byte* from, Count count, MPI_Datatype type, const TypeFacts& facts,
+                  std::byte* into);
+int unpack_elements(const std::byte* from, std::byte* into, Count count, MPI_Datatype type,
+                    const TypeFacts& facts);
+
+/// Copies elements that have gaps: only MPI knows which bytes are theirs. An MPI error code.
+int copy_elements(const std::byte* from, std::byte* into, Count count, MPI_Datatype type,
+                  const TypeFacts& facts);
 
 }  // namespace unisono

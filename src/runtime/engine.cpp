@@ -13,8 +13,8 @@
 #include "base/hash.h"
 #include "base/size.h"
 #include "calls/bound_call.h"
-#include "calls/collective.h"
 #include "calls/in_node.h"
+#include "calls/request.h"
 #include "comm/node_memory.h"
 #include "comm/placement.h"
 #include "exec/kernel_reduction.h"
@@ -301,7 +301,10 @@ std::optional<int> Engine::decide_and_run(const Call& call, const CallInfo& info
   if (choice.params.composition != nullptr && !prepare_lines(*communicator, facts, choice))
     return std::nullopt;
   if (scope != nullptr) scope->chosen(choice);
-  return run_collective(*communicator, call, choice, facts.commutative, wait_);
+  Request request(*communicator, call, choice, facts.commutative, Request::Lifetime::blocking);
+  request.start();
+  request.wait(wait_);
+  return request.result();
 }
 
 bool Engine::has_messages(Communicator& communicator) {

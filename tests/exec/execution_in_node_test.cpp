@@ -9,7 +9,10 @@
 #include "algorithms/composition.h"
 #include "comm/node_memory.h"
 #include "exec/execution.h"
+#include "exec/mpi_transport.h"
+#include "exec/shm_transport.h"
 #include "schedule/problem.h"
+#include "tests/exec/finish.h"
 
 namespace unisono {
 namespace {
@@ -66,15 +69,19 @@ struct InNodeMemory : ::testing::TestWithParam<WaitMode> {
     Buffers over_library = buffers((2 * problem.count + 1) * size), in_memory = over_library;
     Execution execution;
     Binding binding = over_library.binding(MPI_SUM);
-    binding.comm = comm;
+    MpiTransport library;
+    library.open({comm, 0, binding.type, binding.unit.extent});
+    binding.transport = &library;
     binding.rank = rank;
     ASSERT_EQ(execution.start(plan, binding), MPI_SUCCESS);
-    ASSERT_EQ(execution.finish(WaitMode::yield), MPI_SUCCESS);
+    ASSERT_EQ(finish(execution, WaitMode::yield), MPI_SUCCESS);
     binding = in_memory.binding(MPI_SUM);
     binding.rank = rank;
-    binding.messenger = &messages->messenger();
+    ShmTransport shm;
+    shm.open({&messages->messenger(), 0, binding.unit.size, binding.unit.true_lb});
+    binding.transport = &shm;
     ASSERT_EQ(execution.start(plan, binding), MPI_SUCCESS);
-    ASSERT_EQ(execution.finish(GetParam()), MPI_SUCCESS);
+    ASSERT_EQ(finish(execution, GetParam()), MPI_SUCCESS);
     EXPECT_EQ(in_memory.output, over_library.output);
   }
 };
@@ -105,6 +112,7 @@ TEST_P(InNodeMemory, ExecutionsInFlightTogetherDoNotMix) {
   constexpr std::size_t kTogether = 5;
   std::vector<std::vector<char>> data;
   std::vector<Execution> executions(kTogether);
+  std::vector<ShmTransport> transports(kTogether);
   for (std::size_t k = 0; k < kTogether; ++k)
     data.emplace_back(50'000, rank == 0 ? static_cast<char>('a' + k) : '.');
   for (std::size_t i = 0; i < kTogether; ++i) {
@@ -112,11 +120,12 @@ TEST_P(InNodeMemory, ExecutionsInFlightTogetherDoNotMix) {
     Binding binding;
     binding.output = reinterpret_cast<std::byte*>(data[k].data());
     binding.rank = rank;
-    binding.first_tag = static_cast<int>(k) * static_cast<int>(kChannelDepth);
-    binding.messenger = &messages->messenger();
+    transports[k].open(
+        {&messages->messenger(), static_cast<int>(k) * static_cast<int>(kChannelDepth)});
+    binding.transport = &transports[k];
     ASSERT_EQ(executions[k].start(plan, binding), MPI_SUCCESS);
   }
-  for (Execution& execution : executions) ASSERT_EQ(execution.finish(GetParam()), MPI_SUCCESS);
+  for (Execution& execution : executions) ASSERT_EQ(finish(execution, GetParam()), MPI_SUCCESS);
   for (std::size_t k = 0; k < kTogether; ++k)
     EXPECT_EQ(data[k], std::vector<char>(50'000, static_cast<char>('a' + k)));
 }
@@ -131,10 +140,12 @@ TEST_P(InNodeMemory, TruncationIsAnError) {
   Binding binding;
   binding.output = reinterpret_cast<std::byte*>(data.data());
   binding.rank = rank;
-  binding.messenger = &messages->messenger();
+  ShmTransport shm;
+  shm.open({&messages->messenger()});
+  binding.transport = &shm;
   Execution execution;
   int rc = execution.start(plan, binding);
-  if (rc == MPI_SUCCESS) rc = execution.finish(GetParam());
+  if (rc == MPI_SUCCESS) rc = finish(execution, GetParam());
   EXPECT_EQ(rc, rank == 0 ? MPI_SUCCESS : MPI_ERR_TRUNCATE);
   for (std::size_t i = 500; i < 600; ++i) EXPECT_EQ(data[i], rank == 0 ? 'x' : '.');
 }

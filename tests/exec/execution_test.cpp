@@ -3,10 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <deque>
 #include <thread>
 #include <vector>
 
 #include "algorithms/catalogue.h"
+#include "exec/mpi_transport.h"
+#include "tests/exec/finish.h"
 
 namespace unisono {
 namespace {
@@ -21,11 +24,18 @@ struct RankTest : ::testing::Test {
   }
   void TearDown() override { MPI_Comm_free(&comm); }
 
-  Binding bytes(std::vector<char>& output) const {
+  std::deque<MpiTransport> transports;
+  void open(Binding& binding, int first_tag = 0) {
+    MpiTransport& transport = transports.emplace_back();
+    transport.open({comm, first_tag, binding.type, binding.unit.extent});
+    binding.transport = &transport;
+    binding.rank = rank;
+  }
+
+  Binding bytes(std::vector<char>& output, int first_tag = 0) {
     Binding binding;
     binding.output = reinterpret_cast<std::byte*>(output.data());
-    binding.comm = comm;
-    binding.rank = rank;
+    open(binding, first_tag);
     return binding;
   }
 };
@@ -73,8 +83,8 @@ TEST_F(TwoRanks, ExecutionsInFlightTogetherDoNotMix) {
     data.emplace_back(5000, rank == 0 ? static_cast<char>('a' + k) : '.');
   for (int i = 0; i < kTogether; ++i) {
     const int k = rank == 0 ? i : kTogether - 1 - i;  // begun in different orders
-    Binding binding = bytes(data[static_cast<std::size_t>(k)]);
-    binding.first_tag = k * static_cast<int>(kChannelDepth);
+    const Binding binding =
+        bytes(data[static_cast<std::size_t>(k)], k * static_cast<int>(kChannelDepth));
     ASSERT_EQ(executions[static_cast<std::size_t>(k)].start(plan, binding), MPI_SUCCESS);
   }
   for (bool all_done = false; !all_done;) {
@@ -111,11 +121,10 @@ TEST_F(TwoRanks, ReducesElementsWithGapsAndNegativeBounds) {
     binding.type = type;
     binding.unit = facts_of(type);
     binding.op = op;
-    binding.comm = comm;
-    binding.rank = rank;
+    open(binding);
     Execution execution;
     ASSERT_EQ(execution.start(plan, binding), MPI_SUCCESS);
-    ASSERT_EQ(execution.finish(WaitMode::yield), MPI_SUCCESS);
+    ASSERT_EQ(finish(execution, WaitMode::yield), MPI_SUCCESS);
     for (std::size_t i = 0; i < 21; ++i)
       EXPECT_EQ(output[i], i % 3 == 0 ? 2 * static_cast<int>(i / 3) + 10 : -5) << name << " " << i;
   }
@@ -137,12 +146,12 @@ struct ArrivalChain : RankTest {
     args.params.segment = 1000;
     return Plan(build(*find_algorithm(Collective::bcast, "arrival_chain"), args));
   }
-  std::vector<char> vector(int root, Count count, char value = 'x') const {
+  std::vector<char> vector(int root, Count count, char value = 'x') {
     return std::vector<char>(static_cast<std::size_t>(count), rank == root ? value : '.');
   }
   static void sleep_ms(int ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
   /// The last rank comes when it has word that all others are done. From root 0, 4500 elements.
-  void run_with_the_last_after_all_others(const Plan& own) const {
+  void run_with_the_last_after_all_others(const Plan& own) {
     const int last = size - 1;
     auto data = vector(0, 4500);
     if (rank == last)
@@ -150,7 +159,7 @@ struct ArrivalChain : RankTest {
         MPI_Recv(nullptr, 0, MPI_BYTE, other, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     Execution execution;
     ASSERT_EQ(execution.start(own, bytes(data)), MPI_SUCCESS);
-    ASSERT_EQ(execution.finish(WaitMode::yield), MPI_SUCCESS);
+    ASSERT_EQ(finish(execution, WaitMode::yield), MPI_SUCCESS);
     if (rank != 0 && rank != last) MPI_Send(nullptr, 0, MPI_BYTE, last, 0, MPI_COMM_WORLD);
     EXPECT_EQ(data, std::vector<char>(4500, 'x'));
   }
@@ -167,7 +176,7 @@ TEST_F(ArrivalChain, ServesWhoeverIsLate) {
         if (rank == (late + 1) % size) sleep_ms(2);
         Execution execution;
         ASSERT_EQ(execution.start(own, bytes(data)), MPI_SUCCESS);
-        ASSERT_EQ(execution.finish(WaitMode::yield), MPI_SUCCESS);
+        ASSERT_EQ(finish(execution, WaitMode::yield), MPI_SUCCESS);
         EXPECT_EQ(data, std::vector<char>(data.size(), 'x')) << "root " << root << " late " << late;
       }
 }
@@ -183,7 +192,7 @@ TEST_F(ArrivalChain, APauseEndsWhenAllAreThere) {
     if (rank == size - 1) sleep_ms(late_ms);
     Execution execution;
     ASSERT_EQ(execution.start(own, bytes(data)), MPI_SUCCESS);
-    ASSERT_EQ(execution.finish(WaitMode::yield), MPI_SUCCESS);
+    ASSERT_EQ(finish(execution, WaitMode::yield), MPI_SUCCESS);
     EXPECT_EQ(data, std::vector<char>(4500, 'x'));
   }
 }
@@ -203,7 +212,7 @@ TEST_F(ArrivalChain, RunsAgainAndAgain) {
     auto data = vector(size - 1, 2500, value);
     if ((value + rank) % 5 == 0) sleep_ms(1);
     ASSERT_EQ(execution.start(own, bytes(data)), MPI_SUCCESS);
-    ASSERT_EQ(execution.finish(WaitMode::yield), MPI_SUCCESS);
+    ASSERT_EQ(finish(execution, WaitMode::yield), MPI_SUCCESS);
     ASSERT_EQ(data, std::vector<char>(2500, value));
   }
 }
@@ -220,8 +229,7 @@ TEST_F(ArrivalChain, ExecutionsInFlightTogetherDoNotMix) {
   for (int i = 0; i < kTogether; ++i) {
     const int k = rank % 2 == 0 ? i : kTogether - 1 - i;  // begun in different orders
     const auto at = static_cast<std::size_t>(k);
-    Binding own = bytes(data[at]);
-    own.first_tag = k * static_cast<int>(kChannelDepth);
+    const Binding own = bytes(data[at], k * static_cast<int>(kChannelDepth));
     ASSERT_EQ(executions[at].start(plans[at], own), MPI_SUCCESS);
     sleep_ms(rank);
   }

@@ -70,13 +70,12 @@ TEST(Datatype, PackAndUnpackAreInverse) {
   std::vector<int> values(40), copy(40, -1);
   std::iota(values.begin(), values.end(), 0);
   std::vector<int> packed(10);
-  const Packer packer{MPI_COMM_SELF, 0};
-  ASSERT_EQ(packer.pack(reinterpret_cast<std::byte*>(values.data()), 5, type.handle, facts,
-                        reinterpret_cast<std::byte*>(packed.data())),
+  ASSERT_EQ(pack_elements(reinterpret_cast<std::byte*>(values.data()), 5, type.handle, facts,
+                          reinterpret_cast<std::byte*>(packed.data())),
             MPI_SUCCESS);
   EXPECT_EQ(packed, (std::vector<int>{0, 3, 4, 7, 8, 11, 12, 15, 16, 19}));
-  ASSERT_EQ(packer.unpack(reinterpret_cast<std::byte*>(packed.data()),
-                          reinterpret_cast<std::byte*>(copy.data()), 5, type.handle, facts),
+  ASSERT_EQ(unpack_elements(reinterpret_cast<std::byte*>(packed.data()),
+                            reinterpret_cast<std::byte*>(copy.data()), 5, type.handle, facts),
             MPI_SUCCESS);
   EXPECT_EQ(copy[3], 3);
   EXPECT_EQ(copy[19], 19);

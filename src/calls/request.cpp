@@ -1,0 +1,173 @@
+#include "calls/request.h"
+
+#include <algorithm>
+#include <atomic>
+#include <climits>
+#include <mutex>
+#include <new>
+#include <vector>
+
+#include "algorithms/composition.h"
+#include "calls/plans.h"
+
+namespace unisono {
+
+namespace {
+
+/// The MPI library's collectives of MPI 3 count in int. All ranks know these counts.
+bool fits_library(const Args& args) {
+  using enum Collective;
+  if (args.collective == scatterv) return args.send.total(0, args.size) <= INT_MAX;
+  if (is_irregular(args.collective)) return args.recv.total(0, args.size) <= INT_MAX;
+  if (args.collective == alltoall) return args.count * args.size <= INT_MAX / args.size;
+  const bool blocks =
+      contains(set_of(gather, scatter, allgather, reduce_scatter_block), args.collective);
+  return args.count <= INT_MAX / (blocks ? args.size : 1);
+}
+
+/// All requests in flight. Their progress is under the mutex: one thread moves them.
+struct InFlight {
+  std::mutex mutex;
+  std::vector<std::shared_ptr<Request>> requests;
+  std::atomic<std::size_t> count{0};
+};
+
+// Never destroyed: a program may call MPI in its own exit handlers, after ours.
+InFlight& in_flight() {
+  static InFlight& all = *new InFlight;
+  return all;
+}
+
+}  // namespace
+
+Request::Request(Communicator& communicator, Call call, const Choice& choice, bool commutative,
+                 Lifetime lifetime)
+    : communicator_(communicator),
+      types_(lifetime == Lifetime::blocking ? std::nullopt
+                                            : std::make_optional<RetainedTypes>(
+                                                  call, communicator.rank(), communicator.size())),
+      bound_(call, communicator.rank(), communicator.size(), commutative),
+      choice_(choice),
+      exchange_(*choice.algorithm, (bound_.args.params = choice.params, bound_.args)),
+      groups_(communicator.groups()),
+      workspace_(communicator.take_workspace()),
+      tags_(communicator.take_tags()) {
+  communicator_.retain();
+}
+
+Request::~Request() {
+  finish(MPI_ERR_PENDING);
+  communicator_.give_back(std::move(workspace_));
+  communicator_.release();
+}
+
+// What has happened so far cannot be undone when there is no memory, and the other ranks wait: the
+// request ends with an error, as where the MPI library has none.
+template <class Function>
+void Request::step(Function function) noexcept {
+  try {
+    function();
+    while (is_under_way() && workspace_->execution.done()) advance();
+  } catch (const std::bad_alloc&) {
+    finish(MPI_ERR_NO_MEM);
+  }
+}
+
+void Request::run(const Algorithm& algorithm, const Args& args, Binding binding) {
+  const int first_tag = Communicator::first_tag(tags_);
+  binding.rank = communicator_.rank();
+  binding.groups = &groups_;
+  if (args.params.transport == TransportKind::shm) {
+    communicator_.messages()->begin_call();
+    workspace_->shm.open({&communicator_.messages()->messenger(), first_tag, binding.unit.size,
+                          binding.unit.true_lb});
+    binding.transport = &workspace_->shm;
+  } else {
+    workspace_->mpi.open({communicator_.own(), first_tag, binding.type, binding.unit.extent});
+    binding.transport = &workspace_->mpi;
+  }
+  plan_ = plan_for(communicator_, algorithm, args);
+  if (const int rc = workspace_->execution.start(*plan_, binding); rc != MPI_SUCCESS) finish(rc);
+}
+
+void Request::start() noexcept {
+  step([this] { begin(); });
+}
+
+void Request::begin() {
+  if (!communicator_.may_use(tags_)) return;  // again in progress()
+  if (!exchange_.is_needed()) return begin_data();
+  phase_ = Phase::counts;
+  Binding binding;
+  binding.output = exchange_.memory();
+  run(exchange_.algorithm(), exchange_.args(), binding);
+}
+
+void Request::begin_data() {
+  phase_ = Phase::data;
+  const Composition* composition = choice_.params.composition;
+  if (composition != nullptr && has_calls(*composition) && !fits_library(bound_.args))
+    return finish(std::nullopt);
+  if (const int rc = bound_.pack_inputs(); rc != MPI_SUCCESS) return finish(rc);
+  run(*choice_.algorithm, bound_.args, bound_.binding);
+}
+
+// The tags may be used again: messages of one phase are over on both sides when it is over on a
+// rank that got them, and those of the next are ordered behind them.
+void Request::advance() {
+  if (phase_ == Phase::data) return finish(bound_.unpack_outputs());
+  exchange_.supply(bound_.args);
+  begin_data();
+}
+
+void Request::progress() noexcept {
+  if (done()) return;
+  if (phase_ == Phase::queued) return start();
+  step([this] {
+    if (const int rc = workspace_->execution.progress(); rc != MPI_SUCCESS) finish(rc);
+  });
+}
+
+void Request::finish(std::optional<int> result) noexcept {
+  if (done()) return;
+  phase_ = Phase::done;
+  result_ = result;
+  workspace_->execution.abandon();
+  workspace_->execution.give_back_scratch();
+  communicator_.give_back_tags(tags_);
+}
+
+void Request::wait(WaitMode mode) {
+  Waiter waiter(mode);
+  while (!done()) {
+    progress();
+    const bool others = progress_in_flight();
+    if (!done()) workspace_->execution.wait(waiter, others);
+  }
+}
+
+std::shared_ptr<Request> start_in_flight(Communicator& communicator, const Call& call,
+                                         const Choice& choice, bool commutative) {
+  InFlight& all = in_flight();
+  const std::lock_guard lock(all.mutex);
+  all.requests.reserve(all.requests.size() + 1);
+  auto request = std::make_shared<Request>(communicator, call, choice, commutative,
+                                           Request::Lifetime::in_flight);
+  request->start();
+  if (!request->done()) all.requests.push_back(request);
+  all.count = all.requests.size();
+  return request;
+}
+
+bool progress_in_flight() noexcept {
+  InFlight& all = in_flight();
+  if (all.count == 0) return false;
+  const std::unique_lock lock(all.mutex, std::try_to_lock);
+  if (!lock) return true;
+  for (const auto& request : all.requests) request->progress();
+  std::erase_if(all.requests, [](const auto& request) { return request->done(); });
+  all.count = all.requests.size();
+  return all.count != 0;
+}
+
+}  // namespace unisono

@@ -1,0 +1,75 @@
+// One collective, from the chosen algorithm to the result in the program's buffers: the way of
+// every call that sends messages. A blocking call starts a request and waits for it; others leave
+// it in flight.
+#pragma once
+#include <memory>
+#include <optional>
+
+#include "calls/bound_call.h"
+#include "calls/call.h"
+#include "calls/count_exchange.h"
+#include "calls/group_calls.h"
+#include "calls/retained_types.h"
+#include "comm/communicator.h"
+#include "select/selector.h"
+
+namespace unisono {
+
+class Request {
+ public:
+  /// Whether the program may free what the call names before the request is done.
+  enum class Lifetime { blocking, in_flight };
+
+  /// The communicator's private duplicate must exist. The arrays of the call are not read after
+  /// this, its buffers are until the request is done.
+  Request(Communicator& communicator, Call call, const Choice& choice, bool commutative,
+          Lifetime lifetime);
+  ~Request();
+  Request(const Request&) = delete;
+  Request& operator=(const Request&) = delete;
+
+  /// Starts what can start at once. Call once.
+  void start() noexcept;
+  /// Goes on as far as it can without waiting.
+  void progress() noexcept;
+  bool done() const { return phase_ == Phase::done; }
+  /// Waits, and moves the other requests of the process meanwhile.
+  void wait(WaitMode mode);
+
+  /// Once done: an MPI error code; the caller raises it on the program's communicator. After an
+  /// error no byte of the program's receive buffers is written any more. Nothing, on all ranks: it
+  /// did not run, for a composition would give the MPI library counts beyond int.
+  std::optional<int> result() const { return result_; }
+
+ private:
+  enum class Phase { queued, counts, data, done };
+  /// An algorithm with its arguments, which must live until its execution is done.
+  void run(const Algorithm& algorithm, const Args& args, Binding binding);
+  template <class Function>
+  void step(Function function) noexcept;
+  bool is_under_way() const { return phase_ == Phase::counts || phase_ == Phase::data; }
+  void begin();
+  void begin_data();
+  void advance();
+  void finish(std::optional<int> result) noexcept;
+
+  Communicator& communicator_;
+  std::optional<RetainedTypes> types_;
+  BoundCall bound_;
+  Choice choice_;
+  CountExchange exchange_;
+  GroupCalls groups_;
+  std::unique_ptr<Workspace> workspace_;
+  std::shared_ptr<const Plan> plan_;
+  unsigned tags_;
+  Phase phase_ = Phase::queued;
+  std::optional<int> result_;
+};
+
+/// Starts a request and leaves it in flight: every wait of this process moves it.
+std::shared_ptr<Request> start_in_flight(Communicator& communicator, const Call& call,
+                                         const Choice& choice, bool commutative);
+/// Moves all requests in flight, unless another thread does; whether there were any.
+bool progress_in_flight() noexcept;
+
+}  // namespace unisono

@@ -1,0 +1,100 @@
+#include "exec/mpi_transport.h"
+
+#include <algorithm>
+
+namespace unisono {
+
+MpiTransport::~MpiTransport() {
+  std::vector<OpId> nobody;
+  abandon(nobody);
+}
+
+// Beforehand, for nothing may fail once a message is under way.
+void MpiTransport::make_room() {
+  if (requests_.size() < std::min(requests_.capacity(), ops_.capacity())) return;
+  const std::size_t room = std::max<std::size_t>(16, 2 * requests_.size());
+  requests_.reserve(room);
+  ops_.reserve(room);
+}
+
+int MpiTransport::start_portion(const Message& message, std::byte* where, int count,
+                                MPI_Datatype type) {
+  make_room();
+  const int tag = channel_.first_tag + static_cast<int>(message.position % kChannelDepth);
+  MPI_Request request = MPI_REQUEST_NULL;
+  const int rc = message.kind == OpKind::send
+                     ? kStartSend(where, count, type, message.peer, tag, channel_.comm, &request)
+                     : PMPI_Irecv(where, count, type, message.peer, tag, channel_.comm, &request);
+  if (rc != MPI_SUCCESS) return rc;
+  requests_.push_back(request);
+  ops_.push_back({message.op, message.kind});
+  return MPI_SUCCESS;
+}
+
+// Both sides cut alike, and portions of one message share its tag, so that MPI keeps their order.
+int MpiTransport::start(const Message& message, std::vector<OpId>&, std::uint32_t& portions) {
+  const MPI_Datatype type = message.slots ? MPI_INT32_T : channel_.type;
+  const Count extent = message.slots ? Count{sizeof(std::int32_t)} : channel_.extent;
+  Count at = 0;
+  do {  // a token has no units, but is a message
+    const Count n = std::min(kMaxPortion, message.units - at);
+    std::byte* where = message.where == nullptr ? nullptr : message.where + at * extent;
+    if (const int rc = start_portion(message, where, static_cast<int>(n), type); rc != MPI_SUCCESS)
+      return rc;
+    ++portions;
+    at += n;
+  } while (at < message.units);
+  return MPI_SUCCESS;
+}
+
+int MpiTransport::progress(std::vector<OpId>& done, bool only_looks, bool& moved) {
+  if (requests_.empty()) return MPI_SUCCESS;
+  int count = 0;
+  completed_.resize(requests_.size());
+  statuses_.resize(requests_.size());
+  done.reserve(done.size() + requests_.size());
+  const auto look = only_looks ? PMPI_Testsome : complete_some;
+  const int rc = look(static_cast<int>(requests_.size()), requests_.data(), &count,
+                      completed_.data(), statuses_.data());
+  if (rc == MPI_ERR_IN_STATUS)
+    for (int i = 0; i < count; ++i)
+      if (const int error = statuses_[static_cast<std::size_t>(i)].MPI_ERROR;
+          error != MPI_SUCCESS && error != MPI_ERR_PENDING)
+        return error;
+  if (rc != MPI_SUCCESS || count <= 0) return rc;
+  moved = true;
+  std::sort(completed_.begin(), completed_.begin() + count);
+  for (int i = 0; i < count; ++i)
+    done.push_back(ops_[static_cast<std::size_t>(completed_[static_cast<std::size_t>(i)])].op);
+  // Close the gaps: MPI has set the completed requests to null.
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < requests_.size(); ++i) {
+    if (requests_[i] == MPI_REQUEST_NULL) continue;
+    requests_[kept] = requests_[i];
+    ops_[kept++] = ops_[i];
+  }
+  requests_.resize(kept);
+  ops_.resize(kept);
+  return MPI_SUCCESS;
+}
+
+// A receive that is cancelled, or completes all the same, is over when MPI_Wait returns, whatever
+// the other ranks do (MPI-4.1, 3.8.4). A send may not be cancelled any more; it reads on.
+bool MpiTransport::abandon(std::vector<OpId>&) {
+  bool is_read = false;
+  for (std::size_t i = 0; i < requests_.size(); ++i) {
+    if (requests_[i] == MPI_REQUEST_NULL) continue;
+    if (ops_[i].kind == OpKind::recv) {
+      PMPI_Cancel(&requests_[i]);
+      PMPI_Wait(&requests_[i], MPI_STATUS_IGNORE);
+    } else {
+      PMPI_Request_free(&requests_[i]);
+      is_read = true;
+    }
+  }
+  requests_.clear();
+  ops_.clear();
+  return is_read;
+}
+
+}  // namespace unisono

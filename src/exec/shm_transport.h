@@ -1,0 +1,32 @@
+// Messages through the memory of the node, for which elements lie without gaps.
+#pragma once
+#include <vector>
+
+#include "exec/transport.h"
+#include "node/messenger.h"
+
+namespace unisono {
+
+/// What a message of a call is to a messenger, which several executions may share.
+struct ShmChannel {
+  node::Messenger* messenger = nullptr;
+  int first_tag = 0;
+  Count unit_bytes = 1;
+  Count true_lb = 0;  ///< of a unit: where its first byte is
+};
+
+class ShmTransport final : public Transport {
+ public:
+  /// For the messages of the next execution.
+  void open(const ShmChannel& channel) { channel_ = channel; }
+
+  int start(const Message& message, std::vector<OpId>& completed, std::uint32_t& portions) override;
+  int progress(std::vector<OpId>& completed, bool only_looks, bool& moved) override;
+  bool wait() override;
+  bool abandon(std::vector<OpId>& completed) override;
+
+ private:
+  ShmChannel channel_;
+};
+
+}  // namespace unisono

@@ -1,0 +1,47 @@
+// What carries the messages of an execution: the MPI library (mpi_transport.h), the memory of the
+// node (shm_transport.h), or, in the executor's tests, a made-up network.
+#pragma once
+#include <cstddef>
+#include <vector>
+
+#include "mpi/datatype.h"
+#include "schedule/schedule.h"
+
+namespace unisono {
+
+/// MPI 3 counts in int: longer messages and reductions go in portions of so many units.
+inline constexpr Count kMaxPortion = Count{1} << 30;
+
+/// A message of an op. Its units are those of the call, or, for `slots`, 32-bit integers.
+struct Message {
+  OpKind kind = OpKind::send;  ///< or recv
+  OpId op = 0;
+  int peer = 0;
+  Count position = 0;  ///< of this message among all from the one rank to the other; equal on both
+  std::byte* where = nullptr;  ///< address of its first unit; null if it has none
+  Count units = 0;             ///< 0: a token
+  bool slots = false;
+};
+
+/// Of one execution at a time. Messages from one rank to another with the same position, or with
+/// positions kChannelDepth apart, arrive in the order in which they were started.
+class Transport {
+ public:
+  virtual ~Transport() = default;
+
+  /// Starts a message. `portions`: into how many it was cut, each of which adds the op to
+  /// `completed` once, perhaps at once. The list must outlive the message. An MPI error code: then
+  /// portions started before stay under way until abandon().
+  virtual int start(const Message& message, std::vector<OpId>& completed,
+                    std::uint32_t& portions) = 0;
+  /// Moves what can be moved, and adds the ops of completed portions. `only_looks`: returns at
+  /// once in the simulator too. An MPI error code.
+  virtual int progress(std::vector<OpId>& completed, bool only_looks, bool& moved) = 0;
+  /// Waits until something may have moved. False: the caller must wait in its own way.
+  virtual bool wait() { return false; }
+  /// After an error: when this returns, no byte of the program's receive buffers is written any
+  /// more. True: others may still read what was to be sent.
+  virtual bool abandon(std::vector<OpId>& completed) = 0;
+};
+
+}  // namespace unisono

@@ -1,0 +1,184 @@
+// Requests: many in flight on one communicator, whatever the program frees meanwhile, and errors.
+#include "calls/request.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <numeric>
+#include <vector>
+
+#include "select/spec.h"
+
+namespace unisono {
+namespace {
+
+using enum Collective;
+using Ints = std::vector<int>;
+
+struct RequestTest : ::testing::Test {
+  int rank = 0, size = 1;
+  MPI_Comm comm = MPI_COMM_NULL;
+
+  void SetUp() override {
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    start_communicators(1 << 20);
+    ASSERT_NE(state()->own(), MPI_COMM_NULL);
+  }
+  void TearDown() override {
+    EXPECT_FALSE(progress_in_flight());
+    if (comm != MPI_COMM_NULL) MPI_Comm_free(&comm);
+    stop_communicators();
+  }
+  Communicator* state() const { return Communicator::of(comm); }
+
+  static Choice choice(Collective collective, const char* spec) {
+    const auto parsed = parse_spec(collective, spec);
+    EXPECT_TRUE(parsed) << spec;
+    return {parsed->algorithm, parsed->params, "test"};
+  }
+  Call allreduce_of(const Ints& from, Ints& into, MPI_Datatype type = MPI_INT, int count = -1) {
+    Call call{.collective = allreduce, .sendbuf = from.data(), .recvbuf = into.data()};
+    call.recvcount = count < 0 ? static_cast<int>(from.size()) : count;
+    call.recvtype = type;
+    call.op = MPI_SUM;
+    call.comm = comm;
+    return call;
+  }
+  Call bcast_of(Ints& data, int root, MPI_Datatype type = MPI_INT, int count = -1) {
+    Call call{.collective = bcast, .recvbuf = data.data()};
+    call.recvcount = count < 0 ? static_cast<int>(data.size()) : count;
+    call.recvtype = type;
+    call.root = root;
+    call.comm = comm;
+    return call;
+  }
+  std::shared_ptr<Request> start(const Call& call, const char* spec) {
+    return start_in_flight(*state(), call, choice(call.collective, spec), true);
+  }
+  static void wait_for(const std::shared_ptr<Request>& request) {
+    request->wait(WaitMode::yield);
+    EXPECT_EQ(request->result(), MPI_SUCCESS);
+  }
+};
+
+TEST_F(RequestTest, ABlockingCallIsARequest) {
+  Ints mine(1000, rank + 1), sum(1000);
+  Request request(*state(), allreduce_of(mine, sum), choice(allreduce, "ring"), true,
+                  Request::Lifetime::blocking);
+  request.start();
+  request.wait(WaitMode::yield);
+  EXPECT_EQ(request.result(), MPI_SUCCESS);
+  EXPECT_EQ(sum, Ints(1000, size * (size + 1) / 2));
+}
+
+// Started in one order, completed in another on every rank; among them one that exchanges counts
+// first. What the program frees at once, MPI keeps until they are done (MPI-4.1, 5.1.9 and 7.4.3).
+TEST_F(RequestTest, AHundredInFlightOnACommunicatorThatIsFreed) {
+  constexpr int kRequests = 100;
+  std::vector<Ints> inputs, outputs;
+  std::vector<std::shared_ptr<Request>> requests;
+  Ints counts(static_cast<std::size_t>(size), 40), displs(counts.size());
+  for (std::size_t i = 0; i < displs.size(); ++i) displs[i] = 50 * static_cast<int>(i);
+  for (int k = 0; k < kRequests; ++k) {
+    inputs.emplace_back(900, 1000 * rank + k);
+    outputs.emplace_back(900, -1);
+  }
+  for (int k = 0; k < kRequests; ++k) {
+    Ints& in = inputs[static_cast<std::size_t>(k)];
+    Ints& out = outputs[static_cast<std::size_t>(k)];
+    if (k % 3 == 0) {
+      requests.push_back(start(allreduce_of(in, out), k % 2 == 0 ? "ring" : "recursive_doubling"));
+    } else if (k % 3 == 1) {
+      MPI_Datatype every_other = MPI_DATATYPE_NULL;
+      MPI_Type_vector(450, 1, 2, MPI_INT, &every_other);
+      MPI_Type_commit(&every_other);
+      if (rank == k % size) out = in;
+      requests.push_back(start(bcast_of(out, k % size, every_other, 1), "chain:segment=256"));
+      MPI_Type_free(&every_other);
+    } else {
+      Call call{.collective = gatherv, .sendbuf = in.data(), .sendcount = 40};
+      call.sendtype = call.recvtype = MPI_INT;
+      call.recvbuf = out.data();
+      call.recvcounts = counts.data();
+      call.rdispls = displs.data();
+      call.root = k % size;
+      call.comm = comm;
+      requests.push_back(start(call, "binomial"));
+    }
+  }
+  std::fill(counts.begin(), counts.end(), -5);  // the arrays are the program's again
+  MPI_Comm_free(&comm);
+  for (int k = 0; k < kRequests; ++k)
+    wait_for(requests[static_cast<std::size_t>((k * 37 + 11 * rank) % kRequests)]);
+  const int ranks = size * (size - 1) / 2 * 1000;
+  for (int k = 0; k < kRequests; ++k) {
+    SCOPED_TRACE(k);
+    const Ints& out = outputs[static_cast<std::size_t>(k)];
+    const int root = k % size;
+    if (k % 3 == 0) {
+      EXPECT_EQ(out, Ints(900, ranks + size * k));
+    } else if (k % 3 == 1) {
+      for (std::size_t i = 0; i < 900; ++i)
+        ASSERT_EQ(out[i], i % 2 == 0 || rank == root ? 1000 * root + k : -1);
+    } else if (rank == root) {
+      for (std::size_t i = 0; i < static_cast<std::size_t>(50 * size); ++i)
+        ASSERT_EQ(out[i], i % 50 < 40 ? 1000 * static_cast<int>(i / 50) + k : -1);
+    }
+  }
+}
+
+TEST_F(RequestTest, AThousandInFlightDoNotMix) {
+  constexpr int kRequests = 1200;
+  std::vector<Ints> data;
+  for (int k = 0; k < kRequests; ++k) data.emplace_back(3, rank == 0 ? k : -1);
+  std::vector<std::shared_ptr<Request>> requests;
+  for (Ints& one : data) requests.push_back(start(bcast_of(one, 0), "binomial"));
+  for (int k = kRequests - 1; k >= 0; --k) wait_for(requests[static_cast<std::size_t>(k)]);
+  for (int k = 0; k < kRequests; ++k) ASSERT_EQ(data[static_cast<std::size_t>(k)], Ints(3, k));
+}
+
+// A vector that the root thinks is longer is an error on the others, and on them only in that call.
+TEST_F(RequestTest, AnErrorInMidFlightIsThatRequestsOwn) {
+  // MPICH raises what PMPI_Testsome finds here, not on the communicator of the message.
+  for (const MPI_Comm with_handler : {MPI_COMM_WORLD, MPI_COMM_SELF})
+    MPI_Comm_set_errhandler(with_handler, MPI_ERRORS_RETURN);
+  Ints wrong(60, rank == 0 ? 7 : -1);
+  Ints mine(500, rank), sum(500), vector(700, rank == 0 ? 3 : -1);
+  const auto before = start(allreduce_of(mine, sum), "ring");
+  const auto bad = start(bcast_of(wrong, 0, MPI_INT, rank == 0 ? 60 : 50), "flat");
+  const auto after = start(bcast_of(vector, 0), "chain:segment=100");
+  wait_for(after);
+  bad->wait(WaitMode::yield);
+  wait_for(before);
+  const int error = bad->result().value_or(MPI_SUCCESS);
+  int error_class = MPI_SUCCESS;
+  MPI_Error_class(error, &error_class);
+  EXPECT_EQ(error_class, rank == 0 ? MPI_SUCCESS : MPI_ERR_TRUNCATE);
+  for (std::size_t i = 50; i < 60; ++i) EXPECT_EQ(wrong[i], rank == 0 ? 7 : -1);
+  EXPECT_EQ(vector, Ints(700, 3));
+  EXPECT_EQ(sum, Ints(500, size * (size - 1) / 2));
+  for (const MPI_Comm with_handler : {MPI_COMM_WORLD, MPI_COMM_SELF})
+    MPI_Comm_set_errhandler(with_handler, MPI_ERRORS_ARE_FATAL);
+}
+
+// MPI promises 32767 tags, which would be used again while older calls have them.
+TEST_F(RequestTest, TagsAreFreeWhenAnOlderCallHasGivenThemBack) {
+  Communicator& communicator = *state();
+  const unsigned first = communicator.take_tags();
+  EXPECT_TRUE(communicator.may_use(first));
+  unsigned again = communicator.take_tags();
+  for (; Communicator::first_tag(again) != Communicator::first_tag(first);
+       again = communicator.take_tags()) {
+    communicator.give_back_tags(again);
+    ASSERT_LT(again - first, 1U << 22);
+  }
+  EXPECT_FALSE(communicator.may_use(again));
+  communicator.give_back_tags(first);
+  EXPECT_TRUE(communicator.may_use(again));
+  communicator.give_back_tags(again);
+}
+
+}  // namespace
+}  // namespace unisono
