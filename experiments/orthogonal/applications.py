@@ -21,7 +21,7 @@ from rich.table import Table
 from unisono import launch, places
 from unisono.compare import matrix
 from unisono.errors import UnisonoError
-from unisono.tune.choice import outliers
+from unisono.estimates import outliers
 
 from experiments import harness, markdown, testbeds
 from experiments.harness import Check

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from unisono import lab as lab_module
-from unisono import machine
+from unisono import machine, places
 from unisono.errors import UnisonoError
 from unisono.lab import layout, network
 from unisono.places import Mpi
 
+MPIS = ("mpich", "openmpi", places.INTEL)
 CommandLine = tuple[list[str], dict[str, str]]  # what to start, in which environment
 
 
@@ -110,6 +111,15 @@ class Launcher:
 
     def describe(self) -> dict[str, Any]:
         return {"kind": self.kind, "command": self.prefix}
+
+
+def find_mpi(bed: Bed, name: str) -> Mpi:
+    """The MPI library that an option --mpi names, if it can be used on the bed."""
+    if name not in MPIS:
+        raise UnisonoError(f"--mpi {name}: valid are {', '.join(MPIS[:-1])} and {MPIS[-1]}")
+    if name == places.INTEL and bed.kind == Lab.kind:
+        raise UnisonoError("--mpi intel: not with --lab: make intel gets what runs on one node only")
+    return places.find_mpi(name)
 
 
 def current_lab() -> Lab:

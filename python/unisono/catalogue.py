@@ -32,11 +32,32 @@ class Algorithm:
     collectives: tuple[str, ...]
     parameters: tuple[Parameter, ...]
     composed: bool  # of others: see docs/reference/grids.md
+    in_grids: bool  # may be one of those others
+    transports: tuple[str, ...]  # of its messages, the default first; empty: it sends none
     predicts: bool  # takes late=5.7: see docs/guide/forcing-algorithms.md
     restrictions: tuple[str, ...]
     needs: str
     cost: str
     source: str
+
+
+@dataclass(frozen=True)
+class GridForm:
+    """What a grid of this form is made of."""
+
+    collective: str
+    form: str
+    rows: tuple[str, ...]  # collectives along the last dimension: one, or a first and a second
+    columns: str  # along the other dimensions
+    full_grid: bool  # no shorter last row
+    commutative: bool  # its sums are not in rank order
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    algorithms: tuple[Algorithm, ...]
+    grid_dimensions: tuple[str, ...]  # names, that of adjacent ranks first
+    grid_forms: tuple[GridForm, ...]
 
 
 @dataclass(frozen=True)
@@ -63,22 +84,34 @@ def ask(*arguments: str) -> str:
     return done.stdout
 
 
+def load() -> Catalogue:
+    """All that `unisono-schedule list --json` tells."""
+    told = json.loads(ask("list", "--json"))
+    return Catalogue(
+        algorithms=tuple(map(algorithm_of, told["algorithms"])),
+        grid_dimensions=tuple(told["grid_dimensions"]),
+        grid_forms=tuple(GridForm(**{**row, "rows": tuple(row["rows"])}) for row in told["grid_forms"]),
+    )
+
+
 def algorithms() -> list[Algorithm]:
-    rows = json.loads(ask("list", "--json"))["algorithms"]
-    return [
-        Algorithm(
-            name=row["name"],
-            collectives=tuple(row["collectives"]),
-            parameters=tuple(Parameter(**parameter) for parameter in row["parameters"]),
-            composed=row["composed"],
-            predicts=row["predicts"],
-            restrictions=tuple(row["restrictions"]),
-            needs=row["needs"],
-            cost=row["cost"],
-            source=row["source"],
-        )
-        for row in rows
-    ]
+    return list(load().algorithms)
+
+
+def algorithm_of(row: dict[str, Any]) -> Algorithm:
+    return Algorithm(
+        name=row["name"],
+        collectives=tuple(row["collectives"]),
+        parameters=tuple(Parameter(**parameter) for parameter in row["parameters"]),
+        composed=row["composed"],
+        in_grids=row["in_grids"],
+        transports=tuple(row["transports"]),
+        predicts=row["predicts"],
+        restrictions=tuple(row["restrictions"]),
+        needs=row["needs"],
+        cost=row["cost"],
+        source=row["source"],
+    )
 
 
 def variables() -> list[Variable]:

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from unisono import __version__, catalogue, launch, places, svg
+from unisono import __version__, catalogue, files, launch, places, svg
 from unisono import doctor as doctor_module
 from unisono.compare.cli import compare
 from unisono.errors import UnisonoError
@@ -95,6 +95,9 @@ def list_command(
     for names, members in groups.items():
         made = table("algorithm", "parameters", "needs", "cost", "source")
         made.columns[0].style = "cyan"
+        for column in made.columns:
+            column.overflow = "fold"  # on a narrow terminal nothing is cut
+        made.columns[0].no_wrap = True
         for row in members:
             parameters = "\n".join(f"{p.name}={p.value_text(p.default)} ({p.limits})" for p in row.parameters)
             if row.predicts:
@@ -105,8 +108,8 @@ def list_command(
         console.print(Text(", ".join(names), style="bold"))
         console.print(made)
     console.print(
-        "[dim]Beside these, everywhere: native (the MPI library's own) and default. All but shared take\n"
-        "transport=shm: their messages go through the memory of the node.[/dim]"
+        "[dim]Beside these, everywhere: native (the MPI library's own) and default. Those that send\n"
+        "messages take transport=shm: then these go through the memory of the node.[/dim]"
     )
 
 
@@ -132,7 +135,7 @@ def show(
     if in_place:
         arguments.append("--in-place")
     if drawing:
-        drawing.write_text(svg.draw(catalogue.schedule(arguments)))
+        files.write_text(svg.draw(catalogue.schedule(arguments)), drawing)
         console.print(f"wrote {drawing}")
         return
     if rank is not None:
@@ -172,7 +175,7 @@ MARKS = {
 def doctor(
     program: Annotated[str | None, typer.Argument(help="Also look at this program.")] = None,
 ) -> None:
-    """CallInfo for what would keep Unisono from working, and say what to do."""
+    """Look for what would keep Unisono from working, and say what to do."""
     problems = 0
     for finding in doctor_module.examine(program):
         word, style = MARKS[finding.level]

@@ -215,13 +215,14 @@ def check_program(program: str) -> Iterator[Finding]:
     if "not found" in done.stdout:
         missing = [line.split()[0] for line in done.stdout.splitlines() if "not found" in line]
         yield Finding(Level.PROBLEM, f"{program} does not find {', '.join(missing)}", "set LD_LIBRARY_PATH")
-    flavours = [flavour for flavour, soname in places.SONAMES.items() if soname in done.stdout]
-    if len(flavours) == 1:
-        yield Finding(Level.OK, f"{program} uses {places.SONAMES[flavours[0]]} ({flavours[0]})")
-    elif flavours:
+    linked = places.linked_libraries(done.stdout)
+    if len(linked) == 1:
+        [(flavour, soname)] = linked.items()
+        yield Finding(Level.OK, f"{program} uses {soname} ({flavour})")
+    elif linked:
         yield Finding(
             Level.PROBLEM,
-            f"{program} is linked to {' and '.join(flavours)}",
+            f"{program} is linked to {' and '.join(linked)}",
             "build it and its libraries with one MPI",
         )
     else:

@@ -38,10 +38,8 @@ def flavour_needed_by(command: str) -> str | None:
         if file.read(4) != b"\x7fELF":
             return None
     linked = subprocess.run(["ldd", path], check=False, capture_output=True, text=True).stdout
-    for flavour, soname in places.SONAMES.items():
-        if soname in linked:
-            return "mpich" if flavour == "abi" else flavour
-    return None
+    flavour = next(iter(places.linked_libraries(linked)), None)
+    return "mpich" if flavour == "abi" else flavour
 
 
 def choose_mpi(flavour: str | None, command: str) -> places.Mpi:

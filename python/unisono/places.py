@@ -15,7 +15,11 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 
 # The library's file name says which binary interface it has.
 INTEL = "intel"  # for comparisons; see make intel
-SONAMES = {"mpich": "libmpi.so.12", "openmpi": "libmpi.so.40", "abi": "libmpi_abi.so.1"}
+SONAMES = {
+    "mpich": ("libmpi.so.12", "libmpich.so.12"),  # the second is Debian's
+    "openmpi": ("libmpi.so.40",),
+    "abi": ("libmpi_abi.so.1",),
+}
 
 
 def build_directory() -> Path:
@@ -56,7 +60,8 @@ class Mpi:
 
     @property
     def library(self) -> Path:
-        return self.home / "lib" / SONAMES[self.flavour]
+        found = [self.home / "lib" / soname for soname in SONAMES[self.flavour]]
+        return next((path for path in found if path.exists()), found[0])
 
     def environment(self) -> dict[str, str]:
         """What a program needs beside ours: mpi4py's library, Open MPI's consent to containers."""
@@ -98,6 +103,15 @@ def mpi_on_path() -> Mpi | None:
         return None
     mpiexec = Path(found)
     return Mpi(flavour_of_mpiexec(mpiexec), mpiexec.parent.parent)
+
+
+def linked_libraries(ldd: str) -> dict[str, str]:
+    """The MPI libraries in what ldd says, by flavour."""
+    names = {Path(words[0]).name for line in ldd.splitlines() if (words := line.split())}
+    linked = {
+        flavour: [soname for soname in sonames if soname in names] for flavour, sonames in SONAMES.items()
+    }
+    return {flavour: sonames[0] for flavour, sonames in linked.items() if sonames}
 
 
 def all_mpis() -> list[Mpi]:

@@ -11,9 +11,6 @@ namespace unisono {
 
 namespace {
 
-/// What runs along each dimension, from the last (adjacent ranks) to the first.
-constexpr std::array<std::string_view, 3> kDimensionNames = {"rows", "columns", "planes"};
-
 constexpr std::string_view kValid =
     "valid: shape=RxC or PxRxC or balanced, form=leaders or full or lanes, and rows=, columns=, "
     "planes= with native or an algorithm (chain/segment=8K; two by +: binomial+ring)";

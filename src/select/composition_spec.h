@@ -1,5 +1,6 @@
 // A grid as people write it: "shape=4x8,form=lanes,rows=binomial+ring,columns=chain/segment=8K".
 #pragma once
+#include <array>
 #include <string>
 #include <string_view>
 
@@ -7,6 +8,9 @@
 #include "base/result.h"
 
 namespace unisono {
+
+/// What runs along each dimension, from the last (adjacent ranks) to the first.
+inline constexpr std::array<std::string_view, 3> kDimensionNames = {"rows", "columns", "planes"};
 
 /// What follows "grid:". The error says what is valid instead. What is not given: a balanced shape,
 /// form leaders, textbook algorithms.

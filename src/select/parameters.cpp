@@ -28,12 +28,10 @@ constexpr std::string_view kLateLimits =
     "late (ranks predicted to arrive last, different ones, the very last one last: 5.7; default: "
     "the last rank)";
 
-constexpr std::string_view kTransport = "transport", kMpi = "mpi", kShm = "shm";
+constexpr std::string_view kTransport = "transport", kMpi = kTransportNames[0],
+                           kShm = kTransportNames[1];
 constexpr std::string_view kTransportLimits =
     "transport (shm: its messages go through the memory of the node; default: mpi)";
-
-/// The kernels of a node send no messages.
-bool sends(const Algorithm& algorithm) { return (algorithm.restrictions & kOneNode) == 0; }
 
 bool predicts(const Algorithm& algorithm) { return (algorithm.restrictions & kPredicts) != 0; }
 
@@ -44,7 +42,7 @@ std::string valid_parameters(const Algorithm& algorithm) {
   };
   for (const Parameter& parameter : algorithm.parameters) add(limits(parameter));
   if (predicts(algorithm)) add(kLateLimits);
-  if (sends(algorithm)) add(kTransportLimits);
+  if (sends_messages(algorithm)) add(kTransportLimits);
   return list.empty() ? "it takes none" : list;
 }
 
@@ -82,6 +80,8 @@ std::string ranks_text(const std::vector<int>& ranks) {
 
 }  // namespace
 
+bool sends_messages(const Algorithm& algorithm) { return (algorithm.restrictions & kOneNode) == 0; }
+
 std::optional<std::string> read_parameter(const Algorithm& algorithm, std::string_view item,
                                           Params& params) {
   const std::size_t equals = item.find('=');
@@ -94,7 +94,7 @@ std::optional<std::string> read_parameter(const Algorithm& algorithm, std::strin
     params.late = ranks;
     return std::nullopt;
   }
-  if (sends(algorithm) && name == kTransport) {
+  if (sends_messages(algorithm) && name == kTransport) {
     const std::string_view value = item.substr(equals + 1);
     if (value != kMpi && value != kShm)
       return quoted(item) + " is not valid; " + std::string(kTransportLimits);

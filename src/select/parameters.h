@@ -1,5 +1,6 @@
 // Parameters of an algorithm as people write them: "segment=64K".
 #pragma once
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -7,6 +8,12 @@
 #include "algorithms/catalogue.h"
 
 namespace unisono {
+
+/// The values of transport=, the default first.
+inline constexpr std::array<std::string_view, 2> kTransportNames = {"mpi", "shm"};
+
+/// Whether it takes transport=: the kernels of a node send no messages.
+bool sends_messages(const Algorithm& algorithm);
 
 std::string quoted(std::string_view text);
 

@@ -1,5 +1,5 @@
 // A profile: what `unisono tune` has measured and chosen, and where that holds. The file is
-// described in docs/reference/profile.schema.json; of it, this reads what a choice needs.
+// described in python/unisono/profile/profile.schema.json; of it, this reads what a choice needs.
 #pragma once
 #include <string>
 #include <string_view>

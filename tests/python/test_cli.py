@@ -15,11 +15,31 @@ def test_list_shows_the_catalogue(unisono: Run) -> None:
 
 def test_list_says_what_shared_memory_needs(unisono: Run) -> None:
     rows = json.loads(unisono("list", "--json").stdout)["algorithms"]
-    shared = [row for row in rows if row["name"] == "shared"]
-    assert all(row["restrictions"] == ["one_node"] and not row["parameters"] for row in shared)
-    assert all(row["needs"].startswith("all ranks on one node") for row in shared)
-    served = {name for row in shared for name in row["collectives"]}
+    of_a_node = [row for row in rows if "one_node" in row["restrictions"]]
+    assert all("all ranks on one node" in row["needs"] for row in of_a_node)
+    assert all(row["transports"] == [] for row in of_a_node), "they send no messages"
+    assert all(row["transports"] == ["mpi", "shm"] for row in rows if row not in of_a_node)
+    served = {name for row in of_a_node for name in row["collectives"]}
     assert served == {name for row in rows for name in row["collectives"]}, "every collective"
+
+
+def test_list_json_says_what_grids_are_made_of(unisono: Run) -> None:
+    told = json.loads(unisono("list", "--json").stdout)
+    assert told["grid_dimensions"] == ["rows", "columns", "planes"]
+    leaders = next(
+        row for row in told["grid_forms"] if (row["collective"], row["form"]) == ("allreduce", "leaders")
+    )
+    assert (leaders["rows"], leaders["columns"]) == (["reduce", "bcast"], "allreduce")
+    assert not any(row["in_grids"] for row in told["algorithms"] if row["composed"])
+
+
+@pytest.mark.parametrize("columns", ["80", "60"])
+def test_list_cuts_no_word_on_a_narrow_terminal(unisono: Run, columns: str) -> None:
+    rows = json.loads(unisono("list", "--json").stdout)["algorithms"]
+    shown = unisono("list", COLUMNS=columns).stdout
+    assert "\N{HORIZONTAL ELLIPSIS}" not in shown
+    assert {row["name"] for row in rows} <= set(shown.split())
+    assert max(map(len, shown.splitlines())) <= int(columns)
 
 
 def test_list_json_is_the_tool_s(unisono: Run) -> None:
@@ -37,6 +57,10 @@ def test_list_json_is_the_tool_s(unisono: Run) -> None:
         (["show", "bcast", "flat", "--root", "8"], "--root is not one of the ranks"),
         (["show", "bcast", "flat", "--rank", "8"], "--rank is not one of the ranks"),
         (["show", "bcast", "flat", "--count", "many"], "--count many"),
+        (
+            ["show", "bcast", "flat", "--svg", "/no/such/place/x.svg"],
+            "/no/such/place/x.svg: cannot be written",
+        ),
         (["run", "--force", "bcast", "true"], "write COLLECTIVE=ALGORITHM"),
         (["run", "--force", "bcast=rings", "true"], "no algorithm 'rings'"),
         (["run", "--mpi", "lam", "true"], "valid are mpich and openmpi"),

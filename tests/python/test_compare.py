@@ -20,6 +20,7 @@ from unisono.compare.results import Comparison, Failure, Point, Setting
 from unisono.compare.runner import Listener, Options, Runner
 from unisono.compare.yardstick import Wire, rate_for
 from unisono.errors import UnisonoError
+from unisono.estimates import Estimate
 from unisono.lab.cluster import Lab as RealLab
 from unisono.lab.layout import Plan
 from unisono.places import Mpi
@@ -68,6 +69,7 @@ class Bench:
         self.ratio, self.ends, self.coverage = ratio, ends or {}, coverage
         self.lines: list[Sequence[str]] = []
         self.wrong_at: int | None = None
+        self.native: float | None = None
 
     def __call__(
         self, line: Sequence[str], environment: object, silence: float, look: Callable[[], bool]
@@ -81,9 +83,10 @@ class Bench:
         body: dict[str, Any] = {"machine": {"mpi_library": "MPI 1, made up", "ranks": 2}, "cells": []}
         for size in sizes[:most]:
             correct = size != self.wrong_at
-            arms = [bench_arm("native", 10.0 + size, None)]
+            time = self.native or 10.0 + size
+            arms = [bench_arm("native", time, None)]
             for name in value["--arms"].split(",")[1:]:
-                arms.append(bench_arm(name, (10.0 + size) * self.ratio, self.ratio, correct, self.coverage))
+                arms.append(bench_arm(name, time * self.ratio, self.ratio, correct, self.coverage))
             body["cells"].append({"bytes": size, "correct": correct, "arms": arms})
             file.write_text(json.dumps(body))
             look()
@@ -124,6 +127,57 @@ def test_all_cells_are_read() -> None:
     assert native.spread == pytest.approx(0.1)
     assert default.ratio_to_native is not None
     assert default.ratio_to_native.median == 0.5
+
+
+def test_the_blocks_of_a_cell_are_spread_over_several_passes() -> None:
+    class Drifting(Bench):
+        """A machine that changes its mind between the passes: 4.8 us, then 17.2 us, then 4.8 us again."""
+
+        def __call__(self, line: Sequence[str], *others: Any) -> jobs.Outcome:
+            number = int(dict(pairwise(line))["--seed"])
+            self.ratio = (0.5, 1.0, 0.6)[number - 1]
+            self.native = (4.8, 17.2, 4.8)[number - 1]
+            return super().__call__(line, *others)
+
+    bench = Drifting()
+    plan = [job("bcast", 8, 64), job("reduce", 8)]
+    options = Options(time_budget=3.0, passes=3)
+    comparison = Runner(Node(), FlatLimit(), options, Listener(), bench).run(plan)
+    lines = [dict(pairwise(line)) for line in bench.lines]
+    assert [line["--collectives"] for line in lines] == ["bcast", "reduce"] * 3
+    assert {line["--time-budget"] for line in lines} == {"1.0"}
+    assert comparison.planned == len(comparison.cells) == 3
+    native, default = comparison.cells[0].arms
+    assert (native.blocks, default.blocks) == (15, 15)
+    assert default.ratio_to_native == Estimate(0.6, 0.588, 0.612, 0.96), "the middle one of the passes"
+    assert native.time_us
+    assert native.time_us.median == 4.8
+    assert comparison.options["passes"] == 3
+
+
+def test_two_modes_are_told_though_no_job_shows_both(tmp_path: Path) -> None:
+    def arm(microseconds: float) -> dict[str, Any]:
+        samples = [microseconds * k for k in (0.97, 1.0, 1.03, 0.98, 1.02, 0.99, 1.01, 1.0)]
+        return bench_arm("native", microseconds, None) | {"samples_us": samples}
+
+    told = runner.arm_of(arm(4.8), arm(17.2), arm(4.9))
+    assert told.modes
+    assert (told.modes.low, told.modes.high) == pytest.approx((4.85, 17.2), rel=0.03)
+    assert runner.arm_of(arm(4.8), arm(4.9), arm(5.0)).modes is None
+    comparison = measured(Bench(), [])
+    comparison.cells.append(results.Cell(Point(PAIR, "bcast", 8), None, (told,)))
+    expected = "two modes: mpich, 2 ranks, bcast 8 vector, native: 4.85 us, and 17.2 us in 33 % of the blocks"
+    assert expected in shown(comparison)
+    results.save(comparison, tmp_path / "c.json")
+    assert results.load(tmp_path / "c.json") == comparison
+
+
+def test_what_failed_in_one_pass_is_not_tried_in_the_next() -> None:
+    bench = Bench(ends={0: (1, "killed")})
+    comparison = Runner(Node(), FlatLimit(), Options(passes=2), Listener(), bench).run([job()])
+    sizes = [dict(pairwise(line))["--sizes"] for line in bench.lines]
+    assert sizes == ["8,64,1024", "1024", "8,1024"]
+    assert places_of(comparison.failures) == [(64, "killed")]
 
 
 def test_a_block_of_reduce_scatter_is_a_pth_of_what_the_bench_counts() -> None:
@@ -244,7 +298,7 @@ FIELDS = {
     "": "schema schema_version date unisono_version bed options machines cells failures planned interrupted",
     "cells": "mpi ranks ranks_per_host collective size size_of bench_bytes limit_us arms",
     "failures": "mpi ranks ranks_per_host collective size size_of bench_bytes reason is_error",
-    "arms": "name available ran_by correct blocks time_us quantiles_us ratio_to_native times_limit",
+    "arms": "name available ran_by correct blocks time_us quantiles_us ratio_to_native modes times_limit",
     "time_us": "median low high coverage",
 }
 

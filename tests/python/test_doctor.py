@@ -1,5 +1,7 @@
 """The doctor: a problem is named with what to do, and the exit status tells."""
 
+import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -41,6 +43,27 @@ def test_programs() -> None:
     (finding,) = doctor.check_program(str(bench))
     assert finding.level is Level.OK
     assert "libmpi.so.40" in finding.what
+
+
+@pytest.mark.parametrize(
+    ("soname", "flavour"),
+    [("libmpich.so.12", "mpich"), ("libmpi.so.12", "mpich"), ("libmpi.so.40", "openmpi")],
+)
+def test_a_program_is_known_by_the_name_of_its_library(tmp_path: Path, soname: str, flavour: str) -> None:
+    """libmpich.so.12 is Debian's name for MPICH's library, of the same binary interface."""
+    library, program = tmp_path / soname, tmp_path / "program"
+    for line in (
+        ["cc", "-shared", "-x", "c", "/dev/null", f"-Wl,-soname,{soname}", "-o", str(library)],
+        ["cc", "-x", "c", "-", "-x", "none", "-Wl,--no-as-needed", str(library), "-o", str(program)],
+    ):
+        subprocess.run(line, check=True, input="int main(void) { return 0; }", text=True)
+    environment = {"LD_LIBRARY_PATH": str(tmp_path)}
+    code = f"from unisono import doctor; print(*doctor.check_program({str(program)!r}))"
+    done = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True, env=os.environ | environment
+    )
+    assert f"uses {soname} ({flavour})" in done.stdout
+    assert "PROBLEM" not in done.stdout
 
 
 def test_the_profile_is_looked_at(tmp_path: Path) -> None:

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 from unisono.compare import results
-from unisono.compare.results import Arm, Cell, Comparison, Estimate, Point, Setting
+from unisono.compare.results import Arm, Cell, Comparison, Point, Setting
+from unisono.estimates import Estimate
 
 from experiments.node import tables
 

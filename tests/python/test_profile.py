@@ -1,17 +1,31 @@
 """unisono profile and unisono explain, on profiles written here."""
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Sequence
-from dataclasses import astuple, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from conftest import Run
-from unisono.compare.results import Estimate
+from unisono import places
+from unisono.estimates import Estimate
 from unisono.profile import check, document
 from unisono.profile.document import Arm, Cell, Environment, Key, Measured, Profile
-from unisono.profile.verify import Verdict, opponents, opponents_within, summary, to_json, verify
+from unisono.profile.verify import (
+    Look,
+    Verdict,
+    Verification,
+    exit_status,
+    look_at,
+    looks_at,
+    summary,
+    to_json,
+    within,
+)
 from unisono.tune.bench import Point, Row
 
 Json = dict[str, Any]
@@ -179,105 +193,196 @@ def test_a_rate_is_measured_and_never_twice_the_same() -> None:
     assert not slow.like(fast)
 
 
-def arms(**ratios: float) -> tuple[Arm, ...]:
-    rows = [arm("native", 100)] + [arm(spec, 100 * value, value) for spec, value in ratios.items()]
-    data = change(profile(), *CELLS, 1, "measured", 0, "arms", to=rows)
-    return document.from_json(data).environments[0].cells[1].measured[0].arms
+POINT = Point("bcast", 1024)
+NOISE = (0.97, 1.0, 1.02, 0.99, 1.04, 1.01, 0.98, 1.03)
 
 
-def test_verification_judges_the_choice() -> None:
-    point = Point("bcast", 8)
-    best = Verdict(point, "ring", arms(ring=0.5, flat=0.7))
-    alike = Verdict(point, "ring", arms(ring=0.5, flat=0.49))
-    beaten = Verdict(point, "ring", arms(ring=0.5, flat=0.4))
-    slow = Verdict(point, "ring", arms(ring=1.06))
-    native = Verdict(point, "native", arms(ring=0.5))
-    assert (best.is_best, alike.is_best, beaten.is_best, slow.is_best, native.is_best) == (
-        *(True, True, False, False, False),
+def job(native: float = 100.0, blocks: int = 8, **us: float) -> Row:
+    """Times of a job: all arms of a block share what disturbs it."""
+    times = {"native": native, **us}
+    return Row(
+        POINT,
+        tuple(Arm(spec, 1e-6 * t, 1e-6 * t, 1e-6 * t, blocks) for spec, t in times.items()),
+        blocks={spec: tuple(t * noise for noise in NOISE[:blocks]) for spec, t in times.items()},
     )
-    assert [v.best and v.best.spec for v in (alike, beaten, slow)] == ["ring", "flat", "native"]
-    assert [verdict.is_slow for verdict in (best, slow, native)] == [False, True, False]
-    told = summary([best, beaten, slow, Verdict(point, "ring", (), "killed")])
-    assert told == {
+
+
+def verdict(choice: str, *rows: Row) -> Verdict:
+    return Verdict(Look(POINT, choice, {}), rows)
+
+
+def answers(one: Verdict) -> tuple[str, str]:
+    return one.within_native, one.within_best
+
+
+def test_a_verdict_is_about_native_and_about_the_best_of_all_arms() -> None:
+    jobs = [job(ring=50, flat=70)] * 5
+    good = verdict("ring", *jobs)
+    assert answers(good) == ("yes", "yes")
+    assert (good.best, good.to_native) == ("ring", Estimate(0.5, 0.5, 0.5, 1 - 2 / 2**8))
+    beaten = verdict("flat", *jobs)
+    assert answers(beaten) == ("yes", "no")
+    assert beaten.best == "ring"
+    ratio = beaten.ratio_to("ring")
+    assert ratio
+    assert ratio.median == pytest.approx(1.4)
+    assert answers(verdict("native", *jobs)) == ("yes", "no")
+    assert answers(verdict("ring", *[job(ring=106)] * 5)) == ("no", "no")
+    assert answers(verdict("ring", *[job(ring=101)] * 5)) == ("yes", "yes"), "within 0.97"
+    assert answers(verdict("ring", Row(POINT, problem="killed"))) == ("undecided", "undecided")
+    assert verdict("ring").problem == "not reached"
+
+
+def test_an_interval_that_holds_both_answers_is_undecided() -> None:
+    moody = [job(ring=90), job(ring=120)]
+    assert answers(verdict("ring", *moody)) == ("undecided", "undecided")
+    assert answers(verdict("ring", *moody, moody[0])) == ("yes", "yes"), "two of three jobs say so"
+    few = [job(ring=90, blocks=3)] * 5
+    assert answers(verdict("ring", *few)) == ("undecided", "undecided"), "no interval of 95 %"
+    six = [job(ring=us) for us in (90, 90, 90, 90, 90, 120)]
+    assert answers(verdict("ring", *six)) == ("undecided", "undecided"), "the sign test of six jobs"
+
+
+def test_what_left_the_race_far_behind_needs_no_interval() -> None:
+    row = job(ring=50, flat=500)
+    early = replace(row, blocks={**row.blocks, "flat": (500.0, 490.0)})
+    assert answers(verdict("ring", *[early] * 5)) == ("yes", "yes")
+    near = replace(row, blocks={**row.blocks, "flat": (51.0, 49.0)})
+    assert answers(verdict("ring", *[near] * 5)) == ("yes", "undecided")
+
+
+def test_the_exit_status_tells_no_from_undecided() -> None:
+    good = verdict("ring", *[job(ring=50)] * 5)
+    undecided = verdict("ring", job(ring=90), job(ring=120))
+    slow = verdict("ring", *[job(ring=150)] * 5)
+    assert [
+        exit_status(each) for each in ([good], [good, undecided], [undecided, slow], [verdict("ring")])
+    ] == [*(0, 3, 1, 1)]
+    assert summary([good, undecided, slow, verdict("ring")]) == {
         "cells": 3,
         "failed": 1,
-        "slower_than_0.97_of_native": 1,
-        "choice_is_best": 1,
-        "share_best": 0.3333,
+        "within_0.97_of_native": {"yes": 1, "no": 1, "undecided": 1},
+        "within_0.97_of_best": {"yes": 1, "no": 1, "undecided": 1},
     }
 
 
-def test_only_what_is_surely_faster_by_the_margin_beats_the_choice() -> None:
-    def estimated(spec: str, median: float, low: float, high: float, coverage: float = 0.96) -> Arm:
-        return replace(arms(x=1)[1], spec=spec, ratio_to_native=Estimate(median, low, high, coverage))
-
-    choice = estimated("ring", 0.90, 0.88, 0.92)
-    for other, is_beaten in (
-        (estimated("flat", 0.85, 0.84, 0.86), True),
-        (estimated("flat", 0.85, 0.80, 0.91), False),  # its own interval reaches the choice's median
-        (estimated("flat", 0.85, 0.84, 0.86, 0.75), False),  # of too few blocks
-        (estimated("flat", 0.885, 0.884, 0.886), False),  # within the interval of the choice
-    ):
-        verdict = Verdict(Point("bcast", 8), "ring", (*arms(), choice, other))
-        assert verdict.is_best is not is_beaten
-    sharp = estimated("ring", 0.90, 0.899, 0.901)
-    near = estimated("flat", 0.87, 0.869, 0.871)
-    assert Verdict(Point("bcast", 8), "ring", (*arms(), sharp, near)).is_best, "a gain of 3 %"
-    assert not Verdict(Point("bcast", 8), "ring", arms()).is_best, "not measured"
+def raced(**us: float) -> Measured:
+    return Measured(1024, tuple(Arm(s, 1e-6 * t, 0.9e-6 * t, 1.1e-6 * t, 12) for s, t in us.items()))
 
 
-def test_verification_pools_the_jobs_of_a_cell() -> None:
-    class Jobs:
-        start = 0.1
+def test_all_arms_of_the_race_are_measured_again_but_what_was_surely_twice_as_slow() -> None:
+    race = raced(native=100, a=60, b=50, c=105, d=120, e=40)
+    look = look_at(Cell("bcast", 0, 2048, "native", (race,)), POINT, [race], tuned=True)
+    assert (look.arms, look.left_out) == (["e", "b", "a"], ("c", "d"))
+    look = look_at(Cell("bcast", 0, 2048, "d", (race,)), POINT, [race], tuned=True)
+    assert set(look.arms) == {"d", "e", "b", "a"}, "and the choice in any case"
+    assert within(look, look.seconds) == look
+    short = within(look, look.seconds - 8 * 60e-6)
+    assert (set(short.arms), short.left_out) == ({"d", "e", "b"}, ("c", "a"))
+    assert within(look, 0.0).arms == ["d"]
 
-        def __init__(self) -> None:
-            self.seconds: list[float] = []
 
-        def measure(self, point: Point, specs: Sequence[str], seconds: float) -> Row:
-            self.seconds.append(seconds)
-            if len(self.seconds) == 5:
-                return Row(point, problem="killed")
-            return Row(point, arms(ring=0.5 + 0.1 * len(self.seconds)))
+def made(sizes: dict[int, Measured], *cells: tuple[int, int, str]) -> Environment:
+    def measured(least: int, most: int) -> tuple[Measured, ...]:
+        return tuple(replace(race, bytes=size) for size, race in sizes.items() if least <= size <= most)
 
+    [first] = document.from_json(profile()).environments
+    return Environment(first.key, tuple(Cell("bcast", *cell, measured(*cell[:2])) for cell in cells))
+
+
+def test_sizes_between_the_tuned_ones_are_looked_at_too() -> None:
+    sizes = {64: raced(native=10, a=5), 1024: raced(native=20, b=15), 1152: raced(native=20)}
+    looks = looks_at(made(sizes, (0, 256, "a"), (257, 1152, "native")))
+    assert [(look.point.bytes, look.choice, look.tuned) for look in looks] == [
+        (64, "a", True),
+        (256, "a", False),
+        (1024, "native", True),
+        (1152, "native", True),
+    ], "the mean of 1024 and 1152 is 1024 again, in whole elements"
+    assert set(looks[1].arms) == {"a", "b"}, "the arms of both races"
+    gap = made(sizes, (0, 200, "a"), (300, 1152, "native"))
+    assert [look.point.bytes for look in looks_at(gap)] == [64, 1024, 1152], "no choice, nothing to verify"
+
+
+class Jobs:
+    """Takes all of its time; "a" is faster in the cell of 64 bytes, now faster and now slower in that of
+    96, and kills the one of 4096."""
+
+    start = 0.1
+
+    def __init__(self) -> None:
+        self.done: list[tuple[int, float]] = []
+
+    def measure(self, point: Point, specs: Sequence[str], seconds: float) -> Row:
+        self.done.append((point.bytes, seconds))
+        if point.bytes == 4096:
+            return Row(point, problem="killed")
+        row = replace(job(a=50), point=point)
+        if point.bytes == 64:
+            return row
+        return replace(row, blocks={"native": (100.0,) * 8, "a": (80.0, 120.0) * 4})
+
+
+def test_the_jobs_of_a_cell_are_spread_over_the_run_and_doubts_have_a_quarter() -> None:
+    sizes = {size: raced(native=100, a=50) for size in (64, 96, 4096)}
+    environment = made(sizes, (0, 80, "a"), (81, 100, "a"), (4096, 8192, "a"))
     bench = Jobs()
-    data = change(profile(choice="ring"), *CELLS, 0, "measured", to=[{"bytes": 8, "arms": []}])
-    [environment] = document.from_json(data).environments
-    second, first = verify(environment, bench, lambda: 80.0 - sum(bench.seconds))
-    assert bench.seconds == pytest.approx([*[10] * 6, *[20 / 3] * 3]), "a quarter for the cell in doubt"
-    assert [arm.blocks for arm in first.arms] == [72, 72]
-    other = next(arm for arm in first.arms if arm.spec == "ring")
-    assert other.ratio_to_native
-    assert astuple(other.ratio_to_native) == pytest.approx((1.0, 0.6, 1.4, 1 - 1 / 32)), "of six jobs"
-    assert first.is_best, "what the first three said was chance"
-    assert (second.arms, second.problem) == ((), "killed")
-    assert to_json(environment, [first, second])["margin"] == 0.05
+    verification = Verification(environment, bench, lambda: 160.0 - sum(s for _, s in bench.done), jobs=3)
+    verification.looks = [look for look in verification.looks if look.tuned]
+    verification.run()
+    assert [size for size, _ in bench.done[:9]] == [64, 96, 4096] * 3, "passes over all cells"
+    assert [seconds for _, seconds in bench.done[:9]] == pytest.approx([120 / 9] * 9)
+    assert [size for size, _ in bench.done[9:]] == [96] * 3, "a quarter for the cell in doubt"
+    assert sum(seconds for _, seconds in bench.done) == pytest.approx(160.0)
+    one, two, three = verification.verdicts()
+    assert answers(one) == ("yes", "yes")
+    assert (len(two.rows), answers(two)) == (6, ("yes", "yes")), "the medians of six jobs agree"
+    assert (three.arms, three.problem) == ((), "killed")
+    told = to_json(environment, [one, two, three])
+    assert [cell["within_best"] for cell in told["cells"]] == ["yes", "yes", "undecided"]
+    json.dumps(told)
 
 
-def test_a_cell_that_fails_both_looks_is_told(tmp_path: Path) -> None:
-    class Jobs:
-        start = 0.1
-
+def test_an_interrupted_verification_keeps_its_jobs() -> None:
+    class Interrupted(Jobs):
         def measure(self, point: Point, specs: Sequence[str], seconds: float) -> Row:
-            return Row(point, arms(ring=0.8))
+            if len(self.done) == 2:
+                raise KeyboardInterrupt
+            return super().measure(point, specs, seconds)
 
-    [environment] = document.from_json(profile(choice="native")).environments
-    left = iter([60.0, 60.0, 0.0, 0.0, 0.0])
-    verdicts = list(verify(environment, Jobs(), lambda: next(left, 0.0)))
-    assert [verdict.is_best for verdict in verdicts] == [False], "also where no time is left to look again"
-
-
-def test_verification_asks_the_choice_and_the_best_losers() -> None:
-    measured = Measured(8, arms(a=0.9, b=0.6, c=0.7, d=0.8, e=0.5))
-    assert opponents(Cell("bcast", 0, 8, "b", (measured,)), measured) == ["b", "e", "c", "d"]
-    assert opponents(Cell("bcast", 0, 8, "native", (measured,)), measured) == ["e", "b", "c"]
+    sizes = {size: raced(native=100, a=50) for size in (64, 96)}
+    verification = Verification(made(sizes, (0, 100, "a")), Interrupted(), lambda: 60.0)
+    with pytest.raises(KeyboardInterrupt):
+        verification.run()
+    assert [len(each.rows) for each in verification.verdicts() if each.look.tuned] == [1, 1]
 
 
-def test_verification_leaves_losers_out_when_time_is_short() -> None:
-    measured = Measured(8, arms(a=0.9, b=0.6, c=0.7))
-    cell = Cell("bcast", 0, 8, "b", (measured,))
-    assert opponents_within(cell, measured, 1.0) == ["b", "c", "a"]
-    assert opponents_within(cell, measured, 8 * (100 + 60 + 70) * 1e-6) == ["b", "c"]
-    assert opponents_within(cell, measured, 0.0) == ["b"]
+def test_an_installed_package_checks_profiles(good: Path, tmp_path: Path) -> None:
+    """What setuptools would install, and nothing of the checkout beside it."""
+    lib = tmp_path / "lib"
+    setup = [sys.executable, "-c", "from setuptools import setup; setup()"]
+    egg = ["egg_info", "--egg-base", str(tmp_path)]
+    build = ["build", "-b", str(tmp_path / "b"), "--build-lib", str(lib)]
+    done = subprocess.run(
+        [*setup, *egg, *build],
+        cwd=places.REPOSITORY,
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    code = f"import sys; sys.path.insert(0, {str(lib)!r}); from unisono import cli; cli.main()"
+    done = subprocess.run(
+        [sys.executable, "-c", code, "profile", "check", str(good)],
+        cwd=tmp_path,
+        env=clean | {"UNISONO_BUILD": str(places.build_directory())},
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert "good" in done.stdout, done.stderr
+    assert (lib / "unisono" / "profile" / "profile.schema.json").is_file()
 
 
 def test_merging_into_nothing_gives_the_same() -> None:

@@ -3,20 +3,24 @@
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from io import StringIO
 from pathlib import Path
 
 import pytest
-from unisono.compare.results import Estimate
+from rich.console import Console
+from unisono import catalogue
+from unisono.catalogue import Algorithm, Catalogue, GridForm, Parameter
 from unisono.errors import UnisonoError
+from unisono.estimates import Estimate, outliers
 from unisono.profile import check, document
 from unisono.profile.document import Arm, Key, Measured
-from unisono.tune import candidates, choice
-from unisono.tune.bench import Point, Row
-from unisono.tune.candidates import Candidate
+from unisono.tune import candidates, choice, report
+from unisono.tune.bench import Failed, Point, Row
+from unisono.tune.candidates import Candidate, Shape
 from unisono.tune.cli import parse_time, points_of
 from unisono.tune.prediction import rank_correlation
 from unisono.tune.record import MEASURED, Record
-from unisono.tune.tuner import CONFIRMATIONS, RACE, Listener, Tuner
+from unisono.tune.tuner import CONFIRMATIONS, RACES, Listener, Tuner
 
 KEY = Key("mpich", "MPICH Version: 5", "undersubscribed", 0, 2, 2, 1)
 
@@ -93,7 +97,7 @@ def test_of_nine_jobs_one_at_each_end_may_be_left_out() -> None:
     jobs = [[NATIVE, arm("a", ratio, spread=0.3)] for ratio in ratios]
     assert pooled_ratio(jobs, "a") == Estimate(0.8, 0.75, 0.9, 1 - 2 * (1 + 9) / 2**9)
     assert choice.choose(choice.pooled(jobs)) == "a", "one job in which it is slower"
-    assert [choice.outliers(count) for count in (1, 6, 8, 9, 11, 12)] == [0, 0, 0, 1, 1, 2]
+    assert [outliers(count) for count in (1, 6, 8, 9, 11, 12)] == [0, 0, 0, 1, 1, 2]
 
 
 def test_unsettled_is_what_jobs_disagree_about() -> None:
@@ -129,16 +133,80 @@ def test_intervals_meet_at_the_geometric_mean_and_neighbours_join() -> None:
     assert (barrier.least, barrier.most) == (0, 0)
 
 
-def test_candidates_exist_and_suit_the_call() -> None:
-    for collective, size, ranks in (("bcast", 65536, 16), ("allreduce", 64, 7), ("allgather", 1024, 6)):
-        for spec in candidates.specs(collective, size, ranks, 1, [(2, ranks // 2)]):
+def catalogue_of(*rows: Algorithm) -> Catalogue:
+    forms = [GridForm("bcast", "leaders", ("bcast",), "bcast", False, False)]
+    return Catalogue(rows, ("rows", "columns", "planes"), tuple(forms))
+
+
+def row(name: str, restrictions: Sequence[str] = (), composed: bool = False, sends: bool = True) -> Algorithm:
+    return Algorithm(
+        name=name,
+        collectives=("bcast",),
+        parameters=(),
+        composed=composed,
+        in_grids=not composed,
+        transports=("mpi", "shm") if sends else (),
+        predicts=False,
+        restrictions=tuple(restrictions),
+        needs="",
+        cost="",
+        source="",
+    )
+
+
+@pytest.mark.parametrize("ranks", [2, 4, 6, 7, 16])
+def test_every_candidate_is_one_that_the_catalogue_takes(ranks: int) -> None:
+    known = catalogue.load()
+    names = {name for algorithm in known.algorithms for name in algorithm.collectives}
+    assert names >= {"bcast", "allreduce", "alltoall", "barrier"}
+    shapes = [(2, ranks // 2), (2, 2, ranks // 4)] if ranks == 16 else [(2, ranks // 2)]
+    for collective in sorted(names):
+        found = candidates.specs(known, collective, 1024, Shape(ranks, 1, shapes))
+        sending = candidates.over_other_transports(known, collective, [Candidate(spec) for spec in found])
+        # All of a small job, some of a large one's grids: each costs a process.
+        for spec in (*found[:: 1 if ranks == 4 else 7], *(candidate.spec for candidate in sending)):
             assert not check.fault_of_spec(collective, spec), spec
-    assert "chain:segment=64K" not in candidates.specs("bcast", 16 << 10, 4, 1, [])
-    assert "neighbour_exchange" in candidates.specs("allgather", 64, 6, 1, [])
-    assert "neighbour_exchange" not in candidates.specs("allgather", 64, 5, 1, [])
+
+
+def test_candidates_suit_the_call() -> None:
+    known = catalogue.load()
+
+    def found(collective: str, size: int, ranks: int, nodes: int = 1) -> list[str]:
+        return candidates.specs(known, collective, size, Shape(ranks, nodes))
+
+    assert "chain:segment=64K" in found("bcast", 256 << 10, 4)
+    assert "chain:segment=64K" not in found("bcast", 16 << 10, 4)
+    assert "neighbour_exchange" in found("allgather", 64, 6)
+    assert "neighbour_exchange" not in found("allgather", 64, 5)
+    of_a_node = {a.name for a in known.algorithms if "one_node" in a.restrictions}
     for collective in ("barrier", "allreduce", "alltoall"):
-        assert "shared" in candidates.specs(collective, 64, 4, 1, [])
-        assert "shared" not in candidates.specs(collective, 64, 4, 2, []), "shared memory ends at the node"
+        names = {spec.partition(":")[0] for spec in found(collective, 64, 4)}
+        assert names & of_a_node, "the catalogue's own mark says which these are"
+        assert not of_a_node & set(found(collective, 64, 4, nodes=2)), "shared memory ends at the node"
+
+
+def test_rows_that_nobody_knows_yet_race_by_what_the_catalogue_says_of_them() -> None:
+    known = catalogue_of(row("new"), row("of_a_node", ["one_node"], sends=False), row("grid", composed=True))
+    found = candidates.specs(known, "bcast", 64, Shape(4, 1, [(2, 2)]))
+    head = "grid:shape=2x2,form=leaders"
+    assert found == [
+        *("new", "of_a_node", head, f"{head},rows=native,columns=native"),
+        *(f"{head},rows=new,columns=new", f"{head},rows=of_a_node,columns=of_a_node"),
+    ]
+    shm = candidates.over_other_transports(known, "bcast", [Candidate(spec) for spec in found])
+    assert [c.spec for c in shm] == ["new:transport=shm"], "once, and only where messages are sent"
+    assert not candidates.over_other_transports(known, "bcast", shm)
+    assert candidates.specs(known, "bcast", 64, Shape(4, 2)) == ["new"]
+
+
+def test_values_of_a_parameter_lie_beside_its_default() -> None:
+    def parameter(default: int, least: int, most: int, is_size: bool = False) -> Parameter:
+        return Parameter("x", default, least, most, is_size, "")
+
+    assert candidates.values(parameter(16 << 10, 1, 1 << 30, is_size=True)) == [4 << 10, 64 << 10]
+    assert candidates.values(parameter(4, 1, 64)) == [2, 8]
+    assert candidates.values(parameter(2, 2, 64)) == [4, 8]
+    assert candidates.values(parameter(0, 0, 1)) == []
 
 
 def test_the_model_cuts_the_field_but_every_family_gets_a_try() -> None:
@@ -159,9 +227,18 @@ def test_without_a_model_plain_algorithms_come_first() -> None:
 
 
 def test_what_sends_no_messages_races_though_the_model_has_no_price() -> None:
-    found = ["grid:shape=2x2,form=leaders,rows=native", "ring", "flat", "shared"]
+    found = [
+        "grid:shape=2x2,form=leaders,rows=native",
+        "ring",
+        "flat",
+        "slots",
+        "slots:n=4",
+        "slots:n=8",
+    ]
     chosen = candidates.select(found, [], {"ring": 1.0, "flat": 2.0}, 2)
-    assert [(c.spec, c.predicted_s) for c in chosen] == [("ring", 1.0), ("shared", None)]
+    assert [(c.spec, c.predicted_s) for c in chosen] == [("ring", 1.0), ("slots", None)]
+    chosen = candidates.select(found, [], {"ring": 1.0, "flat": 2.0}, 3)
+    assert "slots:n=4" not in {c.spec for c in chosen}, "one of a family first"
 
 
 def test_rank_correlation() -> None:
@@ -213,9 +290,13 @@ def test_the_budget_is_kept_and_winners_are_confirmed(tmp_path: Path) -> None:
     bench = FakeBench()
     outcome = tuner(bench, tmp_path / "w").run(POINTS, deadline=400.0)
     assert bench.now <= 400.0
-    assert outcome.raced == outcome.planned == 4
+    assert outcome.measured == outcome.planned == 4
     assert [job[0].bytes for job in bench.jobs[:4]] == [64, 64, 1024, 1024], "small sizes first"
-    confirmed = [(job[0], job[1]) for job in bench.jobs[4:]]
+    again = [(job[0].bytes, job[1]) for job in bench.jobs[4:8]]
+    assert again == [(64, ("lucky", "good", "bad"))] * 2 + [(1024, ("lucky", "good"))] * 2, (
+        "a second race, later, without what took twice the time of the fastest"
+    )
+    confirmed = [(job[0], job[1]) for job in bench.jobs[8:]]
     large = [(point, ("good", "lucky")) for point in POINTS if point.bytes == 1024]
     assert confirmed == large * 4, "four jobs that agree are enough"
     [environment] = outcome.profile.environments
@@ -236,7 +317,7 @@ def test_a_job_too_short_for_an_interval_decides_nothing(tmp_path: Path) -> None
     record = Record(tmp_path / "w", {}, resume=False)
     point = Point("bcast", 1024)
     short = (replace(NATIVE, blocks=1), replace(arm("good", 1.3, coverage=0), blocks=1))
-    record.add(RACE, Row(point, (NATIVE, arm("good", 0.5)), KEY))
+    record.add(RACES[0], Row(point, (NATIVE, arm("good", 0.5)), KEY))
     record.add(CONFIRMATIONS[0], Row(point, short, KEY))
     outcome = Tuner(FakeBench(), fake_field, record, Listener(), lambda: 0.0).run([point], deadline=0.0)
     [cell] = outcome.profile.environments[0].cells
@@ -261,12 +342,14 @@ def test_cells_on_which_jobs_disagree_get_more_jobs(tmp_path: Path) -> None:
     points = [Point("bcast", 1024), Point("reduce", 1024)]
     outcome = tuner(bench, tmp_path / "w").run(points, deadline=600.0)
     jobs = [job[0].collective for job in bench.jobs]
-    assert jobs == [*["bcast", "reduce"] * 5, *["bcast"] * 5]
+    assert jobs == [*["bcast", "reduce"] * 6, *["bcast"] * 5]
     seconds = [job[2] for job in bench.jobs]
-    assert seconds[:2] == pytest.approx([120, 120]), "two fifths of the budget are the race's"
+    assert seconds[:4] == pytest.approx([60] * 4), "two fifths of the budget are the races'"
     ninth = 360 / 9
-    assert seconds[2:10] == pytest.approx([ninth / 2] * 8), "a ninth of the rest, of each cell a half"
-    assert seconds[10:] == pytest.approx([ninth] * 5)
+    assert seconds[4:12] == pytest.approx([ninth / 2] * 8, abs=0.5), (
+        "a ninth of the rest, of each cell a half"
+    )
+    assert seconds[12:] == pytest.approx([ninth] * 5)
     assert bench.now <= 600.0
     assert [cell.choice for cell in outcome.profile.environments[0].cells] == ["native", "good"]
     [bcast, reduce] = [measured.arm("good") for _, measured in outcome.profile.environments[0].points()]
@@ -278,14 +361,14 @@ def test_rounds_are_fewer_when_cells_need_longer(tmp_path: Path) -> None:
     slow = [Point("bcast", 1024), Point("bcast", 4096)]
     tuner(bench, tmp_path / "w").run(slow, deadline=100.0)
     # Of a call of 1 s and arms of 0.5 s and 0.9 s eight blocks take 19.2 s: once for each cell.
-    assert [job[0].bytes for job in bench.jobs] == [1024, 4096, 1024, 4096]
+    assert [job[0].bytes for job in bench.jobs] == [1024, 4096] * (2 + 1)
     assert bench.now == pytest.approx(100.0)
 
 
 def test_too_little_time_leaves_cells_out_and_says_so(tmp_path: Path) -> None:
     bench = FakeBench()
     outcome = tuner(bench, tmp_path / "w").run(POINTS, deadline=1.0)
-    assert outcome.raced < outcome.planned
+    assert outcome.measured < outcome.planned
     assert bench.now <= 1.0
 
 
@@ -294,7 +377,7 @@ def test_resume_measures_only_what_is_missing(tmp_path: Path) -> None:
     bench.interrupt_at = 2
     outcome = tuner(bench, tmp_path / "w").run(POINTS, deadline=200.0)
     assert outcome.interrupted
-    assert outcome.raced == 2
+    assert outcome.measured == 2
     with (tmp_path / "w" / MEASURED).open("a") as file:
         file.write('{"kind": "race", "point": {"col')  # what a crash leaves
     with pytest.raises(UnisonoError, match="go on with --resume"):
@@ -304,52 +387,137 @@ def test_resume_measures_only_what_is_missing(tmp_path: Path) -> None:
     again = FakeBench()
     outcome = tuner(again, tmp_path / "w", resume=True).run(POINTS, deadline=400.0)
     assert [job[0].bytes for job in again.jobs[:2]] == [1024, 1024]
-    assert outcome.raced == 4
+    assert outcome.measured == 4
     assert not outcome.interrupted
-    assert len(again.jobs) == 2 + 8
+    assert len(again.jobs) == 2 + 4 + 8
 
 
 def test_resume_goes_on_within_the_confirmations(tmp_path: Path) -> None:
     bench = Moody()
-    bench.interrupt_at = 4
+    bench.interrupt_at = 6
     points = [Point("bcast", 1024), Point("reduce", 1024)]
     assert tuner(bench, tmp_path / "w").run(points, deadline=200.0).interrupted
     bench.interrupt_at = math.inf
     outcome = tuner(bench, tmp_path / "w", resume=True).run(points, deadline=bench.now + 300.0)
     jobs = [job[0].collective for job in bench.jobs]
-    assert jobs == [*["bcast", "reduce"] * 5, *["bcast"] * 5]
+    assert jobs == [*["bcast", "reduce"] * 6, *["bcast"] * 5]
     assert [cell.choice for cell in outcome.profile.environments[0].cells] == ["native", "good"]
 
 
-def test_a_failing_job_is_tried_without_grids(tmp_path: Path) -> None:
-    class Half(FakeBench):
-        def measure(self, point: Point, arms: Sequence[str], seconds: float) -> Row:
+class Fragile(FakeBench):
+    """Jobs with one of these arms fail: "" is native alone, so that every job does."""
+
+    def __init__(self, *failing: str, after: int = 0) -> None:
+        super().__init__()
+        self.failing, self.after = set(failing), after
+
+    def measure(self, point: Point, arms: Sequence[str], seconds: float) -> Row:
+        guilty = self.failing & {*arms, ""} if len(self.jobs) >= self.after else set()
+        if not guilty:
             return super().measure(point, arms, seconds / 2)
+        self.jobs.append((point, tuple(arms), seconds))
+        self.now += 0.5
+        return Row(point, problem=f"exit status 1: unisono-bench: no {min(guilty)}")
 
-    bench = Half()
+
+BCAST = Point("bcast", 1024)
+
+
+def test_a_candidate_that_fails_is_found_told_and_left_out(tmp_path: Path) -> None:
+    bench = Fragile("bad")
+    outcome = tuner(bench, tmp_path / "w").run([BCAST], 200.0)
+    tried = [job[1] for job in bench.jobs]
+    assert tried[:5] == [("lucky", "good", "bad"), (), ("lucky",), ("good", "bad"), ("good",)]
+    assert tried[5:7] == [("bad",), ("lucky", "good")], "halves, until one fails alone; then the rest"
+    assert not any("bad" in arms for arms in tried[6:])
+    assert outcome.failed == [(BCAST, Failed("bad", "exit status 1: unisono-bench: no bad"))]
+    assert (outcome.measured, outcome.planned, outcome.problems) == (1, 1, [])
+    assert [cell.choice for cell in outcome.profile.environments[0].cells] == ["good"]
+    again = Record(tmp_path / "w", {"ranks": 2}, resume=True)
+    assert again.rows[RACES[0], BCAST].failed == (Failed("bad", "exit status 1: unisono-bench: no bad"),)
+
+
+def test_what_failed_at_one_size_does_not_race_at_the_next(tmp_path: Path) -> None:
+    bench = Fragile("bad")
+    tuner(bench, tmp_path / "w").run([BCAST, Point("bcast", 4096)], 400.0)
+    assert not any("bad" in arms for point, arms, _ in bench.jobs if point.bytes == 4096)
+
+
+@pytest.mark.parametrize("failing", [("lucky", "good", "bad"), ("",)])
+def test_a_cell_in_which_all_or_native_failed_stays_out(tmp_path: Path, failing: Sequence[str]) -> None:
+    """Of three sizes the largest two: the neighbour's interval does not reach over them either."""
+
+    class AtOneSize(Fragile):
+        def measure(self, point: Point, arms: Sequence[str], seconds: float) -> Row:
+            self.after = 0 if point.bytes == 1024 else 1 << 30
+            return super().measure(point, arms, seconds)
+
+    def fresh(point: Point, near: Sequence[str], most: int) -> list[Candidate]:
+        return [Candidate(spec) for spec in (("lucky", "good", "bad") if point.bytes <= 1024 else ("good2",))]
+
+    points = [Point("bcast", size) for size in (64, 1024)] + [Point("reduce", 64)]
+    bench = AtOneSize(*failing)
     record = Record(tmp_path / "w", {}, resume=False)
+    outcome = Tuner(bench, fresh, record, Listener(), bench.clock).run(points, 900.0)
+    [environment] = outcome.profile.environments
+    assert [(c.collective, c.least, c.most) for c in environment.cells] == [
+        ("bcast", 32, 256),
+        ("reduce", 32, 128),
+    ]
+    assert environment.cell("bcast", 1024) is None
+    assert (outcome.measured, outcome.planned, outcome.missing) == (2, 3, [points[1]])
+    text = StringIO()
+    report.show(outcome, 1.0, Console(file=text, width=150))
+    assert "2 of 3 cells measured" in text.getvalue()
+    assert "not in the profile: bcast 1024" in text.getvalue()
+    assert "unisono-bench: no " in text.getvalue(), "the error line"
 
-    def field(point: Point, near: Sequence[str], most: int) -> list[Candidate]:
-        return [Candidate("good"), Candidate("grid:bad")]
 
-    outcome = Tuner(bench, field, record, Listener(), bench.clock).run([Point("bcast", 1024)], 200.0)
-    assert [job[1] for job in bench.jobs] == [("good", "grid:bad"), *[("good",)] * 5]
-    assert [row.problem for row in outcome.problems] == ["killed by SIGSEGV"]
-    assert outcome.profile.environments[0].cells[0].choice == "good"
-    kinds = [kind for kind, _ in record.rows]
-    assert kinds == [RACE, *CONFIRMATIONS[:4]]
+def test_the_intervals_of_neighbours_do_not_reach_over_a_missing_size() -> None:
+    cells = choice.intervals("bcast", {64: "ring", 16384: "ring"}, {}, missing=[1024])
+    assert [(c.least, c.most) for c in cells] == [(32, 256), (4097, 32768)]
 
 
-def test_a_cell_whose_confirmation_fails_is_left_alone(tmp_path: Path) -> None:
-    class Failing(FakeBench):
+def test_a_cell_whose_native_fails_later_stays_out(tmp_path: Path) -> None:
+    bench = Fragile("", after=2)
+    outcome = tuner(bench, tmp_path / "w").run([BCAST], 200.0)
+    assert len(bench.jobs) == 2 + 2, "two races, a confirmation, native alone"
+    assert (outcome.measured, outcome.profile.environments) == (0, ())
+
+
+def test_a_choice_that_fails_when_it_is_confirmed_is_none(tmp_path: Path) -> None:
+    outcome = tuner(Fragile("good", after=2), tmp_path / "w").run([BCAST], 200.0)
+    [cell] = outcome.profile.environments[0].cells
+    assert cell.choice == "native", "lucky was no faster in the end"
+    assert [failed.spec for _, failed in outcome.failed] == ["good"]
+
+
+def test_no_time_for_an_interval_is_no_choice_of_native(tmp_path: Path) -> None:
+    class Hasty(FakeBench):
         def measure(self, point: Point, arms: Sequence[str], seconds: float) -> Row:
             row = super().measure(point, arms, seconds)
-            return row if len(self.jobs) == 1 else Row(point, problem="killed by SIGSEGV")
+            short = [replace(arm(spec, 0.5, coverage=0.5), blocks=2) for spec in arms]
+            return replace(row, arms=(replace(NATIVE, blocks=2), *short))
 
-    bench = Failing()
-    outcome = tuner(bench, tmp_path / "w").run([Point("bcast", 1024)], 200.0)
-    assert len(bench.jobs) == 1 + 2
-    assert len(outcome.problems) == 2
+    outcome = tuner(Hasty(), tmp_path / "w").run([BCAST], 200.0)
+    assert outcome.missing == [BCAST]
+
+
+def test_two_modes_of_a_cell_are_told(tmp_path: Path) -> None:
+    """One in some jobs, the other in others: no job alone could tell."""
+
+    class TwoStates(FakeBench):
+        def measure(self, point: Point, arms: Sequence[str], seconds: float) -> Row:
+            row = super().measure(point, arms, seconds)
+            state = 17.2 if len(self.jobs) % 2 else 4.8
+            noise = [0.97, 1.0, 1.02, 0.99, 1.04, 1.01, 0.98, 1.03]
+            return replace(row, blocks={"native": tuple(state * each for each in noise), "good": (2.0,) * 8})
+
+    outcome = tuner(TwoStates(), tmp_path / "w").run([BCAST], 200.0)
+    [(point, spec, modes)] = outcome.modes
+    assert (point, spec) == (BCAST, "native")
+    assert (modes.low, modes.high) == pytest.approx((4.8, 17.2), rel=0.03)
+    assert modes.share_high == pytest.approx(0.5)
 
 
 def test_sizes_and_times_of_the_command_line() -> None:
@@ -369,13 +537,3 @@ def test_profiles_survive_writing_and_reading(tmp_path: Path) -> None:
     document.save(outcome.profile, tmp_path / "p.json")
     assert document.from_json(check.read(tmp_path / "p.json")) == outcome.profile
     assert not (tmp_path / "p.json.part").exists()
-
-
-def test_the_first_candidates_race_over_shm_memory_too() -> None:
-    chosen = [
-        candidates.Candidate(spec)
-        for spec in ("shared", "chain:segment=8K", "grid:shape=2x2", "flat", "ring", "binomial:transport=shm")
-    ]
-    found = [candidate.spec for candidate in candidates.over_shm(chosen)]
-    assert found == ["chain:segment=8K,transport=shm", "flat:transport=shm"]
-    assert all(candidates.exists("bcast", spec) for spec in found)

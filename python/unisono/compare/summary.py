@@ -4,8 +4,9 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from unisono.compare.results import SLOW, Arm, Cell, Comparison, Estimate, Point
+from unisono.compare.results import SLOW, Arm, Cell, Comparison, Point
 from unisono.errors import UnisonoError
+from unisono.estimates import Estimate
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,9 @@ from rich.table import Table
 from rich.text import Text
 
 from unisono.compare import summary
-from unisono.compare.results import Arm, Cell, Comparison, Estimate, Setting
+from unisono.compare.results import Arm, Cell, Comparison, Setting
 from unisono.compare.words import interval, library, microseconds, number, percent, title, warnings
+from unisono.estimates import Estimate
 
 LEFT = {"where", "collective", "size of", "arm", "change"}
 

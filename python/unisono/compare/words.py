@@ -1,6 +1,7 @@
 """Numbers as people read them, alike in the terminal and on the page."""
 
-from unisono.compare.results import Comparison, Estimate
+from unisono.compare.results import Comparison
+from unisono.estimates import Estimate
 from unisono.lab.layout import rate_text
 
 
@@ -43,6 +44,7 @@ def library(comparison: Comparison, mpi: str) -> str:
 
 
 BUSY = 0.1
+MODES_TOLD = 20
 
 
 def warnings(comparison: Comparison) -> list[str]:
@@ -55,4 +57,19 @@ def warnings(comparison: Comparison) -> list[str]:
         found.append(
             f"{percent(busy)} of the machine was in use by others: times are too long, and ratios uncertain"
         )
-    return found
+    return [*found, *modes(comparison)]
+
+
+def modes(comparison: Comparison) -> list[str]:
+    """A median says little about a machine that was in one state or in the other."""
+    told = [
+        f"two modes: {cell.point.text()}, {arm.name}: {arm.modes.text()}"
+        for cell in comparison.cells
+        for arm in cell.arms
+        if arm.modes
+    ]
+    rest = len(told) - MODES_TOLD
+    return [
+        *told[:MODES_TOLD],
+        *([f"and {rest} more times with two modes: see the JSON"] if rest > 0 else []),
+    ]

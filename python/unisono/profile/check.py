@@ -3,15 +3,16 @@
 import json
 from collections.abc import Iterator
 from functools import cache
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from unisono import catalogue, places
+from unisono import catalogue
 from unisono.errors import UnisonoError
 from unisono.profile import document
 from unisono.profile.document import Environment, Profile
 
-SCHEMA = places.REPOSITORY / "docs" / "reference" / "profile.schema.json"
+SCHEMA = resources.files("unisono.profile") / "profile.schema.json"
 
 
 def load(path: Path) -> Profile:

@@ -8,15 +8,14 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from unisono import beds, places
+from unisono import beds
 from unisono.compare.matrix import parse_collectives, parse_size
 from unisono.errors import UnisonoError
 from unisono.files import write_json
 from unisono.profile import check as check_module
 from unisono.profile import document, terminal
 from unisono.profile.document import Environment, Profile
-from unisono.profile.verify import JOBS, Verdict, summary, to_json
-from unisono.profile.verify import verify as verify_cells
+from unisono.profile.verify import JOBS, Verification, exit_status, to_json
 from unisono.tune.bench import Bench
 from unisono.tune.cli import parse_time
 
@@ -48,7 +47,7 @@ def diff(former: File, latter: File) -> None:
 
 @app.command()
 def check(profile: File) -> None:
-    """CallInfo for mistakes: against the schema, overlapping sizes, algorithms that do not exist."""
+    """Look for mistakes: against the schema, overlapping sizes, algorithms that do not exist."""
     found = list(check_module.problems(check_module.read(profile)))
     for problem in found:
         console().print(Text(f"{profile}: {problem}", style="red"), soft_wrap=True)
@@ -74,40 +73,45 @@ def merge(
 @app.command()
 def verify(
     profile: File,
-    mpi: Annotated[str, typer.Option(help="mpich or openmpi.")] = "mpich",
+    mpi: Annotated[str, typer.Option(help="mpich, openmpi, or on a node intel.")] = "mpich",
     lab: Annotated[bool, typer.Option("--lab/--node", help="Where it was tuned.")] = False,
     launch: Annotated[str | None, typer.Option(metavar="COMMAND", help="As for unisono tune.")] = None,
     ranks: Annotated[int | None, typer.Option("-n", min=2, help="Of the cells that are measured.")] = None,
     ppn: Annotated[int | None, typer.Option(min=1, help="Ranks on a host of the lab.")] = None,
     budget: Annotated[str, typer.Option(metavar="TIME", help="For all cells.")] = "20m",
-    jobs: Annotated[int, typer.Option(min=1, help="Of each cell; the middle one counts.")] = JOBS,
+    jobs: Annotated[int, typer.Option(min=1, help="Of each cell, spread over the run.")] = JOBS,
     json_file: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write as JSON.")] = None,
 ) -> None:
-    """Measure every cell anew, native, choice and the best losers, and judge the choices."""
+    """Measure every cell anew, and sizes between; say whether the choices are right."""
     loaded = check_module.load(profile)
     bed: beds.Bed = beds.Launcher(launch) if launch else beds.current_lab() if lab else beds.Node()
+    library = beds.find_mpi(bed, mpi)
     ranks = ranks or bed.fitting_ranks()
     environment = environment_of(loaded, profile, mpi, ranks)
-    cells = sum(1 for _ in environment.points())
     deadline = time.monotonic() + parse_time(budget)
     errors, out = Console(stderr=True, highlight=False), console()
-    verdicts: list[Verdict] = []
-    bench = Bench(bed, places.find_mpi(mpi), ranks, ppn)
-    try:
-        with errors.status("") as status:
-            for verdict in verify_cells(environment, bench, lambda: deadline - time.monotonic(), jobs):
-                verdicts.append(verdict)
-                status.update(f"{len(verdicts)} of {cells} cells, last {verdict.point.text()}")
-    except KeyboardInterrupt:
-        out.print(f"interrupted: {len(verdicts)} of {cells} cells")
-    verdicts.sort(key=lambda verdict: (verdict.point.bytes, verdict.point.collective))
+    with errors.status("") as status:
+        verification = Verification(
+            environment,
+            Bench(bed, library, ranks, ppn),
+            lambda: deadline - time.monotonic(),
+            jobs,
+            lambda number, look: status.update(f"job {number + 1}: {look.point.text()}"),
+        )
+        try:
+            verification.run()
+            interrupted = False
+        except KeyboardInterrupt:
+            interrupted = True
+    verdicts = verification.verdicts()
+    if interrupted:
+        out.print("interrupted")
     terminal.show_verdicts(verdicts, out)
     if json_file:
         write_json(to_json(environment, verdicts), json_file)
         out.print(f"wrote {json_file}", soft_wrap=True)
-    told = summary(verdicts)
-    if told["failed"] or told["slower_than_0.97_of_native"] or len(verdicts) < cells:
-        raise typer.Exit(1)
+    if status_code := 130 if interrupted else exit_status(verdicts):
+        raise typer.Exit(status_code)
 
 
 def environment_of(profile: Profile, path: Path, mpi: str | None, ranks: int | None) -> Environment:
@@ -129,7 +133,9 @@ def explain(
     profile: File,
     collective: Annotated[str, typer.Argument(help="bcast, allreduce, ...")],
     size: Annotated[str, typer.Argument(help="Bytes: 8, 64K, 1M")] = "0",
-    mpi: Annotated[str | None, typer.Option(help="mpich or openmpi, if the profile has both.")] = None,
+    mpi: Annotated[
+        str | None, typer.Option(help="mpich, openmpi or intel, if the profile has several.")
+    ] = None,
     ranks: Annotated[int | None, typer.Option("-n", help="Ranks, if the profile has several.")] = None,
 ) -> None:
     """Say why a profile chooses what it does: [bold]unisono explain profile.json bcast 64K[/bold]"""

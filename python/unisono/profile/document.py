@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from unisono import __version__
-from unisono.compare.results import Estimate
+from unisono.estimates import Estimate
 from unisono.files import write_json
 
 FORMAT = "unisono-profile"

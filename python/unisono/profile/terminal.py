@@ -10,7 +10,7 @@ from unisono.catalogue import format_size
 from unisono.compare.terminal import table
 from unisono.compare.words import interval, number
 from unisono.profile.document import Arm, Cell, Environment, Measured, Profile
-from unisono.profile.verify import Verdict, summary
+from unisono.profile.verify import Answer, Verdict, summary
 from unisono.tune.choice import NATIVE, WORTH, is_safe, ratio_of
 
 
@@ -140,37 +140,54 @@ def why_not(arm: Arm) -> str:
 
 
 def show_verdicts(verdicts: Sequence[Verdict], console: Console) -> None:
-    made = left_table("collective", "choice", "size", "ratio", "best", "its ratio", "", left=2)
+    made = left_table(
+        *("collective", "choice", "size", "to native", "95 %", "best", "to best", "95 %", "jobs", ""), left=2
+    )
+    made.columns[5].justify = made.columns[-1].justify = "left"
+    made.columns[5].no_wrap, made.columns[5].overflow = False, "fold"
     for verdict in verdicts:
+        look = verdict.look
+        size = format_size(look.point.bytes) + ("" if look.tuned else " (between)")
+        head: list[Text | str] = [look.point.collective, choice_text(look.choice), size]
         if verdict.problem:
-            made.add_row(
-                verdict.point.collective,
-                choice_text(verdict.choice),
-                format_size(verdict.point.bytes),
-                "",
-                "",
-                "",
-                Text(verdict.problem, style="red"),
-            )
+            made.add_row(*head, "", "", "", "", "", "", Text(verdict.problem, style="red"))
             continue
-        best = verdict.best
-        remark = Text("SLOW", style="bold red") if verdict.is_slow else Text("")
-        if not verdict.is_best:
-            remark += Text(" not the best", style="yellow")
+        to_native, to_best = verdict.to_native, verdict.ratio_to(verdict.best)
         made.add_row(
-            verdict.point.collective,
-            choice_text(verdict.choice),
-            format_size(verdict.point.bytes),
-            number(verdict.ratio),
-            best.spec if best else "",
-            number(ratio_of(best)) if best else "",
-            remark,
+            *head,
+            number(to_native.median) if to_native else "",
+            interval(to_native),
+            verdict.best,
+            number(to_best.median) if to_best else "",
+            interval(to_best),
+            str(len(verdict.rows)),
+            remark(verdict),
         )
     console.print(made)
+    for verdict in verdicts:
+        show_particulars(verdict, console)
     told = summary(verdicts)
-    console.print(
-        f"{told['cells']} cells: {told['slower_than_0.97_of_native']} slower than 0.97 of native, "
-        f"the choice is the best in {told['choice_is_best']}"
-        + (f" ({100 * told['share_best']:.0f} %)" if told["cells"] else "")
-        + (f"; {told['failed']} failed" if told["failed"] else "")
-    )
+    failed = f"; {told['failed']} without a result" if told["failed"] else ""
+    console.print(f"{told['cells']} cells{failed}", soft_wrap=True)
+    for what in ("native", "best"):
+        counts = ", ".join(f"{answer} {count}" for answer, count in told[f"within_0.97_of_{what}"].items())
+        console.print(f"the choice is within 0.97 of {what}'s speed: {counts}", soft_wrap=True)
+
+
+def remark(verdict: Verdict) -> Text:
+    text = Text("")
+    for answer, what in ((verdict.within_native, "native"), (verdict.within_best, "the best")):
+        if answer is Answer.NO:
+            text += Text(f"SLOWER than {what} ", style="bold red")
+        elif answer is Answer.UNDECIDED:
+            text += Text(f"undecided: {what} ", style="yellow")
+    return text
+
+
+def show_particulars(verdict: Verdict, console: Console) -> None:
+    where = verdict.look.point.text()
+    for spec, modes in verdict.modes.items():
+        console.print(Text(f"{where}: two modes of {spec}: {modes.text()}", style="yellow"), soft_wrap=True)
+    if verdict.look.left_out:
+        names = ", ".join(verdict.look.left_out)
+        console.print(Text(f"{where}: not measured again: {names}", style="dim"), soft_wrap=True)

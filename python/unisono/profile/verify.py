@@ -1,163 +1,255 @@
-"""The independent look at a profile: every cell again, in fresh jobs."""
+"""The independent look at a profile: every cell again, in fresh jobs that lie far apart in time, with all
+arms of its race and at sizes between the tuned ones too."""
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
 from typing import Any
 
-from unisono.compare.results import Estimate
+from unisono.estimates import Estimate, Modes, estimate_median, find_modes, middle_estimate
 from unisono.profile.document import Arm, Cell, Environment, Measured
 from unisono.tune.bench import Point, Row
-from unisono.tune.choice import NATIVE, NOT_SLOWER, WORTH, pooled, ratio_of
+from unisono.tune.choice import NATIVE, NOT_SLOWER, pooled
 from unisono.tune.tuner import BLOCKS, Measure
 
-LOSERS = 3
 SECOND_LOOK = 0.25  # of the time
-JOBS = 3  # of a cell: the middle one counts, and the middle of two would be their mean
-ITSELF = Estimate(1, 1, 1, 1)  # native's ratio to native
+JOBS = 5  # of a cell
+NEAR = 2.0  # times the fastest of the race: what was surely slower there is not measured again
+CLEARLY = 0.8  # of another's time in all blocks, however few
+ITSELF = Estimate(1, 1, 1, 1)
+
+
+class Answer(StrEnum):
+    """Whether the choice is within 0.97 of another's speed."""
+
+    YES = "yes"
+    NO = "no"
+    UNDECIDED = "undecided"  # the interval holds both answers, or there are too few blocks for one
+
+
+def answer(ratio: Estimate | None) -> Answer:
+    """Of the time of the choice / the other's."""
+    if ratio is None:
+        return Answer.UNDECIDED
+    if ratio.high <= (NOT_SLOWER if ratio.is_sure else CLEARLY):
+        return Answer.YES
+    return Answer.NO if ratio.is_sure and ratio.low > NOT_SLOWER else Answer.UNDECIDED
+
+
+@dataclass(frozen=True)
+class Look:
+    """A size at which a choice of the profile is measured."""
+
+    point: Point
+    choice: str
+    known: dict[str, float]  # arms of the race that are measured again, and native: seconds there
+    left_out: tuple[str, ...] = ()  # arms of the race that are not
+    tuned: bool = True  # False: between two sizes that were
+
+    @property
+    def arms(self) -> list[str]:
+        return [spec for spec in self.known if spec != NATIVE]
+
+    @property
+    def seconds(self) -> float:
+        """That the blocks for an interval take, at the times of the race."""
+        return BLOCKS * math.fsum(self.known.values())
+
+
+def look_at(cell: Cell, point: Point, races: Sequence[Measured], tuned: bool) -> Look:
+    """Native, the choice, and all of these races but what was out of the question in each of them."""
+    known: dict[str, float] = {NATIVE: 0.0, cell.choice: 0.0}
+    for race in races:
+        fastest = min((arm.median_s for arm in race.arms if arm.blocks), default=0.0)
+        for arm in sorted(race.arms, key=lambda arm: arm.median_s):
+            if arm.low_s <= NEAR * fastest or arm.spec in {NATIVE, cell.choice}:
+                known[arm.spec] = max(arm.median_s, known.get(arm.spec, 0.0))
+    names = dict.fromkeys(arm.spec for race in races for arm in race.arms)
+    return Look(point, cell.choice, known, tuple(name for name in names if name not in known), tuned)
+
+
+def looks_at(environment: Environment) -> list[Look]:
+    """Small sizes first."""
+    looks = [
+        look_at(cell, Point(cell.collective, measured.bytes), [measured], tuned=True)
+        for cell, measured in environment.points()
+    ]
+    for collective in dict.fromkeys(cell.collective for cell in environment.cells):
+        sizes = {m.bytes: m for cell, m in environment.points() if cell.collective == collective}
+        for small, large in itertools.pairwise(sorted(sizes)):
+            size = between(small, large)
+            cell = environment.cell(collective, size)
+            if cell and small < size < large:
+                looks.append(
+                    look_at(cell, Point(collective, size), [sizes[small], sizes[large]], tuned=False)
+                )
+    return sorted(looks, key=lambda look: look.point.bytes)
+
+
+def between(small: int, large: int) -> int:
+    """The geometric mean, whole elements of it."""
+    middle = math.isqrt(small * large)
+    step = 64 if middle >= 64 else 8
+    return middle // step * step
 
 
 @dataclass(frozen=True)
 class Verdict:
-    point: Point
-    choice: str
-    arms: tuple[Arm, ...]
-    problem: str = ""
+    look: Look
+    rows: Sequence[Row] = ()  # jobs
 
     @property
-    def ratio(self) -> float:
-        """Of the choice to native."""
-        return ratio_of(self.own) if self.own else float("nan")
+    def problem(self) -> str:
+        return next((row.problem for row in self.rows if row.problem), "" if self.rows else "not reached")
 
     @property
-    def is_slow(self) -> bool:
-        return self.ratio > NOT_SLOWER
+    def arms(self) -> tuple[Arm, ...]:
+        return () if self.problem else pooled([row.arms for row in self.rows])
+
+    def ratio_to(self, spec: str) -> Estimate | None:
+        """Time of the choice / that arm's, paired by block in every job; the middle of the jobs counts."""
+        if spec == self.look.choice:
+            return ITSELF
+        jobs = [(row.blocks.get(self.look.choice, ()), row.blocks.get(spec, ())) for row in self.rows]
+        paired = [[own / other for own, other in zip(*both, strict=False)] for both in jobs]
+        told = [estimate_median(ratios) for ratios in paired if ratios]
+        return middle_estimate(told) if told else None
 
     @property
-    def own(self) -> Arm | None:
-        return next((arm for arm in self.arms if arm.spec == self.choice), None)
+    def to_native(self) -> Estimate | None:
+        return self.ratio_to(NATIVE)
 
     @property
-    def best(self) -> Arm | None:
-        """The choice, unless another is surely faster."""
-        own = self.own
-        better = [arm for arm in self.arms if own and is_beaten(own, arm)]
-        return min(better, key=ratio_of) if better else own
+    def best(self) -> str:
+        """By the medians, which flatters it: of many, the one with luck."""
+        ratios = {arm.spec: self.ratio_to(arm.spec) for arm in self.arms}
+        told = {spec: ratio.median for spec, ratio in ratios.items() if ratio and ratio.is_sure}
+        return max(told, key=lambda spec: (told[spec], spec == self.look.choice), default=self.look.choice)
 
     @property
-    def is_best(self) -> bool:
-        own = self.own
-        return own is not None and estimate(own) is not None and self.best is own
+    def within_native(self) -> Answer:
+        return Answer.UNDECIDED if self.problem else answer(self.to_native)
 
+    @property
+    def within_best(self) -> Answer:
+        """Of all arms: no, if one of them is surely faster by more than that."""
+        if self.problem:
+            return Answer.UNDECIDED
+        answers = {answer(self.ratio_to(arm.spec)) for arm in self.arms if arm.blocks}
+        if self.look.choice not in {arm.spec for arm in self.arms}:
+            return Answer.UNDECIDED
+        return next((one for one in (Answer.NO, Answer.UNDECIDED) if one in answers), Answer.YES)
 
-def is_beaten(arm: Arm, by: Arm) -> bool:
-    """Each one's interval lies wholly on its side of the other's median, and that of the faster is a sure
-    one. A gain of less than the margin does not count: the tuner ignores it on purpose."""
-    slow, fast = estimate(arm), estimate(by)
-    if slow is None or fast is None or not fast.is_sure:
-        return False
-    return fast.high < slow.median and fast.median < slow.low and fast.median < WORTH * slow.median
+    @property
+    def doubtful(self) -> bool:
+        return not self.problem and {self.within_native, self.within_best} != {Answer.YES}
 
-
-def estimate(arm: Arm) -> Estimate | None:
-    return ITSELF if arm.spec == NATIVE else arm.ratio_to_native
-
-
-def opponents(cell: Cell, measured: Measured) -> list[str]:
-    """The choice and the fastest of those that lost."""
-    losers = [arm for arm in measured.arms if arm.spec not in {NATIVE, cell.choice}]
-    losers.sort(key=lambda arm: arm.median_s)
-    own = [] if cell.choice == NATIVE else [cell.choice]
-    return own + [arm.spec for arm in losers[:LOSERS]]
-
-
-def opponents_within(cell: Cell, measured: Measured, seconds: float) -> list[str]:
-    """As many as the time gives an interval for, one at least."""
-    known = {arm.spec: arm.median_s for arm in measured.arms}
-    arms = opponents(cell, measured)
-    while len(arms) > 1 and BLOCKS * sum(known.get(spec, 0) for spec in (NATIVE, *arms)) > seconds:
-        arms.pop()
-    return arms
+    @property
+    def modes(self) -> dict[str, Modes]:
+        """Of native and of the choice, over all jobs."""
+        found = {}
+        for spec in dict.fromkeys((NATIVE, self.look.choice)):
+            if modes := find_modes([time for row in self.rows for time in row.blocks.get(spec, ())]):
+                found[spec] = modes
+        return found
 
 
 @dataclass
-class CallInfo:
-    """What the jobs of a cell have told so far."""
+class Verification:
+    """The jobs of a cell are passes over all cells: what the machine does for a minute hits one job of
+    each. A quarter of the time is for further passes over the cells about which the first ones leave a
+    doubt. All jobs of a cell count."""
 
-    cell: Cell
-    measured: Measured
-    rows: list[Row]
+    environment: Environment
+    bench: Measure
+    remaining: Callable[[], float]  # seconds
+    jobs: int = JOBS
+    told: Callable[[int, Look], None] = lambda number, look: None
+    looks: list[Look] = field(default_factory=list)
+    rows: dict[Point, list[Row]] = field(default_factory=dict)
 
-    def verdict(self) -> Verdict:
-        point = Point(self.cell.collective, self.measured.bytes)
-        problem = next((row.problem for row in self.rows if row.problem), "")
-        arms = () if problem else pooled([row.arms for row in self.rows])
-        return Verdict(point, self.cell.choice, arms, problem)
+    def __post_init__(self) -> None:
+        self.looks = looks_at(self.environment)
 
-    def doubts(self) -> bool:
-        verdict = self.verdict()
-        return not verdict.problem and (verdict.is_slow or not verdict.is_best)
+    def run(self) -> None:
+        spare = self.remaining() * SECOND_LOOK
+        seconds = (self.remaining() - spare) / max(1, self.jobs * len(self.looks)) - self.bench.start
+        self.looks = [within(look, seconds) for look in self.looks]
+        self.passes(self.looks, lambda: self.remaining() - spare)
+        self.passes([verdict.look for verdict in self.verdicts() if verdict.doubtful], self.remaining)
 
+    def passes(self, looks: Sequence[Look], remaining: Callable[[], float]) -> None:
+        jobs = [(number, look) for number in range(self.jobs) for look in looks]
+        for done, (number, look) in enumerate(jobs):
+            seconds = remaining() / (len(jobs) - done)
+            if seconds <= 0:
+                return
+            self.told(number, look)
+            row = self.bench.measure(look.point, look.arms, seconds)
+            self.rows.setdefault(look.point, []).append(row)
 
-def verify(
-    environment: Environment, bench: Measure, remaining: Callable[[], float], jobs: int = JOBS
-) -> Iterator[Verdict]:
-    """Three quarters of the seconds that remain are shared by the cells, small ones first; those of a
-    cell, by its jobs. The rest is for as many jobs more of each cell whose choice looks wrong: of some
-    hundred comparisons some look so by chance. All jobs of a cell count."""
-    looks = [CallInfo(cell, measured, []) for cell, measured in environment.points()]
-    looks.sort(key=lambda look: look.measured.bytes)
-    spare = remaining() * SECOND_LOOK
-    doubtful = []
-    for look in measure(looks, bench, lambda: remaining() - spare, jobs):
-        if look.doubts():
-            doubtful.append(look)
-        else:
-            yield look.verdict()
-    for _ in measure(doubtful, bench, remaining, jobs):
-        pass
-    yield from (look.verdict() for look in doubtful)
+    def verdicts(self) -> list[Verdict]:
+        found = [Verdict(look, self.rows.get(look.point, [])) for look in self.looks]
+        return sorted(found, key=lambda verdict: (verdict.look.point.bytes, verdict.look.point.collective))
 
 
-def measure(
-    looks: Sequence[CallInfo], bench: Measure, remaining: Callable[[], float], jobs: int
-) -> Iterator[CallInfo]:
-    """Adds the jobs of each, while there is time."""
-    for number, look in enumerate(looks):
-        seconds = remaining() / (len(looks) - number) / jobs
-        if seconds <= 0:
-            return
-        point = Point(look.cell.collective, look.measured.bytes)
-        arms = opponents_within(look.cell, look.measured, seconds - bench.start)
-        look.rows += [bench.measure(point, arms, seconds) for _ in range(jobs)]
-        yield look
+def within(look: Look, seconds: float) -> Look:
+    """Without the slowest arms, if a job has no time for intervals of all."""
+    known, left_out = dict(look.known), list(look.left_out)
+    losers = sorted((s for s in look.arms if s != look.choice), key=lambda spec: known[spec])
+    while losers and BLOCKS * math.fsum(known.values()) > seconds:
+        del known[losers[-1]]
+        left_out.append(losers.pop())
+    return Look(look.point, look.choice, known, tuple(left_out), look.tuned)
 
 
 def summary(verdicts: Sequence[Verdict]) -> dict[str, Any]:
-    measured = [verdict for verdict in verdicts if verdict.arms]
-    best = sum(verdict.is_best for verdict in measured)
+    measured = [verdict for verdict in verdicts if not verdict.problem]
+
+    def count(answers: Sequence[Answer]) -> dict[str, int]:
+        return {str(each): sum(one is each for one in answers) for each in Answer}
+
     return {
         "cells": len(measured),
         "failed": len(verdicts) - len(measured),
-        "slower_than_0.97_of_native": sum(verdict.is_slow for verdict in measured),
-        "choice_is_best": best,
-        "share_best": round(best / len(measured), 4) if measured else None,
+        "within_0.97_of_native": count([verdict.within_native for verdict in measured]),
+        "within_0.97_of_best": count([verdict.within_best for verdict in measured]),
     }
 
 
+def exit_status(verdicts: Sequence[Verdict]) -> int:
+    """0: every choice is within 0.97 of native and of the best. 1: one is not, or a cell has no result.
+    3: neither, but some are undecided."""
+    answers = {each for verdict in verdicts for each in (verdict.within_native, verdict.within_best)}
+    if Answer.NO in answers or any(verdict.problem for verdict in verdicts):
+        return 1
+    return 3 if Answer.UNDECIDED in answers else 0
+
+
 def to_json(environment: Environment, verdicts: Sequence[Verdict]) -> dict[str, Any]:
+    def estimate(value: Estimate | None) -> dict[str, float] | None:
+        return asdict(value) if value else None
+
     return {
         "schema": "unisono-profile-verification",
-        "schema_version": 1,
+        "schema_version": 2,
         "environment": environment.key.to_json(),
-        "margin": round(1 - WORTH, 4),  # a smaller gain of another does not count
         "summary": summary(verdicts),
         "cells": [
             {
-                **asdict(verdict.point),
-                "choice": verdict.choice,
-                "ratio": verdict.ratio if verdict.arms else None,
-                "is_best": verdict.is_best,
-                "is_slow": verdict.is_slow,
+                **asdict(verdict.look.point),
+                "tuned": verdict.look.tuned,
+                "choice": verdict.look.choice,
+                "jobs": len(verdict.rows),
+                "to_native": estimate(verdict.to_native),
+                "within_native": verdict.within_native,
+                "best": verdict.best,
+                "to_best": estimate(verdict.ratio_to(verdict.best)),
+                "within_best": verdict.within_best,
+                "left_out": verdict.look.left_out,
+                "modes": {spec: asdict(modes) for spec, modes in verdict.modes.items()},
                 "problem": verdict.problem,
                 "arms": [asdict(arm) for arm in verdict.arms],
             }

@@ -3,8 +3,8 @@
 import json
 import tempfile
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,14 @@ class Point:
 
 
 @dataclass(frozen=True)
+class Failed:
+    """A candidate that costs the job when it races: it crashes, hangs, is wrong, or is refused."""
+
+    spec: str
+    problem: str
+
+
+@dataclass(frozen=True)
 class Row:
     """What a job told of a cell."""
 
@@ -36,6 +44,8 @@ class Row:
     key: Key | None = None
     problem: str = ""  # then there are no arms
     wrong: bool = False  # a result was: a defect of Unisono or of the MPI library
+    failed: tuple[Failed, ...] = ()  # candidates left out of it
+    blocks: Mapping[str, tuple[float, ...]] = field(default_factory=dict)  # us; arms start together
 
 
 class Bench:
@@ -74,7 +84,7 @@ class Bench:
             line += ["--sizes", str(point.bytes)]
         line += ["--arms", ",".join(("native", *arms)), "--race", "--time-budget", f"{budget:.3f}"]
         line += ["--max-blocks", str(BATCHES // (len(arms) + 1))]
-        return [*line, "--seed", str(self.seed), "--json", str(file)]
+        return [*line, "--seed", str(self.seed), "--raw", "--json", str(file)]
 
     def read(self, point: Point, file: Path, outcome: jobs.Outcome) -> tuple[Row, float]:
         """And the seconds that the cell took, without those of the job's start."""
@@ -88,9 +98,21 @@ class Bench:
         if "left_out" in cell:
             return Row(point, key=key, problem=f"left out: {cell['left_out']}"), 0
         if not cell["correct"]:
-            return Row(point, key=key, problem=f"WRONG RESULT: {outcome.problem}", wrong=True), 0
-        arms = tuple(arm_of(arm) for arm in cell["arms"] if arm["available"])
-        return Row(point, arms, key), cell["seconds"]
+            return Row(point, key=key, problem=wrong_result(outcome), wrong=True), 0
+        rows = [arm for arm in cell["arms"] if arm["available"]]
+        arms = tuple(map(arm_of, rows))
+        blocks = {
+            arm.spec: tuple(row.get("samples_us", ()))
+            for arm, row in zip(arms, rows, strict=True)
+            if arm.blocks
+        }
+        return Row(point, arms, key, blocks=blocks), cell["seconds"]
+
+
+def wrong_result(outcome: jobs.Outcome) -> str:
+    """The bench's own line, of whatever rank came first."""
+    said = (line for line in outcome.output.splitlines() if "WRONG RESULT" in line)
+    return next(said, f"WRONG RESULT: {outcome.problem}").removeprefix("unisono-bench: ")
 
 
 def arm_of(row: dict[str, Any]) -> Arm:

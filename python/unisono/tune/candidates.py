@@ -8,40 +8,16 @@ from dataclasses import dataclass
 from functools import cache
 
 from unisono import catalogue
-from unisono.catalogue import Algorithm, format_size
+from unisono.catalogue import Algorithm, Catalogue, GridForm, Parameter, format_size
 from unisono.errors import UnisonoError
 
-GRID, SHARED = "grid", "shared"
-VALUES = {"segment": (4 << 10, 16 << 10, 64 << 10), "radix": (2, 4, 8), "window": (2, 4, 8)}
+NATIVE = "native"
+SIZE_STEP, STEP = 4, 2  # from one value of a parameter to the next: of a size, of a number
+NEIGHBOURS = 2  # values of a parameter beside its default
 OUT_OF_QUESTION = 10.0  # times the fastest predicted one; the model is no further off than that
 UNPRICED = 2  # of the grids that the model has no time for, so many race
-OVER_SHM = 2  # so many race once more with their messages in shared memory
+OTHER_TRANSPORT = 2  # so many race once more over another transport
 OF_A_FAMILY = 3  # so many race at most; they are much alike
-
-FORMS = {
-    "bcast": ("leaders", "lanes"),
-    "reduce": ("leaders", "lanes"),
-    "allreduce": ("leaders", "full", "lanes"),
-    "allgather": ("leaders", "lanes"),
-    "reduce_scatter": ("leaders", "lanes"),
-    "reduce_scatter_block": ("leaders", "lanes"),
-    "alltoall": ("leaders", "lanes"),
-    "barrier": ("leaders", "full"),
-}
-# Of every phase of a grid; what a collective or a form does not have is left out.
-INNERS = {
-    "bcast": ("binomial", "chain/segment=8K", "chain/segment=32K"),
-    "reduce": ("binomial", "chain/segment=8K"),
-    "allreduce": ("recursive_doubling", "ring", "rabenseifner"),
-    "allgather": ("ring", "recursive_doubling", "bruck"),
-    "gather": ("binomial", "flat", "paced"),
-    "scatter": ("binomial", "flat", "paced"),
-    "alltoall": ("ring", "spread_out", "bruck"),
-    "reduce_scatter": ("ring", "recursive_halving"),
-    "reduce_scatter_block": ("ring", "recursive_halving"),
-    "barrier": ("dissemination", "tree"),
-}
-PHASES = {2: ("rows", "columns"), 3: ("rows", "columns", "planes")}
 
 Predict = Callable[[str, int, Sequence[str]], Mapping[str, float]]  # collective, bytes, specs -> seconds
 
@@ -52,24 +28,42 @@ class Candidate:
     predicted_s: float | None = None
 
     @property
+    def name(self) -> str:
+        return self.spec.partition(":")[0]
+
+    @property
+    def is_grid(self) -> bool:
+        return "shape=" in self.spec
+
+    @property
     def family(self) -> str:
         """One of each is worth a try, whatever the model says: it knows no lost packets."""
-        name, _, rest = self.spec.partition(":")
-        if name != GRID:
-            return name
-        form = next((piece for piece in rest.split(",") if piece.startswith("form=")), "")
-        return f"{name}:{form}{' of the library' if 'native' in rest else ''}"
+        if not self.is_grid:
+            return self.name
+        form = next((piece for piece in self.spec.split(",") if piece.startswith("form=")), "")
+        return f"{self.name}:{form}{' of the library' if NATIVE in self.spec else ''}"
 
 
-def specs(collective: str, size: int, ranks: int, nodes: int, shapes: Sequence[tuple[int, ...]]) -> list[str]:
-    """All that is worth asking the model about, standard parameters first."""
-    own = [row for row in catalogue.algorithms() if collective in row.collectives]
-    rows = [row for row in own if fits(row, ranks, nodes)]
-    plain = [row for row in rows if row.name != GRID]
+@dataclass(frozen=True)
+class Shape:
+    """What of a job decides which algorithms can serve it."""
+
+    ranks: int
+    nodes: int
+    grids: Sequence[tuple[int, ...]] = ()
+
+
+def specs(known: Catalogue, collective: str, size: int, job: Shape) -> list[str]:
+    """All that is worth asking the model about, default parameters first."""
+    rows = [
+        row for row in known.algorithms if collective in row.collectives and fits(row, job.ranks, job.nodes)
+    ]
+    plain = [row for row in rows if not row.composed]
     found = [row.name for row in plain]
-    found += [spec for row in plain for spec in variants(row, size, ranks)]
-    if len(plain) < len(rows):
-        found += [spec for spec in grids(collective, ranks, shapes) if exists(collective, spec)]
+    found += [spec for row in plain for spec in variants(row, size, job.ranks)]
+    for row in rows:
+        if row.composed:
+            found += grids(known, row, collective, size, job)
     return list(dict.fromkeys(found))
 
 
@@ -81,29 +75,56 @@ def fits(row: Algorithm, ranks: int, nodes: int) -> bool:
     return "even_size" not in row.restrictions or ranks % 2 == 0
 
 
-def variants(row: Algorithm, size: int, ranks: int) -> Iterator[str]:
-    """One parameter at a time away from its standard. A segment that holds everything is none."""
+def variants(row: Algorithm, size: int, ranks: int, opening: str = ":") -> Iterator[str]:
+    """One parameter at a time away from its default. A segment that holds everything is none."""
     for parameter in row.parameters:
-        for value in VALUES.get(parameter.name, ()):
-            useful = value < size if parameter.name == "segment" else value <= ranks
-            if value != parameter.default and useful:
+        for value in values(parameter):
+            if value < size if parameter.is_size else value <= max(ranks, parameter.default):
                 text = format_size(value) if parameter.is_size else str(value)
-                yield f"{row.name}:{parameter.name}={text}"
+                yield f"{row.name}{opening}{parameter.name}={text}"
 
 
-def grids(collective: str, ranks: int, shapes: Sequence[tuple[int, ...]]) -> Iterator[str]:
-    """All phases alike, or with the standard ones where nothing is said."""
-    for form, shape in itertools.product(FORMS.get(collective, ("leaders",)), shapes):
-        if form != "leaders" and math.prod(shape) != ranks:
+def values(parameter: Parameter) -> list[int]:
+    """The nearest to the default, in steps of a factor."""
+    step = SIZE_STEP if parameter.is_size else STEP
+    base = max(1, parameter.default)
+    near = [base // step, base * step, base * step**2]
+    return [value for value in near if max(1, parameter.least) <= value <= parameter.most][:NEIGHBOURS]
+
+
+def grids(known: Catalogue, grid: Algorithm, collective: str, size: int, job: Shape) -> Iterator[str]:
+    """One algorithm in all phases that it serves, and the defaults where nothing is said."""
+    forms = [form for form in known.grid_forms if form.collective == collective]
+    for form, shape in itertools.product(forms, job.grids):
+        if form.full_grid and math.prod(shape) != job.ranks:
             continue
-        head = f"{GRID}:shape={'x'.join(map(str, shape))},form={form}"
+        head = f"{grid.name}:shape={'x'.join(map(str, shape))},form={form.form}"
         yield head
-        for inner in ("native", *INNERS.get(collective, ())):
-            yield ",".join([head, *(f"{phase}={inner}" for phase in PHASES[len(shape)])])
+        dimensions = known.grid_dimensions[: len(shape)]
+        if math.prod(shape) == job.ranks:  # the library's own needs rows of equal length
+            yield ",".join([head, *(f"{dimension}={NATIVE}" for dimension in dimensions)])
+        phases = phases_of(known, form, len(shape))
+        for row in known.algorithms:
+            served = [set(phase) <= set(row.collectives) for phase in phases]
+            lengths = [length for length, serves in zip(reversed(shape), served, strict=True) if serves]
+            if row.in_grids and lengths and all(fits(row, length, job.nodes) for length in lengths):
+                parts = [part for part, serves in zip(dimensions, served, strict=True) if serves]
+                for inner in (row.name, *variants(row, size, min(lengths), opening="/")):
+                    yield ",".join([head, *(f"{part}={inner}" for part in parts)])
+
+
+def phases_of(known: Catalogue, form: GridForm, dimensions: int) -> list[tuple[str, ...]]:
+    """By dimension, that of adjacent ranks first: the collectives that run along it."""
+    if dimensions == 2:
+        return [form.rows, (form.columns,)]
+    inner = [other for other in known.grid_forms if other.collective == form.columns]
+    nested = next((other for other in inner if other.form == form.form), inner[-1])
+    return [form.rows, *phases_of(known, nested, dimensions - 1)]
 
 
 @cache
 def exists(collective: str, spec: str) -> bool:
+    """Whether unisono-bench takes it."""
     try:
         catalogue.complete_spec(collective, spec)
     except UnisonoError:
@@ -111,35 +132,32 @@ def exists(collective: str, spec: str) -> bool:
     return True
 
 
-def balance(spec: str) -> float:
+def balance(candidate: Candidate) -> float:
     """Of a grid: how far its sides are apart; 1 is a square. Other algorithms come first."""
-    if not spec.startswith(GRID):
+    if not candidate.is_grid:
         return 0.0
-    sides = [int(side) for side in spec.partition("shape=")[2].partition(",")[0].split("x")]
+    sides = [int(side) for side in candidate.spec.partition("shape=")[2].partition(",")[0].split("x")]
     return max(sides) / min(sides) + 0.1 * len(sides)
 
 
 def select(
     found: Sequence[str], near: Sequence[str], predicted: Mapping[str, float], most: int
 ) -> list[Candidate]:
-    """Winners at neighbouring sizes, what sends no messages and so has no price, the best of every family,
+    """Winners at neighbouring sizes, one of each family without a price, the best of every other family,
     some grids without a price, then what the model thinks fastest. Without a model plain algorithms, then
     the most balanced grids."""
     candidates = [Candidate(spec, predicted.get(spec)) for spec in found]
     priced = sorted((c for c in candidates if c.predicted_s is not None), key=lambda c: c.predicted_s or 0)
-    unpriced = sorted((c for c in candidates if c.predicted_s is None), key=lambda c: balance(c.spec))
+    unpriced = sorted((c for c in candidates if c.predicted_s is None), key=balance)
     chosen = {c.spec: c for c in candidates if c.spec in near[: max(1, most // 3)]}
     if priced:
         fastest = priced[0].predicted_s or 0
         priced = [c for c in priced if (c.predicted_s or 0) <= OUT_OF_QUESTION * fastest]
-        families: dict[str, Candidate] = {}
-        for candidate in priced:
-            families.setdefault(candidate.family, candidate)
-        plain = [c for c in unpriced if not c.spec.startswith(GRID)]
-        grids = [c for c in unpriced if c.spec.startswith(GRID)]
-        ordered = [*plain, *families.values(), *grids[:UNPRICED], *priced]
+        plain = [c for c in unpriced if not c.is_grid]
+        grids = [c for c in unpriced if c.is_grid]
+        ordered = [*first_of_families(plain), *first_of_families(priced), *grids[:UNPRICED], *priced, *plain]
     else:
-        ordered = unpriced
+        ordered = [*first_of_families(c for c in unpriced if not c.is_grid), *unpriced]
     relatives = Counter(candidate.family for candidate in chosen.values())
     for candidate in ordered:
         if len(chosen) >= most:
@@ -150,9 +168,28 @@ def select(
     return sorted(chosen.values(), key=lambda c: c.predicted_s or math.inf)
 
 
-def over_shm(chosen: Sequence[Candidate]) -> list[Candidate]:
-    """The first of them once more, their messages through the memory of the node. The model knows no price
-    for that; but what is good over one transport is seldom bad over the other."""
-    plain = [c.spec for c in chosen if c.family not in ("native", "default", SHARED) and GRID not in c.family]
-    fresh = [spec for spec in plain if "transport=" not in spec][:OVER_SHM]
-    return [Candidate(f"{spec}{',' if ':' in spec else ':'}transport=shm") for spec in fresh]
+def first_of_families(candidates: Iterator[Candidate] | Sequence[Candidate]) -> list[Candidate]:
+    families: dict[str, Candidate] = {}
+    for candidate in candidates:
+        families.setdefault(candidate.family, candidate)
+    return list(families.values())
+
+
+def over_other_transports(
+    known: Catalogue, collective: str, chosen: Sequence[Candidate], near: Sequence[str] = ()
+) -> list[Candidate]:
+    """Some of those that send messages once more, through the memory of the node: what was fast that way at
+    a neighbouring size, then the first. The model knows no price for that; but what is good over one
+    transport is seldom bad over the other."""
+    sending = {
+        row.name: row.transports[1:]
+        for row in known.algorithms
+        if collective in row.collectives and row.transports and not row.composed
+    }
+    fresh = [
+        Candidate(f"{c.spec}{',' if ':' in c.spec else ':'}transport={transport}")
+        for c in chosen
+        if "transport=" not in c.spec
+        for transport in sending.get(c.name, ())
+    ]
+    return sorted(fresh, key=lambda c: c.spec not in near)[:OTHER_TRANSPORT]

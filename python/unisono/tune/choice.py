@@ -5,14 +5,13 @@ import math
 from collections.abc import Mapping, Sequence
 from statistics import median, median_high, median_low
 
-from unisono.compare.results import Estimate
+from unisono.estimates import ENOUGH, middle_estimate
 from unisono.profile.document import Arm, Cell, Measured
 
 GAIN = 0.98  # of native's time: what is sure must be more than nothing
 WORTH = 0.95  # in the middle: for less, one job in which native is faster takes back what many gain
 NOT_SLOWER = 1 / 0.97  # of native's time; above it lies what is slower than 0.97 of native's speed
 HOPEFUL = 1.05  # of native's time in the race: another job may say otherwise
-ENOUGH = 6  # of blocks: the fewest whose range is a 95 % interval of the median
 FEW, FEW_TO_LEAVE_NATIVE = 2, 4  # jobs that must agree
 NATIVE = "native"
 
@@ -30,6 +29,12 @@ def choose(arms: Sequence[Arm]) -> str:
     native."""
     able = [arm for arm in arms if arm.spec != NATIVE and is_safe(arm) and ratio_of(arm) < WORTH]
     return min(able, key=lambda arm: ratio_of(arm) + upper_end(arm)).spec if able else NATIVE
+
+
+def leaves_open(arms: Sequence[Arm]) -> bool:
+    """Nobody has an interval, and somebody looks faster than native."""
+    others = [arm for arm in arms if arm.spec != NATIVE]
+    return any(ratio_of(arm) < WORTH for arm in others) and not any(is_known(arm) for arm in others)
 
 
 def is_safe(arm: Arm) -> bool:
@@ -84,33 +89,8 @@ def middle(arms: Sequence[Arm]) -> Arm:
         low_s=median_low(arm.low_s for arm in arms),
         high_s=median_high(arm.high_s for arm in arms),
         blocks=sum(arm.blocks for arm in arms),
-        ratio_to_native=middle_ratio(ratios) if ratios else None,
+        ratio_to_native=middle_estimate(ratios) if ratios else None,
     )
-
-
-def middle_ratio(ratios: Sequence[Estimate]) -> Estimate:
-    """From six jobs on their medians tell (the sign test). Of fewer, the ends of their intervals, and of an
-    even number the outer ones: what it says, more than half of the jobs say."""
-    middles = sorted(ratio.median for ratio in ratios)
-    if len(ratios) >= ENOUGH:
-        outer = outliers(len(ratios))
-        return Estimate(median(middles), middles[outer], middles[-1 - outer], coverage(len(ratios), outer))
-    return Estimate(
-        median=median(middles),
-        low=median_low(ratio.low for ratio in ratios),
-        high=median_high(ratio.high for ratio in ratios),
-        coverage=median_low(ratio.coverage for ratio in ratios),
-    )
-
-
-def coverage(count: int, outer: int) -> float:
-    """That the median of all jobs lies between those of `count` jobs, `outer` at each end left out."""
-    return 1 - 0.5 ** (count - 1) * sum(math.comb(count, k) for k in range(outer + 1))
-
-
-def outliers(count: int) -> int:
-    """How many at each end may be left out of a 95 % interval: one of nine, two of twelve."""
-    return max((outer for outer in range(count // 2) if coverage(count, outer) >= 0.95), default=0)
 
 
 def unsettled(jobs: Sequence[Job]) -> bool:
@@ -136,18 +116,25 @@ def joined(race: Job, confirmed: Sequence[Arm]) -> tuple[Arm, ...]:
     return (*confirmed, *(arm for arm in race if arm.spec not in again))
 
 
-def intervals(collective: str, choices: Mapping[int, str], measured: Mapping[int, Measured]) -> list[Cell]:
-    """Between two measured sizes the border is their geometric mean; below the smallest the choice
-    holds down to half of it (to 0 from 8 on), above the largest up to twice of it. Neighbours with
-    the same choice are one cell."""
-    sizes = sorted(choices)
+def intervals(
+    collective: str,
+    choices: Mapping[int, str],
+    measured: Mapping[int, Measured],
+    missing: Sequence[int] = (),
+) -> list[Cell]:
+    """Between two sizes the border is their geometric mean; below the smallest the choice holds down to
+    half of it (to 0 from 8 on), above the largest up to twice of it. Neighbours with the same choice are
+    one cell. Of the `missing` sizes nothing is known: their intervals are nobody's."""
+    sizes = sorted({*choices, *missing})
     borders = [math.isqrt(small * large) for small, large in itertools.pairwise(sizes)]
     least = [0 if sizes[0] <= 8 else sizes[0] // 2, *(border + 1 for border in borders)]
     most = [*borders, 2 * sizes[-1]]
     cells: list[Cell] = []
     for size, low, high in zip(sizes, least, most, strict=True):
+        if size not in choices:
+            continue
         found = (measured[size],) if size in measured else ()
-        if cells and cells[-1].choice == choices[size]:
+        if cells and cells[-1].choice == choices[size] and cells[-1].most + 1 == low:
             last = cells.pop()
             cells.append(Cell(collective, last.least, high, last.choice, (*last.measured, *found)))
         else:

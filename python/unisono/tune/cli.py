@@ -56,7 +56,7 @@ def tune(
     ranks: Annotated[
         int | None, typer.Option("-n", min=2, help="Ranks; otherwise one for each core or host.")
     ] = None,
-    mpi: Annotated[str, typer.Option(help="mpich or openmpi.")] = "mpich",
+    mpi: Annotated[str, typer.Option(help="mpich, openmpi, or on a node intel.")] = "mpich",
     lab: Annotated[
         bool, typer.Option("--lab/--node", help="Where: the lab that is up, or this node.")
     ] = False,
@@ -103,13 +103,11 @@ def tune(
             )
         )
         return
-    if mpi not in {"mpich", "openmpi"}:
-        raise UnisonoError(f"--mpi {mpi}: valid are mpich and openmpi")
     if not output.absolute().parent.is_dir():
         raise UnisonoError(f"{output}: there is no such directory")
     options = Options(
         bed=bed,
-        mpi=places.find_mpi(mpi),
+        mpi=beds.find_mpi(bed, mpi),
         ranks=ranks or bed.fitting_ranks(),
         ppn=ppn,
         points=points_of(collectives, sizes),
@@ -155,7 +153,7 @@ def run(options: Options) -> Outcome:
     deadline = time.monotonic() + options.budget
     bench = Bench(options.bed, options.mpi, options.ranks, options.ppn)
     record = Record(folder_of(options.output), plan_of(options), options.resume)
-    errors.print(f"[bold]{options.bed.title()}[/bold], {options.mpi.flavour}, {options.ranks} ranks")
+    errors.print(f"[bold]{options.bed.title()}[/bold], {options.mpi.name}, {options.ranks} ranks")
     field = Field(machine_of(options, record), options.ranks, -(-options.ranks // bench.per_host), warn)
     with display() as listener:
         return Tuner(bench, field, record, listener).run(options.points, deadline)
@@ -188,7 +186,7 @@ def folder_of(output: Path) -> Path:
 def plan_of(options: Options) -> dict[str, str | int]:
     """What must be alike for --resume. Other collectives and sizes are welcome."""
     drain = os.environ.get("UNISONO_BENCH_DRAIN", "")  # beside what the lab sets
-    return {"bed": options.bed.title(), "mpi": options.mpi.flavour, "ranks": options.ranks, "drain": drain}
+    return {"bed": options.bed.title(), "mpi": options.mpi.name, "ranks": options.ranks, "drain": drain}
 
 
 def finish(options: Options, outcome: Outcome, out: Console) -> None:
@@ -196,13 +194,13 @@ def finish(options: Options, outcome: Outcome, out: Console) -> None:
     if outcome.profile.environments:
         document.save(outcome.profile, options.output)
         out.print(f"wrote {options.output}; use it: UNISONO_PROFILE={options.output}", soft_wrap=True)
-    if outcome.interrupted or outcome.raced < outcome.planned:
+    if outcome.interrupted or outcome.measured < outcome.planned:
         out.print(f"go on: the same command with --resume (kept in {folder})", soft_wrap=True)
     else:
         Record.remove(folder)
     if outcome.interrupted:
         raise typer.Exit(130)
-    if outcome.problems or outcome.raced < outcome.planned:
+    if outcome.problems or outcome.failed or outcome.measured < outcome.planned:
         raise typer.Exit(1)
 
 
@@ -223,8 +221,8 @@ class Display(Listener):
         self.progress.advance(self.task)
 
     def cell_failed(self, row: Row) -> None:
-        text = f"{row.point.text()}: {row.problem}"
-        self.progress.console.print(Text(text, style="red"), soft_wrap=True)
+        for text in report.failures(row):
+            self.progress.console.print(Text(text, style="red"), soft_wrap=True)
 
 
 @contextlib.contextmanager

@@ -4,44 +4,55 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from unisono import model
+from unisono import catalogue, model
 from unisono.errors import UnisonoError
 from unisono.profile.document import Environment
 from unisono.tune import candidates
 from unisono.tune.bench import Point
-from unisono.tune.candidates import Candidate
+from unisono.tune.candidates import Candidate, Shape
 
 
 class Field:
     """The candidates of a cell. Without a model (`machine` is None) a short list of them."""
 
     def __init__(self, machine: Path | None, ranks: int, nodes: int, warn: Callable[[str], None]) -> None:
-        self.machine, self.ranks, self.nodes, self.warn = machine, ranks, nodes, warn
-        self.shapes = self.grid_shapes()
+        self.machine, self.warn = machine, warn
+        self.catalogue = catalogue.load()
+        self.job = Shape(ranks, nodes, self.grid_shapes(ranks))
 
-    def grid_shapes(self) -> list[tuple[int, ...]]:
+    def grid_shapes(self, ranks: int) -> list[tuple[int, ...]]:
         try:
-            return model.shapes(self.ranks)
+            return model.shapes(ranks)
         except UnisonoError as error:
             self.warn(f"no grids: {error}")
             return []
 
     def __call__(self, point: Point, near: Sequence[str], most: int) -> list[Candidate]:
-        found = candidates.specs(point.collective, point.bytes, self.ranks, self.nodes, self.shapes)
-        chosen = candidates.select(found, near, self.predict(point, found), most)
-        return [*chosen, *candidates.over_shm(chosen)] if self.nodes == 1 else chosen
+        found = candidates.specs(self.catalogue, point.collective, point.bytes, self.job)
+        chosen = candidates.select(*self.predicted(point, found, near), most)
+        if self.job.nodes == 1:
+            chosen += candidates.over_other_transports(self.catalogue, point.collective, chosen, near)
+        # One that the bench refuses would cost the whole job.
+        return [candidate for candidate in chosen if candidates.exists(point.collective, candidate.spec)]
 
-    def predict(self, point: Point, specs: Sequence[str]) -> Mapping[str, float]:
+    def predicted(
+        self, point: Point, found: Sequence[str], near: Sequence[str]
+    ) -> tuple[list[str], Sequence[str], Mapping[str, float]]:
+        """What can serve the call, winners near it, and predicted seconds."""
+        told = {each.spec: each for each in self.predict(point, found)}
+        able = [spec for spec in found if spec not in told or not told[spec].unmet]
+        return able, near, {spec: each.seconds for spec, each in told.items() if each.seconds is not None}
+
+    def predict(self, point: Point, specs: Sequence[str]) -> Sequence[model.Prediction]:
         if self.machine is None:
-            return {}
-        job = model.Job(point.collective, self.ranks, self.nodes, point.bytes, specs)
+            return []
+        job = model.Job(point.collective, self.job.ranks, self.job.nodes, point.bytes, specs)
         try:
-            told = model.predict(self.machine, [job])[0]
+            return model.predict(self.machine, [job])[0]
         except UnisonoError as error:
             self.warn(f"without the model from here on: {error}")
             self.machine = None
-            return {}
-        return {each.spec: each.seconds for each in told if each.seconds is not None}
+            return []
 
 
 def rank_correlation(predicted: Sequence[float], measured: Sequence[float]) -> float:

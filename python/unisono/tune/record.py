@@ -8,7 +8,7 @@ from typing import Any
 
 from unisono.errors import UnisonoError
 from unisono.profile.document import Arm, Key, estimate_of
-from unisono.tune.bench import Point, Row
+from unisono.tune.bench import Failed, Point, Row
 
 MEASURED, PLAN = "measured.jsonl", "plan.json"
 
@@ -57,6 +57,9 @@ class Record:
     def get(self, kind: str, point: Point) -> Row | None:
         return self.rows.get((kind, point))
 
+    def points(self) -> list[Point]:
+        return list(dict.fromkeys(point for _, point in self.rows))
+
     @staticmethod
     def remove(folder: Path) -> None:
         shutil.rmtree(folder, ignore_errors=True)
@@ -73,4 +76,6 @@ def row_of(data: dict[str, Any]) -> tuple[str, Row]:
         key=Key(**data["key"]) if data["key"] else None,
         problem=data["problem"],
         wrong=data["wrong"],
+        failed=tuple(Failed(**failed) for failed in data["failed"]),
+        blocks={spec: tuple(times) for spec, times in data["blocks"].items()},
     )

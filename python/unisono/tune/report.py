@@ -10,6 +10,7 @@ from unisono.compare.words import interval, number
 from unisono.profile.document import Cell, Environment, Measured
 from unisono.profile.terminal import choice_text, left_table
 from unisono.tune import choice
+from unisono.tune.bench import Failed, Point, Row
 from unisono.tune.prediction import correlations
 from unisono.tune.tuner import Outcome
 
@@ -24,10 +25,31 @@ def show(outcome: Outcome, seconds: float, console: Console) -> None:
             made.add_row(*row_of(cell, measured))
         console.print(made)
         show_correlations(environment, console)
+    for point, spec, modes in outcome.modes:
+        text = f"{point.text()}: two modes of {spec}: {modes.text()}"
+        console.print(Text(text, style="yellow"), soft_wrap=True)
+    for point, failed in outcome.failed:
+        console.print(Text(failure(point, failed), style="red"), soft_wrap=True)
     for row in outcome.problems:
+        if row.failed:
+            continue
         console.print(Text(f"{row.point.text()}: {row.problem}", style="red"), soft_wrap=True)
+    if outcome.missing:
+        names = ", ".join(point.text() for point in outcome.missing)
+        console.print(Text(f"not in the profile: {names}", style="bold red"), soft_wrap=True)
     state = "interrupted: " if outcome.interrupted else ""
-    console.print(f"{state}{outcome.raced} of {outcome.planned} cells in {seconds:.0f} s")
+    console.print(f"{state}{outcome.measured} of {outcome.planned} cells measured in {seconds:.0f} s")
+
+
+def failure(point: Point, failed: Failed) -> str:
+    what = "native failed" if failed.spec == choice.NATIVE else f"left out {failed.spec}"
+    return f"{point.text()}: {what}: {failed.problem}"
+
+
+def failures(row: Row) -> list[str]:
+    """A line each."""
+    problem = [f"{row.point.text()}: {row.problem}"] if row.problem else []
+    return [failure(row.point, failed) for failed in row.failed] or problem
 
 
 def row_of(cell: Cell, measured: Measured) -> list[Text | str]:

@@ -12,6 +12,7 @@ namespace {
 constexpr int kSizeWidth = 10, kTimeWidth = 14, kIntervalWidth = 22, kRatioWidth = 8,
               kRatioIntervalWidth = 14;
 constexpr int kGap = 2;
+constexpr std::size_t kMostBeside = 4;  // arms: of more, each has a line
 
 // As many digits as OSU prints, and more where two of them would say nothing.
 std::string microseconds(double us) { return fmt::format("{:.{}f}", us, us < 10 ? 3 : 2); }
@@ -59,21 +60,10 @@ class ConsoleReporter : public Reporter {
     const std::vector<Arm>& arms = table.arms;
     with_ratio_ =
         std::any_of(arms.begin(), arms.end(), [](const Arm& arm) { return arm.is_library; });
-    std::string groups = fmt::format("{:<{}}", "#", has_size_ ? kSizeWidth : 1);
-    std::string columns =
-        fmt::format("{:<{}}", has_size_ ? "# Size" : "#", has_size_ ? kSizeWidth : 1);
-    for (const Arm& arm : arms) {
-      const bool ratio = with_ratio_ && !arm.is_library;
-      const int width =
-          kTimeWidth + kIntervalWidth + (ratio ? kRatioWidth + kRatioIntervalWidth : 0);
-      groups += fmt::format("{:>{}}{:^{}}", "|", kGap, arm.label(), width);
-      columns += fmt::format("{:>{}}{:>{}}{:>{}}", "|", kGap, "Latency(us) ", kTimeWidth,
-                             "[95 % CI]", kIntervalWidth);
-      if (ratio)
-        columns +=
-            fmt::format("{:>{}}{:>{}}", "Ratio", kRatioWidth, "[95 % CI]", kRatioIntervalWidth);
-    }
-    fmt::print("{}\n{}\n", groups, columns);
+    arm_width_ = 0;
+    if (arms.size() > kMostBeside)
+      for (const Arm& arm : arms) arm_width_ = std::max(arm_width_, arm.label().size() + kGap);
+    arm_width_ == 0 ? begin_columns(arms) : begin_lines();
     std::fflush(stdout);
   }
 
@@ -83,34 +73,75 @@ class ConsoleReporter : public Reporter {
       fmt::print("# {}: left out: {}\n", format_size(result.bytes), *result.obstacle);
       return;
     }
+    const std::string head = line;
     for (const ArmResult& arm : result.arms) {
-      const bool ratio = with_ratio_ && arm.arm != "native";
-      line += std::string(kGap, ' ');
-      if (!arm.available || !arm.correct) {
-        line += fmt::format("{:>{}}{:>{}}", arm.correct ? "n/a " : "WRONG ", kTimeWidth, "",
-                            kIntervalWidth);
-        if (ratio) line += fmt::format("{:>{}}", "", kRatioWidth + kRatioIntervalWidth);
-        continue;
-      }
-      const std::string time = microseconds(arm.time_us.median) + (arm.passed_on ? "*"
-                                                                   : arm.left    ? "-"
-                                                                                 : " ");
-      line += fmt::format("{:>{}}{:>{}}", time, kTimeWidth, interval(arm.time_us), kIntervalWidth);
-      if (arm.ratio)
-        line += fmt::format("{:>{}.2f}{:>{}}", arm.ratio->median, kRatioWidth,
-                            fmt::format("[{:.2f}, {:.2f}]", arm.ratio->low, arm.ratio->high),
-                            kRatioIntervalWidth);
+      if (arm_width_ != 0)
+        print_line(head + fmt::format("{:<{}}", arm.arm, arm_width_) + figures(arm));
+      else
+        line += std::string(kGap, ' ') + figures(arm);
     }
-    line.erase(line.find_last_not_of(' ') + 1);
-    fmt::print("{}\n", line);
+    if (arm_width_ == 0) print_line(line);
     std::fflush(stdout);
   }
 
   void end() override {}
 
  private:
+  bool has_ratio(bool is_library) const { return with_ratio_ && !is_library; }
+
+  std::string column_names(bool ratio) const {
+    std::string names =
+        fmt::format("{:>{}}{:>{}}", "Latency(us) ", kTimeWidth, "[95 % CI]", kIntervalWidth);
+    if (ratio)
+      names += fmt::format("{:>{}}{:>{}}", "Ratio", kRatioWidth, "[95 % CI]", kRatioIntervalWidth);
+    return names;
+  }
+
+  /// The arms beside each other.
+  void begin_columns(const std::vector<Arm>& arms) const {
+    std::string groups = fmt::format("{:<{}}", "#", has_size_ ? kSizeWidth : 1);
+    std::string columns =
+        fmt::format("{:<{}}", has_size_ ? "# Size" : "#", has_size_ ? kSizeWidth : 1);
+    for (const Arm& arm : arms) {
+      const bool ratio = has_ratio(arm.is_library);
+      const int width =
+          kTimeWidth + kIntervalWidth + (ratio ? kRatioWidth + kRatioIntervalWidth : 0);
+      groups += fmt::format("{:>{}}{:^{}}", "|", kGap, arm.label(), width);
+      columns += fmt::format("{:>{}}{}", "|", kGap, column_names(ratio));
+    }
+    fmt::print("{}\n{}\n", groups, columns);
+  }
+
+  /// An arm a line.
+  void begin_lines() const {
+    fmt::print("{:<{}}{:<{}}{}\n", has_size_ ? "# Size" : "#", has_size_ ? kSizeWidth : 1, "Arm",
+               arm_width_, column_names(with_ratio_));
+  }
+
+  std::string figures(const ArmResult& arm) const {
+    const bool ratio = has_ratio(arm.arm == "native");
+    if (!arm.available || !arm.correct)
+      return fmt::format("{:>{}}{:>{}}", arm.correct ? "n/a " : "WRONG ", kTimeWidth, "",
+                         kIntervalWidth) +
+             (ratio ? std::string(kRatioWidth + kRatioIntervalWidth, ' ') : "");
+    const char* mark = arm.passed_on ? "*" : arm.left ? "-" : " ";
+    std::string text = fmt::format("{:>{}}{:>{}}", microseconds(arm.time_us.median) + mark,
+                                   kTimeWidth, interval(arm.time_us), kIntervalWidth);
+    if (arm.ratio)
+      text += fmt::format("{:>{}.2f}{:>{}}", arm.ratio->median, kRatioWidth,
+                          fmt::format("[{:.2f}, {:.2f}]", arm.ratio->low, arm.ratio->high),
+                          kRatioIntervalWidth);
+    return text;
+  }
+
+  static void print_line(std::string line) {
+    line.erase(line.find_last_not_of(' ') + 1);
+    fmt::print("{}\n", line);
+  }
+
   bool has_size_ = true;
   bool with_ratio_ = false;
+  std::size_t arm_width_ = 0;  // 0: the arms of a cell stand beside each other
 };
 
 }  // namespace

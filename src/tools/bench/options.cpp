@@ -82,10 +82,15 @@ std::vector<std::string> parse_arms(std::string_view text) {
     const bool continues = !arms.empty() && piece.find('=') < piece.find(':');
     if (continues)
       arms.back() += fmt::format(",{}", piece);
-    else if (std::find(arms.begin(), arms.end(), piece) == arms.end())
+    else
       arms.emplace_back(piece);
   }
-  return arms;
+  // Not before: "ring,chain:depth=4,ring,window=2" has three arms, the last one with a window.
+  std::vector<std::string> different;
+  for (const std::string& arm : arms)
+    if (std::find(different.begin(), different.end(), arm) == different.end())
+      different.push_back(arm);
+  return different;
 }
 
 std::optional<Options> parse_command_line(int argc, char** argv, int ranks, bool speaks,

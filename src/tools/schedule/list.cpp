@@ -1,7 +1,10 @@
 #include <nlohmann/json.hpp>
 
+#include "algorithms/composition.h"
 #include "base/config.h"
 #include "base/size.h"
+#include "select/composition_spec.h"
+#include "select/parameters.h"
 #include "tools/schedule/commands.h"
 
 namespace unisono {
@@ -41,15 +44,39 @@ Json json(const Algorithm& row) {
     if ((row.restrictions & named.bit) != 0) restrictions.push_back(named.name);
   Json parameters = Json::array();
   for (const Parameter& parameter : row.parameters) parameters.push_back(json(parameter));
+  Json transports = Json::array();
+  if (sends_messages(row)) transports = kTransportNames;
   return {{"name", row.name},
           {"collectives", collectives},
           {"parameters", parameters},
           {"composed", (row.restrictions & kComposed) != 0},
           {"predicts", (row.restrictions & kPredicts) != 0},
+          {"in_grids", (row.restrictions & (kComposed | kBindsPeers)) == 0},
+          {"transports", transports},
           {"restrictions", restrictions},
           {"needs", restrictions_text(row.restrictions)},
           {"cost", row.cost},
           {"source", row.source}};
+}
+
+/// What a grid of each form is made of; with the names of its dimensions it says what can be asked
+/// for.
+Json forms_json() {
+  Json rows = Json::array();
+  for (int c = 0; c < kCollectives; ++c) {
+    const auto collective = static_cast<Collective>(c);
+    for (const FormRow& form : forms_of(collective)) {
+      Json in_rows = {name(form.first)};
+      if (form.second) in_rows.push_back(name(*form.second));
+      rows.push_back({{"collective", name(collective)},
+                      {"form", kFormNames[static_cast<std::size_t>(form.form)]},
+                      {"rows", in_rows},
+                      {"columns", name(form.columns)},
+                      {"full_grid", form.full_grid},
+                      {"commutative", form.commutative}});
+    }
+  }
+  return rows;
 }
 
 }  // namespace
@@ -68,7 +95,12 @@ std::string list(bool as_json) {
   if (as_json) {
     Json rows = Json::array();
     for (const Algorithm& row : catalogue()) rows.push_back(json(row));
-    return Json{{"version", UNISONO_VERSION}, {"algorithms", rows}}.dump(2) + "\n";
+    return Json{{"version", UNISONO_VERSION},
+                {"algorithms", rows},
+                {"grid_dimensions", kDimensionNames},
+                {"grid_forms", forms_json()}}
+               .dump(2) +
+           "\n";
   }
   std::string out;
   for (int c = 0; c < kCollectives; ++c) {
