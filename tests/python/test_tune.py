@@ -236,7 +236,7 @@ def test_what_sends_no_messages_races_though_the_model_has_no_price() -> None:
         "slots:n=8",
     ]
     chosen = candidates.select(found, [], {"ring": 1.0, "flat": 2.0}, 2)
-    assert [(c.spec, c.predicted_s) for c in chosen] == [("ring", 1.0), ("slots", None)]
+    assert [(c.spec, c.predicted_s) for c in chosen] == [("slots", None), ("ring", 1.0)]
     chosen = candidates.select(found, [], {"ring": 1.0, "flat": 2.0}, 3)
     assert "slots:n=4" not in {c.spec for c in chosen}, "one of a family first"
 

@@ -53,9 +53,10 @@ def test_a_profile_is_made_and_taken(unisono: Run, tmp_path: Path, mpi: str) -> 
     )
     assert "4 cells\n" in done.stdout, done.stderr
     body = json.loads(report.read_text())
-    assert [(cell["bytes"], cell["tuned"], cell["jobs"]) for cell in body["cells"]] == [
-        *((0, True, 2), (64, True, 2), (2048, False, 2), (65536, True, 2))
+    assert [(cell["bytes"], cell["tuned"]) for cell in body["cells"]] == [
+        *((0, True), (64, True), (2048, False), (65536, True))
     ]
+    assert all(cell["jobs"] for cell in body["cells"])
     assert [cell["choice"] for cell in body["cells"] if cell["tuned"]] == [
         cell.choice for cell, _ in sorted(environment.points(), key=lambda both: both[1].bytes)
     ]

@@ -165,7 +165,15 @@ def select(
         if candidate.spec not in chosen and relatives[candidate.family] < OF_A_FAMILY:
             chosen[candidate.spec] = candidate
             relatives[candidate.family] += 1
-    return sorted(chosen.values(), key=lambda c: c.predicted_s or math.inf)
+    return sorted(chosen.values(), key=when)
+
+
+def when(candidate: Candidate) -> float:
+    """The bench tries them in this order, as long as there is time: what sends no messages, and so has no
+    price, then the fastest predicted ones, then grids without a price."""
+    if candidate.predicted_s is None:
+        return math.inf if candidate.is_grid else 0.0
+    return candidate.predicted_s
 
 
 def first_of_families(candidates: Iterator[Candidate] | Sequence[Candidate]) -> list[Candidate]:
