@@ -25,6 +25,10 @@ from unisono.errors import UnisonoError
 
 MATRIX, REPORT = "Matrix", "Report"
 PASSES = 3
+Passes = Annotated[
+    int, typer.Option(min=1, help="Over the whole matrix: the blocks of a cell are spread over the run.")
+]
+Loop = Annotated[bool, typer.Option("--loop", help="Calls back to back, every rank the root in its turn.")]
 
 
 def compare(
@@ -79,13 +83,8 @@ def compare(
     time_budget: Annotated[
         float, typer.Option(min=0.001, metavar="SEC", help="Seconds a cell, all arms together.")
     ] = 1.0,
-    passes: Annotated[
-        int,
-        typer.Option(min=1, help="Over the whole matrix: the blocks of a cell are spread over the run."),
-    ] = PASSES,
-    loop: Annotated[
-        bool, typer.Option("--loop", help="Calls back to back, every rank the root in its turn.")
-    ] = False,
+    passes: Passes = PASSES,
+    loop: Loop = False,
     silence: Annotated[
         float | None,
         typer.Option(
