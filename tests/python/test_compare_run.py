@@ -14,7 +14,7 @@ from unisono.compare import results
 
 pytestmark = pytest.mark.mpi
 
-SMALL = ["--node", "-n", "2", "--time-budget", "0.02"]
+SMALL = ["--node", "-n", "2", "--passes", "1", "--time-budget", "0.02"]
 
 
 def test_both_mpi_libraries(unisono: Run, tmp_path: Path) -> None:
