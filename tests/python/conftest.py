@@ -6,7 +6,6 @@ from typing import Protocol
 
 import pytest
 
-
 # The command, but for how long it looks at how fast this machine copies: what that says is not tested.
 COMMAND = [sys.executable, str(Path(__file__).with_name("quick_unisono.py"))]
 
