@@ -75,6 +75,7 @@ function(unisono_bench flavour)
     return()
   endif()
   add_executable(unisono-bench-${flavour} ${sources})
+  unisono_in_batches(unisono-bench-${flavour})
   unisono_see(unisono-bench-${flavour} PRIVATE mpi comm tools)
   target_link_libraries(unisono-bench-${flavour} PRIVATE
                         unisono_select unisono_node unisono-${flavour} mpi_${flavour} CLI11::CLI11
@@ -134,6 +135,7 @@ function(unisono_mpi_test name)
       continue()  # a sanitized library cannot be placed under a plain mpiexec
     endif()
     if(arg_RUNTIME)
+      unisono_in_batches(${target})
       add_dependencies(quality_programs ${target})
     endif()
     foreach(ranks IN LISTS arg_RANKS)

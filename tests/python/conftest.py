@@ -1,9 +1,13 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import Protocol
 
 import pytest
+
+# The command, but for how long it looks at how fast this machine copies: what that says is not tested.
+COMMAND = [sys.executable, str(Path(__file__).with_name("quick_unisono.py"))]
 
 
 class Run(Protocol):
@@ -16,7 +20,7 @@ def unisono() -> Run:
 
     def run(*arguments: str, **environment: str) -> "subprocess.CompletedProcess[str]":
         return subprocess.run(
-            [sys.executable, "-m", "unisono.cli", *arguments],
+            [*COMMAND, *arguments],
             check=False,
             capture_output=True,
             text=True,

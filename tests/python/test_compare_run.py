@@ -4,12 +4,11 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
-from conftest import Run
+from conftest import COMMAND, Run
 from unisono.compare import results
 
 pytestmark = pytest.mark.mpi
@@ -46,9 +45,7 @@ def test_both_mpi_libraries(unisono: Run, tmp_path: Path) -> None:
 def test_ctrl_c_keeps_what_was_measured(tmp_path: Path) -> None:
     file = tmp_path / "c.json"
     command = [
-        sys.executable,
-        "-m",
-        "unisono.cli",
+        *COMMAND,
         "compare",
         *SMALL[:-2],
         "--mpi",
