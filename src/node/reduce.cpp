@@ -146,6 +146,7 @@ bool fold_piece_directly(Team& team, const Shown& shown, const std::byte* input,
       reduction.combine(reduction.context, left, right, out, reduction.elements(piece.size));
     left = rank == 0 ? right : out;
   }
+  if (team.size() == 1) copy_bytes(out, left, piece.size);
   return true;
 }
 
