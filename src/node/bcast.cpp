@@ -12,17 +12,27 @@ namespace {
 // Where every rank has a core the root writes as much as a reader reads, (p-1)/p m, instead of
 // waiting: for two ranks half the time. Otherwise its core has other work, and readers that need
 // not wait are worth more.
-void bcast_directly(Team& team, std::byte* data, std::size_t bytes, int root) {
+bool bcast_directly(Team& team, std::byte* data, std::size_t bytes, int root) {
   const int me = team.rank();
-  if (team.mode() == WaitMode::sleep)
-    return copy_with_root(team, root, {data, data}, [&](const Buffers& theirs) {
-      if (me != root) pull(team, root, data, theirs.input, bytes);
-    });
+  if (team.mode() == WaitMode::sleep) {
+    copy_with_root(
+        team, root, {data, data},
+        [&](const Buffers& theirs) {
+          return me == root || pull(team, root, data, theirs.input, bytes);
+        },
+        [&](int rank) {
+          if (me == root)
+            give_through_relay(team, rank, data, bytes);
+          else
+            receive_through_relay(team, rank, root, data, bytes);
+        });
+    return true;
+  }
   const std::size_t pulled = bytes - bytes / static_cast<std::size_t>(team.size());
-  copy_directly(team, {data, data}, [&](const auto& shown) {
+  return copy_directly(team, {data, data}, [&](const auto& shown) {
     if (me != root) return pull(team, root, data, shown(root).input, pulled);
-    for_others(team, [&](int rank) {
-      push(team, rank, shown(rank).output + pulled, data + pulled, bytes - pulled);
+    return all_others(team, [&](int rank) {
+      return push(team, rank, shown(rank).output + pulled, data + pulled, bytes - pulled);
     });
   });
 }
@@ -49,7 +59,7 @@ void barrier(Team& team) {
 // The root of short messages runs ahead of the slowest reader by kCells calls.
 void bcast(Team& team, std::byte* data, std::size_t bytes, int root) {
   if (bytes == 0) return;
-  if (bytes >= team.direct_from().bcast) return bcast_directly(team, data, bytes, root);
+  if (bytes >= team.direct_from().bcast && bcast_directly(team, data, bytes, root)) return;
   if (goes_in_levels(team, bytes))
     return post_in_levels(
         *team.levels(), root, [=](std::byte* where) { copy_bytes(where, data, bytes); },

@@ -8,7 +8,8 @@
 //   middle   in pieces through the cells' slots, the receiver copying out while the sender copies
 //            in
 //   long     as an address, from which the receiver copies (single_copy.h); `taken` is its
-//   completion
+//            completion. If it cannot, it says so beside `taken`, and the message comes again in
+//            pieces, as all long ones do from then on
 //
 // Messages come in the order in which they were sent, and the receiver may want them in another:
 // each has a tag. What nobody has asked for stays in the ring, unless something behind it is wanted
@@ -69,7 +70,8 @@ struct Channel {
 struct Header {
   std::uint64_t bytes = 0;
   std::int32_t tag = 0;
-  std::uint32_t direct = 0;
+  std::uint16_t direct = 0;
+  std::uint16_t again = 0;  ///< what could not be copied directly: the oldest such
 };
 inline constexpr std::size_t kShort = kInline - sizeof(Header);
 
@@ -84,6 +86,9 @@ struct ChannelPlace {
 
   LinePair<Memory>& cell(Step step) const { return channel->cells[step % Memory::kCells]; }
   std::byte* slot(Step step) const { return slots + step % Memory::kCells * slot_bytes; }
+  /// Beside `taken`: whether the address in the cell led nowhere. The sender looks when it sees
+  /// that the cell is taken, before it writes another.
+  std::byte& refused(Step step) const { return channel->taken.payload[step % Memory::kCells]; }
   /// `word` counts up to `value`, and the other side learns of it if it has asked for that.
   void count(typename Memory::Word& word, Step value, typename Memory::Word& wanted) const {
     if (mode != WaitMode::sleep) return word.store(value, std::memory_order_release);
@@ -127,17 +132,13 @@ class Sender {
   void show_from(std::size_t bytes) { direct_from_ = bytes; }
 
   void post(const Message& message) { waiting_.push(message); }
-  bool is_idle() const { return waiting_.empty() && shown_.empty(); }
+  bool is_idle() const { return has_nothing_to_write() && shown_.empty(); }
 
   /// Whether anything has moved.
   bool progress() {
     bool moved = false;
-    for (; !waiting_.empty() && has_room(); moved = true) write_cell();
-    if (!shown_.empty()) look();
-    for (; !shown_.empty() && shown_.front().cell < taken_; moved = true) {
-      shown_.front().completion.give();
-      shown_.pop();
-    }
+    for (; !has_nothing_to_write() && has_room(); moved = true) write_cell();
+    if (!shown_.empty()) moved |= look();
     return moved;
   }
 
@@ -151,24 +152,45 @@ class Sender {
   void abandon(const std::vector<std::uint32_t>* list) {
     Fifo<Message> kept;
     for (Message& message : waiting_) {
-      const bool under_way = begun_ && &message == &waiting_.front();
+      const bool under_way = begun_ && !repeats_ && &message == &waiting_.front();
       if (message.completion.list != list) kept.push(message);
       if (message.completion.list == list && under_way)
         kept.push({message.tag, nullptr, message.bytes, {}});
     }
     waiting_ = std::move(kept);
-    for (Shown& shown : shown_)
-      if (shown.completion.list == list) shown.completion = {};
+    for (Message& message : again_)
+      if (message.completion.list == list) message = {message.tag, nullptr, message.bytes, {}};
+    for (Shown& shown : shown_) {
+      Message& message = shown.message;
+      if (message.completion.list == list) message = {message.tag, nullptr, message.bytes, {}};
+    }
   }
 
  private:
   /// A long message of which the receiver has the address.
   struct Shown {
     Step cell = 0;
-    Completion completion;
+    Message message;
   };
 
-  void look() { taken_ = place_.channel->taken.value.load(std::memory_order_seq_cst); }
+  bool has_nothing_to_write() const { return waiting_.empty() && again_.empty(); }
+
+  /// What has been taken. Whether that completes a message, or brings one back.
+  bool look() {
+    taken_ = place_.channel->taken.value.load(std::memory_order_seq_cst);
+    bool moved = false;
+    for (; !shown_.empty() && shown_.front().cell < taken_; moved = true) {
+      const auto [cell, message] = shown_.front();
+      shown_.pop();
+      if (place_.refused(cell) == std::byte{0}) {
+        message.completion.give();
+        continue;
+      }
+      again_.push(message);
+      direct_from_ = std::numeric_limits<std::size_t>::max();
+    }
+    return moved;
+  }
   bool has_room() {
     if (next_ - taken_ == Memory::kCells) look();
     return next_ - taken_ < Memory::kCells;
@@ -180,7 +202,7 @@ class Sender {
     const Step room = next_ - Memory::kCells + (only_this ? kHalf<Memory> : 1);
     if (shown_.empty()) return room;
     const Step completion = shown_.front().cell + 1;
-    return waiting_.empty() ? completion : std::min(room, completion);
+    return has_nothing_to_write() ? completion : std::min(room, completion);
   }
 
   void publish() {
@@ -189,13 +211,16 @@ class Sender {
   }
 
   void write_cell() {
-    const Message message = waiting_.front();
+    if (!begun_) repeats_ = !again_.empty();
+    Fifo<Message>& queue = repeats_ ? again_ : waiting_;
+    const Message message = queue.front();
     if (!begun_) {
       std::byte* payload = place_.cell(next_).payload;
-      const bool direct = message.bytes >= direct_from_;
-      const Header header{message.bytes, message.tag, direct ? 1U : 0U};
+      const bool direct = !repeats_ && message.bytes >= direct_from_;
+      const Header header{message.bytes, message.tag, static_cast<std::uint16_t>(direct),
+                          static_cast<std::uint16_t>(repeats_)};
       std::memcpy(payload, &header, sizeof header);
-      if (direct || message.bytes <= kShort) return write_at_once(message, direct);
+      if (direct || message.bytes <= kShort) return write_at_once(queue, direct);
       begun_ = true;
       sent_ = 0;
     }
@@ -205,30 +230,32 @@ class Sender {
     publish();
     if (sent_ < message.bytes) return;
     begun_ = false;
-    waiting_.pop();
+    queue.pop();
     message.completion.give();
   }
 
-  void write_at_once(const Message& message, bool direct) {
+  void write_at_once(Fifo<Message>& queue, bool direct) {
+    const Message message = queue.front();
     std::byte* behind = place_.cell(next_).payload + sizeof(Header);
-    waiting_.pop();
+    queue.pop();
     if (direct) {
       std::memcpy(behind, &message.data, sizeof message.data);
-      shown_.push({next_, message.completion});
+      shown_.push({next_, message});
       return publish();
     }
-    Memory::copy(behind, message.data, message.bytes);
+    if (message.data != nullptr) Memory::copy(behind, message.data, message.bytes);
     publish();
     message.completion.give();
   }
 
   ChannelPlace<Memory> place_;
   std::size_t direct_from_ = std::numeric_limits<std::size_t>::max();
-  Step next_ = 0;   // cell
-  Step taken_ = 0;  // as last seen
-  Fifo<Message> waiting_;
-  bool begun_ = false;    // the first of them
-  std::size_t sent_ = 0;  // of it
+  Step next_ = 0;                  // cell
+  Step taken_ = 0;                 // as last seen
+  Fifo<Message> waiting_, again_;  // these first
+  bool begun_ = false;             // the first of them
+  bool repeats_ = false;           // which is one of again_
+  std::size_t sent_ = 0;           // of it
   Fifo<Shown> shown_;
   WakeRequest<Memory> wake_request_;
 };
@@ -244,21 +271,18 @@ class Receiver {
   };
 
   Receiver() = default;
-  /// `rank` sends. *truncated becomes true when a message is longer than the room for it: the rest
-  /// of it is lost.
-  Receiver(const ChannelPlace<Memory>& place, int rank, bool* truncated)
-      : place_(place), rank_(rank), truncated_(truncated) {}
+  /// *truncated becomes true when a message is longer than the room for it: the rest of it is lost.
+  Receiver(const ChannelPlace<Memory>& place, bool* truncated)
+      : place_(place), truncated_(truncated) {}
 
   /// Of the rank that sends.
   void pull_from(pid_t process) { process_ = process; }
 
   void post(const Message& message) {
-    const auto aside = std::find_if(aside_.begin(), aside_.end(), has_tag(message.tag));
-    if (aside == aside_.end()) return posted_.push(message);
-    hand_over(*aside, message);
-    aside_.erase(aside);
+    posted_.push(message);
+    if (!aside_.empty()) match(message.tag);
   }
-  bool is_idle() const { return posted_.empty() && !under_way_; }
+  bool is_idle() const { return posted_.empty() && !under_way_ && owed_.empty(); }
 
   bool progress() {
     bool moved = false;
@@ -280,13 +304,24 @@ class Receiver {
     for (const Message& message : posted_)
       if (message.completion.list != list) kept.push(message);
     posted_ = std::move(kept);
+    for (Owed& owed : owed_)
+      if (owed.message.completion.list == list) owed.message = {};
     if (current_.completion.list == list) current_ = {};
   }
 
  private:
+  /// In the order in which they came, or will have come.
   struct Aside {
+    Step cell = 0;  ///< its first
     int tag = 0;
     std::vector<std::byte> bytes;
+    bool complete = false;
+  };
+  /// What could not be copied directly and is to come again.
+  struct Owed {
+    Step cell = 0;
+    Message message;
+    bool aside = false;
   };
 
   static auto has_tag(int tag) {
@@ -304,26 +339,42 @@ class Receiver {
       std::memcpy(&header, payload, sizeof header);
       begin(header);
     }
+    bool refused = false;
     if (header.direct != 0)
-      pull(payload + sizeof header);
+      refused = !pull(payload + sizeof header);
     else if (bytes_ <= kShort)
       store(payload + sizeof header, bytes_);
     else
       store(place_.slot(next_), std::min(place_.slot_bytes, bytes_ - at_));
+    if (header.direct != 0) place_.refused(next_) = std::byte{refused};
     ++next_;
     place_.count(place_.channel->taken.value, next_, place_.channel->wanted_room.value);
-    if (at_ == bytes_) finish();
+    if (refused) {
+      owed_.push({first_cell_, std::exchange(current_, {}), std::exchange(is_aside_, false)});
+      under_way_ = false;
+    } else if (at_ == bytes_) {
+      finish();
+    }
   }
 
   void begin(const Header& header) {
-    const auto posted = std::find_if(posted_.begin(), posted_.end(), has_tag(header.tag));
     under_way_ = true;
     bytes_ = header.bytes;
     at_ = 0;
-    is_aside_ = posted == posted_.end();
+    if (header.again != 0) {
+      first_cell_ = owed_.front().cell;
+      current_ = owed_.front().message;
+      is_aside_ = owed_.front().aside;
+      return owed_.pop();
+    }
+    first_cell_ = next_;
+    const auto posted = std::find_if(posted_.begin(), posted_.end(), has_tag(header.tag));
+    // One of the same tag that is set aside, and still owed, comes before.
+    is_aside_ =
+        posted == posted_.end() || std::any_of(aside_.begin(), aside_.end(), has_tag(header.tag));
     if (is_aside_) {
-      set_aside_ = {header.tag, std::vector<std::byte>(bytes_)};
-      current_ = {header.tag, set_aside_.bytes.data(), bytes_, {}};
+      aside_.push({first_cell_, header.tag, std::vector<std::byte>(bytes_)});
+      current_ = {header.tag, (aside_.end() - 1)->bytes.data(), bytes_, {}};
     } else {
       current_ = *posted;
       posted_.erase(posted);
@@ -337,11 +388,11 @@ class Receiver {
       Memory::copy(current_.into + at_, from, std::min(bytes, current_.room - at_));
     at_ += bytes;
   }
-  void pull(const std::byte* address) {
+  bool pull(const std::byte* address) {
     const std::byte* data = nullptr;
     std::memcpy(&data, address, sizeof data);
-    Memory::pull(rank_, process_, current_.into, data, std::min(bytes_, current_.room));
     at_ = bytes_;
+    return Memory::pull(process_, current_.into, data, std::min(bytes_, current_.room));
   }
 
   void note_length(std::size_t bytes, std::size_t room) {
@@ -352,12 +403,23 @@ class Receiver {
     under_way_ = false;
     const Message message = std::exchange(current_, {});
     if (!std::exchange(is_aside_, false)) return message.completion.give();
-    // It may have been asked for meanwhile.
-    const auto posted = std::find_if(posted_.begin(), posted_.end(), has_tag(message.tag));
-    if (posted == posted_.end()) return aside_.push(std::move(set_aside_));
-    const Message wanted = *posted;
-    posted_.erase(posted);
-    hand_over(set_aside_, wanted);
+    const auto aside = std::find_if(aside_.begin(), aside_.end(),
+                                    [this](const Aside& one) { return one.cell == first_cell_; });
+    aside->complete = true;
+    match(message.tag);
+  }
+
+  /// Whoever has asked for what is set aside gets it, in the order of both.
+  void match(int tag) {
+    for (;;) {
+      const auto aside = std::find_if(aside_.begin(), aside_.end(), has_tag(tag));
+      const auto posted = std::find_if(posted_.begin(), posted_.end(), has_tag(tag));
+      if (aside == aside_.end() || !aside->complete || posted == posted_.end()) return;
+      const Message wanted = *posted;
+      posted_.erase(posted);
+      hand_over(*aside, wanted);
+      aside_.erase(aside);
+    }
   }
 
   void hand_over(const Aside& aside, const Message& message) {
@@ -367,7 +429,6 @@ class Receiver {
   }
 
   ChannelPlace<Memory> place_;
-  int rank_ = 0;
   pid_t process_ = 0;
   bool* truncated_ = nullptr;
   Step next_ = 0;  // cell
@@ -375,8 +436,9 @@ class Receiver {
   bool under_way_ = false, is_aside_ = false;
   Message current_;  // under way
   std::size_t bytes_ = 0, at_ = 0;
-  Aside set_aside_;  // under way, and nobody had asked for it
-  Fifo<Aside> aside_;
+  Step first_cell_ = 0;  // of it
+  Fifo<Aside> aside_;    // one of them may be under way, and some of them owed
+  Fifo<Owed> owed_;
   WakeRequest<Memory> wake_request_;
 };
 

@@ -1,39 +1,37 @@
 #include "node/direct.h"
 
-#include <cerrno>
-#include <cstdio>
-#include <cstdlib>
-
 #include "node/copy.h"
 #include "node/single_copy.h"
 
 namespace unisono::node {
 
+bool SharedMemory::pull(pid_t process, std::byte* to, const std::byte* from, std::size_t bytes) {
+  return read_memory(process, to, from, bytes);
+}
+
 namespace {
 
-[[noreturn]] void give_up(const char* what, int rank, pid_t process) {
-  const int reason = errno;
-  std::fprintf(stderr, "unisono: cannot %s the memory of rank %d of this node (process %d): %s\n",
-               what, rank, static_cast<int>(process), std::strerror(reason));
-  std::abort();
+using Copy = bool (*)(pid_t process, std::byte* to, const std::byte* from, std::size_t bytes);
+
+bool try_copy(Team& team, Copy copy, int rank, std::byte* to, const std::byte* from,
+              std::size_t bytes) {
+  if (rank == team.rank()) {
+    copy_bytes(to, from, bytes);
+    return true;
+  }
+  if (team.may_copy() && copy(team.process(rank), to, from, bytes)) return true;
+  team.note_failed_copy();
+  return false;
 }
 
 }  // namespace
 
-void SharedMemory::pull(int rank, pid_t process, std::byte* to, const std::byte* from,
-                        std::size_t bytes) {
-  if (!read_memory(process, to, from, bytes)) give_up("read", rank, process);
+bool pull(Team& team, int rank, std::byte* to, const std::byte* from, std::size_t bytes) {
+  return try_copy(team, read_memory, rank, to, from, bytes);
 }
 
-void pull(const Team& team, int rank, std::byte* to, const std::byte* from, std::size_t bytes) {
-  if (rank == team.rank()) return copy_bytes(to, from, bytes);
-  SharedMemory::pull(rank, team.process(rank), to, from, bytes);
-}
-
-void push(const Team& team, int rank, std::byte* to, const std::byte* from, std::size_t bytes) {
-  if (rank == team.rank()) return copy_bytes(to, from, bytes);
-  const pid_t process = team.process(rank);
-  if (!write_memory(process, to, from, bytes)) give_up("write", rank, process);
+bool push(Team& team, int rank, std::byte* to, const std::byte* from, std::size_t bytes) {
+  return try_copy(team, write_memory, rank, to, from, bytes);
 }
 
 }  // namespace unisono::node

@@ -1,6 +1,7 @@
 // A queue that keeps its memory: what comes and goes with every message must not be allocated.
 #pragma once
 #include <cstddef>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -15,6 +16,8 @@ class Fifo {
   const T& front() const { return items_[first_]; }
   void push(T item) { items_.push_back(std::move(item)); }
   void pop() {
+    if constexpr (!std::is_trivially_destructible_v<T>)
+      items_[first_] = T();  // what it owns goes now
     if (++first_ == items_.size()) clear();
   }
   auto begin() { return items_.begin() + static_cast<std::ptrdiff_t>(first_); }

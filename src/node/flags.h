@@ -56,10 +56,22 @@ struct alignas(kLinePair) Sleepers {
   typename Memory::Word cells[Memory::kCells]{};
 };
 
+/// Where this rank and one other pass on, piece by piece, what could not be copied directly. It is
+/// outside of all steps, for the others take no part; `given` is written by who has the data, and
+/// `taken` by who wants it.
+template <class Memory>
+struct Relay {
+  LinePair<Memory> given, taken;
+  struct alignas(kLinePair) {
+    typename Memory::Word given{0}, taken{0};
+  } sleepers;
+};
+
 template <class Memory>
 struct RankFlags {
   LinePair<Memory> position;
   Sleepers<Memory> sleepers;
+  Relay<Memory> relay;
   LinePair<Memory> cells[Memory::kCells];
 };
 
@@ -164,6 +176,25 @@ class Flags {
   /// This rank neither writes nor reads anything more of the steps up to `step`.
   void finish(Step step) {
     advance<Memory>(mine().position.value, step + 1, mine().sleepers.position, policy_.mode);
+  }
+
+  // Through the relay of `owner`, whose other side is another rank. A piece, write() or read(), is
+  // there at a time.
+  template <class Write>
+  void give(int owner, Write write) {
+    Relay<Memory>& relay = ranks_[owner].relay;
+    write();
+    const Step given = relay.given.value.load(std::memory_order_relaxed) + 1;
+    advance<Memory>(relay.given.value, given, relay.sleepers.given, policy_.mode);
+    wait_until<Memory>(relay.taken.value, given, relay.sleepers.taken, policy_);
+  }
+  template <class Read>
+  void receive(int owner, Read read) {
+    Relay<Memory>& relay = ranks_[owner].relay;
+    const Step taken = relay.taken.value.load(std::memory_order_relaxed) + 1;
+    wait_until<Memory>(relay.given.value, taken, relay.sleepers.given, policy_);
+    read();
+    advance<Memory>(relay.taken.value, taken, relay.sleepers.taken, policy_.mode);
   }
 
   std::byte* payload(int rank, Step step) { return cell(rank, step).payload; }

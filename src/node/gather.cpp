@@ -49,15 +49,30 @@ void gather_in_levels(Team& team, const std::byte* input, std::byte* output, std
 }
 
 /// Every rank writes a block to everybody: of its input, `stride` apart.
-void push_blocks(Team& team, const std::byte* input, std::byte* output, std::size_t block,
+bool push_blocks(Team& team, const std::byte* input, std::byte* output, std::size_t block,
                  std::size_t stride) {
   const int me = team.rank();
-  copy_directly(team, {input, output}, [&](const auto& shown) {
-    for_others(team, [&](int rank) {
-      push(team, rank, shown(rank).output + at(me, block), input + at(rank, stride), block);
-    });
+  return copy_directly(team, {input, output}, [&](const auto& shown) {
     copy_bytes(output + at(me, block), input + at(me, stride), block);
+    return all_others(team, [&](int rank) {
+      return push(team, rank, shown(rank).output + at(me, block), input + at(rank, stride), block);
+    });
   });
+}
+
+void scatter_directly(Team& team, const std::byte* input, std::byte* output, std::size_t block,
+                      int root) {
+  copy_with_root(
+      team, root, {input, output},
+      [&](const Buffers& theirs) {
+        return pull(team, root, output, theirs.input + at(team.rank(), block), block);
+      },
+      [&](int rank) {
+        if (team.rank() == root)
+          give_through_relay(team, rank, input + at(rank, block), block);
+        else
+          receive_through_relay(team, rank, root, output, block);
+      });
 }
 
 }  // namespace
@@ -69,23 +84,29 @@ void gather(Team& team, const std::byte* input, std::byte* output, std::size_t b
   if (block > 0 && reads_bundles(team, block, root))
     return gather_in_levels(team, input, output, block, root);
   if (block < team.direct_from().gather) return gather_blocks(team, input, output, block, root);
-  copy_with_root(team, root, {input, output}, [&](const Buffers& theirs) {
-    push(team, root, theirs.output + at(me, block), input, block);
-  });
+  copy_with_root(
+      team, root, {input, output},
+      [&](const Buffers& theirs) {
+        return push(team, root, theirs.output + at(me, block), input, block);
+      },
+      [&](int rank) {
+        if (me == rank)
+          give_through_relay(team, rank, input, block);
+        else
+          receive_through_relay(team, rank, rank, output + at(rank, block), block);
+      });
 }
 
 // Everybody copies m in and (p - 1) m out; directly, (p - 1) m.
 void allgather(Team& team, const std::byte* input, std::byte* output, std::size_t block) {
-  if (block >= team.direct_from().allgather) return push_blocks(team, input, output, block, 0);
+  if (block >= team.direct_from().allgather && push_blocks(team, input, output, block, 0)) return;
   gather_blocks(team, input, output, block, kEverybody);
 }
 
 void scatter(Team& team, const std::byte* input, std::byte* output, std::size_t block, int root) {
   if (block == 0) return;
   if (block >= team.direct_from().scatter)
-    return copy_with_root(team, root, {input, output}, [&](const Buffers& theirs) {
-      pull(team, root, output, theirs.input + at(team.rank(), block), block);
-    });
+    return scatter_directly(team, input, output, block, root);
   const Cut cut = parts_for_all(team, block);
   if (team.rank() == root) copy_bytes(output, input + at(root, block), block);
   post(
@@ -106,8 +127,9 @@ void scatter(Team& team, const std::byte* input, std::byte* output, std::size_t 
 void alltoall(Team& team, const std::byte* input, std::byte* output, std::size_t block) {
   if (block == 0) return;
   const bool in_place = input == output;
-  if (block >= team.direct_from().alltoall && !in_place)
-    return push_blocks(team, input, output, block, block);
+  if (block >= team.direct_from().alltoall && !in_place &&
+      push_blocks(team, input, output, block, block))
+    return;
   const Cut cut = parts_for_all(team, block);
   copy_bytes(output + at(team.rank(), block), input + at(team.rank(), block), block);
   exchange(

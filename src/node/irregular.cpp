@@ -179,15 +179,15 @@ class Packet {
   }
 
   const Progress& progress() const { return cell().progress; }
-  /// What has come of the block for this rank, which begins at `output`.
-  void read(const Team& team, std::byte* output, std::size_t block) const {
+  /// What has come of the block for this rank, which begins at `output`. False: it could not be
+  /// copied from its address.
+  bool read(Team& team, std::byte* output, std::size_t block) const {
     const Chunk part = progress().part(block);
-    if (part.size == 0) return;
+    if (part.size == 0) return true;
     const std::byte* where = part_of(team.rank());
-    if (progress().is_address(block))
-      pull(team, writer_, output, address_at(where), block);
-    else
-      copy_bytes(output + part.begin, where, part.size);
+    if (progress().is_address(block)) return pull(team, writer_, output, address_at(where), block);
+    copy_bytes(output + part.begin, where, part.size);
+    return true;
   }
 
  private:
@@ -258,18 +258,17 @@ void allgatherv(Team& team, const std::byte* input, std::byte* output, PerRank c
   const std::size_t largest = largest_of(counts), mine = bytes_of(counts, team.rank());
   if (largest == 0) return;
   const auto copy_own = [&] { copy_out(output, displs, team.rank(), {0, mine}, input); };
-  if (largest >= team.direct_from().allgather) {
-    copy_directly(team, {input, output}, [&](const auto& shown) {
-      copy_own();
-      for_others(team, [&](int rank) {
-        const std::size_t bytes = bytes_of(counts, rank);
-        if (bytes > 0)
-          pull(team, rank, output + displs[static_cast<std::size_t>(rank)], shown(rank).input,
-               bytes);
-      });
-    });
+  const auto pull_from = [&](int rank, const std::byte* from) {
+    const std::size_t bytes = bytes_of(counts, rank);
+    return bytes == 0 ||
+           pull(team, rank, output + displs[static_cast<std::size_t>(rank)], from, bytes);
+  };
+  if (largest >= team.direct_from().allgather &&
+      copy_directly(team, {input, output}, [&](const auto& shown) {
+        copy_own();
+        return all_others(team, [&](int rank) { return pull_from(rank, shown(rank).input); });
+      }))
     return;
-  }
   copy_own();
   exchange(
       team, Cut{largest, team.slot_bytes()},
@@ -294,6 +293,7 @@ void gatherv(Team& team, const std::byte* input, std::size_t bytes, std::byte* o
   const bool is_root = me == root;
   const GatherForm form(team);
   GatherPlan plan;
+  bool copied = true;
   if (is_root) {
     for_others(team, [&](int rank) {
       const std::size_t block = bytes_of(counts, rank);
@@ -320,8 +320,8 @@ void gatherv(Team& team, const std::byte* input, std::size_t bytes, std::byte* o
       [&](std::size_t round, const auto& posted) {
         if (!is_root) {
           if (form.is_direct(bytes) && round == 0)
-            push(team, root, address_at(posted.of(root) + at(me, sizeof(std::byte*))), input,
-                 bytes);
+            copied = push(team, root, address_at(posted.of(root) + at(me, sizeof(std::byte*))),
+                          input, bytes);
           return;
         }
         if (round == 0) copy_out(output, displs, me, {0, bytes}, input);
@@ -333,7 +333,12 @@ void gatherv(Team& team, const std::byte* input, std::size_t bytes, std::byte* o
           copy_out(output, displs, rank, part, form.place(posted, rank, block));
         });
       });
-  if (plan.directly) be_through(team, team.take(1), is_root);
+  if (!plan.directly) return;
+  be_through_with_root(team, root, copied, [&](int rank) {
+    if (!is_root) return give_through_relay(team, rank, input, bytes);
+    receive_through_relay(team, rank, rank, output + displs[static_cast<std::size_t>(rank)],
+                          bytes_of(counts, rank));
+  });
 }
 
 void scatterv(Team& team, const std::byte* input, PerRank counts, PerRank displs, std::byte* output,
@@ -341,6 +346,7 @@ void scatterv(Team& team, const std::byte* input, PerRank counts, PerRank displs
   const bool is_root = team.rank() == root;
   const PacketForm form(team);
   Progress progress;
+  bool copied = true;
   if (is_root) progress = Packet::progress_of(form, root, counts, team.direct_from().scatter, true);
   const auto rounds = [&progress] {
     return static_cast<std::size_t>(std::max(1, progress.chunks));
@@ -355,11 +361,16 @@ void scatterv(Team& team, const std::byte* input, PerRank counts, PerRank displs
       [&](std::size_t, const auto& posted) {
         const Packet packet(form, posted, root);
         progress = packet.progress();
-        packet.read(team, output, bytes);
+        copied &= packet.read(team, output, bytes);
         return rounds();
       });
   if (is_root) copy_in(output, input, displs, root, {0, bytes});
-  if (progress.has_addresses()) be_through(team, team.take(1), is_root);
+  if (!progress.has_addresses()) return;
+  be_through_with_root(team, root, copied, [&](int rank) {
+    if (!is_root) return receive_through_relay(team, rank, root, output, bytes);
+    give_through_relay(team, rank, input + displs[static_cast<std::size_t>(rank)],
+                       bytes_of(counts, rank));
+  });
 }
 
 // Every rank's blocks take as many chunks as they need, which is in its cell. In place, where a
@@ -374,7 +385,7 @@ void alltoallv(Team& team, const std::byte* input, PerRank send_counts, PerRank 
       Packet::progress_of(form, me, send_counts,
                           in_place ? DirectFrom::kNever : team.direct_from().alltoall, !in_place);
   if (in_place) mine.chunk = -1;
-  bool directly = false;
+  bool directly = false, copied = true;
   if (const Chunk own{0, bytes_of(send_counts, me)}; own.size > 0 && !in_place)
     copy_out(output, recv_displs, me, own, input + send_displs[static_cast<std::size_t>(me)]);
   exchange_rounds(
@@ -400,10 +411,18 @@ void alltoallv(Team& team, const std::byte* input, PerRank send_counts, PerRank 
           if (block == 0) return;
           posted.await(rank);
           const Packet packet(form, posted, rank);
-          packet.read(team, output + recv_displs[static_cast<std::size_t>(rank)], block);
+          copied &= packet.read(team, output + recv_displs[static_cast<std::size_t>(rank)], block);
         });
       });
-  if (directly) be_through(team, team.take(1), mine.has_addresses());
+  if (!directly) return;
+  const Step step = team.take(1);
+  be_through(team, step, true, copied);
+  for (int rank = 0; rank < team.size(); ++rank) copied &= told_by<bool>(team, rank, step);
+  team.finish(step);
+  if (copied) return;
+  // Nobody is in place, for then nothing goes directly: what was sent is still there.
+  team.forbid_direct();
+  alltoallv(team, input, send_counts, send_displs, output, recv_counts, recv_displs);
 }
 
 // Where one block is far longer than the others, reduce_blocks would send it through a p-th part of

@@ -42,10 +42,9 @@ struct SharedMemory {
   static void copy(std::byte* to, const std::byte* from, std::size_t bytes) {
     copy_bytes(to, from, bytes);
   }
-  /// From the memory of a rank of the node, whose process this is. If it cannot be reached any
-  /// more, though it could when that was tried, the process ends with a line.
-  static void pull(int rank, pid_t process, std::byte* to, const std::byte* from,
-                   std::size_t bytes);
+  /// From the memory of a process of the node. False: it cannot be reached, and a part may have
+  /// been copied.
+  static bool pull(pid_t process, std::byte* to, const std::byte* from, std::size_t bytes);
 };
 
 }  // namespace unisono::node

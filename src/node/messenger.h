@@ -168,7 +168,7 @@ BasicMessenger<Memory>::BasicMessenger(std::span<std::byte> arena, int rank, int
     const auto i = static_cast<std::size_t>(other);
     senders_[i] = Sender<Memory>(place(arena, rank, other, other, size, policy.mode));
     receivers_[i] =
-        Receiver<Memory>(place(arena, other, rank, other, size, policy.mode), other, &truncated_);
+        Receiver<Memory>(place(arena, other, rank, other, size, policy.mode), &truncated_);
   }
 }
 

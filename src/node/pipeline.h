@@ -61,6 +61,16 @@ void for_others(const BasicTeam<Memory>& team, Do with) {
   for (int rank = 0; rank < team.rank(); ++rank) with(rank);
 }
 
+/// The same until one says no: false then.
+template <class Memory, class Do>
+bool all_others(const BasicTeam<Memory>& team, Do with) {
+  for (int rank = team.rank() + 1; rank < team.size(); ++rank)
+    if (!with(rank)) return false;
+  for (int rank = 0; rank < team.rank(); ++rank)
+    if (!with(rank)) return false;
+  return true;
+}
+
 /// What the ranks published in one step.
 template <class Memory>
 class Posted {

@@ -1,6 +1,7 @@
 // Reduce, allreduce and reduce_scatter_block.
 #include <algorithm>
 #include <cstddef>
+#include <vector>
 
 #include "node/direct.h"
 #include "node/kernels.h"
@@ -121,28 +122,49 @@ void reduce_slices(Team& team, const std::byte* input, std::byte* output, std::s
 
 namespace {
 
-// Reduces `part` of everybody's input in pieces that stay in this core's cache, into `into`, which
-// is none of this rank's input unless that is the first operand; or, if there is no such place,
-// into its slots, which nobody else uses now. result(piece, where).
-template <class Shown, class Result>
-void fold_directly(Team& team, const Shown& shown, const std::byte* input, std::byte* into,
-                   Chunk part, const Reduction& reduction, Result result) {
-  constexpr unsigned kHalf = SharedMemory::kSlots / 2;
+/// How far a rank came with its slice: `done` bytes are where they are wanted. Of the `made` bytes
+/// behind them it has the result, which not all have.
+struct SliceDone {
+  std::size_t done = 0, made = 0;
+};
+
+// Reduces `piece` of everybody's input into `out`, left to right.
+template <class Shown>
+bool fold_piece_directly(Team& team, const Shown& shown, const std::byte* input, std::byte* out,
+                         Chunk piece, const Reduction& reduction) {
   const int me = team.rank();
-  std::byte *scratch = team.slot(me, 0), *operand = team.slot(me, kHalf);
-  const std::size_t most = reduction.whole(kHalf * team.slot_bytes());
-  for (std::size_t done = 0; done < part.size; done += most) {
-    const Chunk piece{part.begin + done, std::min(most, part.size - done)};
-    std::byte* out = into == nullptr ? scratch : into + done;
-    fold(reduction, out, reduction.elements(piece.size), team.size(),
-         [&](int rank) -> const std::byte* {
-           if (rank == me) return input + piece.begin;
-           std::byte* where = rank == 0 ? out : operand;
-           pull(team, rank, where, shown(rank).input + piece.begin, piece.size);
-           return where;
-         });
-    result(piece, out);
+  std::byte* operand = team.slot(me, SharedMemory::kSlots / 2);
+  const std::byte* left = nullptr;
+  for (int rank = 0; rank < team.size(); ++rank) {
+    const std::byte* right = input + piece.begin;
+    if (rank != me) {
+      std::byte* where = rank == 0 ? out : operand;
+      if (!pull(team, rank, where, shown(rank).input + piece.begin, piece.size)) return false;
+      right = where;
+    }
+    if (rank > 0)
+      reduction.combine(reduction.context, left, right, out, reduction.elements(piece.size));
+    left = rank == 0 ? right : out;
   }
+  if (team.size() == 1) copy_bytes(out, left, piece.size);
+  return true;
+}
+
+// Reduces `part` of everybody's input in pieces that stay in this core's cache, into `into`, which
+// is none of this rank's input; or, if there is no such place, into its slots, which nobody else
+// uses now. result(piece, where): false ends it.
+template <class Shown, class Result>
+SliceDone fold_directly(Team& team, const Shown& shown, const std::byte* input, std::byte* into,
+                        Chunk part, const Reduction& reduction, Result result) {
+  const std::size_t most = reduction.whole(SharedMemory::kSlots / 2 * team.slot_bytes());
+  std::size_t done = 0;
+  for (; done < part.size; done += most) {
+    const Chunk piece{part.begin + done, std::min(most, part.size - done)};
+    std::byte* out = into == nullptr ? team.slot(team.rank(), 0) : into + done;
+    if (!fold_piece_directly(team, shown, input, out, piece, reduction)) return {done, 0};
+    if (!result(piece, out)) return {done, piece.size};
+  }
+  return {part.size, 0};
 }
 
 /// Root writes nothing to others: for two ranks its slice is 8/13 of the whole.
@@ -153,29 +175,94 @@ Chunk slice_for_root(std::size_t bytes, std::size_t element_bytes, int rank, int
   return slice(bytes, element_bytes, before(rank), before(rank + 1), before(size));
 }
 
-// Every rank reduces a slice of the whole and writes it to who wants it. Per rank and byte of the
-// message, for allreduce: (p-1)/p pulled and pushed. In place: only this rank reads and writes its
-// slice, on any rank.
-void reduce_slices_directly(Team& team, const std::byte* input, std::byte* output,
-                            std::size_t bytes, const Reduction& reduction, int root) {
-  const int me = team.rank();
-  const Chunk mine = root == kEverybody
-                         ? slice(bytes, reduction.element_bytes, me, me + 1, team.size())
-                         : slice_for_root(bytes, reduction.element_bytes, me, team.size(), root);
-  const bool wants = root == kEverybody || root == me;
-  std::byte* into = wants && (me == 0 || input != output) ? output + mine.begin : nullptr;
-  copy_directly(team, {input, output}, [&](const auto& shown) {
-    const auto give = [&](int rank, Chunk piece, const std::byte* where) {
-      push(team, rank, shown(rank).output + piece.begin, where, piece.size);
+/// A reduction in which every rank reduces a slice of the whole and writes it to who wants it.
+class SlicesDirectly {
+ public:
+  SlicesDirectly(Team& team, const std::byte* input, std::byte* output, std::size_t bytes,
+                 const Reduction& reduction, int root)
+      : team_(team),
+        input_(input),
+        output_(output),
+        bytes_(bytes),
+        reduction_(reduction),
+        root_(root) {}
+
+  // Per rank and byte of the message, for allreduce: (p-1)/p pulled and pushed. In place: only this
+  // rank reads and writes its slice, on any rank.
+  void run() {
+    const int me = team_.rank();
+    const Chunk mine = slice_of(me);
+    std::byte* into = wants() && input_ != output_ ? output_ + mine.begin : nullptr;
+    std::vector<SliceDone> done;
+    copy_directly(
+        team_, {input_, output_},
+        [&](const auto& shown) {
+          return fold_directly(team_, shown, input_, into, mine, reduction_,
+                               [&](Chunk piece, const std::byte* where) {
+                                 if (give(shown, piece, where)) return true;
+                                 kept_.assign(where, where + piece.size);
+                                 return false;
+                               });
+        },
+        [&](const auto& told) {
+          bool all = true;
+          for (int rank = 0; rank < team_.size(); ++rank)
+            all &= told(rank).done == slice_of(rank).size;
+          for (int rank = 0; rank < team_.size() && !all; ++rank) done.push_back(told(rank));
+        });
+    if (!done.empty()) complete(done);
+  }
+
+ private:
+  bool wants() const { return root_ == kEverybody || root_ == team_.rank(); }
+  Chunk slice_of(int rank) const {
+    return root_ == kEverybody
+               ? slice(bytes_, reduction_.element_bytes, rank, rank + 1, team_.size())
+               : slice_for_root(bytes_, reduction_.element_bytes, rank, team_.size(), root_);
+  }
+  template <class Shown>
+  bool give(const Shown& shown, Chunk piece, const std::byte* where) {
+    const auto to = [&](int rank) {
+      return push(team_, rank, shown(rank).output + piece.begin, where, piece.size);
     };
-    fold_directly(team, shown, input, into, mine, reduction,
-                  [&](Chunk piece, const std::byte* where) {
-                    if (root != kEverybody) return give(root, piece, where);
-                    give(me, piece, where);
-                    for_others(team, [&](int rank) { give(rank, piece, where); });
-                  });
-  });
-}
+    if (root_ != kEverybody) return to(root_);
+    return to(team_.rank()) && all_others(team_, to);
+  }
+
+  // What is missing goes through slots. Its input is as it was, even in place: who has written a
+  // part of a result anywhere has kept it.
+  void complete(const std::vector<SliceDone>& done) {
+    team_.forbid_direct();
+    for (int rank = 0; rank < team_.size(); ++rank) {
+      const auto [ready, made] = done[static_cast<std::size_t>(rank)];
+      const Chunk slice = slice_of(rank);
+      std::size_t begin = slice.begin + ready;
+      if (made > 0)
+        post(
+            team_, rank, Cut{made, team_.slot_bytes()},
+            [&](Chunk chunk, std::byte* where) {
+              copy_bytes(where, kept_.data() + chunk.begin, chunk.size);
+              if (wants()) copy_bytes(output_ + begin + chunk.begin, where, chunk.size);
+            },
+            [&](Chunk chunk, const std::byte* where) {
+              if (wants()) copy_bytes(output_ + begin + chunk.begin, where, chunk.size);
+            });
+      begin += made;
+      const std::size_t rest = slice.begin + slice.size - begin;
+      if (rest > 0)
+        reduce_slices(team_, input_ + begin, wants() ? output_ + begin : nullptr, rest, reduction_,
+                      {0, wants() ? rest : 0});
+    }
+  }
+
+  Team& team_;
+  const std::byte* input_;
+  std::byte* output_;
+  std::size_t bytes_;
+  const Reduction& reduction_;
+  int root_;
+  std::vector<std::byte> kept_;  // a result that could not be given to all
+};
 
 void reduce_to(Team& team, const std::byte* input, std::byte* output, std::size_t count,
                const Reduction& reduction, int root) {
@@ -184,7 +271,7 @@ void reduce_to(Team& team, const std::byte* input, std::byte* output, std::size_
   const bool wants = root == kEverybody || root == team.rank();
   const DirectFrom& direct = team.direct_from();
   if (bytes >= (root == kEverybody ? direct.allreduce : direct.reduce))
-    return reduce_slices_directly(team, input, output, bytes, reduction, root);
+    return SlicesDirectly(team, input, output, bytes, reduction, root).run();
   if (root == kEverybody && is_for_last(team, bytes))
     return reduce_last(team, input, output, bytes, reduction);
   if (root == kEverybody ? goes_in_levels(team, bytes) : reads_bundles(team, bytes, root))
@@ -201,7 +288,8 @@ void reduce_to(Team& team, const std::byte* input, std::byte* output, std::size_
 bool reduce_block_directly(Team& team, const std::byte* input, std::byte* output, Chunk mine,
                            const Reduction& reduction) {
   return copy_directly(team, {input, output, input != output}, [&](const auto& shown) {
-    fold_directly(team, shown, input, output, mine, reduction, [](Chunk, const std::byte*) {});
+    const auto nothing = [](Chunk, const std::byte*) { return true; };
+    return fold_directly(team, shown, input, output, mine, reduction, nothing).done == mine.size;
   });
 }
 

@@ -72,33 +72,43 @@ void scan_chain(Team& team, const std::byte* input, std::byte* output, std::size
   }
 }
 
-// Every rank takes a slice of the whole: reads it from one rank after the other, and writes what
-// has come together to each. 2 m moved per rank and no rank waits for another, where the chain
-// moves it once into a slot and once out of it. In place: only this rank touches its slice, on any
-// rank.
-void scan_directly(Team& team, const std::byte* input, std::byte* output, std::size_t bytes,
+/// What `piece` of a slice comes to on each rank: read from one rank after the other, and written
+/// to it as far as it has come together. False: not all of it.
+template <class Shown>
+bool scan_piece_directly(Team& team, const Shown& shown, Chunk piece, const Reduction& reduction,
+                         bool inclusive) {
+  const int readers = team.size() - (inclusive ? 0 : 1);
+  std::byte *so_far = team.slot(team.rank(), 0),
+            *operand = team.slot(team.rank(), SharedMemory::kSlots / 2);
+  const auto give = [&](int rank) {
+    return push(team, rank, shown(rank).output + piece.begin, so_far, piece.size);
+  };
+  for (int rank = 0; rank < team.size(); ++rank) {
+    std::byte* into = rank == 0 ? so_far : operand;
+    if (rank < readers && !pull(team, rank, into, shown(rank).input + piece.begin, piece.size))
+      return false;
+    if (!inclusive && rank > 0 && !give(rank)) return false;
+    if (rank < readers && rank > 0)
+      reduction.combine(reduction.context, so_far, operand, so_far, reduction.elements(piece.size));
+    if (inclusive && !give(rank)) return false;
+  }
+  return true;
+}
+
+// Every rank takes a slice of the whole: 2 m moved per rank and no rank waits for another, where
+// the chain moves it once into a slot and once out of it. Not in place, so that nothing is lost
+// when a copy fails.
+bool scan_directly(Team& team, const std::byte* input, std::byte* output, std::size_t bytes,
                    const Reduction& reduction, bool inclusive) {
-  constexpr unsigned kHalf = SharedMemory::kSlots / 2;
-  const int me = team.rank(), readers = team.size() - (inclusive ? 0 : 1);
+  const int me = team.rank();
   const Chunk mine = slice(bytes, reduction.element_bytes, me, me + 1, team.size());
-  const std::size_t most = reduction.whole(kHalf * team.slot_bytes());
-  std::byte *so_far = team.slot(me, 0), *operand = team.slot(me, kHalf);
-  copy_directly(team, {input, output}, [&](const auto& shown) {
-    for (std::size_t done = 0; done < mine.size; done += most) {
-      const std::size_t begin = mine.begin + done, size = std::min(most, mine.size - done);
-      const auto give = [&](int rank) {
-        push(team, rank, shown(rank).output + begin, so_far, size);
-      };
-      for (int rank = 0; rank < team.size(); ++rank) {
-        std::byte* into = rank == 0 ? so_far : operand;
-        if (rank < readers) pull(team, rank, into, shown(rank).input + begin, size);
-        // In place, what is given overwrites what was pulled.
-        if (!inclusive && rank > 0) give(rank);
-        if (rank < readers && rank > 0)
-          reduction.combine(reduction.context, so_far, operand, so_far, reduction.elements(size));
-        if (inclusive) give(rank);
-      }
-    }
+  const std::size_t most = reduction.whole(SharedMemory::kSlots / 2 * team.slot_bytes());
+  return copy_directly(team, {input, output, input != output}, [&](const auto& shown) {
+    for (std::size_t done = 0; done < mine.size; done += most)
+      if (!scan_piece_directly(team, shown, {mine.begin + done, std::min(most, mine.size - done)},
+                               reduction, inclusive))
+        return false;
+    return true;
   });
 }
 
@@ -110,8 +120,9 @@ void scan(Team& team, const std::byte* input, std::byte* output, std::size_t cou
   if (bytes == 0) return;
   if (is_read(team, bytes))
     return read_before(team, input, output, bytes, reduction, team.rank() + 1);
-  if (bytes >= team.direct_from().scan)
-    return scan_directly(team, input, output, bytes, reduction, true);
+  if (bytes >= team.direct_from().scan &&
+      scan_directly(team, input, output, bytes, reduction, true))
+    return;
   scan_chain(team, input, output, bytes, reduction, true);
 }
 
@@ -123,8 +134,9 @@ void exscan(Team& team, const std::byte* input, std::byte* output, std::size_t c
   if (team.size() == 2)
     return bcast(team, team.rank() == 0 ? const_cast<std::byte*>(input) : output, bytes, 0);
   if (is_read(team, bytes)) return read_before(team, input, output, bytes, reduction, team.rank());
-  if (bytes >= team.direct_from().scan)
-    return scan_directly(team, input, output, bytes, reduction, false);
+  if (bytes >= team.direct_from().scan &&
+      scan_directly(team, input, output, bytes, reduction, false))
+    return;
   scan_chain(team, input, output, bytes, reduction, false);
 }
 

@@ -1,15 +1,12 @@
 #include "node/single_copy.h"
 
-#include <sys/uio.h>
-
 #include <cerrno>
 
 namespace unisono::node {
 
-namespace {
+constinit SystemCopies g_system_copies;
 
-using Transfer = ssize_t (*)(pid_t, const iovec*, unsigned long, const iovec*, unsigned long,
-                             unsigned long);
+namespace {
 
 // A call moves at most 2 GiB - 4 KiB, and less when a signal comes or when a page is missing.
 bool transfer_all(Transfer transfer, pid_t process, std::byte* mine, std::byte* theirs,
@@ -30,11 +27,11 @@ bool transfer_all(Transfer transfer, pid_t process, std::byte* mine, std::byte* 
 }  // namespace
 
 bool read_memory(pid_t process, std::byte* to, const std::byte* from, std::size_t bytes) {
-  return transfer_all(process_vm_readv, process, to, const_cast<std::byte*>(from), bytes);
+  return transfer_all(g_system_copies.read, process, to, const_cast<std::byte*>(from), bytes);
 }
 
 bool write_memory(pid_t process, std::byte* to, const std::byte* from, std::size_t bytes) {
-  return transfer_all(process_vm_writev, process, const_cast<std::byte*>(from), to, bytes);
+  return transfer_all(g_system_copies.write, process, const_cast<std::byte*>(from), to, bytes);
 }
 
 bool can_reach(pid_t process, std::uint64_t* address, std::uint64_t value) {

@@ -2,11 +2,20 @@
 // copy where shared memory takes two.
 #pragma once
 #include <sys/types.h>
+#include <sys/uio.h>
 
 #include <cstddef>
 #include <cstdint>
 
 namespace unisono::node {
+
+/// process_vm_readv and process_vm_writev; tests put others in their places, which fail.
+using Transfer = ssize_t (*)(pid_t, const iovec*, unsigned long, const iovec*, unsigned long,
+                             unsigned long);
+struct SystemCopies {
+  Transfer read = process_vm_readv, write = process_vm_writev;
+};
+extern SystemCopies g_system_copies;
 
 /// False: errno says why, and a part may have been copied. `process` may be the caller's own.
 bool read_memory(pid_t process, std::byte* to, const std::byte* from, std::size_t bytes);

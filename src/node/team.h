@@ -73,6 +73,11 @@ class BasicTeam : public Flags<Memory> {
     direct_from_ = from;
   }
   const DirectFrom& direct_from() const { return direct_from_; }
+  /// On all ranks alike.
+  void forbid_direct() { direct_from_ = {}; }
+  /// A direct copy of this rank has failed: it tries no other.
+  void note_failed_copy() { may_copy_ = false; }
+  bool may_copy() const { return may_copy_; }
   /// On all ranks alike, or on none.
   void set_read_all(const ReadAll& up_to) { read_all_up_to_ = up_to; }
   const ReadAll& read_all_up_to() const { return read_all_up_to_; }
@@ -94,6 +99,7 @@ class BasicTeam : public Flags<Memory> {
   DirectFrom direct_from_;
   ReadAll read_all_up_to_;
   std::unique_ptr<BasicLevels<Memory>> levels_;
+  bool may_copy_ = true;
 };
 
 /// A team for each group, and one for the leaders: for levels.h.

@@ -1,6 +1,7 @@
 // The same with processes, over a real segment, and what happens when one of them dies.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -140,6 +141,29 @@ TEST_P(ProcessesCopying, RunCallsInRandomOrder) {
 INSTANTIATE_TEST_SUITE_P(, ProcessesCopying,
                          testing::Combine(testing::Values(WaitMode::yield, WaitMode::sleep),
                                           testing::Values(DirectFrom::kNever, 1, 1000)));
+
+/// From now on nobody but the superuser reads this process's memory, and it reads nobody's.
+void become_unreachable() {
+  constexpr uid_t kNobody = 65534;
+  if (geteuid() == 0 && setresuid(kNobody, kNobody, kNobody) != 0) _exit(kWrong);
+  prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+}
+
+TEST_P(ProcessesCopying, GoOnWhenARankBecomesUnreachable) {
+  const auto [mode, direct_from] = GetParam();
+  if (direct_from == DirectFrom::kNever) GTEST_SKIP() << "copies nothing directly";
+  start(3, {mode}, [this, from = direct_from](Pool&, Team& team) {
+    const auto processes = std::span<const pid_t>(launch_->processes).first<3>();
+    if (!all_can_reach_all(team, processes)) return kRight;
+    team.allow_direct(processes, all_direct_from(from));
+    for (std::uint64_t i = 0; i < 200; ++i) {
+      if (i == 100 && team.rank() == 1) become_unreachable();
+      if (!run_and_check(team, random_call(i, team.size(), 6000)).empty()) return kWrong;
+    }
+    return team.direct_from().allreduce == DirectFrom::kNever ? kRight : kWrong;
+  });
+  while (!children_.empty()) EXPECT_EQ(status_of_next(), kRight);
+}
 
 /// An arena that rank 0 takes and prepares for a User, and all learn of; empty without room.
 template <class User>

@@ -80,17 +80,19 @@ TEST_F(SingleCopy, ProbeComparesBeforeItWrites) {
   EXPECT_FALSE(can_reach(child_, nullptr, kWord));
 }
 
-TEST_F(SingleCopy, EndsTheProcessWhenARankIsGone) {
+TEST_F(SingleCopy, IsTriedNoMoreWhenARankIsGone) {
   TestArena<Team> arena(2, 128);
   Team team(arena.memory(), 0, 2, {});
   const std::array<pid_t, 2> processes = {getpid(), child_};
   team.allow_direct(processes, {});
-  end_child();
-  EXPECT_FALSE(can_reach(processes[1], &word_, kWord));
   Bytes buffer(8);
-  EXPECT_DEATH(pull(team, 1, buffer.data(), bytes_.data(), 8),
-               "cannot read the memory of rank 1 of this node .*No such process");
-  EXPECT_DEATH(push(team, 1, bytes_.data(), buffer.data(), 8), "cannot write the memory of rank 1");
+  EXPECT_TRUE(pull(team, 1, buffer.data(), bytes_.data(), 8));
+  const pid_t gone = child_;
+  end_child();
+  EXPECT_FALSE(can_reach(gone, &word_, kWord));
+  EXPECT_FALSE(push(team, 1, bytes_.data(), buffer.data(), 8));
+  EXPECT_FALSE(team.may_copy());
+  EXPECT_TRUE(pull(team, 0, buffer.data(), bytes_.data(), 8));  // its own
 }
 
 }  // namespace
