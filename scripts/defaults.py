@@ -30,6 +30,8 @@ from pathlib import Path
 from typing import Any
 
 from unisono import lab, places
+from unisono.catalogue import collective as meaning_of
+from unisono.catalogue import collectives as all_collectives
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT / "docs/results/defaults"
@@ -44,10 +46,6 @@ ENOUGH = 6  # repetitions: the fewest whose range is a 95 % interval of the medi
 SURE_WITHOUT_INTERVAL = 0.2  # native so slow that few repetitions fit into the time
 QUIET = 0.9  # share of idle time before and after a measurement
 MOST_RANKS = 32  # of the last row: beyond lies what nobody has measured
-BLOCKS = {"gather", "gatherv", "scatter", "scatterv", "allgather", "allgatherv"}
-BLOCKS |= {"alltoall", "alltoallv", "alltoallw"}
-REDUCING = {"reduce", "allreduce", "reduce_scatter", "reduce_scatter_block", "scan", "exscan"}
-UNKNOWN_BYTES = {"gatherv", "scatterv", "alltoallv", "alltoallw"}  # no rank knows all counts
 # Beside every algorithm with its standard parameters: pipelines want other segments where a message
 # costs little, or much.
 VARIANTS = {
@@ -61,26 +59,6 @@ VARIANTS = {
     "allgather": ["ring:segment=16K"],
     "allgatherv": ["ring:segment=16K"],
 }
-
-ALL = [
-    "barrier",
-    "bcast",
-    "gather",
-    "gatherv",
-    "scatter",
-    "scatterv",
-    "allgather",
-    "allgatherv",
-    "alltoall",
-    "alltoallv",
-    "alltoallw",
-    "reduce",
-    "allreduce",
-    "reduce_scatter_block",
-    "reduce_scatter",
-    "scan",
-    "exscan",
-]
 
 Cell = dict[str, Any]
 
@@ -174,13 +152,14 @@ def known_cells(target: Path, drained: int) -> list[Cell]:
 
 
 def measure(bed: Bed, budget: float, collectives: str, sizes: str, only: str) -> None:
-    names = collectives.split(",") if collectives else ALL
+    names = collectives.split(",") if collectives else all_collectives()
     cells: list[Cell] = []
     known: list[Cell] = []
     head: Cell = {}
     for number, name in enumerate(names, 1):
         print(f"\r{bed.flavour}, {bed.ranks} ranks: {number}/{len(names)} {name:24}", end="", flush=True)
-        standard = (LAB_BLOCK_SIZES if name in BLOCKS else LAB_SIZES) if bed.in_lab else SIZES
+        in_lab = LAB_BLOCK_SIZES if meaning_of(name).measure == "block" else LAB_SIZES
+        standard = in_lab if bed.in_lab else SIZES
         arms = only.split(",") if only else ["all", *VARIANTS.get(name, [])]
         run = bed.bench(name, sizes or standard, arms, budget)
         if not head:
@@ -193,7 +172,7 @@ def measure(bed: Bed, budget: float, collectives: str, sizes: str, only: str) ->
         cells = joined(known, cells)
     else:  # the other collectives stay
         cells += [c for c in known if c["collective"] not in names]
-    cells.sort(key=lambda c: ALL.index(c["collective"]))
+    cells.sort(key=lambda c: all_collectives().index(c["collective"]))
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(
         json.dumps(head)[:-1] + ', "cells": [\n' + ",\n".join(map(json.dumps, cells)) + "\n]}\n"
@@ -282,7 +261,8 @@ def intervals(collective: str, cells: list[Cell], allowed: set[str]) -> Iterator
     def row(spec: str, least: int, most: int, ratio: float) -> Row:
         return Row("", "", collective, 0, 0, least, most, spec, ratio)
 
-    if collective in UNKNOWN_BYTES:  # one choice for all sizes: it must win them together, and lose none
+    # One choice for all sizes: it must win them together, and lose none.
+    if not meaning_of(collective).bytes_known:
         tables = [winners(cell, allowed, harmless) for cell in cells]
         won_once = set().union(*(winners(cell, allowed) for cell in cells))
         common = set.intersection(won_once, *(set(t) for t in tables))
@@ -334,8 +314,8 @@ class Catalogue:
         """What a table may choose from, and what serves in place of it if the operation does not commute,
         or the node has no room in its shared memory. Exchanging counts in every call is not worth it in a
         choice for all sizes."""
-        never = "all_counts" if collective in UNKNOWN_BYTES else ""
-        orders = ("", "commutative") if collective in REDUCING else ("",)
+        never = "all_counts" if not meaning_of(collective).bytes_known else ""
+        orders = ("", "commutative") if meaning_of(collective).reduces else ("",)
         places = ("", "one_node")
         return [self.without(collective, never, order, place) for place in places for order in orders]
 
@@ -405,7 +385,7 @@ def page_text(rows: list[Row], catalogue: Catalogue) -> str:
     for r in rows:
         size = (
             "any"
-            if r.collective in UNKNOWN_BYTES
+            if not meaning_of(r.collective).bytes_known
             else (f"{size_text(r.least_bytes)} - {size_text(r.most_bytes)}" if r.most_bytes else "-")
         )
         out.append(

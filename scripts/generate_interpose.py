@@ -1,46 +1,28 @@
 #!/usr/bin/env python3
-"""Generates the entry points and the stub's symbols from one table: MPI-4.1's blocking collectives.
+"""Generates the entry points, the stub's symbols and the table of MPI's functions.
 
   generate_interpose.py           writes the files
   generate_interpose.py --check   compares them with what is checked in (CI); 1 if they differ
 
-A collective is its list of parameters, and a parameter is of one of few kinds; all that is
-generated (C entry points, their large-count forms, narrowing, Fortran) follows from the kinds.
+What a collective is stands in src/schedule/semantics.h, which `unisono-schedule list --json` prints.
+Its parameters follow from that, and a parameter is of one of few kinds; all that is generated (C
+entry points, their large-count forms, narrowing, Fortran) follows from the kinds.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import re
 import subprocess
 import sys
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-OUTPUT = ROOT / "src/interpose"
-
-# Parameters in the order of the standard. "@root": significant at the root only; "@leaf": at those
-# who send to or receive from the root only. Displacements are named by the buffer they belong to.
-COLLECTIVES = {
-    "Barrier": "comm",
-    "Bcast": "buffer count datatype root comm",
-    "Gather": "sendbuf sendcount@leaf sendtype recvbuf recvcount@root recvtype root comm",
-    "Gatherv": "sendbuf sendcount@leaf sendtype recvbuf recvcounts@root rdispls@root recvtype root comm",
-    "Scatter": "sendbuf sendcount@root sendtype recvbuf recvcount@leaf recvtype root comm",
-    "Scatterv": "sendbuf sendcounts@root sdispls@root sendtype recvbuf recvcount@leaf recvtype root comm",
-    "Allgather": "sendbuf sendcount sendtype recvbuf recvcount recvtype comm",
-    "Allgatherv": "sendbuf sendcount sendtype recvbuf recvcounts rdispls recvtype comm",
-    "Alltoall": "sendbuf sendcount sendtype recvbuf recvcount recvtype comm",
-    "Alltoallv": "sendbuf sendcounts sdispls sendtype recvbuf recvcounts rdispls recvtype comm",
-    "Alltoallw": "sendbuf sendcounts sdispls sendtypes recvbuf recvcounts rdispls recvtypes comm",
-    "Reduce": "sendbuf recvbuf count datatype op root comm",
-    "Allreduce": "sendbuf recvbuf count datatype op comm",
-    "Reduce_scatter_block": "sendbuf recvbuf recvcount datatype op comm",
-    "Reduce_scatter": "sendbuf recvbuf recvcounts datatype op comm",
-    "Scan": "sendbuf recvbuf count datatype op comm",
-    "Exscan": "sendbuf recvbuf count datatype op comm",
-}
+OUTPUT = ROOT / "src"
 
 # The fields of a Call, in the order of their declaration, and whose values go there.
 CALL_FIELDS = {
@@ -79,6 +61,8 @@ BUFFER_IN = Kind("const void*", "const void*", "fortran::buffer({0})")
 BUFFER_OUT = Kind("void*", "void*", "fortran::buffer({0})")
 COUNT = Kind("int", "MPI_Count")
 COUNTS = Kind("const int*", "const MPI_Count*", "{0}")
+# MPI_Neighbor_alltoallw has these in the plain form, too.
+ADDRESSES = Kind("const MPI_Aint*", "const MPI_Aint*", "{0}")
 DISPLACEMENTS = Kind("const int*", "const MPI_Aint*", "{0}")
 DATATYPE = Kind("MPI_Datatype", "MPI_Datatype", "PMPI_Type_f2c(*{0})")
 DATATYPES = Kind("const MPI_Datatype*", "const MPI_Datatype*", "{0}_c.get()")
@@ -111,21 +95,64 @@ KINDS = {
 @dataclass(frozen=True)
 class Parameter:
     name: str
-    where: str  # "", "root", "leaf"
+    where: str = ""  # significant at the "root" only, at the others ("leaf"), or on all: ""
+    addresses: bool = False
 
     @property
     def kind(self) -> Kind:
-        return KINDS[self.name]
+        return ADDRESSES if self.addresses else KINDS[self.name]
+
+    @property
+    def side(self) -> str | None:
+        return {"s": "sendbuf", "r": "recvbuf"}.get(self.name[0])
 
 
 @dataclass(frozen=True)
 class Collective:
-    name: str
-    parameters: list[Parameter]
+    row: dict[str, Any]
 
     @property
     def enumerator(self) -> str:
-        return self.name.lower()
+        return str(self.row["name"])
+
+    @property
+    def name(self) -> str:
+        """As in MPI's functions: "Reduce_scatter_block"."""
+        return self.enumerator.capitalize()
+
+    @property
+    def among_neighbours(self) -> bool:
+        return bool(self.row["peers"] == "neighbours")
+
+    @cached_property
+    def parameters(self) -> list[Parameter]:
+        """In the order of the standard."""
+        row = self.row
+        last = [Parameter("root")] * row["rooted"] + [Parameter("comm")]
+        if row["measure"] == "nothing":
+            return last
+        if row["one_buffer"]:
+            return [Parameter(name) for name in ("buffer", "count", "datatype")] + last
+        if row["combines"] != "nobody":
+            count = {"block": "count", "blocks": "recvcount", "counts": "recvcounts"}[row["send"]["shape"]]
+            return [Parameter(name) for name in ("sendbuf", "recvbuf", count, "datatype", "op")] + last
+        return self.side("send") + self.side("recv", "receive") + last
+
+    def side(self, prefix: str, key: str = "") -> list[Parameter]:
+        side = self.row[key or prefix]
+        where = "" if not self.row["rooted"] else "root" if side["who"] == "root" else "leaf"
+        buffer, types = Parameter(f"{prefix}buf"), side["shape"] == "types"
+        datatype = Parameter(f"{prefix}types" if types else f"{prefix}type")
+        if side["shape"] in {"block", "blocks"}:
+            return [buffer, Parameter(f"{prefix}count", where), datatype]
+        displacements = Parameter(f"{prefix[0]}displs", where, types and self.among_neighbours)
+        return [buffer, Parameter(f"{prefix}counts", where), displacements, datatype]
+
+    def per_peer(self, p: Parameter) -> str:
+        """What an array has an entry for."""
+        if self.among_neighbours:
+            return "PerPeer::sent_to" if p.side == "sendbuf" else "PerPeer::received_from"
+        return "PerPeer::own_rank" if self.row["combines"] != "nobody" else "PerPeer::rank"
 
     @property
     def names(self) -> list[str]:
@@ -148,34 +175,45 @@ class Collective:
         return f"Call{{{', '.join(fields)}}}"
 
 
-def table() -> list[Collective]:
-    result = []
-    for name, text in COLLECTIVES.items():
-        parameters = [Parameter(*(item + "@").split("@")[:2]) for item in text.split()]
-        result.append(Collective(name, parameters))
-    return result
+def table(build: Path) -> list[Collective]:
+    tool = build / "bin" / "unisono-schedule"
+    if not tool.exists():
+        raise SystemExit(f"{tool}: not there; ninja -C {build} unisono-schedule builds it")
+    done = subprocess.run([tool, "list", "--json"], capture_output=True, text=True, check=True)
+    return [Collective(row) for row in json.loads(done.stdout)["collectives"]]
 
 
 def entry_point(c: Collective, large: bool) -> str:
     name = f"MPI_{c.name}{'_c' if large else ''}"
     fallback = f", narrow_{c.name}" if large and narrows(c) else ""
     call = f"call_of_{name}({c.arguments})"
-    return f"""
+    call_of = f"""
 static Call call_of_{name}({c.declare(large)}) {{
   return {c.call("{0}")};
 }}
-
+"""
+    native = f'using Native = Next<"{name}", decltype({name}){fallback}>;'
+    watched = f"return watch<Native>({call}, __builtin_return_address(0), {c.arguments});"
+    if c.among_neighbours:
+        return f"""{call_of}
+ENTRY int {name}({c.declare(large)}) {{
+  {native}
+  if (is_watched()) {watched}
+  return Native::call({c.arguments});
+}}
+"""
+    return f"""{call_of}
 [[gnu::noinline]] static int look_at_{name}({c.declare(large)});
 
 ENTRY int {name}({c.declare(large)}) {{
-  using Native = Next<"{name}", decltype({name}){fallback}>;
+  {native}
   if (!is_candidate(Collective::{c.enumerator})) return Native::call({c.arguments});
-  if (is_watched()) return watch<Native>({call}, __builtin_return_address(0), {c.arguments});
+  if (is_watched()) {watched}
   return look_at_{name}({c.arguments});
 }}
 
 static int look_at_{name}({c.declare(large)}) {{
-  using Native = Next<"{name}", decltype({name}){fallback}>;
+  {native}
   const CallInfo info = info_of({call});
   if (!info) return Native::call({c.arguments});
   if (ran_on_fast_path<Collective::{c.enumerator}>({call}, info)) return MPI_SUCCESS;
@@ -193,9 +231,8 @@ def significant(c: Collective, p: Parameter) -> str:
     conditions = []
     if "root" in c.names:
         conditions.append(f"narrow.{p.where or 'either'}()")
-    side = {"s": "sendbuf", "r": "recvbuf"}.get(p.name[0])
-    if side:
-        conditions.append(f"{side} != MPI_IN_PLACE")
+    if p.side and c.row["in_place"] != "nowhere":
+        conditions.append(f"{p.side} != MPI_IN_PLACE")
     return " && ".join(conditions) or "true"
 
 
@@ -205,8 +242,8 @@ def narrowing(c: Collective) -> str:
     for p in c.parameters:
         if p.kind.narrows:
             function = "count" if p.kind is COUNT else "array"
-            local = ", true" if c.name == "Reduce_scatter" and function == "array" else ""
-            call = f"narrow.{function}({p.name}, {significant(c, p)}{local})"
+            per = f", {c.per_peer(p)}" if function == "array" else ""
+            call = f"narrow.{function}({p.name}, {significant(c, p)}{per})"
             lines.append(f"  const auto {p.name}_i = {call};")
             arguments.append(f"{p.name}_i")
         else:
@@ -257,7 +294,11 @@ template <class Native, class... Arguments>
 
 def fortran_declaration(c: Collective) -> str:
     buffers = (BUFFER_IN, BUFFER_OUT)
-    return ", ".join(f"{'void*' if p.kind in buffers else 'const int*'} {p.name}" for p in c.parameters)
+
+    def declared(p: Parameter) -> str:
+        return "void*" if p.kind in buffers else "const MPI_Aint*" if p.addresses else "const int*"
+
+    return ", ".join(f"{declared(p)} {p.name}" for p in c.parameters)
 
 
 def fortran_entry(c: Collective) -> str:
@@ -265,25 +306,32 @@ def fortran_entry(c: Collective) -> str:
     arrays = ""
     for p in c.parameters:
         if p.kind is DATATYPES:
-            condition = "fortran::is_in_place(sendbuf)" if p.name == "sendtypes" else "false"
-            arrays += f"  const fortran::Datatypes {p.name}_c({p.name}, comm, {condition});\n"
+            replaced = p.name == "sendtypes" and c.row["in_place"] != "nowhere"
+            condition = "fortran::is_in_place(sendbuf)" if replaced else "false"
+            arguments = f"{p.name}, comm, {condition}, {c.per_peer(p)}"
+            arrays += f"  const fortran::Datatypes {p.name}_c({arguments});\n"
     f08 = f"mpi_{c.enumerator}_f08_"
     f77 = f"mpi_{c.enumerator}_"
     body = f"""{{
   using Native = Next<"NAME", decltype(NAME)>;
-  if (is_candidate(Collective::{c.enumerator}))
+  if ({"is_watched()" if c.among_neighbours else f"is_candidate(Collective::{c.enumerator})"})
     return run_{c.enumerator}<Native>(__builtin_return_address(0), {c.arguments}, ierror);
   Native::call({c.arguments}, ierror);
 }}
+"""
+    watched = f"""    CallScope scope(call, site);
+    if (!fortran::finish(dispatch(call, scope), ierror)) Native::call({c.arguments}, ierror);
 """
     run = f"""
 template <class Native>
 [[gnu::noinline]] static void run_{c.enumerator}(const void* site, {declaration}, int* ierror) {{
 {arrays}  const Call call = {c.call()};
-  if (is_watched()) {{
-    CallScope scope(call, site);
-    if (!fortran::finish(dispatch(call, scope), ierror)) Native::call({c.arguments}, ierror);
-    return;
+"""
+    if c.among_neighbours:
+        run += watched + "}\n"
+    else:
+        run += f"""  if (is_watched()) {{
+{watched}    return;
   }}
   const CallInfo info = info_of(call);
   if (info && ran_on_fast_path<Collective::{c.enumerator}>(call, info)) {{
@@ -321,6 +369,63 @@ using namespace unisono;
     return out.replace("\n#endif  // OPEN_MPI\n\n#ifdef OPEN_MPI\n", "")
 
 
+def functions(collectives: list[Collective]) -> str:
+    sources = {source: field for field, names in CALL_FIELDS.items() for source in names}
+
+    def fields(c: Collective) -> str:
+        return ", ".join(f"a.{sources[p.name]}{'_bytes' * p.addresses}" for p in c.parameters)
+
+    members = "".join(f"  decltype(&MPI_{c.name}) {c.enumerator};\n" for c in collectives)
+    cases = "".join(
+        f"    case Collective::{c.enumerator}: return f.{c.enumerator}({fields(c)});\n" for c in collectives
+    )
+    names = {prefix: ", ".join(f"{prefix}_{c.name}" for c in collectives) for prefix in ("MPI", "PMPI")}
+    return f"""// The functions of an MPI library, and how each is called.
+#pragma once
+#include <mpi.h>
+
+#include "schedule/collective.h"
+
+namespace unisono {{
+
+struct Functions {{
+{members}}};
+
+/// MPI_X, as a program calls it: Unisono's, where it is there.
+inline constexpr Functions kProgramFunctions = {{{names["MPI"]}}};
+/// PMPI_X: the MPI library's own, whatever lies over it.
+inline constexpr Functions kLibraryFunctions = {{{names["PMPI"]}}};
+
+/// As the forms with int counts take them. Those that a collective does not have are not looked at.
+/// Bcast and reductions: as in a Call.
+struct IntArguments {{
+  const void* sendbuf = nullptr;
+  int sendcount = 0;
+  const int *sendcounts = nullptr, *sdispls = nullptr;
+  const MPI_Aint* sdispls_bytes = nullptr;  ///< MPI_Neighbor_alltoallw
+  MPI_Datatype sendtype = MPI_DATATYPE_NULL;
+  const MPI_Datatype* sendtypes = nullptr;
+  void* recvbuf = nullptr;
+  int recvcount = 0;
+  const int *recvcounts = nullptr, *rdispls = nullptr;
+  const MPI_Aint* rdispls_bytes = nullptr;
+  MPI_Datatype recvtype = MPI_DATATYPE_NULL;
+  const MPI_Datatype* recvtypes = nullptr;
+  MPI_Op op = MPI_OP_NULL;
+  int root = 0;
+  MPI_Comm comm = MPI_COMM_NULL;
+}};
+
+inline int call_function(const Functions& f, Collective collective, const IntArguments& a) {{
+  switch (collective) {{
+{cases}  }}
+  return MPI_ERR_INTERN;
+}}
+
+}}  // namespace unisono
+"""
+
+
 def api_functions() -> list[str]:
     header = (ROOT / "include/unisono/unisono.h").read_text()
     return re.findall(r"^UNISONO_API .*?(\w+)\(", header, re.MULTILINE)
@@ -339,7 +444,7 @@ def symbols(collectives: list[Collective]) -> str:
 
 def formatted(text: str, name: str) -> str:
     banner = "// Generated by scripts/generate_interpose.py: change that.\n"
-    if not name.endswith(".cpp"):
+    if name.endswith(".inc"):
         return banner + text
     pinned = Path(sys.executable).parent / "clang-format"
     tool = str(pinned) if pinned.exists() else "clang-format"
@@ -350,12 +455,15 @@ def formatted(text: str, name: str) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true", help="compare, write nothing")
-    check = parser.parse_args().check
-    collectives = table()
+    parser.add_argument("--build", type=Path, default=ROOT / "build", help="has unisono-schedule")
+    options = parser.parse_args()
+    check = options.check
+    collectives = table(options.build)
     files = {
-        "generated/entry_points.cpp": entry_points(collectives),
-        "generated/fortran.cpp": fortran(collectives),
-        "stub/symbols.inc": symbols(collectives),
+        "interpose/generated/entry_points.cpp": entry_points(collectives),
+        "interpose/generated/fortran.cpp": fortran(collectives),
+        "interpose/stub/symbols.inc": symbols(collectives),
+        "mpi/functions.h": functions(collectives),
     }
     status = 0
     for name, text in files.items():

@@ -70,7 +70,8 @@ def generated(build: Path, fix: bool) -> int:
         difference = difflib.unified_diff(present.splitlines(), made.splitlines(), lineterm="", n=0)
         print("\n".join(list(difference)[:20]))
     # Generators that write several files look after their own --check.
-    for command in (["generate_interpose.py"], ["defaults.py", "derive"]):
+    interpose = ["generate_interpose.py", "--build", str(build)]
+    for command in (interpose, ["defaults.py", "derive"]):
         script = ROOT / "scripts" / command[0]
         if script.exists():
             status |= run(sys.executable, script, *command[1:], *([] if fix else ["--check"]))

@@ -3,6 +3,7 @@
 import json
 import subprocess
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from unisono import places
@@ -61,6 +62,50 @@ class Catalogue:
 
 
 @dataclass(frozen=True)
+class Side:
+    """Who has a buffer, and how it is described: nothing, block, blocks, counts or types."""
+
+    who: str
+    shape: str
+
+
+@dataclass(frozen=True)
+class Collective:
+    """A row of src/schedule/semantics.h, which says what the words mean."""
+
+    name: str
+    rooted: bool
+    send: Side
+    receive: Side
+    one_buffer: bool
+    combines: str
+    in_place: str
+    measure: str
+    knows_bytes: str
+    regular: str  # the form with equal blocks
+    peers: str
+    synchronises: bool
+
+    @property
+    def reduces(self) -> bool:
+        return self.combines != "nobody"
+
+    @property
+    def bytes_known(self) -> bool:
+        """By all ranks: a profile can choose by them."""
+        return self.knows_bytes == "all"
+
+    @property
+    def counts_all_blocks(self) -> bool:
+        """The bench, profiles and traces count all blocks together, which `compare` does not."""
+        return self.measure == "blocks"
+
+    @property
+    def from_root(self) -> bool:
+        return self.rooted and self.receive.who == "all"
+
+
+@dataclass(frozen=True)
 class Variable:
     name: str
     default: str
@@ -112,6 +157,23 @@ def algorithm_of(row: dict[str, Any]) -> Algorithm:
         cost=row["cost"],
         source=row["source"],
     )
+
+
+@cache
+def all_collectives() -> dict[str, Collective]:
+    rows = json.loads(ask("list", "--json"))["collectives"]
+    sides = ("send", "receive")
+    return {row["name"]: Collective(**row | {side: Side(**row[side]) for side in sides}) for row in rows}
+
+
+def collective(name: str) -> Collective:
+    return all_collectives()[name]
+
+
+@cache
+def collectives() -> list[str]:
+    """Those among all ranks, of which there are algorithms; in the order of MPI's enumeration here."""
+    return [name for name, row in all_collectives().items() if row.peers == "all"]
 
 
 def variables() -> list[Variable]:

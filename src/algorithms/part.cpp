@@ -14,14 +14,13 @@ namespace {
 
 using enum Collective;
 
+/// The first that differs by its counts only.
 Collective irregular(Collective regular) {
-  switch (regular) {
-    case Collective::gather: return gatherv;
-    case Collective::scatter: return scatterv;
-    case Collective::allgather: return allgatherv;
-    case Collective::alltoall: return alltoallv;
-    default: return Collective::reduce_scatter;
-  }
+  const auto* const row = std::find_if(kSemantics.begin(), kSemantics.end(), [&](const auto& s) {
+    return s.regular == regular && s.collective != regular;
+  });
+  assert(row != kSemantics.end());
+  return row->collective;
 }
 
 /// The blocks of a layout, one behind the other.

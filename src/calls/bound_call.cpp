@@ -6,8 +6,6 @@
 
 namespace unisono {
 
-using enum Collective;
-
 BoundCall::BoundCall(const Call& call, int rank, int size, bool commutative) {
   args.collective = call.collective;
   args.rank = rank;
@@ -17,7 +15,7 @@ BoundCall::BoundCall(const Call& call, int rank, int size, bool commutative) {
   args.in_place = is_in_place(call, rank);
   if (is_reducing(call.collective))
     prepare_reduction(call);
-  else if (call.collective != barrier)
+  else if (semantics(call.collective).measure != Measure::nothing)
     prepare_movement(call);
 }
 
@@ -29,7 +27,7 @@ void BoundCall::prepare_reduction(const Call& call) {
   binding.output = static_cast<std::byte*>(call.recvbuf);
   args.unit_bytes = std::max<Count>(1, binding.unit.size);
   args.count = args.recv.count = args.send.count = call.recvcount;
-  if (call.collective != reduce_scatter) return;
+  if (!is_irregular(call.collective)) return;
   Count at = 0;
   for (int i = 0; i < args.size; ++i) {
     recv_.counts.push_back(call.recvcounts[i]);
@@ -124,7 +122,7 @@ void BoundCall::prepare_movement(const Call& call) {
   args.send.count = has_send ? sent : received;
   args.recv.count = has_recv ? received : sent;
   args.count = args.recv.count;
-  args.all_counts_known = !(c == gatherv || c == scatterv) || args.is_root();
+  args.all_counts_known = !(is_rooted(c) && is_irregular(c)) || args.is_root();
 }
 
 int BoundCall::pack_block(Side& side, std::size_t i) {
@@ -139,14 +137,14 @@ int BoundCall::pack_inputs() {
   for (std::size_t i = 0; send_.staged && i < send_.blocks.size() && rc == MPI_SUCCESS; ++i)
     rc = pack_block(send_, i);
   // The output is read where it is the input as well.
-  if (!recv_.staged || !(args.in_place || (args.collective == bcast && args.is_root()))) return rc;
+  if (!recv_.staged || !(args.in_place || sends_from_output())) return rc;
   for (std::size_t i = 0; i < recv_.blocks.size() && rc == MPI_SUCCESS; ++i)
     rc = pack_block(recv_, i);
   return rc;
 }
 
 int BoundCall::unpack_outputs() {
-  if (!recv_.staged || (args.collective == bcast && args.is_root())) return MPI_SUCCESS;
+  if (!recv_.staged || sends_from_output()) return MPI_SUCCESS;
   for (std::size_t i = 0; i < recv_.blocks.size(); ++i) {
     const Block& block = recv_.blocks[i];
     if (block.count == 0) continue;

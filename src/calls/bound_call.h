@@ -50,6 +50,10 @@ class BoundCall {
   void block_per_rank(Side& side, const void* buffer, const IntegerArray& counts,
                       const IntegerArray& displs, MPI_Datatype type, const MPI_Datatype* types);
   void settle(Side& side, Layout& layout, bool irregular);
+  /// One buffer serves both sides, and this rank's is the source.
+  bool sends_from_output() const {
+    return has_one_buffer(semantics(args.collective)) && args.is_root();
+  }
   static int pack_block(Side& side, std::size_t i);
 
   Side send_, recv_;

@@ -16,7 +16,8 @@ CountExchange::CountExchange(const Algorithm& algorithm, const Args& args) {
 }
 
 void CountExchange::broadcast(const Args& args) {
-  const Layout& layout = args.collective == Collective::gatherv ? args.recv : args.send;
+  const Layout& layout =
+      semantics(args.collective).receive.who == Who::root ? args.recv : args.send;
   values_.assign(layout.counts.begin(), layout.counts.end());
   values_.resize(static_cast<std::size_t>(args.size));
   args_.collective = Collective::bcast;
@@ -42,7 +43,7 @@ void CountExchange::supply(Args& args) const {
     args.matrix = values_;
     return;
   }
-  Layout& layout = args.collective == Collective::gatherv ? args.recv : args.send;
+  Layout& layout = semantics(args.collective).receive.who == Who::root ? args.recv : args.send;
   layout.counts = values_;
   args.all_counts_known = true;
 }

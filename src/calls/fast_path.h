@@ -22,9 +22,10 @@ struct KernelData {
   /// MPI_IN_PLACE: the block of this rank in what is gathered or scattered begins at `own`;
   /// everything else is where it stays.
   [[gnu::always_inline]] void in_place(Collective c, Count own) {
-    if (contains(kScatters, c))
+    const Semantics& s = semantics(c);
+    if (s.in_place == InPlace::root_receive)
       output = const_cast<std::byte*>(input) + own;
-    else if (contains(kGathers | kAllgathers, c))
+    else if (s.send.shape == SideShape::block && is_per_peer(s.receive.shape))
       input = output + own;
     else
       input = output;
@@ -66,7 +67,7 @@ inline bool is_plain(const TypeFacts& facts) { return facts.dense && facts.true_
   KernelData data{static_cast<const std::byte*>(call.sendbuf),
                   static_cast<std::byte*>(call.recvbuf), static_cast<std::size_t>(bytes),
                   static_cast<std::size_t>(call.recvcount)};
-  if (c == Collective::barrier) return data;
+  if (semantics(c).measure == Measure::nothing) return data;
   if (!is_reducing(c) && ((has_send_side(call, rank) && !is_plain(facts_of(call.sendtype))) ||
                           (has_receive_side(call, rank) && !is_plain(facts_of(call.recvtype)))))
     return std::nullopt;

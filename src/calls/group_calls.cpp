@@ -5,6 +5,7 @@
 
 #include "calls/in_node.h"
 #include "mpi/comm.h"
+#include "mpi/functions.h"
 
 namespace unisono {
 
@@ -29,35 +30,21 @@ struct IntBlocks {
 
 int run_library(const GroupCall& call, const void* input, void* output, MPI_Datatype type,
                 MPI_Op op, MPI_Comm group) {
-  using enum Collective;
+  const Semantics& s = semantics(call.collective);
+  assert(!has_matrix(s) && "only grids with rows of several lengths want these, with no library");
   const IntBlocks blocks(call);
-  const int* counts = blocks.counts.data();
-  const int* displs = blocks.displs.data();
   const int n = blocks.own(call, group);
-  const int root = call.root;
-  const void* in = call.in_place ? MPI_IN_PLACE : input;
-  void* into = call.in_place ? MPI_IN_PLACE : output;  // scatter
-  switch (call.collective) {
-    case barrier: return PMPI_Barrier(group);
-    case bcast: return PMPI_Bcast(output, n, type, root, group);
-    case gather: return PMPI_Gather(in, n, type, output, n, type, root, group);
-    case gatherv: return PMPI_Gatherv(in, n, type, output, counts, displs, type, root, group);
-    case scatter: return PMPI_Scatter(input, n, type, into, n, type, root, group);
-    case scatterv: return PMPI_Scatterv(input, counts, displs, type, into, n, type, root, group);
-    case allgather: return PMPI_Allgather(in, n, type, output, n, type, group);
-    case allgatherv: return PMPI_Allgatherv(in, n, type, output, counts, displs, type, group);
-    case alltoall: return PMPI_Alltoall(in, n, type, output, n, type, group);
-    case reduce: return PMPI_Reduce(in, output, n, type, op, root, group);
-    case allreduce: return PMPI_Allreduce(in, output, n, type, op, group);
-    case reduce_scatter_block: return PMPI_Reduce_scatter_block(in, output, n, type, op, group);
-    case reduce_scatter: return PMPI_Reduce_scatter(in, output, counts, type, op, group);
-    case scan: return PMPI_Scan(in, output, n, type, op, group);
-    case exscan: return PMPI_Exscan(in, output, n, type, op, group);
-    case alltoallv:
-    case alltoallw: break;
-  }
-  assert(false && "only grids with rows of several lengths want these, and they run no library");
-  return MPI_ERR_INTERN;
+  IntArguments a{.recvbuf = output, .recvcount = n, .op = op, .root = call.root, .comm = group};
+  a.sendbuf = input;
+  if (call.in_place && s.in_place == InPlace::root_receive)
+    a.recvbuf = MPI_IN_PLACE;
+  else if (call.in_place)
+    a.sendbuf = MPI_IN_PLACE;
+  a.sendcount = n;
+  a.sendtype = a.recvtype = type;
+  a.sendcounts = a.recvcounts = blocks.counts.data();
+  a.sdispls = a.rdispls = blocks.displs.data();
+  return call_function(kLibraryFunctions, call.collective, a);
 }
 
 }  // namespace

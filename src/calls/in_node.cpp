@@ -20,9 +20,10 @@ using node::Team;
 
 /// Elements that a rank gets of a reduction.
 std::size_t received(const Args& args) {
-  if (args.collective == reduce && !args.is_root()) return 0;
-  if (args.collective == exscan && args.rank == 0) return 0;
-  const Count count = args.collective == reduce_scatter
+  const Semantics& s = semantics(args.collective);
+  if (s.receive.who == Who::root && !args.is_root()) return 0;
+  if (s.combines == Combines::ranks_before && args.rank == 0) return 0;
+  const Count count = is_irregular(s.send.shape)
                           ? args.recv.counts[static_cast<std::size_t>(args.rank)]
                           : args.count;
   return static_cast<std::size_t>(count);
@@ -56,16 +57,11 @@ void run_irregular(Team& team, const Args& args, const KernelData& data,
 
 /// Where this rank's block begins in what it gathers or scatters.
 Count own_block(const Args& args) {
-  const auto own = static_cast<std::size_t>(args.rank);
-  switch (args.collective) {
-    case gather:
-    case scatter:
-    case allgather: return args.rank * args.count;
-    case scatterv: return args.send.displs[own];
-    case gatherv:
-    case allgatherv: return args.recv.displs[own];
-    default: return 0;
-  }
+  const Semantics& s = semantics(args.collective);
+  const bool scatters = is_per_peer(s.send.shape), gathers = is_per_peer(s.receive.shape);
+  if (s.is_reducing() || scatters == gathers) return 0;
+  if (!is_irregular(args.collective)) return args.rank * args.count;
+  return (scatters ? args.send : args.recv).displs[static_cast<std::size_t>(args.rank)];
 }
 
 /// Memory for the result of a reduction whose elements have gaps, which MPI leaves as they were.
@@ -144,9 +140,9 @@ std::optional<Args> plain_args(KnownKinds& kinds, const Call& call, int rank, in
   args.root = call.root;
   args.in_place = is_in_place(call, rank);
   // Blocks to send and to receive in one array: to the kernel this would be in place.
-  if (!args.in_place && contains(kAllToAll, call.collective) && call.sendbuf == call.recvbuf)
+  if (!args.in_place && has_matrix(semantics(call.collective)) && call.sendbuf == call.recvbuf)
     return std::nullopt;
-  if (call.collective == reduce_scatter) {  // counts elements
+  if (is_reducing(call.collective)) {  // counts elements
     kinds.received.counts.resize(static_cast<std::size_t>(size));
     for (int i = 0; i < size; ++i)
       kinds.received.counts[static_cast<std::size_t>(i)] = call.recvcounts[i];

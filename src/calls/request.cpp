@@ -16,13 +16,14 @@ namespace {
 
 /// The MPI library's collectives of MPI 3 count in int. All ranks know these counts.
 bool fits_library(const Args& args) {
-  using enum Collective;
-  if (args.collective == scatterv) return args.send.total(0, args.size) <= INT_MAX;
-  if (is_irregular(args.collective)) return args.recv.total(0, args.size) <= INT_MAX;
-  if (args.collective == alltoall) return args.count * args.size <= INT_MAX / args.size;
-  const bool blocks =
-      contains(set_of(gather, scatter, allgather, reduce_scatter_block), args.collective);
-  return args.count <= INT_MAX / (blocks ? args.size : 1);
+  const Semantics& s = semantics(args.collective);
+  if (is_irregular(args.collective)) {
+    const Layout& blocks = s.rooted && is_irregular(s.send.shape) ? args.send : args.recv;
+    return blocks.total(0, args.size) <= INT_MAX;
+  }
+  const bool sends = is_per_peer(s.send.shape), receives = is_per_peer(s.receive.shape);
+  if (sends && receives) return args.count * args.size <= INT_MAX / args.size;
+  return args.count <= INT_MAX / (sends || receives ? args.size : 1);
 }
 
 /// All requests in flight. Their progress is under the mutex: one thread moves them.

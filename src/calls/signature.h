@@ -3,17 +3,20 @@
 #include <optional>
 
 #include "calls/call.h"
+#include "calls/sides.h"
 #include "mpi/datatype.h"
 
 namespace unisono {
 
+// Arrays by value: a call whose address goes to a function that is not inlined would be in memory,
+// and its collective no constant any more.
 namespace signature {
 
 inline bool valid(long long count, MPI_Datatype type) {
   return count >= 0 && type != MPI_DATATYPE_NULL;
 }
 
-inline bool valid(const IntegerArray& counts, int size) {
+inline bool valid(IntegerArray counts, int size) {
   if (!counts) return false;
   for (int i = 0; i < size; ++i)
     if (counts[i] < 0) return false;
@@ -21,7 +24,7 @@ inline bool valid(const IntegerArray& counts, int size) {
 }
 
 /// Counts of blocks, and where these are: no matter where if they are all empty.
-inline bool valid(const IntegerArray& counts, const IntegerArray& displs, int size) {
+inline bool valid(IntegerArray counts, IntegerArray displs, int size) {
   if (!valid(counts, size)) return false;
   if (displs) return true;
   for (int i = 0; i < size; ++i)
@@ -29,10 +32,34 @@ inline bool valid(const IntegerArray& counts, const IntegerArray& displs, int si
   return true;
 }
 
-inline Count sum(const IntegerArray& counts, int size) {
+/// One side of a call: what a rank says of a buffer.
+[[gnu::always_inline]] inline bool valid(SideShape shape, long long count, IntegerArray counts,
+                                         IntegerArray displs, MPI_Datatype type,
+                                         const MPI_Datatype* types, int size) {
+  switch (shape) {
+    case SideShape::nothing: return true;
+    case SideShape::block:
+    case SideShape::blocks: return valid(count, type);
+    case SideShape::counts: return valid(counts, displs, size) && type != MPI_DATATYPE_NULL;
+    case SideShape::types: return valid(counts, displs, size) && types != nullptr;
+  }
+  return false;
+}
+
+inline Count sum(IntegerArray counts, int size) {
   Count total = 0;
   for (int i = 0; i < size; ++i) total += counts[i];
   return total;
+}
+
+/// Of a reduction: all ranks give the same counts and datatype.
+[[gnu::always_inline]] inline std::optional<Count> reduced_bytes(const Call& call, int size) {
+  const SideShape shape = semantics(call.collective).send.shape;
+  if (is_irregular(shape) && !valid(call.recvcounts, size)) return std::nullopt;
+  const long long count = is_irregular(shape) ? sum(call.recvcounts, size)
+                                              : call.recvcount * (is_per_peer(shape) ? size : 1);
+  if (!valid(count, call.recvtype)) return std::nullopt;
+  return count * facts_of(call.recvtype).size;
 }
 
 }  // namespace signature
@@ -43,68 +70,24 @@ inline Count sum(const IntegerArray& counts, int size) {
 /// know the collective: what is left of it there are a few instructions.
 [[gnu::always_inline]] inline std::optional<Count> signature_bytes(const Call& call, int rank,
                                                                    int size) {
-  using enum Collective;
-  using signature::sum, signature::valid;
-  const Collective c = call.collective;
-  if (is_rooted(c) && (call.root < 0 || call.root >= size)) return std::nullopt;
-  const bool root = rank == call.root;
-  const bool in_place = call.sendbuf == MPI_IN_PLACE;
-  const auto bytes_of = [](long long count, MPI_Datatype type) -> std::optional<Count> {
-    if (!valid(count, type)) return std::nullopt;
-    return count * facts_of(type).size;
-  };
-  switch (c) {
-    case barrier: return 0;
-    case gather:
-      if (root && !valid(call.recvcount, call.recvtype)) return std::nullopt;
-      return root && in_place ? bytes_of(call.recvcount, call.recvtype)
-                              : bytes_of(call.sendcount, call.sendtype);
-    case scatter:
-      if (root && !valid(call.sendcount, call.sendtype)) return std::nullopt;
-      return root ? bytes_of(call.sendcount, call.sendtype)
-                  : bytes_of(call.recvcount, call.recvtype);
-    case gatherv:
-      if (root &&
-          !(valid(call.recvcounts, call.rdispls, size) && call.recvtype != MPI_DATATYPE_NULL))
-        return std::nullopt;
-      if (!(root && in_place) && !valid(call.sendcount, call.sendtype)) return std::nullopt;
-      return 0;
-    case scatterv:
-      if (root &&
-          !(valid(call.sendcounts, call.sdispls, size) && call.sendtype != MPI_DATATYPE_NULL))
-        return std::nullopt;
-      if (!(root && call.recvbuf == MPI_IN_PLACE) && !valid(call.recvcount, call.recvtype))
-        return std::nullopt;
-      return 0;
-    case alltoallv:
-      if (!valid(call.recvcounts, call.rdispls, size) || call.recvtype == MPI_DATATYPE_NULL)
-        return std::nullopt;
-      if (!in_place &&
-          !(valid(call.sendcounts, call.sdispls, size) && call.sendtype != MPI_DATATYPE_NULL))
-        return std::nullopt;
-      return 0;
-    case alltoallw:
-      if (!valid(call.recvcounts, call.rdispls, size) || call.recvtypes == nullptr)
-        return std::nullopt;
-      if (!in_place && !(valid(call.sendcounts, call.sdispls, size) && call.sendtypes != nullptr))
-        return std::nullopt;
-      return 0;
-    case allgatherv:
-      if (!valid(call.recvcounts, call.rdispls, size)) return std::nullopt;
-      if (!in_place && !valid(call.sendcount, call.sendtype)) return std::nullopt;
-      // Of the sum: what is divided must be equal on all ranks, and their types need not be.
-      if (const auto all = bytes_of(sum(call.recvcounts, size), call.recvtype)) return *all / size;
-      return std::nullopt;
-    case reduce_scatter:
-      if (!valid(call.recvcounts, size)) return std::nullopt;
-      return bytes_of(sum(call.recvcounts, size), call.recvtype);
-    case reduce_scatter_block: return bytes_of(call.recvcount * size, call.recvtype);
-    case allgather:
-    case alltoall:
-      if (!in_place && !valid(call.sendcount, call.sendtype)) return std::nullopt;
-      return bytes_of(call.recvcount, call.recvtype);
-    default: return bytes_of(call.recvcount, call.recvtype);
-  }
+  const Semantics& s = semantics(call.collective);
+  if (s.peers != Peers::all) return std::nullopt;
+  if (s.rooted && (call.root < 0 || call.root >= size)) return std::nullopt;
+  if (s.measure == Measure::nothing) return 0;
+  if (s.is_reducing()) return signature::reduced_bytes(call, size);
+  const bool sends = has_send_side(call, rank), receives = has_receive_side(call, rank);
+  if (sends && !signature::valid(s.send.shape, call.sendcount, call.sendcounts, call.sdispls,
+                                 call.sendtype, call.sendtypes, size))
+    return std::nullopt;
+  if (receives && !signature::valid(s.receive.shape, call.recvcount, call.recvcounts, call.rdispls,
+                                    call.recvtype, call.recvtypes, size))
+    return std::nullopt;
+  if (s.knows_bytes != Who::all) return 0;
+  if (!receives) return call.sendcount * facts_of(call.sendtype).size;
+  const Count unit = facts_of(call.recvtype).size;
+  // Of the sum: what is divided must be equal on all ranks, and their types need not be.
+  if (is_irregular(s.receive.shape)) return signature::sum(call.recvcounts, size) * unit / size;
+  return call.recvcount * unit;
 }
 
 }  // namespace unisono

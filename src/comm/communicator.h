@@ -21,6 +21,7 @@
 #include "exec/mpi_transport.h"
 #include "exec/plan.h"
 #include "exec/shm_transport.h"
+#include "mpi/peers.h"
 #include "mpi/threads.h"
 #include "schedule/collective.h"
 #include "select/selector.h"
@@ -46,6 +47,7 @@ struct TracedCommunicator {
   std::uint32_t calls = 0;
   int others = 0;  ///< ranks; of the remote group for an inter-communicator
   bool inter = false;
+  PeerCounts neighbours;  ///< none without a topology
 };
 
 /// What a request needs while it is under way.

@@ -44,12 +44,9 @@ void* buffer(void* buffer) {
   return contains(bottom, buffer) ? MPI_BOTTOM : buffer;
 }
 
-Datatypes::Datatypes(const int* handles, const int* comm, bool insignificant) {
+Datatypes::Datatypes(const int* handles, const int* comm, bool insignificant, PerPeer per) {
   if (insignificant) return;
-  int inter = 0, size = 0;
-  MPI_Comm c = fortran::comm(comm);
-  PMPI_Comm_test_inter(c, &inter);
-  (inter ? PMPI_Comm_remote_size : PMPI_Comm_size)(c, &size);
+  const int size = count_peers(fortran::comm(comm), per);
   datatypes_ = std::make_unique<MPI_Datatype[]>(size);
   std::transform(handles, handles + size, datatypes_.get(), PMPI_Type_f2c);
 }

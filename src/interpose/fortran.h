@@ -6,6 +6,8 @@
 #include <optional>
 #include <type_traits>
 
+#include "mpi/peers.h"
+
 namespace unisono::fortran {
 
 /// A communicator's handle. MPI 5's standard ABI leaves INTEGER to the Fortran compiler: an int, as
@@ -23,10 +25,10 @@ inline MPI_Comm comm(const int* handle) {
 bool is_in_place(const void* buffer);
 void* buffer(void* buffer);
 
-/// The datatypes of MPI_Alltoallw; none where they are not significant.
+/// An array of datatypes, one for each peer; none where they are not significant.
 class Datatypes {
  public:
-  Datatypes(const int* handles, const int* comm, bool insignificant);
+  Datatypes(const int* handles, const int* comm, bool insignificant, PerPeer per);
   const MPI_Datatype* get() const { return datatypes_.get(); }
 
  private:

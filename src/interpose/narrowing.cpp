@@ -20,13 +20,6 @@ Narrowing::Narrowing(const char* function, MPI_Comm comm, int root) : Narrowing(
   }
 }
 
-int Narrowing::peers(bool local) const {
-  int inter = 0, size = 0;
-  PMPI_Comm_test_inter(comm_, &inter);
-  (inter && !local ? PMPI_Comm_remote_size : PMPI_Comm_size)(comm_, &size);
-  return size;
-}
-
 void Narrowing::fail(int code, long long value) {
   if (failed()) return;
   code_ = code;

@@ -6,13 +6,15 @@
 #include <memory>
 #include <new>
 
+#include "mpi/peers.h"
+
 namespace unisono {
 
 /// An array of ints in place of one with 64 bits, for the duration of a call. Small ones take no
 /// allocation; the others one of 4 bytes per rank.
 class NarrowArray {
  public:
-  operator const int*() const { return size_ ? data() : nullptr; }
+  operator const int*() const { return is_given_ ? data() : nullptr; }
 
  private:
   friend class Narrowing;
@@ -21,7 +23,7 @@ class NarrowArray {
   static constexpr int kInline = 64;
   int inline_[kInline];
   std::unique_ptr<int[]> heap_;
-  int size_ = 0;
+  bool is_given_ = false;  // also of no entries: who has no neighbours still gives an address
 };
 
 /// Narrows the arguments of one call. Those that MPI says are not significant are not looked at.
@@ -40,18 +42,18 @@ class Narrowing {
     return static_cast<int>(value);
   }
 
-  /// An entry per rank that this one exchanges data with; `local`: per rank of its own group.
+  /// An entry per peer.
   template <class Integer>
-  NarrowArray array(const Integer* values, bool significant, bool local = false) {
+  NarrowArray array(const Integer* values, bool significant, PerPeer per) {
     NarrowArray result;
     if (!significant || code_ != MPI_SUCCESS) return result;
-    const int size = peers(local);
+    const int size = count_peers(comm_, per);
     if (size > NarrowArray::kInline) result.heap_.reset(new (std::nothrow) int[size]);
     if (size > NarrowArray::kInline && !result.heap_) {
       fail(MPI_ERR_NO_MEM, size);
       return result;
     }
-    result.size_ = size;
+    result.is_given_ = true;
     int* to = const_cast<int*>(result.data());
     for (int i = 0; i < size; ++i) to[i] = count(values[i], true);
     return result;
@@ -63,7 +65,6 @@ class Narrowing {
   int report() const;
 
  private:
-  int peers(bool local) const;
   void fail(int code, long long value);
 
   const char* function_;

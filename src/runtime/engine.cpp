@@ -159,6 +159,7 @@ void Engine::read_environment(const Result<std::string>& profile) {
   const Platform here = surroundings(MPI_COMM_WORLD, node);
   selector_ = Selector(here.flavour, here.place);
   for (int c = 0; c < kCollectives; ++c) {
+    if (!contains(kAmongAll, static_cast<Collective>(c))) continue;
     const std::string name = variable_of_collective(kCollectiveNames[static_cast<std::size_t>(c)]);
     const auto spec = selector_.force(static_cast<Collective>(c), variable(name));
     if (!spec) {

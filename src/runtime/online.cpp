@@ -188,8 +188,7 @@ Result<OnlineSettings> start_online(const Platform& here, WaitMode wait) {
 
 CollectiveSet online_collectives() {
   if (std::holds_alternative<std::monostate>(job().settings)) return 0;
-  const CollectiveSet all = (CollectiveSet{1} << kCollectives) - 1;
-  return job().reproducible ? all & ~kReducing : all;
+  return job().reproducible ? kAmongAll & ~kReducing : kAmongAll;
 }
 
 std::vector<std::string> online_report() {

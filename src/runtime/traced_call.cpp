@@ -8,8 +8,6 @@ namespace unisono {
 
 namespace {
 
-using enum Collective;
-
 Count bytes_of(long long count, MPI_Datatype type) {
   return count <= 0 || type == MPI_DATATYPE_NULL ? 0 : count * facts_of(type).size;
 }
@@ -20,58 +18,57 @@ Count sum(const IntegerArray& counts, int ranks) {
   return total;
 }
 
-/// Of MPI_Alltoallw.
-Count total_bytes(const IntegerArray& counts, const MPI_Datatype* types, int ranks) {
+/// Of one block of a side, or the mean over `peers` blocks.
+Count block_bytes(SideShape shape, long long count, const IntegerArray& counts, MPI_Datatype type,
+                  const MPI_Datatype* types, int peers) {
+  if (!is_irregular(shape)) return bytes_of(count, type);
+  if (peers == 0) return 0;
+  if (shape == SideShape::counts) return bytes_of(sum(counts, peers), type) / peers;
   Count total = 0;
-  for (int i = 0; counts && types != nullptr && i < ranks; ++i)
+  for (int i = 0; counts && types != nullptr && i < peers; ++i)
     total += bytes_of(counts[i], types[i]);
-  return total;
+  return total / peers;
 }
 
-Count traced_bytes(const Call& call, bool at_root, bool in_place, int ranks) {
-  switch (call.collective) {
-    case barrier: return 0;
-    case gather:
-      return at_root ? bytes_of(call.recvcount, call.recvtype)
-                     : bytes_of(call.sendcount, call.sendtype);
-    case gatherv:
-      return at_root ? bytes_of(sum(call.recvcounts, ranks), call.recvtype) / ranks
-                     : bytes_of(call.sendcount, call.sendtype);
-    case scatter:
-      return at_root ? bytes_of(call.sendcount, call.sendtype)
-                     : bytes_of(call.recvcount, call.recvtype);
-    case scatterv:
-      return at_root ? bytes_of(sum(call.sendcounts, ranks), call.sendtype) / ranks
-                     : bytes_of(call.recvcount, call.recvtype);
-    case allgatherv: return bytes_of(sum(call.recvcounts, ranks), call.recvtype) / ranks;
-    case alltoallv:
-      return (in_place ? bytes_of(sum(call.recvcounts, ranks), call.recvtype)
-                       : bytes_of(sum(call.sendcounts, ranks), call.sendtype)) /
-             ranks;
-    case alltoallw:
-      return (in_place ? total_bytes(call.recvcounts, call.recvtypes, ranks)
-                       : total_bytes(call.sendcounts, call.sendtypes, ranks)) /
-             ranks;
-    case reduce_scatter: return bytes_of(sum(call.recvcounts, ranks), call.recvtype);
-    case reduce_scatter_block: return bytes_of(call.recvcount, call.recvtype) * ranks;
-    default: return bytes_of(call.recvcount, call.recvtype);
-  }
+/// Reductions describe all their data by the receive side's parameters.
+Count reduced_bytes(const Call& call, SideShape shape, int ranks) {
+  if (is_irregular(shape)) return bytes_of(sum(call.recvcounts, ranks), call.recvtype);
+  return bytes_of(call.recvcount, call.recvtype) * (is_per_peer(shape) ? ranks : 1);
+}
+
+/// Of a side that is significant: what each peer has a block of, as far as one rank knows it.
+bool is_told_by_send_side(const Semantics& s, bool at_root, bool in_place) {
+  if (has_one_buffer(s) || in_place) return s.in_place == InPlace::root_receive;
+  if (s.rooted) return at_root == (s.send.who == Who::root);
+  return is_irregular(s.send.shape);
+}
+
+Count traced_bytes(const Call& call, bool at_root, bool in_place, const PeerCounts& peers) {
+  const Semantics& s = semantics(call.collective);
+  if (s.measure == Measure::nothing) return 0;
+  if (s.is_reducing()) return reduced_bytes(call, s.send.shape, peers.to);
+  if (is_told_by_send_side(s, at_root, in_place))
+    return block_bytes(s.send.shape, call.sendcount, call.sendcounts, call.sendtype, call.sendtypes,
+                       peers.to);
+  return block_bytes(s.receive.shape, call.recvcount, call.recvcounts, call.recvtype,
+                     call.recvtypes, peers.from);
 }
 
 }  // namespace
 
-void describe(const Call& call, int rank, int others, bool inter, trace::Event& event) {
-  const Collective c = call.collective;
-  const bool rooted = is_rooted(c);
-  const bool at_root = rooted && call.root == (inter ? MPI_ROOT : rank);
-  const bool beside = rooted && inter && call.root == MPI_PROC_NULL;  // of the root's group
-  const bool scatters = c == scatter || c == scatterv;
-  const bool in_place = (scatters ? call.recvbuf : call.sendbuf) == MPI_IN_PLACE;
-  event.collective = static_cast<std::uint16_t>(c);
-  event.root = rooted && call.root >= 0 ? call.root : -1;
-  event.flags = (in_place ? trace::kInPlace : 0U) | (inter ? trace::kInter : 0U);
+void describe(const Call& call, int rank, const TracedCommunicator& comm, trace::Event& event) {
+  const Semantics& s = semantics(call.collective);
+  const bool at_root = s.rooted && call.root == (comm.inter ? MPI_ROOT : rank);
+  const bool beside = s.rooted && comm.inter && call.root == MPI_PROC_NULL;  // of the root's group
+  const bool in_place =
+      (s.in_place == InPlace::root_receive ? call.recvbuf : call.sendbuf) == MPI_IN_PLACE;
+  event.collective = static_cast<std::uint16_t>(call.collective);
+  event.root = s.rooted && call.root >= 0 ? call.root : -1;
+  event.flags = (in_place ? trace::kInPlace : 0U) | (comm.inter ? trace::kInter : 0U);
+  const PeerCounts all{comm.others, comm.others};
+  const PeerCounts& peers = s.peers == Peers::all ? all : comm.neighbours;
   if (!beside)
-    event.bytes = static_cast<std::uint64_t>(traced_bytes(call, at_root, in_place, others));
+    event.bytes = static_cast<std::uint64_t>(traced_bytes(call, at_root, in_place, peers));
 }
 
 }  // namespace unisono

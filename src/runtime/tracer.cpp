@@ -175,7 +175,7 @@ std::uint64_t Tracer::enter(const Call& call, Communicator& communicator, const 
     return kNone;
   }
   const std::uint64_t number = events_->events() - 1;
-  describe(call, communicator.rank(), traced.others, traced.inter, *event);
+  describe(call, communicator.rank(), traced, *event);
   event->communicator = traced.id;
   event->sequence = sequence;
   event->site = reinterpret_cast<std::uint64_t>(site);
@@ -197,6 +197,7 @@ void Tracer::introduce(MPI_Comm comm, TracedCommunicator& traced) {
   PMPI_Comm_test_inter(comm, &inter);
   (inter != 0 ? PMPI_Comm_remote_size : PMPI_Comm_size)(comm, &traced.others);
   traced.inter = inter != 0;
+  traced.neighbours = neighbours_in(comm);
   const std::vector<int> ranks = all_world_ranks(comm, traced.inter);
   std::array<char, MPI_MAX_OBJECT_NAME> name{};
   PMPI_Comm_get_name(comm, name.data(), &length);

@@ -28,52 +28,36 @@ Count Args::segment_of(Count length) const {
       {params.segment / unit_bytes, (length + kMaxSegments - 1) / kMaxSegments, Count{1}});
 }
 
+// What is reduced lies in the output where it is in place.
 Slice Args::input() const {
-  switch (collective) {
-    case Collective::bcast: return output();
-    case Collective::gather:
-    case Collective::gatherv:
-      if (in_place) return output_block(rank);
-      return {kInput, 0, send.length(rank)};
-    case Collective::allgather:
-    case Collective::allgatherv:
-      if (in_place) return output_block(rank);
-      return {kInput, 0, recv.length(rank)};
-    case Collective::reduce_scatter:
-    case Collective::reduce_scatter_block:
-      return {in_place ? kOutput : kInput, 0, recv.total(0, size)};
-    case Collective::barrier: return {};
-    default: return {in_place ? kOutput : kInput, 0, count};
-  }
+  const Semantics& s = semantics(collective);
+  if (s.measure == Measure::nothing) return {};
+  if (has_one_buffer(s)) return output();
+  const BufferId buffer = in_place ? kOutput : kInput;
+  if (s.is_reducing()) return {buffer, 0, is_per_peer(s.send.shape) ? recv.total(0, size) : count};
+  if (is_per_peer(s.send.shape) || !is_per_peer(s.receive.shape)) return {buffer, 0, count};
+  if (in_place) return output_block(rank);
+  return {kInput, 0, s.rooted ? send.length(rank) : recv.length(rank)};
 }
 
 Slice Args::input_block(int i) const {
-  switch (collective) {
-    case Collective::reduce_scatter:
-    case Collective::reduce_scatter_block:
-      return {in_place ? kOutput : kInput, recv.offset(i), recv.length(i)};
-    case Collective::alltoall:
-    case Collective::alltoallv:
-    case Collective::alltoallw:
-      if (in_place) return output_block(i);
-      [[fallthrough]];
-    default: return {kInput, send.offset(i), send.length(i)};
-  }
+  const Semantics& s = semantics(collective);
+  if (s.is_reducing() && is_per_peer(s.send.shape))
+    return {in_place ? kOutput : kInput, recv.offset(i), recv.length(i)};
+  if (in_place && is_per_peer(s.send.shape) && is_per_peer(s.receive.shape)) return output_block(i);
+  return {kInput, send.offset(i), send.length(i)};
 }
 
 Slice Args::output() const {
-  switch (collective) {
-    case Collective::scatter:
-    case Collective::scatterv:
-      if (in_place) return input_block(rank);
-      [[fallthrough]];
-    case Collective::reduce_scatter:
-    case Collective::reduce_scatter_block: return {kOutput, 0, recv.length(rank)};
-    case Collective::allgather:
-    case Collective::allgatherv: return {kOutput, 0, recv.total(0, size)};
-    case Collective::barrier: return {};
-    default: return {kOutput, 0, count};
+  const Semantics& s = semantics(collective);
+  if (s.measure == Measure::nothing) return {};
+  const bool cuts = is_per_peer(s.send.shape), collects = is_per_peer(s.receive.shape);
+  if (cuts && !collects) {
+    if (in_place && s.in_place == InPlace::root_receive) return input_block(rank);
+    return {kOutput, 0, recv.length(rank)};
   }
+  if (collects && !cuts && !s.rooted) return {kOutput, 0, recv.total(0, size)};
+  return {kOutput, 0, count};
 }
 
 Slice Args::output_block(int i) const { return {kOutput, recv.offset(i), recv.length(i)}; }

@@ -1,54 +1,28 @@
-// The collectives of MPI, as plain data. No MPI handles here.
+// The collectives of MPI, by name and in sets; what each means is in semantics.h.
 #pragma once
 #include <array>
 #include <cstdint>
 #include <optional>
 #include <string_view>
 
+#include "schedule/semantics.h"
+
 namespace unisono {
 
-enum class Collective : std::uint8_t {
-  barrier,
-  bcast,
-  gather,
-  gatherv,
-  scatter,
-  scatterv,
-  allgather,
-  allgatherv,
-  alltoall,
-  alltoallv,
-  alltoallw,
-  reduce,
-  allreduce,
-  reduce_scatter_block,
-  reduce_scatter,
-  scan,
-  exscan,
-};
-
-inline constexpr int kCollectives = 17;
-
 /// Names in the order of the enumerators, as users write them: "reduce_scatter_block".
-inline constexpr std::array<std::string_view, kCollectives> kCollectiveNames = {
-    "barrier",        "bcast",
-    "gather",         "gatherv",
-    "scatter",        "scatterv",
-    "allgather",      "allgatherv",
-    "alltoall",       "alltoallv",
-    "alltoallw",      "reduce",
-    "allreduce",      "reduce_scatter_block",
-    "reduce_scatter", "scan",
-    "exscan"};
+inline constexpr auto kCollectiveNames = [] {
+  std::array<std::string_view, kCollectives> names;
+  for (std::size_t i = 0; i < names.size(); ++i) names[i] = kSemantics[i].name;
+  return names;
+}();
 
-constexpr std::string_view name(Collective c) {
-  return kCollectiveNames[static_cast<std::size_t>(c)];
-}
+constexpr std::string_view name(Collective c) { return semantics(c).name; }
 
 std::optional<Collective> collective_named(std::string_view name);
 
 /// One bit per collective, for catalogue rows that serve several (allgather and allgatherv).
 using CollectiveSet = std::uint32_t;
+static_assert(kCollectives < 32, "a bit each, and one more: interpose/dispatch.h");
 constexpr CollectiveSet set_of(Collective c) { return 1U << static_cast<unsigned>(c); }
 template <class... C>
 constexpr CollectiveSet set_of(Collective first, C... rest) {
@@ -56,16 +30,24 @@ constexpr CollectiveSet set_of(Collective first, C... rest) {
 }
 constexpr bool contains(CollectiveSet set, Collective c) { return (set & set_of(c)) != 0; }
 
-inline constexpr CollectiveSet kRooted =
-    set_of(Collective::bcast, Collective::gather, Collective::gatherv, Collective::scatter,
-           Collective::scatterv, Collective::reduce);
+/// Those whose rows are such.
+template <class Is>
+constexpr CollectiveSet set_where(Is is) {
+  CollectiveSet set = 0;
+  for (const Semantics& row : kSemantics)
+    if (is(row)) set |= set_of(row.collective);
+  return set;
+}
+
+inline constexpr CollectiveSet kRooted = set_where([](const auto& row) { return row.rooted; });
 inline constexpr CollectiveSet kReducing =
-    set_of(Collective::reduce, Collective::allreduce, Collective::reduce_scatter_block,
-           Collective::reduce_scatter, Collective::scan, Collective::exscan);
+    set_where([](const auto& row) { return row.is_reducing(); });
 /// Collectives whose blocks may differ in length.
 inline constexpr CollectiveSet kIrregular =
-    set_of(Collective::gatherv, Collective::scatterv, Collective::allgatherv, Collective::alltoallv,
-           Collective::alltoallw, Collective::reduce_scatter);
+    set_where([](const auto& row) { return row.regular != row.collective; });
+/// Those among all ranks of a communicator: of these there are schedules.
+inline constexpr CollectiveSet kAmongAll =
+    set_where([](const auto& row) { return row.peers == Peers::all; });
 
 constexpr bool is_rooted(Collective c) { return contains(kRooted, c); }
 constexpr bool is_reducing(Collective c) { return contains(kReducing, c); }

@@ -26,63 +26,39 @@ Count first_cell(const Args& from, int to) {
 
 std::vector<Content> before(std::span<const Args> args, int rank) {
   const Args& a = args[static_cast<std::size_t>(rank)];
+  const Semantics& s = semantics(a.collective);
   std::vector<Content> contents;
-  switch (a.collective) {
-    case Collective::barrier: break;
-    case Collective::bcast:
-      if (a.is_root()) contents.push_back({a.output(), 0, Content::one, rank});
-      break;
-    case Collective::scatter:
-    case Collective::scatterv:
-      if (!a.is_root()) break;
-      [[fallthrough]];
-    case Collective::alltoall:
-    case Collective::alltoallv:
-    case Collective::alltoallw:
-      add_blocks(contents, a.size, rank, [&](int i) { return a.input_block(i); });
-      break;
-    default: contents.push_back({a.input(), 0, Content::one, rank});
-  }
+  if (s.send.who == Who::nobody || (s.send.who == Who::root && !a.is_root())) return contents;
+  if (is_per_peer(s.send.shape) && !s.is_reducing())
+    add_blocks(contents, a.size, rank, [&](int i) { return a.input_block(i); });
+  else
+    contents.push_back({a.input(), 0, Content::one, rank});
   return contents;
 }
 
 std::vector<Content> after(std::span<const Args> args, int rank) {
   const Args& a = args[static_cast<std::size_t>(rank)];
+  const Semantics& s = semantics(a.collective);
   std::vector<Content> contents;
-  const auto gathered = [&] {
-    for (int i = 0; i < a.size; ++i) contents.push_back({a.output_block(i), 0, Content::one, i});
+  if (s.receive.who == Who::nobody || (s.receive.who == Who::root && !a.is_root())) return contents;
+  const auto cell_from = [&](int owner) {
+    return is_per_peer(s.send.shape) ? first_cell(args[static_cast<std::size_t>(owner)], rank) : 0;
   };
-  switch (a.collective) {
-    case Collective::barrier: break;
-    case Collective::bcast: contents.push_back({a.output(), 0, Content::one, a.root}); break;
-    case Collective::gather:
-    case Collective::gatherv:
-      if (a.is_root()) gathered();
+  switch (s.combines) {
+    case Combines::nobody:
+      if (is_per_peer(s.receive.shape))
+        for (int i = 0; i < a.size; ++i)
+          contents.push_back({a.output_block(i), cell_from(i), Content::one, i});
+      else
+        contents.push_back({a.output(), cell_from(a.root), Content::one, a.root});
       break;
-    case Collective::allgather:
-    case Collective::allgatherv: gathered(); break;
-    case Collective::scatter:
-    case Collective::scatterv:
-      contents.push_back({a.output(), first_cell(args[static_cast<std::size_t>(a.root)], rank),
-                          Content::one, a.root});
+    case Combines::all_ranks:
+      contents.push_back({a.output(), cell_from(rank), Content::all_ranks, 0});
       break;
-    case Collective::alltoall:
-    case Collective::alltoallv:
-    case Collective::alltoallw:
-      for (int i = 0; i < a.size; ++i)
-        contents.push_back({a.output_block(i), first_cell(args[static_cast<std::size_t>(i)], rank),
-                            Content::one, i});
+    case Combines::ranks_up_to:
+      contents.push_back({a.output(), 0, Content::ranks_up_to, rank});
       break;
-    case Collective::reduce:
-      if (a.is_root()) contents.push_back({a.output(), 0, Content::all_ranks, 0});
-      break;
-    case Collective::allreduce: contents.push_back({a.output(), 0, Content::all_ranks, 0}); break;
-    case Collective::reduce_scatter_block:
-    case Collective::reduce_scatter:
-      contents.push_back({a.output(), first_cell(a, rank), Content::all_ranks, 0});
-      break;
-    case Collective::scan: contents.push_back({a.output(), 0, Content::ranks_up_to, rank}); break;
-    case Collective::exscan:
+    case Combines::ranks_before:
       if (rank > 0) contents.push_back({a.output(), 0, Content::ranks_before, rank});
       break;
   }

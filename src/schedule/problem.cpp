@@ -15,10 +15,22 @@ Count block_length(Count count, int i) {
   }
 }
 
-// MPI_IN_PLACE is allowed on this rank: everywhere, but for gather, scatter and reduce on the root.
-bool in_place_allowed(Collective c, bool is_root) {
-  if (c == Collective::bcast || c == Collective::barrier) return false;
-  return !is_rooted(c) || is_root;
+// Where MPI lets ranks differ, about every other one, by no pattern that an algorithm could have.
+bool is_drawn(unsigned seed, int rank) {
+  const unsigned mixed = (seed * 0x9E3779B9U + static_cast<unsigned>(rank)) * 0x85EBCA6BU;
+  return ((mixed ^ (mixed >> 15)) & 1U) != 0;
+}
+
+bool is_in_place(const Problem& problem, int rank) {
+  switch (semantics(problem.collective).in_place) {
+    case InPlace::nowhere: return false;
+    case InPlace::root_send:
+    case InPlace::root_receive: return problem.in_place && rank == problem.root;
+    case InPlace::all: return problem.in_place;
+    case InPlace::each:
+      return problem.in_place && (problem.differ == 0 || is_drawn(problem.differ, rank));
+  }
+  return false;
 }
 
 }  // namespace
@@ -40,7 +52,8 @@ ArgsOfRanks::ArgsOfRanks(const Problem& problem) : counts_(problem.counts) {
   const auto up = static_cast<std::size_t>(p);
   const Collective c = problem.collective;
   const bool irregular = is_irregular(c);
-  const bool all_to_all = c == Collective::alltoallv || c == Collective::alltoallw;
+  const Semantics& s = semantics(c);
+  const bool all_to_all = has_matrix(s);
 
   if (irregular && counts_.empty()) {
     counts_.resize(all_to_all ? up * up : up);
@@ -69,27 +82,27 @@ ArgsOfRanks::ArgsOfRanks(const Problem& problem) : counts_(problem.counts) {
     a.commutative = problem.commutative;
     a.params = problem.params;
     a.count = problem.count;
-    a.in_place = problem.in_place && in_place_allowed(c, r == a.root);
+    a.in_place = is_in_place(problem, r);
     a.send.count = a.recv.count = problem.count;
-    if (c == Collective::gatherv || c == Collective::scatterv) {
-      Layout& many = c == Collective::gatherv ? a.recv : a.send;
-      Layout& own = c == Collective::gatherv ? a.send : a.recv;
+    if (!irregular) {
+      // Equal blocks.
+    } else if (s.rooted) {
+      const bool gathers = s.receive.who == Who::root;
+      Layout& many = gathers ? a.recv : a.send;
+      Layout& own = gathers ? a.send : a.recv;
       a.all_counts_known = problem.share_counts || r == a.root;
       own.count = counts_[ur];
       if (a.all_counts_known) many.counts = counts_;
       if (r == a.root) many.displs = displacements(counts_, problem.gaps);
-    } else if (c == Collective::allgatherv) {
-      a.recv.counts = counts_;
-      a.recv.displs = displacements(counts_, problem.gaps);
-    } else if (c == Collective::reduce_scatter) {
-      a.recv.counts = counts_;
-      a.recv.displs = displacements(counts_, false);
     } else if (all_to_all) {
       a.send.counts = std::span<const Count>(counts_).subspan(ur * up, up);
       a.send.displs = displacements(a.send.counts, problem.gaps);
       a.recv.counts = columns_[ur];
       a.recv.displs = displacements(a.recv.counts, problem.gaps);
       if (problem.share_counts) a.matrix = counts_;
+    } else {
+      a.recv.counts = counts_;
+      a.recv.displs = displacements(counts_, problem.gaps && !s.is_reducing());
     }
     args_.push_back(a);
   }

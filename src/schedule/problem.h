@@ -16,6 +16,7 @@ struct Problem {
   Count count = 0;
   std::vector<Count> counts;  ///< irregular: p entries, alltoallv/w: p * p by rows (source ranks)
   bool in_place = false;      ///< on all ranks where MPI allows it
+  unsigned differ = 0;        ///< not 0: on some of them, drawn from it, where MPI lets them differ
   bool gaps = false;          ///< irregular: displacements that are not adjacent nor in rank order
   bool commutative = true;
   bool share_counts =

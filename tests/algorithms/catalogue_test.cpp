@@ -136,8 +136,11 @@ std::vector<Problem> problems(const Algorithm& row, Collective c, int p) {
   all.add(counts(c, p), [](Problem& x) -> Count& { return x.count; });
   all.add(is_rooted(c) ? distinct<int>({0, std::min(1, p - 1), p / 2, p - 1}) : std::vector<int>{0},
           [](Problem& x) -> int& { return x.root; });
-  all.add(c == Collective::barrier || c == Collective::bcast ? no : both,
-          [](Problem& x) -> bool& { return x.in_place; });
+  const InPlace in_place = semantics(c).in_place;
+  all.add(in_place == InPlace::nowhere ? no : both, [](Problem& x) -> bool& { return x.in_place; });
+  // 0: alike on all ranks; else drawn for each.
+  all.add(in_place == InPlace::each ? std::vector<unsigned>{0, 1, 2} : std::vector<unsigned>{0},
+          [](Problem& x) -> unsigned& { return x.differ; });
   all.add(ordered_too ? std::vector<bool>{true, false} : std::vector<bool>{true},
           [](Problem& x) -> bool& { return x.commutative; });
   all.add(is_irregular(c) ? both : no, [](Problem& x) -> bool& { return x.gaps; });

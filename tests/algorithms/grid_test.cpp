@@ -84,7 +84,8 @@ class Grids : public testing::TestWithParam<Collective> {
     const Count counts[] = {1, 0, p + 1, 3};
     problem.count = c == Collective::barrier ? 0 : counts[turns_.next(p > 48 ? 2 : 4)];
     if (is_rooted(c)) problem.root = static_cast<int>(turns_.next(static_cast<std::size_t>(p)));
-    if (c != Collective::barrier && c != Collective::bcast) problem.in_place = turns_.next(3) == 0;
+    problem.in_place = turns_.next(3) == 0;  // where MPI allows it
+    problem.differ = static_cast<unsigned>(turns_.next(4));
     if (is_irregular(c)) problem.gaps = turns_.next(2) == 0;
     problem.commutative = !is_reducing(c) || turns_.next(3) != 0;
     const ArgsOfRanks ranks(problem);

@@ -70,6 +70,9 @@ void Case::plan_reduction() {
   in_.recvtype = type.handle();
   in_.op = reduction_->op;
   in_place_ = common_.chance(30);
+  // Where MPI lets ranks differ, they do in half of the calls.
+  if (unisono::semantics(in_.collective).in_place == unisono::InPlace::each && common_.chance(50))
+    in_place_ = local_.chance(50);
   const bool scatters = in_.collective == Collective::reduce_scatter ||
                         in_.collective == Collective::reduce_scatter_block;
 

@@ -69,6 +69,7 @@ int invoke_plain(const Invocation& in, EntryPoint through) {
       return THROUGH(Scan(in.sendbuf, in.recvbuf, recvcount, in.recvtype, in.op, in.comm));
     case Collective::exscan:
       return THROUGH(Exscan(in.sendbuf, in.recvbuf, recvcount, in.recvtype, in.op, in.comm));
+    default: break;  // among neighbours: neighbours.cpp
   }
   return MPI_ERR_OTHER;
 }
@@ -125,6 +126,7 @@ int invoke_large(const Invocation& in, EntryPoint through) {
       return THROUGH(Scan_c(in.sendbuf, in.recvbuf, recvcount, in.recvtype, in.op, in.comm));
     case Collective::exscan:
       return THROUGH(Exscan_c(in.sendbuf, in.recvbuf, recvcount, in.recvtype, in.op, in.comm));
+    default: break;
   }
   return MPI_ERR_OTHER;
 }

@@ -109,6 +109,8 @@ class Program {
     // Filled alike on all ranks, so that the tallies can be added up.
     for (int c = 0; c < unisono::kCollectives; ++c) {
       const auto collective = static_cast<Collective>(c);
+      if (!unisono::contains(unisono::kAmongAll, collective)) continue;
+      drawn_.push_back(collective);
       tallies_[key(collective, "")];
       for (const unisono::Algorithm& row : unisono::catalogue())
         if (unisono::contains(row.collectives, collective)) tallies_[key(collective, row.name)];
@@ -175,7 +177,7 @@ class Program {
     const auto slot = static_cast<std::size_t>(rng.below(static_cast<long long>(comms_.size())));
     // MPI_COMM_SELF is soon explored.
     const Communicator& comm = comms_[slot == 1 && rng.chance(70) ? 0 : slot];
-    const auto collective = static_cast<Collective>(rng.below(unisono::kCollectives));
+    const Collective collective = rng.pick(drawn_);
     Spec spec = random_spec(rng, collective);
     if (!options_.spec.empty()) {
       spec = spec_of(collective, options_.spec);
@@ -223,6 +225,7 @@ class Program {
   double begin_ = PMPI_Wtime();
   long long done_ = 0;
   unsigned long long native_defects_ = 0;
+  std::vector<Collective> drawn_;
   std::map<std::string, Tally> tallies_;
 };
 

@@ -1,10 +1,11 @@
 // A program whose collectives are counted, for traced_test.py: every rank says how many it has
 // made.
 //
-//   mpiexec -n P traced {all | many | long | threads | fork | abort | kill | exit}
+//   mpiexec -n P traced {all | neighbours | many | long | threads | fork | abort | kill | exit}
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <thread>
@@ -56,6 +57,66 @@ void all() {
   MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - rank % 2, 3, &inter);
   for (MPI_Comm comm : {MPI_COMM_WORLD, half, copy, inter, MPI_COMM_SELF, copy}) collectives(comm);
   for (MPI_Comm* comm : {&inter, &copy, &half}) MPI_Comm_free(comm);
+}
+
+/// The five of a topology, on `comm`, each through MPI_ and through PMPI_: equal results. Blocks of
+/// two ints, so that every call has 8 bytes.
+void among_neighbours(MPI_Comm comm, int to, int from) {
+  const auto sent = static_cast<std::size_t>(to), received = static_cast<std::size_t>(from);
+  std::vector<int> in(2 * sent + 2), twos(std::max(sent, received) + 1, 2), places(twos.size());
+  std::vector<MPI_Aint> bytes(twos.size());
+  std::vector<MPI_Datatype> types(twos.size(), MPI_INT);
+  for (std::size_t i = 0; i < in.size(); ++i)
+    in[i] = 100 * rank_in(MPI_COMM_WORLD) + static_cast<int>(i);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    places[i] = static_cast<int>(2 * i);
+    bytes[i] = static_cast<MPI_Aint>(2 * i * sizeof(int));
+  }
+  std::vector<int> ours(2 * received + 2, -1), theirs(ours);
+  const auto same = [&] {
+    CHECK(ours == theirs);
+    CHECK(from == 0 || ours != std::vector<int>(ours.size(), -1));
+    ours.assign(ours.size(), -1);
+    theirs.assign(theirs.size(), -1);
+    ++g_calls;
+  };
+  const int *n = twos.data(), *at = places.data();
+  MPI_Neighbor_allgather(in.data(), 2, MPI_INT, ours.data(), 2, MPI_INT, comm);
+  PMPI_Neighbor_allgather(in.data(), 2, MPI_INT, theirs.data(), 2, MPI_INT, comm);
+  same();
+  MPI_Neighbor_allgatherv(in.data(), 2, MPI_INT, ours.data(), n, at, MPI_INT, comm);
+  PMPI_Neighbor_allgatherv(in.data(), 2, MPI_INT, theirs.data(), n, at, MPI_INT, comm);
+  same();
+  MPI_Neighbor_alltoall(in.data(), 2, MPI_INT, ours.data(), 2, MPI_INT, comm);
+  PMPI_Neighbor_alltoall(in.data(), 2, MPI_INT, theirs.data(), 2, MPI_INT, comm);
+  same();
+  MPI_Neighbor_alltoallv(in.data(), n, at, MPI_INT, ours.data(), n, at, MPI_INT, comm);
+  PMPI_Neighbor_alltoallv(in.data(), n, at, MPI_INT, theirs.data(), n, at, MPI_INT, comm);
+  same();
+  MPI_Neighbor_alltoallw(in.data(), n, bytes.data(), types.data(), ours.data(), n, bytes.data(),
+                         types.data(), comm);
+  PMPI_Neighbor_alltoallw(in.data(), n, bytes.data(), types.data(), theirs.data(), n, bytes.data(),
+                          types.data(), comm);
+  same();
+}
+
+void neighbours() {
+  const int p = size_of(MPI_COMM_WORLD), rank = rank_in(MPI_COMM_WORLD);
+  int dims[2] = {0, 0};
+  const int periods[2] = {1, 0};  // who stands at the edge has nobody beyond it
+  MPI_Dims_create(p, 2, dims);
+  MPI_Comm grid, star;
+  MPI_Cart_create(MPI_COMM_WORLD, 2, dims, periods, 0, &grid);
+  among_neighbours(grid, 4, 4);
+  // All send to rank 0.
+  std::vector<int> sources(static_cast<std::size_t>(p)), weights(sources.size(), 1);
+  for (int r = 0; r < p; ++r) sources[static_cast<std::size_t>(r)] = r;
+  const int from = rank == 0 ? p : 0, centre = 0, weight = 1;
+  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, from, sources.data(), weights.data(), 1, &centre,
+                                 &weight, MPI_INFO_NULL, 0, &star);
+  among_neighbours(star, 1, from);
+  MPI_Comm_free(&star);
+  MPI_Comm_free(&grid);
 }
 
 void many() {
@@ -113,6 +174,8 @@ int main(int argc, char** argv) {
     many();
   else if (way == "long")
     long_run();
+  else if (way == "neighbours")
+    neighbours();
   else if (way == "fork")
     forked();
   else

@@ -99,6 +99,20 @@ class Complete(Case):
                     wanted = 2 * len(several) + 2  # the copy is used twice
                     self.assertEqual(specs.count("recursive_doubling"), wanted, specs)
 
+    def test_neighbours(self) -> None:
+        """Passed on to the MPI library with equal results, and recorded with the bytes of a block."""
+        names = ["allgather", "allgatherv", "alltoall", "alltoallv", "alltoallw"]
+        for flavour, ranks in (("mpich", 2), ("openmpi", 4)):
+            with self.subTest(flavour=flavour):
+                trace = self.trace(flavour, ranks, "neighbours")
+                for number, rank in trace.ranks.items():
+                    called = [trace.collectives[c] for c in rank.events["collective"]]
+                    self.assertEqual(called, 2 * [f"neighbor_{name}" for name in names])
+                    # In the star rank 0 alone receives, and allgatherv tells receivers the lengths.
+                    lengths = 8 if number == 0 else 0
+                    self.assertEqual(list(rank.events["bytes"]), 5 * [8] + [8, lengths, 8, 8, 8])
+                    self.assertEqual(set(rank.events["algorithm"]), {0})
+
     def test_two_thousand_communicators(self) -> None:
         for flavour in FLAVOURS:
             with self.subTest(flavour=flavour):

@@ -64,6 +64,14 @@ LARGE(MPI_Reduce_scatter_block_c, const void*, void*, MPI_Count, T, MPI_Op, C);
 LARGE(MPI_Reduce_scatter_c, const void*, void*, const MPI_Count*, T, MPI_Op, C);
 LARGE(MPI_Scan_c, const void*, void*, MPI_Count, T, MPI_Op, C);
 LARGE(MPI_Exscan_c, const void*, void*, MPI_Count, T, MPI_Op, C);
+LARGE(MPI_Neighbor_allgather_c, const void*, MPI_Count, T, void*, MPI_Count, T, C);
+LARGE(MPI_Neighbor_allgatherv_c, const void*, MPI_Count, T, void*, const MPI_Count*,
+      const MPI_Aint*, T, C);
+LARGE(MPI_Neighbor_alltoall_c, const void*, MPI_Count, T, void*, MPI_Count, T, C);
+LARGE(MPI_Neighbor_alltoallv_c, const void*, const MPI_Count*, const MPI_Aint*, T, void*,
+      const MPI_Count*, const MPI_Aint*, T, C);
+LARGE(MPI_Neighbor_alltoallw_c, const void*, const MPI_Count*, const MPI_Aint*, const T*, void*,
+      const MPI_Count*, const MPI_Aint*, const T*, C);
 #define HAS_LARGE (MPI_Bcast_c != NULL)
 #else
 #define HAS_LARGE 1
@@ -98,6 +106,8 @@ int main(int argc, char** argv) {
     test_all(root);
     if (HAS_LARGE) test_all_c(root);
   }
+  test_neighbours();
+  if (HAS_LARGE) test_neighbours_c();
   if (size > 1) {
     MPI_Comm inter = join_halves();
     test_inter(inter);

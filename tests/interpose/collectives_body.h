@@ -166,6 +166,68 @@ static void FORM(test_all)(int root) {
   free(types);
 }
 
+/* Everybody sends to rank 0, and rank 0 alone receives: who sends to how many is not who receives.
+ */
+static void FORM(test_neighbours)(void) {
+  enum { N = 5 };
+  const int to = 0, one = 1, sources = rank == 0 ? size : 0;
+  const size_t room = (size_t)size * N;
+  MPI_Comm star;
+  int* in = malloc(room * sizeof(int));
+  int* out = malloc(room * sizeof(int));
+  int* from = malloc(size * sizeof(int));
+  int* weights = malloc(size * sizeof(int));
+  COUNT* counts = malloc(size * sizeof(COUNT));
+  DISPL* displs = malloc(size * sizeof(DISPL));
+  MPI_Aint* bytes = malloc(size * sizeof(MPI_Aint));
+  MPI_Datatype* types = malloc(size * sizeof(MPI_Datatype));
+  const COUNT mine = ragged(rank);
+  const DISPL at_start = 0;
+  const MPI_Aint no_bytes = 0;
+  const MPI_Datatype type = MPI_INT;
+  int good = 1;
+  for (int r = 0; r < size; ++r) {
+    from[r] = r;
+    weights[r] = 1;
+    counts[r] = ragged(r);
+    displs[r] = (DISPL)N * r;
+    bytes[r] = (MPI_Aint)(N * sizeof(int)) * r;
+    types[r] = MPI_INT;
+  }
+  for (int i = 0; i < N; ++i) in[i] = value(rank, 0, i);
+  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, sources, from, weights, 1, &to, &one,
+                                 MPI_INFO_NULL, 0, &star);
+#define GATHERED(n, name)                                                          \
+  do {                                                                             \
+    for (int r = 0; r < sources; ++r)                                              \
+      for (int i = 0; i < (int)(n); ++i) good &= out[r * N + i] == value(r, 0, i); \
+    check(good, name);                                                             \
+    memset(out, 0xff, room * sizeof(int));                                         \
+    good = 1;                                                                      \
+  } while (0)
+  FORM(MPI_Neighbor_allgather)(in, N, MPI_INT, out, N, MPI_INT, star);
+  GATHERED(N, TEXT(MPI_Neighbor_allgather));
+  FORM(MPI_Neighbor_allgatherv)(in, mine, MPI_INT, out, counts, displs, MPI_INT, star);
+  GATHERED(ragged(r), TEXT(MPI_Neighbor_allgatherv));
+  FORM(MPI_Neighbor_alltoall)(in, N, MPI_INT, out, N, MPI_INT, star);
+  GATHERED(N, TEXT(MPI_Neighbor_alltoall));
+  FORM(MPI_Neighbor_alltoallv)
+  (in, &mine, &at_start, MPI_INT, out, counts, displs, MPI_INT, star);
+  GATHERED(ragged(r), TEXT(MPI_Neighbor_alltoallv));
+  FORM(MPI_Neighbor_alltoallw)(in, &mine, &no_bytes, &type, out, counts, bytes, types, star);
+  GATHERED(ragged(r), TEXT(MPI_Neighbor_alltoallw));
+#undef GATHERED
+  MPI_Comm_free(&star);
+  free(in);
+  free(out);
+  free(from);
+  free(weights);
+  free(counts);
+  free(displs);
+  free(bytes);
+  free(types);
+}
+
 /* Between two groups: what is not significant in MPI_PROC_NULL's ranks is left out. The root is the
  * first of the odd ranks; evens send to or receive from it. */
 static void FORM(test_inter)(MPI_Comm inter) {

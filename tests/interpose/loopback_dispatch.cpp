@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "interpose/dispatch.h"
+#include "mpi/peers.h"
 
 namespace unisono {
 
@@ -29,17 +30,57 @@ class Arrays {
     const bool in_place = call_.sendbuf == MPI_IN_PLACE && !call_.sendtypes &&
                           call_.collective == Collective::alltoallv && !from;
     if (!from || in_place || (root_only && !at_root_)) return nullptr;
-    auto& to = copies_.emplace_back();
-    for (int i = 0; i < size_; ++i) to.push_back(static_cast<int>(from[i]));
+    return copy(from, size_);
+  }
+  const int* operator()(const IntegerArray& from, PerPeer per) {
+    return copy(from, count_peers(call_.comm, per));
+  }
+  const MPI_Aint* addresses(const IntegerArray& from, PerPeer per) {
+    auto& to = addresses_.emplace_back();
+    for (int i = 0; i < count_peers(call_.comm, per); ++i) to.push_back(from[i]);
     return to.data();
   }
 
  private:
+  const int* copy(const IntegerArray& from, int size) {
+    auto& to = copies_.emplace_back();
+    to.reserve(1);  // an address also for nobody: Open MPI wants one
+    for (int i = 0; i < size; ++i) to.push_back(static_cast<int>(from[i]));
+    return to.data();
+  }
+
   const Call& call_;
   int size_ = 0, rank_ = 0;
   bool at_root_ = false;
   std::vector<std::vector<int>> copies_;
+  std::vector<std::vector<MPI_Aint>> addresses_;
 };
+
+int run_among_neighbours(const Call& c, Arrays& a) {
+  constexpr auto kTo = PerPeer::sent_to, kFrom = PerPeer::received_from;
+  const int sendcount = static_cast<int>(c.sendcount), recvcount = static_cast<int>(c.recvcount);
+  switch (c.collective) {
+    case Collective::neighbor_allgather:
+      return PMPI_Neighbor_allgather(c.sendbuf, sendcount, c.sendtype, c.recvbuf, recvcount,
+                                     c.recvtype, c.comm);
+    case Collective::neighbor_allgatherv:
+      return PMPI_Neighbor_allgatherv(c.sendbuf, sendcount, c.sendtype, c.recvbuf,
+                                      a(c.recvcounts, kFrom), a(c.rdispls, kFrom), c.recvtype,
+                                      c.comm);
+    case Collective::neighbor_alltoall:
+      return PMPI_Neighbor_alltoall(c.sendbuf, sendcount, c.sendtype, c.recvbuf, recvcount,
+                                    c.recvtype, c.comm);
+    case Collective::neighbor_alltoallv:
+      return PMPI_Neighbor_alltoallv(c.sendbuf, a(c.sendcounts, kTo), a(c.sdispls, kTo), c.sendtype,
+                                     c.recvbuf, a(c.recvcounts, kFrom), a(c.rdispls, kFrom),
+                                     c.recvtype, c.comm);
+    case Collective::neighbor_alltoallw:
+      return PMPI_Neighbor_alltoallw(c.sendbuf, a(c.sendcounts, kTo), a.addresses(c.sdispls, kTo),
+                                     c.sendtypes, c.recvbuf, a(c.recvcounts, kFrom),
+                                     a.addresses(c.rdispls, kFrom), c.recvtypes, c.comm);
+    default: return MPI_ERR_OTHER;
+  }
+}
 
 int run(const Call& c) {
   Arrays a(c);
@@ -86,6 +127,7 @@ int run(const Call& c) {
       return PMPI_Scan(c.sendbuf, c.recvbuf, recvcount, c.recvtype, c.op, c.comm);
     case Collective::exscan:
       return PMPI_Exscan(c.sendbuf, c.recvbuf, recvcount, c.recvtype, c.op, c.comm);
+    default: return run_among_neighbours(c, a);
   }
   return MPI_ERR_OTHER;
 }

@@ -22,6 +22,8 @@ void chain(Builder& b) {
 
 }  // namespace unisono::bcast
 """
+TABLE = """    {neighbor_alltoall, "neighbor_alltoall", false},
+"""
 KERNELS = """void gather(Team& team, int root);
 """
 
@@ -33,6 +35,7 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "src/algorithms/catalogue.cpp": CATALOGUE,
         "src/algorithms/bcast/chain.cpp": CHAIN,
         "src/node/kernels.h": KERNELS,
+        "src/schedule/semantics.h": TABLE,
         "src/node/gather.cpp": "void gather(Team& team, int root) {\n  copy();\n}\n",
     }
     for name, text in files.items():
@@ -55,6 +58,7 @@ def test_a_small_tree(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ("name", "text", "complaint"),
     [
         ("src/algorithms/list.h", "auto f = bcast::chain;\n", "bcast::chain is written down in 3 files"),
+        ("src/one.cpp", "case neighbor_alltoall:\n", "neighbor_alltoall is written down in 2 files"),
         ("src/base/long.cpp", "int a;\n" * 501, "src/base/long.cpp has 501 lines, 500 are enough"),
         ("src/base/f.cpp", "void f() {\n" + "  g();\n" * 60 + "}\n", "f.cpp:f has 62 lines, 60 are enough"),
         ("python/f.py", "def f():\n" + "    g()\n" * 60, "python/f.py:f has 61 lines, 60 are enough"),

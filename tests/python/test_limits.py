@@ -5,12 +5,11 @@ from collections.abc import Iterator
 import pytest
 from unisono import catalogue
 from unisono.compare.limits import (
-    PLAIN_FORM,
-    SIZED,
     Cut,
     bytes_over,
     memory_seconds,
     moved_bytes,
+    plain_form,
     wire_seconds,
 )
 from unisono.compare.matrix import parse_sizes
@@ -92,7 +91,7 @@ def messages_of_all(collective: str, ranks: int, count: int) -> Iterator[tuple[s
 
 
 # unisono show gives v-forms unequal counts; with equal ones they are the plain forms.
-PLAIN = [name for name in SIZED if name not in PLAIN_FORM and name != "barrier"]
+PLAIN = [name for name in catalogue.collectives() if plain_form(name) == name != "barrier"]
 
 
 @pytest.mark.parametrize("collective", [*PLAIN, "exscan"])

@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 from conftest import Run
 from unisono import catalogue
-from unisono.compare.limits import SIZED
 from unisono.sim import platforms, smpi
 
 PROGRAM = str(Path(__file__).with_name("sim_program.cpp"))
@@ -31,7 +30,7 @@ def simulated(unisono: Run, *arguments: str) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize("collective", SIZED)
+@pytest.mark.parametrize("collective", catalogue.collectives())
 def test_every_algorithm_is_right(collective: str) -> None:
     network = platforms.parse("torus:2x4")
     own = [row for row in catalogue.algorithms() if collective in row.collectives]

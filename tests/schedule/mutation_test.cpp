@@ -102,6 +102,7 @@ Subject random_subject(std::mt19937& random) {
     problem.root = any(0, problem.size - 1);
     problem.count = any(1, 20);
     problem.in_place = any(0, 1) == 1;
+    problem.differ = static_cast<unsigned>(any(0, 3));
     problem.commutative = (row.restrictions & kCommutative) != 0 || any(0, 1) == 1;
     problem.params = default_params(row);
     for (const Parameter& parameter : row.parameters)

@@ -1,12 +1,14 @@
 """What no implementation of a collective can beat: bytes that must pass a port, or move in memory.
 
 A bound holds whatever the algorithm. It counts bytes only; latency is left out, so that it says
-nothing about small messages. What a size is the size of is `SIZED`.
+nothing about small messages. What a size is the size of says `size_kind`.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+
+from unisono import catalogue
 
 
 class Sized(StrEnum):
@@ -17,36 +19,21 @@ class Sized(StrEnum):
     NOTHING = "nothing"
 
 
-SIZED = {
-    "barrier": Sized.NOTHING,
-    "bcast": Sized.VECTOR,
-    "gather": Sized.BLOCK,
-    "gatherv": Sized.BLOCK,
-    "scatter": Sized.BLOCK,
-    "scatterv": Sized.BLOCK,
-    "allgather": Sized.BLOCK,
-    "allgatherv": Sized.BLOCK,
-    "alltoall": Sized.BLOCK,
-    "alltoallv": Sized.BLOCK,
-    "alltoallw": Sized.BLOCK,
-    "reduce": Sized.VECTOR,
-    "allreduce": Sized.VECTOR,
-    "reduce_scatter_block": Sized.BLOCK,
-    "reduce_scatter": Sized.BLOCK,
-    "scan": Sized.VECTOR,
-    "exscan": Sized.VECTOR,
-}
+def size_kind(collective: str) -> Sized:
+    """Of scattered reductions one block, though unisono-bench counts all of them."""
+    measure = catalogue.collective(collective).measure
+    return {"vector": Sized.VECTOR, "nothing": Sized.NOTHING}.get(measure, Sized.BLOCK)
 
-# With equal blocks a v- or w-form moves what the plain form does.
-PLAIN_FORM = {
-    "gatherv": "gather",
-    "scatterv": "scatter",
-    "allgatherv": "allgather",
-    "alltoallv": "alltoall",
-    "alltoallw": "alltoall",
-    "reduce_scatter": "reduce_scatter_block",
-    "exscan": "scan",
-}
+
+def bench_bytes(collective: str, size: int, ranks: int) -> int:
+    """What unisono-bench and unisono-sim call a cell of that size."""
+    return size * ranks if catalogue.collective(collective).counts_all_blocks else size
+
+
+def plain_form(collective: str) -> str:
+    """With equal blocks a v- or w-form moves what the plain form does, and exscan what scan does."""
+    regular = catalogue.collective(collective).regular
+    return "scan" if regular == "exscan" else regular
 
 
 @dataclass(frozen=True)
@@ -81,7 +68,7 @@ def bytes_over(collective: str, size: int, ranks: int, cut: Cut) -> int:
         # Out go the others' blocks with the inner contributions, in come the own ones.
         "reduce_scatter_block": larger,
     }
-    return size * units[PLAIN_FORM.get(collective, collective)]
+    return size * units[plain_form(collective)]
 
 
 def wire_seconds(
@@ -115,7 +102,7 @@ def moved_bytes(collective: str, size: int, ranks: int) -> int:
         "allreduce": (ranks, ranks),
         "reduce_scatter_block": (ranks * ranks, ranks),
         "scan": (ranks, ranks),
-    }[PLAIN_FORM.get(collective, collective)]
+    }[plain_form(collective)]
     if collective == "exscan":  # the last contribution goes nowhere, rank 0 gets nothing
         read, written = ranks - 1, ranks - 1
     return size * (read + written)

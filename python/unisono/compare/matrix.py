@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from unisono import catalogue
-from unisono.compare.limits import SIZED, Sized
+from unisono.compare.limits import Sized, size_kind
 from unisono.compare.results import Point, Setting
 from unisono.errors import UnisonoError
 
@@ -59,10 +59,12 @@ def parse_sizes(text: str, option: str = "--sizes", factor: int = 2) -> tuple[in
 
 
 def parse_collectives(text: str) -> list[str]:
-    chosen = list(SIZED) if text == "all" else list(dict.fromkeys(names(text)))
+    chosen = catalogue.collectives() if text == "all" else list(dict.fromkeys(names(text)))
     for name in chosen:
-        if name not in SIZED:
-            raise UnisonoError(f"--collectives {name}: no such collective; valid: all, {', '.join(SIZED)}")
+        if name not in catalogue.collectives():
+            raise UnisonoError(
+                f"--collectives {name}: no such collective; valid: all, {', '.join(catalogue.collectives())}"
+            )
     if not chosen:
         raise UnisonoError("--collectives: none given")
     return chosen
@@ -115,7 +117,7 @@ def plan(
     """Collectives without any of the arms are left out."""
     sizes = {Sized.VECTOR: vector_sizes, Sized.BLOCK: block_sizes, Sized.NOTHING: (0,)}
     return [
-        Job(setting, collective, tuple(sizes[SIZED[collective]]), own)
+        Job(setting, collective, tuple(sizes[size_kind(collective)]), own)
         for setting in settings
         for collective, own in arms.items()
         if own

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from unisono.catalogue import format_size
-from unisono.compare.limits import SIZED, Sized
+from unisono.compare.limits import Sized, size_kind
 from unisono.compare.results import Arm, Cell
 
 # Text stays text, and the same data give the same bytes.
@@ -34,7 +34,7 @@ Series = list[tuple[Cell, Arm]]
 def collective_svg(cells: Sequence[Cell]) -> str | None:
     """Time over size, percentage of the limit, spread. None where there is no size to plot over."""
     collective = cells[0].point.collective
-    if SIZED[collective] is Sized.NOTHING:
+    if size_kind(collective) is Sized.NOTHING:
         return None
     series = series_of(cells)
     if not series:
@@ -47,7 +47,7 @@ def collective_svg(cells: Sequence[Cell]) -> str | None:
         draw_limit(limit_axes, series, bool(with_limit))
         draw_spread(spread_axes, series)
         for axes in (time_axes, limit_axes, spread_axes):
-            label_sizes(axes, cells, f"bytes ({SIZED[collective]})")
+            label_sizes(axes, cells, f"bytes ({size_kind(collective)})")
         handles, labels = time_axes.get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside right center")
         return inline(figure)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from unisono.catalogue import format_size
-from unisono.compare.limits import SIZED, Sized
+from unisono.compare.limits import Sized, bench_bytes, size_kind
 from unisono.errors import UnisonoError
 from unisono.estimates import Estimate, Modes
 from unisono.files import write_json
@@ -38,17 +38,15 @@ class Point:
 
     setting: Setting
     collective: str
-    size: int  # bytes of what SIZED says
+    size: int  # bytes of what size_kind() says
 
     @property
     def bench_bytes(self) -> int:
-        """unisono-bench counts the whole vector in reduce_scatter and reduce_scatter_block."""
-        whole = self.collective in {"reduce_scatter", "reduce_scatter_block"}
-        return self.size * self.setting.ranks if whole else self.size
+        return bench_bytes(self.collective, self.size, self.setting.ranks)
 
     @property
     def size_text(self) -> str:
-        sized = SIZED[self.collective]
+        sized = size_kind(self.collective)
         return "-" if sized is Sized.NOTHING else f"{format_size(self.size)} {sized}"
 
     def text(self) -> str:
@@ -145,7 +143,7 @@ def flat(point: Point) -> Json:
         **asdict(point.setting),
         "collective": point.collective,
         "size": point.size,
-        "size_of": SIZED[point.collective],
+        "size_of": size_kind(point.collective),
         "bench_bytes": point.bench_bytes,
     }
 

@@ -12,7 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from unisono import catalogue, launch
 from unisono.compare import matrix
-from unisono.compare.limits import SIZED, Sized
+from unisono.compare.limits import Sized, size_kind
 from unisono.errors import UnisonoError
 from unisono.sim import platforms, program, runner, smpi, terminal
 from unisono.sim.table import Question, Table
@@ -138,11 +138,13 @@ def configuration(settings: list[str]) -> dict[str, str]:
 
 
 def question_of(network: platforms.Platform, ranks: int, collective: str, root: int, sizes: str) -> Question:
-    if collective not in SIZED:
-        raise UnisonoError(f"--collective {collective}: no such collective; valid: {', '.join(SIZED)}")
+    if collective not in catalogue.collectives():
+        raise UnisonoError(
+            f"--collective {collective}: no such collective; valid: {', '.join(catalogue.collectives())}"
+        )
     if root >= ranks:
         raise UnisonoError(f"--root {root}: the ranks are 0 to {ranks - 1}")
-    sized = SIZED[collective] is not Sized.NOTHING
+    sized = size_kind(collective) is not Sized.NOTHING
     chosen = matrix.parse_sizes(sizes, "--bytes") if sized else (0,)
     return Question(network, ranks, collective, root, chosen)
 

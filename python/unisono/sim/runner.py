@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor, as_completed
 
+from unisono.compare.limits import bench_bytes
 from unisono.sim import smpi
 from unisono.sim.table import Cell, Question, Row, Table
 
@@ -56,10 +57,10 @@ def simulate(
 
 def simulate_cell(question: Question, key: Key, size: int, memory: str, keep_on: Callable[[], bool]) -> Cell:
     algorithm, selector = key
-    whole = question.collective in {"reduce_scatter", "reduce_scatter_block"}  # for unisono-sim
+    size = bench_bytes(question.collective, size, question.ranks)
     line = [
         *(str(smpi.built("unisono-sim")), "--collective", question.collective),
-        *("--algorithms", algorithm, "--bytes", str(size * question.ranks if whole else size or 1)),
+        *("--algorithms", algorithm, "--bytes", str(size or 1)),
         *("--root", str(question.root), "--memory", memory),
     ]
     configuration = {"smpi/coll-selector": selector} if selector else {}

@@ -16,7 +16,7 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class Question:
-    """What is simulated. `sizes` are bytes of what compare.limits.SIZED says."""
+    """What is simulated. `sizes` are bytes of what compare.limits.size_kind() says."""
 
     platform: Platform
     ranks: int

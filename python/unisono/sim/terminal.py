@@ -6,7 +6,7 @@ from rich.table import Table as Drawn
 from rich.text import Text
 
 from unisono.catalogue import format_size
-from unisono.compare.limits import SIZED, Sized
+from unisono.compare.limits import Sized, size_kind
 from unisono.compare.words import number
 from unisono.sim.table import Row, Table
 
@@ -29,7 +29,7 @@ def show(table: Table, console: Console) -> None:
     drawn = Drawn(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
     drawn.add_column("algorithm", no_wrap=True)
     for size in table.question.sizes:
-        sized = SIZED[table.question.collective]
+        sized = size_kind(table.question.collective)
         name = "us" if sized is Sized.NOTHING else f"{format_size(size)} {sized}: us"
         for heading in (name, "limit", "ratio"):
             drawn.add_column(heading, justify="right", no_wrap=heading != name)

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from unisono.compare.limits import PLAIN_FORM
+from unisono import catalogue
+from unisono.compare.limits import plain_form
+from unisono.trace.metrics import message_bytes
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
-
-ROOTED = {"bcast", "scatter", "gather", "reduce"}
 
 
 @dataclass(frozen=True)
@@ -49,8 +49,8 @@ class Split:
 def split(collective: str, begin: Float, end: Float, root: Int, size: Float, net: Network) -> Split:
     """`size` as the trace counts it. Where nothing bounds a call, all is inefficiency."""
     elapsed = end - begin
-    kind = PLAIN_FORM.get(collective, collective)
-    message = size / begin.shape[1] if kind == "reduce_scatter_block" else size
+    kind = plain_form(collective)
+    message = message_bytes(collective, size, begin.shape[1])
     free = earliest(kind, begin, root, 0.0 * message, Network(0.0, 0.0, net.host, net.single))
     bound = earliest(kind, begin, root, message, net)
     waiting = np.minimum(elapsed, free - begin).mean(axis=1)
@@ -66,7 +66,7 @@ def earliest(kind: str, begin: Float, root: Int, message: Float, net: Network) -
     """Exit times: a row per call, a column per rank; never before the rank's own arrival."""
     cost = (net.alpha + net.beta * message)[:, None]
     rows, ranks = np.arange(len(begin)), np.arange(begin.shape[1])
-    if kind in ROOTED:
+    if catalogue.collective(kind).rooted:
         rooted = root >= 0
         at = np.where(rooted, root, 0)
         if kind in {"bcast", "scatter"}:

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from unisono import catalogue
+
 Float = NDArray[np.float64]
-# What one message of the collective is, when the size that the trace counts is another.
-SCATTERING = {"reduce_scatter", "reduce_scatter_block"}
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ def imbalance(begin: Float, end: Float, error: Float) -> Imbalance:
 
 def message_bytes(collective: str, size: Float, ranks: int) -> Float:
     """Of one message: the vector, or one block."""
-    return size / ranks if collective in SCATTERING else size
+    return size / ranks if catalogue.collective(collective).counts_all_blocks else size
 
 
 class OneWay:

@@ -1,9 +1,9 @@
 """What a call site's figures say, in one sentence."""
 
+from unisono import catalogue
 from unisono.trace.reader import ranks_text
 from unisono.trace.summary import Late, Site, collective_name
 
-FROM_ROOT = {"bcast", "scatter", "scatterv"}
 LONGEST_NAME = 60
 ALIKE = 0.05  # a smaller share of waiting is not worth a word
 
@@ -59,9 +59,10 @@ def late_text(late: list[Late]) -> str:
 
 
 def whom(site: Site) -> str:
-    if site.collective in FROM_ROOT:
+    row = catalogue.collective(site.collective)
+    if row.from_root:
         return "the root"
-    if site.collective in {"scan", "exscan"}:
+    if row.combines in {"ranks_up_to", "ranks_before"}:
         return "ranks before one's own"
     return late_text(site.late)
 

@@ -15,10 +15,10 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from unisono import beds, model, places
+from unisono import beds, catalogue, model, places
 from unisono.catalogue import format_size
 from unisono.compare import matrix
-from unisono.compare.limits import SIZED, Sized
+from unisono.compare.limits import Sized, size_kind
 from unisono.errors import UnisonoError
 from unisono.profile import document
 from unisono.tune import native, report
@@ -30,8 +30,6 @@ from unisono.tune.tuner import Listener, Outcome, Tuner
 STANDARD_COLLECTIVES = "bcast,gather,scatter,reduce,allreduce,allgather"
 STANDARD_SIZES = "64:1M"
 STEP = 4  # of a range of sizes
-# No rank knows how many bytes all ranks move: a profile cannot tell their calls apart.
-UNKNOWN_BYTES = {"gatherv", "scatterv", "alltoallv", "alltoallw"}
 UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}
 
 errors = Console(stderr=True, highlight=False)
@@ -126,7 +124,7 @@ def tune(
 
 def points_of(collectives: str, sizes: str) -> list[Point]:
     chosen = matrix.parse_collectives(collectives)
-    unknown = [name for name in chosen if name in UNKNOWN_BYTES]
+    unknown = [name for name in chosen if not catalogue.collective(name).bytes_known]
     if unknown and collectives != "all":
         raise UnisonoError(
             f"--collectives {unknown[0]}: no rank knows all counts, a profile cannot choose by them"
@@ -135,8 +133,8 @@ def points_of(collectives: str, sizes: str) -> list[Point]:
     return [
         Point(name, size)
         for name in chosen
-        if name not in UNKNOWN_BYTES
-        for size in ((0,) if SIZED[name] is Sized.NOTHING else bytes_)
+        if catalogue.collective(name).bytes_known
+        for size in ((0,) if size_kind(name) is Sized.NOTHING else bytes_)
     ]
 
 

@@ -32,8 +32,10 @@ int narrow_Gatherv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendty
                    int root, MPI_Comm comm) {
   Narrowing narrow("MPI_Gatherv_c", comm, root);
   const auto sendcount_i = narrow.count(sendcount, narrow.leaf() && sendbuf != MPI_IN_PLACE);
-  const auto recvcounts_i = narrow.array(recvcounts, narrow.root() && recvbuf != MPI_IN_PLACE);
-  const auto rdispls_i = narrow.array(rdispls, narrow.root() && recvbuf != MPI_IN_PLACE);
+  const auto recvcounts_i =
+      narrow.array(recvcounts, narrow.root() && recvbuf != MPI_IN_PLACE, PerPeer::rank);
+  const auto rdispls_i =
+      narrow.array(rdispls, narrow.root() && recvbuf != MPI_IN_PLACE, PerPeer::rank);
   if (narrow.failed()) return narrow.report();
   return Next<"MPI_Gatherv", decltype(MPI_Gatherv)>::call(
       sendbuf, sendcount_i, sendtype, recvbuf, recvcounts_i, rdispls_i, recvtype, root, comm);
@@ -53,8 +55,10 @@ int narrow_Scatterv(const void* sendbuf, const MPI_Count* sendcounts, const MPI_
                     MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
                     MPI_Datatype recvtype, int root, MPI_Comm comm) {
   Narrowing narrow("MPI_Scatterv_c", comm, root);
-  const auto sendcounts_i = narrow.array(sendcounts, narrow.root() && sendbuf != MPI_IN_PLACE);
-  const auto sdispls_i = narrow.array(sdispls, narrow.root() && sendbuf != MPI_IN_PLACE);
+  const auto sendcounts_i =
+      narrow.array(sendcounts, narrow.root() && sendbuf != MPI_IN_PLACE, PerPeer::rank);
+  const auto sdispls_i =
+      narrow.array(sdispls, narrow.root() && sendbuf != MPI_IN_PLACE, PerPeer::rank);
   const auto recvcount_i = narrow.count(recvcount, narrow.leaf() && recvbuf != MPI_IN_PLACE);
   if (narrow.failed()) return narrow.report();
   return Next<"MPI_Scatterv", decltype(MPI_Scatterv)>::call(
@@ -76,8 +80,8 @@ int narrow_Allgatherv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sen
                       MPI_Datatype recvtype, MPI_Comm comm) {
   Narrowing narrow("MPI_Allgatherv_c", comm);
   const auto sendcount_i = narrow.count(sendcount, sendbuf != MPI_IN_PLACE);
-  const auto recvcounts_i = narrow.array(recvcounts, recvbuf != MPI_IN_PLACE);
-  const auto rdispls_i = narrow.array(rdispls, recvbuf != MPI_IN_PLACE);
+  const auto recvcounts_i = narrow.array(recvcounts, recvbuf != MPI_IN_PLACE, PerPeer::rank);
+  const auto rdispls_i = narrow.array(rdispls, recvbuf != MPI_IN_PLACE, PerPeer::rank);
   if (narrow.failed()) return narrow.report();
   return Next<"MPI_Allgatherv", decltype(MPI_Allgatherv)>::call(
       sendbuf, sendcount_i, sendtype, recvbuf, recvcounts_i, rdispls_i, recvtype, comm);
@@ -97,10 +101,10 @@ int narrow_Alltoallv(const void* sendbuf, const MPI_Count* sendcounts, const MPI
                      MPI_Datatype sendtype, void* recvbuf, const MPI_Count* recvcounts,
                      const MPI_Aint* rdispls, MPI_Datatype recvtype, MPI_Comm comm) {
   Narrowing narrow("MPI_Alltoallv_c", comm);
-  const auto sendcounts_i = narrow.array(sendcounts, sendbuf != MPI_IN_PLACE);
-  const auto sdispls_i = narrow.array(sdispls, sendbuf != MPI_IN_PLACE);
-  const auto recvcounts_i = narrow.array(recvcounts, recvbuf != MPI_IN_PLACE);
-  const auto rdispls_i = narrow.array(rdispls, recvbuf != MPI_IN_PLACE);
+  const auto sendcounts_i = narrow.array(sendcounts, sendbuf != MPI_IN_PLACE, PerPeer::rank);
+  const auto sdispls_i = narrow.array(sdispls, sendbuf != MPI_IN_PLACE, PerPeer::rank);
+  const auto recvcounts_i = narrow.array(recvcounts, recvbuf != MPI_IN_PLACE, PerPeer::rank);
+  const auto rdispls_i = narrow.array(rdispls, recvbuf != MPI_IN_PLACE, PerPeer::rank);
   if (narrow.failed()) return narrow.report();
   return Next<"MPI_Alltoallv", decltype(MPI_Alltoallv)>::call(
       sendbuf, sendcounts_i, sdispls_i, sendtype, recvbuf, recvcounts_i, rdispls_i, recvtype, comm);
@@ -110,10 +114,10 @@ int narrow_Alltoallw(const void* sendbuf, const MPI_Count* sendcounts, const MPI
                      const MPI_Datatype* sendtypes, void* recvbuf, const MPI_Count* recvcounts,
                      const MPI_Aint* rdispls, const MPI_Datatype* recvtypes, MPI_Comm comm) {
   Narrowing narrow("MPI_Alltoallw_c", comm);
-  const auto sendcounts_i = narrow.array(sendcounts, sendbuf != MPI_IN_PLACE);
-  const auto sdispls_i = narrow.array(sdispls, sendbuf != MPI_IN_PLACE);
-  const auto recvcounts_i = narrow.array(recvcounts, recvbuf != MPI_IN_PLACE);
-  const auto rdispls_i = narrow.array(rdispls, recvbuf != MPI_IN_PLACE);
+  const auto sendcounts_i = narrow.array(sendcounts, sendbuf != MPI_IN_PLACE, PerPeer::rank);
+  const auto sdispls_i = narrow.array(sdispls, sendbuf != MPI_IN_PLACE, PerPeer::rank);
+  const auto recvcounts_i = narrow.array(recvcounts, recvbuf != MPI_IN_PLACE, PerPeer::rank);
+  const auto rdispls_i = narrow.array(rdispls, recvbuf != MPI_IN_PLACE, PerPeer::rank);
   if (narrow.failed()) return narrow.report();
   return Next<"MPI_Alltoallw", decltype(MPI_Alltoallw)>::call(sendbuf, sendcounts_i, sdispls_i,
                                                               sendtypes, recvbuf, recvcounts_i,
@@ -150,7 +154,7 @@ int narrow_Reduce_scatter_block(const void* sendbuf, void* recvbuf, MPI_Count re
 int narrow_Reduce_scatter(const void* sendbuf, void* recvbuf, const MPI_Count* recvcounts,
                           MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   Narrowing narrow("MPI_Reduce_scatter_c", comm);
-  const auto recvcounts_i = narrow.array(recvcounts, recvbuf != MPI_IN_PLACE, true);
+  const auto recvcounts_i = narrow.array(recvcounts, recvbuf != MPI_IN_PLACE, PerPeer::own_rank);
   if (narrow.failed()) return narrow.report();
   return Next<"MPI_Reduce_scatter", decltype(MPI_Reduce_scatter)>::call(
       sendbuf, recvbuf, recvcounts_i, datatype, op, comm);
@@ -171,6 +175,66 @@ int narrow_Exscan(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datat
   if (narrow.failed()) return narrow.report();
   return Next<"MPI_Exscan", decltype(MPI_Exscan)>::call(sendbuf, recvbuf, count_i, datatype, op,
                                                         comm);
+}
+
+int narrow_Neighbor_allgather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                              void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                              MPI_Comm comm) {
+  Narrowing narrow("MPI_Neighbor_allgather_c", comm);
+  const auto sendcount_i = narrow.count(sendcount, true);
+  const auto recvcount_i = narrow.count(recvcount, true);
+  if (narrow.failed()) return narrow.report();
+  return Next<"MPI_Neighbor_allgather", decltype(MPI_Neighbor_allgather)>::call(
+      sendbuf, sendcount_i, sendtype, recvbuf, recvcount_i, recvtype, comm);
+}
+
+int narrow_Neighbor_allgatherv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                               void* recvbuf, const MPI_Count* recvcounts, const MPI_Aint* rdispls,
+                               MPI_Datatype recvtype, MPI_Comm comm) {
+  Narrowing narrow("MPI_Neighbor_allgatherv_c", comm);
+  const auto sendcount_i = narrow.count(sendcount, true);
+  const auto recvcounts_i = narrow.array(recvcounts, true, PerPeer::received_from);
+  const auto rdispls_i = narrow.array(rdispls, true, PerPeer::received_from);
+  if (narrow.failed()) return narrow.report();
+  return Next<"MPI_Neighbor_allgatherv", decltype(MPI_Neighbor_allgatherv)>::call(
+      sendbuf, sendcount_i, sendtype, recvbuf, recvcounts_i, rdispls_i, recvtype, comm);
+}
+
+int narrow_Neighbor_alltoall(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                             void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                             MPI_Comm comm) {
+  Narrowing narrow("MPI_Neighbor_alltoall_c", comm);
+  const auto sendcount_i = narrow.count(sendcount, true);
+  const auto recvcount_i = narrow.count(recvcount, true);
+  if (narrow.failed()) return narrow.report();
+  return Next<"MPI_Neighbor_alltoall", decltype(MPI_Neighbor_alltoall)>::call(
+      sendbuf, sendcount_i, sendtype, recvbuf, recvcount_i, recvtype, comm);
+}
+
+int narrow_Neighbor_alltoallv(const void* sendbuf, const MPI_Count* sendcounts,
+                              const MPI_Aint* sdispls, MPI_Datatype sendtype, void* recvbuf,
+                              const MPI_Count* recvcounts, const MPI_Aint* rdispls,
+                              MPI_Datatype recvtype, MPI_Comm comm) {
+  Narrowing narrow("MPI_Neighbor_alltoallv_c", comm);
+  const auto sendcounts_i = narrow.array(sendcounts, true, PerPeer::sent_to);
+  const auto sdispls_i = narrow.array(sdispls, true, PerPeer::sent_to);
+  const auto recvcounts_i = narrow.array(recvcounts, true, PerPeer::received_from);
+  const auto rdispls_i = narrow.array(rdispls, true, PerPeer::received_from);
+  if (narrow.failed()) return narrow.report();
+  return Next<"MPI_Neighbor_alltoallv", decltype(MPI_Neighbor_alltoallv)>::call(
+      sendbuf, sendcounts_i, sdispls_i, sendtype, recvbuf, recvcounts_i, rdispls_i, recvtype, comm);
+}
+
+int narrow_Neighbor_alltoallw(const void* sendbuf, const MPI_Count* sendcounts,
+                              const MPI_Aint* sdispls, const MPI_Datatype* sendtypes, void* recvbuf,
+                              const MPI_Count* recvcounts, const MPI_Aint* rdispls,
+                              const MPI_Datatype* recvtypes, MPI_Comm comm) {
+  Narrowing narrow("MPI_Neighbor_alltoallw_c", comm);
+  const auto sendcounts_i = narrow.array(sendcounts, true, PerPeer::sent_to);
+  const auto recvcounts_i = narrow.array(recvcounts, true, PerPeer::received_from);
+  if (narrow.failed()) return narrow.report();
+  return Next<"MPI_Neighbor_alltoallw", decltype(MPI_Neighbor_alltoallw)>::call(
+      sendbuf, sendcounts_i, sdispls, sendtypes, recvbuf, recvcounts_i, rdispls, recvtypes, comm);
 }
 
 /// Out of line, like the info: what passes a call on saves no registers and builds no Call.
@@ -1735,4 +1799,292 @@ static int look_at_MPI_Exscan_c(const void* sendbuf, void* recvbuf, MPI_Count co
   return dispatch_or_pass_on<Native>(
       call_of_MPI_Exscan_c(sendbuf, recvbuf, count, datatype, op, comm), info, sendbuf, recvbuf,
       count, datatype, op, comm);
+}
+
+static Call call_of_MPI_Neighbor_allgather(const void* sendbuf, int sendcount,
+                                           MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                                           MPI_Datatype recvtype, MPI_Comm comm) {
+  return Call{.collective = Collective::neighbor_allgather,
+              .sendbuf = sendbuf,
+              .sendcount = sendcount,
+              .sendtype = sendtype,
+              .recvbuf = recvbuf,
+              .recvcount = recvcount,
+              .recvtype = recvtype,
+              .comm = comm};
+}
+
+ENTRY int MPI_Neighbor_allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                 void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                                 MPI_Comm comm) {
+  using Native = Next<"MPI_Neighbor_allgather", decltype(MPI_Neighbor_allgather)>;
+  if (is_watched())
+    return watch<Native>(call_of_MPI_Neighbor_allgather(sendbuf, sendcount, sendtype, recvbuf,
+                                                        recvcount, recvtype, comm),
+                         __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf,
+                         recvcount, recvtype, comm);
+  return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+}
+
+static Call call_of_MPI_Neighbor_allgather_c(const void* sendbuf, MPI_Count sendcount,
+                                             MPI_Datatype sendtype, void* recvbuf,
+                                             MPI_Count recvcount, MPI_Datatype recvtype,
+                                             MPI_Comm comm) {
+  return Call{.collective = Collective::neighbor_allgather,
+              .sendbuf = sendbuf,
+              .sendcount = sendcount,
+              .sendtype = sendtype,
+              .recvbuf = recvbuf,
+              .recvcount = recvcount,
+              .recvtype = recvtype,
+              .comm = comm};
+}
+
+ENTRY int MPI_Neighbor_allgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                   void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                                   MPI_Comm comm) {
+  using Native = Next<"MPI_Neighbor_allgather_c", decltype(MPI_Neighbor_allgather_c),
+                      narrow_Neighbor_allgather>;
+  if (is_watched())
+    return watch<Native>(call_of_MPI_Neighbor_allgather_c(sendbuf, sendcount, sendtype, recvbuf,
+                                                          recvcount, recvtype, comm),
+                         __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf,
+                         recvcount, recvtype, comm);
+  return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+}
+
+static Call call_of_MPI_Neighbor_allgatherv(const void* sendbuf, int sendcount,
+                                            MPI_Datatype sendtype, void* recvbuf,
+                                            const int* recvcounts, const int* rdispls,
+                                            MPI_Datatype recvtype, MPI_Comm comm) {
+  return Call{.collective = Collective::neighbor_allgatherv,
+              .sendbuf = sendbuf,
+              .sendcount = sendcount,
+              .sendtype = sendtype,
+              .recvbuf = recvbuf,
+              .recvcounts = recvcounts,
+              .rdispls = rdispls,
+              .recvtype = recvtype,
+              .comm = comm};
+}
+
+ENTRY int MPI_Neighbor_allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                  void* recvbuf, const int* recvcounts, const int* rdispls,
+                                  MPI_Datatype recvtype, MPI_Comm comm) {
+  using Native = Next<"MPI_Neighbor_allgatherv", decltype(MPI_Neighbor_allgatherv)>;
+  if (is_watched())
+    return watch<Native>(call_of_MPI_Neighbor_allgatherv(sendbuf, sendcount, sendtype, recvbuf,
+                                                         recvcounts, rdispls, recvtype, comm),
+                         __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf,
+                         recvcounts, rdispls, recvtype, comm);
+  return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
+}
+
+static Call call_of_MPI_Neighbor_allgatherv_c(const void* sendbuf, MPI_Count sendcount,
+                                              MPI_Datatype sendtype, void* recvbuf,
+                                              const MPI_Count* recvcounts, const MPI_Aint* rdispls,
+                                              MPI_Datatype recvtype, MPI_Comm comm) {
+  return Call{.collective = Collective::neighbor_allgatherv,
+              .sendbuf = sendbuf,
+              .sendcount = sendcount,
+              .sendtype = sendtype,
+              .recvbuf = recvbuf,
+              .recvcounts = recvcounts,
+              .rdispls = rdispls,
+              .recvtype = recvtype,
+              .comm = comm};
+}
+
+ENTRY int MPI_Neighbor_allgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                    void* recvbuf, const MPI_Count* recvcounts,
+                                    const MPI_Aint* rdispls, MPI_Datatype recvtype, MPI_Comm comm) {
+  using Native = Next<"MPI_Neighbor_allgatherv_c", decltype(MPI_Neighbor_allgatherv_c),
+                      narrow_Neighbor_allgatherv>;
+  if (is_watched())
+    return watch<Native>(call_of_MPI_Neighbor_allgatherv_c(sendbuf, sendcount, sendtype, recvbuf,
+                                                           recvcounts, rdispls, recvtype, comm),
+                         __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf,
+                         recvcounts, rdispls, recvtype, comm);
+  return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
+}
+
+static Call call_of_MPI_Neighbor_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                          void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                                          MPI_Comm comm) {
+  return Call{.collective = Collective::neighbor_alltoall,
+              .sendbuf = sendbuf,
+              .sendcount = sendcount,
+              .sendtype = sendtype,
+              .recvbuf = recvbuf,
+              .recvcount = recvcount,
+              .recvtype = recvtype,
+              .comm = comm};
+}
+
+ENTRY int MPI_Neighbor_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                                MPI_Comm comm) {
+  using Native = Next<"MPI_Neighbor_alltoall", decltype(MPI_Neighbor_alltoall)>;
+  if (is_watched())
+    return watch<Native>(call_of_MPI_Neighbor_alltoall(sendbuf, sendcount, sendtype, recvbuf,
+                                                       recvcount, recvtype, comm),
+                         __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf,
+                         recvcount, recvtype, comm);
+  return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+}
+
+static Call call_of_MPI_Neighbor_alltoall_c(const void* sendbuf, MPI_Count sendcount,
+                                            MPI_Datatype sendtype, void* recvbuf,
+                                            MPI_Count recvcount, MPI_Datatype recvtype,
+                                            MPI_Comm comm) {
+  return Call{.collective = Collective::neighbor_alltoall,
+              .sendbuf = sendbuf,
+              .sendcount = sendcount,
+              .sendtype = sendtype,
+              .recvbuf = recvbuf,
+              .recvcount = recvcount,
+              .recvtype = recvtype,
+              .comm = comm};
+}
+
+ENTRY int MPI_Neighbor_alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                  void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                                  MPI_Comm comm) {
+  using Native =
+      Next<"MPI_Neighbor_alltoall_c", decltype(MPI_Neighbor_alltoall_c), narrow_Neighbor_alltoall>;
+  if (is_watched())
+    return watch<Native>(call_of_MPI_Neighbor_alltoall_c(sendbuf, sendcount, sendtype, recvbuf,
+                                                         recvcount, recvtype, comm),
+                         __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf,
+                         recvcount, recvtype, comm);
+  return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+}
+
+static Call call_of_MPI_Neighbor_alltoallv(const void* sendbuf, const int* sendcounts,
+                                           const int* sdispls, MPI_Datatype sendtype, void* recvbuf,
+                                           const int* recvcounts, const int* rdispls,
+                                           MPI_Datatype recvtype, MPI_Comm comm) {
+  return Call{.collective = Collective::neighbor_alltoallv,
+              .sendbuf = sendbuf,
+              .sendcounts = sendcounts,
+              .sdispls = sdispls,
+              .sendtype = sendtype,
+              .recvbuf = recvbuf,
+              .recvcounts = recvcounts,
+              .rdispls = rdispls,
+              .recvtype = recvtype,
+              .comm = comm};
+}
+
+ENTRY int MPI_Neighbor_alltoallv(const void* sendbuf, const int* sendcounts, const int* sdispls,
+                                 MPI_Datatype sendtype, void* recvbuf, const int* recvcounts,
+                                 const int* rdispls, MPI_Datatype recvtype, MPI_Comm comm) {
+  using Native = Next<"MPI_Neighbor_alltoallv", decltype(MPI_Neighbor_alltoallv)>;
+  if (is_watched())
+    return watch<Native>(
+        call_of_MPI_Neighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
+                                       rdispls, recvtype, comm),
+        __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
+        rdispls, recvtype, comm);
+  return Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
+                      recvtype, comm);
+}
+
+static Call call_of_MPI_Neighbor_alltoallv_c(const void* sendbuf, const MPI_Count* sendcounts,
+                                             const MPI_Aint* sdispls, MPI_Datatype sendtype,
+                                             void* recvbuf, const MPI_Count* recvcounts,
+                                             const MPI_Aint* rdispls, MPI_Datatype recvtype,
+                                             MPI_Comm comm) {
+  return Call{.collective = Collective::neighbor_alltoallv,
+              .sendbuf = sendbuf,
+              .sendcounts = sendcounts,
+              .sdispls = sdispls,
+              .sendtype = sendtype,
+              .recvbuf = recvbuf,
+              .recvcounts = recvcounts,
+              .rdispls = rdispls,
+              .recvtype = recvtype,
+              .comm = comm};
+}
+
+ENTRY int MPI_Neighbor_alltoallv_c(const void* sendbuf, const MPI_Count* sendcounts,
+                                   const MPI_Aint* sdispls, MPI_Datatype sendtype, void* recvbuf,
+                                   const MPI_Count* recvcounts, const MPI_Aint* rdispls,
+                                   MPI_Datatype recvtype, MPI_Comm comm) {
+  using Native = Next<"MPI_Neighbor_alltoallv_c", decltype(MPI_Neighbor_alltoallv_c),
+                      narrow_Neighbor_alltoallv>;
+  if (is_watched())
+    return watch<Native>(
+        call_of_MPI_Neighbor_alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
+                                         recvcounts, rdispls, recvtype, comm),
+        __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
+        rdispls, recvtype, comm);
+  return Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
+                      recvtype, comm);
+}
+
+static Call call_of_MPI_Neighbor_alltoallw(const void* sendbuf, const int* sendcounts,
+                                           const MPI_Aint* sdispls, const MPI_Datatype* sendtypes,
+                                           void* recvbuf, const int* recvcounts,
+                                           const MPI_Aint* rdispls, const MPI_Datatype* recvtypes,
+                                           MPI_Comm comm) {
+  return Call{.collective = Collective::neighbor_alltoallw,
+              .sendbuf = sendbuf,
+              .sendcounts = sendcounts,
+              .sdispls = sdispls,
+              .sendtypes = sendtypes,
+              .recvbuf = recvbuf,
+              .recvcounts = recvcounts,
+              .rdispls = rdispls,
+              .recvtypes = recvtypes,
+              .comm = comm};
+}
+
+ENTRY int MPI_Neighbor_alltoallw(const void* sendbuf, const int* sendcounts,
+                                 const MPI_Aint* sdispls, const MPI_Datatype* sendtypes,
+                                 void* recvbuf, const int* recvcounts, const MPI_Aint* rdispls,
+                                 const MPI_Datatype* recvtypes, MPI_Comm comm) {
+  using Native = Next<"MPI_Neighbor_alltoallw", decltype(MPI_Neighbor_alltoallw)>;
+  if (is_watched())
+    return watch<Native>(
+        call_of_MPI_Neighbor_alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
+                                       rdispls, recvtypes, comm),
+        __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
+        rdispls, recvtypes, comm);
+  return Native::call(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
+                      recvtypes, comm);
+}
+
+static Call call_of_MPI_Neighbor_alltoallw_c(const void* sendbuf, const MPI_Count* sendcounts,
+                                             const MPI_Aint* sdispls, const MPI_Datatype* sendtypes,
+                                             void* recvbuf, const MPI_Count* recvcounts,
+                                             const MPI_Aint* rdispls, const MPI_Datatype* recvtypes,
+                                             MPI_Comm comm) {
+  return Call{.collective = Collective::neighbor_alltoallw,
+              .sendbuf = sendbuf,
+              .sendcounts = sendcounts,
+              .sdispls = sdispls,
+              .sendtypes = sendtypes,
+              .recvbuf = recvbuf,
+              .recvcounts = recvcounts,
+              .rdispls = rdispls,
+              .recvtypes = recvtypes,
+              .comm = comm};
+}
+
+ENTRY int MPI_Neighbor_alltoallw_c(const void* sendbuf, const MPI_Count* sendcounts,
+                                   const MPI_Aint* sdispls, const MPI_Datatype* sendtypes,
+                                   void* recvbuf, const MPI_Count* recvcounts,
+                                   const MPI_Aint* rdispls, const MPI_Datatype* recvtypes,
+                                   MPI_Comm comm) {
+  using Native = Next<"MPI_Neighbor_alltoallw_c", decltype(MPI_Neighbor_alltoallw_c),
+                      narrow_Neighbor_alltoallw>;
+  if (is_watched())
+    return watch<Native>(
+        call_of_MPI_Neighbor_alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
+                                         recvcounts, rdispls, recvtypes, comm),
+        __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
+        rdispls, recvtypes, comm);
+  return Native::call(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
+                      recvtypes, comm);
 }

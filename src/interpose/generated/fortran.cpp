@@ -539,8 +539,9 @@ template <class Native>
                                             const int* sdispls, const int* sendtypes, void* recvbuf,
                                             const int* recvcounts, const int* rdispls,
                                             const int* recvtypes, const int* comm, int* ierror) {
-  const fortran::Datatypes sendtypes_c(sendtypes, comm, fortran::is_in_place(sendbuf));
-  const fortran::Datatypes recvtypes_c(recvtypes, comm, false);
+  const fortran::Datatypes sendtypes_c(sendtypes, comm, fortran::is_in_place(sendbuf),
+                                       PerPeer::rank);
+  const fortran::Datatypes recvtypes_c(recvtypes, comm, false, PerPeer::rank);
   const Call call = Call{.collective = Collective::alltoallw,
                          .sendbuf = fortran::buffer(sendbuf),
                          .sendcounts = sendcounts,
@@ -887,6 +888,250 @@ ENTRY void mpi_exscan_f08_(void* sendbuf, void* recvbuf, const int* count, const
     return run_exscan<Native>(__builtin_return_address(0), sendbuf, recvbuf, count, datatype, op,
                               comm, ierror);
   Native::call(sendbuf, recvbuf, count, datatype, op, comm, ierror);
+}
+
+template <class Native>
+[[gnu::noinline]] static void run_neighbor_allgather(const void* site, void* sendbuf,
+                                                     const int* sendcount, const int* sendtype,
+                                                     void* recvbuf, const int* recvcount,
+                                                     const int* recvtype, const int* comm,
+                                                     int* ierror) {
+  const Call call = Call{.collective = Collective::neighbor_allgather,
+                         .sendbuf = fortran::buffer(sendbuf),
+                         .sendcount = *sendcount,
+                         .sendtype = PMPI_Type_f2c(*sendtype),
+                         .recvbuf = fortran::buffer(recvbuf),
+                         .recvcount = *recvcount,
+                         .recvtype = PMPI_Type_f2c(*recvtype),
+                         .comm = fortran::comm(comm)};
+  CallScope scope(call, site);
+  if (!fortran::finish(dispatch(call, scope), ierror))
+    Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror);
+}
+
+ENTRY void mpi_neighbor_allgather_(void* sendbuf, const int* sendcount, const int* sendtype,
+                                   void* recvbuf, const int* recvcount, const int* recvtype,
+                                   const int* comm, int* ierror) {
+  using Native = Next<"mpi_neighbor_allgather_", decltype(mpi_neighbor_allgather_)>;
+  if (is_watched())
+    return run_neighbor_allgather<Native>(__builtin_return_address(0), sendbuf, sendcount, sendtype,
+                                          recvbuf, recvcount, recvtype, comm, ierror);
+  Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror);
+}
+
+FORTRAN_SPELLINGS(mpi_neighbor_allgather, MPI_NEIGHBOR_ALLGATHER,
+                  (void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
+                   const int* recvcount, const int* recvtype, const int* comm, int* ierror))
+
+ENTRY void mpi_neighbor_allgather_f08_(void* sendbuf, const int* sendcount, const int* sendtype,
+                                       void* recvbuf, const int* recvcount, const int* recvtype,
+                                       const int* comm, int* ierror) {
+  using Native = Next<"mpi_neighbor_allgather_f08_", decltype(mpi_neighbor_allgather_f08_)>;
+  if (is_watched())
+    return run_neighbor_allgather<Native>(__builtin_return_address(0), sendbuf, sendcount, sendtype,
+                                          recvbuf, recvcount, recvtype, comm, ierror);
+  Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror);
+}
+
+template <class Native>
+[[gnu::noinline]] static void run_neighbor_allgatherv(const void* site, void* sendbuf,
+                                                      const int* sendcount, const int* sendtype,
+                                                      void* recvbuf, const int* recvcounts,
+                                                      const int* rdispls, const int* recvtype,
+                                                      const int* comm, int* ierror) {
+  const Call call = Call{.collective = Collective::neighbor_allgatherv,
+                         .sendbuf = fortran::buffer(sendbuf),
+                         .sendcount = *sendcount,
+                         .sendtype = PMPI_Type_f2c(*sendtype),
+                         .recvbuf = fortran::buffer(recvbuf),
+                         .recvcounts = recvcounts,
+                         .rdispls = rdispls,
+                         .recvtype = PMPI_Type_f2c(*recvtype),
+                         .comm = fortran::comm(comm)};
+  CallScope scope(call, site);
+  if (!fortran::finish(dispatch(call, scope), ierror))
+    Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm,
+                 ierror);
+}
+
+ENTRY void mpi_neighbor_allgatherv_(void* sendbuf, const int* sendcount, const int* sendtype,
+                                    void* recvbuf, const int* recvcounts, const int* rdispls,
+                                    const int* recvtype, const int* comm, int* ierror) {
+  using Native = Next<"mpi_neighbor_allgatherv_", decltype(mpi_neighbor_allgatherv_)>;
+  if (is_watched())
+    return run_neighbor_allgatherv<Native>(__builtin_return_address(0), sendbuf, sendcount,
+                                           sendtype, recvbuf, recvcounts, rdispls, recvtype, comm,
+                                           ierror);
+  Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, ierror);
+}
+
+FORTRAN_SPELLINGS(mpi_neighbor_allgatherv, MPI_NEIGHBOR_ALLGATHERV,
+                  (void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
+                   const int* recvcounts, const int* rdispls, const int* recvtype, const int* comm,
+                   int* ierror))
+
+ENTRY void mpi_neighbor_allgatherv_f08_(void* sendbuf, const int* sendcount, const int* sendtype,
+                                        void* recvbuf, const int* recvcounts, const int* rdispls,
+                                        const int* recvtype, const int* comm, int* ierror) {
+  using Native = Next<"mpi_neighbor_allgatherv_f08_", decltype(mpi_neighbor_allgatherv_f08_)>;
+  if (is_watched())
+    return run_neighbor_allgatherv<Native>(__builtin_return_address(0), sendbuf, sendcount,
+                                           sendtype, recvbuf, recvcounts, rdispls, recvtype, comm,
+                                           ierror);
+  Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, ierror);
+}
+
+template <class Native>
+[[gnu::noinline]] static void run_neighbor_alltoall(const void* site, void* sendbuf,
+                                                    const int* sendcount, const int* sendtype,
+                                                    void* recvbuf, const int* recvcount,
+                                                    const int* recvtype, const int* comm,
+                                                    int* ierror) {
+  const Call call = Call{.collective = Collective::neighbor_alltoall,
+                         .sendbuf = fortran::buffer(sendbuf),
+                         .sendcount = *sendcount,
+                         .sendtype = PMPI_Type_f2c(*sendtype),
+                         .recvbuf = fortran::buffer(recvbuf),
+                         .recvcount = *recvcount,
+                         .recvtype = PMPI_Type_f2c(*recvtype),
+                         .comm = fortran::comm(comm)};
+  CallScope scope(call, site);
+  if (!fortran::finish(dispatch(call, scope), ierror))
+    Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror);
+}
+
+ENTRY void mpi_neighbor_alltoall_(void* sendbuf, const int* sendcount, const int* sendtype,
+                                  void* recvbuf, const int* recvcount, const int* recvtype,
+                                  const int* comm, int* ierror) {
+  using Native = Next<"mpi_neighbor_alltoall_", decltype(mpi_neighbor_alltoall_)>;
+  if (is_watched())
+    return run_neighbor_alltoall<Native>(__builtin_return_address(0), sendbuf, sendcount, sendtype,
+                                         recvbuf, recvcount, recvtype, comm, ierror);
+  Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror);
+}
+
+FORTRAN_SPELLINGS(mpi_neighbor_alltoall, MPI_NEIGHBOR_ALLTOALL,
+                  (void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
+                   const int* recvcount, const int* recvtype, const int* comm, int* ierror))
+
+ENTRY void mpi_neighbor_alltoall_f08_(void* sendbuf, const int* sendcount, const int* sendtype,
+                                      void* recvbuf, const int* recvcount, const int* recvtype,
+                                      const int* comm, int* ierror) {
+  using Native = Next<"mpi_neighbor_alltoall_f08_", decltype(mpi_neighbor_alltoall_f08_)>;
+  if (is_watched())
+    return run_neighbor_alltoall<Native>(__builtin_return_address(0), sendbuf, sendcount, sendtype,
+                                         recvbuf, recvcount, recvtype, comm, ierror);
+  Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror);
+}
+
+template <class Native>
+[[gnu::noinline]] static void run_neighbor_alltoallv(const void* site, void* sendbuf,
+                                                     const int* sendcounts, const int* sdispls,
+                                                     const int* sendtype, void* recvbuf,
+                                                     const int* recvcounts, const int* rdispls,
+                                                     const int* recvtype, const int* comm,
+                                                     int* ierror) {
+  const Call call = Call{.collective = Collective::neighbor_alltoallv,
+                         .sendbuf = fortran::buffer(sendbuf),
+                         .sendcounts = sendcounts,
+                         .sdispls = sdispls,
+                         .sendtype = PMPI_Type_f2c(*sendtype),
+                         .recvbuf = fortran::buffer(recvbuf),
+                         .recvcounts = recvcounts,
+                         .rdispls = rdispls,
+                         .recvtype = PMPI_Type_f2c(*recvtype),
+                         .comm = fortran::comm(comm)};
+  CallScope scope(call, site);
+  if (!fortran::finish(dispatch(call, scope), ierror))
+    Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
+                 comm, ierror);
+}
+
+ENTRY void mpi_neighbor_alltoallv_(void* sendbuf, const int* sendcounts, const int* sdispls,
+                                   const int* sendtype, void* recvbuf, const int* recvcounts,
+                                   const int* rdispls, const int* recvtype, const int* comm,
+                                   int* ierror) {
+  using Native = Next<"mpi_neighbor_alltoallv_", decltype(mpi_neighbor_alltoallv_)>;
+  if (is_watched())
+    return run_neighbor_alltoallv<Native>(__builtin_return_address(0), sendbuf, sendcounts, sdispls,
+                                          sendtype, recvbuf, recvcounts, rdispls, recvtype, comm,
+                                          ierror);
+  Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm,
+               ierror);
+}
+
+FORTRAN_SPELLINGS(mpi_neighbor_alltoallv, MPI_NEIGHBOR_ALLTOALLV,
+                  (void* sendbuf, const int* sendcounts, const int* sdispls, const int* sendtype,
+                   void* recvbuf, const int* recvcounts, const int* rdispls, const int* recvtype,
+                   const int* comm, int* ierror))
+
+ENTRY void mpi_neighbor_alltoallv_f08_(void* sendbuf, const int* sendcounts, const int* sdispls,
+                                       const int* sendtype, void* recvbuf, const int* recvcounts,
+                                       const int* rdispls, const int* recvtype, const int* comm,
+                                       int* ierror) {
+  using Native = Next<"mpi_neighbor_alltoallv_f08_", decltype(mpi_neighbor_alltoallv_f08_)>;
+  if (is_watched())
+    return run_neighbor_alltoallv<Native>(__builtin_return_address(0), sendbuf, sendcounts, sdispls,
+                                          sendtype, recvbuf, recvcounts, rdispls, recvtype, comm,
+                                          ierror);
+  Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm,
+               ierror);
+}
+
+template <class Native>
+[[gnu::noinline]] static void run_neighbor_alltoallw(const void* site, void* sendbuf,
+                                                     const int* sendcounts, const MPI_Aint* sdispls,
+                                                     const int* sendtypes, void* recvbuf,
+                                                     const int* recvcounts, const MPI_Aint* rdispls,
+                                                     const int* recvtypes, const int* comm,
+                                                     int* ierror) {
+  const fortran::Datatypes sendtypes_c(sendtypes, comm, false, PerPeer::sent_to);
+  const fortran::Datatypes recvtypes_c(recvtypes, comm, false, PerPeer::received_from);
+  const Call call = Call{.collective = Collective::neighbor_alltoallw,
+                         .sendbuf = fortran::buffer(sendbuf),
+                         .sendcounts = sendcounts,
+                         .sdispls = sdispls,
+                         .sendtypes = sendtypes_c.get(),
+                         .recvbuf = fortran::buffer(recvbuf),
+                         .recvcounts = recvcounts,
+                         .rdispls = rdispls,
+                         .recvtypes = recvtypes_c.get(),
+                         .comm = fortran::comm(comm)};
+  CallScope scope(call, site);
+  if (!fortran::finish(dispatch(call, scope), ierror))
+    Native::call(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes,
+                 comm, ierror);
+}
+
+ENTRY void mpi_neighbor_alltoallw_(void* sendbuf, const int* sendcounts, const MPI_Aint* sdispls,
+                                   const int* sendtypes, void* recvbuf, const int* recvcounts,
+                                   const MPI_Aint* rdispls, const int* recvtypes, const int* comm,
+                                   int* ierror) {
+  using Native = Next<"mpi_neighbor_alltoallw_", decltype(mpi_neighbor_alltoallw_)>;
+  if (is_watched())
+    return run_neighbor_alltoallw<Native>(__builtin_return_address(0), sendbuf, sendcounts, sdispls,
+                                          sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm,
+                                          ierror);
+  Native::call(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes,
+               comm, ierror);
+}
+
+FORTRAN_SPELLINGS(mpi_neighbor_alltoallw, MPI_NEIGHBOR_ALLTOALLW,
+                  (void* sendbuf, const int* sendcounts, const MPI_Aint* sdispls,
+                   const int* sendtypes, void* recvbuf, const int* recvcounts,
+                   const MPI_Aint* rdispls, const int* recvtypes, const int* comm, int* ierror))
+
+ENTRY void mpi_neighbor_alltoallw_f08_(void* sendbuf, const int* sendcounts,
+                                       const MPI_Aint* sdispls, const int* sendtypes, void* recvbuf,
+                                       const int* recvcounts, const MPI_Aint* rdispls,
+                                       const int* recvtypes, const int* comm, int* ierror) {
+  using Native = Next<"mpi_neighbor_alltoallw_f08_", decltype(mpi_neighbor_alltoallw_f08_)>;
+  if (is_watched())
+    return run_neighbor_alltoallw<Native>(__builtin_return_address(0), sendbuf, sendcounts, sdispls,
+                                          sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm,
+                                          ierror);
+  Native::call(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes,
+               comm, ierror);
 }
 
 #endif  // OPEN_MPI

@@ -15,7 +15,7 @@ constexpr Count kAny = std::numeric_limits<Count>::max();
 // The root's schedule has p - 1 sends for every segment, of which as many run as there are
 // segments.
 constexpr Count kMostUnrolled = Count{1} << 20;
-constexpr CollectiveSet kAll = (CollectiveSet{1} << kCollectives) - 1;
+constexpr CollectiveSet kAll = kAmongAll;
 
 /// The most promising first: the list is cut off after kMostArms. By the measurements in
 /// docs/results (lab.md, defaults.md, orthogonal.md) and, for arrival patterns, by Faraj, Patarasuk

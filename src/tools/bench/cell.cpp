@@ -12,15 +12,14 @@ namespace unisono::bench {
 
 namespace {
 
-bool cuts_one_vector(Collective c) {
-  return c == Collective::reduce_scatter || c == Collective::reduce_scatter_block;
-}
+bool cuts_one_vector(Collective c) { return semantics(c).measure == Measure::blocks; }
+bool has_types(Collective c) { return semantics(c).send.shape == SideShape::types; }
 
 /// Elements of rank i's block.
 Count block_length(const Setting& s, int i) {
   const Count elements = s.bytes / static_cast<Count>(s.type->bytes);
   if (!cuts_one_vector(s.collective)) return elements;
-  const bool longer = s.collective == Collective::reduce_scatter && i < elements % s.size;
+  const bool longer = is_irregular(s.collective) && i < elements % s.size;
   return elements / s.size + (longer ? 1 : 0);
 }
 
@@ -34,7 +33,7 @@ std::optional<std::string> Cell::obstacle(const Setting& s, Count memory_limit) 
     return fmt::format("less than one element{}", cuts_one_vector(s.collective) ? " a rank" : "");
   const auto bytes = static_cast<Count>(s.type->bytes);
   const Count all = block * s.size;
-  if (all * (s.collective == Collective::alltoallw ? bytes : 1) > INT_MAX)
+  if (all * (has_types(s.collective) ? bytes : 1) > INT_MAX)
     return "counts or displacements exceed int";
   const Count needed = bytes * ((what.input == Part::all ? all : block) +
                                 (what.output == Part::all || s.in_place ? all : block));
@@ -49,9 +48,6 @@ Cell::Cell(const Setting& s)
       in_place(s.in_place),
       in_turn(s.in_turn),
       first_root(s.root),
-      comm(s.comm),
-      type(s.type->handle()),
-      op(s.op),
       root(s.root),
       rank(s.rank),
       size(s.size) {
@@ -59,9 +55,9 @@ Cell::Cell(const Setting& s)
   for (int i = 0; i < size; ++i) {
     counts.push_back(static_cast<int>(block_length(s, i)));
     displs.push_back(displacement);
-    if (s.collective == Collective::alltoallw) {
+    if (has_types(s.collective)) {
       byte_displs.push_back(displacement * static_cast<int>(element.bytes));
-      types.push_back(type);
+      types.push_back(element.handle());
       displacement += counts.back();
     } else if (what.input == Part::all || what.output == Part::all) {
       displacement += counts.back();
@@ -69,27 +65,44 @@ Cell::Cell(const Setting& s)
   }
   count = counts[at(rank)];
 
+  const MPI_Datatype type = element.handle();
+  const int* places = has_types(s.collective) ? byte_displs.data() : displs.data();
+  arguments_ = {.sendcount = count,
+                .sendcounts = counts.data(),
+                .sdispls = places,
+                .sendtype = type,
+                .sendtypes = types.data(),
+                .recvcount = count,
+                .recvcounts = counts.data(),
+                .rdispls = places,
+                .recvtype = type,
+                .recvtypes = types.data(),
+                .op = s.op,
+                .root = root,
+                .comm = s.comm};
+  place_buffers(in_place && (!is_rooted(s.collective) || rank == root));
+}
+
+void Cell::place_buffers(bool in_place_here) {
+  const Semantics& s = semantics(what.collective);
   const Count input = holds(what.input_holder) ? elements_of(what.input) : 0;
   output_elements_ = holds(what.output_holder) ? elements_of(what.output) : 0;
   input_elements_ = input;
-  const bool rooted = is_rooted(s.collective);
-  const bool in_place_here = in_place && (!rooted || rank == root);
-  const bool keeps_input = !in_place_here || what.input_holder == Holder::root;
-  const bool is_bcast = s.collective == Collective::bcast;
+  const bool replaces_output = s.in_place == InPlace::root_receive;
+  const bool keeps_input = !has_one_buffer(s) && (!in_place_here || replaces_output);
 
-  input_ = allocate(keeps_input && !is_bcast ? input : 0);
-  output_ =
-      allocate(keeps_input && !is_bcast ? output_elements_ : std::max(input, output_elements_));
-  in = input_.get();
-  out = output_.get();
+  input_ = allocate(keeps_input ? input : 0);
+  output_ = allocate(keeps_input ? output_elements_ : std::max(input, output_elements_));
+  arguments_.sendbuf = input_.get();
+  arguments_.recvbuf = output_.get();
   contribution_ = input_.get();
-  if (is_bcast) {
+  if (has_one_buffer(s)) {
     contribution_ = output_.get();
-  } else if (in_place_here && what.input_holder == Holder::root) {
-    out = MPI_IN_PLACE;  // scatter: the root keeps its block where it is
+  } else if (in_place_here && replaces_output) {
+    arguments_.recvbuf = MPI_IN_PLACE;  // the root keeps its block where it is
     output_elements_ = 0;
   } else if (in_place_here) {
-    in = MPI_IN_PLACE;
+    arguments_.sendbuf = MPI_IN_PLACE;
     const bool own_block = what.input == Part::block && what.output == Part::all;
     contribution_ = output_.get() + (own_block ? at(displs[at(rank)]) * element.bytes : 0);
   }
@@ -125,11 +138,11 @@ void Cell::prepare(std::uint64_t iteration) {
         .write(contribution_, 0, input_elements_);
 }
 
-void Cell::run(const Mpi& mpi) const { what.call(*this, mpi); }
+void Cell::run(const Mpi& mpi) const { call_function(mpi, what.collective, arguments_); }
 
 void Cell::run_in_loop(const Mpi& mpi, int calls) {
   for (int i = 0; i < calls; ++i) {
-    if (in_turn) root = (first_root + i) % size;
+    if (in_turn) arguments_.root = root = (first_root + i) % size;
     run(mpi);
   }
 }
@@ -139,7 +152,7 @@ std::optional<Mismatch> Cell::verify(std::uint64_t iteration) const {
   if (what.output_holder == Holder::root && rank != root) return std::nullopt;
   const int blocks = what.output == Part::all ? size : 1;
   for (int block = 0; block < blocks; ++block) {
-    const Expected expected = what.expected(*this, block);
+    const Expected expected = bench::expected(*this, block);
     if (expected.ranks.first == expected.ranks.last) continue;  // undefined: exscan on rank 0
     const Pattern pattern(element, operation, expected.ranks, iteration);
     const Count begin = what.output == Part::all ? displs[at(block)] : 0;

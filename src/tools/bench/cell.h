@@ -56,16 +56,10 @@ class Cell {
   const bool in_place, in_turn;
   const int first_root;
 
-  // The arguments, ready for the calls of the table.
-  MPI_Comm comm;
-  MPI_Datatype type;
-  MPI_Op op;
   int root, rank, size;
   int count;  ///< elements of a block of equal blocks; of this rank's block otherwise
   std::vector<int> counts, displs, byte_displs;
   std::vector<MPI_Datatype> types;
-  const void* in = nullptr;  ///< or MPI_IN_PLACE
-  void* out = nullptr;       ///< or MPI_IN_PLACE (scatter)
 
   std::size_t at(int rank_index) const { return static_cast<std::size_t>(rank_index); }
 
@@ -75,11 +69,13 @@ class Cell {
   };
   using Buffer = std::unique_ptr<std::byte, FreeDeleter>;
 
+  void place_buffers(bool in_place_here);
   Buffer allocate(Count elements) const;
   Count elements_of(Part part) const;
   bool holds(Holder holder) const { return holder == Holder::every || in_turn || rank == root; }
   std::byte* output() const { return output_.get(); }
 
+  IntArguments arguments_;
   Count input_elements_ = 0, output_elements_ = 0;
   Buffer input_, output_;
   std::byte* contribution_ = nullptr;  // where prepare() writes the input; nullptr: has none

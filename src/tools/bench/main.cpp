@@ -90,12 +90,7 @@ class Run {
     Table table;
     table.collective = c;
     table.type = setting.type->name;
-    if (c == Collective::reduce_scatter || c == Collective::reduce_scatter_block)
-      table.sized = "vector of all ranks' blocks";
-    else if (is_reducing(c) || c == Collective::bcast)
-      table.sized = "vector";
-    else if (c != Collective::barrier)
-      table.sized = "block of a rank";
+    table.sized = sized(semantics(c).measure);
     if (is_reducing(c)) table.op = operation_name(options_.operation);
     if (is_rooted(c)) table.root = options_.root;
     table.in_place = setting.in_place;

@@ -103,7 +103,7 @@ double Measurer::run_batch(Cell& cell, const Mpi& mpi, int calls) {
 // In place, a batch works on its own results, so that its outcome cannot be checked: one more call
 // with fresh values follows, outside the timed region.
 void Measurer::run(Cell& cell, Contender& contender, int calls) {
-  const Mpi& mpi = contender.arm->is_library ? kLibrary : kProgram;
+  const Mpi& mpi = contender.arm->is_library ? kLibraryFunctions : kProgramFunctions;
   select(cell, *contender.arm);
   cell.prepare(++iteration_);
   const auto own_before = calls_run_by_unisono();

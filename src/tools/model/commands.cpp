@@ -41,14 +41,13 @@ Problem problem_of(const Job& job, Collective collective) {
   if (job.bytes < 0) throw CLI::ValidationError("bytes: not negative");
   Problem problem{.collective = collective, .size = job.ranks, .root = job.root};
   if (is_reducing(collective)) problem.unit_bytes = kElementBytes;
-  const bool all_blocks =
-      collective == Collective::reduce_scatter || collective == Collective::reduce_scatter_block;
+  const bool all_blocks = semantics(collective).measure == Measure::blocks;
   const Count bytes = all_blocks ? job.bytes / job.ranks : job.bytes;
   // At least a unit, of each block too: nothing would be sent otherwise.
   if (job.bytes > 0) problem.count = std::max<Count>(1, bytes / problem.unit_bytes);
   // Equal blocks, also where the collective could have others.
   if (is_irregular(collective)) {
-    const bool matrix = collective == Collective::alltoallv || collective == Collective::alltoallw;
+    const bool matrix = has_matrix(semantics(collective));
     const auto ranks = static_cast<std::size_t>(job.ranks);
     problem.counts.assign(matrix ? ranks * ranks : ranks, problem.count);
   }
@@ -109,7 +108,7 @@ std::string predict_job(const Job& job, const Machine& machine) {
 
 std::string shapes(int ranks, int dimensions) {
   auto all = factorisations(ranks, dimensions);
-  for (Shape& shape : ragged_shapes(ranks)) all.push_back(std::move(shape));
+  for (SideShape& shape : ragged_shapes(ranks)) all.push_back(std::move(shape));
   return Json(all).dump() + "\n";
 }
 

@@ -18,11 +18,8 @@ constexpr Count kVector = Count{128} * 1024;  // eight segments of the usual 16K
 constexpr Count kBlock = 4096;
 constexpr std::string_view kLateMeaning = "ranks predicted to arrive last, the very last one last";
 
-bool has_vector(Collective c) {
-  return contains(set_of(Collective::bcast, Collective::reduce, Collective::allreduce,
-                         Collective::scan, Collective::exscan),
-                  c);
-}
+bool has_vector(Collective c) { return semantics(c).measure == Measure::vector; }
+bool has_data(Collective c) { return semantics(c).measure != Measure::nothing; }
 
 struct Case {
   Metrics metrics;
@@ -35,7 +32,7 @@ std::optional<Case> count(const Algorithm& row, Collective collective, int size)
   problem.count = has_vector(collective) ? kVector : kBlock;
   if (is_irregular(collective)) {
     // Equal counts, so that the figures can be compared with those of the regular form.
-    const bool matrix = collective == Collective::alltoallv || collective == Collective::alltoallw;
+    const bool matrix = has_matrix(semantics(collective));
     const auto p = static_cast<std::size_t>(size);
     problem.counts.assign(matrix ? p * p : p, kBlock);
   }
@@ -70,7 +67,8 @@ std::string overview() {
   // The columns: one per collective; the v-forms cost what the regular ones cost.
   std::vector<Collective> columns;
   for (int c = 0; c < kCollectives; ++c)
-    if (!is_irregular(static_cast<Collective>(c))) columns.push_back(static_cast<Collective>(c));
+    if (contains(kAmongAll & ~kIrregular, static_cast<Collective>(c)))
+      columns.push_back(static_cast<Collective>(c));
   std::vector<std::string_view> names;
   for (const Algorithm& row : catalogue())
     if (std::find(names.begin(), names.end(), row.name) == names.end()) names.push_back(row.name);
@@ -89,8 +87,7 @@ std::string overview() {
       if (row != nullptr) cell = "-";
       if (counted) {
         cell = std::to_string(counted->metrics.rounds);
-        if (c != Collective::barrier)
-          cell += " · " + ratio(busiest_port(counted->metrics), counted->length);
+        if (has_data(c)) cell += " · " + ratio(busiest_port(counted->metrics), counted->length);
       }
       out += " " + cell + " |";
     }
@@ -118,7 +115,7 @@ std::string parameters_text(const Algorithm& row) {
 }
 
 std::string section(Collective collective) {
-  const bool blocks = !has_vector(collective) && collective != Collective::barrier;
+  const bool blocks = !has_vector(collective) && has_data(collective);
   const std::string unit = blocks ? "b" : "m";
   std::string table =
       "| algorithm | rounds | depth | messages | bytes / " + unit + " | reduced / " + unit +
@@ -137,7 +134,7 @@ std::string section(Collective collective) {
       cells[0] += separator + value(m.rounds);
       cells[1] += separator + value(m.depth);
       cells[2] += separator + value(m.messages);
-      if (collective != Collective::barrier) cells[3] += separator + share(busiest_port(m));
+      if (has_data(collective)) cells[3] += separator + share(busiest_port(m));
       if (is_reducing(collective)) cells[4] += separator + share(m.reduced);
     }
     table += "| `" + std::string(row.name) + "` |";
@@ -180,7 +177,8 @@ std::string documentation() {
       "\n\nBytes in units of m (bcast, reduce, allreduce, scan, exscan) or of b (the others).\n\n" +
       overview() +
       "\nIn the tables below, four figures in a cell are those of p = " + sizes_text() + ".\n\n";
-  for (int c = 0; c < kCollectives; ++c) out += section(static_cast<Collective>(c));
+  for (int c = 0; c < kCollectives; ++c)
+    if (contains(kAmongAll, static_cast<Collective>(c))) out += section(static_cast<Collective>(c));
   out.pop_back();
   return out;
 }

@@ -34,6 +34,38 @@ Json json(const Parameter& parameter) {
           {"is_size", parameter.is_size}, {"meaning", parameter.meaning}};
 }
 
+// In the order of the enumerators of schedule/semantics.h.
+constexpr const char* kWho[] = {"nobody", "root", "all"};
+constexpr const char* kShapes[] = {"nothing", "block", "blocks", "counts", "types"};
+constexpr const char* kCombines[] = {"nobody", "all_ranks", "ranks_up_to", "ranks_before"};
+constexpr const char* kInPlaces[] = {"nowhere", "root_send", "root_receive", "all", "each"};
+constexpr const char* kMeasures[] = {"nothing", "vector", "block", "blocks"};
+constexpr const char* kPeers[] = {"all", "neighbours"};
+
+template <std::size_t kSize, class Enum>
+constexpr const char* word(const char* const (&words)[kSize], Enum value) {
+  return words[static_cast<std::size_t>(value)];
+}
+
+Json json(const CallSide& side) {
+  return {{"who", word(kWho, side.who)}, {"shape", word(kShapes, side.shape)}};
+}
+
+Json json(const Semantics& row) {
+  return {{"name", row.name},
+          {"rooted", row.rooted},
+          {"send", json(row.send)},
+          {"receive", json(row.receive)},
+          {"one_buffer", has_one_buffer(row)},
+          {"combines", word(kCombines, row.combines)},
+          {"in_place", word(kInPlaces, row.in_place)},
+          {"measure", word(kMeasures, row.measure)},
+          {"knows_bytes", word(kWho, row.knows_bytes)},
+          {"regular", name(row.regular)},
+          {"peers", word(kPeers, row.peers)},
+          {"synchronises", synchronises(row)}};
+}
+
 Json json(const Algorithm& row) {
   Json collectives = Json::array();
   for (int c = 0; c < kCollectives; ++c)
@@ -95,7 +127,10 @@ std::string list(bool as_json) {
   if (as_json) {
     Json rows = Json::array();
     for (const Algorithm& row : catalogue()) rows.push_back(json(row));
+    Json meanings = Json::array();
+    for (const Semantics& row : kSemantics) meanings.push_back(json(row));
     return Json{{"version", UNISONO_VERSION},
+                {"collectives", meanings},
                 {"algorithms", rows},
                 {"grid_dimensions", kDimensionNames},
                 {"grid_forms", forms_json()}}
@@ -105,6 +140,7 @@ std::string list(bool as_json) {
   std::string out;
   for (int c = 0; c < kCollectives; ++c) {
     const auto collective = static_cast<Collective>(c);
+    if (!contains(kAmongAll, collective)) continue;
     out += std::string(name(collective)) + ": " + valid_algorithms(collective) + "\n";
   }
   return out;

@@ -18,7 +18,7 @@ std::string headline(const Show& what, const Metrics& metrics) {
   std::string line = std::string(name(problem.collective)) + " " + text(what.spec) + ", " +
                      std::to_string(problem.size) + " ranks";
   if (is_rooted(problem.collective)) line += ", root " + std::to_string(problem.root);
-  if (problem.collective != Collective::barrier)
+  if (semantics(problem.collective).measure != Measure::nothing)
     line += ", " + std::to_string(problem.count) + " units of " +
             std::to_string(problem.unit_bytes) + " B";
   if (problem.params.composition != nullptr && has_calls(*problem.params.composition))

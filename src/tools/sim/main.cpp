@@ -49,7 +49,7 @@ std::optional<Options> parse(int argc, char** argv) {
   const auto named = collective_named(collective);
   const auto sizes = bench::parse_sizes(bytes);
   const auto limit = parse_size(memory);
-  if (!named || !sizes || !limit) return std::nullopt;
+  if (!named || !contains(kAmongAll, *named) || !sizes || !limit) return std::nullopt;
   o.collective = *named;
   o.sizes = *sizes;
   o.memory = *limit;

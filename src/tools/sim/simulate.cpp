@@ -96,13 +96,13 @@ Setting setting_of(Collective collective, int root) {
 
 void warm_up(MPI_Comm comm) {
   unisono_force("barrier", "dissemination");
-  bench::kProgram.barrier(comm);
+  bench::kProgramFunctions.barrier(comm);
 }
 
 Outcome simulate(const Setting& setting, const std::string& algorithm, Count memory_of_rank) {
   if (auto obstacle = obstacle_to(setting, algorithm, memory_of_rank)) return {obstacle};
   const bool native = algorithm == "native";
-  const bench::Mpi& mpi = native ? bench::kLibrary : bench::kProgram;
+  const bench::Mpi& mpi = native ? bench::kLibraryFunctions : bench::kProgramFunctions;
   unisono_force(name(setting.collective).data(), algorithm.c_str());
   bench::Cell cell(setting);
   Outcome outcome;

@@ -49,7 +49,7 @@ TEST(OnlineKey, CallsWithOtherArmsAreOfAnotherKind) {
 
 TEST(OnlineArms, NativeIsFirstAndAllCanServe) {
   for (int c = 0; c < kCollectives; ++c)
-    for (int size = 2; size <= 20; ++size)
+    for (int size = 2; size <= 20 && contains(kAmongAll, static_cast<Collective>(c)); ++size)
       for (Count bytes = 0; bytes < Count{1} << 24; bytes = 3 * bytes + 1)
         for (const bool commutative : {true, false})
           for (const bool shared : {true, false}) {

@@ -22,7 +22,6 @@ COLLECTIVES = [
     "reduce_scatter",
     "reduce_scatter_block",
 ]
-REDUCTIONS = {"reduce", "allreduce", "scan", "exscan", "reduce_scatter", "reduce_scatter_block"}
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from unisono import beds, places
-from unisono.compare.limits import SIZED, Sized
+from unisono.compare.limits import Sized, bench_bytes, size_kind
 from unisono.errors import UnisonoError
 from unisono.files import write_json
 from unisono.tune.native import verify
@@ -82,11 +82,9 @@ def cells_of(options: Options, ranks: Sequence[int]) -> list[Cell]:
     found = []
     for p in ranks:
         for collective in options.collectives:
-            kind = SIZED[collective]
+            kind = size_kind(collective)
             sizes = {Sized.NOTHING: (0,), Sized.VECTOR: options.sizes, Sized.BLOCK: options.block_sizes}[kind]
-            # the bench gives reduce_scatter and its form the bytes of all blocks
-            factor = p if collective.startswith("reduce_scatter") else 1
-            found += [Cell(collective, p, size * factor) for size in sorted(set(sizes))]
+            found += [Cell(collective, p, bench_bytes(collective, size, p)) for size in sorted(set(sizes))]
     return found
 
 

@@ -10,11 +10,12 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
+from unisono import catalogue
 from unisono.errors import UnisonoError
 from unisono.tune.native import choose
 from unisono.tune.native.bench import Bench
 from unisono.tune.native.record import DEFAULT, Cell, Measured, Record
-from unisono.tune.native.rules import REDUCTIONS, Algorithm, Rule, intervals
+from unisono.tune.native.rules import Algorithm, Rule, intervals
 
 LineUp = dict[Cell, str]  # names of algorithms
 SCREENING_ROUNDS = 2
@@ -118,7 +119,7 @@ class Tuning:
         """A rules file cannot ask whether an operation is commutative: an algorithm that is wrong for
         one that is not (it fails here) is out."""
         for line_up in self.line_ups(
-            {c: names for c, names in candidates.items() if c.collective in REDUCTIONS}
+            {c: names for c, names in candidates.items() if catalogue.collective(c.collective).reduces}
         ):
             self.play("order", 0, line_up, NOT_COMMUTATIVE)
 
