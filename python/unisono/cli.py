@@ -123,6 +123,9 @@ def show(
     count: Annotated[str, typer.Option(help="Units of the vector, or of a block.")] = "1K",
     unit_bytes: Annotated[int, typer.Option(min=1, help="Bytes of a unit.")] = 1,
     in_place: Annotated[bool, typer.Option("--in-place", help="With MPI_IN_PLACE.")] = False,
+    topology: Annotated[
+        Path | None, typer.Option(help="File that places the ranks: NodeName=a Ranks=0-3")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
     dot: Annotated[bool, typer.Option("--dot", help="As a graph for Graphviz.")] = False,
     drawing: Annotated[
@@ -134,6 +137,8 @@ def show(
     arguments += ["--root", str(root), "--count", count, "--unit-bytes", str(unit_bytes)]
     if in_place:
         arguments.append("--in-place")
+    if topology:
+        arguments += ["--topology", str(topology)]
     if drawing:
         files.write_text(svg.draw(catalogue.schedule(arguments)), drawing)
         console.print(f"wrote {drawing}")

@@ -259,11 +259,11 @@ std::optional<std::string_view> unmet_restriction(const Algorithm& algorithm,
     return "needs all ranks on one node, with shared memory to send messages over";
   if ((r & kComposed) == 0) return std::nullopt;
   const auto served = static_cast<Collective>(std::countr_zero(algorithm.collectives));
-  return unmet_composition(composition_of(params, served), served, size, conditions.commutative);
+  return unmet_composition(composition_of(params, served), served, conditions);
 }
 
 std::optional<std::string_view> unmet_restriction(const Algorithm& algorithm, const Args& args) {
-  const Conditions conditions{args.size, args.commutative, true, true};
+  const Conditions conditions{args.size, args.commutative, true, true, args.topology};
   if (const auto unmet = unmet_restriction(algorithm, conditions, args.params)) return unmet;
   const unsigned r = algorithm.restrictions;
   if ((r & kAllCounts) && is_irregular(args.collective) && !args.all_counts_known)

@@ -61,8 +61,9 @@ Params default_params(const Algorithm& algorithm);
 struct Conditions {
   int size = 1;
   bool commutative = true;
-  bool shared = false;    ///< may run through the shared memory of a node
-  bool messages = false;  ///< its messages may (TransportKind::shm)
+  bool shared = false;                 ///< may run through the shared memory of a node
+  bool messages = false;               ///< its messages may (TransportKind::shm)
+  const Topology* topology = nullptr;  ///< of the communicator; null: nothing is known
 };
 
 /// Why the row cannot serve such a call ("needs a commutative operation"), or nothing. What

@@ -37,8 +37,8 @@ constexpr FormRow kForms[] = {
 
 constexpr std::string_view kMisfit = "has a shape that does not fit the number of ranks";
 
-bool is_composed(const Inner& inner) {
-  return inner.algorithm != nullptr && (inner.algorithm->restrictions & kComposed) != 0;
+bool is_composed(const NestedSpec& spec) {
+  return spec.algorithm != nullptr && (spec.algorithm->restrictions & kComposed) != 0;
 }
 
 /// The width nearest to the square root; among the divisors if the grid must be full.
@@ -75,7 +75,7 @@ const FormRow* find_form(Collective collective, Form form) {
   return nullptr;
 }
 
-Inner textbook(Collective collective) {
+NestedSpec textbook(Collective collective) {
   const auto name = [&]() -> std::string_view {
     switch (regular(collective)) {
       case barrier: return "dissemination";
@@ -122,16 +122,27 @@ const Composition* intern(const Composition& composition) {
   return &all.emplace_back(composition);
 }
 
-int width_of(const Composition& composition, const FormRow& form, int size) {
-  if (composition.shape.empty()) return balanced_width(size, form.full_grid);
-  return std::min(composition.shape.back(), size);
+Grid grid_of(const Composition& composition, Collective collective, int size,
+             const Topology* topology) {
+  if (!composition.levels.empty()) return Grid(*topology->at(composition.levels.back()));
+  const FormRow& form = *find_form(collective, composition.form);
+  if (composition.shape.empty()) return {size, balanced_width(size, form.full_grid)};
+  return {size, std::min(composition.shape.back(), size)};
+}
+
+const Topology* topology_of_columns(const Composition& composition, const Topology* topology) {
+  return composition.levels.empty() ? nullptr : &topology->of_groups(composition.levels.back());
 }
 
 namespace {
 
-bool fits(const Composition& composition, const FormRow& form, const Grid& grid, int size) {
-  const auto& shape = composition.shape;
-  if (form.full_grid && !grid.is_full()) return false;
+bool knows_rows(const Composition& composition, const Topology* topology) {
+  return composition.levels.empty() ||
+         (topology != nullptr && topology->at(composition.levels.back()) != nullptr);
+}
+
+/// Whether a shape in numbers is that of a grid of so many ranks.
+bool fits(const std::vector<int>& shape, const Grid& grid, int size) {
   if (shape.empty()) return true;
   if (shape.back() > size) return false;
   // From the rows outwards, each dimension in so many of the next.
@@ -140,32 +151,50 @@ bool fits(const Composition& composition, const FormRow& form, const Grid& grid,
   return groups == shape.front();
 }
 
+/// Why sums cannot be in the order that MPI wants, or nothing.
+std::optional<std::string_view> unmet_order(const FormRow& form, const Grid& grid,
+                                            bool commutative) {
+  const bool ordered = grid.is_in_rank_order();
+  if (contains(set_of(scan, exscan), form.collective))
+    return ordered ? std::nullopt : std::optional("needs rows of adjacent ranks");
+  if (commutative || !is_reducing(form.collective)) return std::nullopt;
+  if (form.commutative) return "needs a commutative operation in this form";
+  if (!ordered) return "needs a commutative operation, or rows of adjacent ranks";
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<std::string_view> unmet_composition(const Composition& composition,
-                                                  Collective collective, int size,
-                                                  bool commutative) {
+                                                  Collective collective,
+                                                  const Conditions& conditions) {
+  const auto [size, commutative, _, __, topology] = conditions;
+  if (!knows_rows(composition, topology))
+    return "needs a level of the topology that is not known here";
   const FormRow& form = *find_form(collective, composition.form);
-  const Grid grid(size, width_of(composition, form, size));
-  if (!fits(composition, form, grid, size)) return kMisfit;
+  const Grid grid = grid_of(composition, collective, size, topology);
+  if (!fits(composition.shape, grid, size)) return kMisfit;
+  if (form.full_grid && !grid.is_full())
+    return composition.levels.empty() ? kMisfit : "needs rows of equal length in this form";
   // Its leaders exchange blocks of several lengths, which a grid cannot.
   if (collective == alltoall && is_composed(composition.columns) && !grid.is_full()) return kMisfit;
-  if (form.commutative && !commutative) return "needs a commutative operation in this form";
-  if (has_calls(composition) && !grid.is_full())
-    return "needs rows of equal length for collectives of the MPI library or of a node";
-  const auto unmet = [&](const Inner& inner, int ranks) -> std::optional<std::string_view> {
+  if (const auto why = unmet_order(form, grid, commutative)) return why;
+  const auto unmet = [commutative = commutative](
+                         const NestedSpec& spec, int ranks,
+                         const Topology* nested) -> std::optional<std::string_view> {
     // Which ranks share a node is found out when their communicator is made.
-    if (inner.is_called() || ranks == 1) return std::nullopt;
+    if (spec.is_called() || ranks == 1) return std::nullopt;
     // Two phases on one pair of ranks would share the positions of bound messages.
-    if ((inner.algorithm->restrictions & kBindsPeers) != 0)
+    if ((spec.algorithm->restrictions & kBindsPeers) != 0)
       return "cannot hold an algorithm whose chains depend on who arrives when";
-    return unmet_restriction(*inner.algorithm, {ranks, commutative}, inner.params);
+    return unmet_restriction(*spec.algorithm, {ranks, commutative, false, false, nested},
+                             spec.params);
   };
-  for (const int length : {grid.width(), grid.length(grid.rows() - 1)}) {
-    for (const Inner& inner : composition.rows)
-      if (const auto why = unmet(inner, length)) return why;
+  for (const int length : grid.lengths()) {
+    for (const NestedSpec& spec : composition.rows)
+      if (const auto why = unmet(spec, length, nullptr)) return why;
   }
-  return unmet(composition.columns, grid.rows());
+  return unmet(composition.columns, grid.rows(), topology_of_columns(composition, topology));
 }
 
 namespace {
@@ -173,9 +202,9 @@ namespace {
 /// Of the phases, those of inner grids too.
 template <class Is>
 bool any_phase(const Composition& composition, Is is) {
-  const auto holds = [&is](const Inner& inner) {
-    return is(inner) ||
-           (inner.params.composition != nullptr && any_phase(*inner.params.composition, is));
+  const auto holds = [&is](const NestedSpec& spec) {
+    return is(spec) ||
+           (spec.params.composition != nullptr && any_phase(*spec.params.composition, is));
   };
   return std::any_of(composition.rows.begin(), composition.rows.end(), holds) ||
          holds(composition.columns);
@@ -184,30 +213,80 @@ bool any_phase(const Composition& composition, Is is) {
 }  // namespace
 
 bool has_calls(const Composition& composition) {
-  return any_phase(composition, [](const Inner& inner) { return inner.is_called(); });
+  return any_phase(composition, [](const NestedSpec& spec) { return spec.is_called(); });
 }
 
 bool runs_in_nodes(const Composition& composition) {
-  return any_phase(composition, [](const Inner& inner) { return inner.in_node(); });
+  return any_phase(composition, [](const NestedSpec& spec) { return spec.in_node(); });
 }
 
-std::vector<CalledLine> called_lines(const Composition& composition, Collective collective,
-                                     int size) {
+namespace {
+
+std::vector<RankGroup> rows_of(const Grid& grid) {
+  std::vector<RankGroup> rows;
+  for (int row = 0; row < grid.rows(); ++row)
+    if (grid.length(row) > 1) rows.push_back(grid.members(row));
+  return rows;
+}
+
+/// The columns or, where rows differ in length, those who stand for their rows in a call.
+std::vector<RankGroup> columns_of(const Grid& grid, Collective collective, int root) {
+  std::vector<RankGroup> columns;
+  if (grid.rows() == 1) return columns;
+  const bool from_end = contains(set_of(scan, exscan), collective);
+  if (!grid.is_full())
+    return {grid.leaders(from_end                ? grid.width() - 1
+                         : is_rooted(collective) ? grid.column(root)
+                                                 : 0)};
+  for (int column = 0; column < grid.width(); ++column) columns.push_back(grid.leaders(column));
+  return columns;
+}
+
+/// Groups of the members of a column, in every column.
+std::vector<RankGroup> in_every(const std::vector<RankGroup>& columns,
+                                const std::vector<RankGroup>& groups) {
+  std::vector<RankGroup> all;
+  for (const RankGroup& column : columns)
+    for (RankGroup group : groups) {
+      for (int& rank : group.ranks) rank = column.rank(rank);
+      all.push_back(std::move(group));
+    }
+  return all;
+}
+
+}  // namespace
+
+std::vector<CalledGroups> called_groups(const Composition& composition, Collective collective,
+                                        int size, int root, const Topology* topology) {
   const FormRow& form = *find_form(collective, composition.form);
-  const Grid grid(size, width_of(composition, form, size));
+  const Grid grid = grid_of(composition, collective, size, topology);
   const auto& [first, second] = composition.rows;
-  std::vector<CalledLine> lines;
-  const auto add = [&lines](const CalledLine& called) {
-    if (called.line.size > 1) lines.push_back(called);
+  std::vector<CalledGroups> called;
+  const auto add = [&called](std::vector<RankGroup> groups, bool in_node) {
+    if (!groups.empty()) called.push_back({std::move(groups), in_node});
   };
   if (first.is_called() || second.is_called())
-    add({{0, 1, grid.width()}, first.in_node() || second.in_node()});
-  if (composition.columns.is_called())
-    add({{0, grid.width(), grid.rows()}, composition.columns.in_node()});
-  if (const Composition* nested = composition.columns.params.composition)
-    for (const auto& [line, in_node] : called_lines(*nested, form.columns, grid.rows()))
-      add({{0, line.stride * grid.width(), line.size}, in_node});
-  return lines;
+    add(rows_of(grid), first.in_node() || second.in_node());
+  const auto columns = columns_of(grid, collective, root);
+  if (composition.columns.is_called()) add(columns, composition.columns.in_node());
+  const Composition* nested = composition.columns.params.composition;
+  if (nested == nullptr) return called;
+  const Topology* among = topology_of_columns(composition, topology);
+  for (const auto& [groups, in_node] :
+       called_groups(*nested, form.columns, grid.rows(), grid.row(root), among))
+    add(in_every(columns, groups), in_node);
+  return called;
+}
+
+bool has_groups_of_root(const Composition& composition, Collective collective, int size,
+                        const Topology* topology) {
+  if (!is_rooted(collective)) return false;
+  const Grid grid = grid_of(composition, collective, size, topology);
+  if (!grid.is_full()) return true;
+  const Composition* nested = composition.columns.params.composition;
+  const FormRow& form = *find_form(collective, composition.form);
+  return nested != nullptr && has_groups_of_root(*nested, form.columns, grid.rows(),
+                                                 topology_of_columns(composition, topology));
 }
 
 }  // namespace unisono

@@ -1,7 +1,8 @@
 // Composed algorithms: a grid of ranks whose rows and columns run algorithms of the catalogue, or
-// the MPI library's own collectives. Sources: Kuehnemann, Rauber, Ruenger, Improving the Execution
-// Time of Global Communication Operations (2004); the form lanes: Traeff, Hunold, Decomposing MPI
-// Collectives for Exploiting Multi-lane Communication (2020).
+// the MPI library's own collectives. Rows are adjacent ranks or, by levels of the topology, any.
+// Sources: Kuehnemann, Rauber, Ruenger, Improving the Execution Time of Global Communication
+// Operations (2004); the form lanes: Traeff, Hunold, Decomposing MPI Collectives for Exploiting
+// Multi-lane Communication (2020).
 #pragma once
 #include <array>
 #include <optional>
@@ -11,6 +12,7 @@
 
 #include "algorithms/catalogue.h"
 #include "patterns/grid.h"
+#include "topology/topology.h"
 
 namespace unisono {
 
@@ -22,10 +24,10 @@ enum class Form : std::uint8_t {
 inline constexpr std::array<std::string_view, 3> kFormNames = {"leaders", "full", "lanes"};
 
 /// An algorithm with its parameters inside another.
-struct Inner {
+struct NestedSpec {
   const Algorithm* algorithm = nullptr;  ///< nullptr: the MPI library's own
   Params params;
-  bool operator==(const Inner&) const = default;
+  bool operator==(const NestedSpec&) const = default;
 
   /// Through the memory of the node that the group is on.
   bool in_node() const { return algorithm != nullptr && (algorithm->restrictions & kOneNode) != 0; }
@@ -37,9 +39,13 @@ struct Composition {
   /// p1 x ... x pd with the last dimension adjacent; rows are the last dimension, columns all the
   /// others together. Empty: two dimensions, as balanced as the form allows.
   std::vector<int> shape;
+  /// Instead of a shape: the rows are the groups of the last level, wherever their ranks stand; the
+  /// columns are a grid by the levels before, from far to near.
+  std::vector<Level> levels;
   Form form = Form::leaders;
-  std::array<Inner, 2> rows;  ///< the first and the second collective; alike where there is one
-  Inner columns;              ///< more than two dimensions: a grid of the others
+  std::array<NestedSpec, 2>
+      rows;            ///< the first and the second collective; alike where there is one
+  NestedSpec columns;  ///< more than two dimensions: a grid of the others
   bool operator==(const Composition&) const = default;
 };
 
@@ -64,7 +70,7 @@ Collective regular(Collective collective);
 
 /// A textbook algorithm that serves the collective for any number of ranks and any operation. It
 /// stands where a composition names none, and for the MPI library's own in expand().
-Inner textbook(Collective collective);
+NestedSpec textbook(Collective collective);
 
 /// That of the parameters, or the standard one.
 const Composition& composition_of(const Params& params, Collective collective);
@@ -73,28 +79,36 @@ const Composition& composition_of(const Params& params, Collective collective);
 /// can be compared and hashed. Thread-safe.
 const Composition* intern(const Composition& composition);
 
-/// The width of the rows on `size` ranks.
-int width_of(const Composition& composition, const FormRow& form, int size);
+/// The grid of `size` ranks. Precondition: the topology knows the last level, if there is one; it
+/// must live as long as the grid.
+Grid grid_of(const Composition& composition, Collective collective, int size,
+             const Topology* topology);
+/// That of the groups by which the columns are a grid again; null: no level is left.
+const Topology* topology_of_columns(const Composition& composition, const Topology* topology);
 
-/// Why the composition cannot serve a communicator of `size` ranks, or nothing.
+/// Why the composition cannot serve a communicator, or nothing.
 std::optional<std::string_view> unmet_composition(const Composition& composition,
-                                                  Collective collective, int size,
-                                                  bool commutative);
+                                                  Collective collective,
+                                                  const Conditions& conditions);
 
 /// Whether some phase is a call: of the MPI library's own collective, or of a node's.
 bool has_calls(const Composition& composition);
 /// Whether some phase runs through the memory of nodes.
 bool runs_in_nodes(const Composition& composition);
 
-/// The ranks among whom such a phase runs.
-struct CalledLine {
-  Lattice line;
-  bool in_node = false;  ///< some of them through the memory of their node
-  bool operator==(const CalledLine&) const = default;
+/// Groups of ranks among whom such a phase runs; each rank is in one of them at most, and none has
+/// one member.
+struct CalledGroups {
+  std::vector<RankGroup> groups;
+  bool in_node = false;  ///< some of their phases through the memory of their node
+  bool operator==(const CalledGroups&) const = default;
 };
 
-/// The called lines through rank 0, on `size` ranks. Precondition: no unmet restriction.
-std::vector<CalledLine> called_lines(const Composition& composition, Collective collective,
-                                     int size);
+/// Of a call with this root. Precondition: no unmet restriction.
+std::vector<CalledGroups> called_groups(const Composition& composition, Collective collective,
+                                        int size, int root, const Topology* topology);
+/// Whether those depend on the root: rows differ in length, so that leaders stand where it does.
+bool has_groups_of_root(const Composition& composition, Collective collective, int size,
+                        const Topology* topology);
 
 }  // namespace unisono

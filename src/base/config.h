@@ -33,6 +33,9 @@ inline constexpr Variable kVariables[] = {
     {"UNISONO_SCAN", "default", kForced},
     {"UNISONO_EXSCAN", "default", kForced},
     {"UNISONO_PROFILE", "", "file with the choices that `unisono tune` has measured"},
+    {"UNISONO_TOPOLOGY", "",
+     "file that says which nodes a switch joins, like Slurm's topology.conf: "
+     "docs/reference/grids.md"},
     {"UNISONO_ONLINE", "off",
      "how algorithms are chosen by times of the program's own calls: bandit, star"},
     {"UNISONO_ONLINE_SAVE", "", "file into which what was learned online is written, a profile"},

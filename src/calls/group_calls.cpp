@@ -13,9 +13,9 @@ namespace {
 
 /// Counts and displacements of adjacent blocks, as MPI-3 wants them.
 struct IntBlocks {
-  explicit IntBlocks(const GroupCall& call) {
+  explicit IntBlocks(std::span<const Count> lengths) {
     int at = 0;
-    for (const Count length : call.counts) {
+    for (const Count length : lengths) {
       counts.push_back(static_cast<int>(length));
       displs.push_back(at);
       at += counts.back();
@@ -28,11 +28,19 @@ struct IntBlocks {
   std::vector<int> counts, displs;
 };
 
+int run_alltoallv(const GroupCall& call, const void* input, void* output, MPI_Datatype type,
+                  MPI_Comm group) {
+  const IntBlocks sent(call.sent_by(rank_in(group)));
+  const IntBlocks received(call.received_by(rank_in(group)));
+  return PMPI_Alltoallv(input, sent.counts.data(), sent.displs.data(), type, output,
+                        received.counts.data(), received.displs.data(), type, group);
+}
+
 int run_library(const GroupCall& call, const void* input, void* output, MPI_Datatype type,
                 MPI_Op op, MPI_Comm group) {
   const Semantics& s = semantics(call.collective);
-  assert(!has_matrix(s) && "only grids with rows of several lengths want these, with no library");
-  const IntBlocks blocks(call);
+  if (has_matrix(s)) return run_alltoallv(call, input, output, type, group);
+  const IntBlocks blocks(call.counts);
   const int n = blocks.own(call, group);
   IntArguments a{.recvbuf = output, .recvcount = n, .op = op, .root = call.root, .comm = group};
   a.sendbuf = input;

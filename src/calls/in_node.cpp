@@ -170,6 +170,18 @@ std::optional<Args> plain_args(KnownKinds& kinds, const Call& call, int rank, in
   return std::nullopt;
 }
 
+/// Blocks one behind the other, of units of so many bytes.
+struct AdjacentBytes {
+  AdjacentBytes(std::span<const Count> lengths, Count unit) {
+    Count total = 0;
+    for (const Count length : lengths) {
+      counts.push_back(unit * length);
+      displs.push_back(std::exchange(total, total + counts.back()));
+    }
+  }
+  std::vector<Count> counts, displs;
+};
+
 /// What the next such call need not find out again.
 void learn(KnownKinds& kinds, const Call& call, Count bytes) {
   KnownKind kind{bytes, call.op, call.recvtype, {}};
@@ -199,14 +211,16 @@ bool run_plain_blocks(NodeTeam& team, KnownKinds& kinds, const Call& call,
 
 void run_in_node(node::Team& team, const GroupCall& call, const std::byte* input, std::byte* output,
                  const Binding& binding) {
+  if (call.collective == alltoallv) {
+    const AdjacentBytes sent(call.sent_by(team.rank()), binding.unit.size);
+    const AdjacentBytes received(call.received_by(team.rank()), binding.unit.size);
+    return node::alltoallv(team, input, sent.counts, sent.displs, output, received.counts,
+                           received.displs);
+  }
   // In a reduction what is only moved is counted in elements as well.
   const Count unit = is_reducing(call.collective) ? 1 : binding.unit.size;
-  std::vector<Count> counts, displs;
-  Count total = 0;
-  for (const Count count : call.counts) {
-    counts.push_back(unit * count);
-    displs.push_back(std::exchange(total, total + counts.back()));
-  }
+  const AdjacentBytes blocks(call.counts, unit);
+  const auto& [counts, displs] = blocks;
   Args args;
   args.collective = call.collective;
   args.rank = team.rank();

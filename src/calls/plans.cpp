@@ -33,7 +33,7 @@ class Key {
   std::string& bytes_;
 };
 
-// Size and rank are those of the communicator that holds the cache.
+// Size, rank and topology are those of the communicator that holds the cache.
 void describe(Key& key, const Algorithm& algorithm, const Args& args) {
   key.add(reinterpret_cast<std::uintptr_t>(&algorithm));
   key.add(args.collective);

@@ -53,6 +53,8 @@ Request::Request(Communicator& communicator, Call call, const Choice& choice, bo
       groups_(communicator.groups()),
       workspace_(communicator.take_workspace()),
       tags_(communicator.take_tags()) {
+  if (const Composition* grid = choice.params.composition; grid != nullptr && !grid->levels.empty())
+    bound_.args.topology = &communicator.topology();
   communicator_.retain();
 }
 

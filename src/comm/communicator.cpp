@@ -42,7 +42,9 @@ struct Registry {
   unsigned long made = 0;
   std::size_t own = 0;
   std::vector<Lingering> lingering;
-  std::vector<int> nodes;  // of the ranks of MPI_COMM_WORLD, or empty; constant after the start
+  // Of the ranks of MPI_COMM_WORLD, or empty; constant after the start.
+  std::vector<int> nodes;
+  TopologyLabels topology;
 };
 
 // Never destroyed: a program may finalize MPI in its own exit handlers, after ours.
@@ -238,13 +240,31 @@ bool Communicator::take_room(int communicators) const {
   return all;
 }
 
-bool Communicator::has_lines(const Composition& composition, Collective collective) {
-  const auto known = lines_made_.find(&composition);
-  if (known != lines_made_.end()) return known->second;
-  const auto lines = called_lines(composition, collective, size_);
-  const bool made = own() != MPI_COMM_NULL && take_room(groups_.missing(lines)) &&
-                    all_agree(comm_, groups_.make(own_, lines));
-  return lines_made_[&composition] = made;
+const Topology& Communicator::topology() {
+  if (topology_ != nullptr) return *topology_;
+  TopologyLabels labels = registry().topology;
+  if (!labels.at(Level::node).empty()) {
+    MPI_Group group = MPI_GROUP_NULL;
+    PMPI_Comm_group(comm_, &group);
+    labels = labels.restricted_to(ranks_in_world(group));
+    PMPI_Group_free(&group);
+  } else {
+    labels.at(Level::node).assign(static_cast<std::size_t>(size_), 0);
+  }
+  topology_ = std::make_unique<Topology>(size_, labels);
+  return *topology_;
+}
+
+bool Communicator::has_groups(const Composition& composition, Collective collective, int root) {
+  const Topology* topology = composition.levels.empty() ? nullptr : &this->topology();
+  const bool any_root = !has_groups_of_root(composition, collective, size_, topology);
+  const std::pair key(&composition, any_root ? 0 : root);
+  const auto known = groups_made_.find(key);
+  if (known != groups_made_.end()) return known->second;
+  const auto groups = called_groups(composition, collective, size_, root, topology);
+  const bool made = own() != MPI_COMM_NULL && take_room(groups_.missing(groups)) &&
+                    all_agree(comm_, groups_.make(own_, groups));
+  return groups_made_[key] = made;
 }
 
 MPI_Comm Communicator::own() {
@@ -295,9 +315,11 @@ void Communicator::give_back(std::unique_ptr<Workspace> workspace) noexcept {
   if (idle_.size() < idle_.capacity()) idle_.push_back(std::move(workspace));
 }
 
-void start_communicators(std::size_t plan_cache_bytes, std::vector<int> nodes) {
+void start_communicators(std::size_t plan_cache_bytes, std::vector<int> nodes,
+                         TopologyLabels topology) {
   g_plan_cache_bytes = plan_cache_bytes;
   registry().nodes = std::move(nodes);
+  registry().topology = std::move(topology);
   PMPI_Comm_group(MPI_COMM_WORLD, &g_world);
   void* tag_ub = nullptr;
   int found = 0;

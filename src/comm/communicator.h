@@ -25,6 +25,7 @@
 #include "mpi/threads.h"
 #include "schedule/collective.h"
 #include "select/selector.h"
+#include "topology/topology.h"
 
 namespace unisono {
 
@@ -112,10 +113,13 @@ class Communicator {
   /// Of calls that the team runs; null without one.
   KnownKinds* known_kinds() { return known_kinds_.get(); }
 
+  /// Made at the first request. Local, and the same on all ranks.
+  const Topology& topology();
+
   /// Whether there are communicators for the phases of this (interned) composition that are the MPI
   /// library's. They are made at the first request, which is collective over the communicator; the
   /// answer is the same on all ranks.
-  bool has_lines(const Composition& composition, Collective collective);
+  bool has_groups(const Composition& composition, Collective collective, int root);
   SubCommunicators& groups() { return groups_; }
 
   TracedCommunicator& traced() { return traced_; }
@@ -170,7 +174,8 @@ class Communicator {
   std::unique_ptr<KnownKinds> known_kinds_;
   SubCommunicators groups_;
   std::unique_ptr<Learning> learning_;
-  std::map<const Composition*, bool> lines_made_;
+  std::map<std::pair<const Composition*, int>, bool> groups_made_;  // and root, if it matters
+  std::unique_ptr<const Topology> topology_;
   unsigned sequence_ = 0;
   std::vector<unsigned> live_tags_;
   TracedCommunicator traced_;
@@ -194,7 +199,9 @@ int count_nodes(MPI_Comm comm);
 
 /// Collective over MPI_COMM_WORLD. Until then, and after stop, there is no state of any.
 /// `nodes`: of every rank of MPI_COMM_WORLD; or empty, when there is one, or nobody will ask.
-void start_communicators(std::size_t plan_cache_bytes, std::vector<int> nodes = {});
+/// `topology`: of them as well; without any all ranks are on one node.
+void start_communicators(std::size_t plan_cache_bytes, std::vector<int> nodes = {},
+                         TopologyLabels topology = {});
 /// The selector has changed. No call is under way.
 void forget_reaches();
 /// Frees all private duplicates. Collective over MPI_COMM_WORLD; call before MPI_Finalize.

@@ -1,5 +1,6 @@
 #include "comm/sub_communicators.h"
 
+#include <algorithm>
 #include <cassert>
 #include <utility>
 #include <vector>
@@ -11,40 +12,78 @@
 
 namespace unisono {
 
-int SubCommunicators::missing(std::span<const CalledLine> lines) const {
-  int count = 0;
-  for (const auto& [line, _] : lines) count += lines_.contains({line.stride, line.size}) ? 0 : 1;
-  return count;
+SubCommunicators::Set* SubCommunicators::find(const std::vector<RankGroup>& groups) {
+  const auto set = std::find_if(sets_.begin(), sets_.end(),
+                                [&](const Set& known) { return known.groups == groups; });
+  return set == sets_.end() ? nullptr : &*set;
 }
 
-bool SubCommunicators::make(MPI_Comm comm, std::span<const CalledLine> lines) {
-  const int rank = rank_in(comm);
+int SubCommunicators::missing(std::span<const CalledGroups> wanted) const {
+  return static_cast<int>(std::count_if(wanted.begin(), wanted.end(), [this](const auto& called) {
+    return std::none_of(sets_.begin(), sets_.end(),
+                        [&](const Set& known) { return known.groups == called.groups; });
+  }));
+}
+
+namespace {
+
+struct Membership {
+  int group = MPI_UNDEFINED, position = 0;
+};
+
+Membership membership_of(int rank, const std::vector<RankGroup>& groups) {
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    const auto& ranks = groups[i].ranks;
+    const auto at = std::find(ranks.begin(), ranks.end(), rank);
+    if (at != ranks.end()) return {static_cast<int>(i), static_cast<int>(at - ranks.begin())};
+  }
+  return {};
+}
+
+}  // namespace
+
+bool SubCommunicators::make(MPI_Comm comm, std::span<const CalledGroups> wanted) {
   bool complete = true;
-  for (const auto& [lattice, in_node] : lines) {
-    const auto [_, stride, size] = lattice;
-    const auto [place, added] = lines_.try_emplace({stride, size});
-    Line& line = place->second;
-    if (added) {
-      const int first = rank / (stride * size) * (stride * size) + rank % stride;
-      if (PMPI_Comm_split(comm, first, rank, &line.comm) == MPI_SUCCESS)
-        PMPI_Comm_set_errhandler(line.comm, MPI_ERRORS_RETURN);
-      else
-        line.comm = MPI_COMM_NULL;
+  for (const auto& [groups, in_node] : wanted) {
+    Set* set = find(groups);
+    if (set == nullptr) {
+      set = &sets_.emplace_back();
+      set->groups = groups;
+      const auto [group, position] = membership_of(rank_in(comm), groups);
+      if (group != MPI_UNDEFINED) set->own = &set->groups[static_cast<std::size_t>(group)];
+      if (PMPI_Comm_split(comm, group, position, &set->comm) != MPI_SUCCESS)
+        set->comm = MPI_COMM_NULL;
+      if (set->comm != MPI_COMM_NULL) PMPI_Comm_set_errhandler(set->comm, MPI_ERRORS_RETURN);
     }
-    complete &= line.comm != MPI_COMM_NULL;
-    if (!in_node || line.comm == MPI_COMM_NULL) continue;
-    if (!std::exchange(line.asked_for_team, true) && count_nodes(line.comm) == 1 &&
+    if (set->own == nullptr) continue;
+    complete &= set->comm != MPI_COMM_NULL;
+    if (!in_node || set->comm == MPI_COMM_NULL) continue;
+    if (!std::exchange(set->asked_for_team, true) && count_nodes(set->comm) == 1 &&
         has_node_memory())
-      line.team = make_team(line.comm);
-    complete &= line.team != nullptr && node::can_reduce(line.team->team(), kLargestPredefined);
+      set->team = make_team(set->comm);
+    complete &= set->team != nullptr && node::can_reduce(set->team->team(), kLargestPredefined);
   }
   return complete;
 }
 
+MPI_Comm SubCommunicators::of(const RankGroup& group) const {
+  for (const Set& set : sets_)
+    if (set.own != nullptr && *set.own == group) return set.comm;
+  return MPI_COMM_NULL;
+}
+
+node::Team& SubCommunicators::team_of(const RankGroup& group) const {
+  const auto set = std::find_if(sets_.begin(), sets_.end(), [&](const Set& known) {
+    return known.own != nullptr && *known.own == group && known.team != nullptr;
+  });
+  assert(set != sets_.end() && "see make()");
+  return set->team->team();
+}
+
 void SubCommunicators::free() {
-  for (auto& [place, line] : lines_)
-    if (line.comm != MPI_COMM_NULL) PMPI_Comm_free(&line.comm);
-  lines_.clear();
+  for (Set& set : sets_)
+    if (set.comm != MPI_COMM_NULL) PMPI_Comm_free(&set.comm);
+  sets_.clear();
 }
 
 }  // namespace unisono

@@ -3,10 +3,10 @@
 #pragma once
 #include <mpi.h>
 
-#include <map>
+#include <deque>
 #include <memory>
 #include <span>
-#include <utility>
+#include <vector>
 
 #include "algorithms/composition.h"
 #include "comm/node_memory.h"
@@ -14,8 +14,8 @@
 
 namespace unisono {
 
-/// The lines of grids that this rank is on, each a communicator, shared by all grids that have it.
-/// Made at the first use, freed with the communicator they are of.
+/// The groups of grids that this rank is in, each a communicator, shared by all grids that have
+/// them. Made at the first use, freed with the communicator they are of.
 class SubCommunicators {
  public:
   ~SubCommunicators() { free(); }
@@ -23,30 +23,30 @@ class SubCommunicators {
   SubCommunicators(const SubCommunicators&) = delete;
   SubCommunicators& operator=(const SubCommunicators&) = delete;
 
-  /// How many of these lines have no communicator yet. The same on all ranks, who give the lines
-  /// through rank 0.
-  int missing(std::span<const CalledLine> lines) const;
-  /// Makes them, of a full grid; collective over `comm`. False: not all could be made on this rank,
-  /// now or before, or one that is to run in a node is not on one. The ranks must agree on what
-  /// follows.
-  bool make(MPI_Comm comm, std::span<const CalledLine> lines);
-  /// The line through this rank. Precondition: made.
-  MPI_Comm of(const Lattice& group) const { return find(group).comm; }
-  node::Team& team_of(const Lattice& group) const { return find(group).team->team(); }
-  int count() const { return static_cast<int>(lines_.size()); }
+  /// How many of these sets of groups have no communicators yet. The same on all ranks.
+  int missing(std::span<const CalledGroups> wanted) const;
+  /// Makes them; collective over `comm`. False: not all could be made on this rank, now or before,
+  /// or one that is to run in a node is not on one. The ranks must agree on what follows.
+  bool make(MPI_Comm comm, std::span<const CalledGroups> wanted);
+  /// That of a group which this rank is in. Precondition: made.
+  MPI_Comm of(const RankGroup& group) const;
+  node::Team& team_of(const RankGroup& group) const;
+  /// Sets of groups; a process has one communicator of each at most.
+  int count() const { return static_cast<int>(sets_.size()); }
   void free();
 
  private:
-  struct Line {
+  struct Set {
+    std::vector<RankGroup> groups;
+    const RankGroup* own = nullptr;  // null: this rank is in none
     MPI_Comm comm = MPI_COMM_NULL;
     bool asked_for_team = false;
     std::unique_ptr<NodeTeam> team;
   };
-  using Place = std::pair<int, int>;  // stride, size
 
-  const Line& find(const Lattice& group) const { return lines_.at({group.stride, group.size}); }
+  Set* find(const std::vector<RankGroup>& groups);
 
-  std::map<Place, Line> lines_;
+  std::deque<Set> sets_;  // whose addresses stay
 };
 
 }  // namespace unisono

@@ -51,13 +51,12 @@ bool is_within(const CpuMask& part, const CpuMask& whole) {
   return true;
 }
 
-enum class Level { cache, memory, package };
-
 /// The processors that share it with this one, as Linux lists them.
-std::string list_of(Level level, int cpu, const std::string& machine) {
+std::string list_of(DomainKind kind, int cpu, const std::string& machine) {
   const std::string own = machine + "/cpu/cpu" + std::to_string(cpu);
-  if (level == Level::cache) return first_line(own + "/cache/index3/shared_cpu_list");
-  if (level == Level::package) return first_line(own + "/topology/core_siblings_list");
+  if (kind == DomainKind::core) return first_line(own + "/topology/thread_siblings_list");
+  if (kind == DomainKind::cache) return first_line(own + "/cache/index3/shared_cpu_list");
+  if (kind == DomainKind::package) return first_line(own + "/topology/core_siblings_list");
   const CpuMask nodes = mask_of(first_line(machine + "/node/online"));
   for (int node = 0; node < kBits; ++node) {
     if (!holds(nodes, node)) continue;
@@ -73,14 +72,14 @@ struct Division {
   bool is_useful = false;  ///< two domains or more, which have two ranks on average
 };
 
-Division divide(Level level, std::span<const CpuMask> ranks, const std::string& machine) {
+Division divide(DomainKind kind, std::span<const CpuMask> ranks, const std::string& machine) {
   Division division;
   std::vector<std::string> met;
   int inside = 0;
   for (const CpuMask& mask : ranks) {
-    const std::string list = list_of(level, first_in(mask), machine);
+    const std::string list = domain_of(kind, mask, machine);
     division.domains.push_back(kNoDomain);
-    if (list.empty() || !is_within(mask, mask_of(list))) continue;
+    if (list.empty()) continue;
     ++inside;
     const auto at = std::find(met.begin(), met.end(), list);
     division.domains.back() = static_cast<int>(at - met.begin());
@@ -93,17 +92,22 @@ Division divide(Level level, std::span<const CpuMask> ranks, const std::string& 
 
 }  // namespace
 
+std::string domain_of(DomainKind kind, const CpuMask& mask, const std::string& machine) {
+  const std::string list = list_of(kind, first_in(mask), machine);
+  return is_within(mask, mask_of(list)) ? list : "";
+}
+
 bool may_have_domains(const std::string& machine) {
   const std::string memories = first_line(machine + "/node/online");
   const std::string all = first_line(machine + "/cpu/online");
-  const std::string cached = list_of(Level::cache, first_in(mask_of(all)), machine);
+  const std::string cached = list_of(DomainKind::cache, first_in(mask_of(all)), machine);
   return (!memories.empty() && memories != "0") || (!cached.empty() && cached != all);
 }
 
 std::vector<int> domains_of(std::span<const CpuMask> ranks, const std::string& machine) {
   Division best;
-  for (const Level level : {Level::cache, Level::memory, Level::package}) {
-    Division division = divide(level, ranks, machine);
+  for (const DomainKind kind : {DomainKind::cache, DomainKind::memory, DomainKind::package}) {
+    Division division = divide(kind, ranks, machine);
     if (division.is_useful && division.count > best.count) best = std::move(division);
   }
   return best.domains;

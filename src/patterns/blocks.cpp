@@ -82,11 +82,16 @@ void UserRuns::unpack() {
 
 // ---- all of an allgather ------------------------------------------------------------------------
 
-GatheredOutput::GatheredOutput(Builder& b, const Rotation& order)
-    : blocks_(b.args().recv, order), runs_(b, blocks_, kOutput), all_(runs_.place(0, b.size())) {
-  const int own = order.position(b.rank());
+GatheredOutput::GatheredOutput(Builder& b, BlockOrder blocks, int own)
+    : blocks_(std::move(blocks)), runs_(b, blocks_, kOutput), all_(runs_.place(0, b.size())) {
   b.copy(b.input(), range(own, own + 1));
 }
+
+GatheredOutput::GatheredOutput(Builder& b, const Rotation& order)
+    : GatheredOutput(b, BlockOrder(b.args().recv, order), order.position(b.rank())) {}
+
+GatheredOutput::GatheredOutput(Builder& b, const Layout& reordered, int own)
+    : GatheredOutput(b, BlockOrder(reordered, {b.size()}), own) {}
 
 // ---- copies -------------------------------------------------------------------------------------
 

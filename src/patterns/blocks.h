@@ -71,6 +71,8 @@ class UserRuns {
 class GatheredOutput {
  public:
   GatheredOutput(Builder& b, const Rotation& order);
+  /// In the order of another layout, whose block `own` is this rank's.
+  GatheredOutput(Builder& b, const Layout& reordered, int own);
 
   /// The blocks at the positions [from, to).
   Slice range(int from, int to) const { return blocks_.part(all_, 0, from, to); }
@@ -79,6 +81,8 @@ class GatheredOutput {
   void finish() { runs_.unpack(); }
 
  private:
+  GatheredOutput(Builder& b, BlockOrder blocks, int own);
+
   BlockOrder blocks_;
   UserRuns runs_;
   Slice all_;

@@ -9,14 +9,14 @@ namespace unisono {
 namespace {
 
 /// The members of a group of the part's ranks, as ranks of the whole.
-Lattice within(const Group& group, const Lattice& part) {
-  assert(group.last < 0 && "the MPI library's collectives need groups at equal distances");
-  return {group.lattice.rank(part.first), part.stride * group.lattice.stride, part.size};
+RankGroup within(const RankGroup& group, RankGroup part) {
+  for (int& rank : part.ranks) rank = group.rank(rank);
+  return part;
 }
 
 }  // namespace
 
-void embed(Builder& b, const Schedule& part, const Group& group, Slice input, Slice output,
+void embed(Builder& b, const Schedule& part, const RankGroup& group, Slice input, Slice output,
            const WriteLibrary& write_library) {
   assert(!part.binds_peers() && "see unmet_composition()");
   std::vector<Slice> buffers = {input, output, {kSlots, 0, 0}};
@@ -26,7 +26,7 @@ void embed(Builder& b, const Schedule& part, const Group& group, Slice input, Sl
     return Slice{base.buffer, base.offset + slice.offset, slice.length};
   };
   const auto library = [&](GroupCall call) {
-    call.group = within(group, call.group);
+    call.group = within(group, std::move(call.group));
     call.input = place(call.input);
     call.output = place(call.output);
     return write_library ? write_library(b, call) : b.library(std::move(call));

@@ -2,7 +2,6 @@
 #pragma once
 #include <functional>
 
-#include "patterns/grid.h"
 #include "schedule/builder.h"
 
 namespace unisono {
@@ -15,7 +14,7 @@ namespace unisono {
 /// `write_library` writes a collective of the MPI library, given in terms of the whole; without it
 /// such a call stays what it is.
 using WriteLibrary = std::function<OpId(Builder&, const GroupCall&)>;
-void embed(Builder& b, const Schedule& part, const Group& group, Slice input, Slice output,
+void embed(Builder& b, const Schedule& part, const RankGroup& group, Slice input, Slice output,
            const WriteLibrary& write_library = {});
 
 }  // namespace unisono

@@ -1,42 +1,53 @@
-// Ranks as a grid: rows of adjacent ranks, the last of which may be shorter.
+// Ranks as a grid: rows of adjacent ranks, the last of which may be shorter, or any groups of them.
 #pragma once
+#include <array>
+#include <span>
+
+#include "patterns/rank_partition.h"
 #include "schedule/schedule.h"
 
 namespace unisono {
 
-/// Some of the ranks, in rank order: a lattice, except that the last member may stand elsewhere.
-struct Group {
-  Lattice lattice;
-  int last = -1;  ///< the rank of the last member; -1: as the lattice says
-
-  int size() const { return lattice.size; }
-  int rank(int i) const { return last >= 0 && i == lattice.size - 1 ? last : lattice.rank(i); }
-};
-
-/// Position (row, column) is rank row * width + column. 1 <= width <= size.
+/// Rows stand one behind the other: position first(row) + column. Where rows are intervals of
+/// ranks, a rank's position is its number.
 class Grid {
  public:
-  Grid(int size, int width) : size_(size), width_(width), rows_((size + width - 1) / width) {}
+  /// Rank row * width + column; 1 <= width <= size.
+  Grid(int size, int width);
+  /// Rows as given; the partition must live as long.
+  explicit Grid(const RankPartition& rows) : given_(&rows), rows_(rows.groups()) {}
 
   int rows() const { return rows_; }
-  int width() const { return width_; }
-  bool is_full() const { return rows_ * width_ == size_; }
-  int row(int rank) const { return rank / width_; }
-  int column(int rank) const { return rank % width_; }
-  /// Ranks in a row.
-  int length(int row) const { return row + 1 < rows_ ? width_ : size_ - row * width_; }
-  int first(int row) const { return row * width_; }
+  /// Of the longest row.
+  int width() const { return lengths().front(); }
+  /// Rows of equal length.
+  bool is_full() const { return lengths().size() == 1; }
+  bool is_in_rank_order() const { return given_ == nullptr || given_->is_in_rank_order(); }
+  /// Those that rows have, each once.
+  std::span<const int> lengths() const;
 
-  Group row_of(int rank) const { return {{first(row(rank)), 1, length(row(rank))}}; }
-  /// Of a full grid.
-  Group column_of(int rank) const { return {{column(rank), width_, rows_}}; }
-  /// One rank of each row: that in `column`, in a row that is too short for it the last.
-  Group leaders(int column) const;
+  int row(int rank) const { return given_ ? given_->group_of(rank) : rank / width_; }
+  int column(int rank) const { return given_ ? given_->place_of(rank) : rank % width_; }
+  int rank(int row, int column) const { return rank_at(first(row) + column); }
+  /// Ranks in a row.
+  int length(int row) const;
+  /// Ranks in the rows before.
+  int first(int row) const { return given_ ? given_->before(row) : row * width_; }
+  int position(int rank) const { return first(row(rank)) + column(rank); }
+  int rank_at(int position) const { return given_ ? given_->rank_at(position) : position; }
+
+  RankGroup row_of(int rank) const { return members(row(rank)); }
+  RankGroup members(int row) const;
+  /// One rank of each row: that in `column`, in a row that is too short for it the last. Of a full
+  /// grid: the column.
+  RankGroup leaders(int column) const;
   /// The column of a row's leader.
   int leader(int row, int column) const { return column < length(row) ? column : length(row) - 1; }
 
  private:
-  int size_, width_, rows_;
+  const RankPartition* given_ = nullptr;
+  int size_ = 0, width_ = 0, rows_ = 0;  // size and width where no rows are given
+  std::array<int, 2> lengths_{};
 };
 
 }  // namespace unisono

@@ -15,6 +15,7 @@
 #include "calls/bound_call.h"
 #include "calls/in_node.h"
 #include "calls/request.h"
+#include "comm/job_topology.h"
 #include "comm/node_memory.h"
 #include "comm/placement.h"
 #include "exec/kernel_reduction.h"
@@ -42,22 +43,28 @@ unsigned long long environment_hash() {
     if (v.name == "UNISONO_LOG" || v.name == "UNISONO_WAIT" || v.name == "UNISONO_PLAN_CACHE")
       continue;                                     // a rank's own affair
     if (v.name == "UNISONO_ONLINE_SAVE") continue;  // rank 0's
-    if (v.name == "UNISONO_PROFILE") continue;  // what is in the file counts, see profile_hash()
+    // What is in these files counts, see file_hash().
+    if (v.name == "UNISONO_PROFILE" || v.name == "UNISONO_TOPOLOGY") continue;
     hash = fnv1a(std::string(v.name) + "=" + variable(v.name) + "\n", hash);
   }
   return hash;
 }
 
 /// Of what this rank read; a file that is not there, or not named, is not like any that is.
-unsigned long long profile_hash(const Result<std::string>& text) {
-  return text ? fnv1a(*text) : fnv1a(variable("UNISONO_PROFILE").empty() ? "none" : "unreadable");
+unsigned long long file_hash(std::string_view name, const Result<std::string>& text) {
+  return text ? fnv1a(*text) : fnv1a(variable(name).empty() ? "none" : "unreadable");
+}
+
+Result<std::string> read_named(std::string_view name) {
+  const std::string path = variable(name);
+  return path.empty() ? Error{} : read_file(path);
 }
 
 /// Which of these values are the same on all ranks.
-std::array<bool, 2> agreed(const std::array<unsigned long long, 2>& mine) {
-  unsigned long long extremes[] = {mine[0], ~mine[0], mine[1], ~mine[1]};
-  PMPI_Allreduce(MPI_IN_PLACE, extremes, 4, MPI_UNSIGNED_LONG_LONG, MPI_MAX, MPI_COMM_WORLD);
-  return {extremes[0] == ~extremes[1], extremes[2] == ~extremes[3]};
+std::array<bool, 3> agreed(const std::array<unsigned long long, 3>& mine) {
+  unsigned long long extremes[] = {mine[0], ~mine[0], mine[1], ~mine[1], mine[2], ~mine[2]};
+  PMPI_Allreduce(MPI_IN_PLACE, extremes, 6, MPI_UNSIGNED_LONG_LONG, MPI_MAX, MPI_COMM_WORLD);
+  return {extremes[0] == ~extremes[1], extremes[2] == ~extremes[3], extremes[4] == ~extremes[5]};
 }
 
 std::string shapes_text(const std::vector<ProfileCell>& cells) {
@@ -106,10 +113,12 @@ Engine& Engine::instance() {
 
 void Engine::start() {
   first_rank_ = rank_in(MPI_COMM_WORLD) == 0;
-  const std::string path = variable("UNISONO_PROFILE");
-  const Result<std::string> profile = path.empty() ? Error{} : read_file(path);
+  const Result<std::string> profile = read_named("UNISONO_PROFILE");
+  const Result<std::string> topology = read_named("UNISONO_TOPOLOGY");
   // Also when this rank is disabled: it must not leave the others waiting.
-  const auto [same_variables, same_profile] = agreed({environment_hash(), profile_hash(profile)});
+  const auto [same_variables, same_profile, same_topology] =
+      agreed({environment_hash(), file_hash("UNISONO_PROFILE", profile),
+              file_hash("UNISONO_TOPOLOGY", topology)});
   if (!same_variables)
     complain(
         "the UNISONO_* variables are not the same on all ranks: set them alike (mpiexec -genv or "
@@ -119,7 +128,12 @@ void Engine::start() {
         "UNISONO_PROFILE: the profile is not the same on all ranks: name it on all of them "
         "(mpiexec -genv or -x), and give every node the same file; everything runs in the MPI "
         "library");
-  if (!same_variables || !same_profile) return;
+  else if (!same_topology)
+    complain(
+        "UNISONO_TOPOLOGY: the file is not the same on all ranks: name it on all of them "
+        "(mpiexec "
+        "-genv or -x), and give every node the same file; everything runs in the MPI library");
+  if (!same_variables || !same_profile || !same_topology) return;
   const std::string disabled = variable("UNISONO_DISABLE"), folder = variable("UNISONO_TRACE");
   active_ = disabled.empty() || disabled == "0";
   if (!active_ && folder.empty()) return;
@@ -129,7 +143,7 @@ void Engine::start() {
   start_datatypes();
   node_ = ranks_of_node(MPI_COMM_WORLD);
   if (active_)
-    read_environment(profile);
+    read_environment(profile, topology);
   else
     start_communicators(0);
   started_ = true;
@@ -154,7 +168,8 @@ void Engine::use_profile(const Result<std::string>& text, const Platform& here) 
   selector_.use(std::move(*cells), name);
 }
 
-void Engine::read_environment(const Result<std::string>& profile) {
+void Engine::read_environment(const Result<std::string>& profile,
+                              const Result<std::string>& topology) {
   const NodeFacts node = node_facts(MPI_COMM_WORLD, node_);
   const Platform here = surroundings(MPI_COMM_WORLD, node);
   selector_ = Selector(here.flavour, here.place);
@@ -192,8 +207,28 @@ void Engine::read_environment(const Result<std::string>& profile) {
   use_profile(profile, here);
   select_online(here);
   share_memory();
-  start_communicators(cache ? static_cast<std::size_t>(*cache) : kDefaultPlanCache,
-                      node.one_node ? std::vector<int>() : nodes_of_ranks(MPI_COMM_WORLD, node_));
+  const auto nodes = node.one_node ? std::vector<int>() : nodes_of_ranks(MPI_COMM_WORLD, node_);
+  start_communicators(cache ? static_cast<std::size_t>(*cache) : kDefaultPlanCache, nodes,
+                      find_levels(topology, nodes));
+}
+
+// Without a file, and while nothing asks for other levels, the nodes are enough.
+TopologyLabels Engine::find_levels(const Result<std::string>& text,
+                                   const std::vector<int>& nodes) const {
+  const std::string path = variable("UNISONO_TOPOLOGY");
+  if (path.empty() && !selector_.reads_topology()) {
+    TopologyLabels labels;
+    labels.at(Level::node) = nodes;
+    return labels;
+  }
+  const auto refuse = [&](const std::string& why) {
+    complain("UNISONO_TOPOLOGY=" + path + ": " + why + "; all goes on as without a file");
+  };
+  const auto file = text ? TopologyFile::parse(*text) : Error{text.error()};
+  if (!path.empty() && !file) refuse(file.error());
+  JobTopology found = find_topology(MPI_COMM_WORLD, nodes, file ? &*file : nullptr);
+  if (!found.problem.empty()) refuse(found.problem);
+  return std::move(found.labels);
 }
 
 void Engine::share_memory() {
@@ -263,6 +298,7 @@ std::optional<int> Engine::decide_and_run(const Call& call, const CallInfo& info
 
   facts.shared = communicator->may_share();
   facts.messages = communicator->may_send_in_node();
+  if (selector_.reads_topology(call.collective)) facts.topology = &communicator->topology();
   bool plain_elements = true;  // that every rank knows of
   if (is_reducing(call.collective)) {
     const TypeFacts& type = facts_of(call.recvtype);
@@ -283,10 +319,10 @@ std::optional<int> Engine::decide_and_run(const Call& call, const CallInfo& info
     choice = selector_.choose(facts);
   }
   if (const Composition* grid = choice.params.composition; grid && runs_in_nodes(*grid))
-    if (!plain_elements || !prepare_lines(*communicator, facts, choice))
+    if (!plain_elements || !prepare_groups(*communicator, facts, choice, call.root))
       choice = {nullptr,
                 {},
-                "needs ranks of one node on every line that runs in nodes, with room in their "
+                "needs ranks of one node in every group that runs in a node, with room in their "
                 "shared memory, and elements without gaps",
                 choice.algorithm};
   if (choice.params.transport == TransportKind::shm &&
@@ -299,7 +335,8 @@ std::optional<int> Engine::decide_and_run(const Call& call, const CallInfo& info
     return run_in_node(*communicator, call, facts.bytes);
   }
   if (choice.algorithm == nullptr || communicator->own() == MPI_COMM_NULL) return std::nullopt;
-  if (choice.params.composition != nullptr && !prepare_lines(*communicator, facts, choice))
+  if (choice.params.composition != nullptr &&
+      !prepare_groups(*communicator, facts, choice, call.root))
     return std::nullopt;
   if (scope != nullptr) scope->chosen(choice);
   Request request(*communicator, call, choice, facts.commutative, Request::Lifetime::blocking);
@@ -322,12 +359,13 @@ void Engine::say_once(const std::string& text) {
   if (complained_.insert(text).second) say(text);
 }
 
-bool Engine::prepare_lines(Communicator& communicator, const Facts& facts, const Choice& choice) {
+bool Engine::prepare_groups(Communicator& communicator, const Facts& facts, const Choice& choice,
+                            int root) {
   const Composition& composition = *choice.params.composition;
   if (!has_calls(composition)) return true;
   const int before = communicator.groups().count();
   const double begin = PMPI_Wtime();
-  const bool made = communicator.has_lines(composition, facts.collective);
+  const bool made = communicator.has_groups(composition, facts.collective, root);
   const double ms = (PMPI_Wtime() - begin) * 1e3;
   if (!log_decisions_ || communicator.rank() != 0) return made;
   const int added = communicator.groups().count() - before;

@@ -35,13 +35,15 @@ class Engine {
   bool is_watching() const { return tracer_ != nullptr || (active_ && online_); }
 
  private:
-  void read_environment(const Result<std::string>& profile);
+  void read_environment(const Result<std::string>& profile, const Result<std::string>& topology);
   void select_online(const Platform& here);
   void use_profile(const Result<std::string>& text, const Platform& here);
+  TopologyLabels find_levels(const Result<std::string>& text, const std::vector<int>& nodes) const;
   void share_memory();
   std::optional<int> decide_and_run(const Call& call, const CallInfo& info, CallScope* scope);
   bool has_messages(Communicator& communicator);
-  bool prepare_lines(Communicator& communicator, const Facts& facts, const Choice& choice);
+  bool prepare_groups(Communicator& communicator, const Facts& facts, const Choice& choice,
+                      int root);
   void report(Communicator& communicator, const Facts& facts, const Choice& choice);
   void say_once(const std::string& text);
   void complain(const std::string& text) const {

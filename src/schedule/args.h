@@ -24,6 +24,7 @@ struct Layout {
 };
 
 struct Composition;  // algorithms/composition.h
+class Topology;      // topology/topology.h
 
 /// What carries the messages of a schedule.
 enum class TransportKind : std::uint8_t {
@@ -76,6 +77,8 @@ struct Args {
   bool commutative = true;
   bool in_place = false;  ///< MPI_IN_PLACE was given on THIS rank
   Params params;
+  /// Which ranks are near to each other; null: nothing is known. Equal on all ranks.
+  const Topology* topology = nullptr;
 
   bool is_root() const { return rank == root; }
 

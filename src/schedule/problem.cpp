@@ -81,6 +81,7 @@ ArgsOfRanks::ArgsOfRanks(const Problem& problem) : counts_(problem.counts) {
     a.unit_bytes = problem.unit_bytes;
     a.commutative = problem.commutative;
     a.params = problem.params;
+    a.topology = problem.topology;
     a.count = problem.count;
     a.in_place = is_in_place(problem, r);
     a.send.count = a.recv.count = problem.count;

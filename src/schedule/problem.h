@@ -23,6 +23,7 @@ struct Problem {
       true;  ///< gatherv/scatterv: all ranks know all counts; alltoallv/w: the matrix
   Count unit_bytes = 1;
   Params params;
+  const Topology* topology = nullptr;
 };
 
 /// The arguments of every rank, and the arrays behind them.

@@ -32,9 +32,22 @@ void Schedule::bind(OpId serve, std::span<const OpId> taken, int server,
   slots[behind] = kNobody;
 }
 
+std::vector<Count> GroupCall::sent_by(int member) const {
+  const auto begin = counts.begin() + std::ptrdiff_t{member} * group.size();
+  return {begin, begin + group.size()};
+}
+
+std::vector<Count> GroupCall::received_by(int member) const {
+  std::vector<Count> lengths;
+  for (int from = 0; from < group.size(); ++from)
+    lengths.push_back(counts[static_cast<std::size_t>(from * group.size() + member)]);
+  return lengths;
+}
+
 std::size_t Schedule::bytes() const {
   std::size_t calls = calls_.capacity() * sizeof(GroupCall);
-  for (const GroupCall& call : calls_) calls += call.counts.capacity() * sizeof(Count);
+  for (const GroupCall& call : calls_)
+    calls += call.counts.capacity() * sizeof(Count) + call.group.ranks.capacity() * sizeof(int);
   return sizeof *this + calls + ops_.capacity() * sizeof(Op) +
          first_dep_.capacity() * sizeof first_dep_[0] + deps_.capacity() * sizeof(OpId) +
          scratch_.capacity() * sizeof(Count);

@@ -88,14 +88,13 @@ struct Op {
 };
 static_assert(sizeof(Op) == 32);
 
-/// Ranks at equal distances: member i is rank first + i * stride.
-struct Lattice {
-  int first = 0;
-  int stride = 1;
-  int size = 1;
+/// Some of the ranks, in any order: member i is rank(i).
+struct RankGroup {
+  std::vector<int> ranks;
 
-  constexpr int rank(int i) const { return first + i * stride; }
-  bool operator==(const Lattice&) const = default;
+  int size() const { return static_cast<int>(ranks.size()); }
+  int rank(int i) const { return ranks[static_cast<std::size_t>(i)]; }
+  bool operator==(const RankGroup&) const = default;
 };
 
 /// A collective among some of the ranks that is one step of a schedule, as this member of the group
@@ -104,12 +103,17 @@ struct Lattice {
 struct GroupCall {
   Collective collective = Collective::barrier;
   bool in_node = false;
-  Lattice group;
+  RankGroup group;
   int root = 0;           ///< in the group
   bool in_place = false;  ///< MPI_IN_PLACE on this rank: the input lies in the output
   Slice input, output;
-  Count count = 0;            ///< of the vector, or of every block when `counts` is empty
-  std::vector<Count> counts;  ///< of each member's block
+  Count count = 0;  ///< of the vector, or of every block when `counts` is empty
+  /// Of each member's block; alltoallv: [i * size + j] from member i to member j.
+  std::vector<Count> counts;
+
+  // alltoallv: to each member, and from each.
+  std::vector<Count> sent_by(int member) const;
+  std::vector<Count> received_by(int member) const;
 };
 
 /// At most so many messages of one schedule are under way on one channel (ordered pair of ranks);

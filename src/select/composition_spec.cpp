@@ -1,6 +1,7 @@
 #include "select/composition_spec.h"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <map>
 #include <optional>
@@ -12,7 +13,8 @@ namespace unisono {
 namespace {
 
 constexpr std::string_view kValid =
-    "valid: shape=RxC or PxRxC or balanced, form=leaders or full or lanes, and rows=, columns=, "
+    "valid: shape=RxC or PxRxC or balanced or levels (nodes, switches/nodes), form=leaders or full "
+    "or lanes, and rows=, columns=, "
     "planes= with native or an algorithm (chain/segment=8K; two by +: binomial+ring)";
 
 using Items = std::map<std::string_view, std::string_view>;
@@ -33,47 +35,97 @@ Result<Items> split(std::string_view text) {
   return items;
 }
 
-Result<std::vector<int>> parse_shape(std::string_view text) {
-  std::vector<int> shape;
-  if (text == "balanced") return shape;
-  const Error error{"shape=" + std::string(text) + " is not valid; " + std::string(kValid)};
+/// Numbers or levels; neither: balanced.
+struct Shape {
+  std::vector<int> lengths;
+  std::vector<Level> levels;
+
+  std::size_t dimensions() const {
+    return std::max({std::size_t{2}, lengths.size(), levels.size() + 1});
+  }
+  void drop_rows() {
+    if (!lengths.empty()) lengths.pop_back();
+    if (!levels.empty()) levels.pop_back();
+  }
+};
+
+/// "8x12"; nothing: these are no numbers.
+std::optional<std::vector<int>> parse_lengths(std::string_view text) {
+  std::vector<int> lengths;
   while (true) {
     const std::size_t cross = text.find('x');
     const std::string_view number = text.substr(0, cross);
     int length = 0;
     const auto [end, code] = std::from_chars(number.data(), number.data() + number.size(), length);
-    if (code != std::errc{} || end != number.data() + number.size() || length < 1) return error;
-    shape.push_back(length);
-    if (cross == std::string_view::npos) break;
+    if (code != std::errc{} || end != number.data() + number.size() || length < 1)
+      return std::nullopt;
+    lengths.push_back(length);
+    if (cross == std::string_view::npos) return lengths;
     text.remove_prefix(cross + 1);
   }
-  if (shape.size() < 2 || shape.size() > kDimensionNames.size()) return error;
+}
+
+/// "switches/nodes", from far to near.
+Result<std::vector<Level>> parse_levels(std::string_view text) {
+  std::vector<Level> levels;
+  while (true) {
+    const std::size_t slash = text.find('/');
+    const auto level = level_named(text.substr(0, slash));
+    if (!level) return Error{"no level " + quoted(text.substr(0, slash))};
+    if (!levels.empty() && *level >= levels.back())
+      return Error{"levels stand from far to near, as in switches/nodes"};
+    levels.push_back(*level);
+    if (slash == std::string_view::npos) return levels;
+    text.remove_prefix(slash + 1);
+  }
+}
+
+Result<Shape> parse_shape(std::string_view text) {
+  if (text == "balanced") return Shape{};
+  const Error error{"shape=" + std::string(text) + " is not valid; " + std::string(kValid)};
+  Shape shape;
+  if (!text.empty() && std::isdigit(static_cast<unsigned char>(text.front())) != 0) {
+    auto lengths = parse_lengths(text);
+    if (!lengths || lengths->size() < 2) return error;
+    shape.lengths = std::move(*lengths);
+  } else {
+    auto levels = parse_levels(text);
+    if (!levels) {
+      std::string names;
+      for (const std::string_view name : kLevelNames) names += " " + std::string(name);
+      return Error{"shape=" + std::string(text) + ": " + levels.error() +
+                   "; valid: RxC or PxRxC or balanced, or levels:" + names};
+    }
+    shape.levels = std::move(*levels);
+  }
+  if (shape.dimensions() > kDimensionNames.size()) return error;
   return shape;
 }
 
-Result<Inner> parse_inner(Collective collective, std::string_view text) {
-  if (text == "native") return Inner{};
+Result<NestedSpec> parse_nested(Collective collective, std::string_view text) {
+  if (text == "native") return NestedSpec{};
   const std::size_t slash = text.find('/');
   const std::string_view name = text.substr(0, slash);
   const Algorithm* algorithm = find_algorithm(collective, name);
   if (algorithm == nullptr)
     return Error{"no algorithm " + quoted(name) + " for " + std::string(unisono::name(collective)) +
                  "; valid: native" + algorithm_names(collective)};
-  Inner inner{algorithm, default_params(*algorithm)};
+  NestedSpec spec{algorithm, default_params(*algorithm)};
   while (slash != std::string_view::npos) {
     text.remove_prefix(text.find('/') + 1);
     const std::size_t next = text.find('/');
-    if (const auto error = read_parameter(*algorithm, text.substr(0, next), inner.params))
+    if (const auto error = read_parameter(*algorithm, text.substr(0, next), spec.params))
       return Error{std::string(name) + ": " + *error};
-    if (inner.params.transport != TransportKind::mpi)
+    if (spec.params.transport != TransportKind::mpi)
       return Error{"transport= is the whole grid's, not a phase's"};
     if (next == std::string_view::npos) break;
   }
-  return inner;
+  return spec;
 }
 
 /// The one or two algorithms along a dimension.
-Result<std::array<Inner, 2>> parse_rows(const FormRow& form, std::optional<std::string_view> text) {
+Result<std::array<NestedSpec, 2>> parse_rows(const FormRow& form,
+                                             std::optional<std::string_view> text) {
   const Collective second = form.second.value_or(form.first);
   if (!text) return std::array{textbook(form.first), textbook(second)};
   const std::size_t plus = text->find('+');
@@ -81,10 +133,10 @@ Result<std::array<Inner, 2>> parse_rows(const FormRow& form, std::optional<std::
     return Error{quoted(*text) + ": only " + std::string(name(form.first)) + " runs there"};
   const std::string hint =
       form.second ? " (the two algorithms of a phase are written first+second)" : "";
-  const auto begins = parse_inner(form.first, text->substr(0, plus));
+  const auto begins = parse_nested(form.first, text->substr(0, plus));
   if (!begins) return Error{begins.error() + hint};
   const auto ends =
-      parse_inner(second, plus == std::string_view::npos ? *text : text->substr(plus + 1));
+      parse_nested(second, plus == std::string_view::npos ? *text : text->substr(plus + 1));
   if (!ends) return Error{ends.error() + hint};
   return std::array{*begins, *ends};
 }
@@ -93,18 +145,17 @@ class Parser {
  public:
   explicit Parser(Items items) : items_(std::move(items)) {}
 
-  /// The grid of shape[0 .. dimensions) or, without a shape, of so many dimensions: from
-  /// kDimensionNames[level] on.
-  Result<Composition> parse(Collective collective, Form form, std::vector<int> shape,
+  /// The grid of this shape; kDimensionNames[level] is what its rows are called.
+  Result<Composition> parse(Collective collective, Form form, const Shape& shape,
                             std::size_t level) const {
     const FormRow* row = find_form(collective, form);
     if (row == nullptr) row = find_form(collective, Form::leaders);
-    Composition result{.shape = shape, .form = row->form};
+    Composition result{.shape = shape.lengths, .levels = shape.levels, .form = row->form};
     const auto rows = parse_rows(*row, value(kDimensionNames[level]));
     if (!rows) return Error{rows.error()};
     result.rows = *rows;
-    const auto columns =
-        shape.size() > 2 ? nested(row->columns, form, shape, level) : plain(row->columns, level);
+    const auto columns = shape.dimensions() > 2 ? nested(row->columns, form, shape, level)
+                                                : plain(row->columns, level);
     if (!columns) return Error{columns.error()};
     result.columns = *columns;
     return result;
@@ -117,39 +168,39 @@ class Parser {
   }
 
  private:
-  Result<Inner> plain(Collective collective, std::size_t level) const {
+  Result<NestedSpec> plain(Collective collective, std::size_t level) const {
     const auto text = value(kDimensionNames[level + 1]);
-    return text ? parse_inner(collective, *text) : textbook(collective);
+    return text ? parse_nested(collective, *text) : textbook(collective);
   }
 
-  Result<Inner> nested(Collective collective, Form form, std::vector<int> shape,
-                       std::size_t level) const {
-    shape.pop_back();
-    const auto others = parse(collective, form, std::move(shape), level + 1);
+  Result<NestedSpec> nested(Collective collective, Form form, Shape shape,
+                            std::size_t level) const {
+    shape.drop_rows();
+    const auto others = parse(collective, form, shape, level + 1);
     if (!others) return Error{others.error()};
-    Inner inner{find_algorithm(collective, "grid"), {}};
-    inner.params.composition = intern(*others);
-    return inner;
+    NestedSpec spec{find_algorithm(collective, "grid"), {}};
+    spec.params.composition = intern(*others);
+    return spec;
   }
 
   Items items_;
 };
 
-std::string inner_text(const Inner& inner) {
-  if (inner.algorithm == nullptr) return "native";
-  return std::string(inner.algorithm->name) +
-         parameters_text(*inner.algorithm, inner.params, '/', '/');
+std::string nested_text(const NestedSpec& spec) {
+  if (spec.algorithm == nullptr) return "native";
+  return std::string(spec.algorithm->name) +
+         parameters_text(*spec.algorithm, spec.params, '/', '/');
 }
 
 std::string phases_text(const Composition& composition, std::size_t level) {
   std::string written = "," + std::string(kDimensionNames[level]) + "=";
-  const std::string first = inner_text(composition.rows[0]);
-  const std::string second = inner_text(composition.rows[1]);
+  const std::string first = nested_text(composition.rows[0]);
+  const std::string second = nested_text(composition.rows[1]);
   written += first == second ? first : first + "+" + second;
   if (const Composition* others = composition.columns.params.composition)
     return written + phases_text(*others, level + 1);
   return written + "," + std::string(kDimensionNames[level + 1]) + "=" +
-         inner_text(composition.columns);
+         nested_text(composition.columns);
 }
 
 }  // namespace
@@ -164,7 +215,7 @@ Result<Composition> parse_composition(Collective collective, std::string_view te
   const Parser parser(*items);
   const auto shape = parse_shape(parser.value("shape").value_or("balanced"));
   if (!shape) return Error{shape.error()};
-  if (parser.value("planes") && shape->size() < 3)
+  if (parser.value("planes") && shape->dimensions() < 3)
     return Error{"planes= needs a shape of three dimensions"};
   const std::string_view wanted = parser.value("form").value_or("leaders");
   const auto* form = std::find(kFormNames.begin(), kFormNames.end(), wanted);
@@ -184,6 +235,8 @@ std::string composition_text(const Composition& composition) {
   std::string shape;
   for (const int length : composition.shape)
     shape += (shape.empty() ? "" : "x") + std::to_string(length);
+  for (const Level level : composition.levels)
+    shape += (shape.empty() ? "" : "/") + std::string(kLevelNames[static_cast<std::size_t>(level)]);
   return "shape=" + (shape.empty() ? "balanced" : shape) +
          ",form=" + std::string(kFormNames[static_cast<std::size_t>(composition.form)]) +
          phases_text(composition, 0);

@@ -5,6 +5,8 @@
 #include <tuple>
 #include <utility>
 
+#include "algorithms/composition.h"
+
 namespace unisono {
 
 namespace {
@@ -36,6 +38,7 @@ Selector::Selector(std::string_view flavour, Place place) {
     if (row.flavour != flavour || row.place != place) continue;
     const auto spec = parse_spec(row.collective, row.spec);
     assert(spec && "a row of the table of defaults names no algorithm");
+    note(row.collective, *spec);
     cells_[index(row.collective)].push_back({&row, *spec});
   }
 }
@@ -44,7 +47,10 @@ void Selector::use(std::vector<ProfileCell> cells, std::string_view file) {
   profile_name_ = "profile " + std::string(file);
   std::sort(cells.begin(), cells.end(),
             [](const auto& a, const auto& b) { return order(a) < order(b); });
-  for (const ProfileCell& cell : cells) profile_[index(cell.collective)].push_back(cell);
+  for (const ProfileCell& cell : cells) {
+    note(cell.collective, cell.spec);
+    profile_[index(cell.collective)].push_back(cell);
+  }
 }
 
 const ProfileCell* Selector::profiled(const Facts& facts) const {
@@ -60,9 +66,17 @@ const ProfileCell* Selector::profiled(const Facts& facts) const {
   return holds ? &cell : nullptr;
 }
 
+// A spec that was taken back is still noted: that costs a pointer.
+void Selector::note(Collective collective, const Spec& spec) {
+  const Composition* composition = spec.params.composition;
+  if (composition != nullptr && !composition->levels.empty()) reads_topology_ |= set_of(collective);
+}
+
 Result<Spec> Selector::force(Collective collective, std::string_view text) {
   auto spec = parse_spec(collective, text);
-  if (spec) forced_[index(collective)] = *spec;
+  if (!spec) return spec;
+  forced_[index(collective)] = *spec;
+  note(collective, *spec);
   return spec;
 }
 

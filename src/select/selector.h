@@ -30,11 +30,13 @@ struct Facts {
   bool shared = false;
   /// Messages may go through the shared memory of a node: all ranks are on one that has it.
   bool messages = false;
+  /// Of the communicator; null unless reads_topology().
+  const Topology* topology = nullptr;
 };
 
 /// What an algorithm's restrictions are judged by.
 constexpr Conditions conditions(const Facts& facts) {
-  return {facts.size, facts.commutative, facts.shared, facts.messages};
+  return {facts.size, facts.commutative, facts.shared, facts.messages, facts.topology};
 }
 
 /// Of signatures; empty unless said otherwise.
@@ -83,6 +85,9 @@ class Selector {
   ByteRange reach(Collective collective, int size, int nodes) const;
   /// Whether choose() might not leave such a call to the MPI library, whatever the operation.
   bool covers(const Facts& facts) const;
+  /// Whether some choice for this collective depends on the topology.
+  bool reads_topology(Collective collective) const { return contains(reads_topology_, collective); }
+  bool reads_topology() const { return reads_topology_ != 0; }
   /// Never returns an algorithm that cannot serve the call; `why` then tells what it lacks.
   Choice choose(const Facts& facts) const;
 
@@ -96,7 +101,9 @@ class Selector {
   std::array<std::vector<ProfileCell>, kCollectives> profile_;  // sorted by ranks, nodes, bytes
   std::string profile_name_;
   CollectiveSet online_ = 0;
+  CollectiveSet reads_topology_ = 0;
 
+  void note(Collective collective, const Spec& spec);
   bool is_open(const Facts& facts) const;
   const ProfileCell* profiled(const Facts& facts) const;
   static std::array<Spec, kCollectives> filled();

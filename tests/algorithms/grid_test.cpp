@@ -144,7 +144,7 @@ TEST(Composition, HasCollectivesOfTheLibraryBetweenJoins) {
   const Schedule schedule = build(*spec->algorithm, ranks[4]);
   ASSERT_EQ(schedule.group_calls().size(), 1U);
   const GroupCall& call = schedule.group_calls()[0];
-  EXPECT_EQ(call.group, (Lattice{3, 1, 3}));
+  EXPECT_EQ(call.group, (RankGroup{{3, 4, 5}}));
   EXPECT_EQ(call.collective, Collective::allreduce);
   EXPECT_EQ(call.output, (Slice{kOutput, 0, 4}));
   const auto violation = check(ranks.args(), std::vector<Schedule>(6, schedule));
@@ -157,11 +157,17 @@ TEST(Composition, IsNestedForThreeDimensions) {
       Collective::bcast, "grid:shape=4x3x8,rows=chain/segment=8K,columns=native,planes=binomial");
   ASSERT_TRUE(spec) << spec.error();
   const Composition& composition = *spec->params.composition;
-  EXPECT_EQ(called_lines(composition, Collective::bcast, 96), (std::vector{CalledLine{{0, 8, 3}}}));
+  const auto called = called_groups(composition, Collective::bcast, 96, 0, nullptr);
+  ASSERT_EQ(called.size(), 1U);
+  ASSERT_EQ(called[0].groups.size(), 32U);  // 8 columns, each of 4 planes
+  EXPECT_EQ(called[0].groups[0], (RankGroup{{0, 8, 16}}));
+  EXPECT_EQ(called[0].groups[5], (RankGroup{{25, 33, 41}}));
+  EXPECT_FALSE(has_groups_of_root(composition, Collective::bcast, 96, nullptr));
   EXPECT_TRUE(has_calls(composition));
   EXPECT_EQ(unisono::text(*spec),
             "grid:shape=4x3x8,form=leaders,rows=chain/segment=8K,columns=native,planes=binomial");
-  EXPECT_TRUE(unmet_composition(composition, Collective::bcast, 95, true));
+  EXPECT_FALSE(unmet_composition(composition, Collective::bcast, {95, true}));
+  EXPECT_TRUE(unmet_composition(composition, Collective::bcast, {104, true}));
 }
 
 TEST(Composition, KnowsWhatRunsInNodes) {
@@ -169,8 +175,9 @@ TEST(Composition, KnowsWhatRunsInNodes) {
   ASSERT_TRUE(spec) << spec.error();
   const Composition& composition = *spec->params.composition;
   EXPECT_TRUE(runs_in_nodes(composition) && has_calls(composition));
-  EXPECT_EQ(called_lines(composition, Collective::allreduce, 8),
-            (std::vector{CalledLine{{0, 1, 2}, true}}));
+  const std::vector<RankGroup> rows = {{{0, 1}}, {{2, 3}}, {{4, 5}}, {{6, 7}}};
+  EXPECT_EQ(called_groups(composition, Collective::allreduce, 8, 0, nullptr),
+            (std::vector{CalledGroups{rows, true}}));
   EXPECT_FALSE(unmet_restriction(*spec->algorithm, {8}, spec->params));
 }
 

@@ -61,11 +61,11 @@ Case::Case(std::uint64_t seed, std::uint64_t number, Collective wanted, const Co
 std::optional<bool> Case::own_expected() const {
   if (inter_ || size_ == 1 || spec_.text == "native" || !has_unisono()) return false;
   if (spec_.algorithm == nullptr) return std::nullopt;
-  // Whether the node has room is for the runtime to say.
+  // Whether the node has room, and how the ranks are placed, is for the runtime to say.
   const unisono::Composition* grid = spec_.params.composition;
   if ((spec_.algorithm->restrictions & unisono::kOneNode) != 0 ||
       spec_.params.transport == unisono::TransportKind::shm ||
-      (grid != nullptr && unisono::runs_in_nodes(*grid)))
+      (grid != nullptr && (unisono::runs_in_nodes(*grid) || !grid->levels.empty())))
     return std::nullopt;
   const bool commutative = !reduction_ || reduction_->commutative;
   return !unisono::unmet_restriction(*spec_.algorithm, {size_, commutative}, spec_.params);

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import tempfile
 import unittest
 from collections.abc import Sequence
 
@@ -179,6 +180,61 @@ class Restrictions(Case):
         own, _, lines = self.run_program("openmpi", 4, UNISONO_ALLREDUCE="ring")
         self.assertEqual(own, 6)
         self.assertEqual(len(lines), len(set(lines)), lines)
+
+
+class Topology(Case):
+    """UNISONO_TOPOLOGY: ranks 0 and 2 are said to be on one node, rank 1 on another."""
+
+    PLACED = "NodeName=a Ranks=0,2\nNodeName=b Ranks=1\n"
+
+    def run_with(self, text: str, spec: str, collective: str = "BCAST") -> tuple[int, list[str]]:
+        with tempfile.NamedTemporaryFile("w", suffix=".conf") as file:
+            file.write(text)
+            file.flush()
+            variables = {f"UNISONO_{collective}": spec, "UNISONO_TOPOLOGY": file.name}
+            own, _, lines = self.run_program("openmpi", 3, **variables)
+        return own, lines
+
+    def test_grids_by_its_nodes(self) -> None:
+        own, lines = self.run_with(self.PLACED, "grid:shape=nodes,rows=native")
+        self.assertEqual((own > 0, lines), (True, []))
+
+    def test_a_scan_wants_adjacent_ranks(self) -> None:
+        _, lines = self.run_with(self.PLACED, "grid:shape=nodes", "SCAN")
+        self.one_line(lines, "scan on 3 ranks: grid needs rows of adjacent ranks")
+
+    def test_a_level_that_is_not_known(self) -> None:
+        _, lines = self.run_with(self.PLACED, "grid:shape=switches")
+        # Of the world, and of the half with two ranks.
+        self.assertEqual(len(lines), 2, lines)
+        for line, ranks in zip(lines, (3, 2), strict=True):
+            self.assertIn(f"bcast on {ranks} ranks: grid needs a level of the topology", line)
+
+    def test_a_wrong_file_is_one_line_and_everything_runs(self) -> None:
+        for text, pattern in (
+            ("SwitchName=s Nodes=a[1-\n", "line 1: Nodes=a"),
+            ("NodeName=a Ranks=0-1\n", "rank 2 on no node"),
+            ("SwitchName=s Nodes=nobody\n", "host .* of rank 0 is under no switch"),
+            ("", "nothing of any node"),
+        ):
+            with self.subTest(text=text):
+                own, lines = self.run_with(text, "grid:shape=nodes")
+                self.one_line(lines, "UNISONO_TOPOLOGY=", pattern, "as without a file")
+                self.assertGreater(own, 0)
+
+    def test_no_such_file(self) -> None:
+        own, _, lines = self.run_program(
+            "mpich", 2, UNISONO_BCAST="chain", UNISONO_TOPOLOGY="/nowhere/topology.conf"
+        )
+        self.one_line(lines, "UNISONO_TOPOLOGY=/nowhere/topology.conf", "as without a file")
+        self.assertGreater(own, 0)
+
+    def test_another_file_on_one_rank(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            script = f"file={folder}/$rank; echo NodeName=$rank Ranks=0-7 > $file; "
+            own, _, lines = self.run_apart("openmpi", 2, script + "export UNISONO_TOPOLOGY=$file")
+        self.one_line(lines, "UNISONO_TOPOLOGY", "not the same on all ranks")
+        self.assertEqual(own, 0)
 
 
 class Ranks(Case):

@@ -1,6 +1,7 @@
 #include "specs.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <vector>
 
 #include "algorithms/composition.h"
@@ -10,13 +11,17 @@ namespace conformance {
 
 namespace {
 
+/// A file says that this job's ranks are on several nodes.
+bool places_ranks() { return std::getenv("UNISONO_TOPOLOGY") != nullptr; }
+
 /// Forms with the MPI library's own in some phases; ragged shapes for the leaders.
 Spec random_grid(Rng& rng, unisono::Collective collective) {
   std::vector<unisono::Form> forms;
   for (const unisono::FormRow& row : unisono::forms_of(collective)) forms.push_back(row.form);
   const auto form = static_cast<std::size_t>(rng.pick(forms));
   std::string text = "grid:form=" + std::string(unisono::kFormNames[form]);
-  const std::vector<std::string> shapes = {"2x2", "3x2", "2x3", "4x2", "2x2x2", "balanced"};
+  std::vector<std::string> shapes = {"2x2", "3x2", "2x3", "4x2", "2x2x2", "balanced", "nodes"};
+  if (places_ranks()) shapes = {"nodes", "nodes", "switches/nodes", "switches"};
   text += ",shape=" + rng.pick(shapes);
   const std::vector<std::string> calls = {"native", "shared"};
   for (const char* dimension : {",rows=", ",columns="})
@@ -34,6 +39,8 @@ Spec random_spec(Rng& rng, unisono::Collective collective) {
     if (unisono::contains(row.collectives, collective)) rows.push_back(&row);
   if (rows.empty()) return {"default", nullptr};
   const unisono::Algorithm* row = rng.pick(rows);
+  const unisono::Algorithm* grid = unisono::find_algorithm(collective, "grid");
+  if (grid != nullptr && places_ranks() && rng.chance(80)) row = grid;
   if (row->restrictions & unisono::kComposed) return random_grid(rng, collective);
   std::string text(row->name);
   char separator = ':';

@@ -1,6 +1,7 @@
 """The command line: what it prints, and what it says when something is wrong."""
 
 import json
+from pathlib import Path
 
 import pytest
 from conftest import Run
@@ -93,6 +94,20 @@ def test_show_dot(unisono: Run) -> None:
     dot = unisono("show", "bcast", "flat", "-n", "3", "--dot").stdout
     assert dot.startswith("digraph")
     assert dot.count("->") == 2
+
+
+def test_show_a_grid_by_nodes_of_a_file(unisono: Run, tmp_path: Path) -> None:
+    file = tmp_path / "placed.conf"
+    file.write_text("NodeName=a Ranks=0,3\nNodeName=b Ranks=1-2\n")
+    arguments = ("show", "gather", "grid:shape=nodes", "-n", "4", "--rank", "0")
+    shown = unisono(*arguments, "--topology", str(file)).stdout
+    # Rank 1 leads its node; rank 3, on that of the root, sends by itself.
+    assert "from 1" in shown and "from 3" in shown and "from 2" not in shown
+    assert "needs a level of the topology" in unisono(*arguments).stderr
+    file.write_text("NodeName=a Ranks=0-2\n")
+    done = unisono(*arguments, "--topology", str(file))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "it places rank 3 on no node" in done.stderr
 
 
 def test_info_shows_what_is_set(unisono: Run) -> None:

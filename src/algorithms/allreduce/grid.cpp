@@ -4,31 +4,31 @@
 // the leaders among themselves, rows back; for any p. Rank order is kept where the inner algorithms
 // keep it. Sources: Kuehnemann, Rauber, Ruenger (2004); Traeff, Hunold (2020).
 #include "algorithms/algorithms.h"
-#include "algorithms/grid_parts.h"
+#include "algorithms/grid_phases.h"
 #include "patterns/partition.h"
 
 namespace unisono::allreduce {
 
 void grid(Builder& b) {
-  const GridParts parts(b);
+  const GridPhases phases(b);
   const Slice sum = b.output();
-  switch (parts.form()) {
+  switch (phases.form()) {
     case Form::full:
-      parts.first_in_row().allreduce(b.input(), sum);
-      parts.in_column().allreduce(sum, sum);
+      phases.first_in_row().allreduce(b.input(), sum);
+      phases.in_column().allreduce(sum, sum);
       break;
     case Form::lanes: {
-      const auto shares = parts.shares(sum);
-      const Slice own = b.scratch(shares[static_cast<std::size_t>(parts.column())]);
-      parts.first_in_row().reduce_scatter(shares, b.input(), own);
-      parts.in_column().allreduce(own, own);
-      parts.second_in_row().allgather(shares, own, sum);
+      const auto shares = phases.shares(sum);
+      const Slice own = b.scratch(shares[static_cast<std::size_t>(phases.column())]);
+      phases.first_in_row().reduce_scatter(shares, b.input(), own);
+      phases.in_column().allreduce(own, own);
+      phases.second_in_row().allgather(shares, own, sum);
       break;
     }
     case Form::leaders:
-      parts.first_in_row().reduce(0, b.input(), sum);
-      if (parts.leads(0)) parts.among_leaders(0).allreduce(sum, sum);
-      parts.second_in_row().bcast(0, sum);
+      phases.first_in_row().reduce(0, b.input(), sum);
+      if (phases.leads(0)) phases.among_leaders(0).allreduce(sum, sum);
+      phases.second_in_row().bcast(0, sum);
       break;
   }
 }

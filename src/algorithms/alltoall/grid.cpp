@@ -4,7 +4,7 @@
 // rows; for any p. For small blocks.
 // Sources: textbook (message combining); Kinkead et al., node-aware all-to-all (2025).
 #include "algorithms/algorithms.h"
-#include "algorithms/grid_parts.h"
+#include "algorithms/grid_phases.h"
 #include "patterns/blocks.h"
 
 namespace unisono::alltoall {
@@ -18,21 +18,25 @@ Slice packed(Builder& b, Count unit, int n, const std::function<Slice(int)>& fro
   return all;
 }
 
-void lanes(Builder& b, const GridParts& parts) {
-  const int rows = parts.grid.rows(), width = parts.grid.width();
+void lanes(Builder& b, GridPhases& phases) {
+  const Grid& grid = phases.grid;
+  const int rows = grid.rows(), width = grid.width();
   const Count unit = b.args().recv.count;
-  const Slice to_columns = packed(
-      b, unit, b.size(), [&](int i) { return b.args().input_block(i % rows * width + i / rows); });
+  const Slice to_columns = packed(b, unit, b.size(), [&](int i) {
+    return b.args().input_block(grid.rank(i % rows, i / rows));
+  });
   const Slice in_column = b.scratch(unit * b.size());
-  parts.first_in_row().alltoall(
+  phases.first_in_row().alltoall(
       std::vector<Count>(static_cast<std::size_t>(width * width), rows * unit), to_columns,
       in_column);
   const Slice to_rows = packed(b, unit, b.size(), [&](int i) {
     return in_column.part((i % width * rows + i / width) * unit, unit);
   });
-  parts.in_column().alltoall(
+  UserRuns output(b, {phases.in_grid_order(b.args().recv), {b.size()}}, kOutput);
+  phases.in_column().alltoall(
       std::vector<Count>(static_cast<std::size_t>(rows * rows), width * unit), to_rows,
-      b.output_blocks(0, b.size()));
+      output.place(0, b.size()));
+  output.unpack();
 }
 
 /// What the leaders exchange: the blocks from all ranks of one row to all of another.
@@ -43,39 +47,42 @@ std::vector<Count> between_rows(const Grid& grid, Count unit) {
   return matrix;
 }
 
-void leaders(Builder& b, const GridParts& parts) {
-  const Grid& grid = parts.grid;
+void leaders(Builder& b, const GridPhases& phases) {
+  const Grid& grid = phases.grid;
   const Count unit = b.args().recv.count, whole = unit * b.size();
-  const int mine = grid.length(parts.row());
+  const int mine = grid.length(phases.row());
   const std::vector<Count> each(static_cast<std::size_t>(mine), whole);
   Slice own = b.args().input_block(0);
   own.length = whole;
   Slice gathered, handed_out;
-  if (parts.leads(0)) gathered = b.scratch(mine * whole);
-  parts.first_in_row().gather(0, each, own, gathered);
-  if (parts.leads(0)) {
+  if (phases.leads(0)) gathered = b.scratch(mine * whole);
+  phases.first_in_row().gather(0, each, own, gathered);
+  if (phases.leads(0)) {
     const Slice sent = b.scratch(mine * whole);
     Count at = 0;
     for (int i = 0; i < grid.rows(); ++i)
       for (int from = 0; from < mine; ++from) {
-        const Count length = grid.length(i) * unit;
-        b.copy(gathered.part(from * whole + grid.first(i) * unit, length), sent.part(at, length));
-        at += length;
+        const Slice part = sent.part(at, grid.length(i) * unit);
+        at += part.length;
+        copy_blocks(
+            b, grid.length(i),
+            [&](int k) { return gathered.part(from * whole + grid.rank(i, k) * unit, unit); },
+            [&](int k) { return part.part(k * unit, unit); });
       }
     const Slice received = b.scratch(mine * whole);
-    parts.among_leaders(0).alltoall(between_rows(grid, unit), sent, received);
+    phases.among_leaders(0).alltoall(between_rows(grid, unit), sent, received);
     handed_out = packed(b, unit, mine * b.size(), [&](int i) {
-      return received.part((i % b.size() * mine + i / b.size()) * unit, unit);
+      return received.part((grid.position(i % b.size()) * mine + i / b.size()) * unit, unit);
     });
   }
-  parts.second_in_row().scatter(0, each, handed_out, b.output_blocks(0, b.size()));
+  phases.second_in_row().scatter(0, each, handed_out, b.output_blocks(0, b.size()));
 }
 
 }  // namespace
 
 void grid(Builder& b) {
-  const GridParts parts(b);
-  parts.form() == Form::lanes ? lanes(b, parts) : leaders(b, parts);
+  GridPhases phases(b);
+  phases.form() == Form::lanes ? lanes(b, phases) : leaders(b, phases);
 }
 
 }  // namespace unisono::alltoall

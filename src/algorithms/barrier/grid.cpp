@@ -3,16 +3,16 @@
 // T_columns(R), plus T_rows(C) with leaders. Any p.
 // Source: Kuehnemann, Rauber, Ruenger (2004), whose construction this applies to the barrier.
 #include "algorithms/algorithms.h"
-#include "algorithms/grid_parts.h"
+#include "algorithms/grid_phases.h"
 
 namespace unisono::barrier {
 
 void grid(Builder& b) {
-  const GridParts parts(b);
-  parts.first_in_row().barrier();
-  if (parts.form() == Form::full) return parts.in_column().barrier();
-  if (parts.leads(0)) parts.among_leaders(0).barrier();
-  parts.second_in_row().barrier();
+  const GridPhases phases(b);
+  phases.first_in_row().barrier();
+  if (phases.form() == Form::full) return phases.in_column().barrier();
+  if (phases.leads(0)) phases.among_leaders(0).barrier();
+  phases.second_in_row().barrier();
 }
 
 }  // namespace unisono::barrier

@@ -4,26 +4,27 @@
 // leaders serve any p, lanes full grids; any root.
 // Sources: Kuehnemann, Rauber, Ruenger (2004); Traeff, Hunold (2020).
 #include "algorithms/algorithms.h"
-#include "algorithms/grid_parts.h"
+#include "algorithms/grid_phases.h"
 #include "patterns/partition.h"
 
 namespace unisono::bcast {
 
 void grid(Builder& b) {
-  const GridParts parts(b);
-  const Grid& grid = parts.grid;
+  const GridPhases phases(b);
+  const Grid& grid = phases.grid;
   const int root = b.args().root;
   const int column = grid.column(root);
-  if (parts.form() == Form::leaders) {
-    if (parts.leads(column)) parts.among_leaders(column).bcast(grid.row(root), b.output());
-    parts.first_in_row().bcast(grid.leader(parts.row(), column), b.output());
+  if (phases.form() == Form::leaders) {
+    if (phases.leads(column)) phases.among_leaders(column).bcast(grid.row(root), b.output());
+    phases.first_in_row().bcast(grid.leader(phases.row(), column), b.output());
     return;
   }
-  const auto shares = parts.shares(b.output());
-  const Slice own = block_of(b.output(), parts.column(), grid.width());
-  if (parts.row() == grid.row(root)) parts.first_in_row().scatter(column, shares, b.output(), own);
-  parts.in_column().bcast(grid.row(root), own);
-  parts.second_in_row().allgather(shares, own, b.output());
+  const auto shares = phases.shares(b.output());
+  const Slice own = block_of(b.output(), phases.column(), grid.width());
+  if (phases.row() == grid.row(root))
+    phases.first_in_row().scatter(column, shares, b.output(), own);
+  phases.in_column().bcast(grid.row(root), own);
+  phases.second_in_row().allgather(shares, own, b.output());
 }
 
 }  // namespace unisono::bcast

@@ -4,27 +4,27 @@
 // the inner algorithms keep it. leaders serve any p, lanes full grids; any root.
 // Sources: Kuehnemann, Rauber, Ruenger (2004); Traeff, Hunold (2020).
 #include "algorithms/algorithms.h"
-#include "algorithms/grid_parts.h"
+#include "algorithms/grid_phases.h"
 
 namespace unisono::reduce {
 
 void grid(Builder& b) {
-  const GridParts parts(b);
-  const Grid& grid = parts.grid;
+  const GridPhases phases(b);
+  const Grid& grid = phases.grid;
   const Args& args = b.args();
   const int row = grid.row(args.root), column = grid.column(args.root);
-  if (parts.form() == Form::leaders) {
+  if (phases.form() == Form::leaders) {
     Slice sum = args.is_root() ? b.output() : Slice{};
-    if (parts.leads(column) && !args.is_root()) sum = b.scratch(args.count);
-    parts.first_in_row().reduce(grid.leader(parts.row(), column), b.input(), sum);
-    if (parts.leads(column)) parts.among_leaders(column).reduce(row, sum, sum);
+    if (phases.leads(column) && !args.is_root()) sum = b.scratch(args.count);
+    phases.first_in_row().reduce(grid.leader(phases.row(), column), b.input(), sum);
+    if (phases.leads(column)) phases.among_leaders(column).reduce(row, sum, sum);
     return;
   }
-  const auto shares = parts.shares(b.input());
-  const Slice own = b.scratch(shares[static_cast<std::size_t>(parts.column())]);
-  parts.first_in_row().reduce_scatter(shares, b.input(), own);
-  parts.in_column().reduce(row, own, own);
-  if (parts.row() == row) parts.second_in_row().gather(column, shares, own, b.output());
+  const auto shares = phases.shares(b.input());
+  const Slice own = b.scratch(shares[static_cast<std::size_t>(phases.column())]);
+  phases.first_in_row().reduce_scatter(shares, b.input(), own);
+  phases.in_column().reduce(row, own, own);
+  if (phases.row() == row) phases.second_in_row().gather(column, shares, own, b.output());
 }
 
 }  // namespace unisono::reduce

@@ -1,11 +1,13 @@
 // The commands of unisono-schedule: what Unisono knows about its algorithms, without MPI. The
 // Python command and the generated documentation are made from their output.
 #pragma once
+#include <memory>
 #include <string>
 
 #include "algorithms/catalogue.h"
 #include "schedule/problem.h"
 #include "select/spec.h"
+#include "topology/topology.h"
 
 namespace unisono {
 
@@ -24,7 +26,8 @@ std::string arrival_tables();
 struct Show {
   Problem problem;
   Spec spec;
-  int rank = -1;  ///< -1: all
+  std::unique_ptr<const Topology> topology;  ///< the problem's
+  int rank = -1;                             ///< -1: all
   std::string format = "text";
 };
 std::string show(const Show& what);

@@ -3,11 +3,14 @@
 #include <cstdio>
 #include <exception>
 #include <iostream>
+#include <memory>
 #include <tuple>
 #include <utility>
 
+#include "base/file.h"
 #include "base/size.h"
 #include "tools/schedule/commands.h"
+#include "topology/topology_file.h"
 
 namespace unisono {
 
@@ -18,6 +21,7 @@ struct Options {
   std::string collective;
   std::string algorithm;
   std::string count = "1K";
+  std::string topology;
 };
 
 /// Collective and spec; throws what CLI11 prints as one line.
@@ -33,9 +37,25 @@ std::pair<Collective, Spec> read_names(const Options& options) {
   return {*collective, *spec};
 }
 
+/// The placement that a topology file gives the ranks; throws as well.
+std::unique_ptr<const Topology> read_topology(const std::string& path, int ranks) {
+  const auto wrong = [&](const std::string& why) {
+    return CLI::ValidationError("--topology " + path + ": " + why);
+  };
+  const auto text = read_file(path);
+  if (!text) throw wrong(text.error());
+  const auto file = TopologyFile::parse(*text);
+  if (!file) throw wrong(file.error());
+  const auto labels = file->labels(ranks);
+  if (!labels) throw wrong(labels.error());
+  return std::make_unique<Topology>(ranks, *labels);
+}
+
 /// Turns the options into `what`.
 void complete(const Options& options, Show& what) {
   Problem& problem = what.problem;
+  if (!options.topology.empty()) what.topology = read_topology(options.topology, problem.size);
+  problem.topology = what.topology.get();
   std::tie(problem.collective, what.spec) = read_names(options);
   if (what.spec.algorithm == nullptr)
     throw CLI::ValidationError("'" + options.algorithm + "' has no schedule to show");
@@ -79,6 +99,8 @@ int run(int argc, char** argv) {
   show_command->add_option("--count", options.count, "units of the vector, or of a block (1K)");
   show_command->add_option("--unit-bytes", what.problem.unit_bytes, "bytes of a unit (1)")
       ->check(CLI::PositiveNumber);
+  show_command->add_option("--topology", options.topology,
+                           "file that places the ranks (NodeName=a Ranks=0-3)");
   show_command->add_flag("--in-place", what.problem.in_place, "with MPI_IN_PLACE");
   show_command->add_option("--format", what.format, "text, json or dot (text)")
       ->check(CLI::IsMember({"text", "json", "dot"}));

@@ -1,4 +1,4 @@
-#include "algorithms/part.h"
+#include "algorithms/sub_collective.h"
 
 #include <algorithm>
 #include <cassert>
@@ -51,7 +51,7 @@ MemberArgs::MemberArgs(const GroupCall& call, int position, const Args& whole,
                        const Params& params) {
   args.collective = call.collective;
   args.rank = position;
-  args.size = call.group.size;
+  args.size = call.group.size();
   args.root = call.root;
   args.count = args.send.count = args.recv.count = call.count;
   args.unit_bytes = whole.unit_bytes;
@@ -89,35 +89,36 @@ Slice block_at(Slice all, std::span<const Count> lengths, int i) {
                   lengths[static_cast<std::size_t>(i)]);
 }
 
-Part::Part(Builder& whole, const Group& group, const Inner& inner)
-    : whole_(whole), group_(group), inner_(inner) {
-  while (group.rank(position_) != whole.rank()) {
+SubCollective::SubCollective(Builder& whole, RankGroup group, const NestedSpec& spec,
+                             const Topology* topology)
+    : whole_(whole), group_(std::move(group)), spec_(spec), topology_(topology) {
+  while (group_.rank(position_) != whole.rank()) {
     ++position_;
-    assert(position_ < group.size() && "only members write their part");
+    assert(position_ < group_.size() && "only members write their part");
   }
 }
 
-void Part::run(GroupCall call) {
-  call.group = group_.lattice;
+void SubCollective::run(GroupCall call) {
+  call.group = group_;
   if (group_.size() == 1) return run_alone(call);
-  if (inner_.is_called()) {
-    assert(group_.last < 0 && "see unmet_composition()");
-    call.in_node = inner_.in_node();
+  if (spec_.is_called()) {
+    call.in_node = spec_.in_node();
     whole_.library(std::move(call));
     return;
   }
-  const MemberArgs member(call, position_, whole_.args(), inner_.params);
-  embed(whole_, build(*inner_.algorithm, member.args), group_, call.input, call.output);
+  MemberArgs member(call, position_, whole_.args(), spec_.params);
+  member.args.topology = topology_;
+  embed(whole_, build(*spec_.algorithm, member.args), group_, call.input, call.output);
 }
 
-void Part::run_alone(const GroupCall& call) {
+void SubCollective::run_alone(const GroupCall& call) {
   if (call.in_place ||
       contains(set_of(Collective::barrier, Collective::bcast, Collective::exscan), call.collective))
     return;
   whole_.copy(call.input, call.output);
 }
 
-GroupCall Part::on_vector(Collective collective, int root, Slice own, Slice sum) const {
+GroupCall SubCollective::on_vector(Collective collective, int root, Slice own, Slice sum) const {
   GroupCall call{.collective = collective, .root = root, .input = own, .count = own.length};
   if (collective == Collective::reduce && position_ != root) return call;
   call.output = sum;
@@ -125,7 +126,8 @@ GroupCall Part::on_vector(Collective collective, int root, Slice own, Slice sum)
   return call;
 }
 
-GroupCall Part::on_blocks(Collective regular, int root, std::span<const Count> lengths) const {
+GroupCall SubCollective::on_blocks(Collective regular, int root,
+                                   std::span<const Count> lengths) const {
   GroupCall call{.collective = regular, .root = root};
   if (std::adjacent_find(lengths.begin(), lengths.end(), std::not_equal_to<>()) == lengths.end()) {
     call.count = lengths[0];
@@ -136,17 +138,17 @@ GroupCall Part::on_blocks(Collective regular, int root, std::span<const Count> l
   return call;
 }
 
-void Part::barrier() {
+void SubCollective::barrier() {
   // A barrier moves no data by which its ops could be ordered after what comes before.
   whole_.end_round();
   run({.collective = Collective::barrier});
 }
 
-void Part::bcast(int root, Slice vector) {
+void SubCollective::bcast(int root, Slice vector) {
   run({.collective = Collective::bcast, .root = root, .output = vector, .count = vector.length});
 }
 
-void Part::gather(int root, std::span<const Count> lengths, Slice own, Slice all) {
+void SubCollective::gather(int root, std::span<const Count> lengths, Slice own, Slice all) {
   GroupCall call = on_blocks(Collective::gather, root, lengths);
   call.input = own;
   if (position_ == root) call.output = all;
@@ -154,7 +156,7 @@ void Part::gather(int root, std::span<const Count> lengths, Slice own, Slice all
   run(std::move(call));
 }
 
-void Part::scatter(int root, std::span<const Count> lengths, Slice all, Slice own) {
+void SubCollective::scatter(int root, std::span<const Count> lengths, Slice all, Slice own) {
   GroupCall call = on_blocks(Collective::scatter, root, lengths);
   if (position_ == root) call.input = all;
   call.output = own;
@@ -162,7 +164,7 @@ void Part::scatter(int root, std::span<const Count> lengths, Slice all, Slice ow
   run(std::move(call));
 }
 
-void Part::allgather(std::span<const Count> lengths, Slice own, Slice all) {
+void SubCollective::allgather(std::span<const Count> lengths, Slice own, Slice all) {
   GroupCall call = on_blocks(Collective::allgather, 0, lengths);
   call.input = own;
   call.output = all;
@@ -170,24 +172,28 @@ void Part::allgather(std::span<const Count> lengths, Slice own, Slice all) {
   run(std::move(call));
 }
 
-void Part::alltoall(std::span<const Count> lengths, Slice input, Slice output) {
+void SubCollective::alltoall(std::span<const Count> lengths, Slice input, Slice output) {
   GroupCall call = on_blocks(Collective::alltoall, 0, lengths);
   call.input = input;
   call.output = output;
   run(std::move(call));
 }
 
-void Part::reduce(int root, Slice own, Slice sum) {
+void SubCollective::reduce(int root, Slice own, Slice sum) {
   run(on_vector(Collective::reduce, root, own, sum));
 }
 
-void Part::allreduce(Slice own, Slice sum) { run(on_vector(Collective::allreduce, 0, own, sum)); }
+void SubCollective::allreduce(Slice own, Slice sum) {
+  run(on_vector(Collective::allreduce, 0, own, sum));
+}
 
-void Part::scan(Slice own, Slice sum) { run(on_vector(Collective::scan, 0, own, sum)); }
+void SubCollective::scan(Slice own, Slice sum) { run(on_vector(Collective::scan, 0, own, sum)); }
 
-void Part::exscan(Slice own, Slice sum) { run(on_vector(Collective::exscan, 0, own, sum)); }
+void SubCollective::exscan(Slice own, Slice sum) {
+  run(on_vector(Collective::exscan, 0, own, sum));
+}
 
-void Part::reduce_scatter(std::span<const Count> lengths, Slice vector, Slice own) {
+void SubCollective::reduce_scatter(std::span<const Count> lengths, Slice vector, Slice own) {
   GroupCall call = on_blocks(Collective::reduce_scatter_block, 0, lengths);
   call.input = vector;
   call.output = own;
@@ -200,11 +206,14 @@ Schedule expand(const Schedule& schedule, const Args& args) {
   Builder b(args);
   const auto write = [](Builder& whole, const GroupCall& call) {
     whole.end_round();
-    Part(whole, {call.group}, textbook(call.collective)).run(call);
+    SubCollective(whole, call.group, textbook(call.collective)).run(call);
     whole.end_round();
     return whole.join();
   };
-  embed(b, schedule, {{0, 1, args.size}}, {kInput, 0, 0}, {kOutput, 0, 0}, write);
+  RankGroup all;
+  all.ranks.resize(static_cast<std::size_t>(args.size));
+  std::iota(all.ranks.begin(), all.ranks.end(), 0);
+  embed(b, schedule, all, {kInput, 0, 0}, {kOutput, 0, 0}, write);
   return std::move(b).finish();
 }
 

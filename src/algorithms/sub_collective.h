@@ -3,18 +3,19 @@
 #include <span>
 
 #include "algorithms/composition.h"
-#include "patterns/grid.h"
 
 namespace unisono {
 
 /// Each function writes, behind what `whole` holds already, what this rank does when the group runs
-/// that collective with the algorithm `inner` (the MPI library's own, if it names none). This rank
-/// is a member; roots are positions in the group. Blocks are adjacent and given by their lengths,
-/// one per member. Slices that a member does not have in MPI may be anything. A contribution that
-/// lies where MPI_IN_PLACE would have it is in place.
-class Part {
+/// that collective with the algorithm of `spec` (the MPI library's own, if it names none). This
+/// rank is a member; roots are positions in the group. Blocks are adjacent and given by their
+/// lengths, one per member. Slices that a member does not have in MPI may be anything. A
+/// contribution that lies where MPI_IN_PLACE would have it is in place. `topology` is the group's,
+/// for a composed algorithm of levels.
+class SubCollective {
  public:
-  Part(Builder& whole, const Group& group, const Inner& inner);
+  SubCollective(Builder& whole, RankGroup group, const NestedSpec& spec,
+                const Topology* topology = nullptr);
 
   void barrier();
   void bcast(int root, Slice vector);
@@ -38,8 +39,9 @@ class Part {
   void run_alone(const GroupCall& call);
 
   Builder& whole_;
-  Group group_;
-  Inner inner_;
+  RankGroup group_;
+  NestedSpec spec_;
+  const Topology* topology_;
   int position_ = 0;
 };
 

@@ -1,0 +1,80 @@
+#include "comm/job_topology.h"
+
+#include <algorithm>
+#include <array>
+#include <climits>
+
+#include "base/hash.h"
+#include "mpi/comm.h"
+#include "node/domains.h"
+
+namespace unisono {
+
+namespace {
+
+constexpr int kNoLabel = TopologyLabels::kNoLabel;
+
+/// What each rank finds out by itself.
+constexpr std::array kOwnLevels = {Level::core, Level::cache, Level::numa, Level::network_switch};
+using OwnLabels = std::array<int, kOwnLevels.size()>;
+
+/// Host names are what MPI says: that of a container, or of a host in a lab.
+std::string own_host() {
+  std::array<char, MPI_MAX_PROCESSOR_NAME> name{};
+  int length = 0;
+  PMPI_Get_processor_name(name.data(), &length);
+  return name.data();
+}
+
+OwnLabels own_labels(MPI_Comm world, const TopologyFile* file) {
+  const node::CpuMask mask = node::affinity();
+  const auto label = [&mask](node::DomainKind kind) {
+    const std::string domain = node::domain_of(kind, mask);
+    return domain.empty() ? kNoLabel : static_cast<int>(fnv1a(domain) & INT_MAX);
+  };
+  int under = kNoLabel;
+  if (file != nullptr && file->names_switches()) {
+    const std::string host = file->places_ranks() ? file->node_of(rank_in(world)) : own_host();
+    under = file->switch_of(host).value_or(kNoLabel);
+  }
+  return {label(node::DomainKind::core), label(node::DomainKind::cache),
+          label(node::DomainKind::memory), under};
+}
+
+/// Why the file does not hold for this job; collective where it does not.
+std::string problem_of(const TopologyFile& file, const std::vector<int>& switches, MPI_Comm world) {
+  if (file.places_ranks()) {
+    const auto labels = file.labels(size_of(world));
+    return labels ? "" : labels.error();
+  }
+  const auto missing = std::find(switches.begin(), switches.end(), kNoLabel);
+  if (missing == switches.end()) return "";
+  const auto rank = static_cast<int>(missing - switches.begin());
+  std::array<char, MPI_MAX_PROCESSOR_NAME> host{};
+  own_host().copy(host.data(), host.size() - 1);
+  PMPI_Bcast(host.data(), static_cast<int>(host.size()), MPI_CHAR, rank, world);
+  return "host " + std::string(host.data()) + " of rank " + std::to_string(rank) +
+         " is under no switch";
+}
+
+}  // namespace
+
+JobTopology find_topology(MPI_Comm world, const std::vector<int>& nodes, const TopologyFile* file) {
+  const auto size = static_cast<std::size_t>(size_of(world));
+  const OwnLabels own = own_labels(world, file);
+  std::vector<OwnLabels> all(size);
+  constexpr int kCount = static_cast<int>(kOwnLevels.size());
+  PMPI_Allgather(own.data(), kCount, MPI_INT, all.data(), kCount, MPI_INT, world);
+  JobTopology found;
+  found.labels.at(Level::node) = nodes.empty() ? std::vector(size, 0) : nodes;
+  for (std::size_t i = 0; i < kOwnLevels.size(); ++i)
+    for (const OwnLabels& labels : all) found.labels.at(kOwnLevels[i]).push_back(labels[i]);
+  if (file == nullptr) return found;
+  found.problem = problem_of(*file, found.labels.at(Level::network_switch), world);
+  if (found.problem.empty() && file->places_ranks())
+    found.labels.at(Level::node) = file->labels(static_cast<int>(size))->at(Level::node);
+  if (!found.problem.empty()) found.labels.at(Level::network_switch).clear();
+  return found;
+}
+
+}  // namespace unisono

@@ -1,0 +1,42 @@
+// The file of UNISONO_TOPOLOGY, in the form of Slurm's topology.conf and a line more:
+//
+//   SwitchName=leaf1 Nodes=node[01-16],login   # which nodes a switch joins
+//   SwitchName=spine Switches=leaf[1-2]        # switches of switches: read over
+//   NodeName=node01 Ranks=0-3,8                # which ranks are to count as on that node
+//
+// Keywords in any case, lists by commas without blanks, numbers in brackets keep their zeros.
+#pragma once
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "topology/topology.h"
+
+namespace unisono {
+
+class TopologyFile {
+ public:
+  /// The error is one line that says where and what is wrong.
+  static Result<TopologyFile> parse(std::string_view text);
+
+  bool names_switches() const { return !switch_of_node_.empty(); }
+  /// Of a host, whose name may be followed by a domain here or there.
+  std::optional<int> switch_of(std::string_view host) const;
+  /// Whether there are lines of NodeName.
+  bool places_ranks() const { return !node_of_rank_.empty(); }
+  /// The name of the node on which the file places a rank; empty: nowhere.
+  std::string node_of(int rank) const;
+
+  /// Nodes and switches of the ranks 0 .. size - 1 where the file alone says it. The error is one
+  /// line.
+  Result<TopologyLabels> labels(int size) const;
+
+ private:
+  friend class TopologyReader;
+  std::map<std::string, int, std::less<>> switch_of_node_;
+  std::map<int, std::string> node_of_rank_;
+};
+
+}  // namespace unisono
