@@ -41,8 +41,11 @@ constexpr Parameter kRadix[] = {
     {"radix", &Params::radix, 4, 2, 64, false, "children per level of the tree, plus one"}};
 
 constexpr std::string_view kOrthogonal = "Kuehnemann, Rauber, Ruenger 2004";
-// The rows of src/node: it copies into and out of shared memory, and no message is sent.
+// The rows of src/node: it copies into and out of shared memory, and no message is sent. Where the
+// ranks read from each other in an order that no schedule has, the nearest one is the model.
 constexpr std::string_view kShared = "shared";
+constexpr std::string_view kLevels = "two levels, as in XHC (Katevenis et al. 2022)";
+constexpr std::string_view kSingleCopy = "cross memory attach; own slices";
 constexpr std::string_view kFlags = "flags with one writer, as in Open MPI's XHC";
 
 constexpr Algorithm kCatalogue[] = {
@@ -69,6 +72,12 @@ constexpr Algorithm kCatalogue[] = {
      "columns, then rows; lanes: about 2 m a rank", kOrthogonal},
     {set_of(bcast), kShared, bcast::flat, kNoParameters, kOneNode,
      "m copied in at the root, then out by all others", kFlags},
+    {set_of(bcast), "shm_pipeline", bcast::flat, kNoParameters, kOneNode,
+     "m copied in at the root, then out by all others, a slot at a time", kFlags},
+    {set_of(bcast), "shm_levels", bcast::binomial, kNoParameters, kOneNode,
+     "up to 112 bytes: 3 steps, a line read by the ranks of a group each", kLevels},
+    {set_of(bcast), "shm_direct", bcast::scatter_allgather, kNoParameters, kOneNode,
+     "2 steps, m copied once by each of the others", kSingleCopy},
 
     {set_of(reduce), "flat", reduce::flat, kWindow, kNone, "1 round, (p-1) m at the root",
      "textbook"},
@@ -89,6 +98,15 @@ constexpr Algorithm kCatalogue[] = {
     {set_of(reduce), kShared, reduce::slices, kNoParameters, kOneNode,
      "2 steps: (p-1)/p m copied in, m read and reduced; (p-1)/p m out at the root",
      "own; direct slices"},
+    {set_of(reduce), "shm_read_all", reduce::read_all, kNoParameters, kOneNode,
+     "1 step: m copied in; (p-1) m read and reduced at the root", kFlags},
+    {set_of(reduce), "shm_slices", reduce::slices, kNoParameters, kOneNode,
+     "2 steps: (p-1)/p m copied in, m read and reduced; (p-1)/p m out at the root",
+     "own; direct slices"},
+    {set_of(reduce), "shm_levels", reduce::binomial, kNoParameters, kOneNode,
+     "up to 112 bytes: 2 steps, m from each rank of a group and of each group", kLevels},
+    {set_of(reduce), "shm_direct", reduce::slices, kNoParameters, kOneNode,
+     "2 steps: (p-1)/p m copied once and reduced by each, m written to the root", kSingleCopy},
 
     {set_of(allreduce), "recursive_doubling", allreduce::recursive_doubling, kNoParameters, kNone,
      "q rounds of m (2 more to fold)", "Thakur, Rabenseifner, Gropp 2005"},
@@ -112,6 +130,16 @@ constexpr Algorithm kCatalogue[] = {
      "full: rows, then columns of m; lanes: 2(p-1)/p m", kOrthogonal},
     {set_of(allreduce), kShared, allreduce::slices, kNoParameters, kOneNode,
      "2 steps: (p-1)/p m copied in, m read and reduced; (p-1)/p m out", "own; direct slices"},
+    {set_of(allreduce), "shm_read_all", allreduce::read_all, kNoParameters, kOneNode,
+     "1 step: m copied in, (p-1) m read and reduced", kFlags},
+    {set_of(allreduce), "shm_slices", allreduce::slices, kNoParameters, kOneNode,
+     "2 steps: (p-1)/p m copied in, m read and reduced; (p-1)/p m out", "own; direct slices"},
+    {set_of(allreduce), "shm_last_arriver", allreduce::reduce_bcast, kNoParameters, kOneNode,
+     "ranks that sleep: 1 step, m copied in, p m reduced by the last, m out", "own; last arriver"},
+    {set_of(allreduce), "shm_levels", allreduce::reduce_bcast, kNoParameters, kOneNode,
+     "up to 112 bytes: 3 steps, m from each rank of a group and of each group", kLevels},
+    {set_of(allreduce), "shm_direct", allreduce::slices, kNoParameters, kOneNode,
+     "2 steps: (p-1)/p m copied once and reduced, (p-1)/p m written to others", kSingleCopy},
 
     {set_of(reduce_scatter, reduce_scatter_block), "ring", reduce_scatter::ring, kBlockSegment,
      kCommutative, "p-1 rounds, (p-1)/p m", "textbook"},
@@ -126,6 +154,14 @@ constexpr Algorithm kCatalogue[] = {
      kComposed, "lanes: columns, then rows, (p-1)/p m", kOrthogonal},
     {set_of(reduce_scatter, reduce_scatter_block), kShared, reduce_scatter::direct, kNoParameters,
      kOneNode, "1 step: (p-1)/p m copied in, m read and reduced", "own; direct slices"},
+    {set_of(reduce_scatter, reduce_scatter_block), "shm_blocks", reduce_scatter::direct,
+     kNoParameters, kOneNode, "1 step: (p-1)/p m copied in, m read and reduced",
+     "own; direct slices"},
+    {set_of(reduce_scatter, reduce_scatter_block), "shm_slices", reduce_scatter::direct,
+     kNoParameters, kOneNode, "2 steps: (p-1)/p m copied in, m read and reduced; the own block out",
+     "own; direct slices"},
+    {set_of(reduce_scatter, reduce_scatter_block), "shm_direct", reduce_scatter::direct,
+     kNoParameters, kOneNode, "2 steps: (p-1)/p m copied once and reduced", kSingleCopy},
 
     {set_of(barrier), "dissemination", barrier::dissemination, kNoParameters, kNone, "q rounds",
      "Hensgen, Finkel, Manber 1988"},
@@ -134,6 +170,10 @@ constexpr Algorithm kCatalogue[] = {
      kOrthogonal},
     {set_of(barrier), kShared, barrier::direct, kNoParameters, kOneNode, "1 step, p-1 lines read",
      kFlags},
+    {set_of(barrier), "shm_flags", barrier::direct, kNoParameters, kOneNode,
+     "1 step, p-1 lines read", kFlags},
+    {set_of(barrier), "shm_levels", barrier::direct, kNoParameters, kOneNode,
+     "3 steps, a line of each rank of a group and of each group", kLevels},
 
     {set_of(gather, gatherv), "flat", gather::flat, kNoParameters, kNone,
      "1 round, (p-1) b at the root", "textbook"},
@@ -148,6 +188,12 @@ constexpr Algorithm kCatalogue[] = {
      "rows, then columns; (p-1) b at the root", kOrthogonal},
     {set_of(gather, gatherv), kShared, gather::flat, kNoParameters, kOneNode,
      "1 step: b copied in, (p-1) b out at the root", kFlags},
+    {set_of(gather, gatherv), "shm_pipeline", gather::flat, kNoParameters, kOneNode,
+     "1 step: b copied in, (p-1) b out at the root, a slot at a time", kFlags},
+    {set_of(gather), "shm_levels", gather::binomial, kNoParameters, kOneNode,
+     "up to 112 bytes: 2 steps, b from each rank of a group, then of each group", kLevels},
+    {set_of(gather, gatherv), "shm_direct", gather::flat, kNoParameters, kOneNode,
+     "2 steps: b written to the root by each of the others", kSingleCopy},
 
     {set_of(scatter, scatterv), "flat", scatter::flat, kNoParameters, kNone,
      "1 round, (p-1) b at the root", "textbook"},
@@ -162,6 +208,10 @@ constexpr Algorithm kCatalogue[] = {
      "columns, then rows; (p-1) b at the root", kOrthogonal},
     {set_of(scatter, scatterv), kShared, scatter::flat, kNoParameters, kOneNode,
      "1 step: (p-1) b copied in at the root, b out", kFlags},
+    {set_of(scatter, scatterv), "shm_pipeline", scatter::flat, kNoParameters, kOneNode,
+     "1 step: (p-1) b copied in at the root, b out, a slot at a time", kFlags},
+    {set_of(scatter, scatterv), "shm_direct", scatter::flat, kNoParameters, kOneNode,
+     "2 steps: b read from the root by each of the others", kSingleCopy},
 
     {set_of(allgather, allgatherv), "ring", allgather::ring, kBlockSegment, kNone,
      "p-1 rounds, (p-1) b", "textbook"},
@@ -183,6 +233,10 @@ constexpr Algorithm kCatalogue[] = {
      "lanes: rows, then columns, (p-1) b", kOrthogonal},
     {set_of(allgather, allgatherv), kShared, allgather::direct, kNoParameters, kOneNode,
      "1 step: b copied in, (p-1) b out", kFlags},
+    {set_of(allgather, allgatherv), "shm_pipeline", allgather::direct, kNoParameters, kOneNode,
+     "1 step: b copied in, (p-1) b out, a slot at a time", kFlags},
+    {set_of(allgather, allgatherv), "shm_direct", allgather::direct, kNoParameters, kOneNode,
+     "2 steps: (p-1) b copied once by each", kSingleCopy},
 
     {set_of(alltoall, alltoallv, alltoallw), "simple", alltoall::simple, kNoParameters, kNone,
      "1 round of p-1 messages, (p-1) b", "Faraj, Patarasuk, Yuan 2008"},
@@ -209,6 +263,10 @@ constexpr Algorithm kCatalogue[] = {
      "lanes: rows, then columns: C+R-2 messages, 2 p b", "textbook; Kinkead et al. 2025"},
     {set_of(alltoall, alltoallv, alltoallw), kShared, alltoall::simple, kNoParameters, kOneNode,
      "1 step: (p-1) b copied in, (p-1) b out", kFlags},
+    {set_of(alltoall, alltoallv, alltoallw), "shm_pipeline", alltoall::simple, kNoParameters,
+     kOneNode, "1 step: (p-1) b copied in, (p-1) b out, a slot at a time", kFlags},
+    {set_of(alltoall, alltoallv, alltoallw), "shm_direct", alltoall::simple, kNoParameters,
+     kOneNode, "2 steps: (p-1) b copied once by each", kSingleCopy},
 
     {set_of(scan, exscan), "linear", scan::linear, kNoParameters, kNone, "p-1 rounds of m",
      "textbook"},
@@ -222,6 +280,12 @@ constexpr Algorithm kCatalogue[] = {
      "rows, columns, then down the rows", kOrthogonal},
     {set_of(scan, exscan), kShared, scan::linear, kNoParameters, kOneNode,
      "p-2+n steps of m/n: reduced into memory, read by the next", "Worringer 2003"},
+    {set_of(scan, exscan), "shm_read_all", scan::recursive_doubling, kNoParameters, kOneNode,
+     "1 step: m copied in, r m read and reduced by rank r", kFlags},
+    {set_of(scan, exscan), "shm_chain", scan::linear, kNoParameters, kOneNode,
+     "p-2+n steps of m/n: reduced into memory, read by the next", "Worringer 2003"},
+    {set_of(scan, exscan), "shm_direct", scan::linear, kNoParameters, kOneNode,
+     "2 steps: m copied once and reduced by each, m written to others", kSingleCopy},
 };
 
 }  // namespace

@@ -35,22 +35,23 @@ struct KernelData {
 /// Collectives in which all blocks are equally long.
 [[gnu::always_inline]] inline void run_regular(node::Team& team, Collective c, int root,
                                                const KernelData& data,
-                                               const node::Reduction* reduction) {
+                                               const node::Reduction* reduction,
+                                               node::Protocol way) {
   using enum Collective;
   const auto& [input, output, bytes, count] = data;
   switch (c) {
-    case barrier: return node::barrier(team);
-    case bcast: return node::bcast(team, output, bytes, root);
-    case gather: return node::gather(team, input, output, bytes, root);
-    case scatter: return node::scatter(team, input, output, bytes, root);
-    case allgather: return node::allgather(team, input, output, bytes);
-    case alltoall: return node::alltoall(team, input, output, bytes);
-    case reduce: return node::reduce(team, input, output, count, *reduction, root);
-    case allreduce: return node::allreduce(team, input, output, count, *reduction);
+    case barrier: return node::barrier(team, way);
+    case bcast: return node::bcast(team, output, bytes, root, way);
+    case gather: return node::gather(team, input, output, bytes, root, way);
+    case scatter: return node::scatter(team, input, output, bytes, root, way);
+    case allgather: return node::allgather(team, input, output, bytes, way);
+    case alltoall: return node::alltoall(team, input, output, bytes, way);
+    case reduce: return node::reduce(team, input, output, count, *reduction, root, way);
+    case allreduce: return node::allreduce(team, input, output, count, *reduction, way);
     case reduce_scatter_block:
-      return node::reduce_scatter_block(team, input, output, count, *reduction);
-    case scan: return node::scan(team, input, output, count, *reduction);
-    case exscan: return node::exscan(team, input, output, count, *reduction);
+      return node::reduce_scatter_block(team, input, output, count, *reduction, way);
+    case scan: return node::scan(team, input, output, count, *reduction, way);
+    case exscan: return node::exscan(team, input, output, count, *reduction, way);
     default: break;
   }
 }
@@ -80,7 +81,7 @@ inline bool is_plain(const TypeFacts& facts) { return facts.dense && facts.true_
 /// Runs a call with blocks of different lengths. False: some datatype is not plain, or there is no
 /// memory, and nothing has been done.
 bool run_plain_blocks(NodeTeam& team, KnownKinds& kinds, const Call& call,
-                      const node::Reduction& reduction) noexcept;
+                      const node::Reduction& reduction, node::Protocol way) noexcept;
 
 /// `kCollective`: the call's. False: the call has not run.
 template <Collective kCollective>
@@ -94,12 +95,12 @@ template <Collective kCollective>
   if (!kind.is(kCollective, info.bytes, call.op, call.recvtype)) return false;
   NodeTeam& team = *communicator.team();
   if constexpr (is_irregular(kCollective)) {
-    if (!run_plain_blocks(team, *kinds, call, kind.reduction)) return false;
+    if (!run_plain_blocks(team, *kinds, call, kind.reduction, kind.way)) return false;
   } else {
     const auto data = plain_data(call, communicator.rank(), info.bytes);
     if (!data) return false;
     team.begin_call();
-    run_regular(team.team(), kCollective, call.root, *data, &kind.reduction);
+    run_regular(team.team(), kCollective, call.root, *data, &kind.reduction, kind.way);
   }
   count(g_own_calls);
   return true;

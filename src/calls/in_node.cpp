@@ -9,12 +9,14 @@
 #include "calls/bound_call.h"
 #include "calls/fast_path.h"
 #include "exec/kernel_reduction.h"
+#include "node/rule.h"
 
 namespace unisono {
 
 namespace {
 
 using enum Collective;
+using node::Protocol;
 using node::Reduction;
 using node::Team;
 
@@ -29,28 +31,28 @@ std::size_t received(const Args& args) {
   return static_cast<std::size_t>(count);
 }
 
-void run_irregular(Team& team, const Args& args, const KernelData& data,
-                   const Reduction* reduction) {
+void run_irregular(Team& team, const Args& args, const KernelData& data, const Reduction* reduction,
+                   Protocol way) {
   const auto [input, output, bytes, count] = data;
   const Layout& send = args.in_place ? args.recv : args.send;
   switch (args.collective) {
     case gatherv:
       return node::gatherv(team, input, bytes, output, args.recv.counts, args.recv.displs,
-                           args.root);
+                           args.root, way);
     case scatterv:
       return node::scatterv(team, input, args.send.counts, args.send.displs, output, bytes,
-                            args.root);
+                            args.root, way);
     case allgatherv:
-      return node::allgatherv(team, input, output, args.recv.counts, args.recv.displs);
+      return node::allgatherv(team, input, output, args.recv.counts, args.recv.displs, way);
     case alltoallv:
     case alltoallw:
       return node::alltoallv(team, input, send.counts, send.displs, output, args.recv.counts,
-                             args.recv.displs);
+                             args.recv.displs, way);
     case reduce_scatter:
       // Who receives nothing may give any address, but is not in place.
       return node::reduce_scatter(team, input,
                                   args.in_place || received(args) > 0 ? output : nullptr,
-                                  args.recv.counts, *reduction);
+                                  args.recv.counts, *reduction, way);
     default: break;
   }
 }
@@ -91,7 +93,7 @@ class WithoutGaps {
 
 /// args.count: what this rank moves itself, or all ranks reduce.
 void run(Team& team, const Args& args, const std::byte* input, std::byte* output,
-         const Binding& binding) {
+         const Binding& binding, Protocol way) {
   const auto count = static_cast<std::size_t>(args.count);
   KernelData data{input, output, count, count};
   if (args.in_place) data.in_place(args.collective, own_block(args));
@@ -102,9 +104,9 @@ void run(Team& team, const Args& args, const std::byte* input, std::byte* output
   if (is_reducing(args.collective)) reduction.emplace(binding.op, binding.type, binding.unit);
   const Reduction* how = reduction ? &reduction->get() : nullptr;
   if (is_irregular(args.collective))
-    run_irregular(team, args, data, how);
+    run_irregular(team, args, data, how, way);
   else
-    run_regular(team, args.collective, args.root, data, how);
+    run_regular(team, args.collective, args.root, data, how, way);
   if (gaps) gaps->copy_to(output);
 }
 
@@ -182,9 +184,27 @@ struct AdjacentBytes {
   std::vector<Count> counts, displs;
 };
 
+/// What the rule chooses, once and for all calls of a kind: nothing where that depends on the root,
+/// or on lengths that differ.
+Protocol resolved(Team& team, Collective collective, std::size_t bytes, Protocol way) {
+  if (way != Protocol::rule) return way;
+  switch (collective) {
+    case barrier: return node::barrier_rule(team);
+    case bcast: return node::bcast_rule(team, bytes, true);
+    case scatter: return node::scatter_rule(team, bytes, true);
+    case allgather: return node::allgather_rule(team, bytes, true);
+    case alltoall: return node::alltoall_rule(team, bytes, true);
+    case allreduce: return node::allreduce_rule(team, bytes, true);
+    case scan: return node::scan_rule(team, bytes, true);
+    case gather: return team.levels() ? way : node::gather_rule(team, bytes, 0, true);
+    case reduce: return team.levels() ? way : node::reduce_rule(team, bytes, 0, true);
+    default: return way;
+  }
+}
+
 /// What the next such call need not find out again.
-void learn(KnownKinds& kinds, const Call& call, Count bytes) {
-  KnownKind kind{bytes, call.op, call.recvtype, {}};
+void learn(KnownKinds& kinds, const Call& call, Count bytes, Protocol way) {
+  KnownKind kind{bytes, call.op, call.recvtype, {}, way};
   if (is_reducing(call.collective)) {
     const TypeFacts& type = facts_of(call.recvtype);
     const auto reduction = built_in_reduction(call.op, call.recvtype, type);
@@ -197,7 +217,7 @@ void learn(KnownKinds& kinds, const Call& call, Count bytes) {
 }  // namespace
 
 bool run_plain_blocks(NodeTeam& team, KnownKinds& kinds, const Call& call,
-                      const Reduction& reduction) noexcept {
+                      const Reduction& reduction, Protocol way) noexcept {
   const auto args = plain_args(kinds, call, team.team().rank(), team.team().size());
   if (!args) return false;
   const auto count = static_cast<std::size_t>(args->count);
@@ -205,7 +225,7 @@ bool run_plain_blocks(NodeTeam& team, KnownKinds& kinds, const Call& call,
                   static_cast<std::byte*>(call.recvbuf), count, count};
   if (args->in_place) data.in_place(call.collective, own_block(*args));
   team.begin_call();
-  run_irregular(team.team(), *args, data, &reduction);
+  run_irregular(team.team(), *args, data, &reduction, way);
   return true;
 }
 
@@ -230,10 +250,10 @@ void run_in_node(node::Team& team, const GroupCall& call, const std::byte* input
   args.count = counts.empty() ? unit * call.count : counts[static_cast<std::size_t>(args.rank)];
   args.send.counts = args.recv.counts = counts;
   args.send.displs = args.recv.displs = displs;
-  run(team, args, input, output, binding);
+  run(team, args, input, output, binding, Protocol::rule);
 }
 
-int run_in_node(Communicator& communicator, const Call& call, Count bytes) {
+int run_in_node(Communicator& communicator, const Call& call, Count bytes, Protocol way) {
   // The order of ranks is kept, whether the operation commutes or not.
   BoundCall prepared(call, communicator.rank(), communicator.size(), false);
   const Args& args = prepared.args;
@@ -241,9 +261,11 @@ int run_in_node(Communicator& communicator, const Call& call, Count bytes) {
   if (call.collective == gatherv) prepared.args.count = args.send.count;
   NodeTeam& team = *communicator.team();
   team.begin_call();
-  run(team.team(), args, prepared.binding.input, prepared.binding.output, prepared.binding);
+  run(team.team(), args, prepared.binding.input, prepared.binding.output, prepared.binding, way);
   if (const int rc = prepared.unpack_outputs(); rc != MPI_SUCCESS) return rc;
-  if (KnownKinds* kinds = communicator.known_kinds()) learn(*kinds, call, bytes);
+  if (KnownKinds* kinds = communicator.known_kinds())
+    learn(*kinds, call, bytes,
+          resolved(team.team(), call.collective, static_cast<std::size_t>(bytes), way));
   return MPI_SUCCESS;
 }
 

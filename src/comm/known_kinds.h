@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <mpi.h>
+#include "node/protocol.h"
 #include "node/reduction.h"
 #include "schedule/schedule.h"
 
@@ -18,6 +19,7 @@ struct KnownKind {
   MPI_Op op = MPI_OP_NULL;
   MPI_Datatype type = MPI_DATATYPE_NULL;
   node::Reduction reduction;
+  node::Protocol way = node::Protocol::rule;
 
   /// The operation and the datatype matter in reductions only.
   bool is(Collective collective, Count its_bytes, MPI_Op its_op, MPI_Datatype its_type) const {

@@ -4,6 +4,7 @@
 #include "node/kernels.h"
 #include "node/levels.h"
 #include "node/pipeline.h"
+#include "node/rule.h"
 
 namespace unisono::node {
 
@@ -46,8 +47,9 @@ void barrier_in_levels(Team& team) {
 
 // Everybody publishes a step and waits for everybody's: one line from each to each; with a gate, an
 // atomic addition each and one wake-up. Source: 7.2 and 7.4 of our notes.
-void barrier(Team& team) {
-  if (goes_in_levels(team, 0)) return barrier_in_levels(team);
+void barrier(Team& team, Protocol way) {
+  way = chosen(team, way, [&](bool) { return barrier_rule(team); });
+  if (way == Protocol::levels) return barrier_in_levels(team);
   const Step step = team.take(1);
   team.claim(step);
   team.publish_jointly(step);
@@ -57,10 +59,15 @@ void barrier(Team& team) {
 
 // The root copies chunks in, the others copy them out behind it: m / copy bandwidth and a chunk.
 // The root of short messages runs ahead of the slowest reader by kCells calls.
-void bcast(Team& team, std::byte* data, std::size_t bytes, int root) {
+void bcast(Team& team, std::byte* data, std::size_t bytes, int root, Protocol way) {
   if (bytes == 0) return;
-  if (bytes >= team.direct_from().bcast && bcast_directly(team, data, bytes, root)) return;
-  if (goes_in_levels(team, bytes))
+  const auto rule = [&](bool direct) { return bcast_rule(team, bytes, direct); };
+  way = chosen(team, way, rule);
+  if (way == Protocol::direct) {
+    if (bcast_directly(team, data, bytes, root)) return;
+    way = rule(false);
+  }
+  if (way == Protocol::levels)
     return post_in_levels(
         *team.levels(), root, [=](std::byte* where) { copy_bytes(where, data, bytes); },
         [=](const std::byte* where) { copy_bytes(data, where, bytes); });

@@ -6,6 +6,7 @@
 #include "node/kernels.h"
 #include "node/levels.h"
 #include "node/pipeline.h"
+#include "node/rule.h"
 
 namespace unisono::node {
 
@@ -79,11 +80,13 @@ void scatter_directly(Team& team, const std::byte* input, std::byte* output, std
 
 // The root copies out what the others copy in at the same time: (p - 1) m / copy bandwidth.
 // Directly, the others write into its buffer, all at the same time.
-void gather(Team& team, const std::byte* input, std::byte* output, std::size_t block, int root) {
+void gather(Team& team, const std::byte* input, std::byte* output, std::size_t block, int root,
+            Protocol way) {
+  if (block == 0) return;
   const int me = team.rank();
-  if (block > 0 && reads_bundles(team, block, root))
-    return gather_in_levels(team, input, output, block, root);
-  if (block < team.direct_from().gather) return gather_blocks(team, input, output, block, root);
+  way = chosen(team, way, [&](bool direct) { return gather_rule(team, block, root, direct); });
+  if (way == Protocol::levels) return gather_in_levels(team, input, output, block, root);
+  if (way != Protocol::direct) return gather_blocks(team, input, output, block, root);
   copy_with_root(
       team, root, {input, output},
       [&](const Buffers& theirs) {
@@ -98,15 +101,19 @@ void gather(Team& team, const std::byte* input, std::byte* output, std::size_t b
 }
 
 // Everybody copies m in and (p - 1) m out; directly, (p - 1) m.
-void allgather(Team& team, const std::byte* input, std::byte* output, std::size_t block) {
-  if (block >= team.direct_from().allgather && push_blocks(team, input, output, block, 0)) return;
+void allgather(Team& team, const std::byte* input, std::byte* output, std::size_t block,
+               Protocol way) {
+  if (block == 0) return;
+  way = chosen(team, way, [&](bool direct) { return allgather_rule(team, block, direct); });
+  if (way == Protocol::direct && push_blocks(team, input, output, block, 0)) return;
   gather_blocks(team, input, output, block, kEverybody);
 }
 
-void scatter(Team& team, const std::byte* input, std::byte* output, std::size_t block, int root) {
+void scatter(Team& team, const std::byte* input, std::byte* output, std::size_t block, int root,
+             Protocol way) {
   if (block == 0) return;
-  if (block >= team.direct_from().scatter)
-    return scatter_directly(team, input, output, block, root);
+  way = chosen(team, way, [&](bool direct) { return scatter_rule(team, block, direct); });
+  if (way == Protocol::direct) return scatter_directly(team, input, output, block, root);
   const Cut cut = parts_for_all(team, block);
   if (team.rank() == root) copy_bytes(output, input + at(root, block), block);
   post(
@@ -124,11 +131,11 @@ void scatter(Team& team, const std::byte* input, std::byte* output, std::size_t 
 
 // Everybody copies (p - 1) m in and out; directly, (p - 1) m. In place: a chunk of all blocks is in
 // before it is overwritten.
-void alltoall(Team& team, const std::byte* input, std::byte* output, std::size_t block) {
+void alltoall(Team& team, const std::byte* input, std::byte* output, std::size_t block,
+              Protocol way) {
   if (block == 0) return;
-  const bool in_place = input == output;
-  if (block >= team.direct_from().alltoall && !in_place &&
-      push_blocks(team, input, output, block, block))
+  way = chosen(team, way, [&](bool direct) { return alltoall_rule(team, block, direct); });
+  if (way == Protocol::direct && input != output && push_blocks(team, input, output, block, block))
     return;
   const Cut cut = parts_for_all(team, block);
   copy_bytes(output + at(team.rank(), block), input + at(team.rank(), block), block);

@@ -16,6 +16,9 @@
 //
 // So no rank chooses its way by where its own buffers are.
 //
+// `way`: by which protocol, the same on all ranks, and one that can serve the call (unmet() in
+// rule.h); else the rule chooses.
+//
 // Reductions run left to right in the order of ranks, whatever the size: they are right for
 // operations that do not commute, and the same bits on all ranks and in every run.
 #pragma once
@@ -23,6 +26,7 @@
 #include <cstdint>
 #include <span>
 
+#include "node/protocol.h"
 #include "node/reduction.h"
 #include "node/team.h"
 
@@ -31,14 +35,18 @@ namespace unisono::node {
 /// A number for each rank: lengths of blocks, or where they begin.
 using PerRank = std::span<const std::int64_t>;
 
-void barrier(Team& team);
-void bcast(Team& team, std::byte* data, std::size_t bytes, int root);
+void barrier(Team& team, Protocol way = Protocol::rule);
+void bcast(Team& team, std::byte* data, std::size_t bytes, int root, Protocol way = Protocol::rule);
 
 /// `block` bytes from or to every rank.
-void gather(Team& team, const std::byte* input, std::byte* output, std::size_t block, int root);
-void scatter(Team& team, const std::byte* input, std::byte* output, std::size_t block, int root);
-void allgather(Team& team, const std::byte* input, std::byte* output, std::size_t block);
-void alltoall(Team& team, const std::byte* input, std::byte* output, std::size_t block);
+void gather(Team& team, const std::byte* input, std::byte* output, std::size_t block, int root,
+            Protocol way = Protocol::rule);
+void scatter(Team& team, const std::byte* input, std::byte* output, std::size_t block, int root,
+             Protocol way = Protocol::rule);
+void allgather(Team& team, const std::byte* input, std::byte* output, std::size_t block,
+               Protocol way = Protocol::rule);
+void alltoall(Team& team, const std::byte* input, std::byte* output, std::size_t block,
+              Protocol way = Protocol::rule);
 
 /// Blocks of different lengths, zero among them. `counts` and `displs` are bytes; displs begin at
 /// input or output and may be negative. Blocks that are written do not overlap.
@@ -48,31 +56,32 @@ void alltoall(Team& team, const std::byte* input, std::byte* output, std::size_t
 /// send_counts[j] on rank i is recv_counts[i] on rank j; in place, what is sent is laid out as what
 /// is received.
 void allgatherv(Team& team, const std::byte* input, std::byte* output, PerRank counts,
-                PerRank displs);
+                PerRank displs, Protocol way = Protocol::rule);
 void gatherv(Team& team, const std::byte* input, std::size_t bytes, std::byte* output,
-             PerRank counts, PerRank displs, int root);
+             PerRank counts, PerRank displs, int root, Protocol way = Protocol::rule);
 void scatterv(Team& team, const std::byte* input, PerRank counts, PerRank displs, std::byte* output,
-              std::size_t bytes, int root);
+              std::size_t bytes, int root, Protocol way = Protocol::rule);
 void alltoallv(Team& team, const std::byte* input, PerRank send_counts, PerRank send_displs,
-               std::byte* output, PerRank recv_counts, PerRank recv_displs);
+               std::byte* output, PerRank recv_counts, PerRank recv_displs,
+               Protocol way = Protocol::rule);
 
 /// Whether elements of this size fit into the team's slots and into the reductions' own memory. A
 /// fact that all ranks share, and the precondition of what follows.
 bool can_reduce(const Team& team, std::size_t element_bytes);
 
 void reduce(Team& team, const std::byte* input, std::byte* output, std::size_t count,
-            const Reduction& reduction, int root);
+            const Reduction& reduction, int root, Protocol way = Protocol::rule);
 void allreduce(Team& team, const std::byte* input, std::byte* output, std::size_t count,
-               const Reduction& reduction);
+               const Reduction& reduction, Protocol way = Protocol::rule);
 /// `count` elements to every rank.
 void reduce_scatter_block(Team& team, const std::byte* input, std::byte* output, std::size_t count,
-                          const Reduction& reduction);
+                          const Reduction& reduction, Protocol way = Protocol::rule);
 /// `counts[r]` elements to rank r, one block behind the other in input; the same on all ranks.
 void reduce_scatter(Team& team, const std::byte* input, std::byte* output, PerRank counts,
-                    const Reduction& reduction);
+                    const Reduction& reduction, Protocol way = Protocol::rule);
 void scan(Team& team, const std::byte* input, std::byte* output, std::size_t count,
-          const Reduction& reduction);
+          const Reduction& reduction, Protocol way = Protocol::rule);
 void exscan(Team& team, const std::byte* input, std::byte* output, std::size_t count,
-            const Reduction& reduction);
+            const Reduction& reduction, Protocol way = Protocol::rule);
 
 }  // namespace unisono::node

@@ -11,21 +11,6 @@
 
 namespace unisono::node {
 
-/// Messages of so many bytes, of which every rank has one? A fact that all ranks share.
-template <class Memory>
-bool goes_in_levels(const BasicTeam<Memory>& team, std::size_t bytes) {
-  return team.levels() != nullptr && team.mode() != WaitMode::sleep && bytes <= kInline;
-}
-
-/// The same for messages to a root. Eight of 32 bytes are four lines, and the cell of their leader
-/// one: five in place of eight, which is worth the step before. It must lead its group, as rank 0
-/// does.
-template <class Memory>
-bool reads_bundles(const BasicTeam<Memory>& team, std::size_t bytes, int root) {
-  constexpr std::size_t kMost = 32;
-  return bytes <= kMost && goes_in_levels(team, bytes) && team.levels()->groups.leads(root);
-}
-
 /// Everybody's `bytes` bytes, in(where), come to the leaders, and from them to those leaders that
 /// want them: all(where), with where(rank). copy(to, from) copies one message.
 template <class Memory, class In, class Copy, class All>

@@ -1,4 +1,4 @@
-// Reduce, allreduce and reduce_scatter_block.
+// Reduce and allreduce.
 #include <algorithm>
 #include <cstddef>
 #include <vector>
@@ -7,7 +7,8 @@
 #include "node/kernels.h"
 #include "node/levels.h"
 #include "node/pipeline.h"
-#include "node/reduce_blocks.h"
+#include "node/reduce_ways.h"
+#include "node/rule.h"
 
 namespace unisono::node {
 
@@ -15,8 +16,8 @@ namespace {
 
 // One step instead of two, which is worth more than the work that all ranks do again, or that one
 // does alone.
-void read_all(Team& team, const std::byte* input, std::byte* output, std::size_t bytes,
-              const Reduction& reduction, int root) {
+void reduce_by_all(Team& team, const std::byte* input, std::byte* output, std::size_t bytes,
+                   const Reduction& reduction, int root) {
   const int me = team.rank();
   const bool wants = root == kEverybody || root == me;
   // Own input is read from where it was posted only if output is on top of it: others have just
@@ -64,13 +65,6 @@ void reduce_in_levels(Team& team, const std::byte* input, std::byte* output, std
       *team.levels(), bytes, in, copy, all,
       [=](std::byte* where) { copy_bytes(where, output, bytes); },
       [=](const std::byte* where) { copy_bytes(output, where, bytes); });
-}
-
-/// May the last to come reduce for all?
-bool is_for_last(const Team& team, std::size_t bytes) {
-  const std::size_t others = static_cast<std::size_t>(team.size() - 1);
-  return team.mode() == WaitMode::sleep && bytes * others <= team.read_all_up_to().last &&
-         bytes <= team.slot_bytes();
 }
 
 }  // namespace
@@ -265,21 +259,21 @@ class SlicesDirectly {
 };
 
 void reduce_to(Team& team, const std::byte* input, std::byte* output, std::size_t count,
-               const Reduction& reduction, int root) {
+               const Reduction& reduction, int root, Protocol way) {
   const std::size_t bytes = count * reduction.element_bytes;
   if (bytes == 0) return;
+  way = chosen(team, way, [&](bool direct) {
+    return root == kEverybody ? allreduce_rule(team, bytes, direct)
+                              : reduce_rule(team, bytes, root, direct);
+  });
+  switch (way) {
+    case Protocol::direct: return SlicesDirectly(team, input, output, bytes, reduction, root).run();
+    case Protocol::last_arriver: return reduce_last(team, input, output, bytes, reduction);
+    case Protocol::levels: return reduce_in_levels(team, input, output, bytes, reduction, root);
+    case Protocol::read_all: return reduce_by_all(team, input, output, bytes, reduction, root);
+    default: break;
+  }
   const bool wants = root == kEverybody || root == team.rank();
-  const DirectFrom& direct = team.direct_from();
-  if (bytes >= (root == kEverybody ? direct.allreduce : direct.reduce))
-    return SlicesDirectly(team, input, output, bytes, reduction, root).run();
-  if (root == kEverybody && is_for_last(team, bytes))
-    return reduce_last(team, input, output, bytes, reduction);
-  if (root == kEverybody ? goes_in_levels(team, bytes) : reads_bundles(team, bytes, root))
-    return reduce_in_levels(team, input, output, bytes, reduction, root);
-  const std::size_t others = static_cast<std::size_t>(team.size() - 1);
-  const ReadAll& read = team.read_all_up_to();
-  const bool is_short = bytes * others <= (root == kEverybody ? read.everybody : read.root);
-  if (is_short || bytes <= kInline) return read_all(team, input, output, bytes, reduction, root);
   reduce_slices(team, input, output, bytes, reduction, {0, wants ? bytes : 0});
 }
 
@@ -299,21 +293,13 @@ bool can_reduce(const Team& team, std::size_t element_bytes) {
 }
 
 void reduce(Team& team, const std::byte* input, std::byte* output, std::size_t count,
-            const Reduction& reduction, int root) {
-  reduce_to(team, input, output, count, reduction, root);
+            const Reduction& reduction, int root, Protocol way) {
+  reduce_to(team, input, output, count, reduction, root, way);
 }
 
 void allreduce(Team& team, const std::byte* input, std::byte* output, std::size_t count,
-               const Reduction& reduction) {
-  reduce_to(team, input, output, count, reduction, kEverybody);
-}
-
-// Equal blocks are a case of any.
-void reduce_scatter_block(Team& team, const std::byte* input, std::byte* output, std::size_t count,
-                          const Reduction& reduction) {
-  const std::size_t block = count * reduction.element_bytes;
-  reduce_blocks(
-      team, input, output, block, [block](int) { return block; }, reduction);
+               const Reduction& reduction, Protocol way) {
+  reduce_to(team, input, output, count, reduction, kEverybody, way);
 }
 
 }  // namespace unisono::node

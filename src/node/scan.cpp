@@ -5,6 +5,7 @@
 #include "node/direct.h"
 #include "node/kernels.h"
 #include "node/pipeline.h"
+#include "node/rule.h"
 
 namespace unisono::node {
 
@@ -24,14 +25,6 @@ void read_before(Team& team, const std::byte* input, std::byte* output, std::siz
           fold(reduction, output + chunk.begin, reduction.elements(chunk.size), ranks,
                [&](int rank) { return rank == mine ? input + chunk.begin : posted.await(rank); });
       });
-}
-
-/// In the chain every rank but one wakes another; here one wakes all, which is worth more than the
-/// work that all ranks do again.
-bool is_read(const Team& team, std::size_t bytes) {
-  const std::size_t others = static_cast<std::size_t>(team.size() - 1);
-  return bytes <= kInline ||
-         (team.mode() == WaitMode::sleep && bytes * others <= team.read_all_up_to().before);
 }
 
 // The linear pipeline: a rank takes its predecessor's result, adds its own and posts that. Each
@@ -114,30 +107,37 @@ bool scan_directly(Team& team, const std::byte* input, std::byte* output, std::s
 
 }  // namespace
 
+namespace {
+
+void scan_to(Team& team, const std::byte* input, std::byte* output, std::size_t bytes,
+             const Reduction& reduction, bool inclusive, Protocol way) {
+  const auto rule = [&](bool direct) { return scan_rule(team, bytes, direct); };
+  way = chosen(team, way, rule);
+  if (way == Protocol::direct) {
+    if (scan_directly(team, input, output, bytes, reduction, inclusive)) return;
+    way = rule(false);
+  }
+  if (way == Protocol::read_all)
+    return read_before(team, input, output, bytes, reduction, team.rank() + (inclusive ? 1 : 0));
+  scan_chain(team, input, output, bytes, reduction, inclusive);
+}
+
+}  // namespace
+
 void scan(Team& team, const std::byte* input, std::byte* output, std::size_t count,
-          const Reduction& reduction) {
+          const Reduction& reduction, Protocol way) {
   const std::size_t bytes = count * reduction.element_bytes;
-  if (bytes == 0) return;
-  if (is_read(team, bytes))
-    return read_before(team, input, output, bytes, reduction, team.rank() + 1);
-  if (bytes >= team.direct_from().scan &&
-      scan_directly(team, input, output, bytes, reduction, true))
-    return;
-  scan_chain(team, input, output, bytes, reduction, true);
+  if (bytes > 0) scan_to(team, input, output, bytes, reduction, true, way);
 }
 
 void exscan(Team& team, const std::byte* input, std::byte* output, std::size_t count,
-            const Reduction& reduction) {
+            const Reduction& reduction, Protocol way) {
   const std::size_t bytes = count * reduction.element_bytes;
   if (bytes == 0) return;
   // Nothing is combined. A root's data is only read.
-  if (team.size() == 2)
+  if (team.size() == 2 && way == Protocol::rule)
     return bcast(team, team.rank() == 0 ? const_cast<std::byte*>(input) : output, bytes, 0);
-  if (is_read(team, bytes)) return read_before(team, input, output, bytes, reduction, team.rank());
-  if (bytes >= team.direct_from().scan &&
-      scan_directly(team, input, output, bytes, reduction, false))
-    return;
-  scan_chain(team, input, output, bytes, reduction, false);
+  scan_to(team, input, output, bytes, reduction, false, way);
 }
 
 }  // namespace unisono::node

@@ -74,7 +74,12 @@ class BasicTeam : public Flags<Memory> {
   }
   const DirectFrom& direct_from() const { return direct_from_; }
   /// On all ranks alike.
-  void forbid_direct() { direct_from_ = {}; }
+  void forbid_direct() {
+    direct_from_ = {};
+    processes_ = {};
+  }
+  /// Whether direct copies are allowed, whatever the length.
+  bool has_direct() const { return !processes_.empty(); }
   /// A direct copy of this rank has failed: it tries no other.
   void note_failed_copy() { may_copy_ = false; }
   bool may_copy() const { return may_copy_; }

@@ -24,6 +24,7 @@
 #include "mpi/threads.h"
 #include "node/domains.h"
 #include "node/kernels.h"
+#include "node/rule.h"
 #include "runtime/online.h"
 #include "select/profile.h"
 
@@ -79,6 +80,19 @@ std::string shapes_text(const std::vector<ProfileCell>& cells) {
 
 bool runs_in_node(const Choice& choice) {
   return choice.algorithm != nullptr && (choice.algorithm->restrictions & kOneNode) != 0;
+}
+
+node::Protocol protocol_of(const Choice& choice) {
+  return node::protocol_named(choice.algorithm->name).value_or(node::Protocol::rule);
+}
+
+/// A choice whose protocol cannot serve the call is left to the MPI library, and says why.
+void check_protocol(Choice& choice, Communicator& communicator, const Call& call, Count bytes) {
+  const int root =
+      is_rooted(call.collective) && call.collective != Collective::bcast ? call.root : -1;
+  if (const auto lack = node::unmet(communicator.team()->team(), protocol_of(choice),
+                                    static_cast<std::size_t>(bytes), root))
+    choice = {nullptr, {}, *lack, choice.algorithm};
 }
 
 /// Whether the ranks share memory with room for the call; the same on all.
@@ -318,6 +332,7 @@ std::optional<int> Engine::decide_and_run(const Call& call, const CallInfo& info
     facts.shared = false;
     choice = selector_.choose(facts);
   }
+  if (runs_in_node(choice)) check_protocol(choice, *communicator, call, facts.bytes);
   if (const Composition* grid = choice.params.composition; grid && runs_in_nodes(*grid))
     if (!plain_elements || !prepare_groups(*communicator, facts, choice, call.root))
       choice = {nullptr,
@@ -332,7 +347,7 @@ std::optional<int> Engine::decide_and_run(const Call& call, const CallInfo& info
     report(*communicator, facts, choice);
   if (runs_in_node(choice)) {
     if (scope != nullptr) scope->chosen(choice);
-    return run_in_node(*communicator, call, facts.bytes);
+    return run_in_node(*communicator, call, facts.bytes, protocol_of(choice));
   }
   if (choice.algorithm == nullptr || communicator->own() == MPI_COMM_NULL) return std::nullopt;
   if (choice.params.composition != nullptr &&

@@ -67,19 +67,21 @@ class Expectation {
 
 inline void run(Team& team, const Call& call, std::byte* input, std::byte* output) {
   const std::size_t n = call.count;
+  const Protocol w = call.way;
   const Reduction reduction = reduction_of(call);
   switch (call.what) {
-    case What::barrier: return barrier(team);
-    case What::bcast: return bcast(team, output, n, call.root);
-    case What::gather: return gather(team, input, output, n, call.root);
-    case What::scatter: return scatter(team, input, output, n, call.root);
-    case What::allgather: return allgather(team, input, output, n);
-    case What::alltoall: return alltoall(team, input, output, n);
-    case What::reduce: return reduce(team, input, output, n, reduction, call.root);
-    case What::allreduce: return allreduce(team, input, output, n, reduction);
-    case What::reduce_scatter_block: return reduce_scatter_block(team, input, output, n, reduction);
-    case What::scan: return scan(team, input, output, n, reduction);
-    case What::exscan: return exscan(team, input, output, n, reduction);
+    case What::barrier: return barrier(team, w);
+    case What::bcast: return bcast(team, output, n, call.root, w);
+    case What::gather: return gather(team, input, output, n, call.root, w);
+    case What::scatter: return scatter(team, input, output, n, call.root, w);
+    case What::allgather: return allgather(team, input, output, n, w);
+    case What::alltoall: return alltoall(team, input, output, n, w);
+    case What::reduce: return reduce(team, input, output, n, reduction, call.root, w);
+    case What::allreduce: return allreduce(team, input, output, n, reduction, w);
+    case What::reduce_scatter_block:
+      return reduce_scatter_block(team, input, output, n, reduction, w);
+    case What::scan: return scan(team, input, output, n, reduction, w);
+    case What::exscan: return exscan(team, input, output, n, reduction, w);
     default: return;
   }
 }

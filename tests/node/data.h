@@ -41,6 +41,7 @@ struct Call {
   bool in_place = false;
   bool own_operation = false;  ///< one that does not commute; otherwise a sum of double
   std::uint64_t seed = 0;
+  Protocol way = Protocol::rule;
 };
 
 using Bytes = std::vector<std::byte>;

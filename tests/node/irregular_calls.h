@@ -70,11 +70,12 @@ inline bool gathers_irregularly(Team& team, const Call& call) {
   if (in_place) output.put(me, mine);
   const std::byte* input = in_place ? output.block(me) : mine.data();
   if (all)
-    allgatherv(team, input, output.origin(), output.counts(), output.displs());
+    allgatherv(team, input, output.origin(), output.counts(), output.displs(), call.way);
   else if (reads)
-    gatherv(team, input, mine.size(), output.origin(), output.counts(), output.displs(), call.root);
+    gatherv(team, input, mine.size(), output.origin(), output.counts(), output.displs(), call.root,
+            call.way);
   else
-    gatherv(team, input, mine.size(), nullptr, {}, {}, call.root);
+    gatherv(team, input, mine.size(), nullptr, {}, {}, call.root, call.way);
   return output == expected;
 }
 
@@ -90,9 +91,10 @@ inline bool scatters_irregularly(Team& team, const Call& call) {
   if (!in_place) std::copy(mine.begin(), mine.end(), expected.begin());
   std::byte* into = in_place ? input.block(me) : output.data();
   if (is_root)
-    scatterv(team, input.origin(), input.counts(), input.displs(), into, mine.size(), call.root);
+    scatterv(team, input.origin(), input.counts(), input.displs(), into, mine.size(), call.root,
+             call.way);
   else
-    scatterv(team, nullptr, {}, {}, into, mine.size(), call.root);
+    scatterv(team, nullptr, {}, {}, into, mine.size(), call.root, call.way);
   return output == expected && input == before;
 }
 
@@ -106,7 +108,7 @@ inline bool exchanges_irregularly(Team& team, const Call& call) {
     from.put(rank, block_between(call, me, rank));
   }
   alltoallv(team, from.origin(), from.counts(), from.displs(), output.origin(), output.counts(),
-            output.displs());
+            output.displs(), call.way);
   return output == expected;
 }
 
@@ -127,7 +129,7 @@ inline bool reduces_irregularly(Team& team, const Call& call) {
   Bytes expected = output;
   std::copy_n(result.begin() + static_cast<std::ptrdiff_t>(begin), mine, expected.begin());
   reduce_scatter(team, in_place ? output.data() : input.data(), output.data(), counts,
-                 reduction_of(call));
+                 reduction_of(call), call.way);
   return output == expected;
 }
 

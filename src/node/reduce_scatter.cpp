@@ -1,27 +1,17 @@
-// The two ways of reduce-scatter.
-#pragma once
-#include <cstddef>
+// Reduce_scatter and reduce_scatter_block.
+#include <algorithm>
 
-#include "node/copy.h"
-#include "node/pipeline.h"
-#include "node/reduction.h"
+#include "node/blocks.h"
+#include "node/reduce_ways.h"
 
 namespace unisono::node {
 
-/// `wanted`: what this rank wants of the result, at the start of output; nothing, or any part. In
-/// place, output is written no further than input has been posted.
-void reduce_slices(Team& team, const std::byte* input, std::byte* output, std::size_t bytes,
-                   const Reduction& reduction, const Chunk& wanted);
+namespace {
 
 /// Of a slot, the part in which a block goes to its rank.
 inline std::size_t part_of_slot(const Team& team, const Reduction& reduction) {
   return reduction.whole(team.slot_bytes() / static_cast<std::size_t>(team.size()));
 }
-
-/// This rank's block is `mine` of everybody's input. False on all ranks, and nothing is done, when
-/// any is in place: its output lies on top of what others read.
-bool reduce_block_directly(Team& team, const std::byte* input, std::byte* output, Chunk mine,
-                           const Reduction& reduction);
 
 /// bytes_of(rank): each rank's block, `largest` at most.
 ///
@@ -36,10 +26,6 @@ void reduce_blocks(Team& team, const std::byte* input, std::byte* output, std::s
   const std::size_t mine = bytes_of(me);
   std::size_t begin = 0;
   for (int rank = 0; rank < me; ++rank) begin += bytes_of(rank);
-  // Ranks may differ in MPI_IN_PLACE: only what they know of each other's may choose the way.
-  if (largest >= team.direct_from().reduce_scatter_block &&
-      reduce_block_directly(team, input, output, {begin, mine}, reduction))
-    return;
   const Cut cut{largest, part_of_slot(team, reduction), size};
   // A result on top of input that a later operand of it is made from.
   const bool overlaps = input == output && me > 0 && begin < cut.stride();
@@ -63,6 +49,47 @@ void reduce_blocks(Team& team, const std::byte* input, std::byte* output, std::s
                                               : posted.await(rank) + at(me, cut.stride());
              });
       });
+}
+
+template <class BytesOf>
+void reduce_scatter_to(Team& team, const std::byte* input, std::byte* output, BytesOf bytes_of,
+                       const Reduction& reduction, Protocol way) {
+  std::size_t largest = 0, total = 0;
+  Chunk mine;
+  for (int rank = 0; rank < team.size(); ++rank) {
+    if (rank == team.rank()) mine = {total, bytes_of(rank)};
+    largest = std::max(largest, bytes_of(rank));
+    total += bytes_of(rank);
+  }
+  if (total == 0) return;
+  const auto rule = [&](bool direct) {
+    return reduce_scatter_rule(team, largest, total, part_of_slot(team, reduction), direct);
+  };
+  way = chosen(team, way, rule);
+  // Ranks may differ in MPI_IN_PLACE: only what they know of each other's may choose the way.
+  if (way == Protocol::direct) {
+    if (reduce_block_directly(team, input, output, mine, reduction)) return;
+    way = rule(false);
+  }
+  if (way == Protocol::slices)
+    reduce_slices(team, input, output, total, reduction, mine);
+  else
+    reduce_blocks(team, input, output, largest, bytes_of, reduction);
+}
+
+}  // namespace
+
+void reduce_scatter(Team& team, const std::byte* input, std::byte* output, PerRank counts,
+                    const Reduction& reduction, Protocol way) {
+  const auto block_of = [&](int rank) { return bytes_of(counts, rank) * reduction.element_bytes; };
+  reduce_scatter_to(team, input, output, block_of, reduction, way);
+}
+
+void reduce_scatter_block(Team& team, const std::byte* input, std::byte* output, std::size_t count,
+                          const Reduction& reduction, Protocol way) {
+  const std::size_t block = count * reduction.element_bytes;
+  reduce_scatter_to(
+      team, input, output, [block](int) { return block; }, reduction, way);
 }
 
 }  // namespace unisono::node

@@ -1,0 +1,42 @@
+// Scatterv: lengths that a rank and the root know.
+#include <algorithm>
+
+#include "node/packet.h"
+
+namespace unisono::node {
+
+void scatterv(Team& team, const std::byte* input, PerRank counts, PerRank displs, std::byte* output,
+              std::size_t bytes, int root, Protocol way) {
+  const bool is_root = team.rank() == root;
+  const PacketForm form(team);
+  Progress progress;
+  bool copied = true;
+  if (is_root)
+    progress = Packet::progress_of(form, root, counts,
+                                   direct_from(team, way, team.direct_from().scatter), true);
+  const auto rounds = [&progress] {
+    return static_cast<std::size_t>(std::max(1, progress.chunks));
+  };
+  post_rounds(
+      team, root,
+      [&](std::size_t round, const auto& posted) {
+        progress.chunk = static_cast<std::int32_t>(round);
+        Packet(form, posted, root).write(progress, input, counts, displs);
+        return rounds();
+      },
+      [&](std::size_t, const auto& posted) {
+        const Packet packet(form, posted, root);
+        progress = packet.progress();
+        copied &= packet.read(team, output, bytes);
+        return rounds();
+      });
+  if (is_root) copy_in(output, input, displs, root, {0, bytes});
+  if (!progress.has_addresses()) return;
+  be_through_with_root(team, root, copied, [&](int rank) {
+    if (!is_root) return receive_through_relay(team, rank, root, output, bytes);
+    give_through_relay(team, rank, input + displs[static_cast<std::size_t>(rank)],
+                       bytes_of(counts, rank));
+  });
+}
+
+}  // namespace unisono::node
