@@ -46,7 +46,7 @@ class InNode : public testing::Test {
     const CallInfo look = info_of(call);
     ASSERT_TRUE(look);
     ASSERT_NE(look.communicator->team(), nullptr);
-    EXPECT_EQ(run_in_node(*look.communicator, call, look.bytes), MPI_SUCCESS);
+    EXPECT_EQ(run_in_node(*look.communicator, call, look.bytes, node::Protocol::rule), MPI_SUCCESS);
   }
   /// Whether a call of this kind is known; if it is, it runs.
   template <Collective kCollective>
