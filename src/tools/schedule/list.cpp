@@ -76,6 +76,8 @@ Json json(const Algorithm& row) {
     if ((row.restrictions & named.bit) != 0) restrictions.push_back(named.name);
   Json parameters = Json::array();
   for (const Parameter& parameter : row.parameters) parameters.push_back(json(parameter));
+  // In a grid the rule of a node chooses among its protocols (composition.cpp).
+  const bool names_protocol = (row.restrictions & kOneNode) != 0 && row.name != "shared";
   Json transports = Json::array();
   if (sends_messages(row)) transports = kTransportNames;
   return {{"name", row.name},
@@ -83,7 +85,7 @@ Json json(const Algorithm& row) {
           {"parameters", parameters},
           {"composed", (row.restrictions & kComposed) != 0},
           {"predicts", (row.restrictions & kPredicts) != 0},
-          {"in_grids", (row.restrictions & (kComposed | kBindsPeers)) == 0},
+          {"in_grids", (row.restrictions & (kComposed | kBindsPeers)) == 0 && !names_protocol},
           {"transports", transports},
           {"restrictions", restrictions},
           {"needs", restrictions_text(row.restrictions)},
