@@ -47,6 +47,16 @@ std::span<const Count> ArgsOfRanks::displacements(std::span<const Count> counts,
   return displs_.emplace_back(std::move(displs));
 }
 
+void ArgsOfRanks::make_up_counts(const Problem& problem, bool all_to_all) {
+  const auto up = static_cast<std::size_t>(problem.size);
+  counts_.resize(all_to_all ? up * up : up);
+  for (std::size_t i = 0; i < counts_.size(); ++i) {
+    // In place, MPI demands a symmetric matrix: what i sends to j is what i receives from j.
+    const auto row = static_cast<int>(all_to_all ? i / up : 0);
+    counts_[i] = block_length(problem.count, row + static_cast<int>(i % up));
+  }
+}
+
 ArgsOfRanks::ArgsOfRanks(const Problem& problem) : counts_(problem.counts) {
   const int p = problem.size;
   const auto up = static_cast<std::size_t>(p);
@@ -55,15 +65,7 @@ ArgsOfRanks::ArgsOfRanks(const Problem& problem) : counts_(problem.counts) {
   const Semantics& s = semantics(c);
   const bool all_to_all = has_matrix(s);
 
-  if (irregular && counts_.empty()) {
-    counts_.resize(all_to_all ? up * up : up);
-    for (std::size_t i = 0; i < counts_.size(); ++i) {
-      // In place, MPI demands a symmetric matrix: what i sends to j is what i receives from j.
-      const auto row = static_cast<int>(all_to_all ? i / up : 0);
-      const auto column = static_cast<int>(i % up);
-      counts_[i] = block_length(problem.count, row + column);
-    }
-  }
+  if (irregular && counts_.empty()) make_up_counts(problem, all_to_all);
   if (all_to_all) {
     columns_.assign(up, std::vector<Count>(up));
     for (std::size_t i = 0; i < up; ++i)

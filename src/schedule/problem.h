@@ -42,6 +42,7 @@ class ArgsOfRanks {
   std::vector<std::vector<Count>> displs_;   // kept alive for the spans
   std::vector<Args> args_;
 
+  void make_up_counts(const Problem& problem, bool all_to_all);
   std::span<const Count> displacements(std::span<const Count> counts, bool gaps);
 };
 

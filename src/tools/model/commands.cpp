@@ -108,7 +108,7 @@ std::string predict_job(const Job& job, const Machine& machine) {
 
 std::string shapes(int ranks, int dimensions) {
   auto all = factorisations(ranks, dimensions);
-  for (SideShape& shape : ragged_shapes(ranks)) all.push_back(std::move(shape));
+  for (Shape& shape : ragged_shapes(ranks)) all.push_back(std::move(shape));
   return Json(all).dump() + "\n";
 }
 

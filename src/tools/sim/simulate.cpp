@@ -54,7 +54,7 @@ bool verified(const bench::Cell& cell, std::uint64_t iteration, const std::strin
     fmt::print(stderr, "unisono-sim: WRONG RESULT: {} {}, rank {}, element {}: {} instead of {}\n",
                name(cell.what.collective), algorithm, cell.rank, mismatch->index, mismatch->found,
                mismatch->expected);
-  return largest(mismatch ? 1 : 0, cell.comm) == 0;
+  return largest(mismatch ? 1 : 0, MPI_COMM_WORLD) == 0;
 }
 
 /// Whether the MPI library's own collectives run, on all ranks or in a grid's rows and columns.
@@ -96,13 +96,13 @@ Setting setting_of(Collective collective, int root) {
 
 void warm_up(MPI_Comm comm) {
   unisono_force("barrier", "dissemination");
-  bench::kProgramFunctions.barrier(comm);
+  kProgramFunctions.barrier(comm);
 }
 
 Outcome simulate(const Setting& setting, const std::string& algorithm, Count memory_of_rank) {
   if (auto obstacle = obstacle_to(setting, algorithm, memory_of_rank)) return {obstacle};
   const bool native = algorithm == "native";
-  const bench::Mpi& mpi = native ? bench::kLibraryFunctions : bench::kProgramFunctions;
+  const bench::Mpi& mpi = native ? kLibraryFunctions : kProgramFunctions;
   unisono_force(name(setting.collective).data(), algorithm.c_str());
   bench::Cell cell(setting);
   Outcome outcome;
