@@ -191,7 +191,10 @@ void exchange_blocks(Team& team, const std::byte* in, std::byte* out, PerRank co
 /// Equal blocks: to be compared with allgathers and alltoalls.
 void allgathervs(benchmark::State& state) {
   run_irregular(
-      state, [&state](int) { return state.range(0); }, allgatherv);
+      state, [&state](int) { return state.range(0); },
+      [](Team& team, const std::byte* in, std::byte* out, PerRank counts, PerRank displs) {
+        allgatherv(team, in, out, counts, displs);
+      });
 }
 void alltoallvs(benchmark::State& state) {
   run_irregular(
