@@ -218,6 +218,8 @@ void Engine::read_environment(const Result<std::string>& profile,
   if (!log.empty() && !log_decisions_)
     complain("UNISONO_LOG=" + log + ": no such kind; valid is decision; nothing is logged");
 
+  const std::string reproducible = variable("UNISONO_REPRODUCIBLE");
+  reproducible_ = !reproducible.empty() && reproducible != "0";
   use_profile(profile, here);
   select_online(here);
   share_memory();
@@ -324,10 +326,15 @@ std::optional<int> Engine::decide_and_run(const Call& call, const CallInfo& info
     plain_elements = can_reduce_in_node(type) && type.dense;
   }
   Choice choice = selector_.choose(facts);
+  std::optional<Choice> arm;
   if (scope != nullptr && selector_.is_online(facts))
-    if (const auto arm =
-            Online::of(*communicator).choose(*communicator, facts, call.root, choice, *scope))
-      choice = *arm;
+    arm = Online::of(*communicator).choose(*communicator, facts, call.root, choice, *scope);
+  if (arm)
+    choice = *arm;
+  else if (choice.algorithm != nullptr && !choice.is_asked_for &&
+           !(reproducible_ && is_reducing(call.collective)) &&
+           !communicator->is_worth_it(facts.bytes))
+    choice = {nullptr, {}, "one of the first calls on this communicator"};
   if (runs_in_node(choice) && !has_room(*communicator, call)) {
     facts.shared = false;
     choice = selector_.choose(facts);

@@ -54,6 +54,7 @@ class Engine {
   bool active_ = false;   // and calls may be run
   bool online_ = false;   // some collectives are selected online
   bool log_decisions_ = false;
+  bool reproducible_ = false;      // one order of reducing, from a communicator's first call on
   bool first_rank_ = false;        // of MPI_COMM_WORLD: the one that speaks for all
   MPI_Comm node_ = MPI_COMM_NULL;  // the ranks of this node
   WaitMode wait_ = WaitMode::spin;
