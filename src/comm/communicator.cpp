@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "mpi/agreement.h"
+#include "mpi/device_memory.h"
 
 namespace unisono {
 
@@ -163,6 +164,7 @@ Communicator* Communicator::look_up(MPI_Comm comm) {
 
 Communicator::Communicator(MPI_Comm comm)
     : comm_(comm), calls_to_come_(comm == MPI_COMM_WORLD ? 0 : kCallsBefore), plans_(plan_store()) {
+  look_for_devices();
   int inter = 0;
   PMPI_Comm_test_inter(comm, &inter);
   PMPI_Comm_rank(comm, &rank_);
