@@ -21,6 +21,9 @@ using Clock = std::chrono::steady_clock;
 // All ranks have left MPI_Init at about the same time; what is late by this much does not come.
 constexpr std::chrono::seconds kPatience{60}, kPatienceWithAbsent{5}, kBeforeWarning{10};
 
+// Hydra may drop a line that comes just before the end.
+constexpr int kForTheLauncher = 200'000;  // us
+
 constexpr const char* kWhatToDo =
     "start every program of the job with unisono-exec or `unisono run`, and have Unisono on every "
     "node";
@@ -50,6 +53,7 @@ void wait_for_all(MPI_Request& request, bool speaks, std::chrono::seconds patien
       say_line(
           "some ranks run without Unisono, which cannot be seen from here: the job is aborted; %s",
           kWhatToDo);
+    usleep(kForTheLauncher);
     PMPI_Abort(MPI_COMM_WORLD, 1);
     _exit(1);  // MPICH's returns before its launcher has killed the process
   }

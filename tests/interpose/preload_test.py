@@ -111,7 +111,7 @@ class Stub(unittest.TestCase):
     def test_ranks_of_several_nodes_do_not_wait_for_ever(self) -> None:
         """The first rank is told of a node of two ranks, in a job of three."""
         launcher, program = DEPS / "mpich/bin/mpiexec", PROGRAMS / "with_tool_mpich"
-        node = ["env", "MPI_LOCALNRANKS=2", EXEC, program, "0"]
+        node: list[str | Path] = ["env", "MPI_LOCALNRANKS=2", EXEC, program, "0"]
         done = run(launcher, "-n", "1", *node, ":", "-n", "2", program, "0")
         self.assertNotEqual(done.returncode, 0)
         lines = [line for line in done.stderr.splitlines() if "unisono:" in line]
