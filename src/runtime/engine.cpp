@@ -410,7 +410,7 @@ Choice Engine::acquire(Communicator& communicator, const Call& call, Known& know
     facts.shared = false;
     choice = selector_.choose(facts);
   }
-  if (runs_in_node(choice)) check_protocol(choice, *communicator, call, facts.bytes);
+  if (runs_in_node(choice)) check_protocol(choice, communicator, call, facts.bytes);
   if (const Composition* grid = choice.params.composition; grid && runs_in_nodes(*grid))
     if (!known.plain_elements || !prepare_groups(communicator, facts, choice, call.root))
       choice = {nullptr,
