@@ -7,4 +7,7 @@ namespace unisono {
 /// One write, so that lines of several ranks do not mix.
 void say(const std::string& text);
 
+/// The same where there may be no memory.
+void say_in_need(const char* text) noexcept;
+
 }  // namespace unisono

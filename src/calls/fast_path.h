@@ -7,7 +7,9 @@
 #include <optional>
 
 #include "calls/call_info.h"
+#include "calls/host_copy.h"
 #include "calls/sides.h"
+#include "mpi/device_memory.h"
 #include "node/kernels.h"
 
 namespace unisono {
@@ -87,7 +89,8 @@ bool run_plain_blocks(NodeTeam& team, KnownKinds& kinds, const Call& call,
 template <Collective kCollective>
 [[gnu::always_inline]] inline bool ran_on_fast_path(const Call& call,
                                                     const CallInfo& info) noexcept {
-  if (info.failed) return false;
+  if (info.failed || (g_has_devices && has_device_buffers(call))) [[unlikely]]
+    return false;
   Communicator& communicator = *info.communicator;
   KnownKinds* kinds = communicator.known_kinds();
   if (kinds == nullptr) return false;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "mpi/agreement.h"
+#include "mpi/device_memory.h"
 
 namespace unisono {
 
@@ -25,8 +26,11 @@ constexpr std::size_t kIdleWorkspaces = 4;
 int g_keyval = MPI_KEYVAL_INVALID;
 MPI_Group g_world = MPI_GROUP_NULL;
 unsigned g_tag_slots = 1;
-std::size_t g_plan_cache_bytes = 0;
-std::atomic<std::size_t> g_plan_bytes{0};  // of all communicators
+
+// A communicator that serves fewer short calls is not worth what Unisono makes for it, which takes
+// as long as tens of them: programs split, reduce a number and free in loops. A long call gains as
+// much as many short ones; one of 64 KiB is enough.
+constexpr Count kCallsBefore = 32, kBytesPerCall = 2 << 10;
 
 /// The private duplicate of a communicator that was freed while times were on their way.
 struct Lingering {
@@ -51,6 +55,11 @@ struct Registry {
 Registry& registry() {
   static Registry& all = *new Registry;
   return all;
+}
+
+PlanStore& plan_store() {
+  static PlanStore& plans = *new PlanStore;
+  return plans;
 }
 
 int forget(MPI_Comm, int, void* value, void*) {
@@ -153,7 +162,9 @@ Communicator* Communicator::look_up(MPI_Comm comm) {
   return state;
 }
 
-Communicator::Communicator(MPI_Comm comm) : comm_(comm), plans_(g_plan_cache_bytes, g_plan_bytes) {
+Communicator::Communicator(MPI_Comm comm)
+    : comm_(comm), calls_to_come_(comm == MPI_COMM_WORLD ? 0 : kCallsBefore), plans_(plan_store()) {
+  look_for_devices();
   int inter = 0;
   PMPI_Comm_test_inter(comm, &inter);
   PMPI_Comm_rank(comm, &rank_);
@@ -173,6 +184,11 @@ Communicator::Communicator(MPI_Comm comm) : comm_(comm), plans_(g_plan_cache_byt
   const std::lock_guard lock(all.mutex);
   age_ = all.made++;
   all.states.emplace(age_, this);
+}
+
+bool Communicator::is_worth_it(Count bytes) {
+  if (calls_to_come_ > 0) calls_to_come_ -= 1 + bytes / kBytesPerCall;
+  return calls_to_come_ <= 0;
 }
 
 Communicator::~Communicator() {
@@ -317,7 +333,7 @@ void Communicator::give_back(std::unique_ptr<Workspace> workspace) noexcept {
 
 void start_communicators(std::size_t plan_cache_bytes, std::vector<int> nodes,
                          TopologyLabels topology) {
-  g_plan_cache_bytes = plan_cache_bytes;
+  plan_store().set_limit(plan_cache_bytes);
   registry().nodes = std::move(nodes);
   registry().topology = std::move(topology);
   PMPI_Comm_group(MPI_COMM_WORLD, &g_world);

@@ -81,6 +81,12 @@ class Communicator {
   bool knows_reach() const { return knows_reach_; }
   void learn_reach(const Selector& selector);
 
+  /// Counts one more call, of so many bytes, that Unisono chose to run by itself: whether the
+  /// communicator has served enough of them for what that takes (a team, a duplicate) to be made.
+  /// At once for MPI_COMM_WORLD and for long calls. The same on all ranks, which see the same
+  /// calls.
+  bool is_worth_it(Count bytes);
+
   /// The private duplicate, made at the first request. Collective over the communicator; the answer
   /// is the same on all ranks: MPI_COMM_NULL when some rank has no room for another communicator.
   MPI_Comm own();
@@ -159,6 +165,7 @@ class Communicator {
   bool take_room(int communicators) const;
 
   MPI_Comm comm_;
+  Count calls_to_come_;  // until it is worth anything
   int rank_ = 0;
   int size_ = 1;
   int nodes_ = 1;

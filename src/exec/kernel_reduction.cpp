@@ -55,6 +55,7 @@ std::optional<Element> pair_of(MPI_Datatype type) {
 std::optional<Element> element_of(MPI_Datatype type, const TypeFacts& facts) {
   switch (facts.kind) {
     case TypeKind::integer:
+    case TypeKind::fortran_integer:
       if (type == MPI_AINT || type == MPI_OFFSET || type == MPI_COUNT) return std::nullopt;
       return integer_of(facts.size, is_unsigned(type));
     case TypeKind::byte: return Element::uint8;

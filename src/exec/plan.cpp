@@ -1,5 +1,6 @@
 #include "exec/plan.h"
 
+#include <iterator>
 #include <utility>
 
 namespace unisono {
@@ -28,31 +29,49 @@ std::size_t Plan::bytes() const {
              (first_dependent_.size() + dependents_.size() + sources_.size() + open_.size());
 }
 
-PlanCache::~PlanCache() { total_ -= bytes_; }
+std::size_t PlanStore::bytes() const {
+  const std::lock_guard lock(mutex_);
+  return bytes_;
+}
+
+void PlanStore::drop(Entries::iterator entry) {
+  bytes_ -= entry->bytes();
+  entry->cache->by_key_.erase(entry->key);
+  entries_.erase(entry);
+}
+
+PlanCache::~PlanCache() {
+  const std::lock_guard lock(store_.mutex_);
+  while (!by_key_.empty()) store_.drop(by_key_.begin()->second);
+}
 
 std::shared_ptr<const Plan> PlanCache::find(const std::string& key) {
-  if (!entries_.empty() && entries_.front().key == key) return entries_.front().plan;
+  const std::lock_guard lock(store_.mutex_);
+  Entries& entries = store_.entries_;
+  // A program that repeats itself needs no hash of a long key.
+  if (!entries.empty() && entries.front().cache == this && entries.front().key == key)
+    return entries.front().plan;
   const auto it = by_key_.find(key);
   if (it == by_key_.end()) return nullptr;
-  entries_.splice(entries_.begin(), entries_, it->second);
+  entries.splice(entries.begin(), entries, it->second);
   return it->second->plan;
 }
 
 void PlanCache::store(const std::string& key, std::shared_ptr<const Plan> plan) {
+  const std::lock_guard lock(store_.mutex_);
   if (by_key_.contains(key)) return;
-  entries_.push_front({key, std::move(plan)});
-  by_key_.emplace(key, entries_.begin());
-  count(entries_.front().bytes());
-  while (total_ > limit_ && !entries_.empty()) {
-    count(-entries_.back().bytes());
-    by_key_.erase(entries_.back().key);
-    entries_.pop_back();
-  }
+  Entries& entries = store_.entries_;
+  entries.push_front({this, key, std::move(plan)});
+  by_key_.emplace(key, entries.begin());
+  store_.bytes_ += entries.front().bytes();
+  // One that would drop all others and does not fit even then goes first.
+  if (entries.front().bytes() > store_.limit_) store_.drop(entries.begin());
+  while (store_.bytes_ > store_.limit_) store_.drop(std::prev(entries.end()));
 }
 
-void PlanCache::count(std::size_t bytes) {
-  bytes_ += bytes;
-  total_ += bytes;
+std::size_t PlanCache::size() const {
+  const std::lock_guard lock(store_.mutex_);
+  return by_key_.size();
 }
 
 }  // namespace unisono

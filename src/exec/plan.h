@@ -1,8 +1,8 @@
 // A plan: a schedule made ready to run, and a bounded store of them.
 #pragma once
-#include <atomic>
 #include <list>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -41,12 +41,42 @@ class Plan {
   std::size_t enqueues_ = 0;
 };
 
-/// The plans of one communicator. `total` is the memory of all caches of the process: a cache whose
-/// new plan makes it exceed `limit` bytes drops its own least recently used plans, the new one
-/// last.
+class PlanCache;
+
+/// What the plan caches of a process share: their memory, at most `limit` bytes. A new plan that
+/// does not fit drops those that were used least recently, of whichever cache; one that is larger
+/// than all the memory is not kept. Outlives its caches, which several threads may use at once.
+class PlanStore {
+ public:
+  explicit PlanStore(std::size_t limit = 0) : limit_(limit) {}
+  PlanStore(const PlanStore&) = delete;
+  PlanStore& operator=(const PlanStore&) = delete;
+
+  /// Before there is any plan.
+  void set_limit(std::size_t bytes) { limit_ = bytes; }
+  std::size_t bytes() const;
+
+ private:
+  friend class PlanCache;
+  struct Entry {
+    PlanCache* cache;
+    std::string key;
+    std::shared_ptr<const Plan> plan;
+    std::size_t bytes() const { return plan->bytes() + 2 * key.size() + sizeof(Entry); }
+  };
+  using Entries = std::list<Entry>;
+  void drop(Entries::iterator entry);
+
+  mutable std::mutex mutex_;  // guards all that follows, and the caches' tables
+  std::size_t limit_;
+  std::size_t bytes_ = 0;
+  Entries entries_;  // most recently used first
+};
+
+/// The plans of one communicator.
 class PlanCache {
  public:
-  PlanCache(std::size_t limit, std::atomic<std::size_t>& total) : limit_(limit), total_(total) {}
+  explicit PlanCache(PlanStore& store) : store_(store) {}
   ~PlanCache();
   PlanCache(const PlanCache&) = delete;
   PlanCache& operator=(const PlanCache&) = delete;
@@ -54,22 +84,14 @@ class PlanCache {
   /// The plan stored under `key` (any bytes), or nullptr.
   std::shared_ptr<const Plan> find(const std::string& key);
   void store(const std::string& key, std::shared_ptr<const Plan> plan);
-  std::size_t bytes() const { return bytes_; }
-  std::size_t size() const { return by_key_.size(); }
+  std::size_t size() const;
 
  private:
-  struct Entry {
-    std::string key;
-    std::shared_ptr<const Plan> plan;
-    std::size_t bytes() const { return plan->bytes() + 2 * key.size() + sizeof(Entry); }
-  };
-  void count(std::size_t bytes);  // modulo 2^64: negative numbers subtract
+  friend class PlanStore;
+  using Entries = PlanStore::Entries;
 
-  std::size_t limit_;
-  std::atomic<std::size_t>& total_;
-  std::size_t bytes_ = 0;
-  std::list<Entry> entries_;  // most recently used first
-  std::unordered_map<std::string, std::list<Entry>::iterator> by_key_;
+  PlanStore& store_;
+  std::unordered_map<std::string, Entries::iterator> by_key_;
 };
 
 }  // namespace unisono

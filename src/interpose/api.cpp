@@ -1,4 +1,5 @@
 // include/unisono/unisono.h
+#include <cstring>
 #include <string>
 
 #include "interpose/dispatch.h"
@@ -21,7 +22,7 @@ extern "C" {
 
 const char* unisono_version(void) { return UNISONO_VERSION; }
 
-int unisono_force(const char* collective, const char* spec) {
+int unisono_force(const char* collective, const char* spec) try {
   using namespace unisono;
   if (collective == nullptr || spec == nullptr) return fail("collective or spec is NULL");
   const auto named = collective_named(collective);
@@ -34,6 +35,9 @@ int unisono_force(const char* collective, const char* spec) {
   if (!result) return fail(result.error());
   set_candidates();
   return 0;
+} catch (...) {
+  std::strcpy(t_error, "no memory");
+  return -1;
 }
 
 const char* unisono_error(void) { return t_error; }

@@ -13,6 +13,7 @@ namespace {
 template <class Function, class... Arguments>
 void initialize(Function next, int* ierror, Arguments... arguments) {
   int code = MPI_SUCCESS;
+  before_init();
   next(arguments..., &code);
   after_init(code);
   if (ierror) *ierror = code;

@@ -2,6 +2,7 @@
 // leaves everything to its MPI library.
 #include <mpi.h>
 
+#include "base/presence.h"
 #include "interpose/dispatch.h"
 #include "interpose/entry.h"
 #include "interpose/initialization.h"
@@ -13,7 +14,15 @@ namespace {
 // The Fortran entry points may lead to the C ones, or not.
 constinit std::atomic<bool> g_initialized{false}, g_finalized{false};
 
+// What interpose/stub/join.cpp, which has no mpi.h, knows by heart.
+#ifdef UNISONO_FLAVOUR_MPICH
+static_assert(MPI_COMM_WORLD == 0x44000000 && MPI_UNSIGNED_LONG_LONG == 0x4c000819 &&
+              MPI_MAX == 0x58000001);
+#endif
+
 }  // namespace
+
+void before_init() { presence::announce(); }
 
 void after_init(int code) {
   if (code == MPI_SUCCESS && !g_initialized.exchange(true)) on_init();
@@ -28,12 +37,14 @@ void before_finalize() {
 using namespace unisono;
 
 ENTRY int MPI_Init(int* argc, char*** argv) {
+  before_init();
   const int code = Next<"MPI_Init", decltype(MPI_Init)>::call(argc, argv);
   after_init(code);
   return code;
 }
 
 ENTRY int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
+  before_init();
   const int code =
       Next<"MPI_Init_thread", decltype(MPI_Init_thread)>::call(argc, argv, required, provided);
   after_init(code);

@@ -3,6 +3,8 @@
 
 namespace unisono {
 
+/// Shows this rank to the others of its node.
+void before_init();
 /// After an initialisation that returned `code`. The first that succeeded starts Unisono.
 void after_init(int code);
 void before_finalize();

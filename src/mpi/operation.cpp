@@ -34,10 +34,10 @@ TypeKind kind_of(MPI_Datatype type) {
                        MPI_INT8_T,    MPI_UNSIGNED_CHAR, MPI_INT16_T,
                        MPI_INT32_T,   MPI_INT64_T,       MPI_UINT8_T,
                        MPI_UINT16_T,  MPI_UINT32_T,      MPI_UINT64_T,
-                       MPI_AINT,      MPI_OFFSET,        MPI_COUNT,
-                       MPI_INTEGER,   MPI_INTEGER1,      MPI_INTEGER2,
-                       MPI_INTEGER4,  MPI_INTEGER8}))
+                       MPI_AINT,      MPI_OFFSET,        MPI_COUNT}))
     return TypeKind::integer;
+  if (is_one_of(type, {MPI_INTEGER, MPI_INTEGER1, MPI_INTEGER2, MPI_INTEGER4, MPI_INTEGER8}))
+    return TypeKind::fortran_integer;
   if (is_one_of(type, {MPI_FLOAT, MPI_DOUBLE, MPI_LONG_DOUBLE, MPI_REAL, MPI_DOUBLE_PRECISION,
                        MPI_REAL4, MPI_REAL8}))
     return TypeKind::floating;
@@ -57,10 +57,12 @@ bool is_defined(MPI_Op op, TypeKind kind) {
   using enum TypeKind;
   if (is_one_of(op, {MPI_OP_NULL, MPI_REPLACE, MPI_NO_OP})) return false;
   if (is_one_of(op, {MPI_SUM, MPI_PROD}))
-    return is_one_of(kind, {integer, floating, half, complex});
-  if (is_one_of(op, {MPI_MAX, MPI_MIN})) return is_one_of(kind, {integer, floating, half});
+    return is_one_of(kind, {integer, fortran_integer, floating, half, complex});
+  if (is_one_of(op, {MPI_MAX, MPI_MIN}))
+    return is_one_of(kind, {integer, fortran_integer, floating, half});
   if (is_one_of(op, {MPI_LAND, MPI_LOR, MPI_LXOR})) return is_one_of(kind, {integer, logical});
-  if (is_one_of(op, {MPI_BAND, MPI_BOR, MPI_BXOR})) return is_one_of(kind, {integer, byte});
+  if (is_one_of(op, {MPI_BAND, MPI_BOR, MPI_BXOR}))
+    return is_one_of(kind, {integer, fortran_integer, byte});
   if (is_one_of(op, {MPI_MINLOC, MPI_MAXLOC})) return kind == pair;
   return true;
 }

@@ -8,6 +8,7 @@ namespace unisono {
 enum class TypeKind : unsigned char {
   other,  ///< derived, or nothing that the standard names: no predefined operation
   integer,
+  fortran_integer,  ///< some MPI libraries refuse logical operations on it, as the standard does
   floating,
   half,  ///< IEEE 754's 16 bits, in an extension of the MPI library
   logical,

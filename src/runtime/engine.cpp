@@ -1,6 +1,7 @@
 #include "runtime/engine.h"
 
-#include <array>
+#include <unistd.h>
+
 #include <filesystem>
 #include <map>
 #include <set>
@@ -13,6 +14,7 @@
 #include "base/hash.h"
 #include "base/size.h"
 #include "calls/bound_call.h"
+#include "calls/host_copy.h"
 #include "calls/in_node.h"
 #include "calls/request.h"
 #include "comm/job_topology.h"
@@ -20,11 +22,13 @@
 #include "comm/placement.h"
 #include "exec/kernel_reduction.h"
 #include "mpi/comm.h"
+#include "mpi/device_memory.h"
 #include "mpi/operation.h"
 #include "mpi/threads.h"
 #include "node/domains.h"
 #include "node/kernels.h"
 #include "node/rule.h"
+#include "runtime/meeting.h"
 #include "runtime/online.h"
 #include "select/profile.h"
 
@@ -59,13 +63,6 @@ unsigned long long file_hash(std::string_view name, const Result<std::string>& t
 Result<std::string> read_named(std::string_view name) {
   const std::string path = variable(name);
   return path.empty() ? Error{} : read_file(path);
-}
-
-/// Which of these values are the same on all ranks.
-std::array<bool, 3> agreed(const std::array<unsigned long long, 3>& mine) {
-  unsigned long long extremes[] = {mine[0], ~mine[0], mine[1], ~mine[1], mine[2], ~mine[2]};
-  PMPI_Allreduce(MPI_IN_PLACE, extremes, 6, MPI_UNSIGNED_LONG_LONG, MPI_MAX, MPI_COMM_WORLD);
-  return {extremes[0] == ~extremes[1], extremes[2] == ~extremes[3], extremes[4] == ~extremes[5]};
 }
 
 std::string shapes_text(const std::vector<ProfileCell>& cells) {
@@ -115,6 +112,18 @@ std::string domains_text(const std::vector<int>& domains) {
   return "ranks of this node by cache or memory: " + text;
 }
 
+/// Runs a call on memory that the processor can touch. Nothing: the MPI library runs it.
+template <class Run>
+std::optional<int> on_host(const Communicator& communicator, const Call& call, const Run& run) {
+  static std::atomic<unsigned> calls{0};
+  if (calls.fetch_add(1, std::memory_order_relaxed) % 64 == 0) look_for_devices();
+  if (!g_has_devices) return run(call);
+  const HostCopy copy(call, communicator.rank(), communicator.size());
+  const std::optional<int> code = run(copy.call());  // also after a failure: the others count on it
+  if (!code) return code;
+  return copy.begin() != MPI_SUCCESS ? copy.begin() : copy.end(*code);
+}
+
 std::string bytes_text(Count bytes) { return format_size(bytes) + "B"; }
 
 }  // namespace
@@ -125,39 +134,75 @@ Engine& Engine::instance() {
   return engine;
 }
 
-void Engine::start() {
-  first_rank_ = rank_in(MPI_COMM_WORLD) == 0;
-  const Result<std::string> profile = read_named("UNISONO_PROFILE");
-  const Result<std::string> topology = read_named("UNISONO_TOPOLOGY");
-  // Also when this rank is disabled: it must not leave the others waiting.
-  const auto [same_variables, same_profile, same_topology] =
-      agreed({environment_hash(), file_hash("UNISONO_PROFILE", profile),
-              file_hash("UNISONO_TOPOLOGY", topology)});
-  if (!same_variables)
-    complain(
-        "the UNISONO_* variables are not the same on all ranks: set them alike (mpiexec -genv or "
-        "-x); everything runs in the MPI library");
-  else if (!same_profile)
-    complain(
-        "UNISONO_PROFILE: the profile is not the same on all ranks: name it on all of them "
-        "(mpiexec -genv or -x), and give every node the same file; everything runs in the MPI "
-        "library");
-  else if (!same_topology)
-    complain(
-        "UNISONO_TOPOLOGY: the file is not the same on all ranks: name it on all of them "
-        "(mpiexec "
-        "-genv or -x), and give every node the same file; everything runs in the MPI library");
-  if (!same_variables || !same_profile || !same_topology) return;
+void Engine::start() noexcept {
+  try {
+    first_rank_ = rank_in(MPI_COMM_WORLD) == 0;
+    Files files;
+    // Also when this rank is disabled, or has no memory: it must not leave the others waiting.
+    if (has_met(meet(read_settings(files)))) begin(files);
+  } catch (...) {
+    started_ = active_ = online_ = false;
+    const bool alone = size_of(MPI_COMM_WORLD) == 1;
+    say_in_need(alone ? "no memory in MPI_Init; everything runs in the MPI library"
+                      : "no memory in MPI_Init, where other ranks wait: the job is aborted");
+    if (alone) return;
+    PMPI_Abort(MPI_COMM_WORLD, 1);
+    _exit(1);
+  }
+}
+
+OwnSettings Engine::read_settings(Files& files) noexcept {
+  try {
+    files = {read_named("UNISONO_PROFILE"), read_named("UNISONO_TOPOLOGY")};
+    return {environment_hash(), file_hash("UNISONO_PROFILE", files.profile),
+            file_hash("UNISONO_TOPOLOGY", files.topology), true};
+  } catch (...) {
+    say_in_need("no memory in MPI_Init");
+    return {};
+  }
+}
+
+bool Engine::has_met(Meeting meeting) const {
+  constexpr const char* kNative = "everything runs in the MPI library";
+  switch (meeting) {
+    case Meeting::agreed: return true;
+    case Meeting::some_missing: return false;
+    case Meeting::some_cannot:
+      complain(std::string("some ranks cannot run Unisono, as they say; ") + kNative);
+      return false;
+    case Meeting::other_variables:
+      complain(std::string("the UNISONO_* variables are not the same on all ranks: set them alike "
+                           "(mpiexec -genv or -x); ") +
+               kNative);
+      return false;
+    case Meeting::other_topology:
+      complain(
+          std::string("UNISONO_TOPOLOGY: the file is not the same on all ranks: name it on all "
+                      "of them (mpiexec -genv or -x), and give every node the same file; ") +
+          kNative);
+      return false;
+    case Meeting::other_profile:
+      complain(
+          std::string("UNISONO_PROFILE: the profile is not the same on all ranks: name it on "
+                      "all of them (mpiexec -genv or -x), and give every node the same file; ") +
+          kNative);
+      return false;
+  }
+  return false;
+}
+
+void Engine::begin(const Files& files) {
   const std::string disabled = variable("UNISONO_DISABLE"), folder = variable("UNISONO_TRACE");
   active_ = disabled.empty() || disabled == "0";
   if (!active_ && folder.empty()) return;
   int threads = MPI_THREAD_SINGLE;
   PMPI_Query_thread(&threads);
   g_several_threads = threads == MPI_THREAD_MULTIPLE;
+  look_for_devices();
   start_datatypes();
   node_ = ranks_of_node(MPI_COMM_WORLD);
   if (active_)
-    read_environment(profile, topology);
+    read_environment(files);
   else
     start_communicators(0);
   started_ = true;
@@ -182,8 +227,7 @@ void Engine::use_profile(const Result<std::string>& text, const Platform& here) 
   selector_.use(std::move(*cells), name);
 }
 
-void Engine::read_environment(const Result<std::string>& profile,
-                              const Result<std::string>& topology) {
+void Engine::read_environment(const Files& files) {
   const NodeFacts node = node_facts(MPI_COMM_WORLD, node_);
   const Platform here = surroundings(MPI_COMM_WORLD, node);
   selector_ = Selector(here.flavour, here.place);
@@ -198,7 +242,7 @@ void Engine::read_environment(const Result<std::string>& profile,
   }
 
   const std::string wait = variable("UNISONO_WAIT");
-  wait_ = node.oversubscribed ? WaitMode::sleep : WaitMode::spin;
+  wait_ = automatic_wait(node.oversubscribed, g_several_threads);
   if (wait == "spin")
     wait_ = WaitMode::spin;
   else if (wait == "yield")
@@ -218,12 +262,14 @@ void Engine::read_environment(const Result<std::string>& profile,
   if (!log.empty() && !log_decisions_)
     complain("UNISONO_LOG=" + log + ": no such kind; valid is decision; nothing is logged");
 
-  use_profile(profile, here);
+  const std::string reproducible = variable("UNISONO_REPRODUCIBLE");
+  reproducible_ = !reproducible.empty() && reproducible != "0";
+  use_profile(files.profile, here);
   select_online(here);
   share_memory();
   const auto nodes = node.one_node ? std::vector<int>() : nodes_of_ranks(MPI_COMM_WORLD, node_);
   start_communicators(cache ? static_cast<std::size_t>(*cache) : kDefaultPlanCache, nodes,
-                      find_levels(topology, nodes));
+                      find_levels(files.topology, nodes));
 }
 
 // Without a file, and while nothing asks for other levels, the nodes are enough.
@@ -272,8 +318,16 @@ void Engine::select_online(const Platform& here) {
     complain("UNISONO_ONLINE_SAVE: UNISONO_ONLINE is not set: nothing will be learned or saved");
 }
 
-void Engine::stop() {
+void Engine::stop() noexcept {
   if (!started_) return;
+  try {
+    end();
+  } catch (...) {
+    say_in_need("no memory in MPI_Finalize; what Unisono still holds goes with the process");
+  }
+}
+
+void Engine::end() {
   started_ = active_ = false;
   g_tracer = nullptr;
   if (tracer_) tracer_->stop();
@@ -304,60 +358,91 @@ std::optional<int> Engine::run(const Call& call, const CallInfo& info, CallScope
 std::optional<int> Engine::decide_and_run(const Call& call, const CallInfo& info,
                                           CallScope* scope) {
   if (!active_) return std::nullopt;
-  Communicator* communicator = info.communicator;
-  // What is logged must be seen.
-  if (!communicator->knows_reach() && !log_decisions_) communicator->learn_reach(selector_);
-  Facts facts{call.collective, communicator->size(), info.bytes, true, communicator->nodes()};
-  if (!log_decisions_ && !selector_.covers(facts)) return std::nullopt;
+  Communicator& communicator = *info.communicator;
+  std::optional<Known> known = look_at(call, info);
+  if (!known) return std::nullopt;
+  const Choice choice =
+      acquire(communicator, call, *known, select(communicator, call, known->facts, scope));
+  if ((log_decisions_ && communicator.rank() == 0) || (choice.unmet != nullptr && first_rank_))
+    report(communicator, known->facts, choice);
+  return run_choice(communicator, call, known->facts, choice, scope);
+}
 
-  facts.shared = communicator->may_share();
-  facts.messages = communicator->may_send_in_node();
-  if (selector_.reads_topology(call.collective)) facts.topology = &communicator->topology();
-  bool plain_elements = true;  // that every rank knows of
-  if (is_reducing(call.collective)) {
-    const TypeFacts& type = facts_of(call.recvtype);
-    if (!is_defined(call.op, type.kind)) return std::nullopt;
-    int commutative = 1;
-    PMPI_Op_commutative(call.op, &commutative);
-    facts.commutative = commutative != 0;
-    facts.shared = facts.shared && can_reduce_in_node(type);
-    plain_elements = can_reduce_in_node(type) && type.dense;
-  }
-  Choice choice = selector_.choose(facts);
+/// What all ranks know of a call; nothing: it is the MPI library's.
+std::optional<Engine::Known> Engine::look_at(const Call& call, const CallInfo& info) {
+  Communicator& communicator = *info.communicator;
+  // What is logged must be seen.
+  if (!communicator.knows_reach() && !log_decisions_) communicator.learn_reach(selector_);
+  Facts facts{call.collective, communicator.size(), info.bytes, true, communicator.nodes()};
+  if (!log_decisions_ && !selector_.covers(facts)) return std::nullopt;
+  facts.shared = communicator.may_share();
+  facts.messages = communicator.may_send_in_node();
+  if (selector_.reads_topology(call.collective)) facts.topology = &communicator.topology();
+  if (!is_reducing(call.collective)) return Known{facts};
+  const TypeFacts& type = facts_of(call.recvtype);
+  if (!is_defined(call.op, type.kind)) return std::nullopt;
+  int commutative = 1;
+  PMPI_Op_commutative(call.op, &commutative);
+  facts.commutative = commutative != 0;
+  facts.shared = facts.shared && can_reduce_in_node(type);
+  return Known{facts, can_reduce_in_node(type) && type.dense};
+}
+
+Choice Engine::select(Communicator& communicator, const Call& call, const Facts& facts,
+                      CallScope* scope) {
+  const Choice choice = selector_.choose(facts);
   if (scope != nullptr && selector_.is_online(facts))
     if (const auto arm =
-            Online::of(*communicator).choose(*communicator, facts, call.root, choice, *scope))
-      choice = *arm;
-  if (runs_in_node(choice) && !has_room(*communicator, call)) {
+            Online::of(communicator).choose(communicator, facts, call.root, choice, *scope))
+      return *arm;
+  const bool may_wait = !(reproducible_ && is_reducing(call.collective));
+  if (choice.algorithm != nullptr && !choice.is_asked_for && may_wait &&
+      !communicator.is_worth_it(facts.bytes))
+    return {nullptr, {}, "one of the first calls on this communicator"};
+  return choice;
+}
+
+/// Makes what the choice needs, at its first call on this communicator; without room for it another
+/// choice.
+Choice Engine::acquire(Communicator& communicator, const Call& call, Known& known, Choice choice) {
+  Facts& facts = known.facts;
+  if (runs_in_node(choice) && !has_room(communicator, call)) {
     facts.shared = false;
     choice = selector_.choose(facts);
   }
-  if (runs_in_node(choice)) check_protocol(choice, *communicator, call, facts.bytes);
+  if (runs_in_node(choice)) check_protocol(choice, communicator, call, facts.bytes);
   if (const Composition* grid = choice.params.composition; grid && runs_in_nodes(*grid))
-    if (!plain_elements || !prepare_groups(*communicator, facts, choice, call.root))
+    if (!known.plain_elements || !prepare_groups(communicator, facts, choice, call.root))
       choice = {nullptr,
                 {},
                 "needs ranks of one node in every group that runs in a node, with room in their "
                 "shared memory, and elements without gaps",
                 choice.algorithm};
   if (choice.params.transport == TransportKind::shm &&
-      (!plain_elements || !has_messages(*communicator)))
+      (!known.plain_elements || !has_messages(communicator)))
     choice.params.transport = TransportKind::mpi;
-  if ((log_decisions_ && communicator->rank() == 0) || (choice.unmet != nullptr && first_rank_))
-    report(*communicator, facts, choice);
+  return choice;
+}
+
+std::optional<int> Engine::run_choice(Communicator& communicator, const Call& call,
+                                      const Facts& facts, const Choice& choice, CallScope* scope) {
   if (runs_in_node(choice)) {
     if (scope != nullptr) scope->chosen(choice);
-    return run_in_node(*communicator, call, facts.bytes, protocol_of(choice));
+    return on_host(communicator, call, [&](const Call& here) -> std::optional<int> {
+      return run_in_node(communicator, here, facts.bytes, protocol_of(choice));
+    });
   }
-  if (choice.algorithm == nullptr || communicator->own() == MPI_COMM_NULL) return std::nullopt;
+  if (choice.algorithm == nullptr || communicator.own() == MPI_COMM_NULL) return std::nullopt;
   if (choice.params.composition != nullptr &&
-      !prepare_groups(*communicator, facts, choice, call.root))
+      !prepare_groups(communicator, facts, choice, call.root))
     return std::nullopt;
   if (scope != nullptr) scope->chosen(choice);
-  Request request(*communicator, call, choice, facts.commutative, Request::Lifetime::blocking);
-  request.start();
-  request.wait(wait_);
-  return request.result();
+  return on_host(communicator, call, [&](const Call& here) {
+    Request request(communicator, here, choice, facts.commutative, Request::Lifetime::blocking);
+    request.start();
+    request.wait(wait_);
+    return request.result();
+  });
 }
 
 bool Engine::has_messages(Communicator& communicator) {

@@ -10,6 +10,7 @@
 #include "base/say.h"
 #include "calls/call_info.h"
 #include "runtime/call_scope.h"
+#include "runtime/meeting.h"
 #include "runtime/tracer.h"
 #include "select/selector.h"
 
@@ -21,9 +22,9 @@ class Engine {
 
   /// Collective over MPI_COMM_WORLD, after MPI_Init: reads UNISONO_*, makes sure that all ranks
   /// read the same, and finds out where they run.
-  void start();
+  void start() noexcept;
   /// Before MPI_Finalize.
-  void stop();
+  void stop() noexcept;
 
   /// Runs the call, or leaves it to the MPI library. All ranks decide alike.
   std::optional<int> run(const Call& call, const CallInfo& info, CallScope* scope);
@@ -35,12 +36,29 @@ class Engine {
   bool is_watching() const { return tracer_ != nullptr || (active_ && online_); }
 
  private:
-  void read_environment(const Result<std::string>& profile, const Result<std::string>& topology);
+  /// The files that variables name.
+  struct Files {
+    Result<std::string> profile = Error{}, topology = Error{};
+  };
+  OwnSettings read_settings(Files& files) noexcept;
+  bool has_met(Meeting meeting) const;
+  void begin(const Files& files);
+  void end();
+  void read_environment(const Files& files);
   void select_online(const Platform& here);
   void use_profile(const Result<std::string>& text, const Platform& here);
   TopologyLabels find_levels(const Result<std::string>& text, const std::vector<int>& nodes) const;
   void share_memory();
   std::optional<int> decide_and_run(const Call& call, const CallInfo& info, CallScope* scope);
+  struct Known {
+    Facts facts;
+    bool plain_elements = true;  // of a reduction, and every rank knows it
+  };
+  std::optional<Known> look_at(const Call& call, const CallInfo& info);
+  Choice select(Communicator& communicator, const Call& call, const Facts& facts, CallScope* scope);
+  Choice acquire(Communicator& communicator, const Call& call, Known& known, Choice choice);
+  std::optional<int> run_choice(Communicator& communicator, const Call& call, const Facts& facts,
+                                const Choice& choice, CallScope* scope);
   bool has_messages(Communicator& communicator);
   bool prepare_groups(Communicator& communicator, const Facts& facts, const Choice& choice,
                       int root);
@@ -54,6 +72,7 @@ class Engine {
   bool active_ = false;   // and calls may be run
   bool online_ = false;   // some collectives are selected online
   bool log_decisions_ = false;
+  bool reproducible_ = false;      // one order of reducing, from a communicator's first call on
   bool first_rank_ = false;        // of MPI_COMM_WORLD: the one that speaks for all
   MPI_Comm node_ = MPI_COMM_NULL;  // the ranks of this node
   WaitMode wait_ = WaitMode::spin;

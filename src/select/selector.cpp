@@ -124,11 +124,12 @@ Choice Selector::choose(const Facts& facts) const {
   if (forced.is_native()) return {nullptr, {}, "forced"};
   if (!forced.is_default) {
     if (const auto reason = unmet(forced, facts)) return {nullptr, {}, *reason, forced.algorithm};
-    return {forced.algorithm, forced.params, "forced"};
+    return {forced.algorithm, forced.params, "forced", nullptr, true};
   }
   if (const ProfileCell* cell = profiled(facts)) {
     if (cell->spec.is_native()) return {nullptr, {}, profile_name_};
-    if (!unmet(cell->spec, facts)) return {cell->spec.algorithm, cell->spec.params, profile_name_};
+    if (!unmet(cell->spec, facts))
+      return {cell->spec.algorithm, cell->spec.params, profile_name_, nullptr, true};
   }
   for (const Cell& cell : cells_[index(facts.collective)]) {
     if (!holds(*cell.row, facts)) continue;

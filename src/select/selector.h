@@ -59,6 +59,7 @@ struct Choice {
   std::string_view why;
   /// The forced algorithm that cannot serve this call; `why` says what it lacks.
   const Algorithm* unmet = nullptr;
+  bool is_asked_for = false;  ///< forced, or in the profile
 };
 
 class Selector {

@@ -56,6 +56,16 @@ bool copies_across_64_kib() {
   return false;
 }
 
+/// Sums of unsigned integers of 8 and 16 bits: in C they wrap, Open MPI 5.0.11 stops at the largest
+/// value where its vector instructions add (AVX's saturating additions).
+template <class Integer>
+bool sums_saturate(MPI_Datatype type) {
+  constexpr int kMany = 256;
+  std::vector<Integer> in(kMany, static_cast<Integer>(-1)), inout(kMany, 2);
+  MPI_Reduce_local(in.data(), inout.data(), kMany, type, MPI_SUM);
+  return inout != std::vector<Integer>(kMany, 1);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -63,5 +73,9 @@ int main(int argc, char** argv) {
   print("complex numbers at distances that are no multiple of their size",
         complex_at_odd_distances());
   print("copies between unlike datatypes across 64 KiB", copies_across_64_kib());
+  print("sums of unsigned integers of 8 bits stop at 255",
+        sums_saturate<unsigned char>(MPI_UINT8_T));
+  print("sums of unsigned integers of 16 bits stop at 65535",
+        sums_saturate<unsigned short>(MPI_UINT16_T));
   MPI_Finalize();
 }

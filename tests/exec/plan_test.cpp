@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <thread>
+#include <vector>
+
 #include "schedule/builder.h"
 
 namespace unisono {
@@ -27,12 +31,11 @@ TEST(Plan, TurnsDependenciesAround) {
 }
 
 TEST(PlanCache, KeepsItsBoundAndForgetsTheOldest) {
-  const std::size_t one = plan_of(10)->bytes();
-  std::atomic<std::size_t> total{0};
-  PlanCache cache(5 * one, total);
+  PlanStore store(5 * plan_of(10)->bytes());
+  PlanCache cache(store);
   for (int i = 0; i < 100; ++i) {
     cache.store(std::to_string(i), plan_of(10));
-    EXPECT_LE(cache.bytes(), 5 * one);
+    EXPECT_LE(store.bytes(), 5 * plan_of(10)->bytes());
   }
   EXPECT_NE(cache.find("99"), nullptr);
   EXPECT_EQ(cache.find("1"), nullptr);
@@ -40,8 +43,8 @@ TEST(PlanCache, KeepsItsBoundAndForgetsTheOldest) {
 }
 
 TEST(PlanCache, KeepsWhatIsInUse) {
-  std::atomic<std::size_t> total{0};
-  PlanCache cache(5 * plan_of(10)->bytes(), total);
+  PlanStore store(5 * plan_of(10)->bytes());
+  PlanCache cache(store);
   cache.store("used", plan_of(10));
   for (int i = 0; i < 100; ++i) {
     cache.store(std::to_string(i), plan_of(10));
@@ -50,26 +53,61 @@ TEST(PlanCache, KeepsWhatIsInUse) {
 }
 
 TEST(PlanCache, DoesNotKeepWhatIsLargerThanTheBound) {
-  std::atomic<std::size_t> total{0};
-  PlanCache cache(64, total);
-  cache.store("a", plan_of(100));
-  EXPECT_EQ(cache.find("a"), nullptr);
-  EXPECT_EQ(cache.bytes(), 0U);
+  PlanStore store(plan_of(10)->bytes() * 2);
+  PlanCache cache(store);
+  cache.store("small", plan_of(10));
+  cache.store("large", plan_of(100));
+  EXPECT_EQ(cache.find("large"), nullptr);
+  EXPECT_NE(cache.find("small"), nullptr);
 }
 
 TEST(PlanCache, SharesTheBoundWithTheOthersOfTheProcess) {
   const std::size_t limit = 5 * plan_of(10)->bytes();
-  std::atomic<std::size_t> total{0};
+  PlanStore store(limit);
   {
-    PlanCache one(limit, total), other(limit, total);
+    PlanCache one(store), other(store);
     for (int i = 0; i < 20; ++i) {
       one.store(std::to_string(i), plan_of(10));
       other.store(std::to_string(i), plan_of(10));
-      EXPECT_LE(total, limit);
-      EXPECT_EQ(total, one.bytes() + other.bytes());
+      EXPECT_LE(store.bytes(), limit);
     }
   }
-  EXPECT_EQ(total, 0U);
+  EXPECT_EQ(store.bytes(), 0U);
+}
+
+/// As a call does it: one more build where the cache has none.
+int builds(PlanCache& cache, const std::string& key) {
+  if (cache.find(key) != nullptr) return 0;
+  cache.store(key, plan_of(10));
+  return 1;
+}
+
+TEST(PlanCache, OneThatHasFilledTheMemoryLeavesRoomForTheOthers) {
+  PlanStore store(20 * plan_of(10)->bytes());
+  PlanCache full(store), late(store);
+  for (int i = 0; i < 100; ++i) builds(full, std::to_string(i));
+  int built = 0;
+  for (int call = 0; call < 100; ++call) built += builds(late, std::to_string(call % 3));
+  EXPECT_EQ(built, 3);
+  EXPECT_GT(full.size(), 2U);
+  EXPECT_EQ(builds(full, "99"), 0) << "what it used last must have stayed";
+}
+
+TEST(PlanCache, ServesSeveralThreadsAtOnce) {
+  PlanStore store(10 * plan_of(10)->bytes());
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < 4; ++thread)
+    threads.emplace_back([&store] {
+      PlanCache cache(store);
+      for (int i = 0; i < 500; ++i) {
+        builds(cache, std::to_string(i % 7));
+        const auto plan = cache.find(std::to_string(i % 7));  // others may have dropped it
+        if (plan == nullptr) continue;
+        EXPECT_EQ(plan->schedule().ops().size(), 10U);
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(store.bytes(), 0U);
 }
 
 }  // namespace

@@ -98,6 +98,39 @@ class Stub(unittest.TestCase):
                 self.assertIn("passed", output)
                 self.assertRegex(output, rf"unisono: .*libunisono-{flavour}.so: cannot open")
 
+    def test_ranks_without_unisono_make_the_whole_job_native(self) -> None:
+        for flavour in FLAVOURS:
+            program = PROGRAMS / f"with_tool_{flavour}"
+            for first, second in ([EXEC], []), ([], [EXEC]):
+                output = mpiexec(flavour, 1, *first, program, "0", ":", "-n", "1", *second, program, "0")
+                self.assertIn("passed", output)
+                lines = [line for line in output.splitlines() if "unisono:" in line]
+                self.assertEqual(len(lines), 1, output)
+                self.assertIn("1 of the job's 2 ranks run without Unisono", lines[0])
+
+    def test_ranks_of_several_nodes_do_not_wait_for_ever(self) -> None:
+        """The first rank is told of a node of two ranks, in a job of three."""
+        launcher, program = DEPS / "mpich/bin/mpiexec", PROGRAMS / "with_tool_mpich"
+        node: list[str | Path] = ["env", "MPI_LOCALNRANKS=2", EXEC, program, "0"]
+        done = run(launcher, "-n", "1", *node, ":", "-n", "2", program, "0")
+        self.assertNotEqual(done.returncode, 0)
+        lines = [line for line in done.stderr.splitlines() if "unisono:" in line]
+        self.assertEqual(len(lines), 1, done.stderr)
+        self.assertIn("the job is aborted", lines[0])
+
+    def test_a_rank_without_its_flavour_library_makes_the_whole_job_native(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            stub = Path(folder) / "libunisono.so"
+            shutil.copy(BUILD / "lib/libunisono.so", stub)
+            for flavour in FLAVOURS:
+                program = PROGRAMS / f"with_tool_{flavour}"
+                broken: list[str | Path] = ["env", f"LD_PRELOAD={stub}", program, "0"]
+                whole: list[str | Path] = [EXEC, program, "0"]
+                for first, second in (whole, broken), (broken, whole):
+                    output = mpiexec(flavour, 1, *first, ":", "-n", "1", *second)
+                    self.assertIn("passed", output)
+                    self.assertRegex(output, rf"unisono: .*libunisono-{flavour}.so: cannot open")
+
     def test_without_an_mpi_library_a_call_says_what_is_missing(self) -> None:
         script = "import ctypes; ctypes.CDLL(None).MPI_Init(None, None)"
         done = run(EXEC, sys.executable, "-c", script)

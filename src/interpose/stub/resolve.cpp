@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "interpose/stub/inactive.h"
+#include "interpose/stub/join.h"
 #include "interpose/stub/mpi_library.h"
 #include "interpose/stub/symbol_search.h"
 
@@ -108,7 +109,10 @@ extern "C" __attribute__((visibility("hidden"))) void* unisono_resolve(std::size
     return inactive_function(name);  // asked before MPI is there: may be different later
   if (decide(name, caller) == State::accelerated) target = dlsym(g_flavour.load(), name);
   if (!target) target = inactive_function(name);
-  if (!target) target = search_next(name);
+  if (!target) {
+    target = search_next(name);
+    if (void* joining = joining_init(name, target, find_mpi_library(caller))) target = joining;
+  }
   if (!target) target = narrowing_form(name, caller);
   if (!target) die(name);
   unisono_slots[slot].store(target, std::memory_order_release);

@@ -1,0 +1,143 @@
+#include "base/presence.h"
+
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+
+#include "base/hash.h"
+
+namespace unisono::presence {
+
+namespace {
+
+// Only if somebody leaves MPI_Init before others have entered it does this matter.
+constexpr int kLooks = 500;
+constexpr int kBetweenLooks = 1000;  // us
+
+// In plain C, because it runs where nothing may throw.
+int g_socket = -1;
+int g_rank = -1, g_ranks = 0;  // of this job on this node
+std::uint64_t g_job = 0;
+
+int number_in(const char* variable) {
+  const char* text = std::getenv(variable);
+  return text != nullptr && *text != '\0' ? std::atoi(text) : -1;
+}
+
+struct Ancestor {
+  int parent = 0;
+  char name[17] = "";
+  unsigned long long started = 0;
+};
+
+/// From /proc/PID/stat; parent 0: not to be read.
+Ancestor process(int id) {
+  Ancestor found;
+  char path[32];
+  std::snprintf(path, sizeof path, "/proc/%d/stat", id);
+  std::FILE* file = std::fopen(path, "re");
+  if (file == nullptr) return found;
+  if (std::fscanf(file,
+                  "%*d (%16[^)]) %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d "
+                  "%*d %*d %*d %llu",
+                  found.name, &found.parent, &found.started) != 3)
+    found.parent = 0;
+  std::fclose(file);
+  return found;
+}
+
+/// The process of MPICH's and Intel MPI's launcher that started the ranks of this node; 0: none.
+std::uint64_t hydra_proxy() {
+  constexpr int kMostShells = 16;
+  int id = getppid();
+  for (int i = 0; i < kMostShells && id > 1; ++i) {
+    const Ancestor one = process(id);
+    if (std::string_view(one.name) == "hydra_pmi_proxy")
+      return static_cast<std::uint64_t>(id) << 40 ^ one.started;
+    id = one.parent;
+  }
+  return 0;
+}
+
+void read_launcher() {
+  if (const char* job = std::getenv("PMIX_NAMESPACE")) {
+    g_job = fnv1a(job);
+    g_rank = number_in("OMPI_COMM_WORLD_LOCAL_RANK");
+    g_ranks = number_in("OMPI_COMM_WORLD_LOCAL_SIZE");
+  } else if (std::getenv("PMI_FD") != nullptr && std::getenv("PMI_SPAWNED") == nullptr) {
+    g_job = hydra_proxy();
+    g_rank = number_in("MPI_LOCALRANKID");
+    g_ranks = number_in("MPI_LOCALNRANKS");
+  }
+  if (g_job == 0 || g_rank < 0 || g_rank >= g_ranks) g_ranks = 0;
+}
+
+struct Address {
+  sockaddr_un name{};
+  socklen_t length = 0;
+};
+
+Address address_of(int rank) {
+  Address address;
+  address.name.sun_family = AF_UNIX;
+  // The first byte is 0: no file.
+  const int length = std::snprintf(address.name.sun_path + 1, sizeof address.name.sun_path - 1,
+                                   "unisono-%u-%016llx-%d", static_cast<unsigned>(getuid()),
+                                   static_cast<unsigned long long>(g_job), rank);
+  address.length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 +
+                                          static_cast<std::size_t>(length));
+  return address;
+}
+
+bool is_there(int socket, int rank) {
+  const Address address = address_of(rank);
+  return connect(socket, reinterpret_cast<const sockaddr*>(&address.name), address.length) == 0;
+}
+
+}  // namespace
+
+void announce() noexcept {
+  if (g_socket >= 0) return;
+  read_launcher();
+  if (g_ranks <= 1) return;
+  g_socket = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  const Address address = address_of(g_rank);
+  if (g_socket < 0 ||
+      bind(g_socket, reinterpret_cast<const sockaddr*>(&address.name), address.length) != 0)
+    withdraw();
+}
+
+Attendance look_around() noexcept {
+  if (g_ranks <= 1) return {g_ranks, 0, true};
+  Attendance found{g_ranks, g_ranks, false};
+  const int looking = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  for (int look = 0; look < kLooks && looking >= 0; ++look) {
+    if (look > 0) usleep(kBetweenLooks);
+    found.absent = 0;
+    int first = -1;
+    for (int rank = 0; rank < g_ranks; ++rank) {
+      if (!is_there(looking, rank))
+        ++found.absent;
+      else if (first < 0)
+        first = rank;
+    }
+    found.speaks = first == g_rank;
+    if (found.absent == 0) break;
+  }
+  if (looking >= 0) close(looking);
+  return found;
+}
+
+void withdraw() noexcept {
+  if (g_socket >= 0) close(g_socket);
+  g_socket = -1;
+}
+
+}  // namespace unisono::presence

@@ -1,0 +1,24 @@
+// Which ranks of this node Unisono is loaded in, found out without a message and without waiting
+// for those in which it is not: each that has it shows a name, a socket in Linux's abstract
+// namespace, which ends with the process.
+#pragma once
+
+namespace unisono::presence {
+
+/// Shows this rank. Before its MPI_Init, which no rank leaves before all have entered it.
+void announce() noexcept;
+
+/// The ranks of this job on this node, as the launcher counts them.
+struct Attendance {
+  int ranks = 0;  ///< 0: the launcher is not one that tells
+  int absent = 0;
+  bool speaks = false;  ///< this rank is the first of those that are there
+};
+
+/// After MPI_Init. The same counts on all ranks of the node that are there.
+Attendance look_around() noexcept;
+
+/// When all have looked around.
+void withdraw() noexcept;
+
+}  // namespace unisono::presence

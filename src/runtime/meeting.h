@@ -1,0 +1,29 @@
+// The first thing that the ranks of a job do together: whether all have Unisono, and read the same.
+#pragma once
+#include <cstdint>
+
+namespace unisono {
+
+/// What a rank brings to it. A flavour library that cannot be opened sends a stub in its place
+/// (interpose/stub/join.cpp), which says so in the same words.
+struct OwnSettings {
+  std::uint64_t variables = 0;  ///< a hash
+  std::uint64_t profile = 0;    ///< a hash
+  std::uint64_t topology = 0;   ///< a hash
+  bool can_run = false;         ///< the rank could read them
+};
+
+enum class Meeting {
+  agreed,
+  other_variables,
+  other_profile,
+  other_topology,
+  some_cannot,   ///< some rank could not load Unisono, or had no memory
+  some_missing,  ///< some rank runs without Unisono; all are on this node
+};
+
+/// The same answer on all ranks that have Unisono, and a line about ranks that have not. Does not
+/// wait for ranks without it for ever: where these are not known, it ends the job with a line.
+Meeting meet(const OwnSettings& own) noexcept;
+
+}  // namespace unisono

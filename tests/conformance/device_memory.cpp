@@ -1,0 +1,170 @@
+// Buffers in the memory of a device, on all ranks, on some, for input or output only: the results
+// are right, and nobody touches the memory but the driver (stub_cuda.cpp), or the program would
+// end.
+//
+//   mpiexec -n P device_memory
+#include <cstdint>
+
+#include "check.h"
+
+extern "C" {
+void* stub_cuda_allocate(std::size_t bytes);
+int stub_cuda_copies();
+int cuMemcpyDtoH_v2(void* to, std::uintptr_t from, std::size_t bytes);
+int cuMemcpyHtoD_v2(std::uintptr_t to, const void* from, std::size_t bytes);
+}
+
+namespace {
+
+constexpr int kMost = 1 << 14;  // numbers for each rank
+
+/// Numbers that are on a device or not.
+class Buffer {
+ public:
+  explicit Buffer(std::size_t many) : host_(many), device_(stub_cuda_allocate(many * sizeof(int))) {
+    CHECK(device_ != nullptr);
+  }
+  int* put(bool on_device, std::vector<int> values) {
+    values.resize(host_.size(), -1);
+    host_ = std::move(values);
+    on_device_ = on_device;
+    if (on_device) CHECK(cuMemcpyHtoD_v2(at(), host_.data(), host_.size() * sizeof(int)) == 0);
+    return on_device ? static_cast<int*>(device_) : host_.data();
+  }
+  const std::vector<int>& get() {
+    if (on_device_) CHECK(cuMemcpyDtoH_v2(host_.data(), at(), host_.size() * sizeof(int)) == 0);
+    return host_;
+  }
+
+ private:
+  std::uintptr_t at() const { return reinterpret_cast<std::uintptr_t>(device_); }
+  std::vector<int> host_;
+  void* device_;
+  bool on_device_ = false;
+};
+
+struct Where {
+  bool input, output;
+};
+
+std::vector<int> filled(int count, int value) {
+  return std::vector<int>(static_cast<std::size_t>(count), value);
+}
+
+bool holds(const std::vector<int>& values, int begin, int count, int value) {
+  for (int i = begin; i < begin + count; ++i)
+    if (values[static_cast<std::size_t>(i)] != value) return false;
+  return true;
+}
+
+/// One count and one place for the buffers. Every rank is the number of its data; the last is root.
+class Case {
+ public:
+  Case(Buffer& in, Buffer& out, int count, Where where)
+      : in_(in), out_(out), count_(count), where_(where) {}
+
+  void vectors() {
+    int* data = out_.put(where_.output, filled(count_, me_ == root_ ? 7 : -1));
+    MPI_Bcast(data, count_, MPI_INT, root_, comm_);
+    CHECK(holds(out_.get(), 0, count_, 7));
+    const int* from = in_.put(where_.input, filled(count_, me_));
+    MPI_Gather(from, count_, MPI_INT, output(), count_, MPI_INT, root_, comm_);
+    CHECK(me_ != root_ || gathered());
+    MPI_Allgather(from, count_, MPI_INT, output(), count_, MPI_INT, comm_);
+    CHECK(gathered());
+    int* to = out_.put(where_.output, filled(count_ * p_, me_));  // this rank's block is there
+    MPI_Allgather(MPI_IN_PLACE, 0, MPI_INT, to, count_, MPI_INT, comm_);
+    CHECK(gathered());
+  }
+
+  void reductions() {
+    const int sum = p_ * (p_ - 1) / 2;
+    const int* from = in_.put(where_.input, filled(count_, me_));
+    MPI_Allreduce(from, output(), count_, MPI_INT, MPI_SUM, comm_);
+    CHECK(holds(out_.get(), 0, count_, sum));
+    int* to = out_.put(where_.output, filled(count_, me_));
+    MPI_Allreduce(MPI_IN_PLACE, to, count_, MPI_INT, MPI_SUM, comm_);
+    CHECK(holds(out_.get(), 0, count_, sum));
+    MPI_Reduce(from, output(), count_, MPI_INT, MPI_SUM, root_, comm_);
+    CHECK(me_ != root_ || holds(out_.get(), 0, count_, sum));
+    MPI_Scan(from, output(), count_, MPI_INT, MPI_SUM, comm_);
+    CHECK(holds(out_.get(), 0, count_, me_ * (me_ + 1) / 2));
+  }
+
+  void blocks() {
+    std::vector<int> values, counts = filled(p_, count_), displs;
+    for (int i = 0; i < p_; ++i) {
+      values.insert(values.end(), static_cast<std::size_t>(count_), i);
+      displs.push_back(i * count_);
+    }
+    const int* from = in_.put(where_.input, values);
+    MPI_Scatter(from, count_, MPI_INT, output(), count_, MPI_INT, root_, comm_);
+    CHECK(holds(out_.get(), 0, count_, me_));
+    MPI_Alltoall(from, count_, MPI_INT, output(), count_, MPI_INT, comm_);
+    CHECK(holds(out_.get(), 0, count_ * p_, me_));
+    MPI_Reduce_scatter_block(from, output(), count_, MPI_INT, MPI_SUM, comm_);
+    CHECK(holds(out_.get(), 0, count_, p_ * me_));
+    MPI_Alltoallv(from, counts.data(), displs.data(), MPI_INT, output(), counts.data(),
+                  displs.data(), MPI_INT, comm_);
+    CHECK(holds(out_.get(), 0, count_ * p_, me_));
+    MPI_Reduce_scatter(from, output(), counts.data(), MPI_INT, MPI_SUM, comm_);
+    CHECK(holds(out_.get(), 0, count_, p_ * me_));
+  }
+
+  /// Every second number; those between stay as they are.
+  void gaps() {
+    MPI_Datatype second;
+    MPI_Type_vector(count_ / 2, 1, 2, MPI_INT, &second);
+    MPI_Type_commit(&second);
+    int* to = out_.put(where_.output, filled(count_, me_ == root_ ? 9 : 3));
+    MPI_Bcast(to, 1, second, root_, comm_);
+    MPI_Type_free(&second);
+    for (int i = 0; i < count_ / 2 * 2; ++i)
+      CHECK(out_.get()[static_cast<std::size_t>(i)] == (me_ == root_ || i % 2 == 0 ? 9 : 3));
+  }
+
+ private:
+  int* output() { return out_.put(where_.output, {}); }
+  bool gathered() {
+    for (int i = 0; i < p_; ++i)
+      if (!holds(out_.get(), i * count_, count_, i)) return false;
+    return true;
+  }
+
+  MPI_Comm comm_ = MPI_COMM_WORLD;
+  int me_ = conformance::rank_in(comm_), p_ = conformance::size_of(comm_), root_ = p_ - 1;
+  Buffer& in_;
+  Buffer& out_;
+  int count_;
+  Where where_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  const int me = conformance::rank_in(MPI_COMM_WORLD), p = conformance::size_of(MPI_COMM_WORLD);
+  conformance::force_all();
+  const auto many = static_cast<std::size_t>(kMost) * static_cast<std::size_t>(p);
+  Buffer in(many), out(many);
+  unsigned long long rounds = 0;
+  for (const int count : {2, 1000, kMost})
+    for (int twice = 0; twice < 2; ++twice)  // the second time on the fast path
+      for (const Where where : {Where{true, true},
+                                {true, false},
+                                {false, true},
+                                {false, false},
+                                {me == 0, me == 0},
+                                {me == 1, me == 0}}) {
+        Case test(in, out, count, where);
+        test.vectors();
+        test.reductions();
+        test.blocks();
+        test.gaps();
+        ++rounds;
+      }
+  CHECK(stub_cuda_copies() > 0);
+  conformance::passed("device_memory", 14 * rounds, conformance::kAnyNumber);
+  MPI_Finalize();
+  return 0;
+}
