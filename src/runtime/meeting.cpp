@@ -18,8 +18,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// All ranks have left MPI_Init at about the same time; what is late by this much does not come.
-constexpr std::chrono::seconds kPatience{60}, kPatienceWithAbsent{5}, kBeforeWarning{10};
+// All ranks have left MPI_Init at about the same time, but one may stand in a debugger. An absence
+// that was seen is certain, unless every rank of a node has a network namespace of its own.
+constexpr std::chrono::seconds kPatience{600}, kPatienceWithAbsent{10}, kBeforeWarning{10};
 
 // Hydra may drop a line that comes just before the end.
 constexpr int kForTheLauncher = 200'000;  // us
@@ -36,6 +37,7 @@ void say_line(const char* format, Values... values) {
   say_in_need(line);
 }
 
+#ifndef UNISONO_FLAVOUR_SMPI  // nobody is missing, and who polls keeps the simulator from going on
 /// Waits until all ranks have come, or ends the job.
 void wait_for_all(MPI_Request& request, bool speaks, std::chrono::seconds patience) {
   const Clock::time_point begin = Clock::now();
@@ -58,6 +60,7 @@ void wait_for_all(MPI_Request& request, bool speaks, std::chrono::seconds patien
     _exit(1);  // MPICH's returns before its launcher has killed the process
   }
 }
+#endif
 
 }  // namespace
 
@@ -77,7 +80,7 @@ Meeting meet(const OwnSettings& own) noexcept {
       own.variables, ~own.variables,           own.profile, ~own.profile, own.topology,
       ~own.topology, own.can_run ? 0ULL : 1ULL};
   constexpr int kExtremes = std::size(extremes);
-#ifdef UNISONO_FLAVOUR_SMPI  // nobody is missing, and who polls keeps the simulator from going on
+#ifdef UNISONO_FLAVOUR_SMPI
   PMPI_Allreduce(MPI_IN_PLACE, extremes, kExtremes, MPI_UNSIGNED_LONG_LONG, MPI_MAX,
                  MPI_COMM_WORLD);
 #else
