@@ -307,20 +307,26 @@ int Communicator::first_tag(unsigned tags) {
 }
 
 unsigned Communicator::take_tags() {
+  const std::lock_guard lock(request_mutex_);
   live_tags_.push_back(sequence_);
   return sequence_++;
 }
 
 // Not yet while a request that is as many calls older has them.
 bool Communicator::may_use(unsigned tags) const {
+  const std::lock_guard lock(request_mutex_);
   return std::none_of(live_tags_.begin(), live_tags_.end(), [tags](unsigned live) {
     return live != tags && (tags - live) % g_tag_slots == 0 && tags - live < ~0U / 2;
   });
 }
 
-void Communicator::give_back_tags(unsigned tags) noexcept { std::erase(live_tags_, tags); }
+void Communicator::give_back_tags(unsigned tags) noexcept {
+  const std::lock_guard lock(request_mutex_);
+  std::erase(live_tags_, tags);
+}
 
 std::unique_ptr<Workspace> Communicator::take_workspace() {
+  const std::lock_guard lock(request_mutex_);
   if (idle_.empty()) return std::make_unique<Workspace>();
   auto workspace = std::move(idle_.back());
   idle_.pop_back();
@@ -328,6 +334,7 @@ std::unique_ptr<Workspace> Communicator::take_workspace() {
 }
 
 void Communicator::give_back(std::unique_ptr<Workspace> workspace) noexcept {
+  const std::lock_guard lock(request_mutex_);
   if (idle_.size() < idle_.capacity()) idle_.push_back(std::move(workspace));
 }
 

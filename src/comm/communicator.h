@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <set>
 #include <string>
 #include <utility>
@@ -184,6 +185,8 @@ class Communicator {
   std::map<std::pair<const Composition*, int>, bool> groups_made_;  // and root, if it matters
   std::unique_ptr<const Topology> topology_;
   unsigned sequence_ = 0;
+  // Another thread may end a request in flight while the program's starts the next.
+  mutable std::mutex request_mutex_;  // guards live_tags_ and idle_
   std::vector<unsigned> live_tags_;
   TracedCommunicator traced_;
   unsigned long age_ = 0;

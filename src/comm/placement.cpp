@@ -179,7 +179,7 @@ std::vector<int> nodes_of_ranks(MPI_Comm world, MPI_Comm node) {
   return nodes;
 }
 
-Platform surroundings(MPI_Comm world, const NodeFacts& facts) {
+Platform platform_of(MPI_Comm world, const NodeFacts& facts) {
   const std::string library = library_line(world);
   // MPICH's binary interface, with collectives of its own: what beats MPICH's may lose to them.
   const bool intel = library.starts_with("Intel");

@@ -23,7 +23,7 @@ MPI_Comm ranks_of_node(MPI_Comm world);
 NodeFacts node_facts(MPI_Comm world, MPI_Comm node);
 
 /// The same on all ranks, as the facts are.
-Platform surroundings(MPI_Comm world, const NodeFacts& facts);
+Platform platform_of(MPI_Comm world, const NodeFacts& facts);
 
 /// The node of every rank of `world`, as the number of its first rank. Collective, as node_facts.
 std::vector<int> nodes_of_ranks(MPI_Comm world, MPI_Comm node);

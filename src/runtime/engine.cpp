@@ -229,7 +229,7 @@ void Engine::use_profile(const Result<std::string>& text, const Platform& here) 
 
 void Engine::read_environment(const Files& files) {
   const NodeFacts node = node_facts(MPI_COMM_WORLD, node_);
-  const Platform here = surroundings(MPI_COMM_WORLD, node);
+  const Platform here = platform_of(MPI_COMM_WORLD, node);
   selector_ = Selector(here.flavour, here.place);
   for (int c = 0; c < kCollectives; ++c) {
     if (!contains(kAmongAll, static_cast<Collective>(c))) continue;

@@ -50,7 +50,7 @@ Place read_place(const Json& machine) {
   return static_cast<Place>(found - std::begin(kPlaceNames));
 }
 
-Platform read_surroundings(const Json& environment) {
+Platform read_platform(const Json& environment) {
   const Json &mpi = field(environment, "mpi"), &machine = field(environment, "machine");
   const Json& rate = field(machine, "network_rate");
   if (!rate.is_number() || rate.get<double>() < 0) throw Bad{"network_rate is no bit/s"};
@@ -93,7 +93,7 @@ ProfileEnvironment read_environment(const Json& object) {
   const Json& shape = field(object, "shape");
   const int ranks = static_cast<int>(integer(field(shape, "ranks"), "ranks", 1, kMostRanks));
   const int nodes = static_cast<int>(integer(field(shape, "nodes"), "nodes", 1, ranks));
-  ProfileEnvironment environment{read_surroundings(object), {}};
+  ProfileEnvironment environment{read_platform(object), {}};
   read_list(object, "cells",
             [&](const Json& cell) { environment.cells.push_back(read_cell(cell, ranks, nodes)); });
   refuse_overlap(environment.cells);
@@ -170,7 +170,7 @@ Result<std::vector<ProfileCell>> cells_for(const Profile& profile, const Platfor
   std::vector<const ProfileEnvironment*> fitting;
   std::vector<std::string> least_different;
   for (const ProfileEnvironment& environment : profile) {
-    auto different = differences(environment.surroundings, here);
+    auto different = differences(environment.platform, here);
     if (different.empty())
       fitting.push_back(&environment);
     else if (least_different.empty() || different.size() < least_different.size())
@@ -185,8 +185,8 @@ Result<std::vector<ProfileCell>> cells_for(const Profile& profile, const Platfor
   }
   // Where several networks of nearly this rate were measured, the nearest counts.
   std::stable_sort(fitting.begin(), fitting.end(), [&](const auto* a, const auto* b) {
-    return factor(a->surroundings.network_rate, here.network_rate) <
-           factor(b->surroundings.network_rate, here.network_rate);
+    return factor(a->platform.network_rate, here.network_rate) <
+           factor(b->platform.network_rate, here.network_rate);
   });
   std::vector<ProfileCell> cells;
   std::set<std::pair<int, int>> shapes;

@@ -21,7 +21,7 @@ struct ProfileCell {
 };
 
 struct ProfileEnvironment {
-  Platform surroundings;
+  Platform platform;
   std::vector<ProfileCell> cells;  ///< all of one number of ranks and nodes
 };
 
@@ -30,7 +30,7 @@ using Profile = std::vector<ProfileEnvironment>;
 /// The error is one line that says where the text is wrong.
 Result<Profile> read_profile(std::string_view text);
 
-/// The cells that hold for a job in these surroundings. The error says what is different there.
+/// The cells that hold for a job on this platform. The error says what is different there.
 Result<std::vector<ProfileCell>> cells_for(const Profile& profile, const Platform& here);
 
 }  // namespace unisono

@@ -24,7 +24,7 @@ std::string interval(const MedianEstimate& e) {
 class ConsoleReporter : public Reporter {
  public:
   void begin(const Machine& machine, const Options& options) override {
-    fmt::print("# Unisono {} bench, {}\n", machine.unisono_version, machine.surroundings.library);
+    fmt::print("# Unisono {} bench, {}\n", machine.unisono_version, machine.platform.library);
     fmt::print("# {} ranks on {} node{}, up to {} on a node, {} cores there\n", machine.ranks,
                machine.nodes, machine.nodes == 1 ? "" : "s", machine.most_ranks_on_a_node,
                machine.cores);

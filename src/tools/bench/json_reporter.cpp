@@ -26,7 +26,7 @@ std::string now() {
 
 /// As in a profile, which holds where these are the same.
 Json environment_of(const Machine& machine) {
-  const Platform& here = machine.surroundings;
+  const Platform& here = machine.platform;
   return {
       {"mpi", {{"flavour", here.flavour}, {"library", here.library}}},
       {"machine",
@@ -68,7 +68,7 @@ class JsonReporter : public Reporter {
                  {"date", now()},
                  {"machine",
                   {{"unisono_version", machine.unisono_version},
-                   {"mpi_library", machine.surroundings.library},
+                   {"mpi_library", machine.platform.library},
                    {"mpi_standard", machine.mpi_standard},
                    {"ranks", machine.ranks},
                    {"nodes", machine.nodes},

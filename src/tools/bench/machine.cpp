@@ -42,7 +42,7 @@ Machine describe_machine(MPI_Comm comm) {
   Machine machine;
   machine.unisono_version = unisono_version();
   MPI_Comm node = ranks_of_node(comm);
-  machine.surroundings = surroundings(comm, node_facts(comm, node));
+  machine.platform = platform_of(comm, node_facts(comm, node));
   machine.mpi_standard = standard_version();
   machine.processor = processor_name();
   machine.kernel = kernel_name();

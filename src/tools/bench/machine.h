@@ -13,7 +13,7 @@ namespace unisono::bench {
 struct Machine {
   std::string unisono_version;
   std::string mpi_standard;  ///< "4.1"
-  Platform surroundings;
+  Platform platform;
   int ranks = 1;
   int nodes = 1;
   int most_ranks_on_a_node = 1;
