@@ -149,9 +149,13 @@ void become_unreachable() {
   prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 }
 
-TEST_P(ProcessesCopying, GoOnWhenARankBecomesUnreachable) {
+class ProcessesCopyingDirectly : public ProcessesCopying {};
+INSTANTIATE_TEST_SUITE_P(, ProcessesCopyingDirectly,
+                         testing::Combine(testing::Values(WaitMode::yield, WaitMode::sleep),
+                                          testing::Values(1, 1000)));
+
+TEST_P(ProcessesCopyingDirectly, GoOnWhenARankBecomesUnreachable) {
   const auto [mode, direct_from] = GetParam();
-  if (direct_from == DirectFrom::kNever) GTEST_SKIP() << "copies nothing directly";
   start(3, {mode}, [this, from = direct_from](Pool&, Team& team) {
     const auto processes = std::span<const pid_t>(launch_->processes).first<3>();
     if (!all_can_reach_all(team, processes)) return kRight;
