@@ -38,12 +38,12 @@ def simulate(
     simgrid = smpi.simgrid_version()
     found: dict[Key, dict[int, Cell]] = {key: {} for key in rows}
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        waiting = {
-            pool.submit(simulate_cell, question, key, size, memory, keep_on): (key, size)
-            for size in sorted(question.sizes, reverse=True)  # the longest first
-            for key in rows
-        }
-        try:
+        try:  # the interrupt may come while jobs are handed in
+            waiting = {
+                pool.submit(simulate_cell, question, key, size, memory, keep_on): (key, size)
+                for size in sorted(question.sizes, reverse=True)  # the longest first
+                for key in rows
+            }
             for future in as_completed(waiting):
                 key, size = waiting[future]
                 found[key][size] = future.result()
