@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+"""What a change did to the speed within a node: two builds side by side, in pairs of jobs.
+
+  git worktree add /tmp/before REVISION && (cd /tmp/before && make)
+  scripts/before_after.py /tmp/before/build --mpi openmpi -n 2 --json FILE
+
+Jobs of both builds alternate, and each pair of neighbours gives one ratio after / before of what Unisono
+chooses in each cell: whatever the machine does for minutes, it does to both. A ratio above 1 is slower now.
+"""
+
+import argparse
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from unisono import estimates, places
+
+ROOT = Path(__file__).resolve().parent.parent
+COLLECTIVES = (
+    "barrier,bcast,gather,scatter,allgather,allgatherv,alltoall,reduce,allreduce,reduce_scatter_block,scan"
+)
+SIZES = "8,2K,32K,256K,1M"
+Cell = tuple[str, int]
+
+
+def times(build: Path, mpi: places.Mpi, options: argparse.Namespace, seed: int) -> dict[Cell, float]:
+    """Microseconds of one job, of the cells that were run and right."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "job.json"
+        bench = [build / "bin" / f"unisono-bench-{mpi.flavour}", "--arms", "native,default"]
+        bench += ["--collectives", options.collectives, "--sizes", options.sizes, "--seed", str(seed)]
+        bench += ["--time-budget", str(options.seconds), "--json", file]
+        command = [*mpi.launcher(options.ranks), *map(str, bench)]
+        environment = os.environ | mpi.environment
+        subprocess.run(command, check=True, timeout=600, stdout=subprocess.DEVNULL, env=environment)
+        cells: list[dict[str, Any]] = json.loads(file.read_text())["cells"]
+    found = {}
+    for cell in cells:
+        for arm in cell["arms"]:
+            if arm["arm"] == "default" and arm["available"] and arm["correct"]:
+                found[cell["collective"], cell["bytes"]] = arm["time_us"]["median"]
+    return found
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("before", type=Path, help="build folder of the revision before")
+    parser.add_argument("--mpi", default="mpich", choices=["mpich", "openmpi"])
+    parser.add_argument("-n", dest="ranks", type=int, default=2)
+    parser.add_argument("--jobs", type=int, default=6, help="pairs; 6 give an interval of 95 %%")
+    parser.add_argument("--collectives", default=COLLECTIVES)
+    parser.add_argument("--sizes", default=SIZES)
+    parser.add_argument("--seconds", type=float, default=0.05, help="for a cell of a job")
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    mpi = places.find_mpi(options.mpi)
+    ratios: dict[Cell, list[float]] = {}
+    for job in range(options.jobs):
+        order = [options.before, ROOT / "build"]
+        pair = {
+            build: times(build, mpi, options, job + 1) for build in (order if job % 2 == 0 else order[::-1])
+        }
+        before, after = pair[order[0]], pair[order[1]]
+        for cell in before.keys() & after.keys():
+            ratios.setdefault(cell, []).append(after[cell] / before[cell])
+    rows = []
+    for cell, values in sorted(ratios.items()):
+        ratio = estimates.estimate_median(values)
+        verdict = "faster" if ratio.is_faster else "slower" if ratio.is_slower else "undecided"
+        rows.append({"collective": cell[0], "bytes": cell[1], "ratios": values, "verdict": verdict})
+        print(f"{cell[0]:22} {cell[1]:>8} {ratio.median:6.2f} [{ratio.low:.2f}, {ratio.high:.2f}] {verdict}")
+    mean = math.exp(sum(math.log(estimates.estimate_median(r).median) for r in ratios.values()) / len(ratios))
+    print(f"geometric mean of {len(ratios)} medians, after / before: {mean:.3f}")
+    if options.json:
+        facts = {"mpi": mpi.flavour, "ranks": options.ranks, "jobs": options.jobs, "geometric_mean": mean}
+        options.json.write_text(json.dumps(facts | {"cells": rows}) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
