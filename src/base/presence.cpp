@@ -9,7 +9,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <string_view>
 
 #include "base/hash.h"
 
@@ -31,44 +30,46 @@ int number_in(const char* variable) {
   return text != nullptr && *text != '\0' ? std::atoi(text) : -1;
 }
 
-struct Ancestor {
-  int parent = 0;
-  char name[17] = "";
-  unsigned long long started = 0;
-};
-
-/// From /proc/PID/stat; parent 0: not to be read.
-Ancestor process(int id) {
-  Ancestor found;
+/// When a process began, from /proc/PID/stat; 0: not to be read.
+unsigned long long start_of(int id) {
   char path[32];
   std::snprintf(path, sizeof path, "/proc/%d/stat", id);
   std::FILE* file = std::fopen(path, "re");
-  if (file == nullptr) return found;
+  if (file == nullptr) return 0;
+  unsigned long long started = 0;
   if (std::fscanf(file,
-                  "%*d (%16[^)]) %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d "
+                  "%*d (%*16[^)]) %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d "
                   "%*d %*d %*d %llu",
-                  found.name, &found.parent, &found.started) != 3)
-    found.parent = 0;
+                  &started) != 1)
+    started = 0;
   std::fclose(file);
-  return found;
+  return started;
 }
 
-/// The process of MPICH's and Intel MPI's launcher that started the ranks of this node; 0: none.
+/// The process of MPICH's and Intel MPI's launcher that started the ranks of this node: the other
+/// end of the socket that it talks to them through, whoever is a rank's parent by now. 0: not
+/// known.
 std::uint64_t hydra_proxy() {
-  constexpr int kMostShells = 16;
-  int id = getppid();
-  for (int i = 0; i < kMostShells && id > 1; ++i) {
-    const Ancestor one = process(id);
-    if (std::string_view(one.name) == "hydra_pmi_proxy")
-      return static_cast<std::uint64_t>(id) << 40 ^ one.started;
-    id = one.parent;
-  }
-  return 0;
+  ucred peer{};
+  socklen_t length = sizeof peer;
+  const int socket = number_in("PMI_FD");
+  if (socket < 0 || getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0 ||
+      peer.pid <= 0)
+    return 0;
+  return static_cast<std::uint64_t>(peer.pid) << 40 ^ start_of(peer.pid);
+}
+
+/// A job of the same name may run beside this one, in another container.
+std::uint64_t pmix_job(const char* name) {
+  std::uint64_t hash = fnv1a(name);
+  for (const char* server : {"PMIX_SERVER_URI41", "PMIX_SERVER_URI4", "PMIX_SERVER_URI3"})
+    if (const char* where = std::getenv(server)) hash = fnv1a(where, hash);
+  return hash;
 }
 
 void read_launcher() {
   if (const char* job = std::getenv("PMIX_NAMESPACE")) {
-    g_job = fnv1a(job);
+    g_job = pmix_job(job);
     g_rank = number_in("OMPI_COMM_WORLD_LOCAL_RANK");
     g_ranks = number_in("OMPI_COMM_WORLD_LOCAL_SIZE");
   } else if (std::getenv("PMI_FD") != nullptr && std::getenv("PMI_SPAWNED") == nullptr) {
@@ -76,7 +77,7 @@ void read_launcher() {
     g_rank = number_in("MPI_LOCALRANKID");
     g_ranks = number_in("MPI_LOCALNRANKS");
   }
-  if (g_job == 0 || g_rank < 0 || g_rank >= g_ranks) g_ranks = 0;
+  if (g_rank < 0 || g_rank >= g_ranks) g_ranks = 0;
 }
 
 struct Address {
@@ -106,7 +107,7 @@ bool is_there(int socket, int rank) {
 void announce() noexcept {
   if (g_socket >= 0) return;
   read_launcher();
-  if (g_ranks <= 1) return;
+  if (g_ranks <= 1 || g_job == 0) return;
   g_socket = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   const Address address = address_of(g_rank);
   if (g_socket < 0 ||
@@ -116,6 +117,8 @@ void announce() noexcept {
 
 Attendance look_around() noexcept {
   if (g_ranks <= 1) return {g_ranks, 0, true};
+  // The others look for this rank in vain, so it does as they do.
+  if (g_job == 0) return {g_ranks, g_ranks, false};
   Attendance found{g_ranks, g_ranks, false};
   const int looking = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   for (int look = 0; look < kLooks && looking >= 0; ++look) {

@@ -204,6 +204,8 @@ Protocol resolved(Team& team, Collective collective, std::size_t bytes, Protocol
 
 /// What the next such call need not find out again.
 void learn(KnownKinds& kinds, const Call& call, Count bytes, Protocol way) {
+  // Which roots it can serve is looked at in every call (node::unmet).
+  if (way == Protocol::levels && is_rooted(call.collective)) return;
   KnownKind kind{bytes, call.op, call.recvtype, {}, way};
   if (is_reducing(call.collective)) {
     const TypeFacts& type = facts_of(call.recvtype);

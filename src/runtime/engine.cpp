@@ -115,8 +115,7 @@ std::string domains_text(const std::vector<int>& domains) {
 /// Runs a call on memory that the processor can touch. Nothing: the MPI library runs it.
 template <class Run>
 std::optional<int> on_host(const Communicator& communicator, const Call& call, const Run& run) {
-  static std::atomic<unsigned> calls{0};
-  if (calls.fetch_add(1, std::memory_order_relaxed) % 64 == 0) look_for_devices();
+  look_for_devices();
   if (!g_has_devices) return run(call);
   const HostCopy copy(call, communicator.rank(), communicator.size());
   const std::optional<int> code = run(copy.call());  // also after a failure: the others count on it

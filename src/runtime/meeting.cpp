@@ -20,7 +20,8 @@ using Clock = std::chrono::steady_clock;
 
 // All ranks have left MPI_Init at about the same time, but one may stand in a debugger. An absence
 // that was seen is certain, unless every rank of a node has a network namespace of its own.
-constexpr std::chrono::seconds kPatience{600}, kPatienceWithAbsent{10}, kBeforeWarning{10};
+constexpr std::chrono::seconds kPatience{600}, kPatienceWithAbsent{10}, kBeforeWarning{10},
+    kForEver = std::chrono::hours(24 * 365);
 
 // Hydra may drop a line that comes just before the end.
 constexpr int kForTheLauncher = 200'000;  // us
@@ -87,7 +88,11 @@ Meeting meet(const OwnSettings& own) noexcept {
   MPI_Request request = MPI_REQUEST_NULL;
   PMPI_Iallreduce(MPI_IN_PLACE, extremes, kExtremes, MPI_UNSIGNED_LONG_LONG, MPI_MAX,
                   MPI_COMM_WORLD, &request);
-  wait_for_all(request, speaks, here.absent > 0 ? kPatienceWithAbsent : kPatience);
+  if (here.absent == 0 && here.ranks == ranks)
+    wait_for_all(request, false, kForEver);  // all have been seen: they may stand in a debugger
+  else
+    wait_for_all(request, speaks,
+                 0 < here.absent && here.absent < here.ranks ? kPatienceWithAbsent : kPatience);
 #endif
   presence::withdraw();
   if (extremes[6] != 0) return Meeting::some_cannot;

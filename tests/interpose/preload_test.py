@@ -108,6 +108,13 @@ class Stub(unittest.TestCase):
                 self.assertEqual(len(lines), 1, output)
                 self.assertIn("1 of the job's 2 ranks run without Unisono", lines[0])
 
+    def test_a_rank_that_has_left_its_launchers_processes_is_seen(self) -> None:
+        for flavour in FLAVOURS:
+            program = PROGRAMS / f"with_tool_{flavour}"
+            left = f"setsid -f {EXEC} {program} 0; sleep 2"
+            output = mpiexec(flavour, 1, EXEC, program, "0", ":", "-n", "1", "sh", "-c", left)
+            self.assertNotIn("without Unisono", output)
+
     def test_ranks_of_several_nodes_do_not_wait_for_ever(self) -> None:
         """The first rank is told of a node of two ranks, in a job of three."""
         launcher, program = DEPS / "mpich/bin/mpiexec", PROGRAMS / "with_tool_mpich"
