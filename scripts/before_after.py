@@ -36,7 +36,7 @@ def times(build: Path, mpi: places.Mpi, options: argparse.Namespace, seed: int) 
         bench += ["--collectives", options.collectives, "--sizes", options.sizes, "--seed", str(seed)]
         bench += ["--time-budget", str(options.seconds), "--json", file]
         command = [*mpi.launcher(options.ranks), *map(str, bench)]
-        environment = os.environ | mpi.environment
+        environment = os.environ | mpi.environment()
         subprocess.run(command, check=True, timeout=600, stdout=subprocess.DEVNULL, env=environment)
         cells: list[dict[str, Any]] = json.loads(file.read_text())["cells"]
     found = {}
