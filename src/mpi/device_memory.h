@@ -10,7 +10,7 @@ namespace unisono {
 extern constinit std::atomic<bool> g_has_devices;
 
 /// Looks among the loaded libraries, if there are new ones: in MPI_Init, when a communicator is met
-/// for the first time, and in one of 64 calls that take the long way.
+/// for the first time, and in every call that takes the long way.
 void look_for_devices();
 
 /// Whether only the device can touch what is at `address`. Not memory that it shares with the
