@@ -89,8 +89,12 @@ bool run_plain_blocks(NodeTeam& team, KnownKinds& kinds, const Call& call,
 template <Collective kCollective>
 [[gnu::always_inline]] inline bool ran_on_fast_path(const Call& call,
                                                     const CallInfo& info) noexcept {
-  if (info.failed || (g_has_devices && has_device_buffers(call))) [[unlikely]]
-    return false;
+  if (info.failed) return false;
+  if (g_has_devices.load(std::memory_order_relaxed)) [[unlikely]] {
+    // A copy: were the call's own address taken, it could not stay in registers.
+    const Call in_memory = call;
+    if (has_device_buffers(in_memory)) return false;
+  }
   Communicator& communicator = *info.communicator;
   KnownKinds* kinds = communicator.known_kinds();
   if (kinds == nullptr) return false;
