@@ -5,6 +5,7 @@ how their times are rounded, which depends on when the simulation began."""
 
 import json
 import os
+import signal
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor, as_completed
@@ -35,6 +36,13 @@ def simulate(
             raise CancelledError
         return True
 
+    def interrupted(_number: int, _frame: object) -> None:
+        stop.set()  # at once: an exception alone may be lost in the library's callbacks
+        raise KeyboardInterrupt
+
+    # A kill asks for the same as Ctrl-C: end the simulations.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, interrupted)
     simgrid = smpi.simgrid_version()
     found: dict[Key, dict[int, Cell]] = {key: {} for key in rows}
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
