@@ -99,7 +99,7 @@ class Saves(OnlineCase):
         for flavour in ("mpich", "openmpi"):
             with self.subTest(flavour=flavour):
                 ours = {"UNISONO_ONLINE": self.PAYS, "UNISONO_ONLINE_SAVE": str(self.file)}
-                _, _, lines = self.learn(flavour, 2, 100, **ours)
+                _, _, lines = self.learn(flavour, 2, 600, **ours)
                 self.assertEqual(lines, [])
                 cells = json.loads(self.file.read_text())["environments"][0]["cells"]
                 learned = {cell["collective"] for cell in cells}
