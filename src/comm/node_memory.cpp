@@ -67,7 +67,6 @@ struct NodeMemory {
 // Never destroyed: see stop_node_memory.
 NodeMemory* g_memory = nullptr;
 MPI_Comm g_node = MPI_COMM_NULL;  // all ranks here, the engine's; without messages
-MPI_Comm g_own_process = MPI_COMM_NULL;
 
 /// Half of what is free, so that others find room too.
 long long suitable_bytes(int ranks) {
@@ -235,9 +234,7 @@ void start_node_memory(MPI_Comm node, const NodeSettings& settings) {
     memory->domains = domains_of_ranks(node, rank, size, settings.machine);
   g_memory = memory.release();
   g_node = node;
-  PMPI_Comm_dup(MPI_COMM_SELF, &g_own_process);
-  for (const MPI_Comm comm : {g_node, g_own_process})
-    PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  PMPI_Comm_set_errhandler(g_node, MPI_ERRORS_RETURN);
 }
 
 // The mapping stays until the process ends.
@@ -245,7 +242,6 @@ void stop_node_memory() {
   if (g_memory == nullptr) return;
   g_memory->roster[static_cast<std::size_t>(g_memory->rank)].finished.store(
       1, std::memory_order_release);
-  PMPI_Comm_free(&g_own_process);
 }
 
 void give_turn_to_library() {
@@ -253,8 +249,6 @@ void give_turn_to_library() {
 }
 
 bool has_node_memory() { return g_memory != nullptr; }
-
-MPI_Comm own_process() { return g_own_process; }
 
 std::vector<int> domains_in(MPI_Comm comm) {
   if (g_memory == nullptr || g_memory->domains.empty()) return {};

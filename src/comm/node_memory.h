@@ -102,7 +102,4 @@ std::unique_ptr<NodeTeam> make_team(MPI_Comm comm);
 /// The same for messages between them.
 std::unique_ptr<NodeMessages> make_messages(MPI_Comm comm);
 
-/// A communicator of this process alone.
-MPI_Comm own_process();
-
 }  // namespace unisono

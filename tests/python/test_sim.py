@@ -158,7 +158,7 @@ def test_nothing_is_left_after_an_interrupt(tmp_path: Path, number: int) -> None
     signal.signal(signal.SIGINT, before)
     try:
         assert wait_until(lambda: len(processes_in(tmp_path)) > 2), "no simulation has begun"
-        # Twice in a dozen runs beside other load the first was not answered, and why is not known:
+        # Three times in a dozen runs beside other load the first was not answered, and why is not known:
         # a user would press the keys again.
         for _ in range(4):
             job.send_signal(number)
