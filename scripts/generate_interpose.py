@@ -214,9 +214,12 @@ ENTRY int {name}({c.declare(large)}) {{
 
 static int look_at_{name}({c.declare(large)}) {{
   {native}
+  const bool devices = has_devices();
   const CallInfo info = info_of({call});
   if (!info) return Native::call({c.arguments});
-  if (ran_on_fast_path<Collective::{c.enumerator}>({call}, info)) return MPI_SUCCESS;
+  if (devices ? ran_beside_devices<Collective::{c.enumerator}>({call}, info)
+              : ran_on_fast_path<Collective::{c.enumerator}>({call}, info))
+    return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>({call}, info, {c.arguments});
 }}
 """
@@ -333,8 +336,10 @@ template <class Native>
         run += f"""  if (is_watched()) {{
 {watched}    return;
   }}
+  const bool devices = has_devices();
   const CallInfo info = info_of(call);
-  if (info && ran_on_fast_path<Collective::{c.enumerator}>(call, info)) {{
+  if (info && (devices ? ran_beside_devices<Collective::{c.enumerator}>(call, info)
+                             : ran_on_fast_path<Collective::{c.enumerator}>(call, info))) {{
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }}

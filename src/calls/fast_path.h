@@ -87,20 +87,14 @@ bool run_plain_blocks(NodeTeam& team, KnownKinds& kinds, const Call& call,
 
 /// `kCollective`: the call's. False: the call has not run.
 template <Collective kCollective>
-[[gnu::always_inline]] inline bool ran_on_fast_path(const Call& call,
-                                                    const CallInfo& info) noexcept {
+[[gnu::always_inline]] inline bool ran_on_fast_path(const Call& call, CallInfo info) noexcept {
   if (info.failed) return false;
-  if (g_has_devices.load(std::memory_order_relaxed)) [[unlikely]] {
-    // A copy: were the call's own address taken, it could not stay in registers.
-    const Call in_memory = call;
-    if (has_device_buffers(in_memory)) return false;
-  }
   Communicator& communicator = *info.communicator;
   KnownKinds* kinds = communicator.known_kinds();
   if (kinds == nullptr) return false;
   const KnownKind& kind = kinds->of(kCollective, info.bytes);
   if (!kind.is(kCollective, info.bytes, call.op, call.recvtype)) return false;
-  NodeTeam& team = *communicator.team();
+  NodeTeam& team = kinds->team();
   if constexpr (is_irregular(kCollective)) {
     if (!run_plain_blocks(team, *kinds, call, kind.reduction, kind.way)) return false;
   } else {
@@ -111,6 +105,13 @@ template <Collective kCollective>
   }
   count(g_own_calls);
   return true;
+}
+
+/// The same where buffers may be in device memory. A function of its own with the call by value:
+/// where the look at its buffers was inlined, every call was written to memory first (144 bytes).
+template <Collective kCollective>
+[[gnu::noinline, gnu::cold]] bool ran_beside_devices(Call call, CallInfo info) noexcept {
+  return !has_device_buffers(call) && ran_on_fast_path<kCollective>(call, info);
 }
 
 }  // namespace unisono

@@ -123,7 +123,7 @@ void* HostCopy::move(const Side& side, void* buffer, Span& span) {
 }
 
 HostCopy::HostCopy(const Call& call, int rank, int size) : call_(call), code_(MPI_SUCCESS) {
-  if (!g_has_devices) return;
+  if (!has_devices()) return;
   call_.sendbuf = move(Side::sent(call, rank, size), const_cast<void*>(call.sendbuf), sent_);
   call_.recvbuf = move(Side::received(call, rank, size), call.recvbuf, received_);
 }

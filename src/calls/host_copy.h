@@ -34,7 +34,7 @@ class HostCopy {
   int code_ = 0;
 };
 
-/// Whether some buffer of the call is on a device. Only where g_has_devices.
+/// Whether some buffer of the call is on a device. Only where has_devices().
 bool has_device_buffers(const Call& call);
 
 }  // namespace unisono

@@ -240,7 +240,7 @@ void Communicator::make_team() {
   if (!may_share_) return;
   team_ = unisono::make_team(comm_);
   may_share_ = team_ != nullptr;
-  if (team_ != nullptr) known_kinds_ = std::make_unique<KnownKinds>();
+  if (team_ != nullptr) known_kinds_ = std::make_unique<KnownKinds>(*team_);
 }
 
 void Communicator::make_messages() {

@@ -13,8 +13,8 @@
 namespace unisono {
 
 /// Reductions are told apart by handles that live for ever: those of predefined operations and
-/// datatypes.
-struct KnownKind {
+/// datatypes. Aligned, so that its address is a shift away.
+struct alignas(64) KnownKind {
   Count bytes = -1;  ///< of the signature; -1: none
   MPI_Op op = MPI_OP_NULL;
   MPI_Datatype type = MPI_DATATYPE_NULL;
@@ -32,19 +32,26 @@ struct BlockList {
   std::vector<Count> counts, displs;
 };
 
+class NodeTeam;
+
+/// Of a communicator that has a team.
 class KnownKinds {
  public:
+  explicit KnownKinds(NodeTeam& team) : team_(team) {}
+  NodeTeam& team() const { return team_; }
+
   /// Where such a call is kept, if it is.
   KnownKind& of(Collective collective, Count bytes) {
     const auto row = static_cast<std::size_t>(collective);
     return kinds_[row][static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(bytes))) %
                        kPerCollective];
   }
-  void forget() { *this = {}; }
+  void forget() { kinds_ = {}; }
 
   BlockList sent, received;  ///< memory for the call that is being made
 
  private:
+  NodeTeam& team_;
   static constexpr std::size_t kPerCollective = 4;
   std::array<std::array<KnownKind, kPerCollective>, kCollectives> kinds_;
 };

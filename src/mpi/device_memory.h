@@ -8,6 +8,7 @@ namespace unisono {
 
 /// A driver was found. The one thing that is looked at where there is none.
 extern constinit std::atomic<bool> g_has_devices;
+inline bool has_devices() { return g_has_devices.load(std::memory_order_relaxed); }
 
 /// Looks among the loaded libraries, if there are new ones: in MPI_Init, when a communicator is met
 /// for the first time, and in every call that takes the long way.

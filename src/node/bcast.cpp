@@ -13,7 +13,7 @@ namespace {
 // Where every rank has a core the root writes as much as a reader reads, (p-1)/p m, instead of
 // waiting: for two ranks half the time. Otherwise its core has other work, and readers that need
 // not wait are worth more.
-bool bcast_directly(Team& team, std::byte* data, std::size_t bytes, int root) {
+[[gnu::noinline]] bool bcast_directly(Team& team, std::byte* data, std::size_t bytes, int root) {
   const int me = team.rank();
   if (team.mode() == WaitMode::sleep) {
     copy_with_root(
@@ -38,7 +38,14 @@ bool bcast_directly(Team& team, std::byte* data, std::size_t bytes, int root) {
   });
 }
 
-void barrier_in_levels(Team& team) {
+// What is short is posted without levels where ranks share a cache: not inlined there.
+[[gnu::noinline]] void bcast_in_levels(Team& team, std::byte* data, std::size_t bytes, int root) {
+  post_in_levels(
+      *team.levels(), root, [=](std::byte* where) { copy_bytes(where, data, bytes); },
+      [=](const std::byte* where) { copy_bytes(data, where, bytes); });
+}
+
+[[gnu::noinline]] void barrier_in_levels(Team& team) {
   const auto nothing = [](auto&&...) {};
   exchange_in_levels(*team.levels(), 0, nothing, nothing, nothing, nothing, nothing);
 }
@@ -67,10 +74,7 @@ void bcast(Team& team, std::byte* data, std::size_t bytes, int root, Protocol wa
     if (bcast_directly(team, data, bytes, root)) return;
     way = rule(false);
   }
-  if (way == Protocol::levels)
-    return post_in_levels(
-        *team.levels(), root, [=](std::byte* where) { copy_bytes(where, data, bytes); },
-        [=](const std::byte* where) { copy_bytes(data, where, bytes); });
+  if (way == Protocol::levels) return bcast_in_levels(team, data, bytes, root);
   const Cut cut{bytes, team.slot_bytes()};
   post(
       team, root, cut,

@@ -258,6 +258,12 @@ class SlicesDirectly {
   std::vector<std::byte> kept_;  // a result that could not be given to all
 };
 
+// Not inlined: what it keeps on the stack would cost short messages ten instructions.
+[[gnu::noinline]] void reduce_directly(Team& team, const std::byte* input, std::byte* output,
+                                       std::size_t bytes, const Reduction& reduction, int root) {
+  SlicesDirectly(team, input, output, bytes, reduction, root).run();
+}
+
 void reduce_to(Team& team, const std::byte* input, std::byte* output, std::size_t count,
                const Reduction& reduction, int root, Protocol way) {
   const std::size_t bytes = count * reduction.element_bytes;
@@ -267,7 +273,7 @@ void reduce_to(Team& team, const std::byte* input, std::byte* output, std::size_
                               : reduce_rule(team, bytes, root, direct);
   });
   switch (way) {
-    case Protocol::direct: return SlicesDirectly(team, input, output, bytes, reduction, root).run();
+    case Protocol::direct: return reduce_directly(team, input, output, bytes, reduction, root);
     case Protocol::last_arriver: return reduce_last(team, input, output, bytes, reduction);
     case Protocol::levels: return reduce_in_levels(team, input, output, bytes, reduction, root);
     case Protocol::read_all: return reduce_by_all(team, input, output, bytes, reduction, root);

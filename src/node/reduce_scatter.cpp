@@ -88,8 +88,11 @@ void reduce_scatter(Team& team, const std::byte* input, std::byte* output, PerRa
 void reduce_scatter_block(Team& team, const std::byte* input, std::byte* output, std::size_t count,
                           const Reduction& reduction, Protocol way) {
   const std::size_t block = count * reduction.element_bytes;
-  reduce_scatter_to(
-      team, input, output, [block](int) { return block; }, reduction, way);
+  const auto block_of = [block](int) { return block; };
+  // Known by now for short blocks: without the sums over all ranks that blocks of any length need.
+  if (way == Protocol::blocks)
+    return reduce_blocks(team, input, output, block, block_of, reduction);
+  reduce_scatter_to(team, input, output, block_of, reduction, way);
 }
 
 }  // namespace unisono::node

@@ -116,7 +116,7 @@ std::string domains_text(const std::vector<int>& domains) {
 template <class Run>
 std::optional<int> on_host(const Communicator& communicator, const Call& call, const Run& run) {
   look_for_devices();
-  if (!g_has_devices) return run(call);
+  if (!has_devices()) return run(call);
   const HostCopy copy(call, communicator.rank(), communicator.size());
   const std::optional<int> code = run(copy.call());  // also after a failure: the others count on it
   if (!code) return code;

@@ -18,8 +18,10 @@ template <class Native>
     if (!fortran::finish(dispatch(call, scope), ierror)) Native::call(comm, ierror);
     return;
   }
+  const bool devices = has_devices();
   const CallInfo info = info_of(call);
-  if (info && ran_on_fast_path<Collective::barrier>(call, info)) {
+  if (info && (devices ? ran_beside_devices<Collective::barrier>(call, info)
+                       : ran_on_fast_path<Collective::barrier>(call, info))) {
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }
@@ -60,8 +62,10 @@ template <class Native>
       Native::call(buffer, count, datatype, root, comm, ierror);
     return;
   }
+  const bool devices = has_devices();
   const CallInfo info = info_of(call);
-  if (info && ran_on_fast_path<Collective::bcast>(call, info)) {
+  if (info && (devices ? ran_beside_devices<Collective::bcast>(call, info)
+                       : ran_on_fast_path<Collective::bcast>(call, info))) {
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }
@@ -111,8 +115,10 @@ template <class Native>
       Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror);
     return;
   }
+  const bool devices = has_devices();
   const CallInfo info = info_of(call);
-  if (info && ran_on_fast_path<Collective::gather>(call, info)) {
+  if (info && (devices ? ran_beside_devices<Collective::gather>(call, info)
+                       : ran_on_fast_path<Collective::gather>(call, info))) {
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }
@@ -167,8 +173,10 @@ template <class Native>
                    ierror);
     return;
   }
+  const bool devices = has_devices();
   const CallInfo info = info_of(call);
-  if (info && ran_on_fast_path<Collective::gatherv>(call, info)) {
+  if (info && (devices ? ran_beside_devices<Collective::gatherv>(call, info)
+                       : ran_on_fast_path<Collective::gatherv>(call, info))) {
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }
@@ -224,8 +232,10 @@ template <class Native>
       Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror);
     return;
   }
+  const bool devices = has_devices();
   const CallInfo info = info_of(call);
-  if (info && ran_on_fast_path<Collective::scatter>(call, info)) {
+  if (info && (devices ? ran_beside_devices<Collective::scatter>(call, info)
+                       : ran_on_fast_path<Collective::scatter>(call, info))) {
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }
@@ -280,8 +290,10 @@ template <class Native>
                    ierror);
     return;
   }
+  const bool devices = has_devices();
   const CallInfo info = info_of(call);
-  if (info && ran_on_fast_path<Collective::scatterv>(call, info)) {
+  if (info && (devices ? ran_beside_devices<Collective::scatterv>(call, info)
+                       : ran_on_fast_path<Collective::scatterv>(call, info))) {
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }
@@ -336,8 +348,10 @@ template <class Native>
       Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror);
     return;
   }
+  const bool devices = has_devices();
   const CallInfo info = info_of(call);
-  if (info && ran_on_fast_path<Collective::allgather>(call, info)) {
+  if (info && (devices ? ran_beside_devices<Collective::allgather>(call, info)
+                       : ran_on_fast_path<Collective::allgather>(call, info))) {
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }
@@ -389,8 +403,10 @@ template <class Native>
                    ierror);
     return;
   }
+  const bool devices = has_devices();
   const CallInfo info = info_of(call);
-  if (info && ran_on_fast_path<Collective::allgatherv>(call, info)) {
+  if (info && (devices ? ran_beside_devices<Collective::allgatherv>(call, info)
+                       : ran_on_fast_path<Collective::allgatherv>(call, info))) {
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }
@@ -442,8 +458,10 @@ template <class Native>
       Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror);
     return;
   }
+  const bool devices = has_devices();
   const CallInfo info = info_of(call);
-  if (info && ran_on_fast_path<Collective::alltoall>(call, info)) {
+  if (info && (devices ? ran_beside_devices<Collective::alltoall>(call, info)
+                       : ran_on_fast_path<Collective::alltoall>(call, info))) {
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }
@@ -496,8 +514,10 @@ template <class Native>
                    comm, ierror);
     return;
   }
+  const bool devices = has_devices();
   const CallInfo info = info_of(call);
-  if (info && ran_on_fast_path<Collective::alltoallv>(call, info)) {
+  if (info && (devices ? ran_beside_devices<Collective::alltoallv>(call, info)
+                       : ran_on_fast_path<Collective::alltoallv>(call, info))) {
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }
@@ -559,8 +579,10 @@ template <class Native>
                    comm, ierror);
     return;
   }
+  const bool devices = has_devices();
   const CallInfo info = info_of(call);
-  if (info && ran_on_fast_path<Collective::alltoallw>(call, info)) {
+  if (info && (devices ? ran_beside_devices<Collective::alltoallw>(call, info)
+                       : ran_on_fast_path<Collective::alltoallw>(call, info))) {
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }
@@ -615,8 +637,10 @@ template <class Native>
       Native::call(sendbuf, recvbuf, count, datatype, op, root, comm, ierror);
     return;
   }
+  const bool devices = has_devices();
   const CallInfo info = info_of(call);
-  if (info && ran_on_fast_path<Collective::reduce>(call, info)) {
+  if (info && (devices ? ran_beside_devices<Collective::reduce>(call, info)
+                       : ran_on_fast_path<Collective::reduce>(call, info))) {
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }
@@ -663,8 +687,10 @@ template <class Native>
       Native::call(sendbuf, recvbuf, count, datatype, op, comm, ierror);
     return;
   }
+  const bool devices = has_devices();
   const CallInfo info = info_of(call);
-  if (info && ran_on_fast_path<Collective::allreduce>(call, info)) {
+  if (info && (devices ? ran_beside_devices<Collective::allreduce>(call, info)
+                       : ran_on_fast_path<Collective::allreduce>(call, info))) {
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }
@@ -712,8 +738,10 @@ template <class Native>
       Native::call(sendbuf, recvbuf, recvcount, datatype, op, comm, ierror);
     return;
   }
+  const bool devices = has_devices();
   const CallInfo info = info_of(call);
-  if (info && ran_on_fast_path<Collective::reduce_scatter_block>(call, info)) {
+  if (info && (devices ? ran_beside_devices<Collective::reduce_scatter_block>(call, info)
+                       : ran_on_fast_path<Collective::reduce_scatter_block>(call, info))) {
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }
@@ -762,8 +790,10 @@ template <class Native>
       Native::call(sendbuf, recvbuf, recvcounts, datatype, op, comm, ierror);
     return;
   }
+  const bool devices = has_devices();
   const CallInfo info = info_of(call);
-  if (info && ran_on_fast_path<Collective::reduce_scatter>(call, info)) {
+  if (info && (devices ? ran_beside_devices<Collective::reduce_scatter>(call, info)
+                       : ran_on_fast_path<Collective::reduce_scatter>(call, info))) {
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }
@@ -811,8 +841,10 @@ template <class Native>
       Native::call(sendbuf, recvbuf, count, datatype, op, comm, ierror);
     return;
   }
+  const bool devices = has_devices();
   const CallInfo info = info_of(call);
-  if (info && ran_on_fast_path<Collective::scan>(call, info)) {
+  if (info && (devices ? ran_beside_devices<Collective::scan>(call, info)
+                       : ran_on_fast_path<Collective::scan>(call, info))) {
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }
@@ -859,8 +891,10 @@ template <class Native>
       Native::call(sendbuf, recvbuf, count, datatype, op, comm, ierror);
     return;
   }
+  const bool devices = has_devices();
   const CallInfo info = info_of(call);
-  if (info && ran_on_fast_path<Collective::exscan>(call, info)) {
+  if (info && (devices ? ran_beside_devices<Collective::exscan>(call, info)
+                       : ran_on_fast_path<Collective::exscan>(call, info))) {
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }
