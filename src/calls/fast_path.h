@@ -83,12 +83,13 @@ inline bool is_plain(const TypeFacts& facts) { return facts.dense && facts.true_
 /// Runs a call with blocks of different lengths. False: some datatype is not plain, or there is no
 /// memory, and nothing has been done.
 bool run_plain_blocks(NodeTeam& team, KnownKinds& kinds, const Call& call,
-                      const node::Reduction& reduction, node::Protocol way) noexcept;
+                      const node::Reduction& reduction, node::Protocol way);
 
-/// `kCollective`: the call's. False: the call has not run.
+/// `kCollective`: the call's. False: the call has not run, or its communicator has just lost a
+/// rank.
 template <Collective kCollective>
-[[gnu::always_inline]] inline bool ran_on_fast_path(const Call& call,
-                                                    const CallInfo& info) noexcept {
+[[gnu::always_inline]] inline bool ran_on_fast_path(const Call& call, const CallInfo& info) noexcept
+    try {
   if (info.failed) return false;
   if (g_has_devices.load(std::memory_order_relaxed)) [[unlikely]] {
     // A copy: were the call's own address taken, it could not stay in registers.
@@ -111,6 +112,9 @@ template <Collective kCollective>
   }
   count(g_own_calls);
   return true;
+} catch (const node::RankLost&) {
+  info.communicator->lose_rank();
+  return false;
 }
 
 }  // namespace unisono
