@@ -84,7 +84,8 @@ def main() -> int:
     if min(options.calls, options.piece, options.ranks) < 1:
         parser.error("--calls, --piece and -n are at least 1")
     try:
-        return 0 if all([run(name, options) for name in options.mpi.split(",")]) else 1
+        well = [run(name, options) for name in options.mpi.split(",")]  # also after a failure
+        return 0 if all(well) else 1
     except UnisonoError as error:
         print(f"random_programs.py: {error}", file=sys.stderr)
         return 2
