@@ -83,11 +83,12 @@ inline bool is_plain(const TypeFacts& facts) { return facts.dense && facts.true_
 /// Runs a call with blocks of different lengths. False: some datatype is not plain, or there is no
 /// memory, and nothing has been done.
 bool run_plain_blocks(NodeTeam& team, KnownKinds& kinds, const Call& call,
-                      const node::Reduction& reduction, node::Protocol way) noexcept;
+                      const node::Reduction& reduction, node::Protocol way);
 
-/// `kCollective`: the call's. False: the call has not run.
+/// `kCollective`: the call's. False: the call has not run, or its communicator has just lost a
+/// rank.
 template <Collective kCollective>
-[[gnu::always_inline]] inline bool ran_on_fast_path(const Call& call, CallInfo info) noexcept {
+[[gnu::always_inline]] inline bool ran_on_fast_path(const Call& call, CallInfo info) noexcept try {
   if (info.failed) return false;
   Communicator& communicator = *info.communicator;
   KnownKinds* kinds = communicator.known_kinds();
@@ -105,6 +106,9 @@ template <Collective kCollective>
   }
   count(g_own_calls);
   return true;
+} catch (const node::RankLost&) {
+  info.communicator->lose_rank();
+  return false;
 }
 
 /// The same where buffers may be in device memory. A function of its own with the call by value:

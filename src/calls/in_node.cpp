@@ -219,7 +219,7 @@ void learn(KnownKinds& kinds, const Call& call, Count bytes, Protocol way) {
 }  // namespace
 
 bool run_plain_blocks(NodeTeam& team, KnownKinds& kinds, const Call& call,
-                      const Reduction& reduction, Protocol way) noexcept {
+                      const Reduction& reduction, Protocol way) {
   const auto args = plain_args(kinds, call, team.team().rank(), team.team().size());
   if (!args) return false;
   const auto count = static_cast<std::size_t>(args->count);

@@ -9,6 +9,7 @@
 
 #include "algorithms/composition.h"
 #include "calls/plans.h"
+#include "mpi/rank_lost.h"
 
 namespace unisono {
 
@@ -73,6 +74,8 @@ void Request::step(Function function) noexcept {
     while (is_under_way() && workspace_->execution.done()) advance();
   } catch (const std::bad_alloc&) {
     finish(MPI_ERR_NO_MEM);
+  } catch (const node::RankLost&) {
+    finish(rank_lost_error());
   }
 }
 
@@ -134,6 +137,11 @@ void Request::progress() noexcept {
 void Request::finish(std::optional<int> result) noexcept {
   if (done()) return;
   phase_ = Phase::done;
+  // Of what the MPI library says of communicators of ours, the program knows nothing.
+  if (result && *result != MPI_ERR_PENDING && says_rank_lost(*result)) {
+    communicator_.lose_rank();
+    result = rank_lost_error();
+  }
   result_ = result;
   workspace_->execution.abandon();
   workspace_->execution.give_back_scratch();
@@ -145,7 +153,9 @@ void Request::wait(WaitMode mode) {
   while (!done()) {
     progress();
     const bool others = progress_in_flight();
-    if (!done()) workspace_->execution.wait(waiter, others);
+    step([&] {
+      if (!done()) workspace_->execution.wait(waiter, others);
+    });
   }
 }
 

@@ -11,6 +11,7 @@
 
 #include "mpi/agreement.h"
 #include "mpi/device_memory.h"
+#include "mpi/rank_lost.h"
 
 namespace unisono {
 
@@ -211,7 +212,7 @@ void forget_reaches() {
   const std::lock_guard lock(all.mutex);
   for (const auto& [age, state] : all.states) {
     if (state->known_kinds_ != nullptr) state->known_kinds_->forget();
-    if (!state->knows_reach_) continue;
+    if (!state->knows_reach_ || state->has_lost_rank_) continue;
     state->knows_reach_ = false;
     state->reach_.fill(ByteRange::all());
   }
@@ -241,6 +242,15 @@ void Communicator::make_team() {
   team_ = unisono::make_team(comm_);
   may_share_ = team_ != nullptr;
   if (team_ != nullptr) known_kinds_ = std::make_unique<KnownKinds>(*team_);
+}
+
+// Requests may hold on to the team and the messages.
+void Communicator::lose_rank() {
+  has_lost_rank_ = knows_reach_ = true;
+  reach_.fill(ByteRange());
+  known_kinds_.reset();
+  if (own_ != MPI_COMM_NULL) revoke(own_);
+  groups_.revoke();
 }
 
 void Communicator::make_messages() {

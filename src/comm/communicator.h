@@ -117,6 +117,10 @@ class Communicator {
     if (messages_ == nullptr) make_messages();
     return messages_.get();
   }
+  /// A rank has died: a call fails, and those that follow are the MPI library's. Who waits for this
+  /// rank in a call of ours is told.
+  void lose_rank();
+  bool has_lost_rank() const { return has_lost_rank_; }
   /// Of calls that the team runs; null without one.
   KnownKinds* known_kinds() { return known_kinds_.get(); }
 
@@ -176,6 +180,7 @@ class Communicator {
   bool asked_ = false;    // own() has been decided
   bool in_node_ = false;  // all ranks, and it shares memory
   bool may_share_ = false;
+  bool has_lost_rank_ = false;
   std::unique_ptr<NodeTeam> team_;
   bool asked_for_messages_ = false;
   std::unique_ptr<NodeMessages> messages_;

@@ -44,12 +44,15 @@ constexpr std::chrono::seconds kBetweenLooksForTheDead{1};
 // bytes took 5 % longer.
 constexpr std::chrono::microseconds kBetweenTurns{200};
 
-/// What the ranks of a node know of each other. A rank that has come to MPI_Finalize may be gone.
+/// A rank that has come to MPI_Finalize may be gone.
+enum class RankState : int { running, finished, dead };
+
+/// What the ranks of a node know of each other.
 struct RosterEntry {
   /// The namespace in which `process` means something.
   std::atomic<unsigned long> process_names{0};
   std::atomic<int> process{0};
-  std::atomic<int> finished{0};  ///< or known to be dead
+  std::atomic<RankState> state{RankState::running};
 };
 
 struct NodeMemory {
@@ -93,17 +96,24 @@ unsigned long namespace_of_processes() {
   return stat("/proc/self/ns/pid", &facts) == 0 ? facts.st_ino : 0;
 }
 
-void look_for_the_dead(NodeMemory& memory) {
-  const RosterEntry& own = memory.roster[static_cast<std::size_t>(memory.rank)];
-  for (RosterEntry& other : memory.roster) {
-    const int process = other.process.load(std::memory_order_relaxed);
-    if (own.process_names == 0 || other.process_names != own.process_names || !is_dead(process) ||
-        other.finished.exchange(1) != 0)
-      continue;
+/// Whether it has died. The first to see that says so.
+bool is_lost(RosterEntry& other, const RosterEntry& own) {
+  if (other.state != RankState::running) return other.state == RankState::dead;
+  const int process = other.process.load(std::memory_order_relaxed);
+  if (own.process_names == 0 || other.process_names != own.process_names || !is_dead(process))
+    return false;
+  RankState state = RankState::running;
+  if (other.state.compare_exchange_strong(state, RankState::dead))
     say("process " + std::to_string(process) +
-        ", a rank of this node, has ended without MPI_Finalize: the job is aborted");
-    PMPI_Abort(MPI_COMM_WORLD, 1);
-  }
+        ", a rank of this node, has ended without MPI_Finalize");
+  return state != RankState::finished;
+}
+
+/// Of the ranks that may be waited for: the others are their own communicators' affair.
+void look_for_the_dead(NodeMemory& memory, const std::vector<int>& members) {
+  const RosterEntry& own = memory.roster[static_cast<std::size_t>(memory.rank)];
+  for (const int member : members)
+    if (is_lost(memory.roster[static_cast<std::size_t>(member)], own)) throw node::RankLost();
 }
 
 using Clock = std::chrono::steady_clock;
@@ -113,15 +123,24 @@ thread_local Clock::time_point t_last_turn;
 
 // In a wait that lasts. Ranks elsewhere may wait for messages of this one, or for its window, which
 // only the MPI library moves, and only when it is called (MPI-4.1, 3.5: progress). On a
-// communicator of one process MPICH looks at that process only.
-void idle(void*) {
+// communicator of one process MPICH looks at that process only. Once a rank has died, an MPI
+// library that handles failures answers a look at all with an error, perhaps before it has moved
+// anything.
+void give_turn() {
   int found = 0;
-  PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, g_node, &found, MPI_STATUS_IGNORE);
-  const Clock::time_point now = t_last_turn = Clock::now();
+  if (PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, g_node, &found, MPI_STATUS_IGNORE) != MPI_SUCCESS)
+    PMPI_Iprobe(g_memory->rank, MPI_ANY_TAG, g_node, &found, MPI_STATUS_IGNORE);
+  t_last_turn = Clock::now();
+}
+
+/// `members`: NodeArena's.
+void idle(void* members) {
+  give_turn();
+  const Clock::time_point now = t_last_turn;
   thread_local Clock::time_point last_look = now;
   if (now - last_look < kBetweenLooksForTheDead) return;
   last_look = now;
-  look_for_the_dead(*g_memory);
+  look_for_the_dead(*g_memory, *static_cast<const std::vector<int>*>(members));
 }
 
 /// What the first rank of a node decides for all.
@@ -240,27 +259,37 @@ void start_node_memory(MPI_Comm node, const NodeSettings& settings) {
 // The mapping stays until the process ends.
 void stop_node_memory() {
   if (g_memory == nullptr) return;
-  g_memory->roster[static_cast<std::size_t>(g_memory->rank)].finished.store(
-      1, std::memory_order_release);
+  g_memory->roster[static_cast<std::size_t>(g_memory->rank)].state.store(RankState::finished,
+                                                                         std::memory_order_release);
 }
 
 void give_turn_to_library() {
-  if (Clock::now() - t_last_turn >= kBetweenTurns) idle(nullptr);
+  if (Clock::now() - t_last_turn >= kBetweenTurns) give_turn();
 }
 
 bool has_node_memory() { return g_memory != nullptr; }
 
-std::vector<int> domains_in(MPI_Comm comm) {
-  if (g_memory == nullptr || g_memory->domains.empty()) return {};
+namespace {
+
+/// Of the ranks of `comm`, their ranks in this node; MPI_UNDEFINED of those elsewhere.
+std::vector<int> ranks_in_node(MPI_Comm comm) {
   const int size = size_of(comm);
-  std::vector<int> ranks(static_cast<std::size_t>(size)), domains(ranks.size());
+  std::vector<int> ranks(static_cast<std::size_t>(size)), in_node(ranks.size());
   std::iota(ranks.begin(), ranks.end(), 0);
   MPI_Group group = MPI_GROUP_NULL, node = MPI_GROUP_NULL;
   PMPI_Comm_group(comm, &group);
   PMPI_Comm_group(g_node, &node);
-  PMPI_Group_translate_ranks(group, size, ranks.data(), node, domains.data());
+  PMPI_Group_translate_ranks(group, size, ranks.data(), node, in_node.data());
   PMPI_Group_free(&group);
   PMPI_Group_free(&node);
+  return in_node;
+}
+
+}  // namespace
+
+std::vector<int> domains_in(MPI_Comm comm) {
+  if (g_memory == nullptr || g_memory->domains.empty()) return {};
+  std::vector<int> domains = ranks_in_node(comm);
   for (int& domain : domains) domain = g_memory->domains[static_cast<std::size_t>(domain)];
   return domains;
 }
@@ -315,9 +344,13 @@ std::optional<std::vector<pid_t>> meet(MPI_Comm comm, int size, bool ready) {
 
 /// Collective over `comm`; nothing on all ranks where some rank has no memory.
 template <class User, class Shape>
-std::optional<NodeArena> take_arena(MPI_Comm comm, const Shape& shape, std::size_t slot,
-                                    std::size_t least) {
-  NodeArena made{g_memory->pool, {}, rank_in(comm), size_of(comm), {g_memory->mode, idle}, {}};
+std::optional<NodeArena> take_arena(MPI_Comm comm, MPI_Comm whole, const Shape& shape,
+                                    std::size_t slot, std::size_t least) {
+  NodeArena made{g_memory->pool, {}, rank_in(comm), size_of(comm), {}, {}, {}};
+  std::vector<int> members = ranks_in_node(whole);
+  std::erase(members, MPI_UNDEFINED);
+  made.members = std::make_unique<const std::vector<int>>(std::move(members));
+  made.policy = {g_memory->mode, idle, const_cast<std::vector<int>*>(made.members.get())};
   std::array<unsigned long long, 2> place{};  // offset and bytes
   if (made.rank == 0)
     if (const auto arena = prepared_arena<User>(shape, slot, least))
@@ -336,16 +369,17 @@ std::optional<NodeArena> take_arena(MPI_Comm comm, const Shape& shape, std::size
 
 }  // namespace
 
-std::unique_ptr<NodeTeam> make_team(MPI_Comm comm) {
+std::unique_ptr<NodeTeam> make_team(MPI_Comm comm, MPI_Comm whole) {
   const node::Groups groups = node::suitable_groups(size_of(comm), domains_in(comm));
-  auto arena = take_arena<node::Team>(comm, groups, node::preferred_slot(groups), kLeastSlot);
+  auto arena =
+      take_arena<node::Team>(comm, whole, groups, node::preferred_slot(groups), kLeastSlot);
   return arena ? std::make_unique<NodeTeam>(std::move(*arena), groups) : nullptr;
 }
 
 std::unique_ptr<NodeMessages> make_messages(MPI_Comm comm) {
   const int size = size_of(comm);
-  auto arena =
-      take_arena<node::Messenger>(comm, size, node::preferred_channel_slot(size), node::kLinePair);
+  auto arena = take_arena<node::Messenger>(comm, comm, size, node::preferred_channel_slot(size),
+                                           node::kLinePair);
   return arena ? std::make_unique<NodeMessages>(std::move(*arena)) : nullptr;
 }
 

@@ -22,6 +22,7 @@ struct NodeArena {
   node::Pool pool;
   node::Arena arena;
   int rank = 0, size = 1;
+  std::unique_ptr<const std::vector<int>> members;  ///< see look_for_the_dead(); for the policy
   node::WaitPolicy policy;
   std::vector<pid_t> processes;  ///< of all ranks, where they may copy directly; else none
 
@@ -97,8 +98,10 @@ bool has_node_memory();
 std::vector<int> domains_in(MPI_Comm comm);
 
 /// A team of the ranks of `comm`, who are all on this node. Collective over `comm`; null on all
-/// ranks when there is no room.
-std::unique_ptr<NodeTeam> make_team(MPI_Comm comm);
+/// ranks when there is no room. `whole`: the communicator of which this is a part; who waits for a
+/// rank here may wait, through it, for any of those.
+std::unique_ptr<NodeTeam> make_team(MPI_Comm comm, MPI_Comm whole);
+inline std::unique_ptr<NodeTeam> make_team(MPI_Comm comm) { return make_team(comm, comm); }
 /// The same for messages between them.
 std::unique_ptr<NodeMessages> make_messages(MPI_Comm comm);
 

@@ -8,6 +8,7 @@
 #include "comm/communicator.h"
 #include "exec/kernel_reduction.h"
 #include "mpi/comm.h"
+#include "mpi/rank_lost.h"
 #include "node/kernels.h"
 
 namespace unisono {
@@ -60,7 +61,7 @@ bool SubCommunicators::make(MPI_Comm comm, std::span<const CalledGroups> wanted)
     if (!in_node || set->comm == MPI_COMM_NULL) continue;
     if (!std::exchange(set->asked_for_team, true) && count_nodes(set->comm) == 1 &&
         has_node_memory())
-      set->team = make_team(set->comm);
+      set->team = make_team(set->comm, comm);
     complete &= set->team != nullptr && node::can_reduce(set->team->team(), kLargestPredefined);
   }
   return complete;
@@ -78,6 +79,11 @@ node::Team& SubCommunicators::team_of(const RankGroup& group) const {
   });
   assert(set != sets_.end() && "see make()");
   return set->team->team();
+}
+
+void SubCommunicators::revoke() const {
+  for (const Set& set : sets_)
+    if (set.comm != MPI_COMM_NULL) unisono::revoke(set.comm);
 }
 
 void SubCommunicators::free() {

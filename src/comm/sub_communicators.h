@@ -33,6 +33,8 @@ class SubCommunicators {
   node::Team& team_of(const RankGroup& group) const;
   /// Sets of groups; a process has one communicator of each at most.
   int count() const { return static_cast<int>(sets_.size()); }
+  /// See unisono::revoke().
+  void revoke() const;
   void free();
 
  private:

@@ -3,6 +3,8 @@
 #include <exception>
 #include <new>
 
+#include "mpi/rank_lost.h"
+#include "node/wait.h"
 #include "runtime/engine.h"
 
 namespace unisono {
@@ -23,11 +25,15 @@ std::optional<int> dispatch(const Call& call, const CallInfo& info, CallScope* s
   int error = MPI_SUCCESS;
   try {
     if (info.failed) throw std::bad_alloc();
+    if (info.communicator->has_lost_rank()) throw node::RankLost();  // on the fast path
     const std::optional<int> rc = Engine::instance().run(call, info, scope);
     if (!rc || *rc == MPI_SUCCESS) return rc;
     error = *rc;
   } catch (const std::bad_alloc&) {
     error = MPI_ERR_NO_MEM;
+  } catch (const node::RankLost&) {
+    info.communicator->lose_rank();
+    error = rank_lost_error();
   } catch (const std::exception&) {
     error = MPI_ERR_INTERN;
   }

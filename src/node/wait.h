@@ -4,10 +4,17 @@
 #pragma once
 #include <atomic>
 #include <cstdint>
+#include <exception>
 
 #include "base/wait_mode.h"
 
 namespace unisono::node {
+
+/// What WaitPolicy::idle throws when a rank has died that this one may be waiting for. The call
+/// cannot be finished, and what the ranks share is of no use any more.
+struct RankLost : std::exception {
+  const char* what() const noexcept override { return "a rank of the node has died"; }
+};
 
 /// The same mode on all ranks of a team: who changes a word looks for sleepers in WaitMode::sleep
 /// only.
@@ -15,8 +22,8 @@ struct WaitPolicy {
   WaitMode mode = WaitMode::yield;
   /// Called in a wait that lasts: between looks, every few microseconds once the first looks were
   /// fruitless; before the first sleep, and after every sleep that nobody ended (at first 1 ms,
-  /// doubling to 8 ms). It keeps other messages moving, looks for the dead, and may end the
-  /// process; when it returns, the wait goes on. None: a sleep has no limit.
+  /// doubling to 8 ms). It keeps other messages moving, looks for the dead, and may throw RankLost;
+  /// when it returns, the wait goes on. None: a sleep has no limit.
   void (*idle)(void* context) = nullptr;
   void* context = nullptr;
 };

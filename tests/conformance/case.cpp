@@ -116,22 +116,29 @@ std::optional<std::string> Case::run() {
   if (!own_first) code = invoke(first, EntryPoint::interposed);
   if (code != MPI_SUCCESS) return "error code " + std::to_string(code);
   if (send_before != send_.bytes()) return "the send buffer was changed";
-  if (reduction_ || inter_ || in_.collective == Collective::barrier) return compare(own, native);
+  const bool handed_on = own_calls() == own_before;
+  if (reduction_ || inter_ || in_.collective == Collective::barrier) {
+    const auto wrong = compare(own, native, !handed_on);
+    // Intel MPI writes into the gaps of pairs of a value and an index.
+    if (handed_on && !wrong) native_defect_ = compare(own, native, true);
+    return wrong;
+  }
 
   // Data must arrive as sent, whatever the MPI library makes of them; but what was handed on to it
   // may be as wrong as it is.
   Buffer expected = recv_;
   invoke_plain_movement(expected);
-  if (!plain_reference_) native_defect_ = compare(native, expected);
-  const bool handed_on = own_calls() == own_before;
-  if (handed_on && native_defect_) return compare(own, native);
-  return compare(own, expected);
+  if (!plain_reference_) native_defect_ = compare(native, expected, true);
+  if (handed_on && native_defect_) return compare(own, native, true);
+  return compare(own, expected, true);
 }
 
-std::optional<std::string> Case::compare(const Buffer& result, const Buffer& expected) const {
+std::optional<std::string> Case::compare(const Buffer& result, const Buffer& expected,
+                                         bool gaps) const {
   for (std::size_t i = 0; i < expect_.size(); ++i) {
     if (expect_[i] == Expect::undefined) continue;
     const bool data = expect_[i] == Expect::result;
+    if (!data && !gaps) continue;
     const unsigned wanted = data ? expected.bytes()[i] : recv_.bytes()[i];
     const unsigned got = result.bytes()[i];
     if (got == wanted) continue;

@@ -74,7 +74,8 @@ class Case {
   void plan_inter();
 
   void finish_plan();
-  std::optional<std::string> compare(const Buffer& result, const Buffer& expected) const;
+  /// `gaps`: also what is no data must be as it was.
+  std::optional<std::string> compare(const Buffer& result, const Buffer& expected, bool gaps) const;
   bool is_root() const { return rank_ == in_.root; }
 
   std::uint64_t seed_, number_, colour_;

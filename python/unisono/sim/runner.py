@@ -6,11 +6,12 @@ how their times are rounded, which depends on when the simulation began."""
 import json
 import os
 import signal
-import threading
-from collections.abc import Callable, Sequence
-from concurrent.futures import CancelledError, ThreadPoolExecutor, as_completed
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, CancelledError, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 
 from unisono.compare.limits import bench_bytes
+from unisono.jobs import LOOK_SECONDS
 from unisono.sim import smpi
 from unisono.sim.table import Cell, Question, Row, Table
 
@@ -29,38 +30,54 @@ def simulate(
     """`done` is told the algorithm of each cell that is finished."""
     rows: list[Key] = [(algorithm, "") for algorithm in algorithms]
     rows += [("native", selector) for selector in selectors]
-    stop = threading.Event()
+    stopping = False
+
+    def stop(_number: int, _frame: object) -> None:
+        nonlocal stopping
+        stopping = True
 
     def keep_on() -> bool:
-        if stop.is_set():
+        if stopping:
             raise CancelledError
         return True
 
-    def interrupted(_number: int, _frame: object) -> None:
-        stop.set()  # at once: an exception alone may be lost in the library's callbacks
-        raise KeyboardInterrupt
-
-    # A kill asks for the same as Ctrl-C: end the simulations.
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, interrupted)
     simgrid = smpi.simgrid_version()
     found: dict[Key, dict[int, Cell]] = {key: {} for key in rows}
-    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        try:  # the interrupt may come while jobs are handed in
-            waiting = {
+    with handled(stop), ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        try:
+            jobs = {
                 pool.submit(simulate_cell, question, key, size, memory, keep_on): (key, size)
                 for size in sorted(question.sizes, reverse=True)  # the longest first
                 for key in rows
             }
-            for future in as_completed(waiting):
-                key, size = waiting[future]
-                found[key][size] = future.result()
-                done(key[0])
+            waiting = set(jobs)
+            while waiting:
+                # Never without a limit: a signal that comes just before a sleep on a lock does not wake it.
+                finished, waiting = wait(waiting, LOOK_SECONDS, FIRST_COMPLETED)
+                if stopping:
+                    raise KeyboardInterrupt
+                for future in finished:
+                    key, size = jobs[future]
+                    found[key][size] = future.result()
+                    done(key[0])
         except BaseException:
-            stop.set()
+            stopping = True
             pool.shutdown(cancel_futures=True)
             raise
     return Table(question, tuple(Row(*key, found[key]) for key in rows), simgrid)
+
+
+@contextmanager
+def handled(stop: Callable[[int, object], None]) -> Iterator[None]:
+    """Ctrl-C, and a kill, which asks for the same, call `stop`. It must not raise: an exception out
+    of the blue may leave a lock of the pool held, and its threads wait for it."""
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.signal(number, stop) for number in numbers]
+    try:
+        yield
+    finally:
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)
 
 
 def simulate_cell(question: Question, key: Key, size: int, memory: str, keep_on: Callable[[], bool]) -> Cell:

@@ -1,0 +1,85 @@
+// A rank dies, and the program handles errors: the calls of the others end with the error that an
+// MPI library raises which handles failures, by themselves, and what the program does then works.
+//
+//   mpiexec --with-ft ulfm -n P rank_lost {fast | first | irregular | messages | ring | grid} (Open
+//   MPI)
+#include <unistd.h>
+
+#include <csignal>
+#include <string>
+#include <vector>
+
+#include "check.h"
+
+#if defined(OPEN_MPI) && __has_include(<mpi-ext.h>)
+#include <mpi-ext.h>
+#endif
+
+namespace {
+
+constexpr int kFailed = MPI_ERR_PROC_FAILED;
+
+int sum_of_ranks(MPI_Comm comm, int* sum) {
+  const int own = conformance::rank_in(comm);
+  return MPI_Allreduce(&own, sum, 1, MPI_INT, MPI_SUM, comm);
+}
+
+int gather_ranks(MPI_Comm comm, std::vector<int>& all) {
+  const int own = conformance::rank_in(comm), size = conformance::size_of(comm);
+  std::vector<int> counts(static_cast<std::size_t>(size), 1), displs;
+  for (int i = 0; i < size; ++i) displs.push_back(i);
+  all.resize(static_cast<std::size_t>(size));
+  return MPI_Allgatherv(&own, 1, MPI_INT, all.data(), counts.data(), displs.data(), MPI_INT, comm);
+}
+
+int call(const std::string& way, MPI_Comm comm) {
+  int sum = 0;
+  std::vector<int> all;
+  return way == "irregular" ? gather_ranks(comm, all) : sum_of_ranks(comm, &sum);
+}
+
+int class_of(int code) {
+  int error_class = MPI_SUCCESS;
+  if (code != MPI_SUCCESS) MPI_Error_class(code, &error_class);
+  return error_class;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string way = argc > 1 ? argv[1] : "fast";
+  MPI_Init(&argc, &argv);
+  const int me = conformance::rank_in(MPI_COMM_WORLD), size = conformance::size_of(MPI_COMM_WORLD);
+  MPI_Comm comm, pair;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  // The last rank is in no communicator of the first two.
+  MPI_Comm_split(MPI_COMM_WORLD, me < 2 ? 0 : MPI_UNDEFINED, me, &pair);
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  const std::string spec = way == "messages" ? "ring:transport=shm"
+                           : way == "ring"   ? "ring"
+                           : way == "grid"   ? "grid:shape=2x2,rows=shared"
+                                             : "shared";
+  CHECK(unisono_force("allreduce", spec.c_str()) == 0);
+  CHECK(unisono_force("allgatherv", "shared") == 0);
+  if (way != "first")
+    for (int i = 0; i < 3; ++i) CHECK(call(way, comm) == MPI_SUCCESS);
+  int sum = 0;
+  if (me < 2) CHECK(sum_of_ranks(pair, &sum) == MPI_SUCCESS && sum == 1);
+  if (me == size - 1) raise(SIGKILL);
+
+  const unsigned long long before = conformance::own_calls();
+  CHECK(class_of(call(way, comm)) == kFailed);
+  CHECK(class_of(call(way, comm)) ==
+        kFailed);  // the MPI library's, which knows of it by now, or is told
+  CHECK(conformance::own_calls() - before <= 1);
+  if (me < 2) CHECK(sum_of_ranks(pair, &sum) == MPI_SUCCESS && sum == 1);  // nobody is missing
+  MPI_Comm rest;
+  CHECK(MPIX_Comm_shrink(comm, &rest) == MPI_SUCCESS);
+  CHECK(conformance::size_of(rest) == size - 1);
+  const unsigned long long shrunk = conformance::own_calls();
+  CHECK(sum_of_ranks(rest, &sum) == MPI_SUCCESS && sum == (size - 1) * (size - 2) / 2);
+  CHECK(conformance::own_calls() == shrunk + 1);
+  if (me == 0) std::printf("rank_lost: passed\n");
+  std::fflush(stdout);
+  _exit(0);  // MPI_Finalize has its own ways with the dead
+}
