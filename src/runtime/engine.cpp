@@ -296,6 +296,16 @@ void Engine::share_memory() {
   if (!bytes) complain("UNISONO_SHM=" + text + ": " + bytes.error() + "; auto holds");
   NodeSettings settings;
   if (bytes) settings.bytes = *bytes;
+  const auto ring = parse_ring(variable("UNISONO_SHM_RING"));
+  if (!ring)
+    complain("UNISONO_SHM_RING=" + variable("UNISONO_SHM_RING") + ": " + ring.error() +
+             "; auto holds");
+  if (ring) settings.ring = *ring;
+  const auto store = parse_store(variable("UNISONO_SHM_STORE"));
+  if (!store)
+    complain("UNISONO_SHM_STORE=" + variable("UNISONO_SHM_STORE") + ": " + store.error() +
+             "; auto holds");
+  if (store) settings.store = *store;
   const std::string single_copy = variable("UNISONO_SINGLE_COPY");
   settings.single_copy = single_copy != "0";
   if (single_copy != "0" && single_copy != "1")
