@@ -1,13 +1,14 @@
 // The kernels of a node with processes as ranks, variants interleaved, median times of one call:
 //
 //   unisono-node-benchmark RANKS KERNELS BYTES VARIANT...
-//   unisono-node-benchmark 2 bcast,allreduce 8,32768,1048576 32768r 32768d
+//   unisono-node-benchmark 2 bcast,allreduce 8,32768,1048576 262144r 262144d
 //   unisono-node-benchmark 2fresh all 65536 0a
 //
 // fresh: input is written and output read between the calls, as programs do and benchmarks of MPI
 // do not; a message that nobody has written since lies in the reader's cache.
 //
-// A variant is a slot's length and a way: r, ring of slots; d, directly at every length; a, as
+// A variant is the length of a rank's ring and a way: r, through slots; n, through slots that are
+// written past the caches; d, directly at every length; a, as
 // tuned; e, each rank reduces for itself where it would be the last to come; f, flat: in one group.
 // With a length of 0 as tuned. Ranks are pinned to cores, and sleep where there are too few.
 //
@@ -29,6 +30,7 @@
 #include <thread>
 #include <vector>
 
+#include "node/domains.h"
 #include "node/kernels.h"
 
 namespace unisono::node {
@@ -131,6 +133,7 @@ struct Variant {
   bool allowed = false;
   DirectFrom from;
   ReadAll read;
+  Slots slots;
 };
 
 /// What a rank, or all of them, took of the machine.
@@ -169,10 +172,13 @@ struct Job {
 
 Variant variant_of(const std::string& name, int size, WaitMode mode) {
   const char way = name.back();
-  Variant variant{name, {}, way == 'f' ? Groups(size) : suitable_groups(size), way != 'r', {}, {}};
-  std::size_t slot = std::strtoull(name.c_str(), nullptr, 10);
-  if (slot == 0) slot = preferred_slot(variant.groups);
-  const std::size_t bytes = Team::arena_bytes(variant.groups, slot);
+  Variant variant{
+      name, {}, way == 'f' ? Groups(size) : suitable_groups(size), way != 'r' && way != 'n', {},
+      {},   {}};
+  if (way == 'n') variant.slots.store = Store::nontemporal;
+  std::size_t ring = std::strtoull(name.c_str(), nullptr, 10);
+  if (ring == 0) ring = preferred_ring(variant.groups, private_cache_bytes(affinity()));
+  const std::size_t bytes = Team::arena_bytes(variant.groups, ring);
   variant.arena = {pages(bytes, MAP_SHARED), bytes};
   Team::prepare(variant.arena.data(), variant.groups);
   variant.from = way == 'd' ? DirectFrom{1, 1, 1, 1, 1, 1, 1, 1, 1} : direct_from(size, mode);
@@ -212,7 +218,7 @@ class Rank {
     out_ = pages(most + kPage, MAP_PRIVATE);
     for (std::size_t at = 0; at < most + kPage; at += kPage / 2) in_[at] = out_[at] = std::byte{1};
     for (const Variant& variant : job.variants) {
-      teams_.emplace_back(variant.arena, rank, variant.groups, WaitPolicy{job.mode});
+      teams_.emplace_back(variant.arena, rank, variant.groups, WaitPolicy{job.mode}, variant.slots);
       teams_.back().set_read_all(variant.read);
       if (variant.allowed) teams_.back().allow_direct({job.processes, size}, variant.from);
     }

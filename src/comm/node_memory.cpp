@@ -33,10 +33,13 @@ namespace unisono {
 
 namespace {
 
-constexpr long long kBytesPerRank = 4 << 20;
+// Pages that nobody uses take no memory.
+constexpr long long kBytesPerRank = 16 << 20;
 // For the pool's books, the roster and a team; and what the books have room for.
 constexpr long long kLeastBytes = 1LL << 20, kMostBytes = 32LL << 30;
-constexpr std::size_t kLeastSlot = 2 << 10;
+constexpr std::size_t kLeastRing = node::Slots::kUsual * (2 << 10);
+// Where Linux does not say how large it is.
+constexpr std::size_t kUsualPrivateCache = 1 << 20;
 // With fewer no two caches have two each, and nothing is gained by knowing which.
 constexpr int kLeastRanksForDomains = 4;
 constexpr std::chrono::seconds kBetweenLooksForTheDead{1};
@@ -63,8 +66,10 @@ struct NodeMemory {
   std::span<RosterEntry> roster;  // by rank in the node
   int rank = 0;
   WaitMode mode = WaitMode::yield;
-  bool direct = false;       // all ranks may read and write each other's memory
-  std::vector<int> domains;  // of all ranks; empty where they are not in several
+  std::size_t private_cache = 0;  // of a core, the largest
+  node::Slots slots;              // forced; else zeros
+  bool direct = false;            // all ranks may read and write each other's memory
+  std::vector<int> domains;       // of all ranks; empty where they are not in several
 };
 
 // Never destroyed: see stop_node_memory.
@@ -147,6 +152,7 @@ void idle(void* members) {
 struct Beginning {
   long long bytes = 0;
   bool looks_for_domains = false;
+  node::Slots slots;
 };
 
 Result<node::Segment> make_segment(MPI_Comm node, int rank, long long bytes) {
@@ -193,11 +199,15 @@ std::vector<int> domains_of_ranks(MPI_Comm node, int rank, int size, const std::
   return any ? domains : std::vector<int>();
 }
 
-/// The slowest way of any of them: who sleeps must be woken by all.
-WaitMode common_mode(MPI_Comm node, WaitMode own) {
-  int mode = static_cast<int>(own);
-  PMPI_Allreduce(MPI_IN_PLACE, &mode, 1, MPI_INT, MPI_MAX, node);
-  return static_cast<WaitMode>(mode);
+/// The slowest way to wait of any of them: who sleeps must be woken by all. The largest cache that
+/// a core has for itself.
+void agree(NodeMemory& memory, MPI_Comm node, const NodeSettings& settings) {
+  const std::size_t cache = node::private_cache_bytes(node::affinity(), settings.machine);
+  std::array<long long, 2> most{static_cast<long long>(settings.mode),
+                                static_cast<long long>(cache == 0 ? kUsualPrivateCache : cache)};
+  PMPI_Allreduce(MPI_IN_PLACE, most.data(), 2, MPI_LONG_LONG, MPI_MAX, node);
+  memory.mode = static_cast<WaitMode>(most[0]);
+  memory.private_cache = static_cast<std::size_t>(most[1]);
 }
 
 /// Whether every rank can reach every other's memory, of which it shows a word.
@@ -228,6 +238,24 @@ Result<std::optional<long long>> parse_node_memory(const std::string& text) {
   return std::optional<long long>(*bytes);
 }
 
+// Such a ring has slots for the elements of reductions on many ranks, and fits in the arenas of
+// few.
+Result<std::optional<long long>> parse_ring(const std::string& text) {
+  if (text == "auto") return std::optional<long long>();
+  const auto bytes = parse_size(text);
+  if (!bytes || *bytes < static_cast<long long>(kLeastRing) ||
+      *bytes > static_cast<long long>(node::Pool::kLargestArena))
+    return Error{"valid are auto and sizes from 16K to 4M"};
+  return std::optional<long long>(*bytes);
+}
+
+Result<std::optional<node::Store>> parse_store(const std::string& text) {
+  if (text == "auto") return std::optional<node::Store>();
+  if (text == "plain") return std::optional(node::Store::plain);
+  if (text == "nontemporal") return std::optional(node::Store::nontemporal);
+  return Error{"valid are auto, plain and nontemporal"};
+}
+
 void start_node_memory(MPI_Comm node, const NodeSettings& settings) {
 #ifdef UNISONO_FLAVOUR_SMPI
   return;  // simulated ranks wait for nobody but the simulator
@@ -235,7 +263,9 @@ void start_node_memory(MPI_Comm node, const NodeSettings& settings) {
   const int rank = rank_in(node), size = size_of(node);
   if (size == 1) return;
   Beginning beginning{settings.bytes.value_or(suitable_bytes(size)),
-                      size >= kLeastRanksForDomains && node::may_have_domains(settings.machine)};
+                      size >= kLeastRanksForDomains && node::may_have_domains(settings.machine),
+                      {static_cast<std::size_t>(settings.ring.value_or(0)), 0,
+                       settings.store.value_or(node::Store::plain)}};
   PMPI_Bcast(&beginning, sizeof beginning, MPI_BYTE, 0, node);
   Result<node::Segment> segment = make_segment(node, rank, beginning.bytes);
   if (!segment && !segment.error().empty())
@@ -243,7 +273,8 @@ void start_node_memory(MPI_Comm node, const NodeSettings& settings) {
   if (!all_agree(node, static_cast<bool>(segment))) return;
   auto memory = std::make_unique<NodeMemory>(std::move(*segment));
   memory->rank = rank;
-  memory->mode = common_mode(node, settings.mode);
+  memory->slots = beginning.slots;
+  agree(*memory, node, settings);
   const bool made = make_roster(*memory, node, size);
   PMPI_Barrier(node);
   memory->segment.unlink();
@@ -294,7 +325,8 @@ std::vector<int> domains_in(MPI_Comm comm) {
   return domains;
 }
 
-NodeTeam::NodeTeam(NodeArena arena, const node::Groups& groups) : InNode(std::move(arena), groups) {
+NodeTeam::NodeTeam(NodeArena arena, const node::Groups& groups, const node::Slots& slots)
+    : InNode(std::move(arena), groups, slots) {
   if (!arena_.processes.empty())
     user_.allow_direct(arena_.processes, node::direct_from(arena_.size, arena_.policy.mode));
 }
@@ -305,14 +337,15 @@ NodeMessages::NodeMessages(NodeArena arena) : InNode(std::move(arena), arena.siz
 
 namespace {
 
-/// The first rank's: takes an arena for a User, with slots of `slot` bytes if there is room, else
-/// with shorter ones, which are better than none (the pool may be in pieces, or the ranks many),
-/// and prepares it. Nothing where there is no room for `least` either.
+/// The first rank's: takes an arena for a User, with slots, or rings of them, of so many bytes if
+/// there is room, else with shorter ones, which are better than none (the pool may be in pieces, or
+/// the ranks many), and prepares it. Nothing where there is no room for `least` either.
 template <class User, class Shape>
-std::optional<node::Arena> prepared_arena(const Shape& shape, std::size_t slot, std::size_t least) {
+std::optional<node::Arena> prepared_arena(const Shape& shape, std::size_t slots,
+                                          std::size_t least) {
   std::optional<node::Arena> arena;
-  for (; !arena && slot >= least; slot /= 2)
-    arena = g_memory->pool.take(User::arena_bytes(shape, slot));
+  for (; !arena && slots >= least; slots /= 2)
+    arena = g_memory->pool.take(User::arena_bytes(shape, slots));
   if (!arena) return std::nullopt;
   const auto memory = g_memory->pool.memory(*arena);
   if (!g_memory->segment.allocate(memory.first(User::arena_bytes(shape, 0)))) {
@@ -345,7 +378,7 @@ std::optional<std::vector<pid_t>> meet(MPI_Comm comm, int size, bool ready) {
 /// Collective over `comm`; nothing on all ranks where some rank has no memory.
 template <class User, class Shape>
 std::optional<NodeArena> take_arena(MPI_Comm comm, MPI_Comm whole, const Shape& shape,
-                                    std::size_t slot, std::size_t least) {
+                                    std::size_t slots, std::size_t least) {
   NodeArena made{g_memory->pool, {}, rank_in(comm), size_of(comm), {}, {}, {}};
   std::vector<int> members = ranks_in_node(whole);
   std::erase(members, MPI_UNDEFINED);
@@ -353,7 +386,7 @@ std::optional<NodeArena> take_arena(MPI_Comm comm, MPI_Comm whole, const Shape& 
   made.policy = {g_memory->mode, idle, const_cast<std::vector<int>*>(made.members.get())};
   std::array<unsigned long long, 2> place{};  // offset and bytes
   if (made.rank == 0)
-    if (const auto arena = prepared_arena<User>(shape, slot, least))
+    if (const auto arena = prepared_arena<User>(shape, slots, least))
       place = {arena->offset, arena->bytes};
   PMPI_Bcast(place.data(), 2, MPI_UNSIGNED_LONG_LONG, 0, comm);
   if (place[1] == 0) return std::nullopt;
@@ -371,9 +404,11 @@ std::optional<NodeArena> take_arena(MPI_Comm comm, MPI_Comm whole, const Shape& 
 
 std::unique_ptr<NodeTeam> make_team(MPI_Comm comm, MPI_Comm whole) {
   const node::Groups groups = node::suitable_groups(size_of(comm), domains_in(comm));
-  auto arena =
-      take_arena<node::Team>(comm, whole, groups, node::preferred_slot(groups), kLeastSlot);
-  return arena ? std::make_unique<NodeTeam>(std::move(*arena), groups) : nullptr;
+  const node::Slots& slots = g_memory->slots;
+  const std::size_t ring =
+      slots.ring != 0 ? slots.ring : node::preferred_ring(groups, g_memory->private_cache);
+  auto arena = take_arena<node::Team>(comm, whole, groups, ring, std::min(ring, kLeastRing));
+  return arena ? std::make_unique<NodeTeam>(std::move(*arena), groups, slots) : nullptr;
 }
 
 std::unique_ptr<NodeMessages> make_messages(MPI_Comm comm) {

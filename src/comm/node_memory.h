@@ -38,9 +38,10 @@ template <class User>
 class InNode {
  public:
   /// `shape`: what a User makes of its ranks, be it their number only.
-  template <class Shape>
-  InNode(NodeArena arena, const Shape& shape)
-      : arena_(std::move(arena)), user_(arena_.memory(), arena_.rank, shape, arena_.policy) {}
+  template <class Shape, class... More>
+  InNode(NodeArena arena, const Shape& shape, const More&... more)
+      : arena_(std::move(arena)),
+        user_(arena_.memory(), arena_.rank, shape, arena_.policy, more...) {}
   ~InNode() {
     if (user_.leave()) arena_.pool.give_back(arena_.arena);
   }
@@ -64,7 +65,7 @@ class InNode {
 
 class NodeTeam : public InNode<node::Team> {
  public:
-  NodeTeam(NodeArena arena, const node::Groups& groups);
+  NodeTeam(NodeArena arena, const node::Groups& groups, const node::Slots& slots);
   node::Team& team() { return user_; }
 };
 
@@ -77,9 +78,16 @@ class NodeMessages : public InNode<node::Messenger> {
 /// The bytes that UNISONO_SHM asks for: nothing for "auto". The error names what is valid.
 Result<std::optional<long long>> parse_node_memory(const std::string& text);
 
+/// The bytes of a rank's ring that UNISONO_SHM_RING asks for: nothing for "auto".
+Result<std::optional<long long>> parse_ring(const std::string& text);
+/// What UNISONO_SHM_STORE asks for: nothing for "auto".
+Result<std::optional<node::Store>> parse_store(const std::string& text);
+
 struct NodeSettings {
-  std::optional<long long> bytes;  ///< of a node's memory; nothing: what suits its ranks
-  bool single_copy = true;         ///< where the system allows it
+  std::optional<long long> bytes;    ///< of a node's memory; nothing: what suits its ranks
+  std::optional<long long> ring;     ///< bytes of each rank's slots; nothing: what suits its caches
+  std::optional<node::Store> store;  ///< how slots are written; nothing: what suits the machine
+  bool single_copy = true;           ///< where the system allows it
   WaitMode mode = WaitMode::yield;
   std::string machine = node::kMachineFolder;  ///< see node/domains.h
 };

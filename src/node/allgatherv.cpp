@@ -25,7 +25,7 @@ void allgatherv(Team& team, const std::byte* input, std::byte* output, PerRank c
       team, Cut{largest, team.slot_bytes()},
       [&](Chunk chunk, std::byte* where) {
         const Chunk part = clip(chunk, mine);
-        copy_bytes(where, input + part.begin, part.size);
+        team.put(where, input + part.begin, part.size);
       },
       [&](Chunk chunk, const auto& posted) {
         for_others(team, [&](int rank) {

@@ -22,9 +22,9 @@ void alltoallv(Team& team, const std::byte* input, PerRank send_counts, PerRank 
   if (const Chunk own{0, bytes_of(send_counts, me)}; own.size > 0 && !in_place)
     copy_out(output, recv_displs, me, own, input + send_displs[static_cast<std::size_t>(me)]);
   exchange_rounds(
-      team,
+      team, [&](std::size_t) { return team.slot_bytes(); },
       [&](std::size_t, const auto& posted) {
-        Packet(form, posted, me).write(mine, input, send_counts, send_displs);
+        Packet(form, posted, me).write(team, mine, input, send_counts, send_displs);
         ++mine.chunk;
       },
       [&](const auto& posted) {

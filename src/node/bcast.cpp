@@ -78,7 +78,7 @@ void bcast(Team& team, std::byte* data, std::size_t bytes, int root, Protocol wa
   const Cut cut{bytes, team.slot_bytes()};
   post(
       team, root, cut,
-      [data](Chunk chunk, std::byte* where) { copy_bytes(where, data + chunk.begin, chunk.size); },
+      [&](Chunk chunk, std::byte* where) { team.put(where, data + chunk.begin, chunk.size); },
       [data](Chunk chunk, const std::byte* where) {
         copy_bytes(data + chunk.begin, where, chunk.size);
       });

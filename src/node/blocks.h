@@ -37,9 +37,10 @@ inline std::size_t quotient_up(std::size_t total, std::size_t each) {
 }
 
 // A block without bytes may have no address.
-inline void copy_in(std::byte* to, const std::byte* input, PerRank displs, int rank, Chunk part) {
+inline void copy_in(const Team& team, std::byte* to, const std::byte* input, PerRank displs,
+                    int rank, Chunk part) {
   const std::int64_t begin = displs[static_cast<std::size_t>(rank)];
-  if (part.size > 0) copy_bytes(to, input + begin + part.begin, part.size);
+  if (part.size > 0) team.put(to, input + begin + part.begin, part.size);
 }
 inline void copy_out(std::byte* output, PerRank displs, int rank, Chunk part,
                      const std::byte* from) {

@@ -1,4 +1,4 @@
-// The one copy of this layer.
+// The copies of this layer.
 #pragma once
 #include <cstddef>
 #include <cstring>
@@ -9,5 +9,9 @@ namespace unisono::node {
 inline void copy_bytes(std::byte* to, const std::byte* from, std::size_t bytes) {
   if (to != from && bytes > 0) std::memcpy(to, from, bytes);
 }
+
+/// The same past the caches, where the processor can: nobody else sees it before the fence.
+void stream_bytes(std::byte* to, const std::byte* from, std::size_t bytes);
+void fence_streams();
 
 }  // namespace unisono::node

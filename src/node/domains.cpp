@@ -90,7 +90,30 @@ Division divide(DomainKind kind, std::span<const CpuMask> ranks, const std::stri
   return division;
 }
 
+/// Of "48K" or "2048K", as Linux writes the size of a cache.
+std::size_t parsed_size(const std::string& size) {
+  std::istringstream text(size);
+  std::size_t number = 0;
+  char unit = ' ';
+  text >> number >> unit;
+  return number * (unit == 'K' ? 1 << 10 : unit == 'M' ? 1 << 20 : 1);
+}
+
 }  // namespace
+
+std::size_t private_cache_bytes(const CpuMask& mask, const std::string& machine) {
+  const std::string own = machine + "/cpu/cpu" + std::to_string(first_in(mask));
+  const std::string core = first_line(own + "/topology/thread_siblings_list");
+  std::size_t most = 0;
+  for (int index = 0;; ++index) {
+    const std::string cache = own + "/cache/index" + std::to_string(index);
+    const std::string size = first_line(cache + "/size");
+    if (size.empty()) return most;
+    const bool is_own = first_line(cache + "/shared_cpu_list") == core;
+    if (is_own && first_line(cache + "/type") != "Instruction")
+      most = std::max(most, parsed_size(size));
+  }
+}
 
 std::string domain_of(DomainKind kind, const CpuMask& mask, const std::string& machine) {
   const std::string list = list_of(kind, first_in(mask), machine);

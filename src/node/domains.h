@@ -24,6 +24,10 @@ enum class DomainKind { core, cache, memory, package };
 std::string domain_of(DomainKind kind, const CpuMask& mask,
                       const std::string& machine = kMachineFolder);
 
+/// The largest cache that the first processor of the mask shares with no other core; 0: Linux does
+/// not say.
+std::size_t private_cache_bytes(const CpuMask& mask, const std::string& machine = kMachineFolder);
+
 /// The domain of every rank, by where it may run; numbered in the order of their first ranks.
 /// Domains are L3 caches, NUMA nodes or packages: the smallest that have two ranks on average.
 /// Empty where there are no two such.

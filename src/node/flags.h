@@ -18,19 +18,15 @@
 // 2022).
 #pragma once
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <new>
 
+#include "node/ring.h"
 #include "node/wait.h"
 
 namespace unisono::node {
 
-using Step = std::uint64_t;
-
-/// Two cache lines: processors fetch them in pairs.
-inline constexpr std::size_t kLinePair = 128;
 /// 48 of them lie in the word's own cache line.
 inline constexpr std::size_t kInline = 112;
 
@@ -81,12 +77,6 @@ struct TeamFlags {
   Gate<Memory> gates[Memory::kCells];
 };
 
-/// A slot of the ring, taken by all ranks alike whether they write theirs or not.
-struct SlotUse {
-  unsigned index = 0;
-  Step free_at = 0;  ///< it may be written when everybody's position is here
-};
-
 template <class Memory>
 class Flags {
  public:
@@ -127,13 +117,6 @@ class Flags {
     return payload(rank_, step);
   }
 
-  /// The next slot; `last` is the step in which a rank may still look at it.
-  SlotUse take_slot(Step last) {
-    const unsigned index = static_cast<unsigned>(slots_taken_++ % Memory::kSlots);
-    const SlotUse use{index, busy_until_[index]};
-    busy_until_[index] = last + 1;
-    return use;
-  }
   void claim_slot(const SlotUse& use) { await_positions(use.free_at); }
 
   /// What the rank has written into the claimed cell and slot is to be seen.
@@ -236,8 +219,6 @@ class Flags {
   WaitPolicy policy_;
   Step next_ = 0;
   Step floor_ = 0;  // everybody else's position is here or beyond
-  Step slots_taken_ = 0;
-  std::array<Step, Memory::kSlots> busy_until_{};
 };
 
 }  // namespace unisono::node

@@ -27,7 +27,7 @@ void gather_blocks(Team& team, const std::byte* input, std::byte* output, std::s
   exchange(
       team, Cut{block, team.slot_bytes()},
       [&](Chunk chunk, std::byte* where) {
-        if (!is_root) copy_bytes(where, input + chunk.begin, chunk.size);
+        if (!is_root) team.put(where, input + chunk.begin, chunk.size);
       },
       [&](Chunk chunk, const auto& posted) {
         if (!reads) return;
@@ -120,8 +120,8 @@ void scatter(Team& team, const std::byte* input, std::byte* output, std::size_t 
       team, root, cut,
       [&](Chunk chunk, std::byte* where) {
         for_others(team, [&](int rank) {
-          copy_bytes(where + at(rank, cut.stride()), input + at(rank, block) + chunk.begin,
-                     chunk.size);
+          team.put(where + at(rank, cut.stride()), input + at(rank, block) + chunk.begin,
+                   chunk.size);
         });
       },
       [&](Chunk chunk, const std::byte* where) {
@@ -143,8 +143,8 @@ void alltoall(Team& team, const std::byte* input, std::byte* output, std::size_t
       team, cut,
       [&](Chunk chunk, std::byte* where) {
         for_others(team, [&](int rank) {
-          copy_bytes(where + at(rank, cut.stride()), input + at(rank, block) + chunk.begin,
-                     chunk.size);
+          team.put(where + at(rank, cut.stride()), input + at(rank, block) + chunk.begin,
+                   chunk.size);
         });
       },
       [&](Chunk chunk, const auto& posted) {

@@ -70,7 +70,7 @@ void gatherv(Team& team, const std::byte* input, std::size_t bytes, std::byte* o
     });
   }
   exchange_rounds(
-      team,
+      team, [&](std::size_t) { return team.slot_bytes(); },
       [&](std::size_t round, const auto& posted) {
         if (is_root) {
           std::memcpy(posted.cell_of(root), &plan, sizeof plan);
@@ -78,7 +78,7 @@ void gatherv(Team& team, const std::byte* input, std::size_t bytes, std::byte* o
           return;
         }
         const Chunk part = form.part(round, bytes);
-        copy_bytes(form.place(posted, me, bytes), input + part.begin, part.size);
+        team.put(form.place(posted, me, bytes), input + part.begin, part.size);
       },
       [&](const auto& posted) {
         posted.await(root);

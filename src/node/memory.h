@@ -16,8 +16,8 @@ struct SharedMemory {
   using Word = std::atomic<std::uint64_t>;
   static_assert(Word::is_always_lock_free && sizeof(Word) == sizeof(std::uint64_t));
 
-  static constexpr unsigned kCells = 8;  ///< steps that a rank may be ahead of the slowest
-  static constexpr unsigned kSlots = 8;  ///< chunks of a long message in flight
+  static constexpr unsigned kCells = 8;      ///< steps that a rank may be ahead of the slowest
+  static constexpr unsigned kGrains = 1024;  ///< in which a ring of slots is given out
 
   /// One wait.
   class Pause {
@@ -42,6 +42,11 @@ struct SharedMemory {
   static void copy(std::byte* to, const std::byte* from, std::size_t bytes) {
     copy_bytes(to, from, bytes);
   }
+  /// Past the caches. Nobody sees it before the fence.
+  static void stream(std::byte* to, const std::byte* from, std::size_t bytes) {
+    stream_bytes(to, from, bytes);
+  }
+  static void fence() { fence_streams(); }
   /// From the memory of a process of the node. False: it cannot be reached, and a part may have
   /// been copied.
   static bool pull(pid_t process, std::byte* to, const std::byte* from, std::size_t bytes);

@@ -104,7 +104,8 @@ class Packet {
 
   // Others look at the cell all the time: each of these writes would fetch its line back from them,
   // so it is made elsewhere and written at once.
-  void write(const Progress& progress, const std::byte* input, PerRank counts, PerRank displs) {
+  void write(const Team& team, const Progress& progress, const std::byte* input, PerRank counts,
+             PerRank displs) {
     Cell cell;
     cell.progress = progress;
     const bool in_cell = progress.chunks == 0 && form_.has_table();
@@ -121,7 +122,7 @@ class Packet {
       else
         begin = at(rank, form_.equal_part());
       if (!progress.is_address(block))
-        copy_in(base + begin, input, displs, rank, part);
+        copy_in(team, base + begin, input, displs, rank, part);
       else if (part.size > 0)
         show_address(base + begin, input + displs[static_cast<std::size_t>(rank)]);
       begin = (begin + part.size + unit - 1) & ~(unit - 1);

@@ -26,6 +26,10 @@ struct Cut {
   Chunk chunk(std::size_t i) const { return {i * each, std::min(each, total - i * each)}; }
   /// From part to part of a chunk.
   std::size_t stride() const { return std::min(total, each); }
+  /// All parts of a chunk.
+  std::size_t slot_bytes(std::size_t i) const {
+    return static_cast<std::size_t>(parts - 1) * stride() + chunk(i).size;
+  }
   bool is_inline() const {
     return total <= std::min(each, kInline) && total * static_cast<std::size_t>(parts) <= kInline;
   }
@@ -76,13 +80,14 @@ template <class Memory>
 class Posted {
  public:
   Posted(BasicTeam<Memory>& team, Step step) : team_(team), step_(step) {}
-  Posted(BasicTeam<Memory>& team, Step step, unsigned slot)
-      : team_(team), step_(step), slot_(slot), inline_(false) {}
+  Posted(BasicTeam<Memory>& team, Step step, const SlotUse& use)
+      : team_(team), step_(step), slot_(use.offset), inline_(false) {}
 
   /// Where `rank` writes.
   std::byte* of(int rank) const {
     return inline_ ? team_.payload(rank, step_) : team_.slot(rank, slot_);
   }
+  bool is_inline() const { return inline_; }
   /// Beside the number of the step: free for the kernel where messages go through slots.
   std::byte* cell_of(int rank) const { return team_.payload(rank, step_); }
   /// Of a joint step; once for each rank.
@@ -101,7 +106,7 @@ class Posted {
  private:
   BasicTeam<Memory>& team_;
   Step step_;
-  unsigned slot_ = 0;
+  std::size_t slot_ = 0;
   bool inline_ = true;
   mutable int awaited_ = 0;
 };
@@ -114,6 +119,7 @@ void post_step(BasicTeam<Memory>& team, int root, Step step, const SlotUse& use,
     team.claim(step);
     team.claim_slot(use);
     in(posted);
+    if (!posted.is_inline()) team.settle();
     team.publish(step);
   } else {
     team.await(root, step);
@@ -129,9 +135,9 @@ void post(BasicTeam<Memory>& team, int root, const Cut& cut, In in, Out out) {
   const Step first = team.take(chunks);
   for (std::size_t i = 0; i < chunks; ++i) {
     const Step step = first + i;
-    const SlotUse use = cut.is_inline() ? SlotUse{} : team.take_slot(step);
+    const SlotUse use = cut.is_inline() ? SlotUse{} : team.take_slot(cut.slot_bytes(i), step);
     post_step(
-        team, root, step, use, cut.is_inline() ? Posted(team, step) : Posted(team, step, use.index),
+        team, root, step, use, cut.is_inline() ? Posted(team, step) : Posted(team, step, use),
         [&](const auto& posted) { in(cut.chunk(i), posted.of(root)); },
         [&](const auto& posted) {
           out(cut.chunk(i), static_cast<const std::byte*>(posted.of(root)));
@@ -146,40 +152,41 @@ void post_rounds(BasicTeam<Memory>& team, int root, In in, Out out) {
   std::size_t rounds = 1;
   for (std::size_t i = 0; i < rounds; ++i) {
     const Step step = team.take(1);
-    const SlotUse use = team.take_slot(step);
+    const SlotUse use = team.take_slot(team.slot_bytes(), step);
     post_step(
-        team, root, step, use, Posted(team, step, use.index),
+        team, root, step, use, Posted(team, step, use),
         [&](const auto& posted) { rounds = in(i, posted); },
         [&](const auto& posted) { rounds = out(i, posted); });
   }
 }
 
-/// In each round everybody writes, in(round, posted), and reads from everybody, out(round, posted);
-/// the next round is written before. How many rounds there are need not be known at first:
-/// agree(posted) says so, having waited for what it must see of the first.
-template <class Memory, class In, class Agree, class Out>
-void exchange_rounds(BasicTeam<Memory>& team, In in, Agree agree, Out out) {
+/// In each round everybody writes up to length(round) bytes, in(round, posted), and reads from
+/// everybody, out(round, posted); the next round is written before. How many rounds there are need
+/// not be known at first: agree(posted) says so, having waited for what it must see of the first.
+template <class Memory, class Length, class In, class Agree, class Out>
+void exchange_rounds(BasicTeam<Memory>& team, Length length, In in, Agree agree, Out out) {
   std::size_t rounds = 1;
   Step step = 0;
   SlotUse use;
   for (std::size_t i = 0; i <= rounds; ++i) {
     const Step before = step;
-    const unsigned slot_before = use.index;
+    const SlotUse use_before = use;
     if (i < rounds) {
       step = team.take(1);
-      use = team.take_slot(step);
+      use = team.take_slot(length(i), step);
       team.claim(step);
       team.claim_slot(use);
-      in(i, Posted(team, step, use.index));
+      in(i, Posted(team, step, use));
+      team.settle();
       team.publish_jointly(step);
     }
     if (i == 0) {
-      const Posted posted(team, step, use.index);
+      const Posted posted(team, step, use);
       rounds = agree(posted);
       posted.note_positions(step);
       continue;
     }
-    const Posted posted(team, before, slot_before);
+    const Posted posted(team, before, use_before);
     out(i - 1, posted);
     // Who publishes a round, the first excepted, has not yet finished the one before it.
     posted.note_positions(i == 1 ? before : before - 1);
@@ -201,7 +208,8 @@ void exchange(BasicTeam<Memory>& team, const Cut& cut, In in, Out out) {
     return;
   }
   exchange_rounds(
-      team, [&](std::size_t i, const auto& posted) { in(cut.chunk(i), posted.of(team.rank())); },
+      team, [&](std::size_t i) { return cut.slot_bytes(i); },
+      [&](std::size_t i, const auto& posted) { in(cut.chunk(i), posted.of(team.rank())); },
       [&](const auto&) { return cut.chunks(); },
       [&](std::size_t i, const auto& posted) { out(cut.chunk(i), posted); });
 }
@@ -213,13 +221,15 @@ void exchange(BasicTeam<Memory>& team, const Cut& cut, In in, Out out) {
 template <class Memory, class In, class Combine, class Out>
 void combine_last(BasicTeam<Memory>& team, const Cut& cut, In in, Combine combine, Out out) {
   const Step step = team.take(1);
-  const SlotUse use = cut.is_inline() ? SlotUse{} : team.take_slot(step);
-  const Posted posted = cut.is_inline() ? Posted(team, step) : Posted(team, step, use.index);
+  const SlotUse use = cut.is_inline() ? SlotUse{} : team.take_slot(cut.slot_bytes(0), step);
+  const Posted posted = cut.is_inline() ? Posted(team, step) : Posted(team, step, use);
   team.claim(step);
   team.claim_slot(use);
   in(posted.of(team.rank()));
+  team.settle();
   if (team.arrive(step)) {
     combine(posted);
+    team.settle();
     team.open(step);
   }
   team.await_all(step);
@@ -233,26 +243,28 @@ template <class Memory, class In, class Middle, class Out>
 void exchange_twice(BasicTeam<Memory>& team, const Cut& cut, In in, Middle middle, Out out) {
   constexpr Step kSteps = 2;  // of a round: one publishes what came in, one what middle made
   constexpr std::size_t kRounds = 3;
-  static_assert(Memory::kSlots >= kRounds);
   const std::size_t chunks = cut.chunks();
   const Step first = team.take(kSteps * (chunks + kRounds - 1));
   std::array<SlotUse, kRounds> uses;
-  const auto slot_of = [&uses](std::size_t chunk) { return uses[chunk % kRounds].index; };
+  const auto use_of = [&uses](std::size_t chunk) { return uses[chunk % kRounds]; };
   for (std::size_t i = 0; i < chunks + kRounds - 1; ++i) {
     const Step came = first + kSteps * i, made = came + 1;
     if (i < chunks) {
-      const SlotUse use = uses[i % kRounds] = team.take_slot(made + kSteps * (kRounds - 1));
+      const SlotUse use = uses[i % kRounds] =
+          team.take_slot(cut.slot_bytes(i), made + kSteps * (kRounds - 1));
       team.claim(came);
       team.claim_slot(use);
-      in(cut.chunk(i), team.slot(team.rank(), use.index));
+      in(cut.chunk(i), team.slot(team.rank(), use.offset));
+      team.settle();
       team.publish_jointly(came);
     }
     if (i >= 1 && i <= chunks) {
       team.claim(made);
-      middle(cut.chunk(i - 1), Posted(team, came - kSteps, slot_of(i - 1)));
+      middle(cut.chunk(i - 1), Posted(team, came - kSteps, use_of(i - 1)));
+      team.settle();
       team.publish_jointly(made);
     }
-    if (i >= 2) out(cut.chunk(i - 2), Posted(team, made - kSteps, slot_of(i - 2)));
+    if (i >= 2) out(cut.chunk(i - 2), Posted(team, made - kSteps, use_of(i - 2)));
     team.finish(made);
   }
 }

@@ -26,7 +26,7 @@ void reduce_by_all(Team& team, const std::byte* input, std::byte* output, std::s
   exchange(
       team, Cut{bytes, reduction.whole(team.slot_bytes())},
       [&](Chunk chunk, std::byte* where) {
-        if (me != root || in_place) copy_bytes(where, input + chunk.begin, chunk.size);
+        if (me != root || in_place) team.put(where, input + chunk.begin, chunk.size);
       },
       [&](Chunk chunk, const auto& posted) {
         if (wants)
@@ -41,8 +41,7 @@ void reduce_by_all(Team& team, const std::byte* input, std::byte* output, std::s
 void reduce_last(Team& team, const std::byte* input, std::byte* output, std::size_t bytes,
                  const Reduction& reduction) {
   combine_last(
-      team, Cut{bytes, team.slot_bytes()},
-      [&](std::byte* where) { copy_bytes(where, input, bytes); },
+      team, Cut{bytes, team.slot_bytes()}, [&](std::byte* where) { team.put(where, input, bytes); },
       [&](const auto& posted) {
         fold(reduction, posted.of(0), reduction.elements(bytes), team.size(),
              [&](int rank) { return posted.of(rank); });
@@ -89,8 +88,8 @@ void reduce_slices(Team& team, const std::byte* input, std::byte* output, std::s
         const Chunk mine = slice_of(chunk, me);
         const std::size_t behind = mine.begin + mine.size;
         const std::byte* from = input + chunk.begin;
-        copy_bytes(where, from, mine.begin);
-        copy_bytes(where + behind, from + behind, chunk.size - behind);
+        team.put(where, from, mine.begin);
+        team.put(where + behind, from + behind, chunk.size - behind);
       },
       [&](Chunk chunk, const auto& posted) {
         const Chunk mine = slice_of(chunk, me);
@@ -127,7 +126,7 @@ template <class Shown>
 bool fold_piece_directly(Team& team, const Shown& shown, const std::byte* input, std::byte* out,
                          Chunk piece, const Reduction& reduction) {
   const int me = team.rank();
-  std::byte* operand = team.slot(me, SharedMemory::kSlots / 2);
+  std::byte* operand = team.scratch(1);
   const std::byte* left = nullptr;
   for (int rank = 0; rank < team.size(); ++rank) {
     const std::byte* right = input + piece.begin;
@@ -150,11 +149,11 @@ bool fold_piece_directly(Team& team, const Shown& shown, const std::byte* input,
 template <class Shown, class Result>
 SliceDone fold_directly(Team& team, const Shown& shown, const std::byte* input, std::byte* into,
                         Chunk part, const Reduction& reduction, Result result) {
-  const std::size_t most = reduction.whole(SharedMemory::kSlots / 2 * team.slot_bytes());
+  const std::size_t most = reduction.whole(team.scratch_bytes());
   std::size_t done = 0;
   for (; done < part.size; done += most) {
     const Chunk piece{part.begin + done, std::min(most, part.size - done)};
-    std::byte* out = into == nullptr ? team.slot(team.rank(), 0) : into + done;
+    std::byte* out = into == nullptr ? team.scratch(0) : into + done;
     if (!fold_piece_directly(team, shown, input, out, piece, reduction)) return {done, 0};
     if (!result(piece, out)) return {done, piece.size};
   }
@@ -235,8 +234,9 @@ class SlicesDirectly {
         post(
             team_, rank, Cut{made, team_.slot_bytes()},
             [&](Chunk chunk, std::byte* where) {
-              copy_bytes(where, kept_.data() + chunk.begin, chunk.size);
-              if (wants()) copy_bytes(output_ + begin + chunk.begin, where, chunk.size);
+              team_.put(where, kept_.data() + chunk.begin, chunk.size);
+              if (wants())
+                copy_bytes(output_ + begin + chunk.begin, kept_.data() + chunk.begin, chunk.size);
             },
             [&](Chunk chunk, const std::byte* where) {
               if (wants()) copy_bytes(output_ + begin + chunk.begin, where, chunk.size);

@@ -36,7 +36,7 @@ void reduce_blocks(Team& team, const std::byte* input, std::byte* output, std::s
         for (int rank = 0; rank < size; ++rank) {
           const Chunk theirs = clip(chunk, bytes_of(rank));
           if (rank != me || overlaps)
-            copy_bytes(where + at(rank, cut.stride()), input + displ + theirs.begin, theirs.size);
+            team.put(where + at(rank, cut.stride()), input + displ + theirs.begin, theirs.size);
           displ += bytes_of(rank);
         }
       },

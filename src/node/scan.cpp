@@ -19,7 +19,7 @@ void read_before(Team& team, const std::byte* input, std::byte* output, std::siz
   const int mine = input == output ? -1 : team.rank();
   exchange(
       team, Cut{bytes, reduction.whole(team.slot_bytes())},
-      [&](Chunk chunk, std::byte* where) { copy_bytes(where, input + chunk.begin, chunk.size); },
+      [&](Chunk chunk, std::byte* where) { team.put(where, input + chunk.begin, chunk.size); },
       [&](Chunk chunk, const auto& posted) {
         if (ranks > 0)
           fold(reduction, output + chunk.begin, reduction.elements(chunk.size), ranks,
@@ -43,23 +43,24 @@ void scan_chain(Team& team, const std::byte* input, std::byte* output, std::size
   for (std::size_t i = 0; i < chunks; ++i) {
     const Step step = first + i;
     const auto [begin, size] = cut.chunk(i);
-    const SlotUse use = team.take_slot(step);
+    const SlotUse use = team.take_slot(size, step);
     if (posts) team.claim(step);
     if (into_slot) team.claim_slot(use);
-    std::byte* result = into_output ? output + begin : team.slot(me, use.index);
+    std::byte* result = into_output ? output + begin : team.slot(me, use.offset);
     const std::byte* before = nullptr;
     if (me == 0) {
-      copy_bytes(result, input + begin, size);
+      if (into_slot) team.put(result, input + begin, size);
     } else {
       team.await(me - 1, step);
-      before = team.slot(me - 1, use.index);
+      before = team.slot(me - 1, use.offset);
       if (into_slot || into_output)
         reduction.combine(reduction.context, before, input + begin, result,
                           reduction.elements(size));
     }
+    team.settle();
     if (posts) team.publish(step);
     // Last: in place, output is input.
-    if (inclusive) copy_bytes(output + begin, result, size);
+    if (inclusive) copy_bytes(output + begin, me == 0 ? input + begin : result, size);
     if (!inclusive && me > 0) copy_bytes(output + begin, before, size);
     team.finish(step);
   }
@@ -71,8 +72,7 @@ template <class Shown>
 bool scan_piece_directly(Team& team, const Shown& shown, Chunk piece, const Reduction& reduction,
                          bool inclusive) {
   const int readers = team.size() - (inclusive ? 0 : 1);
-  std::byte *so_far = team.slot(team.rank(), 0),
-            *operand = team.slot(team.rank(), SharedMemory::kSlots / 2);
+  std::byte *so_far = team.scratch(0), *operand = team.scratch(1);
   const auto give = [&](int rank) {
     return push(team, rank, shown(rank).output + piece.begin, so_far, piece.size);
   };
@@ -95,7 +95,7 @@ bool scan_directly(Team& team, const std::byte* input, std::byte* output, std::s
                    const Reduction& reduction, bool inclusive) {
   const int me = team.rank();
   const Chunk mine = slice(bytes, reduction.element_bytes, me, me + 1, team.size());
-  const std::size_t most = reduction.whole(SharedMemory::kSlots / 2 * team.slot_bytes());
+  const std::size_t most = reduction.whole(team.scratch_bytes());
   return copy_directly(team, {input, output, input != output}, [&](const auto& shown) {
     for (std::size_t done = 0; done < mine.size; done += most)
       if (!scan_piece_directly(team, shown, {mine.begin + done, std::min(most, mine.size - done)},

@@ -21,7 +21,7 @@ void scatterv(Team& team, const std::byte* input, PerRank counts, PerRank displs
       team, root,
       [&](std::size_t round, const auto& posted) {
         progress.chunk = static_cast<std::int32_t>(round);
-        Packet(form, posted, root).write(progress, input, counts, displs);
+        Packet(form, posted, root).write(team, progress, input, counts, displs);
         return rounds();
       },
       [&](std::size_t, const auto& posted) {
@@ -30,7 +30,8 @@ void scatterv(Team& team, const std::byte* input, PerRank counts, PerRank displs
         copied &= packet.read(team, output, bytes);
         return rounds();
       });
-  if (is_root) copy_in(output, input, displs, root, {0, bytes});
+  if (is_root && bytes > 0)
+    copy_bytes(output, input + displs[static_cast<std::size_t>(root)], bytes);
   if (!progress.has_addresses()) return;
   be_through_with_root(team, root, copied, [&](int rank) {
     if (!is_root) return receive_through_relay(team, rank, root, output, bytes);

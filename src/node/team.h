@@ -20,15 +20,16 @@ namespace unisono::node {
 template <class Memory>
 struct BasicLevels;
 
-/// Flags, and kSlots slots of every rank through which long messages go in chunks.
+/// Flags, and a ring of slots of every rank through which long messages go in chunks.
 /// One rank prepares the arena, and the others learn of it afterwards: that is the caller's
 /// business.
 template <class Memory>
 class BasicTeam : public Flags<Memory> {
  public:
   /// Where there are groups, short messages may go in two levels.
-  static std::size_t arena_bytes(const Groups& groups, std::size_t slot_bytes) {
-    return bytes_before_slots(groups) + slots_of(groups) * round_up(slot_bytes);
+  static std::size_t arena_bytes(const Groups& groups, std::size_t ring_bytes) {
+    return bytes_before_slots(groups) +
+           static_cast<std::size_t>(groups.size()) * round_up(ring_bytes);
   }
   static std::size_t bytes_before_slots(const Groups& groups) {
     const std::size_t flags = Flags<Memory>::bytes(groups.size());
@@ -42,15 +43,17 @@ class BasicTeam : public Flags<Memory> {
       BasicLevels<Memory>::prepare(arena + Flags<Memory>::bytes(groups.size()), groups);
   }
 
-  /// Precondition: the arena has arena_bytes(groups, smallest_slot(size)) at least, aligned to
-  /// kLinePair. All ranks have the same groups.
+  /// Precondition: the arena has arena_bytes(groups, smallest_ring(size)) at least, aligned to
+  /// kLinePair. All ranks have the same groups and slots.
   BasicTeam(std::span<std::byte> arena, int rank, const Groups& groups,
-            const WaitPolicy& policy = {})
+            const WaitPolicy& policy = {}, const Slots& slots = {})
       : Flags<Memory>(arena.data(), rank, groups.size(), policy),
         slots_(arena.data() + bytes_before_slots(groups)),
-        slot_bytes_((arena.size() - bytes_before_slots(groups)) / slots_of(groups) / kLinePair *
-                    kLinePair) {
-    assert(arena.size() >= arena_bytes(groups, smallest_slot(groups.size())));
+        ring_(ring_bytes(arena, groups, slots)),
+        slot_bytes_(slots.longest != 0 ? slots.longest
+                                       : std::min(Slots::kLongest, ring_.bytes() / Slots::kUsual)),
+        store_(slots.store) {
+    assert(arena.size() >= arena_bytes(groups, smallest_ring(groups.size())));
     if (!groups.are_one())
       levels_ = std::make_unique<BasicLevels<Memory>>(
           arena.data() + Flags<Memory>::bytes(groups.size()), rank, groups, policy);
@@ -60,10 +63,33 @@ class BasicTeam : public Flags<Memory> {
   static constexpr std::size_t smallest_slot(int size) {
     return round_up(static_cast<std::size_t>(size));
   }
-  std::size_t slot_bytes() const { return slot_bytes_; }
-  std::byte* slot(int rank, unsigned index) {
-    return slots_ + (static_cast<std::size_t>(rank) * Memory::kSlots + index) * slot_bytes_;
+  static constexpr std::size_t smallest_ring(int size) {
+    return Slots::kUsual * smallest_slot(size);
   }
+  /// The longest chunk.
+  std::size_t slot_bytes() const { return slot_bytes_; }
+  std::size_t ring_bytes() const { return ring_.bytes(); }
+  Store store() const { return store_; }
+  std::byte* slot(int rank, std::size_t offset) {
+    return slots_ + static_cast<std::size_t>(rank) * ring_.bytes() + offset;
+  }
+  /// The next slot; `last` is the step in which a rank may still look at it.
+  SlotUse take_slot(std::size_t bytes, Step last) { return ring_.take(bytes, last); }
+
+  /// Into a claimed cell, or slot, of this rank.
+  void put(std::byte* where, const std::byte* from, std::size_t bytes) const {
+    if (store_ == Store::plain || bytes <= kInline) return Memory::copy(where, from, bytes);
+    Memory::stream(where, from, bytes);
+  }
+  /// What has been put is to be seen by whoever sees what is published next.
+  void settle() const {
+    if (store_ == Store::nontemporal) Memory::fence();
+  }
+
+  /// Where this rank may work while nobody uses slots: two parts of so many bytes, which the core's
+  /// caches have room for.
+  std::size_t scratch_bytes() const { return std::min(ring_.bytes() / 2, kLargestScratch); }
+  std::byte* scratch(int part) { return slot(this->rank(), part == 0 ? 0 : scratch_bytes()); }
 
   /// Before the first call, on all ranks or on none, and only where every rank can_reach() every
   /// other. `processes` of all ranks; they stay where they are.
@@ -94,12 +120,19 @@ class BasicTeam : public Flags<Memory> {
   static constexpr std::size_t round_up(std::size_t bytes) {
     return (bytes + kLinePair - 1) / kLinePair * kLinePair;
   }
-  static std::size_t slots_of(const Groups& groups) {
-    return static_cast<std::size_t>(groups.size()) * Memory::kSlots;
+  static std::size_t ring_bytes(std::span<std::byte> arena, const Groups& groups,
+                                const Slots& slots) {
+    const std::size_t each =
+        (arena.size() - bytes_before_slots(groups)) / static_cast<std::size_t>(groups.size());
+    const std::size_t bytes = slots.ring == 0 ? each : std::min(each, slots.ring);
+    return bytes / kLinePair * kLinePair;
   }
+  static constexpr std::size_t kLargestScratch = 256 << 10;
 
   std::byte* slots_;
+  Ring<Memory::kGrains> ring_;
   std::size_t slot_bytes_;
+  Store store_;
   std::span<const pid_t> processes_;
   DirectFrom direct_from_;
   ReadAll read_all_up_to_;
@@ -113,7 +146,7 @@ struct BasicLevels {
   using Team = BasicTeam<Memory>;
 
   static std::size_t bytes(const Groups& all) {
-    std::size_t sum = Team::arena_bytes(all.count(), slot_of_leader(all));
+    std::size_t sum = Team::arena_bytes(all.count(), ring_of_leader(all));
     for (int i = 0; i < all.count(); ++i) sum += bytes_of(all, i);
     return sum;
   }
@@ -128,8 +161,8 @@ struct BasicLevels {
         group(arena_of(memory, all, index), all.place_of(rank), all.size_of(index), policy) {
     assert(all.largest() <= kLargestGroup);
     if (all.leads(rank))
-      leaders.emplace(std::span(memory, Team::arena_bytes(all.count(), slot_of_leader(all))), index,
-                      all.count(), policy);
+      leaders.emplace(std::span(memory, Team::arena_bytes(all.count(), ring_of_leader(all))), index,
+                      all.count(), policy, Slots{.longest = slot_of_leader(all)});
   }
 
   Groups groups;
@@ -143,12 +176,15 @@ struct BasicLevels {
     return std::max(static_cast<std::size_t>(all.largest()) * kInline,
                     Team::smallest_slot(all.count()));
   }
+  static std::size_t ring_of_leader(const Groups& all) {
+    return Slots::kUsual * slot_of_leader(all);
+  }
   /// Messages go in cells.
   static std::size_t bytes_of(const Groups& all, int i) {
-    return Team::arena_bytes(all.size_of(i), Team::smallest_slot(all.size_of(i)));
+    return Team::arena_bytes(all.size_of(i), Team::smallest_ring(all.size_of(i)));
   }
   static std::span<std::byte> arena_of(std::byte* memory, const Groups& all, int i) {
-    memory += Team::arena_bytes(all.count(), slot_of_leader(all));
+    memory += Team::arena_bytes(all.count(), ring_of_leader(all));
     for (int before = 0; before < i; ++before) memory += bytes_of(all, before);
     return {memory, bytes_of(all, i)};
   }

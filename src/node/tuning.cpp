@@ -36,15 +36,14 @@ DirectFrom direct_from(int size, WaitMode mode) {
   return from;
 }
 
-// A rank's slots should be longer together than 200 KiB: then a line has left its writer's
-// innermost cache when it is read, and written again, which halves what passing it on costs (bcast
-// of 32 KiB: 3.3 us instead of 4.7). More slots and shorter ones lose in chunks what they win in
-// short messages.
-std::size_t preferred_slot(const Groups& groups) {
+// Then a line has left its writer's own cache when it is written again: rewriting it there costs a
+// way to each reader's cache, and reading it a way to the writer's.
+std::size_t preferred_ring(const Groups& groups, std::size_t private_cache) {
   const auto ranks = static_cast<std::size_t>(groups.size());
   const std::size_t room = Pool::kLargestArena - Team::bytes_before_slots(groups);
-  const std::size_t fits = room / (ranks * SharedMemory::kSlots) / kLinePair * kLinePair;
-  return std::min(32 * kKiB, fits);
+  const std::size_t fits = room / ranks / kLinePair * kLinePair;
+  return std::min(std::max(Slots::kUsual * Slots::kLongest, private_cache + private_cache / 4),
+                  fits);
 }
 
 // As for gather, where the receiver copies as well; not measured by itself.

@@ -35,9 +35,10 @@ struct ReadAll {
   std::size_t before = 32 << 10;  ///< scan
 };
 
-/// How long a team's slots should be. The largest arena of a pool has room for them.
-std::size_t preferred_slot(const Groups& groups);
-/// The same for the slots of a channel between two ranks.
+/// How long the ring of a rank of a team should be, whose core has so many bytes of cache for
+/// itself. The largest arena of a pool has room for it.
+std::size_t preferred_ring(const Groups& groups, std::size_t private_cache);
+/// How long the slots of a channel between two ranks.
 std::size_t preferred_channel_slot(int size);
 
 }  // namespace unisono::node

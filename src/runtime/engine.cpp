@@ -291,11 +291,16 @@ TopologyLabels Engine::find_levels(const Result<std::string>& text,
 }
 
 void Engine::share_memory() {
-  const std::string text = variable("UNISONO_SHM");
-  const auto bytes = parse_node_memory(text);
-  if (!bytes) complain("UNISONO_SHM=" + text + ": " + bytes.error() + "; auto holds");
   NodeSettings settings;
-  if (bytes) settings.bytes = *bytes;
+  const auto read = [this](const char* name, auto parse, auto& into) {
+    const std::string text = variable(name);
+    const auto value = parse(text);
+    if (!value) complain(std::string(name) + "=" + text + ": " + value.error() + "; auto holds");
+    if (value) into = *value;
+  };
+  read("UNISONO_SHM", parse_node_memory, settings.bytes);
+  read("UNISONO_SHM_RING", parse_ring, settings.ring);
+  read("UNISONO_SHM_STORE", parse_store, settings.store);
   const std::string single_copy = variable("UNISONO_SINGLE_COPY");
   settings.single_copy = single_copy != "0";
   if (single_copy != "0" && single_copy != "1")

@@ -121,6 +121,8 @@ class Values(Case):
             ({"UNISONO_PLAN_CACHE": "much"}, "64K"),
             ({"UNISONO_SHM": "plenty"}, "1M to 32G"),
             ({"UNISONO_SHM": "1000T"}, "1M to 32G"),
+            ({"UNISONO_SHM_RING": "1K"}, "16K to 4M"),
+            ({"UNISONO_SHM_STORE": "fast"}, "nontemporal"),
             ({"UNISONO_SINGLE_COPY": "off"}, "0 and 1"),
         ):
             self.refused(variables, next(iter(variables)), valid)

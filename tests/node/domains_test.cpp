@@ -96,5 +96,22 @@ TEST(Domains, ThisMachineIsRead) {
   EXPECT_EQ(domains_of(std::vector<CpuMask>(4, affinity())), Domains());
 }
 
+TEST_F(DomainsOf, SayWhichCacheIsACoresOwn) {
+  const auto cache = [this](const std::string& index, const std::string& type,
+                            const std::string& size, const std::string& cpus) {
+    const std::string folder = "cpu/cpu4/cache/index" + index;
+    machine_.write(folder + "/type", type);
+    machine_.write(folder + "/size", size);
+    machine_.write(folder + "/shared_cpu_list", cpus);
+  };
+  EXPECT_EQ(private_cache_bytes(on({4}), machine_.folder()), 0U);
+  machine_.write("cpu/cpu4/topology/thread_siblings_list", "4-5");
+  cache("0", "Data", "48K", "4-5");
+  cache("1", "Instruction", "8M", "4-5");
+  cache("2", "Unified", "2048K", "4-5");
+  cache("3", "Unified", "32M", "4-7");
+  EXPECT_EQ(private_cache_bytes(on({4, 5}), machine_.folder()), 2U << 20);
+}
+
 }  // namespace
 }  // namespace unisono::node

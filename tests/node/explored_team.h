@@ -32,8 +32,9 @@ class World {
   using Team = BasicTeam<Memory>;
   using Word = typename Memory::Word;
 
-  World(Groups groups, WaitMode mode) : groups_(std::move(groups)), policy_{mode} {
-    arena_.resize(Team::arena_bytes(groups_, kSlotBytes) / kLinePair);
+  World(Groups groups, WaitMode mode, Store store = Store::plain)
+      : groups_(std::move(groups)), policy_{mode}, slots_{0, kSlotBytes, store} {
+    arena_.resize(Team::arena_bytes(groups_, Memory::kGrains * kSlotBytes) / kLinePair);
   }
 
   template <class Body>
@@ -45,8 +46,9 @@ class World {
           std::fill(arena_.begin(), arena_.end(), Unit{});
           Team::prepare(memory().data(), groups_);
           teams_.clear();
+          for (auto& stores : Memory::streamed) stores.clear();
           for (int rank = 0; rank < groups_.size(); ++rank)
-            teams_.push_back(std::make_unique<Team>(memory(), rank, groups_, policy_));
+            teams_.push_back(std::make_unique<Team>(memory(), rank, groups_, policy_, slots_));
         },
         [this, body](int rank) { body(*teams_[static_cast<std::size_t>(rank)]); });
   }
@@ -64,6 +66,7 @@ class World {
 
   Groups groups_;
   WaitPolicy policy_;
+  Slots slots_;
   // Not on the ranks' stacks: a rank that is not run to its end destroys nothing.
   std::vector<std::unique_ptr<Team>> teams_;
   std::vector<Unit> arena_;
@@ -77,6 +80,18 @@ using WordOf = typename Memory::Word;
 template <class Memory>
 void put(std::byte* where, std::uint64_t value) {
   reinterpret_cast<WordOf<Memory>*>(where)->store(value, std::memory_order_relaxed);
+}
+/// The same into a slot, as the team stores.
+template <class Memory>
+void put_slot(const BasicTeam<Memory>& team, std::byte* where, std::uint64_t value) {
+  if (team.store() == Store::plain) return put<Memory>(where, value);
+  Memory::streamed[static_cast<std::size_t>(team.rank())].emplace_back(
+      reinterpret_cast<WordOf<Memory>*>(where), value);
+}
+template <class Memory>
+void put_chunk(const BasicTeam<Memory>& team, bool is_inline, std::byte* where,
+               std::uint64_t value) {
+  return is_inline ? put<Memory>(where, value) : put_slot(team, where, value);
 }
 template <class Memory>
 std::uint64_t get(const std::byte* where) {
@@ -112,15 +127,15 @@ inline void expect_right(const Explorer::Outcome& outcome) {
   testing::Test::RecordProperty("states", std::to_string(outcome.states));
 }
 
-class Protocol : public testing::TestWithParam<std::tuple<WaitMode, bool>> {
+class Protocol : public testing::TestWithParam<std::tuple<WaitMode, bool, Store>> {
  protected:
   void SetUp() override {
     if (!kRuns) GTEST_SKIP() << "not with this sanitizer";
   }
   template <Rings kRings = Rings{}, class Body>
   void expect_right_in_all(const Groups& groups, Body body) {
-    const auto [mode, store_buffers] = GetParam();
-    expect_right(World<Flaw::none, kRings>(groups, mode).explore(body, store_buffers));
+    const auto [mode, store_buffers, store] = GetParam();
+    expect_right(World<Flaw::none, kRings>(groups, mode, store).explore(body, store_buffers));
   }
   static bool stores_are_late() { return std::get<1>(GetParam()); }
 };

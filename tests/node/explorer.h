@@ -17,6 +17,7 @@
 #include <ucontext.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -62,6 +63,7 @@ class Explorer {
   void forget(Value all_that_matters) {
     ranks_[static_cast<std::size_t>(running_)].history = all_that_matters;
   }
+  int running() const { return running_; }
   /// By this rank.
   Value last_loaded() const { return ranks_[static_cast<std::size_t>(running_)].loaded; }
 
@@ -340,7 +342,15 @@ struct Explored {
   };
 
   static constexpr unsigned kCells = kRings.cells;
-  static constexpr unsigned kSlots = kRings.slots;
+  static constexpr unsigned kGrains = kRings.slots;
+
+  /// What the ranks have written past their caches, which nobody sees before the fence.
+  inline static std::array<std::vector<std::pair<Word*, std::uint64_t>>, 4> streamed;
+  static void fence() {
+    auto& mine = streamed[static_cast<std::size_t>(Explorer::current->running())];
+    for (const auto& [word, value] : std::exchange(mine, {}))
+      word->go(Explorer::Kind::store, value);
+  }
 
   class Pause {
    public:

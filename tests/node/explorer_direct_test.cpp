@@ -14,7 +14,7 @@ namespace {
 /// Not its slots here but the rank's own memory, written again as soon as a call is over.
 template <class Memory>
 Buffers buffers_of(BasicTeam<Memory>& team) {
-  return {team.slot(team.rank(), 0), team.slot(team.rank(), 1)};
+  return {team.slot(team.rank(), 0), team.slot(team.rank(), kLinePair)};
 }
 
 /// Everybody pulls from everybody's input and pushes to its successor's output.
@@ -48,7 +48,7 @@ void copies_with_root(BasicTeam<Memory>& team, int root, std::size_t call, int f
         return true;
       },
       [&](int rank) {
-        std::byte* piece = team.slot(root, Memory::kSlots - 1);
+        std::byte* piece = team.slot(root, (Memory::kGrains - 1) * kLinePair);
         for (std::size_t i = 0; i < 2; ++i) {
           if (is_root)
             team.give(rank, [&] { put<Memory>(piece, value_of(root, call + i)); });
@@ -65,16 +65,16 @@ template <class Memory>
 void exchanges_addresses(BasicTeam<Memory>& team, int shower, std::size_t call) {
   const int me = team.rank();
   const bool shows = me == shower;
-  std::byte* mine = team.slot(me, Memory::kSlots - 1);
+  std::byte* mine = team.slot(me, (Memory::kGrains - 1) * kLinePair);
   if (shows) put<Memory>(mine, value_of(me, call));
   exchange_rounds(
-      team,
+      team, [&](std::size_t) { return team.slot_bytes(); },
       [&](std::size_t, const auto& posted) {
         forget_all_but(team, 1);
         if (shows)
           std::memcpy(posted.cell_of(me), &mine, sizeof mine);
         else
-          put<Memory>(posted.of(me), value_of(me, call));
+          put_slot(team, posted.of(me), value_of(me, call));
       },
       [&](const auto& posted) -> std::size_t {
         posted.await(shower);
@@ -98,7 +98,7 @@ void exchanges_addresses(BasicTeam<Memory>& team, int shower, std::size_t call) 
 template <class Memory>
 void posts_address(BasicTeam<Memory>& team, int root, std::size_t call) {
   const bool is_root = team.rank() == root;
-  std::byte* shown = team.slot(root, Memory::kSlots - 1);
+  std::byte* shown = team.slot(root, (Memory::kGrains - 1) * kLinePair);
   if (is_root) put<Memory>(shown, value_of(root, call));
   post_rounds(
       team, root,
@@ -121,10 +121,11 @@ void gathers_into_addresses(BasicTeam<Memory>& team, int root, std::size_t call)
   const int me = team.rank();
   const bool is_root = me == root;
   const auto place_of = [&](int rank) {
-    return team.slot(root, Memory::kSlots - 1) + 8 * static_cast<std::size_t>(rank);
+    return team.slot(root, (Memory::kGrains - 1) * kLinePair) + 8 * static_cast<std::size_t>(rank);
   };
   exchange_rounds(
-      team, [&](std::size_t, const auto&) { forget_all_but(team, 1); },
+      team, [&](std::size_t) { return team.slot_bytes(); },
+      [&](std::size_t, const auto&) { forget_all_but(team, 1); },
       [&](const auto& posted) -> std::size_t {
         posted.await(root);
         return 1;
@@ -198,7 +199,8 @@ TEST_P(DirectProtocol, AddressesOfOneRootOfThree) {
 
 INSTANTIATE_TEST_SUITE_P(, DirectProtocol,
                          testing::Combine(testing::Values(WaitMode::spin, WaitMode::sleep),
-                                          testing::Bool()));
+                                          testing::Bool(),
+                                          testing::Values(Store::plain, Store::nontemporal)));
 
 /// The root of a direct copy goes before the others are through.
 TEST(BrokenDirectProtocol, BufferIsWrittenTooEarly) {

@@ -16,11 +16,14 @@ constexpr int kResult = 99;  // in place of a rank
 template <class Memory>
 void combines(BasicTeam<Memory>& team, const Cut& cut, std::size_t call) {
   combine_last(
-      team, cut, [&](std::byte* where) { put<Memory>(where, value_of(team.rank(), call)); },
+      team, cut,
+      [&](std::byte* where) {
+        put_chunk(team, cut.is_inline(), where, value_of(team.rank(), call));
+      },
       [&](const auto& posted) {
         for (int rank = 0; rank < team.size(); ++rank)
           check<Memory>(posted.of(rank), value_of(rank, call));
-        put<Memory>(posted.of(0), value_of(kResult, call));
+        put_chunk(team, cut.is_inline(), posted.of(0), value_of(kResult, call));
       },
       [&](const std::byte* where) { check<Memory>(where, value_of(kResult, call)); });
   forget_all_but(team);
@@ -64,7 +67,8 @@ TEST_P(Last, CombinesBetweenOtherCalls) {
 }
 
 INSTANTIATE_TEST_SUITE_P(, Last,
-                         testing::Combine(testing::Values(WaitMode::sleep), testing::Bool()));
+                         testing::Combine(testing::Values(WaitMode::sleep), testing::Bool(),
+                                          testing::Values(Store::plain, Store::nontemporal)));
 
 /// combine_last with a mistake in its order.
 enum class Mistake { opens_first, finishes_first, waits_for_nobody };
@@ -201,7 +205,8 @@ TEST_P(Levels, AllKindsMixed) {
 }
 
 INSTANTIATE_TEST_SUITE_P(, Levels,
-                         testing::Combine(testing::Values(WaitMode::spin), testing::Bool()));
+                         testing::Combine(testing::Values(WaitMode::spin), testing::Bool(),
+                                          testing::Values(Store::plain, Store::nontemporal)));
 
 }  // namespace
 }  // namespace unisono::node

@@ -169,7 +169,8 @@ class MessageProtocol : public Protocol {
  protected:
   template <class Body>
   void expect_right_messages(int ranks, Body body) {
-    const auto [mode, store_buffers] = GetParam();
+    const WaitMode mode = std::get<0>(GetParam());
+    const bool store_buffers = std::get<1>(GetParam());
     expect_right(explore_messages<Flaw::none>(ranks, mode, store_buffers, body));
   }
 };
@@ -233,7 +234,8 @@ class SpinningMessageProtocol : public MessageProtocol {};
 
 /// The address leads nowhere: the message comes again in pieces, and so does the next.
 TEST_P(SpinningMessageProtocol, ByAddressInVain) {
-  const auto [mode, store_buffers] = GetParam();
+  const WaitMode mode = std::get<0>(GetParam());
+  const bool store_buffers = std::get<1>(GetParam());
   const auto body = [](auto& player, int rank) {
     for (int tag = 0; tag < 2; ++tag) {
       one_way(player, rank, tag, kTwoPieces);
@@ -271,10 +273,11 @@ TEST_P(MessageProtocol, FromTwoToOne) {
 }
 
 INSTANTIATE_TEST_SUITE_P(, SpinningMessageProtocol,
-                         testing::Combine(testing::Values(WaitMode::spin), testing::Bool()));
+                         testing::Combine(testing::Values(WaitMode::spin), testing::Bool(),
+                                          testing::Values(Store::plain)));
 INSTANTIATE_TEST_SUITE_P(, MessageProtocol,
                          testing::Combine(testing::Values(WaitMode::spin, WaitMode::sleep),
-                                          testing::Bool()));
+                                          testing::Bool(), testing::Values(Store::plain)));
 
 template <Flaw kFlaw>
 std::string problem_with(bool store_buffers) {

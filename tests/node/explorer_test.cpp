@@ -33,7 +33,7 @@ void posts(BasicTeam<Memory>& team, int root, const Cut& cut, std::size_t call) 
       team, root, cut,
       [&](Chunk chunk, std::byte* where) {
         forget_all_but(team, chunk.begin + 1);
-        put<Memory>(where, value_of(root, call + chunk.begin));
+        put_chunk(team, cut.is_inline(), where, value_of(root, call + chunk.begin));
       },
       [&](Chunk chunk, const std::byte* where) {
         forget_all_but(team, chunk.begin + 2);
@@ -49,7 +49,7 @@ void exchanges(BasicTeam<Memory>& team, const Cut& cut, std::size_t call, int re
       team, cut,
       [&](Chunk chunk, std::byte* where) {
         forget_all_but(team, chunk.begin + 1);
-        put<Memory>(where, value_of(team.rank(), call + chunk.begin));
+        put_chunk(team, cut.is_inline(), where, value_of(team.rank(), call + chunk.begin));
       },
       [&](Chunk chunk, const auto& posted) {
         forget_all_but(team, chunk.begin + 2);
@@ -72,12 +72,12 @@ void exchanges_twice(BasicTeam<Memory>& team, const Cut& cut) {
       team, cut,
       [&](Chunk chunk, std::byte* where) {
         forget_all_but(team, chunk.begin + 1);
-        put<Memory>(where, value_of(team.rank(), chunk.begin));
+        put_slot(team, where, value_of(team.rank(), chunk.begin));
       },
       [&](Chunk chunk, const auto& posted) {
         forget_all_but(team, chunk.begin + 2);
         read(posted, 0, chunk.begin);
-        put<Memory>(posted.of(team.rank()) + kResult, value_of(team.rank(), chunk.begin + 1));
+        put_slot(team, posted.of(team.rank()) + kResult, value_of(team.rank(), chunk.begin + 1));
       },
       [&](Chunk chunk, const auto& posted) {
         forget_all_but(team, chunk.begin + 3);
@@ -93,7 +93,7 @@ void posts_of_rounds(BasicTeam<Memory>& team, int root, std::size_t rounds, std:
       [&](std::size_t round, const auto& posted) {
         forget_all_but(team, 2 * round + 1);
         put<Memory>(posted.cell_of(root), rounds);
-        put<Memory>(posted.of(root), value_of(root, call + round));
+        put_slot(team, posted.of(root), value_of(root, call + round));
         return rounds;
       },
       [&](std::size_t round, const auto& posted) {
@@ -114,11 +114,11 @@ void exchanges_of_rounds(BasicTeam<Memory>& team, const std::vector<std::size_t>
   const int longest =
       static_cast<int>(std::max_element(rounds.begin(), rounds.end()) - rounds.begin());
   exchange_rounds(
-      team,
+      team, [&](std::size_t) { return team.slot_bytes(); },
       [&](std::size_t round, const auto& posted) {
         forget_all_but(team, 2 * round + 1);
         put<Memory>(posted.cell_of(me), rounds_of(me));
-        if (round < rounds_of(me)) put<Memory>(posted.of(me), value_of(me, call + round));
+        if (round < rounds_of(me)) put_slot(team, posted.of(me), value_of(me, call + round));
       },
       [&](const auto& posted) -> std::size_t {
         posted.await(longest);
@@ -233,7 +233,8 @@ TEST_P(Protocol, AllKindsMixed) {
 
 INSTANTIATE_TEST_SUITE_P(, Protocol,
                          testing::Combine(testing::Values(WaitMode::spin, WaitMode::sleep),
-                                          testing::Bool()));
+                                          testing::Bool(),
+                                          testing::Values(Store::plain, Store::nontemporal)));
 
 // --- the explorer must find what is wrong
 // ---------------------------------------------------------
@@ -295,16 +296,16 @@ TEST_F(BrokenProtocol, SlotIsStale) {
     using Memory = Explored<Flaw::none, kFewSlots>;
     for (std::size_t call = 0; call < 3; ++call) {
       const Step step = team.take(1);
-      const SlotUse use = team.take_slot(step);
+      const SlotUse use = team.take_slot(kLinePair, step);
       if (team.rank() == 0) {
         team.claim_slot(use);
-        put<Memory>(team.slot(0, use.index), call);
+        put<Memory>(team.slot(0, use.offset), call);
         team.publish(step);
         team.finish(step);
       } else {
         team.await(0, step);
         team.finish(step);
-        check<Memory>(team.slot(0, use.index), call);
+        check<Memory>(team.slot(0, use.offset), call);
       }
     }
   });

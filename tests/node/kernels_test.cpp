@@ -25,7 +25,7 @@ std::vector<std::size_t> border_counts(What what, int size) {
   for (const std::size_t bytes : {kInline, kInline / p, kSmallSlot, kSmallSlot / p})
     for (const std::size_t near : {bytes - unit, bytes, bytes + unit})
       counts.push_back(near / unit);
-  counts.push_back((SharedMemory::kSlots * kSmallSlot + 2 * unit) / unit);
+  counts.push_back((Slots::kUsual * kSmallSlot + 2 * unit) / unit);
   counts.push_back(11 * kSmallSlot / unit + 1);
   return counts;
 }
@@ -69,6 +69,23 @@ INSTANTIATE_TEST_SUITE_P(, Kernels,
                          testing::Combine(testing::ValuesIn(all_whats()),
                                           testing::Values(WaitMode::yield, WaitMode::sleep),
                                           testing::Values(DirectFrom::kNever, kSmallSlot, 20)));
+
+class Stores : public testing::TestWithParam<What> {};
+
+TEST_P(Stores, PastTheCachesAreRightAtAllBorders) {
+  for (const int size : {2, 3, 6}) {
+    const std::vector<Call> calls = border_calls(GetParam(), size);
+    const auto all_calls = [&calls](Team& team) -> std::string {
+      for (const Call& call : calls)
+        if (std::string wrong = run_and_check(team, call); !wrong.empty()) return wrong;
+      return "";
+    };
+    EXPECT_EQ("", on_threads(size, kSmallSlot, WaitMode::yield, all_calls, {},
+                             {Slots::kLeast, Store::nontemporal}));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(, Stores, testing::ValuesIn(all_whats()));
 
 class LongMessages : public testing::TestWithParam<std::tuple<int, std::size_t>> {};
 
@@ -136,6 +153,22 @@ TEST_P(Mixed, CallsInRandomOrder) {
   EXPECT_EQ("", on_threads(size, 512, mode, random_calls, all_direct_from(direct_from)));
 }
 
+/// Rings that hold four slots or very many, which are written through the caches or past them.
+TEST_P(Mixed, CallsThroughAnySlots) {
+  const auto [size, mode, direct_from] = GetParam();
+  const auto random_calls = [](Team& team) -> std::string {
+    for (std::uint64_t i = 0; i < 300; ++i) {
+      const Call call = random_call(i, team.size(), 4000);
+      if (std::string wrong = run_and_check(team, call); !wrong.empty()) return wrong;
+    }
+    return "";
+  };
+  for (const std::size_t count : {Slots::kLeast, std::size_t{300}})
+    for (const Store store : {Store::plain, Store::nontemporal})
+      EXPECT_EQ("", on_threads(size, 512, mode, random_calls, all_direct_from(direct_from),
+                               {count, store}));
+}
+
 /// Nothing between the calls: the ranks drift as far apart as they may.
 TEST_P(Mixed, RootRunsAhead) {
   const int size = std::get<0>(GetParam());
@@ -165,7 +198,7 @@ INSTANTIATE_TEST_SUITE_P(, Mixed,
                                          std::tuple{8, WaitMode::sleep, 200}));
 
 TEST(TeamArena, HoldsElementsUpToAPartOfASlot) {
-  TestArena<Team> arena(4, 256);
+  TestArena<Team> arena(4, Slots::kUsual * 256);
   Team team(arena.memory(), 0, 4, {});
   EXPECT_EQ(team.slot_bytes(), 256U);
   EXPECT_TRUE(can_reduce(team, 64));
@@ -174,7 +207,7 @@ TEST(TeamArena, HoldsElementsUpToAPartOfASlot) {
 }
 
 TEST(TeamArena, IsFreeWhenTheLastHasLeft) {
-  TestArena<Team> arena(2, 128);
+  TestArena<Team> arena(2, Slots::kUsual * 128);
   Team first(arena.memory(), 0, 2, {}), second(arena.memory(), 1, 2, {});
   EXPECT_FALSE(second.leave());
   EXPECT_TRUE(first.leave());

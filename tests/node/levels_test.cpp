@@ -106,7 +106,7 @@ template <class Call>
 Lines lines_of(const Groups& groups, Call call) {
   struct alignas(kLinePair) Unit : std::array<std::byte, kLinePair> {};
   using CountedTeam = BasicTeam<Counted>;
-  std::vector<Unit> arena(CountedTeam::arena_bytes(groups, 128) / kLinePair);
+  std::vector<Unit> arena(CountedTeam::arena_bytes(groups, Slots::kUsual * 128) / kLinePair);
   const std::span<std::byte> memory{arena.data()->data(), arena.size() * kLinePair};
   CountedTeam::prepare(memory.data(), groups);
   Lines most;

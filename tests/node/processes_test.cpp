@@ -77,7 +77,7 @@ class Processes : public testing::Test {
     if (!segment) return kWrong;
     Pool pool(segment->memory());
     if (rank == 0) {
-      const auto arena = pool.take(Team::arena_bytes(size, 1024));
+      const auto arena = pool.take(Team::arena_bytes(size, Slots::kUsual * 1024));
       if (!arena) return kWrong;
       Team::prepare(pool.memory(*arena).data(), size);
       launch_->bytes = arena->bytes;

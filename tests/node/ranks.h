@@ -20,8 +20,8 @@ template <class Users>
 class TestArena {
  public:
   template <class Size>
-  TestArena(const Size& size, std::size_t slot_bytes)
-      : lines_(Users::arena_bytes(size, slot_bytes) / kLinePair) {
+  TestArena(const Size& size, std::size_t slots_or_ring_bytes)
+      : lines_(Users::arena_bytes(size, slots_or_ring_bytes) / kLinePair) {
     for (auto& line : lines_) line.bytes.fill(std::byte{0xAB});
     Users::prepare(memory().data(), size);
   }
@@ -57,17 +57,23 @@ inline DirectFrom all_direct_from(std::size_t bytes) {
   return {bytes, bytes, bytes, bytes, bytes, bytes, bytes, bytes, bytes};
 }
 
+/// How many of them a ring has, and how they are written.
+struct SlotsOfTest {
+  std::size_t count = Slots::kUsual;
+  Store store = Store::plain;
+};
+
 /// Small messages go all ways.
 inline constexpr ReadAll kReadLittle{200, 600, 700, 500};
 
 /// body(team) on every rank; as on_threads_of.
 template <class Body>
 std::string on_threads(const Groups& groups, std::size_t slot_bytes, WaitMode mode, Body body,
-                       const DirectFrom& direct = {}) {
+                       const DirectFrom& direct = {}, const SlotsOfTest& slots = {}) {
   const std::vector<pid_t> processes(static_cast<std::size_t>(groups.size()), getpid());
-  TestArena<Team> arena(groups, slot_bytes);
+  TestArena<Team> arena(groups, slots.count * slot_bytes);
   return on_threads_of(groups.size(), [&](int rank) {
-    Team team(arena.memory(), rank, groups, {mode});
+    Team team(arena.memory(), rank, groups, {mode}, {0, slot_bytes, slots.store});
     team.allow_direct(processes, direct);
     team.set_read_all(kReadLittle);
     return std::string(body(team));

@@ -81,7 +81,7 @@ TEST_F(SingleCopy, ProbeComparesBeforeItWrites) {
 }
 
 TEST_F(SingleCopy, IsTriedNoMoreWhenARankIsGone) {
-  TestArena<Team> arena(2, 128);
+  TestArena<Team> arena(2, Slots::kUsual * 128);
   Team team(arena.memory(), 0, 2, {});
   const std::array<pid_t, 2> processes = {getpid(), child_};
   team.allow_direct(processes, {});

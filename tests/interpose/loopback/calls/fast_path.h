@@ -4,7 +4,13 @@
 
 namespace unisono {
 
+inline bool has_devices() { return false; }
+
 template <Collective>
+bool ran_beside_devices(const Call&, const CallInfo&) {
+  return false;
+}
+template <Collective kCollective>
 bool ran_on_fast_path(const Call&, const CallInfo&) {
   return false;
 }
