@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a change did to the speed within a node: two builds side by side, in pairs of jobs.
+"""What a change did to the speed: two builds side by side on a node or in a lab, in pairs of jobs.
 
   git worktree add /tmp/before REVISION && (cd /tmp/before && make)
   scripts/before_after.py /tmp/before/build --mpi openmpi -n 2 --json FILE
@@ -12,6 +12,7 @@ import argparse
 import json
 import math
 import os
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -35,13 +36,14 @@ def times(build: Path, mpi: places.Mpi, options: argparse.Namespace, seed: int) 
         bench = [build / "bin" / f"unisono-bench-{mpi.flavour}", "--arms", "native,default"]
         bench += ["--collectives", options.collectives, "--sizes", options.sizes, "--seed", str(seed)]
         bench += ["--time-budget", str(options.seconds), "--json", file]
-        command = [*mpi.launcher(options.ranks), *map(str, bench)]
+        launcher = shlex.split(options.launch) if options.launch else mpi.launcher(options.ranks)
+        command = [*launcher, *map(str, bench)]
         environment = os.environ | mpi.environment()
         subprocess.run(command, check=True, timeout=600, stdout=subprocess.DEVNULL, env=environment)
         cells: list[dict[str, Any]] = json.loads(file.read_text())["cells"]
     found = {}
     for cell in cells:
-        for arm in cell["arms"]:
+        for arm in cell.get("arms", []):  # none: the cell failed
             if arm["arm"] == "default" and arm["available"] and arm["correct"]:
                 found[cell["collective"], cell["bytes"]] = arm["time_us"]["median"]
     return found
@@ -54,6 +56,7 @@ def main() -> int:
     parser.add_argument("before", type=Path, help="build folder of the revision before")
     parser.add_argument("--mpi", default="mpich", choices=["mpich", "openmpi"])
     parser.add_argument("-n", dest="ranks", type=int, default=2)
+    parser.add_argument("--launch", help="what starts the ranks elsewhere: 'unisono lab run --native ... --'")
     parser.add_argument("--jobs", type=int, default=6, help="pairs; 6 give an interval of 95 %%")
     parser.add_argument("--collectives", default=COLLECTIVES)
     parser.add_argument("--sizes", default=SIZES)
