@@ -36,15 +36,18 @@ Composition grid(int columns) {
 }
 
 TEST(PlanKey, IsTheSameForTheSameValuesWhereverTheyAre) {
-  const auto one = std::make_unique<Composition>(grid(2)), other = std::make_unique<Composition>(grid(2));
-  EXPECT_EQ(key_of("grid", {.composition = one.get()}), key_of("grid", {.composition = other.get()}));
+  const auto one = std::make_unique<Composition>(grid(2)),
+             other = std::make_unique<Composition>(grid(2));
+  EXPECT_EQ(key_of("grid", {.composition = one.get()}),
+            key_of("grid", {.composition = other.get()}));
   const std::vector<int> late = {1, 3}, again = {1, 3};
   EXPECT_EQ(key_of("ring", {.late = &late}), key_of("ring", {.late = &again}));
 }
 
 TEST(PlanKey, IsAnotherForOtherValuesAtTheSameAddress) {
   Composition composition = grid(2);
-  std::vector<std::string> keys = {key_of("grid", {.composition = &composition}), key_of("grid", {})};
+  std::vector<std::string> keys = {key_of("grid", {.composition = &composition}),
+                                   key_of("grid", {})};
   const auto changed = [&](auto change) {
     composition = grid(2);
     change(composition);

@@ -1,5 +1,5 @@
-// Handles of operations, datatypes and communicators that are freed, and given again to others: what
-// was kept of the old ones must not be used for the new.
+// Handles of operations, datatypes and communicators that are freed, and given again to others:
+// what was kept of the old ones must not be used for the new.
 #include <algorithm>
 #include <array>
 #include <cstring>
