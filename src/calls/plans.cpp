@@ -1,8 +1,10 @@
 #include "calls/plans.h"
 
-#include <cstdint>
 #include <string>
+#include <string_view>
+#include <type_traits>
 
+#include "algorithms/composition.h"
 #include "exec/messages.h"
 #include "schedule/flow_control.h"
 
@@ -10,13 +12,23 @@ namespace unisono {
 
 namespace {
 
-/// The bytes by which plans are told apart: everything that a schedule depends on.
+/// Numbers and names only: what has been freed may come again at the same address and be another.
 class Key {
  public:
   explicit Key(std::string& memory) : bytes_(memory) { bytes_.clear(); }
   template <class T>
   void add(const T& value) {
+    static_assert(std::is_integral_v<T> || std::is_enum_v<T>);
     bytes_.append(reinterpret_cast<const char*>(&value), sizeof value);
+  }
+  void add(std::string_view name) {
+    add(name.size());
+    bytes_.append(name);
+  }
+  template <class T>
+  void add(const std::vector<T>& values) {
+    add(values.size());
+    for (const T& value : values) add(value);
   }
   void add(std::span<const Count> values) {
     add(values.size());
@@ -27,15 +39,38 @@ class Key {
     add(layout.counts);
     add(layout.displs);
   }
-  const std::string& bytes() const { return bytes_; }
+  void add(const Params& params) {
+    add(params.segment);
+    add(params.radix);
+    add(params.window);
+    add(params.pause);
+    add(params.composition != nullptr);
+    if (params.composition != nullptr) add(*params.composition);
+    add(params.late != nullptr);
+    if (params.late != nullptr) add(*params.late);
+  }
 
  private:
+  void add(const Composition& composition) {
+    add(composition.shape);
+    add(composition.levels);
+    add(composition.form);
+    for (const NestedSpec& row : composition.rows) add(row);
+    add(composition.columns);
+  }
+  void add(const NestedSpec& nested) {
+    add(nested.algorithm != nullptr ? nested.algorithm->name : std::string_view());
+    add(nested.params);
+  }
+
   std::string& bytes_;
 };
 
-// Size, rank and topology are those of the communicator that holds the cache.
-void describe(Key& key, const Algorithm& algorithm, const Args& args) {
-  key.add(reinterpret_cast<std::uintptr_t>(&algorithm));
+}  // namespace
+
+void describe_plan(std::string& memory, const Algorithm& algorithm, const Args& args) {
+  Key key(memory);
+  key.add(algorithm.name);
   key.add(args.collective);
   key.add(args.in_place);
   key.add(args.commutative);
@@ -43,26 +78,19 @@ void describe(Key& key, const Algorithm& algorithm, const Args& args) {
   key.add(args.root);
   key.add(args.count);
   key.add(args.unit_bytes);
-  key.add(args.params.segment);
-  key.add(args.params.radix);
-  key.add(args.params.window);
-  key.add(args.params.pause);
-  key.add(reinterpret_cast<std::uintptr_t>(args.params.composition));  // interned
-  key.add(reinterpret_cast<std::uintptr_t>(args.params.late));         // interned
+  key.add(args.params);
   key.add(args.send);
   key.add(args.recv);
   key.add(args.matrix);
 }
 
-}  // namespace
-
 std::shared_ptr<const Plan> plan_for(Communicator& communicator, const Algorithm& algorithm,
                                      const Args& args) {
-  Key key(communicator.key_memory());
-  describe(key, algorithm, args);
-  if (auto plan = communicator.plans().find(key.bytes())) return plan;
+  std::string& key = communicator.key_memory();
+  describe_plan(key, algorithm, args);
+  if (auto plan = communicator.plans().find(key)) return plan;
   auto plan = std::make_shared<const Plan>(limit_sends(build(algorithm, args), kSendsUnderWay));
-  communicator.plans().store(key.bytes(), plan);
+  communicator.plans().store(key, plan);
   return plan;
 }
 

@@ -2,6 +2,7 @@
 // made.
 #pragma once
 #include <memory>
+#include <string>
 
 #include "algorithms/catalogue.h"
 #include "comm/communicator.h"
@@ -9,6 +10,10 @@
 #include "schedule/args.h"
 
 namespace unisono {
+
+/// Into `key`: what the schedule of a call depends on, without addresses and handles. Size, rank
+/// and topology are those of the communicator that holds the plans.
+void describe_plan(std::string& key, const Algorithm& algorithm, const Args& args);
 
 std::shared_ptr<const Plan> plan_for(Communicator& communicator, const Algorithm& algorithm,
                                      const Args& args);

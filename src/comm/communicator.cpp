@@ -21,9 +21,6 @@ namespace {
 // beyond so many private duplicates communicators stay with the MPI library.
 constexpr std::size_t kMostOwn = 256;
 
-// Of one communicator; each may keep 64 KiB of scratch memory.
-constexpr std::size_t kIdleWorkspaces = 4;
-
 int g_keyval = MPI_KEYVAL_INVALID;
 MPI_Group g_world = MPI_GROUP_NULL;
 unsigned g_tag_slots = 1;
@@ -40,16 +37,18 @@ struct Lingering {
 };
 
 /// All states, by age: freeing is collective, and ranks that share communicators have met them in
-/// this order.
+/// this order. A list that needs no memory: programs make and free communicators in loops.
 struct Registry {
   std::mutex mutex;
-  std::map<unsigned long, Communicator*> states;
-  unsigned long made = 0;
+  Communicator *oldest = nullptr, *youngest = nullptr;
   std::size_t own = 0;
   std::vector<Lingering> lingering;
   // Of the ranks of MPI_COMM_WORLD, or empty; constant after the start.
   std::vector<int> nodes;
   TopologyLabels topology;
+  // Of the communicator that asked last.
+  int known_size = 0, known_nodes = 0;
+  std::array<ByteRange, kCollectives> known_reach;
 };
 
 // Never destroyed: a program may finalize MPI in its own exit handlers, after ours.
@@ -70,9 +69,10 @@ int forget(MPI_Comm, int, void* value, void*) {
 }
 
 /// On how many nodes these ranks of MPI_COMM_WORLD are.
-int count_nodes(std::vector<int> ranks) {
+int count_nodes(const std::vector<int>& in_world) {
   const std::vector<int>& nodes = registry().nodes;
   if (nodes.empty()) return 1;
+  std::vector<int> ranks = in_world;
   for (int& rank : ranks) rank = nodes[static_cast<std::size_t>(rank)];
   std::sort(ranks.begin(), ranks.end());
   return static_cast<int>(std::unique(ranks.begin(), ranks.end()) - ranks.begin());
@@ -143,7 +143,7 @@ int count_nodes(MPI_Comm comm) {
 }
 
 Communicator* Communicator::look_up(MPI_Comm comm) {
-  LastCommunicator& last = g_several_threads ? t_last_communicator : g_last_communicator;
+  LastCommunicator& last = several_threads() ? t_last_communicator : g_last_communicator;
   const unsigned long forgotten = g_forgotten_communicators.load(std::memory_order_acquire);
   if (last.comm == comm && last.forgotten == forgotten && last.state != nullptr) return last.state;
   if (comm == MPI_COMM_NULL || g_keyval == MPI_KEYVAL_INVALID) return nullptr;
@@ -165,26 +165,30 @@ Communicator* Communicator::look_up(MPI_Comm comm) {
 
 Communicator::Communicator(MPI_Comm comm)
     : comm_(comm), calls_to_come_(comm == MPI_COMM_WORLD ? 0 : kCallsBefore), plans_(plan_store()) {
-  look_for_devices();
   int inter = 0;
   PMPI_Comm_test_inter(comm, &inter);
   PMPI_Comm_rank(comm, &rank_);
   PMPI_Comm_size(comm, &size_);
+  has_met_ = inter != 0 || size_ == 1;
+  reach_.fill(has_met_ ? ByteRange() : ByteRange::all());
+  Registry& all = registry();
+  const std::lock_guard lock(all.mutex);
+  older_ = std::exchange(all.youngest, this);
+  (older_ != nullptr ? older_->younger_ : all.oldest) = this;
+}
+
+void Communicator::meet() {
+  if (std::exchange(has_met_, true)) return;
+  look_for_devices();
   MPI_Group group = MPI_GROUP_NULL;
   std::vector<int> ranks;
-  if (PMPI_Comm_group(comm, &group) == MPI_SUCCESS) {
+  if (PMPI_Comm_group(comm_, &group) == MPI_SUCCESS) {
     ranks = ranks_in_world(group);
     PMPI_Group_free(&group);
   }
-  const bool agreed = inter == 0 && !ranks.empty();
-  if (agreed) nodes_ = count_nodes(ranks);
-  reach_.fill(agreed && size_ > 1 ? ByteRange::all() : ByteRange());
-  may_share_ = in_node_ = agreed && size_ > 1 && nodes_ == 1 && has_node_memory();
-  idle_.reserve(kIdleWorkspaces);
-  Registry& all = registry();
-  const std::lock_guard lock(all.mutex);
-  age_ = all.made++;
-  all.states.emplace(age_, this);
+  if (ranks.empty()) return reach_.fill(ByteRange());
+  nodes_ = count_nodes(ranks);
+  may_share_ = in_node_ = nodes_ == 1 && has_node_memory();
 }
 
 bool Communicator::is_worth_it(Count bytes) {
@@ -196,21 +200,32 @@ Communicator::~Communicator() {
   Registry& all = registry();
   {
     const std::lock_guard lock(all.mutex);
-    all.states.erase(age_);
+    (older_ != nullptr ? older_->younger_ : all.oldest) = younger_;
+    (younger_ != nullptr ? younger_->older_ : all.youngest) = older_;
   }
   free_own();
 }
 
+// What depends on no more than these two is found out once for communicators that come and go.
 void Communicator::learn_reach(const Selector& selector) {
   knows_reach_ = true;
-  for (int c = 0; c < kCollectives; ++c)
-    reach_[static_cast<std::size_t>(c)] = selector.reach(static_cast<Collective>(c), size_, nodes_);
+  Registry& all = registry();
+  const std::lock_guard lock(all.mutex);
+  if (all.known_size != size_ || all.known_nodes != nodes_) {
+    for (int c = 0; c < kCollectives; ++c)
+      all.known_reach[static_cast<std::size_t>(c)] =
+          selector.reach(static_cast<Collective>(c), size_, nodes_);
+    all.known_size = size_;
+    all.known_nodes = nodes_;
+  }
+  reach_ = all.known_reach;
 }
 
 void forget_reaches() {
   Registry& all = registry();
   const std::lock_guard lock(all.mutex);
-  for (const auto& [age, state] : all.states) {
+  all.known_size = 0;
+  for (Communicator* state = all.oldest; state != nullptr; state = state->younger_) {
     if (state->known_kinds_ != nullptr) state->known_kinds_->forget();
     if (!state->knows_reach_ || state->has_lost_rank_) continue;
     state->knows_reach_ = false;
@@ -225,7 +240,7 @@ void Communicator::free_own() {
   if (learning_ != nullptr) learning_->record(*this);
   // Other threads may wait meanwhile for what the MPI library holds while it deletes attributes,
   // and other ranks for them.
-  if (learning_ != nullptr && g_several_threads && !learning_->is_over()) {
+  if (learning_ != nullptr && several_threads() && !learning_->is_over()) {
     Registry& all = registry();
     const std::lock_guard lock(all.mutex);
     all.lingering.push_back({std::exchange(own_, MPI_COMM_NULL), std::move(learning_)});
@@ -343,15 +358,18 @@ void Communicator::give_back_tags(unsigned tags) noexcept {
 
 std::unique_ptr<Workspace> Communicator::take_workspace() {
   const std::lock_guard lock(request_mutex_);
-  if (idle_.empty()) return std::make_unique<Workspace>();
-  auto workspace = std::move(idle_.back());
-  idle_.pop_back();
-  return workspace;
+  for (auto& workspace : idle_)
+    if (workspace != nullptr) return std::move(workspace);
+  return std::make_unique<Workspace>();
 }
 
 void Communicator::give_back(std::unique_ptr<Workspace> workspace) noexcept {
   const std::lock_guard lock(request_mutex_);
-  if (idle_.size() < idle_.capacity()) idle_.push_back(std::move(workspace));
+  for (auto& place : idle_)
+    if (place == nullptr) {
+      place = std::move(workspace);
+      return;
+    }
 }
 
 void start_communicators(std::size_t plan_cache_bytes, std::vector<int> nodes,
@@ -376,7 +394,8 @@ void stop_communicators() {
   std::vector<Communicator*> states;
   {
     const std::lock_guard lock(all.mutex);
-    for (const auto& [age, state] : all.states) states.push_back(state);
+    for (Communicator* state = all.oldest; state != nullptr; state = state->younger_)
+      states.push_back(state);
   }
   for (Communicator* state : states) {
     state->free_own();

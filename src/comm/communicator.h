@@ -65,10 +65,20 @@ class Communicator {
   /// attribute cannot be set.
   static Communicator* of(MPI_Comm comm) {
     const LastCommunicator& last = g_last_communicator;
-    const bool same = !g_several_threads && last.state != nullptr && last.comm == comm &&
+    const bool same = !several_threads() && last.state != nullptr && last.comm == comm &&
                       last.forgotten == g_forgotten_communicators.load(std::memory_order_relaxed);
     return same ? last.state : look_up(comm);
   }
+
+  /// Counts one of the first few calls, if this one, of so many bytes, is one, and no long one. For
+  /// a communicator that is freed after them not even what meet() finds out is worth its time. The
+  /// same on all ranks, which see the same calls.
+  bool is_passing(Count bytes) {
+    return !has_met_ && --calls_in_passing_ > 0 && !is_worth_it(bytes);
+  }
+  /// Finds out who the ranks are and where. Until then reach() holds all bytes, nodes() is 1, and
+  /// nothing is shared. Local.
+  void meet();
 
   int rank() const { return rank_; }
   int size() const { return size_; }
@@ -171,6 +181,8 @@ class Communicator {
 
   MPI_Comm comm_;
   Count calls_to_come_;  // until it is worth anything
+  int calls_in_passing_ = 4;
+  bool has_met_ = false;
   int rank_ = 0;
   int size_ = 1;
   int nodes_ = 1;
@@ -194,9 +206,10 @@ class Communicator {
   mutable std::mutex request_mutex_;  // guards live_tags_ and idle_
   std::vector<unsigned> live_tags_;
   TracedCommunicator traced_;
-  unsigned long age_ = 0;
+  Communicator *older_ = nullptr, *younger_ = nullptr;  // see Registry
   PlanCache plans_;
-  std::vector<std::unique_ptr<Workspace>> idle_;
+  // Each may keep 64 KiB of scratch memory.
+  std::array<std::unique_ptr<Workspace>, 4> idle_;
   std::atomic<int> users_{1};  // the attribute, and requests
   std::string key_memory_;
   CollectiveSet complained_ = 0;

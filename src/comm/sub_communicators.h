@@ -3,7 +3,7 @@
 #pragma once
 #include <mpi.h>
 
-#include <deque>
+#include <list>
 #include <memory>
 #include <span>
 #include <vector>
@@ -48,7 +48,7 @@ class SubCommunicators {
 
   Set* find(const std::vector<RankGroup>& groups);
 
-  std::deque<Set> sets_;  // whose addresses stay
+  std::list<Set> sets_;  // whose addresses stay
 };
 
 }  // namespace unisono

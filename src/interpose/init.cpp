@@ -7,6 +7,7 @@
 #include "interpose/entry.h"
 #include "interpose/initialization.h"
 #include "interpose/next.h"
+#include "mpi/threads.h"
 
 namespace unisono {
 namespace {
@@ -50,6 +51,15 @@ ENTRY int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) 
   after_init(code);
   return code;
 }
+
+#ifdef MPI_SESSION_NULL
+// Its threads may call collectives on its communicators while another calls one on the world's.
+ENTRY int MPI_Session_init(MPI_Info info, MPI_Errhandler handler, MPI_Session* session) {
+  g_session_threads = true;
+  g_several_threads = true;
+  return Next<"MPI_Session_init", decltype(MPI_Session_init)>::call(info, handler, session);
+}
+#endif
 
 ENTRY int MPI_Finalize() {
   before_finalize();

@@ -82,7 +82,7 @@ constinit thread_local RecentTypes t_recent_types{};
 constinit RecentTypes g_recent_types{};
 
 const TypeFacts& look_up_facts(MPI_Datatype type) {
-  RecentTypes& recents = g_several_threads ? t_recent_types : g_recent_types;
+  RecentTypes& recents = several_threads() ? t_recent_types : g_recent_types;
   if (const TypeFacts* recent = recents.find(type)) return *recent;
 
   const auto stored = [type]() -> const TypeFacts* {

@@ -53,7 +53,7 @@ const TypeFacts& look_up_facts(MPI_Datatype type);
 /// forgotten with the type; those of predefined ones stay. Thread-safe once start_datatypes() has
 /// returned.
 inline const TypeFacts& facts_of(MPI_Datatype type) {
-  const TypeFacts* recent = g_several_threads ? nullptr : g_recent_types.find(type);
+  const TypeFacts* recent = several_threads() ? nullptr : g_recent_types.find(type);
   return recent != nullptr ? *recent : look_up_facts(type);
 }
 

@@ -12,7 +12,7 @@ extern constinit trace::FastClock g_call_clock;  ///< where one thread calls at 
 
 /// CLOCK_MONOTONIC.
 inline std::int64_t call_time() {
-  return g_several_threads ? trace::now_ns() : g_call_clock.now_ns();
+  return several_threads() ? trace::now_ns() : g_call_clock.now_ns();
 }
 
 }  // namespace unisono

@@ -34,7 +34,8 @@
 
 namespace unisono {
 
-constinit bool g_several_threads = true;
+constinit std::atomic<bool> g_several_threads{true};
+constinit std::atomic<bool> g_session_threads{false};
 constinit std::atomic<unsigned long long> g_native_calls{0}, g_own_calls{0};
 
 namespace {
@@ -197,6 +198,7 @@ void Engine::begin(const Files& files) {
   int threads = MPI_THREAD_SINGLE;
   PMPI_Query_thread(&threads);
   g_several_threads = threads == MPI_THREAD_MULTIPLE;
+  if (g_session_threads) g_several_threads = true;
   look_for_devices();
   start_datatypes();
   node_ = ranks_of_node(MPI_COMM_WORLD);
@@ -241,7 +243,7 @@ void Engine::read_environment(const Files& files) {
   }
 
   const std::string wait = variable("UNISONO_WAIT");
-  wait_ = automatic_wait(node.oversubscribed, g_several_threads);
+  wait_ = automatic_wait(node.oversubscribed, several_threads());
   if (wait == "spin")
     wait_ = WaitMode::spin;
   else if (wait == "yield")
@@ -265,6 +267,7 @@ void Engine::read_environment(const Files& files) {
   reproducible_ = !reproducible.empty() && reproducible != "0";
   use_profile(files.profile, here);
   select_online(here);
+  passes_first_calls_ = passes_first_calls();
   share_memory();
   const auto nodes = node.one_node ? std::vector<int>() : nodes_of_ranks(MPI_COMM_WORLD, node_);
   start_communicators(cache ? static_cast<std::size_t>(*cache) : kDefaultPlanCache, nodes,
@@ -346,8 +349,14 @@ void Engine::end() {
   if (const auto error = save_online()) say(*error);
 }
 
+/// Nothing is asked for that a communicator's first calls would have to serve.
+bool Engine::passes_first_calls() const {
+  return !log_decisions_ && !reproducible_ && selector_.has_defaults_only();
+}
+
 Result<Spec> Engine::force(Collective collective, std::string_view spec) {
   auto forced = selector_.force(collective, spec);
+  passes_first_calls_ = passes_first_calls();
   forget_reaches();
   return forced;
 }
@@ -363,6 +372,9 @@ std::optional<int> Engine::decide_and_run(const Call& call, const CallInfo& info
                                           CallScope* scope) {
   if (!active_) return std::nullopt;
   Communicator& communicator = *info.communicator;
+  if (passes_first_calls_ && communicator.is_passing(info.bytes)) return std::nullopt;
+  communicator.meet();
+  if (communicator.reach(call.collective).is_empty()) return std::nullopt;  // met a stranger
   std::optional<Known> known = look_at(call, info);
   if (!known) return std::nullopt;
   const Choice choice =

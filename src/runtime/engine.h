@@ -64,6 +64,7 @@ class Engine {
                       int root);
   void report(Communicator& communicator, const Facts& facts, const Choice& choice);
   void say_once(const std::string& text);
+  bool passes_first_calls() const;
   void complain(const std::string& text) const {
     if (first_rank_) say(text);
   }
@@ -72,9 +73,10 @@ class Engine {
   bool active_ = false;   // and calls may be run
   bool online_ = false;   // some collectives are selected online
   bool log_decisions_ = false;
-  bool reproducible_ = false;      // one order of reducing, from a communicator's first call on
-  bool first_rank_ = false;        // of MPI_COMM_WORLD: the one that speaks for all
-  MPI_Comm node_ = MPI_COMM_NULL;  // the ranks of this node
+  bool passes_first_calls_ = false;  // see Communicator::is_passing()
+  bool reproducible_ = false;        // one order of reducing, from a communicator's first call on
+  bool first_rank_ = false;          // of MPI_COMM_WORLD: the one that speaks for all
+  MPI_Comm node_ = MPI_COMM_NULL;    // the ranks of this node
   WaitMode wait_ = WaitMode::spin;
   Selector selector_;
   std::unique_ptr<Tracer> tracer_;

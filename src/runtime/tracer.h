@@ -52,7 +52,7 @@ class Tracer {
   /// Nothing is locked where one thread calls at a time.
   class Locked {
    public:
-    explicit Locked(std::mutex& mutex) : mutex_(g_several_threads ? &mutex : nullptr) {
+    explicit Locked(std::mutex& mutex) : mutex_(several_threads() ? &mutex : nullptr) {
       if (mutex_ != nullptr) mutex_->lock();
     }
     ~Locked() {

@@ -95,6 +95,13 @@ CollectiveSet Selector::candidates() const {
   return set;
 }
 
+bool Selector::has_defaults_only() const {
+  return online_ == 0 &&
+         std::all_of(forced_.begin(), forced_.end(), [](const Spec& s) { return s.is_default; }) &&
+         std::all_of(profile_.begin(), profile_.end(),
+                     [](const auto& cells) { return cells.empty(); });
+}
+
 ByteRange Selector::reach(Collective collective, int size, int nodes) const {
   const Spec& forced = forced_[index(collective)];
   if (!forced.is_default) return forced.is_native() ? ByteRange() : ByteRange::all();

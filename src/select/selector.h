@@ -73,6 +73,8 @@ class Selector {
   /// Collectives in which calls that are neither forced nor in the profile are selected online: the
   /// selector's choice is then one of several arms.
   void leave_online(CollectiveSet collectives) { online_ = collectives; }
+  /// Nothing is forced, in the profile or selected online.
+  bool has_defaults_only() const;
   /// Whether such a call is selected online.
   bool is_online(const Facts& facts) const {
     return contains(online_, facts.collective) && is_open(facts);
