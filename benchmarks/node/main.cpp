@@ -8,9 +8,10 @@
 // do not; a message that nobody has written since lies in the reader's cache.
 //
 // A variant is the length of a rank's ring and a way: r, through slots; n, through slots that are
-// written past the caches; d, directly at every length; a, as
-// tuned; e, each rank reduces for itself where it would be the last to come; f, flat: in one group.
-// With a length of 0 as tuned. Ranks are pinned to cores, and sleep where there are too few.
+// written past the caches; d, directly at every length; a, as the model has it before anything is
+// measured; p, as it has it of this machine; s, the same without direct copies; e, each rank
+// reduces for itself where it would be the last to come; f, flat: in one group. With a length of 0
+// the default. Ranks are pinned to cores, and sleep where there are too few.
 //
 // After the time in us, of one call and all ranks: processor time in us, sleeps, and how often a
 // rank left its core or lost it. Unlike times, sleeps hardly depend on what else runs.
@@ -32,6 +33,7 @@
 
 #include "node/domains.h"
 #include "node/kernels.h"
+#include "node/probe.h"
 
 namespace unisono::node {
 namespace {
@@ -131,8 +133,7 @@ struct Variant {
   std::span<std::byte> arena;
   Groups groups;
   bool allowed = false;
-  DirectFrom from;
-  ReadAll read;
+  char way = 'a';
   Slots slots;
 };
 
@@ -170,19 +171,16 @@ struct Job {
   Usage* usage;      // shared, of each rank
 };
 
-Variant variant_of(const std::string& name, int size, WaitMode mode) {
+Variant variant_of(const std::string& name, int size) {
   const char way = name.back();
-  Variant variant{
-      name, {}, way == 'f' ? Groups(size) : suitable_groups(size), way != 'r' && way != 'n', {},
-      {},   {}};
+  const bool may_copy = way != 'r' && way != 'n' && way != 's';
+  Variant variant{name, {}, way == 'f' ? Groups(size) : suitable_groups(size), may_copy, way, {}};
   if (way == 'n') variant.slots.store = Store::nontemporal;
   std::size_t ring = std::strtoull(name.c_str(), nullptr, 10);
   if (ring == 0) ring = preferred_ring(variant.groups, private_cache_bytes(affinity()));
   const std::size_t bytes = Team::arena_bytes(variant.groups, ring);
   variant.arena = {pages(bytes, MAP_SHARED), bytes};
   Team::prepare(variant.arena.data(), variant.groups);
-  variant.from = way == 'd' ? DirectFrom{1, 1, 1, 1, 1, 1, 1, 1, 1} : direct_from(size, mode);
-  if (way == 'e') variant.read.last = variant.read.before = 0;
   return variant;
 }
 
@@ -219,10 +217,9 @@ class Rank {
     for (std::size_t at = 0; at < most + kPage; at += kPage / 2) in_[at] = out_[at] = std::byte{1};
     for (const Variant& variant : job.variants) {
       teams_.emplace_back(variant.arena, rank, variant.groups, WaitPolicy{job.mode}, variant.slots);
-      teams_.back().set_read_all(variant.read);
-      if (variant.allowed) teams_.back().allow_direct({job.processes, size}, variant.from);
     }
     barrier(teams_[0]);
+    for (std::size_t i = 0; i < teams_.size(); ++i) prepare(teams_[i], job.variants[i], cores);
   }
 
   void run() {
@@ -231,6 +228,26 @@ class Rank {
   }
 
  private:
+  void prepare(Team& team, const Variant& variant, int cores) {
+    if (variant.allowed)
+      team.allow_direct({job_.processes, static_cast<std::size_t>(job_.size)}, {});
+    const char way = variant.way;
+    begin(team, {cores, way == 'p' || way == 's'});
+    if (way == 'd') team.set_direct_from({1, 1, 1, 1, 1, 1, 1, 1, 1});
+    if (way == 'e') team.set_read_all({0, 0, 0, 0});
+    if (way == 'p' || way == 's') report(team, variant);
+  }
+  void report(Team& team, const Variant& variant) const {
+    const double time = microseconds_of(team, [&] { probe(team); });
+    const DirectFrom& from = team.direct_from();
+    if (rank_ == 0)
+      std::printf(
+          "%s: probed in %.0f us, %s stores; directly from: bcast %zu, gather %zu, allgather %zu, "
+          "alltoall %zu, reduce %zu, allreduce %zu; allreduce reads all up to %zu\n",
+          variant.name.c_str(), time, team.store() == Store::plain ? "plain" : "nontemporal",
+          from.bcast, from.gather, from.allgather, from.alltoall, from.reduce, from.allreduce,
+          team.read_all_up_to().everybody);
+  }
   Measured measure_once(Team& team, Kernel kernel, std::size_t bytes, std::uint64_t calls) {
     barrier(team);
     const Usage before = Usage::now();
@@ -308,7 +325,7 @@ int run(int argc, char** argv) {
     for (const auto& [name, kernel] : kKernels) job.kernels.push_back(name);
   }
   for (const std::string& length : split(argv[3])) job.lengths.push_back(std::stoull(length));
-  for (int i = 4; i < argc; ++i) job.variants.push_back(variant_of(argv[i], job.size, job.mode));
+  for (int i = 4; i < argc; ++i) job.variants.push_back(variant_of(argv[i], job.size));
   std::byte* shared = pages(kPage, MAP_SHARED);
   job.processes = reinterpret_cast<pid_t*>(shared);
   job.usage = reinterpret_cast<Usage*>(shared + kPage / 2);

@@ -263,9 +263,13 @@ int run_in_node(Communicator& communicator, const Call& call, Count bytes, Proto
   if (call.collective == gatherv) prepared.args.count = args.send.count;
   NodeTeam& team = *communicator.team();
   team.begin_call();
+  const unsigned epoch = team.team().epoch();
   run(team.team(), args, prepared.binding.input, prepared.binding.output, prepared.binding, way);
   if (const int rc = prepared.unpack_outputs(); rc != MPI_SUCCESS) return rc;
-  if (KnownKinds* kinds = communicator.known_kinds())
+  // Not where another choice has come due meanwhile: the ranks that knew the kind ask the rule
+  // again.
+  KnownKinds* kinds = team.team().epoch() == epoch ? communicator.known_kinds() : nullptr;
+  if (kinds != nullptr)
     learn(*kinds, call, bytes,
           resolved(team.team(), call.collective, static_cast<std::size_t>(bytes), way));
   return MPI_SUCCESS;

@@ -256,13 +256,17 @@ void Communicator::make_team() {
   if (!may_share_) return;
   team_ = unisono::make_team(comm_);
   may_share_ = team_ != nullptr;
-  if (team_ != nullptr) known_kinds_ = std::make_unique<KnownKinds>(*team_);
+  if (team_ == nullptr) return;
+  known_kinds_ = std::make_unique<KnownKinds>(*team_);
+  team_->team().when_due([](void* kinds) { static_cast<KnownKinds*>(kinds)->outdate(); },
+                         known_kinds_.get());
 }
 
 // Requests may hold on to the team and the messages.
 void Communicator::lose_rank() {
   has_lost_rank_ = knows_reach_ = true;
   reach_.fill(ByteRange());
+  if (team_ != nullptr) team_->team().when_due(nullptr, nullptr);
   known_kinds_.reset();
   if (own_ != MPI_COMM_NULL) revoke(own_);
   groups_.revoke();

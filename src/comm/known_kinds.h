@@ -47,6 +47,11 @@ class KnownKinds {
                        kPerCollective];
   }
   void forget() { kinds_ = {}; }
+  /// The same in the middle of a call, which may be of a kind that is kept.
+  void outdate() {
+    for (auto& row : kinds_)
+      for (KnownKind& kind : row) kind.bytes = -1;
+  }
 
   BlockList sent, received;  ///< memory for the call that is being made
 

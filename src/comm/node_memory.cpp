@@ -22,10 +22,12 @@
 
 #include "base/say.h"
 #include "base/size.h"
+#include "comm/placement.h"
 #include "comm/share_segment.h"
 #include "mpi/agreement.h"
 #include "mpi/comm.h"
 #include "node/domains.h"
+#include "node/probe.h"
 #include "node/single_copy.h"
 #include "node/tuning.h"
 
@@ -68,8 +70,9 @@ struct NodeMemory {
   WaitMode mode = WaitMode::yield;
   std::size_t private_cache = 0;  // of a core, the largest
   node::Slots slots;              // forced; else zeros
-  bool direct = false;            // all ranks may read and write each other's memory
-  std::vector<int> domains;       // of all ranks; empty where they are not in several
+  node::Probing probing;
+  bool direct = false;       // all ranks may read and write each other's memory
+  std::vector<int> domains;  // of all ranks; empty where they are not in several
 };
 
 // Never destroyed: see stop_node_memory.
@@ -153,7 +156,17 @@ struct Beginning {
   long long bytes = 0;
   bool looks_for_domains = false;
   node::Slots slots;
+  node::Probing probing;
 };
+
+node::Probing probing_of(const NodeSettings& settings) {
+  node::Probing probing;
+  probing.any_store = !settings.store;
+  probing.first =
+      settings.probe ? static_cast<std::size_t>(*settings.probe) : node::Probing::kFirst;
+  if (settings.probe) probing.again = probing.first;
+  return probing;
+}
 
 Result<node::Segment> make_segment(MPI_Comm node, int rank, long long bytes) {
   if (bytes >= kLeastBytes) return share_segment(node, static_cast<std::size_t>(bytes));
@@ -200,14 +213,17 @@ std::vector<int> domains_of_ranks(MPI_Comm node, int rank, int size, const std::
 }
 
 /// The slowest way to wait of any of them: who sleeps must be woken by all. The largest cache that
-/// a core has for itself.
+/// a core has for itself. The fewest cores that are online here.
 void agree(NodeMemory& memory, MPI_Comm node, const NodeSettings& settings) {
   const std::size_t cache = node::private_cache_bytes(node::affinity(), settings.machine);
-  std::array<long long, 2> most{static_cast<long long>(settings.mode),
-                                static_cast<long long>(cache == 0 ? kUsualPrivateCache : cache)};
-  PMPI_Allreduce(MPI_IN_PLACE, most.data(), 2, MPI_LONG_LONG, MPI_MAX, node);
+  const int cores = std::min(static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)), quota_cores());
+  std::array<long long, 3> most{static_cast<long long>(settings.mode),
+                                static_cast<long long>(cache == 0 ? kUsualPrivateCache : cache),
+                                -std::max(1, cores)};
+  PMPI_Allreduce(MPI_IN_PLACE, most.data(), 3, MPI_LONG_LONG, MPI_MAX, node);
   memory.mode = static_cast<WaitMode>(most[0]);
   memory.private_cache = static_cast<std::size_t>(most[1]);
+  memory.probing.cores = static_cast<int>(-most[2]);
 }
 
 /// Whether every rank can reach every other's memory, of which it shows a word.
@@ -238,6 +254,15 @@ Result<std::optional<long long>> parse_node_memory(const std::string& text) {
   return std::optional<long long>(*bytes);
 }
 
+Result<std::optional<long long>> parse_probe(const std::string& text) {
+  constexpr long long kLeastProbe = 64 << 10;
+  if (text == "auto") return std::optional<long long>();
+  const auto bytes = parse_size(text);
+  if (!bytes || (*bytes != 0 && *bytes < kLeastProbe))
+    return Error{"valid are auto, 0, and sizes from 64K on"};
+  return std::optional<long long>(*bytes);
+}
+
 // Such a ring has slots for the elements of reductions on many ranks, and fits in the arenas of
 // few.
 Result<std::optional<long long>> parse_ring(const std::string& text) {
@@ -265,7 +290,8 @@ void start_node_memory(MPI_Comm node, const NodeSettings& settings) {
   Beginning beginning{settings.bytes.value_or(suitable_bytes(size)),
                       size >= kLeastRanksForDomains && node::may_have_domains(settings.machine),
                       {static_cast<std::size_t>(settings.ring.value_or(0)), 0,
-                       settings.store.value_or(node::Store::plain)}};
+                       settings.store.value_or(node::Store::plain)},
+                      probing_of(settings)};
   PMPI_Bcast(&beginning, sizeof beginning, MPI_BYTE, 0, node);
   Result<node::Segment> segment = make_segment(node, rank, beginning.bytes);
   if (!segment && !segment.error().empty())
@@ -274,6 +300,7 @@ void start_node_memory(MPI_Comm node, const NodeSettings& settings) {
   auto memory = std::make_unique<NodeMemory>(std::move(*segment));
   memory->rank = rank;
   memory->slots = beginning.slots;
+  memory->probing = beginning.probing;
   agree(*memory, node, settings);
   const bool made = make_roster(*memory, node, size);
   PMPI_Barrier(node);
@@ -325,10 +352,11 @@ std::vector<int> domains_in(MPI_Comm comm) {
   return domains;
 }
 
-NodeTeam::NodeTeam(NodeArena arena, const node::Groups& groups, const node::Slots& slots)
+NodeTeam::NodeTeam(NodeArena arena, const node::Groups& groups, const node::Slots& slots,
+                   const node::Probing& probing)
     : InNode(std::move(arena), groups, slots) {
-  if (!arena_.processes.empty())
-    user_.allow_direct(arena_.processes, node::direct_from(arena_.size, arena_.policy.mode));
+  if (!arena_.processes.empty()) user_.allow_direct(arena_.processes, {});
+  node::begin(user_, probing);
 }
 
 NodeMessages::NodeMessages(NodeArena arena) : InNode(std::move(arena), arena.size) {
@@ -408,7 +436,8 @@ std::unique_ptr<NodeTeam> make_team(MPI_Comm comm, MPI_Comm whole) {
   const std::size_t ring =
       slots.ring != 0 ? slots.ring : node::preferred_ring(groups, g_memory->private_cache);
   auto arena = take_arena<node::Team>(comm, whole, groups, ring, std::min(ring, kLeastRing));
-  return arena ? std::make_unique<NodeTeam>(std::move(*arena), groups, slots) : nullptr;
+  return arena ? std::make_unique<NodeTeam>(std::move(*arena), groups, slots, g_memory->probing)
+               : nullptr;
 }
 
 std::unique_ptr<NodeMessages> make_messages(MPI_Comm comm) {

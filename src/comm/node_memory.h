@@ -65,7 +65,8 @@ class InNode {
 
 class NodeTeam : public InNode<node::Team> {
  public:
-  NodeTeam(NodeArena arena, const node::Groups& groups, const node::Slots& slots);
+  NodeTeam(NodeArena arena, const node::Groups& groups, const node::Slots& slots,
+           const node::Probing& probing);
   node::Team& team() { return user_; }
 };
 
@@ -83,10 +84,14 @@ Result<std::optional<long long>> parse_ring(const std::string& text);
 /// What UNISONO_SHM_STORE asks for: nothing for "auto".
 Result<std::optional<node::Store>> parse_store(const std::string& text);
 
+/// After how many bytes UNISONO_SHM_PROBE has teams measure: nothing for "auto", 0: never.
+Result<std::optional<long long>> parse_probe(const std::string& text);
+
 struct NodeSettings {
   std::optional<long long> bytes;    ///< of a node's memory; nothing: what suits its ranks
   std::optional<long long> ring;     ///< bytes of each rank's slots; nothing: what suits its caches
   std::optional<node::Store> store;  ///< how slots are written; nothing: what suits the machine
+  std::optional<long long> probe;    ///< bytes after which teams measure the memory
   bool single_copy = true;           ///< where the system allows it
   WaitMode mode = WaitMode::yield;
   std::string machine = node::kMachineFolder;  ///< see node/domains.h

@@ -40,6 +40,7 @@ Buffers shown_by(BasicTeam<Memory>& team, int rank, Step step) {
 template <class Memory, class Told>
 void be_through(BasicTeam<Memory>& team, Step step, bool waits, const Told& told) {
   static_assert(sizeof told <= kInline);
+  team.note(Slots::kLongest);  // at least so long, else it would go through slots
   std::memcpy(team.claim(step), &told, sizeof told);
   team.publish_jointly(step);
   if (waits) team.await_all(step);

@@ -82,11 +82,12 @@ Protocol reduce_scatter_rule(const Team& team, std::size_t largest, std::size_t 
   return direct && largest >= team.direct_from().reduce_scatter_block ? Protocol::direct : blocks;
 }
 
-// In the chain every rank but one wakes another; where all read, one wakes all, which is worth more
-// than the work that all ranks do again.
+// In the chain a rank waits for the one before it only, and the first for nobody; a message in the
+// cell is there at once. Who sleeps sleeps once in either, and less often in the chain: a rank may
+// be many calls ahead of its successor.
 Protocol scan_rule(const Team& team, std::size_t bytes, bool direct) {
-  if (bytes <= kInline ||
-      (team.mode() == WaitMode::sleep && of_others(team, bytes) <= team.read_all_up_to().before))
+  if (team.mode() == WaitMode::sleep ? of_others(team, bytes) <= team.read_all_up_to().before
+                                     : bytes <= kInline)
     return read_all;
   return direct && bytes >= team.direct_from().scan ? Protocol::direct : chain;
 }

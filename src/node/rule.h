@@ -6,6 +6,7 @@
 #include <optional>
 #include <string_view>
 
+#include "node/probe.h"
 #include "node/protocol.h"
 #include "node/team.h"
 
@@ -30,8 +31,11 @@ std::optional<std::string_view> unmet(const Team& team, Protocol way, std::size_
 
 /// The protocol itself, or the rule's where none is named or single copies have failed.
 template <class Rule>
-Protocol chosen(const Team& team, Protocol way, Rule rule) {
-  if (way == Protocol::rule) return rule(true);
+Protocol chosen(Team& team, Protocol way, Rule rule) {
+  if (way == Protocol::rule) {
+    if (team.is_probe_due()) probe(team);
+    return rule(true);
+  }
   return way == Protocol::direct && !team.has_direct() ? rule(false) : way;
 }
 

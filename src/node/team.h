@@ -74,7 +74,10 @@ class BasicTeam : public Flags<Memory> {
     return slots_ + static_cast<std::size_t>(rank) * ring_.bytes() + offset;
   }
   /// The next slot; `last` is the step in which a rank may still look at it.
-  SlotUse take_slot(std::size_t bytes, Step last) { return ring_.take(bytes, last); }
+  SlotUse take_slot(std::size_t bytes, Step last) {
+    note(bytes);
+    return ring_.take(bytes, last);
+  }
 
   /// Into a claimed cell, or slot, of this rank.
   void put(std::byte* where, const std::byte* from, std::size_t bytes) const {
@@ -99,6 +102,10 @@ class BasicTeam : public Flags<Memory> {
     direct_from_ = from;
   }
   const DirectFrom& direct_from() const { return direct_from_; }
+  /// On all ranks alike; where direct copies are allowed.
+  void set_direct_from(const DirectFrom& from) {
+    if (has_direct()) direct_from_ = from;
+  }
   /// On all ranks alike.
   void forbid_direct() {
     direct_from_ = {};
@@ -112,6 +119,37 @@ class BasicTeam : public Flags<Memory> {
   /// On all ranks alike, or on none.
   void set_read_all(const ReadAll& up_to) { read_all_up_to_ = up_to; }
   const ReadAll& read_all_up_to() const { return read_all_up_to_; }
+  /// On all ranks alike, while nobody uses slots.
+  void set_store(Store store) { store_ = store; }
+
+  /// On all ranks alike: when the team is to measure (probe.h).
+  void set_probing(const Probing& probing) {
+    probing_ = probing;
+    probe_at_ = probing.first == 0 ? DirectFrom::kNever : probing.first;
+  }
+  const Probing& probing() const { return probing_; }
+  /// In the middle of some call, on all ranks in the same: what has been chosen for a kind of calls
+  /// is not to be taken any more. Such a call asks the rule again, which measures first.
+  void when_due(void (*outdated)(void*), void* context) {
+    outdated_ = outdated;
+    context_ = context;
+  }
+  bool is_probe_due() const { return probe_is_due_; }
+  /// How often it has been.
+  unsigned epoch() const { return epoch_; }
+  /// What is moved in between does not count.
+  void begin_probe() { probe_at_ = DirectFrom::kNever; }
+  void end_probe() {
+    probe_is_due_ = false;
+    probe_at_ = moved_ + probing_.again;
+  }
+  /// So many bytes were moved, as all ranks know.
+  void note(std::size_t bytes) {
+    moved_ += bytes;
+    if (moved_ >= probe_at_) [[unlikely]]
+      become_due();
+  }
+
   /// None where all ranks are one group.
   BasicLevels<Memory>* levels() const { return levels_.get(); }
   pid_t process(int rank) const { return processes_[static_cast<std::size_t>(rank)]; }
@@ -127,6 +165,12 @@ class BasicTeam : public Flags<Memory> {
     const std::size_t bytes = slots.ring == 0 ? each : std::min(each, slots.ring);
     return bytes / kLinePair * kLinePair;
   }
+  [[gnu::noinline, gnu::cold]] void become_due() {
+    probe_at_ = moved_ + probing_.again;
+    probe_is_due_ = this->size() > 1;
+    ++epoch_;
+    if (outdated_ != nullptr) outdated_(context_);
+  }
   static constexpr std::size_t kLargestScratch = 256 << 10;
 
   std::byte* slots_;
@@ -138,6 +182,12 @@ class BasicTeam : public Flags<Memory> {
   ReadAll read_all_up_to_;
   std::unique_ptr<BasicLevels<Memory>> levels_;
   bool may_copy_ = true;
+  Probing probing_;
+  std::size_t moved_ = 0, probe_at_ = DirectFrom::kNever;
+  bool probe_is_due_ = false;
+  unsigned epoch_ = 0;
+  void (*outdated_)(void*) = nullptr;
+  void* context_ = nullptr;
 };
 
 /// A team for each group, and one for the leaders: for levels.h.

@@ -14,28 +14,6 @@ constexpr std::size_t kKiB = 1024;
 
 }  // namespace
 
-// Measured with unisono-node-benchmark on two cores (Sapphire Rapids, 2 MiB of L2 each), as it is
-// and `fresh`. A message that nobody has written since the last call is in the reader's cache, and
-// direct copies win from 16 KiB on; one that has just been written is not, and where all ranks copy
-// it is 128 to 256 KiB. The lengths are between the two, where neither loses more than it gains.
-DirectFrom direct_from(int size, WaitMode mode) {
-  DirectFrom from;
-  if (size == 1) return from;
-  if (mode != WaitMode::sleep) {
-    from.bcast = from.scatter = 16 * kKiB;
-    from.gather = from.allgather = from.alltoall = 32 * kKiB;
-    from.allreduce = from.reduce_scatter_block = 128 * kKiB;
-    from.reduce = 256 * kKiB;
-    // Not scan: a slice moves twice as much as a chunk of the chain.
-    return from;
-  }
-  // 4, 8 and 16 ranks. Ranks that share a core share its cache: a slot that many read costs them
-  // less than the system's copies. Everybody's own block, or one reader's, is better off directly.
-  from.gather = from.scatter = from.alltoall = 32 * kKiB;
-  from.reduce = 256 * kKiB;
-  return from;
-}
-
 // Then a line has left its writer's own cache when it is written again: rewriting it there costs a
 // way to each reader's cache, and reading it a way to the writer's.
 std::size_t preferred_ring(const Groups& groups, std::size_t private_cache) {

@@ -1,4 +1,5 @@
-// What was measured: sizes at which the kernels change their ways. Equal on all ranks of a team.
+// Sizes at which the kernels change their ways, as the model finds them (costs.h), and how much
+// memory they use. Equal on all ranks of a team.
 #pragma once
 #include <cstddef>
 #include <limits>
@@ -19,20 +20,29 @@ struct DirectFrom {
   std::size_t bcast = kNever, reduce = kNever, allreduce = kNever, scan = kNever;
 };
 
-/// For ranks that may read and write each other's memory.
-DirectFrom direct_from(int size, WaitMode mode);
-
 /// From how many bytes on a message goes directly, for such ranks.
 std::size_t direct_messages_from();
 
 /// Up to how many bytes of the others' input who wants the result of a reduction reads all of it
-/// and reduces for itself. Measured for 2, 4 and 8 ranks.
+/// and reduces for itself.
 struct ReadAll {
   std::size_t everybody = 32 << 10;  ///< allreduce
   std::size_t root = 128 << 10;      ///< reduce
-  // Where ranks sleep. Not timed: as much as a root reads, or everybody, for one sleep less.
-  std::size_t last = 128 << 10;   ///< allreduce: the last to come reads, for all
-  std::size_t before = 32 << 10;  ///< scan
+  std::size_t last = 128 << 10;      ///< allreduce where ranks sleep: the last to come, for all
+  std::size_t before = 32 << 10;     ///< scan
+};
+
+/// When a team measures, and what it needs to know; the same on all ranks.
+struct Probing {
+  /// Bytes in slots or copied directly, in steps of kLongest: so many are worth the first look, of
+  /// a millisecond; and with so many more, a second of them on a slow machine, it is 1 % of their
+  /// time.
+  static constexpr std::size_t kFirst = 4 << 20, kAgain = std::size_t{1} << 30;
+
+  int cores = 1;           ///< that the ranks share
+  bool any_store = false;  ///< the team may choose how it writes slots
+  std::size_t first = 0;   ///< 0: never
+  std::size_t again = kAgain;
 };
 
 /// How long the ring of a rank of a team should be, whose core has so many bytes of cache for

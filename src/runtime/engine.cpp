@@ -304,6 +304,7 @@ void Engine::share_memory() {
   read("UNISONO_SHM", parse_node_memory, settings.bytes);
   read("UNISONO_SHM_RING", parse_ring, settings.ring);
   read("UNISONO_SHM_STORE", parse_store, settings.store);
+  read("UNISONO_SHM_PROBE", parse_probe, settings.probe);
   const std::string single_copy = variable("UNISONO_SINGLE_COPY");
   settings.single_copy = single_copy != "0";
   if (single_copy != "0" && single_copy != "1")

@@ -123,6 +123,7 @@ class Values(Case):
             ({"UNISONO_SHM": "1000T"}, "1M to 32G"),
             ({"UNISONO_SHM_RING": "1K"}, "16K to 4M"),
             ({"UNISONO_SHM_STORE": "fast"}, "nontemporal"),
+            ({"UNISONO_SHM_PROBE": "often"}, "64K"),
             ({"UNISONO_SINGLE_COPY": "off"}, "0 and 1"),
         ):
             self.refused(variables, next(iter(variables)), valid)

@@ -1,0 +1,210 @@
+#include "node/costs.h"
+
+#include <algorithm>
+#include <cmath>
+#include <initializer_list>
+
+namespace unisono::node {
+
+namespace {
+
+/// The terms of which the formulas are made, for a message of `m` bytes on `p` ranks.
+struct Terms {
+  double m, p, others, slot;
+  double write, fetch, combine, call, pull;
+
+  Terms(double bytes, const MemoryCosts& c, const Setting& s)
+      : m(bytes),
+        p(s.ranks),
+        others(s.ranks - 1),
+        slot(static_cast<double>(s.slot)),
+        write(c.write),
+        fetch(c.fetch),
+        combine(c.combine),
+        call(c.call),
+        pull(c.pull) {}
+
+  double chunks(double bytes) const { return std::max(1.0, std::ceil(bytes / slot)); }
+  /// One writes what another reads behind it, in chunks of so many bytes. They slow each other
+  /// down.
+  double pipelined(double in, double out, double chunk) const {
+    const double first = std::min(m, chunk);
+    return (in + out) * first + (std::max(in, out) + std::min(in, out) / 4) * (m - first);
+  }
+  /// What every rank does alike.
+  Work by_each(double ns, double waits, double flags = 0) const {
+    return {ns, p * ns, waits, flags};
+  }
+};
+
+// One function for each row of the catalogue that runs within a node.
+
+Work bcast_pipeline(const Terms& t) {
+  return {t.pipelined(t.write, t.fetch, t.slot), (t.write + t.others * t.fetch) * t.m, 0,
+          t.chunks(t.m)};
+}
+// Where ranks sleep the readers copy all of it; with a core each the root writes a part to each.
+Work bcast_direct(const Terms& t) {
+  return {t.others * t.call + t.pull * t.m * t.others / t.p, t.others * (t.call + t.pull * t.m), 1,
+          1};
+}
+Work gather_pipeline(const Terms& t) {
+  return {t.pipelined(t.write, t.others * t.fetch, t.slot), t.others * (t.write + t.fetch) * t.m, 0,
+          t.chunks(t.m)};
+}
+Work gather_direct(const Terms& t) {
+  return {t.call + t.pull * t.m, t.others * (t.call + t.pull * t.m), 1, 1};
+}
+Work scatter_pipeline(const Terms& t) {
+  return {t.pipelined(t.others * t.write, t.fetch, t.slot / t.p),
+          t.others * (t.write + t.fetch) * t.m, 0, t.chunks(t.p * t.m)};
+}
+Work allgather_pipeline(const Terms& t) {
+  return t.by_each((t.write + t.others * t.fetch) * t.m, 1, t.chunks(t.m) - 1);
+}
+Work alltoall_pipeline(const Terms& t) {
+  return t.by_each(t.others * (t.write + t.fetch) * t.m, 1, t.chunks(t.p * t.m) - 1);
+}
+Work alltoall_direct(const Terms& t) { return t.by_each(t.others * (t.call + t.pull * t.m), 2); }
+
+Work reduce_read_all(const Terms& t) {
+  const double read = t.others * (t.fetch + t.combine);
+  return {t.pipelined(t.write, read, t.slot), (t.others * t.write + read) * t.m, 0, t.chunks(t.m)};
+}
+Work reduce_slices(const Terms& t) {
+  const double slices = t.others / t.p * (t.write + t.fetch + t.combine) * t.m;
+  const double result = t.others / t.p * t.fetch * t.m;
+  return {slices + t.write * t.m / t.p + result, t.p * slices + t.write * t.m + result, 1,
+          2 * t.chunks(t.m)};
+}
+Work reduce_direct(const Terms& t) {
+  const double slice = t.others * (t.call + (t.pull + t.combine) * t.m / t.p);
+  const double given = t.call + t.pull * t.m / t.p;
+  return {slice + given, t.p * slice + t.others * given, 2, 0};
+}
+Work allreduce_read_all(const Terms& t) {
+  return t.by_each((t.write + t.others * (t.fetch + t.combine)) * t.m, 1, t.chunks(t.m) - 1);
+}
+Work allreduce_slices(const Terms& t) {
+  return t.by_each((t.write + t.others / t.p * (2 * t.fetch + t.combine)) * t.m, 2,
+                   2 * t.chunks(t.m) - 1);
+}
+// What the last one does, the others wait for.
+Work allreduce_last_arriver(const Terms& t) {
+  const double last = t.others * (t.fetch + t.combine) * t.m + t.write * t.m;
+  const double own = (t.write + t.fetch) * t.m;
+  return {last + own, last + t.p * own, 1, 0};
+}
+Work allreduce_direct(const Terms& t) {
+  return t.by_each(t.others * (2 * t.call + (2 * t.pull + t.combine) * t.m / t.p), 2);
+}
+Work reduce_scatter_blocks(const Terms& t) {
+  return t.by_each(t.others * (t.write + t.fetch + t.combine) * t.m, 1, t.chunks(t.p * t.m) - 1);
+}
+Work reduce_scatter_direct(const Terms& t) {
+  return t.by_each(t.others * (t.call + (t.pull + t.combine) * t.m), 2);
+}
+Work scan_read_all(const Terms& t) {
+  const double mean = (t.write + t.others / 2 * (t.fetch + t.combine)) * t.m;
+  return {(t.write + t.others * (t.fetch + t.combine)) * t.m, t.p * mean, 1, t.chunks(t.m) - 1};
+}
+Work scan_chain(const Terms& t) {
+  const double each = t.write + t.fetch + t.combine, first = std::min(t.m, t.slot);
+  return {each * (t.others * first + t.m - first), t.others * each * t.m, 0,
+          t.others + t.chunks(t.m) - 1};
+}
+Work scan_direct(const Terms& t) {
+  return t.by_each(2 * t.p * t.call + (2 * t.p * t.pull + t.others * t.combine) * t.m / t.p, 2);
+}
+
+/// From which of these sizes on, up to the last, `later` is cheaper than all of `before`.
+class Border {
+ public:
+  Border(const MemoryCosts& costs, const Setting& setting) : costs_(costs), setting_(setting) {}
+
+  std::size_t of(Kernel kernel, Protocol later, std::initializer_list<Protocol> before) const {
+    std::size_t border = DirectFrom::kNever;
+    for (double bytes = kLargest; bytes >= kSmallest; bytes /= std::sqrt(2.0)) {
+      const auto time = [&](Protocol way) {
+        return time_of(work_of(kernel, way, bytes, costs_, setting_), costs_, setting_);
+      };
+      double best = time(*before.begin());
+      for (const Protocol way : before) best = std::min(best, time(way));
+      if (time(later) > best) return border;
+      border = static_cast<std::size_t>(bytes);
+    }
+    return 1;
+  }
+  /// The same in bytes of the others' input, up to which `first` reads all.
+  std::size_t up_to(Kernel kernel, Protocol first, std::initializer_list<Protocol> later) const {
+    std::size_t most = DirectFrom::kNever;
+    for (const Protocol way : later) most = std::min(most, of(kernel, way, {first}));
+    const auto others = static_cast<std::size_t>(setting_.ranks - 1);
+    return most >= DirectFrom::kNever / others ? DirectFrom::kNever : (most - 1) * others;
+  }
+
+ private:
+  static constexpr double kLargest = 16 << 20, kSmallest = 4;
+
+  const MemoryCosts& costs_;
+  const Setting& setting_;
+};
+
+}  // namespace
+
+MemoryCosts prior_costs(const Setting& setting) {
+  MemoryCosts costs;
+  costs.step = setting.mode == WaitMode::sleep ? 15'000 : 100 * std::max(1, setting.ranks - 1);
+  return costs;
+}
+
+double time_of(const Work& work, const MemoryCosts& costs, const Setting& setting) {
+  const double steps = work.waits + (setting.mode == WaitMode::sleep ? 0 : work.flags);
+  return std::max(work.slowest, work.all / setting.cores) + steps * costs.step;
+}
+
+Work work_of(Kernel kernel, Protocol way, double bytes, const MemoryCosts& costs,
+             const Setting& setting) {
+  const Terms t(bytes, costs, setting);
+  const bool direct = way == Protocol::direct, reads = way == Protocol::read_all;
+  switch (kernel) {
+    case Kernel::bcast: return direct ? bcast_direct(t) : bcast_pipeline(t);
+    case Kernel::gather: return direct ? gather_direct(t) : gather_pipeline(t);
+    case Kernel::scatter: return direct ? gather_direct(t) : scatter_pipeline(t);
+    case Kernel::allgather: return direct ? alltoall_direct(t) : allgather_pipeline(t);
+    case Kernel::alltoall: return direct ? alltoall_direct(t) : alltoall_pipeline(t);
+    case Kernel::reduce:
+      return direct ? reduce_direct(t) : reads ? reduce_read_all(t) : reduce_slices(t);
+    case Kernel::allreduce:
+      if (way == Protocol::last_arriver) return allreduce_last_arriver(t);
+      return direct ? allreduce_direct(t) : reads ? allreduce_read_all(t) : allreduce_slices(t);
+    case Kernel::reduce_scatter:
+      return direct ? reduce_scatter_direct(t) : reduce_scatter_blocks(t);
+    case Kernel::scan: return direct ? scan_direct(t) : reads ? scan_read_all(t) : scan_chain(t);
+  }
+  return {};
+}
+
+Thresholds thresholds_of(const MemoryCosts& costs, const Setting& setting) {
+  Thresholds found;
+  if (setting.ranks == 1) return found;
+  using enum Protocol;
+  const Border border(costs, setting);
+  const auto direct_from = [&](Kernel kernel) { return border.of(kernel, direct, {pipeline}); };
+  found.direct.bcast = direct_from(Kernel::bcast);
+  found.direct.gather = direct_from(Kernel::gather);
+  found.direct.scatter = direct_from(Kernel::scatter);
+  found.direct.allgather = direct_from(Kernel::allgather);
+  found.direct.alltoall = direct_from(Kernel::alltoall);
+  found.direct.reduce_scatter_block = direct_from(Kernel::reduce_scatter);
+  found.direct.reduce = border.of(Kernel::reduce, direct, {read_all, slices});
+  found.direct.allreduce = border.of(Kernel::allreduce, direct, {read_all, slices});
+  found.direct.scan = border.of(Kernel::scan, direct, {read_all, chain});
+  found.read.everybody = border.up_to(Kernel::allreduce, read_all, {slices});
+  found.read.root = border.up_to(Kernel::reduce, read_all, {slices});
+  found.read.last = border.up_to(Kernel::allreduce, last_arriver, {read_all, slices});
+  found.read.before = border.up_to(Kernel::scan, read_all, {chain});
+  return found;
+}
+
+}  // namespace unisono::node

@@ -1,0 +1,68 @@
+// What the memory of a node does, and what each protocol takes by that: the model by which the rule
+// chooses. Equal on all ranks of a team, so that all choose alike.
+#pragma once
+#include <cstddef>
+
+#include "node/protocol.h"
+#include "node/ring.h"
+#include "node/tuning.h"
+#include "node/wait.h"
+
+namespace unisono::node {
+
+/// Nanoseconds; of a byte where nothing else is said.
+struct MemoryCosts {
+  double step = 100;     ///< until all have seen what all have just published, be it in their sleep
+  double write = 0.06;   ///< into a slot
+  double fetch = 0.085;  ///< out of a slot that another rank has just written
+  double combine = 0.03;
+  double call = 700;    ///< a single copy, however short
+  double pull = 0.095;  ///< two thirds of it just written by its owner
+};
+
+/// The ranks that do it.
+struct Setting {
+  int ranks = 2;
+  int cores = 2;  ///< that they share
+  WaitMode mode = WaitMode::spin;
+  std::size_t slot = Slots::kLongest;
+};
+
+/// What holds until a team has measured: of two cores of a Sapphire Rapids, whose lines are cheap
+/// to fetch.
+MemoryCosts prior_costs(const Setting& setting);
+
+/// What a call is made of.
+struct Work {
+  double slowest = 0;  ///< ns of the rank that has most to do
+  double all = 0;      ///< ns of all ranks together
+  double waits = 0;    ///< of all ranks for all
+  double flags = 0;    ///< of some for others, which may run ahead
+};
+
+/// Where ranks take turns on a core, what all do counts; a rank that sleeps wakes up to many flags.
+double time_of(const Work& work, const MemoryCosts& costs, const Setting& setting);
+
+/// A collective of `bytes` bytes: of a rank's block, or of the vector, as in `unisono list`.
+enum class Kernel {
+  bcast,
+  gather,
+  scatter,
+  allgather,
+  alltoall,
+  reduce,
+  allreduce,
+  reduce_scatter,
+  scan
+};
+Work work_of(Kernel kernel, Protocol way, double bytes, const MemoryCosts& costs,
+             const Setting& setting);
+
+/// Where one protocol gets cheaper than the other: what the rule compares sizes with.
+struct Thresholds {
+  DirectFrom direct;
+  ReadAll read;
+};
+Thresholds thresholds_of(const MemoryCosts& costs, const Setting& setting);
+
+}  // namespace unisono::node

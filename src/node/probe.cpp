@@ -1,0 +1,202 @@
+#include "node/probe.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstring>
+#include <vector>
+
+#include "node/copy.h"
+#include "node/direct.h"
+#include "node/pipeline.h"
+#include "node/reduction.h"
+
+namespace unisono::node {
+
+namespace {
+
+constexpr int kRounds = 9;       // whose median counts
+constexpr int kMostRounds = 96;  // to go round the ring once; 0.5 ms on a slow machine
+constexpr std::size_t kShortCopy = 64;
+
+using Clock = std::chrono::steady_clock;
+
+template <class Do>
+double nanoseconds_of(Do work) {
+  const auto begin = Clock::now();
+  work();
+  return std::chrono::duration<double, std::nano>(Clock::now() - begin).count();
+}
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+/// Everything that a rank measures; then the largest of all ranks.
+struct Found {
+  StoreCosts plain, nontemporal;
+  double step = 0, combine = 0, call = 0, fresh = 0, stale = 0;
+};
+static_assert(sizeof(Found) <= kInline);
+
+class Prober {
+ public:
+  explicit Prober(Team& team)
+      : team_(team), bytes_(team.slot_bytes()), mine_(bytes_, std::byte{1}), into_(bytes_) {}
+
+  Found measure() {
+    Found found;
+    const Store before = team_.store();
+    // Once round the ring, so that no slot is as it never is again.
+    const std::size_t laps = team_.ring_bytes() / bytes_ + 1;
+    if (may_sleep() || !team_.probing().any_store) {
+      exchange_rounds(kRounds, store_of(found, before), found.step);
+    } else {
+      double ignored = 0;
+      StoreCosts unused;
+      team_.set_store(Store::plain);
+      exchange_rounds(static_cast<int>(std::min<std::size_t>(laps, kMostRounds)), unused, ignored);
+      exchange_rounds(kRounds, found.plain, found.step);
+      team_.set_store(Store::nontemporal);
+      exchange_rounds(kRounds, found.nontemporal, ignored);
+      team_.set_store(before);
+    }
+    found.combine = combine() / static_cast<double>(bytes_);
+    if (team_.has_direct()) copies(found);
+    return agreed(found);
+  }
+
+ private:
+  bool may_sleep() const { return team_.mode() == WaitMode::sleep; }
+  static StoreCosts& store_of(Found& found, Store store) {
+    return store == Store::plain ? found.plain : found.nontemporal;
+  }
+
+  /// Everybody writes a chunk and reads its successor's: what either takes, and the rest.
+  void exchange_rounds(int rounds, StoreCosts& costs, double& step) {
+    std::vector<double> writes, fetches, steps;
+    const int next = (team_.rank() + 1) % team_.size();
+    for (int round = 0; round < rounds; ++round) {
+      double write = 0, fetch = 0;
+      const double whole = nanoseconds_of([&] {
+        exchange(
+            team_, Cut{bytes_, bytes_},
+            [&](Chunk, std::byte* where) {
+              write = nanoseconds_of([&] {
+                team_.put(where, mine_.data(), bytes_);
+                team_.settle();
+              });
+            },
+            [&](Chunk, const auto& posted) {
+              const std::byte* theirs = posted.await(next);
+              fetch = nanoseconds_of([&] { copy_bytes(into_.data(), theirs, bytes_); });
+            });
+      });
+      writes.push_back(write / static_cast<double>(bytes_));
+      fetches.push_back(fetch / static_cast<double>(bytes_));
+      steps.push_back(std::max(0.0, whole - write - fetch));
+    }
+    costs = {median(writes), median(fetches)};
+    step = median(steps);
+  }
+
+  double combine() {
+    const Reduction sum = *built_in(Op::sum, Element::float64);
+    std::fill(mine_.begin(), mine_.end(), std::byte{0});
+    std::fill(into_.begin(), into_.end(), std::byte{0});
+    std::vector<double> times;
+    for (int round = 0; round < kRounds; ++round)
+      times.push_back(nanoseconds_of([&] {
+        sum.combine(sum.context, into_.data(), mine_.data(), into_.data(), sum.elements(bytes_));
+      }));
+    return median(times);
+  }
+
+  /// Of the successor's memory, which it has just written, and then has not.
+  void copies(Found& found) {
+    std::vector<double> calls, fresh, stale;
+    const int next = (team_.rank() + 1) % team_.size();
+    for (int round = 0; round < kRounds; ++round) {
+      std::memset(mine_.data(), round, bytes_);
+      double call = 0, first = 0, second = 0;
+      const bool copied = copy_directly(team_, {mine_.data(), nullptr}, [&](const auto& shown) {
+        const std::byte* theirs = shown(next).input;
+        bool good = true;
+        const auto timed = [&](std::size_t bytes) {
+          return nanoseconds_of([&] { good &= pull(team_, next, into_.data(), theirs, bytes); });
+        };
+        first = timed(bytes_);
+        second = timed(bytes_);
+        call = timed(kShortCopy);
+        return good;
+      });
+      if (!copied) return;  // nobody copies any more
+      calls.push_back(call);
+      fresh.push_back(std::max(0.0, first - call) / static_cast<double>(bytes_));
+      stale.push_back(std::max(0.0, second - call) / static_cast<double>(bytes_));
+    }
+    found.call = median(calls);
+    found.fresh = median(fresh);
+    found.stale = median(stale);
+  }
+
+  Found agreed(const Found& mine) {
+    using Numbers = std::array<double, sizeof(Found) / sizeof(double)>;
+    Numbers most{};
+    exchange(
+        team_, Cut{sizeof mine, sizeof mine},
+        [&](Chunk, std::byte* where) { std::memcpy(where, &mine, sizeof mine); },
+        [&](Chunk, const auto& posted) {
+          for (int rank = 0; rank < team_.size(); ++rank) {
+            Numbers theirs;
+            std::memcpy(&theirs, posted.await(rank), sizeof theirs);
+            for (std::size_t i = 0; i < most.size(); ++i) most[i] = std::max(most[i], theirs[i]);
+          }
+        });
+    Found found;
+    std::memcpy(static_cast<void*>(&found), &most, sizeof found);
+    return found;
+  }
+
+  Team& team_;
+  std::size_t bytes_;
+  std::vector<std::byte> mine_, into_;
+};
+
+Setting setting_of(const Team& team) {
+  return {team.size(), team.probing().cores, team.mode(), team.slot_bytes()};
+}
+
+void go_by(Team& team, const MemoryCosts& costs) {
+  const Thresholds found = thresholds_of(costs, setting_of(team));
+  team.set_direct_from(found.direct);
+  team.set_read_all(found.read);
+}
+
+}  // namespace
+
+Store better(const StoreCosts& plain, const StoreCosts& nontemporal) {
+  const double streamed = nontemporal.write + nontemporal.fetch;
+  return plain.write + plain.fetch <= streamed ? Store::plain : Store::nontemporal;
+}
+
+void begin(Team& team, const Probing& probing) {
+  team.set_probing(probing);
+  go_by(team, prior_costs(setting_of(team)));
+}
+
+void probe(Team& team) {
+  team.begin_probe();
+  const Found found = Prober(team).measure();
+  if (team.probing().any_store && team.mode() != WaitMode::sleep)
+    team.set_store(better(found.plain, found.nontemporal));
+  const StoreCosts& store = team.store() == Store::plain ? found.plain : found.nontemporal;
+  MemoryCosts costs{found.step,    store.write, store.fetch,
+                    found.combine, found.call,  (2 * found.fresh + found.stale) / 3};
+  go_by(team, costs);
+  team.end_probe();
+}
+
+}  // namespace unisono::node

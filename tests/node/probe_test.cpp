@@ -1,0 +1,118 @@
+// When a team measures its memory, and that all ranks go on with the same numbers.
+#include "node/probe.h"
+
+#include <gtest/gtest.h>
+
+#include <unistd.h>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "node/pipeline.h"
+#include "tests/node/calls.h"
+#include "tests/node/ranks.h"
+
+namespace unisono::node {
+namespace {
+
+constexpr std::size_t kSlot = 1024;
+
+/// What a rank goes by, to be compared with the others'.
+struct Choices {
+  DirectFrom direct;
+  ReadAll read;
+  Store store = Store::plain;
+  unsigned epoch = 0;
+};
+
+std::string differ(Team& team) {
+  Choices mine;
+  std::memset(static_cast<void*>(&mine), 0, sizeof mine);
+  mine.direct = team.direct_from();
+  mine.read = team.read_all_up_to();
+  mine.store = team.store();
+  mine.epoch = team.epoch();
+  std::vector<std::byte> all(sizeof mine * static_cast<std::size_t>(team.size()));
+  allgather(team, reinterpret_cast<const std::byte*>(&mine), all.data(), sizeof mine,
+            Protocol::pipeline);
+  for (int rank = 0; rank < team.size(); ++rank)
+    if (std::memcmp(all.data() + at(rank, sizeof mine), &mine, sizeof mine) != 0)
+      return "rank " + std::to_string(rank) + " goes by other numbers";
+  return "";
+}
+
+class Probes : public testing::TestWithParam<std::tuple<int, WaitMode, bool>> {};
+
+/// Calls in random order, between which the team measures again and again.
+TEST_P(Probes, AreMadeByAllAndAgreed) {
+  const auto [size, mode, direct] = GetParam();
+  const std::vector<pid_t> processes(static_cast<std::size_t>(size), getpid());
+  TestArena<Team> arena(size, 8 * kSlot);
+  EXPECT_EQ("", on_threads_of(size, [&, size = size, mode = mode, direct = direct](int rank) {
+              Team team(arena.memory(), rank, size, {mode}, {0, kSlot});
+              if (direct) team.allow_direct(processes, {});
+              begin(team, {1, true, 20'000, 20'000});
+              for (std::uint64_t i = 0; i < 300; ++i) {
+                const Call call = random_call(i, team.size(), 4000);
+                if (std::string wrong = run_and_check(team, call); !wrong.empty()) return wrong;
+                if (i % 50 != 49) continue;
+                if (std::string wrong = differ(team); !wrong.empty()) return wrong;
+              }
+              return std::string(team.epoch() > 3 ? "" : "never measured");
+            }));
+}
+
+INSTANTIATE_TEST_SUITE_P(, Probes,
+                         testing::Values(std::tuple{2, WaitMode::spin, true},
+                                         std::tuple{2, WaitMode::yield, false},
+                                         std::tuple{3, WaitMode::sleep, true},
+                                         std::tuple{5, WaitMode::yield, true},
+                                         std::tuple{5, WaitMode::sleep, false}));
+
+/// In the call that moves the bytes that make it due, what was chosen before is outdated; the next
+/// one that asks the rule measures.
+TEST(Probe, IsDueAfterSoManyBytes) {
+  const auto calls = [](Team& team) -> std::string {
+    int outdated = 0;
+    begin(team, {1, true, 4 * kSlot, 10 * kSlot});
+    team.when_due([](void* count) { ++*static_cast<int*>(count); }, &outdated);
+    std::vector<std::byte> data(kSlot);
+    const auto long_bcast = [&](Protocol way) { bcast(team, data.data(), kSlot, 0, way); };
+    for (int i = 0; i < 3; ++i) long_bcast(Protocol::rule);
+    if (team.is_probe_due() || outdated != 0) return "due too early";
+    long_bcast(Protocol::pipeline);
+    if (!team.is_probe_due() || outdated != 1) return "not due after so many bytes";
+    long_bcast(Protocol::pipeline);
+    if (!team.is_probe_due()) return "a call that asks nothing has measured";
+    barrier(team);
+    if (team.is_probe_due() || team.epoch() != 1) return "not measured";
+    for (int i = 0; i < 9; ++i) long_bcast(Protocol::rule);
+    if (team.is_probe_due()) return "what measuring moves has been counted";
+    long_bcast(Protocol::rule);
+    return team.is_probe_due() && outdated == 2 ? "" : "not due again";
+  };
+  EXPECT_EQ("", on_threads(2, kSlot, WaitMode::yield, calls));
+}
+
+TEST(Probe, IsNeverDueWhereNobodyAsks) {
+  const auto calls = [](Team& team) -> std::string {
+    std::vector<std::byte> data(64 << 10);
+    for (int i = 0; i < 200; ++i) bcast(team, data.data(), data.size(), 0);
+    return team.is_probe_due() || team.epoch() != 0 ? "due" : "";
+  };
+  EXPECT_EQ("", on_threads(2, kSlot, WaitMode::yield, calls));
+}
+
+TEST(Probe, KeepsAStoreThatWasAskedFor) {
+  const auto calls = [](Team& team) -> std::string {
+    begin(team, {1, false, 1});
+    probe(team);
+    return team.store() == Store::nontemporal ? "" : "the store has changed";
+  };
+  EXPECT_EQ("",
+            on_threads(2, kSlot, WaitMode::yield, calls, {}, {Slots::kUsual, Store::nontemporal}));
+}
+
+}  // namespace
+}  // namespace unisono::node
