@@ -4,6 +4,7 @@
 #include <new>
 
 #include "mpi/rank_lost.h"
+#include "mpi/threads.h"
 #include "node/wait.h"
 #include "runtime/engine.h"
 
@@ -57,6 +58,11 @@ void set_candidates() {
 void on_init() {
   Engine::instance().start();
   set_candidates();
+}
+
+void on_session() {
+  g_session_threads = true;
+  g_several_threads = true;
 }
 
 void on_finalize() {

@@ -33,5 +33,8 @@ void set_candidates();
 /// After MPI_Init(_thread) succeeded on MPI_COMM_WORLD, and before MPI_Finalize.
 void on_init();
 void on_finalize();
+/// Before a session is made: its threads may call collectives on its communicators while another
+/// calls one on the world's.
+void on_session();
 
 }  // namespace unisono

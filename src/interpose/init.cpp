@@ -7,7 +7,6 @@
 #include "interpose/entry.h"
 #include "interpose/initialization.h"
 #include "interpose/next.h"
-#include "mpi/threads.h"
 
 namespace unisono {
 namespace {
@@ -53,10 +52,8 @@ ENTRY int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) 
 }
 
 #ifdef MPI_SESSION_NULL
-// Its threads may call collectives on its communicators while another calls one on the world's.
 ENTRY int MPI_Session_init(MPI_Info info, MPI_Errhandler handler, MPI_Session* session) {
-  g_session_threads = true;
-  g_several_threads = true;
+  on_session();
   return Next<"MPI_Session_init", decltype(MPI_Session_init)>::call(info, handler, session);
 }
 #endif

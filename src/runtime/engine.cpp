@@ -11,7 +11,6 @@
 #include "algorithms/composition.h"
 #include "base/config.h"
 #include "base/file.h"
-#include "base/hash.h"
 #include "base/size.h"
 #include "calls/bound_call.h"
 #include "calls/host_copy.h"
@@ -30,6 +29,7 @@
 #include "node/rule.h"
 #include "runtime/meeting.h"
 #include "runtime/online.h"
+#include "runtime/settings_hash.h"
 #include "select/profile.h"
 
 namespace unisono {
@@ -41,25 +41,6 @@ constinit std::atomic<unsigned long long> g_native_calls{0}, g_own_calls{0};
 namespace {
 
 constexpr std::size_t kDefaultPlanCache = std::size_t{64} << 20;
-
-/// Over all variables that must be the same on all ranks.
-unsigned long long environment_hash() {
-  std::uint64_t hash = kHashStart;
-  for (const Variable& v : kVariables) {
-    if (v.name == "UNISONO_LOG" || v.name == "UNISONO_WAIT" || v.name == "UNISONO_PLAN_CACHE")
-      continue;                                     // a rank's own affair
-    if (v.name == "UNISONO_ONLINE_SAVE") continue;  // rank 0's
-    // What is in these files counts, see file_hash().
-    if (v.name == "UNISONO_PROFILE" || v.name == "UNISONO_TOPOLOGY") continue;
-    hash = fnv1a(std::string(v.name) + "=" + variable(v.name) + "\n", hash);
-  }
-  return hash;
-}
-
-/// Of what this rank read; a file that is not there, or not named, is not like any that is.
-unsigned long long file_hash(std::string_view name, const Result<std::string>& text) {
-  return text ? fnv1a(*text) : fnv1a(variable(name).empty() ? "none" : "unreadable");
-}
 
 Result<std::string> read_named(std::string_view name) {
   const std::string path = variable(name);

@@ -45,6 +45,7 @@ class InNode : public testing::Test {
   static void run(const Call& call) {
     const CallInfo look = info_of(call);
     ASSERT_TRUE(look);
+    look.communicator->meet();
     ASSERT_NE(look.communicator->team(), nullptr);
     EXPECT_EQ(run_in_node(*look.communicator, call, look.bytes, node::Protocol::rule), MPI_SUCCESS);
   }

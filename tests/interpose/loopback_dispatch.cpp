@@ -149,6 +149,7 @@ std::optional<int> dispatch(const Call& call, CallScope&) {
 }
 
 void on_init() { g_candidates = std::getenv("LOOPBACK_WATCHED") ? ~CollectiveSet{0} : ~kWatched; }
+void on_session() {}
 void on_finalize() { std::printf("loopback: %d calls\n", g_calls); }
 
 }  // namespace unisono

@@ -1,0 +1,27 @@
+#include "runtime/settings_hash.h"
+
+#include <cstdint>
+
+#include "base/config.h"
+#include "base/hash.h"
+
+namespace unisono {
+
+unsigned long long environment_hash() {
+  std::uint64_t hash = kHashStart;
+  for (const Variable& v : kVariables) {
+    if (v.name == "UNISONO_LOG" || v.name == "UNISONO_WAIT" || v.name == "UNISONO_PLAN_CACHE")
+      continue;                                     // a rank's own affair
+    if (v.name == "UNISONO_ONLINE_SAVE") continue;  // rank 0's
+    // What is in these files counts, see file_hash().
+    if (v.name == "UNISONO_PROFILE" || v.name == "UNISONO_TOPOLOGY") continue;
+    hash = fnv1a(std::string(v.name) + "=" + variable(v.name) + "\n", hash);
+  }
+  return hash;
+}
+
+unsigned long long file_hash(std::string_view name, const Result<std::string>& text) {
+  return text ? fnv1a(*text) : fnv1a(variable(name).empty() ? "none" : "unreadable");
+}
+
+}  // namespace unisono
