@@ -234,10 +234,10 @@ void forget_reaches() {
 }
 
 void Communicator::free_own() {
+  if (learning_ != nullptr) learning_->record(*this);
   if (own_ == MPI_COMM_NULL) return;
   give_room(groups_.count());
   groups_.free();
-  if (learning_ != nullptr) learning_->record(*this);
   // Other threads may wait meanwhile for what the MPI library holds while it deletes attributes,
   // and other ranks for them.
   if (learning_ != nullptr && several_threads() && !learning_->is_over()) {

@@ -98,6 +98,8 @@ class Communicator {
   /// calls.
   bool is_worth_it(Count bytes);
 
+  /// The program's own: for what is collective and happens at the same call on all ranks.
+  MPI_Comm handle() const { return comm_; }
   /// The private duplicate, made at the first request. Collective over the communicator; the answer
   /// is the same on all ranks: MPI_COMM_NULL when some rank has no room for another communicator.
   MPI_Comm own();

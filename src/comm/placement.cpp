@@ -4,9 +4,7 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <climits>
-#include <cstddef>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -14,6 +12,7 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "comm/network_probe.h"
 #include "mpi/comm.h"
 #include "node/cpu_mask.h"
 
@@ -111,38 +110,6 @@ std::string library_line(MPI_Comm world) {
   return line;
 }
 
-/// Bit/s that rank 0 and the first rank of another node, whose ranks have `node_leader` > 0, reach
-/// with one message each way: the best of up to three, since whatever disturbs makes it slower. It
-/// takes 0.2 s at 100 Mb/s; all ranks learn the result.
-double measure_network(MPI_Comm world, int node_leader) {
-  constexpr int kTag = 0, kBytes = 1 << 18, kRounds = 4;  // the first round makes the connection
-  constexpr std::chrono::milliseconds kEnough{100};
-  constexpr std::byte kMore{1}, kLast{0};  // at the start of rank 0's message
-  const int rank = rank_in(world);
-  int partner = INT_MAX;
-  const int candidate = node_leader > 0 ? rank : INT_MAX;
-  PMPI_Allreduce(&candidate, &partner, 1, MPI_INT, MPI_MIN, world);
-  std::vector<std::byte> data(rank == 0 || rank == partner ? kBytes : 0);
-  double rate = 0;
-  std::chrono::duration<double> spent{0};
-  bool more = !data.empty();
-  for (int round = 0; more; ++round) {
-    const bool enough = round > 0 && (round + 1 == kRounds || spent > kEnough);
-    if (rank == 0) data[0] = enough ? kLast : kMore;
-    const auto begin = std::chrono::steady_clock::now();
-    if (rank == 0) PMPI_Send(data.data(), kBytes, MPI_BYTE, partner, kTag, world);
-    PMPI_Recv(data.data(), kBytes, MPI_BYTE, rank == 0 ? partner : 0, kTag, world,
-              MPI_STATUS_IGNORE);
-    if (rank == partner) PMPI_Send(data.data(), kBytes, MPI_BYTE, 0, kTag, world);
-    const std::chrono::duration<double> both_ways = std::chrono::steady_clock::now() - begin;
-    more = data[0] == kMore;
-    spent += both_ways;
-    if (round > 0) rate = std::max(rate, 2 * 8.0 * kBytes / both_ways.count());
-  }
-  PMPI_Bcast(&rate, 1, MPI_DOUBLE, 0, world);
-  return rate;
-}
-
 }  // namespace
 
 MPI_Comm ranks_of_node(MPI_Comm world) {
@@ -154,9 +121,6 @@ MPI_Comm ranks_of_node(MPI_Comm world) {
 NodeFacts node_facts(MPI_Comm world, MPI_Comm node) {
   MPI_Comm machine = MPI_COMM_NULL;
   PMPI_Comm_split(world, kernel_number(), 0, &machine);
-  const int rank = rank_in(world);
-  int node_leader = 0;
-  PMPI_Allreduce(&rank, &node_leader, 1, MPI_INT, MPI_MIN, node);
   const int quota = quota_cores();
   const bool oversubscribed_node = is_oversubscribed(node, quota);
   const bool oversubscribed_machine = is_oversubscribed(machine, INT_MAX);
@@ -166,8 +130,11 @@ NodeFacts node_facts(MPI_Comm world, MPI_Comm node) {
   int facts[] = {oversubscribed_node || oversubscribed_machine ? 1 : 0,
                  size_of(node) < size_of(world) ? 1 : 0, has_fabric() ? 1 : 0, -cores};
   PMPI_Allreduce(MPI_IN_PLACE, facts, 4, MPI_INT, MPI_MAX, world);
-  NodeFacts found{facts[0] != 0, facts[1] == 0, facts[2] != 0, 0, -facts[3]};
-  if (!found.one_node && !found.fabric) found.network_rate = measure_network(world, node_leader);
+  NodeFacts found{facts[0] != 0, facts[1] == 0, facts[2] != 0, 0, -facts[3], {}};
+  if (found.one_node || found.fabric) return found;
+  found.machine = probe_network(world, node);
+  if (const auto& between = found.machine.levels[kBetweenNodes])
+    found.network_rate = 8 / between->one_way.pieces[0].beta;
   return found;
 }
 

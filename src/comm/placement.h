@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "model/machine.h"
 #include "select/platform.h"
 
 namespace unisono {
@@ -14,6 +15,7 @@ struct NodeFacts {
   bool fabric = false;          ///< some rank's host has a network that bypasses the kernel
   double network_rate = 0;      ///< bit/s between two nodes, seen once; 0 on one node or a fabric
   int cores = 1;                ///< of the node with the fewest: online, at most the quota
+  Machine machine;              ///< what messages cost; of several nodes without a fabric only
 };
 
 /// The ranks of `world` on this one's node, as the MPI library sees it. Collective; the caller's.

@@ -1,6 +1,7 @@
 #include "model/machine.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <nlohmann/json.hpp>
 
 namespace unisono {
@@ -11,7 +12,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kFormat = "unisono-machine";
 constexpr int kVersion = 1;
-constexpr std::array<const char*, kLevels> kLevelNames{"within_node", "between_nodes"};
+constexpr std::array<const char*, kMessageLevels> kLevelNames{"within_node", "between_nodes"};
 
 Json json(const Cost& cost) {
   Json pieces = Json::array();
@@ -31,7 +32,7 @@ Cost cost_from(const Json& pieces) {
   return cost;
 }
 
-Level level_from(const Json& level) {
+LevelCosts level_from(const Json& level) {
   return {cost_from(level.at("one_way")), cost_from(level.at("gap")),
           cost_from(level.at("exchange")), level.at("active").get<int>()};
 }
@@ -47,31 +48,49 @@ double Cost::operator()(Count bytes) const {
   return std::max(0.0, piece->alpha + piece->beta * size);
 }
 
-double Level::shared(Count bytes) const {
+double LevelCosts::shared(Count bytes) const {
   return active < 2 ? 0 : std::max(0.0, exchange(bytes) - one_way(bytes)) / (active - 1);
 }
 
-Level hockney(double alpha, double beta) {
+LevelCosts hockney(double alpha, double beta) {
   const Cost cost{{{0, alpha, beta}}};
   return {cost, cost, {}};
 }
 
 std::string write_machine(const Machine& machine) {
   Json levels = Json::object();
-  for (int l = 0; l < kLevels; ++l)
+  for (int l = 0; l < kMessageLevels; ++l)
     if (const auto& level = machine.levels[l])
       levels[kLevelNames[l]] = {{"one_way", json(level->one_way)},
                                 {"gap", json(level->gap)},
                                 {"exchange", json(level->exchange)},
                                 {"active", level->active}};
-  return Json{{"format", kFormat},
-              {"version", kVersion},
-              {"mpi", {{"flavour", machine.flavour}, {"library", machine.library}}},
-              {"levels", levels},
-              {"reduce_s_per_byte", machine.gamma},
-              {"copy_s_per_byte", machine.copy}}
-             .dump(2) +
-         "\n";
+  Json file{{"format", kFormat},
+            {"version", kVersion},
+            {"mpi", {{"flavour", machine.flavour}, {"library", machine.library}}},
+            {"levels", levels},
+            {"reduce_s_per_byte", machine.gamma},
+            {"copy_s_per_byte", machine.copy}};
+  if (const Incast& incast = machine.incast; incast.loses())
+    file["incast"] = {{"buffer_bytes", incast.buffer},
+                      {"window_bytes", incast.window},
+                      {"timeout_s", incast.timeout}};
+  return file.dump(2) + "\n";
+}
+
+std::string summary(const Machine& machine) {
+  constexpr std::array<const char*, kMessageLevels> kNames{"within a node", "between nodes"};
+  std::string text;
+  for (std::size_t l = kMessageLevels; l-- > 0;) {
+    const auto& costs = machine.levels[l];
+    if (!costs) continue;
+    const double rate = 8 * (1 << 20) / (costs->one_way(1 << 20) - costs->one_way(0));
+    char figures[160];
+    std::snprintf(figures, sizeof figures, "%s %.1f us, %.1f us a message, %.0f Mb/s", kNames[l],
+                  costs->one_way(0) * 1e6, costs->gap(0) * 1e6, rate * 1e-6);
+    text += (text.empty() ? "" : "; ") + std::string(figures);
+  }
+  return text;
 }
 
 Result<Machine> read_machine(std::string_view text) {
@@ -85,11 +104,15 @@ Result<Machine> read_machine(std::string_view text) {
     Machine machine;
     machine.flavour = file.at("mpi").at("flavour").get<std::string>();
     machine.library = file.at("mpi").at("library").get<std::string>();
-    for (int l = 0; l < kLevels; ++l)
+    for (int l = 0; l < kMessageLevels; ++l)
       if (file.at("levels").contains(kLevelNames[l]))
         machine.levels[l] = level_from(file.at("levels").at(kLevelNames[l]));
     machine.gamma = file.at("reduce_s_per_byte").get<double>();
     machine.copy = file.at("copy_s_per_byte").get<double>();
+    if (const auto incast = file.find("incast"); incast != file.end())
+      machine.incast = {incast->at("buffer_bytes").get<double>(),
+                        incast->at("window_bytes").get<double>(),
+                        incast->at("timeout_s").get<double>()};
     return machine;
   } catch (const Json::exception& error) {
     return Error{std::string("a broken machine file: ") + error.what()};

@@ -27,9 +27,9 @@ struct Cost {
 };
 
 /// Where the two ranks of a message are.
-enum LevelId : int { kWithinNode = 0, kBetweenNodes = 1, kLevels = 2 };
+enum LevelId : int { kWithinNode = 0, kBetweenNodes = 1, kMessageLevels = 2 };
 
-struct Level {
+struct LevelCosts {
   Cost one_way;    ///< from the begin of a send to the end of its receive, with nobody else sending
   Cost gap;        ///< how long it keeps a port: the time between the messages of a stream
   Cost exchange;   ///< a round in which `active` ranks send to their neighbours, all at once
@@ -41,18 +41,35 @@ struct Level {
 };
 
 /// Hockney's model: a message takes alpha + beta * bytes, and its ports as long; nothing is shared.
-Level hockney(double alpha, double beta);
+LevelCosts hockney(double alpha, double beta);
+
+/// What becomes of messages that several nodes send to one at once. A port holds what it cannot
+/// pass on yet; beyond that it drops frames, and a sender that has lost all it had under way waits.
+struct Incast {
+  double buffer = 0;   ///< bytes that a port holds; 0: nothing is ever lost
+  double window = 0;   ///< bytes that a sender has under way before it hears of them
+  double timeout = 0;  ///< seconds until it sends again
+
+  bool loses() const { return buffer > 0 && timeout > 0; }
+};
+
+/// Of ports as in cheap switches, and of TCP's least timeout on Linux.
+inline constexpr Incast kCheapSwitch{64 << 10, 32 << 10, 0.2};
 
 struct Machine {
   std::string flavour;  ///< mpich, openmpi or abi
   std::string library;  ///< the first line of MPI_Get_library_version
-  std::array<std::optional<Level>, kLevels> levels;
+  std::array<std::optional<LevelCosts>, kMessageLevels> levels;
   double gamma = 0;  ///< seconds per byte reduced
   double copy = 0;   ///< seconds per byte copied
+  Incast incast;     ///< of the ports of nodes; the standard loses nothing
 };
 
 /// {"format": "unisono-machine", "version": 1, ...}; docs/reference/model.md shows one.
 std::string write_machine(const Machine& machine);
+
+/// For people, in one line: "between nodes 60.1 us, 9.6 us a message, 94 Mb/s".
+std::string summary(const Machine& machine);
 
 /// The error is one line.
 Result<Machine> read_machine(std::string_view text);

@@ -37,6 +37,36 @@ struct Server {
   }
 };
 
+/// The port of a node, as far as it may overflow: what others have under way to it.
+struct Queue {
+  struct Entry {
+    double until = 0;
+    std::size_t sender = 0;  // a node
+    double bytes = 0;
+  };
+  std::vector<Entry> entries;
+
+  /// Whether so many bytes more of this sender find no room; what nobody competes for always does.
+  bool overflows(double now, std::size_t sender, double bytes, const Incast& incast);
+};
+
+bool Queue::overflows(double now, std::size_t sender, double bytes, const Incast& incast) {
+  std::erase_if(entries, [now](const Entry& entry) { return entry.until <= now; });
+  std::sort(entries.begin(), entries.end(),
+            [](const Entry& a, const Entry& b) { return a.sender < b.sender; });
+  double others = 0, own = bytes;
+  for (std::size_t i = 0; i < entries.size();) {
+    const std::size_t from = entries[i].sender;
+    double sum = 0;
+    for (; i < entries.size() && entries[i].sender == from; ++i) sum += entries[i].bytes;
+    if (from == sender)
+      own += sum;
+    else
+      others += std::min(sum, incast.window);
+  }
+  return others > 0 && others + std::min(own, incast.window) > incast.buffer;
+}
+
 /// A level's ports, of ranks or nodes, and what is shared: on each node, or by all.
 struct Ports {
   std::vector<Server> out, in, shared;
@@ -54,6 +84,8 @@ class Walk {
   void start(VertexId id, double now);
   void depart(VertexId id, double now);
   void arrive(VertexId id, double now);
+  /// Whether it finds no room at the node's port; once, then it gets through.
+  bool is_lost(VertexId id, double now);
   /// The message of a receive is there, or the receive is posted: the second completes it.
   void meet(VertexId receive, double now);
   void complete(VertexId id, double now);
@@ -77,8 +109,10 @@ class Walk {
   const Machine& machine_;
   std::span<const int> node_of_rank_;
   std::vector<double> met_;  // of receives: kNever, or when the first of two was there
-  std::array<const Level*, kLevels> levels_{};  // those that the machine has
-  std::array<Ports, kLevels> ports_;
+  std::array<const LevelCosts*, kMessageLevels> levels_{};  // those that the machine has
+  std::array<Ports, kMessageLevels> ports_;
+  std::vector<Queue> queues_;  // of nodes; empty where nothing is lost
+  std::vector<bool> lost_;     // of sends: once is enough
   std::vector<Server> cores_;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
   std::size_t unfinished_;
@@ -94,12 +128,15 @@ Walk::Walk(std::span<const Schedule> schedules, Count unit_bytes, const Machine&
       met_(graph_.size(), kNever),
       cores_(schedules.size()),
       unfinished_(graph_.size()) {
-  for (int l = 0; l < kLevels; ++l)
+  for (int l = 0; l < kMessageLevels; ++l)
     if (const auto& level = machine.levels[l]) levels_[l] = &*level;
   const int nodes = 1 + *std::max_element(node_of_rank.begin(), node_of_rank.end());
   const std::vector<Server> of_ranks(schedules.size()), of_nodes(static_cast<std::size_t>(nodes));
   ports_[kWithinNode] = {of_ranks, of_ranks, of_nodes};
   ports_[kBetweenNodes] = {of_nodes, of_nodes, {Server{}}};
+  if (!machine.incast.loses()) return;
+  queues_.resize(static_cast<std::size_t>(nodes));
+  lost_.resize(graph_.size());
 }
 
 void Walk::start(VertexId id, double now) {
@@ -130,7 +167,7 @@ void Walk::start(VertexId id, double now) {
 // The first byte goes through what all share, and reaches the receiver `gap` before the last.
 void Walk::depart(VertexId id, double now) {
   const LevelId l = level(id);
-  const Level& costs = *levels_[l];
+  const LevelCosts& costs = *levels_[l];
   const std::size_t where = l == kWithinNode ? node(rank(id)) : 0;
   const double begin = ports_[l].shared[where].serve(now, costs.shared(bytes(id)));
   const double ahead = costs.one_way(bytes(id)) - costs.gap(bytes(id));
@@ -139,11 +176,25 @@ void Walk::depart(VertexId id, double now) {
 
 void Walk::arrive(VertexId id, double now) {
   const LevelId l = level(id);
-  const Level& costs = *levels_[l];
+  const LevelCosts& costs = *levels_[l];
   const double gap = costs.gap(bytes(id));
+  if (l == kBetweenNodes && is_lost(id, now)) {
+    push(now + machine_.incast.timeout, id, Event::arrive);
+    return;
+  }
   const double begin = ports_[l].in[port(l, peer(id))].serve(now, gap);
+  if (l == kBetweenNodes && !queues_.empty())
+    queues_[node(peer(id))].entries.push_back(
+        {begin + gap, node(rank(id)), static_cast<double>(bytes(id))});
   if (graph_.receive[id] != kNoNode)
     meet(graph_.receive[id], begin + std::min(gap, costs.one_way(bytes(id))));
+}
+
+bool Walk::is_lost(VertexId id, double now) {
+  if (queues_.empty() || lost_[id]) return false;
+  lost_[id] = queues_[node(peer(id))].overflows(now, node(rank(id)), static_cast<double>(bytes(id)),
+                                                machine_.incast);
+  return lost_[id];
 }
 
 void Walk::meet(VertexId receive, double now) {

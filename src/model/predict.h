@@ -2,9 +2,10 @@
 //
 // A send starts when what it depends on is complete and its port is free, and keeps the port for
 // the level's gap; `one_way` after its start it has arrived, later if the receiver's port or what
-// all ranks share was taken. Within a node a port belongs to a rank, between nodes to the node: all
-// its ranks share the way out, and the way in. Copies and reductions take their rank's core, one
-// after the other. Who comes first is served first, at the same moment in program order.
+// all ranks share was taken. A message that finds the port of a node full of what other nodes have
+// sent there loses a timeout (Incast). Within a node a port belongs to a rank, between nodes to the
+// node: all its ranks share the way out, and the way in. Copies and reductions take their rank's
+// core, one after the other. Who comes first is served first, at the same moment in program order.
 // Cost O(n log n) for n ops; nothing is executed and no data exist.
 #pragma once
 #include <span>

@@ -17,6 +17,7 @@
 #include "calls/in_node.h"
 #include "calls/request.h"
 #include "comm/job_topology.h"
+#include "comm/network_probe.h"
 #include "comm/node_memory.h"
 #include "comm/placement.h"
 #include "exec/kernel_reduction.h"
@@ -247,7 +248,7 @@ void Engine::read_environment(const Files& files) {
   const std::string reproducible = variable("UNISONO_REPRODUCIBLE");
   reproducible_ = !reproducible.empty() && reproducible != "0";
   use_profile(files.profile, here);
-  select_online(here);
+  select_online(here, node.machine);
   passes_first_calls_ = passes_first_calls();
   share_memory();
   const auto nodes = node.one_node ? std::vector<int>() : nodes_of_ranks(MPI_COMM_WORLD, node_);
@@ -296,12 +297,18 @@ void Engine::share_memory() {
   if (const auto domains = domains_in(node_); !domains.empty()) complain(domains_text(domains));
 }
 
-void Engine::select_online(const Platform& here) {
-  const auto settings = start_online(here, wait_);
+void Engine::select_online(const Platform& here, Machine machine) {
+  const auto settings = start_online(here, wait_, log_decisions_);
   if (!settings)
     complain("UNISONO_ONLINE=" + variable("UNISONO_ONLINE") + ": " + settings.error() +
              "; nothing is selected online");
-  selector_.leave_online(online_collectives());
+  const auto* model = settings ? std::get_if<ModelSettings>(&*settings) : nullptr;
+  if (model != nullptr && !model->only_unmeasured && !machine.levels[kBetweenNodes])
+    machine = probe_network(MPI_COMM_WORLD, node_);
+  use_machine(machine);
+  if (log_decisions_ && online_collectives() != 0 && model != nullptr)
+    complain("network: " + summary(machine));
+  selector_.leave_online(online_collectives(), model != nullptr && model->only_unmeasured);
   online_ = online_collectives() != 0;
   if (!online_ && !variable("UNISONO_ONLINE_SAVE").empty())
     complain("UNISONO_ONLINE_SAVE: UNISONO_ONLINE is not set: nothing will be learned or saved");

@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "base/say.h"
 #include "calls/call_info.h"
+#include "model/machine.h"
 #include "runtime/call_scope.h"
 #include "runtime/meeting.h"
 #include "runtime/tracer.h"
@@ -45,7 +46,7 @@ class Engine {
   void begin(const Files& files);
   void end();
   void read_environment(const Files& files);
-  void select_online(const Platform& here);
+  void select_online(const Platform& here, Machine machine);
   void use_profile(const Result<std::string>& text, const Platform& here);
   TopologyLabels find_levels(const Result<std::string>& text, const std::vector<int>& nodes) const;
   void share_memory();

@@ -11,7 +11,10 @@
 #include "exec/messages.h"
 #include "runtime/call_time.h"
 #include "select/online/arms.h"
+#include "select/online/corrections.h"
 #include "select/online/learned.h"
+#include "select/online/offers.h"
+#include "select/online/proposals.h"
 
 namespace unisono {
 
@@ -25,11 +28,22 @@ constexpr std::size_t kMostKinds = 128;
 // The time of every rank is shared where an arm wants it, so many at most.
 constexpr int kMostPredicted = 128;
 
+// Seconds of a short message; a network below is no Ethernet.
+constexpr double kFastNetwork = 5e-6;
+#ifdef UNISONO_FLAVOUR_SMPI
+constexpr bool kSimulated = true;
+#else
+constexpr bool kSimulated = false;
+#endif
+
 struct Job {
   OnlineSettings settings;
   bool reproducible = false;
   Platform here;
   WaitMode wait = WaitMode::yield;
+  bool explains = false;
+  Machine machine;
+  Corrections corrections;
   std::mutex mutex;
   Ledger ledger;
 };
@@ -66,16 +80,36 @@ Online::Kind* Online::kind_of(const Communicator& communicator, const Facts& fac
   if (const auto known = kinds_.find(key); known != kinds_.end()) return known->second.get();
   if (kinds_.size() >= kMostKinds) return nullptr;
   auto& kind = kinds_[key];
+  if (!is_worth_learning(job().settings, facts)) return nullptr;
+  kind = make_kind(communicator, key, facts, root, by_default);
+  return kind.get();
+}
+
+std::unique_ptr<Online::Kind> Online::make_kind(const Communicator& communicator,
+                                                const OnlineKey& key, const Facts& facts, int root,
+                                                const Choice& by_default) {
+  if (const auto* settings = std::get_if<ModelSettings>(&job().settings)) {
+    auto policy = std::make_unique<ModelFirst>(
+        *settings, first_calls(facts),
+        [this, key](double spent) { return ask_model(*kinds_.at(key), spent); });
+    const ModelFirst* model = policy.get();
+    auto kind = std::unique_ptr<Kind>(
+        new Kind{std::vector<Spec>(1), Learner(std::move(policy)), facts.bytes, false, {}});
+    kind->facts = facts;
+    kind->root = root;
+    kind->model = model;
+    return kind;
+  }
   auto arms = online_arms(facts, by_default);
-  if (arms.size() < 2 || !is_worth_learning(job().settings, facts)) return nullptr;
+  if (arms.size() < 2) return nullptr;
   const auto seed = seed_of(key) * 1000003U + static_cast<std::uint64_t>(communicator.size());
   auto policy = make_policy(job().settings, static_cast<int>(arms.size()), seed);
   const bool predicts = communicator.size() <= kMostPredicted &&
                         std::any_of(arms.begin(), arms.end(), [](const Spec& arm) {
                           return !arm.is_native() && (arm.algorithm->restrictions & kPredicts) != 0;
                         });
-  kind.reset(new Kind{std::move(arms), Learner(std::move(policy)), facts.bytes, predicts, {}});
-  return kind.get();
+  return std::unique_ptr<Kind>(
+      new Kind{std::move(arms), Learner(std::move(policy)), facts.bytes, predicts, {}});
 }
 
 std::optional<Choice> Online::choose(Communicator& communicator, const Facts& facts, int root,
@@ -83,26 +117,92 @@ std::optional<Choice> Online::choose(Communicator& communicator, const Facts& fa
   if (off_) return std::nullopt;
   Kind* kind = kind_of(communicator, facts, root, by_default);
   if (kind == nullptr) return std::nullopt;
+  const bool asks = kind->model != nullptr;
   // What is promised is relative to native; what the table of defaults says is an arm like others.
-  if (calls_ < kCallsBefore && ++calls_ < kCallsBefore) return Choice{nullptr, {}, "online"};
-  if (own_ == MPI_COMM_NULL || kind->learner.needs_summaries()) {
+  if (!asks && calls_ < kCallsBefore && ++calls_ < kCallsBefore)
+    return Choice{nullptr, {}, "online"};
+  handle_ = communicator.handle();
+  rank_ = communicator.rank();
+  size_ = communicator.size();
+  if (kind->learner.needs_summaries()) take_summaries(communicator, *kind);
+  const int arm = kind->learner.arm();
+  // With a model only for an arm: a kind that stays native needs none.
+  if (own_ == MPI_COMM_NULL && (!asks || arm != 0)) {
     const std::int64_t begin = call_time();
     own_ = communicator.own();
-    rank_ = communicator.rank();
-    size_ = communicator.size();
     off_ = own_ == MPI_COMM_NULL;
     if (off_) return std::nullopt;
-    if (kind->learner.needs_summaries()) {
-      wait_for(kind->under_way);
-      learn(*kind, size_);
-    }
     kind->in_choosing += call_time() - begin;
   }
-  const Spec spec = arm_of(*kind, kind->learner.arm());
+  const Spec spec = arm_of(*kind, arm);
   current_ = kind;
   scope.tell(*this);
   waited_ = call_time() - scope.begin_ns();
-  return Choice{spec.algorithm, spec.params, "online"};
+  return Choice{spec.algorithm, spec.params, why(*kind, arm)};
+}
+
+void Online::take_summaries(Communicator& communicator, Kind& kind) {
+  const std::int64_t begin = call_time();
+  if (std::exchange(kind.waits, false)) {
+    const MPI_Op op = kind.learner.policy().combine() == Combine::sum ? MPI_SUM : MPI_MAX;
+    PMPI_Allreduce(kind.summary.data(), kind.shared.data(), static_cast<int>(kind.summary.size()),
+                   MPI_INT64_T, op, communicator.handle());
+  } else {
+    wait_for(kind.under_way);
+  }
+  learn(kind, size_);
+  kind.explained = -1;
+  // The ranks wait for each other here as they would in the call: with a model, whose epochs begin
+  // together, that is no loss.
+  if (kind.model == nullptr)
+    kind.in_choosing += call_time() - begin;
+  else
+    correct(kind);
+}
+
+void Online::correct(Kind& kind) const {
+  for (std::size_t i = 0; i < kind.said.size(); ++i) {
+    const ArmTimes times = kind.model->times(static_cast<int>(i) + 1);
+    if (times.calls == 0 || kind.corrected[i]) continue;
+    kind.corrected[i] = true;
+    job().corrections.learn(kind.arms[i + 1].algorithm->name, kind.said[i], times.seconds.low);
+  }
+}
+
+// Rank 0 walks through the schedules of all and tells what came of it: as many numbers from any of
+// them would cost every node's processors the same.
+std::vector<Promise> Online::ask_model(Kind& kind, double spent) {
+  const std::vector<Spec> all = proposals(kind.facts);
+  std::vector<double> numbers(3 * kMostOffered, 0);
+  std::vector<Offer> offers;
+  if (rank_ == 0) {
+    const std::int64_t begin = call_time();
+    const Job& known = job();
+    offers = best_offers(all, kind.facts, kind.root, known.machine, known.corrections, spent);
+    kind.in_choosing += call_time() - begin;
+  }
+  for (std::size_t i = 0; i < offers.size(); ++i) {
+    numbers[3 * i] = static_cast<double>(offers[i].proposal) + 1;
+    numbers[3 * i + 1] = offers[i].said;
+    numbers[3 * i + 2] = offers[i].seconds;
+  }
+  PMPI_Bcast(numbers.data(), static_cast<int>(numbers.size()), MPI_DOUBLE, 0,
+             own_ != MPI_COMM_NULL ? own_ : handle_);
+  std::vector<Promise> promises;
+  for (std::size_t i = 0; i + 2 < numbers.size() && numbers[i] > 0; i += 3) {
+    const Spec& spec = all.at(static_cast<std::size_t>(numbers[i]) - 1);
+    kind.arms.push_back(spec);
+    kind.said.push_back(numbers[i + 1]);
+    promises.push_back({numbers[i + 2], static_cast<int>(spec.algorithm - catalogue().data())});
+  }
+  kind.corrected.resize(kind.said.size());
+  return promises;
+}
+
+std::string_view Online::why(Kind& kind, int arm) {
+  if (kind.model == nullptr || !job().explains) return "online";
+  if (std::exchange(kind.explained, arm) != arm) kind.why = "online: " + kind.model->explain(arm);
+  return kind.why;
 }
 
 // After the summary come what choosing has taken, and the times of the ranks.
@@ -139,6 +239,8 @@ void Online::took(std::int64_t elapsed_ns) noexcept {
     kind.in_calls = kind.calls = 0;
   }
   kind.shared.resize(kind.summary.size());
+  kind.waits = own_ == MPI_COMM_NULL;
+  if (kind.waits) return;
   const MPI_Op op = kind.learner.policy().combine() == Combine::sum ? MPI_SUM : MPI_MAX;
   PMPI_Iallreduce(kind.summary.data(), kind.shared.data(), static_cast<int>(kind.summary.size()),
                   MPI_INT64_T, op, own_, &kind.under_way);
@@ -147,7 +249,7 @@ void Online::took(std::int64_t elapsed_ns) noexcept {
 void Online::record(const Communicator& communicator) {
   off_ = true;
   for (const auto& [key, kind] : kinds_) {
-    if (kind == nullptr) continue;
+    if (kind == nullptr || kind->learner.account().calls == 0) continue;
     const Policy& policy = kind->learner.policy();
     Learned learned{.key = key,
                     .ranks = communicator.size(),
@@ -157,7 +259,8 @@ void Online::record(const Communicator& communicator) {
                     .choice = arm_of(*kind, policy.leader())};
     for (std::size_t arm = 0; arm < kind->arms.size(); ++arm)
       if (const ArmTimes times = policy.times(static_cast<int>(arm)); times.calls > 0)
-        learned.arms.push_back({arm_of(*kind, static_cast<int>(arm)), times});
+        learned.arms.push_back({arm_of(*kind, static_cast<int>(arm)), times,
+                                arm > 0 && kind->model != nullptr ? kind->said[arm - 1] : 0});
     learned.decided = policy.times(policy.leader()).calls > 1;
     const std::lock_guard lock(job().mutex);
     job().ledger.add(std::move(learned));
@@ -176,14 +279,26 @@ void Online::complete() {
   while (!is_over()) waiter.nothing_came();
 }
 
-Result<OnlineSettings> start_online(const Platform& here, WaitMode wait) {
+Result<OnlineSettings> start_online(const Platform& here, WaitMode wait, bool explains) {
   job().here = here;
+  job().explains = explains;
   const std::string reproducible = variable("UNISONO_REPRODUCIBLE");
   job().reproducible = !reproducible.empty() && reproducible != "0";
   job().wait = wait;
   auto settings = parse_online(variable("UNISONO_ONLINE"));
   if (settings) job().settings = *settings;
   return settings;
+}
+
+void use_machine(const Machine& machine) {
+  job().machine = machine;
+  const auto* settings = std::get_if<ModelSettings>(&job().settings);
+  if (settings == nullptr) return;
+  const auto& between = machine.levels[kBetweenNodes];
+  const bool has_times = between || machine.levels[kWithinNode];
+  // Nothing is known of networks that are faster than any Ethernet.
+  const bool slow = between && between->one_way(0) > kFastNetwork && !kSimulated;
+  if (!has_times || (settings->only_unmeasured && !slow)) job().settings = std::monostate();
 }
 
 CollectiveSet online_collectives() {

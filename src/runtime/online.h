@@ -10,6 +10,7 @@
 
 #include "comm/learning.h"
 #include "exec/wait.h"
+#include "model/machine.h"
 #include "runtime/call_scope.h"
 #include "select/online/key.h"
 #include "select/online/lateness.h"
@@ -50,16 +51,35 @@ class Online final : public Listener, public Learning {
     int calls = 0;
     std::vector<Nanoseconds> summary, shared;
     MPI_Request under_way = MPI_REQUEST_NULL;
+    bool waits = false;  // the summary is not under way: there is no duplicate yet
+    // With a model: what it is asked, what it has said of arms 1, 2, ..., and how much of it the
+    // corrections know.
+    Facts facts;
+    int root = 0;
+    const ModelFirst* model = nullptr;
+    std::vector<double> said;
+    std::vector<bool> corrected;
+    std::string why;  // of the last arm, for the log
+    int explained = -1;
   };
   Kind* kind_of(const Communicator& communicator, const Facts& facts, int root,
                 const Choice& by_default);
 
+  std::unique_ptr<Kind> make_kind(const Communicator& communicator, const OnlineKey& key,
+                                  const Facts& facts, int root, const Choice& by_default);
+  /// Before a call of this kind, where its times are due.
+  void take_summaries(Communicator& communicator, Kind& kind);
+  /// What the model says of a kind, and the arms that come of it; the same on all ranks.
+  std::vector<Promise> ask_model(Kind& kind, double spent);
+  void correct(Kind& kind) const;
+
   static Spec arm_of(const Kind& kind, int arm);
+  static std::string_view why(Kind& kind, int arm);
   static void learn(Kind& kind, int ranks);
 
   std::map<OnlineKey, std::unique_ptr<Kind>> kinds_;  // null: nothing to choose from
   Kind* current_ = nullptr;
-  MPI_Comm own_ = MPI_COMM_NULL;
+  MPI_Comm own_ = MPI_COMM_NULL, handle_ = MPI_COMM_NULL;
   int rank_ = 0, size_ = 1;
   Nanoseconds waited_ = 0;  // in choose(), within what the scope measures
   int calls_ = 0;           // before it began
@@ -67,7 +87,10 @@ class Online final : public Listener, public Learning {
 };
 
 /// Reads UNISONO_ONLINE and UNISONO_REPRODUCIBLE; the error is one line. Before any choose().
-Result<OnlineSettings> start_online(const Platform& here, WaitMode wait);
+/// `explains`: choices say why.
+Result<OnlineSettings> start_online(const Platform& here, WaitMode wait, bool explains);
+/// What the model is asked about; without times of messages nothing is.
+void use_machine(const Machine& machine);
 /// The collectives in which there is something to learn.
 CollectiveSet online_collectives();
 /// After the last record(): a line for each kind of call, where this rank took part.

@@ -80,6 +80,16 @@ Result<Spec> Selector::force(Collective collective, std::string_view text) {
   return spec;
 }
 
+// The table covers a number of ranks with all its sizes, also those that it leaves to native.
+bool Selector::is_left_online(Collective collective, int size, int nodes) const {
+  if (!contains(online_, collective)) return false;
+  if (!only_unmeasured_) return true;
+  const auto& cells = cells_[index(collective)];
+  return nodes > 1 && std::none_of(cells.begin(), cells.end(), [size](const Cell& cell) {
+           return size >= cell.row->least_ranks && size <= cell.row->most_ranks;
+         });
+}
+
 bool Selector::is_open(const Facts& facts) const {
   return forced_[index(facts.collective)].is_default && profiled(facts) == nullptr;
 }
@@ -105,7 +115,7 @@ bool Selector::has_defaults_only() const {
 ByteRange Selector::reach(Collective collective, int size, int nodes) const {
   const Spec& forced = forced_[index(collective)];
   if (!forced.is_default) return forced.is_native() ? ByteRange() : ByteRange::all();
-  if (contains(online_, collective)) return ByteRange::all();
+  if (is_left_online(collective, size, nodes)) return ByteRange::all();
   ByteRange range;
   for (const ProfileCell& cell : profile_[index(collective)])
     if (cell.ranks == size && cell.nodes == nodes && !cell.spec.is_native())
@@ -120,7 +130,7 @@ bool Selector::covers(const Facts& facts) const {
   const Spec& forced = forced_[index(facts.collective)];
   if (!forced.is_default) return !forced.is_native();
   if (const ProfileCell* cell = profiled(facts)) return !cell->spec.is_native();
-  if (contains(online_, facts.collective)) return true;
+  if (is_left_online(facts.collective, facts.size, facts.nodes)) return true;
   const auto& cells = cells_[index(facts.collective)];
   return std::any_of(cells.begin(), cells.end(),
                      [&](const Cell& cell) { return holds(*cell.row, facts); });

@@ -24,7 +24,7 @@ struct Facts {
   /// for the other irregular ones, of which no rank knows all counts.
   Count bytes = 0;
   bool commutative = true;
-  int nodes = 1;  ///< that the ranks are on; counts in profiles only
+  int nodes = 1;  ///< that the ranks are on; counts in profiles and online
   /// May run through the shared memory of a node: all ranks are on one, which has room for them,
   /// and its kernels know the operation.
   bool shared = false;
@@ -72,12 +72,17 @@ class Selector {
   void use(std::vector<ProfileCell> cells, std::string_view file);
   /// Collectives in which calls that are neither forced nor in the profile are selected online: the
   /// selector's choice is then one of several arms.
-  void leave_online(CollectiveSet collectives) { online_ = collectives; }
+  /// With `only_unmeasured` those of communicators on several nodes, in what the table of defaults
+  /// does not cover.
+  void leave_online(CollectiveSet collectives, bool only_unmeasured = false) {
+    online_ = collectives;
+    only_unmeasured_ = only_unmeasured;
+  }
   /// Nothing is forced, in the profile or selected online.
   bool has_defaults_only() const;
   /// Whether such a call is selected online.
   bool is_online(const Facts& facts) const {
-    return contains(online_, facts.collective) && is_open(facts);
+    return is_left_online(facts.collective, facts.size, facts.nodes) && is_open(facts);
   }
   /// Forces an algorithm; "default" takes it back. The error is one line.
   Result<Spec> force(Collective collective, std::string_view text);
@@ -104,9 +109,11 @@ class Selector {
   std::array<std::vector<ProfileCell>, kCollectives> profile_;  // sorted by ranks, nodes, bytes
   std::string profile_name_;
   CollectiveSet online_ = 0;
+  bool only_unmeasured_ = false;
   CollectiveSet reads_topology_ = 0;
 
   void note(Collective collective, const Spec& spec);
+  bool is_left_online(Collective collective, int size, int nodes) const;
   bool is_open(const Facts& facts) const;
   const ProfileCell* profiled(const Facts& facts) const;
   static std::array<Spec, kCollectives> filled();

@@ -43,7 +43,7 @@ TEST(Fit, TimeoutsDoNotMatter) {
   const auto machine = fit(synthetic());
   ASSERT_TRUE(machine) << machine.error();
   EXPECT_FALSE(machine->levels[kWithinNode]);
-  const Level& level = *machine->levels[kBetweenNodes];
+  const LevelCosts& level = *machine->levels[kBetweenNodes];
   for (const Count bytes : {1, 100, 3000, 12000, 50000, 200000, 1000000}) {
     const double t = truth(static_cast<double>(bytes));
     EXPECT_NEAR(level.one_way(bytes), t, 0.1 * t) << bytes;

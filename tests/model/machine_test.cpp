@@ -27,6 +27,22 @@ TEST(MachineFile, KeepsEverything) {
   EXPECT_DOUBLE_EQ(read->levels[kBetweenNodes]->one_way(100000), 1e-5 + 5e-5);
 }
 
+TEST(MachineFile, KeepsWhatPortsLose) {
+  Machine machine;
+  EXPECT_EQ(write_machine(machine).find("incast"), std::string::npos);
+  machine.incast = kCheapSwitch;
+  const auto read = read_machine(write_machine(machine));
+  ASSERT_TRUE(read) << read.error();
+  EXPECT_TRUE(read->incast.loses());
+  EXPECT_EQ(write_machine(*read), write_machine(machine));
+}
+
+TEST(MachineFile, InOneLine) {
+  Machine machine;
+  machine.levels[kBetweenNodes] = hockney(6e-5, 8e-8);
+  EXPECT_EQ(summary(machine), "between nodes 60.0 us, 60.0 us a message, 100 Mb/s");
+}
+
 TEST(MachineFile, BrokenOnesAreOneLine) {
   for (const char* text :
        {"", "[]", "{}", R"({"format": 7})", R"({"format":"unisono-machine"})",

@@ -162,7 +162,7 @@ TEST(Predict, EachLevelHasItsTimes) {
 
 TEST(Predict, WhatAllShareMakesARoundOfAllAsLongAsMeasured) {
   Machine machine = hockney_machine();
-  Level& level = *machine.levels[kBetweenNodes];
+  LevelCosts& level = *machine.levels[kBetweenNodes];
   level.exchange = {{{0, 12 * kAlpha, 0}}};
   level.active = 16;
   const Problem chain{.collective = Collective::bcast, .size = 9, .count = 1};

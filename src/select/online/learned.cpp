@@ -26,18 +26,36 @@ Json ratio_of(const Spec& spec, const MedianEstimate& ratio) {
 Json cell_of(const Learned& learned) {
   const auto [least, most] = bytes_of_class(learned.key.size_class);
   Json arms = Json::array();
-  for (const auto& [spec, times] : learned.arms)
+  for (const auto& [spec, times, predicted] : learned.arms)
     arms.push_back({{"spec", text(spec)},
                     {"median_s", times.seconds.median},
                     {"low_s", times.seconds.low},
                     {"high_s", times.seconds.high},
                     {"blocks", times.calls},
-                    {"predicted_s", nullptr},
+                    {"predicted_s", predicted > 0 ? Json(predicted) : Json()},
                     {"ratio_to_native", ratio_of(spec, times.ratio)}});
   return {{"collective", name(learned.key.collective)},
           {"bytes", {least, most}},
           {"choice", text(learned.choice)},
           {"measured", Json::array({{{"bytes", learned.bytes}, {"arms", std::move(arms)}}})}};
+}
+
+std::string milliseconds(double seconds) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.4g ms", seconds * 1e3);
+  return text;
+}
+
+/// Empty where nothing was predicted.
+std::string predictions_of(const Learned& learned) {
+  std::string list;
+  for (const auto& [spec, times, predicted] : learned.arms)
+    if (predicted > 0)
+      list += ", " + text(spec) + " " + milliseconds(times.seconds.median) + " (predicted " +
+              milliseconds(predicted) + ")";
+    else if (spec.is_native())
+      list = "; native took " + milliseconds(times.seconds.median) + list;
+  return list.find("predicted") == std::string::npos ? "" : list;
 }
 
 }  // namespace
@@ -78,7 +96,7 @@ std::string line_of(const Learned& learned) {
   return line + " on " + std::to_string(learned.ranks) + " ranks" +
          (learned.key.root_is_first ? "" : ", root not 0") +
          (learned.key.commutative ? "" : ", not commutative") + ": " + text(learned.choice) + "; " +
-         figures;
+         figures + predictions_of(learned);
 }
 
 std::string profile_text(const Ledger& ledger, const Platform& here, const std::string& created) {

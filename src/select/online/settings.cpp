@@ -4,12 +4,15 @@
 #include <cstdio>
 #include <optional>
 
+#include "schedule/semantics.h"
+
 namespace unisono {
 
 namespace {
 
 constexpr std::string_view kValid =
-    "valid: off, star[:calls=10,threshold=1.1], bandit[:budget=5%,regret=20]";
+    "valid: auto, off, model[:budget=2%,regret=8], star[:calls=10,threshold=1.1], "
+    "bandit[:budget=5%,regret=20]";
 
 /// A number, in percent where a % follows.
 std::optional<double> number(std::string_view text) {
@@ -49,7 +52,8 @@ bool take(StarSettings& settings, std::string_view name, double value) {
   return true;
 }
 
-bool take(BanditSettings& settings, std::string_view name, double value) {
+template <class Settings>
+bool take(Settings& settings, std::string_view name, double value) {
   if (is(kBudget, name, value))
     settings.budget = value;
   else if (is(kRegret, name, value))
@@ -84,6 +88,8 @@ Result<OnlineSettings> parse_online(std::string_view text) {
       colon == std::string_view::npos ? std::string_view() : text.substr(colon + 1);
   if (kind == "star") return read<StarSettings>(options);
   if (kind == "bandit") return read<BanditSettings>(options);
+  if (kind == "model") return read<ModelSettings>(options);
+  if (text == "auto") return OnlineSettings{ModelSettings{.only_unmeasured = true}};
   if (text.empty() || text == "off") return OnlineSettings{};
   return Error{"no such rule '" + std::string(kind) + "'; " + std::string(kValid)};
 }
@@ -93,13 +99,26 @@ std::string text(const OnlineSettings& settings) {
     return "star:calls=" + plain(star->calls) + ",threshold=" + plain(star->threshold);
   if (const auto* bandit = std::get_if<BanditSettings>(&settings))
     return "bandit:budget=" + plain(bandit->budget * 100) + "%,regret=" + plain(bandit->regret);
+  if (const auto* model = std::get_if<ModelSettings>(&settings))
+    return model->only_unmeasured
+               ? "auto"
+               : "model:budget=" + plain(model->budget * 100) + "%,regret=" + plain(model->regret);
   return "off";
+}
+
+int first_calls(const Facts& facts) {
+  constexpr Count kBytesPerCall = 2 << 10, kCalls = 64, kWeight = 32;
+  const Count blocks = semantics(facts.collective).measure == Measure::block ? facts.size : 1;
+  const Count weight = 1 + blocks * facts.bytes / kBytesPerCall;
+  return weight >= kWeight ? 2 : static_cast<int>(std::max<Count>(2, kCalls / weight));
 }
 
 bool is_worth_learning(const OnlineSettings& settings, const Facts& facts) {
   using enum Collective;
-  if (!std::holds_alternative<StarSettings>(settings)) return true;
-  if (contains(set_of(gatherv, scatterv, alltoallv, alltoallw), facts.collective)) return true;
+  const bool unknown = contains(set_of(gatherv, scatterv, alltoallv, alltoallw), facts.collective);
+  // What has no bytes has no price.
+  if (std::holds_alternative<ModelSettings>(settings)) return !unknown;
+  if (!std::holds_alternative<StarSettings>(settings) || unknown) return true;
   return facts.bytes >= (facts.collective == bcast ? kStarLeastBcastBytes : kStarLeastBytes);
 }
 

@@ -7,14 +7,16 @@
 
 #include "base/result.h"
 #include "select/online/bandit.h"
+#include "select/online/model_first.h"
 #include "select/online/star.h"
 #include "select/selector.h"
 
 namespace unisono {
 
-using OnlineSettings = std::variant<std::monostate, StarSettings, BanditSettings>;
+using OnlineSettings = std::variant<std::monostate, StarSettings, BanditSettings, ModelSettings>;
 
-/// "off" and "" are no online selection. The error is one line that names what is valid.
+/// "off" and "" are no online selection; "auto" is the model where nothing has been measured. The
+/// error is one line that names what is valid.
 Result<OnlineSettings> parse_online(std::string_view text);
 
 /// Complete, as it could have been written.
@@ -22,8 +24,11 @@ std::string text(const OnlineSettings& settings);
 
 /// STAR-MPI does not tune short messages (those of which no rank knows all counts it does).
 bool is_worth_learning(const OnlineSettings& settings, const Facts& facts);
+/// Native calls of such a kind before the model is asked: 2 of 64 KiB and more that go over the
+/// network, 64 short ones.
+int first_calls(const Facts& facts);
 
-/// `seed` must be the same on all ranks. nullptr without online selection.
+/// Of star and bandit. `seed` must be the same on all ranks. nullptr without online selection.
 std::unique_ptr<Policy> make_policy(const OnlineSettings& settings, int arms, std::uint64_t seed);
 
 }  // namespace unisono

@@ -8,6 +8,7 @@
 #include "model/fit.h"
 #include "model/grids.h"
 #include "model/predict.h"
+#include "model/price.h"
 #include "select/spec.h"
 
 namespace unisono {
@@ -16,7 +17,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr Count kElementBytes = 4;  // of reductions: MPI_FLOAT, as in the OSU benchmarks
 constexpr int kMostRanks = 4096;
 
 template <class T>
@@ -39,19 +39,11 @@ Problem problem_of(const Job& job, Collective collective) {
   if (job.root < 0 || job.root >= job.ranks)
     throw CLI::ValidationError("root: not one of the ranks");
   if (job.bytes < 0) throw CLI::ValidationError("bytes: not negative");
-  Problem problem{.collective = collective, .size = job.ranks, .root = job.root};
-  if (is_reducing(collective)) problem.unit_bytes = kElementBytes;
-  const bool all_blocks = semantics(collective).measure == Measure::blocks;
-  const Count bytes = all_blocks ? job.bytes / job.ranks : job.bytes;
-  // At least a unit, of each block too: nothing would be sent otherwise.
-  if (job.bytes > 0) problem.count = std::max<Count>(1, bytes / problem.unit_bytes);
-  // Equal blocks, also where the collective could have others.
-  if (is_irregular(collective)) {
-    const bool matrix = has_matrix(semantics(collective));
-    const auto ranks = static_cast<std::size_t>(job.ranks);
-    problem.counts.assign(matrix ? ranks * ranks : ranks, problem.count);
-  }
-  return problem;
+  return unisono::problem_of({.collective = collective,
+                              .ranks = job.ranks,
+                              .nodes = job.nodes,
+                              .bytes = job.bytes,
+                              .root = job.root});
 }
 
 Priced price(const std::string& text, Problem problem, const Machine& machine,

@@ -1,0 +1,77 @@
+// A program of nine kinds of collective calls, so many of each in a row: what a user's program is
+// to a selector that learns. Plain MPI; scripts/unasked.py runs it natively and with Unisono under
+// it.
+//
+//   unisono-kinds-FLAVOUR [CALLS [LONG [SHORT]]]    60 512K 32K
+//
+// Rank 0 prints a line of JSON for each kind: seconds of all its calls, and from the eighth on.
+#include <mpi.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace {
+
+constexpr int kFirst = 7;  // calls that a selector may use up
+
+struct Kind {
+  const char* name;
+  int bytes;
+  std::function<void()> call;
+};
+
+/// Seconds until all ranks have made so many calls.
+double seconds_of(const Kind& kind, int calls) {
+  MPI_Barrier(MPI_COMM_WORLD);
+  const double begin = MPI_Wtime();
+  for (int i = 0; i < calls; ++i) kind.call();
+  MPI_Barrier(MPI_COMM_WORLD);
+  return MPI_Wtime() - begin;
+}
+
+int number(int argc, char** argv, int at, int standard) {
+  return argc > at ? std::atoi(argv[at]) : standard;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  const int calls = number(argc, argv, 1, 60);
+  const int vector = number(argc, argv, 2, 512 << 10), block = number(argc, argv, 3, 32 << 10);
+  int rank = 0, size = 1;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  const auto room = static_cast<std::size_t>(vector) +
+                    static_cast<std::size_t>(block) * static_cast<std::size_t>(size);
+  std::vector<float> from(room / sizeof(float), 1), to(room / sizeof(float), 0);
+  float *const a = from.data(), *const b = to.data();
+  const int v = vector / 4, k = block / 4;
+  const MPI_Comm all = MPI_COMM_WORLD;
+  const std::vector<Kind> kinds = {
+      {"bcast", vector, [&] { MPI_Bcast(a, v, MPI_FLOAT, 0, all); }},
+      {"reduce", vector, [&] { MPI_Reduce(a, b, v, MPI_FLOAT, MPI_SUM, 0, all); }},
+      {"allreduce", vector, [&] { MPI_Allreduce(a, b, v, MPI_FLOAT, MPI_SUM, all); }},
+      {"scan", vector, [&] { MPI_Scan(a, b, v, MPI_FLOAT, MPI_SUM, all); }},
+      {"allgather", block, [&] { MPI_Allgather(a, k, MPI_FLOAT, b, k, MPI_FLOAT, all); }},
+      {"alltoall", block, [&] { MPI_Alltoall(a, k, MPI_FLOAT, b, k, MPI_FLOAT, all); }},
+      {"scatter", block, [&] { MPI_Scatter(a, k, MPI_FLOAT, b, k, MPI_FLOAT, 0, all); }},
+      {"gather", block, [&] { MPI_Gather(a, k, MPI_FLOAT, b, k, MPI_FLOAT, 0, all); }},
+      {"reduce_scatter_block", block,
+       [&] { MPI_Reduce_scatter_block(a, b, k, MPI_FLOAT, MPI_SUM, all); }},
+  };
+  for (const Kind& kind : kinds) {
+    const int first = calls < kFirst ? calls : kFirst;
+    const double before = seconds_of(kind, first), after = seconds_of(kind, calls - first);
+    if (rank == 0)
+      std::printf(
+          "{\"collective\": \"%s\", \"bytes\": %d, \"calls\": %d, \"seconds\": %.6f, "
+          "\"from_eighth\": %.6f}\n",
+          kind.name, kind.bytes, calls, before + after, after);
+  }
+  MPI_Finalize();
+  return 0;
+}

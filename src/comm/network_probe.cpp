@@ -1,0 +1,241 @@
+#include "comm/network_probe.h"
+
+#include <algorithm>
+#include <array>
+#include <climits>
+#include <cstddef>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+#include "mpi/comm.h"
+
+namespace unisono {
+
+namespace {
+
+constexpr int kTag = 0;
+constexpr int kShort = 8, kRoundTrips = 6, kStream = 16;
+constexpr int kFirstLong = 64 << 10, kLastLong = 1 << 20;
+constexpr int kRing = 32 << 10, kRingRounds = 3;
+constexpr int kPartners = 3;
+// A message that took so long is the last one: with the next it would be three times as much.
+constexpr double kLongEnough = 4e-3;
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+/// Two ranks of `comm` that send to each other; all others do nothing.
+class Pair {
+ public:
+  Pair(MPI_Comm comm, int first, int second, std::vector<std::byte>& data)
+      : comm_(comm), rank_(rank_in(comm)), first_(first), second_(second), data_(data) {}
+
+  bool is_in() const { return rank_ == first_ || rank_ == second_; }
+  /// Seconds from the begin of a send of so many bytes until an empty answer is there, at the
+  /// first; at the second something shorter.
+  double there_and_back(int bytes, int messages = 1) {
+    const double begin = PMPI_Wtime();
+    for (int i = 0; i < messages; ++i) {
+      if (rank_ == first_) send(second_, bytes);
+      if (rank_ == second_) receive(first_, bytes);
+    }
+    if (rank_ == second_) send(first_, 0);
+    if (rank_ == first_) receive(second_, 0);
+    return PMPI_Wtime() - begin;
+  }
+  /// The first one's number, at both.
+  double tell(double seconds) {
+    if (rank_ == first_) PMPI_Send(&seconds, 1, MPI_DOUBLE, second_, kTag, comm_);
+    if (rank_ == second_)
+      PMPI_Recv(&seconds, 1, MPI_DOUBLE, first_, kTag, comm_, MPI_STATUS_IGNORE);
+    return seconds;
+  }
+
+ private:
+  void send(int to, int bytes) { PMPI_Send(data_.data(), bytes, MPI_BYTE, to, kTag, comm_); }
+  void receive(int from, int bytes) {
+    PMPI_Recv(data_.data(), bytes, MPI_BYTE, from, kTag, comm_, MPI_STATUS_IGNORE);
+  }
+
+  MPI_Comm comm_;
+  int rank_, first_, second_;
+  std::vector<std::byte>& data_;
+};
+
+/// Of one pair; the first of its two ranks has them.
+struct PairTimes {
+  double one_way = 0;   // of a short message
+  double gap = 0;       // one more of them in a stream
+  double per_byte = 0;  // of long ones
+};
+
+double latency_of(Pair& pair) {
+  pair.there_and_back(kShort);  // makes the connection
+  double fastest = kNever;
+  for (int i = 0; i < kRoundTrips; ++i) fastest = std::min(fastest, pair.there_and_back(kShort));
+  return fastest / 2;
+}
+
+/// Twice as long every time; the slope between the last two. What shapers let through at once after
+/// a pause has gone before.
+double seconds_per_byte(Pair& pair) {
+  pair.there_and_back(kFirstLong);
+  double shorter = 0, last = 0;
+  int bytes = kFirstLong;
+  for (;; bytes *= 2) {
+    shorter = last;
+    const auto once = [&] { return pair.tell(pair.there_and_back(bytes)); };
+    last = once();
+    const bool held_up = shorter > 0 && last > 4 * shorter;
+    if (last < kLongEnough / 2 || held_up) last = std::min(last, once());
+    if (last > 3 * kLongEnough) return last / bytes;  // so slow that it was long enough
+    if (bytes == kLastLong || (bytes > kFirstLong && last > kLongEnough)) break;
+  }
+  return std::max(last - shorter, last / 4) / (bytes / 2);
+}
+
+PairTimes times_of(Pair pair) {
+  PairTimes times;
+  if (!pair.is_in()) return times;
+  times.one_way = latency_of(pair);
+  const double one = pair.there_and_back(kShort), many = pair.there_and_back(kShort, kStream);
+  times.gap = std::clamp((many - one) / (kStream - 1), 0.0, times.one_way);
+  times.per_byte = seconds_per_byte(pair);
+  return times;
+}
+
+/// A round in which every node's first rank sends to the next node's; the slowest rank's fastest.
+double ring_round(MPI_Comm leaders, std::vector<std::byte>& data, int bytes) {
+  const int size = size_of(leaders), rank = rank_in(leaders);
+  double fastest = kNever;
+  std::vector<std::byte> into(data.size());
+  for (int round = 0; round <= kRingRounds; ++round) {  // the first makes the connections
+    PMPI_Barrier(leaders);
+    const double begin = PMPI_Wtime();
+    PMPI_Sendrecv(data.data(), bytes, MPI_BYTE, (rank + 1) % size, kTag, into.data(), bytes,
+                  MPI_BYTE, (rank + size - 1) % size, kTag, leaders, MPI_STATUS_IGNORE);
+    if (round > 0) fastest = std::min(fastest, PMPI_Wtime() - begin);
+  }
+  PMPI_Allreduce(MPI_IN_PLACE, &fastest, 1, MPI_DOUBLE, MPI_MAX, leaders);
+  return fastest;
+}
+
+LevelCosts level_from(const PairTimes& times) {
+  LevelCosts level;
+  level.one_way = {{{0, times.one_way, times.per_byte}}};
+  level.gap = {{{0, times.gap, times.per_byte}}};
+  return level;
+}
+
+/// Between nodes, on all ranks of `leaders`; more than one.
+LevelCosts between_nodes(MPI_Comm leaders, std::vector<std::byte>& data) {
+  const int size = size_of(leaders), rank = rank_in(leaders);
+  std::vector<double> latencies;
+  PairTimes times;
+  for (int i = 0; i < std::min(kPartners, size - 1); ++i) {
+    Pair pair(leaders, 0, 1 + i * (size - 1) / kPartners, data);
+    if (!pair.is_in()) continue;
+    if (i == 0) times = times_of(pair);
+    latencies.push_back(i == 0 ? times.one_way : latency_of(pair));
+  }
+  if (rank == 0) {
+    std::sort(latencies.begin(), latencies.end());
+    times.one_way = latencies[latencies.size() / 2];
+  }
+  LevelCosts level = level_from(times);
+  const double none = ring_round(leaders, data, kShort), some = ring_round(leaders, data, kRing);
+  level.exchange = {{{0, none, std::max(0.0, (some - none) / kRing)}}};
+  level.active = size;
+  return level;
+}
+
+/// Seconds per byte of the faster of two.
+template <class Work>
+double rate_of(const Work& work, std::size_t bytes) {
+  double fastest = kNever;
+  for (int i = 0; i < 2; ++i) {
+    const double begin = PMPI_Wtime();
+    work();
+    fastest = std::min(fastest, PMPI_Wtime() - begin);
+  }
+  return fastest / static_cast<double>(bytes);
+}
+
+void measure_work(Machine& machine, std::vector<std::byte>& data) {
+  constexpr std::size_t kBytes = 64 << 10;
+  std::vector<float> numbers(kBytes / sizeof(float), 1), sums(numbers);
+  machine.gamma = rate_of(
+      [&] {
+        PMPI_Reduce_local(numbers.data(), sums.data(), static_cast<int>(sums.size()), MPI_FLOAT,
+                          MPI_SUM);
+      },
+      kBytes);
+  machine.copy = rate_of([&] { std::memcpy(data.data(), numbers.data(), kBytes); }, kBytes);
+}
+
+/// Numbers of a machine on their way to the other ranks.
+using Numbers = std::array<double, 8>;
+
+Numbers pack(const Machine& machine) {
+  Numbers numbers{};
+  const auto put = [&](std::size_t at, const Cost& cost) {
+    if (cost.pieces.empty()) return;
+    numbers[at] = cost.pieces[0].alpha;
+    numbers[at + 1] = cost.pieces[0].beta;
+  };
+  if (const auto& between = machine.levels[kBetweenNodes]) {
+    put(0, between->one_way);
+    numbers[2] = between->gap.pieces[0].alpha;
+    put(3, between->exchange);
+    numbers[5] = between->active;
+  }
+  numbers[6] = machine.gamma;
+  numbers[7] = machine.copy;
+  return numbers;
+}
+
+LevelCosts unpack_between(const Numbers& n) {
+  LevelCosts level = level_from({n[0], n[2], n[1]});
+  level.exchange = {{{0, n[3], n[4]}}};
+  level.active = static_cast<int>(n[5]);
+  return level;
+}
+
+}  // namespace
+
+Machine probe_network(MPI_Comm world, MPI_Comm node) {
+  const int rank = rank_in(world), in_node = rank_in(node);
+  MPI_Comm leaders = MPI_COMM_NULL;
+  PMPI_Comm_split(world, in_node == 0 ? 0 : MPI_UNDEFINED, rank, &leaders);
+  std::vector<std::byte> data(kLastLong);
+  Machine machine;
+  if (leaders != MPI_COMM_NULL && size_of(leaders) > 1)
+    machine.levels[kBetweenNodes] = between_nodes(leaders, data);
+  if (leaders != MPI_COMM_NULL) PMPI_Comm_free(&leaders);
+  if (rank == 0) measure_work(machine, data);
+  Numbers numbers = pack(machine);
+
+  // One node with two ranks speaks for all.
+  int measuring = in_node == 0 && size_of(node) > 1 ? rank : INT_MAX;
+  PMPI_Allreduce(MPI_IN_PLACE, &measuring, 1, MPI_INT, MPI_MIN, world);
+  std::array<double, 3> within{};
+  if (measuring != INT_MAX) {
+    int leader = rank;
+    PMPI_Bcast(&leader, 1, MPI_INT, 0, node);
+    if (leader == measuring) {
+      const PairTimes times = times_of(Pair(node, 0, 1, data));
+      within = {times.one_way, times.per_byte, times.gap};
+    }
+    PMPI_Bcast(within.data(), static_cast<int>(within.size()), MPI_DOUBLE, measuring, world);
+  }
+  PMPI_Bcast(numbers.data(), static_cast<int>(numbers.size()), MPI_DOUBLE, 0, world);
+  Machine same;
+  if (numbers[5] > 1) same.levels[kBetweenNodes] = unpack_between(numbers);
+  if (measuring != INT_MAX)
+    same.levels[kWithinNode] = level_from({within[0], within[2], within[1]});
+  same.gamma = numbers[6];
+  same.copy = numbers[7];
+  same.incast = kCheapSwitch;
+  return same;
+}
+
+}  // namespace unisono

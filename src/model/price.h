@@ -1,0 +1,33 @@
+// What a call would take with an algorithm, at a cost that does not grow with the number of ranks.
+#pragma once
+#include <optional>
+
+#include "model/predict.h"
+
+namespace unisono {
+
+/// Calls on more ranks are not walked through: three smaller ones are.
+inline constexpr int kMostWalkedRanks = 64;
+
+/// What all ranks know of a call that is to be priced.
+struct PricedCall {
+  Collective collective = Collective::barrier;
+  int ranks = 1;
+  int nodes = 1;
+  Count bytes = 0;  ///< as in Facts
+  int root = 0;
+  bool commutative = true;
+};
+
+/// Blocks are equal, reductions are of elements of 4 bytes.
+Problem problem_of(const PricedCall& call);
+
+/// Seconds of the slowest rank, all starting at once; nothing where there is no prediction: what
+/// runs in a node's memory, depends on who arrives, or cannot serve the call. Up to
+/// kMostWalkedRanks it is predict(); beyond, a + b log2(n) + c n through its results at three
+/// smaller numbers of nodes n: all rows of the catalogue have this form, or nearly so. Ranks are on
+/// nodes in blocks.
+std::optional<double> price(const Algorithm& algorithm, const Params& params,
+                            const PricedCall& call, const Machine& machine);
+
+}  // namespace unisono

@@ -1,0 +1,26 @@
+#include "select/online/corrections.h"
+
+#include <cmath>
+
+namespace unisono {
+
+// A mean with one value of 0 (the model is right), or of the mean of all, added to it.
+double Corrections::factor(std::string_view algorithm) const {
+  const std::lock_guard lock(mutex_);
+  const double all = all_.logarithms / (all_.count + 1);
+  const auto known = by_algorithm_.find(algorithm);
+  if (known == by_algorithm_.end()) return std::exp(all);
+  return std::exp((known->second.logarithms + all) / (known->second.count + 1));
+}
+
+void Corrections::learn(std::string_view algorithm, double predicted, double measured) {
+  if (!(predicted > 0) || !(measured > 0)) return;
+  const double logarithm = std::log(measured / predicted);
+  const std::lock_guard lock(mutex_);
+  for (Sum* sum : {&by_algorithm_[algorithm], &all_}) {
+    sum->logarithms += logarithm;
+    ++sum->count;
+  }
+}
+
+}  // namespace unisono

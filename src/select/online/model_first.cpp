@@ -1,0 +1,318 @@
+#include "select/online/model_first.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <numeric>
+#include <utility>
+
+#include "select/online/logarithm.h"
+
+namespace unisono {
+
+namespace {
+
+// Before it has taken so long a kind is not worth asking the model about.
+constexpr double kWorthAsking = 20e-3;
+constexpr double kPromising = 0.9;  // of native's time
+constexpr double kSurely = 0.5;     // so far below two native calls suffice
+// An arm that is so much slower than native in its first call is not called again.
+constexpr double kHopeless = 4;
+constexpr int kMostListened = 1024;
+constexpr int kMostArms = 8;
+constexpr std::size_t kLongBlocks = 6, kShortBlocks = 24;
+constexpr int kMostWatched = 256;
+constexpr int kShortGap = 2;
+// One time says no more of other arms than that the model is so far off.
+constexpr double kMostCorrected = 3;
+constexpr std::size_t kMostShared = 16;  // times of an epoch
+
+double mean(std::span<const double> values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+}  // namespace
+
+ModelFirst::ModelFirst(ModelSettings settings, int first, AskModel ask)
+    : settings_(settings), ask_(std::move(ask)), arms_(1), listen_(std::max(first, 2)) {}
+
+std::vector<int> ModelFirst::plan() {
+  planned_.clear();
+  switch (stage_) {
+    case Stage::listen: planned_.assign(static_cast<std::size_t>(listen_), 0); break;
+    case Stage::trial: planned_.assign(is_short() ? (probed_ ? 8 : 2) : 1, on_trial_); break;
+    case Stage::race:
+      // Both orders in turn: what the call before leaves behind is then in both arms' times alike.
+      for (int block = 0; block < (is_short() ? 8 : 2); ++block)
+        for (const bool first : {true, false})
+          planned_.push_back(first == (block % 2 == 0) ? against_ : on_trial_);
+      break;
+    case Stage::watch: planned_.assign(static_cast<std::size_t>(watch_), leader_); break;
+  }
+  return planned_;
+}
+
+// When so many calls were over. Of long epochs the end is enough.
+std::vector<Nanoseconds> ModelFirst::summary(std::span<const Nanoseconds> own) const {
+  std::vector<Nanoseconds> ends(own.size());
+  std::partial_sum(own.begin(), own.end(), ends.begin());
+  if (stage_ == Stage::watch || planned_.size() > kMostShared) return {ends.back()};
+  return ends;
+}
+
+void ModelFirst::learn(std::span<const Nanoseconds> shared, int /*ranks*/) {
+  calls_ += static_cast<long>(planned_.size()) + gap_;
+  std::vector<double> seconds;
+  Nanoseconds before = 0;
+  for (const Nanoseconds end : shared) {
+    seconds.push_back(static_cast<double>(std::max<Nanoseconds>(end - before, 1)) * 1e-9);
+    before = end;
+  }
+  switch (stage_) {
+    case Stage::listen: heard(seconds); break;
+    case Stage::trial: tried(seconds); break;
+    case Stage::race: raced(seconds); break;
+    case Stage::watch: watched(seconds.back() / static_cast<double>(planned_.size())); break;
+  }
+  gap_ = is_short() ? kShortGap : 0;
+}
+
+// The first call of all makes connections, and waits for ranks that began late.
+void ModelFirst::heard(std::span<const double> seconds) {
+  std::vector<double>& native = arms_[0].seconds;
+  const double total = std::accumulate(seconds.begin(), seconds.end(), 0.0);
+  const std::size_t calls = planned_.size();
+  if (seconds.size() < calls)
+    native = {total / static_cast<double>(calls)};
+  else
+    native.insert(native.end(), seconds.begin() + (spent_ == 0 ? 1 : 0), seconds.end());
+  spent_ += total;
+  native_ = mean(native);
+  if (spent_ < kWorthAsking && !asked_) {
+    listen_ = std::min(2 * listen_, kMostListened);
+    return;
+  }
+  if (!std::exchange(asked_, true))
+    for (const Promise& promise : ask_(spent_))
+      if (static_cast<int>(arms_.size()) < kMostArms)
+        arms_.push_back({.promise = {std::max(promise.seconds, 1e-9), promise.family}});
+  const int next = most_promising();
+  if (calls > 1 && native.size() < 2 && next != 0 && predicted(next) > kSurely * native_) {
+    listen_ = 1;
+    return;
+  }
+  native = {native_};
+  go_on();
+}
+
+void ModelFirst::go_on() {
+  const int next = most_promising();
+  if (next != 0 && may_lose(worst_)) {
+    stage_ = Stage::trial;
+    on_trial_ = next;
+    probed_ = false;
+    return;
+  }
+  stage_ = Stage::watch;
+}
+
+// The untried arm with the least prediction, if that is well below what is known to be best.
+int ModelFirst::most_promising() const {
+  int best = 0;
+  for (int arm = 1; arm < static_cast<int>(arms_.size()); ++arm) {
+    const Arm& candidate = arms_[static_cast<std::size_t>(arm)];
+    if (candidate.tried || candidate.promise.seconds >= kPromising * known(leader_)) continue;
+    if (best == 0 || candidate.promise.seconds < predicted(best)) best = arm;
+  }
+  return best;
+}
+
+bool ModelFirst::may_lose(double native_calls) const {
+  return lost_ + native_calls <= settings_.regret + settings_.budget * static_cast<double>(calls_);
+}
+
+double ModelFirst::known(int arm) const {
+  const auto& seconds = arms_[static_cast<std::size_t>(arm)].seconds;
+  return seconds.empty() ? native_ : *std::min_element(seconds.begin(), seconds.end());
+}
+
+double ModelFirst::predicted(int arm) const {
+  return arms_[static_cast<std::size_t>(arm)].promise.seconds;
+}
+
+void ModelFirst::charge(int arm, double seconds, int calls) {
+  if (arm == 0 || native_ <= 0) return;
+  const double loss = std::max(0.0, seconds / native_ - 1);
+  lost_ += loss * calls;
+  worst_ = std::max(worst_, loss);
+}
+
+// The first calls make connections and plans, and any may be held up by what is not the arm's, such
+// as a timeout of 200 ms: the fastest counts, and a first call that looks hopeless is believed only
+// of an arm that promised little. What an arm takes on the average shows when it leads.
+void ModelFirst::tried(std::span<const double> seconds) {
+  Arm& arm = arms_[static_cast<std::size_t>(on_trial_)];
+  const double least = *std::min_element(seconds.begin(), seconds.end());
+  const bool first = !std::exchange(probed_, true);
+  const bool hopeless = least > kHopeless * native_;
+  if (first && (!hopeless || predicted(on_trial_) < kSurely * native_)) {
+    arm.seconds = {least};
+    probe_calls_ = static_cast<int>(seconds.size());
+    return;
+  }
+  arm.tried = true;
+  const double now = first ? least : std::min(least, arm.seconds.front());
+  arm.seconds = {is_short() && !first ? median(seconds) : now};
+  charge(on_trial_, known(on_trial_),
+         static_cast<int>(seconds.size()) + (first ? 0 : probe_calls_));
+  correct(on_trial_, now);
+  if (now < kPromising * known(leader_) && !is_short())
+    lead(on_trial_);
+  else if (now < known(leader_) / kPromising)
+    return race(on_trial_, leader_);
+  else
+    drop(on_trial_);
+  go_on();
+}
+
+// The same algorithm with other parameters is as far off, and all others a little: the first one
+// was taken because its prediction was the least.
+void ModelFirst::correct(int arm, double seconds) {
+  const Promise measured = arms_[static_cast<std::size_t>(arm)].promise;
+  const double factor = std::clamp(seconds / measured.seconds, 1 / kMostCorrected, kMostCorrected);
+  for (Arm& other : arms_)
+    if (!other.tried)
+      other.promise.seconds *=
+          other.promise.family == measured.family ? factor : std::sqrt(std::sqrt(factor));
+}
+
+void ModelFirst::race(int challenger, int against) {
+  stage_ = Stage::race;
+  on_trial_ = challenger;
+  against_ = against;
+  blocks_.clear();
+}
+
+// A call that was held up says no more than that it was.
+void ModelFirst::raced(std::span<const double> seconds) {
+  for (std::size_t i = 0; i + 1 < seconds.size(); i += 2) {
+    const bool turned = planned_[i] == against_;
+    const double own = seconds[turned ? i + 1 : i], other = seconds[turned ? i : i + 1];
+    blocks_.push_back({own, other});
+    charge(on_trial_, std::min(own, kHopeless * known(on_trial_)), 1);
+    charge(against_, std::min(other, kHopeless * known(against_)), 1);
+  }
+  const Ratio found = ratio();
+  const std::size_t most = is_short() ? kShortBlocks : kLongBlocks;
+  if (std::abs(found.mean) < 2 * found.error && blocks_.size() < most && may_lose(0)) return;
+  std::vector<double> own, other;
+  for (const auto& [one, two] : blocks_) own.push_back(one), other.push_back(two);
+  arms_[static_cast<std::size_t>(on_trial_)].seconds = {median(own)};
+  arms_[static_cast<std::size_t>(against_)].seconds = {median(other)};
+  native_ = known(0);
+  if (found.mean + found.error < 0)
+    lead(on_trial_);
+  else
+    drop(on_trial_);
+  go_on();
+}
+
+// Of logarithms, without the greatest and the least of four and more; what two or four blocks say
+// of their own spread is little, so that some is assumed.
+ModelFirst::Ratio ModelFirst::ratio() const {
+  constexpr double kSpread = 0.05, kWorth = 2;
+  std::vector<double> logs;
+  for (const auto& [own, other] : blocks_) logs.push_back(same_log(own / other));
+  std::sort(logs.begin(), logs.end());
+  std::span<const double> kept(logs);
+  if (kept.size() >= 4) kept = kept.subspan(1, kept.size() - 2);
+  const auto n = static_cast<double>(kept.size());
+  const double middle = mean(kept);
+  double squares = kWorth * kSpread * kSpread;
+  for (const double one : kept) squares += (one - middle) * (one - middle);
+  return {middle, std::sqrt(squares / (kWorth + n - 1) / n)};
+}
+
+void ModelFirst::lead(int arm) {
+  leader_ = arm;
+  watch_ = 4;
+}
+
+void ModelFirst::drop(int arm) {
+  arms_[static_cast<std::size_t>(arm)].out = true;
+  if (arm != leader_) return;
+  leader_ = best_known();
+  ++reopened_;
+  watch_ = 4;
+}
+
+// A call in twenty may be held up by what is no fault of its arm, and an epoch of four calls then
+// tells nothing: the better of two epochs counts.
+void ModelFirst::watched(double mean) {
+  watch_ = std::min(2 * watch_, kMostWatched);
+  std::vector<double>& recent = arms_[static_cast<std::size_t>(leader_)].seconds;
+  if (!recent.empty()) recent = {recent.back()};
+  recent.push_back(mean);
+  charge(leader_, known(leader_), static_cast<int>(planned_.size()));
+  if (leader_ == 0) {
+    native_ = known(0);
+  } else {
+    // Native's time is of calls long past: it has to show that it is still so fast.
+    if (known(leader_) > native_) return race(leader_, 0);
+    const int better = best_known();
+    if (known(better) < kPromising * known(leader_)) lead(better);
+  }
+  go_on();
+}
+
+int ModelFirst::best_known() const {
+  int best = 0;
+  for (int arm = 1; arm < static_cast<int>(arms_.size()); ++arm) {
+    const Arm& one = arms_[static_cast<std::size_t>(arm)];
+    if (one.tried && !one.out && known(arm) < known(best)) best = arm;
+  }
+  return best;
+}
+
+namespace {
+
+std::string time_text(double seconds) {
+  char text[32];
+  if (seconds < 1e-3)
+    std::snprintf(text, sizeof text, "%.0f us", seconds * 1e6);
+  else
+    std::snprintf(text, sizeof text, "%.3g ms", seconds * 1e3);
+  return text;
+}
+
+}  // namespace
+
+std::string ModelFirst::explain(int arm) const {
+  if (native_ <= 0) return "native is timed";
+  const std::string native = "native took " + time_text(native_);
+  if (arm != 0) {
+    const bool measured = !arms_[static_cast<std::size_t>(arm)].seconds.empty();
+    const std::string own =
+        measured ? "took " + time_text(known(arm)) : "predicted " + time_text(predicted(arm));
+    return own + ", " + native + (arm == leader_ ? "" : ", on trial");
+  }
+  if (!asked_) return native + ", too little to ask the model";
+  double least = 0;
+  for (std::size_t other = 1; other < arms_.size(); ++other) {
+    const double said = arms_[other].promise.seconds;
+    if (!arms_[other].tried && (least == 0 || said < least)) least = said;
+  }
+  return native + (least > 0 ? ", best predicted " + time_text(least) : ", no arm is better");
+}
+
+ArmTimes ModelFirst::times(int arm) const {
+  const std::vector<double>& seconds = arms_[static_cast<std::size_t>(arm)].seconds;
+  if (seconds.empty()) return {};
+  ArmTimes times;
+  times.seconds = estimate_median(seconds);
+  times.ratio.median = native_ > 0 ? times.seconds.median / native_ : 0;
+  times.calls = static_cast<int>(seconds.size());
+  return times;
+}
+
+}  // namespace unisono

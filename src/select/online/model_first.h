@@ -1,0 +1,114 @@
+// Selection by the cost model, with the MPI library's own algorithm as the judge. The first calls
+// of a kind are native and timed. When they have taken so long that it is worth asking, the model
+// names the most promising arms; one runs if its predicted time is below 0.9 of native's measured
+// one, and leads if its own calls say so. Where nothing is promising everything stays native.
+//
+// Times of an epoch are those by which all ranks had made so many of its calls: the ranks begin an
+// epoch together, so a rank that leaves a call early gains nothing by it.
+#pragma once
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "select/online/policy.h"
+
+namespace unisono {
+
+/// What trying arms may lose: `regret` + `budget` * calls, in native calls.
+struct ModelSettings {
+  double budget = 0.02;
+  double regret = 8;
+  bool only_unmeasured = false;  ///< on several nodes, and not what the table of defaults covers
+};
+
+/// An arm that the model has named.
+struct Promise {
+  double seconds = 0;  ///< predicted
+  int family = 0;      ///< equal for one algorithm with other parameters
+};
+
+/// The arms 1, 2, ..., the most promising first; asked for once. `spent`: seconds that the kind's
+/// native calls have taken. The same on all ranks.
+using AskModel = std::function<std::vector<Promise>(double spent)>;
+
+class ModelFirst final : public Policy {
+ public:
+  /// `first`: native calls before anything is asked; at least 2.
+  ModelFirst(ModelSettings settings, int first, AskModel ask);
+
+  std::vector<int> plan() override;
+  int gap() const override { return gap_; }
+  int leader() const override { return leader_; }
+  Combine combine() const override { return Combine::max; }
+  std::vector<Nanoseconds> summary(std::span<const Nanoseconds> own) const override;
+  void learn(std::span<const Nanoseconds> shared, int ranks) override;
+  /// Counted: only what asking and preparing arms has taken, not what the ranks waited for.
+  void spend(Nanoseconds shared, int /*ranks*/) override {
+    if (native_ > 0) lost_ += static_cast<double>(shared) * 1e-9 / native_;
+  }
+  double lost() const override { return lost_; }
+  int reopened() const override { return reopened_; }
+  ArmTimes times(int arm) const override;
+
+  /// Seconds that the model said, corrected; 0: of native, or nothing.
+  double predicted(int arm) const;
+  double native_seconds() const { return native_; }
+  /// Why the next call has this arm: what is predicted and measured.
+  std::string explain(int arm) const;
+
+ private:
+  enum class Stage { listen, trial, race, watch };
+  struct Arm {
+    Promise promise;
+    std::vector<double> seconds;  // of its calls, but the first
+    bool tried = false, out = false;
+  };
+
+  /// Of the time of the arm on trial to the other's, in logarithms.
+  struct Ratio {
+    double mean = 0, error = 0;
+  };
+  Ratio ratio() const;
+
+  void heard(std::span<const double> seconds);
+  void tried(std::span<const double> seconds);
+  void raced(std::span<const double> seconds);
+  void watched(double mean);
+  /// What comes after an epoch: the next trial, or the leader alone.
+  void go_on();
+  void lead(int arm);
+  void drop(int arm);
+  void race(int challenger, int against);
+  void charge(int arm, double seconds, int calls);
+  void correct(int arm, double seconds);
+  int most_promising() const;
+  /// That has not been dropped; native never is.
+  int best_known() const;
+  bool may_lose(double native_calls) const;
+  bool is_short() const { return native_ < kShort; }
+  double known(int arm) const;
+
+  static constexpr double kShort = 5e-3;  // seconds; longer calls need no gap, nor many of them
+
+  ModelSettings settings_;
+  AskModel ask_;
+  Stage stage_ = Stage::listen;
+  std::vector<Arm> arms_;  // native is 0
+  std::vector<int> planned_;
+  int leader_ = 0;
+  int on_trial_ = 0, against_ = 0;
+  int listen_;     // native calls of the next epoch
+  int watch_ = 4;  // the leader's
+  bool probed_ = false;
+  int gap_ = 0;
+  bool asked_ = false;
+  double native_ = 0, spent_ = 0;
+  double lost_ = 0, worst_ = 0;
+  long calls_ = 0;
+  int reopened_ = 0;
+  int probe_calls_ = 0;
+  std::vector<std::pair<double, double>> blocks_;  // seconds of the one on trial and of the other
+};
+
+}  // namespace unisono

@@ -1,0 +1,25 @@
+// What the cost model recommends for a kind of call.
+#pragma once
+#include <vector>
+
+#include "model/machine.h"
+#include "select/online/corrections.h"
+#include "select/selector.h"
+
+namespace unisono {
+
+inline constexpr std::size_t kMostOffered = 6;
+
+struct Offer {
+  std::size_t proposal = 0;  ///< number in proposals()
+  double said = 0;           ///< seconds by the model
+  double seconds = 0;        ///< the same, corrected
+};
+
+/// The fastest predicted ones, at most two of an algorithm. Pricing takes at most a twentieth of
+/// `spent` (but 2 to 50 ms): what is not priced by then is left out, which are variants of what is.
+std::vector<Offer> best_offers(const std::vector<Spec>& proposals, const Facts& facts, int root,
+                               const Machine& machine, const Corrections& corrections,
+                               double spent);
+
+}  // namespace unisono

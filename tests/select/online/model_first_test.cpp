@@ -1,0 +1,189 @@
+// A made-up judge: what arms really take, beside what a made-up model says of them.
+#include "select/online/model_first.h"
+
+#include "tests/select/online/simulated_ranks.h"
+
+namespace unisono {
+namespace {
+
+/// What an arm takes, and what the model says that it takes.
+struct Arm {
+  double seconds, predicted;
+  int family = 0;
+};
+
+constexpr double kNative = 0.1;
+
+class Judged {
+ public:
+  /// arms[0] is arm 1. `first`: native calls before the model is asked.
+  explicit Judged(std::vector<Arm> arms, double native = kNative, int first = 2, double noise = 0,
+                  unsigned seed = 1, ModelSettings settings = {})
+      : arms_(std::move(arms)),
+        ranks_(
+            3,
+            [=, this] {
+              return std::make_unique<ModelFirst>(settings, first, [this](double) {
+                ++asked_;
+                std::vector<Promise> promises;
+                for (const Arm& arm : arms_) promises.push_back({arm.predicted, arm.family});
+                return promises;
+              });
+            },
+            [=, this](int arm, long call) {
+              const double now = slow_from_ > 0 && call >= slow_from_ && arm != 0 ? slower_ : 1;
+              return now * (arm == 0 ? native : arms_[static_cast<std::size_t>(arm) - 1].seconds);
+            },
+            seed, noise) {}
+
+  /// From this call on no arm but native is what it was.
+  void slow_down(long from, double factor) {
+    slow_from_ = from;
+    slower_ = factor;
+  }
+  /// How often each arm ran in so many calls.
+  std::vector<int> run(int calls) {
+    std::vector<int> times(arms_.size() + 1);
+    for (int i = 0; i < calls; ++i) ++times[static_cast<std::size_t>(ranks_.call())];
+    return times;
+  }
+  const ModelFirst& policy() const { return dynamic_cast<const ModelFirst&>(ranks_.policy()); }
+  int asked() const { return asked_ / 3; }
+
+ private:
+  std::vector<Arm> arms_;
+  long slow_from_ = 0;
+  double slower_ = 1;
+  int asked_ = 0;
+  SimulatedRanks ranks_;
+};
+
+TEST(ModelFirst, AFactorIsTakenAfterTwoNativeCalls) {
+  Judged judged({{0.02, 0.025}});
+  EXPECT_EQ(judged.run(2), (std::vector<int>{2, 0}));
+  EXPECT_EQ(judged.run(500), (std::vector<int>{0, 500}));
+  EXPECT_EQ(judged.asked(), 1);
+  EXPECT_EQ(judged.policy().leader(), 1);
+  EXPECT_EQ(judged.policy().lost(), 0);
+}
+
+TEST(ModelFirst, WhereNothingIsPromisingEverythingIsNative) {
+  Judged judged({{0.01, 0.2}, {0.01, 0.3}});
+  EXPECT_EQ(judged.run(1000), (std::vector<int>{1000, 0, 0}));
+  EXPECT_EQ(judged.policy().lost(), 0);
+  EXPECT_EQ(Judged({}).run(100), (std::vector<int>{100}));
+}
+
+TEST(ModelFirst, AThirdNativeCallWhereTheGainIsNoFactor) {
+  Judged judged({{0.08, 0.08}});
+  EXPECT_EQ(judged.run(3), (std::vector<int>{3, 0}));
+  EXPECT_EQ(judged.run(200), (std::vector<int>{0, 200}));
+}
+
+TEST(ModelFirst, TheBestOfSeveralIsFound) {
+  Judged judged({{0.05, 0.03, 1}, {0.02, 0.035, 2}, {0.09, 0.04, 3}});
+  const auto times = judged.run(60);
+  EXPECT_EQ(times[0], 2);
+  EXPECT_EQ(judged.policy().leader(), 2);
+  EXPECT_GE(times[2], 50);
+}
+
+// The model was three times too good for it, and then is for what is like it.
+TEST(ModelFirst, AnArmCorrectsItsFamily) {
+  Judged judged({{0.099, 0.033, 1}, {0.099, 0.034, 1}, {0.02, 0.05, 2}});
+  judged.run(100);
+  EXPECT_EQ(judged.policy().leader(), 3);
+  EXPECT_EQ(judged.policy().times(2).calls, 0)
+      << "predicted by its relative: no better than native";
+}
+
+TEST(ModelFirst, ALoserIsCalledTwice) {
+  Judged judged({{0.2, 0.02}});
+  EXPECT_EQ(judged.run(1000)[1], 2);
+  EXPECT_EQ(judged.policy().leader(), 0);
+  EXPECT_NEAR(judged.policy().lost(), 2, 1e-6);
+}
+
+TEST(ModelFirst, AHopelessOneThatPromisedLittleIsCalledOnce) {
+  Judged judged({{0.6, 0.06}});
+  EXPECT_EQ(judged.run(1000)[1], 1);
+  EXPECT_NEAR(judged.policy().lost(), 5, 1e-6);
+}
+
+TEST(ModelFirst, PercentsAreDecidedByARace) {
+  int right = 0, kept = 0;
+  for (unsigned seed = 1; seed <= 40; ++seed) {
+    Judged better({{0.094, 0.05}}, kNative, 2, 0.02, seed);
+    better.run(60);
+    right += better.policy().leader() == 1 ? 1 : 0;
+    Judged worse({{0.106, 0.05}}, kNative, 2, 0.02, seed);
+    worse.run(60);
+    kept += worse.policy().leader() == 0 ? 1 : 0;
+  }
+  EXPECT_GE(right, 32);
+  EXPECT_GE(kept, 36);
+}
+
+TEST(ModelFirst, WhatIsLostIsBounded) {
+  const ModelSettings settings;
+  for (unsigned seed = 1; seed <= 30; ++seed) {
+    Judged judged(
+        {{0.3, 0.01, 1}, {0.25, 0.02, 2}, {0.35, 0.03, 3}, {0.15, 0.04, 4}, {0.12, 0.05, 5}},
+        kNative, 2, 0.1, seed);
+    const int calls = 400;
+    judged.run(calls);
+    // One call cannot be stopped; a call of a hundred is held up for nine native ones.
+    EXPECT_LE(judged.policy().lost(), settings.regret + settings.budget * calls + 12) << seed;
+  }
+  Judged none({{0.5, 0.01, 1}, {0.5, 0.01, 2}}, kNative, 2, 0, 1, {.budget = 0, .regret = 0});
+  EXPECT_EQ(none.run(500)[2], 0) << "after the first that lost nothing may be lost";
+}
+
+TEST(ModelFirst, NativeCallsAreFew) {
+  for (unsigned seed = 1; seed <= 30; ++seed) {
+    Judged judged({{0.02, 0.03, 1}, {0.03, 0.03, 2}, {0.2, 0.03, 3}}, kNative, 2, 0.1, seed);
+    EXPECT_LE(judged.run(300)[0], 3) << seed;
+  }
+}
+
+TEST(ModelFirst, NativeComesBackWhenTheLeaderIsNoLongerFaster) {
+  Judged judged({{0.05, 0.05}});
+  judged.slow_down(100, 4);
+  judged.run(100);
+  EXPECT_EQ(judged.policy().leader(), 1);
+  judged.run(400);
+  EXPECT_EQ(judged.policy().leader(), 0);
+  EXPECT_EQ(judged.policy().reopened(), 1);
+}
+
+// Calls of 100 us: nothing is asked in a short program, and a hundredth of its calls at most is
+// followed by an exchange.
+TEST(ModelFirst, ShortCallsAreAskedAboutLate) {
+  Judged few({{5e-5, 5e-5}}, 1e-4, 64);
+  EXPECT_EQ(few.run(180), (std::vector<int>{180, 0}));
+  EXPECT_EQ(few.asked(), 0);
+  Judged many({{5e-5, 5e-5}}, 1e-4, 64);
+  many.run(2000);
+  EXPECT_EQ(many.asked(), 1);
+  EXPECT_EQ(many.policy().leader(), 1);
+}
+
+TEST(ModelFirst, OneHeldUpEpochOfNativeIsNoReasonToTry) {
+  // Predicted as fast as native is; only an epoch with a timeout makes it look promising.
+  for (unsigned seed = 1; seed <= 20; ++seed) {
+    Judged judged({{0.2, 0.1}}, kNative, 2, 0.01, seed);
+    EXPECT_LE(judged.run(300)[1], 2) << seed;
+  }
+}
+
+TEST(ModelFirst, SaysWhy) {
+  Judged judged({{0.02, 0.025}});
+  EXPECT_EQ(judged.policy().explain(0), "native is timed");
+  judged.run(3);
+  EXPECT_EQ(judged.policy().explain(1), "predicted 25 ms, native took 100 ms, on trial");
+  judged.run(20);
+  EXPECT_EQ(judged.policy().explain(1), "took 20 ms, native took 100 ms");
+}
+
+}  // namespace
+}  // namespace unisono
