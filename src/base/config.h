@@ -36,7 +36,7 @@ inline constexpr Variable kVariables[] = {
     {"UNISONO_TOPOLOGY", "",
      "file that says which nodes a switch joins, like Slurm's topology.conf: "
      "docs/reference/grids.md"},
-    {"UNISONO_ONLINE", "off",
+    {"UNISONO_ONLINE", "auto",
      "how algorithms are chosen by times of the program's own calls: auto (model on several nodes, "
      "where nothing has been measured), off, model, bandit, star"},
     {"UNISONO_ONLINE_SAVE", "", "file into which what was learned online is written, a profile"},

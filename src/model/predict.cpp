@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <limits>
 #include <queue>
 #include <string>
 #include <tuple>
@@ -37,34 +38,39 @@ struct Server {
   }
 };
 
-/// The port of a node, as far as it may overflow: what others have under way to it.
+/// The port of a node, as far as it may overflow: what others have posted to it. A rank's sends to
+/// several nodes share its own port packet by packet, so that each is under way from its post on.
 struct Queue {
   struct Entry {
-    double until = 0;
+    VertexId send = kNoNode;
     std::size_t sender = 0;  // a node
     double bytes = 0;
+    double until = std::numeric_limits<double>::infinity();
   };
   std::vector<Entry> entries;
 
-  /// Whether so many bytes more of this sender find no room; what nobody competes for always does.
-  bool overflows(double now, std::size_t sender, double bytes, const Incast& incast);
+  /// Whether what is under way is more than the port holds; one sender alone never is.
+  bool overflows(double now, const Incast& incast);
+  void leave(VertexId send, double until) {
+    for (Entry& entry : entries)
+      if (entry.send == send) entry.until = until;
+  }
 };
 
-bool Queue::overflows(double now, std::size_t sender, double bytes, const Incast& incast) {
+bool Queue::overflows(double now, const Incast& incast) {
   std::erase_if(entries, [now](const Entry& entry) { return entry.until <= now; });
-  std::sort(entries.begin(), entries.end(),
-            [](const Entry& a, const Entry& b) { return a.sender < b.sender; });
-  double others = 0, own = bytes;
-  for (std::size_t i = 0; i < entries.size();) {
+  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
+    return std::tie(a.sender, a.send) < std::tie(b.sender, b.send);
+  });
+  double bytes = 0;
+  int senders = 0;
+  for (std::size_t i = 0; i < entries.size(); ++senders) {
     const std::size_t from = entries[i].sender;
     double sum = 0;
     for (; i < entries.size() && entries[i].sender == from; ++i) sum += entries[i].bytes;
-    if (from == sender)
-      own += sum;
-    else
-      others += std::min(sum, incast.window);
+    bytes += std::min(sum, incast.window);
   }
-  return others > 0 && others + std::min(own, incast.window) > incast.buffer;
+  return senders > 1 && bytes > incast.buffer;
 }
 
 /// A level's ports, of ranks or nodes, and what is shared: on each node, or by all.
@@ -84,6 +90,7 @@ class Walk {
   void start(VertexId id, double now);
   void depart(VertexId id, double now);
   void arrive(VertexId id, double now);
+  void post(VertexId id);
   /// Whether it finds no room at the node's port; once, then it gets through.
   bool is_lost(VertexId id, double now);
   /// The message of a receive is there, or the receive is posted: the second completes it.
@@ -147,6 +154,7 @@ void Walk::start(VertexId id, double now) {
       const double begin = ports_[l].out[port(l, rank(id))].serve(now, gap);
       push(begin + gap, id, Event::complete);
       push(begin, id, Event::depart);
+      if (l == kBetweenNodes && !queues_.empty()) post(id);
       break;
     }
     case OpKind::recv: meet(id, now); break;
@@ -183,17 +191,25 @@ void Walk::arrive(VertexId id, double now) {
     return;
   }
   const double begin = ports_[l].in[port(l, peer(id))].serve(now, gap);
-  if (l == kBetweenNodes && !queues_.empty())
-    queues_[node(peer(id))].entries.push_back(
-        {begin + gap, node(rank(id)), static_cast<double>(bytes(id))});
+  if (l == kBetweenNodes && !queues_.empty()) queues_[node(peer(id))].leave(id, begin + gap);
   if (graph_.receive[id] != kNoNode)
     meet(graph_.receive[id], begin + std::min(gap, costs.one_way(bytes(id))));
 }
 
+void Walk::post(VertexId id) {
+  queues_[node(peer(id))].entries.push_back({id, node(rank(id)), static_cast<double>(bytes(id))});
+}
+
+// Until it is sent again it is nobody's way.
 bool Walk::is_lost(VertexId id, double now) {
-  if (queues_.empty() || lost_[id]) return false;
-  lost_[id] = queues_[node(peer(id))].overflows(now, node(rank(id)), static_cast<double>(bytes(id)),
-                                                machine_.incast);
+  if (queues_.empty()) return false;
+  Queue& queue = queues_[node(peer(id))];
+  if (lost_[id]) {
+    post(id);
+    return false;
+  }
+  lost_[id] = queue.overflows(now, machine_.incast);
+  if (lost_[id]) queue.leave(id, now);
   return lost_[id];
 }
 

@@ -17,7 +17,6 @@
 #include "calls/in_node.h"
 #include "calls/request.h"
 #include "comm/job_topology.h"
-#include "comm/network_probe.h"
 #include "comm/node_memory.h"
 #include "comm/placement.h"
 #include "exec/kernel_reduction.h"
@@ -302,13 +301,9 @@ void Engine::select_online(const Platform& here, Machine machine) {
   if (!settings)
     complain("UNISONO_ONLINE=" + variable("UNISONO_ONLINE") + ": " + settings.error() +
              "; nothing is selected online");
-  const auto* model = settings ? std::get_if<ModelSettings>(&*settings) : nullptr;
-  if (model != nullptr && !model->only_unmeasured && !machine.levels[kBetweenNodes])
-    machine = probe_network(MPI_COMM_WORLD, node_);
-  use_machine(machine);
-  if (log_decisions_ && online_collectives() != 0 && model != nullptr)
-    complain("network: " + summary(machine));
-  selector_.leave_online(online_collectives(), model != nullptr && model->only_unmeasured);
+  const std::string network = use_machine(std::move(machine), node_);
+  if (log_decisions_ && !network.empty()) complain("network: " + network);
+  selector_.leave_online(online_collectives(), online_leaves_measured());
   online_ = online_collectives() != 0;
   if (!online_ && !variable("UNISONO_ONLINE_SAVE").empty())
     complain("UNISONO_ONLINE_SAVE: UNISONO_ONLINE is not set: nothing will be learned or saved");

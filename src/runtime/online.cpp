@@ -8,6 +8,7 @@
 #include "base/config.h"
 #include "base/file.h"
 #include "comm/communicator.h"
+#include "comm/network_probe.h"
 #include "exec/messages.h"
 #include "runtime/call_time.h"
 #include "select/online/arms.h"
@@ -29,7 +30,7 @@ constexpr std::size_t kMostKinds = 128;
 constexpr int kMostPredicted = 128;
 
 // Seconds of a short message; a network below is no Ethernet.
-constexpr double kFastNetwork = 5e-6;
+constexpr double kFastNetwork = 3e-6;
 #ifdef UNISONO_FLAVOUR_SMPI
 constexpr bool kSimulated = true;
 #else
@@ -290,15 +291,27 @@ Result<OnlineSettings> start_online(const Platform& here, WaitMode wait, bool ex
   return settings;
 }
 
-void use_machine(const Machine& machine) {
-  job().machine = machine;
+std::string use_machine(Machine machine, MPI_Comm node) {
   const auto* settings = std::get_if<ModelSettings>(&job().settings);
-  if (settings == nullptr) return;
+  if (settings == nullptr) return "";
+  if (!settings->only_unmeasured && !machine.levels[kBetweenNodes])
+    machine = probe_network(MPI_COMM_WORLD, node);
   const auto& between = machine.levels[kBetweenNodes];
   const bool has_times = between || machine.levels[kWithinNode];
   // Nothing is known of networks that are faster than any Ethernet.
   const bool slow = between && between->one_way(0) > kFastNetwork && !kSimulated;
-  if (!has_times || (settings->only_unmeasured && !slow)) job().settings = std::monostate();
+  std::string words = summary(machine);
+  if (!has_times || (settings->only_unmeasured && !slow)) {
+    job().settings = std::monostate();
+    if (has_times) words += ": too fast to know anything of it, native is left alone";
+  }
+  job().machine = std::move(machine);
+  return words;
+}
+
+bool online_leaves_measured() {
+  const auto* settings = std::get_if<ModelSettings>(&job().settings);
+  return settings != nullptr && settings->only_unmeasured;
 }
 
 CollectiveSet online_collectives() {

@@ -89,8 +89,12 @@ class Online final : public Listener, public Learning {
 /// Reads UNISONO_ONLINE and UNISONO_REPRODUCIBLE; the error is one line. Before any choose().
 /// `explains`: choices say why.
 Result<OnlineSettings> start_online(const Platform& here, WaitMode wait, bool explains);
-/// What the model is asked about; without times of messages nothing is.
-void use_machine(const Machine& machine);
+/// What the model is asked about; without times of messages it is off. Where it is asked for by
+/// name they are measured also on one node, whose ranks are `node`: collective. In words, or
+/// nothing.
+std::string use_machine(Machine machine, MPI_Comm node);
+/// Whether only calls are selected that the table of defaults says nothing about.
+bool online_leaves_measured();
 /// The collectives in which there is something to learn.
 CollectiveSet online_collectives();
 /// After the last record(): a line for each kind of call, where this rank took part.

@@ -66,6 +66,15 @@ TEST(Price, WhoAsksForItsBlocksLosesNone) {
               0);
 }
 
+// All that a rank has posted is under way at once: each of its connections is a sender.
+TEST(Price, AnAlltoallLosesUnlessFewSendToOne) {
+  const PricedCall call{.collective = alltoall, .ranks = 7, .nodes = 7, .bytes = 32 << 10};
+  EXPECT_GE(timeouts("simple", call), 1);
+  EXPECT_GE(timeouts("spread_out", call), 1);  // four at a time
+  EXPECT_EQ(timeouts("ring", call), 0);
+  EXPECT_EQ(timeouts("ring_light_barrier", call), 0);
+}
+
 TEST(Price, RanksOfOneNodeAreOneSender) {
   // Two nodes of eight: whatever goes over the port comes from the other node alone.
   EXPECT_EQ(timeouts("flat", {.collective = bcast, .ranks = 2, .nodes = 2, .bytes = 1 << 20}), 0);

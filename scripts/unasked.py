@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+"""What Unisono does unasked: a program of nine kinds of calls in the lab, natively and with Unisono under it.
+
+  sudo .venv/bin/python scripts/unasked.py --hosts 7,13 --rate 100mbit,1gbit --json FILE
+
+Needs root (the lab) and a built tree. Nothing is configured. Per cell (MPI library, hosts, rate, kind): the
+program's time and its time from the eighth call on, as ratios to native, and the limit: what the wire takes
+for the bytes that must go through one port, at 95.6 % of the rate. Jobs alternate.
+"""
+
+import argparse
+import json
+import math
+import os
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+NAME = "unasked"
+UNITS = {"mbit": 1e6, "gbit": 1e9}
+GOODPUT = 0.956  # of TCP in the lab: docs/guide/lab.md
+Job = dict[str, dict[str, float]]
+
+
+def rate_of(text: str) -> float:
+    return float(text[:-4]) * UNITS[text[-4:]]
+
+
+def limit(kind: str, size: int, ranks: int, rate: float) -> float:
+    """Seconds of the bytes that some port must pass, one way."""
+    others = ranks - 1
+    port = {
+        "bcast": size,
+        "reduce": size,
+        "allreduce": 2 * others / ranks * size,
+        "scan": size,
+        "allgather": others * size,
+        "alltoall": others * size,
+        "scatter": others * size,
+        "gather": others * size,
+        "reduce_scatter_block": others * size,
+    }
+    return port[kind] * 8 / (rate * GOODPUT)
+
+
+def run(mpi: str, ranks: int, calls: int, native: bool) -> Job:
+    command = [str(ROOT / ".venv/bin/unisono"), "lab", "run", "--name", NAME, "--mpi", mpi, "-n", str(ranks)]
+    command += ["--native"] if native else []
+    command += ["--", str(ROOT / f"build/bin/unisono-kinds-{mpi}"), str(calls)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=600, env=os.environ)
+    rows = (json.loads(line) for line in done.stdout.splitlines() if line.startswith("{"))
+    return {row["collective"]: row for row in rows}
+
+
+def cell(mpi: str, hosts: int, rate: str, options: argparse.Namespace) -> list[dict[str, Any]]:
+    jobs: list[tuple[Job, Job]] = []
+    for _ in range(options.jobs):
+        native = run(mpi, hosts, options.native_calls or options.calls, native=True)
+        jobs.append((native, run(mpi, hosts, options.calls, native=False)))
+    rows = []
+    for kind, first in jobs[0][1].items():
+        figures = {}
+        for name, before in (("seconds", 0), ("from_eighth", 7)):
+            for arm, at in (("native", 0), ("unisono", 1)):
+                each = [job[at][kind][name] / (job[at][kind]["calls"] - before) for job in jobs]
+                figures[f"{arm}_{name}"] = statistics.fmean(each)
+        wire = limit(kind, int(first["bytes"]), hosts, rate_of(rate))
+        rows.append({"mpi": mpi, "hosts": hosts, "rate": rate, "kind": kind, "limit": wire, **figures})
+    return rows
+
+
+def geometric(values: list[float]) -> float:
+    return math.exp(statistics.fmean(math.log(value) for value in values))
+
+
+def table(rows: list[dict[str, Any]]) -> str:
+    lines = [
+        "| kind | limit ms | native ms | program | from the 8th | native / limit | from the 8th / limit |"
+    ]
+    lines += ["|---|---|---|---|---|---|---|"]
+    whole, later = [], []
+    for row in rows:
+        whole.append(row["unisono_seconds"] / row["native_seconds"])
+        later.append(row["unisono_from_eighth"] / row["native_from_eighth"])
+        lines.append(
+            f"| {row['kind']} | {row['limit'] * 1e3:.1f} | {row['native_seconds'] * 1e3:.1f} "
+            f"| {whole[-1]:.2f} | {later[-1]:.2f} | {row['native_seconds'] / row['limit']:.2f} "
+            f"| {row['unisono_from_eighth'] / row['limit']:.2f} |"
+        )
+    lines.append(f"| geometric mean | | | {geometric(whole):.2f} | {geometric(later):.2f} | | |")
+    return "\n".join(lines)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--hosts", default="7,13")
+    parser.add_argument("--rate", default="100mbit,1gbit")
+    parser.add_argument("--mpi", default="mpich,openmpi")
+    parser.add_argument("--calls", type=int, default=60, help="of each kind")
+    parser.add_argument("--native-calls", type=int, help="of native's jobs, whose calls are all alike")
+    parser.add_argument("--jobs", type=int, default=1, help="pairs for a cell")
+    parser.add_argument("--json", type=Path, help="add the cells to this file")
+    options = parser.parse_args()
+    lab = [str(ROOT / ".venv/bin/unisono"), "lab"]
+    for hosts in map(int, options.hosts.split(",")):
+        for rate in options.rate.split(","):
+            up = [*lab, "up", "--name", NAME, "--hosts", str(hosts), "--rate", rate]
+            subprocess.run(up, check=True, stdout=subprocess.DEVNULL)
+            try:
+                for mpi in options.mpi.split(","):
+                    rows = cell(mpi, hosts, rate, options)
+                    print(f"\n{mpi}, {hosts} hosts at {rate}\n\n{table(rows)}", flush=True)
+                    if options.json:
+                        before = json.loads(options.json.read_text()) if options.json.exists() else []
+                        options.json.write_text(json.dumps(before + rows, indent=1) + "\n")
+            finally:
+                subprocess.run([*lab, "down", "--name", NAME], check=True, stdout=subprocess.DEVNULL)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
