@@ -4,7 +4,8 @@
 #include <array>
 #include <chrono>
 #include <cstring>
-#include <vector>
+#include <memory>
+#include <new>
 
 #include "node/copy.h"
 #include "node/direct.h"
@@ -28,23 +29,38 @@ double nanoseconds_of(Do work) {
   return std::chrono::duration<double, std::nano>(Clock::now() - begin).count();
 }
 
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
+/// Times of so many rounds, without memory that could be missing on one rank alone.
+class Times {
+ public:
+  void add(double value) { values_[static_cast<std::size_t>(count_++)] = value; }
+  double median() {
+    const auto middle = values_.begin() + count_ / 2;
+    std::nth_element(values_.begin(), middle, values_.begin() + count_);
+    return *middle;
+  }
+
+ private:
+  std::array<double, kMostRounds> values_{};
+  int count_ = 0;
+};
+
+using Bytes = std::unique_ptr<std::byte[]>;
 
 /// Everything that a rank measures; then the largest of all ranks.
 struct Found {
   StoreCosts plain, nontemporal;
   double step = 0, combine = 0, call = 0, fresh = 0, stale = 0;
+  double lacks_memory = 0;  ///< 1: and took part without measuring
 };
 static_assert(sizeof(Found) <= kInline);
 
 class Prober {
  public:
   explicit Prober(Team& team)
-      : team_(team), bytes_(team.slot_bytes()), mine_(bytes_, std::byte{1}), into_(bytes_) {}
+      : team_(team),
+        bytes_(team.slot_bytes()),
+        mine_(new (std::nothrow) std::byte[bytes_]{}),
+        into_(new (std::nothrow) std::byte[bytes_]{}) {}
 
   Found measure() {
     Found found;
@@ -63,12 +79,14 @@ class Prober {
       exchange_rounds(kRounds, found.nontemporal, ignored);
       team_.set_store(before);
     }
-    found.combine = combine() / static_cast<double>(bytes_);
+    found.lacks_memory = has_memory() ? 0 : 1;
+    if (has_memory()) found.combine = combine() / static_cast<double>(bytes_);
     if (team_.has_direct()) copies(found);
     return agreed(found);
   }
 
  private:
+  bool has_memory() const { return mine_ != nullptr && into_ != nullptr; }
   bool may_sleep() const { return team_.mode() == WaitMode::sleep; }
   static StoreCosts& store_of(Found& found, Store store) {
     return store == Store::plain ? found.plain : found.nontemporal;
@@ -76,7 +94,7 @@ class Prober {
 
   /// Everybody writes a chunk and reads its successor's: what either takes, and the rest.
   void exchange_rounds(int rounds, StoreCosts& costs, double& step) {
-    std::vector<double> writes, fetches, steps;
+    Times writes, fetches, steps;
     const int next = (team_.rank() + 1) % team_.size();
     for (int round = 0; round < rounds; ++round) {
       double write = 0, fetch = 0;
@@ -85,61 +103,62 @@ class Prober {
             team_, Cut{bytes_, bytes_},
             [&](Chunk, std::byte* where) {
               write = nanoseconds_of([&] {
-                team_.put(where, mine_.data(), bytes_);
+                if (has_memory()) team_.put(where, mine_.get(), bytes_);
                 team_.settle();
               });
             },
             [&](Chunk, const auto& posted) {
               const std::byte* theirs = posted.await(next);
-              fetch = nanoseconds_of([&] { copy_bytes(into_.data(), theirs, bytes_); });
+              fetch = nanoseconds_of([&] {
+                if (has_memory()) copy_bytes(into_.get(), theirs, bytes_);
+              });
             });
       });
-      writes.push_back(write / static_cast<double>(bytes_));
-      fetches.push_back(fetch / static_cast<double>(bytes_));
-      steps.push_back(std::max(0.0, whole - write - fetch));
+      writes.add(write / static_cast<double>(bytes_));
+      fetches.add(fetch / static_cast<double>(bytes_));
+      steps.add(std::max(0.0, whole - write - fetch));
     }
-    costs = {median(writes), median(fetches)};
-    step = median(steps);
+    costs = {writes.median(), fetches.median()};
+    step = steps.median();
   }
 
   double combine() {
     const Reduction sum = *built_in(Op::sum, Element::float64);
-    std::fill(mine_.begin(), mine_.end(), std::byte{0});
-    std::fill(into_.begin(), into_.end(), std::byte{0});
-    std::vector<double> times;
+    Times times;
     for (int round = 0; round < kRounds; ++round)
-      times.push_back(nanoseconds_of([&] {
-        sum.combine(sum.context, into_.data(), mine_.data(), into_.data(), sum.elements(bytes_));
+      times.add(nanoseconds_of([&] {
+        sum.combine(sum.context, into_.get(), mine_.get(), into_.get(), sum.elements(bytes_));
       }));
-    return median(times);
+    return times.median();
   }
 
   /// Of the successor's memory, which it has just written, and then has not.
   void copies(Found& found) {
-    std::vector<double> calls, fresh, stale;
+    Times calls, fresh, stale;
     const int next = (team_.rank() + 1) % team_.size();
     for (int round = 0; round < kRounds; ++round) {
-      std::memset(mine_.data(), round, bytes_);
+      if (has_memory()) std::memset(mine_.get(), round, bytes_);
       double call = 0, first = 0, second = 0;
-      const bool copied = copy_directly(team_, {mine_.data(), nullptr}, [&](const auto& shown) {
-        const std::byte* theirs = shown(next).input;
-        bool good = true;
-        const auto timed = [&](std::size_t bytes) {
-          return nanoseconds_of([&] { good &= pull(team_, next, into_.data(), theirs, bytes); });
-        };
-        first = timed(bytes_);
-        second = timed(bytes_);
-        call = timed(kShortCopy);
-        return good;
-      });
+      const bool copied =
+          copy_directly(team_, {mine_.get(), nullptr, has_memory()}, [&](const auto& shown) {
+            const std::byte* theirs = shown(next).input;
+            bool good = true;
+            const auto timed = [&](std::size_t bytes) {
+              return nanoseconds_of([&] { good &= pull(team_, next, into_.get(), theirs, bytes); });
+            };
+            first = timed(bytes_);
+            second = timed(bytes_);
+            call = timed(kShortCopy);
+            return good;
+          });
       if (!copied) return;  // nobody copies any more
-      calls.push_back(call);
-      fresh.push_back(std::max(0.0, first - call) / static_cast<double>(bytes_));
-      stale.push_back(std::max(0.0, second - call) / static_cast<double>(bytes_));
+      calls.add(call);
+      fresh.add(std::max(0.0, first - call) / static_cast<double>(bytes_));
+      stale.add(std::max(0.0, second - call) / static_cast<double>(bytes_));
     }
-    found.call = median(calls);
-    found.fresh = median(fresh);
-    found.stale = median(stale);
+    found.call = calls.median();
+    found.fresh = fresh.median();
+    found.stale = stale.median();
   }
 
   Found agreed(const Found& mine) {
@@ -162,7 +181,7 @@ class Prober {
 
   Team& team_;
   std::size_t bytes_;
-  std::vector<std::byte> mine_, into_;
+  Bytes mine_, into_;  // null where there is no memory
 };
 
 Setting setting_of(const Team& team) {
@@ -190,6 +209,7 @@ void begin(Team& team, const Probing& probing) {
 void probe(Team& team) {
   team.begin_probe();
   const Found found = Prober(team).measure();
+  if (found.lacks_memory > 0) return team.end_probe();
   if (team.probing().any_store && team.mode() != WaitMode::sleep)
     team.set_store(better(found.plain, found.nontemporal));
   const StoreCosts& store = team.store() == Store::plain ? found.plain : found.nontemporal;
