@@ -73,7 +73,10 @@ def test_rows_that_nobody_knows_yet_race_by_what_the_catalogue_says_of_them() ->
     shm = candidates.over_other_transports(known, "bcast", [Candidate(spec) for spec in found])
     assert [c.spec for c in shm] == ["new:transport=shm"], "once, and only where messages are sent"
     assert not candidates.over_other_transports(known, "bcast", shm)
-    assert candidates.specs(known, "bcast", 64, Shape(4, 2)) == ["new"]
+    several = candidates.specs(known, "bcast", 64, Shape(4, 2))
+    assert [spec for spec in several if "shape=nodes" not in spec] == ["new"]
+    assert "grid:shape=nodes,form=leaders,rows=of_a_node" in several
+    assert not [spec for spec in several if "columns=of_a_node" in spec]
 
 
 def test_values_of_a_parameter_lie_beside_its_default() -> None:
@@ -116,3 +119,19 @@ def test_what_sends_no_messages_races_though_the_model_has_no_price() -> None:
     assert [(c.spec, c.predicted_s) for c in chosen] == [("slots", None), ("ring", 1.0)]
     chosen = candidates.select(found, [], {"ring": 1.0, "flat": 2.0}, 3)
     assert "slots:n=4" not in {c.spec for c in chosen}, "one of a family first"
+
+
+def test_on_several_nodes_their_own_grid_races() -> None:
+    known = catalogue.load()
+    for collective in ("bcast", "allreduce"):
+        found = candidates.specs(known, collective, 1024, Shape(16, 4, [(2, 8)]))
+        own = [spec for spec in found if "shape=nodes" in spec]
+        assert {"grid:shape=nodes,form=leaders", "grid:shape=nodes,form=leaders,rows=shared"} <= set(own)
+        assert all(not check.fault_of_spec(collective, spec) for spec in own)
+        # Without a price they are the first grids that race.
+        chosen = candidates.select(found, [], {"ring": 1e-6, "binomial": 1e-6}, 40)
+        assert "shape=nodes" in next(each.spec for each in chosen if each.is_grid)
+    # A shorter last row: only forms that take it.
+    uneven = candidates.specs(known, "allreduce", 1024, Shape(7, 2, []))
+    assert {spec.partition("form=")[2].partition(",")[0] for spec in uneven if "nodes" in spec} == {"leaders"}
+    assert not [s for s in candidates.specs(known, "bcast", 1024, Shape(16, 1, [(4, 4)])) if "nodes" in s]

@@ -12,6 +12,7 @@ from unisono.catalogue import Algorithm, Catalogue, GridForm, Parameter, format_
 from unisono.errors import UnisonoError
 
 NATIVE = "native"
+BY_NODES = "nodes"  # the shape of a grid whose rows are the nodes
 SIZE_STEP, STEP = 4, 2  # from one value of a parameter to the next: of a size, of a number
 NEIGHBOURS = 2  # values of a parameter beside its default
 OUT_OF_QUESTION = 10.0  # times the fastest predicted one; the model is no further off than that
@@ -51,6 +52,11 @@ class Shape:
     ranks: int
     nodes: int
     grids: Sequence[tuple[int, ...]] = ()
+
+    def shapes(self) -> list[tuple[str, tuple[int, ...]]]:
+        """As they are written, with their sides: first that of the nodes, whichever ranks are on them."""
+        by_nodes = [(BY_NODES, (self.nodes, -(-self.ranks // self.nodes)))] if self.nodes > 1 else []
+        return [*by_nodes, *(("x".join(map(str, grid)), grid) for grid in self.grids)]
 
 
 def specs(known: Catalogue, collective: str, size: int, job: Shape) -> list[str]:
@@ -95,15 +101,17 @@ def values(parameter: Parameter) -> list[int]:
 def grids(known: Catalogue, grid: Algorithm, collective: str, size: int, job: Shape) -> Iterator[str]:
     """One algorithm in all phases that it serves, and the defaults where nothing is said."""
     forms = [form for form in known.grid_forms if form.collective == collective]
-    for form, shape in itertools.product(forms, job.grids):
+    for form, (text, shape) in itertools.product(forms, job.shapes()):
         if form.full_grid and math.prod(shape) != job.ranks:
             continue
-        head = f"{grid.name}:shape={'x'.join(map(str, shape))},form={form.form}"
+        head = f"{grid.name}:shape={text},form={form.form}"
         yield head
         dimensions = known.grid_dimensions[: len(shape)]
         if math.prod(shape) == job.ranks:  # the library's own needs rows of equal length
             yield ",".join([head, *(f"{dimension}={NATIVE}" for dimension in dimensions)])
         phases = phases_of(known, form, len(shape))
+        if text == BY_NODES:  # the memory of the node serves the rows
+            yield from (f"{head},{dimensions[0]}={name}" for name in in_node(known, phases[0]))
         for row in known.algorithms:
             served = [set(phase) <= set(row.collectives) for phase in phases]
             lengths = [length for length, serves in zip(reversed(shape), served, strict=True) if serves]
@@ -111,6 +119,15 @@ def grids(known: Catalogue, grid: Algorithm, collective: str, size: int, job: Sh
                 parts = [part for part, serves in zip(dimensions, served, strict=True) if serves]
                 for inner in (row.name, *variants(row, size, min(lengths), opening="/")):
                     yield ",".join([head, *(f"{part}={inner}" for part in parts)])
+
+
+def in_node(known: Catalogue, collectives: Sequence[str]) -> list[str]:
+    """What runs all of these through the memory of a node; a name may have several rows."""
+    served: dict[str, set[str]] = {}
+    for row in known.algorithms:
+        if row.in_grids and "one_node" in row.restrictions:
+            served.setdefault(row.name, set()).update(row.collectives)
+    return [name for name, all_of_it in served.items() if set(collectives) <= all_of_it]
 
 
 def phases_of(known: Catalogue, form: GridForm, dimensions: int) -> list[tuple[str, ...]]:
@@ -136,7 +153,10 @@ def balance(candidate: Candidate) -> float:
     """Of a grid: how far its sides are apart; 1 is a square. Other algorithms come first."""
     if not candidate.is_grid:
         return 0.0
-    sides = [int(side) for side in candidate.spec.partition("shape=")[2].partition(",")[0].split("x")]
+    shape = candidate.spec.partition("shape=")[2].partition(",")[0]
+    if shape == BY_NODES:
+        return 0.5  # before all others: it is the machine's own
+    sides = [int(side) for side in shape.split("x")]
     return max(sides) / min(sides) + 0.1 * len(sides)
 
 

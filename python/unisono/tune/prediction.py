@@ -40,7 +40,8 @@ class Field:
     ) -> tuple[list[str], Sequence[str], Mapping[str, float]]:
         """What can serve the call, winners near it, and predicted seconds."""
         told = {each.spec: each for each in self.predict(point, found)}
-        able = [spec for spec in found if spec not in told or not told[spec].unmet]
+        # The model does not know which ranks are on a node.
+        able = [s for s in found if f"shape={candidates.BY_NODES}" in s or s not in told or not told[s].unmet]
         return able, near, {spec: each.seconds for spec, each in told.items() if each.seconds is not None}
 
     def predict(self, point: Point, specs: Sequence[str]) -> Sequence[model.Prediction]:
