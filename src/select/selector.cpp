@@ -106,7 +106,7 @@ CollectiveSet Selector::candidates() const {
 }
 
 bool Selector::has_defaults_only() const {
-  return online_ == 0 &&
+  return (online_ == 0 || only_unmeasured_) &&
          std::all_of(forced_.begin(), forced_.end(), [](const Spec& s) { return s.is_default; }) &&
          std::all_of(profile_.begin(), profile_.end(),
                      [](const auto& cells) { return cells.empty(); });

@@ -78,7 +78,7 @@ class Selector {
     online_ = collectives;
     only_unmeasured_ = only_unmeasured;
   }
-  /// Nothing is forced, in the profile or selected online.
+  /// Nothing is forced, in the profile, or selected online beyond what is so by default.
   bool has_defaults_only() const;
   /// Whether such a call is selected online.
   bool is_online(const Facts& facts) const {
