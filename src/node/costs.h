@@ -40,6 +40,8 @@ struct Work {
   double flags = 0;    ///< of some for others, which may run ahead
 };
 
+/// Without the steps.
+double busy_time(const Work& work, const Setting& setting);
 /// Where ranks take turns on a core, what all do counts; a rank that sleeps wakes up to many flags.
 double time_of(const Work& work, const MemoryCosts& costs, const Setting& setting);
 

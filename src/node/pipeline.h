@@ -152,7 +152,9 @@ void post_rounds(BasicTeam<Memory>& team, int root, In in, Out out) {
   std::size_t rounds = 1;
   for (std::size_t i = 0; i < rounds; ++i) {
     const Step step = team.take(1);
-    const SlotUse use = team.take_slot(team.slot_bytes(), step);
+    // The first may be almost empty: only what comes before another one is long.
+    const SlotUse use = i == 0 ? team.take_unnoted(team.slot_bytes(), step)
+                               : team.take_slot(team.slot_bytes(), step);
     post_step(
         team, root, step, use, Posted(team, step, use),
         [&](const auto& posted) { rounds = in(i, posted); },
@@ -173,7 +175,7 @@ void exchange_rounds(BasicTeam<Memory>& team, Length length, In in, Agree agree,
     const SlotUse use_before = use;
     if (i < rounds) {
       step = team.take(1);
-      use = team.take_slot(length(i), step);
+      use = i == 0 ? team.take_unnoted(length(i), step) : team.take_slot(length(i), step);
       team.claim(step);
       team.claim_slot(use);
       in(i, Posted(team, step, use));
@@ -207,6 +209,7 @@ void exchange(BasicTeam<Memory>& team, const Cut& cut, In in, Out out) {
     team.finish(step);
     return;
   }
+  team.note(cut.slot_bytes(0));
   exchange_rounds(
       team, [&](std::size_t i) { return cut.slot_bytes(i); },
       [&](std::size_t i, const auto& posted) { in(cut.chunk(i), posted.of(team.rank())); },

@@ -7,6 +7,7 @@
 #include <memory>
 #include <new>
 
+#include "base/rounding.h"
 #include "node/copy.h"
 #include "node/direct.h"
 #include "node/pipeline.h"
@@ -202,11 +203,13 @@ Store better(const StoreCosts& plain, const StoreCosts& nontemporal) {
 }
 
 void begin(Team& team, const Probing& probing) {
+  const RoundingToNearest rounding;
   team.set_probing(probing);
   go_by(team, prior_costs(setting_of(team)));
 }
 
 void probe(Team& team) {
+  const RoundingToNearest rounding;
   team.begin_probe();
   const Found found = Prober(team).measure();
   if (found.lacks_memory > 0) return team.end_probe();

@@ -76,8 +76,10 @@ class BasicTeam : public Flags<Memory> {
   /// The next slot; `last` is the step in which a rank may still look at it.
   SlotUse take_slot(std::size_t bytes, Step last) {
     note(bytes);
-    return ring_.take(bytes, last);
+    return take_unnoted(bytes, last);
   }
+  /// Where not all know how much of it will be used.
+  SlotUse take_unnoted(std::size_t bytes, Step last) { return ring_.take(bytes, last); }
 
   /// Into a claimed cell, or slot, of this rank.
   void put(std::byte* where, const std::byte* from, std::size_t bytes) const {

@@ -40,6 +40,8 @@ constinit std::atomic<unsigned long long> g_native_calls{0}, g_own_calls{0};
 
 namespace {
 
+const Choice kFirstCall{nullptr, {}, "one of the first calls on this communicator"};
+
 constexpr std::size_t kDefaultPlanCache = std::size_t{64} << 20;
 
 Result<std::string> read_named(std::string_view name) {
@@ -333,10 +335,9 @@ void Engine::end() {
   if (const auto error = save_online()) say(*error);
 }
 
-/// Nothing is asked for that a communicator's first calls would have to serve.
-bool Engine::passes_first_calls() const {
-  return !log_decisions_ && !reproducible_ && selector_.has_defaults_only();
-}
+/// Nothing is asked for that a communicator's first calls would have to serve. Not UNISONO_LOG,
+/// which is a rank's own affair.
+bool Engine::passes_first_calls() const { return !reproducible_ && selector_.has_defaults_only(); }
 
 Result<Spec> Engine::force(Collective collective, std::string_view spec) {
   auto forced = selector_.force(collective, spec);
@@ -356,7 +357,11 @@ std::optional<int> Engine::decide_and_run(const Call& call, const CallInfo& info
                                           CallScope* scope) {
   if (!active_) return std::nullopt;
   Communicator& communicator = *info.communicator;
-  if (passes_first_calls_ && communicator.is_passing(info.bytes)) return std::nullopt;
+  if (passes_first_calls_ && communicator.is_passing(info.bytes)) {
+    if (log_decisions_)
+      report(communicator, {call.collective, communicator.size(), info.bytes}, kFirstCall);
+    return std::nullopt;
+  }
   communicator.meet();
   if (communicator.reach(call.collective).is_empty()) return std::nullopt;  // met a stranger
   std::optional<Known> known = look_at(call, info);
@@ -398,7 +403,7 @@ Choice Engine::select(Communicator& communicator, const Call& call, const Facts&
   const bool may_wait = !(reproducible_ && is_reducing(call.collective));
   if (choice.algorithm != nullptr && !choice.is_asked_for && may_wait &&
       !communicator.is_worth_it(facts.bytes))
-    return {nullptr, {}, "one of the first calls on this communicator"};
+    return kFirstCall;
   return choice;
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/config.h"
 #include "base/file.h"
+#include "base/rounding.h"
 #include "comm/communicator.h"
 #include "comm/network_probe.h"
 #include "exec/messages.h"
@@ -116,6 +117,7 @@ std::unique_ptr<Online::Kind> Online::make_kind(const Communicator& communicator
 std::optional<Choice> Online::choose(Communicator& communicator, const Facts& facts, int root,
                                      const Choice& by_default, CallScope& scope) {
   if (off_) return std::nullopt;
+  const RoundingToNearest rounding;
   Kind* kind = kind_of(communicator, facts, root, by_default);
   if (kind == nullptr) return std::nullopt;
   const bool asks = kind->model != nullptr;
