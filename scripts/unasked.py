@@ -89,7 +89,8 @@ def geometric(values: list[float]) -> float:
 
 def table(rows: list[dict[str, Any]]) -> str:
     lines = [
-        "| kind | limit ms | native ms | program | from the 8th | native from the 8th / limit | from the 8th / limit |"
+        "| kind | limit ms | native ms | program | from the 8th "
+        "| native from the 8th / limit | from the 8th / limit |"
     ]
     lines += ["|---|---|---|---|---|---|---|"]
     whole, later = [], []
