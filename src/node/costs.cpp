@@ -159,6 +159,7 @@ class Border {
 
 MemoryCosts prior_costs(const Setting& setting) {
   MemoryCosts costs;
+  if (setting.mode == WaitMode::sleep) costs.pull = 0.12;
   costs.step = setting.mode == WaitMode::sleep ? 15'000 : 100 * std::max(1, setting.ranks - 1);
   return costs;
 }

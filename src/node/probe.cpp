@@ -1,8 +1,12 @@
 #include "node/probe.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <memory>
 #include <new>
@@ -34,6 +38,7 @@ double nanoseconds_of(Do work) {
 class Times {
  public:
   void add(double value) { values_[static_cast<std::size_t>(count_++)] = value; }
+  double least() const { return *std::min_element(values_.begin(), values_.begin() + count_); }
   double median() {
     const auto middle = values_.begin() + count_ / 2;
     std::nth_element(values_.begin(), middle, values_.begin() + count_);
@@ -66,20 +71,21 @@ class Prober {
   Found measure() {
     Found found;
     const Store before = team_.store();
+    touch_ring();
     // Once round the ring, so that no slot is as it never is again.
     const std::size_t laps = team_.ring_bytes() / bytes_ + 1;
     if (may_sleep() || !team_.probing().any_store) {
-      exchange_rounds(kRounds, store_of(found, before), found.step);
+      exchange_rounds(kRounds, store_of(found, before));
     } else {
-      double ignored = 0;
       StoreCosts unused;
       team_.set_store(Store::plain);
-      exchange_rounds(static_cast<int>(std::min<std::size_t>(laps, kMostRounds)), unused, ignored);
-      exchange_rounds(kRounds, found.plain, found.step);
+      exchange_rounds(static_cast<int>(std::min<std::size_t>(laps, kMostRounds)), unused);
+      exchange_rounds(kRounds, found.plain);
       team_.set_store(Store::nontemporal);
-      exchange_rounds(kRounds, found.nontemporal, ignored);
+      exchange_rounds(kRounds, found.nontemporal);
       team_.set_store(before);
     }
+    found.step = step();
     found.lacks_memory = has_memory() ? 0 : 1;
     if (has_memory()) found.combine = combine() / static_cast<double>(bytes_);
     if (team_.has_direct()) copies(found);
@@ -87,40 +93,64 @@ class Prober {
   }
 
  private:
+  /// Its pages are there, so that no first write is measured; what is in them stays. Where the
+  /// system cannot (Linux before 5.14), going round the ring does it, unless ranks sleep.
+  void touch_ring() {
+#ifdef MADV_POPULATE_WRITE
+    constexpr std::uintptr_t kPage = 4096;
+    const auto begin = reinterpret_cast<std::uintptr_t>(team_.slot(team_.rank(), 0)) & ~(kPage - 1);
+    const auto end =
+        reinterpret_cast<std::uintptr_t>(team_.slot(team_.rank(), 0)) + team_.ring_bytes();
+    madvise(reinterpret_cast<void*>(begin), end - begin, MADV_POPULATE_WRITE);
+#endif
+  }
   bool has_memory() const { return mine_ != nullptr && into_ != nullptr; }
   bool may_sleep() const { return team_.mode() == WaitMode::sleep; }
   static StoreCosts& store_of(Found& found, Store store) {
     return store == Store::plain ? found.plain : found.nontemporal;
   }
 
-  /// Everybody writes a chunk and reads its successor's: what either takes, and the rest.
-  void exchange_rounds(int rounds, StoreCosts& costs, double& step) {
-    Times writes, fetches, steps;
+  /// Everybody writes a chunk and reads its successor's: what either takes.
+  void exchange_rounds(int rounds, StoreCosts& costs) {
+    Times writes, fetches;
     const int next = (team_.rank() + 1) % team_.size();
     for (int round = 0; round < rounds; ++round) {
       double write = 0, fetch = 0;
-      const double whole = nanoseconds_of([&] {
-        exchange(
-            team_, Cut{bytes_, bytes_},
-            [&](Chunk, std::byte* where) {
-              write = nanoseconds_of([&] {
-                if (has_memory()) team_.put(where, mine_.get(), bytes_);
-                team_.settle();
-              });
-            },
-            [&](Chunk, const auto& posted) {
-              const std::byte* theirs = posted.await(next);
-              fetch = nanoseconds_of([&] {
-                if (has_memory()) copy_bytes(into_.get(), theirs, bytes_);
-              });
+      exchange(
+          team_, Cut{bytes_, bytes_},
+          [&](Chunk, std::byte* where) {
+            write = nanoseconds_of([&] {
+              if (has_memory()) team_.put(where, mine_.get(), bytes_);
+              team_.settle();
             });
-      });
+          },
+          [&](Chunk, const auto& posted) {
+            const std::byte* theirs = posted.await(next);
+            fetch = nanoseconds_of([&] {
+              if (has_memory()) copy_bytes(into_.get(), theirs, bytes_);
+            });
+          });
       writes.add(write / static_cast<double>(bytes_));
       fetches.add(fetch / static_cast<double>(bytes_));
-      steps.add(std::max(0.0, whole - write - fetch));
     }
-    costs = {writes.median(), fetches.median()};
-    step = steps.median();
+    // A rank that shares its core is interrupted in many rounds; what counts there is the work.
+    costs = may_sleep() ? StoreCosts{writes.least(), fetches.least()}
+                        : StoreCosts{writes.median(), fetches.median()};
+  }
+
+  /// With nothing but a byte, one after the other: between chunks ranks wait for the slower one,
+  /// too.
+  double step() {
+    Times times;
+    for (int round = 0; round < kRounds; ++round)
+      times.add(nanoseconds_of([&] {
+        exchange(
+            team_, Cut{1, 1}, [](Chunk, std::byte* where) { *where = std::byte{}; },
+            [&](Chunk, const auto& posted) {
+              for (int rank = 0; rank < team_.size(); ++rank) posted.await(rank);
+            });
+      }));
+    return times.median();
   }
 
   double combine() {
@@ -157,7 +187,7 @@ class Prober {
       fresh.add(std::max(0.0, first - call) / static_cast<double>(bytes_));
       stale.add(std::max(0.0, second - call) / static_cast<double>(bytes_));
     }
-    found.call = calls.median();
+    found.call = calls.least();  // others' long copies slow it down
     found.fresh = fresh.median();
     found.stale = stale.median();
   }
@@ -216,8 +246,10 @@ void probe(Team& team) {
   if (team.probing().any_store && team.mode() != WaitMode::sleep)
     team.set_store(better(found.plain, found.nontemporal));
   const StoreCosts& store = team.store() == Store::plain ? found.plain : found.nontemporal;
-  MemoryCosts costs{found.step,    store.write, store.fetch,
-                    found.combine, found.call,  (2 * found.fresh + found.stale) / 3};
+  // Ranks that take turns on a core find nothing of the last call in its cache.
+  const double pull =
+      team.mode() == WaitMode::sleep ? found.fresh : std::sqrt(found.fresh * found.stale);
+  MemoryCosts costs{found.step, store.write, store.fetch, found.combine, found.call, pull};
   go_by(team, costs);
   team.end_probe();
 }
