@@ -5,6 +5,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "base/size.h"
+
 namespace unisono::node {
 
 namespace {
@@ -90,15 +92,6 @@ Division divide(DomainKind kind, std::span<const CpuMask> ranks, const std::stri
   return division;
 }
 
-/// Of "48K" or "2048K", as Linux writes the size of a cache.
-std::size_t parsed_size(const std::string& size) {
-  std::istringstream text(size);
-  std::size_t number = 0;
-  char unit = ' ';
-  text >> number >> unit;
-  return number * (unit == 'K' ? 1 << 10 : unit == 'M' ? 1 << 20 : 1);
-}
-
 }  // namespace
 
 std::size_t private_cache_bytes(const CpuMask& mask, const std::string& machine) {
@@ -111,7 +104,7 @@ std::size_t private_cache_bytes(const CpuMask& mask, const std::string& machine)
     if (size.empty()) return most;
     const bool is_own = first_line(cache + "/shared_cpu_list") == core;
     if (is_own && first_line(cache + "/type") != "Instruction")
-      most = std::max(most, parsed_size(size));
+      most = std::max(most, static_cast<std::size_t>(parse_size(size).value_or(0)));
   }
 }
 
