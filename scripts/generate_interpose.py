@@ -217,12 +217,16 @@ static int look_at_{name}({c.declare(large)}) {{
   const bool devices = has_devices();
   const CallInfo info = info_of({call});
   if (!info) return Native::call({c.arguments});
-  if (devices ? ran_beside_devices<Collective::{c.enumerator}>({call}, info)
-              : ran_on_fast_path<Collective::{c.enumerator}>({call}, info))
-    return MPI_SUCCESS;
+  if ({ran_the_short_way(c, call)}) return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>({call}, info, {c.arguments});
 }}
 """
+
+
+def ran_the_short_way(c: Collective, call: str) -> str:
+    """The call stands in both: a copy that one of them alone needs is made there only."""
+    kind = f"<Collective::{c.enumerator}>({call}, info)"
+    return f"devices ? ran_beside_devices{kind} : ran_on_fast_path{kind}"
 
 
 def narrows(c: Collective) -> bool:
@@ -338,8 +342,7 @@ template <class Native>
   }}
   const bool devices = has_devices();
   const CallInfo info = info_of(call);
-  if (info && (devices ? ran_beside_devices<Collective::{c.enumerator}>(call, info)
-                             : ran_on_fast_path<Collective::{c.enumerator}>(call, info))) {{
+  if (info && ({ran_the_short_way(c, "call")})) {{
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }}
