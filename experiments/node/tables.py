@@ -130,7 +130,7 @@ def texts(cells: Sequence[Cell | None]) -> list[str]:
     return made
 
 
-FORMS = {"leaders": "grid:shape=4x4,rows=shared", "lanes": "grid:shape=4x4,form=lanes,rows=shared"}
+FORMS = {"leaders": "grid:shape=4x4,rows=shm", "lanes": "grid:shape=4x4,form=lanes,rows=shm"}
 
 
 def several_nodes(comparison: Comparison) -> list[str]:

@@ -43,7 +43,7 @@ constexpr Parameter kRadix[] = {
 constexpr std::string_view kOrthogonal = "Kuehnemann, Rauber, Ruenger 2004";
 // The rows of src/node: it copies into and out of shared memory, and no message is sent. Where the
 // ranks read from each other in an order that no schedule has, the nearest one is the model.
-constexpr std::string_view kShared = "shared";
+constexpr std::string_view kShm = "shm";
 constexpr std::string_view kLevels = "two levels, as in XHC (Katevenis et al. 2022)";
 constexpr std::string_view kSingleCopy = "cross memory attach; own slices";
 constexpr std::string_view kFlags = "flags with one writer, as in Open MPI's XHC";
@@ -70,7 +70,7 @@ constexpr Algorithm kCatalogue[] = {
      "p-2+n rounds of m/n; n after the last arrival", "own; order as in Proficz 2018"},
     {set_of(bcast), "grid", bcast::grid, kNoParameters, kComposed,
      "columns, then rows; lanes: about 2 m a rank", kOrthogonal},
-    {set_of(bcast), kShared, bcast::flat, kNoParameters, kOneNode,
+    {set_of(bcast), kShm, bcast::flat, kNoParameters, kOneNode,
      "m copied in at the root, then out by all others", kFlags},
     {set_of(bcast), "shm_pipeline", bcast::flat, kNoParameters, kOneNode,
      "m copied in at the root, then out by all others, a slot at a time", kFlags},
@@ -95,7 +95,7 @@ constexpr Algorithm kCatalogue[] = {
      "p-2+n rounds of m/n; n+1 after the last arrival", "Proficz 2018"},
     {set_of(reduce), "grid", reduce::grid, kNoParameters, kComposed,
      "rows, then columns; lanes: about 2 m a rank", kOrthogonal},
-    {set_of(reduce), kShared, reduce::slices, kNoParameters, kOneNode,
+    {set_of(reduce), kShm, reduce::slices, kNoParameters, kOneNode,
      "2 steps: (p-1)/p m copied in, m read and reduced; (p-1)/p m out at the root",
      "own; direct slices"},
     {set_of(reduce), "shm_read_all", reduce::read_all, kNoParameters, kOneNode,
@@ -128,7 +128,7 @@ constexpr Algorithm kCatalogue[] = {
      "own; after StragglAR 2025, Traeff 2022"},
     {set_of(allreduce), "grid", allreduce::grid, kNoParameters, kComposed,
      "full: rows, then columns of m; lanes: 2(p-1)/p m", kOrthogonal},
-    {set_of(allreduce), kShared, allreduce::slices, kNoParameters, kOneNode,
+    {set_of(allreduce), kShm, allreduce::slices, kNoParameters, kOneNode,
      "2 steps: (p-1)/p m copied in, m read and reduced; (p-1)/p m out", "own; direct slices"},
     {set_of(allreduce), "shm_read_all", allreduce::read_all, kNoParameters, kOneNode,
      "1 step: m copied in, (p-1) m read and reduced", kFlags},
@@ -152,7 +152,7 @@ constexpr Algorithm kCatalogue[] = {
      kNoParameters, kCommutative, "q rounds, (p-1)/p m", "Traeff 2024"},
     {set_of(reduce_scatter, reduce_scatter_block), "grid", reduce_scatter::grid, kNoParameters,
      kComposed, "lanes: columns, then rows, (p-1)/p m", kOrthogonal},
-    {set_of(reduce_scatter, reduce_scatter_block), kShared, reduce_scatter::direct, kNoParameters,
+    {set_of(reduce_scatter, reduce_scatter_block), kShm, reduce_scatter::direct, kNoParameters,
      kOneNode, "1 step: (p-1)/p m copied in, m read and reduced", "own; direct slices"},
     {set_of(reduce_scatter, reduce_scatter_block), "shm_blocks", reduce_scatter::direct,
      kNoParameters, kOneNode, "1 step: (p-1)/p m copied in, m read and reduced",
@@ -168,7 +168,7 @@ constexpr Algorithm kCatalogue[] = {
     {set_of(barrier), "tree", barrier::tree, kRadix, kNone, "2 ceil(log_k p) rounds", "textbook"},
     {set_of(barrier), "grid", barrier::grid, kNoParameters, kComposed, "rows, then columns",
      kOrthogonal},
-    {set_of(barrier), kShared, barrier::direct, kNoParameters, kOneNode, "1 step, p-1 lines read",
+    {set_of(barrier), kShm, barrier::direct, kNoParameters, kOneNode, "1 step, p-1 lines read",
      kFlags},
     {set_of(barrier), "shm_flags", barrier::direct, kNoParameters, kOneNode,
      "1 step, p-1 lines read", kFlags},
@@ -186,7 +186,7 @@ constexpr Algorithm kCatalogue[] = {
      "ceil(log_k p) levels, (p-1) b at the root", "textbook; radix as in MPICH"},
     {set_of(gather, gatherv), "grid", gather::grid, kNoParameters, kAllCounts | kComposed,
      "rows, then columns; (p-1) b at the root", kOrthogonal},
-    {set_of(gather, gatherv), kShared, gather::flat, kNoParameters, kOneNode,
+    {set_of(gather, gatherv), kShm, gather::flat, kNoParameters, kOneNode,
      "1 step: b copied in, (p-1) b out at the root", kFlags},
     {set_of(gather, gatherv), "shm_pipeline", gather::flat, kNoParameters, kOneNode,
      "1 step: b copied in, (p-1) b out at the root, a slot at a time", kFlags},
@@ -206,7 +206,7 @@ constexpr Algorithm kCatalogue[] = {
      "ceil(log_k p) levels, (p-1) b at the root", "textbook; radix as in MPICH"},
     {set_of(scatter, scatterv), "grid", scatter::grid, kNoParameters, kAllCounts | kComposed,
      "columns, then rows; (p-1) b at the root", kOrthogonal},
-    {set_of(scatter, scatterv), kShared, scatter::flat, kNoParameters, kOneNode,
+    {set_of(scatter, scatterv), kShm, scatter::flat, kNoParameters, kOneNode,
      "1 step: (p-1) b copied in at the root, b out", kFlags},
     {set_of(scatter, scatterv), "shm_pipeline", scatter::flat, kNoParameters, kOneNode,
      "1 step: (p-1) b copied in at the root, b out, a slot at a time", kFlags},
@@ -231,7 +231,7 @@ constexpr Algorithm kCatalogue[] = {
      "own; after StragglAR 2025"},
     {set_of(allgather, allgatherv), "grid", allgather::grid, kNoParameters, kComposed,
      "lanes: rows, then columns, (p-1) b", kOrthogonal},
-    {set_of(allgather, allgatherv), kShared, allgather::direct, kNoParameters, kOneNode,
+    {set_of(allgather, allgatherv), kShm, allgather::direct, kNoParameters, kOneNode,
      "1 step: b copied in, (p-1) b out", kFlags},
     {set_of(allgather, allgatherv), "shm_pipeline", allgather::direct, kNoParameters, kOneNode,
      "1 step: b copied in, (p-1) b out, a slot at a time", kFlags},
@@ -261,7 +261,7 @@ constexpr Algorithm kCatalogue[] = {
      "Bruck et al. 1997; Traeff, Rougier, Hunold 2014; Fan et al. 2022"},
     {set_of(alltoall), "grid", alltoall::grid, kNoParameters, kComposed,
      "lanes: rows, then columns: C+R-2 messages, 2 p b", "textbook; Kinkead et al. 2025"},
-    {set_of(alltoall, alltoallv, alltoallw), kShared, alltoall::simple, kNoParameters, kOneNode,
+    {set_of(alltoall, alltoallv, alltoallw), kShm, alltoall::simple, kNoParameters, kOneNode,
      "1 step: (p-1) b copied in, (p-1) b out", kFlags},
     {set_of(alltoall, alltoallv, alltoallw), "shm_pipeline", alltoall::simple, kNoParameters,
      kOneNode, "1 step: (p-1) b copied in, (p-1) b out, a slot at a time", kFlags},
@@ -278,7 +278,7 @@ constexpr Algorithm kCatalogue[] = {
      "rows, columns, then down the rows", kOrthogonal},
     {set_of(exscan), "grid", scan::grid, kNoParameters, kComposed,
      "rows, columns, then down the rows", kOrthogonal},
-    {set_of(scan, exscan), kShared, scan::linear, kNoParameters, kOneNode,
+    {set_of(scan, exscan), kShm, scan::linear, kNoParameters, kOneNode,
      "p-2+n steps of m/n: reduced into memory, read by the next", "Worringer 2003"},
     {set_of(scan, exscan), "shm_read_all", scan::recursive_doubling, kNoParameters, kOneNode,
      "1 step: m copied in, r m read and reduced by rank r", kFlags},

@@ -183,8 +183,8 @@ std::optional<std::string_view> unmet_composition(const Composition& composition
                          const NestedSpec& spec, int ranks,
                          const Topology* nested) -> std::optional<std::string_view> {
     // Whether a line's ranks can do what a protocol wants is known when it runs, which is too late.
-    if (spec.in_node() && spec.algorithm->name != "shared")
-      return "runs on a node as its rule chooses: shared, no shm_ algorithm";
+    if (spec.in_node() && spec.algorithm->name != "shm")
+      return "runs on a node as its rule chooses: shm, no shm_ algorithm";
     // Which ranks share a node is found out when their communicator is made.
     if (spec.is_called() || ranks == 1) return std::nullopt;
     // Two phases on one pair of ranks would share the positions of bound messages.

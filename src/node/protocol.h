@@ -21,7 +21,7 @@ enum class Protocol : unsigned char {
 
 /// By the number of the protocol.
 inline constexpr std::array<std::string_view, 10> kProtocolNames{
-    "shared",       "shm_flags",  "shm_pipeline", "shm_levels",       "shm_direct",
+    "shm",          "shm_flags",  "shm_pipeline", "shm_levels",       "shm_direct",
     "shm_read_all", "shm_slices", "shm_blocks",   "shm_last_arriver", "shm_chain"};
 
 /// Of an algorithm's name.

@@ -171,7 +171,7 @@ TEST(Composition, IsNestedForThreeDimensions) {
 }
 
 TEST(Composition, KnowsWhatRunsInNodes) {
-  const auto spec = parse_spec(Collective::allreduce, "grid:shape=4x2,form=leaders,rows=shared");
+  const auto spec = parse_spec(Collective::allreduce, "grid:shape=4x2,form=leaders,rows=shm");
   ASSERT_TRUE(spec) << spec.error();
   const Composition& composition = *spec->params.composition;
   EXPECT_TRUE(runs_in_nodes(composition) && has_calls(composition));

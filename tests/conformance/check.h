@@ -38,8 +38,7 @@ inline int size_of(MPI_Comm comm) {
 /// With transport=CONFORMANCE_TRANSPORT, if that is set and messages are sent.
 inline std::string over_what_is_wanted(const std::string& spec) {
   const char* transport = std::getenv("CONFORMANCE_TRANSPORT");
-  if (transport == nullptr || spec == "shared" || spec == "native" || spec == "default")
-    return spec;
+  if (transport == nullptr || spec == "shm" || spec == "native" || spec == "default") return spec;
   return spec + (spec.find(':') == std::string::npos ? ":" : ",") + "transport=" + transport;
 }
 

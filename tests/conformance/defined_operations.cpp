@@ -98,7 +98,7 @@ int main(int argc, char** argv) {
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
   unsigned long long all = 0;
-  for (const char* algorithm : {"recursive_doubling", "shared"}) {
+  for (const char* algorithm : {"recursive_doubling", "shm"}) {
     conformance::force("allreduce", algorithm);
     for (const auto& type : kDatatypes) {
       if (type.handle == MPI_DATATYPE_NULL) continue;  // a library without Fortran may lack it

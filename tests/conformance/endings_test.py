@@ -45,7 +45,7 @@ class Endings(unittest.TestCase):
     def test_in_shared_memory(self) -> None:
         """With ranks that sleep, and with ranks that spin; and nothing is left behind."""
         for wait, way in (("sleep", "kill-in-collective"), ("spin", "exit-in-collective")):
-            self.ends_alike(way, ranks=3, exactly=False, CONFORMANCE_ALGORITHM="shared", UNISONO_WAIT=wait)
+            self.ends_alike(way, ranks=3, exactly=False, CONFORMANCE_ALGORITHM="shm", UNISONO_WAIT=wait)
             self.ends_alike(way, ranks=3, exactly=False, CONFORMANCE_TRANSPORT="shm", UNISONO_WAIT=wait)
         self.assertEqual(list(Path("/dev/shm").glob("unisono-*")), [])
 

@@ -92,7 +92,7 @@ class Values(Case):
         self.refused({"UNISONO_BCAST": "chain:segmant=4K"}, "segmant", "valid.*segment")
 
     def test_parameter_of_an_algorithm_without_any(self) -> None:
-        self.refused({"UNISONO_BCAST": "shared:segment=4K"}, "shared", "none")
+        self.refused({"UNISONO_BCAST": "shm:segment=4K"}, "shm", "none")
 
     def test_values_out_of_limits(self) -> None:
         for value in ("0", "-1", "1000G", "many", "", "4X"):
@@ -131,10 +131,10 @@ class Values(Case):
     def test_shared_memory(self) -> None:
         for flavour in FLAVOURS:
             with self.subTest(flavour=flavour):
-                own, _, lines = self.run_program(flavour, 2, UNISONO_BCAST="shared")
+                own, _, lines = self.run_program(flavour, 2, UNISONO_BCAST="shm")
                 self.assertEqual((own > 0, lines), (True, []))
-                own, _, lines = self.run_program(flavour, 2, UNISONO_BCAST="shared", UNISONO_SHM="0")
-                self.one_line(lines, "bcast", "shared", "room in its shared memory")
+                own, _, lines = self.run_program(flavour, 2, UNISONO_BCAST="shm", UNISONO_SHM="0")
+                self.one_line(lines, "bcast", "shm", "room in its shared memory")
                 self.assertEqual(own, 0)
 
     def test_messages_over_shared_memory(self) -> None:
@@ -151,7 +151,7 @@ class Values(Case):
     def test_more_shared_memory_than_there_is(self) -> None:
         for flavour in FLAVOURS:
             with self.subTest(flavour=flavour):
-                own, _, lines = self.run_program(flavour, 2, UNISONO_BCAST="shared", UNISONO_SHM="32G")
+                own, _, lines = self.run_program(flavour, 2, UNISONO_BCAST="shm", UNISONO_SHM="32G")
                 self.assertEqual((own, len(lines)), (0, 2), lines)
                 self.assertRegex(lines[0], "/dev/shm.*--shm-size")
 

@@ -98,9 +98,9 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   const int ranks = conformance::size_of(MPI_COMM_WORLD);
   const bool shared = std::getenv("CONFORMANCE_ALGORITHM") != nullptr;
-  const int ops = operations(shared ? "shared" : "recursive_doubling", ranks);
-  const int types = datatypes(shared ? "shared" : "binomial");
-  const int comms = communicators(shared ? "shared" : "ring", ranks);
+  const int ops = operations(shared ? "shm" : "recursive_doubling", ranks);
+  const int types = datatypes(shared ? "shm" : "binomial");
+  const int comms = communicators(shared ? "shm" : "ring", ranks);
   // Else nothing is shown. Every library gives freed handles again, if not each one at once.
   CHECK(ops > 0 && types > 0 && comms > 0);
   conformance::passed("handles_again", 40, 3 * kRounds);

@@ -52,7 +52,7 @@ int main(int argc, char** argv) {
   const int me = conformance::rank_in(MPI_COMM_WORLD);
   const int size = conformance::size_of(MPI_COMM_WORLD);
   for (const char* collective : {"reduce_scatter", "scan", "exscan"})
-    conformance::force(collective, "shared");
+    conformance::force(collective, "shm");
   for (const int count : {1, 1000, 1 << 16, 1 << 18})
     for (const int in_place : {0, 1}) {
       const bool mine = me % 2 == in_place;

@@ -57,10 +57,10 @@ int main(int argc, char** argv) {
   MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
   const std::string spec = way == "messages" ? "ring:transport=shm"
                            : way == "ring"   ? "ring"
-                           : way == "grid"   ? "grid:shape=2x2,rows=shared"
-                                             : "shared";
+                           : way == "grid"   ? "grid:shape=2x2,rows=shm"
+                                             : "shm";
   CHECK(unisono_force("allreduce", spec.c_str()) == 0);
-  CHECK(unisono_force("allgatherv", "shared") == 0);
+  CHECK(unisono_force("allgatherv", "shm") == 0);
   if (way != "first")
     for (int i = 0; i < 3; ++i) CHECK(call(way, comm) == MPI_SUCCESS);
   int sum = 0;

@@ -40,8 +40,8 @@ int main(int argc, char** argv) {
   const int me = conformance::rank_in(MPI_COMM_WORLD);
   const int size = conformance::size_of(MPI_COMM_WORLD);
   for (const bool messages : {false, true}) {
-    conformance::force("allreduce", messages ? "recursive_doubling:transport=shm" : "shared");
-    conformance::force("bcast", messages ? "binomial:transport=shm" : "shared");
+    conformance::force("allreduce", messages ? "recursive_doubling:transport=shm" : "shm");
+    conformance::force("bcast", messages ? "binomial:transport=shm" : "shm");
     for (const int count : {1, 1000, 1 << 18}) {
       std::vector<int> mine(static_cast<std::size_t>(count), me), sum(mine.size());
       MPI_Allreduce(mine.data(), sum.data(), count, MPI_INT, MPI_SUM, MPI_COMM_WORLD);

@@ -55,7 +55,7 @@ int main(int argc, char** argv) {
     conformance::force(collective, "shm_direct");
   run_all(me, size);
   for (const char* collective : {"allreduce", "gather", "scatter", "bcast"})
-    conformance::force(collective, "shared");
+    conformance::force(collective, "shm");
   if (me == size - 1) forbid();
   for (int i = 0; i < 2; ++i) run_all(me, size);
   conformance::passed("single_copy_lost", 15, 15);

@@ -23,7 +23,7 @@ Spec random_grid(Rng& rng, unisono::Collective collective) {
   std::vector<std::string> shapes = {"2x2", "3x2", "2x3", "4x2", "2x2x2", "balanced", "nodes"};
   if (places_ranks()) shapes = {"nodes", "nodes", "switches/nodes", "switches"};
   text += ",shape=" + rng.pick(shapes);
-  const std::vector<std::string> calls = {"native", "shared"};
+  const std::vector<std::string> calls = {"native", "shm"};
   for (const char* dimension : {",rows=", ",columns="})
     if (rng.chance(60)) text += dimension + rng.pick(calls);
   return spec_of(collective, text);

@@ -112,7 +112,7 @@ TEST(Price, TheOrderOfAlgorithmsTurnsWithTheRanks) {
 
 TEST(Price, NoPriceForWhatHasNone) {
   const PricedCall call{.collective = bcast, .ranks = 8, .nodes = 8, .bytes = 1000};
-  for (const char* name : {"grid", "shared"}) {
+  for (const char* name : {"grid", "shm"}) {
     const Algorithm& row = *find_algorithm(bcast, name);
     EXPECT_FALSE(price(row, default_params(row), call, ethernet())) << name;
   }

@@ -64,8 +64,8 @@ def test_a_grid_with_the_library_s_own_collectives_has_a_prediction(machine: Pat
 
 
 def test_what_sends_no_messages_has_no_price(machine: Path) -> None:
-    ((found,),) = model.predict(machine, [model.Job("bcast", 4, 1, 1000, ["shared"])])
-    assert found == model.Prediction("shared", None)
+    ((found,),) = model.predict(machine, [model.Job("bcast", 4, 1, 1000, ["shm"])])
+    assert found == model.Prediction("shm", None)
 
 
 def test_shapes() -> None:

@@ -76,9 +76,9 @@ def test_what_cannot_serve_has_no_time(unisono: Run) -> None:
     done = unisono("sim", *options)
     assert done.returncode == 0, done.stderr
     assert "pair: needs a power of two of ranks" in done.stdout
-    options = ["--platform", "ethernet:6", "--collective", "bcast", "--algorithms", "shared"]
+    options = ["--platform", "ethernet:6", "--collective", "bcast", "--algorithms", "shm"]
     done = unisono("sim", *options)
-    assert "shared: runs through the shared memory of a node, which is not simulated" in done.stdout
+    assert "shm: runs through the shared memory of a node, which is not simulated" in done.stdout
 
 
 def test_more_memory_than_there_is(unisono: Run) -> None:

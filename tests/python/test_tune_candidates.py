@@ -126,7 +126,7 @@ def test_on_several_nodes_their_own_grid_races() -> None:
     for collective in ("bcast", "allreduce"):
         found = candidates.specs(known, collective, 1024, Shape(16, 4, [(2, 8)]))
         own = [spec for spec in found if "shape=nodes" in spec]
-        assert {"grid:shape=nodes,form=leaders", "grid:shape=nodes,form=leaders,rows=shared"} <= set(own)
+        assert {"grid:shape=nodes,form=leaders", "grid:shape=nodes,form=leaders,rows=shm"} <= set(own)
         assert all(not check.fault_of_spec(collective, spec) for spec in own)
         # Without a price they are the first grids that race.
         chosen = candidates.select(found, [], {"ring": 1e-6, "binomial": 1e-6}, 40)

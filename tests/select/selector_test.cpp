@@ -58,17 +58,17 @@ TEST(Selector, SharedMemoryServesWhatTheFactsAllow) {
     if (!contains(kAmongAll, static_cast<Collective>(c))) continue;
     Facts facts{static_cast<Collective>(c), 5, 1000, false};
     Selector selector("mpich", Place::undersubscribed);
-    ASSERT_TRUE(selector.force(facts.collective, "shared"));
+    ASSERT_TRUE(selector.force(facts.collective, "shm"));
     const Choice refused = selector.choose(facts);
     EXPECT_EQ(refused.algorithm, nullptr);
     ASSERT_NE(refused.unmet, nullptr);
-    EXPECT_EQ(refused.unmet->name, "shared");
+    EXPECT_EQ(refused.unmet->name, "shm");
     EXPECT_TRUE(refused.why.starts_with("needs all ranks on one node")) << refused.why;
     EXPECT_EQ(refused.why.ends_with("a predefined datatype"), is_reducing(facts.collective));
     facts.shared = true;
     const Choice choice = selector.choose(facts);
     ASSERT_NE(choice.algorithm, nullptr);
-    EXPECT_EQ(choice.algorithm->name, "shared");
+    EXPECT_EQ(choice.algorithm->name, "shm");
   }
 }
 
@@ -90,11 +90,11 @@ TEST(Selector, GoesOnWhereThereIsNoSharedMemory) {
   Facts facts{Collective::bcast, 4, 512};
   Selector selector("mpich", Place::oversubscribed);
   const Choice standard = selector.choose(facts);
-  selector.use({{Collective::bcast, 4, 1, 0, 1024, *parse_spec(Collective::bcast, "shared")}}, "p");
+  selector.use({{Collective::bcast, 4, 1, 0, 1024, *parse_spec(Collective::bcast, "shm")}}, "p");
   EXPECT_EQ(selector.choose(facts).algorithm, standard.algorithm);
   EXPECT_EQ(selector.choose(facts).why, standard.why);
   facts.shared = true;
-  EXPECT_EQ(selector.choose(facts).algorithm, find_algorithm(Collective::bcast, "shared"));
+  EXPECT_EQ(selector.choose(facts).algorithm, find_algorithm(Collective::bcast, "shm"));
   EXPECT_EQ(selector.choose(facts).why, "profile p");
 }
 

@@ -91,7 +91,7 @@ TEST(Spec, ErrorsNameWhatIsValid) {
       {"", {"bcast: no algorithm ''", "default", "chain"}},
       {"native:segment=4", {"bcast: native takes no parameters", "", ""}},
       {"flat:segment=4K", {"bcast: flat: no parameter 'segment'", "valid: transport (shm", ""}},
-      {"shared:transport=shm", {"bcast: shared: no parameter 'transport'", "it takes none", ""}},
+      {"shm:transport=shm", {"bcast: shm: no parameter 'transport'", "it takes none", ""}},
       {"flat:transport=tcp", {"bcast: flat: 'transport=tcp' is not valid", "shm", "mpi"}},
       {"grid:transport=tcp", {"bcast: grid: 'transport=tcp' is not valid", "", ""}},
       {"grid:rows=flat/transport=shm", {"transport= is the whole grid's", "", ""}},

@@ -27,7 +27,7 @@ struct Candidate {
 };
 
 constexpr Candidate kCandidates[] = {
-    {kAll, 0, kAny, "shared"},
+    {kAll, 0, kAny, "shm"},
 
     {set_of(barrier), 0, kAny, "dissemination"},
     {set_of(barrier), 0, kAny, "tree"},

@@ -162,7 +162,7 @@ std::string documentation() {
       "  one likes);\n"
       "- **messages** sent by the rank that sends most of them, **bytes** that go one way through\n"
       "  the busiest port, bytes **reduced** by the rank that combines most.\n\n"
-      "`shared` sends no messages: what is counted is what goes from rank to rank through the "
+      "`shm` sends no messages: what is counted is what goes from rank to rank through the "
       "memory of\n"
       "a node. All others also take `transport=shm`: their messages go [that "
       "way](guide/within-a-node.md)"

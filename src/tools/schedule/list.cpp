@@ -77,7 +77,7 @@ Json json(const Algorithm& row) {
   Json parameters = Json::array();
   for (const Parameter& parameter : row.parameters) parameters.push_back(json(parameter));
   // In a grid the rule of a node chooses among its protocols (composition.cpp).
-  const bool names_protocol = (row.restrictions & kOneNode) != 0 && row.name != "shared";
+  const bool names_protocol = (row.restrictions & kOneNode) != 0 && row.name != "shm";
   Json transports = Json::array();
   if (sends_messages(row)) transports = kTransportNames;
   return {{"name", row.name},

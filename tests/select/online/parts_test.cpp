@@ -58,7 +58,7 @@ TEST(OnlineArms, NativeIsFirstAndAllCanServe) {
             ASSERT_TRUE(arms.front().is_native());
             ASSERT_GE(arms.size(), 2U) << name(facts.collective);
             ASSERT_LE(arms.size(), kMostArms);
-            ASSERT_EQ(text(arms[1]) == "shared", shared);
+            ASSERT_EQ(text(arms[1]) == "shm", shared);
             for (std::size_t i = 1; i < arms.size(); ++i)
               ASSERT_FALSE(
                   unmet_restriction(*arms[i].algorithm, conditions(facts), arms[i].params));
