@@ -16,8 +16,8 @@ struct SharedMemory {
   using Word = std::atomic<std::uint64_t>;
   static_assert(Word::is_always_lock_free && sizeof(Word) == sizeof(std::uint64_t));
 
-  static constexpr unsigned kCells = 8;      ///< steps that a rank may be ahead of the slowest
-  static constexpr unsigned kGrains = 1024;  ///< in which a ring of slots is given out
+  static constexpr unsigned kCells = 8;    ///< steps that a rank may be ahead of the slowest
+  static constexpr unsigned kUses = 1024;  ///< of a ring of slots, remembered
 
   /// One wait.
   class Pause {

@@ -196,6 +196,24 @@ void exchange_rounds(BasicTeam<Memory>& team, Length length, In in, Agree agree,
   }
 }
 
+/// A message of one chunk through the slots: without the bookkeeping of rounds, which takes as long
+/// as a short message.
+template <class Memory, class In, class Out>
+void exchange_once(BasicTeam<Memory>& team, const Cut& cut, In in, Out out) {
+  const Chunk all{0, cut.total};
+  const Step step = team.take(1);
+  const SlotUse use = team.take_slot(at(cut.parts, cut.total), step);
+  const Posted posted(team, step, use);
+  team.claim(step);
+  team.claim_slot(use);
+  in(all, posted.of(team.rank()));
+  team.settle();
+  team.publish_jointly(step);
+  out(all, posted);
+  posted.note_positions(step);
+  team.finish(step);
+}
+
 /// Everybody writes, in(chunk, where), and reads from everybody, out(chunk, posted).
 template <class Memory, class In, class Out>
 void exchange(BasicTeam<Memory>& team, const Cut& cut, In in, Out out) {
@@ -209,6 +227,7 @@ void exchange(BasicTeam<Memory>& team, const Cut& cut, In in, Out out) {
     team.finish(step);
     return;
   }
+  if (cut.total <= cut.each) return exchange_once(team, cut, in, out);
   team.note(cut.slot_bytes(0));
   exchange_rounds(
       team, [&](std::size_t i) { return cut.slot_bytes(i); },

@@ -51,21 +51,11 @@ void reduce_blocks(Team& team, const std::byte* input, std::byte* output, std::s
       });
 }
 
-template <class BytesOf>
-void reduce_scatter_to(Team& team, const std::byte* input, std::byte* output, BytesOf bytes_of,
-                       const Reduction& reduction, Protocol way) {
-  std::size_t largest = 0, total = 0;
-  Chunk mine;
-  for (int rank = 0; rank < team.size(); ++rank) {
-    if (rank == team.rank()) mine = {total, bytes_of(rank)};
-    largest = std::max(largest, bytes_of(rank));
-    total += bytes_of(rank);
-  }
-  if (total == 0) return;
-  const auto rule = [&](bool direct) {
-    return reduce_scatter_rule(team, largest, total, part_of_slot(team, reduction), direct);
-  };
-  way = chosen(team, way, rule);
+/// Every rank's block is `largest` bytes at most; `mine` is where this rank's lies in the input.
+template <class BytesOf, class Rule>
+void reduce_scatter_by(Team& team, const std::byte* input, std::byte* output, std::size_t largest,
+                       std::size_t total, Chunk mine, BytesOf bytes_of, const Reduction& reduction,
+                       Protocol way, Rule rule) {
   // Ranks may differ in MPI_IN_PLACE: only what they know of each other's may choose the way.
   if (way == Protocol::direct) {
     if (reduce_block_directly(team, input, output, mine, reduction)) return;
@@ -82,17 +72,30 @@ void reduce_scatter_to(Team& team, const std::byte* input, std::byte* output, By
 void reduce_scatter(Team& team, const std::byte* input, std::byte* output, PerRank counts,
                     const Reduction& reduction, Protocol way) {
   const auto block_of = [&](int rank) { return bytes_of(counts, rank) * reduction.element_bytes; };
-  reduce_scatter_to(team, input, output, block_of, reduction, way);
+  std::size_t largest = 0, total = 0;
+  Chunk mine;
+  for (int rank = 0; rank < team.size(); ++rank) {
+    if (rank == team.rank()) mine = {total, block_of(rank)};
+    largest = std::max(largest, block_of(rank));
+    total += block_of(rank);
+  }
+  if (total == 0) return;
+  const auto rule = [&](bool direct) {
+    return reduce_scatter_rule(team, largest, total, part_of_slot(team, reduction), direct);
+  };
+  reduce_scatter_by(team, input, output, largest, total, mine, block_of, reduction,
+                    chosen(team, way, rule), rule);
 }
 
 void reduce_scatter_block(Team& team, const std::byte* input, std::byte* output, std::size_t count,
                           const Reduction& reduction, Protocol way) {
   const std::size_t block = count * reduction.element_bytes;
+  if (block == 0) return;
   const auto block_of = [block](int) { return block; };
-  // Known by now for short blocks: without the sums over all ranks that blocks of any length need.
-  if (way == Protocol::blocks)
-    return reduce_blocks(team, input, output, block, block_of, reduction);
-  reduce_scatter_to(team, input, output, block_of, reduction, way);
+  const auto rule = [&](bool direct) { return reduce_scatter_block_rule(team, block, direct); };
+  reduce_scatter_by(team, input, output, block, at(team.size(), block),
+                    {at(team.rank(), block), block}, block_of, reduction, chosen(team, way, rule),
+                    rule);
 }
 
 }  // namespace unisono::node

@@ -4,9 +4,7 @@
 // what is written again should have left its writer's caches, or it is fetched from them by each
 // reader and back by the writer.
 #pragma once
-#include <algorithm>
 #include <array>
-#include <bit>
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
@@ -43,44 +41,44 @@ struct SlotUse {
   Step free_at = 0;  ///< it may be written when everybody's position is here
 };
 
-/// Whose turn it is: the ring in grains, and until when each is busy.
-template <unsigned kGrains>
+/// Whose turn it is: the chunks go round the ring one behind the other, and the last kUses of them
+/// are remembered, each with the step in which a rank may still look at it. Steps never decrease,
+/// so that what is older than these is free when the oldest of them is.
+template <unsigned kUses>
 class Ring {
  public:
-  /// `bytes`: a multiple of kLinePair.
-  explicit Ring(std::size_t bytes)
-      : log_grain_(std::max(std::bit_width(kLinePair - 1),
-                            std::bit_width((bytes + kGrains - 1) / kGrains - 1))),
-        grains_(bytes >> log_grain_) {
-    assert(grains_ > 0 && grains_ <= kGrains);
-  }
+  explicit Ring(std::size_t bytes) : bytes_(bytes / kLinePair * kLinePair) { assert(bytes_ > 0); }
 
-  std::size_t bytes() const { return grains_ << log_grain_; }
+  std::size_t bytes() const { return bytes_; }
 
   /// The next `bytes` bytes; `last` is the step in which a rank may still look at them.
   SlotUse take(std::size_t bytes, Step last) {
-    const std::size_t grain = std::size_t{1} << log_grain_;
-    const std::size_t wanted = (bytes + grain - 1) >> log_grain_;
-    assert(wanted <= grains_);
-    if (next_ + wanted > grains_) next_ = 0;
-    const SlotUse use{next_ << log_grain_, busy_until(wanted)};
-    for (const std::size_t end = next_ + wanted; next_ < end; ++next_)
-      busy_until_[next_] = last + 1;
+    const std::size_t wanted = (bytes + kLinePair - 1) & ~(kLinePair - 1);
+    assert(wanted <= bytes_);
+    if (next_ + wanted > bytes_) {  // what is left at the end is left out
+      round_ += bytes_;
+      next_ = 0;
+    }
+    const std::size_t begin = round_ + next_;
+    while (oldest_ != newest_ && uses_[oldest_ % kUses].begin + bytes_ < begin + wanted) forget();
+    if (newest_ - oldest_ == kUses) forget();
+    uses_[newest_++ % kUses] = {begin, last};
+    const SlotUse use{next_, free_at_};
+    next_ += wanted;
     return use;
   }
 
  private:
-  // Not that of the last grain only: at the end of the ring there may be some that the rounds
-  // before have left out.
-  Step busy_until(std::size_t grains) const {
-    Step latest = 0;
-    for (std::size_t i = next_; i < next_ + grains; ++i) latest = std::max(latest, busy_until_[i]);
-    return latest;
-  }
+  struct Use {
+    std::size_t begin = 0;  ///< in bytes that the ring has been gone round
+    Step last = 0;
+  };
+  void forget() { free_at_ = uses_[oldest_++ % kUses].last + 1; }
 
-  int log_grain_;
-  std::size_t grains_, next_ = 0;
-  std::array<Step, kGrains> busy_until_{};
+  std::size_t bytes_, round_ = 0, next_ = 0;
+  std::size_t oldest_ = 0, newest_ = 0;
+  Step free_at_ = 0;
+  std::array<Use, kUses> uses_{};
 };
 
 }  // namespace unisono::node

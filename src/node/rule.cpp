@@ -73,13 +73,17 @@ Protocol allreduce_rule(const Team& team, std::size_t bytes, bool direct) {
   return of_others(team, bytes) <= read.everybody || bytes <= kInline ? read_all : slices;
 }
 
+Protocol reduce_scatter_block_rule(const Team& team, std::size_t block, bool direct) {
+  return direct && block >= team.direct_from().reduce_scatter_block ? Protocol::direct : blocks;
+}
+
 // Where one block is far longer than the others, it would go through a p-th part of the slots, and
 // its rank would reduce alone. In slices all ranks work on all blocks, in two steps for each slot
 // full of them.
 Protocol reduce_scatter_rule(const Team& team, std::size_t largest, std::size_t total,
                              std::size_t part, bool direct) {
   if (largest * static_cast<std::size_t>(team.size()) > 2 * total && largest > part) return slices;
-  return direct && largest >= team.direct_from().reduce_scatter_block ? Protocol::direct : blocks;
+  return reduce_scatter_block_rule(team, largest, direct);
 }
 
 // In the chain a rank waits for the one before it only, and the first for nobody; a message in the

@@ -20,6 +20,7 @@ Protocol allgather_rule(const Team& team, std::size_t block, bool direct);
 Protocol alltoall_rule(const Team& team, std::size_t block, bool direct);
 Protocol reduce_rule(const Team& team, std::size_t bytes, int root, bool direct);
 Protocol allreduce_rule(const Team& team, std::size_t bytes, bool direct);
+Protocol reduce_scatter_block_rule(const Team& team, std::size_t block, bool direct);
 /// `part`: of a slot, what goes to one rank.
 Protocol reduce_scatter_rule(const Team& team, std::size_t largest, std::size_t total,
                              std::size_t part, bool direct);

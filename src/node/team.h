@@ -49,10 +49,10 @@ class BasicTeam : public Flags<Memory> {
             const WaitPolicy& policy = {}, const Slots& slots = {})
       : Flags<Memory>(arena.data(), rank, groups.size(), policy),
         slots_(arena.data() + bytes_before_slots(groups)),
-        ring_(ring_bytes(arena, groups, slots)),
-        slot_bytes_(slots.longest != 0 ? slots.longest
-                                       : std::min(Slots::kLongest, ring_.bytes() / Slots::kUsual)),
-        store_(slots.store) {
+        slot_bytes_(slots.longest),
+        store_(slots.store),
+        ring_(ring_bytes(arena, groups, slots)) {
+    if (slot_bytes_ == 0) slot_bytes_ = std::min(Slots::kLongest, ring_.bytes() / Slots::kUsual);
     assert(arena.size() >= arena_bytes(groups, smallest_ring(groups.size())));
     if (!groups.are_one())
       levels_ = std::make_unique<BasicLevels<Memory>>(
@@ -176,7 +176,6 @@ class BasicTeam : public Flags<Memory> {
   static constexpr std::size_t kLargestScratch = 256 << 10;
 
   std::byte* slots_;
-  Ring<Memory::kGrains> ring_;
   std::size_t slot_bytes_;
   Store store_;
   std::span<const pid_t> processes_;
@@ -190,6 +189,7 @@ class BasicTeam : public Flags<Memory> {
   unsigned epoch_ = 0;
   void (*outdated_)(void*) = nullptr;
   void* context_ = nullptr;
+  Ring<Memory::kUses> ring_;  // the last: what it remembers is long
 };
 
 /// A team for each group, and one for the leaders: for levels.h.

@@ -34,7 +34,7 @@ class World {
 
   World(Groups groups, WaitMode mode, Store store = Store::plain)
       : groups_(std::move(groups)), policy_{mode}, slots_{0, kSlotBytes, store} {
-    arena_.resize(Team::arena_bytes(groups_, Memory::kGrains * kSlotBytes) / kLinePair);
+    arena_.resize(Team::arena_bytes(groups_, Memory::kUses * kSlotBytes) / kLinePair);
   }
 
   template <class Body>

@@ -342,7 +342,7 @@ struct Explored {
   };
 
   static constexpr unsigned kCells = kRings.cells;
-  static constexpr unsigned kGrains = kRings.slots;
+  static constexpr unsigned kUses = kRings.slots;
 
   /// What the ranks have written past their caches, which nobody sees before the fence.
   inline static std::array<std::vector<std::pair<Word*, std::uint64_t>>, 4> streamed;

@@ -48,7 +48,7 @@ void copies_with_root(BasicTeam<Memory>& team, int root, std::size_t call, int f
         return true;
       },
       [&](int rank) {
-        std::byte* piece = team.slot(root, (Memory::kGrains - 1) * kLinePair);
+        std::byte* piece = team.slot(root, (Memory::kUses - 1) * kLinePair);
         for (std::size_t i = 0; i < 2; ++i) {
           if (is_root)
             team.give(rank, [&] { put<Memory>(piece, value_of(root, call + i)); });
@@ -65,7 +65,7 @@ template <class Memory>
 void exchanges_addresses(BasicTeam<Memory>& team, int shower, std::size_t call) {
   const int me = team.rank();
   const bool shows = me == shower;
-  std::byte* mine = team.slot(me, (Memory::kGrains - 1) * kLinePair);
+  std::byte* mine = team.slot(me, (Memory::kUses - 1) * kLinePair);
   if (shows) put<Memory>(mine, value_of(me, call));
   exchange_rounds(
       team, [&](std::size_t) { return team.slot_bytes(); },
@@ -98,7 +98,7 @@ void exchanges_addresses(BasicTeam<Memory>& team, int shower, std::size_t call) 
 template <class Memory>
 void posts_address(BasicTeam<Memory>& team, int root, std::size_t call) {
   const bool is_root = team.rank() == root;
-  std::byte* shown = team.slot(root, (Memory::kGrains - 1) * kLinePair);
+  std::byte* shown = team.slot(root, (Memory::kUses - 1) * kLinePair);
   if (is_root) put<Memory>(shown, value_of(root, call));
   post_rounds(
       team, root,
@@ -121,7 +121,7 @@ void gathers_into_addresses(BasicTeam<Memory>& team, int root, std::size_t call)
   const int me = team.rank();
   const bool is_root = me == root;
   const auto place_of = [&](int rank) {
-    return team.slot(root, (Memory::kGrains - 1) * kLinePair) + 8 * static_cast<std::size_t>(rank);
+    return team.slot(root, (Memory::kUses - 1) * kLinePair) + 8 * static_cast<std::size_t>(rank);
   };
   exchange_rounds(
       team, [&](std::size_t) { return team.slot_bytes(); },

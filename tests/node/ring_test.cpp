@@ -46,11 +46,13 @@ TEST(Ring, IsFreeWhenNobodyLooksAtAnyPart) {
   EXPECT_EQ(ring.take(10 * kLinePair, 12).free_at, 8U);  // the four were never busy
 }
 
-TEST(Ring, OfAnyLengthHasGrainsEnough) {
-  for (std::size_t lines = 4; lines < 5000; lines += 13) {
-    Ring<1024> ring(lines * kLinePair);
-    EXPECT_LE(ring.bytes(), lines * kLinePair);
-    EXPECT_GT(ring.bytes() + ring.bytes() / 256 + 8 * kLinePair, lines * kLinePair);
+/// More chunks than are remembered: what is forgotten waits for more than it must, never for less.
+TEST(Ring, ForgetsNoChunkThatMayBeLookedAt) {
+  Ring<4> ring(64 * kLinePair);
+  for (Step step = 0; step < 300; ++step) {
+    const Step free_at = ring.take(kLinePair, step).free_at;
+    EXPECT_GE(free_at, step < 64 ? 0 : step - 63);
+    EXPECT_LE(free_at, step < 4 ? 0 : step - 3);
   }
 }
 
