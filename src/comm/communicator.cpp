@@ -272,9 +272,10 @@ void Communicator::lose_rank() {
   groups_.revoke();
 }
 
+// Requests use them when the program may have freed its handle.
 void Communicator::make_messages() {
   if (!in_node_ || std::exchange(asked_for_messages_, true)) return;
-  messages_ = unisono::make_messages(comm_);
+  if (own() != MPI_COMM_NULL) messages_ = unisono::make_messages(comm_, own_);
 }
 
 // The number of communicators is not the same on all ranks, so that they must ask each other.

@@ -26,6 +26,7 @@
 #include "comm/share_segment.h"
 #include "mpi/agreement.h"
 #include "mpi/comm.h"
+#include "mpi/rank_lost.h"
 #include "node/domains.h"
 #include "node/probe.h"
 #include "node/single_copy.h"
@@ -117,11 +118,14 @@ bool is_lost(RosterEntry& other, const RosterEntry& own) {
   return state != RankState::finished;
 }
 
-/// Of the ranks that may be waited for: the others are their own communicators' affair.
-void look_for_the_dead(NodeMemory& memory, const std::vector<int>& members) {
+/// Of the ranks that may be waited for: the others are their own communicators' affair. Those of
+/// other nodes the MPI library tells of, and one rank only: that one has revoked the communicator,
+/// left the call, and is waited for here.
+void look_for_the_dead(NodeMemory& memory, const Awaited& awaited) {
   const RosterEntry& own = memory.roster[static_cast<std::size_t>(memory.rank)];
-  for (const int member : members)
+  for (const int member : awaited.members)
     if (is_lost(memory.roster[static_cast<std::size_t>(member)], own)) throw node::RankLost();
+  if (is_revoked(awaited.comm)) throw node::RankLost();
 }
 
 using Clock = std::chrono::steady_clock;
@@ -141,14 +145,14 @@ void give_turn() {
   t_last_turn = Clock::now();
 }
 
-/// `members`: NodeArena's.
-void idle(void* members) {
+/// `awaited`: NodeArena's.
+void idle(void* awaited) {
   give_turn();
   const Clock::time_point now = t_last_turn;
   thread_local Clock::time_point last_look = now;
   if (now - last_look < kBetweenLooksForTheDead) return;
   last_look = now;
-  look_for_the_dead(*g_memory, *static_cast<const std::vector<int>*>(members));
+  look_for_the_dead(*g_memory, *static_cast<const Awaited*>(awaited));
 }
 
 /// What the first rank of a node decides for all.
@@ -410,8 +414,8 @@ std::optional<NodeArena> take_arena(MPI_Comm comm, MPI_Comm whole, const Shape& 
   NodeArena made{g_memory->pool, {}, rank_in(comm), size_of(comm), {}, {}, {}};
   std::vector<int> members = ranks_in_node(whole);
   std::erase(members, MPI_UNDEFINED);
-  made.members = std::make_unique<const std::vector<int>>(std::move(members));
-  made.policy = {g_memory->mode, idle, const_cast<std::vector<int>*>(made.members.get())};
+  made.awaited = std::make_unique<const Awaited>(Awaited{std::move(members), whole});
+  made.policy = {g_memory->mode, idle, const_cast<Awaited*>(made.awaited.get())};
   std::array<unsigned long long, 2> place{};  // offset and bytes
   if (made.rank == 0)
     if (const auto arena = prepared_arena<User>(shape, slots, least))
@@ -440,9 +444,9 @@ std::unique_ptr<NodeTeam> make_team(MPI_Comm comm, MPI_Comm whole) {
                : nullptr;
 }
 
-std::unique_ptr<NodeMessages> make_messages(MPI_Comm comm) {
+std::unique_ptr<NodeMessages> make_messages(MPI_Comm comm, MPI_Comm whole) {
   const int size = size_of(comm);
-  auto arena = take_arena<node::Messenger>(comm, comm, size, node::preferred_channel_slot(size),
+  auto arena = take_arena<node::Messenger>(comm, whole, size, node::preferred_channel_slot(size),
                                            node::kLinePair);
   return arena ? std::make_unique<NodeMessages>(std::move(*arena)) : nullptr;
 }

@@ -17,12 +17,18 @@
 
 namespace unisono {
 
+/// Whom a rank waits for that waits for another of the same communicator.
+struct Awaited {
+  std::vector<int> members;  ///< on this node, by rank there
+  MPI_Comm comm;             ///< of all, on other nodes too; revoked when a rank of those is lost
+};
+
 /// An arena of a communicator whose ranks are on one node.
 struct NodeArena {
   node::Pool pool;
   node::Arena arena;
   int rank = 0, size = 1;
-  std::unique_ptr<const std::vector<int>> members;  ///< see look_for_the_dead(); for the policy
+  std::unique_ptr<const Awaited> awaited;  ///< for the policy
   node::WaitPolicy policy;
   std::vector<pid_t> processes;  ///< of all ranks, where they may copy directly; else none
 
@@ -111,11 +117,15 @@ bool has_node_memory();
 std::vector<int> domains_in(MPI_Comm comm);
 
 /// A team of the ranks of `comm`, who are all on this node. Collective over `comm`; null on all
-/// ranks when there is no room. `whole`: the communicator of which this is a part; who waits for a
-/// rank here may wait, through it, for any of those.
+/// ranks when there is no room. `whole`: the communicator of which this is a part, until the team
+/// is gone; who waits for a rank here may wait, through it, for any of those. Once it is revoked,
+/// nobody waits here any more.
 std::unique_ptr<NodeTeam> make_team(MPI_Comm comm, MPI_Comm whole);
 inline std::unique_ptr<NodeTeam> make_team(MPI_Comm comm) { return make_team(comm, comm); }
 /// The same for messages between them.
-std::unique_ptr<NodeMessages> make_messages(MPI_Comm comm);
+std::unique_ptr<NodeMessages> make_messages(MPI_Comm comm, MPI_Comm whole);
+inline std::unique_ptr<NodeMessages> make_messages(MPI_Comm comm) {
+  return make_messages(comm, comm);
+}
 
 }  // namespace unisono

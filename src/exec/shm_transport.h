@@ -23,10 +23,12 @@ class ShmTransport final : public Transport {
   int start(const Message& message, std::vector<OpId>& completed, std::uint32_t& portions) override;
   int progress(std::vector<OpId>& completed, bool only_looks, bool& moved) override;
   bool wait() override;
+  void look_around() override;
   bool abandon(std::vector<OpId>& completed) override;
 
  private:
   ShmChannel channel_;
+  unsigned looks_ = 0;
 };
 
 }  // namespace unisono

@@ -36,6 +36,13 @@ bool is_known() {
   return told.find("rocess") != std::string_view::npos;  // "Process Failure", "aborted processes"
 }
 
+/// A function that not all libraries have; null where failures are not handled.
+template <class Function>
+Function* look_up(const char* name) {
+  if (rank_lost_error() == MPI_ERR_OTHER) return nullptr;
+  return reinterpret_cast<Function*>(dlsym(RTLD_DEFAULT, name));
+}
+
 }  // namespace
 
 int rank_lost_error() {
@@ -49,12 +56,15 @@ bool says_rank_lost(int code) {
   return its_class == rank_lost_error() || its_class == kRevoked;
 }
 
-// Looked up, for libraries without it.
 void revoke(MPI_Comm comm) {
-  using Function = int(MPI_Comm);
-  static auto* const function =
-      reinterpret_cast<Function*>(dlsym(RTLD_DEFAULT, "PMPIX_Comm_revoke"));
-  if (function != nullptr && rank_lost_error() != MPI_ERR_OTHER) function(comm);
+  static auto* const function = look_up<int(MPI_Comm)>("PMPIX_Comm_revoke");
+  if (function != nullptr) function(comm);
+}
+
+bool is_revoked(MPI_Comm comm) {
+  static auto* const function = look_up<int(MPI_Comm, int*)>("PMPIX_Comm_is_revoked");
+  int revoked = 0;
+  return function != nullptr && function(comm, &revoked) == MPI_SUCCESS && revoked != 0;
 }
 
 }  // namespace unisono

@@ -14,5 +14,8 @@ bool says_rank_lost(int code);
 /// All that is under way on this communicator of ours, and all that will be, ends with an error on
 /// all ranks. Nothing happens where the MPI library does not handle failures.
 void revoke(MPI_Comm comm);
+/// Whether somebody has done that, or the program with a communicator of its own, as far as this
+/// process has heard. Local.
+bool is_revoked(MPI_Comm comm);
 
 }  // namespace unisono

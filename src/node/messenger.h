@@ -58,6 +58,10 @@ class BasicMessenger {
   }
   /// Until something has moved, or somebody has rung. Precondition: something is under way.
   void wait();
+  /// What a wait does meanwhile (WaitPolicy).
+  void be_idle() const {
+    if (policy_.idle != nullptr) policy_.idle(policy_.context);
+  }
 
   /// Whether a message was longer than the room for it, since this was last asked.
   bool take_truncated() { return std::exchange(truncated_, false); }

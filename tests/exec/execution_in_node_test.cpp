@@ -150,6 +150,38 @@ TEST_P(InNodeMemory, TruncationIsAnError) {
   for (std::size_t i = 500; i < 600; ++i) EXPECT_EQ(data[i], rank == 0 ? 'x' : '.');
 }
 
+// Who waits for a rank that has died, and moves other requests meanwhile, learns of it all the
+// same.
+TEST(ShmTransport, LooksForTheDeadWhileOthersAreServed) {
+  constexpr int kRanks = 2;
+  alignas(node::kLinePair) static std::byte arena[1 << 16];
+  node::Messenger::prepare(arena, kRanks);
+  node::WaitPolicy policy;
+  policy.idle = [](void*) { throw node::RankLost(); };
+  node::Messenger messenger(arena, 1, kRanks, policy);
+  Problem problem{.collective = Collective::bcast, .size = kRanks, .count = 100};
+  const ArgsOfRanks ranks(problem);
+  const Plan plan(build(*find_algorithm(Collective::bcast, "flat"), ranks[1]));
+  std::vector<char> data(100);
+  Binding binding;
+  binding.output = reinterpret_cast<std::byte*>(data.data());
+  binding.rank = 1;
+  ShmTransport shm;
+  shm.open({&messenger});
+  binding.transport = &shm;
+  Execution execution;
+  ASSERT_EQ(execution.start(plan, binding), MPI_SUCCESS);
+  Waiter waiter(WaitMode::yield);
+  const auto wait = [&] {
+    for (int i = 0; i < 1000; ++i) {
+      ASSERT_EQ(execution.progress(), MPI_SUCCESS);
+      execution.wait(waiter, true);
+    }
+  };
+  EXPECT_THROW(wait(), node::RankLost);
+  execution.abandon();
+}
+
 INSTANTIATE_TEST_SUITE_P(, InNodeMemory, testing::Values(WaitMode::yield, WaitMode::sleep));
 
 }  // namespace
