@@ -22,6 +22,7 @@ from unisono.sim.cli import sim
 from unisono.trace.cli import app as trace_app
 from unisono.trace.report_cli import report
 from unisono.tune.cli import tune
+from unisono.tune.verify_cli import verify
 
 app = typer.Typer(
     help="Makes the MPI collectives of unmodified programs faster, and shows why they were slow.",
@@ -33,6 +34,7 @@ app = typer.Typer(
 app.add_typer(lab_app, name="lab")
 app.command()(compare)
 app.command()(tune)
+profile_app.command()(verify)
 app.add_typer(profile_app, name="profile")
 app.add_typer(trace_app, name="trace")
 app.command()(explain)

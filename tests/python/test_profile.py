@@ -15,7 +15,8 @@ from unisono import places
 from unisono.estimates import Estimate
 from unisono.profile import check, document
 from unisono.profile.document import Arm, Cell, Environment, Key, Measured, Profile
-from unisono.profile.verify import (
+from unisono.tune.bench import Point, Row
+from unisono.tune.verify import (
     Look,
     Verdict,
     Verification,
@@ -26,7 +27,6 @@ from unisono.profile.verify import (
     to_json,
     within,
 )
-from unisono.tune.bench import Point, Row
 
 Json = dict[str, Any]
 

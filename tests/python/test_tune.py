@@ -10,9 +10,9 @@ import pytest
 from rich.console import Console
 from unisono.errors import UnisonoError
 from unisono.estimates import Estimate, outliers
-from unisono.profile import check, document
+from unisono.profile import check, choice, document
 from unisono.profile.document import Arm, Key, Measured
-from unisono.tune import choice, report
+from unisono.tune import report
 from unisono.tune.bench import Failed, Point, Row
 from unisono.tune.candidates import Candidate
 from unisono.tune.cli import parse_time, points_of

@@ -204,9 +204,7 @@ def measure(bed: beds.Bed, plan: list[matrix.Job], options: Options, json_file: 
 def report(
     comparison: Comparison, former: Comparison | None, json_file: Path | None, html: Path | None
 ) -> None:
-    out = Console(highlight=False)
-    if not out.is_terminal:
-        out = Console(highlight=False, width=150)
+    out = terminal.wide_console()
     terminal.show(comparison, out)
     changes = None if former is None else summary.changes(former, comparison)
     if changes is not None:

@@ -15,6 +15,12 @@ from unisono.estimates import Estimate
 LEFT = {"where", "collective", "size of", "arm", "change"}
 
 
+def wide_console() -> Console:
+    """Standard output: as wide as the terminal, or wide enough for the tables."""
+    out = Console(highlight=False)
+    return out if out.is_terminal else Console(highlight=False, width=150)
+
+
 def table(*columns: str) -> Table:
     made = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
     for column in columns:

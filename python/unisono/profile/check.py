@@ -87,3 +87,18 @@ def fault_of_spec(collective: str, spec: str) -> str:
     except UnisonoError as error:
         return str(error)
     return ""
+
+
+def environment_of(profile: Profile, path: Path, mpi: str | None, ranks: int | None) -> Environment:
+    """The only one that fits."""
+    fitting = [
+        environment
+        for environment in profile.environments
+        if mpi in {None, environment.key.flavour} and ranks in {None, environment.key.ranks}
+    ]
+    if len(fitting) == 1:
+        return fitting[0]
+    held = "; ".join(environment.key.text() for environment in profile.environments) or "nothing"
+    if not fitting:
+        raise UnisonoError(f"{path}: nothing for --mpi {mpi or 'any'} -n {ranks or 'any'}; it holds {held}")
+    raise UnisonoError(f"{path}: which of these? say --mpi and -n: {held}")

@@ -1,7 +1,5 @@
 """Profiles in the terminal."""
 
-from collections.abc import Sequence
-
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -9,9 +7,8 @@ from rich.text import Text
 from unisono.catalogue import format_size
 from unisono.compare.terminal import table
 from unisono.compare.words import interval, number
+from unisono.profile.choice import NATIVE, WORTH, is_safe, ratio_of
 from unisono.profile.document import Arm, Cell, Environment, Measured, Profile
-from unisono.profile.verify import Answer, Verdict, summary
-from unisono.tune.choice import NATIVE, WORTH, is_safe, ratio_of
 
 
 def left_table(*columns: str, left: int) -> Table:
@@ -137,57 +134,3 @@ def why_not(arm: Arm) -> str:
     if arm.ratio_to_native and not arm.ratio_to_native.is_sure:
         return "left the race early"
     return "" if is_safe(arm) else "perhaps slower than native"
-
-
-def show_verdicts(verdicts: Sequence[Verdict], console: Console) -> None:
-    made = left_table(
-        *("collective", "choice", "size", "to native", "95 %", "best", "to best", "95 %", "jobs", ""), left=2
-    )
-    made.columns[5].justify = made.columns[-1].justify = "left"
-    made.columns[5].no_wrap, made.columns[5].overflow = False, "fold"
-    for verdict in verdicts:
-        look = verdict.look
-        size = format_size(look.point.bytes) + ("" if look.tuned else " (between)")
-        head: list[Text | str] = [look.point.collective, choice_text(look.choice), size]
-        if verdict.problem:
-            made.add_row(*head, "", "", "", "", "", "", Text(verdict.problem, style="red"))
-            continue
-        to_native, to_best = verdict.to_native, verdict.ratio_to(verdict.best)
-        made.add_row(
-            *head,
-            number(to_native.median) if to_native else "",
-            interval(to_native),
-            verdict.best,
-            number(to_best.median) if to_best else "",
-            interval(to_best),
-            str(len(verdict.rows)),
-            remark(verdict),
-        )
-    console.print(made)
-    for verdict in verdicts:
-        show_particulars(verdict, console)
-    told = summary(verdicts)
-    failed = f"; {told['failed']} without a result" if told["failed"] else ""
-    console.print(f"{told['cells']} cells{failed}", soft_wrap=True)
-    for what in ("native", "best"):
-        counts = ", ".join(f"{answer} {count}" for answer, count in told[f"within_0.97_of_{what}"].items())
-        console.print(f"the choice is within 0.97 of {what}'s speed: {counts}", soft_wrap=True)
-
-
-def remark(verdict: Verdict) -> Text:
-    text = Text("")
-    for answer, what in ((verdict.within_native, "native"), (verdict.within_best, "the best")):
-        if answer is Answer.NO:
-            text += Text(f"SLOWER than {what} ", style="bold red")
-        elif answer is Answer.UNDECIDED:
-            text += Text(f"undecided: {what} ", style="yellow")
-    return text
-
-
-def show_particulars(verdict: Verdict, console: Console) -> None:
-    where = verdict.look.point.text()
-    for spec, modes in verdict.modes.items():
-        console.print(Text(f"{where}: two modes of {spec}: {modes.text()}", style="yellow"), soft_wrap=True)
-    if verdict.look.left_out:
-        names = ", ".join(verdict.look.left_out)
-        console.print(Text(f"{where}: not measured again: {names}", style="dim"), soft_wrap=True)

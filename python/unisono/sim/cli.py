@@ -13,6 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from unisono import catalogue, launch
 from unisono.compare import matrix
 from unisono.compare.limits import Sized, size_kind
+from unisono.compare.terminal import wide_console
 from unisono.errors import UnisonoError
 from unisono.sim import platforms, program, runner, smpi, terminal
 from unisono.sim.table import Question, Table
@@ -84,9 +85,7 @@ def sim(
     peers = parse_selectors(selectors)
     # A kill asks for the same as Ctrl-C: end the simulations.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    out = Console(highlight=False)
-    if not out.is_terminal:
-        out = Console(highlight=False, width=150)
+    out = wide_console()
     if command:
         for argument in command:
             if len(argument.split()) != 1:

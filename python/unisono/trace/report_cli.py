@@ -7,6 +7,8 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from unisono.compare.terminal import wide_console
+
 
 def report(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="What unisono trace wrote.")],
@@ -25,8 +27,7 @@ def report(
     if as_json:
         print(json.dumps(document.to_json(summary), indent=1, allow_nan=False))
     else:
-        console = Console(highlight=False)
-        terminal.show(summary, console if console.is_terminal else Console(highlight=False, width=150), top)
+        terminal.show(summary, wide_console(), top)
     if page:
         html.write(summary, page, top)
         Console(stderr=True, highlight=False).print(f"wrote {page}", soft_wrap=True)

@@ -19,6 +19,7 @@ from unisono import beds, catalogue, model, places
 from unisono.catalogue import format_size
 from unisono.compare import matrix
 from unisono.compare.limits import Sized, size_kind
+from unisono.compare.terminal import wide_console
 from unisono.errors import UnisonoError
 from unisono.profile import document
 from unisono.tune import native, report
@@ -117,7 +118,7 @@ def tune(
     )
     began = time.monotonic()
     outcome = run(options)
-    out = Console(highlight=False) if Console().is_terminal else Console(highlight=False, width=150)
+    out = wide_console()
     report.show(outcome, time.monotonic() - began, out)
     finish(options, outcome, out)
 

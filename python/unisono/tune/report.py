@@ -7,9 +7,9 @@ from rich.text import Text
 
 from unisono.catalogue import format_size
 from unisono.compare.words import interval, number
+from unisono.profile import choice
 from unisono.profile.document import Cell, Environment, Measured
 from unisono.profile.terminal import choice_text, left_table
-from unisono.tune import choice
 from unisono.tune.bench import Failed, Point, Row
 from unisono.tune.prediction import correlations
 from unisono.tune.tuner import Outcome

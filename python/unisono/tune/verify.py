@@ -9,9 +9,9 @@ from enum import StrEnum
 from typing import Any
 
 from unisono.estimates import Estimate, Modes, estimate_median, find_modes, middle_estimate
+from unisono.profile.choice import NATIVE, NOT_SLOWER, pooled
 from unisono.profile.document import Arm, Cell, Environment, Measured
 from unisono.tune.bench import Point, Row
-from unisono.tune.choice import NATIVE, NOT_SLOWER, pooled
 from unisono.tune.tuner import BLOCKS, Measure
 
 SECOND_LOOK = 0.25  # of the time

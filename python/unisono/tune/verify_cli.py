@@ -1,0 +1,118 @@
+"""The command `unisono profile verify`: a profile measured anew."""
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from unisono import beds
+from unisono.catalogue import format_size
+from unisono.compare.terminal import wide_console
+from unisono.compare.words import interval, number
+from unisono.files import write_json
+from unisono.profile import check
+from unisono.profile.terminal import choice_text, left_table
+from unisono.tune.bench import Bench
+from unisono.tune.cli import parse_time
+from unisono.tune.verify import JOBS, Answer, Verdict, Verification, exit_status, summary, to_json
+
+
+def verify(
+    profile: Annotated[Path, typer.Argument(metavar="PROFILE")],
+    mpi: Annotated[str, typer.Option(help="mpich, openmpi, or on a node intel.")] = "mpich",
+    lab: Annotated[bool, typer.Option("--lab/--node", help="Where it was tuned.")] = False,
+    launch: Annotated[str | None, typer.Option(metavar="COMMAND", help="As for unisono tune.")] = None,
+    ranks: Annotated[int | None, typer.Option("-n", min=2, help="Of the cells that are measured.")] = None,
+    ppn: Annotated[int | None, typer.Option(min=1, help="Ranks on a host of the lab.")] = None,
+    budget: Annotated[str, typer.Option(metavar="TIME", help="For all cells.")] = "20m",
+    jobs: Annotated[int, typer.Option(min=1, help="Of each cell, spread over the run.")] = JOBS,
+    json_file: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write as JSON.")] = None,
+) -> None:
+    """Measure every cell anew, and sizes between; say whether the choices are right."""
+    loaded = check.load(profile)
+    bed: beds.Bed = beds.Launcher(launch) if launch else beds.current_lab() if lab else beds.Node()
+    library = beds.find_mpi(bed, mpi)
+    ranks = ranks or bed.fitting_ranks()
+    environment = check.environment_of(loaded, profile, mpi, ranks)
+    deadline = time.monotonic() + parse_time(budget)
+    errors, out = Console(stderr=True, highlight=False), wide_console()
+    with errors.status("") as status:
+        verification = Verification(
+            environment,
+            Bench(bed, library, ranks, ppn),
+            lambda: deadline - time.monotonic(),
+            jobs,
+            lambda number, look: status.update(f"job {number + 1}: {look.point.text()}"),
+        )
+        try:
+            verification.run()
+            interrupted = False
+        except KeyboardInterrupt:
+            interrupted = True
+    verdicts = verification.verdicts()
+    if interrupted:
+        out.print("interrupted")
+    show_verdicts(verdicts, out)
+    if json_file:
+        write_json(to_json(environment, verdicts), json_file)
+        out.print(f"wrote {json_file}", soft_wrap=True)
+    if status_code := 130 if interrupted else exit_status(verdicts):
+        raise typer.Exit(status_code)
+
+
+def show_verdicts(verdicts: Sequence[Verdict], console: Console) -> None:
+    made = left_table(
+        *("collective", "choice", "size", "to native", "95 %", "best", "to best", "95 %", "jobs", ""), left=2
+    )
+    made.columns[5].justify = made.columns[-1].justify = "left"
+    made.columns[5].no_wrap, made.columns[5].overflow = False, "fold"
+    for verdict in verdicts:
+        look = verdict.look
+        size = format_size(look.point.bytes) + ("" if look.tuned else " (between)")
+        head: list[Text | str] = [look.point.collective, choice_text(look.choice), size]
+        if verdict.problem:
+            made.add_row(*head, "", "", "", "", "", "", Text(verdict.problem, style="red"))
+            continue
+        to_native, to_best = verdict.to_native, verdict.ratio_to(verdict.best)
+        made.add_row(
+            *head,
+            number(to_native.median) if to_native else "",
+            interval(to_native),
+            verdict.best,
+            number(to_best.median) if to_best else "",
+            interval(to_best),
+            str(len(verdict.rows)),
+            remark(verdict),
+        )
+    console.print(made)
+    for verdict in verdicts:
+        show_particulars(verdict, console)
+    told = summary(verdicts)
+    failed = f"; {told['failed']} without a result" if told["failed"] else ""
+    console.print(f"{told['cells']} cells{failed}", soft_wrap=True)
+    for what in ("native", "best"):
+        counts = ", ".join(f"{answer} {count}" for answer, count in told[f"within_0.97_of_{what}"].items())
+        console.print(f"the choice is within 0.97 of {what}'s speed: {counts}", soft_wrap=True)
+
+
+def remark(verdict: Verdict) -> Text:
+    text = Text("")
+    for answer, what in ((verdict.within_native, "native"), (verdict.within_best, "the best")):
+        if answer is Answer.NO:
+            text += Text(f"SLOWER than {what} ", style="bold red")
+        elif answer is Answer.UNDECIDED:
+            text += Text(f"undecided: {what} ", style="yellow")
+    return text
+
+
+def show_particulars(verdict: Verdict, console: Console) -> None:
+    where = verdict.look.point.text()
+    for spec, modes in verdict.modes.items():
+        console.print(Text(f"{where}: two modes of {spec}: {modes.text()}", style="yellow"), soft_wrap=True)
+    if verdict.look.left_out:
+        names = ", ".join(verdict.look.left_out)
+        console.print(Text(f"{where}: not measured again: {names}", style="dim"), soft_wrap=True)
