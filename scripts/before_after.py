@@ -33,7 +33,7 @@ def times(build: Path, mpi: places.Mpi, options: argparse.Namespace, seed: int) 
     """Microseconds of one job, of the cells that were run and right."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "job.json"
-        bench = [build / "bin" / f"unisono-bench-{mpi.flavour}", "--arms", "native,default"]
+        bench = [build / "bin" / f"unisono-bench-{mpi.flavour}", "--arms", "default"]
         bench += ["--collectives", options.collectives, "--sizes", options.sizes, "--seed", str(seed)]
         bench += ["--time-budget", str(options.seconds), "--json", file]
         launcher = shlex.split(options.launch) if options.launch else mpi.launcher(options.ranks)
@@ -54,7 +54,7 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("before", type=Path, help="build folder of the revision before")
-    parser.add_argument("--mpi", default="mpich", choices=["mpich", "openmpi"])
+    parser.add_argument("--mpi", default="mpich", choices=["mpich", "openmpi", "intel"])
     parser.add_argument("-n", dest="ranks", type=int, default=2)
     parser.add_argument("--launch", help="what starts the ranks elsewhere: 'unisono lab run --native ... --'")
     parser.add_argument("--jobs", type=int, default=6, help="pairs; 6 give an interval of 95 %%")
@@ -82,7 +82,7 @@ def main() -> int:
     mean = math.exp(sum(math.log(estimates.estimate_median(r).median) for r in ratios.values()) / len(ratios))
     print(f"geometric mean of {len(ratios)} medians, after / before: {mean:.3f}")
     if options.json:
-        facts = {"mpi": mpi.flavour, "ranks": options.ranks, "jobs": options.jobs, "geometric_mean": mean}
+        facts = {"mpi": options.mpi, "ranks": options.ranks, "jobs": options.jobs, "geometric_mean": mean}
         options.json.write_text(json.dumps(facts | {"cells": rows}) + "\n")
     return 0
 

@@ -4,6 +4,7 @@
 import argparse
 import difflib
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -96,8 +97,9 @@ def tidy(build: Path, _fix: bool) -> int:
     commands = (build / "compile_commands.json").read_text()
     database = build / "tidy"
     database.mkdir(exist_ok=True)
-    # An option of GCC's that clang does not know (cmake/Simulator.cmake).
-    (database / "compile_commands.json").write_text(commands.replace(" -fno-gnu-unique", ""))
+    # Options of GCC's that clang does not know.
+    only_gcc = r" (-fno-gnu-unique|-Wno-restrict|-mmem(cpy|set)-strategy=[^ \"]+)"
+    (database / "compile_commands.json").write_text(re.sub(only_gcc, "", commands))
     # The wheel of clang-tidy comes without the compiler's own headers (stddef.h).
     headers = subprocess.run(
         ["g++", "-print-file-name=include"], check=True, capture_output=True, text=True

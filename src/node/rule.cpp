@@ -86,9 +86,8 @@ Protocol reduce_scatter_rule(const Team& team, std::size_t largest, std::size_t 
   return reduce_scatter_block_rule(team, largest, direct);
 }
 
-// In the chain a rank waits for the one before it only, and the first for nobody; a message in the
-// cell is there at once. Who sleeps sleeps once in either, and less often in the chain: a rank may
-// be many calls ahead of its successor.
+// In the chain a rank waits until the one before it has waited; a message in the cell is there at
+// once.
 Protocol scan_rule(const Team& team, std::size_t bytes, bool direct) {
   if (team.mode() == WaitMode::sleep ? of_others(team, bytes) <= team.read_all_up_to().before
                                      : bytes <= kInline)

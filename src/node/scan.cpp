@@ -12,19 +12,36 @@ namespace unisono::node {
 namespace {
 
 // Every rank reduces for itself what the ranks before it have posted. Own input is among the
-// posted.
+// posted. No joint steps: who is ahead waits for nobody behind it, and where ranks sleep a gate
+// would make a barrier of each call.
 void read_before(Team& team, const std::byte* input, std::byte* output, std::size_t bytes,
                  const Reduction& reduction, int ranks) {
+  const int me = team.rank();
   // As in allreduce: unless output is on top of it.
-  const int mine = input == output ? -1 : team.rank();
-  exchange(
-      team, Cut{bytes, reduction.whole(team.slot_bytes())},
-      [&](Chunk chunk, std::byte* where) { team.put(where, input + chunk.begin, chunk.size); },
-      [&](Chunk chunk, const auto& posted) {
-        if (ranks > 0)
-          fold(reduction, output + chunk.begin, reduction.elements(chunk.size), ranks,
-               [&](int rank) { return rank == mine ? input + chunk.begin : posted.await(rank); });
+  const int mine = input == output ? -1 : me;
+  const Cut cut{bytes, reduction.whole(team.slot_bytes())};
+  const std::size_t chunks = cut.chunks();
+  const Step first = team.take(chunks);
+  for (std::size_t i = 0; i < chunks; ++i) {
+    const Step step = first + i;
+    const Chunk chunk = cut.chunk(i);
+    const SlotUse use = cut.is_inline() ? SlotUse{} : team.take_slot(chunk.size, step);
+    const Posted posted = cut.is_inline() ? Posted(team, step) : Posted(team, step, use);
+    team.claim(step);
+    team.claim_slot(use);
+    team.put(posted.of(me), input + chunk.begin, chunk.size);
+    team.settle();
+    team.publish(step);
+    // The one before is often the last to come, and the others need no waiting then.
+    if (me > 0) team.await(me - 1, step);
+    if (ranks > 0)
+      fold(reduction, output + chunk.begin, reduction.elements(chunk.size), ranks, [&](int rank) {
+        if (rank == mine) return input + chunk.begin;
+        if (rank != me) team.await(rank, step);
+        return static_cast<const std::byte*>(posted.of(rank));
       });
+    team.finish(step);
+  }
 }
 
 // The linear pipeline: a rank takes its predecessor's result, adds its own and posts that. Each

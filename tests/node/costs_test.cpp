@@ -61,7 +61,9 @@ TEST(Thresholds, OfASleeperAreWhereTheWorkIsLess) {
   EXPECT_LE(found.direct.alltoall, 32 * kKiB);
   EXPECT_GT(found.direct.bcast, 2 * found.direct.gather);
   EXPECT_GE(found.read.last, 96 * kKiB);
-  EXPECT_EQ(found.read.before, 0U);  // scan: one after the other, and ahead of those behind
+  // Scan: short ones need no order, long ones less work.
+  EXPECT_GE(found.read.before, 3 * kKiB);
+  EXPECT_LE(found.read.before, 256 * kKiB);
 }
 
 TEST(Thresholds, OfOneRankAreNone) {
