@@ -357,15 +357,17 @@ class Receiver {
     }
   }
 
+  /// Under way last: without memory the message begins again in the next progress().
   void begin(const Header& header) {
-    under_way_ = true;
     bytes_ = header.bytes;
     at_ = 0;
     if (header.again != 0) {
       first_cell_ = owed_.front().cell;
       current_ = owed_.front().message;
       is_aside_ = owed_.front().aside;
-      return owed_.pop();
+      owed_.pop();
+      under_way_ = true;
+      return;
     }
     first_cell_ = next_;
     const auto posted = std::find_if(posted_.begin(), posted_.end(), has_tag(header.tag));
@@ -380,6 +382,7 @@ class Receiver {
       posted_.erase(posted);
       note_length(bytes_, current_.room);
     }
+    under_way_ = true;
   }
 
   /// The bytes of `from` that there is room for.

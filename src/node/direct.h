@@ -52,6 +52,23 @@ Told told_by(BasicTeam<Memory>& team, int rank, Step step) {
   return told;
 }
 
+/// What `rank`, one after the other, tells all: for who would else have to keep what it was told,
+/// and no kernel takes memory. The others wait, and could not be told that there is none.
+template <class Told, class Memory>
+Told tell(BasicTeam<Memory>& team, int rank, const Told& mine) {
+  const Step step = team.take(1);
+  Told told = mine;
+  if (team.rank() == rank) {
+    std::memcpy(team.claim(step), &mine, sizeof mine);
+    team.publish(step);
+  } else {
+    team.await(rank, step);
+    told = told_by<Told>(team, rank, step);
+  }
+  team.finish(step);
+  return told;
+}
+
 /// Everybody shows its buffers and copies while the others do: copy(shown), with shown(rank), says
 /// how far it came; hear(told), with told(rank), is told that by all. False on all ranks when the
 /// buffers of any are not usable: nothing has been copied. So what one rank alone knows, such as

@@ -1,7 +1,6 @@
 // Reduce and allreduce.
 #include <algorithm>
 #include <cstddef>
-#include <vector>
 
 #include "node/direct.h"
 #include "node/kernels.h"
@@ -186,24 +185,23 @@ class SlicesDirectly {
     const int me = team_.rank();
     const Chunk mine = slice_of(me);
     std::byte* into = wants() && input_ != output_ ? output_ + mine.begin : nullptr;
-    std::vector<SliceDone> done;
+    bool all = true;
+    SliceDone done;
     copy_directly(
         team_, {input_, output_},
         [&](const auto& shown) {
-          return fold_directly(team_, shown, input_, into, mine, reduction_,
-                               [&](Chunk piece, const std::byte* where) {
-                                 if (give(shown, piece, where)) return true;
-                                 kept_.assign(where, where + piece.size);
-                                 return false;
-                               });
+          return done = fold_directly(team_, shown, input_, into, mine, reduction_,
+                                      [&](Chunk piece, const std::byte* where) {
+                                        return give(shown, piece, where);
+                                      });
         },
         [&](const auto& told) {
-          bool all = true;
-          for (int rank = 0; rank < team_.size(); ++rank)
+          for (int rank = 0; rank < team_.size(); ++rank) {
             all &= told(rank).done == slice_of(rank).size;
-          for (int rank = 0; rank < team_.size() && !all; ++rank) done.push_back(told(rank));
+            if (root_ != kEverybody && told(rank).made > 0) give_to_root(rank, told(rank));
+          }
         });
-    if (!done.empty()) complete(done);
+    if (!all) complete(done);
   }
 
  private:
@@ -222,24 +220,34 @@ class SlicesDirectly {
     return to(team_.rank()) && all_others(team_, to);
   }
 
+  // The result that `rank` could not write lies in its slots, from their start: where a relay has
+  // its pieces.
+  void give_to_root(int rank, const SliceDone& done) {
+    if (team_.rank() == rank)
+      team_.give(rank, [] {});
+    else if (team_.rank() == root_)
+      team_.receive(rank, [&] {
+        copy_bytes(output_ + slice_of(rank).begin + done.done, team_.slot(rank, 0), done.made);
+      });
+  }
+
   // What is missing goes through slots. Its input is as it was, even in place: who has written a
-  // part of a result anywhere has kept it.
-  void complete(const std::vector<SliceDone>& done) {
+  // part of a result anywhere has the whole of that piece, in its own output first of all, or has
+  // given it to the root.
+  void complete(const SliceDone& mine) {
     team_.forbid_direct();
     for (int rank = 0; rank < team_.size(); ++rank) {
-      const auto [ready, made] = done[static_cast<std::size_t>(rank)];
+      const auto [ready, made] = tell(team_, rank, mine);
       const Chunk slice = slice_of(rank);
       std::size_t begin = slice.begin + ready;
-      if (made > 0)
+      if (made > 0 && root_ == kEverybody)
         post(
             team_, rank, Cut{made, team_.slot_bytes()},
             [&](Chunk chunk, std::byte* where) {
-              team_.put(where, kept_.data() + chunk.begin, chunk.size);
-              if (wants())
-                copy_bytes(output_ + begin + chunk.begin, kept_.data() + chunk.begin, chunk.size);
+              team_.put(where, output_ + begin + chunk.begin, chunk.size);
             },
             [&](Chunk chunk, const std::byte* where) {
-              if (wants()) copy_bytes(output_ + begin + chunk.begin, where, chunk.size);
+              copy_bytes(output_ + begin + chunk.begin, where, chunk.size);
             });
       begin += made;
       const std::size_t rest = slice.begin + slice.size - begin;
@@ -255,7 +263,6 @@ class SlicesDirectly {
   std::size_t bytes_;
   const Reduction& reduction_;
   int root_;
-  std::vector<std::byte> kept_;  // a result that could not be given to all
 };
 
 // Not inlined: what it keeps on the stack would cost short messages ten instructions.

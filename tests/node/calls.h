@@ -88,8 +88,11 @@ inline void run(Team& team, const Call& call, std::byte* input, std::byte* outpu
 
 /// Empty, or what is wrong.
 inline std::string run_and_check(Team& team, const Call& call) {
-  if (is_irregular(call.what))
-    return runs_irregularly(team, call) ? "" : text(call, team) + ": wrong bytes";
+  if (is_irregular(call.what)) {
+    const bool right = runs_irregularly(team, call);
+    if (t_memory_taken > 0) return text(call, team) + ": took memory";
+    return right ? "" : text(call, team) + ": wrong bytes";
+  }
   const Expectation expectation(call, team.rank(), team.size());
   const Bytes expected = expectation.output();
   const std::size_t n = expectation.block(), in_bytes = expectation.input_bytes();
@@ -107,7 +110,11 @@ inline std::string run_and_check(Team& team, const Call& call) {
     from = into + (gathers ? mine : 0);
     std::memcpy(from, input.data(), in_bytes);
   }
-  run(team, call, from, into);
+  {
+    const InKernel kernel;
+    run(team, call, from, into);
+  }
+  if (t_memory_taken > 0) return text(call, team) + ": took memory";
   for (std::size_t i = 0; i < expected.size(); ++i)
     if (into[i] != expected[i]) return text(call, team) + ": byte " + std::to_string(i);
   // Behind the result there is what was there, be it input that was reduced in place.

@@ -13,6 +13,18 @@
 
 namespace unisono::node {
 
+/// How often this thread has taken memory in a kernel (memory_taken_test.cpp counts): none may, for
+/// the other ranks wait, and could not be told that there is none.
+inline thread_local int t_memory_taken = 0;
+inline thread_local bool t_in_kernel = false;
+/// While a kernel runs.
+struct InKernel {
+  InKernel() { t_in_kernel = true; }
+  ~InKernel() { t_in_kernel = false; }
+  InKernel(const InKernel&) = delete;
+  InKernel& operator=(const InKernel&) = delete;
+};
+
 enum class What {
   barrier,
   bcast,

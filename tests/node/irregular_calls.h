@@ -69,13 +69,16 @@ inline bool gathers_irregularly(Team& team, const Call& call) {
   Bytes mine = block_between(call, me, 0);
   if (in_place) output.put(me, mine);
   const std::byte* input = in_place ? output.block(me) : mine.data();
-  if (all)
-    allgatherv(team, input, output.origin(), output.counts(), output.displs(), call.way);
-  else if (reads)
-    gatherv(team, input, mine.size(), output.origin(), output.counts(), output.displs(), call.root,
-            call.way);
-  else
-    gatherv(team, input, mine.size(), nullptr, {}, {}, call.root, call.way);
+  {
+    const InKernel kernel;
+    if (all)
+      allgatherv(team, input, output.origin(), output.counts(), output.displs(), call.way);
+    else if (reads)
+      gatherv(team, input, mine.size(), output.origin(), output.counts(), output.displs(),
+              call.root, call.way);
+    else
+      gatherv(team, input, mine.size(), nullptr, {}, {}, call.root, call.way);
+  }
   return output == expected;
 }
 
@@ -90,11 +93,14 @@ inline bool scatters_irregularly(Team& team, const Call& call) {
   Bytes output(mine.size() + 8, kUntouched), expected = output;
   if (!in_place) std::copy(mine.begin(), mine.end(), expected.begin());
   std::byte* into = in_place ? input.block(me) : output.data();
-  if (is_root)
-    scatterv(team, input.origin(), input.counts(), input.displs(), into, mine.size(), call.root,
-             call.way);
-  else
-    scatterv(team, nullptr, {}, {}, into, mine.size(), call.root, call.way);
+  {
+    const InKernel kernel;
+    if (is_root)
+      scatterv(team, input.origin(), input.counts(), input.displs(), into, mine.size(), call.root,
+               call.way);
+    else
+      scatterv(team, nullptr, {}, {}, into, mine.size(), call.root, call.way);
+  }
   return output == expected && input == before;
 }
 
@@ -107,8 +113,11 @@ inline bool exchanges_irregularly(Team& team, const Call& call) {
     expected.put(rank, block_between(call, rank, me));
     from.put(rank, block_between(call, me, rank));
   }
-  alltoallv(team, from.origin(), from.counts(), from.displs(), output.origin(), output.counts(),
-            output.displs(), call.way);
+  {
+    const InKernel kernel;
+    alltoallv(team, from.origin(), from.counts(), from.displs(), output.origin(), output.counts(),
+              output.displs(), call.way);
+  }
   return output == expected;
 }
 
@@ -128,8 +137,11 @@ inline bool reduces_irregularly(Team& team, const Call& call) {
   output.insert(output.end(), 8, kUntouched);
   Bytes expected = output;
   std::copy_n(result.begin() + static_cast<std::ptrdiff_t>(begin), mine, expected.begin());
-  reduce_scatter(team, in_place ? output.data() : input.data(), output.data(), counts,
-                 reduction_of(call), call.way);
+  {
+    const InKernel kernel;
+    reduce_scatter(team, in_place ? output.data() : input.data(), output.data(), counts,
+                   reduction_of(call), call.way);
+  }
   return output == expected;
 }
 
