@@ -68,9 +68,8 @@ int forget(MPI_Comm, int, void* value, void*) {
   return MPI_SUCCESS;
 }
 
-/// On how many nodes these ranks of MPI_COMM_WORLD are.
-int count_nodes(const std::vector<int>& in_world) {
-  const std::vector<int>& nodes = registry().nodes;
+/// On how many nodes these ranks of MPI_COMM_WORLD are; `nodes`: of all.
+int count_nodes(const std::vector<int>& in_world, const std::vector<int>& nodes) {
   if (nodes.empty()) return 1;
   std::vector<int> ranks = in_world;
   for (int& rank : ranks) rank = nodes[static_cast<std::size_t>(rank)];
@@ -137,7 +136,7 @@ std::vector<int> ranks_in_world(MPI_Group group) {
 int count_nodes(MPI_Comm comm) {
   MPI_Group group = MPI_GROUP_NULL;
   PMPI_Comm_group(comm, &group);
-  const int nodes = count_nodes(ranks_in_world(group));
+  const int nodes = count_nodes(ranks_in_world(group), registry().nodes);
   PMPI_Group_free(&group);
   return nodes;
 }
@@ -187,7 +186,9 @@ void Communicator::meet() {
     PMPI_Group_free(&group);
   }
   if (ranks.empty()) return reach_.fill(ByteRange());
-  nodes_ = count_nodes(ranks);
+  nodes_ = count_nodes(ranks, registry().nodes);
+  const int groups = count_nodes(ranks, registry().topology.at(Level::node));
+  has_levels_ = groups > 1 && groups < size_;
   may_share_ = in_node_ = nodes_ == 1 && has_node_memory();
 }
 

@@ -84,6 +84,9 @@ class Communicator {
   int size() const { return size_; }
   /// That its ranks are on; 1 when start_communicators was given no nodes. The same on all ranks.
   int nodes() const { return nodes_; }
+  /// Whether its ranks are on several nodes, of which some has several of them: as the MPI library
+  /// sees it, or a file says. The same on all ranks.
+  bool has_levels() const { return has_levels_; }
   /// The bytes for which a call of this collective may be anything but the MPI library's: all until
   /// learn_reach. None, ever, with one rank, between two groups, and where not all ranks have
   /// agreed with each other in MPI_Init. All ranks see that alike: one of another MPI_COMM_WORLD is
@@ -188,6 +191,7 @@ class Communicator {
   int rank_ = 0;
   int size_ = 1;
   int nodes_ = 1;
+  bool has_levels_ = false;
   bool knows_reach_ = false;
   std::array<ByteRange, kCollectives> reach_;
   MPI_Comm own_ = MPI_COMM_NULL;

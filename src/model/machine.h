@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "node/costs.h"
 #include "schedule/schedule.h"
 
 namespace unisono {
@@ -56,6 +57,13 @@ struct Incast {
 /// Of ports as in cheap switches, and of TCP's least timeout on Linux.
 inline constexpr Incast kCheapSwitch{64 << 10, 32 << 10, 0.2};
 
+/// What a collective through the memory of a node takes (node/costs.h).
+struct NodeKernels {
+  node::MemoryCosts costs;
+  int cores = 1;  ///< of a node
+  WaitMode mode = WaitMode::spin;
+};
+
 struct Machine {
   std::string flavour;  ///< mpich, openmpi or abi
   std::string library;  ///< the first line of MPI_Get_library_version
@@ -63,6 +71,8 @@ struct Machine {
   double gamma = 0;  ///< seconds per byte reduced
   double copy = 0;   ///< seconds per byte copied
   Incast incast;     ///< of the ports of nodes; the standard loses nothing
+  /// Not in the file. Nothing: no price for what runs in a node's memory.
+  std::optional<NodeKernels> kernels;
 };
 
 /// {"format": "unisono-machine", "version": 1, ...}; docs/reference/model.md shows one.

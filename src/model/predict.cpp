@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cstdio>
 #include <limits>
+#include <map>
 #include <queue>
 #include <string>
 #include <tuple>
 
 #include "model/graph.h"
+#include "model/node_phase.h"
 
 namespace unisono {
 
@@ -78,6 +80,49 @@ struct Ports {
   std::vector<Server> out, in, shared;
 };
 
+/// A phase in a node's memory: who takes part, and when the last of them came.
+struct Meeting {
+  std::vector<VertexId> members;
+  std::size_t missing = 0;
+  double latest = 0, seconds = 0;
+};
+
+/// Those of all schedules; `of_vertex` says which one an op belongs to. The k-th phase of a group
+/// on one of its ranks is the k-th on the others.
+class Meetings {
+ public:
+  Meetings(std::span<const Schedule> schedules, const Graph& graph, Count unit_bytes,
+           const NodeKernels& kernels);
+
+  bool hold(VertexId id) const { return of_vertex_.contains(id); }
+  Meeting& of(VertexId id) { return meetings_[of_vertex_.at(id)]; }
+
+ private:
+  std::vector<Meeting> meetings_;
+  std::map<VertexId, std::size_t> of_vertex_;
+};
+
+Meetings::Meetings(std::span<const Schedule> schedules, const Graph& graph, Count unit_bytes,
+                   const NodeKernels& kernels) {
+  std::map<std::pair<std::vector<int>, int>, std::size_t> known;
+  for (std::size_t r = 0; r < schedules.size(); ++r) {
+    std::map<std::vector<int>, int> before;
+    for (OpId id = 0; id < schedules[r].ops().size(); ++id) {
+      const Op& op = schedules[r].ops()[id];
+      if (op.kind != OpKind::library) continue;
+      const GroupCall& call = schedules[r].group_calls()[op.call()];
+      if (!call.in_node) continue;
+      const auto [meeting, fresh] =
+          known.try_emplace({call.group.ranks, before[call.group.ranks]++}, meetings_.size());
+      if (fresh)
+        meetings_.push_back({.missing = call.group.ranks.size(),
+                             .seconds = node_seconds(call, unit_bytes, kernels)});
+      meetings_[meeting->second].members.push_back(graph.first[r] + id);
+      of_vertex_[graph.first[r] + id] = meeting->second;
+    }
+  }
+}
+
 class Walk {
  public:
   Walk(std::span<const Schedule> schedules, Count unit_bytes, const Machine& machine,
@@ -93,6 +138,8 @@ class Walk {
   void post(VertexId id);
   /// Whether it finds no room at the node's port; once, then it gets through.
   bool is_lost(VertexId id, double now);
+  /// A rank has come to a phase in its node.
+  void join_phase(VertexId id, double now);
   /// The message of a receive is there, or the receive is posted: the second completes it.
   void meet(VertexId receive, double now);
   void complete(VertexId id, double now);
@@ -121,6 +168,7 @@ class Walk {
   std::vector<Queue> queues_;  // of nodes; empty where nothing is lost
   std::vector<bool> lost_;     // of sends: once is enough
   std::vector<Server> cores_;
+  std::optional<Meetings> meetings_;  // where the machine has times for them
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
   std::size_t unfinished_;
   double end_ = 0;
@@ -137,6 +185,7 @@ Walk::Walk(std::span<const Schedule> schedules, Count unit_bytes, const Machine&
       unfinished_(graph_.size()) {
   for (int l = 0; l < kMessageLevels; ++l)
     if (const auto& level = machine.levels[l]) levels_[l] = &*level;
+  if (machine.kernels) meetings_.emplace(schedules, graph_, unit_bytes, *machine.kernels);
   const int nodes = 1 + *std::max_element(node_of_rank.begin(), node_of_rank.end());
   const std::vector<Server> of_ranks(schedules.size()), of_nodes(static_cast<std::size_t>(nodes));
   ports_[kWithinNode] = {of_ranks, of_ranks, of_nodes};
@@ -166,7 +215,7 @@ void Walk::start(VertexId id, double now) {
       break;
     }
     case OpKind::join: push(now, id, Event::complete); break;
-    case OpKind::library:
+    case OpKind::library: join_phase(id, now); break;
     case OpKind::enqueue:
     case OpKind::serve: break;  // never complete: nothing is known of them
   }
@@ -213,6 +262,14 @@ bool Walk::is_lost(VertexId id, double now) {
   return lost_[id];
 }
 
+void Walk::join_phase(VertexId id, double now) {
+  Meeting& meeting = meetings_->of(id);
+  meeting.latest = std::max(meeting.latest, now);
+  if (--meeting.missing > 0) return;
+  for (const VertexId member : meeting.members)
+    push(meeting.latest + meeting.seconds, member, Event::complete);
+}
+
 void Walk::meet(VertexId receive, double now) {
   double& met = met_[receive];
   if (met == kNever)
@@ -232,8 +289,8 @@ Result<double> Walk::go() {
   for (VertexId id = 0; id < graph_.size(); ++id) {
     if (graph_.ops[id].is_bound() || graph_.ops[id].kind == OpKind::serve)
       return Error{"what depends on who arrives has no prediction: resolve the schedules first"};
-    if (graph_.ops[id].kind == OpKind::library)
-      return Error{"a collective of the MPI library has no prediction: expand the schedule first"};
+    if (graph_.ops[id].kind == OpKind::library && !(meetings_ && meetings_->hold(id)))
+      return Error{"a collective of a group has no prediction: expand the schedule first"};
     if (graph_.ops[id].kind == OpKind::send && levels_[level(id)] == nullptr)
       return Error{std::string("the machine file has no times for messages ") +
                    (level(id) == kWithinNode ? "within a node" : "between nodes") +

@@ -5,8 +5,10 @@
 // all ranks share was taken. A message that finds the port of a node full of what other nodes have
 // sent there loses a timeout (Incast). Within a node a port belongs to a rank, between nodes to the
 // node: all its ranks share the way out, and the way in. Copies and reductions take their rank's
-// core, one after the other. Who comes first is served first, at the same moment in program order.
-// Cost O(n log n) for n ops; nothing is executed and no data exist.
+// core, one after the other. A phase that runs in a node's memory begins when the last of its ranks
+// is there, and all are through at the same time (node_phase.h). Who comes first is served first,
+// at the same moment in program order. Cost O(n log n) for n ops; nothing is executed and no data
+// exist.
 #pragma once
 #include <span>
 #include <vector>

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <memory>
+#include <utility>
+#include <vector>
 
 #include "schedule/semantics.h"
 
@@ -11,25 +14,93 @@ namespace unisono {
 namespace {
 
 constexpr Count kElementBytes = 4;
+// Ranks of each node that stand for all of them, where not all are walked through.
+constexpr int kMostOfANode = 4;
+
+/// Where some ranks are; their nodes are numbered from 0.
+struct Placement {
+  std::unique_ptr<const Topology> own;
+  const Topology* topology = nullptr;
+
+  explicit Placement(const Topology* known) : topology(known) {}
+  explicit Placement(std::vector<int> nodes) {
+    TopologyLabels labels;
+    const auto size = static_cast<int>(nodes.size());
+    labels.at(Level::node) = std::move(nodes);
+    own = std::make_unique<const Topology>(size, labels);
+    topology = own.get();
+  }
+
+  const RankPartition& nodes() const { return *topology->at(Level::node); }
+  std::vector<int> node_of_rank() const {
+    std::vector<int> of(static_cast<std::size_t>(topology->size()));
+    for (int r = 0; r < topology->size(); ++r)
+      of[static_cast<std::size_t>(r)] = nodes().group_of(r);
+    return of;
+  }
+};
+
+/// Of a grid the phases in nodes stay what they are.
+Result<double> time_of(const Algorithm& algorithm, const Problem& problem, const Machine& machine,
+                       const std::vector<int>& node_of_rank) {
+  if ((algorithm.restrictions & kComposed) == 0)
+    return predict(algorithm, problem, machine, node_of_rank);
+  const ArgsOfRanks ranks(problem);
+  std::vector<Schedule> schedules;
+  for (const Args& args : ranks.args()) schedules.push_back(build(algorithm, args));
+  return predict(schedules, problem.unit_bytes, machine, node_of_rank);
+}
 
 std::optional<double> walk(const Algorithm& algorithm, const Params& params, const PricedCall& call,
-                           const Machine& machine) {
+                           const Machine& machine, const Placement& placement) {
   Problem problem = problem_of(call);
   problem.params = params;
-  const Conditions conditions{problem.size, problem.commutative};
+  problem.topology = placement.topology;
+  const Conditions conditions{
+      .size = problem.size, .commutative = problem.commutative, .topology = placement.topology};
   if (unmet_restriction(algorithm, conditions, params)) return std::nullopt;
-  const auto seconds =
-      predict(algorithm, problem, machine, block_placement(call.ranks, call.nodes));
+  const auto seconds = time_of(algorithm, problem, machine, placement.node_of_rank());
   return seconds ? std::optional(*seconds) : std::nullopt;
 }
 
-/// The same call on fewer nodes, with as many ranks on each as are walked through quickly. A vector
-/// keeps its length, and so does a block; all blocks of a vector that is cut stay as long together.
-PricedCall on(const PricedCall& call, int nodes, int most) {
+/// Null: in blocks.
+const RankPartition* nodes_of(const PricedCall& call) {
+  return call.topology != nullptr ? call.topology->at(Level::node) : nullptr;
+}
+
+Placement placement_of(const PricedCall& call) {
+  if (nodes_of(call) != nullptr) return Placement(call.topology);
+  return Placement(block_placement(call.ranks, call.nodes));
+}
+
+/// The first ranks of the first nodes, in their order: at most so many on each.
+Placement some_of(const PricedCall& call, int nodes, int most) {
+  if (nodes_of(call) == nullptr)
+    return Placement(block_placement(nodes * std::clamp(call.ranks / call.nodes, 1, most), nodes));
+  const RankPartition& all = *nodes_of(call);
+  std::vector<std::pair<int, int>> chosen;  // rank, node
+  for (int node = 0; node < nodes; ++node)
+    for (int i = 0; i < std::min(all.group(node).size(), most); ++i)
+      chosen.emplace_back(all.group(node).rank(i), node);
+  std::sort(chosen.begin(), chosen.end());
+  std::vector<int> labels;
+  for (const auto& [rank, node] : chosen) labels.push_back(node);
+  return Placement(std::move(labels));
+}
+
+/// The same call on fewer nodes, or fewer ranks of each. A vector keeps its length, and so does a
+/// block unless its rank stands for others: then as many bytes go from node to node. All blocks of
+/// a vector that is cut stay as long together.
+PricedCall on(const PricedCall& call, const Placement& placement, int nodes) {
   PricedCall smaller = call;
-  smaller.nodes = nodes;
-  smaller.ranks = nodes * std::clamp(call.ranks / call.nodes, 1, kMostWalkedRanks / most);
+  smaller.nodes = placement.nodes().groups();
+  smaller.ranks = placement.nodes().size();
   smaller.root = std::min(call.root, smaller.ranks - 1);
+  if (semantics(call.collective).measure != Measure::block) return smaller;
+  const double stands_for = static_cast<double>(call.ranks) / nodes * smaller.nodes / smaller.ranks;
+  const bool each_to_each = call.collective == Collective::alltoall;
+  smaller.bytes = std::llround(static_cast<double>(call.bytes) * stands_for *
+                               (each_to_each ? stands_for : 1.0));
   return smaller;
 }
 
@@ -62,19 +133,25 @@ Problem problem_of(const PricedCall& call) {
 
 std::optional<double> price(const Algorithm& algorithm, const Params& params,
                             const PricedCall& call, const Machine& machine) {
-  if ((algorithm.restrictions & (kOneNode | kComposed)) != 0 ||
-      params.transport == TransportKind::shm)
+  if ((algorithm.restrictions & kOneNode) != 0 || params.transport == TransportKind::shm)
     return std::nullopt;
-  if (call.ranks <= kMostWalkedRanks) return walk(algorithm, params, call, machine);
-  if (call.nodes < 4) return std::nullopt;
-  const int least = std::min(call.nodes / 4, kMostWalkedRanks / 4);
+  if (call.ranks <= kMostWalkedRanks)
+    return walk(algorithm, params, call, machine, placement_of(call));
+  const int nodes = nodes_of(call) != nullptr ? nodes_of(call)->groups() : call.nodes;
+  if (nodes < 4) {
+    const Placement some = some_of(call, nodes, kMostWalkedRanks / nodes);
+    return walk(algorithm, params, on(call, some, nodes), machine, some);
+  }
+  const int most = std::clamp(call.ranks / nodes, 1, kMostOfANode);
+  const int least = std::min(nodes / 4, kMostWalkedRanks / (4 * most));
   std::array<double, 3> at{};
   for (std::size_t i = 0; i < at.size(); ++i) {
-    const auto seconds = walk(algorithm, params, on(call, least << i, 4 * least), machine);
+    const Placement some = some_of(call, least << i, most);
+    const auto seconds = walk(algorithm, params, on(call, some, nodes), machine, some);
     if (!seconds) return std::nullopt;
     at[i] = *seconds;
   }
-  return std::max(at[2] / 4, continued(least, at, call.nodes));
+  return std::max(at[2] / 4, continued(least, at, nodes));
 }
 
 }  // namespace unisono

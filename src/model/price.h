@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "model/predict.h"
+#include "topology/topology.h"
 
 namespace unisono {
 
@@ -17,16 +18,18 @@ struct PricedCall {
   Count bytes = 0;  ///< as in Facts
   int root = 0;
   bool commutative = true;
+  /// Which ranks are on which node; it must live as long. Null: in blocks.
+  const Topology* topology = nullptr;
 };
 
 /// Blocks are equal, reductions are of elements of 4 bytes.
 Problem problem_of(const PricedCall& call);
 
 /// Seconds of the slowest rank, all starting at once; nothing where there is no prediction: what
-/// runs in a node's memory, depends on who arrives, or cannot serve the call. Up to
-/// kMostWalkedRanks it is predict(); beyond, a + b log2(n) + c n through its results at three
-/// smaller numbers of nodes n: all rows of the catalogue have this form, or nearly so. Ranks are on
-/// nodes in blocks.
+/// runs in one node's memory, depends on who arrives, or cannot serve the call, and grids with
+/// phases of the MPI library. Up to kMostWalkedRanks it is predict(); beyond, a + b log2(n) + c n
+/// through its results at three smaller numbers of nodes n: all rows of the catalogue have this
+/// form, or nearly so. There a few ranks of a node stand for all, with as many bytes.
 std::optional<double> price(const Algorithm& algorithm, const Params& params,
                             const PricedCall& call, const Machine& machine);
 

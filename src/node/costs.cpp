@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
+#include <limits>
 
 namespace unisono::node {
 
@@ -198,6 +199,25 @@ Work work_of(Kernel kernel, Protocol way, double bytes, const MemoryCosts& costs
     case Kernel::scan: return direct ? scan_direct(t) : reads ? scan_read_all(t) : scan_chain(t);
   }
   return {};
+}
+
+double time_by_rule(Kernel kernel, double bytes, const MemoryCosts& costs, const Setting& setting) {
+  using enum Protocol;
+  const auto least = [&](std::initializer_list<Protocol> ways) {
+    double time = std::numeric_limits<double>::infinity();
+    for (const Protocol way : ways)
+      time = std::min(time, time_of(work_of(kernel, way, bytes, costs, setting), costs, setting));
+    return time;
+  };
+  switch (kernel) {
+    case Kernel::reduce: return least({slices, read_all, direct});
+    case Kernel::allreduce:
+      if (setting.mode == WaitMode::sleep) return least({slices, read_all, direct, last_arriver});
+      return least({slices, read_all, direct});
+    case Kernel::reduce_scatter: return least({blocks, direct});
+    case Kernel::scan: return least({chain, read_all, direct});
+    default: return least({pipeline, direct});
+  }
 }
 
 Thresholds thresholds_of(const MemoryCosts& costs, const Setting& setting) {

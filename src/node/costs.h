@@ -3,25 +3,13 @@
 #pragma once
 #include <cstddef>
 
+#include "node/memory_costs.h"
 #include "node/protocol.h"
 #include "node/ring.h"
 #include "node/tuning.h"
 #include "node/wait.h"
 
 namespace unisono::node {
-
-/// Nanoseconds; of a byte where nothing else is said.
-struct MemoryCosts {
-  double step = 100;     ///< until all have seen what all have just published, be it in their sleep
-  double write = 0.06;   ///< into a slot
-  double fetch = 0.085;  ///< out of a slot that another rank has just written
-  double combine = 0.03;
-  double call = 700;  ///< a single copy, however short
-  /// Between what its owner has just written, as in programs, and what nobody has written since the
-  /// last call, as in benchmarks, which differ by factors: the geometric mean, so that a choice
-  /// loses in one by no larger a factor than it gains in the other.
-  double pull = 0.075;  ///< where ranks sleep the former alone
-};
 
 /// The ranks that do it.
 struct Setting {
@@ -62,6 +50,9 @@ enum class Kernel {
 };
 Work work_of(Kernel kernel, Protocol way, double bytes, const MemoryCosts& costs,
              const Setting& setting);
+
+/// Nanoseconds with the cheapest protocol, as the rule would choose.
+double time_by_rule(Kernel kernel, double bytes, const MemoryCosts& costs, const Setting& setting);
 
 /// Where one protocol gets cheaper than the other: what the rule compares sizes with.
 struct Thresholds {

@@ -251,6 +251,7 @@ void probe(Team& team) {
       team.mode() == WaitMode::sleep ? found.fresh : std::sqrt(found.fresh * found.stale);
   MemoryCosts costs{found.step, store.write, store.fetch, found.combine, found.call, pull};
   go_by(team, costs);
+  team.set_measured(costs);
   team.end_probe();
 }
 

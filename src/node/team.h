@@ -13,6 +13,7 @@
 #include "node/flags.h"
 #include "node/groups.h"
 #include "node/memory.h"
+#include "node/memory_costs.h"
 #include "node/tuning.h"
 
 namespace unisono::node {
@@ -121,6 +122,9 @@ class BasicTeam : public Flags<Memory> {
   /// On all ranks alike, or on none.
   void set_read_all(const ReadAll& up_to) { read_all_up_to_ = up_to; }
   const ReadAll& read_all_up_to() const { return read_all_up_to_; }
+  /// What the ranks have measured, equal on all; nothing before.
+  const std::optional<MemoryCosts>& measured() const { return measured_; }
+  void set_measured(const MemoryCosts& costs) { measured_ = costs; }
   /// On all ranks alike, while nobody uses slots.
   void set_store(Store store) { store_ = store; }
 
@@ -181,6 +185,7 @@ class BasicTeam : public Flags<Memory> {
   std::span<const pid_t> processes_;
   DirectFrom direct_from_;
   ReadAll read_all_up_to_;
+  std::optional<MemoryCosts> measured_;
   std::unique_ptr<BasicLevels<Memory>> levels_;
   bool may_copy_ = true;
   Probing probing_;

@@ -20,6 +20,7 @@
 #include "comm/node_memory.h"
 #include "comm/placement.h"
 #include "exec/kernel_reduction.h"
+#include "mpi/agreement.h"
 #include "mpi/comm.h"
 #include "mpi/device_memory.h"
 #include "mpi/operation.h"
@@ -42,6 +43,8 @@ namespace {
 
 const Choice kFirstCall{nullptr, {}, "one of the first calls on this communicator"};
 
+constexpr const char* kNoRoomInNodes =
+    "needs one node's ranks in each of its groups there, with shared memory and plain elements";
 constexpr std::size_t kDefaultPlanCache = std::size_t{64} << 20;
 
 Result<std::string> read_named(std::string_view name) {
@@ -106,8 +109,6 @@ std::optional<int> on_host(const Communicator& communicator, const Call& call, c
   if (!code) return code;
   return copy.begin() != MPI_SUCCESS ? copy.begin() : copy.end(*code);
 }
-
-std::string bytes_text(Count bytes) { return format_size(bytes) + "B"; }
 
 }  // namespace
 
@@ -252,6 +253,8 @@ void Engine::read_environment(const Files& files) {
   select_online(here, node.machine);
   passes_first_calls_ = passes_first_calls();
   share_memory();
+  const bool has_memory = has_node_memory() || size_of(node_) == 1;
+  kernels_in_nodes_ = online_ && all_agree(MPI_COMM_WORLD, has_memory);
   const auto nodes = node.one_node ? std::vector<int>() : nodes_of_ranks(MPI_COMM_WORLD, node_);
   start_communicators(cache ? static_cast<std::size_t>(*cache) : kDefaultPlanCache, nodes,
                       find_levels(files.topology, nodes));
@@ -383,6 +386,7 @@ std::optional<Engine::Known> Engine::look_at(const Call& call, const CallInfo& i
   facts.shared = communicator.may_share();
   facts.messages = communicator.may_send_in_node();
   if (selector_.reads_topology(call.collective)) facts.topology = &communicator.topology();
+  facts.kernels_in_nodes = kernels_in_nodes_ && communicator.has_levels();
   if (!is_reducing(call.collective)) return Known{facts};
   const TypeFacts& type = facts_of(call.recvtype);
   if (!is_defined(call.op, type.kind)) return std::nullopt;
@@ -390,7 +394,9 @@ std::optional<Engine::Known> Engine::look_at(const Call& call, const CallInfo& i
   PMPI_Op_commutative(call.op, &commutative);
   facts.commutative = commutative != 0;
   facts.shared = facts.shared && can_reduce_in_node(type);
-  return Known{facts, can_reduce_in_node(type) && type.dense};
+  const bool plain = can_reduce_in_node(type) && type.dense;
+  facts.kernels_in_nodes = facts.kernels_in_nodes && plain;
+  return Known{facts, plain};
 }
 
 Choice Engine::select(Communicator& communicator, const Call& call, const Facts& facts,
@@ -418,11 +424,7 @@ Choice Engine::acquire(Communicator& communicator, const Call& call, Known& know
   if (runs_in_node(choice)) check_protocol(choice, communicator, call, facts.bytes);
   if (const Composition* grid = choice.params.composition; grid && runs_in_nodes(*grid))
     if (!known.plain_elements || !prepare_groups(communicator, facts, choice, call.root))
-      choice = {nullptr,
-                {},
-                "needs ranks of one node in every group that runs in a node, with room in their "
-                "shared memory, and elements without gaps",
-                choice.algorithm};
+      choice = {nullptr, {}, kNoRoomInNodes, choice.is_asked_for ? choice.algorithm : nullptr};
   if (choice.params.transport == TransportKind::shm &&
       (!known.plain_elements || !has_messages(communicator)))
     choice.params.transport = TransportKind::mpi;
@@ -489,7 +491,7 @@ void Engine::report(Communicator& communicator, const Facts& facts, const Choice
              "; the MPI library's own runs");
   if (!log_decisions_ || communicator.rank() != 0) return;
   const Spec spec{choice.algorithm, false, choice.params};
-  std::string text = std::string(name(facts.collective)) + " of " + bytes_text(facts.bytes) +
+  std::string text = std::string(name(facts.collective)) + " of " + format_size(facts.bytes) + "B" +
                      " on " + std::to_string(facts.size) + " ranks: " + unisono::text(spec) + " (" +
                      std::string(choice.why) + ")";
   if (communicator.is_new(text)) say(text);

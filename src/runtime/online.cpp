@@ -56,6 +56,14 @@ Job& job() {
   return only;
 }
 
+/// Of the last arm: equal for one algorithm with other parameters.
+int number_of_family(const std::vector<Spec>& arms) {
+  const std::string family = family_of(arms.back());
+  const auto first = std::find_if(arms.begin() + 1, arms.end(),
+                                  [&](const Spec& arm) { return family_of(arm) == family; });
+  return static_cast<int>(first - arms.begin());
+}
+
 // Not PMPI_Wait: MPICH spins in it, also when ranks share a core.
 void wait_for(MPI_Request& request) {
   if (kWaitsInMpi) {
@@ -76,7 +84,7 @@ Online& Online::of(Communicator& communicator) {
   return static_cast<Online&>(*learning);
 }
 
-Online::Kind* Online::kind_of(const Communicator& communicator, const Facts& facts, int root,
+Online::Kind* Online::kind_of(Communicator& communicator, const Facts& facts, int root,
                               const Choice& by_default) {
   const OnlineKey key = online_key(facts, root);
   if (const auto known = kinds_.find(key); known != kinds_.end()) return known->second.get();
@@ -87,8 +95,8 @@ Online::Kind* Online::kind_of(const Communicator& communicator, const Facts& fac
   return kind.get();
 }
 
-std::unique_ptr<Online::Kind> Online::make_kind(const Communicator& communicator,
-                                                const OnlineKey& key, const Facts& facts, int root,
+std::unique_ptr<Online::Kind> Online::make_kind(Communicator& communicator, const OnlineKey& key,
+                                                const Facts& facts, int root,
                                                 const Choice& by_default) {
   if (const auto* settings = std::get_if<ModelSettings>(&job().settings)) {
     auto policy = std::make_unique<ModelFirst>(
@@ -98,6 +106,7 @@ std::unique_ptr<Online::Kind> Online::make_kind(const Communicator& communicator
     auto kind = std::unique_ptr<Kind>(
         new Kind{std::vector<Spec>(1), Learner(std::move(policy)), facts.bytes, false, {}});
     kind->facts = facts;
+    if (communicator.has_levels()) kind->facts.topology = &communicator.topology();
     kind->root = root;
     kind->model = model;
     return kind;
@@ -127,7 +136,10 @@ std::optional<Choice> Online::choose(Communicator& communicator, const Facts& fa
   handle_ = communicator.handle();
   rank_ = communicator.rank();
   size_ = communicator.size();
-  if (kind->learner.needs_summaries()) take_summaries(communicator, *kind);
+  if (kind->learner.needs_summaries()) {
+    measured_memory_ = communicator.groups().measured_memory();
+    take_summaries(communicator, *kind);
+  }
   const int arm = kind->learner.arm();
   // With a model only for an arm: a kind that stays native needs none.
   if (own_ == MPI_COMM_NULL && (!asks || arm != 0)) {
@@ -138,6 +150,12 @@ std::optional<Choice> Online::choose(Communicator& communicator, const Facts& fa
     kind->in_choosing += call_time() - begin;
   }
   const Spec spec = arm_of(*kind, arm);
+  const Composition* grid = spec.params.composition;
+  if (grid != nullptr && has_calls(*grid) && kind->prepared.insert(arm).second) {
+    const std::int64_t begin = call_time();
+    communicator.has_groups(*grid, facts.collective, root);
+    kind->in_choosing += call_time() - begin;
+  }
   current_ = kind;
   scope.tell(*this);
   waited_ = call_time() - scope.begin_ns();
@@ -168,8 +186,20 @@ void Online::correct(Kind& kind) const {
     const ArmTimes times = kind.model->times(static_cast<int>(i) + 1);
     if (times.calls == 0 || kind.corrected[i]) continue;
     kind.corrected[i] = true;
-    job().corrections.learn(kind.arms[i + 1].algorithm->name, kind.said[i], times.seconds.low);
+    job().corrections.learn(family_of(kind.arms[i + 1]), kind.said[i], times.seconds.low);
   }
+}
+
+Machine Online::machine_for(const Kind& kind) const {
+  const Job& known = job();
+  Machine machine = known.machine;
+  const Topology* topology = kind.facts.topology;
+  if (topology == nullptr) return machine;
+  const int ranks = topology->at(Level::node)->lengths().front();
+  machine.kernels = {node::prior_costs({ranks, known.here.cores, known.wait}), known.here.cores,
+                     known.wait};
+  if (measured_memory_) machine.kernels->costs = *measured_memory_;
+  return machine;
 }
 
 // Rank 0 walks through the schedules of all and tells what came of it: as many numbers from any of
@@ -181,7 +211,7 @@ std::vector<Promise> Online::ask_model(Kind& kind, double spent) {
   if (rank_ == 0) {
     const std::int64_t begin = call_time();
     const Job& known = job();
-    offers = best_offers(all, kind.facts, kind.root, known.machine, known.corrections, spent);
+    offers = best_offers(all, kind.facts, kind.root, machine_for(kind), known.corrections, spent);
     kind.in_choosing += call_time() - begin;
   }
   for (std::size_t i = 0; i < offers.size(); ++i) {
@@ -196,7 +226,7 @@ std::vector<Promise> Online::ask_model(Kind& kind, double spent) {
     const Spec& spec = all.at(static_cast<std::size_t>(numbers[i]) - 1);
     kind.arms.push_back(spec);
     kind.said.push_back(numbers[i + 1]);
-    promises.push_back({numbers[i + 2], static_cast<int>(spec.algorithm - catalogue().data())});
+    promises.push_back({numbers[i + 2], number_of_family(kind.arms)});
   }
   kind.corrected.resize(kind.said.size());
   return promises;
@@ -306,6 +336,11 @@ std::string use_machine(Machine machine, MPI_Comm node) {
   if (!has_times || (settings->only_unmeasured && !slow)) {
     job().settings = std::monostate();
     if (has_times) words += ": too fast to know anything of it, native is left alone";
+  }
+  // Of ranks that a file places on several nodes the messages are those within this one.
+  if (!machine.levels[kBetweenNodes]) {
+    machine.levels[kBetweenNodes] = machine.levels[kWithinNode];
+    machine.incast = {};
   }
   job().machine = std::move(machine);
   return words;

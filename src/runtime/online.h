@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -59,19 +60,21 @@ class Online final : public Listener, public Learning {
     const ModelFirst* model = nullptr;
     std::vector<double> said;
     std::vector<bool> corrected;
-    std::string why;  // of the last arm, for the log
+    std::set<int> prepared;  // arms that have what their phases need, or cannot have it
+    std::string why;         // of the last arm, for the log
     int explained = -1;
   };
-  Kind* kind_of(const Communicator& communicator, const Facts& facts, int root,
-                const Choice& by_default);
+  Kind* kind_of(Communicator& communicator, const Facts& facts, int root, const Choice& by_default);
 
-  std::unique_ptr<Kind> make_kind(const Communicator& communicator, const OnlineKey& key,
+  std::unique_ptr<Kind> make_kind(Communicator& communicator, const OnlineKey& key,
                                   const Facts& facts, int root, const Choice& by_default);
   /// Before a call of this kind, where its times are due.
   void take_summaries(Communicator& communicator, Kind& kind);
   /// What the model says of a kind, and the arms that come of it; the same on all ranks.
   std::vector<Promise> ask_model(Kind& kind, double spent);
   void correct(Kind& kind) const;
+  /// The model's, with what kernels take on the nodes of this kind's ranks.
+  Machine machine_for(const Kind& kind) const;
 
   static Spec arm_of(const Kind& kind, int arm);
   static std::string_view why(Kind& kind, int arm);
@@ -84,6 +87,7 @@ class Online final : public Listener, public Learning {
   Nanoseconds waited_ = 0;  // in choose(), within what the scope measures
   int calls_ = 0;           // before it began
   bool off_ = false;
+  std::optional<node::MemoryCosts> measured_memory_;  // of this rank's node
 };
 
 /// Reads UNISONO_ONLINE and UNISONO_REPRODUCIBLE; the error is one line. Before any choose().

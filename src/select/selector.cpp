@@ -80,10 +80,12 @@ Result<Spec> Selector::force(Collective collective, std::string_view text) {
   return spec;
 }
 
-// The table covers a number of ranks with all its sizes, also those that it leaves to native.
+// The table covers a number of ranks with all its sizes, also those that it leaves to native. What
+// it says of several nodes was measured with one rank on each.
 bool Selector::is_left_online(Collective collective, int size, int nodes) const {
   if (!contains(online_, collective)) return false;
   if (!only_unmeasured_) return true;
+  if (nodes > 1 && nodes < size) return true;
   const auto& cells = cells_[index(collective)];
   return nodes > 1 && std::none_of(cells.begin(), cells.end(), [size](const Cell& cell) {
            return size >= cell.row->least_ranks && size <= cell.row->most_ranks;

@@ -32,6 +32,9 @@ struct Facts {
   bool messages = false;
   /// Of the communicator; null unless reads_topology().
   const Topology* topology = nullptr;
+  /// Phases of a grid may run through the memory of nodes: the ranks are on several, of which some
+  /// has several of them, these share memory, and elements have no gaps.
+  bool kernels_in_nodes = false;
 };
 
 /// What an algorithm's restrictions are judged by.
@@ -73,7 +76,7 @@ class Selector {
   /// Collectives in which calls that are neither forced nor in the profile are selected online: the
   /// selector's choice is then one of several arms.
   /// With `only_unmeasured` those of communicators on several nodes, in what the table of defaults
-  /// does not cover.
+  /// does not cover; with several ranks on a node it covers nothing.
   void leave_online(CollectiveSet collectives, bool only_unmeasured = false) {
     online_ = collectives;
     only_unmeasured_ = only_unmeasured;

@@ -41,6 +41,17 @@ class Learns(OnlineCase):
                         self.assertGreater(own, 0)
                     self.assertGreater(native, 0)
 
+    def test_grids_among_the_arms_where_a_file_places_the_ranks(self) -> None:
+        """Whether one of them is chosen is a matter of time; results are right, and decisions alike."""
+        placed = str(Path(__file__).with_name("placed_ranks.conf"))
+        for flavour, ranks, rounds in (("openmpi", 5, 100), ("mpich", 3, 40)):
+            with self.subTest(flavour=flavour):
+                _, native, lines = self.learn(
+                    flavour, ranks, rounds, UNISONO_ONLINE="model:regret=1000", UNISONO_TOPOLOGY=placed
+                )
+                self.assertEqual(lines, [])
+                self.assertGreater(native, 0)
+
     def test_the_model_says_why(self) -> None:
         _, _, lines = self.learn(
             "openmpi", 5, 100, UNISONO_ONLINE="model:regret=1000", UNISONO_LOG="decision"

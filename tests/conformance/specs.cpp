@@ -14,12 +14,33 @@ namespace {
 /// A file says that this job's ranks are on several nodes.
 bool places_ranks() { return std::getenv("UNISONO_TOPOLOGY") != nullptr; }
 
+/// As the model proposes them: memory within nodes, any algorithm between them.
+Spec proposed_grid(Rng& rng, unisono::Collective collective, std::string text, unisono::Form form) {
+  constexpr unsigned kCannot = unisono::kOneNode | unisono::kComposed | unisono::kBindsPeers;
+  std::vector<const unisono::Algorithm*> serving;
+  for (const unisono::Algorithm& candidate : unisono::catalogue())
+    if (unisono::contains(candidate.collectives, unisono::find_form(collective, form)->columns) &&
+        (candidate.restrictions & kCannot) == 0)
+      serving.push_back(&candidate);
+  const unisono::Algorithm& chosen = *rng.pick(serving);
+  text += ",shape=nodes,rows=shm,columns=" + std::string(chosen.name);
+  for (const unisono::Parameter& parameter : chosen.parameters) {
+    if (rng.chance(40)) continue;
+    const long long value = parameter.is_size ? rng.pick({64, 1024, 16384}) : rng.pick({1, 2, 3});
+    text += "/" + std::string(parameter.name) + "=" +
+            std::to_string(std::clamp<long long>(value, parameter.least, parameter.most));
+  }
+  return spec_of(collective, text);
+}
+
 /// Forms with the MPI library's own in some phases; ragged shapes for the leaders.
 Spec random_grid(Rng& rng, unisono::Collective collective) {
   std::vector<unisono::Form> forms;
   for (const unisono::FormRow& row : unisono::forms_of(collective)) forms.push_back(row.form);
   const auto form = static_cast<std::size_t>(rng.pick(forms));
   std::string text = "grid:form=" + std::string(unisono::kFormNames[form]);
+  if (places_ranks() && rng.chance(50))
+    return proposed_grid(rng, collective, text, static_cast<unisono::Form>(form));
   std::vector<std::string> shapes = {"2x2", "3x2", "2x3", "4x2", "2x2x2", "balanced", "nodes"};
   if (places_ranks()) shapes = {"nodes", "nodes", "switches/nodes", "switches"};
   text += ",shape=" + rng.pick(shapes);

@@ -6,6 +6,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
+
+#include "algorithms/composition.h"
+#include "model/node_phase.h"
 
 namespace unisono {
 namespace {
@@ -110,12 +114,129 @@ TEST(Price, TheOrderOfAlgorithmsTurnsWithTheRanks) {
   EXPECT_FALSE(best(4096));
 }
 
+/// Ranks on nodes as numbered; a network, and within nodes messages and kernels.
+class OnNodes : public testing::Test {
+ protected:
+  static Topology topology_of(const std::vector<int>& nodes) {
+    TopologyLabels labels;
+    labels.at(Level::node) = nodes;
+    return {static_cast<int>(nodes.size()), labels};
+  }
+  static std::vector<int> in_turn(int nodes, int on_each) {
+    std::vector<int> placed;
+    for (int r = 0; r < nodes * on_each; ++r) placed.push_back(r % nodes);
+    return placed;
+  }
+  static Machine machine() {
+    Machine known = ethernet({});
+    known.levels[kWithinNode] = hockney(1e-6, 1e-10);
+    known.kernels = kKernels;
+    return known;
+  }
+  static NestedSpec nested(Collective collective, std::string_view name) {
+    const Algorithm* row = find_algorithm(collective, name);
+    return {row, default_params(*row)};
+  }
+  /// By nodes, which run shm, with `columns` between them.
+  static std::optional<double> grid(const PricedCall& call, Form form, std::string_view columns,
+                                    std::string_view rows = "shm") {
+    const FormRow& row = *find_form(call.collective, form);
+    Composition composition{.levels = {Level::node}, .form = form};
+    if (rows != "native")
+      composition.rows = {nested(row.first, rows), nested(row.second.value_or(row.first), rows)};
+    composition.columns = nested(row.columns, columns);
+    Params params;
+    params.composition = intern(composition);
+    return price(*find_algorithm(call.collective, "grid"), params, call, machine());
+  }
+  static double in_node(Collective collective, int ranks, Count bytes) {
+    GroupCall call{.collective = collective, .in_node = true, .count = bytes};
+    call.group.ranks.resize(static_cast<std::size_t>(ranks));
+    return node_seconds(call, 1, kKernels);
+  }
+  static constexpr NodeKernels kKernels{{.step = 2000}, 2, WaitMode::spin};
+};
+
+TEST_F(OnNodes, PhasesOfAGridAddUp) {
+  constexpr Count kBytes = 50000;
+  const double message = kAlpha + kBeta * kBytes;
+  const Topology topology = topology_of(in_turn(4, 3));
+  const auto priced = [&](Collective collective, Form form, std::string_view columns) {
+    return grid({collective, 12, 4, kBytes, 0, true, &topology}, form, columns).value_or(0);
+  };
+  const double in_row = in_node(bcast, 3, kBytes);
+  ASSERT_GT(in_row, 0);
+  EXPECT_NEAR(priced(bcast, Form::leaders, "binomial"), 2 * message + in_row, 1e-9);
+  const double sums = 2 * (message + 3e-10 * kBytes);
+  EXPECT_NEAR(priced(allreduce, Form::leaders, "recursive_doubling"),
+              in_node(reduce, 3, kBytes) + sums + in_row, 1e-9);
+  // Every column moves all blocks of its ranks over the node's one port.
+  EXPECT_NEAR(priced(allgather, Form::lanes, "ring"),
+              in_node(allgather, 3, kBytes) + 3 * 3 * (kAlpha + kBeta * 3 * kBytes), 1e-6);
+  EXPECT_NEAR(priced(barrier, Form::leaders, "dissemination"), 2 * 2e-6 + 2 * kAlpha, 1e-9);
+}
+
+TEST_F(OnNodes, APhaseBeginsWhenItsLastRankIsThere) {
+  // The third node has one rank, which is through its phase at once.
+  const Topology topology = topology_of({0, 0, 0, 1, 1, 2});
+  const PricedCall call{bcast, 6, 3, 50000, 0, true, &topology};
+  const double message = kAlpha + kBeta * 50000;
+  // The root's node is the last: its leader has sent to two others before.
+  EXPECT_NEAR(grid(call, Form::leaders, "flat").value_or(0), 2 * message + in_node(bcast, 3, 50000),
+              1e-9);
+}
+
+// A ring in rank order crosses the network at every step if ranks are placed in turn.
+TEST_F(OnNodes, ThePlacementCountsForARingAndNotForAGrid) {
+  const Topology in_blocks = topology_of({0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3});
+  const Topology turns = topology_of(in_turn(4, 3));
+  const auto ring = [](const Topology& topology) {
+    const PricedCall call{allgather, 12, 4, 32 << 10, 0, true, &topology};
+    return seconds("ring", call, machine());
+  };
+  EXPECT_GT(ring(turns), 2.5 * ring(in_blocks));
+  const PricedCall one{allgather, 12, 4, 32 << 10, 0, true, &in_blocks};
+  PricedCall other = one;
+  other.topology = &turns;
+  EXPECT_NEAR(*grid(one, Form::leaders, "ring"), *grid(other, Form::leaders, "ring"), 1e-9);
+  EXPECT_LT(*grid(other, Form::leaders, "ring"), ring(turns) / 2);
+}
+
+TEST_F(OnNodes, MoreRanksThanAreWalkedThrough) {
+  for (const int nodes : {32, 256}) {
+    const Topology topology = topology_of(in_turn(nodes, 2));
+    const PricedCall call{bcast, 2 * nodes, nodes, 1000, 2 * nodes - 1, true, &topology};
+    const double trees = std::log2(nodes) * (kAlpha + kBeta * 1000);
+    EXPECT_NEAR(*grid(call, Form::leaders, "binomial"), trees + in_node(bcast, 2, 1000), 2e-9);
+  }
+}
+
+// Two large nodes: half of the ranks stand for all.
+TEST_F(OnNodes, FewNodesWithManyRanks) {
+  const PricedCall call{allgather, 128, 2, 4000};
+  const double exchange = kAlpha + kBeta * 64 * 4000;
+  const double priced = grid(call, Form::leaders, "recursive_doubling").value_or(0);
+  EXPECT_GT(priced, exchange);
+  EXPECT_LT(priced, 1.2 * exchange);
+  const PricedCall vector{bcast, 128, 2, 100000};
+  EXPECT_GT(grid(vector, Form::leaders, "binomial").value_or(0), kAlpha + kBeta * 100000);
+}
+
+TEST_F(OnNodes, NoPriceForGridsThatCannotBe) {
+  const Topology uneven = topology_of({0, 0, 0, 1, 1});
+  const PricedCall call{allgather, 5, 2, 1000, 0, true, &uneven};
+  EXPECT_TRUE(grid(call, Form::leaders, "ring"));
+  EXPECT_FALSE(grid(call, Form::lanes, "ring"));
+  EXPECT_FALSE(grid(call, Form::leaders, "ring", "native"));
+  PricedCall unknown = call;
+  unknown.topology = nullptr;  // blocks of three and two
+  EXPECT_TRUE(grid(unknown, Form::leaders, "ring"));
+}
+
 TEST(Price, NoPriceForWhatHasNone) {
   const PricedCall call{.collective = bcast, .ranks = 8, .nodes = 8, .bytes = 1000};
-  for (const char* name : {"grid", "shm"}) {
-    const Algorithm& row = *find_algorithm(bcast, name);
-    EXPECT_FALSE(price(row, default_params(row), call, ethernet())) << name;
-  }
+  const Algorithm& in_node = *find_algorithm(bcast, "shm");
+  EXPECT_FALSE(price(in_node, default_params(in_node), call, ethernet()));
   const Algorithm& pair = *find_algorithm(alltoall, "pair");
   EXPECT_FALSE(
       price(pair, {}, {.collective = alltoall, .ranks = 7, .nodes = 7, .bytes = 8}, ethernet()));

@@ -79,6 +79,25 @@ TEST(TimeOf, CountsTheWorkOfAllWhereRanksShareACore) {
   EXPECT_EQ(time_of(work, costs, sleeping(16)), 50 + 1000);
 }
 
+TEST(TimeByRule, IsThatOfTheCheapestProtocol) {
+  for (const WaitMode mode : {WaitMode::spin, WaitMode::sleep}) {
+    const Setting setting{3, 2, mode};
+    const MemoryCosts costs = prior_costs(setting);
+    const auto time = [&](Kernel kernel, Protocol way, double bytes) {
+      return time_of(work_of(kernel, way, bytes, costs, setting), costs, setting);
+    };
+    for (const double bytes : {8., 4096., 4e6}) {
+      EXPECT_EQ(time_by_rule(Kernel::bcast, bytes, costs, setting),
+                std::min(time(Kernel::bcast, Protocol::pipeline, bytes),
+                         time(Kernel::bcast, Protocol::direct, bytes)));
+      EXPECT_LE(time_by_rule(Kernel::allreduce, bytes, costs, setting),
+                time(Kernel::allreduce, Protocol::slices, bytes));
+    }
+    EXPECT_LT(time_by_rule(Kernel::scan, 8, costs, setting),
+              time_by_rule(Kernel::scan, 4e6, costs, setting));
+  }
+}
+
 TEST(WorkOf, IsCountedFromTheBytesOfTheProtocol) {
   const MemoryCosts bytes_written{0, 1, 0, 0, 0, 0}, bytes_fetched{0, 0, 1, 0, 0, 0},
       calls{0, 0, 0, 0, 1, 0};

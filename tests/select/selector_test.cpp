@@ -121,5 +121,17 @@ TEST(Selector, OnlineIsWhatIsNeitherForcedNorInTheProfile) {
   EXPECT_FALSE(selector.reach(Collective::barrier, 4, 1).holds(0));
 }
 
+// The table was measured with one rank on each node.
+TEST(Selector, WithSeveralRanksOnANodeTheTableCoversNothing) {
+  Selector selector("openmpi", Place::ethernet);
+  const Facts one_each{.collective = Collective::bcast, .size = 16, .bytes = 1 << 20, .nodes = 16};
+  const Facts two_each{.collective = Collective::bcast, .size = 16, .bytes = 1 << 20, .nodes = 8};
+  EXPECT_NE(selector.choose(two_each).algorithm, nullptr);
+  selector.leave_online(kAmongAll, true);
+  EXPECT_FALSE(selector.is_online(one_each));
+  EXPECT_TRUE(selector.is_online(two_each));
+  EXPECT_FALSE(selector.is_online({.collective = Collective::bcast, .size = 16, .nodes = 1}));
+}
+
 }  // namespace
 }  // namespace unisono

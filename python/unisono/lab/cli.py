@@ -154,6 +154,9 @@ def run(
     ppn: Annotated[
         int | None, typer.Option(min=1, help="Ranks per host; otherwise as few as possible.")
     ] = None,
+    in_turn: Annotated[
+        bool, typer.Option("--in-turn", help="Rank 0 on h0, rank 1 on h1, ... (round-robin).")
+    ] = False,
     force: Annotated[
         list[str] | None,
         typer.Option(metavar="COLLECTIVE=ALGORITHM", help="Force an algorithm; may be repeated."),
@@ -176,7 +179,7 @@ def run(
         environment["UNISONO_LOG"] = "decision"
     per_host = layout.ranks_per_host(ranks, len(lab.hosts), ppn)
     prefix = [] if native else [str(places.program("unisono-exec"))]
-    line, variables = lab.command(library, ranks, per_host, [*prefix, *command], environment)
+    line, variables = lab.command(library, ranks, per_host, [*prefix, *command], environment, in_turn)
     os.execve(line[0], line, variables)
 
 

@@ -70,8 +70,10 @@ class Lab:
         per_host: int,
         command: Sequence[str],
         environment: Mapping[str, str],
+        in_turn: bool = False,
     ) -> tuple[list[str], dict[str, str]]:
-        """Command line and environment that run a program on the hosts, `per_host` ranks on each.
+        """Command line and environment that run a program on the hosts, `per_host` ranks on each: the first
+        so many on the first, or `in_turn`, one on each host and then again.
 
         mpiexec runs on the first host, so that its connections go over the lab's network too. The
         environment is this process's with `environment` added; both go before what the lab sets.
@@ -86,9 +88,11 @@ class Lab:
         complete = settings | dict(os.environ) | mpi.environment() | dict(environment)
         if mpi.flavour == "openmpi":
             complete["PRTE_MCA_plm_ssh_agent"] = str(self.enter)
+            if in_turn:
+                complete["PRTE_MCA_rmaps_default_mapping_policy"] = "node:oversubscribe"
             line = launch.with_variables(mpi, open_mpi_line(mpi, hosts, ranks, per_host), complete)
         else:
-            line = hydra_line(mpi, hosts, ranks, per_host, self.enter)
+            line = hydra_line(mpi, hosts, ranks, 1 if in_turn else per_host, self.enter)
         return self.on_host(hosts[0].name, [*line, *command]), complete
 
 

@@ -26,15 +26,19 @@ std::pair<Count, Count> bytes_of_class(int size_class) {
 }
 
 OnlineKey online_key(const Facts& facts, int root) {
-  return {facts.collective, size_class(facts.bytes), !is_rooted(facts.collective) || root == 0,
-          facts.commutative, facts.shared};
+  return {facts.collective,
+          size_class(facts.bytes),
+          !is_rooted(facts.collective) || root == 0,
+          facts.commutative,
+          facts.shared,
+          facts.kernels_in_nodes};
 }
 
 std::uint64_t seed_of(const OnlineKey& key) {
   const auto collective = static_cast<std::uint64_t>(key.collective);
   const auto bit = [](bool set) -> std::uint64_t { return set ? 1 : 0; };
   std::uint64_t seed = collective * 256 + static_cast<std::uint64_t>(key.size_class);
-  for (const bool set : {key.root_is_first, key.commutative, key.shared})
+  for (const bool set : {key.root_is_first, key.commutative, key.shared, key.kernels_in_nodes})
     seed = seed * 2 + bit(set);
   return seed;
 }

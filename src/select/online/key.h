@@ -15,7 +15,9 @@ struct OnlineKey {
   int size_class = 0;
   bool root_is_first = true;  ///< rank 0, or any other; true without a root
   bool commutative = true;
-  bool shared = false;  ///< as in Facts: other algorithms are at hand
+  // As in Facts: other algorithms are at hand.
+  bool shared = false;
+  bool kernels_in_nodes = false;
 
   auto operator<=>(const OnlineKey&) const = default;
 };

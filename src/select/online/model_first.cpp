@@ -97,12 +97,19 @@ void ModelFirst::heard(std::span<const double> seconds) {
       if (static_cast<int>(arms_.size()) < kMostArms)
         arms_.push_back({.promise = {std::max(promise.seconds, 1e-9), promise.family}});
   const int next = most_promising();
-  if (calls > 1 && native.size() < 2 && next != 0 && predicted(next) > kSurely * native_) {
+  if (calls > 1 && native.size() < 2 && is_in_doubt(seconds, next)) {
     listen_ = 1;
     return;
   }
   native = {native_};
   go_on();
+}
+
+// Of one native call: it may be held up, or have passed while a rank was still held up in the
+// first.
+bool ModelFirst::is_in_doubt(std::span<const double> seconds, int next) const {
+  if (next != 0) return predicted(next) > kSurely * native_;
+  return seconds.front() > kHopeless * native_;
 }
 
 void ModelFirst::go_on() {

@@ -72,6 +72,7 @@ class ModelFirst final : public Policy {
   Ratio ratio() const;
 
   void heard(std::span<const double> seconds);
+  bool is_in_doubt(std::span<const double> seconds, int next) const;
   void tried(std::span<const double> seconds);
   void raced(std::span<const double> seconds);
   void watched(double mean);

@@ -2,8 +2,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
+#include <map>
+#include <string>
 
 #include "model/price.h"
+#include "select/online/proposals.h"
 
 namespace unisono {
 
@@ -12,35 +16,82 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr double kShareOfSpent = 0.05, kLeast = 2e-3, kMost = 50e-3;
-constexpr long kOfAnAlgorithm = 2;
+constexpr long kOfAFamily = 2;
+
+/// Prices one after the other for so long.
+class Pricing {
+ public:
+  Pricing(const std::vector<Spec>& proposals, const PricedCall& call, const Machine& machine,
+          const Corrections& corrections, double seconds)
+      : proposals_(proposals),
+        call_(call),
+        machine_(machine),
+        corrections_(corrections),
+        end_(Clock::now() +
+             std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds))) {
+    for (const Spec& spec : proposals) families_.push_back(family_of(spec));
+  }
+
+  /// The first of each family, then the others of the families that were the fastest.
+  std::vector<Offer> go() {
+    std::vector<std::size_t> others;
+    for (std::size_t i = 0; i < proposals_.size(); ++i) {
+      if (best_.contains(families_[i]))
+        others.push_back(i);
+      else
+        price_one(i);
+    }
+    const std::map<std::string, double> of_first = best_;
+    std::stable_sort(others.begin(), others.end(), [&](std::size_t a, std::size_t b) {
+      return of_first.at(families_[a]) < of_first.at(families_[b]);
+    });
+    for (const std::size_t i : others) price_one(i);
+    std::stable_sort(priced_.begin(), priced_.end(),
+                     [](const Offer& a, const Offer& b) { return a.seconds < b.seconds; });
+    return at_most_of_a_family();
+  }
+
+ private:
+  void price_one(std::size_t i) {
+    double& best =
+        best_.try_emplace(families_[i], std::numeric_limits<double>::infinity()).first->second;
+    if (Clock::now() >= end_) return;
+    const Spec& spec = proposals_[i];
+    const auto said = price(*spec.algorithm, spec.params, call_, machine_);
+    if (!said) return;
+    priced_.push_back({i, *said, *said * corrections_.factor(families_[i])});
+    best = std::min(best, priced_.back().seconds);
+  }
+
+  std::vector<Offer> at_most_of_a_family() const {
+    std::map<std::string, long> taken;
+    std::vector<Offer> best;
+    for (const Offer& offer : priced_)
+      if (best.size() < kMostOffered && ++taken[families_[offer.proposal]] <= kOfAFamily)
+        best.push_back(offer);
+    return best;
+  }
+
+  const std::vector<Spec>& proposals_;
+  const PricedCall& call_;
+  const Machine& machine_;
+  const Corrections& corrections_;
+  Clock::time_point end_;
+  std::vector<std::string> families_;
+  std::map<std::string, double> best_;  // seconds, by family
+  std::vector<Offer> priced_;
+};
 
 }  // namespace
 
 std::vector<Offer> best_offers(const std::vector<Spec>& proposals, const Facts& facts, int root,
                                const Machine& machine, const Corrections& corrections,
                                double spent) {
-  const auto end = Clock::now() +
-                   std::chrono::duration<double>(std::clamp(kShareOfSpent * spent, kLeast, kMost));
-  const PricedCall call{facts.collective, facts.size, facts.nodes,
-                        facts.bytes,      root,       facts.commutative};
-  std::vector<Offer> priced;
-  for (std::size_t i = 0; i < proposals.size() && Clock::now() < end; ++i) {
-    const Spec& spec = proposals[i];
-    const auto said = price(*spec.algorithm, spec.params, call, machine);
-    if (said) priced.push_back({i, *said, *said * corrections.factor(spec.algorithm->name)});
-  }
-  std::stable_sort(priced.begin(), priced.end(),
-                   [](const Offer& a, const Offer& b) { return a.seconds < b.seconds; });
-  std::vector<Offer> best;
-  for (const Offer& offer : priced) {
-    const auto same = [&](const Offer& other) {
-      return proposals[other.proposal].algorithm == proposals[offer.proposal].algorithm;
-    };
-    if (best.size() < kMostOffered &&
-        std::count_if(best.begin(), best.end(), same) < kOfAnAlgorithm)
-      best.push_back(offer);
-  }
-  return best;
+  const PricedCall call{facts.collective,  facts.size,    facts.nodes, facts.bytes, root,
+                        facts.commutative, facts.topology};
+  return Pricing(proposals, call, machine, corrections,
+                 std::clamp(kShareOfSpent * spent, kLeast, kMost))
+      .go();
 }
 
 }  // namespace unisono

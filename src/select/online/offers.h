@@ -16,8 +16,9 @@ struct Offer {
   double seconds = 0;        ///< the same, corrected
 };
 
-/// The fastest predicted ones, at most two of an algorithm. Pricing takes at most a twentieth of
-/// `spent` (but 2 to 50 ms): what is not priced by then is left out, which are variants of what is.
+/// The fastest predicted ones, at most two of a family. Pricing takes at most a twentieth of
+/// `spent` (but 2 to 50 ms): what is not priced by then is left out. That is first the variants of
+/// what is slow with its standard parameters.
 std::vector<Offer> best_offers(const std::vector<Spec>& proposals, const Facts& facts, int root,
                                const Machine& machine, const Corrections& corrections,
                                double spent);

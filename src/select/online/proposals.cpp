@@ -1,5 +1,7 @@
 #include "select/online/proposals.h"
 
+#include "algorithms/composition.h"
+
 namespace unisono {
 
 namespace {
@@ -7,38 +9,93 @@ namespace {
 // From one value to the next, as in the tuner's candidates.
 constexpr Count kSizeStep = 4, kStep = 2;
 
-bool is_priced(const Algorithm& row, const Facts& facts) {
-  return contains(row.collectives, facts.collective) &&
-         (row.restrictions & (kOneNode | kComposed)) == 0 &&
-         !unmet_restriction(row, conditions(facts));
+/// A row of the catalogue by itself, or in the columns of a grid whose rows are nodes.
+struct Base {
+  const Algorithm* row;
+  const Algorithm* grid = nullptr;  // null: by itself
+  const FormRow* form = nullptr;
+  int ranks = 1;  // that run the row
+
+  Spec with(const Params& params) const {
+    if (grid == nullptr) return {row, false, params};
+    const Algorithm* first = find_algorithm(form->first, "shm");
+    const Algorithm* second = find_algorithm(form->second.value_or(form->first), "shm");
+    Composition composition{.levels = {Level::node}, .form = form->form};
+    composition.rows = {NestedSpec{first, default_params(*first)},
+                        NestedSpec{second, default_params(*second)}};
+    composition.columns = {row, params};
+    Spec spec{grid, false, default_params(*grid)};
+    spec.params.composition = intern(composition);
+    return spec;
+  }
+};
+
+constexpr unsigned kNotInColumns = kOneNode | kComposed | kBindsPeers;
+
+/// With the standard parameters.
+bool can_serve(const Base& base, const Facts& facts) {
+  const Spec spec = base.with(default_params(*base.row));
+  return !unmet_restriction(*spec.algorithm, conditions(facts), spec.params);
+}
+
+void add_rows(std::vector<Base>& bases, const Facts& facts) {
+  for (const Algorithm& row : catalogue()) {
+    const Base base{.row = &row, .ranks = facts.size};
+    if (contains(row.collectives, facts.collective) &&
+        (row.restrictions & (kOneNode | kComposed)) == 0 && can_serve(base, facts))
+      bases.push_back(base);
+  }
+}
+
+void add_grids(std::vector<Base>& bases, const Facts& facts) {
+  const Algorithm* grid = find_algorithm(facts.collective, "grid");
+  if (grid == nullptr || !facts.kernels_in_nodes || facts.topology == nullptr) return;
+  const int nodes = facts.topology->at(Level::node)->groups();
+  for (const FormRow& form : forms_of(facts.collective))
+    for (const Algorithm& row : catalogue()) {
+      const Base base{&row, grid, &form, nodes};
+      if (contains(row.collectives, form.columns) && (row.restrictions & kNotInColumns) == 0 &&
+          can_serve(base, facts))
+        bases.push_back(base);
+    }
 }
 
 /// Whether the parameter makes any difference: a segment that holds everything is none, and nobody
 /// has more than p - 1 peers.
-bool matters(const Parameter& parameter, Count value, const Facts& facts) {
+bool matters(const Parameter& parameter, Count value, const Base& base, const Facts& facts) {
   if (value < parameter.least || value > parameter.most) return false;
-  return parameter.is_size ? value < facts.bytes : value < facts.size;
+  return parameter.is_size ? value < facts.bytes : value < base.ranks;
 }
 
 }  // namespace
 
 std::vector<Spec> proposals(const Facts& facts) {
+  std::vector<Base> bases;
+  add_grids(bases, facts);
+  add_rows(bases, facts);
   std::vector<Spec> all;
-  for (const Algorithm& row : catalogue())
-    if (is_priced(row, facts)) all.push_back({&row, false, default_params(row)});
-  const std::size_t rows = all.size();
+  for (const Base& base : bases) all.push_back(base.with(default_params(*base.row)));
   for (const auto nearer : {true, false})
-    for (std::size_t i = 0; i < rows; ++i)
-      for (const Parameter& parameter : all[i].algorithm->parameters) {
-        const Count step = parameter.is_size ? kSizeStep : kStep, base = parameter.default_value;
-        for (const Count value : nearer ? std::vector<Count>{base / step, base * step}
-                                        : std::vector<Count>{base / step / step}) {
-          if (!matters(parameter, value, facts)) continue;
-          all.push_back(all[i]);
-          all.back().params.*parameter.field = value;
+    for (const Base& base : bases)
+      for (const Parameter& parameter : base.row->parameters) {
+        const Count step = parameter.is_size ? kSizeStep : kStep, least = parameter.default_value;
+        for (const Count value : nearer ? std::vector<Count>{least / step, least * step}
+                                        : std::vector<Count>{least / step / step}) {
+          if (!matters(parameter, value, base, facts)) continue;
+          Params params = default_params(*base.row);
+          params.*parameter.field = value;
+          all.push_back(base.with(params));
         }
       }
   return all;
+}
+
+std::string family_of(const Spec& spec) {
+  std::string family(spec.algorithm->name);
+  const Composition* grid = spec.params.composition;
+  if (grid == nullptr || grid->columns.algorithm == nullptr) return family;
+  return family + " " + std::string(kFormNames[static_cast<std::size_t>(grid->form)]) + " " +
+         std::string(grid->columns.algorithm->name);
 }
 
 }  // namespace unisono

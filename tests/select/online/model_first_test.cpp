@@ -80,6 +80,20 @@ TEST(ModelFirst, AThirdNativeCallWhereTheGainIsNoFactor) {
   EXPECT_EQ(judged.run(200), (std::vector<int>{0, 200}));
 }
 
+// The second call passes while the rank that was held up in the first still counts.
+TEST(ModelFirst, AThirdNativeCallWhereTheFirstTookMuchLonger) {
+  const auto ask = [](double) { return std::vector<Promise>{{0.06}}; };
+  ModelFirst held_up({}, 2, ask), even({}, 2, ask);
+  ASSERT_EQ(held_up.plan(), (std::vector<int>{0, 0}));
+  held_up.learn(std::vector<Nanoseconds>{250'000'000, 252'000'000}, 3);
+  EXPECT_EQ(held_up.plan(), (std::vector<int>{0}));
+  held_up.learn(std::vector<Nanoseconds>{160'000'000}, 3);
+  EXPECT_EQ(held_up.plan(), (std::vector<int>{1}));
+  ASSERT_EQ(even.plan(), (std::vector<int>{0, 0}));
+  even.learn(std::vector<Nanoseconds>{25'000'000, 45'000'000}, 3);
+  EXPECT_EQ(even.plan().size(), 4U);  // the watch begins
+}
+
 TEST(ModelFirst, TheBestOfSeveralIsFound) {
   Judged judged({{0.05, 0.03, 1}, {0.02, 0.035, 2}, {0.09, 0.04, 3}});
   const auto times = judged.run(60);

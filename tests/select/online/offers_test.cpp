@@ -2,8 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
 #include <set>
+#include <vector>
 
+#include "algorithms/composition.h"
+#include "model/price.h"
 #include "select/online/proposals.h"
 #include "select/online/settings.h"
 
@@ -50,6 +55,104 @@ TEST(Proposals, AreTheWholeCatalogueThatSendsMessages) {
                             !unmet_restriction(row, conditions(facts));
         EXPECT_EQ(named.contains(row.name) && serves, serves) << row.name;
       }
+    }
+}
+
+/// Nodes with several ranks, their ranks in blocks, in turn, or as it comes.
+struct Placed {
+  explicit Placed(const std::vector<int>& nodes)
+      : topology(static_cast<int>(nodes.size()), [&] {
+          TopologyLabels labels;
+          labels.at(Level::node) = nodes;
+          return labels;
+        }()) {}
+
+  Facts facts(Collective collective, Count bytes) const {
+    Facts known = facts_of(collective, topology.size(), bytes);
+    known.nodes = topology.at(Level::node)->groups();
+    known.topology = &topology;
+    known.kernels_in_nodes = true;
+    return known;
+  }
+  const Topology topology;
+};
+std::vector<int> placed(int nodes, int on_each, bool in_turn) {
+  std::vector<int> where;
+  for (int r = 0; r < nodes * on_each; ++r) where.push_back(in_turn ? r % nodes : r / on_each);
+  return where;
+}
+const std::vector<int> kUneven = {0, 1, 1, 0, 2, 2, 2, 3};
+
+unisono::Machine of_levels(double bits_per_second) {
+  unisono::Machine machine = ethernet(bits_per_second);
+  machine.levels[kWithinNode] = hockney(5e-6, 3e-10);
+  machine.kernels = NodeKernels{node::prior_costs({2, 2, WaitMode::yield}), 2, WaitMode::yield};
+  return machine;
+}
+
+TEST(Proposals, GridsByNodesWithEveryRowBetweenThem) {
+  for (const auto& nodes : {placed(8, 2, false), placed(6, 3, true), kUneven})
+    for (int c = 0; c < kCollectives; ++c) {
+      const auto collective = static_cast<Collective>(c);
+      if (!contains(kAmongAll, collective)) continue;
+      const Placed job(nodes);
+      const Facts facts = job.facts(collective, 1 << 20);
+      std::set<std::string> texts;
+      std::map<std::string, int> families;
+      for (const Spec& spec : proposals(facts)) {
+        EXPECT_TRUE(texts.insert(text(spec)).second) << text(spec) << " twice";
+        EXPECT_FALSE(unmet_restriction(*spec.algorithm, conditions(facts), spec.params));
+        const Composition* grid = spec.params.composition;
+        if (grid == nullptr) continue;
+        ++families[family_of(spec)];
+        EXPECT_TRUE(runs_in_nodes(*grid)) << text(spec);
+        EXPECT_EQ(text(*parse_spec(collective, text(spec))), text(spec));
+      }
+      const bool has_any = find_algorithm(collective, "grid") != nullptr;
+      const bool in_order = nodes != kUneven && nodes[1] == 0;
+      const bool needs_order = contains(set_of(scan, exscan), collective);
+      EXPECT_EQ(families.empty(), !has_any || (needs_order && !in_order)) << name(collective);
+      for (const FormRow& form : forms_of(collective)) {
+        if (families.empty() || (form.full_grid && nodes == kUneven)) continue;
+        const NestedSpec between = textbook(form.columns);
+        const std::string form_name(kFormNames[static_cast<std::size_t>(form.form)]);
+        EXPECT_TRUE(
+            families.contains("grid " + form_name + " " + std::string(between.algorithm->name)))
+            << name(collective) << " " << form_name;
+      }
+    }
+}
+
+TEST(Proposals, NoGridsWhereNodesHaveNoMemoryOrOneRank) {
+  const Placed job(placed(8, 2, false));
+  for (const bool has_memory : {true, false}) {
+    Facts facts = job.facts(bcast, 1 << 20);
+    facts.kernels_in_nodes = has_memory;
+    const auto all = proposals(facts);
+    EXPECT_EQ(std::any_of(all.begin(), all.end(),
+                          [](const Spec& spec) { return spec.params.composition != nullptr; }),
+              has_memory);
+  }
+}
+
+// Every one of them has a price, and where a grid must be cheaper the first offer is one.
+TEST(Offers, AGridWhereRanksShareAPort) {
+  for (const auto& nodes : {placed(4, 4, false), placed(6, 3, true), kUneven})
+    for (const Collective collective : {allgather, alltoall, reduce_scatter_block, bcast}) {
+      const Placed job(nodes);
+      const Facts facts = job.facts(
+          collective, collective == reduce_scatter_block || collective == bcast ? 1 << 20 : 32768);
+      const auto all = proposals(facts);
+      const auto offers = best_offers(all, facts, 0, of_levels(1e8), {}, 1e6);
+      ASSERT_EQ(offers.size(), kMostOffered);
+      EXPECT_NE(all[offers[0].proposal].params.composition, nullptr)
+          << name(collective) << ": " << text(all[offers[0].proposal]);
+      for (const Spec& spec : all)
+        EXPECT_TRUE(
+            price(*spec.algorithm, spec.params,
+                  {collective, facts.size, facts.nodes, facts.bytes, 0, true, facts.topology},
+                  of_levels(1e8)))
+            << text(spec);
     }
 }
 
