@@ -168,7 +168,7 @@ std::optional<std::string_view> unmet_order(const FormRow& form, const Grid& gri
 std::optional<std::string_view> unmet_composition(const Composition& composition,
                                                   Collective collective,
                                                   const Conditions& conditions) {
-  const auto [size, commutative, _, __, topology] = conditions;
+  const auto& [size, commutative, shared, messages, topology] = conditions;
   if (!knows_rows(composition, topology))
     return "needs a level of the topology that is not known here";
   const FormRow& form = *find_form(collective, composition.form);

@@ -34,7 +34,7 @@ std::optional<std::string> write_file(const std::string& path, const std::string
     std::ofstream file(part, std::ios::binary | std::ios::trunc);
     file << text << std::flush;
     if (!file) {
-      const std::string error = std::string("it cannot be written: ") + std::strerror(errno);
+      std::string error = std::string("it cannot be written: ") + std::strerror(errno);
       static_cast<void>(std::remove(part.c_str()));
       return error;
     }

@@ -88,7 +88,8 @@ bool can_reduce_in_node(const TypeFacts& facts) {
 std::optional<node::Reduction> built_in_reduction(MPI_Op op, MPI_Datatype type,
                                                   const TypeFacts& facts) {
   const auto known_op = op_of(op);
-  const auto element = known_op ? element_of(type, facts) : std::nullopt;
+  if (!known_op) return std::nullopt;
+  const auto element = element_of(type, facts);
   if (!element) return std::nullopt;
   const auto reduction = node::built_in(*known_op, *element);
   // Elements that the MPI library sees otherwise are none of ours.

@@ -47,12 +47,12 @@ int MpiTransport::start(const Message& message, std::vector<OpId>&, std::uint32_
   return MPI_SUCCESS;
 }
 
-int MpiTransport::progress(std::vector<OpId>& done, bool only_looks, bool& moved) {
+int MpiTransport::progress(std::vector<OpId>& completed, bool only_looks, bool& moved) {
   if (requests_.empty()) return MPI_SUCCESS;
   int count = 0;
   completed_.resize(requests_.size());
   statuses_.resize(requests_.size());
-  done.reserve(done.size() + requests_.size());
+  completed.reserve(completed.size() + requests_.size());
   const auto look = only_looks ? PMPI_Testsome : complete_some;
   const int rc = look(static_cast<int>(requests_.size()), requests_.data(), &count,
                       completed_.data(), statuses_.data());
@@ -65,7 +65,7 @@ int MpiTransport::progress(std::vector<OpId>& done, bool only_looks, bool& moved
   moved = true;
   std::sort(completed_.begin(), completed_.begin() + count);
   for (int i = 0; i < count; ++i)
-    done.push_back(ops_[static_cast<std::size_t>(completed_[static_cast<std::size_t>(i)])].op);
+    completed.push_back(ops_[static_cast<std::size_t>(completed_[static_cast<std::size_t>(i)])].op);
   // Close the gaps: MPI has set the completed requests to null.
   std::size_t kept = 0;
   for (std::size_t i = 0; i < requests_.size(); ++i) {

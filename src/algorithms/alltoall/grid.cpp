@@ -43,7 +43,8 @@ void lanes(Builder& b, GridPhases& phases) {
 std::vector<Count> between_rows(const Grid& grid, Count unit) {
   std::vector<Count> matrix;
   for (int i = 0; i < grid.rows(); ++i)
-    for (int j = 0; j < grid.rows(); ++j) matrix.push_back(grid.length(i) * grid.length(j) * unit);
+    for (int j = 0; j < grid.rows(); ++j)
+      matrix.push_back(Count{grid.length(i)} * grid.length(j) * unit);
   return matrix;
 }
 
