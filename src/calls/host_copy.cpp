@@ -9,6 +9,24 @@
 
 namespace unisono {
 
+/// From the buffer's address: its first byte and the one behind its last. Empty: nothing.
+struct HostCopy::Range {
+  Count begin = std::numeric_limits<Count>::max(), end = std::numeric_limits<Count>::min();
+  bool is_empty() const { return begin >= end; }
+  std::size_t bytes() const { return static_cast<std::size_t>(end - begin); }
+
+  static Range of(const Block& block) {
+    Range range;
+    if (block.count <= 0) return range;
+    const TypeFacts& facts = facts_of(block.type);
+    if (facts.true_extent == 0) return range;
+    const Count last = block.at + (block.count - 1) * facts.extent;
+    range.begin = std::min(block.at, last) + facts.true_lb;
+    range.end = std::max(block.at, last) + facts.true_lb + facts.true_extent;
+    return range;
+  }
+};
+
 /// What a call says of one of its buffers.
 struct HostCopy::Side {
   bool significant = false;
@@ -18,31 +36,24 @@ struct HostCopy::Side {
   const MPI_Datatype* types = nullptr;
   int ranks = 0;
 
-  /// From the buffer's address: its first byte and the one behind its last. Empty: nothing.
-  struct Range {
-    Count begin = std::numeric_limits<Count>::max(), end = std::numeric_limits<Count>::min();
-    bool is_empty() const { return begin >= end; }
-    void include(Count at, Count many, const TypeFacts& facts) {
-      if (many == 0 || facts.true_extent == 0) return;
-      const Count last = at + (many - 1) * facts.extent;
-      begin = std::min({begin, at + facts.true_lb, last + facts.true_lb});
-      end = std::max(
-          {end, at + facts.true_lb + facts.true_extent, last + facts.true_lb + facts.true_extent});
-    }
-  };
-  Range range() const {
-    Range range;
-    if (!significant) return range;
-    if (ranks == 0) {
-      if (count > 0) range.include(0, count, facts_of(type));
-      return range;
-    }
+  /// with(block) for each.
+  template <class Do>
+  void for_blocks(Do with) const {
+    if (!significant) return;
+    if (ranks == 0) with(Block{0, count, type});
     for (int i = 0; i < ranks; ++i) {
       if (counts[i] == 0) continue;
-      const TypeFacts& facts = facts_of(types != nullptr ? types[i] : type);
-      range.include(displs[i] * (types != nullptr ? 1 : facts.extent), counts[i], facts);
+      const MPI_Datatype its = types != nullptr ? types[i] : type;
+      with(Block{displs[i] * (types != nullptr ? 1 : facts_of(its).extent), counts[i], its});
     }
-    return range;
+  }
+  Range range() const {
+    Range all;
+    for_blocks([&all](const Block& block) {
+      const Range range = Range::of(block);
+      all = {std::min(all.begin, range.begin), std::max(all.end, range.end)};
+    });
+    return all;
   }
 
   static Side sent(const Call& call, int rank, int size);
@@ -110,28 +121,73 @@ HostCopy::Side HostCopy::Side::received(const Call& call, int rank, int size) {
   return side;
 }
 
-void* HostCopy::move(const Side& side, void* buffer, Span& span) {
-  const Side::Range range = side.range();
+void* HostCopy::move(const Side& side, void* buffer, Bytes& host) {
+  const Range range = side.range();
   if (range.is_empty()) return buffer;
   std::byte* first = static_cast<std::byte*>(buffer) + range.begin;
   if (!is_on_device(first)) return buffer;
-  span.device = first;
-  span.bytes = static_cast<std::size_t>(range.end - range.begin);
-  span.host = std::make_unique_for_overwrite<std::byte[]>(span.bytes);
-  if (!copy_from_device(span.host.get(), first, span.bytes)) code_ = MPI_ERR_BUFFER;
-  return span.host.get() - range.begin;
+  host = std::make_unique_for_overwrite<std::byte[]>(range.bytes());
+  if (!copy_from_device(host.get(), first, range.bytes())) code_ = MPI_ERR_BUFFER;
+  return host.get() - range.begin;
+}
+
+/// The arrays of the call may be the program's again before the end.
+void HostCopy::keep_blocks(const Side& side) {
+  std::size_t longest = 0;
+  side.for_blocks([&](const Block& block) {
+    const Range range = Range::of(block);
+    if (range.is_empty()) return;
+    if (!facts_of(block.type).dense) longest = std::max(longest, range.bytes());
+    blocks_.push_back(block);
+  });
+  if (longest > 0) merged_ = std::make_unique_for_overwrite<std::byte[]>(longest);
 }
 
 HostCopy::HostCopy(const Call& call, int rank, int size) : call_(call), code_(MPI_SUCCESS) {
   if (!has_devices()) return;
   call_.sendbuf = move(Side::sent(call, rank, size), const_cast<void*>(call.sendbuf), sent_);
-  call_.recvbuf = move(Side::received(call, rank, size), call.recvbuf, received_);
+  const Side received = Side::received(call, rank, size);
+  call_.recvbuf = move(received, call.recvbuf, received_);
+  if (received_ == nullptr) return;
+  device_ = static_cast<std::byte*>(call.recvbuf);
+  host_ = static_cast<std::byte*>(call_.recvbuf);
+  keep_blocks(received);
+}
+
+bool HostCopy::give_back(const Range& range) const {
+  return range.is_empty() ||
+         copy_to_device(device_ + range.begin, host_ + range.begin, range.bytes());
+}
+
+/// With gaps: as they are now.
+bool HostCopy::give_back(const Block& block) const {
+  const Range range = Range::of(block);
+  std::byte* const merged = merged_.get() - range.begin;  // where the buffer would begin
+  return copy_from_device(merged_.get(), device_ + range.begin, range.bytes()) &&
+         copy_elements(host_ + block.at, merged + block.at, block.count, block.type,
+                       facts_of(block.type)) == MPI_SUCCESS &&
+         copy_to_device(device_ + range.begin, merged_.get(), range.bytes());
 }
 
 int HostCopy::end(int code) const {
-  if (code != MPI_SUCCESS || received_.device == nullptr) return code;
-  return copy_to_device(received_.device, received_.host.get(), received_.bytes) ? MPI_SUCCESS
-                                                                                 : MPI_ERR_BUFFER;
+  if (code_ != MPI_SUCCESS || code != MPI_SUCCESS) return code_ != MPI_SUCCESS ? code_ : code;
+  bool good = true;
+  Range run;  // of blocks without gaps, one behind the other
+  for (const Block& block : blocks_) {
+    if (!facts_of(block.type).dense) {
+      good &= give_back(block);
+      continue;
+    }
+    const Range range = Range::of(block);
+    if (range.begin == run.end) {
+      run.end = range.end;
+    } else {
+      good &= give_back(run);
+      run = range;
+    }
+  }
+  good &= give_back(run);
+  return good ? MPI_SUCCESS : MPI_ERR_BUFFER;
 }
 
 bool has_device_buffers(const Call& call) {

@@ -1,8 +1,10 @@
 // A call whose buffers are in the memory of a device, moved to memory that the processor can touch.
 #pragma once
 #include <memory>
+#include <vector>
 
 #include "calls/call.h"
+#include "schedule/schedule.h"
 
 namespace unisono {
 
@@ -10,27 +12,36 @@ namespace unisono {
 /// affair: the others need not know, and do the same with theirs.
 class HostCopy {
  public:
-  /// Copies what the call may read or write and a device holds. Throws std::bad_alloc.
+  /// Copies what the call may read or write and a device holds. The datatypes must live as long as
+  /// this. Throws std::bad_alloc.
   HostCopy(const Call& call, int rank, int size);
 
   const Call& call() const { return call_; }
-  /// MPI_SUCCESS, or MPI_ERR_BUFFER when the driver refused to copy.
-  int begin() const { return code_; }
-  /// What has been received, back to the device; `code` is the call's, and is handed on.
+  /// What has been received, back to the device, and not a byte beside it: there other calls may
+  /// receive. `code` is the call's, and is handed on; MPI_ERR_BUFFER when the driver refused a
+  /// copy, be it the first.
   int end(int code) const;
 
  private:
-  /// From its first byte to its last; gaps are copied along.
-  struct Span {
-    std::byte* device = nullptr;
-    std::size_t bytes = 0;
-    std::unique_ptr<std::byte[]> host;
-  };
+  using Bytes = std::unique_ptr<std::byte[]>;
   struct Side;
-  void* move(const Side& side, void* buffer, Span& span);
+  struct Range;
+  /// Elements one behind the other; from the address of the buffer.
+  struct Block {
+    Count at = 0, count = 0;
+    MPI_Datatype type = MPI_DATATYPE_NULL;
+  };
+  void* move(const Side& side, void* buffer, Bytes& host);
+  void keep_blocks(const Side& side);
+  bool give_back(const Range& range) const;
+  bool give_back(const Block& block) const;
 
   Call call_;
-  Span sent_, received_;
+  Bytes sent_, received_;
+  std::byte* device_ = nullptr;  // where what is received is to be; null: nowhere on a device
+  std::byte* host_ = nullptr;    // and where it is
+  std::vector<Block> blocks_;    // of it
+  Bytes merged_;                 // room for the longest block with gaps
   int code_ = 0;
 };
 

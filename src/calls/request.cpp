@@ -9,6 +9,7 @@
 
 #include "algorithms/composition.h"
 #include "calls/plans.h"
+#include "mpi/device_memory.h"
 #include "mpi/rank_lost.h"
 
 namespace unisono {
@@ -42,13 +43,21 @@ InFlight& in_flight() {
 
 }  // namespace
 
+Request::Retained::Retained(Call& call, int rank, int size)
+    : types(call, rank, size), operation(call.op), host((look_for_devices(), call), rank, size) {
+  call = host.call();
+}
+
+const Call& Request::retained(Call& call, Lifetime lifetime) {
+  if (lifetime == Lifetime::in_flight)
+    retained_.emplace(call, communicator_.rank(), communicator_.size());
+  return call;
+}
+
 Request::Request(Communicator& communicator, Call call, const Choice& choice, bool commutative,
                  Lifetime lifetime)
     : communicator_(communicator),
-      types_(lifetime == Lifetime::blocking ? std::nullopt
-                                            : std::make_optional<RetainedTypes>(
-                                                  call, communicator.rank(), communicator.size())),
-      bound_(call, communicator.rank(), communicator.size(), commutative),
+      bound_(retained(call, lifetime), communicator.rank(), communicator.size(), commutative),
       choice_(choice),
       exchange_(*choice.algorithm, (bound_.args.params = choice.params, bound_.args)),
       groups_(communicator.groups()),
@@ -121,7 +130,10 @@ void Request::begin_data() {
 // The tags may be used again: messages of one phase are over on both sides when it is over on a
 // rank that got them, and those of the next are ordered behind them.
 void Request::advance() {
-  if (phase_ == Phase::data) return finish(bound_.unpack_outputs());
+  if (phase_ == Phase::data) {
+    const int rc = bound_.unpack_outputs();
+    return finish(retained_ ? retained_->host.end(rc) : rc);
+  }
   exchange_.supply(bound_.args);
   begin_data();
 }

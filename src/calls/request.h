@@ -9,6 +9,8 @@
 #include "calls/call.h"
 #include "calls/count_exchange.h"
 #include "calls/group_calls.h"
+#include "calls/host_copy.h"
+#include "calls/retained_operation.h"
 #include "calls/retained_types.h"
 #include "comm/communicator.h"
 #include "select/selector.h"
@@ -17,7 +19,8 @@ namespace unisono {
 
 class Request {
  public:
-  /// Whether the program may free what the call names before the request is done.
+  /// Whether the program may free what the call names before the request is done, and its buffers
+  /// may be on a device: a blocking call brings them to the processor itself.
   enum class Lifetime { blocking, in_flight };
 
   /// The communicator's private duplicate must exist. The arrays of the call are not read after
@@ -43,6 +46,15 @@ class Request {
 
  private:
   enum class Phase { queued, counts, data, done };
+  /// What a call that is in flight needs when the program may have freed it, in place of what the
+  /// call named.
+  struct Retained {
+    Retained(Call& call, int rank, int size);
+    RetainedTypes types;
+    RetainedOperation operation;
+    HostCopy host;
+  };
+  const Call& retained(Call& call, Lifetime lifetime);
   /// An algorithm with its arguments, which must live until its execution is done.
   void run(const Algorithm& algorithm, const Args& args, Binding binding);
   template <class Function>
@@ -54,7 +66,7 @@ class Request {
   void finish(std::optional<int> result) noexcept;
 
   Communicator& communicator_;
-  std::optional<RetainedTypes> types_;
+  std::optional<Retained> retained_;
   BoundCall bound_;
   Choice choice_;
   CountExchange exchange_;

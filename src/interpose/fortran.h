@@ -21,6 +21,22 @@ inline MPI_Comm comm(const int* handle) {
 #endif
 }
 
+/// The same of an operation, and MPI_OP_NULL in Fortran.
+inline MPI_Op operation(const int* handle) {
+#ifdef MPI_ABI
+  return PMPI_Op_fromint(*handle);
+#else
+  return PMPI_Op_f2c(*handle);
+#endif
+}
+inline int no_operation() {
+#ifdef MPI_ABI
+  return PMPI_Op_toint(MPI_OP_NULL);
+#else
+  return PMPI_Op_c2f(MPI_OP_NULL);
+#endif
+}
+
 /// Open MPI tells Fortran's MPI_IN_PLACE and MPI_BOTTOM by their addresses.
 bool is_in_place(const void* buffer);
 void* buffer(void* buffer);

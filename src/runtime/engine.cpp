@@ -106,8 +106,7 @@ std::optional<int> on_host(const Communicator& communicator, const Call& call, c
   if (!has_devices()) return run(call);
   const HostCopy copy(call, communicator.rank(), communicator.size());
   const std::optional<int> code = run(copy.call());  // also after a failure: the others count on it
-  if (!code) return code;
-  return copy.begin() != MPI_SUCCESS ? copy.begin() : copy.end(*code);
+  return code ? copy.end(*code) : code;
 }
 
 }  // namespace

@@ -1,68 +1,12 @@
 // Requests: many in flight on one communicator, whatever the program frees meanwhile, and errors.
-#include "calls/request.h"
-
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <memory>
-#include <numeric>
 #include <vector>
 
-#include "select/spec.h"
+#include "tests/calls/requests.h"
 
 namespace unisono {
 namespace {
-
-using enum Collective;
-using Ints = std::vector<int>;
-
-struct RequestTest : ::testing::Test {
-  int rank = 0, size = 1;
-  MPI_Comm comm = MPI_COMM_NULL;
-
-  void SetUp() override {
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &size);
-    start_communicators(1 << 20);
-    ASSERT_NE(state()->own(), MPI_COMM_NULL);
-  }
-  void TearDown() override {
-    EXPECT_FALSE(progress_in_flight());
-    if (comm != MPI_COMM_NULL) MPI_Comm_free(&comm);
-    stop_communicators();
-  }
-  Communicator* state() const { return Communicator::of(comm); }
-
-  static Choice choice(Collective collective, const char* spec) {
-    const auto parsed = parse_spec(collective, spec);
-    EXPECT_TRUE(parsed) << spec;
-    return {parsed->algorithm, parsed->params, "test"};
-  }
-  Call allreduce_of(const Ints& from, Ints& into, MPI_Datatype type = MPI_INT, int count = -1) {
-    Call call{.collective = allreduce, .sendbuf = from.data(), .recvbuf = into.data()};
-    call.recvcount = count < 0 ? static_cast<int>(from.size()) : count;
-    call.recvtype = type;
-    call.op = MPI_SUM;
-    call.comm = comm;
-    return call;
-  }
-  Call bcast_of(Ints& data, int root, MPI_Datatype type = MPI_INT, int count = -1) {
-    Call call{.collective = bcast, .recvbuf = data.data()};
-    call.recvcount = count < 0 ? static_cast<int>(data.size()) : count;
-    call.recvtype = type;
-    call.root = root;
-    call.comm = comm;
-    return call;
-  }
-  std::shared_ptr<Request> start(const Call& call, const char* spec) {
-    return start_in_flight(*state(), call, choice(call.collective, spec), true);
-  }
-  static void wait_for(const std::shared_ptr<Request>& request) {
-    request->wait(WaitMode::yield);
-    EXPECT_EQ(request->result(), MPI_SUCCESS);
-  }
-};
 
 TEST_F(RequestTest, ABlockingCallIsARequest) {
   Ints mine(1000, rank + 1), sum(1000);

@@ -97,6 +97,17 @@ static void test_overflow(void) {
 static void test_overflow(void) {}
 #endif
 
+static void nothing(void* in, void* inout, int* count, MPI_Datatype* type) {
+  (void)in, (void)inout, (void)count, (void)type;
+}
+
+static void test_operation(void) {
+  MPI_Op op;
+  MPI_Op_create(nothing, 1, &op);
+  const int code = MPI_Op_free(&op);
+  check(code == MPI_SUCCESS && op == MPI_OP_NULL, "Op_free");
+}
+
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -115,6 +126,7 @@ int main(int argc, char** argv) {
     MPI_Comm_free(&inter);
   }
   test_overflow();
+  test_operation();
   int all = 0;
   MPI_Reduce(&failures, &all, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
   if (rank == 0)

@@ -1,11 +1,13 @@
 ! Collectives through `use mpi_f08`: handles are types, ierror may be left out.
 program fortran_f08
   use mpi_f08
+  use, intrinsic :: iso_c_binding, only: c_ptr
   implicit none
   integer :: rank, size, provided, ierror, failures, i
   integer :: x(4), sum(4)
   integer, allocatable :: all(:), counts(:), displs(:), bytes(:)
   type(MPI_Datatype), allocatable :: types(:)
+  type(MPI_Op) :: op
 
   call MPI_Init_thread(MPI_THREAD_FUNNELED, provided)
   call MPI_Comm_rank(MPI_COMM_WORLD, rank)
@@ -34,12 +36,22 @@ program fortran_f08
   call MPI_Alltoallw(MPI_IN_PLACE, counts, bytes, types, all, counts, bytes, types, MPI_COMM_WORLD)
   if (any(all /= displs)) call fail("Alltoallw in place")
 
+  call MPI_Op_create(nothing, .true., op)
+  call MPI_Op_free(op)
+  if (op /= MPI_OP_NULL) call fail("Op_free")
+
   call MPI_Allreduce(MPI_IN_PLACE, failures, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD)
   if (rank == 0 .and. failures == 0) print '(a)', "passed"
   call MPI_Finalize()
   if (failures > 0) stop 1
 
 contains
+  subroutine nothing(invec, inoutvec, len, datatype)
+    type(c_ptr), value :: invec, inoutvec
+    integer :: len
+    type(MPI_Datatype) :: datatype
+  end subroutine
+
   subroutine fail(what)
     character(*), intent(in) :: what
     print '(a,i0,a,a)', "rank ", rank, ": wrong result of ", what

@@ -2,7 +2,7 @@
 program fortran_mpi
   use mpi
   implicit none
-  integer :: rank, size, ierror, failures, i, address_type
+  integer :: rank, size, ierror, failures, i, address_type, op
   integer(kind=MPI_ADDRESS_KIND) :: address
   integer :: x(4), sum(4)
   integer, allocatable :: all(:), counts(:), displs(:), bytes(:), types(:)
@@ -48,12 +48,20 @@ program fortran_mpi
   call MPI_Scan(rank, i, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, ierror)
   call check(i == rank * (rank + 1) / 2, "Scan")
 
+  call MPI_Op_create(nothing, .true., op, ierror)
+  call MPI_Op_free(op, ierror)
+  call check(op == MPI_OP_NULL .and. ierror == MPI_SUCCESS, "Op_free")
+
   call MPI_Allreduce(MPI_IN_PLACE, failures, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, ierror)
   if (rank == 0 .and. failures == 0) print '(a)', "passed"
   call MPI_Finalize(ierror)
   if (failures > 0) stop 1
 
 contains
+  subroutine nothing(invec, inoutvec, len, datatype)
+    integer :: len, invec(len), inoutvec(len), datatype
+  end subroutine
+
   logical function all_equal(a, b)
     integer, intent(in) :: a(:), b(:)
     all_equal = .not. any(a /= b)

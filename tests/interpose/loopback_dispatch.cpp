@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include "calls/retained_operation.h"
 #include "interpose/dispatch.h"
 #include "mpi/peers.h"
 
@@ -14,7 +15,7 @@ constinit std::atomic<CollectiveSet> g_candidates{0};
 
 namespace {
 
-int g_calls = 0;
+int g_calls = 0, g_operations = 0;
 
 /// Narrow copies of a Call's arrays, which are not significant everywhere.
 class Arrays {
@@ -150,6 +151,14 @@ std::optional<int> dispatch(const Call& call, CallScope&) {
 
 void on_init() { g_candidates = std::getenv("LOOPBACK_WATCHED") ? ~CollectiveSet{0} : ~kWatched; }
 void on_session() {}
-void on_finalize() { std::printf("loopback: %d calls\n", g_calls); }
+void on_finalize() {
+  std::printf("loopback: %d calls, %d operations freed\n", g_calls, g_operations);
+}
+
+/// At once, but here: the entry point sees to the program's handle.
+bool frees_later(MPI_Op op) noexcept {
+  ++g_operations;
+  return PMPI_Op_free(&op) == MPI_SUCCESS;
+}
 
 }  // namespace unisono
