@@ -27,6 +27,11 @@ constexpr int kShortGap = 2;
 constexpr double kMostCorrected = 3;
 constexpr std::size_t kMostShared = 16;  // times of an epoch
 
+/// Either may have been held up.
+bool is_uneven(double one, double other) {
+  return std::max(one, other) > kHopeless * std::min(one, other);
+}
+
 double mean(std::span<const double> values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
@@ -86,6 +91,7 @@ void ModelFirst::heard(std::span<const double> seconds) {
     native = {total / static_cast<double>(calls)};
   else
     native.insert(native.end(), seconds.begin() + (spent_ == 0 ? 1 : 0), seconds.end());
+  if (spent_ == 0 && seconds.size() == 2 && is_uneven(seconds[0], seconds[1])) first_ = seconds[0];
   spent_ += total;
   native_ = mean(native);
   if (spent_ < kWorthAsking && !asked_) {
@@ -97,19 +103,20 @@ void ModelFirst::heard(std::span<const double> seconds) {
       if (static_cast<int>(arms_.size()) < kMostArms)
         arms_.push_back({.promise = {std::max(promise.seconds, 1e-9), promise.family}});
   const int next = most_promising();
-  if (calls > 1 && native.size() < 2 && is_in_doubt(seconds, next)) {
+  if (calls > 1 && native.size() < 2 && is_in_doubt(next)) {
     listen_ = 1;
     return;
   }
+  // Two of the three were as usual.
+  if (first_ > 0 && native.size() == 2)
+    native_ = median(std::vector<double>{first_, native[0], native[1]});
   native = {native_};
   go_on();
 }
 
-// Of one native call: it may be held up, or have passed while a rank was still held up in the
-// first.
-bool ModelFirst::is_in_doubt(std::span<const double> seconds, int next) const {
-  if (next != 0) return predicted(next) > kSurely * native_;
-  return seconds.front() > kHopeless * native_;
+// One native call says little where it is to decide among percents, or one of the two was held up.
+bool ModelFirst::is_in_doubt(int next) const {
+  return first_ > 0 || (next != 0 && predicted(next) > kSurely * native_);
 }
 
 void ModelFirst::go_on() {

@@ -72,7 +72,7 @@ class ModelFirst final : public Policy {
   Ratio ratio() const;
 
   void heard(std::span<const double> seconds);
-  bool is_in_doubt(std::span<const double> seconds, int next) const;
+  bool is_in_doubt(int next) const;
   void tried(std::span<const double> seconds);
   void raced(std::span<const double> seconds);
   void watched(double mean);
@@ -105,6 +105,7 @@ class ModelFirst final : public Policy {
   int gap_ = 0;
   bool asked_ = false;
   double native_ = 0, spent_ = 0;
+  double first_ = 0;  // native call, where the second took much more or less; 0: it did not
   double lost_ = 0, worst_ = 0;
   long calls_ = 0;
   int reopened_ = 0;

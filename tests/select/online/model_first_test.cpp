@@ -81,7 +81,7 @@ TEST(ModelFirst, AThirdNativeCallWhereTheGainIsNoFactor) {
 }
 
 // The second call passes while the rank that was held up in the first still counts.
-TEST(ModelFirst, AThirdNativeCallWhereTheFirstTookMuchLonger) {
+TEST(ModelFirst, AThirdNativeCallWhereTheFirstTwoWereUneven) {
   const auto ask = [](double) { return std::vector<Promise>{{0.06}}; };
   ModelFirst held_up({}, 2, ask), even({}, 2, ask);
   ASSERT_EQ(held_up.plan(), (std::vector<int>{0, 0}));
@@ -89,6 +89,15 @@ TEST(ModelFirst, AThirdNativeCallWhereTheFirstTookMuchLonger) {
   EXPECT_EQ(held_up.plan(), (std::vector<int>{0}));
   held_up.learn(std::vector<Nanoseconds>{160'000'000}, 3);
   EXPECT_EQ(held_up.plan(), (std::vector<int>{1}));
+  EXPECT_EQ(held_up.native_seconds(), 0.16);
+  // The second met a timeout: an arm that takes longer than native's usual calls does not run.
+  ModelFirst timeout({}, 2, ask);
+  timeout.plan();
+  timeout.learn(std::vector<Nanoseconds>{50'000'000, 365'000'000}, 3);
+  EXPECT_EQ(timeout.plan(), (std::vector<int>{0}));
+  timeout.learn(std::vector<Nanoseconds>{47'000'000}, 3);
+  EXPECT_EQ(timeout.native_seconds(), 0.05);
+  EXPECT_EQ(timeout.plan(), (std::vector<int>{0, 0, 0, 0}));
   ASSERT_EQ(even.plan(), (std::vector<int>{0, 0}));
   even.learn(std::vector<Nanoseconds>{25'000'000, 45'000'000}, 3);
   EXPECT_EQ(even.plan().size(), 4U);  // the watch begins
