@@ -189,7 +189,7 @@ def main() -> int:
     outcome = Outcome()
     console.print(
         f"{cores} usable cores: {fitting} ranks, then {oversubscribed} (more ranks than cores). "
-        "About three minutes.\n"
+        "Measuring takes about three minutes.\n"
     )
     python_rows = []
     for mpi in mpis:

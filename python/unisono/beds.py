@@ -2,6 +2,7 @@
 
 import os
 import shlex
+import shutil
 from collections.abc import Sequence
 from typing import Any, Protocol
 
@@ -94,6 +95,8 @@ class Launcher:
         self.prefix = shlex.split(prefix)
         if not self.prefix:
             raise UnisonoError('--launch: write what starts the ranks, as in "srun -n 16"')
+        if shutil.which(self.prefix[0]) is None:
+            raise UnisonoError(f"--launch {prefix}: there is no command {self.prefix[0]}")
 
     def title(self) -> str:
         return shlex.join(self.prefix)

@@ -192,7 +192,11 @@ def check_program(program: str) -> Iterator[Finding]:
     """Whether this program can be helped at all."""
     path = shutil.which(program)
     if path is None:
-        yield Finding(Level.PROBLEM, f"{program}: no such program")
+        if Path(program).is_file():
+            advice = f"chmod +x {program}, or if it is a script, name what runs it: unisono doctor python3"
+            yield Finding(Level.PROBLEM, f"{program} is no executable file", advice)
+        else:
+            yield Finding(Level.PROBLEM, f"{program}: no such program")
         return
     if Path(path).stat().st_mode & 0o6000:
         yield Finding(

@@ -133,4 +133,6 @@ def why_not(arm: Arm) -> str:
         return "hopeless in its first call"
     if arm.ratio_to_native and not arm.ratio_to_native.is_sure:
         return "left the race early"
+    if arm.ratio_to_native and arm.ratio_to_native.is_slower:
+        return "slower than native"
     return "" if is_safe(arm) else "perhaps slower than native"

@@ -241,7 +241,8 @@ def shortcomings(trace: Trace) -> Iterator[str]:
     if unknown and trace.size > 1:
         yield f"{ranks_text(unknown)}: clock never compared, so that no imbalance of its calls is known"
     if not trace.one_way:
-        yield "no one-way times (MPI_Finalize was not reached): no imbalance factors, no transfer times"
+        why = "MPI_Finalize was not reached, or a message took too long there"
+        yield f"no one-way times ({why}): no imbalance factors, no transfer times"
 
 
 def ranks_text(ranks: list[int], most: int = 4) -> str:
