@@ -15,6 +15,10 @@ struct Variable {
 inline constexpr std::string_view kForced = "the algorithm of this collective";
 
 inline constexpr Variable kVariables[] = {
+    {"UNISONO", "auto",
+     "auto: measure, choose and remember; fixed: what is forced, in a profile, remembered or in the "
+     "table of defaults, equal from call to call, and nothing is measured; off: every call goes "
+     "straight to the MPI library"},
     {"UNISONO_BARRIER", "default", kForced},
     {"UNISONO_BCAST", "default", kForced},
     {"UNISONO_GATHER", "default", kForced},
@@ -55,7 +59,7 @@ inline constexpr Variable kVariables[] = {
     {"UNISONO_SINGLE_COPY", "1",
      "0: long messages within a node only through shared memory, not by process_vm_readv"},
     {"UNISONO_PLAN_CACHE", "64M", "memory of a process's stored plans, at most"},
-    {"UNISONO_DISABLE", "0", "1: every call goes straight to the MPI library"},
+    {"UNISONO_DISABLE", "0", "1: as UNISONO=off"},
 };
 
 /// The variable's value in the environment, or its standard. `name` is one of kVariables.

@@ -200,7 +200,44 @@ LevelCosts unpack_between(const Numbers& n) {
   return level;
 }
 
+constexpr int kPiece = 16 << 10, kPieces = 6;  // more than what shapers let through at once
+constexpr double kGreetingEnds = 4e-3;
+
+/// Of the last piece: those before it may have been let through at once.
+double stream_piece(MPI_Comm world, int other) {
+  const int rank = rank_in(world);
+  std::vector<std::byte> data(kPiece);
+  double last = 0;
+  const double begin = PMPI_Wtime();
+  for (int piece = 0; piece <= kPieces; ++piece) {
+    if (rank == 0) {
+      const double before = PMPI_Wtime();
+      const bool ends = piece == kPieces || before - begin > kGreetingEnds;
+      PMPI_Send(data.data(), ends ? 0 : kPiece, MPI_BYTE, other, kTag, world);
+      if (ends) break;
+      PMPI_Recv(nullptr, 0, MPI_BYTE, other, kTag, world, MPI_STATUS_IGNORE);
+      last = PMPI_Wtime() - before;
+    } else {
+      MPI_Status status;
+      int bytes = 0;
+      PMPI_Recv(data.data(), kPiece, MPI_BYTE, 0, kTag, world, &status);
+      PMPI_Get_count(&status, MPI_BYTE, &bytes);
+      if (bytes == 0) break;
+      PMPI_Send(nullptr, 0, MPI_BYTE, 0, kTag, world);
+    }
+  }
+  return last;
+}
+
 }  // namespace
+
+Greeting greet(MPI_Comm world, int other) {
+  std::vector<std::byte> data(kShort);
+  Pair pair(world, 0, other, data);
+  if (!pair.is_in()) return {};
+  const double round_trip = 2 * latency_of(pair);
+  return {round_trip, stream_piece(world, other)};
+}
 
 Machine probe_network(MPI_Comm world, MPI_Comm node) {
   const int rank = rank_in(world), in_node = rank_in(node);

@@ -3,6 +3,7 @@
 #include <mpi.h>
 
 #include "model/machine.h"
+#include "select/online/memory.h"
 
 namespace unisono {
 
@@ -15,5 +16,11 @@ namespace unisono {
 /// Collective over `world`; `node`: the ranks of this one's node. The same result on all ranks, to
 /// the bit. A level that has no two ranks is missing.
 Machine probe_network(MPI_Comm world, MPI_Comm node);
+
+/// On ranks 0 and `other` of `world`, which are on two nodes; zeros on all others. Some milliseconds
+/// at most, however slow the network is, unless one message takes longer: a stream ends before that.
+/// To be the first that the two send each other but little, as in MPI_Init: then what a shaper lets
+/// through at once is in all jobs' times alike.
+Greeting greet(MPI_Comm world, int other);
 
 }  // namespace unisono

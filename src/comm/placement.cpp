@@ -9,10 +9,11 @@
 #include <cstring>
 #include <filesystem>
 #include <system_error>
+#include <iterator>
+#include <utility>
 #include <vector>
 
 #include "base/hash.h"
-#include "comm/network_probe.h"
 #include "mpi/comm.h"
 #include "node/cpu_mask.h"
 
@@ -99,15 +100,25 @@ Place place_of(const NodeFacts& facts) {
 }
 
 /// Of rank 0: builds may differ between nodes, and what is decided by it must not.
-std::string library_line(MPI_Comm world) {
-  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
-  int length = 0;
-  PMPI_Get_library_version(text.data(), &length);
+std::string library_of(MPI_Comm world) {
+  constexpr std::size_t kMostSent = 256;  // of 8 KiB, which take longer than all else here
+  std::array<char, kMostSent> text{};
+  library_line().copy(text.data(), text.size() - 1);
   PMPI_Bcast(text.data(), static_cast<int>(text.size()), MPI_CHAR, 0, world);
-  std::string line(text.data());
-  line.resize(std::min(line.find('\n'), line.size()));
-  std::replace(line.begin(), line.end(), '\t', ' ');
-  return line;
+  return text.data();
+}
+
+/// Whether rank 0 of `world` is in `node`; local.
+bool is_with_first(MPI_Comm world, MPI_Comm node) {
+  MPI_Group all = MPI_GROUP_NULL, mine = MPI_GROUP_NULL;
+  PMPI_Comm_group(world, &all);
+  PMPI_Comm_group(node, &mine);
+  const int first = 0;
+  int there = MPI_UNDEFINED;
+  PMPI_Group_translate_ranks(all, 1, &first, mine, &there);
+  PMPI_Group_free(&all);
+  PMPI_Group_free(&mine);
+  return there != MPI_UNDEFINED;
 }
 
 }  // namespace
@@ -127,15 +138,24 @@ NodeFacts node_facts(MPI_Comm world, MPI_Comm node) {
   PMPI_Comm_free(&machine);
   // Not those of the affinity: a launcher may bind few ranks to few cores, many to all.
   const int cores = std::min(static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)), quota);
-  int facts[] = {oversubscribed_node || oversubscribed_machine ? 1 : 0,
-                 size_of(node) < size_of(world) ? 1 : 0, has_fabric() ? 1 : 0, -cores};
-  PMPI_Allreduce(MPI_IN_PLACE, facts, 4, MPI_INT, MPI_MAX, world);
-  NodeFacts found{facts[0] != 0, facts[1] == 0, facts[2] != 0, 0, -facts[3], {}};
-  if (found.one_node || found.fabric) return found;
-  found.machine = probe_network(world, node);
-  if (const auto& between = found.machine.levels[kBetweenNodes])
-    found.network_rate = 8 / between->one_way.pieces[0].beta;
+  const bool one_node = size_of(node) == size_of(world);
+  const int elsewhere = one_node || is_with_first(world, node) ? INT_MAX : rank_in(world);
+  int facts[] = {oversubscribed_node || oversubscribed_machine ? 1 : 0, one_node ? 0 : 1,
+                 has_fabric() ? 1 : 0, -cores, -elsewhere};
+  PMPI_Allreduce(MPI_IN_PLACE, facts, std::size(facts), MPI_INT, MPI_MAX, world);
+  NodeFacts found;
+  found.oversubscribed = facts[0] != 0;
+  found.one_node = facts[1] == 0;
+  found.fabric = facts[2] != 0;
+  found.cores = -facts[3];
+  found.elsewhere = found.one_node ? 0 : -facts[4];
   return found;
+}
+
+void NodeFacts::use(Machine measured) {
+  machine = std::move(measured);
+  if (const auto& between = machine.levels[kBetweenNodes])
+    network_rate = 8 / between->one_way.pieces[0].beta;
 }
 
 std::vector<int> nodes_of_ranks(MPI_Comm world, MPI_Comm node) {
@@ -147,11 +167,22 @@ std::vector<int> nodes_of_ranks(MPI_Comm world, MPI_Comm node) {
 }
 
 Platform platform_of(MPI_Comm world, const NodeFacts& facts) {
-  const std::string library = library_line(world);
-  // MPICH's binary interface, with collectives of its own: what beats MPICH's may lose to them.
-  const bool intel = library.starts_with("Intel");
-  return {intel ? "intel" : UNISONO_FLAVOUR, library, place_of(facts), facts.network_rate,
-          facts.cores};
+  const std::string library = library_of(world);
+  return {flavour_of(library), library, place_of(facts), facts.network_rate, facts.cores};
+}
+
+std::string library_line() {
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+  int length = 0;
+  PMPI_Get_library_version(text.data(), &length);
+  std::string line(text.data());
+  line.resize(std::min(line.find('\n'), line.size()));
+  std::replace(line.begin(), line.end(), '\t', ' ');
+  return line;
+}
+
+std::string flavour_of(const std::string& library) {
+  return library.starts_with("Intel") ? "intel" : UNISONO_FLAVOUR;
 }
 
 }  // namespace unisono

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <map>
 #include <set>
 #include <utility>
 #include <vector>
@@ -29,8 +28,10 @@
 #include "node/kernels.h"
 #include "node/rule.h"
 #include "runtime/meeting.h"
+#include "runtime/memory.h"
 #include "runtime/online.h"
 #include "runtime/settings_hash.h"
+#include "runtime/words.h"
 #include "select/profile.h"
 
 namespace unisono {
@@ -50,16 +51,6 @@ constexpr std::size_t kDefaultPlanCache = std::size_t{64} << 20;
 Result<std::string> read_named(std::string_view name) {
   const std::string path = variable(name);
   return path.empty() ? Error{} : read_file(path);
-}
-
-std::string shapes_text(const std::vector<ProfileCell>& cells) {
-  std::set<std::pair<int, int>> shapes;
-  for (const ProfileCell& cell : cells) shapes.emplace(cell.ranks, cell.nodes);
-  std::string text;
-  for (const auto& [ranks, nodes] : shapes)
-    text += (text.empty() ? ", for " : ", ") + std::to_string(ranks) + " ranks on " +
-            std::to_string(nodes) + (nodes == 1 ? " node" : " nodes");
-  return text;
 }
 
 bool runs_in_node(const Choice& choice) {
@@ -85,18 +76,6 @@ bool has_room(Communicator& communicator, const Call& call) {
   if (team == nullptr || !is_reducing(call.collective)) return team != nullptr;
   const TypeFacts& type = facts_of(call.recvtype);
   return node::can_reduce(team->team(), static_cast<std::size_t>(type.extent));
-}
-
-/// How many ranks are in each domain.
-std::string domains_text(const std::vector<int>& domains) {
-  std::map<int, int> ranks;
-  for (const int domain : domains) ++ranks[domain];
-  const auto several = ranks.extract(node::kNoDomain);
-  std::string text;
-  for (const auto& [domain, count] : ranks)
-    text += (text.empty() ? "" : " + ") + std::to_string(count);
-  if (several) text += ", and " + std::to_string(several.mapped()) + " that may run in several";
-  return "ranks of this node by cache or memory: " + text;
 }
 
 /// Runs a call on memory that the processor can touch. Nothing: the MPI library runs it.
@@ -176,7 +155,10 @@ bool Engine::has_met(Meeting meeting) const {
 
 void Engine::begin(const Files& files) {
   const std::string disabled = variable("UNISONO_DISABLE"), folder = variable("UNISONO_TRACE");
-  active_ = disabled.empty() || disabled == "0";
+  const auto mode = parse_mode(variable("UNISONO"));
+  if (!mode) complain("UNISONO=" + variable("UNISONO") + ": " + mode.error() + "; auto holds");
+  mode_ = mode ? *mode : Mode::automatic;
+  active_ = mode_ != Mode::off && (disabled.empty() || disabled == "0");
   if (!active_ && folder.empty()) return;
   int threads = MPI_THREAD_SINGLE;
   PMPI_Query_thread(&threads);
@@ -208,11 +190,16 @@ void Engine::use_profile(const Result<std::string>& text, const Platform& here) 
   if (log_decisions_)
     complain("profile " + name + ": " + std::to_string(cells->size()) +
              (cells->size() == 1 ? " cell holds here" : " cells hold here") + shapes_text(*cells));
-  selector_.use(std::move(*cells), name);
+  selector_.use(std::move(*cells), "profile " + name);
 }
 
 void Engine::read_environment(const Files& files) {
-  const NodeFacts node = node_facts(MPI_COMM_WORLD, node_);
+  const std::string log = variable("UNISONO_LOG");
+  log_decisions_ = log == "decision";
+  if (!log.empty() && !log_decisions_)
+    complain("UNISONO_LOG=" + log + ": no such kind; valid is decision; nothing is logged");
+  NodeFacts node = node_facts(MPI_COMM_WORLD, node_);
+  if (node.has_network()) node.use(network(node));
   const Platform here = platform_of(MPI_COMM_WORLD, node);
   selector_ = Selector(here.flavour, here.place);
   for (int c = 0; c < kCollectives; ++c) {
@@ -225,30 +212,18 @@ void Engine::read_environment(const Files& files) {
     }
   }
 
-  const std::string wait = variable("UNISONO_WAIT");
-  wait_ = automatic_wait(node.oversubscribed, several_threads());
-  if (wait == "spin")
-    wait_ = WaitMode::spin;
-  else if (wait == "yield")
-    wait_ = WaitMode::yield;
-  else if (wait == "sleep")
-    wait_ = WaitMode::sleep;
-  else if (wait != "auto")
-    complain("UNISONO_WAIT=" + wait +
-             ": no such way; valid are auto, spin, yield, sleep; auto holds");
+  const auto wait = parse_wait(variable("UNISONO_WAIT"));
+  if (!wait) complain("UNISONO_WAIT=" + variable("UNISONO_WAIT") + ": " + wait.error());
+  wait_ = wait && *wait ? **wait : automatic_wait(node.oversubscribed, several_threads());
 
   const auto cache = parse_size(variable("UNISONO_PLAN_CACHE"));
   if (!cache)
     complain("UNISONO_PLAN_CACHE=" + variable("UNISONO_PLAN_CACHE") +
              ": no size; valid are 0, 4096, 64K, 1M, ...; 64M holds");
-  const std::string log = variable("UNISONO_LOG");
-  log_decisions_ = log == "decision";
-  if (!log.empty() && !log_decisions_)
-    complain("UNISONO_LOG=" + log + ": no such kind; valid is decision; nothing is logged");
-
   const std::string reproducible = variable("UNISONO_REPRODUCIBLE");
   reproducible_ = !reproducible.empty() && reproducible != "0";
   use_profile(files.profile, here);
+  if (mode_ == Mode::fixed) use_memory();
   select_online(here, node.machine);
   passes_first_calls_ = passes_first_calls();
   share_memory();
@@ -295,13 +270,30 @@ void Engine::share_memory() {
   if (single_copy != "0" && single_copy != "1")
     complain("UNISONO_SINGLE_COPY=" + single_copy + ": valid are 0 and 1; 1 holds");
   settings.mode = wait_;
+  if (mode_ == Mode::fixed) settings.probe = 0;
   if (settings.bytes != 0) start_node_memory(node_, settings);
   if (!log_decisions_) return;
   if (const auto domains = domains_in(node_); !domains.empty()) complain(domains_text(domains));
 }
 
+Machine Engine::network(const NodeFacts& node) const {
+  std::vector<std::string> lines;
+  Machine machine = find_network(MPI_COMM_WORLD, node_, node, mode_, lines);
+  if (log_decisions_)
+    for (const std::string& line : lines) complain(line);
+  return machine;
+}
+
+// Another job may have learned another order.
+void Engine::use_memory() {
+  std::vector<ProfileCell> cells = remembered_cells();
+  if (reproducible_)
+    std::erase_if(cells, [](const ProfileCell& cell) { return is_reducing(cell.collective); });
+  selector_.use(std::move(cells), "remembered");
+}
+
 void Engine::select_online(const Platform& here, Machine machine) {
-  const auto settings = start_online(here, wait_, log_decisions_);
+  const auto settings = start_online(here, wait_, log_decisions_, mode_);
   if (!settings)
     complain("UNISONO_ONLINE=" + variable("UNISONO_ONLINE") + ": " + settings.error() +
              "; nothing is selected online");
@@ -331,7 +323,11 @@ void Engine::end() {
   stop_node_memory();
   PMPI_Comm_free(&node_);
   stop_datatypes();
-  if (!first_rank_ || !online_) return;
+  if (!first_rank_) return;
+  if (const std::string problem = keep_memory(learned_corrections());
+      log_decisions_ && !problem.empty())
+    say(problem);
+  if (!online_) return;
   if (log_decisions_)
     for (const std::string& line : online_report()) say(line);
   if (const auto error = save_online()) say(*error);
@@ -339,7 +335,9 @@ void Engine::end() {
 
 /// Nothing is asked for that a communicator's first calls would have to serve. Not UNISONO_LOG,
 /// which is a rank's own affair.
-bool Engine::passes_first_calls() const { return !reproducible_ && selector_.has_defaults_only(); }
+bool Engine::passes_first_calls() const {
+  return mode_ != Mode::fixed && !reproducible_ && selector_.has_defaults_only();
+}
 
 Result<Spec> Engine::force(Collective collective, std::string_view spec) {
   auto forced = selector_.force(collective, spec);
@@ -405,7 +403,8 @@ Choice Engine::select(Communicator& communicator, const Call& call, const Facts&
     if (const auto arm =
             Online::of(communicator).choose(communicator, facts, call.root, choice, *scope))
       return *arm;
-  const bool may_wait = !(reproducible_ && is_reducing(call.collective));
+  const bool may_wait =
+      mode_ != Mode::fixed && !(reproducible_ && is_reducing(call.collective));
   if (choice.algorithm != nullptr && !choice.is_asked_for && may_wait &&
       !communicator.is_worth_it(facts.bytes))
     return kFirstCall;

@@ -9,9 +9,11 @@
 #include "base/result.h"
 #include "base/say.h"
 #include "calls/call_info.h"
+#include "comm/placement.h"
 #include "model/machine.h"
 #include "runtime/call_scope.h"
 #include "runtime/meeting.h"
+#include "runtime/mode.h"
 #include "runtime/tracer.h"
 #include "select/selector.h"
 
@@ -47,6 +49,8 @@ class Engine {
   void end();
   void read_environment(const Files& files);
   void select_online(const Platform& here, Machine machine);
+  Machine network(const NodeFacts& node) const;
+  void use_memory();
   void use_profile(const Result<std::string>& text, const Platform& here);
   TopologyLabels find_levels(const Result<std::string>& text, const std::vector<int>& nodes) const;
   void share_memory();
@@ -70,6 +74,7 @@ class Engine {
     if (first_rank_) say(text);
   }
 
+  Mode mode_ = Mode::automatic;
   bool started_ = false;  // communicators and datatypes are known
   bool active_ = false;   // and calls may be run
   bool online_ = false;   // some collectives are selected online

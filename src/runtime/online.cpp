@@ -12,6 +12,7 @@
 #include "comm/network_probe.h"
 #include "exec/messages.h"
 #include "runtime/call_time.h"
+#include "runtime/memory.h"
 #include "select/online/arms.h"
 #include "select/online/corrections.h"
 #include "select/online/learned.h"
@@ -76,6 +77,18 @@ void wait_for(MPI_Request& request) {
     waiter.nothing_came();
 }
 
+/// Whatever a file says: messages with a price, and nothing that this call forbids.
+bool can_be_remembered(const Spec& spec, const Facts& facts) {
+  return spec.is_native() ||
+         ((spec.algorithm->restrictions & kOneNode) == 0 &&
+          !unmet_restriction(*spec.algorithm, conditions(facts), spec.params));
+}
+
+/// A remembered arm is the first: number_of_family() of it is 1.
+Recollection recollection_of(const Remembered& known) {
+  return {known.choice.is_native(), known.seconds, known.native, {known.predicted, 1}};
+}
+
 }  // namespace
 
 Online& Online::of(Communicator& communicator) {
@@ -95,20 +108,36 @@ Online::Kind* Online::kind_of(Communicator& communicator, const Facts& facts, in
   return kind.get();
 }
 
+const Remembered* Online::recalled(const Communicator& communicator, const OnlineKey& key,
+                                   const Facts& facts) const {
+  if (doubts_ > 0) return nullptr;
+  const Remembered* known = recall(key, communicator.size(), communicator.nodes());
+  return known != nullptr && can_be_remembered(known->choice, facts) ? known : nullptr;
+}
+
 std::unique_ptr<Online::Kind> Online::make_kind(Communicator& communicator, const OnlineKey& key,
-                                                const Facts& facts, int root,
+                                                const Facts& asked, int root,
                                                 const Choice& by_default) {
   if (const auto* settings = std::get_if<ModelSettings>(&job().settings)) {
     auto policy = std::make_unique<ModelFirst>(
         *settings, first_calls(facts),
         [this, key](double spent) { return ask_model(*kinds_.at(key), spent); });
-    const ModelFirst* model = policy.get();
+    ModelFirst* model = policy.get();
+    Facts facts = asked;
+    if (communicator.has_levels()) facts.topology = &communicator.topology();
+    const Remembered* known = recalled(communicator, key, facts);
+    if (known != nullptr) model->recall(recollection_of(*known));
     auto kind = std::unique_ptr<Kind>(
         new Kind{std::vector<Spec>(1), Learner(std::move(policy)), facts.bytes, false, {}});
     kind->facts = facts;
-    if (communicator.has_levels()) kind->facts.topology = &communicator.topology();
     kind->root = root;
     kind->model = model;
+    kind->is_recalled = known != nullptr;
+    if (known != nullptr && !known->choice.is_native()) {
+      kind->arms.push_back(known->choice);
+      kind->said.push_back(known->predicted);
+      kind->corrected.push_back(true);  // by the job that learned it
+    }
     return kind;
   }
   auto arms = online_arms(facts, by_default);
@@ -172,6 +201,7 @@ void Online::take_summaries(Communicator& communicator, Kind& kind) {
     wait_for(kind.under_way);
   }
   learn(kind, size_);
+  if (kind.is_recalled && !kind.judged) judge(kind);
   kind.explained = -1;
   // The ranks wait for each other here as they would in the call: with a model, whose epochs begin
   // together, that is no loss.
@@ -179,6 +209,15 @@ void Online::take_summaries(Communicator& communicator, Kind& kind) {
     kind.in_choosing += call_time() - begin;
   else
     correct(kind);
+}
+
+/// Only the ranks of this communicator know what became of its kinds.
+void Online::judge(Kind& kind) {
+  const auto right = kind.model->recalled_right();
+  if (!right) return;
+  kind.judged = true;
+  doubts_ += *right ? -1 : 1;
+  judge_memory(*right);
 }
 
 void Online::correct(Kind& kind) const {
@@ -295,9 +334,26 @@ void Online::record(const Communicator& communicator) {
         learned.arms.push_back({arm_of(*kind, static_cast<int>(arm)), times,
                                 arm > 0 && kind->model != nullptr ? kind->said[arm - 1] : 0});
     learned.decided = policy.times(policy.leader()).calls > 1;
+    if (learned.decided) keep(*kind, learned);
     const std::lock_guard lock(job().mutex);
     job().ledger.add(std::move(learned));
   }
+}
+
+/// For jobs to come. What one of them has recalled is as old as before, and will be learned anew.
+void Online::keep(const Kind& kind, const Learned& learned) {
+  if (kind.model == nullptr || kind.model->is_recalled() || learned.nodes < 2) return;
+  const auto arm = static_cast<std::size_t>(kind.model->leader());
+  const double native = kind.model->native_seconds();
+  if (!(native > 0)) return;
+  remember({.key = learned.key,
+            .ranks = learned.ranks,
+            .nodes = learned.nodes,
+            .bytes = learned.bytes,
+            .choice = learned.choice,
+            .seconds = kind.model->times(kind.model->leader()).seconds.median,
+            .native = native,
+            .predicted = arm > 0 ? kind.said[arm - 1] : 0});
 }
 
 bool Online::is_over() {
@@ -312,14 +368,15 @@ void Online::complete() {
   while (!is_over()) waiter.nothing_came();
 }
 
-Result<OnlineSettings> start_online(const Platform& here, WaitMode wait, bool explains) {
+Result<OnlineSettings> start_online(const Platform& here, WaitMode wait, bool explains, Mode mode) {
   job().here = here;
   job().explains = explains;
   const std::string reproducible = variable("UNISONO_REPRODUCIBLE");
   job().reproducible = !reproducible.empty() && reproducible != "0";
   job().wait = wait;
   auto settings = parse_online(variable("UNISONO_ONLINE"));
-  if (settings) job().settings = *settings;
+  if (settings && mode == Mode::automatic) job().settings = *settings;
+  job().corrections.recall(remembered_corrections());
   return settings;
 }
 
@@ -361,6 +418,8 @@ std::vector<std::string> online_report() {
   for (const Learned& learned : job().ledger.all()) lines.push_back("online: " + line_of(learned));
   return lines;
 }
+
+std::vector<Corrections::Entry> learned_corrections() { return job().corrections.learned(); }
 
 std::optional<std::string> save_online() {
   const std::string path = variable("UNISONO_ONLINE_SAVE");

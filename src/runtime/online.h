@@ -13,9 +13,13 @@
 #include "exec/wait.h"
 #include "model/machine.h"
 #include "runtime/call_scope.h"
+#include "runtime/mode.h"
+#include "select/online/corrections.h"
 #include "select/online/key.h"
 #include "select/online/lateness.h"
+#include "select/online/learned.h"
 #include "select/online/learner.h"
+#include "select/online/memory.h"
 #include "select/online/settings.h"
 #include "select/platform.h"
 #include "select/selector.h"
@@ -58,6 +62,7 @@ class Online final : public Listener, public Learning {
     Facts facts;
     int root = 0;
     const ModelFirst* model = nullptr;
+    bool is_recalled = false, judged = false;  // by what earlier jobs remember
     std::vector<double> said;
     std::vector<bool> corrected;
     std::set<int> prepared;  // arms that have what their phases need, or cannot have it
@@ -68,6 +73,12 @@ class Online final : public Listener, public Learning {
 
   std::unique_ptr<Kind> make_kind(Communicator& communicator, const OnlineKey& key,
                                   const Facts& facts, int root, const Choice& by_default);
+  /// What earlier jobs have learned of it, if that can serve the call; or null.
+  const Remembered* recalled(const Communicator& communicator, const OnlineKey& key,
+                             const Facts& facts) const;
+  static void keep(const Kind& kind, const Learned& learned);
+  /// Once it is known whether that was right.
+  void judge(Kind& kind);
   /// Before a call of this kind, where its times are due.
   void take_summaries(Communicator& communicator, Kind& kind);
   /// What the model says of a kind, and the arms that come of it; the same on all ranks.
@@ -88,11 +99,12 @@ class Online final : public Listener, public Learning {
   int calls_ = 0;           // before it began
   bool off_ = false;
   std::optional<node::MemoryCosts> measured_memory_;  // of this rank's node
+  int doubts_ = 0;  // kinds that were not as remembered, less those that were
 };
 
 /// Reads UNISONO_ONLINE and UNISONO_REPRODUCIBLE; the error is one line. Before any choose().
-/// `explains`: choices say why.
-Result<OnlineSettings> start_online(const Platform& here, WaitMode wait, bool explains);
+/// `explains`: choices say why. Nothing is learned where the mode is fixed.
+Result<OnlineSettings> start_online(const Platform& here, WaitMode wait, bool explains, Mode mode);
 /// What the model is asked about; without times of messages it is off. Where it is asked for by
 /// name they are measured also on one node, whose ranks are `node`: collective. In words, or
 /// nothing.
@@ -105,5 +117,7 @@ CollectiveSet online_collectives();
 std::vector<std::string> online_report();
 /// What UNISONO_ONLINE_SAVE asks for; the error is one line.
 std::optional<std::string> save_online();
+/// How far the model was off in this job.
+std::vector<Corrections::Entry> learned_corrections();
 
 }  // namespace unisono

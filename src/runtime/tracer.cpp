@@ -58,14 +58,6 @@ bool all_well(const std::string& folder, const std::string& problem) {
   return first == INT_MAX;
 }
 
-std::string library_line() {
-  std::string text(MPI_MAX_LIBRARY_VERSION_STRING, '\0');
-  int length = 0;
-  PMPI_Get_library_version(text.data(), &length);
-  text.resize(static_cast<std::size_t>(length));
-  return text.substr(0, text.find_first_of(std::string_view("\n\0", 2)));
-}
-
 /// The ranks of an inter-communicator are those of both groups, in the order that both sides find:
 /// the group of the least rank goes first.
 std::vector<int> all_world_ranks(MPI_Comm comm, bool inter) {

@@ -43,27 +43,31 @@ Selector::Selector(std::string_view flavour, Place place) {
   }
 }
 
-void Selector::use(std::vector<ProfileCell> cells, std::string_view file) {
-  profile_name_ = "profile " + std::string(file);
+void Selector::use(std::vector<ProfileCell> cells, std::string why) {
+  if (cells.empty()) return;
+  Book& book = books_.emplace_back();
+  book.why = std::move(why);
   std::sort(cells.begin(), cells.end(),
             [](const auto& a, const auto& b) { return order(a) < order(b); });
   for (const ProfileCell& cell : cells) {
     note(cell.collective, cell.spec);
-    profile_[index(cell.collective)].push_back(cell);
+    book.cells[index(cell.collective)].push_back(cell);
   }
 }
 
-const ProfileCell* Selector::profiled(const Facts& facts) const {
-  const auto& cells = profile_[index(facts.collective)];
+Selector::Entry Selector::profiled(const Facts& facts) const {
   const std::tuple wanted(facts.size, facts.nodes, facts.bytes);
-  const auto next =
-      std::upper_bound(cells.begin(), cells.end(), wanted,
-                       [](const auto& key, const ProfileCell& cell) { return key < order(cell); });
-  if (next == cells.begin()) return nullptr;
-  const ProfileCell& cell = *std::prev(next);
-  const bool holds =
-      cell.ranks == facts.size && cell.nodes == facts.nodes && cell.most_bytes >= facts.bytes;
-  return holds ? &cell : nullptr;
+  for (const Book& book : books_) {
+    const auto& cells = book.cells[index(facts.collective)];
+    const auto next = std::upper_bound(
+        cells.begin(), cells.end(), wanted,
+        [](const auto& key, const ProfileCell& cell) { return key < order(cell); });
+    if (next == cells.begin()) continue;
+    const ProfileCell& cell = *std::prev(next);
+    if (cell.ranks == facts.size && cell.nodes == facts.nodes && cell.most_bytes >= facts.bytes)
+      return {&cell, &book};
+  }
+  return {};
 }
 
 // A spec that was taken back is still noted: that costs a pointer.
@@ -93,15 +97,18 @@ bool Selector::is_left_online(Collective collective, int size, int nodes) const 
 }
 
 bool Selector::is_open(const Facts& facts) const {
-  return forced_[index(facts.collective)].is_default && profiled(facts) == nullptr;
+  return forced_[index(facts.collective)].is_default && profiled(facts).cell == nullptr;
 }
 
 CollectiveSet Selector::candidates() const {
   CollectiveSet set = 0;
   for (std::size_t c = 0; c < forced_.size(); ++c) {
+    const auto is_in = [c](const Book& book) {
+      return std::any_of(book.cells[c].begin(), book.cells[c].end(),
+                         [](const auto& cell) { return !cell.spec.is_native(); });
+    };
     const bool chosen = contains(online_, static_cast<Collective>(c)) || !cells_[c].empty() ||
-                        std::any_of(profile_[c].begin(), profile_[c].end(),
-                                    [](const auto& cell) { return !cell.spec.is_native(); });
+                        std::any_of(books_.begin(), books_.end(), is_in);
     if (forced_[c].is_default ? chosen : !forced_[c].is_native()) set |= CollectiveSet{1} << c;
   }
   return set;
@@ -110,8 +117,7 @@ CollectiveSet Selector::candidates() const {
 bool Selector::has_defaults_only() const {
   return (online_ == 0 || only_unmeasured_) &&
          std::all_of(forced_.begin(), forced_.end(), [](const Spec& s) { return s.is_default; }) &&
-         std::all_of(profile_.begin(), profile_.end(),
-                     [](const auto& cells) { return cells.empty(); });
+         books_.empty();
 }
 
 ByteRange Selector::reach(Collective collective, int size, int nodes) const {
@@ -119,9 +125,10 @@ ByteRange Selector::reach(Collective collective, int size, int nodes) const {
   if (!forced.is_default) return forced.is_native() ? ByteRange() : ByteRange::all();
   if (is_left_online(collective, size, nodes)) return ByteRange::all();
   ByteRange range;
-  for (const ProfileCell& cell : profile_[index(collective)])
-    if (cell.ranks == size && cell.nodes == nodes && !cell.spec.is_native())
-      range.include(cell.least_bytes, cell.most_bytes);
+  for (const Book& book : books_)
+    for (const ProfileCell& cell : book.cells[index(collective)])
+      if (cell.ranks == size && cell.nodes == nodes && !cell.spec.is_native())
+        range.include(cell.least_bytes, cell.most_bytes);
   for (const auto& [row, spec] : cells_[index(collective)])
     if (size >= row->least_ranks && size <= row->most_ranks)
       range.include(row->least_bytes, row->most_bytes);
@@ -131,7 +138,7 @@ ByteRange Selector::reach(Collective collective, int size, int nodes) const {
 bool Selector::covers(const Facts& facts) const {
   const Spec& forced = forced_[index(facts.collective)];
   if (!forced.is_default) return !forced.is_native();
-  if (const ProfileCell* cell = profiled(facts)) return !cell->spec.is_native();
+  if (const ProfileCell* cell = profiled(facts).cell) return !cell->spec.is_native();
   if (is_left_online(facts.collective, facts.size, facts.nodes)) return true;
   const auto& cells = cells_[index(facts.collective)];
   return std::any_of(cells.begin(), cells.end(),
@@ -145,10 +152,10 @@ Choice Selector::choose(const Facts& facts) const {
     if (const auto reason = unmet(forced, facts)) return {nullptr, {}, *reason, forced.algorithm};
     return {forced.algorithm, forced.params, "forced", nullptr, true};
   }
-  if (const ProfileCell* cell = profiled(facts)) {
-    if (cell->spec.is_native()) return {nullptr, {}, profile_name_};
+  if (const auto [cell, book] = profiled(facts); cell != nullptr) {
+    if (cell->spec.is_native()) return {nullptr, {}, book->why};
     if (!unmet(cell->spec, facts))
-      return {cell->spec.algorithm, cell->spec.params, profile_name_, nullptr, true};
+      return {cell->spec.algorithm, cell->spec.params, book->why, nullptr, true};
   }
   for (const Cell& cell : cells_[index(facts.collective)]) {
     if (!holds(*cell.row, facts)) continue;

@@ -71,8 +71,9 @@ class Selector {
   Selector(std::string_view flavour, Place place);
   Selector() = default;
 
-  /// The cells of a profile that hold for this job; they come before the defaults.
-  void use(std::vector<ProfileCell> cells, std::string_view file);
+  /// Cells that hold for this job; they come before the defaults, and after those of earlier calls.
+  /// `why`: of their choices. Before any choose().
+  void use(std::vector<ProfileCell> cells, std::string why);
   /// Collectives in which calls that are neither forced nor in the profile are selected online: the
   /// selector's choice is then one of several arms.
   /// With `only_unmeasured` those of communicators on several nodes, in what the table of defaults
@@ -109,8 +110,11 @@ class Selector {
   };
   std::array<Spec, kCollectives> forced_ = filled();
   std::array<std::vector<Cell>, kCollectives> cells_;
-  std::array<std::vector<ProfileCell>, kCollectives> profile_;  // sorted by ranks, nodes, bytes
-  std::string profile_name_;
+  struct Book {
+    std::string why;  // of its choices
+    std::array<std::vector<ProfileCell>, kCollectives> cells;  // sorted by ranks, nodes, bytes
+  };
+  std::vector<Book> books_;  // what is in one goes before what is in the next
   CollectiveSet online_ = 0;
   bool only_unmeasured_ = false;
   CollectiveSet reads_topology_ = 0;
@@ -118,7 +122,11 @@ class Selector {
   void note(Collective collective, const Spec& spec);
   bool is_left_online(Collective collective, int size, int nodes) const;
   bool is_open(const Facts& facts) const;
-  const ProfileCell* profiled(const Facts& facts) const;
+  struct Entry {
+    const ProfileCell* cell = nullptr;
+    const Book* book = nullptr;
+  };
+  Entry profiled(const Facts& facts) const;
   static std::array<Spec, kCollectives> filled();
 };
 

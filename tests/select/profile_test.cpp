@@ -58,7 +58,7 @@ std::vector<ProfileCell> cells_of(const Json& json, const Platform& here = kHere
 
 Selector selector_with(const Json& json) {
   Selector selector;
-  selector.use(cells_of(json), "mine.json");
+  selector.use(cells_of(json), "profile mine.json");
   return selector;
 }
 
@@ -102,7 +102,7 @@ TEST(Profile, ComesAfterTheForcedAndBeforeTheDefaults) {
   ASSERT_TRUE(selector.covers(call)) << "the table of defaults has changed: take another call";
 
   const Json json = document({environment({cell("bcast", 8, 8, "native")}, oversubscribed, 4, 1)});
-  selector.use(cells_of(json, oversubscribed), "mine.json");
+  selector.use(cells_of(json, oversubscribed), "profile mine.json");
   EXPECT_FALSE(selector.covers(call));
   EXPECT_EQ(chosen(selector, call), "native by profile mine.json");
   ASSERT_TRUE(selector.force(Collective::bcast, "chain"));

@@ -90,7 +90,8 @@ TEST(Selector, GoesOnWhereThereIsNoSharedMemory) {
   Facts facts{Collective::bcast, 4, 512};
   Selector selector("mpich", Place::oversubscribed);
   const Choice standard = selector.choose(facts);
-  selector.use({{Collective::bcast, 4, 1, 0, 1024, *parse_spec(Collective::bcast, "shm")}}, "p");
+  selector.use({{Collective::bcast, 4, 1, 0, 1024, *parse_spec(Collective::bcast, "shm")}},
+               "profile p");
   EXPECT_EQ(selector.choose(facts).algorithm, standard.algorithm);
   EXPECT_EQ(selector.choose(facts).why, standard.why);
   facts.shared = true;

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace unisono {
 
@@ -13,9 +14,22 @@ namespace unisono {
 /// little is known is thought to be as far off as all are together. Threads may share one.
 class Corrections {
  public:
+  struct Entry {
+    std::string family;
+    double logarithms = 0;
+    int count = 0;
+  };
+  /// Of two entries of one family; so little weight that what comes later still counts.
+  static Entry sum(const Entry& one, const Entry& other);
+
   /// What a prediction for this family is to be multiplied by.
   double factor(std::string_view family) const;
   void learn(std::string_view family, double predicted, double measured);
+
+  /// What earlier jobs have learned.
+  void recall(const std::vector<Entry>& entries);
+  /// What was learned beside that.
+  std::vector<Entry> learned() const;
 
  private:
   struct Sum {
@@ -23,7 +37,7 @@ class Corrections {
     int count = 0;
   };
   mutable std::mutex mutex_;
-  std::map<std::string, Sum, std::less<>> by_family_;  // see family_of()
+  std::map<std::string, Sum, std::less<>> by_family_, learned_;  // see family_of()
   Sum all_;
 };
 

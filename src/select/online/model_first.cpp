@@ -22,6 +22,8 @@ constexpr int kMostListened = 1024;
 constexpr int kMostArms = 8;
 constexpr std::size_t kLongBlocks = 6, kShortBlocks = 24;
 constexpr int kMostWatched = 256;
+constexpr int kFirstRecalled = 2;
+constexpr double kAsRecalled = 2;  // a factor: on another day, in another program
 constexpr int kShortGap = 2;
 // One time says no more of other arms than that the model is so far off.
 constexpr double kMostCorrected = 3;
@@ -39,7 +41,23 @@ double mean(std::span<const double> values) {
 }  // namespace
 
 ModelFirst::ModelFirst(ModelSettings settings, int first, AskModel ask)
-    : settings_(settings), ask_(std::move(ask)), arms_(1), listen_(std::max(first, 2)) {}
+    : settings_(settings),
+      ask_(std::move(ask)),
+      arms_(1),
+      first_(std::max(first, 2)),
+      listen_(first_) {}
+
+void ModelFirst::recall(const Recollection& recollection) {
+  recalled_ = recollection;
+  native_ = recollection.native;
+  arms_[0].seconds = {native_};
+  stage_ = Stage::watch;
+  watch_ = kFirstRecalled;
+  if (recollection.is_native) return;
+  arms_.push_back(
+      {.promise = recollection.promise, .seconds = {recollection.seconds}, .tried = true});
+  leader_ = 1;
+}
 
 std::vector<int> ModelFirst::plan() {
   planned_.clear();
@@ -111,6 +129,8 @@ void ModelFirst::heard(std::span<const double> seconds) {
   if (first_ > 0 && native.size() == 2)
     native_ = median(std::vector<double>{first_, native[0], native[1]});
   native = {native_};
+  // What was recalled and then doubted may still be better.
+  if (const int best = best_known(); known(best) < kPromising * native_) lead(best);
   go_on();
 }
 
@@ -226,6 +246,8 @@ void ModelFirst::raced(std::span<const double> seconds) {
   native_ = known(0);
   if (found.mean + found.error < 0)
     lead(on_trial_);
+  else if (is_recalled() && on_trial_ == leader_)
+    return begin_anew();  // the model has not been asked yet
   else
     drop(on_trial_);
   go_on();
@@ -260,9 +282,36 @@ void ModelFirst::drop(int arm) {
   watch_ = 4;
 }
 
+// The first calls make connections, also of what was recalled: being slow counts in the second epoch,
+// or if nothing could be slower. Being fast counts at once: then native may be fast as well.
+bool ModelFirst::holds_still(double mean) {
+  if (!is_recalled() || recalled_right_) return true;
+  const bool slow = mean > kAsRecalled * recalled_.seconds;
+  const bool fast = mean * kAsRecalled < recalled_.seconds;
+  if (slow && !std::exchange(was_slow_, true) && mean < kHopeless * native_) return true;
+  recalled_right_ = !slow && !fast;
+  if (*recalled_right_) return true;
+  arms_[static_cast<std::size_t>(leader_)].seconds = {mean};
+  charge(leader_, mean, static_cast<int>(planned_.size()));
+  begin_anew();
+  return false;
+}
+
+void ModelFirst::begin_anew() {
+  recalled_right_ = false;
+  recalled_ = {};
+  stage_ = Stage::listen;
+  listen_ = first_;
+  leader_ = 0;
+  native_ = spent_ = 0;
+  arms_[0].seconds.clear();
+  ++reopened_;
+}
+
 // A call in twenty may be held up by what is no fault of its arm, and an epoch of four calls then
 // tells nothing: the better of two epochs counts.
 void ModelFirst::watched(double mean) {
+  if (!holds_still(mean)) return;
   watch_ = std::min(2 * watch_, kMostWatched);
   std::vector<double>& recent = arms_[static_cast<std::size_t>(leader_)].seconds;
   if (!recent.empty()) recent = {recent.back()};
@@ -306,10 +355,12 @@ std::string ModelFirst::explain(int arm) const {
   const std::string native = "native took " + time_text(native_);
   if (arm != 0) {
     const bool measured = !arms_[static_cast<std::size_t>(arm)].seconds.empty();
-    const std::string own =
-        measured ? "took " + time_text(known(arm)) : "predicted " + time_text(predicted(arm));
-    return own + ", " + native + (arm == leader_ ? "" : ", on trial");
+    std::string text = is_recalled() ? "remembered, " : "";
+    if (measured) text += "took " + time_text(known(arm)) + ", ";
+    if (predicted(arm) > 0) text += "predicted " + time_text(predicted(arm)) + ", ";
+    return text + native + (arm == leader_ ? "" : ", on trial");
   }
+  if (is_recalled()) return "remembered, " + native + ", no arm was better";
   if (!asked_) return native + ", too little to ask the model";
   double least = 0;
   for (std::size_t other = 1; other < arms_.size(); ++other) {

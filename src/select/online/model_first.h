@@ -7,6 +7,7 @@
 // epoch together, so a rank that leaves a call early gains nothing by it.
 #pragma once
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,6 +29,14 @@ struct Promise {
   int family = 0;      ///< equal for one algorithm with other parameters
 };
 
+/// What an earlier job has found out about such a kind.
+struct Recollection {
+  bool is_native = false;  ///< nothing was better
+  double seconds = 0;      ///< of the best
+  double native = 0;
+  Promise promise;  ///< of the best, where it is not native
+};
+
 /// The arms 1, 2, ..., the most promising first; asked for once. `spent`: seconds that the kind's
 /// native calls have taken. The same on all ranks.
 using AskModel = std::function<std::vector<Promise>(double spent)>;
@@ -36,6 +45,14 @@ class ModelFirst final : public Policy {
  public:
   /// `first`: native calls before anything is asked; at least 2.
   ModelFirst(ModelSettings settings, int first, AskModel ask);
+
+  /// Begins with what was best then: arm 1, or native. It is watched, and where its times are no
+  /// longer what they were all begins anew, as if nothing had been recalled. Before the first plan().
+  void recall(const Recollection& recollection);
+  /// Whether what was recalled still takes about what it took; nothing: that is not known yet.
+  std::optional<bool> recalled_right() const { return recalled_right_; }
+  /// Whether what leads was recalled, and nothing else was tried.
+  bool is_recalled() const { return recalled_.seconds > 0; }
 
   std::vector<int> plan() override;
   int gap() const override { return gap_; }
@@ -78,6 +95,9 @@ class ModelFirst final : public Policy {
   void watched(double mean);
   /// What comes after an epoch: the next trial, or the leader alone.
   void go_on();
+  /// False: what was recalled does not hold, and the kind begins anew.
+  bool holds_still(double mean);
+  void begin_anew();
   void lead(int arm);
   void drop(int arm);
   void race(int challenger, int against);
@@ -99,6 +119,7 @@ class ModelFirst final : public Policy {
   std::vector<int> planned_;
   int leader_ = 0;
   int on_trial_ = 0, against_ = 0;
+  const int first_;
   int listen_;     // native calls of the next epoch
   int watch_ = 4;  // the leader's
   bool probed_ = false;
@@ -110,6 +131,9 @@ class ModelFirst final : public Policy {
   long calls_ = 0;
   int reopened_ = 0;
   int probe_calls_ = 0;
+  Recollection recalled_;  // without seconds: nothing, or no longer
+  std::optional<bool> recalled_right_;
+  bool was_slow_ = false;  // in its first epoch
   std::vector<std::pair<double, double>> blocks_;  // seconds of the one on trial and of the other
 };
 

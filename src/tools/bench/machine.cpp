@@ -9,6 +9,7 @@
 #include <fstream>
 #include <string_view>
 
+#include "comm/network_probe.h"
 #include "comm/placement.h"
 #include "mpi/comm.h"
 #include "unisono/unisono.h"
@@ -42,7 +43,9 @@ Machine describe_machine(MPI_Comm comm) {
   Machine machine;
   machine.unisono_version = unisono_version();
   MPI_Comm node = ranks_of_node(comm);
-  machine.platform = platform_of(comm, node_facts(comm, node));
+  NodeFacts facts = node_facts(comm, node);
+  if (facts.has_network()) facts.use(probe_network(comm, node));
+  machine.platform = platform_of(comm, facts);
   machine.mpi_standard = standard_version();
   machine.processor = processor_name();
   machine.kernel = kernel_name();

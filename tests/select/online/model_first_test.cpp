@@ -18,17 +18,21 @@ class Judged {
  public:
   /// arms[0] is arm 1. `first`: native calls before the model is asked.
   explicit Judged(std::vector<Arm> arms, double native = kNative, int first = 2, double noise = 0,
-                  unsigned seed = 1, ModelSettings settings = {})
+                  unsigned seed = 1, ModelSettings settings = {}, Recollection recollection = {})
       : arms_(std::move(arms)),
         ranks_(
             3,
             [=, this] {
-              return std::make_unique<ModelFirst>(settings, first, [this](double) {
+              const bool remembers = recollection.seconds > 0 && !recollection.is_native;
+              auto policy = std::make_unique<ModelFirst>(settings, first, [=, this](double) {
                 ++asked_;
                 std::vector<Promise> promises;
-                for (const Arm& arm : arms_) promises.push_back({arm.predicted, arm.family});
+                for (std::size_t i = remembers ? 1 : 0; i < arms_.size(); ++i)
+                  promises.push_back({arms_[i].predicted, arms_[i].family});
                 return promises;
               });
+              if (recollection.seconds > 0) policy->recall(recollection);
+              return policy;
             },
             [=, this](int arm, long call) {
               const double now = slow_from_ > 0 && call >= slow_from_ && arm != 0 ? slower_ : 1;
@@ -205,7 +209,60 @@ TEST(ModelFirst, SaysWhy) {
   judged.run(3);
   EXPECT_EQ(judged.policy().explain(1), "predicted 25 ms, native took 100 ms, on trial");
   judged.run(20);
-  EXPECT_EQ(judged.policy().explain(1), "took 20 ms, native took 100 ms");
+  EXPECT_EQ(judged.policy().explain(1), "took 20 ms, predicted 25 ms, native took 100 ms");
+}
+
+/// Begins with what an earlier job has found: arm 1, or native.
+Judged remembering(double arm, double native, Recollection recollection) {
+  return Judged({{arm, 0.03}, {0.5 * arm, 0.5 * arm, 2}}, native, 2, 0, 1, {}, recollection);
+}
+
+TEST(ModelFirst, WhatIsRememberedRunsFromTheFirstCallAndNothingIsAsked) {
+  Judged judged = remembering(0.02, kNative, {false, 0.021, kNative, {0.03, 1}});
+  EXPECT_EQ(judged.run(20), (std::vector<int>{0, 20, 0}));
+  EXPECT_EQ(judged.asked(), 0);
+  EXPECT_EQ(judged.policy().recalled_right(), true);
+  EXPECT_TRUE(judged.policy().is_recalled());
+  EXPECT_EQ(judged.policy().explain(1), "remembered, took 20 ms, predicted 30 ms, native took 100 ms");
+  EXPECT_EQ(judged.run(500), (std::vector<int>{0, 500, 0}));
+  EXPECT_EQ(judged.asked(), 0);
+}
+
+TEST(ModelFirst, NativeMayBeRemembered) {
+  Judged judged = remembering(0.02, kNative, {true, kNative, kNative, {}});
+  EXPECT_EQ(judged.run(20), (std::vector<int>{20, 0, 0}));
+  EXPECT_EQ(judged.asked(), 0);
+  EXPECT_EQ(judged.policy().explain(0), "remembered, native took 100 ms, no arm was better");
+  judged.run(500);
+  EXPECT_EQ(judged.asked(), 0);
+}
+
+// On a network that is five times slower now, and on one that is five times faster.
+TEST(ModelFirst, AWrongMemoryIsFoundOutAndTheKindBeginsAnew) {
+  for (const double was : {0.004, 0.1}) {
+    Judged judged = remembering(0.02, kNative, {false, was, 5 * was, {was, 1}});
+    judged.run(100);
+    EXPECT_EQ(judged.policy().recalled_right(), false) << was;
+    EXPECT_EQ(judged.asked(), 1);
+    EXPECT_FALSE(judged.policy().is_recalled());
+    EXPECT_NE(judged.policy().leader(), 0);
+    EXPECT_EQ(judged.policy().native_seconds(), kNative) << "measured anew";
+  }
+}
+
+// What was remembered may lose this much, and no more.
+TEST(ModelFirst, AHopelessMemoryIsGivenUpAfterTwoCalls) {
+  Judged judged({{1.0, 0.03}}, kNative, 2, 0, 1, {}, {false, 0.02, kNative, {0.02, 1}});
+  EXPECT_EQ(judged.run(500)[1], 2);
+  EXPECT_EQ(judged.policy().leader(), 0);
+}
+
+// As long as it took, but native has become better: the two are compared side by side.
+TEST(ModelFirst, ARememberedArmThatNativeNowBeatsIsGivenUp) {
+  Judged judged({{0.09, 0.05}}, 0.05, 2, 0, 1, {}, {false, 0.06, 0.08, {0.06, 1}});
+  judged.run(200);
+  EXPECT_EQ(judged.policy().leader(), 0);
+  EXPECT_EQ(judged.asked(), 1) << "the model was asked then";
 }
 
 }  // namespace

@@ -1,0 +1,252 @@
+#include "runtime/memory.h"
+
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netinet/in.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "base/cache.h"
+#include "comm/network_probe.h"
+#include "mpi/comm.h"
+
+namespace unisono {
+
+namespace {
+
+// More would take longer to send than the first calls of as many kinds, natively.
+constexpr std::size_t kMostSent = 48;
+constexpr std::size_t kMostInterfaces = 8;
+
+struct Known {
+  Memory memory;      // of earlier jobs; without a machine where it was measured anew
+  Memory found;       // by this job
+  Whereabouts here;   // rank 0's
+  std::int64_t began = 0;
+  bool keeps = false;        // rank 0 of a job that may renew the file
+  bool is_outdated = false;  // what was remembered is of another network
+  int right = 0, wrong = 0;  // remembered choices
+  std::mutex mutex;
+};
+
+// Never destroyed: a program may finalize MPI in its own exit handlers, after ours.
+Known& known() {
+  static Known& only = *new Known;
+  return only;
+}
+
+std::int64_t now() { return static_cast<std::int64_t>(std::time(nullptr)); }
+
+/// As /proc/cpuinfo names the first core; a few hundred bytes, however many there are.
+std::string processor() {
+  std::FILE* file = std::fopen("/proc/cpuinfo", "r");
+  if (file == nullptr) return "";
+  std::string name, implementer;
+  std::array<char, 512> line{};
+  for (int i = 0; i < 40 && name.empty() && std::fgets(line.data(), line.size(), file); ++i) {
+    const std::string_view text(line.data());
+    const std::size_t colon = text.find(": ");
+    if (colon == std::string_view::npos) continue;
+    const std::string value(text.substr(colon + 2, text.find('\n') - colon - 2));
+    if (text.starts_with("model name")) name = value;
+    // Arm's cores have numbers.
+    if (text.starts_with("CPU implementer") || text.starts_with("CPU part")) implementer += value;
+  }
+  std::fclose(file);
+  return name.empty() ? implementer : name;
+}
+
+/// The interfaces that are up, with their subnets: "eth0 10.77.0.0/24".
+std::string network() {
+  ifaddrs* first = nullptr;
+  if (::getifaddrs(&first) != 0) return "";
+  const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> all(first, &::freeifaddrs);
+  std::set<std::string> names;
+  for (const ifaddrs* one = first; one != nullptr && names.size() < kMostInterfaces;
+       one = one->ifa_next) {
+    if (one->ifa_addr == nullptr || one->ifa_netmask == nullptr ||
+        one->ifa_addr->sa_family != AF_INET || (one->ifa_flags & IFF_UP) == 0 ||
+        (one->ifa_flags & IFF_LOOPBACK) != 0)
+      continue;
+    sockaddr_in address{}, mask{};
+    std::memcpy(&address, one->ifa_addr, sizeof address);
+    std::memcpy(&mask, one->ifa_netmask, sizeof mask);
+    address.sin_addr.s_addr &= mask.sin_addr.s_addr;
+    std::array<char, INET_ADDRSTRLEN> text{};
+    if (::inet_ntop(AF_INET, &address.sin_addr, text.data(), text.size()) == nullptr) continue;
+    names.insert(std::string(one->ifa_name) + " " + text.data() + "/" +
+                 std::to_string(__builtin_popcount(mask.sin_addr.s_addr)));
+  }
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+Whereabouts whereabouts(int cores) {
+  const std::string library = library_line();
+  return {flavour_of(library), library, processor(), cores, network()};
+}
+
+/// On rank 0.
+void read_file(int cores, std::vector<std::string>& lines) {
+  Known& all = known();
+  all.began = now();
+  all.here = whereabouts(cores);
+  const std::string name = all.here.file_name();
+  const auto text = cache::read(name);
+  if (text && text->empty()) return;
+  auto memory = text ? read_memory(*text, all.here, all.began) : Error{text.error()};
+  if (memory)
+    all.memory = std::move(*memory);
+  else
+    lines.push_back("memory " + name + ": " + memory.error() + "; all is measured anew");
+}
+
+/// The newest that a communicator of this job may ask for.
+std::vector<Remembered> sendable(std::vector<Remembered> choices, int ranks) {
+  std::erase_if(choices, [&](const Remembered& one) { return one.ranks > ranks; });
+  if (choices.size() > kMostSent) choices.resize(kMostSent);
+  return choices;
+}
+
+/// Rank 0's text, on all ranks.
+std::string shared(MPI_Comm world, std::string text) {
+  auto length = static_cast<int>(text.size());
+  PMPI_Bcast(&length, 1, MPI_INT, 0, world);
+  text.resize(static_cast<std::size_t>(length));
+  if (length > 0) PMPI_Bcast(text.data(), length, MPI_CHAR, 0, world);
+  return text;
+}
+
+/// On rank 0: what the others are to hear, nothing where there is nothing.
+std::string message(bool with_machine, int ranks) {
+  Memory sent = known().memory;
+  if (!with_machine) sent.machine.reset();
+  sent.choices = sendable(std::move(sent.choices), ranks);
+  return sent.machine || !sent.choices.empty() ? pack_memory(sent) : "";
+}
+
+void hear(const std::string& text) {
+  Memory heard = text.empty() ? Memory() : unpack_memory(text);
+  known().memory.machine = std::move(heard.machine);
+  known().memory.choices = std::move(heard.choices);
+}
+
+/// On rank 0, with what was measured: whether what is remembered is still of this network.
+void compare(const Machine& measured, const Greeting& greeting, std::vector<std::string>& lines) {
+  Known& all = known();
+  all.found.machine = measured;
+  all.found.measured = now();
+  all.found.greeting = greeting;
+  if (!all.memory.machine || are_alike(measured, *all.memory.machine)) return;
+  lines.push_back("memory " + all.here.file_name() + ": the network was another (" +
+                  summary(*all.memory.machine) + "); what was chosen there is forgotten");
+  all.is_outdated = true;
+  all.memory = {};
+}
+
+}  // namespace
+
+Machine find_network(MPI_Comm world, MPI_Comm node, const NodeFacts& facts, Mode mode,
+                     std::vector<std::string>& lines) {
+  Known& all = known();
+  const bool speaks = rank_in(world) == 0, is_fixed = mode == Mode::fixed;
+  const int ranks = size_of(world);
+  if (speaks) read_file(facts.cores, lines);
+  all.keeps = speaks && !is_fixed;
+  const Greeting greeting = is_fixed ? Greeting() : greet(world, facts.elsewhere);
+  const bool is_known =
+      speaks && all.memory.machine && (is_fixed || greeting.is_like(all.memory.greeting));
+  int use = is_known || is_fixed ? 1 : 0;
+  PMPI_Bcast(&use, 1, MPI_INT, 0, world);
+  if (use == 0) {
+    const Machine measured = probe_network(world, node);
+    if (speaks) compare(measured, greeting, lines);
+    hear(shared(world, speaks ? message(false, ranks) : ""));
+    return measured;
+  }
+  hear(shared(world, speaks ? message(true, ranks) : ""));
+  if (speaks && is_known) lines.push_back("memory " + all.here.file_name() + " holds here");
+  return all.memory.machine.value_or(Machine());
+}
+
+const Remembered* recall(const OnlineKey& key, int ranks, int nodes) {
+  const auto& choices = known().memory.choices;
+  const auto found = std::find_if(choices.begin(), choices.end(), [&](const Remembered& one) {
+    return one.is_of(key, ranks, nodes);
+  });
+  return found != choices.end() ? &*found : nullptr;
+}
+
+// A cell is a size class: of several kinds in one (other roots, operations that do not commute) the
+// plainest stands.
+std::vector<ProfileCell> remembered_cells() {
+  std::map<std::tuple<Collective, int, int, int>, const Remembered*> plainest;
+  for (const Remembered& one : known().memory.choices) {
+    const Remembered*& cell =
+        plainest[{one.key.collective, one.ranks, one.nodes, one.key.size_class}];
+    const auto is_plain = [](const Remembered& which) {
+      return std::pair(which.key.commutative, which.key.root_is_first);
+    };
+    if (cell == nullptr || is_plain(*cell) < is_plain(one)) cell = &one;
+  }
+  std::vector<ProfileCell> cells;
+  for (const auto& [where, one] : plainest) {
+    const auto [least, most] = bytes_of_class(one->key.size_class);
+    cells.push_back({one->key.collective, one->ranks, one->nodes, least, most, one->choice});
+  }
+  return cells;
+}
+
+const std::vector<Corrections::Entry>& remembered_corrections() {
+  return known().memory.corrections;
+}
+
+void remember(Remembered learned) {
+  const std::lock_guard lock(known().mutex);
+  learned.when = now();
+  known().found.choices.push_back(std::move(learned));
+}
+
+void judge_memory(bool is_right) {
+  const std::lock_guard lock(known().mutex);
+  ++(is_right ? known().right : known().wrong);
+}
+
+// Choices that are mostly no longer what they were: the network is not, whatever it looked like.
+std::string keep_memory(const std::vector<Corrections::Entry>& corrections) {
+  Known& all = known();
+  if (!std::exchange(all.keeps, false)) return "";
+  all.is_outdated = all.is_outdated || all.wrong > all.right;
+  all.found.corrections = corrections;
+  if (all.found.is_empty() && !all.is_outdated) return "";
+  const std::string name = all.here.file_name();
+  const auto renew = [&](const std::string& text) {
+    auto read = read_memory(text, all.here, now());
+    Memory old = read ? std::move(*read) : Memory();
+    if (all.is_outdated && old.measured <= all.began) {
+      old.machine.reset();
+      old.measured = 0;
+      old.corrections.clear();
+    }
+    if (all.is_outdated)
+      std::erase_if(old.choices, [&](const Remembered& one) { return one.when <= all.began; });
+    const Memory whole = merged(std::move(old), all.found);
+    return whole.is_empty() ? std::string() : write_memory(whole, all.here);
+  };
+  const auto problem = cache::update(name, renew);
+  return problem ? "memory " + name + ": " + *problem + "; what was learned is not kept" : "";
+}
+
+}  // namespace unisono

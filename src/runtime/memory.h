@@ -1,0 +1,37 @@
+// What earlier jobs of this user have found out (select/online/memory.h): read by rank 0 in
+// MPI_Init, shared with all, and renewed in MPI_Finalize.
+#pragma once
+#include <mpi.h>
+
+#include <string>
+#include <vector>
+
+#include "comm/placement.h"
+#include "runtime/mode.h"
+#include "select/online/memory.h"
+#include "select/profile.h"
+
+namespace unisono {
+
+/// What messages cost in this job, remembered or measured; collective over `world`, the same on
+/// all ranks. Precondition: facts.has_network(). `lines`: what there is to say, on rank 0.
+Machine find_network(MPI_Comm world, MPI_Comm node, const NodeFacts& facts, Mode mode,
+                     std::vector<std::string>& lines);
+
+/// A kind that earlier jobs have learned; null: none has. The same on all ranks.
+const Remembered* recall(const OnlineKey& key, int ranks, int nodes);
+/// All of them as cells of a profile, where nothing is judged any more.
+std::vector<ProfileCell> remembered_cells();
+/// Of rank 0.
+const std::vector<Corrections::Entry>& remembered_corrections();
+
+/// What this job adds; by threads at once.
+void remember(Remembered learned);
+/// Whether a remembered choice has taken about what it took.
+void judge_memory(bool is_right);
+
+/// On rank 0, after the last remember(). The error, or nothing: that it cannot be kept is no
+/// failure of the program.
+std::string keep_memory(const std::vector<Corrections::Entry>& corrections);
+
+}  // namespace unisono

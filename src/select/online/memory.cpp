@@ -1,0 +1,290 @@
+#include "select/online/memory.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <utility>
+
+#include "base/hash.h"
+#include "schedule/fields.h"
+
+namespace unisono {
+
+namespace {
+
+constexpr const char* kFormat = "unisono-memory";
+constexpr Count kVersion = 1;
+constexpr int kMostInt = std::numeric_limits<int>::max();
+constexpr double kLongest = 1000;        // seconds of anything
+constexpr double kSlowest = 1e-2;        // seconds per byte
+constexpr std::size_t kMostPieces = 16;  // of a cost
+constexpr std::size_t kMostCorrections = 200;
+constexpr double kAlike = 2;             // the same thing measured twice, on busy hosts
+constexpr double kSameRate = 1.5;
+
+bool within_factor(double one, double other, double factor) {
+  return one > 0 && other > 0 && one < factor * other && other < factor * one;
+}
+
+double number(const Json& object, const char* name, double least, double most) {
+  const Json& value = field(object, name);
+  if (!value.is_number()) throw Bad{std::string(name) + " is no number"};
+  const auto got = value.get<double>();
+  if (!(got >= least && got <= most))
+    throw Bad{std::string(name) + " is " + value.dump() + ", which nobody measures"};
+  return got;
+}
+
+bool is_sane(const Cost& cost) {
+  return cost.pieces.size() <= kMostPieces &&
+         std::all_of(cost.pieces.begin(), cost.pieces.end(), [](const Cost::Piece& piece) {
+           return piece.from >= 0 && piece.from <= 1e15 && piece.alpha >= 0 &&
+                  piece.alpha <= kLongest && piece.beta >= 0 && piece.beta <= kSlowest;
+         });
+}
+
+bool is_sane(const Machine& machine) {
+  const auto& between = machine.levels[kBetweenNodes];
+  if (!between || between->one_way.pieces.empty() || !(between->one_way(0) > 0) ||
+      between->gap.pieces.empty() || !(between->one_way.pieces.front().beta > 0))
+    return false;
+  for (const auto& level : machine.levels)
+    if (level && (!is_sane(level->one_way) || !is_sane(level->gap) || !is_sane(level->exchange) ||
+                  level->active < 1))
+      return false;
+  return machine.gamma >= 0 && machine.gamma <= kSlowest && machine.copy >= 0 &&
+         machine.copy <= kSlowest;
+}
+
+// Texts of the file's own fields, so that a name needs no more than the catalogue to be checked.
+Json json(const Remembered& one) {
+  return {{"collective", name(one.key.collective)},
+          {"class", one.key.size_class},
+          {"root_is_first", one.key.root_is_first},
+          {"commutative", one.key.commutative},
+          {"shared", one.key.shared},
+          {"ranks", one.ranks},
+          {"nodes", one.nodes},
+          {"bytes", one.bytes},
+          {"choice", text(one.choice)},
+          {"seconds", one.seconds},
+          {"native_seconds", one.native},
+          {"predicted_seconds", one.predicted},
+          {"when", one.when}};
+}
+
+bool truth(const Json& object, const char* name) {
+  const Json& value = field(object, name);
+  if (!value.is_boolean()) throw Bad{std::string(name) + " is neither true nor false"};
+  return value.get<bool>();
+}
+
+std::string word(const Json& object, const char* name) {
+  const Json& value = field(object, name);
+  if (!value.is_string()) throw Bad{std::string(name) + " is not a text"};
+  return value.get<std::string>();
+}
+
+Remembered remembered_from(const Json& object) {
+  const auto whole = [&](const char* name, Count least, Count most) {
+    return integer(field(object, name), name, least, most);
+  };
+  const auto collective = collective_named(word(object, "collective"));
+  if (!collective) throw Bad{"no collective '" + word(object, "collective") + "'"};
+  const auto spec = parse_spec(*collective, word(object, "choice"));
+  if (!spec) throw Bad{spec.error()};
+  if (spec->is_default) throw Bad{"'default' is no choice"};
+  Remembered one;
+  one.key = {*collective, static_cast<int>(whole("class", 0, 127)), truth(object, "root_is_first"),
+             truth(object, "commutative"), truth(object, "shared")};
+  one.ranks = static_cast<int>(whole("ranks", 1, kMostInt));
+  one.nodes = static_cast<int>(whole("nodes", 1, one.ranks));
+  one.bytes = whole("bytes", 0, std::numeric_limits<Count>::max());
+  one.choice = *spec;
+  one.seconds = number(object, "seconds", 1e-9, kLongest);
+  one.native = number(object, "native_seconds", 1e-9, kLongest);
+  one.predicted = number(object, "predicted_seconds", 0, kLongest);
+  one.when = whole("when", 0, std::numeric_limits<Count>::max());
+  return one;
+}
+
+Json json(const Whereabouts& here) {
+  return {{"mpi", {{"flavour", here.flavour}, {"library", here.library}}},
+          {"host", {{"processor", here.processor}, {"cores", here.cores}}},
+          {"network", here.network}};
+}
+
+/// Whatever the bytes are: names of processors and libraries come from elsewhere.
+std::string dumped(const Json& document, int indent) {
+  return document.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
+Json json(const Corrections::Entry& entry) {
+  return {{"family", entry.family}, {"logarithms", entry.logarithms}, {"count", entry.count}};
+}
+
+Corrections::Entry correction_from(const Json& object) {
+  constexpr double kMostLogarithm = 10;
+  Corrections::Entry entry{word(object, "family"), 0, 0};
+  entry.count = static_cast<int>(integer(field(object, "count"), "count", 1, kMostInt));
+  const double most = kMostLogarithm * entry.count;
+  entry.logarithms = number(object, "logarithms", -most, most);
+  return entry;
+}
+
+template <class Read>
+void read_list(const Json& object, const char* name, std::size_t most, Read read) {
+  const Json& list = field(object, name);
+  if (!list.is_array() || list.size() > most) throw Bad{std::string(name) + " is no short list"};
+  for (const Json& element : list) read(element);
+}
+
+Memory read(const Json& document, const Whereabouts& here, std::int64_t now) {
+  if (!document.is_object() || document.value("format", Json()) != kFormat)
+    throw Bad{"it is no memory of Unisono"};
+  if (document.value("version", Json()) != kVersion) throw Bad{"it is of another version"};
+  if (document.value("unisono", Json()) != UNISONO_VERSION)
+    throw Bad{"it is of another version of Unisono"};
+  if (field(document, "where") != Json::parse(dumped(json(here), -1)))
+    throw Bad{"it is of another place"};
+  const auto is_fresh = [now](std::int64_t when) { return when <= now && when > now - kMostAge; };
+  Memory memory;
+  memory.measured = integer(field(document, "measured"), "measured", 0,
+                            std::numeric_limits<Count>::max());
+  const Json& greeting = field(document, "greeting");
+  memory.greeting = {number(greeting, "round_trip_s", 0, kLongest),
+                     number(greeting, "piece_s", 0, kLongest)};
+  if (!is_fresh(memory.measured)) memory.measured = 0;
+  if (memory.measured > 0 && !field(document, "machine").is_null()) {
+    auto machine = read_machine(field(document, "machine").dump());
+    if (!machine) throw Bad{machine.error()};
+    if (!is_sane(*machine)) throw Bad{"its machine is none"};
+    memory.machine = std::move(*machine);
+    memory.machine->incast = kCheapSwitch;
+  }
+  read_list(document, "corrections", kMostCorrections,
+            [&](const Json& entry) { memory.corrections.push_back(correction_from(entry)); });
+  read_list(document, "choices", kMostRemembered, [&](const Json& entry) {
+    Remembered one = remembered_from(entry);
+    if (is_fresh(one.when)) memory.choices.push_back(std::move(one));
+  });
+  return memory;
+}
+
+}  // namespace
+
+std::string Whereabouts::file_name() const {
+  char text[24];
+  std::snprintf(text, sizeof text, "%016llx",
+                static_cast<unsigned long long>(fnv1a(dumped(json(*this), -1))));
+  return flavour + "-" + text + ".json";
+}
+
+bool Greeting::is_like(const Greeting& other) const {
+  return within_factor(round_trip, other.round_trip, kAlike) &&
+         within_factor(piece, other.piece, kAlike);
+}
+
+Result<Memory> read_memory(std::string_view text, const Whereabouts& here, std::int64_t now) {
+  try {
+    return read(Json::parse(text), here, now);
+  } catch (const Json::exception&) {
+    return Error{"it is no JSON"};
+  } catch (const Bad& bad) {
+    std::string line = bad.what;  // what it quotes may have control characters
+    std::replace_if(
+        line.begin(), line.end(), [](unsigned char c) { return c < ' '; }, '?');
+    return Error{line};
+  }
+}
+
+std::string write_memory(const Memory& memory, const Whereabouts& here) {
+  Json choices = Json::array(), corrections = Json::array();
+  for (const Remembered& one : memory.choices) choices.push_back(json(one));
+  for (const Corrections::Entry& entry : memory.corrections) corrections.push_back(json(entry));
+  const Json document{
+      {"format", kFormat},
+      {"version", kVersion},
+      {"unisono", UNISONO_VERSION},
+      {"where", json(here)},
+      {"measured", memory.measured},
+      {"greeting",
+       {{"round_trip_s", memory.greeting.round_trip}, {"piece_s", memory.greeting.piece}}},
+      {"machine", memory.machine ? Json::parse(write_machine(*memory.machine)) : Json()},
+      {"corrections", std::move(corrections)},
+      {"choices", std::move(choices)}};
+  return dumped(document, 1) + "\n";
+}
+
+// Without the names of the fields, which are longer than what they hold.
+std::string pack_memory(const Memory& memory) {
+  Json names = Json::array(), rows = Json::array();
+  for (const Remembered& one : memory.choices) {
+    const Json object = json(one);
+    Json row = Json::array();
+    if (names.empty())
+      for (const auto& [name, value] : object.items()) names.push_back(name);
+    for (const Json& value : object) row.push_back(value);
+    rows.push_back(std::move(row));
+  }
+  const Json machine = memory.machine ? Json::parse(write_machine(*memory.machine)) : Json();
+  return dumped(Json{{"machine", machine}, {"names", names}, {"rows", rows}}, -1);
+}
+
+Memory unpack_memory(std::string_view text) {
+  const Json document = Json::parse(text);
+  Memory memory;
+  if (!document.at("machine").is_null()) {
+    auto machine = read_machine(document.at("machine").dump());
+    if (machine) memory.machine = std::move(*machine);
+  }
+  const Json& names = document.at("names");
+  for (const Json& row : document.at("rows")) {
+    Json object;
+    for (std::size_t i = 0; i < names.size(); ++i)
+      object[names[i].get<std::string>()] = row.at(i);
+    memory.choices.push_back(remembered_from(object));
+  }
+  return memory;
+}
+
+Memory merged(Memory old, const Memory& found) {
+  if (found.machine && found.measured >= old.measured) {
+    old.machine = found.machine;
+    old.measured = found.measured;
+    old.greeting = found.greeting;
+  }
+  for (const Corrections::Entry& entry : found.corrections) {
+    const auto known =
+        std::find_if(old.corrections.begin(), old.corrections.end(),
+                     [&](const auto& other) { return other.family == entry.family; });
+    Corrections::Entry& into =
+        known == old.corrections.end() ? old.corrections.emplace_back() : *known;
+    into = Corrections::sum(into, entry);
+  }
+  for (const Remembered& one : found.choices) {
+    const auto known = std::find_if(
+        old.choices.begin(), old.choices.end(),
+        [&](const Remembered& other) { return other.is_of(one.key, one.ranks, one.nodes); });
+    if (known == old.choices.end())
+      old.choices.push_back(one);
+    else if (one.when >= known->when)
+      *known = one;
+  }
+  // Families that are gone stay to the end.
+  if (old.corrections.size() > kMostCorrections)
+    old.corrections.erase(old.corrections.begin(), old.corrections.end() - kMostCorrections);
+  std::stable_sort(old.choices.begin(), old.choices.end(),
+                   [](const auto& a, const auto& b) { return a.when > b.when; });
+  if (old.choices.size() > kMostRemembered) old.choices.resize(kMostRemembered);
+  return old;
+}
+
+bool are_alike(const Machine& one, const Machine& other) {
+  const auto &a = one.levels[kBetweenNodes], &b = other.levels[kBetweenNodes];
+  return a && b && within_factor(a->one_way(0), b->one_way(0), kAlike) &&
+         within_factor(a->one_way.pieces.front().beta, b->one_way.pieces.front().beta, kSameRate);
+}
+
+}  // namespace unisono

@@ -1,0 +1,84 @@
+// What one job keeps for the next: what messages cost, how far the model was off, and what was
+// chosen. A file of JSON (docs/reference/memory.md) for each MPI library, kind of hosts and network.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "model/machine.h"
+#include "select/online/corrections.h"
+#include "select/online/key.h"
+
+namespace unisono {
+
+/// Where something holds. What cannot be seen of a network, such as its rate, is not in it.
+struct Whereabouts {
+  std::string flavour;  ///< of the MPI library, as in Platform
+  std::string library;
+  std::string processor;
+  int cores = 1;
+  std::string network;  ///< interfaces of the first rank's host
+
+  bool operator==(const Whereabouts&) const = default;
+  /// Of its file, without a folder.
+  std::string file_name() const;
+};
+
+/// Times of a few messages that every job sends: where they are what they were, so is the network.
+struct Greeting {
+  double round_trip = 0;  ///< of a short message
+  double piece = 0;       ///< one more piece of a stream, and its answer
+
+  bool is_like(const Greeting& other) const;
+};
+
+/// A kind of call on communicators of one shape, and what was best.
+struct Remembered {
+  OnlineKey key;
+  int ranks = 1, nodes = 1;
+  Count bytes = 0;  ///< of its first call
+  Spec choice;
+  double seconds = 0;    ///< of the choice
+  double native = 0;     ///< of the MPI library's own
+  double predicted = 0;  ///< by the model, of the choice; 0: it said nothing
+  std::int64_t when = 0;
+
+  bool is_of(const OnlineKey& its_key, int its_ranks, int its_nodes) const {
+    return key == its_key && ranks == its_ranks && nodes == its_nodes;
+  }
+};
+
+struct Memory {
+  std::int64_t measured = 0;  ///< seconds since 1970; when the network was
+  Greeting greeting;
+  std::optional<Machine> machine;
+  std::vector<Corrections::Entry> corrections;
+  std::vector<Remembered> choices;
+
+  bool is_empty() const { return !machine && corrections.empty() && choices.empty(); }
+};
+
+inline constexpr std::size_t kMostRemembered = 256;
+/// What is older is measured anew.
+inline constexpr std::int64_t kMostAge = 60LL * 60 * 24 * 30;
+
+/// Complete, or refused with one line: a number that no measurement gives, another place or
+/// version, ... What is merely too old is left out.
+Result<Memory> read_memory(std::string_view text, const Whereabouts& here, std::int64_t now);
+std::string write_memory(const Memory& memory, const Whereabouts& here);
+
+/// The same for a message to the other ranks: short, without what only rank 0 needs. Exact.
+std::string pack_memory(const Memory& memory);
+Memory unpack_memory(std::string_view text);
+
+/// What becomes of `old` by what a job has found: the later choice of a kind, the later machine,
+/// all corrections. The oldest choices go where there are too many.
+Memory merged(Memory old, const Memory& found);
+
+/// Whether two measurements are of one network.
+bool are_alike(const Machine& one, const Machine& other);
+
+}  // namespace unisono

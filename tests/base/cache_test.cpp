@@ -1,0 +1,160 @@
+// What a home may hold: nothing of it may be believed, waited for, or make the program fail.
+#include "base/cache.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+#include <vector>
+
+namespace unisono {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kName = "mpich-0.json";
+
+class Cache : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = (fs::temp_directory_path() / "unisono-cache-XXXXXX").string();
+    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
+    home_ = pattern;
+    ::setenv("XDG_CACHE_HOME", home_.c_str(), 1);
+    file_ = home_ / "unisono" / kName;
+  }
+  void TearDown() override {
+    fs::permissions(home_, fs::perms::owner_all);
+    fs::remove_all(home_);
+  }
+  static std::optional<std::string> put(const std::string& text) {
+    return cache::update(kName, [&](const std::string&) { return text; });
+  }
+  static std::string error() {
+    const auto text = cache::read(kName);
+    return text ? "no error, but: " + *text : text.error();
+  }
+
+  fs::path home_, file_;
+};
+
+TEST_F(Cache, KeepsWhatWasWritten) {
+  EXPECT_EQ(*cache::read(kName), "") << "there is no folder yet";
+  EXPECT_EQ(put("one"), std::nullopt);
+  EXPECT_EQ(*cache::read(kName), "one");
+  EXPECT_EQ(cache::update(kName, [](const std::string& old) { return old + " two"; }), std::nullopt);
+  EXPECT_EQ(*cache::read(kName), "one two");
+  EXPECT_EQ(fs::status(file_).permissions(), fs::perms::owner_read | fs::perms::owner_write);
+  EXPECT_EQ(put(""), std::nullopt);
+  EXPECT_FALSE(fs::exists(file_));
+}
+
+TEST_F(Cache, HomesByTheSpecification) {
+  ::setenv("HOME", "/somebody", 1);
+  EXPECT_EQ(cache::folder(), (home_ / "unisono").string());
+  ::setenv("XDG_CACHE_HOME", "relative", 1);
+  EXPECT_EQ(cache::folder(), "/somebody/.cache/unisono");
+  ::unsetenv("HOME");
+  EXPECT_EQ(cache::folder(), "");
+  EXPECT_EQ(*cache::read(kName), "");
+  EXPECT_EQ(put("one"), "there is no home directory");
+}
+
+TEST_F(Cache, WhatIsNoPlainFileOfOnesOwnIsNotRead) {
+  ASSERT_EQ(put("one"), std::nullopt);
+  fs::rename(file_, home_ / "elsewhere");
+  fs::create_symlink(home_ / "elsewhere", file_);
+  EXPECT_EQ(error(), "it is a symbolic link");
+  fs::remove(file_);
+  ASSERT_EQ(::mkfifo(file_.c_str(), 0600), 0);
+  EXPECT_EQ(error(), "it is no plain file") << "and nobody waits for its writer";
+  fs::remove(file_);
+  fs::create_directory(file_);
+  EXPECT_EQ(error(), "it is no plain file");
+  fs::remove(file_);
+  fs::rename(home_ / "elsewhere", file_);
+  fs::permissions(file_, fs::perms::others_write, fs::perm_options::add);
+  EXPECT_EQ(error(), "others may write it");
+  if (::geteuid() != 0) return;
+  fs::permissions(file_, fs::perms::owner_read);
+  ASSERT_EQ(::chown(file_.c_str(), 12345, 12345), 0);
+  EXPECT_EQ(error(), "it belongs to another user");
+}
+
+TEST_F(Cache, AFolderThatOthersMayWriteIsNotTrusted) {
+  ASSERT_EQ(put("one"), std::nullopt);
+  fs::permissions(file_.parent_path(), fs::perms::all);
+  EXPECT_NE(error().find("others may write it"), std::string::npos);
+  EXPECT_NE(put("two"), std::nullopt);
+}
+
+TEST_F(Cache, HugeFilesAreNotRead) {
+  ASSERT_EQ(put("one"), std::nullopt);
+  fs::resize_file(file_, std::uintmax_t{1} << 40);  // a hole
+  EXPECT_EQ(error(), "it is too large");
+}
+
+TEST_F(Cache, SymbolicLinksAreReplacedAndNotFollowed) {
+  ASSERT_EQ(put("one"), std::nullopt);
+  std::ofstream(home_ / "victim") << "precious";
+  fs::remove(file_);
+  fs::create_symlink(home_ / "victim", file_);
+  EXPECT_EQ(put("two"), std::nullopt);
+  EXPECT_EQ(*cache::read(kName), "two");
+  EXPECT_EQ(fs::file_size(home_ / "victim"), 8U);
+}
+
+TEST_F(Cache, WhatCannotBeWrittenIsToldAndNothingIsLeft) {
+  std::ofstream(home_ / "unisono") << "a file";
+  EXPECT_NE(put("one"), std::nullopt);
+  fs::remove(home_ / "unisono");
+  fs::create_directories(file_);  // a folder where the file belongs
+  std::ofstream(file_ / "full");
+  EXPECT_NE(put("one"), std::nullopt);
+  std::size_t parts = 0;
+  for (const auto& entry : fs::directory_iterator(file_.parent_path()))
+    parts += entry.path().string().find(".part.") != std::string::npos ? 1 : 0;
+  EXPECT_EQ(parts, 0U);
+}
+
+// The lock is held by somebody who never gives it back.
+TEST_F(Cache, NobodyIsWaitedForForEver) {
+  ASSERT_EQ(put("one"), std::nullopt);
+  const int held = ::open((file_.parent_path() / "lock").c_str(), O_RDWR);
+  ASSERT_EQ(::flock(held, LOCK_EX), 0);
+  EXPECT_EQ(put("two"), std::nullopt);
+  ::close(held);
+  EXPECT_EQ(*cache::read(kName), "two");
+}
+
+TEST_F(Cache, UpdatesAtOnceAreAllKept) {
+  constexpr int kWriters = 2, kTimes = 40;
+  std::vector<std::thread> writers;
+  for (int i = 0; i < kWriters; ++i)
+    writers.emplace_back([] {
+      for (int n = 0; n < kTimes; ++n)
+        EXPECT_EQ(cache::update(kName, [](const std::string& old) { return old + "x"; }),
+                  std::nullopt);
+    });
+  for (std::thread& writer : writers) writer.join();
+  EXPECT_EQ(cache::read(kName)->size(), static_cast<std::size_t>(kWriters * kTimes));
+}
+
+TEST_F(Cache, OldFilesGo) {
+  for (std::size_t i = 0; i < cache::kMostFiles + 3; ++i)
+    EXPECT_EQ(cache::update("f" + std::to_string(i) + ".json", [](const auto&) { return "one"; }),
+              std::nullopt);
+  std::size_t files = 0;
+  for (const auto& entry : fs::directory_iterator(file_.parent_path()))
+    files += entry.path().filename() != "lock" ? 1 : 0;
+  EXPECT_EQ(files, cache::kMostFiles);
+}
+
+}  // namespace
+}  // namespace unisono

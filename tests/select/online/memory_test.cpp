@@ -1,0 +1,188 @@
+// What a job keeps for the next, and what of a file is believed.
+#include "select/online/memory.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <nlohmann/json.hpp>
+
+namespace unisono {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::int64_t kNow = 1'800'000'000;
+const Whereabouts kHere{"mpich", "MPICH 4.2", "a processor", 4, "eth0 10.0.0.0/24"};
+
+Machine machine(double alpha = 60e-6, double beta = 80e-9) {
+  Machine made;
+  made.levels[kBetweenNodes] = hockney(alpha, beta);
+  made.levels[kBetweenNodes]->exchange = {{{0, 2 * alpha, beta}}};
+  made.levels[kBetweenNodes]->active = 7;
+  made.gamma = 1e-9;
+  made.copy = 1.0 / 3e10;
+  made.incast = kCheapSwitch;
+  return made;
+}
+
+Remembered bcast(std::string_view spec, int ranks = 7, std::int64_t when = kNow - 10) {
+  return {.key = {.collective = Collective::bcast, .size_class = size_class(512 << 10)},
+          .ranks = ranks,
+          .nodes = ranks,
+          .bytes = 512 << 10,
+          .choice = *parse_spec(Collective::bcast, spec),
+          .seconds = 0.045,
+          .native = 0.32,
+          .predicted = spec == "native" ? 0 : 0.047,
+          .when = when};
+}
+
+Memory some() {
+  return {kNow - 100, {150e-6, 1.5e-3}, machine(), {{"chain", 0.3, 2}}, {bcast("chain:segment=4K")}};
+}
+
+std::string refused(const std::string& text, const Whereabouts& here = kHere) {
+  const auto read = read_memory(text, here, kNow);
+  return read ? "" : read.error();
+}
+
+TEST(Memory, IsReadAsItWasWritten) {
+  const std::string text = write_memory(some(), kHere);
+  const auto read = read_memory(text, kHere, kNow);
+  ASSERT_TRUE(read) << read.error();
+  EXPECT_EQ(write_memory(*read, kHere), text);
+  ASSERT_EQ(read->choices.size(), 1U);
+  EXPECT_EQ(unisono::text(read->choices[0].choice), unisono::text(some().choices[0].choice));
+  EXPECT_EQ(write_machine(*read->machine), write_machine(machine()));
+}
+
+TEST(Memory, TravelsExactlyAndWithoutWhatOnlyRankZeroNeeds) {
+  const Memory got = unpack_memory(pack_memory(some()));
+  EXPECT_EQ(write_machine(*got.machine), write_machine(machine()));
+  ASSERT_EQ(got.choices.size(), 1U);
+  EXPECT_EQ(got.choices[0].seconds, 0.045);
+  EXPECT_TRUE(got.choices[0].is_of(some().choices[0].key, 7, 7));
+  EXPECT_TRUE(got.corrections.empty());
+  EXPECT_TRUE(unpack_memory(pack_memory({})).is_empty());
+}
+
+TEST(Memory, OfAnotherPlaceOrVersionIsRefused) {
+  const std::string text = write_memory(some(), kHere);
+  for (const auto& change : std::initializer_list<std::function<void(Whereabouts&)>>{
+           [](auto& w) { w.flavour = "openmpi"; }, [](auto& w) { w.library = "MPICH 4.3"; },
+           [](auto& w) { w.processor = "another"; }, [](auto& w) { w.cores = 8; },
+           [](auto& w) { w.network = "eth0 10.1.0.0/24"; }}) {
+    Whereabouts there = kHere;
+    change(there);
+    EXPECT_EQ(refused(text, there), "it is of another place");
+    EXPECT_NE(there.file_name(), kHere.file_name());
+  }
+  Json document = Json::parse(text);
+  document["unisono"] = "0.0.1";
+  EXPECT_EQ(refused(document.dump()), "it is of another version of Unisono");
+  document["version"] = 2;
+  EXPECT_EQ(refused(document.dump()), "it is of another version");
+}
+
+TEST(Memory, NoTextBreaksIt) {
+  const std::string text = write_memory(some(), kHere);
+  for (std::size_t length = 0; length + 2 < text.size(); length += 7)
+    EXPECT_NE(refused(text.substr(0, length)), "") << length;
+  for (std::size_t at = 0; at < text.size(); at += 3) {
+    std::string broken = text;
+    broken[at] = static_cast<char>(broken[at] ^ 0x15);
+    refused(broken);  // comes back
+  }
+  EXPECT_NE(refused(std::string(1 << 20, '[')), "");
+  EXPECT_NE(refused(std::string(1000, '\0')), "");
+  EXPECT_NE(refused("[1,2]"), "");
+  EXPECT_NE(refused("null"), "");
+}
+
+TEST(Memory, NumbersThatNobodyMeasuresAreRefused) {
+  const Json good = Json::parse(write_memory(some(), kHere));
+  const auto with = [&](const char* pointer, const Json& value) {
+    Json bad = good;
+    bad.at(Json::json_pointer(pointer)) = value;
+    return refused(bad.dump());
+  };
+  const char* level = "/machine/levels/between_nodes";
+  const std::string alpha = std::string(level) + "/one_way/0/alpha_s";
+  for (const Json& value : {Json(-1), Json(0), Json(1e300), Json(nullptr), Json("x"), Json::array()})
+    EXPECT_NE(with(alpha.c_str(), value), "") << value;
+  EXPECT_NE(with((std::string(level) + "/one_way/0/beta_s_per_byte").c_str(), 0), "");
+  EXPECT_NE(with((std::string(level) + "/gap").c_str(), Json::array()), "");
+  EXPECT_NE(with("/choices/0/seconds", 0), "");
+  EXPECT_NE(with("/choices/0/native_seconds", -1e-3), "");
+  EXPECT_NE(with("/choices/0/predicted_seconds", 1e9), "");
+  EXPECT_NE(with("/choices/0/ranks", 0), "");
+  EXPECT_NE(with("/choices/0/nodes", 8), "") << "more than ranks";
+  EXPECT_NE(with("/choices/0/ranks", 1e18), "");
+  EXPECT_NE(with("/choices/0/class", 1000), "");
+  EXPECT_NE(with("/choices/0/choice", "chain:segment=-1"), "");
+  EXPECT_NE(with("/choices/0/choice", "no such"), "");
+  EXPECT_NE(with("/choices/0/collective", "bcast\n\x1b[2J"), "");
+  EXPECT_EQ(with("/choices/0/collective", "x\ny").find('\n'), std::string::npos);
+  EXPECT_NE(with("/corrections/0/logarithms", 1e9), "");
+  EXPECT_NE(with("/corrections/0/count", -1), "");
+  EXPECT_NE(with("/greeting/piece_s", "NaN"), "");
+  std::string infinite = good.dump();
+  infinite.replace(infinite.find("0.045"), 5, "1e999");
+  EXPECT_NE(refused(infinite), "");
+  Json many = good;
+  for (std::size_t i = 0; i <= kMostRemembered; ++i) many["choices"].push_back(many["choices"][0]);
+  EXPECT_NE(refused(many.dump()), "");
+}
+
+TEST(Memory, WhatIsOldOrFromTheFutureIsLeftOut) {
+  for (const std::int64_t when : {kNow - kMostAge - 1, kNow + 1, std::int64_t{1} << 62}) {
+    Memory memory = some();
+    memory.measured = when;
+    memory.choices.push_back(bcast("native", 9, when));
+    const auto read = read_memory(write_memory(memory, kHere), kHere, kNow);
+    ASSERT_TRUE(read) << read.error();
+    EXPECT_FALSE(read->machine);
+    ASSERT_EQ(read->choices.size(), 1U);
+    EXPECT_EQ(read->choices[0].ranks, 7);
+    EXPECT_TRUE(merged(*read, some()).machine) << "what is measured now takes its place";
+  }
+}
+
+TEST(Memory, TwoJobsAddUp) {
+  Memory one, two;
+  one.choices = {bcast("chain:segment=4K"), bcast("native", 5)};
+  two.choices = {bcast("chain:segment=8K", 7, kNow), bcast("native", 5, kNow - 20)};
+  two.machine = machine();
+  two.measured = kNow;
+  two.corrections = {{"chain", 0.4, 1}};
+  const Memory both = merged(merged(some(), one), two);
+  EXPECT_EQ(both.measured, kNow);
+  ASSERT_EQ(both.choices.size(), 2U);
+  EXPECT_EQ(text(both.choices[0].choice), text(two.choices[0].choice)) << "the later one's";
+  EXPECT_EQ(both.choices[1].when, kNow - 10);
+  ASSERT_EQ(both.corrections.size(), 1U);
+  EXPECT_DOUBLE_EQ(both.corrections[0].logarithms, 0.7);
+  EXPECT_EQ(both.corrections[0].count, 3);
+}
+
+TEST(Memory, TheOldestChoicesGo) {
+  Memory memory;
+  for (int i = 0; i < 300; ++i) memory = merged(memory, {.choices = {bcast("native", 2 + i, i)}});
+  ASSERT_EQ(memory.choices.size(), kMostRemembered);
+  EXPECT_EQ(memory.choices.front().when, 299);
+  EXPECT_EQ(memory.choices.back().when, 299 - static_cast<int>(kMostRemembered) + 1);
+}
+
+TEST(Memory, NetworksAreAlikeOrNot) {
+  EXPECT_TRUE(are_alike(machine(), machine(80e-6, 90e-9)));
+  EXPECT_FALSE(are_alike(machine(), machine(60e-6, 400e-9))) << "20 Mb/s";
+  EXPECT_FALSE(are_alike(machine(), machine(5e-6, 80e-9)));
+  const Greeting greeting{150e-6, 1.5e-3};
+  EXPECT_TRUE(greeting.is_like({200e-6, 1.2e-3}));
+  EXPECT_FALSE(greeting.is_like({150e-6, 6.7e-3}));
+  EXPECT_FALSE(greeting.is_like({20e-6, 1.5e-3}));
+  EXPECT_FALSE(greeting.is_like({}));
+}
+
+}  // namespace
+}  // namespace unisono
