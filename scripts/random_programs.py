@@ -31,7 +31,7 @@ def job(mpi: places.Mpi, ranks: int, calls: int, seed: int) -> tuple[bool, str]:
     if not program.exists():
         raise UnisonoError(f"{program} is not built: run make")
     command = [*mpi.launcher(ranks), str(program), "--calls", str(calls), "--seed", str(seed)]
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("UNISONO_")}
+    environment = {name: value for name, value in os.environ.items() if not places.is_ours(name)}
     environment |= mpi.environment()
     with tempfile.TemporaryFile(mode="w+") as output:
         done = subprocess.run(

@@ -72,7 +72,7 @@ class Lab:
         return layout.ranks_per_host(ranks, len(self.lab.hosts), chosen)
 
     def command(self, mpi: Mpi, ranks: int, per_host: int, command: Sequence[str]) -> CommandLine:
-        ours = {name: value for name, value in os.environ.items() if name.startswith("UNISONO_")}
+        ours = {name: value for name, value in os.environ.items() if places.is_ours(name)}
         return self.lab.command(mpi, ranks, per_host, command, ours)
 
     def describe(self) -> dict[str, Any]:

@@ -105,6 +105,8 @@ def check_environment() -> Iterator[Finding]:
         )
     if os.environ.get("UNISONO_DISABLE", "0") not in {"", "0"}:
         yield Finding(Level.NOTE, "UNISONO_DISABLE is set: Unisono does nothing", "unset it")
+    if os.environ.get("UNISONO") == "off":
+        yield Finding(Level.NOTE, "UNISONO=off: Unisono does nothing", "unset it")
     if path := os.environ.get("UNISONO_PROFILE"):
         yield check_profile(Path(path))
     try:
@@ -112,7 +114,7 @@ def check_environment() -> Iterator[Finding]:
     except UnisonoError:
         return  # check_build has said it
     for name, value in sorted(os.environ.items()):
-        if not name.startswith("UNISONO_") or name in places.WHERE | places.OF_BENCH:
+        if not places.is_ours(name) or name in places.WHERE | places.OF_BENCH:
             continue
         if name not in known:
             near = difflib.get_close_matches(name, known, 1)
@@ -164,7 +166,7 @@ def check_preload(mpi: places.Mpi) -> Finding:
     serving = [row.name for row in catalogue.algorithms() if "allreduce" in row.collectives]
     if not serving:
         return Finding(Level.NOTE, f"{name}: preloading not tried: no algorithm for allreduce")
-    environment = {k: v for k, v in os.environ.items() if not k.startswith("UNISONO_")}
+    environment = {k: v for k, v in os.environ.items() if not places.is_ours(k)}
     environment |= mpi.environment() | {"UNISONO_ALLREDUCE": serving[0]}
     environment["MPI4PY_LIBMPI"] = str(mpi.library) if mpi.library.exists() else mpi.library.name
     line = launch.command_line(mpi, 2, [sys.executable, "-c", PROBE])

@@ -58,7 +58,7 @@ def with_variables(mpi: places.Mpi, line: Sequence[str], environment: Mapping[st
     """Open MPI forwards to other nodes only what it is told to; Hydra forwards everything."""
     if mpi.flavour != "openmpi":
         return list(line)
-    names = sorted(name for name in environment if name.startswith("UNISONO_"))
+    names = sorted(name for name in environment if places.is_ours(name))
     options = [option for name in names for option in ("-x", name)]
     return [line[0], *options, *line[1:]]
 

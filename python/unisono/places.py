@@ -11,6 +11,13 @@ from unisono.errors import UnisonoError
 WHERE = {"UNISONO_BUILD", "UNISONO_LAB"}
 OF_BENCH = {"UNISONO_BENCH_DRAIN"}
 
+
+
+def is_ours(name: str) -> bool:
+    """A variable of the environment."""
+    return name == "UNISONO" or name.startswith("UNISONO_")
+
+
 REPOSITORY = Path(__file__).resolve().parents[2]
 
 # The library's file name says which binary interface it has.

@@ -8,10 +8,21 @@
 
 namespace unisono {
 
-std::string variable(std::string_view name) {
+namespace {
+
+const Variable* row_of(std::string_view name) {
   const auto* row = std::find_if(std::begin(kVariables), std::end(kVariables),
                                  [name](const Variable& v) { return v.name == name; });
   assert(row != std::end(kVariables));
+  return row;
+}
+
+}  // namespace
+
+bool is_standard(std::string_view name) { return variable(name) == row_of(name)->default_value; }
+
+std::string variable(std::string_view name) {
+  const auto* row = row_of(name);
   // The names in the table are literals, so they end with a zero.
   const char* value = std::getenv(row->name.data());
   return value != nullptr ? std::string(value) : std::string(row->default_value);

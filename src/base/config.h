@@ -65,6 +65,9 @@ inline constexpr Variable kVariables[] = {
 /// The variable's value in the environment, or its standard. `name` is one of kVariables.
 std::string variable(std::string_view name);
 
+/// Whether that is what holds when it is not set.
+bool is_standard(std::string_view name);
+
 /// "UNISONO_REDUCE_SCATTER" for "reduce_scatter".
 std::string variable_of_collective(std::string_view collective);
 

@@ -8,7 +8,9 @@
 #include <limits>
 #include <vector>
 
+#include "base/statistics.h"
 #include "mpi/comm.h"
+#include "mpi/patience.h"
 
 namespace unisono {
 
@@ -141,6 +143,9 @@ LevelCosts between_nodes(MPI_Comm leaders, std::vector<std::byte>& data) {
     std::sort(latencies.begin(), latencies.end());
     times.one_way = latencies[latencies.size() / 2];
   }
+  MPI_Request all_there = MPI_REQUEST_NULL;
+  PMPI_Ibarrier(leaders, &all_there);
+  wait_patiently(all_there);
   LevelCosts level = level_from(times);
   const double none = ring_round(leaders, data, kShort), some = ring_round(leaders, data, kRing);
   level.exchange = {{{0, none, std::max(0.0, (some - none) / kRing)}}};
@@ -200,14 +205,15 @@ LevelCosts unpack_between(const Numbers& n) {
   return level;
 }
 
-constexpr int kPiece = 16 << 10, kPieces = 6;  // more than what shapers let through at once
+// Shapers let some through at once, such as 64 KiB; what counts comes after that.
+constexpr int kPiece = 16 << 10, kAtOnce = 4, kPieces = 7;
 constexpr double kGreetingEnds = 4e-3;
 
-/// Of the last piece: those before it may have been let through at once.
+/// The median of those that count, or the last one where the stream ends before.
 double stream_piece(MPI_Comm world, int other) {
   const int rank = rank_in(world);
   std::vector<std::byte> data(kPiece);
-  double last = 0;
+  std::vector<double> seconds;
   const double begin = PMPI_Wtime();
   for (int piece = 0; piece <= kPieces; ++piece) {
     if (rank == 0) {
@@ -216,7 +222,8 @@ double stream_piece(MPI_Comm world, int other) {
       PMPI_Send(data.data(), ends ? 0 : kPiece, MPI_BYTE, other, kTag, world);
       if (ends) break;
       PMPI_Recv(nullptr, 0, MPI_BYTE, other, kTag, world, MPI_STATUS_IGNORE);
-      last = PMPI_Wtime() - before;
+      if (piece <= kAtOnce) seconds.clear();
+      seconds.push_back(PMPI_Wtime() - before);
     } else {
       MPI_Status status;
       int bytes = 0;
@@ -226,7 +233,7 @@ double stream_piece(MPI_Comm world, int other) {
       PMPI_Send(nullptr, 0, MPI_BYTE, 0, kTag, world);
     }
   }
-  return last;
+  return seconds.empty() ? 0 : median(seconds);
 }
 
 }  // namespace

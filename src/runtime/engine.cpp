@@ -297,6 +297,8 @@ void Engine::select_online(const Platform& here, Machine machine) {
   if (!settings)
     complain("UNISONO_ONLINE=" + variable("UNISONO_ONLINE") + ": " + settings.error() +
              "; nothing is selected online");
+  if (settings && mode_ == Mode::fixed && !is_standard("UNISONO_ONLINE"))
+    complain("UNISONO_ONLINE=" + variable("UNISONO_ONLINE") + ": with UNISONO=fixed nothing is learned");
   const std::string network = use_machine(std::move(machine), node_);
   if (log_decisions_ && !network.empty()) complain("network: " + network);
   selector_.leave_online(online_collectives(), online_leaves_measured());

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <ctime>
@@ -20,6 +21,7 @@
 #include "base/cache.h"
 #include "comm/network_probe.h"
 #include "mpi/comm.h"
+#include "mpi/patience.h"
 
 namespace unisono {
 
@@ -156,6 +158,19 @@ void compare(const Machine& measured, const Greeting& greeting, std::vector<std:
   all.memory = {};
 }
 
+/// Times of the arms that ran are far from what the machine says, all in one direction: what was
+/// measured in MPI_Init is not what the network does.
+bool contradict(const std::vector<Corrections::Entry>& corrections) {
+  constexpr double kFarOff = 2;
+  double logarithms = 0;
+  int count = 0;
+  for (const Corrections::Entry& entry : corrections) {
+    logarithms += entry.logarithms;
+    count += entry.count;
+  }
+  return count > 1 && std::abs(logarithms / count) > std::log(kFarOff);
+}
+
 }  // namespace
 
 Machine find_network(MPI_Comm world, MPI_Comm node, const NodeFacts& facts, Mode mode,
@@ -169,7 +184,9 @@ Machine find_network(MPI_Comm world, MPI_Comm node, const NodeFacts& facts, Mode
   const bool is_known =
       speaks && all.memory.machine && (is_fixed || greeting.is_like(all.memory.greeting));
   int use = is_known || is_fixed ? 1 : 0;
-  PMPI_Bcast(&use, 1, MPI_INT, 0, world);
+  MPI_Request request = MPI_REQUEST_NULL;
+  PMPI_Ibcast(&use, 1, MPI_INT, 0, world, &request);
+  wait_patiently(request);
   if (use == 0) {
     const Machine measured = probe_network(world, node);
     if (speaks) compare(measured, greeting, lines);
@@ -229,13 +246,17 @@ std::string keep_memory(const std::vector<Corrections::Entry>& corrections) {
   Known& all = known();
   if (!std::exchange(all.keeps, false)) return "";
   all.is_outdated = all.is_outdated || all.wrong > all.right;
-  all.found.corrections = corrections;
-  if (all.found.is_empty() && !all.is_outdated) return "";
+  const bool is_false = contradict(corrections);
+  if (is_false)
+    all.found.machine.reset();
+  else
+    all.found.corrections = corrections;
+  if (all.found.is_empty() && !all.is_outdated && !is_false) return "";
   const std::string name = all.here.file_name();
   const auto renew = [&](const std::string& text) {
     auto read = read_memory(text, all.here, now());
     Memory old = read ? std::move(*read) : Memory();
-    if (all.is_outdated && old.measured <= all.began) {
+    if ((all.is_outdated || is_false) && old.measured <= all.began) {
       old.machine.reset();
       old.measured = 0;
       old.corrections.clear();

@@ -118,12 +118,12 @@ const Remembered* Online::recalled(const Communicator& communicator, const Onlin
 std::unique_ptr<Online::Kind> Online::make_kind(Communicator& communicator, const OnlineKey& key,
                                                 const Facts& asked, int root,
                                                 const Choice& by_default) {
+  Facts facts = asked;
   if (const auto* settings = std::get_if<ModelSettings>(&job().settings)) {
     auto policy = std::make_unique<ModelFirst>(
         *settings, first_calls(facts),
         [this, key](double spent) { return ask_model(*kinds_.at(key), spent); });
     ModelFirst* model = policy.get();
-    Facts facts = asked;
     if (communicator.has_levels()) facts.topology = &communicator.topology();
     const Remembered* known = recalled(communicator, key, facts);
     if (known != nullptr) model->recall(recollection_of(*known));

@@ -161,6 +161,28 @@ class Values(Case):
                 own, _, lines = self.run_program(flavour, 2, UNISONO_DISABLE="1", UNISONO_BCAST="binomial")
                 self.assertEqual((own, lines), (0, []))
 
+    def test_off(self) -> None:
+        for flavour in FLAVOURS:
+            with self.subTest(flavour=flavour):
+                own, _, lines = self.run_program(flavour, 2, UNISONO="off", UNISONO_BCAST="binomial")
+                self.assertEqual((own, lines), (0, []))
+
+    def test_no_such_mode(self) -> None:
+        for flavour in FLAVOURS:
+            with self.subTest(flavour=flavour):
+                own, _, lines = self.run_program(flavour, 2, UNISONO="Off", UNISONO_BCAST="binomial")
+                self.one_line(lines, "UNISONO=Off", "auto, fixed, off", "auto holds")
+                self.assertGreater(own, 0)
+
+    def test_fixed_learns_nothing_and_runs_what_is_forced(self) -> None:
+        for flavour in FLAVOURS:
+            with self.subTest(flavour=flavour):
+                own, native, lines = self.run_program(
+                    flavour, 2, UNISONO="fixed", UNISONO_BCAST="binomial", UNISONO_ONLINE="model"
+                )
+                self.assertGreater(own, 0)
+                self.one_line(lines, "UNISONO_ONLINE=model", "UNISONO=fixed", "nothing is learned")
+
 
 class Restrictions(Case):
     def test_a_commutative_only_algorithm_with_another_operation(self) -> None:
@@ -258,7 +280,7 @@ class Ranks(Case):
 
     def test_set_on_one_rank_only(self) -> None:
         for flavour in FLAVOURS:
-            for variable in ("UNISONO_ALLREDUCE=ring", "UNISONO_DISABLE=1"):
+            for variable in ("UNISONO_ALLREDUCE=ring", "UNISONO_DISABLE=1", "UNISONO=off", "UNISONO=fixed"):
                 with self.subTest(flavour=flavour, variable=variable):
                     own, _, lines = self.run_apart(
                         flavour, 2, f"if [ $rank = 1 ]; then export {variable}; fi"

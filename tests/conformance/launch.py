@@ -17,7 +17,7 @@ RANK = "${PMI_RANK:-$OMPI_COMM_WORLD_RANK}"
 
 def surroundings(**variables: str) -> dict[str, str]:
     """The environment of a run: nothing of UNISONO_* but what is given, and consent to be root."""
-    kept = {k: v for k, v in os.environ.items() if not k.startswith("UNISONO_")}
+    kept = {k: v for k, v in os.environ.items() if k != "UNISONO" and not k.startswith("UNISONO_")}
     openmpi = {
         "OMPI_ALLOW_RUN_AS_ROOT": "1",
         "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",

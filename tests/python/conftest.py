@@ -15,8 +15,8 @@ class Run(Protocol):
 
 
 @pytest.fixture
-def unisono() -> Run:
-    """The command as a user starts it."""
+def unisono(tmp_path: Path) -> Run:
+    """The command as a user starts it who has never started it before: all of a test share a cache."""
 
     def run(*arguments: str, **environment: str) -> "subprocess.CompletedProcess[str]":
         return subprocess.run(
@@ -25,7 +25,7 @@ def unisono() -> Run:
             capture_output=True,
             text=True,
             timeout=120,
-            env=os.environ | {"COLUMNS": "120", "NO_COLOR": "1"} | environment,
+            env=os.environ | {"COLUMNS": "120", "NO_COLOR": "1", "XDG_CACHE_HOME": str(tmp_path)} | environment,
         )
 
     return run

@@ -1,13 +1,17 @@
 """A program on a network that nobody has measured, with nothing set: what is chosen is counted by the log,
 not timed. On 5 hosts native takes more than twice what a pipeline takes."""
 
+import json
+import os
 import re
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from conftest import Run
-from test_lab import own_lab, pytestmark, up  # noqa: F401  (the fixture and the marks)
+from test_lab import NAME, own_lab, pytestmark, up  # noqa: F401  (the fixture and the marks)
+from unisono.lab import network
 
 CALLS = 30
 PROGRAM = [sys.executable, str(Path(__file__).with_name("lab_unasked.py")), str(CALLS)]
@@ -52,3 +56,85 @@ def test_what_the_table_covers_stays_with_it(unisono: Run) -> None:
     assert re.search(r"bcast of 512KB on 16 ranks: \S+ \(docs/results/defaults.md\)", done.stderr), (
         done.stderr
     )
+
+
+def decisions(log: str) -> list[str]:
+    """Why the broadcasts ran as they did, in their order."""
+    return re.findall(r"bcast of 512KB on 5 ranks: \S+ \((.*)\)", log)
+
+
+@pytest.mark.parametrize("mpi", ["openmpi", "mpich"])
+def test_the_next_job_begins_with_what_the_last_one_found(unisono: Run, tmp_path: Path, mpi: str) -> None:
+    up(hosts=5)
+    run = ("lab", "run", "--mpi", mpi, "-n", "5", "--log", *PROGRAM)
+    first = unisono(*run)
+    assert (first.returncode, first.stdout.strip()) == (0, "0"), first.stderr
+    assert decisions(first.stderr)[0] == "online: native is timed"
+    winner, _ = report(first.stderr)
+
+    second = unisono(*run)
+    assert (second.returncode, second.stdout.strip()) == (0, "0"), second.stderr
+    assert decisions(second.stderr)[0].startswith("online: remembered, took"), second.stderr
+    assert re.search(r"bcast of 512KB on 5 ranks: (\S+) \(online: remembered", second.stderr)[1] == winner
+
+    fixed = unisono(*run, UNISONO="fixed")
+    assert (fixed.returncode, fixed.stdout.strip()) == (0, "0"), fixed.stderr
+    assert len(decisions(fixed.stderr)) == 1, "equal from call to call"
+    assert decisions(fixed.stderr)[0] == "remembered"
+    assert "online" not in fixed.stderr
+
+    [file] = (tmp_path / "unisono").glob("*.json")
+    before = file.read_text()
+    off = unisono(*run, UNISONO="off")
+    assert (off.returncode, off.stdout.strip()) == (0, "0"), off.stderr
+    assert "unisono:" not in off.stderr
+    assert file.read_text() == before
+
+
+def spoil_by_link(file: Path) -> None:
+    file.rename(file.with_suffix(".kept"))
+    file.symlink_to(file.with_suffix(".kept"))
+
+
+def spoil_by_pipe(file: Path) -> None:
+    file.unlink()
+    os.mkfifo(file, 0o600)
+
+
+def test_a_spoiled_memory_is_measured_anew(unisono: Run, tmp_path: Path) -> None:
+    up(hosts=5)
+    run = ("lab", "run", "--mpi", "openmpi", "-n", "5", "--log", *PROGRAM)
+    assert unisono(*run).returncode == 0
+    [file] = (tmp_path / "unisono").glob("*.json")
+    good = file.read_text()
+    ways: list[Callable[[Path], object]] = [
+        lambda path: path.write_text(good[: len(good) // 2]),
+        lambda path: path.write_text(re.sub(r'"native_seconds": \S+', '"native_seconds": -1e999,', good)),
+        lambda path: path.write_text("[" * 100_000),
+        lambda path: path.chmod(0o666),
+        spoil_by_link,
+        spoil_by_pipe,
+    ]
+    for spoil in ways:
+        file.unlink(missing_ok=True)
+        file.write_text(good)
+        file.chmod(0o600)
+        spoil(file)
+        done = unisono(*run)
+        assert (done.returncode, done.stdout.strip()) == (0, "0"), done.stderr
+        assert done.stderr.count("all is measured anew") == 1, done.stderr
+        assert decisions(done.stderr)[0] == "online: native is timed"
+        assert json.loads(file.read_text())["format"] == "unisono-memory", "and good again"
+
+
+def test_another_network_is_noticed(unisono: Run) -> None:
+    """At a fifth of the rate; nothing that the key is made of has changed."""
+    up(hosts=5)
+    run = ("lab", "run", "--mpi", "openmpi", "-n", "5", "--log", *PROGRAM)
+    assert unisono(*run).returncode == 0
+    network.down(NAME)
+    up(hosts=5, rate=20_000_000)
+    done = unisono(*run)
+    assert (done.returncode, done.stdout.strip()) == (0, "0"), done.stderr
+    assert "the network was another" in done.stderr
+    assert decisions(done.stderr)[0] == "online: native is timed"

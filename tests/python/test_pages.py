@@ -71,7 +71,7 @@ def prepare(folder: Path) -> dict[str, str]:
     subprocess.run([*compiler, f"-Wl,-rpath,{library.parent}"], cwd=folder, check=True)
     for name in ("mine", "a", "b", "mpich-16", "openmpi-16", "mpich-4"):
         shutil.copy(PROFILE, folder / f"{name}.json")
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("UNISONO_")}
+    kept = {name: value for name, value in os.environ.items() if not places.is_ours(name)}
     path = f"{tools}:{openmpi.home / 'bin'}:{kept['PATH']}"
     # The pages start more ranks than this machine may have cores; ctest says the same to Open MPI.
     kept |= {"PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe", "OMPI_MCA_btl": "^ofi"}

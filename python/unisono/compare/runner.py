@@ -188,7 +188,7 @@ class Reader:
 
 def settings_of_unisono() -> dict[str, str]:
     """What in the environment may change a result."""
-    known = (name for name in os.environ if name.startswith("UNISONO_"))
+    known = (name for name in os.environ if places.is_ours(name))
     names = sorted(name for name in known if name not in places.WHERE)
     return {name: os.environ[name] for name in names}
 

@@ -173,7 +173,7 @@ def run(
     lab = cluster.current(name)
     network.demand_root_and_tools()
     library = launch.choose_mpi(mpi, command[0])
-    environment = {key: value for key, value in os.environ.items() if key.startswith("UNISONO_")}
+    environment = {key: value for key, value in os.environ.items() if places.is_ours(key)}
     environment |= launch.forced(force or [])
     if log:
         environment["UNISONO_LOG"] = "decision"

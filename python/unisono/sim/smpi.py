@@ -72,7 +72,7 @@ def built(name: str) -> Path:
 def environment(added: Mapping[str, str], scratch: Path) -> dict[str, str]:
     """Without the user's UNISONO_*, so that a command means the same everywhere. smpirun copies the
     program once per rank into TMPDIR."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("UNISONO_")}
+    kept = {name: value for name, value in os.environ.items() if not places.is_ours(name)}
     return kept | dict(added) | {"TMPDIR": str(scratch)}
 
 

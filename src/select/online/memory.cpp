@@ -20,8 +20,8 @@ constexpr double kLongest = 1000;        // seconds of anything
 constexpr double kSlowest = 1e-2;        // seconds per byte
 constexpr std::size_t kMostPieces = 16;  // of a cost
 constexpr std::size_t kMostCorrections = 200;
-constexpr double kAlike = 2;             // the same thing measured twice, on busy hosts
-constexpr double kSameRate = 1.5;
+// The same thing measured twice, on busy hosts.
+constexpr double kAlike = 2, kAlikeLatency = 4, kAlikeRate = 3;
 
 bool within_factor(double one, double other, double factor) {
   return one > 0 && other > 0 && one < factor * other && other < factor * one;
@@ -182,7 +182,7 @@ std::string Whereabouts::file_name() const {
 }
 
 bool Greeting::is_like(const Greeting& other) const {
-  return within_factor(round_trip, other.round_trip, kAlike) &&
+  return within_factor(round_trip, other.round_trip, kAlikeLatency) &&
          within_factor(piece, other.piece, kAlike);
 }
 
@@ -283,8 +283,8 @@ Memory merged(Memory old, const Memory& found) {
 
 bool are_alike(const Machine& one, const Machine& other) {
   const auto &a = one.levels[kBetweenNodes], &b = other.levels[kBetweenNodes];
-  return a && b && within_factor(a->one_way(0), b->one_way(0), kAlike) &&
-         within_factor(a->one_way.pieces.front().beta, b->one_way.pieces.front().beta, kSameRate);
+  return a && b && within_factor(a->one_way(0), b->one_way(0), kAlikeLatency) &&
+         within_factor(a->one_way.pieces.front().beta, b->one_way.pieces.front().beta, kAlikeRate);
 }
 
 }  // namespace unisono

@@ -51,7 +51,7 @@ Machine describe_machine(MPI_Comm comm) {
   machine.kernel = kernel_name();
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string_view text(*entry);
-    if (text.starts_with("UNISONO_"))
+    if (text.starts_with("UNISONO_") || text.starts_with("UNISONO="))
       machine.environment.emplace_back(text.substr(0, text.find('=')),
                                        text.substr(text.find('=') + 1));
   }
