@@ -16,6 +16,7 @@ from unisono import doctor as doctor_module
 from unisono.compare.cli import compare
 from unisono.errors import UnisonoError
 from unisono.lab.cli import app as lab_app
+from unisono.platform_cli import app as platform_app
 from unisono.profile.cli import app as profile_app
 from unisono.profile.cli import explain
 from unisono.sim.cli import sim
@@ -36,6 +37,7 @@ app.command()(compare)
 app.command()(tune)
 profile_app.command()(verify)
 app.add_typer(profile_app, name="profile")
+app.add_typer(platform_app, name="platform")
 app.add_typer(trace_app, name="trace")
 app.command()(explain)
 app.command()(report)

@@ -12,7 +12,6 @@ WHERE = {"UNISONO_BUILD", "UNISONO_LAB"}
 OF_BENCH = {"UNISONO_BENCH_DRAIN"}
 
 
-
 def is_ours(name: str) -> bool:
     """A variable of the environment."""
     return name == "UNISONO" or name.startswith("UNISONO_")

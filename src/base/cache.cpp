@@ -54,7 +54,7 @@ int open_folder() {
 
 /// Of the folder; empty: it is good.
 std::string problem_of(const File& home) {
-  struct stat facts{};
+  struct stat facts {};
   if (::fstat(home.get(), &facts) != 0) return reason();
   const std::string strange = stranger(facts);
   return strange.empty() ? "" : folder() + ": " + strange;
@@ -68,7 +68,7 @@ Result<std::string> read_in(const File& home, const std::string& name) {
     if (errno == ELOOP) return Error{"it is a symbolic link"};
     return Error{"it cannot be read: " + reason()};
   }
-  struct stat facts{};
+  struct stat facts {};
   if (::fstat(file.get(), &facts) != 0) return Error{reason()};
   if (!S_ISREG(facts.st_mode)) return Error{"it is no plain file"};
   if (const std::string strange = stranger(facts); !strange.empty()) return Error{strange};
@@ -162,8 +162,8 @@ std::optional<std::string> update(const std::string& name,
   const File home(open_folder());
   if (!home) return path.string() + ": " + reason();
   if (std::string problem = problem_of(home); !problem.empty()) return problem;
-  const File guard(::openat(home.get(), kLock,
-                            O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600));
+  const File guard(
+      ::openat(home.get(), kLock, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600));
   lock(guard);
   const auto old = read_in(home, name);
   auto problem = write_in(home, name, renew(old ? *old : std::string()));

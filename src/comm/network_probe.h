@@ -17,10 +17,10 @@ namespace unisono {
 /// the bit. A level that has no two ranks is missing.
 Machine probe_network(MPI_Comm world, MPI_Comm node);
 
-/// On ranks 0 and `other` of `world`, which are on two nodes; zeros on all others. Some milliseconds
-/// at most, however slow the network is, unless one message takes longer: a stream ends before that.
-/// To be the first that the two send each other but little, as in MPI_Init: then what a shaper lets
-/// through at once is in all jobs' times alike.
+/// On ranks 0 and `other` of `world`, which are on two nodes; zeros on all others. Some
+/// milliseconds at most, however slow the network is, unless one message takes longer: a stream
+/// ends before that. To be the first that the two send each other but little, as in MPI_Init: then
+/// what a shaper lets through at once is in all jobs' times alike.
 Greeting greet(MPI_Comm world, int other);
 
 }  // namespace unisono

@@ -8,8 +8,8 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <system_error>
 #include <iterator>
+#include <system_error>
 #include <utility>
 #include <vector>
 

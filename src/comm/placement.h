@@ -37,8 +37,8 @@ Platform platform_of(MPI_Comm world, const NodeFacts& facts);
 
 /// The first line of MPI_Get_library_version on this rank.
 std::string library_line();
-/// "intel" where that is Intel's, which has MPICH's binary interface and collectives of its own: what
-/// beats MPICH's may lose to them.
+/// "intel" where that is Intel's, which has MPICH's binary interface and collectives of its own:
+/// what beats MPICH's may lose to them.
 std::string flavour_of(const std::string& library);
 
 /// The node of every rank of `world`, as the number of its first rank. Collective, as node_facts.

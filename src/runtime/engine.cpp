@@ -223,7 +223,7 @@ void Engine::read_environment(const Files& files) {
   const std::string reproducible = variable("UNISONO_REPRODUCIBLE");
   reproducible_ = !reproducible.empty() && reproducible != "0";
   use_profile(files.profile, here);
-  if (mode_ == Mode::fixed) use_memory();
+  if (mode_ == Mode::fixed) selector_.use(remembered_cells(reproducible_), "remembered");
   select_online(here, node.machine);
   passes_first_calls_ = passes_first_calls();
   share_memory();
@@ -284,21 +284,14 @@ Machine Engine::network(const NodeFacts& node) const {
   return machine;
 }
 
-// Another job may have learned another order.
-void Engine::use_memory() {
-  std::vector<ProfileCell> cells = remembered_cells();
-  if (reproducible_)
-    std::erase_if(cells, [](const ProfileCell& cell) { return is_reducing(cell.collective); });
-  selector_.use(std::move(cells), "remembered");
-}
-
 void Engine::select_online(const Platform& here, Machine machine) {
   const auto settings = start_online(here, wait_, log_decisions_, mode_);
   if (!settings)
     complain("UNISONO_ONLINE=" + variable("UNISONO_ONLINE") + ": " + settings.error() +
              "; nothing is selected online");
   if (settings && mode_ == Mode::fixed && !is_standard("UNISONO_ONLINE"))
-    complain("UNISONO_ONLINE=" + variable("UNISONO_ONLINE") + ": with UNISONO=fixed nothing is learned");
+    complain("UNISONO_ONLINE=" + variable("UNISONO_ONLINE") +
+             ": with UNISONO=fixed nothing is learned");
   const std::string network = use_machine(std::move(machine), node_);
   if (log_decisions_ && !network.empty()) complain("network: " + network);
   selector_.leave_online(online_collectives(), online_leaves_measured());
@@ -405,8 +398,7 @@ Choice Engine::select(Communicator& communicator, const Call& call, const Facts&
     if (const auto arm =
             Online::of(communicator).choose(communicator, facts, call.root, choice, *scope))
       return *arm;
-  const bool may_wait =
-      mode_ != Mode::fixed && !(reproducible_ && is_reducing(call.collective));
+  const bool may_wait = mode_ != Mode::fixed && !(reproducible_ && is_reducing(call.collective));
   if (choice.algorithm != nullptr && !choice.is_asked_for && may_wait &&
       !communicator.is_worth_it(facts.bytes))
     return kFirstCall;

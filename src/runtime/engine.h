@@ -50,7 +50,6 @@ class Engine {
   void read_environment(const Files& files);
   void select_online(const Platform& here, Machine machine);
   Machine network(const NodeFacts& node) const;
-  void use_memory();
   void use_profile(const Result<std::string>& text, const Platform& here);
   TopologyLabels find_levels(const Result<std::string>& text, const std::vector<int>& nodes) const;
   void share_memory();

@@ -32,9 +32,9 @@ constexpr std::size_t kMostSent = 48;
 constexpr std::size_t kMostInterfaces = 8;
 
 struct Known {
-  Memory memory;      // of earlier jobs; without a machine where it was measured anew
-  Memory found;       // by this job
-  Whereabouts here;   // rank 0's
+  Memory memory;     // of earlier jobs; without a machine where it was measured anew
+  Memory found;      // by this job
+  Whereabouts here;  // rank 0's
   std::int64_t began = 0;
   bool keeps = false;        // rank 0 of a job that may renew the file
   bool is_outdated = false;  // what was remembered is of another network
@@ -208,9 +208,10 @@ const Remembered* recall(const OnlineKey& key, int ranks, int nodes) {
 
 // A cell is a size class: of several kinds in one (other roots, operations that do not commute) the
 // plainest stands.
-std::vector<ProfileCell> remembered_cells() {
+std::vector<ProfileCell> remembered_cells(bool reproducible) {
   std::map<std::tuple<Collective, int, int, int>, const Remembered*> plainest;
   for (const Remembered& one : known().memory.choices) {
+    if (reproducible && is_reducing(one.key.collective)) continue;
     const Remembered*& cell =
         plainest[{one.key.collective, one.ranks, one.nodes, one.key.size_class}];
     const auto is_plain = [](const Remembered& which) {

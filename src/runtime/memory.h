@@ -20,8 +20,9 @@ Machine find_network(MPI_Comm world, MPI_Comm node, const NodeFacts& facts, Mode
 
 /// A kind that earlier jobs have learned; null: none has. The same on all ranks.
 const Remembered* recall(const OnlineKey& key, int ranks, int nodes);
-/// All of them as cells of a profile, where nothing is judged any more.
-std::vector<ProfileCell> remembered_cells();
+/// All of them as cells of a profile, where nothing is judged any more; without reductions where
+/// these must be reproducible: another job may have learned another order.
+std::vector<ProfileCell> remembered_cells(bool reproducible);
 /// Of rank 0.
 const std::vector<Corrections::Entry>& remembered_corrections();
 

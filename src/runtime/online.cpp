@@ -79,9 +79,8 @@ void wait_for(MPI_Request& request) {
 
 /// Whatever a file says: messages with a price, and nothing that this call forbids.
 bool can_be_remembered(const Spec& spec, const Facts& facts) {
-  return spec.is_native() ||
-         ((spec.algorithm->restrictions & kOneNode) == 0 &&
-          !unmet_restriction(*spec.algorithm, conditions(facts), spec.params));
+  return spec.is_native() || ((spec.algorithm->restrictions & kOneNode) == 0 &&
+                              !unmet_restriction(*spec.algorithm, conditions(facts), spec.params));
 }
 
 /// A remembered arm is the first: number_of_family() of it is 1.

@@ -111,7 +111,7 @@ class Selector {
   std::array<Spec, kCollectives> forced_ = filled();
   std::array<std::vector<Cell>, kCollectives> cells_;
   struct Book {
-    std::string why;  // of its choices
+    std::string why;                                           // of its choices
     std::array<std::vector<ProfileCell>, kCollectives> cells;  // sorted by ranks, nodes, bytes
   };
   std::vector<Book> books_;  // what is in one goes before what is in the next

@@ -48,7 +48,8 @@ TEST_F(Cache, KeepsWhatWasWritten) {
   EXPECT_EQ(*cache::read(kName), "") << "there is no folder yet";
   EXPECT_EQ(put("one"), std::nullopt);
   EXPECT_EQ(*cache::read(kName), "one");
-  EXPECT_EQ(cache::update(kName, [](const std::string& old) { return old + " two"; }), std::nullopt);
+  EXPECT_EQ(cache::update(kName, [](const std::string& old) { return old + " two"; }),
+            std::nullopt);
   EXPECT_EQ(*cache::read(kName), "one two");
   EXPECT_EQ(fs::status(file_).permissions(), fs::perms::owner_read | fs::perms::owner_write);
   EXPECT_EQ(put(""), std::nullopt);

@@ -177,7 +177,7 @@ class Values(Case):
     def test_fixed_learns_nothing_and_runs_what_is_forced(self) -> None:
         for flavour in FLAVOURS:
             with self.subTest(flavour=flavour):
-                own, native, lines = self.run_program(
+                own, _, lines = self.run_program(
                     flavour, 2, UNISONO="fixed", UNISONO_BCAST="binomial", UNISONO_ONLINE="model"
                 )
                 self.assertGreater(own, 0)

@@ -25,7 +25,9 @@ def unisono(tmp_path: Path) -> Run:
             capture_output=True,
             text=True,
             timeout=120,
-            env=os.environ | {"COLUMNS": "120", "NO_COLOR": "1", "XDG_CACHE_HOME": str(tmp_path)} | environment,
+            env=os.environ
+            | {"COLUMNS": "120", "NO_COLOR": "1", "XDG_CACHE_HOME": str(tmp_path)}
+            | environment,
         )
 
     return run

@@ -44,8 +44,7 @@ void Corrections::recall(const std::vector<Entry>& entries) {
 std::vector<Corrections::Entry> Corrections::learned() const {
   const std::lock_guard lock(mutex_);
   std::vector<Entry> entries;
-  for (const auto& [family, sum] : learned_)
-    entries.push_back({family, sum.logarithms, sum.count});
+  for (const auto& [family, sum] : learned_) entries.push_back({family, sum.logarithms, sum.count});
   return entries;
 }
 

@@ -150,8 +150,8 @@ Memory read(const Json& document, const Whereabouts& here, std::int64_t now) {
     throw Bad{"it is of another place"};
   const auto is_fresh = [now](std::int64_t when) { return when <= now && when > now - kMostAge; };
   Memory memory;
-  memory.measured = integer(field(document, "measured"), "measured", 0,
-                            std::numeric_limits<Count>::max());
+  memory.measured =
+      integer(field(document, "measured"), "measured", 0, std::numeric_limits<Count>::max());
   const Json& greeting = field(document, "greeting");
   memory.greeting = {number(greeting, "round_trip_s", 0, kLongest),
                      number(greeting, "piece_s", 0, kLongest)};
@@ -242,8 +242,7 @@ Memory unpack_memory(std::string_view text) {
   const Json& names = document.at("names");
   for (const Json& row : document.at("rows")) {
     Json object;
-    for (std::size_t i = 0; i < names.size(); ++i)
-      object[names[i].get<std::string>()] = row.at(i);
+    for (std::size_t i = 0; i < names.size(); ++i) object[names[i].get<std::string>()] = row.at(i);
     memory.choices.push_back(remembered_from(object));
   }
   return memory;

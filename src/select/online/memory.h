@@ -1,5 +1,6 @@
 // What one job keeps for the next: what messages cost, how far the model was off, and what was
-// chosen. A file of JSON (docs/reference/memory.md) for each MPI library, kind of hosts and network.
+// chosen. A file of JSON (docs/reference/memory.md) for each MPI library, kind of hosts and
+// network.
 #pragma once
 #include <cstdint>
 #include <optional>

@@ -282,8 +282,8 @@ void ModelFirst::drop(int arm) {
   watch_ = 4;
 }
 
-// The first calls make connections, also of what was recalled: being slow counts in the second epoch,
-// or if nothing could be slower. Being fast counts at once: then native may be fast as well.
+// The first calls make connections, also of what was recalled: being slow counts in the second
+// epoch, or if nothing could be slower. Being fast counts at once: then native may be fast as well.
 bool ModelFirst::holds_still(double mean) {
   if (!is_recalled() || recalled_right_) return true;
   const bool slow = mean > kAsRecalled * recalled_.seconds;

@@ -47,7 +47,8 @@ class ModelFirst final : public Policy {
   ModelFirst(ModelSettings settings, int first, AskModel ask);
 
   /// Begins with what was best then: arm 1, or native. It is watched, and where its times are no
-  /// longer what they were all begins anew, as if nothing had been recalled. Before the first plan().
+  /// longer what they were all begins anew, as if nothing had been recalled. Before the first
+  /// plan().
   void recall(const Recollection& recollection);
   /// Whether what was recalled still takes about what it took; nothing: that is not known yet.
   std::optional<bool> recalled_right() const { return recalled_right_; }
@@ -133,7 +134,7 @@ class ModelFirst final : public Policy {
   int probe_calls_ = 0;
   Recollection recalled_;  // without seconds: nothing, or no longer
   std::optional<bool> recalled_right_;
-  bool was_slow_ = false;  // in its first epoch
+  bool was_slow_ = false;                          // in its first epoch
   std::vector<std::pair<double, double>> blocks_;  // seconds of the one on trial and of the other
 };
 

@@ -38,7 +38,8 @@ Remembered bcast(std::string_view spec, int ranks = 7, std::int64_t when = kNow 
 }
 
 Memory some() {
-  return {kNow - 100, {150e-6, 1.5e-3}, machine(), {{"chain", 0.3, 2}}, {bcast("chain:segment=4K")}};
+  return {
+      kNow - 100, {150e-6, 1.5e-3}, machine(), {{"chain", 0.3, 2}}, {bcast("chain:segment=4K")}};
 }
 
 std::string refused(const std::string& text, const Whereabouts& here = kHere) {
@@ -108,7 +109,8 @@ TEST(Memory, NumbersThatNobodyMeasuresAreRefused) {
   };
   const char* level = "/machine/levels/between_nodes";
   const std::string alpha = std::string(level) + "/one_way/0/alpha_s";
-  for (const Json& value : {Json(-1), Json(0), Json(1e300), Json(nullptr), Json("x"), Json::array()})
+  for (const Json& value :
+       {Json(-1), Json(0), Json(1e300), Json(nullptr), Json("x"), Json::array()})
     EXPECT_NE(with(alpha.c_str(), value), "") << value;
   EXPECT_NE(with((std::string(level) + "/one_way/0/beta_s_per_byte").c_str(), 0), "");
   EXPECT_NE(with((std::string(level) + "/gap").c_str(), Json::array()), "");

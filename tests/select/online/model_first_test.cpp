@@ -223,7 +223,8 @@ TEST(ModelFirst, WhatIsRememberedRunsFromTheFirstCallAndNothingIsAsked) {
   EXPECT_EQ(judged.asked(), 0);
   EXPECT_EQ(judged.policy().recalled_right(), true);
   EXPECT_TRUE(judged.policy().is_recalled());
-  EXPECT_EQ(judged.policy().explain(1), "remembered, took 20 ms, predicted 30 ms, native took 100 ms");
+  EXPECT_EQ(judged.policy().explain(1),
+            "remembered, took 20 ms, predicted 30 ms, native took 100 ms");
   EXPECT_EQ(judged.run(500), (std::vector<int>{0, 500, 0}));
   EXPECT_EQ(judged.asked(), 0);
 }
