@@ -178,7 +178,7 @@ TEST(Memory, TheOldestChoicesGo) {
 TEST(Memory, NetworksAreAlikeOrNot) {
   EXPECT_TRUE(are_alike(machine(), machine(80e-6, 90e-9)));
   EXPECT_FALSE(are_alike(machine(), machine(60e-6, 400e-9))) << "20 Mb/s";
-  EXPECT_FALSE(are_alike(machine(), machine(5e-6, 80e-9)));
+  EXPECT_TRUE(are_alike(machine(), machine(5e-6, 80e-9))) << "a busy host";
   const Greeting greeting{150e-6, 1.5e-3};
   EXPECT_TRUE(greeting.is_like({200e-6, 1.2e-3}));
   EXPECT_FALSE(greeting.is_like({150e-6, 6.7e-3}));
