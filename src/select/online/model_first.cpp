@@ -44,8 +44,8 @@ ModelFirst::ModelFirst(ModelSettings settings, int first, AskModel ask)
     : settings_(settings),
       ask_(std::move(ask)),
       arms_(1),
-      first_(std::max(first, 2)),
-      listen_(first_) {}
+      first_calls_(std::max(first, 2)),
+      listen_(first_calls_) {}
 
 void ModelFirst::recall(const Recollection& recollection) {
   recalled_ = recollection;
@@ -301,7 +301,7 @@ void ModelFirst::begin_anew() {
   recalled_right_ = false;
   recalled_ = {};
   stage_ = Stage::listen;
-  listen_ = first_;
+  listen_ = first_calls_;
   leader_ = 0;
   native_ = spent_ = 0;
   arms_[0].seconds.clear();

@@ -120,7 +120,7 @@ class ModelFirst final : public Policy {
   std::vector<int> planned_;
   int leader_ = 0;
   int on_trial_ = 0, against_ = 0;
-  const int first_;
+  const int first_calls_;
   int listen_;     // native calls of the next epoch
   int watch_ = 4;  // the leader's
   bool probed_ = false;
