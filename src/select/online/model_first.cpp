@@ -303,7 +303,7 @@ void ModelFirst::begin_anew() {
   stage_ = Stage::listen;
   listen_ = first_calls_;
   leader_ = 0;
-  native_ = spent_ = 0;
+  native_ = spent_ = first_ = 0;
   arms_[0].seconds.clear();
   ++reopened_;
 }
