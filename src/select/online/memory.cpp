@@ -280,8 +280,8 @@ Memory merged(Memory old, const Memory& found) {
   return old;
 }
 
-// On busy hosts a short message takes ten times as long now and then; the rate tells networks apart,
-// and what was chosen is judged by its own times besides.
+// On busy hosts a short message takes ten times as long now and then; the rate tells networks
+// apart, and what was chosen is judged by its own times besides.
 bool are_alike(const Machine& one, const Machine& other) {
   const auto &a = one.levels[kBetweenNodes], &b = other.levels[kBetweenNodes];
   return a && b &&
