@@ -15,6 +15,8 @@
 #include <system_error>
 #include <vector>
 
+#include "base/file.h"
+
 namespace unisono::cache {
 
 namespace {
@@ -92,6 +94,8 @@ std::optional<std::string> write_in(const File& home, const std::string& name,
     ::unlinkat(home.get(), name.c_str(), 0);
     return std::nullopt;
   }
+  if (!may_have_file_of(text.size()))
+    return "it cannot be written: " + std::string(std::strerror(EFBIG));
   // Hosts that share a home count their processes alike.
   const auto time = std::chrono::system_clock::now().time_since_epoch().count();
   const std::string part =

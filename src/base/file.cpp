@@ -1,5 +1,6 @@
 #include "base/file.h"
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -44,6 +45,12 @@ std::optional<std::string> write_file(const std::string& path, const std::string
   if (!error) return std::nullopt;
   static_cast<void>(std::remove(part.c_str()));
   return "it cannot be written: " + error.message();
+}
+
+bool may_have_file_of(std::uint64_t bytes) {
+  rlimit limit{};
+  return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
+         bytes <= limit.rlim_cur;
 }
 
 }  // namespace unisono

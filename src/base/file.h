@@ -1,5 +1,6 @@
 // A whole file, as a text.
 #pragma once
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -14,5 +15,9 @@ Result<std::string> read_file(const std::string& path);
 /// Replaces the file as a whole: whoever reads it meanwhile has the old text or the new one. The
 /// error, which does not name the file, or nothing.
 std::optional<std::string> write_file(const std::string& path, const std::string& text);
+
+/// Whether this process may have a file of so many bytes (RLIMIT_FSIZE): the kernel ends a process
+/// that goes beyond.
+bool may_have_file_of(std::uint64_t bytes);
 
 }  // namespace unisono

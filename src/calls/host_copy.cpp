@@ -140,7 +140,7 @@ void HostCopy::keep_blocks(const Side& side) {
     if (!facts_of(block.type).dense) longest = std::max(longest, range.bytes());
     blocks_.push_back(block);
   });
-  if (longest > 0) merged_ = std::make_unique_for_overwrite<std::byte[]>(longest);
+  if (longest > 0) masked_ = std::make_unique_for_overwrite<std::byte[]>(2 * longest);
 }
 
 HostCopy::HostCopy(const Call& call, int rank, int size) : call_(call), code_(MPI_SUCCESS) {
@@ -151,7 +151,11 @@ HostCopy::HostCopy(const Call& call, int rank, int size) : call_(call), code_(MP
   if (received_ == nullptr) return;
   device_ = static_cast<std::byte*>(call.recvbuf);
   host_ = static_cast<std::byte*>(call_.recvbuf);
-  keep_blocks(received);
+  // MPI_Bcast's root has one buffer, which is only read.
+  const CallSide send = semantics(call.collective).send;
+  const bool only_sends =
+      send.who == Who::root && send.shape == SideShape::nothing && rank == call.root;
+  if (!only_sends) keep_blocks(received);
 }
 
 bool HostCopy::give_back(const Range& range) const {
@@ -159,14 +163,28 @@ bool HostCopy::give_back(const Range& range) const {
          copy_to_device(device_ + range.begin, host_ + range.begin, range.bytes());
 }
 
-/// With gaps: as they are now.
+/// With gaps, where others may write meanwhile: run by run. The runs are what two copies, onto
+/// memory of zeros and of ones, have in common.
 bool HostCopy::give_back(const Block& block) const {
   const Range range = Range::of(block);
-  std::byte* const merged = merged_.get() - range.begin;  // where the buffer would begin
-  return copy_from_device(merged_.get(), device_ + range.begin, range.bytes()) &&
-         copy_elements(host_ + block.at, merged + block.at, block.count, block.type,
-                       facts_of(block.type)) == MPI_SUCCESS &&
-         copy_to_device(device_ + range.begin, merged_.get(), range.bytes());
+  std::byte *const zeros = masked_.get(), *const ones = zeros + range.bytes();
+  std::fill_n(zeros, range.bytes(), std::byte{0});
+  std::fill_n(ones, range.bytes(), std::byte{0xff});
+  for (std::byte* image : {zeros, ones})
+    if (copy_elements(host_ + block.at, image - range.begin + block.at, block.count, block.type,
+                      facts_of(block.type)) != MPI_SUCCESS)
+      return false;
+  const std::byte* const end = ones;
+  for (std::byte* at = zeros; at != end;) {
+    const auto of_ones = [&](const std::byte* one) { return one + range.bytes(); };
+    const std::byte* begin = at;
+    while (at != end && *at == *of_ones(at)) ++at;
+    if (at != begin && !copy_to_device(device_ + range.begin + (begin - zeros), begin,
+                                       static_cast<std::size_t>(at - begin)))
+      return false;
+    while (at != end && *at != *of_ones(at)) ++at;
+  }
+  return true;
 }
 
 int HostCopy::end(int code) const {

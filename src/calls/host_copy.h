@@ -41,7 +41,7 @@ class HostCopy {
   std::byte* device_ = nullptr;  // where what is received is to be; null: nowhere on a device
   std::byte* host_ = nullptr;    // and where it is
   std::vector<Block> blocks_;    // of it
-  Bytes merged_;                 // room for the longest block with gaps
+  Bytes masked_;                 // twice the room of the longest block with gaps
   int code_ = 0;
 };
 

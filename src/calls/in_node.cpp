@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <new>
+#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -66,29 +67,42 @@ Count own_block(const Args& args) {
   return (scatters ? args.send : args.recv).displs[static_cast<std::size_t>(args.rank)];
 }
 
-/// Memory for the result of a reduction whose elements have gaps, which MPI leaves as they were.
-/// Such are the pairs of a value and an index behind it only.
+/// Elements that a rank gives to a reduction.
+std::size_t reduced(const Args& args) {
+  const SideShape shape = semantics(args.collective).send.shape;
+  if (shape == SideShape::block) return static_cast<std::size_t>(args.count);
+  if (shape == SideShape::blocks) return static_cast<std::size_t>(args.count * args.size);
+  const auto& counts = args.recv.counts;
+  return static_cast<std::size_t>(std::accumulate(counts.begin(), counts.end(), Count{0}));
+}
+
+/// Memory for a reduction whose elements have gaps: kernels move whole extents, and MPI leaves the
+/// gaps of the result as they were, and does not even say that there is memory behind the last
+/// element. Such are the pairs of a value and an index behind it only.
 class WithoutGaps {
  public:
-  WithoutGaps(const Args& args, const TypeFacts& facts)
-      : facts_(facts), count_(received(args)), result_(count_ * extent()) {}
-
-  std::byte* result() { return result_.data(); }
-  void copy_to(std::byte* output) const {
-    const auto index = static_cast<std::size_t>(facts_.true_extent) - sizeof(int);
-    const auto value = static_cast<std::size_t>(facts_.size) - sizeof(int);
-    for (std::size_t at = 0; at < result_.size(); at += extent()) {
-      std::memcpy(output + at, &result_[at], value);
-      std::memcpy(output + at + index, &result_[at + index], sizeof(int));
-    }
+  WithoutGaps(const Args& args, const TypeFacts& facts, const std::byte* input)
+      : facts_(facts), input_(reduced(args) * extent()), result_(received(args) * extent()) {
+    copy(input, input_.data(), input_.size());
   }
+
+  const std::byte* input() const { return input_.data(); }
+  std::byte* result() { return result_.data(); }
+  void copy_to(std::byte* output) const { copy(result_.data(), output, result_.size()); }
 
  private:
   std::size_t extent() const { return static_cast<std::size_t>(facts_.extent); }
+  void copy(const std::byte* from, std::byte* to, std::size_t bytes) const {
+    const auto index = static_cast<std::size_t>(facts_.true_extent) - sizeof(int);
+    const auto value = static_cast<std::size_t>(facts_.size) - sizeof(int);
+    for (std::size_t at = 0; at < bytes; at += extent()) {
+      std::memcpy(to + at, from + at, value);
+      std::memcpy(to + at + index, from + at + index, sizeof(int));
+    }
+  }
 
   const TypeFacts& facts_;
-  std::size_t count_;
-  std::vector<std::byte> result_;
+  std::vector<std::byte> input_, result_;
 };
 
 /// args.count: what this rank moves itself, or all ranks reduce.
@@ -98,8 +112,11 @@ void run(Team& team, const Args& args, const std::byte* input, std::byte* output
   KernelData data{input, output, count, count};
   if (args.in_place) data.in_place(args.collective, own_block(args));
   std::optional<WithoutGaps> gaps;
-  if (is_reducing(args.collective) && !binding.unit.dense)
-    data.output = gaps.emplace(args, binding.unit).result();
+  if (is_reducing(args.collective) && !binding.unit.dense) {
+    gaps.emplace(args, binding.unit, data.input);
+    data.input = gaps->input();
+    data.output = gaps->result();
+  }
   std::optional<KernelReduction> reduction;
   if (is_reducing(args.collective)) reduction.emplace(binding.op, binding.type, binding.unit);
   const Reduction* how = reduction ? &reduction->get() : nullptr;

@@ -14,6 +14,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/file.h"
 #include "base/size.h"
 
 namespace unisono::node {
@@ -56,6 +57,7 @@ int allocate_all(int file, std::size_t bytes) {
 
 /// Zero, or the error.
 int reserve(int file, std::size_t bytes) {
+  if (!may_have_file_of(bytes)) return EFBIG;
   struct statvfs room {};
   if (ftruncate(file, static_cast<off_t>(bytes)) != 0 || fstatvfs(file, &room) != 0) return errno;
   const bool limited = room.f_blocks != 0;

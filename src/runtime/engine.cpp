@@ -32,6 +32,7 @@
 #include "runtime/online.h"
 #include "runtime/settings_hash.h"
 #include "runtime/words.h"
+#include "runtime/wrappers.h"
 #include "select/profile.h"
 
 namespace unisono {
@@ -117,7 +118,7 @@ OwnSettings Engine::read_settings(Files& files) noexcept {
   try {
     files = {read_named("UNISONO_PROFILE"), read_named("UNISONO_TOPOLOGY")};
     return {environment_hash(), file_hash("UNISONO_PROFILE", files.profile),
-            file_hash("UNISONO_TOPOLOGY", files.topology), true};
+            file_hash("UNISONO_TOPOLOGY", files.topology), wrapped_collectives(), true};
   } catch (...) {
     say_in_need("no memory in MPI_Init");
     return {};
@@ -135,6 +136,11 @@ bool Engine::has_met(Meeting meeting) const {
     case Meeting::other_variables:
       complain(std::string("the UNISONO_* variables are not the same on all ranks: set them alike "
                            "(mpiexec -genv or -x); ") +
+               kNative);
+      return false;
+    case Meeting::other_wrappers:
+      complain(std::string("some programs of the job have a profiler's collectives linked in, and "
+                           "others not; ") +
                kNative);
       return false;
     case Meeting::other_topology:

@@ -77,9 +77,15 @@ Meeting meet(const OwnSettings& own) noexcept {
     presence::withdraw();
     return Meeting::some_missing;
   }
-  unsigned long long extremes[] = {
-      own.variables, ~own.variables,           own.profile, ~own.profile, own.topology,
-      ~own.topology, own.can_run ? 0ULL : 1ULL};
+  unsigned long long extremes[] = {own.variables,
+                                   ~own.variables,
+                                   own.profile,
+                                   ~own.profile,
+                                   own.topology,
+                                   ~own.topology,
+                                   own.can_run ? 0ULL : 1ULL,
+                                   own.wrapped,
+                                   ~own.wrapped};
   constexpr int kExtremes = std::size(extremes);
 #ifdef UNISONO_FLAVOUR_SMPI
   PMPI_Allreduce(MPI_IN_PLACE, extremes, kExtremes, MPI_UNSIGNED_LONG_LONG, MPI_MAX,
@@ -98,7 +104,8 @@ Meeting meet(const OwnSettings& own) noexcept {
   if (extremes[6] != 0) return Meeting::some_cannot;
   if (extremes[0] != ~extremes[1]) return Meeting::other_variables;
   if (extremes[2] != ~extremes[3]) return Meeting::other_profile;
-  return extremes[4] == ~extremes[5] ? Meeting::agreed : Meeting::other_topology;
+  if (extremes[4] != ~extremes[5]) return Meeting::other_topology;
+  return extremes[7] == ~extremes[8] ? Meeting::agreed : Meeting::other_wrappers;
 }
 
 }  // namespace unisono

@@ -10,7 +10,9 @@ struct OwnSettings {
   std::uint64_t variables = 0;  ///< a hash
   std::uint64_t profile = 0;    ///< a hash
   std::uint64_t topology = 0;   ///< a hash
-  bool can_run = false;         ///< the rank could read them
+  std::uint64_t wrapped =
+      0;                 ///< collectives whose calls come to others first: a profiler's, linked
+  bool can_run = false;  ///< the rank could read them
 };
 
 enum class Meeting {
@@ -18,6 +20,7 @@ enum class Meeting {
   other_variables,
   other_profile,
   other_topology,
+  other_wrappers,
   some_cannot,   ///< some rank could not load Unisono, or had no memory
   some_missing,  ///< some rank runs without Unisono; all are on this node
 };

@@ -2,11 +2,12 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
+
+#include "base/file.h"
 
 namespace unisono::trace {
 
@@ -37,10 +38,7 @@ Result<std::unique_ptr<EventFile>> EventFile::create(const std::string& path) {
 }
 
 bool EventFile::reserve(std::uint64_t at) {
-  // Beyond this limit the kernel sends a signal that ends the program.
-  rlimit limit{};
-  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
-      limit.rlim_cur < at + kWindowBytes) {
+  if (!may_have_file_of(at + kWindowBytes)) {
     problem_ = std::strerror(EFBIG);
     return false;
   }

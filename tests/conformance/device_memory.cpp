@@ -10,6 +10,7 @@
 extern "C" {
 void* stub_cuda_allocate(std::size_t bytes);
 int stub_cuda_copies();
+std::size_t stub_cuda_written();
 int cuMemcpyDtoH_v2(void* to, std::uintptr_t from, std::size_t bytes);
 int cuMemcpyHtoD_v2(std::uintptr_t to, const void* from, std::size_t bytes);
 }
@@ -117,7 +118,11 @@ class Case {
     MPI_Type_vector(count_ / 2, 1, 2, MPI_INT, &second);
     MPI_Type_commit(&second);
     int* to = out_.put(where_.output, filled(count_, me_ == root_ ? 9 : 3));
+    const std::size_t before = stub_cuda_written();
     MPI_Bcast(to, 1, second, root_, comm_);
+    // Not a byte of those between: another thread may be receiving them.
+    const auto own = static_cast<std::size_t>(count_ / 2) * sizeof(int);
+    CHECK(stub_cuda_written() - before == (where_.output && me_ != root_ ? own : 0));
     MPI_Type_free(&second);
     for (int i = 0; i < count_ / 2 * 2; ++i)
       CHECK(out_.get()[static_cast<std::size_t>(i)] == (me_ == root_ || i % 2 == 0 ? 9 : 3));

@@ -297,6 +297,22 @@ class Ranks(Case):
                 self.one_line(lines, "not the same on all ranks")
                 self.assertEqual(own, 0)
 
+    def test_a_profiler_in_one_program_of_a_job(self) -> None:
+        for flavour in FLAVOURS:
+            with self.subTest(flavour=flavour):
+                own, _, lines = self.run_apart(
+                    flavour, 2, f"[ $rank = 0 ] || exec {EXEC} {PROGRAMS}/environment_wrapped_{flavour}"
+                )
+                self.one_line(lines, "profiler's collectives")
+                self.assertEqual(own, 0)
+
+    def test_a_limit_of_file_sizes(self) -> None:
+        """Beyond it the kernel ends a process; shared memory is a file. In units of 512 bytes: 16 MiB."""
+        for flavour in FLAVOURS:
+            with self.subTest(flavour=flavour):
+                own, _, _ = self.run_apart(flavour, 2, "ulimit -f 32768; export UNISONO_BCAST=binomial")
+                self.assertEqual(own, 4)
+
     def test_what_is_a_ranks_own_affair(self) -> None:
         for flavour in FLAVOURS:
             with self.subTest(flavour=flavour):

@@ -31,6 +31,7 @@ char* behind(std::uintptr_t address, std::size_t bytes) {
 }
 
 int g_copies = 0;
+std::size_t g_written = 0;
 
 }  // namespace
 
@@ -44,6 +45,7 @@ DRIVER void* stub_cuda_allocate(std::size_t bytes) {
   return seen;
 }
 DRIVER int stub_cuda_copies() { return g_copies; }
+DRIVER std::size_t stub_cuda_written() { return g_written; }
 
 DRIVER int cuPointerGetAttribute(void* value, int attribute, std::uintptr_t address) {
   if (behind(address, 1) == nullptr) return 1;
@@ -66,6 +68,7 @@ DRIVER int cuMemcpyHtoD_v2(std::uintptr_t to, const void* from, std::size_t byte
   if (data == nullptr) return 1;
   std::memcpy(data, from, bytes);
   ++g_copies;
+  g_written += bytes;
   return 0;
 }
 DRIVER int cuCtxPushCurrent_v2(void*) { return 0; }

@@ -278,8 +278,14 @@ def test_all_arms_of_the_race_are_measured_again_but_what_was_surely_twice_as_sl
     assert set(look.arms) == {"d", "e", "b", "a"}, "and the choice in any case"
     assert within(look, look.seconds) == look
     short = within(look, look.seconds - 8 * 60e-6)
-    assert (set(short.arms), short.left_out) == ({"d", "e", "b"}, ("c", "a"))
+    assert (set(short.arms), short.left_out, short.no_time) == ({"d", "e", "b"}, look.left_out, ("a",))
     assert within(look, 0.0).arms == ["d"]
+
+
+def test_whether_a_choice_is_the_best_is_open_where_an_arm_had_no_time() -> None:
+    good = verdict("ring", *[job(ring=50)] * 5)
+    assert answers(good) == ("yes", "yes")
+    assert answers(replace(good, look=replace(good.look, no_time=("chain",)))) == ("yes", "undecided")
 
 
 def made(sizes: dict[int, Measured], *cells: tuple[int, int, str]) -> Environment:

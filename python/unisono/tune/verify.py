@@ -4,7 +4,7 @@ arms of its race and at sizes between the tuned ones too."""
 import itertools
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -45,8 +45,9 @@ class Look:
     point: Point
     choice: str
     known: dict[str, float]  # arms of the race that are measured again, and native: seconds there
-    left_out: tuple[str, ...] = ()  # arms of the race that are not
+    left_out: tuple[str, ...] = ()  # arms of the race that are not: they were surely slower
     tuned: bool = True  # False: between two sizes that were
+    no_time: tuple[str, ...] = ()  # arms that might be the best and are not measured
 
     @property
     def arms(self) -> list[str]:
@@ -140,6 +141,8 @@ class Verdict:
         answers = {answer(self.ratio_to(arm.spec)) for arm in self.arms if arm.blocks}
         if self.look.choice not in {arm.spec for arm in self.arms}:
             return Answer.UNDECIDED
+        if self.look.no_time:
+            answers.add(Answer.UNDECIDED)
         return next((one for one in (Answer.NO, Answer.UNDECIDED) if one in answers), Answer.YES)
 
     @property
@@ -175,7 +178,9 @@ class Verification:
 
     def run(self) -> None:
         spare = self.remaining() * SECOND_LOOK
-        seconds = (self.remaining() - spare) / max(1, self.jobs * len(self.looks)) - self.bench.start
+        share = (self.remaining() - spare) / max(1, self.jobs * len(self.looks))
+        # Where starting a job is what takes the time, fewer arms would win none.
+        seconds = max(share - self.bench.start, self.bench.start)
         self.looks = [within(look, seconds) for look in self.looks]
         self.passes(self.looks, lambda: self.remaining() - spare)
         self.passes([verdict.look for verdict in self.verdicts() if verdict.doubtful], self.remaining)
@@ -197,12 +202,12 @@ class Verification:
 
 def within(look: Look, seconds: float) -> Look:
     """Without the slowest arms, if a job has no time for intervals of all."""
-    known, left_out = dict(look.known), list(look.left_out)
+    known, no_time = dict(look.known), list(look.no_time)
     losers = sorted((s for s in look.arms if s != look.choice), key=lambda spec: known[spec])
     while losers and BLOCKS * math.fsum(known.values()) > seconds:
         del known[losers[-1]]
-        left_out.append(losers.pop())
-    return Look(look.point, look.choice, known, tuple(left_out), look.tuned)
+        no_time.append(losers.pop())
+    return replace(look, known=known, no_time=tuple(no_time))
 
 
 def summary(verdicts: Sequence[Verdict]) -> dict[str, Any]:
@@ -234,7 +239,7 @@ def to_json(environment: Environment, verdicts: Sequence[Verdict]) -> dict[str, 
 
     return {
         "schema": "unisono-profile-verification",
-        "schema_version": 2,
+        "schema_version": 3,
         "environment": environment.key.to_json(),
         "summary": summary(verdicts),
         "cells": [
@@ -249,6 +254,7 @@ def to_json(environment: Environment, verdicts: Sequence[Verdict]) -> dict[str, 
                 "to_best": estimate(verdict.ratio_to(verdict.best)),
                 "within_best": verdict.within_best,
                 "left_out": verdict.look.left_out,
+                "no_time": verdict.look.no_time,
                 "modes": {spec: asdict(modes) for spec, modes in verdict.modes.items()},
                 "problem": verdict.problem,
                 "arms": [asdict(arm) for arm in verdict.arms],

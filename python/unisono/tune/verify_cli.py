@@ -116,3 +116,6 @@ def show_particulars(verdict: Verdict, console: Console) -> None:
     if verdict.look.left_out:
         names = ", ".join(verdict.look.left_out)
         console.print(Text(f"{where}: not measured again: {names}", style="dim"), soft_wrap=True)
+    if verdict.look.no_time:
+        names = ", ".join(verdict.look.no_time)
+        console.print(Text(f"{where}: no time for {names}", style="yellow"), soft_wrap=True)

@@ -47,7 +47,7 @@ void join() {
   const presence::Attendance here = presence::look_around();
   // The others do the same: they run natively, or end the job, if somebody has nothing of Unisono.
   if (iallreduce != nullptr && wait != nullptr && here.absent == 0 && g_handles.world != 0) {
-    unsigned long long extremes[] = {0, 0, 0, 0, 0, 0, 1};
+    unsigned long long extremes[] = {0, 0, 0, 0, 0, 0, 1, 0, 0};
     void* request = nullptr;
     alignas(16) char status[256];
     iallreduce(g_handles.in_place, extremes, static_cast<int>(std::size(extremes)),
