@@ -73,6 +73,7 @@ class Lab:
 
     def command(self, mpi: Mpi, ranks: int, per_host: int, command: Sequence[str]) -> CommandLine:
         ours = {name: value for name, value in os.environ.items() if places.is_ours(name)}
+        ours["XDG_CACHE_HOME"] = os.devnull  # what earlier jobs have learned is no part of a measurement
         return self.lab.command(mpi, ranks, per_host, command, ours)
 
     def describe(self) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """unisono compare without measuring: a made-up bench stands for the job."""
 
 import json
+import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from html.parser import HTMLParser
@@ -442,7 +443,8 @@ def test_in_the_lab_intel_s_library_is_refused() -> None:
 
 def test_in_the_lab_the_bench_runs_on_hosts() -> None:
     lab = Lab(made_up_lab(Plan(hosts=4)))
-    line, _ = lab.command(Mpi("mpich", Path("/opt/mpich")), 8, lab.per_host(8, None), ["bench"])
+    line, environment = lab.command(Mpi("mpich", Path("/opt/mpich")), 8, lab.per_host(8, None), ["bench"])
+    assert environment["XDG_CACHE_HOME"] == os.devnull, "nothing that another job has learned"
     assert line[0] == "/nowhere/enter"
     assert "-ppn 2" in line[-1]
     assert "-n 8 bench" in line[-1]
