@@ -11,6 +11,7 @@
 #include "comm/communicator.h"
 #include "comm/network_probe.h"
 #include "exec/messages.h"
+#include "mpi/simulated.h"
 #include "runtime/call_time.h"
 #include "runtime/memory.h"
 #include "select/online/arms.h"
@@ -33,11 +34,6 @@ constexpr int kMostPredicted = 128;
 
 // Seconds of a short message; a network below is no Ethernet.
 constexpr double kFastNetwork = 3e-6;
-#ifdef UNISONO_FLAVOUR_SMPI
-constexpr bool kSimulated = true;
-#else
-constexpr bool kSimulated = false;
-#endif
 
 struct Job {
   OnlineSettings settings;
