@@ -128,9 +128,13 @@ void lock(const File& file) {
 void remove_oldest() {
   std::error_code error;
   std::vector<std::pair<std::filesystem::file_time_type, std::filesystem::path>> files;
-  for (const auto& entry : std::filesystem::directory_iterator(folder(), error))
-    if (entry.path().filename() != kLock && entry.is_regular_file(error))
-      files.emplace_back(entry.last_write_time(error), entry.path());
+  // Not a loop over the range, which throws where the next entry cannot be read.
+  for (std::filesystem::directory_iterator entry(folder(), error), end; !error && entry != end;
+       entry.increment(error)) {
+    std::error_code gone;  // another job may have taken it away
+    if (entry->path().filename() != kLock && entry->is_regular_file(gone))
+      files.emplace_back(entry->last_write_time(gone), entry->path());
+  }
   std::sort(files.begin(), files.end());
   for (std::size_t i = 0; i + kMostFiles < files.size(); ++i)
     std::filesystem::remove(files[i].second, error);

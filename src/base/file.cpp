@@ -30,6 +30,8 @@ Result<std::string> read_file(const std::string& path) {
 }
 
 std::optional<std::string> write_file(const std::string& path, const std::string& text) {
+  if (!may_have_file_of(text.size()))
+    return std::string("it cannot be written: ") + std::strerror(EFBIG);
   const std::string part = path + ".part." + std::to_string(::getpid());
   {
     std::ofstream file(part, std::ios::binary | std::ios::trunc);

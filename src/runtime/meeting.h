@@ -10,9 +10,8 @@ struct OwnSettings {
   std::uint64_t variables = 0;  ///< a hash
   std::uint64_t profile = 0;    ///< a hash
   std::uint64_t topology = 0;   ///< a hash
-  std::uint64_t wrapped =
-      0;                 ///< collectives whose calls come to others first: a profiler's, linked
-  bool can_run = false;  ///< the rank could read them
+  std::uint64_t wrapped = 0;    ///< wrapped_collectives()
+  bool can_run = false;         ///< the rank could read them
 };
 
 enum class Meeting {

@@ -1,5 +1,6 @@
 // Fields of JSON that may have been written by hand or elsewhere: every error says what is wrong.
 #pragma once
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -12,6 +13,14 @@ using Json = nlohmann::ordered_json;
 /// What is wrong with a document: thrown and caught within its reader, which knows the place.
 struct Bad {
   std::string what;
+
+  /// What it quotes may have control characters.
+  std::string line() const {
+    std::string text = what;
+    std::replace_if(
+        text.begin(), text.end(), [](unsigned char c) { return c < ' '; }, '?');
+    return text;
+  }
 };
 
 inline const Json& field(const Json& object, const char* name) {

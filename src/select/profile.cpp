@@ -159,10 +159,7 @@ Result<Profile> read_profile(std::string_view text) {
   } catch (const Json::exception&) {
     return Error{"it has a number that is too large"};
   } catch (const Bad& bad) {
-    std::string line = bad.what;  // what it quotes may have control characters
-    std::replace_if(
-        line.begin(), line.end(), [](unsigned char c) { return c < ' '; }, '?');
-    return Error{line};
+    return Error{bad.line()};
   }
 }
 

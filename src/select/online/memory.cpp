@@ -192,10 +192,7 @@ Result<Memory> read_memory(std::string_view text, const Whereabouts& here, std::
   } catch (const Json::exception&) {
     return Error{"it is no JSON"};
   } catch (const Bad& bad) {
-    std::string line = bad.what;  // what it quotes may have control characters
-    std::replace_if(
-        line.begin(), line.end(), [](unsigned char c) { return c < ' '; }, '?');
-    return Error{line};
+    return Error{bad.line()};
   }
 }
 
