@@ -304,6 +304,8 @@ void Engine::select_online(const Platform& here, Machine machine) {
   online_ = online_collectives() != 0;
   if (!online_ && !variable("UNISONO_ONLINE_SAVE").empty())
     complain("UNISONO_ONLINE_SAVE: UNISONO_ONLINE is not set: nothing will be learned or saved");
+  if (log_decisions_ && selector_.candidates() == 0)
+    complain("no better choices are known here: the MPI library runs every call");
 }
 
 void Engine::stop() noexcept {

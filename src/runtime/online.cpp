@@ -422,7 +422,7 @@ std::optional<std::string> save_online() {
   const std::string subject = "UNISONO_ONLINE_SAVE=" + path + ": ";
   const auto& all = job().ledger.all();
   if (std::none_of(all.begin(), all.end(), [](const Learned& one) { return one.decided; }))
-    return subject + "nothing was learned in so few calls; there is no file";
+    return subject + "nothing was learned in so few calls; no file was written";
   char created[32];
   const std::time_t time = std::time(nullptr);
   std::tm utc{};
