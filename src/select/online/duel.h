@@ -1,0 +1,49 @@
+// Selection between two ways, the MPI library's and one other, for calls that may take less than a
+// microsecond: runs of calls take turns until it is sure which way is faster, then nothing is
+// measured any more. Where that does not become sure, the MPI library's way stays.
+#pragma once
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "select/online/policy.h"
+
+namespace unisono {
+
+class Duel final : public Policy {
+ public:
+  static constexpr int kMostBlocks = 16;  ///< each a run of both ways
+
+  std::vector<int> plan() override;
+  int gap() const override { return 0; }
+  int leader() const override { return leader_; }
+  Combine combine() const override { return Combine::max; }
+  /// When each run was over.
+  std::vector<Nanoseconds> summary(std::span<const Nanoseconds> own) const override;
+  void learn(std::span<const Nanoseconds> shared, int ranks) override;
+  double lost() const override { return lost_; }
+  int reopened() const override { return 0; }
+  ArmTimes times(int arm) const override;
+
+  /// All further calls get the leader; it has no plan for them.
+  bool is_settled() const { return is_settled_; }
+  /// Of what the last call was decided by.
+  std::string explain() const;
+
+ private:
+  void heard(double seconds);
+  void compared(double first, double second);
+  void settle(int winner);
+
+  bool listens_ = true;
+  int run_ = 4;           // calls of one way in a row
+  bool turned_ = false;   // native goes second
+  bool is_warm_ = false;  // the other way has had its first run
+  bool is_settled_ = false;
+  int leader_ = 0;
+  double native_ = 0;  // seconds of a call
+  double lost_ = 0;
+  std::vector<std::pair<double, double>> blocks_;  // seconds of a call: the other way, native
+};
+
+}  // namespace unisono
