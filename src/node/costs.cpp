@@ -38,7 +38,9 @@ struct Terms {
   }
 };
 
-// One function for each row of the catalogue that runs within a node.
+// One function for each row of the catalogue that runs within a node. A chunk in a slot takes two
+// steps: its flag comes in one line, what it announces in others. Without the second one slots
+// looked 400 ns cheaper than they were (allgather of 16 KiB: 3.2 us, said 2.4; family 6 model 167).
 
 Work bcast_pipeline(const Terms& t) {
   return {t.pipelined(t.write, t.fetch, t.slot), (t.write + t.others * t.fetch) * t.m, 0,
@@ -61,10 +63,10 @@ Work scatter_pipeline(const Terms& t) {
           t.others * (t.write + t.fetch) * t.m, 0, t.chunks(t.p * t.m)};
 }
 Work allgather_pipeline(const Terms& t) {
-  return t.by_each((t.write + t.others * t.fetch) * t.m, 1, t.chunks(t.m) - 1);
+  return t.by_each((t.write + t.others * t.fetch) * t.m, 1, t.chunks(t.m));
 }
 Work alltoall_pipeline(const Terms& t) {
-  return t.by_each(t.others * (t.write + t.fetch) * t.m, 1, t.chunks(t.p * t.m) - 1);
+  return t.by_each(t.others * (t.write + t.fetch) * t.m, 1, t.chunks(t.p * t.m));
 }
 Work alltoall_direct(const Terms& t) { return t.by_each(t.others * (t.call + t.pull * t.m), 2); }
 
@@ -84,11 +86,11 @@ Work reduce_direct(const Terms& t) {
   return {slice + given, t.p * slice + t.others * given, 2, 0};
 }
 Work allreduce_read_all(const Terms& t) {
-  return t.by_each((t.write + t.others * (t.fetch + t.combine)) * t.m, 1, t.chunks(t.m) - 1);
+  return t.by_each((t.write + t.others * (t.fetch + t.combine)) * t.m, 1, t.chunks(t.m));
 }
 Work allreduce_slices(const Terms& t) {
   return t.by_each((t.write + t.others / t.p * (2 * t.fetch + t.combine)) * t.m, 2,
-                   2 * t.chunks(t.m) - 1);
+                   2 * t.chunks(t.m));
 }
 // What the last one does, the others wait for.
 Work allreduce_last_arriver(const Terms& t) {
@@ -100,7 +102,7 @@ Work allreduce_direct(const Terms& t) {
   return t.by_each(t.others * (2 * t.call + (2 * t.pull + t.combine) * t.m / t.p), 2);
 }
 Work reduce_scatter_blocks(const Terms& t) {
-  return t.by_each(t.others * (t.write + t.fetch + t.combine) * t.m, 1, t.chunks(t.p * t.m) - 1);
+  return t.by_each(t.others * (t.write + t.fetch + t.combine) * t.m, 1, t.chunks(t.p * t.m));
 }
 Work reduce_scatter_direct(const Terms& t) {
   return t.by_each(t.others * (t.call + (t.pull + t.combine) * t.m), 2);
