@@ -278,7 +278,8 @@ def entry_points(collectives: list[Collective]) -> str:
 template <class Native, class... Arguments>
 [[gnu::noinline]] int dispatch_or_pass_on(const Call& call, const CallInfo& info,
                                           Arguments... arguments) {
-  const auto code = dispatch(call, info);
+  CallScope scope;
+  const auto code = dispatch(call, info, scope);
   return code ? *code : Native::call(arguments...);
 }
 
@@ -346,7 +347,8 @@ template <class Native>
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }}
-  if (!info || !fortran::finish(dispatch(call, info), ierror)) Native::call({c.arguments}, ierror);
+  CallScope scope;
+  if (!info || !fortran::finish(dispatch(call, info, scope), ierror)) Native::call({c.arguments}, ierror);
 }}
 """
     plain = f"""

@@ -241,8 +241,10 @@ class Rank {
     const double time = microseconds_of(team, [&] { probe(team); });
     const DirectFrom& from = team.direct_from();
     if (const auto& costs = team.measured(); rank_ == 0 && costs)
-      std::printf("ns: step %.0f, direct copy %.0f; a byte: written %.3f, fetched %.3f, combined %.3f, pulled %.3f\n",
-                  costs->step, costs->call, costs->write, costs->fetch, costs->combine, costs->pull);
+      std::printf(
+          "ns: step %.0f, direct copy %.0f; a byte: written %.3f, fetched %.3f, combined %.3f, "
+          "pulled %.3f\n",
+          costs->step, costs->call, costs->write, costs->fetch, costs->combine, costs->pull);
     if (rank_ == 0)
       std::printf(
           "%s: probed in %.0f us, %s stores; directly from: bcast %zu, gather %zu, allgather %zu, "

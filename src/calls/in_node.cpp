@@ -272,7 +272,8 @@ void run_in_node(node::Team& team, const GroupCall& call, const std::byte* input
   run(team, args, input, output, binding, Protocol::rule);
 }
 
-int run_in_node(Communicator& communicator, const Call& call, Count bytes, Protocol way) {
+int run_in_node(Communicator& communicator, const Call& call, Count bytes, Protocol way,
+                bool is_known) {
   // The order of ranks is kept, whether the operation commutes or not.
   BoundCall prepared(call, communicator.rank(), communicator.size(), false);
   const Args& args = prepared.args;
@@ -285,7 +286,8 @@ int run_in_node(Communicator& communicator, const Call& call, Count bytes, Proto
   if (const int rc = prepared.unpack_outputs(); rc != MPI_SUCCESS) return rc;
   // Not where another choice has come due meanwhile: the ranks that knew the kind ask the rule
   // again.
-  KnownKinds* kinds = team.team().epoch() == epoch ? communicator.known_kinds() : nullptr;
+  KnownKinds* kinds =
+      is_known && team.team().epoch() == epoch ? communicator.known_kinds() : nullptr;
   if (kinds != nullptr)
     learn(*kinds, call, bytes,
           resolved(team.team(), call.collective, static_cast<std::size_t>(bytes), way));

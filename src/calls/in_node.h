@@ -8,7 +8,8 @@ namespace unisono {
 
 /// Runs the call. An MPI error code. Precondition: communicator.team(), and what a reduction needs
 /// (can_reduce_in_node); `way` can serve it.
-int run_in_node(Communicator& communicator, const Call& call, Count bytes, node::Protocol way);
+int run_in_node(Communicator& communicator, const Call& call, Count bytes, node::Protocol way,
+                bool is_known);
 
 /// The same for one step of a composed algorithm, whose group the team is. Precondition: elements
 /// without gaps.

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <atomic>
+#include <bitset>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -25,6 +26,7 @@
 #include "mpi/peers.h"
 #include "mpi/threads.h"
 #include "schedule/collective.h"
+#include "select/online/key.h"
 #include "select/selector.h"
 #include "topology/topology.h"
 
@@ -92,6 +94,14 @@ class Communicator {
   /// agreed with each other in MPI_Init. All ranks see that alike: one of another MPI_COMM_WORLD is
   /// foreign to some rank, and every rank sees the whole group.
   const ByteRange& reach(Collective c) const { return reach_[static_cast<std::size_t>(c)]; }
+  /// Whether calls of about so many bytes were found to be best off with the MPI library, until the
+  /// selector changes. The same on all ranks.
+  bool is_left(Collective c, Count bytes) const {
+    return left_[static_cast<std::size_t>(c)][static_cast<std::size_t>(size_class(bytes))];
+  }
+  void leave(Collective c, Count bytes) {
+    left_[static_cast<std::size_t>(c)].set(static_cast<std::size_t>(size_class(bytes)));
+  }
   bool knows_reach() const { return knows_reach_; }
   void learn_reach(const Selector& selector);
 
@@ -194,6 +204,7 @@ class Communicator {
   bool has_levels_ = false;
   bool knows_reach_ = false;
   std::array<ByteRange, kCollectives> reach_;
+  std::array<std::bitset<kSizeClasses>, kCollectives> left_;
   MPI_Comm own_ = MPI_COMM_NULL;
   bool asked_ = false;    // own() has been decided
   bool in_node_ = false;  // all ranks, and it shares memory

@@ -23,7 +23,7 @@ inline bool is_watched() { return (g_candidates.load(std::memory_order_relaxed) 
 
 /// Runs the call that was looked at, if Unisono is to run it: then the MPI error code. Nothing: the
 /// caller hands it to the MPI library.
-std::optional<int> dispatch(const Call& call, const CallInfo& info, CallScope* scope = nullptr);
+std::optional<int> dispatch(const Call& call, const CallInfo& info, CallScope& scope);
 /// The same for a call that is watched and has not been looked at.
 std::optional<int> dispatch(const Call& call, CallScope& scope);
 

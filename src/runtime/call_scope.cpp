@@ -8,7 +8,7 @@ namespace unisono {
 constinit trace::FastClock g_call_clock;
 
 // The time is taken last, and first at the end: what the watching costs is not the call's.
-CallScope::CallScope(const Call& call, const void* site) noexcept : event_(Tracer::kNone) {
+CallScope::CallScope(const Call& call, const void* site) noexcept {
   try {
     if (Communicator* communicator = g_tracer != nullptr ? Communicator::of(call.comm) : nullptr)
       event_ = g_tracer->enter(call, *communicator, site, begin_ns_);
@@ -17,15 +17,20 @@ CallScope::CallScope(const Call& call, const void* site) noexcept : event_(Trace
   if (begin_ns_ == 0) begin_ns_ = call_time();
 }
 
-CallScope::~CallScope() {
+void CallScope::tell(Listener& listener) {
+  listener_ = &listener;
+  if (begin_ns_ == 0) begin_ns_ = call_time();
+}
+
+void CallScope::end() noexcept {
   const std::int64_t end_ns = call_time();
-  if (event_ != Tracer::kNone && g_tracer != nullptr) g_tracer->leave(event_, end_ns);
+  if (event_ != kNoEvent && g_tracer != nullptr) g_tracer->leave(event_, end_ns);
   if (listener_ != nullptr) listener_->took(end_ns - begin_ns_);
 }
 
 void CallScope::note(const Choice& choice) {
   chosen_ = choice.algorithm != nullptr;
-  if (event_ != Tracer::kNone && g_tracer != nullptr) g_tracer->chosen(event_, choice);
+  if (event_ != kNoEvent && g_tracer != nullptr) g_tracer->chosen(event_, choice);
 }
 
 }  // namespace unisono

@@ -17,14 +17,17 @@ class Listener {
   ~Listener() = default;
 };
 
-/// Lives as long as the call, whoever runs it. Made where kWatched is set in g_candidates, and
-/// there only: a call that nobody watches knows nothing of all this.
+/// Lives as long as the call, whoever runs it. A call that nobody watches looks at no clock.
 class CallScope {
  public:
+  /// Of a call that no tracer sees.
+  CallScope() noexcept = default;
   /// `site`: the return address in the program. Collective calls on communicators that are none are
   /// not seen.
   CallScope(const Call& call, const void* site) noexcept;
-  ~CallScope();
+  ~CallScope() {
+    if (begin_ns_ != 0) end();
+  }
   CallScope(const CallScope&) = delete;
   CallScope& operator=(const CallScope&) = delete;
 
@@ -34,15 +37,19 @@ class CallScope {
     if (chosen_) note({});
   }
   /// `listener` outlives the call, and is told of it when it has ended, even in the MPI library.
-  void tell(Listener& listener) { listener_ = &listener; }
+  /// Where nobody else watches, the call's time begins here.
+  void tell(Listener& listener);
 
   std::int64_t begin_ns() const { return begin_ns_; }
 
  private:
-  void note(const Choice& choice);
+  static constexpr std::uint64_t kNoEvent = ~std::uint64_t{0};
 
-  std::int64_t begin_ns_ = 0;
-  std::uint64_t event_;
+  void note(const Choice& choice);
+  void end() noexcept;
+
+  std::int64_t begin_ns_ = 0;  // 0: nobody watches
+  std::uint64_t event_ = kNoEvent;
   Listener* listener_ = nullptr;
   bool chosen_ = false;
 };

@@ -234,7 +234,7 @@ void Engine::read_environment(const Files& files) {
   passes_first_calls_ = passes_first_calls();
   share_memory();
   const bool has_memory = has_node_memory() || size_of(node_) == 1;
-  kernels_in_nodes_ = online_ && all_agree(MPI_COMM_WORLD, has_memory);
+  kernels_in_nodes_ = left_online().collectives != 0 && all_agree(MPI_COMM_WORLD, has_memory);
   const auto nodes = node.one_node ? std::vector<int>() : nodes_of_ranks(MPI_COMM_WORLD, node_);
   start_communicators(cache ? static_cast<std::size_t>(*cache) : kDefaultPlanCache, nodes,
                       find_levels(files.topology, nodes));
@@ -300,8 +300,7 @@ void Engine::select_online(const Platform& here, Machine machine) {
              ": with UNISONO=fixed nothing is learned");
   const std::string network = use_machine(std::move(machine), node_);
   if (log_decisions_ && !network.empty()) complain("network: " + network);
-  selector_.leave_online(online_collectives(), online_leaves_measured());
-  online_ = online_collectives() != 0;
+  online_ = selector_.leave_online(left_online());
   if (!online_ && !variable("UNISONO_ONLINE_SAVE").empty())
     complain("UNISONO_ONLINE_SAVE: UNISONO_ONLINE is not set: nothing will be learned or saved");
   if (log_decisions_ && selector_.candidates() == 0)
@@ -349,15 +348,15 @@ Result<Spec> Engine::force(Collective collective, std::string_view spec) {
   return forced;
 }
 
-std::optional<int> Engine::run(const Call& call, const CallInfo& info, CallScope* scope) {
+std::optional<int> Engine::run(const Call& call, const CallInfo& info, CallScope& scope) {
   const std::optional<int> rc = decide_and_run(call, info, scope);
-  if (scope != nullptr && !rc) scope->left();
+  if (!rc) scope.left();
   count(rc ? g_own_calls : g_native_calls);
   return rc;
 }
 
 std::optional<int> Engine::decide_and_run(const Call& call, const CallInfo& info,
-                                          CallScope* scope) {
+                                          CallScope& scope) {
   if (!active_) return std::nullopt;
   Communicator& communicator = *info.communicator;
   if (passes_first_calls_ && communicator.is_passing(info.bytes)) {
@@ -367,6 +366,7 @@ std::optional<int> Engine::decide_and_run(const Call& call, const CallInfo& info
   }
   communicator.meet();
   if (communicator.reach(call.collective).is_empty()) return std::nullopt;  // met a stranger
+  if (communicator.is_left(call.collective, info.bytes)) return std::nullopt;
   std::optional<Known> known = look_at(call, info);
   if (!known) return std::nullopt;
   const Choice choice =
@@ -400,11 +400,11 @@ std::optional<Engine::Known> Engine::look_at(const Call& call, const CallInfo& i
 }
 
 Choice Engine::select(Communicator& communicator, const Call& call, const Facts& facts,
-                      CallScope* scope) {
+                      CallScope& scope) {
   const Choice choice = selector_.choose(facts);
-  if (scope != nullptr && selector_.is_online(facts))
+  if (selector_.is_online(facts))
     if (const auto arm =
-            Online::of(communicator).choose(communicator, facts, call.root, choice, *scope))
+            Online::of(communicator).choose(communicator, facts, call.root, choice, scope))
       return *arm;
   const bool may_wait = mode_ != Mode::fixed && !(reproducible_ && is_reducing(call.collective));
   if (choice.algorithm != nullptr && !choice.is_asked_for && may_wait &&
@@ -432,18 +432,18 @@ Choice Engine::acquire(Communicator& communicator, const Call& call, Known& know
 }
 
 std::optional<int> Engine::run_choice(Communicator& communicator, const Call& call,
-                                      const Facts& facts, const Choice& choice, CallScope* scope) {
+                                      const Facts& facts, const Choice& choice, CallScope& scope) {
   if (runs_in_node(choice)) {
-    if (scope != nullptr) scope->chosen(choice);
+    scope.chosen(choice);
     return on_host(communicator, call, [&](const Call& here) -> std::optional<int> {
-      return run_in_node(communicator, here, facts.bytes, protocol_of(choice));
+      return run_in_node(communicator, here, facts.bytes, protocol_of(choice), !choice.is_on_trial);
     });
   }
   if (choice.algorithm == nullptr || communicator.own() == MPI_COMM_NULL) return std::nullopt;
   if (choice.params.composition != nullptr &&
       !prepare_groups(communicator, facts, choice, call.root))
     return std::nullopt;
-  if (scope != nullptr) scope->chosen(choice);
+  scope.chosen(choice);
   return on_host(communicator, call, [&](const Call& here) {
     Request request(communicator, here, choice, facts.commutative, Request::Lifetime::blocking);
     request.start();

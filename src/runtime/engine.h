@@ -30,13 +30,13 @@ class Engine {
   void stop() noexcept;
 
   /// Runs the call, or leaves it to the MPI library. All ranks decide alike.
-  std::optional<int> run(const Call& call, const CallInfo& info, CallScope* scope);
+  std::optional<int> run(const Call& call, const CallInfo& info, CallScope& scope);
 
   Result<Spec> force(Collective collective, std::string_view spec);
   /// The collectives of which run() might do anything.
   CollectiveSet candidates() const { return active_ ? selector_.candidates() : 0; }
   /// Whether every call is to be watched, whatever becomes of it.
-  bool is_watching() const { return tracer_ != nullptr || (active_ && online_); }
+  bool is_watching() const { return tracer_ != nullptr; }
 
  private:
   /// The files that variables name.
@@ -53,16 +53,16 @@ class Engine {
   void use_profile(const Result<std::string>& text, const Platform& here);
   TopologyLabels find_levels(const Result<std::string>& text, const std::vector<int>& nodes) const;
   void share_memory();
-  std::optional<int> decide_and_run(const Call& call, const CallInfo& info, CallScope* scope);
+  std::optional<int> decide_and_run(const Call& call, const CallInfo& info, CallScope& scope);
   struct Known {
     Facts facts;
     bool plain_elements = true;  // of a reduction, and every rank knows it
   };
   std::optional<Known> look_at(const Call& call, const CallInfo& info);
-  Choice select(Communicator& communicator, const Call& call, const Facts& facts, CallScope* scope);
+  Choice select(Communicator& communicator, const Call& call, const Facts& facts, CallScope& scope);
   Choice acquire(Communicator& communicator, const Call& call, Known& known, Choice choice);
   std::optional<int> run_choice(Communicator& communicator, const Call& call, const Facts& facts,
-                                const Choice& choice, CallScope* scope);
+                                const Choice& choice, CallScope& scope);
   bool has_messages(Communicator& communicator);
   bool prepare_groups(Communicator& communicator, const Facts& facts, const Choice& choice,
                       int root);

@@ -37,6 +37,7 @@ constexpr double kFastNetwork = 3e-6;
 
 struct Job {
   OnlineSettings settings;
+  bool judges_nodes = false;  // and the calls within them, which the settings may leave alone
   bool reproducible = false;
   Platform here;
   WaitMode wait = WaitMode::yield;
@@ -79,6 +80,10 @@ bool can_be_remembered(const Spec& spec, const Facts& facts) {
                               !unmet_restriction(*spec.algorithm, conditions(facts), spec.params));
 }
 
+/// Calls within a node of which the table of defaults says nothing: the model knows nothing better
+/// than to try.
+bool is_duel(const Facts& facts) { return job().judges_nodes && facts.nodes == 1; }
+
 /// A remembered arm is the first: number_of_family() of it is 1.
 Recollection recollection_of(const Remembered& known) {
   return {known.choice.is_native(), known.seconds, known.native, {known.predicted, 1}};
@@ -94,11 +99,13 @@ Online& Online::of(Communicator& communicator) {
 
 Online::Kind* Online::kind_of(Communicator& communicator, const Facts& facts, int root,
                               const Choice& by_default) {
-  const OnlineKey key = online_key(facts, root);
+  OnlineKey key = online_key(facts, root);
+  // What is known once must hold for all calls that a node's kernels serve alike.
+  if (is_duel(facts)) key.root_is_first = key.commutative = true;
   if (const auto known = kinds_.find(key); known != kinds_.end()) return known->second.get();
   if (kinds_.size() >= kMostKinds) return nullptr;
   auto& kind = kinds_[key];
-  if (!is_worth_learning(job().settings, facts)) return nullptr;
+  if (!is_worth_learning(is_duel(facts) ? ModelSettings() : job().settings, facts)) return nullptr;
   kind = make_kind(communicator, key, facts, root, by_default);
   return kind.get();
 }
@@ -114,6 +121,7 @@ std::unique_ptr<Online::Kind> Online::make_kind(Communicator& communicator, cons
                                                 const Facts& asked, int root,
                                                 const Choice& by_default) {
   Facts facts = asked;
+  if (is_duel(facts)) return make_duel(facts, by_default);
   if (const auto* settings = std::get_if<ModelSettings>(&job().settings)) {
     auto policy = std::make_unique<ModelFirst>(
         *settings, first_calls(facts),
@@ -147,13 +155,40 @@ std::unique_ptr<Online::Kind> Online::make_kind(Communicator& communicator, cons
       new Kind{std::move(arms), Learner(std::move(policy)), facts.bytes, predicts, {}});
 }
 
+// An MPI library that spins while ranks share cores does so in all collectives.
+std::unique_ptr<Online::Kind> Online::make_duel(const Facts& facts,
+                                                const Choice& by_default) const {
+  constexpr int kEnough = 2;
+  const bool has_default = by_default.algorithm != nullptr;
+  const Spec kernels = has_default ? Spec{by_default.algorithm, false, by_default.params}
+                                   : *parse_spec(facts.collective, "shm");
+  if ((kernels.algorithm->restrictions & kOneNode) == 0 || (has_default && hopeless_ >= kEnough) ||
+      unmet_restriction(*kernels.algorithm, conditions(facts), kernels.params))
+    return nullptr;
+  auto policy = std::make_unique<Duel>(has_default ? 1 : 0, job().wait == WaitMode::sleep);
+  const Duel* duel = policy.get();
+  auto kind = std::unique_ptr<Kind>(
+      new Kind{{Spec(), kernels}, Learner(std::move(policy)), facts.bytes, false, {}});
+  kind->facts = facts;
+  kind->duel = duel;
+  return kind;
+}
+
 std::optional<Choice> Online::choose(Communicator& communicator, const Facts& facts, int root,
                                      const Choice& by_default, CallScope& scope) {
   if (off_) return std::nullopt;
+  // Before a communicator has memory of the node for a few calls.
+  if (is_duel(facts) && !communicator.is_worth_it(facts.bytes))
+    return Choice{nullptr, {}, "one of the first calls on this communicator"};
   const RoundingToNearest rounding;
   Kind* kind = kind_of(communicator, facts, root, by_default);
-  if (kind == nullptr) return std::nullopt;
-  const bool asks = kind->model != nullptr;
+  if (kind == nullptr) {
+    if (is_duel(facts) && by_default.algorithm == nullptr)
+      communicator.leave(facts.collective, facts.bytes);
+    return std::nullopt;
+  }
+  if (kind->duel != nullptr && kind->duel->is_settled()) return settled(*kind);
+  const bool asks = kind->model != nullptr || kind->duel != nullptr;
   // What is promised is relative to native; what the table of defaults says is an arm like others.
   if (!asks && calls_ < kCallsBefore && ++calls_ < kCallsBefore)
     return Choice{nullptr, {}, "online"};
@@ -163,10 +198,15 @@ std::optional<Choice> Online::choose(Communicator& communicator, const Facts& fa
   if (kind->learner.needs_summaries()) {
     measured_memory_ = communicator.groups().measured_memory();
     take_summaries(communicator, *kind);
+    if (kind->duel != nullptr && kind->duel->is_settled()) {
+      if (kind->duel->leader() == 0) communicator.leave(facts.collective, facts.bytes);
+      hopeless_ += kind->duel->is_hopeless(0) ? 1 : 0;
+      return settled(*kind);
+    }
   }
   const int arm = kind->learner.arm();
   // With a model only for an arm: a kind that stays native needs none.
-  if (own_ == MPI_COMM_NULL && (!asks || arm != 0)) {
+  if (own_ == MPI_COMM_NULL && kind->duel == nullptr && (!asks || arm != 0)) {
     const std::int64_t begin = call_time();
     own_ = communicator.own();
     off_ = own_ == MPI_COMM_NULL;
@@ -183,7 +223,14 @@ std::optional<Choice> Online::choose(Communicator& communicator, const Facts& fa
   current_ = kind;
   scope.tell(*this);
   waited_ = call_time() - scope.begin_ns();
-  return Choice{spec.algorithm, spec.params, why(*kind, arm)};
+  return Choice{spec.algorithm, spec.params, why(*kind, arm), nullptr, false, true};
+}
+
+/// Nothing is measured any more.
+Choice Online::settled(Kind& kind) {
+  const int arm = kind.duel->leader();
+  const Spec& spec = kind.arms[static_cast<std::size_t>(arm)];
+  return {spec.algorithm, spec.params, why(kind, arm)};
 }
 
 void Online::take_summaries(Communicator& communicator, Kind& kind) {
@@ -200,10 +247,10 @@ void Online::take_summaries(Communicator& communicator, Kind& kind) {
   kind.explained = -1;
   // The ranks wait for each other here as they would in the call: with a model, whose epochs begin
   // together, that is no loss.
-  if (kind.model == nullptr)
-    kind.in_choosing += call_time() - begin;
-  else
+  if (kind.model != nullptr)
     correct(kind);
+  else if (kind.duel == nullptr)
+    kind.in_choosing += call_time() - begin;
 }
 
 /// Only the ranks of this communicator know what became of its kinds.
@@ -267,8 +314,10 @@ std::vector<Promise> Online::ask_model(Kind& kind, double spent) {
 }
 
 std::string_view Online::why(Kind& kind, int arm) {
-  if (kind.model == nullptr || !job().explains) return "online";
-  if (std::exchange(kind.explained, arm) != arm) kind.why = "online: " + kind.model->explain(arm);
+  if ((kind.model == nullptr && kind.duel == nullptr) || !job().explains) return "online";
+  if (std::exchange(kind.explained, arm) != arm)
+    kind.why =
+        "online: " + (kind.duel != nullptr ? kind.duel->explain() : kind.model->explain(arm));
   return kind.why;
 }
 
@@ -378,6 +427,7 @@ Result<OnlineSettings> start_online(const Platform& here, WaitMode wait, bool ex
 std::string use_machine(Machine machine, MPI_Comm node) {
   const auto* settings = std::get_if<ModelSettings>(&job().settings);
   if (settings == nullptr) return "";
+  job().judges_nodes = settings->only_unmeasured && !kSimulated;
   if (!settings->only_unmeasured && !machine.levels[kBetweenNodes])
     machine = probe_network(MPI_COMM_WORLD, node);
   const auto& between = machine.levels[kBetweenNodes];
@@ -398,14 +448,12 @@ std::string use_machine(Machine machine, MPI_Comm node) {
   return words;
 }
 
-bool online_leaves_measured() {
-  const auto* settings = std::get_if<ModelSettings>(&job().settings);
-  return settings != nullptr && settings->only_unmeasured;
-}
-
-CollectiveSet online_collectives() {
-  if (std::holds_alternative<std::monostate>(job().settings)) return 0;
-  return job().reproducible ? kAmongAll & ~kReducing : kAmongAll;
+LeftOnline left_online() {
+  const CollectiveSet learned = job().reproducible ? kAmongAll & ~kReducing : kAmongAll;
+  const auto* model = std::get_if<ModelSettings>(&job().settings);
+  return {std::holds_alternative<std::monostate>(job().settings) ? 0 : learned,
+          job().judges_nodes ? learned : 0, model != nullptr && model->only_unmeasured,
+          job().here.place == Place::oversubscribed};
 }
 
 std::vector<std::string> online_report() {
@@ -418,7 +466,7 @@ std::vector<Corrections::Entry> learned_corrections() { return job().corrections
 
 std::optional<std::string> save_online() {
   const std::string path = variable("UNISONO_ONLINE_SAVE");
-  if (path.empty() || online_collectives() == 0) return std::nullopt;
+  if (path.empty() || left_online().all() == 0) return std::nullopt;
   const std::string subject = "UNISONO_ONLINE_SAVE=" + path + ": ";
   const auto& all = job().ledger.all();
   if (std::none_of(all.begin(), all.end(), [](const Learned& one) { return one.decided; }))

@@ -15,6 +15,7 @@
 #include "runtime/call_scope.h"
 #include "runtime/mode.h"
 #include "select/online/corrections.h"
+#include "select/online/duel.h"
 #include "select/online/key.h"
 #include "select/online/lateness.h"
 #include "select/online/learned.h"
@@ -62,6 +63,7 @@ class Online final : public Listener, public Learning {
     Facts facts;
     int root = 0;
     const ModelFirst* model = nullptr;
+    const Duel* duel = nullptr;                // within a node
     bool is_recalled = false, judged = false;  // by what earlier jobs remember
     std::vector<double> said;
     std::vector<bool> corrected;
@@ -73,6 +75,9 @@ class Online final : public Listener, public Learning {
 
   std::unique_ptr<Kind> make_kind(Communicator& communicator, const OnlineKey& key,
                                   const Facts& facts, int root, const Choice& by_default);
+  /// Within a node: native against the kernels of the node. Null: no kernel can serve the call, or
+  /// by default one does and native is hopeless here.
+  std::unique_ptr<Kind> make_duel(const Facts& facts, const Choice& by_default) const;
   /// What earlier jobs have learned of it, if that can serve the call; or null.
   const Remembered* recalled(const Communicator& communicator, const OnlineKey& key,
                              const Facts& facts) const;
@@ -89,6 +94,7 @@ class Online final : public Listener, public Learning {
 
   static Spec arm_of(const Kind& kind, int arm);
   static std::string_view why(Kind& kind, int arm);
+  static Choice settled(Kind& kind);
   static void learn(Kind& kind, int ranks);
 
   std::map<OnlineKey, std::unique_ptr<Kind>> kinds_;  // null: nothing to choose from
@@ -99,7 +105,8 @@ class Online final : public Listener, public Learning {
   int calls_ = 0;           // before it began
   bool off_ = false;
   std::optional<node::MemoryCosts> measured_memory_;  // of this rank's node
-  int doubts_ = 0;  // kinds that were not as remembered, less those that were
+  int hopeless_ = 0;  // kinds in which native took several times as long as a node's kernels
+  int doubts_ = 0;    // kinds that were not as remembered, less those that were
 };
 
 /// Reads UNISONO_ONLINE and UNISONO_REPRODUCIBLE; the error is one line. Before any choose().
@@ -109,10 +116,8 @@ Result<OnlineSettings> start_online(const Platform& here, WaitMode wait, bool ex
 /// name they are measured also on one node, whose ranks are `node`: collective. In words, or
 /// nothing.
 std::string use_machine(Machine machine, MPI_Comm node);
-/// Whether only calls are selected that the table of defaults says nothing about.
-bool online_leaves_measured();
-/// The collectives in which there is something to learn.
-CollectiveSet online_collectives();
+/// In which calls there is something to learn.
+LeftOnline left_online();
 /// After the last record(): a line for each kind of call, where this rank took part.
 std::vector<std::string> online_report();
 /// What UNISONO_ONLINE_SAVE asks for; the error is one line.

@@ -18,9 +18,15 @@ std::optional<std::string_view> unmet(const Spec& spec, const Facts& facts) {
   return unmet_restriction(*spec.algorithm, conditions(facts), spec.params);
 }
 
+/// What was measured between nodes says nothing of ranks that share one.
+bool is_about(const Default& row, int size, int nodes) {
+  return size >= row.least_ranks && size <= row.most_ranks &&
+         (nodes > 1 || row.place != Place::ethernet);
+}
+
 bool holds(const Default& row, const Facts& facts) {
-  return facts.size >= row.least_ranks && facts.size <= row.most_ranks &&
-         facts.bytes >= row.least_bytes && facts.bytes <= row.most_bytes;
+  return is_about(row, facts.size, facts.nodes) && facts.bytes >= row.least_bytes &&
+         facts.bytes <= row.most_bytes;
 }
 
 auto order(const ProfileCell& cell) { return std::tuple(cell.ranks, cell.nodes, cell.least_bytes); }
@@ -85,15 +91,14 @@ Result<Spec> Selector::force(Collective collective, std::string_view text) {
 }
 
 // The table covers a number of ranks with all its sizes, also those that it leaves to native. What
-// it says of several nodes was measured with one rank on each.
+// it says of several nodes was measured with one rank on each, so with more it covers nothing.
 bool Selector::is_left_online(Collective collective, int size, int nodes) const {
-  if (!contains(online_, collective)) return false;
-  if (!only_unmeasured_) return true;
-  if (nodes > 1 && nodes < size) return true;
+  if (contains(online_.collectives, collective) && !online_.only_unmeasured) return true;
+  if (!contains(nodes > 1 ? online_.collectives : online_.in_node, collective)) return false;
+  if (nodes > 1 ? nodes < size : online_.all_in_node) return true;
   const auto& cells = cells_[index(collective)];
-  return nodes > 1 && std::none_of(cells.begin(), cells.end(), [size](const Cell& cell) {
-           return size >= cell.row->least_ranks && size <= cell.row->most_ranks;
-         });
+  return std::none_of(cells.begin(), cells.end(),
+                      [&](const Cell& cell) { return is_about(*cell.row, size, nodes); });
 }
 
 bool Selector::is_open(const Facts& facts) const {
@@ -107,7 +112,7 @@ CollectiveSet Selector::candidates() const {
       return std::any_of(book.cells[c].begin(), book.cells[c].end(),
                          [](const auto& cell) { return !cell.spec.is_native(); });
     };
-    const bool chosen = contains(online_, static_cast<Collective>(c)) || !cells_[c].empty() ||
+    const bool chosen = contains(online_.all(), static_cast<Collective>(c)) || !cells_[c].empty() ||
                         std::any_of(books_.begin(), books_.end(), is_in);
     if (forced_[c].is_default ? chosen : !forced_[c].is_native()) set |= CollectiveSet{1} << c;
   }
@@ -115,7 +120,7 @@ CollectiveSet Selector::candidates() const {
 }
 
 bool Selector::has_defaults_only() const {
-  return (online_ == 0 || only_unmeasured_) &&
+  return (online_.collectives == 0 || online_.only_unmeasured) &&
          std::all_of(forced_.begin(), forced_.end(), [](const Spec& s) { return s.is_default; }) &&
          books_.empty();
 }
@@ -130,8 +135,7 @@ ByteRange Selector::reach(Collective collective, int size, int nodes) const {
       if (cell.ranks == size && cell.nodes == nodes && !cell.spec.is_native())
         range.include(cell.least_bytes, cell.most_bytes);
   for (const auto& [row, spec] : cells_[index(collective)])
-    if (size >= row->least_ranks && size <= row->most_ranks)
-      range.include(row->least_bytes, row->most_bytes);
+    if (is_about(*row, size, nodes)) range.include(row->least_bytes, row->most_bytes);
   return range;
 }
 

@@ -63,6 +63,16 @@ struct Choice {
   /// The forced algorithm that cannot serve this call; `why` says what it lacks.
   const Algorithm* unmet = nullptr;
   bool is_asked_for = false;  ///< forced, or in the profile
+  bool is_on_trial = false;   ///< the next such call may get another
+};
+
+/// What is selected online: which collectives on several nodes, and which within one.
+struct LeftOnline {
+  CollectiveSet collectives = 0, in_node = 0;
+  bool only_unmeasured = false;  ///< on several nodes: where the table of defaults says nothing
+  bool all_in_node = false;      ///< within one: also where it says something
+
+  CollectiveSet all() const { return collectives | in_node; }
 };
 
 class Selector {
@@ -74,13 +84,11 @@ class Selector {
   /// Cells that hold for this job; they come before the defaults, and after those of earlier calls.
   /// `why`: of their choices. Before any choose().
   void use(std::vector<ProfileCell> cells, std::string why);
-  /// Collectives in which calls that are neither forced nor in the profile are selected online: the
-  /// selector's choice is then one of several arms.
-  /// With `only_unmeasured` those of communicators on several nodes, in what the table of defaults
-  /// does not cover; with several ranks on a node it covers nothing.
-  void leave_online(CollectiveSet collectives, bool only_unmeasured = false) {
-    online_ = collectives;
-    only_unmeasured_ = only_unmeasured;
+  /// Calls that are neither forced nor in the profile are then selected online: the selector's
+  /// choice is one of several arms. Whether there are any.
+  bool leave_online(const LeftOnline& what) {
+    online_ = what;
+    return what.all() != 0;
   }
   /// Nothing is forced, in the profile, or selected online beyond what is so by default.
   bool has_defaults_only() const;
@@ -115,8 +123,7 @@ class Selector {
     std::array<std::vector<ProfileCell>, kCollectives> cells;  // sorted by ranks, nodes, bytes
   };
   std::vector<Book> books_;  // what is in one goes before what is in the next
-  CollectiveSet online_ = 0;
-  bool only_unmeasured_ = false;
+  LeftOnline online_;
   CollectiveSet reads_topology_ = 0;
 
   void note(Collective collective, const Spec& spec);

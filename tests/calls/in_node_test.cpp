@@ -47,7 +47,8 @@ class InNode : public testing::Test {
     ASSERT_TRUE(look);
     look.communicator->meet();
     ASSERT_NE(look.communicator->team(), nullptr);
-    EXPECT_EQ(run_in_node(*look.communicator, call, look.bytes, node::Protocol::rule), MPI_SUCCESS);
+    EXPECT_EQ(run_in_node(*look.communicator, call, look.bytes, node::Protocol::rule, true),
+              MPI_SUCCESS);
   }
   /// Whether a call of this kind is known; if it is, it runs.
   template <Collective kCollective>

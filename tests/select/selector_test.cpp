@@ -107,7 +107,7 @@ TEST(Selector, KnowsNothingOfOtherNetworks) {
 
 TEST(Selector, OnlineIsWhatIsNeitherForcedNorInTheProfile) {
   Selector selector("mpich", Place::elsewhere);
-  selector.leave_online(set_of(Collective::bcast, Collective::barrier));
+  selector.leave_online({set_of(Collective::bcast, Collective::barrier)});
   ASSERT_TRUE(selector.force(Collective::barrier, "native"));
   selector.use({{Collective::bcast, 4, 1, 100, 200, *parse_spec(Collective::bcast, "native")}},
                "p");
@@ -128,7 +128,7 @@ TEST(Selector, WithSeveralRanksOnANodeTheTableCoversNothing) {
   const Facts one_each{.collective = Collective::bcast, .size = 16, .bytes = 1 << 20, .nodes = 16};
   const Facts two_each{.collective = Collective::bcast, .size = 16, .bytes = 1 << 20, .nodes = 8};
   EXPECT_NE(selector.choose(two_each).algorithm, nullptr);
-  selector.leave_online(kAmongAll, true);
+  selector.leave_online({kAmongAll, 0, true});
   EXPECT_FALSE(selector.is_online(one_each));
   EXPECT_TRUE(selector.is_online(two_each));
   EXPECT_FALSE(selector.is_online({.collective = Collective::bcast, .size = 16, .nodes = 1}));

@@ -25,7 +25,8 @@ template <class Native>
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }
-  if (!info || !fortran::finish(dispatch(call, info), ierror)) Native::call(comm, ierror);
+  CallScope scope;
+  if (!info || !fortran::finish(dispatch(call, info, scope), ierror)) Native::call(comm, ierror);
 }
 
 ENTRY void mpi_barrier_f08_(const int* comm, int* ierror) {
@@ -69,7 +70,8 @@ template <class Native>
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }
-  if (!info || !fortran::finish(dispatch(call, info), ierror))
+  CallScope scope;
+  if (!info || !fortran::finish(dispatch(call, info, scope), ierror))
     Native::call(buffer, count, datatype, root, comm, ierror);
 }
 
@@ -122,7 +124,8 @@ template <class Native>
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }
-  if (!info || !fortran::finish(dispatch(call, info), ierror))
+  CallScope scope;
+  if (!info || !fortran::finish(dispatch(call, info, scope), ierror))
     Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror);
 }
 
@@ -180,7 +183,8 @@ template <class Native>
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }
-  if (!info || !fortran::finish(dispatch(call, info), ierror))
+  CallScope scope;
+  if (!info || !fortran::finish(dispatch(call, info, scope), ierror))
     Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, root, comm,
                  ierror);
 }
@@ -239,7 +243,8 @@ template <class Native>
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }
-  if (!info || !fortran::finish(dispatch(call, info), ierror))
+  CallScope scope;
+  if (!info || !fortran::finish(dispatch(call, info, scope), ierror))
     Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror);
 }
 
@@ -297,7 +302,8 @@ template <class Native>
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }
-  if (!info || !fortran::finish(dispatch(call, info), ierror))
+  CallScope scope;
+  if (!info || !fortran::finish(dispatch(call, info, scope), ierror))
     Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcount, recvtype, root, comm,
                  ierror);
 }
@@ -355,7 +361,8 @@ template <class Native>
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }
-  if (!info || !fortran::finish(dispatch(call, info), ierror))
+  CallScope scope;
+  if (!info || !fortran::finish(dispatch(call, info, scope), ierror))
     Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror);
 }
 
@@ -410,7 +417,8 @@ template <class Native>
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }
-  if (!info || !fortran::finish(dispatch(call, info), ierror))
+  CallScope scope;
+  if (!info || !fortran::finish(dispatch(call, info, scope), ierror))
     Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm,
                  ierror);
 }
@@ -465,7 +473,8 @@ template <class Native>
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }
-  if (!info || !fortran::finish(dispatch(call, info), ierror))
+  CallScope scope;
+  if (!info || !fortran::finish(dispatch(call, info, scope), ierror))
     Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror);
 }
 
@@ -521,7 +530,8 @@ template <class Native>
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }
-  if (!info || !fortran::finish(dispatch(call, info), ierror))
+  CallScope scope;
+  if (!info || !fortran::finish(dispatch(call, info, scope), ierror))
     Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
                  comm, ierror);
 }
@@ -586,7 +596,8 @@ template <class Native>
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }
-  if (!info || !fortran::finish(dispatch(call, info), ierror))
+  CallScope scope;
+  if (!info || !fortran::finish(dispatch(call, info, scope), ierror))
     Native::call(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes,
                  comm, ierror);
 }
@@ -644,7 +655,8 @@ template <class Native>
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }
-  if (!info || !fortran::finish(dispatch(call, info), ierror))
+  CallScope scope;
+  if (!info || !fortran::finish(dispatch(call, info, scope), ierror))
     Native::call(sendbuf, recvbuf, count, datatype, op, root, comm, ierror);
 }
 
@@ -694,7 +706,8 @@ template <class Native>
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }
-  if (!info || !fortran::finish(dispatch(call, info), ierror))
+  CallScope scope;
+  if (!info || !fortran::finish(dispatch(call, info, scope), ierror))
     Native::call(sendbuf, recvbuf, count, datatype, op, comm, ierror);
 }
 
@@ -745,7 +758,8 @@ template <class Native>
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }
-  if (!info || !fortran::finish(dispatch(call, info), ierror))
+  CallScope scope;
+  if (!info || !fortran::finish(dispatch(call, info, scope), ierror))
     Native::call(sendbuf, recvbuf, recvcount, datatype, op, comm, ierror);
 }
 
@@ -797,7 +811,8 @@ template <class Native>
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }
-  if (!info || !fortran::finish(dispatch(call, info), ierror))
+  CallScope scope;
+  if (!info || !fortran::finish(dispatch(call, info, scope), ierror))
     Native::call(sendbuf, recvbuf, recvcounts, datatype, op, comm, ierror);
 }
 
@@ -848,7 +863,8 @@ template <class Native>
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }
-  if (!info || !fortran::finish(dispatch(call, info), ierror))
+  CallScope scope;
+  if (!info || !fortran::finish(dispatch(call, info, scope), ierror))
     Native::call(sendbuf, recvbuf, count, datatype, op, comm, ierror);
 }
 
@@ -898,7 +914,8 @@ template <class Native>
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }
-  if (!info || !fortran::finish(dispatch(call, info), ierror))
+  CallScope scope;
+  if (!info || !fortran::finish(dispatch(call, info, scope), ierror))
     Native::call(sendbuf, recvbuf, count, datatype, op, comm, ierror);
 }
 

@@ -1,6 +1,7 @@
 // Selection between two ways, the MPI library's and one other, for calls that may take less than a
-// microsecond: runs of calls take turns until it is sure which way is faster, then nothing is
-// measured any more. Where that does not become sure, the MPI library's way stays.
+// microsecond: what is thought to be better runs until it is worth asking; then runs of calls take
+// turns until it is sure which way is faster, and nothing is measured any more. Where that does not
+// become sure, what was thought to be better stays.
 #pragma once
 #include <string>
 #include <utility>
@@ -13,6 +14,10 @@ namespace unisono {
 class Duel final : public Policy {
  public:
   static constexpr int kMostBlocks = 16;  ///< each a run of both ways
+
+  /// `prior`: what is thought to be better. `shares_cores`: what ranks that take turns on a core do
+  /// shows in milliseconds only.
+  Duel(int prior, bool shares_cores);
 
   std::vector<int> plan() override;
   int gap() const override { return 0; }
@@ -27,6 +32,8 @@ class Duel final : public Policy {
 
   /// All further calls get the leader; it has no plan for them.
   bool is_settled() const { return is_settled_; }
+  /// One way takes so many times as long as the other that a few calls have shown it.
+  bool is_hopeless(int arm) const;
   /// Of what the last call was decided by.
   std::string explain() const;
 
@@ -40,8 +47,9 @@ class Duel final : public Policy {
   bool turned_ = false;   // native goes second
   bool is_warm_ = false;  // the other way has had its first run
   bool is_settled_ = false;
-  int leader_ = 0;
-  double native_ = 0;  // seconds of a call
+  int leader_;
+  double run_seconds_;
+  double spent_ = 0;  // seconds, until it was worth asking
   double lost_ = 0;
   std::vector<std::pair<double, double>> blocks_;  // seconds of a call: the other way, native
 };

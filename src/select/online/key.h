@@ -24,6 +24,7 @@ struct OnlineKey {
 
 /// Two classes for every power of two of bytes: borders at 2^k and at 1.5 * 2^k; 0 is its own.
 int size_class(Count bytes);
+inline constexpr int kSizeClasses = 128;
 /// The least and the most bytes of a class.
 std::pair<Count, Count> bytes_of_class(int size_class);
 

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <utility>
 
-#include "select/online/logarithm.h"
+#include "select/online/paired_ratio.h"
 
 namespace unisono {
 
@@ -236,7 +236,7 @@ void ModelFirst::raced(std::span<const double> seconds) {
     charge(on_trial_, std::min(own, kHopeless * known(on_trial_)), 1);
     charge(against_, std::min(other, kHopeless * known(against_)), 1);
   }
-  const Ratio found = ratio();
+  const LogRatio found = log_ratio(blocks_);
   const std::size_t most = is_short() ? kShortBlocks : kLongBlocks;
   if (std::abs(found.mean) < 2 * found.error && blocks_.size() < most && may_lose(0)) return;
   std::vector<double> own, other;
@@ -251,22 +251,6 @@ void ModelFirst::raced(std::span<const double> seconds) {
   else
     drop(on_trial_);
   go_on();
-}
-
-// Of logarithms, without the greatest and the least of four and more; what two or four blocks say
-// of their own spread is little, so that some is assumed.
-ModelFirst::Ratio ModelFirst::ratio() const {
-  constexpr double kSpread = 0.05, kWorth = 2;
-  std::vector<double> logs;
-  for (const auto& [own, other] : blocks_) logs.push_back(same_log(own / other));
-  std::sort(logs.begin(), logs.end());
-  std::span<const double> kept(logs);
-  if (kept.size() >= 4) kept = kept.subspan(1, kept.size() - 2);
-  const auto n = static_cast<double>(kept.size());
-  const double middle = mean(kept);
-  double squares = kWorth * kSpread * kSpread;
-  for (const double one : kept) squares += (one - middle) * (one - middle);
-  return {middle, std::sqrt(squares / (kWorth + n - 1) / n)};
 }
 
 void ModelFirst::lead(int arm) {

@@ -83,12 +83,6 @@ class ModelFirst final : public Policy {
     bool tried = false, out = false;
   };
 
-  /// Of the time of the arm on trial to the other's, in logarithms.
-  struct Ratio {
-    double mean = 0, error = 0;
-  };
-  Ratio ratio() const;
-
   void heard(std::span<const double> seconds);
   bool is_in_doubt(int next) const;
   void tried(std::span<const double> seconds);
