@@ -165,7 +165,8 @@ std::unique_ptr<Online::Kind> Online::make_duel(const Facts& facts,
   if ((kernels.algorithm->restrictions & kOneNode) == 0 || (has_default && hopeless_ >= kEnough) ||
       unmet_restriction(*kernels.algorithm, conditions(facts), kernels.params))
     return nullptr;
-  auto policy = std::make_unique<Duel>(has_default ? 1 : 0, job().wait == WaitMode::sleep);
+  auto policy = std::make_unique<Duel>(has_default ? 1 : 0, first_calls(facts),
+                                       job().wait == WaitMode::sleep);
   const Duel* duel = policy.get();
   auto kind = std::unique_ptr<Kind>(
       new Kind{{Spec(), kernels}, Learner(std::move(policy)), facts.bytes, false, {}});

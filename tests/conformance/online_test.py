@@ -70,6 +70,20 @@ class Learns(OnlineCase):
                 _, _, lines = self.learn(flavour, ranks, rounds, "threads", UNISONO_ONLINE="model")
                 self.assertEqual(lines, [])
 
+    def test_within_a_node_native_and_its_kernels_take_turns(self) -> None:
+        """With nothing set, where the table of defaults says nothing. Who wins is a matter of time."""
+        own, native, lines = self.learn("openmpi", 3, 3000, UNISONO_LOG="decision")
+        self.assertGreater(own, 0)
+        self.assertGreater(native, 0)
+        said = "\n".join(lines)
+        for arm in ("native", "shm"):
+            self.assertRegex(said, rf"alltoall of \S+ on 3 ranks: {arm} \(online: taking turns\)")
+        self.assertRegex(
+            said, r"alltoall of \S+ on 3 ranks: \S+ \(online: took [\d.]+ us, native [\d.]+ us\)"
+        )
+        _, _, lines = self.learn("openmpi", 3, 300, UNISONO_LOG="decision", UNISONO="fixed")
+        self.assertNotIn("online", "\n".join(lines))
+
     def test_it_is_reported(self) -> None:
         for rule in RULES:
             with self.subTest(rule=rule):

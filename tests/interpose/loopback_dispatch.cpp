@@ -135,7 +135,7 @@ int run(const Call& c) {
 
 }  // namespace
 
-std::optional<int> dispatch(const Call& call, const CallInfo&, CallScope*) {
+std::optional<int> dispatch(const Call& call, const CallInfo&, CallScope&) {
   const bool narrow = call.sendcount <= INT_MAX && call.recvcount <= INT_MAX;
   // Counts that are not significant are large in the test program; a large one that is gets the
   // error of the form that passes it on.
@@ -145,8 +145,8 @@ std::optional<int> dispatch(const Call& call, const CallInfo&, CallScope*) {
   return run(call);
 }
 
-std::optional<int> dispatch(const Call& call, CallScope&) {
-  return dispatch(call, CallInfo{}, nullptr);
+std::optional<int> dispatch(const Call& call, CallScope& scope) {
+  return dispatch(call, CallInfo{}, scope);
 }
 
 void on_init() { g_candidates = std::getenv("LOOPBACK_WATCHED") ? ~CollectiveSet{0} : ~kWatched; }

@@ -134,5 +134,29 @@ TEST(Selector, WithSeveralRanksOnANodeTheTableCoversNothing) {
   EXPECT_FALSE(selector.is_online({.collective = Collective::bcast, .size = 16, .nodes = 1}));
 }
 
+TEST(Selector, WithinANodeTheTableIsPriorKnowledgeWhereRanksShareCores) {
+  const auto call = [](int size) { return Facts{Collective::bcast, size, 1024}; };
+  Selector cores("openmpi", Place::undersubscribed);
+  cores.leave_online({0, kAmongAll, true});
+  EXPECT_FALSE(cores.is_online(call(2))) << "the table covers it";
+  EXPECT_TRUE(cores.is_online(call(6)));
+  EXPECT_TRUE(cores.covers(call(6)));
+  Selector shared("openmpi", Place::oversubscribed);
+  shared.leave_online({0, kAmongAll, true, true});
+  EXPECT_TRUE(shared.is_online(call(4)));
+  EXPECT_FALSE(shared.is_online({.collective = Collective::bcast, .size = 4, .nodes = 2}));
+}
+
+// What was measured between hosts is not for ranks that share one.
+TEST(Selector, RowsOfTheEthernetAreForSeveralNodes) {
+  Selector selector("openmpi", Place::ethernet);
+  const Facts within{.collective = Collective::bcast, .size = 16, .bytes = 1 << 20, .nodes = 1};
+  EXPECT_EQ(selector.choose(within).algorithm, nullptr);
+  EXPECT_FALSE(selector.covers(within));
+  EXPECT_FALSE(selector.reach(Collective::bcast, 16, 1).holds(1 << 20));
+  selector.leave_online({kAmongAll, kAmongAll, true});
+  EXPECT_TRUE(selector.is_online(within));
+}
+
 }  // namespace
 }  // namespace unisono

@@ -22,6 +22,8 @@ constexpr int kLongestRun = 512;  // calls
 constexpr int kMostHeard = 1024;  // calls of an epoch before it is worth asking
 constexpr int kFirstRun = 2;
 constexpr double kHopeless = 4;  // times as slow
+constexpr double kSurely = 3,
+                 kProbably = 2;  // standard errors; the former is asked after each block
 constexpr std::size_t kFewBlocks = 2, kLeastBlocks = 4;
 
 double mean_of(const std::vector<std::pair<double, double>>& blocks,
@@ -33,8 +35,8 @@ double mean_of(const std::vector<std::pair<double, double>>& blocks,
 
 }  // namespace
 
-Duel::Duel(int prior, bool shares_cores)
-    : leader_(prior), run_seconds_(shares_cores ? kRunOfTurns : kRun) {}
+Duel::Duel(int prior, int first, bool shares_cores)
+    : run_(first), leader_(prior), run_seconds_(shares_cores ? kRunOfTurns : kRun) {}
 
 std::vector<int> Duel::plan() {
   const auto calls = static_cast<std::size_t>(run_);
@@ -79,9 +81,10 @@ void Duel::compared(double first, double second) {
   const LogRatio ratio = log_ratio(blocks_);
   if (is_hopeless(0)) return settle(1);
   if (is_hopeless(1)) return settle(0);
-  const bool sure = blocks_.size() >= kLeastBlocks && std::abs(ratio.mean) > 2 * ratio.error;
-  if (sure) return settle(ratio.mean < 0 ? 1 : 0);
-  if (blocks_.size() == kMostBlocks) settle(leader_);
+  const double errors = std::abs(ratio.mean) / ratio.error;
+  const int faster = ratio.mean < 0 ? 1 : 0;
+  if (blocks_.size() >= kLeastBlocks && errors > kSurely) return settle(faster);
+  if (blocks_.size() == kMostBlocks) settle(errors > kProbably ? faster : leader_);
 }
 
 bool Duel::is_hopeless(int arm) const {

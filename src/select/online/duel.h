@@ -13,11 +13,11 @@ namespace unisono {
 
 class Duel final : public Policy {
  public:
-  static constexpr int kMostBlocks = 16;  ///< each a run of both ways
+  static constexpr int kMostBlocks = 24;  ///< each a run of both ways
 
-  /// `prior`: what is thought to be better. `shares_cores`: what ranks that take turns on a core do
-  /// shows in milliseconds only.
-  Duel(int prior, bool shares_cores);
+  /// `prior`: what is thought to be better. `first`: calls before the ranks tell each other
+  /// anything. `shares_cores`: what ranks that take turns on a core do shows in milliseconds only.
+  Duel(int prior, int first, bool shares_cores);
 
   std::vector<int> plan() override;
   int gap() const override { return 0; }
@@ -43,7 +43,7 @@ class Duel final : public Policy {
   void settle(int winner);
 
   bool listens_ = true;
-  int run_ = 4;           // calls of one way in a row
+  int run_;               // calls of one way in a row
   bool turned_ = false;   // native goes second
   bool is_warm_ = false;  // the other way has had its first run
   bool is_settled_ = false;

@@ -5,6 +5,7 @@
 namespace unisono {
 
 struct CallScope {
+  CallScope() = default;
   CallScope(const Call&, const void*) {}
 };
 
