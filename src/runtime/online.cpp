@@ -188,7 +188,7 @@ std::optional<Choice> Online::choose(Communicator& communicator, const Facts& fa
       communicator.leave(facts.collective, facts.bytes);
     return std::nullopt;
   }
-  if (kind->duel != nullptr && kind->duel->is_settled()) return settled(*kind);
+  if (kind->duel != nullptr && kind->duel->is_settled()) return settled(communicator, *kind);
   const bool asks = kind->model != nullptr || kind->duel != nullptr;
   // What is promised is relative to native; what the table of defaults says is an arm like others.
   if (!asks && calls_ < kCallsBefore && ++calls_ < kCallsBefore)
@@ -200,9 +200,8 @@ std::optional<Choice> Online::choose(Communicator& communicator, const Facts& fa
     measured_memory_ = communicator.groups().measured_memory();
     take_summaries(communicator, *kind);
     if (kind->duel != nullptr && kind->duel->is_settled()) {
-      if (kind->duel->leader() == 0) communicator.leave(facts.collective, facts.bytes);
       hopeless_ += kind->duel->is_hopeless(0) ? 1 : 0;
-      return settled(*kind);
+      return settled(communicator, *kind);
     }
   }
   const int arm = kind->learner.arm();
@@ -227,9 +226,10 @@ std::optional<Choice> Online::choose(Communicator& communicator, const Facts& fa
   return Choice{spec.algorithm, spec.params, why(*kind, arm), nullptr, false, true};
 }
 
-/// Nothing is measured any more.
-Choice Online::settled(Kind& kind) {
+/// Nothing is measured any more, and what stays native does not come here again.
+Choice Online::settled(Communicator& communicator, Kind& kind) {
   const int arm = kind.duel->leader();
+  if (arm == 0) communicator.leave(kind.facts.collective, kind.facts.bytes);
   const Spec& spec = kind.arms[static_cast<std::size_t>(arm)];
   return {spec.algorithm, spec.params, why(kind, arm)};
 }

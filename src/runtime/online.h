@@ -94,7 +94,7 @@ class Online final : public Listener, public Learning {
 
   static Spec arm_of(const Kind& kind, int arm);
   static std::string_view why(Kind& kind, int arm);
-  static Choice settled(Kind& kind);
+  static Choice settled(Communicator& communicator, Kind& kind);
   static void learn(Kind& kind, int ranks);
 
   std::map<OnlineKey, std::unique_ptr<Kind>> kinds_;  // null: nothing to choose from
