@@ -1,10 +1,11 @@
 // A program whose collectives are selected online: results are checked, and after every round all
 // ranks compare how many collectives they have run in Unisono. online_test.py sets the variables.
 //
-//   mpiexec -n P online [rounds [threads | late]]
+//   mpiexec -n P online [rounds [threads | late | same]]
 #include <chrono>
 #include <cstring>
 #include <thread>
+#include <utility>
 
 #include "check.h"
 
@@ -84,6 +85,15 @@ void late_rank(int rounds) {
   }
 }
 
+/// So many calls of a few kinds that it is worth asking which way is faster.
+void same_kinds(int rounds) {
+  constexpr int kBetweenLooks = 500;
+  for (int round = 0; round < rounds; ++round) {
+    movement(MPI_COMM_WORLD, round);
+    if (round % kBetweenLooks == 0) compare_counts();
+  }
+}
+
 /// Freed while times are on their way, and not in the order in which they were made.
 void short_lived(int rounds) {
   for (int calls = 1; calls <= rounds; calls += 5) {
@@ -116,13 +126,14 @@ void in_two_threads(int rounds) {
 
 int main(int argc, char** argv) {
   int provided = MPI_THREAD_SINGLE;
-  const int rounds = argc > 1 ? std::atoi(argv[1]) : 100;
+  int rounds = argc > 1 ? std::atoi(argv[1]) : 100;
   const auto asked = [&](const char* what) { return argc > 2 && std::strcmp(argv[2], what) == 0; };
   const bool threads = asked("threads");
   MPI_Init_thread(&argc, &argv, threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
   MPI_Comm kept;  // not freed before MPI_Finalize
   MPI_Comm_dup(MPI_COMM_WORLD, &kept);
   if (asked("late")) late_rank(rounds);
+  if (asked("same")) same_kinds(std::exchange(rounds, 0));
   for (int round = 0; round < rounds; ++round) {
     sums(MPI_COMM_WORLD, round, 3);
     sums(kept, round, 3000);

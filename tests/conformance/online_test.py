@@ -72,7 +72,7 @@ class Learns(OnlineCase):
 
     def test_within_a_node_native_and_its_kernels_take_turns(self) -> None:
         """With nothing set, where the table of defaults says nothing. Who wins is a matter of time."""
-        own, native, lines = self.learn("openmpi", 3, 3000, UNISONO_LOG="decision")
+        own, native, lines = self.learn("openmpi", 3, 30_000, "same", UNISONO_LOG="decision")
         self.assertGreater(own, 0)
         self.assertGreater(native, 0)
         said = "\n".join(lines)
@@ -81,7 +81,7 @@ class Learns(OnlineCase):
         self.assertRegex(
             said, r"alltoall of \S+ on 3 ranks: \S+ \(online: took [\d.]+ us, native [\d.]+ us\)"
         )
-        _, _, lines = self.learn("openmpi", 3, 300, UNISONO_LOG="decision", UNISONO="fixed")
+        _, _, lines = self.learn("openmpi", 3, 300, "same", UNISONO_LOG="decision", UNISONO="fixed")
         self.assertNotIn("online", "\n".join(lines))
 
     def test_it_is_reported(self) -> None:
@@ -153,7 +153,11 @@ class Saves(OnlineCase):
 
     def test_nothing_to_save(self) -> None:
         _, _, lines = self.learn("openmpi", 2, 5, UNISONO_ONLINE_SAVE=str(self.file))
-        self.one_line(lines, "UNISONO_ONLINE_SAVE", "UNISONO_ONLINE is not set")
+        self.one_line(lines, "UNISONO_ONLINE_SAVE", "nothing was learned in so few calls")
+        self.assertFalse(self.file.exists())
+        off = {"UNISONO_ONLINE": "off", "UNISONO_ONLINE_SAVE": str(self.file)}
+        _, _, lines = self.learn("openmpi", 2, 5, **off)
+        self.one_line(lines, "UNISONO_ONLINE_SAVE", "nothing is selected online")
         self.assertFalse(self.file.exists())
 
 
