@@ -33,7 +33,7 @@ function(unisono_simulator)
   set_target_properties(unisono-smpi PROPERTIES ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/sim)
 
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/tools/sim/*.cpp)
-  foreach(source IN ITEMS cell collectives options values)
+  foreach(source IN ITEMS call_pattern cell collectives options values)
     list(APPEND sources ${CMAKE_SOURCE_DIR}/src/tools/bench/${source}.cpp)
   endforeach()
   add_library(unisono-sim SHARED ${sources} ${objects})

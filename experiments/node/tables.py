@@ -13,7 +13,8 @@ from pathlib import Path
 
 from unisono.catalogue import format_size
 from unisono.compare import results, summary
-from unisono.compare.results import Arm, Cell, Comparison
+from unisono.compare.results import PATTERNS, Arm, Cell, Comparison
+from unisono.errors import UnisonoError
 
 from experiments import markdown
 
@@ -23,7 +24,8 @@ LIBRARIES = {"mpich": "MPICH", "openmpi": "Open MPI", "intel": "Intel MPI"}
 
 def joined(comparisons: Sequence[Comparison]) -> Comparison:
     for comparison in comparisons:
-        summary.refuse_mixture(comparison, in_loop=comparisons[0].options.get("loop", False))
+        if comparison.patterns() != comparisons[0].patterns():
+            raise UnisonoError("these files were measured with different patterns: no table of both")
     cells = {cell.point: cell for comparison in comparisons for cell in comparison.cells}
     return replace(comparisons[-1], cells=list(cells.values()))
 
@@ -49,6 +51,7 @@ def three_digits(value: float) -> str:
 def overview(comparison: Comparison) -> list[str]:
     """Of every number of ranks and library: the geometric mean, and how many cells are slower."""
     rows = []
+    pattern = "".join(f", {name}" for name in comparison.patterns() if name != PATTERNS[0])
     for ranks in rank_counts(comparison):
         own = {row.where: row for row in summary.rows(of_ranks(comparison, ranks)) if row.arm == DEFAULT}
         over = {
@@ -58,7 +61,7 @@ def overview(comparison: Comparison) -> list[str]:
         }
         cells = []
         for library in LIBRARIES:
-            where = f"{library}, {ranks} ranks"
+            where = f"{library}, {ranks} ranks{pattern}"
             cells.append(goal_text(own[where]) if where in own else "not measured")
             cells.append(f"{over[where].geometric_mean:.2f}" if where in over else "")
         rows.append((str(ranks), *cells))

@@ -15,7 +15,7 @@ import pytest
 from rich.console import Console
 from unisono import jobs, machine
 from unisono.beds import Lab, Node
-from unisono.compare import matrix, page, results, runner, summary, terminal, words
+from unisono.compare import matrix, page, results, runner, summary, terminal
 from unisono.compare.cli import settings_of
 from unisono.compare.results import Comparison, Failure, Point, Setting
 from unisono.compare.runner import Listener, Options, Runner
@@ -297,8 +297,8 @@ def test_json_says_the_same_when_read_again(tmp_path: Path) -> None:
 
 FIELDS = {
     "": "schema schema_version date unisono_version bed options machines cells failures planned interrupted",
-    "cells": "mpi ranks ranks_per_host collective size size_of bench_bytes limit_us arms",
-    "failures": "mpi ranks ranks_per_host collective size size_of bench_bytes reason is_error",
+    "cells": "mpi ranks ranks_per_host pattern collective size size_of bench_bytes limit_us arms",
+    "failures": "mpi ranks ranks_per_host pattern collective size size_of bench_bytes reason is_error",
     "arms": "name available ran_by correct blocks time_us quantiles_us ratio_to_native modes times_limit",
     "time_us": "median low high coverage",
 }
@@ -312,7 +312,7 @@ def test_the_schema_is_the_documented_one() -> None:
     assert {place: set(part) for place, part in found.items()} == {
         place: set(names.split()) for place, names in FIELDS.items()
     }
-    assert (body["schema"], body["schema_version"]) == ("unisono-compare", 1)
+    assert (body["schema"], body["schema_version"]) == ("unisono-compare", 2)
     documented = (Path(__file__).parents[2] / "docs/reference/compare.md").read_text()
     for names in FIELDS.values():
         for name in names.split():
@@ -325,8 +325,10 @@ def test_the_schema_is_the_documented_one() -> None:
         ("", "no JSON"),
         ("[]", "was not written by unisono compare"),
         ('{"schema": "unisono-bench", "schema_version": 1}', "was not written by unisono compare"),
-        ('{"schema": "unisono-compare", "schema_version": 99}', "has schema version 99, this is for 1"),
+        ('{"schema": "unisono-compare", "schema_version": 99}', "has schema version 99, this is for 2"),
         ('{"schema": "unisono-compare", "schema_version": 1}', "is incomplete"),
+        ('{"schema": "unisono-compare", "schema_version": 1, "cells": [7]}', "is incomplete"),
+        ('{"schema": "unisono-compare", "schema_version": 2}', "is incomplete"),
     ],
 )
 def test_other_files_are_refused(tmp_path: Path, text: str, message: str) -> None:
@@ -334,14 +336,6 @@ def test_other_files_are_refused(tmp_path: Path, text: str, message: str) -> Non
     file.write_text(text)
     with pytest.raises(UnisonoError, match=message):
         results.load(file)
-
-
-def test_a_loop_is_not_compared_with_calls_apart() -> None:
-    before, after = measured(Bench(), [job()]), measured(Bench(), [job()])
-    after.options["loop"] = True
-    assert any("--loop" in warning for warning in words.warnings(after))
-    with pytest.raises(UnisonoError, match="--loop"):
-        summary.changes(before, after)
 
 
 def test_changes_are_those_of_the_ratio() -> None:

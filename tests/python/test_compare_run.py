@@ -42,6 +42,20 @@ def test_both_mpi_libraries(unisono: Run, tmp_path: Path) -> None:
     assert again.stdout.startswith(done.stdout[: done.stdout.index("\n")])
 
 
+def test_all_patterns(unisono: Run, tmp_path: Path) -> None:
+    file = tmp_path / "c.json"
+    matrix = ["--mpi", "mpich", "--collectives", "bcast,allreduce", "--sizes", "8"]
+    done = unisono("compare", *SMALL, *matrix, "--pattern", "all", "--json", str(file))
+    assert done.returncode == 0, done.stderr + done.stdout
+    comparison = results.load(file)
+    assert len(comparison.cells) == comparison.planned == 8
+    assert comparison.patterns() == ["barrier", "loop", "sleep", "compute"]
+    assert "surely slower than native in at least one of 4 patterns" in done.stdout
+    wrong = unisono("compare", *SMALL, *matrix, "--pattern", "nap")
+    assert (wrong.returncode, wrong.stderr.count("\n")) == (2, 1)
+    assert "--pattern nap: valid are all, barrier, loop, sleep, compute" in wrong.stderr
+
+
 def test_ctrl_c_keeps_what_was_measured(tmp_path: Path) -> None:
     file = tmp_path / "c.json"
     command = [

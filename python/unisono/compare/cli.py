@@ -18,7 +18,7 @@ from rich.text import Text
 
 from unisono import beds, places
 from unisono.compare import matrix, results, summary, terminal
-from unisono.compare.results import Comparison, Failure, Point, Setting
+from unisono.compare.results import PATTERNS, Comparison, Failure, Point, Setting
 from unisono.compare.runner import Listener, Options, Runner
 from unisono.compare.yardstick import yardstick_of
 from unisono.errors import UnisonoError
@@ -28,7 +28,14 @@ PASSES = 3
 Passes = Annotated[
     int, typer.Option(min=1, help="Over the whole matrix: the blocks of a cell are spread over the run.")
 ]
-Loop = Annotated[bool, typer.Option("--loop", help="Calls back to back, every rank the root in its turn.")]
+Pattern = Annotated[
+    str,
+    typer.Option(
+        metavar="A,B",
+        help=f"What ranks do before every call: {', '.join(PATTERNS)}, several of them, or all.",
+        rich_help_panel=MATRIX,
+    ),
+]
 
 
 def compare(
@@ -80,11 +87,11 @@ def compare(
             rich_help_panel=MATRIX,
         ),
     ] = "default",
+    pattern: Pattern = PATTERNS[0],
     time_budget: Annotated[
         float, typer.Option(min=0.001, metavar="SEC", help="Seconds a cell, all arms together.")
     ] = 1.0,
     passes: Passes = PASSES,
-    loop: Loop = False,
     silence: Annotated[
         float | None,
         typer.Option(
@@ -121,14 +128,14 @@ def compare(
                 raise UnisonoError(f"{path}: there is no such directory")
         chosen = matrix.parse_collectives(collectives)
         plan = matrix.plan(
-            settings_of(bed := beds.current_lab() if lab else beds.Node(), mpi, ranks, ppn),
+            settings_of(bed := beds.current_lab() if lab else beds.Node(), mpi, ranks, ppn, pattern),
             matrix.arms_by_collective(matrix.parse_arms(arms), chosen),
             matrix.parse_sizes(sizes or matrix.STANDARD_SIZES),
             matrix.parse_sizes(block_sizes or sizes or matrix.STANDARD_BLOCK_SIZES, "--block-sizes"),
         )
         if former:
-            summary.refuse_mixture(former, in_loop=loop)
-        options = Options(time_budget, silence or 60 + 10 * time_budget, loop, passes)
+            summary.refuse_mixture(former, matrix.parse_patterns(pattern))
+        options = Options(time_budget, silence or 60 + 10 * time_budget, passes)
         comparison = measure(bed, plan, options, json_file)
     report(comparison, former, json_file, html)
 
@@ -142,7 +149,9 @@ def refuse_measuring(context: typer.Context) -> None:
             raise UnisonoError(f"{parameter.opts[0]} is for measuring: --from shows all that its file holds")
 
 
-def settings_of(bed: beds.Bed, mpis: str, ranks: str | None, ppn: int | None) -> list[Setting]:
+def settings_of(
+    bed: beds.Bed, mpis: str, ranks: str | None, ppn: int | None, patterns: str = PATTERNS[0]
+) -> list[Setting]:
     counts = [int(n) for n in matrix.names(ranks) if n.isdigit()] if ranks else [bed.fitting_ranks()]
     if not counts or min(counts) < 1 or (ranks and len(counts) != len(matrix.names(ranks))):
         raise UnisonoError(f"-n {ranks}: write numbers of ranks, as in 2,4")
@@ -151,7 +160,12 @@ def settings_of(bed: beds.Bed, mpis: str, ranks: str | None, ppn: int | None) ->
         places.program(f"unisono-bench-{beds.find_mpi(bed, flavour).flavour}")
     if not flavours:
         raise UnisonoError("--mpi: valid are mpich, openmpi and intel")
-    return [Setting(flavour, n, bed.per_host(n, ppn)) for flavour in flavours for n in counts]
+    return [
+        Setting(flavour, n, bed.per_host(n, ppn), pattern)
+        for flavour in flavours
+        for n in counts
+        for pattern in matrix.parse_patterns(patterns)
+    ]
 
 
 class Display(Listener):

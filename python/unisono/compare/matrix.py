@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from unisono import catalogue
 from unisono.compare.limits import Sized, size_kind
-from unisono.compare.results import Point, Setting
+from unisono.compare.results import PATTERNS, Point, Setting
 from unisono.errors import UnisonoError
 
 # shared by the tables of peers in docs/results: what a program spends its time in
@@ -56,6 +56,14 @@ def parse_sizes(text: str, option: str = "--sizes", factor: int = 2) -> tuple[in
     if not sizes:
         raise UnisonoError(f"{option}: no size")
     return tuple(sorted(set(sizes)))
+
+
+def parse_patterns(text: str) -> list[str]:
+    chosen = list(PATTERNS) if text == "all" else list(dict.fromkeys(names(text)))
+    for name in chosen or [text]:
+        if name not in PATTERNS:
+            raise UnisonoError(f"--pattern {name}: valid are all, {', '.join(PATTERNS)}")
+    return chosen
 
 
 def parse_collectives(text: str) -> list[str]:

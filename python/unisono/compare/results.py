@@ -12,7 +12,9 @@ from unisono.estimates import Estimate, Modes
 from unisono.files import write_json
 
 SCHEMA = "unisono-compare"
-SCHEMA_VERSION = 1  # rises when a reader of the former form would misread the new one
+SCHEMA_VERSION = 2  # rises when a reader of the former form would misread the new one
+
+PATTERNS = ("barrier", "loop", "sleep", "compute")  # unisono-bench's: what ranks do before a call
 
 SLOW = 1 / 0.95  # of native's time; above it lies what is slower than 0.95 of native's speed
 
@@ -26,10 +28,12 @@ class Setting:
     mpi: str
     ranks: int
     ranks_per_host: int
+    pattern: str = PATTERNS[0]
 
     def text(self) -> str:
         spread = f", {self.ranks_per_host} a host" if self.ranks_per_host < self.ranks else ""
-        return f"{self.mpi}, {self.ranks} ranks{spread}"
+        pattern = f", {self.pattern}" if self.pattern != PATTERNS[0] else ""
+        return f"{self.mpi}, {self.ranks} ranks{spread}{pattern}"
 
 
 @dataclass(frozen=True)
@@ -124,6 +128,10 @@ class Comparison:
     def settings(self) -> list[Setting]:
         return list(dict.fromkeys(cell.point.setting for cell in self.cells))
 
+    def patterns(self) -> list[str]:
+        used = {setting.pattern for setting in self.settings()}
+        return [pattern for pattern in PATTERNS if pattern in used]
+
 
 def to_json(comparison: Comparison) -> Json:
     # A list of one kind of records each, flat: what spreadsheets and data frames read.
@@ -153,7 +161,7 @@ def arm_json(arm: Arm, cell: Cell) -> Json:
 
 
 def point_of(row: Json) -> Point:
-    setting = Setting(row["mpi"], row["ranks"], row["ranks_per_host"])
+    setting = Setting(row["mpi"], row["ranks"], row["ranks_per_host"], row["pattern"])
     return Point(setting, row["collective"], row["size"])
 
 
@@ -183,6 +191,18 @@ def from_json(body: Json) -> Comparison:
     )
 
 
+def with_patterns(body: Json) -> Json:
+    """Version 1 said of the whole file whether calls came back to back."""
+    options = body.get("options")
+    pattern = {"pattern": "loop" if isinstance(options, dict) and options.get("loop") else "barrier"}
+    lists: Json = {
+        name: [{**row, **pattern} for row in body.get(name, []) if isinstance(row, dict)]
+        for name in ("cells", "failures")
+        if name in body
+    }
+    return {**body, **lists, "schema_version": SCHEMA_VERSION}
+
+
 def save(comparison: Comparison, path: Path) -> None:
     write_json(to_json(comparison), path)
 
@@ -196,6 +216,8 @@ def load(path: Path) -> Comparison:
         raise UnisonoError(f"{path}: no JSON ({error})") from error
     if not isinstance(body, dict) or body.get("schema") != SCHEMA:
         raise UnisonoError(f"{path}: was not written by unisono compare --json")
+    if body.get("schema_version") == 1:
+        body = with_patterns(body)
     if body.get("schema_version") != SCHEMA_VERSION:
         raise UnisonoError(
             f"{path}: has schema version {body.get('schema_version')}, this is for {SCHEMA_VERSION}"

@@ -25,7 +25,6 @@ RunJob = Callable[..., jobs.Outcome]
 class Options:
     time_budget: float = 1.0  # seconds a cell
     silence: float = 60.0  # seconds without a new cell, after which a job is ended
-    loop: bool = False  # calls back to back, roots taking turns
     passes: int = 1  # over the whole matrix, each with its part of the budget of every cell
 
 
@@ -59,7 +58,6 @@ class Runner:
             options={
                 "time_budget_seconds": options.time_budget,
                 "silence_seconds": options.silence,
-                "loop": options.loop,
                 "passes": options.passes,
                 "environment": settings_of_unisono(),
             },
@@ -130,7 +128,7 @@ class Runner:
         bench += ["--arms", ",".join(("native", *job.arms)), "--raw", "--json", str(file)]
         bench += ["--time-budget", str(self.options.time_budget / self.options.passes)]
         bench += ["--seed", str(number + 1)]
-        bench += ["--loop"] if self.options.loop else []
+        bench += ["--pattern", setting.pattern]
         return self.bed.command(mpi, setting.ranks, setting.ranks_per_host, bench)
 
     def fail(self, failure: Failure) -> None:

@@ -2,9 +2,9 @@
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from unisono.compare.results import SLOW, Arm, Cell, Comparison, Point
+from unisono.compare.results import PATTERNS, SLOW, Arm, Cell, Comparison, Point
 from unisono.errors import UnisonoError
 from unisono.estimates import Estimate
 
@@ -89,7 +89,7 @@ def against_fastest(comparison: Comparison) -> list[Row]:
 
 def place_of(point: Point) -> tuple[object, ...]:
     """All but the MPI library."""
-    return (point.setting.ranks, point.setting.ranks_per_host, point.collective, point.size)
+    return (replace(point.setting, mpi=""), point.collective, point.size)
 
 
 def slow_cells(comparison: Comparison) -> list[tuple[Cell, Arm, Estimate]]:
@@ -101,6 +101,36 @@ def slow_cells(comparison: Comparison) -> list[tuple[Cell, Arm, Estimate]]:
         if arm.ratio_to_native is not None and arm.is_slow
     ]
     return sorted(found, key=lambda slow: (not slow[2].is_slower, -slow[2].median))
+
+
+@dataclass(frozen=True)
+class Patterned:
+    """One arm of one call, as it did in each pattern that it was measured in."""
+
+    point: Point  # in the first of these patterns
+    arm: str
+    ratios: dict[str, Estimate]
+
+    @property
+    def worst(self) -> float:
+        """Of those that are surely slower; 0: there is none."""
+        return max((ratio.median for ratio in self.ratios.values() if ratio.is_slower), default=0.0)
+
+
+def by_call(comparison: Comparison) -> list[Patterned]:
+    found: dict[tuple[Point, str], Patterned] = {}
+    for cell in comparison.cells:
+        plain = replace(cell.point, setting=replace(cell.point.setting, pattern=PATTERNS[0]))
+        for arm in cell.arms:
+            if arm.ratio_to_native is not None and arm.correct:
+                call = found.setdefault((plain, arm.name), Patterned(plain, arm.name, {}))
+                call.ratios[cell.point.setting.pattern] = arm.ratio_to_native
+    return list(found.values())
+
+
+def slower_in_any(calls: Iterable[Patterned]) -> list[Patterned]:
+    """Surely, in one pattern at least; the worst first."""
+    return sorted((call for call in calls if call.worst), key=lambda call: -call.worst)
 
 
 def surely(slow: Sequence[tuple[Cell, Arm, Estimate]]) -> str:
@@ -128,14 +158,15 @@ class Change:
         return apart and self.before.is_sure and self.after.is_sure
 
 
-def refuse_mixture(before: Comparison, *, in_loop: bool) -> None:
-    if before.options.get("loop", False) != in_loop:
-        raise UnisonoError("one of the two was measured with --loop, the other was not: no comparison")
+def refuse_mixture(before: Comparison, patterns: Sequence[str]) -> None:
+    if before.cells and patterns and not set(before.patterns()) & set(patterns):
+        one, other = ", ".join(before.patterns()), ", ".join(patterns)
+        raise UnisonoError(f"one was measured with --pattern {one}, the other with {other}: no comparison")
 
 
 def changes(before: Comparison, after: Comparison) -> list[Change]:
     """Of all cells and arms that both have, the worst change first."""
-    refuse_mixture(before, in_loop=after.options.get("loop", False))
+    refuse_mixture(before, after.patterns())
     old = {
         (cell.point, arm.name): arm.ratio_to_native
         for cell in before.cells

@@ -34,6 +34,7 @@ def show(comparison: Comparison, console: Console) -> None:
         console.print(Text(warning, style="yellow"), soft_wrap=True)
     show_unfinished(comparison, console)
     show_slow(comparison, console)
+    show_patterns(comparison, console)
     show_summary(comparison, console)
     for setting in comparison.settings():
         show_setting(comparison, setting, console)
@@ -77,6 +78,25 @@ def show_slow(comparison: Comparison, console: Console) -> None:
             ratio_text(ratio),
             interval(ratio),
         )
+    console.print(made)
+
+
+def show_patterns(comparison: Comparison, console: Console) -> None:
+    """Of several patterns, what is lost in any: a default must hold in all of them."""
+    patterns = comparison.patterns()
+    calls = summary.by_call(comparison)
+    if len(patterns) < 2 or not calls:
+        return
+    slower = summary.slower_in_any(calls)
+    where = f"in at least one of {len(patterns)} patterns"
+    text = f"surely slower than native {where}: {len(slower)} of {len(calls)}"
+    console.print(Text(text, style="bold red" if slower else "green"))
+    if not slower:
+        return
+    made = table("where", "collective", "size of", "arm", *patterns)
+    for call in slower:
+        texts = (ratio_text(call.ratios.get(pattern)) for pattern in patterns)
+        made.add_row(call.point.setting.text(), call.point.collective, call.point.size_text, call.arm, *texts)
     console.print(made)
 
 

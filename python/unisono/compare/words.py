@@ -43,6 +43,12 @@ def library(comparison: Comparison, mpi: str) -> str:
     return " ".join(said.partition(",")[0].split())
 
 
+TOLD = {
+    "loop": "calls back to back, every rank the root in its turn",
+    "sleep": "every rank sleeps before every call; timed from the last entry to the last exit",
+    "compute": "every rank computes for a time of its own and writes its input before every call; timed from "
+    "the last entry to the last exit",
+}
 BUSY = 0.1
 MODES_TOLD = 20
 
@@ -50,8 +56,7 @@ MODES_TOLD = 20
 def warnings(comparison: Comparison) -> list[str]:
     """What a reader must know before believing a number."""
     found = [f"with {name}={value}" for name, value in comparison.options.get("environment", {}).items()]
-    if comparison.options.get("loop", False):
-        found.append("with --loop: calls back to back, every rank the root in its turn")
+    found += [f"{pattern}: {TOLD[pattern]}" for pattern in comparison.patterns() if pattern in TOLD]
     busy = comparison.bed.get("busy_before", 0.0)
     if busy > BUSY:
         found.append(

@@ -133,6 +133,10 @@ Count Cell::elements_of(Part part) const {
 void Cell::prepare(std::uint64_t iteration) {
   constexpr int kRubbish = 0xA5;
   std::memset(output_.get(), kRubbish, static_cast<std::size_t>(output_elements_) * element.bytes);
+  write_input(iteration);
+}
+
+void Cell::write_input(std::uint64_t iteration) {
   if (input_elements_ > 0)
     Pattern(element, operation, {rank, rank + 1}, iteration)
         .write(contribution_, 0, input_elements_);

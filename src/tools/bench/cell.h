@@ -43,6 +43,8 @@ class Cell {
 
   /// Writes the contributions of `iteration` into the input and rubbish into the output.
   void prepare(std::uint64_t iteration);
+  /// Its first half: whoever contributes has the values in its caches.
+  void write_input(std::uint64_t iteration);
   /// The collective, once. Not in place: may be repeated with the same result.
   void run(const Mpi& mpi) const;
   /// The collective so many times; in turn: with one root after the other, from the setting's on.

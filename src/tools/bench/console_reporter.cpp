@@ -21,6 +21,21 @@ std::string interval(const MedianEstimate& e) {
   return fmt::format("[{}, {}]", microseconds(e.low), microseconds(e.high));
 }
 
+std::string_view told_of(CallPattern pattern) {
+  switch (pattern) {
+    case CallPattern::barrier: break;
+    case CallPattern::loop:
+      return "In a loop: calls back to back, every rank the root in its turn.";
+    case CallPattern::sleep:
+      return "After sleep: before every call all ranks sleep. Latency: last entry to last exit.";
+    case CallPattern::compute:
+      return "After computing: before every call each rank computes for a time of its own and "
+             "writes "
+             "its input.\n# Latency: last entry to last exit.";
+  }
+  return {};
+}
+
 class ConsoleReporter : public Reporter {
  public:
   void begin(const Machine& machine, const Options& options) override {
@@ -38,8 +53,8 @@ class ConsoleReporter : public Reporter {
         "# Ratio: time / native's time, median over pairs within a block; below 1 is faster "
         "than native.\n");
     fmt::print("# *: handed to the MPI library.   n/a: the arm cannot serve the call.\n");
-    if (options.measure.loop)
-      fmt::print("# In a loop: calls back to back, every rank the root in its turn.\n");
+    if (const std::string_view told = told_of(options.measure.pattern); !told.empty())
+      fmt::print("# {}\n", told);
     if (options.measure.drain > 0)
       fmt::print("# Drained: every rank sends {} bytes before what is timed.\n",
                  options.measure.drain);

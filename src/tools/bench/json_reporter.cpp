@@ -13,7 +13,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 // Raised when a reader of the former form would misread the new one.
-constexpr int kSchemaVersion = 1;
+constexpr int kSchemaVersion = 2;
 
 std::string now() {
   const std::time_t time = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
@@ -82,7 +82,7 @@ class JsonReporter : public Reporter {
                   {{"time", options.measure.mean_over_ranks ? "mean" : "max"},
                    {"time_budget_seconds", options.measure.budget_seconds},
                    {"drain_bytes", options.measure.drain},
-                   {"loop", options.measure.loop},
+                   {"pattern", pattern_name(options.measure.pattern)},
                    {"seed", options.seed}}},
                  {"cells", Json::array()}};
   }

@@ -76,7 +76,7 @@ class Run {
     s.operation = options_.operation;
     s.op = op_;
     s.root = options_.root;
-    s.in_turn = options_.measure.loop;
+    s.in_turn = options_.measure.pattern == CallPattern::loop;
     s.in_place = options_.in_place && call_of(collective).has_in_place;
     s.comm = MPI_COMM_WORLD;
     s.rank = sideband_.rank();

@@ -42,6 +42,7 @@ constexpr double kLoop = 20e-3;  // several slices of a core's time, where ranks
 constexpr int kBlocksWanted = 40;
 constexpr int kFewestBlocks = 6;  // the fewest whose range is a 95 % interval of the median
 constexpr int kMostCalls = 4096;
+constexpr int kMostAfterPauses = 64;   // the times of all are agreed on after the batch
 constexpr int kMostInLoop = 1 << 17;   // 20 ms of calls of 0.15 us
 constexpr double kPatience = 5;        // times the budget, after which even fewer blocks must do
 constexpr double kLongCall = 20e-3;    // seconds; a batch of one call, unless that was the set-up
@@ -56,6 +57,7 @@ struct Measurer::Contender {
   ArmResult result;
   int calls = 1;
   double seconds = 0;           // this rank's time of a call in the last batch
+  double with_pauses = 0;       // and of all that lies before one
   bool not_by_unisono = false;  // in the last batch, on this rank
   bool wrong = false;           // in any batch, on this rank
   int blocks = 0;               // that its times are of; none: of its first call
@@ -77,13 +79,39 @@ void Measurer::start_together() {
 }
 
 double Measurer::batch_seconds(const Cell& cell, std::size_t arms) const {
-  if (options_.loop) return kLoop;
+  if (loops()) return kLoop;
   const bool shares = in_one_go(cell) && (options_.drain > 0 || sideband_.wakes_ranks());
   return std::clamp(options_.budget_seconds / kBlocksWanted / static_cast<double>(arms),
-                    kShortestBatch, shares ? kLongestSharingBatch : kLongestBatch);
+                    kShortestBatch,
+                    shares || pauses(options_.pattern) ? kLongestSharingBatch : kLongestBatch);
+}
+
+void Measurer::pause(Cell& cell, int call) {
+  if (options_.pattern == CallPattern::sleep) return sleep_before_call();
+  compute_for(computing_time(seed_, round_, call, cell.rank));
+  cell.write_input(++iteration_);
+}
+
+// The same on all ranks.
+double Measurer::run_after_pauses(Cell& cell, const Mpi& mpi, int calls) {
+  const auto n = static_cast<std::size_t>(calls);
+  std::vector<double> latest(2 * n);  // entries, exits
+  for (std::size_t i = 0; i < n; ++i) {
+    start_together();
+    const auto begin = one_clock_ ? Clock::time_point{} : Clock::now();
+    pause(cell, static_cast<int>(i));
+    latest[i] = seconds_since(begin);
+    cell.run(mpi);
+    latest[n + i] = seconds_since(begin);
+  }
+  sideband_.agree(latest);
+  double sum = 0;
+  for (std::size_t i = 0; i < n; ++i) sum += latest[n + i] - latest[i];
+  return sum / calls;
 }
 
 double Measurer::run_batch(Cell& cell, const Mpi& mpi, int calls) {
+  if (pauses(options_.pattern)) return run_after_pauses(cell, mpi, calls);
   if (in_one_go(cell)) {
     start_together();
     const auto begin = Clock::now();
@@ -108,7 +136,9 @@ void Measurer::run(Cell& cell, Contender& contender, int calls) {
   cell.prepare(++iteration_);
   const auto own_before = calls_run_by_unisono();
   const auto passed_on_before = calls_passed_on();
+  const auto begin = Clock::now();
   contender.seconds = run_batch(cell, mpi, calls);
+  contender.with_pauses = seconds_since(begin) / calls;
   contender.not_by_unisono = !contender.arm->is_library && (calls_passed_on() != passed_on_before ||
                                                             calls_run_by_unisono() == own_before);
   if (cell.in_place) {
@@ -162,14 +192,15 @@ void Measurer::find_batch(Cell& cell, Contender& contender, double first_call,
                           double batch_seconds) {
   // One that must be drained before takes far longer than it is timed.
   const int most = options_.drain > 0 && !in_one_go(cell) ? 1
-                   : options_.loop                        ? kMostInLoop
+                   : loops()                              ? kMostInLoop
+                   : pauses(options_.pattern)             ? kMostAfterPauses
                                                           : kMostCalls;
-  const int fewest = options_.loop ? cell.size : 1;  // every rank is root
+  const int fewest = loops() ? cell.size : 1;  // every rank is root
   contender.calls = fewest;
   if (first_call < kVeryLongCall) {
     for (int calls = first_call < kLongCall ? 2 : 1, round = 0; round < 2; ++round) {
       run(cell, contender, calls);
-      double seconds[] = {contender.seconds};
+      double seconds[] = {pauses(options_.pattern) ? contender.with_pauses : contender.seconds};
       sideband_.agree(seconds);
       const double wanted = std::ceil(batch_seconds / std::max(seconds[0], 1e-9));
       contender.calls = std::max(fewest, static_cast<int>(std::min<double>(wanted, most)));
@@ -254,6 +285,8 @@ bool Measurer::race(std::vector<Contender>& contenders, std::vector<std::size_t>
 CellResult Measurer::measure(const Setting& setting, const std::vector<Arm>& arms) {
   begin_ = Clock::now();
   elapsed_ = 0;
+  round_ = 0;
+  one_clock_ = setting.one_node;
   Cell cell(setting);
   bytes_ = setting.bytes;
   std::vector<Contender> contenders;
@@ -269,6 +302,7 @@ CellResult Measurer::measure(const Setting& setting, const std::vector<Arm>& arm
   bool correct = true;
   for (int blocks = 1; !order.empty(); ++blocks) {
     std::shuffle(order.begin(), order.end(), random_);
+    ++round_;
     for (const std::size_t i : order) run(cell, contenders[i], contenders[i].calls);
     correct = record(contenders, order);
     std::erase_if(order, [&](std::size_t i) { return !contenders[i].result.available; });

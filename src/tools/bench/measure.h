@@ -10,11 +10,17 @@
 // - the others (bcast, gather, scatter, reduce, scan, exscan and their forms) would overlap with
 //   their successors, and a batch would show the throughput of a pipeline: a barrier before every
 //   call, only the calls are timed, as OSU's benchmarks do.
-// - in a loop: every collective is called back to back, with a new root each time. That is what a
+// Other patterns than "barrier" (call_pattern.h) change that:
+// - loop: every collective is called back to back, with a new root each time. That is what a
 //   program sees that does nothing else, throughput included.
-// Before either, where asked for, every rank sends so much that traffic shapers have no credit
-// left. In a race (race.h) arms that are out of the question leave, and the budget is kept whatever
-// happens.
+// - sleep, compute: a barrier before every call, then each rank's pause. Ranks come late by
+// different
+//   times, and would count their waiting for the last one: timed is from the last rank's entry to
+//   the last rank's exit. Ranks of one node share a clock; on several nodes all count from the
+//   barrier.
+// Before each of them, where asked for, every rank sends so much that traffic shapers have no
+// credit left. In a race (race.h) arms that are out of the question leave, and the budget is kept
+// whatever happens.
 //
 // Of a rank's own time the maximum over the ranks is taken (or the mean, as OSU prints it).
 #pragma once
@@ -27,6 +33,7 @@
 #include <vector>
 
 #include "base/statistics.h"
+#include "tools/bench/call_pattern.h"
 #include "tools/bench/cell.h"
 #include "tools/bench/sideband.h"
 
@@ -66,7 +73,7 @@ struct MeasureOptions {
   double budget_seconds = 0.5;
   int max_blocks = 1000;
   bool mean_over_ranks = false;
-  bool loop = false;  ///< calls back to back, roots taking turns, for several time slices
+  CallPattern pattern = CallPattern::barrier;
   Count drain = 0;    ///< bytes that every rank sends before what is timed, see Sideband::drain()
   bool race = false;  ///< arms leave as soon as they are out of the question, see race.h
 };
@@ -76,7 +83,7 @@ class Measurer {
   using Clock = std::chrono::steady_clock;
 
   Measurer(Sideband& sideband, MeasureOptions options, std::uint64_t seed)
-      : sideband_(sideband), options_(options), random_(seed) {}
+      : sideband_(sideband), options_(options), seed_(seed), random_(seed) {}
 
   CellResult measure(const Setting& setting, const std::vector<Arm>& arms);
 
@@ -85,9 +92,14 @@ class Measurer {
 
   void select(const Cell& cell, const Arm& arm) const;
   void start_together();
-  bool in_one_go(const Cell& cell) const { return cell.what.synchronises || options_.loop; }
+  bool loops() const { return options_.pattern == CallPattern::loop; }
+  bool in_one_go(const Cell& cell) const {
+    return loops() || (cell.what.synchronises && !pauses(options_.pattern));
+  }
   double batch_seconds(const Cell& cell, std::size_t arms) const;
   double run_batch(Cell& cell, const Mpi& mpi, int calls);
+  double run_after_pauses(Cell& cell, const Mpi& mpi, int calls);
+  void pause(Cell& cell, int call);
   /// Fills, runs and verifies a batch; the result lies in `contender`.
   void run(Cell& cell, Contender& contender, int calls);
   void warm_up(Cell& cell, std::vector<Contender>& contenders);
@@ -101,11 +113,14 @@ class Measurer {
 
   Sideband& sideband_;
   MeasureOptions options_;
+  std::uint64_t seed_;
   std::mt19937_64 random_;
   std::uint64_t iteration_ = 0;  // never repeats: every batch has its own values
 
   // Of the cell:
   Count bytes_ = 0;
+  bool one_clock_ = false;   // that all ranks read
+  std::uint64_t round_ = 0;  // of all arms: warming up, then block by block
   Clock::time_point begin_;
   double elapsed_ = 0;  // seconds since then, as agreed on
   double block_ = 0;    // seconds that the last block took

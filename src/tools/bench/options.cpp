@@ -51,9 +51,24 @@ std::vector<Collective> parse_collectives(std::string_view text) {
   return result;
 }
 
+CallPattern parse_pattern(const std::string& name) {
+  const auto pattern = pattern_named(name);
+  if (!pattern)
+    throw CLI::ValidationError("--pattern", fmt::format("there are: {}", pattern_names()));
+  return *pattern;
+}
+
 void check_consistent(const Options& o, int ranks) {
   if (o.root < 0 || o.root >= ranks)
     throw CLI::ValidationError("--root", fmt::format("must be a rank, 0 to {}", ranks - 1));
+  const bool loops = o.measure.pattern == CallPattern::loop;
+  if (loops && o.in_place)
+    throw CLI::ValidationError("--pattern loop", "in place, calls would work on their own results");
+  if (loops && o.measure.race)
+    throw CLI::ValidationError("--pattern loop", "its batches are too long for a --race");
+  if (pauses(o.measure.pattern) && o.measure.mean_over_ranks)
+    throw CLI::ValidationError(fmt::format("--pattern {}", pattern_name(o.measure.pattern)),
+                               "is timed up to the last rank's exit: not with --time mean");
   const bool reduces = std::any_of(o.collectives.begin(), o.collectives.end(),
                                    [](Collective c) { return is_reducing(c); });
   if (!reduces) return;
@@ -105,7 +120,7 @@ std::optional<Options> parse_command_line(int argc, char** argv, int ranks, bool
   Options o;
   std::string collectives = fmt::format("{}", fmt::join(benched(), ","));
   std::string sizes = "8:1M", arms = "native,default", type, operation = "sum", memory = "512M";
-  std::string time = "max", drain = "0";
+  std::string time = "max", drain = "0", pattern = "barrier";
 
   CLI::App app(usage());
   app.option_defaults()->always_capture_default();
@@ -130,9 +145,11 @@ std::optional<Options> parse_command_line(int argc, char** argv, int ranks, bool
          "bytes that every rank sends before what is timed, so that a traffic shaper has no "
          "credit left; the lab sets it")
       ->envname("UNISONO_BENCH_DRAIN");
-  app.add_flag("--loop", o.measure.loop,
-               "calls back to back for 20 ms, every rank the root in its turn: what a program sees "
-               "that does nothing else");
+  app.add_option(
+      "--pattern", pattern,
+      "what ranks do before a call: barrier; loop (nothing: calls back to back for 20 ms, "
+      "every rank the root in its turn); sleep; compute (each for a time of its own, its "
+      "input written anew)");
   app.add_option("--root", o.root, "of bcast, gather, scatter, reduce");
   app.add_option(
       "--type", type,
@@ -171,10 +188,7 @@ std::optional<Options> parse_command_line(int argc, char** argv, int ranks, bool
     if (o.measure.race && native == o.arms.end())
       throw CLI::ValidationError("--race", "needs native among the --arms");
     if (o.measure.race) std::rotate(o.arms.begin(), native, native + 1);
-    if (o.measure.loop && o.in_place)
-      throw CLI::ValidationError("--loop", "in place, calls would work on their own results");
-    if (o.measure.loop && o.measure.race)
-      throw CLI::ValidationError("--loop", "its batches are too long for a --race");
+    o.measure.pattern = parse_pattern(pattern);
     check_consistent(o, ranks);
   } catch (const CLI::ParseError& error) {
     std::ostringstream out, err;
