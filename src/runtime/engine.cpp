@@ -302,8 +302,7 @@ void Engine::select_online(const Platform& here, Machine machine) {
   if (log_decisions_ && !network.empty()) complain("network: " + network);
   online_ = selector_.leave_online(left_online());
   if (!online_ && !variable("UNISONO_ONLINE_SAVE").empty())
-    complain(
-        "UNISONO_ONLINE_SAVE: nothing is selected online here: nothing will be learned or saved");
+    complain("UNISONO_ONLINE_SAVE: nothing is selected online here: nothing will be learned");
   if (log_decisions_ && selector_.candidates() == 0)
     complain("no better choices are known here: the MPI library runs every call");
 }
