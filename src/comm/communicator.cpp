@@ -228,7 +228,7 @@ void forget_reaches() {
   all.known_size = 0;
   for (Communicator* state = all.oldest; state != nullptr; state = state->younger_) {
     if (state->known_kinds_ != nullptr) state->known_kinds_->forget();
-    state->left_ = {};
+    state->left_.reset();
     if (!state->knows_reach_ || state->has_lost_rank_) continue;
     state->knows_reach_ = false;
     state->reach_.fill(ByteRange::all());

@@ -4,7 +4,6 @@
 
 #include <array>
 #include <atomic>
-#include <bitset>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -94,13 +93,19 @@ class Communicator {
   /// agreed with each other in MPI_Init. All ranks see that alike: one of another MPI_COMM_WORLD is
   /// foreign to some rank, and every rank sees the whole group.
   const ByteRange& reach(Collective c) const { return reach_[static_cast<std::size_t>(c)]; }
-  /// Whether calls of about so many bytes were found to be best off with the MPI library, until the
-  /// selector changes. The same on all ranks.
-  bool is_left(Collective c, Count bytes) const {
-    return left_[static_cast<std::size_t>(c)][static_cast<std::size_t>(size_class(bytes))];
+  /// Counts a call of about so many bytes: whether it was left to the MPI library beforehand. The
+  /// same on all ranks, which see the same calls.
+  bool is_left(Collective c, Count bytes) {
+    if (left_ == nullptr) return false;
+    std::uint32_t& calls = left_of(c, bytes);
+    if (calls != 0 && calls != kAlways) --calls;
+    return calls != 0;
   }
-  void leave(Collective c, Count bytes) {
-    left_[static_cast<std::size_t>(c)].set(static_cast<std::size_t>(size_class(bytes)));
+  /// Leaves as many of these calls, until the selector changes.
+  static constexpr std::uint32_t kAlways = ~std::uint32_t{0};
+  void leave(Collective c, Count bytes, std::uint32_t calls = kAlways) {
+    if (left_ == nullptr) left_ = std::make_unique<Left>();
+    left_of(c, bytes) = calls == kAlways ? calls : calls + 1;
   }
   bool knows_reach() const { return knows_reach_; }
   void learn_reach(const Selector& selector);
@@ -187,6 +192,9 @@ class Communicator {
 
  private:
   explicit Communicator(MPI_Comm comm);
+  std::uint32_t& left_of(Collective c, Count bytes) {
+    return (*left_)[static_cast<std::size_t>(c)][static_cast<std::size_t>(size_class(bytes))];
+  }
   ~Communicator();
   static Communicator* look_up(MPI_Comm comm);
   void free_own();
@@ -204,7 +212,8 @@ class Communicator {
   bool has_levels_ = false;
   bool knows_reach_ = false;
   std::array<ByteRange, kCollectives> reach_;
-  std::array<std::bitset<kSizeClasses>, kCollectives> left_;
+  using Left = std::array<std::array<std::uint32_t, kSizeClasses>, kCollectives>;
+  std::unique_ptr<Left> left_;  // calls, and one more
   MPI_Comm own_ = MPI_COMM_NULL;
   bool asked_ = false;    // own() has been decided
   bool in_node_ = false;  // all ranks, and it shares memory

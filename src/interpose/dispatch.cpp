@@ -45,7 +45,8 @@ std::optional<int> dispatch(const Call& call, const CallInfo& info, CallScope& s
 std::optional<int> dispatch(const Call& call, CallScope& scope) {
   if (!contains(g_run.load(std::memory_order_relaxed), call.collective)) return std::nullopt;
   const CallInfo info = info_of(call);
-  return info ? dispatch(call, info, scope) : std::nullopt;
+  if (!info || is_left(call.collective, info)) return std::nullopt;
+  return dispatch(call, info, scope);
 }
 
 void set_candidates() {

@@ -366,7 +366,6 @@ std::optional<int> Engine::decide_and_run(const Call& call, const CallInfo& info
   }
   communicator.meet();
   if (communicator.reach(call.collective).is_empty()) return std::nullopt;  // met a stranger
-  if (communicator.is_left(call.collective, info.bytes)) return std::nullopt;
   std::optional<Known> known = look_at(call, info);
   if (!known) return std::nullopt;
   const Choice choice =

@@ -184,7 +184,9 @@ std::optional<Choice> Online::choose(Communicator& communicator, const Facts& fa
   const RoundingToNearest rounding;
   Kind* kind = kind_of(communicator, facts, root, by_default);
   if (kind == nullptr) {
-    if (is_duel(facts) && by_default.algorithm == nullptr)
+    // Not because of an operation or datatype that no kernel can reduce: the next one may differ.
+    const bool for_all = facts.shared || !communicator.may_share();
+    if (is_duel(facts) && by_default.algorithm == nullptr && for_all)
       communicator.leave(facts.collective, facts.bytes);
     return std::nullopt;
   }
@@ -202,6 +204,12 @@ std::optional<Choice> Online::choose(Communicator& communicator, const Facts& fa
     if (kind->duel != nullptr && kind->duel->is_settled()) {
       hopeless_ += kind->duel->is_hopeless(0) ? 1 : 0;
       return settled(communicator, *kind);
+    }
+    // This call is the first of them.
+    if (kind->duel != nullptr && kind->duel->idle() > 0) {
+      communicator.leave(facts.collective, facts.bytes,
+                         static_cast<std::uint32_t>(kind->duel->idle() - 1));
+      return Choice{nullptr, {}, why(*kind, 0)};
     }
   }
   const int arm = kind->learner.arm();

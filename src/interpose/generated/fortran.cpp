@@ -26,7 +26,9 @@ template <class Native>
     return;
   }
   CallScope scope;
-  if (!info || !fortran::finish(dispatch(call, info, scope), ierror)) Native::call(comm, ierror);
+  if (!info || is_left(call.collective, info) ||
+      !fortran::finish(dispatch(call, info, scope), ierror))
+    Native::call(comm, ierror);
 }
 
 ENTRY void mpi_barrier_f08_(const int* comm, int* ierror) {
@@ -71,7 +73,8 @@ template <class Native>
     return;
   }
   CallScope scope;
-  if (!info || !fortran::finish(dispatch(call, info, scope), ierror))
+  if (!info || is_left(call.collective, info) ||
+      !fortran::finish(dispatch(call, info, scope), ierror))
     Native::call(buffer, count, datatype, root, comm, ierror);
 }
 
@@ -125,7 +128,8 @@ template <class Native>
     return;
   }
   CallScope scope;
-  if (!info || !fortran::finish(dispatch(call, info, scope), ierror))
+  if (!info || is_left(call.collective, info) ||
+      !fortran::finish(dispatch(call, info, scope), ierror))
     Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror);
 }
 
@@ -184,7 +188,8 @@ template <class Native>
     return;
   }
   CallScope scope;
-  if (!info || !fortran::finish(dispatch(call, info, scope), ierror))
+  if (!info || is_left(call.collective, info) ||
+      !fortran::finish(dispatch(call, info, scope), ierror))
     Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, root, comm,
                  ierror);
 }
@@ -244,7 +249,8 @@ template <class Native>
     return;
   }
   CallScope scope;
-  if (!info || !fortran::finish(dispatch(call, info, scope), ierror))
+  if (!info || is_left(call.collective, info) ||
+      !fortran::finish(dispatch(call, info, scope), ierror))
     Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror);
 }
 
@@ -303,7 +309,8 @@ template <class Native>
     return;
   }
   CallScope scope;
-  if (!info || !fortran::finish(dispatch(call, info, scope), ierror))
+  if (!info || is_left(call.collective, info) ||
+      !fortran::finish(dispatch(call, info, scope), ierror))
     Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcount, recvtype, root, comm,
                  ierror);
 }
@@ -362,7 +369,8 @@ template <class Native>
     return;
   }
   CallScope scope;
-  if (!info || !fortran::finish(dispatch(call, info, scope), ierror))
+  if (!info || is_left(call.collective, info) ||
+      !fortran::finish(dispatch(call, info, scope), ierror))
     Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror);
 }
 
@@ -418,7 +426,8 @@ template <class Native>
     return;
   }
   CallScope scope;
-  if (!info || !fortran::finish(dispatch(call, info, scope), ierror))
+  if (!info || is_left(call.collective, info) ||
+      !fortran::finish(dispatch(call, info, scope), ierror))
     Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm,
                  ierror);
 }
@@ -474,7 +483,8 @@ template <class Native>
     return;
   }
   CallScope scope;
-  if (!info || !fortran::finish(dispatch(call, info, scope), ierror))
+  if (!info || is_left(call.collective, info) ||
+      !fortran::finish(dispatch(call, info, scope), ierror))
     Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror);
 }
 
@@ -531,7 +541,8 @@ template <class Native>
     return;
   }
   CallScope scope;
-  if (!info || !fortran::finish(dispatch(call, info, scope), ierror))
+  if (!info || is_left(call.collective, info) ||
+      !fortran::finish(dispatch(call, info, scope), ierror))
     Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
                  comm, ierror);
 }
@@ -597,7 +608,8 @@ template <class Native>
     return;
   }
   CallScope scope;
-  if (!info || !fortran::finish(dispatch(call, info, scope), ierror))
+  if (!info || is_left(call.collective, info) ||
+      !fortran::finish(dispatch(call, info, scope), ierror))
     Native::call(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes,
                  comm, ierror);
 }
@@ -656,7 +668,8 @@ template <class Native>
     return;
   }
   CallScope scope;
-  if (!info || !fortran::finish(dispatch(call, info, scope), ierror))
+  if (!info || is_left(call.collective, info) ||
+      !fortran::finish(dispatch(call, info, scope), ierror))
     Native::call(sendbuf, recvbuf, count, datatype, op, root, comm, ierror);
 }
 
@@ -707,7 +720,8 @@ template <class Native>
     return;
   }
   CallScope scope;
-  if (!info || !fortran::finish(dispatch(call, info, scope), ierror))
+  if (!info || is_left(call.collective, info) ||
+      !fortran::finish(dispatch(call, info, scope), ierror))
     Native::call(sendbuf, recvbuf, count, datatype, op, comm, ierror);
 }
 
@@ -759,7 +773,8 @@ template <class Native>
     return;
   }
   CallScope scope;
-  if (!info || !fortran::finish(dispatch(call, info, scope), ierror))
+  if (!info || is_left(call.collective, info) ||
+      !fortran::finish(dispatch(call, info, scope), ierror))
     Native::call(sendbuf, recvbuf, recvcount, datatype, op, comm, ierror);
 }
 
@@ -812,7 +827,8 @@ template <class Native>
     return;
   }
   CallScope scope;
-  if (!info || !fortran::finish(dispatch(call, info, scope), ierror))
+  if (!info || is_left(call.collective, info) ||
+      !fortran::finish(dispatch(call, info, scope), ierror))
     Native::call(sendbuf, recvbuf, recvcounts, datatype, op, comm, ierror);
 }
 
@@ -864,7 +880,8 @@ template <class Native>
     return;
   }
   CallScope scope;
-  if (!info || !fortran::finish(dispatch(call, info, scope), ierror))
+  if (!info || is_left(call.collective, info) ||
+      !fortran::finish(dispatch(call, info, scope), ierror))
     Native::call(sendbuf, recvbuf, count, datatype, op, comm, ierror);
 }
 
@@ -915,7 +932,8 @@ template <class Native>
     return;
   }
   CallScope scope;
-  if (!info || !fortran::finish(dispatch(call, info, scope), ierror))
+  if (!info || is_left(call.collective, info) ||
+      !fortran::finish(dispatch(call, info, scope), ierror))
     Native::call(sendbuf, recvbuf, count, datatype, op, comm, ierror);
 }
 

@@ -17,9 +17,10 @@ namespace {
 constexpr double kRun = 200e-6, kRunOfTurns = 1.5e-3;  // seconds
 // Before it has taken so many runs a kind is not worth asking: where the other way is hopeless,
 // asking costs a tenth of that.
-constexpr double kWorthAsking = 20;
+constexpr double kWorthAsking = 10;
 constexpr int kLongestRun = 512;  // calls
 constexpr int kMostHeard = 1024;  // calls of an epoch before it is worth asking
+constexpr int kMostIdle = 8192;
 constexpr int kFirstRun = 2;
 constexpr double kHopeless = 4;  // times as slow
 constexpr double kSurely = 3,
@@ -60,13 +61,16 @@ void Duel::learn(std::span<const Nanoseconds> shared, int /*ranks*/) {
 }
 
 void Duel::heard(double seconds) {
-  spent_ += seconds * run_;
-  if (spent_ < kWorthAsking * run_seconds_) {
+  spent_ += seconds * (run_ + std::exchange(idle_, 0));
+  const double missing = kWorthAsking * run_seconds_ - spent_;
+  if (missing <= 0) {
+    listens_ = false;
+    run_ = kFirstRun;
+  } else if (leader_ == 0) {
+    idle_ = static_cast<int>(std::min<double>(missing / seconds, kMostIdle));
+  } else {
     run_ = std::min(2 * run_, kMostHeard);
-    return;
   }
-  listens_ = false;
-  run_ = kFirstRun;
 }
 
 void Duel::compared(double first, double second) {

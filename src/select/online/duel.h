@@ -30,6 +30,9 @@ class Duel final : public Policy {
   int reopened() const override { return 0; }
   ArmTimes times(int arm) const override;
 
+  /// Native calls before the next planned one, which need not come here: it is not worth asking
+  /// yet.
+  int idle() const { return idle_; }
   /// All further calls get the leader; it has no plan for them.
   bool is_settled() const { return is_settled_; }
   /// One way takes so many times as long as the other that a few calls have shown it.
@@ -43,6 +46,7 @@ class Duel final : public Policy {
   void settle(int winner);
 
   bool listens_ = true;
+  int idle_ = 0;
   int run_;               // calls of one way in a row
   bool turned_ = false;   // native goes second
   bool is_warm_ = false;  // the other way has had its first run

@@ -17,6 +17,7 @@ struct Outcome {
   bool is_settled = false;
   int leader = 0;
   int calls = 0, of_other = 0;  ///< until it was settled, or given up
+  int idle = 0;                 ///< native calls meanwhile that nobody looks at
   double lost = 0;              ///< native calls
 };
 
@@ -27,8 +28,10 @@ Outcome fought(const Times& times, unsigned seed) {
       times.imbalance);
   const auto& duel = dynamic_cast<const Duel&>(ranks.policy());
   Outcome outcome;
+  int idle = 0;
   while (outcome.calls < 2'000'000) {
     const int arm = ranks.call();
+    if (duel.idle() != idle) outcome.idle += idle = duel.idle();
     if (duel.is_settled()) break;  // before that call
     ++outcome.calls;
     outcome.of_other += arm;
@@ -63,10 +66,11 @@ TEST(Duel, WhatWasThoughtBetterStaysWhereNothingIsSure) {
 }
 
 TEST(Duel, NothingIsAskedBeforeItIsWorthIt) {
-  for (const double call : {1e-6, 50e-6, 1e-3}) {
+  for (const double call : {1e-6, 5e-6, 50e-6}) {
     const Outcome outcome = fought({call, 0.5 * call}, 1);
-    const double before = (outcome.calls - 2 * outcome.of_other) * call;
-    EXPECT_GE(before, 3.9e-3);
+    const double before = (outcome.idle + outcome.calls - 2 * outcome.of_other) * call;
+    EXPECT_GE(before, 1.9e-3);
+    EXPECT_GT(outcome.idle * call, 0.5 * before) << "most of them without a clock";
   }
 }
 
