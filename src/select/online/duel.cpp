@@ -25,6 +25,7 @@ constexpr int kFirstRun = 2;
 constexpr double kHopeless = 4;  // times as slow
 constexpr double kSurely = 3,
                  kProbably = 2;  // standard errors; the former is asked after each block
+constexpr double kAlike = 0.05;  // logarithm: nothing to be won
 constexpr std::size_t kFewBlocks = 2, kLeastBlocks = 4;
 
 double mean_of(const std::vector<std::pair<double, double>>& blocks,
@@ -88,6 +89,9 @@ void Duel::compared(double first, double second) {
   const double errors = std::abs(ratio.mean) / ratio.error;
   const int faster = ratio.mean < 0 ? 1 : 0;
   if (blocks_.size() >= kLeastBlocks && errors > kSurely) return settle(faster);
+  // Also where ranks wait for each other in most of a call.
+  if (blocks_.size() >= kLeastBlocks && std::abs(ratio.mean) + 2 * ratio.error < kAlike)
+    return settle(leader_);
   if (blocks_.size() == kMostBlocks) settle(errors > kProbably ? faster : leader_);
 }
 
