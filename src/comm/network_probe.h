@@ -15,7 +15,8 @@ namespace unisono {
 ///
 /// Collective over `world`; `node`: the ranks of this one's node. The same result on all ranks, to
 /// the bit. A level that has no two ranks is missing.
-Machine probe_network(MPI_Comm world, MPI_Comm node);
+/// `all_alone`: every node has one rank.
+Machine probe_network(MPI_Comm world, MPI_Comm node, bool all_alone = false);
 
 /// On ranks 0 and `other` of `world`, which are on two nodes; zeros on all others. Some
 /// milliseconds at most, however slow the network is, unless one message takes longer: a stream
