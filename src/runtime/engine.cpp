@@ -232,8 +232,8 @@ void Engine::read_environment(const Files& files) {
   passes_first_calls_ = passes_first_calls();
   share_memory();
   const bool has_memory = has_node_memory() || size_of(node_) == 1;
-  kernels_in_nodes_ = left_online().collectives != 0 &&
-                      (node.all_alone || all_agree(MPI_COMM_WORLD, has_memory));
+  kernels_in_nodes_ =
+      left_online().collectives != 0 && (node.all_alone || all_agree(MPI_COMM_WORLD, has_memory));
   const auto nodes = nodes_of_ranks(MPI_COMM_WORLD, node_, node);
   start_communicators(cache ? static_cast<std::size_t>(*cache) : kDefaultPlanCache, nodes,
                       find_levels(files.topology, nodes));
