@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <climits>
 #include <cstddef>
 #include <cstring>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "base/statistics.h"
@@ -19,7 +21,7 @@ namespace {
 constexpr int kTag = 0;
 constexpr int kShort = 8, kRoundTrips = 6, kStream = 16;
 constexpr int kFirstLong = 64 << 10, kLastLong = 1 << 20;
-constexpr int kRing = 32 << 10, kRingRounds = 3;
+constexpr int kExchanged = 32 << 10, kRounds = 3;
 constexpr int kPartners = 3;
 // A message that took so long is the last one: with the next it would be three times as much.
 constexpr double kLongEnough = 4e-3;
@@ -105,20 +107,59 @@ PairTimes times_of(Pair pair) {
   return times;
 }
 
-/// A round in which every node's first rank sends to the next node's; the slowest rank's fastest.
-double ring_round(MPI_Comm leaders, std::vector<std::byte>& data, int bytes) {
-  const int size = size_of(leaders), rank = rank_in(leaders);
-  double fastest = kNever;
-  std::vector<std::byte> into(data.size());
-  for (int round = 0; round <= kRingRounds; ++round) {  // the first makes the connections
-    PMPI_Barrier(leaders);
-    const double begin = PMPI_Wtime();
-    PMPI_Sendrecv(data.data(), bytes, MPI_BYTE, (rank + 1) % size, kTag, into.data(), bytes,
-                  MPI_BYTE, (rank + size - 1) % size, kTag, leaders, MPI_STATUS_IGNORE);
-    if (round > 0) fastest = std::min(fastest, PMPI_Wtime() - begin);
+/// Rounds in which every node's first rank exchanges messages with its neighbour's, of even and odd
+/// number: MPI has connected these already, in reductions along a tree.
+class Exchanges {
+ public:
+  Exchanges(MPI_Comm leaders, std::vector<std::byte>& data)
+      : leaders_(leaders), data_(data), into_(kExchanged), other_(rank_in(leaders) ^ 1) {}
+
+  // Nobody waits for all between rounds. Who came late is late in the first one, which does not
+  // count.
+  void time_rounds(int bytes, std::span<double> seconds) {
+    if (other_ >= size_of(leaders_)) return;
+    round(bytes);
+    for (double& one : seconds) one = round(bytes);
   }
-  PMPI_Allreduce(MPI_IN_PLACE, &fastest, 1, MPI_DOUBLE, MPI_MAX, leaders);
-  return fastest;
+
+ private:
+  double round(int bytes) {
+    const double begin = PMPI_Wtime();
+    PMPI_Sendrecv(data_.data(), bytes, MPI_BYTE, other_, kTag, into_.data(), bytes, MPI_BYTE,
+                  other_, kTag, leaders_, MPI_STATUS_IGNORE);
+    return PMPI_Wtime() - begin;
+  }
+
+  MPI_Comm leaders_;
+  std::vector<std::byte>& data_;
+  std::vector<std::byte> into_;
+  int other_;
+};
+
+/// A round at once of all nodes: of the slowest rank, in the fastest round.
+Cost exchange_cost(MPI_Comm leaders, std::vector<std::byte>& data) {
+  std::array<double, 2 * kRounds> seconds{};
+  const std::span all(seconds);
+  const auto none = all.first<kRounds>(), some = all.last<kRounds>();
+  Exchanges exchanges(leaders, data);
+  exchanges.time_rounds(kShort, none);
+  exchanges.time_rounds(kExchanged, some);
+  MPI_Request request = MPI_REQUEST_NULL;
+  PMPI_Iallreduce(MPI_IN_PLACE, seconds.data(), static_cast<int>(seconds.size()), MPI_DOUBLE,
+                  MPI_MAX, leaders, &request);
+  wait_patiently(request);
+  const double empty = *std::min_element(none.begin(), none.end());
+  const double full = *std::min_element(some.begin(), some.end());
+  return {{{0, empty, std::max(0.0, (full - empty) / kExchanged)}}};
+}
+
+/// Rank 0's partners: the next one, and such as MPI libraries' trees have connected it to.
+std::vector<int> partners(int size) {
+  std::vector<int> all{1};
+  for (int far = static_cast<int>(std::bit_floor(static_cast<unsigned>(size - 1)));
+       far > 1 && static_cast<int>(all.size()) < kPartners; far /= 2)
+    all.push_back(far);
+  return all;
 }
 
 LevelCosts level_from(const PairTimes& times) {
@@ -133,22 +174,22 @@ LevelCosts between_nodes(MPI_Comm leaders, std::vector<std::byte>& data) {
   const int size = size_of(leaders), rank = rank_in(leaders);
   std::vector<double> latencies;
   PairTimes times;
-  for (int i = 0; i < std::min(kPartners, size - 1); ++i) {
-    Pair pair(leaders, 0, 1 + i * (size - 1) / kPartners, data);
+  for (const int partner : partners(size)) {
+    Pair pair(leaders, 0, partner, data);
     if (!pair.is_in()) continue;
-    if (i == 0) times = times_of(pair);
-    latencies.push_back(i == 0 ? times.one_way : latency_of(pair));
+    if (partner == 1) times = times_of(pair);
+    latencies.push_back(partner == 1 ? times.one_way : latency_of(pair));
   }
   if (rank == 0) {
     std::sort(latencies.begin(), latencies.end());
     times.one_way = latencies[latencies.size() / 2];
   }
-  MPI_Request all_there = MPI_REQUEST_NULL;
-  PMPI_Ibarrier(leaders, &all_there);
-  wait_patiently(all_there);
+  // Nobody computes while rank 0 and its partners measure. Not a barrier, whose messages may take
+  // other ways than those that are connected.
+  int all_there = 0;
+  tell_patiently(&all_there, sizeof all_there, leaders);
   LevelCosts level = level_from(times);
-  const double none = ring_round(leaders, data, kShort), some = ring_round(leaders, data, kRing);
-  level.exchange = {{{0, none, std::max(0.0, (some - none) / kRing)}}};
+  level.exchange = exchange_cost(leaders, data);
   level.active = size;
   return level;
 }
@@ -246,21 +287,21 @@ Greeting greet(MPI_Comm world, int other) {
   return {round_trip, stream_piece(world, other)};
 }
 
-Machine probe_network(MPI_Comm world, MPI_Comm node) {
+Machine probe_network(MPI_Comm world, MPI_Comm node, bool all_alone) {
   const int rank = rank_in(world), in_node = rank_in(node);
-  MPI_Comm leaders = MPI_COMM_NULL;
-  PMPI_Comm_split(world, in_node == 0 ? 0 : MPI_UNDEFINED, rank, &leaders);
+  MPI_Comm leaders = world;
+  if (!all_alone) PMPI_Comm_split(world, in_node == 0 ? 0 : MPI_UNDEFINED, rank, &leaders);
   std::vector<std::byte> data(kLastLong);
   Machine machine;
   if (leaders != MPI_COMM_NULL && size_of(leaders) > 1)
     machine.levels[kBetweenNodes] = between_nodes(leaders, data);
-  if (leaders != MPI_COMM_NULL) PMPI_Comm_free(&leaders);
+  if (!all_alone && leaders != MPI_COMM_NULL) PMPI_Comm_free(&leaders);
   if (rank == 0) measure_work(machine, data);
   Numbers numbers = pack(machine);
 
   // One node with two ranks speaks for all.
   int measuring = in_node == 0 && size_of(node) > 1 ? rank : INT_MAX;
-  PMPI_Allreduce(MPI_IN_PLACE, &measuring, 1, MPI_INT, MPI_MIN, world);
+  if (!all_alone) PMPI_Allreduce(MPI_IN_PLACE, &measuring, 1, MPI_INT, MPI_MIN, world);
   std::array<double, 3> within{};
   if (measuring != INT_MAX) {
     int leader = rank;
@@ -271,7 +312,7 @@ Machine probe_network(MPI_Comm world, MPI_Comm node) {
     }
     PMPI_Bcast(within.data(), static_cast<int>(within.size()), MPI_DOUBLE, measuring, world);
   }
-  PMPI_Bcast(numbers.data(), static_cast<int>(numbers.size()), MPI_DOUBLE, 0, world);
+  tell_patiently(numbers.data(), sizeof numbers, world);
   Machine same;
   if (numbers[5] > 1) same.levels[kBetweenNodes] = unpack_between(numbers);
   if (measuring != INT_MAX)

@@ -9,6 +9,9 @@
 #include <cstring>
 #include <filesystem>
 #include <iterator>
+#include <numeric>
+#include <optional>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -61,7 +64,7 @@ namespace {
 
 /// The same number on all ranks that run on one kernel, whatever their containers and network
 /// namespaces call themselves: cores are shared by these, not by those with one host name.
-int kernel_number() {
+std::uint64_t kernel_hash() {
   char name[MPI_MAX_PROCESSOR_NAME] = "";
   if (std::FILE* file = std::fopen("/proc/sys/kernel/random/boot_id", "r")) {
     if (std::fgets(name, sizeof name, file) == nullptr) name[0] = '\0';
@@ -69,7 +72,14 @@ int kernel_number() {
   }
   int length = 0;
   if (name[0] == '\0') PMPI_Get_processor_name(name, &length);
-  return static_cast<int>(fnv1a(name) & INT_MAX);
+  return fnv1a(name);
+}
+
+int kernel_number() { return static_cast<int>(kernel_hash() & INT_MAX); }
+
+// Not those of the affinity: a launcher may bind few ranks to few cores, many to all.
+int cores_here(int quota) {
+  return std::min(static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)), quota);
 }
 
 /// Whether the ranks of `group` are more than its cores and the quota of any.
@@ -100,12 +110,41 @@ Place place_of(const NodeFacts& facts) {
 }
 
 /// Of rank 0: builds may differ between nodes, and what is decided by it must not.
-std::string library_of(MPI_Comm world) {
+std::string library_of(MPI_Comm world, bool one_library) {
+  if (one_library) return library_line();
   constexpr std::size_t kMostSent = 256;  // of 8 KiB, which take longer than all else here
   std::array<char, kMostSent> text{};
   library_line().copy(text.data(), text.size() - 1);
   PMPI_Bcast(text.data(), static_cast<int>(text.size()), MPI_CHAR, 0, world);
   return text.data();
+}
+
+/// Whether ranks that are alone on their nodes have fewer cores than they are, because nodes are
+/// containers on one machine. Nothing: only a communicator for each machine tells.
+std::optional<bool> shares_cores(MPI_Comm world, const JobPlace& place) {
+  const int size = size_of(world);
+  if (place.one_kernel) {
+    if (place.one_affinity) return size > cores_in(node::affinity());
+    return is_oversubscribed(world, INT_MAX);
+  }
+  const int own = kernel_number();
+  std::vector<int> kernels(static_cast<std::size_t>(size));
+  PMPI_Allgather(&own, 1, MPI_INT, kernels.data(), 1, MPI_INT, world);
+  std::sort(kernels.begin(), kernels.end());
+  const bool distinct = std::adjacent_find(kernels.begin(), kernels.end()) == kernels.end();
+  return distinct ? std::optional(false) : std::nullopt;
+}
+
+NodeFacts facts_of_lone_ranks(int ranks, const JobPlace& place, bool oversubscribed) {
+  NodeFacts facts;
+  facts.oversubscribed = oversubscribed;
+  facts.one_node = ranks == 1;
+  facts.all_alone = true;
+  facts.one_library = place.one_library;
+  facts.fabric = place.fabric;
+  facts.cores = place.cores;
+  facts.elsewhere = ranks == 1 ? 0 : 1;
+  return facts;
 }
 
 /// Whether rank 0 of `world` is in `node`; local.
@@ -123,21 +162,35 @@ bool is_with_first(MPI_Comm world, MPI_Comm node) {
 
 }  // namespace
 
-MPI_Comm ranks_of_node(MPI_Comm world) {
+OwnPlace own_place() {
+  const node::CpuMask mask = node::affinity();
+  const std::string_view bytes(reinterpret_cast<const char*>(mask.data()), mask.size());
+  return {fnv1a(library_line()), kernel_hash(), fnv1a(bytes), has_fabric(),
+          cores_here(quota_cores())};
+}
+
+// Where nobody shares a node, nobody needs to be asked who does.
+MPI_Comm ranks_of_node(MPI_Comm world, const JobPlace& place) {
   MPI_Comm node = MPI_COMM_NULL;
+  if (place.all_alone) {
+    PMPI_Comm_dup(MPI_COMM_SELF, &node);
+    return node;
+  }
   PMPI_Comm_split_type(world, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
   return node;
 }
 
-NodeFacts node_facts(MPI_Comm world, MPI_Comm node) {
+NodeFacts node_facts(MPI_Comm world, MPI_Comm node, const JobPlace& place) {
+  if (place.all_alone)
+    if (const auto oversubscribed = shares_cores(world, place))
+      return facts_of_lone_ranks(size_of(world), place, *oversubscribed);
   MPI_Comm machine = MPI_COMM_NULL;
   PMPI_Comm_split(world, kernel_number(), 0, &machine);
   const int quota = quota_cores();
   const bool oversubscribed_node = is_oversubscribed(node, quota);
   const bool oversubscribed_machine = is_oversubscribed(machine, INT_MAX);
   PMPI_Comm_free(&machine);
-  // Not those of the affinity: a launcher may bind few ranks to few cores, many to all.
-  const int cores = std::min(static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)), quota);
+  const int cores = cores_here(quota);
   const bool one_node = size_of(node) == size_of(world);
   const int elsewhere = one_node || is_with_first(world, node) ? INT_MAX : rank_in(world);
   int facts[] = {oversubscribed_node || oversubscribed_machine ? 1 : 0, one_node ? 0 : 1,
@@ -149,6 +202,8 @@ NodeFacts node_facts(MPI_Comm world, MPI_Comm node) {
   found.fabric = facts[2] != 0;
   found.cores = -facts[3];
   found.elsewhere = found.one_node ? 0 : -facts[4];
+  found.all_alone = place.all_alone;
+  found.one_library = place.one_library;
   return found;
 }
 
@@ -158,16 +213,24 @@ void NodeFacts::use(Machine measured) {
     network_rate = 8 / between->one_way.pieces[0].beta;
 }
 
+std::vector<int> nodes_of_ranks(MPI_Comm world, MPI_Comm node, const NodeFacts& facts) {
+  if (facts.one_node) return {};
+  if (!facts.all_alone) return nodes_of_ranks(world, node);
+  std::vector<int> nodes(static_cast<std::size_t>(size_of(world)));
+  std::iota(nodes.begin(), nodes.end(), 0);
+  return nodes;
+}
+
 std::vector<int> nodes_of_ranks(MPI_Comm world, MPI_Comm node) {
+  std::vector<int> nodes(static_cast<std::size_t>(size_of(world)));
   int leader = rank_in(world);
   PMPI_Bcast(&leader, 1, MPI_INT, 0, node);
-  std::vector<int> nodes(static_cast<std::size_t>(size_of(world)));
   PMPI_Allgather(&leader, 1, MPI_INT, nodes.data(), 1, MPI_INT, world);
   return nodes;
 }
 
 Platform platform_of(MPI_Comm world, const NodeFacts& facts) {
-  const std::string library = library_of(world);
+  const std::string library = library_of(world, facts.one_library);
   return {flavour_of(library), library, place_of(facts), facts.network_rate, facts.cores};
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 #include <mpi.h>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -10,9 +11,30 @@
 
 namespace unisono {
 
+/// What a rank sees of where it runs, by itself.
+struct OwnPlace {
+  std::uint64_t library = 0;   ///< a hash of library_line()
+  std::uint64_t kernel = 0;    ///< the same of all ranks on one, whatever their containers
+  std::uint64_t affinity = 0;  ///< a hash
+  bool fabric = false;         ///< this host has a network that bypasses the kernel
+  int cores = 1;               ///< online, at most the quota
+};
+
+OwnPlace own_place();
+
+/// What came of all ranks' places; the same on all. By default nothing is known.
+struct JobPlace {
+  bool all_alone = false;  ///< every rank is the only one on its node, as the launcher says
+  bool one_library = false, one_kernel = false, one_affinity = false;  ///< the same of all
+  bool fabric = false;                                                 ///< some rank's host has one
+  int cores = 1;                                                       ///< the fewest
+};
+
 struct NodeFacts {
   bool oversubscribed = false;  ///< on some machine the job has more ranks than cores
   bool one_node = false;        ///< all ranks share one node, as the MPI library sees it
+  bool all_alone = false;       ///< every rank is known to be the only one on its node
+  bool one_library = false;     ///< all ranks are known to have the same
   bool fabric = false;          ///< some rank's host has a network that bypasses the kernel
   int elsewhere = 0;            ///< the first rank that is not on rank 0's node; 0: there is none
   double network_rate = 0;      ///< bit/s between two nodes, seen once; 0 on one node or a fabric
@@ -26,11 +48,11 @@ struct NodeFacts {
 };
 
 /// The ranks of `world` on this one's node, as the MPI library sees it. Collective; the caller's.
-MPI_Comm ranks_of_node(MPI_Comm world);
+MPI_Comm ranks_of_node(MPI_Comm world, const JobPlace& place = {});
 
 /// Collective over `world`, whose ranks_of_node() `node` is; the same facts on all ranks, without
 /// those of the network.
-NodeFacts node_facts(MPI_Comm world, MPI_Comm node);
+NodeFacts node_facts(MPI_Comm world, MPI_Comm node, const JobPlace& place = {});
 
 /// The same on all ranks, as the facts are.
 Platform platform_of(MPI_Comm world, const NodeFacts& facts);
@@ -43,6 +65,8 @@ std::string flavour_of(const std::string& library);
 
 /// The node of every rank of `world`, as the number of its first rank. Collective, as node_facts.
 std::vector<int> nodes_of_ranks(MPI_Comm world, MPI_Comm node);
+/// Empty where there is one.
+std::vector<int> nodes_of_ranks(MPI_Comm world, MPI_Comm node, const NodeFacts& facts);
 
 /// Whole cores that the control group's quota allows this process; INT_MAX without a quota.
 int quota_cores();

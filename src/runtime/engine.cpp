@@ -32,7 +32,6 @@
 #include "runtime/online.h"
 #include "runtime/settings_hash.h"
 #include "runtime/words.h"
-#include "runtime/wrappers.h"
 #include "select/profile.h"
 
 namespace unisono {
@@ -102,7 +101,7 @@ void Engine::start() noexcept {
     first_rank_ = rank_in(MPI_COMM_WORLD) == 0;
     Files files;
     // Also when this rank is disabled, or has no memory: it must not leave the others waiting.
-    if (has_met(meet(read_settings(files)))) begin(files);
+    if (has_met(meet(read_settings(files), place_))) begin(files);
   } catch (...) {
     started_ = active_ = online_ = false;
     const bool alone = size_of(MPI_COMM_WORLD) == 1;
@@ -117,8 +116,7 @@ void Engine::start() noexcept {
 OwnSettings Engine::read_settings(Files& files) noexcept {
   try {
     files = {read_named("UNISONO_PROFILE"), read_named("UNISONO_TOPOLOGY")};
-    return {environment_hash(), file_hash("UNISONO_PROFILE", files.profile),
-            file_hash("UNISONO_TOPOLOGY", files.topology), wrapped_collectives(), true};
+    return own_settings(files.profile, files.topology);
   } catch (...) {
     say_in_need("no memory in MPI_Init");
     return {};
@@ -172,7 +170,7 @@ void Engine::begin(const Files& files) {
   if (g_session_threads) g_several_threads = true;
   look_for_devices();
   start_datatypes();
-  node_ = ranks_of_node(MPI_COMM_WORLD);
+  node_ = ranks_of_node(MPI_COMM_WORLD, place_);
   if (active_)
     read_environment(files);
   else
@@ -204,7 +202,7 @@ void Engine::read_environment(const Files& files) {
   log_decisions_ = log == "decision";
   if (!log.empty() && !log_decisions_)
     complain("UNISONO_LOG=" + log + ": no such kind; valid is decision; nothing is logged");
-  NodeFacts node = node_facts(MPI_COMM_WORLD, node_);
+  NodeFacts node = node_facts(MPI_COMM_WORLD, node_, place_);
   if (node.has_network()) node.use(network(node));
   const Platform here = platform_of(MPI_COMM_WORLD, node);
   selector_ = Selector(here.flavour, here.place);
@@ -234,8 +232,9 @@ void Engine::read_environment(const Files& files) {
   passes_first_calls_ = passes_first_calls();
   share_memory();
   const bool has_memory = has_node_memory() || size_of(node_) == 1;
-  kernels_in_nodes_ = left_online().collectives != 0 && all_agree(MPI_COMM_WORLD, has_memory);
-  const auto nodes = node.one_node ? std::vector<int>() : nodes_of_ranks(MPI_COMM_WORLD, node_);
+  kernels_in_nodes_ =
+      left_online().collectives != 0 && (node.all_alone || all_agree(MPI_COMM_WORLD, has_memory));
+  const auto nodes = nodes_of_ranks(MPI_COMM_WORLD, node_, node);
   start_communicators(cache ? static_cast<std::size_t>(*cache) : kDefaultPlanCache, nodes,
                       find_levels(files.topology, nodes));
 }

@@ -82,6 +82,7 @@ class Engine {
   bool reproducible_ = false;        // one order of reducing, from a communicator's first call on
   bool kernels_in_nodes_ = false;    // every node with several ranks has memory for them
   bool first_rank_ = false;          // of MPI_COMM_WORLD: the one that speaks for all
+  JobPlace place_;                   // what the ranks told each other of it in MPI_Init
   MPI_Comm node_ = MPI_COMM_NULL;    // the ranks of this node
   WaitMode wait_ = WaitMode::spin;
   Selector selector_;

@@ -1,16 +1,19 @@
 #include "runtime/meeting.h"
 
 #include <mpi.h>
-#include <sched.h>
 #include <unistd.h>
 
+#include <array>
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
-#include <iterator>
 
+#include "base/meeting_words.h"
 #include "base/presence.h"
 #include "base/say.h"
 #include "mpi/comm.h"
+#include "mpi/patience.h"
+#include "mpi/simulated.h"
 
 namespace unisono {
 
@@ -44,8 +47,9 @@ void wait_for_all(MPI_Request& request, bool speaks, std::chrono::seconds patien
   const Clock::time_point begin = Clock::now();
   bool warned = false;
   int done = 0;
-  while (PMPI_Test(&request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done == 0) {
-    sched_yield();
+  for (int looks = 0; PMPI_Test(&request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done == 0;
+       ++looks) {
+    rest(looks);
     const auto waited = Clock::now() - begin;
     if (!warned && speaks && waited > kBeforeWarning && patience > kBeforeWarning) {
       say_line("waiting in MPI_Init for ranks that seem to run without Unisono; %s", kWhatToDo);
@@ -63,9 +67,25 @@ void wait_for_all(MPI_Request& request, bool speaks, std::chrono::seconds patien
 }
 #endif
 
+using Words = std::array<unsigned long long, kMeetingWords>;
+
+/// Whether all have said the same.
+bool all_same(const Words& words, MeetingWord pair) { return words[pair] == ~words[pair + 1]; }
+
+// Of a simulated job nothing is taken for granted: what its beginning costs stays what it was.
+JobPlace job_place(const Words& words) {
+  if (kSimulated) return {};
+  return {.all_alone = words[kHasCompany] == 0,
+          .one_library = all_same(words, kSameLibrary),
+          .one_kernel = all_same(words, kSameKernel),
+          .one_affinity = all_same(words, kSameAffinity),
+          .fabric = words[kHasFabric] != 0,
+          .cores = static_cast<int>(~words[kFewestCores])};
+}
+
 }  // namespace
 
-Meeting meet(const OwnSettings& own) noexcept {
+Meeting meet(const OwnSettings& own, JobPlace& job) noexcept {
   const int ranks = size_of(MPI_COMM_WORLD);
   const presence::Attendance here = presence::look_around();
   const bool speaks = here.ranks > 0 ? here.speaks : rank_in(MPI_COMM_WORLD) <= 1;
@@ -77,22 +97,28 @@ Meeting meet(const OwnSettings& own) noexcept {
     presence::withdraw();
     return Meeting::some_missing;
   }
-  unsigned long long extremes[] = {own.variables,
-                                   ~own.variables,
-                                   own.profile,
-                                   ~own.profile,
-                                   own.topology,
-                                   ~own.topology,
-                                   own.can_run ? 0ULL : 1ULL,
-                                   own.wrapped,
-                                   ~own.wrapped};
-  constexpr int kExtremes = std::size(extremes);
+  Words words{};
+  const auto say_both = [&words](MeetingWord at, std::uint64_t value) {
+    words[at] = value;
+    words[at + 1] = ~value;
+  };
+  say_both(kSameVariables, own.variables);
+  say_both(kSameProfile, own.profile);
+  say_both(kSameTopology, own.topology);
+  say_both(kSameWrappers, own.wrapped);
+  words[kCannot] = own.can_run ? 0 : 1;
+  words[kHasCompany] = here.ranks == 1 ? 0 : 1;
+  words[kHasFabric] = own.place.fabric ? 1 : 0;
+  words[kFewestCores] = ~static_cast<std::uint64_t>(own.place.cores);
+  say_both(kSameLibrary, own.place.library);
+  say_both(kSameKernel, own.place.kernel);
+  say_both(kSameAffinity, own.place.affinity);
 #ifdef UNISONO_FLAVOUR_SMPI
-  PMPI_Allreduce(MPI_IN_PLACE, extremes, kExtremes, MPI_UNSIGNED_LONG_LONG, MPI_MAX,
+  PMPI_Allreduce(MPI_IN_PLACE, words.data(), kMeetingWords, MPI_UNSIGNED_LONG_LONG, MPI_MAX,
                  MPI_COMM_WORLD);
 #else
   MPI_Request request = MPI_REQUEST_NULL;
-  PMPI_Iallreduce(MPI_IN_PLACE, extremes, kExtremes, MPI_UNSIGNED_LONG_LONG, MPI_MAX,
+  PMPI_Iallreduce(MPI_IN_PLACE, words.data(), kMeetingWords, MPI_UNSIGNED_LONG_LONG, MPI_MAX,
                   MPI_COMM_WORLD, &request);
   if (here.absent == 0 && here.ranks == ranks)
     wait_for_all(request, false, kForEver);  // all have been seen: they may stand in a debugger
@@ -101,11 +127,13 @@ Meeting meet(const OwnSettings& own) noexcept {
                  0 < here.absent && here.absent < here.ranks ? kPatienceWithAbsent : kPatience);
 #endif
   presence::withdraw();
-  if (extremes[6] != 0) return Meeting::some_cannot;
-  if (extremes[0] != ~extremes[1]) return Meeting::other_variables;
-  if (extremes[2] != ~extremes[3]) return Meeting::other_profile;
-  if (extremes[4] != ~extremes[5]) return Meeting::other_topology;
-  return extremes[7] == ~extremes[8] ? Meeting::agreed : Meeting::other_wrappers;
+  if (words[kCannot] != 0) return Meeting::some_cannot;
+  if (!all_same(words, kSameVariables)) return Meeting::other_variables;
+  if (!all_same(words, kSameProfile)) return Meeting::other_profile;
+  if (!all_same(words, kSameTopology)) return Meeting::other_topology;
+  if (!all_same(words, kSameWrappers)) return Meeting::other_wrappers;
+  job = job_place(words);
+  return Meeting::agreed;
 }
 
 }  // namespace unisono

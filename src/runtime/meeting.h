@@ -2,6 +2,8 @@
 #pragma once
 #include <cstdint>
 
+#include "comm/placement.h"
+
 namespace unisono {
 
 /// What a rank brings to it. A flavour library that cannot be opened sends a stub in its place
@@ -12,6 +14,7 @@ struct OwnSettings {
   std::uint64_t topology = 0;   ///< a hash
   std::uint64_t wrapped = 0;    ///< wrapped_collectives()
   bool can_run = false;         ///< the rank could read them
+  OwnPlace place;
 };
 
 enum class Meeting {
@@ -26,6 +29,7 @@ enum class Meeting {
 
 /// The same answer on all ranks that have Unisono, and a line about ranks that have not. Does not
 /// wait for ranks without it for ever: where these are not known, it ends the job with a line.
-Meeting meet(const OwnSettings& own) noexcept;
+/// `job`: where the ranks are, as far as one collective can tell; if they have agreed.
+Meeting meet(const OwnSettings& own, JobPlace& job) noexcept;
 
 }  // namespace unisono

@@ -123,13 +123,31 @@ std::vector<Remembered> sendable(std::vector<Remembered> choices, int ranks) {
   return choices;
 }
 
-/// Rank 0's text, on all ranks.
-std::string shared(MPI_Comm world, std::string text) {
-  auto length = static_cast<int>(text.size());
-  PMPI_Bcast(&length, 1, MPI_INT, 0, world);
-  text.resize(static_cast<std::size_t>(length));
-  if (length > 0) PMPI_Bcast(text.data(), length, MPI_CHAR, 0, world);
-  return text;
+/// What rank 0 says of what is remembered, and whether that is used.
+struct News {
+  bool use = false;
+  std::string text;
+};
+
+/// Rank 0's, on all ranks; in one message unless there is much to say.
+News tell(MPI_Comm world, News news) {
+  constexpr std::size_t kBegin = 2 << 10;
+  struct {
+    int use = 0;
+    std::uint32_t length = 0;
+    std::array<char, kBegin> begin{};
+  } first;
+  first.use = news.use ? 1 : 0;
+  first.length = static_cast<std::uint32_t>(news.text.size());
+  news.text.copy(first.begin.data(), kBegin);
+  tell_patiently(&first, sizeof first, world);
+  news.use = first.use != 0;
+  if (rank_in(world) != 0)
+    news.text.assign(first.begin.data(), std::min<std::size_t>(first.length, kBegin));
+  news.text.resize(first.length);
+  if (first.length > kBegin)
+    tell_patiently(news.text.data() + kBegin, static_cast<int>(first.length - kBegin), world);
+  return news;
 }
 
 /// On rank 0: what the others are to hear, nothing where there is nothing.
@@ -187,17 +205,15 @@ Machine find_network(MPI_Comm world, MPI_Comm node, const NodeFacts& facts, Mode
   const Greeting greeting = is_fixed ? Greeting() : greet(world, facts.elsewhere);
   const bool is_known =
       speaks && all.memory.machine && (is_fixed || greeting.is_like(all.memory.greeting));
-  int use = is_known || is_fixed ? 1 : 0;
-  MPI_Request request = MPI_REQUEST_NULL;
-  PMPI_Ibcast(&use, 1, MPI_INT, 0, world, &request);
-  wait_patiently(request);
-  if (use == 0) {
-    const Machine measured = probe_network(world, node);
+  const bool uses = is_known || is_fixed;
+  const News news = tell(world, {uses, uses && speaks ? message(true, ranks) : ""});
+  if (!news.use) {
+    const Machine measured = probe_network(world, node, facts.all_alone);
     if (speaks) compare(measured, greeting, lines);
-    hear(shared(world, speaks ? message(false, ranks) : ""));
+    hear(tell(world, {false, speaks ? message(false, ranks) : ""}).text);
     return measured;
   }
-  hear(shared(world, speaks ? message(true, ranks) : ""));
+  hear(news.text);
   if (speaks && is_known) lines.push_back("memory " + all.here.file_name() + " holds here");
   return all.memory.machine.value_or(Machine());
 }

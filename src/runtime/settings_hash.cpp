@@ -1,12 +1,18 @@
 #include "runtime/settings_hash.h"
 
 #include <cstdint>
+#include <string_view>
 
 #include "base/config.h"
 #include "base/hash.h"
+#include "comm/placement.h"
+#include "runtime/wrappers.h"
 
 namespace unisono {
 
+namespace {
+
+/// Over all variables that must be the same on all ranks.
 unsigned long long environment_hash() {
   std::uint64_t hash = kHashStart;
   for (const Variable& v : kVariables) {
@@ -20,8 +26,18 @@ unsigned long long environment_hash() {
   return hash;
 }
 
+/// Of what this rank read; a file that is not there, or not named, is not like any that is.
 unsigned long long file_hash(std::string_view name, const Result<std::string>& text) {
   return text ? fnv1a(*text) : fnv1a(variable(name).empty() ? "none" : "unreadable");
+}
+
+}  // namespace
+
+OwnSettings own_settings(const Result<std::string>& profile, const Result<std::string>& topology) {
+  OwnSettings own{environment_hash(), file_hash("UNISONO_PROFILE", profile),
+                  file_hash("UNISONO_TOPOLOGY", topology), wrapped_collectives(), true};
+  own.place = own_place();
+  return own;
 }
 
 }  // namespace unisono

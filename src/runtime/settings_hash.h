@@ -1,16 +1,14 @@
-// What must be the same on all ranks, as numbers that they compare in MPI_Init.
+// What a rank brings to the meeting in MPI_Init: what must be the same on all ranks, as hashes, and
+// where it runs.
 #pragma once
 #include <string>
-#include <string_view>
 
 #include "base/result.h"
+#include "runtime/meeting.h"
 
 namespace unisono {
 
-/// Over all variables that must be the same on all ranks.
-unsigned long long environment_hash();
-
-/// Of what this rank read; a file that is not there, or not named, is not like any that is.
-unsigned long long file_hash(std::string_view name, const Result<std::string>& text);
+/// `profile`, `topology`: the files that variables name, as this rank read them.
+OwnSettings own_settings(const Result<std::string>& profile, const Result<std::string>& topology);
 
 }  // namespace unisono

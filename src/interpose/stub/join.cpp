@@ -4,8 +4,8 @@
 
 #include <atomic>
 #include <cstdint>
-#include <iterator>
 
+#include "base/meeting_words.h"
 #include "base/presence.h"
 
 namespace unisono::stub {
@@ -47,11 +47,12 @@ void join() {
   const presence::Attendance here = presence::look_around();
   // The others do the same: they run natively, or end the job, if somebody has nothing of Unisono.
   if (iallreduce != nullptr && wait != nullptr && here.absent == 0 && g_handles.world != 0) {
-    unsigned long long extremes[] = {0, 0, 0, 0, 0, 0, 1, 0, 0};
+    unsigned long long extremes[kMeetingWords] = {};
+    extremes[kCannot] = 1;
     void* request = nullptr;
     alignas(16) char status[256];
-    iallreduce(g_handles.in_place, extremes, static_cast<int>(std::size(extremes)),
-               g_handles.unsigned_long_long, g_handles.max, g_handles.world, &request);
+    iallreduce(g_handles.in_place, extremes, kMeetingWords, g_handles.unsigned_long_long,
+               g_handles.max, g_handles.world, &request);
     wait(&request, status);
   }
   presence::withdraw();

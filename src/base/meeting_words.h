@@ -1,0 +1,22 @@
+// What the ranks of a job tell each other in their first collective, as the words of one maximum. A
+// pair is a number and its complement, so that all see whether all have said the same.
+#pragma once
+
+namespace unisono {
+
+enum MeetingWord : int {
+  kSameVariables = 0,  // a pair, like all whose next name is two further
+  kSameProfile = 2,
+  kSameTopology = 4,
+  kCannot = 6,
+  kSameWrappers = 7,
+  kHasCompany = 9,  // others may be on this rank's node
+  kHasFabric = 10,
+  kFewestCores = 11,  // the complement
+  kSameLibrary = 12,
+  kSameKernel = 14,
+  kSameAffinity = 16,
+  kMeetingWords = 18
+};
+
+}  // namespace unisono
