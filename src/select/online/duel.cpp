@@ -37,8 +37,11 @@ double mean_of(const std::vector<std::pair<double, double>>& blocks,
 
 }  // namespace
 
-Duel::Duel(int prior, int first, bool shares_cores)
-    : run_(first), leader_(prior), run_seconds_(shares_cores ? kRunOfTurns : kRun) {}
+Duel::Duel(int prior, int first, bool shares_cores, double patience)
+    : run_(first),
+      leader_(prior),
+      run_seconds_(shares_cores ? kRunOfTurns : kRun),
+      worth_asking_(kWorthAsking * patience * run_seconds_) {}
 
 std::vector<int> Duel::plan() {
   const auto calls = static_cast<std::size_t>(run_);
@@ -63,7 +66,7 @@ void Duel::learn(std::span<const Nanoseconds> shared, int /*ranks*/) {
 
 void Duel::heard(double seconds) {
   spent_ += seconds * (run_ + std::exchange(idle_, 0));
-  const double missing = kWorthAsking * run_seconds_ - spent_;
+  const double missing = worth_asking_ - spent_;
   if (missing <= 0) {
     listens_ = false;
     run_ = kFirstRun;

@@ -17,7 +17,8 @@ class Duel final : public Policy {
 
   /// `prior`: what is thought to be better. `first`: calls before the ranks tell each other
   /// anything. `shares_cores`: what ranks that take turns on a core do shows in milliseconds only.
-  Duel(int prior, int first, bool shares_cores);
+  /// `patience`: so many times longer it is not worth asking.
+  Duel(int prior, int first, bool shares_cores, double patience = 1);
 
   std::vector<int> plan() override;
   int gap() const override { return 0; }
@@ -52,7 +53,7 @@ class Duel final : public Policy {
   bool is_warm_ = false;  // the other way has had its first run
   bool is_settled_ = false;
   int leader_;
-  double run_seconds_;
+  double run_seconds_, worth_asking_;
   double spent_ = 0;  // seconds, until it was worth asking
   double lost_ = 0;
   std::vector<std::pair<double, double>> blocks_;  // seconds of a call: the other way, native
