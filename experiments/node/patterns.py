@@ -93,8 +93,8 @@ def broken(reports: Sequence[Report]) -> list[str]:
         head = ("broken by the library", "factor", "95 %", "with Unisono", "95 %", "removed")
         lines += markdown.table(head, [finding_row(found) for found in sure[:WORST]], (0, 5))
         lines += [f"and {len(sure) - WORST} more", ""] if len(sure) > WORST else [""]
-        head = ("broken by Unisono itself", "factor", "95 %")
-        lines += markdown.table(head, [finding_row(found)[:3] for found in own[:WORST]], (0,))
+        itself = ("broken by Unisono itself", "factor", "95 %")
+        lines += markdown.table(itself, [finding_row(found)[:3] for found in own[:WORST]], (0,))
         lines += [f"and {len(own) - WORST} more", ""] if len(own) > WORST else [""]
     return lines
 
