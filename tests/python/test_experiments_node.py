@@ -8,7 +8,7 @@ from unisono.compare import results
 from unisono.compare.results import Arm, Cell, Comparison, Point, Setting
 from unisono.estimates import Estimate
 
-from experiments.node import tables
+from experiments.node import patterns, tables
 
 
 def exactly(value: float) -> Estimate:
@@ -54,3 +54,31 @@ def test_what_was_handed_on_and_what_was_wrong_is_marked() -> None:
         "- mpich, 2 ranks: bcast 8 vector 1.10 (handed on)",
         "",
     ]
+
+
+def two_patterns() -> Comparison:
+    """Native's gather is slower than its allgather; in a loop Unisono's is slower still."""
+    cells = []
+    for pattern, own in (("barrier", 1.0), ("loop", 8.0)):
+        for collective, native in (("gather", 4.0), ("allgather", 2.0)):
+            arms = (
+                Arm("native", True, "mpi", time_us=exactly(native)),
+                Arm("default", True, "unisono", time_us=exactly(own), ratio_to_native=exactly(own / native)),
+            )
+            cells.append(Cell(Point(Setting("mpich", 2, 2, pattern), collective, 8), None, arms))
+    return Comparison("2026-11-24", "0", {"kind": "node"}, {}, cells=cells)
+
+
+def test_the_tables_of_patterns_and_guidelines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "c.json"
+    results.save(two_patterns(), file)
+    assert patterns.main([str(file)]) == 0
+    out = capsys.readouterr().out
+    assert "| collective | bytes | mpich, barrier | mpich, loop |" in out
+    assert "| gather | 8 | 0.25 | **2.00** |" in out
+    assert "- mpich, 2 ranks, loop: mean 2.83, 0 of 2 surely faster, 2 slower" in out
+    assert patterns.main(["--guidelines", str(file)]) == 0
+    out = capsys.readouterr().out
+    assert "| mpich, 2 ranks | 1 | 1 | 0 | 1 | 0 | 0 | 0 | 0 |" in out
+    assert "| mpich, 2 ranks, loop | 1 | 1 | 0 | 0 | 1 | 0 | 0 | 0 |" in out
+    assert "| gather 8 > allgather 8 | 2.00 | 2.00 - 2.00 | 0.50 | 0.50 - 0.50 | surely |" in out

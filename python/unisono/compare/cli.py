@@ -17,6 +17,7 @@ from rich.progress import (
 from rich.text import Text
 
 from unisono import beds, places
+from unisono.compare import guidelines as rules
 from unisono.compare import matrix, results, summary, terminal
 from unisono.compare.results import PATTERNS, Comparison, Failure, Point, Setting
 from unisono.compare.runner import Listener, Options, Runner
@@ -29,11 +30,29 @@ Passes = Annotated[
     int, typer.Option(min=1, help="Over the whole matrix: the blocks of a cell are spread over the run.")
 ]
 Pattern = Annotated[
-    str,
+    str | None,
     typer.Option(
         metavar="A,B",
-        help=f"What ranks do before every call: {', '.join(PATTERNS)}, several of them, or all.",
+        help=f"What ranks do before every call: {', '.join(PATTERNS)}, several of them, or all; "
+        f"{PATTERNS[0]} otherwise, with --guidelines {rules.PATTERN}.",
         rich_help_panel=MATRIX,
+    ),
+]
+
+Collectives = Annotated[
+    str | None,
+    typer.Option(
+        metavar="A,B",
+        help=f"Collectives, or all; {matrix.STANDARD_COLLECTIVES.replace(',', ', ')} otherwise.",
+        rich_help_panel=MATRIX,
+    ),
+]
+Guidelines = Annotated[
+    bool,
+    typer.Option(
+        "--guidelines",
+        rich_help_panel=REPORT,
+        help="Only where a library breaks its own performance guidelines, and what Unisono makes of it.",
     ),
 ]
 
@@ -59,9 +78,7 @@ def compare(
         int | None,
         typer.Option(min=1, help="Ranks on a host of the lab; otherwise few.", rich_help_panel=MATRIX),
     ] = None,
-    collectives: Annotated[
-        str, typer.Option(metavar="A,B", help="Collectives, or all.", rich_help_panel=MATRIX)
-    ] = matrix.STANDARD_COLLECTIVES,
+    collectives: Collectives = None,
     sizes: Annotated[
         str | None,
         typer.Option(
@@ -87,7 +104,7 @@ def compare(
             rich_help_panel=MATRIX,
         ),
     ] = "default",
-    pattern: Pattern = PATTERNS[0],
+    pattern: Pattern = None,
     time_budget: Annotated[
         float, typer.Option(min=0.001, metavar="SEC", help="Seconds a cell, all arms together.")
     ] = 1.0,
@@ -116,6 +133,7 @@ def compare(
         Path | None,
         typer.Option(metavar="FILE", rich_help_panel=REPORT, help="Show what changed since this JSON."),
     ] = None,
+    guidelines: Guidelines = False,
 ) -> None:
     """Native, Unisono and the limit side by side: [bold]unisono compare --collectives bcast[/bold]"""
     former = results.load(against) if against else None
@@ -126,23 +144,46 @@ def compare(
         for path in (json_file, html):
             if path and not path.absolute().parent.is_dir():
                 raise UnisonoError(f"{path}: there is no such directory")
-        chosen = matrix.parse_collectives(collectives)
-        plan = matrix.plan(
-            settings_of(bed := beds.current_lab() if lab else beds.Node(), mpi, ranks, ppn, pattern),
-            matrix.arms_by_collective(matrix.parse_arms(arms), chosen),
-            matrix.parse_sizes(sizes or matrix.STANDARD_SIZES),
-            matrix.parse_sizes(block_sizes or sizes or matrix.STANDARD_BLOCK_SIZES, "--block-sizes"),
-        )
+        pattern = pattern or (rules.PATTERN if guidelines else PATTERNS[0])
+        standard = ",".join(rules.collectives()) if guidelines else matrix.STANDARD_COLLECTIVES
+        chosen = matrix.parse_collectives(collectives or standard)
+        settings = settings_of(bed := beds.current_lab() if lab else beds.Node(), mpi, ranks, ppn, pattern)
+        own = matrix.arms_by_collective(matrix.parse_arms(arms), chosen)
+        plan = plan_of(settings, own, sizes, block_sizes, guidelines=guidelines)
         if former:
             summary.refuse_mixture(former, matrix.parse_patterns(pattern))
         options = Options(time_budget, silence or 60 + 10 * time_budget, passes)
         comparison = measure(bed, plan, options, json_file)
-    report(comparison, former, json_file, html)
+    report(comparison, former, json_file, html, guidelines=guidelines)
+
+
+def plan_of(
+    settings: list[Setting],
+    arms: dict[str, tuple[str, ...]],
+    sizes: str | None,
+    block_sizes: str | None,
+    *,
+    guidelines: bool,
+) -> list[matrix.Job]:
+    if guidelines and sizes:
+        raise UnisonoError(
+            "--sizes: not with --guidelines, give --block-sizes; vectors are as many blocks as ranks"
+        )
+    if guidelines:
+        return rules.plan(
+            settings, arms, matrix.parse_sizes(block_sizes or rules.BLOCK_SIZES, "--block-sizes")
+        )
+    return matrix.plan(
+        settings,
+        arms,
+        matrix.parse_sizes(sizes or matrix.STANDARD_SIZES),
+        matrix.parse_sizes(block_sizes or sizes or matrix.STANDARD_BLOCK_SIZES, "--block-sizes"),
+    )
 
 
 def refuse_measuring(context: typer.Context) -> None:
     """--from shows all that a file holds; an option that seems to choose from it would mislead."""
-    showing = {"from_file", "against", "json_file", "html"}
+    showing = {"from_file", "against", "json_file", "html", "guidelines"}
     for parameter in context.command.params:
         source = context.get_parameter_source(parameter.name or "")
         if parameter.name not in showing and source is not None and source.name == "COMMANDLINE":
@@ -216,10 +257,15 @@ def measure(bed: beds.Bed, plan: list[matrix.Job], options: Options, json_file: 
 
 
 def report(
-    comparison: Comparison, former: Comparison | None, json_file: Path | None, html: Path | None
+    comparison: Comparison,
+    former: Comparison | None,
+    json_file: Path | None,
+    html: Path | None,
+    *,
+    guidelines: bool,
 ) -> None:
     out = terminal.wide_console()
-    terminal.show(comparison, out)
+    terminal.show_guidelines(comparison, out) if guidelines else terminal.show(comparison, out)
     changes = None if former is None else summary.changes(former, comparison)
     if changes is not None:
         terminal.show_changes(changes, out)

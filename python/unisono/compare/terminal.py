@@ -7,12 +7,27 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from unisono.compare import summary
+from unisono.compare import guidelines, summary
 from unisono.compare.results import Arm, Cell, Comparison, Setting
 from unisono.compare.words import interval, library, microseconds, number, percent, title, warnings
+from unisono.errors import UnisonoError
 from unisono.estimates import Estimate
 
-LEFT = {"where", "collective", "size of", "arm", "change"}
+LEFT = {"where", "collective", "size of", "arm", "change", "verdict", "removed"}
+REMOVED = {
+    guidelines.Verdict.KEPT: "surely",
+    guidelines.Verdict.BROKEN: "no",
+    guidelines.Verdict.UNDECIDED: "undecided",
+}
+NOT_ALIKE = (
+    "only with --pattern compute or sleep are all collectives timed alike: of short messages in other "
+    "patterns believe only what compares a collective with its like"
+)
+GUIDELINES_LEGEND = (
+    "factor: time of the left side / sum of the times of the right side; 95 %: its worst case.\n"
+    "with ...: the left side's time by that arm / native's right side. Sizes: of a block in gather,\n"
+    "scatter, allgather, alltoall and reduce_scatter and their forms, else of the vector."
+)
 
 
 def wide_console() -> Console:
@@ -24,15 +39,21 @@ def wide_console() -> Console:
 def table(*columns: str) -> Table:
     made = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
     for column in columns:
-        made.add_column(column, justify="left" if column in LEFT else "right", no_wrap=True)
+        made.add_column(
+            column, justify="left" if column in LEFT or column.startswith("broken") else "right", no_wrap=True
+        )
     return made
 
 
-def show(comparison: Comparison, console: Console) -> None:
+def show_head(comparison: Comparison, console: Console) -> None:
     console.print(Text(title(comparison), style="bold"), soft_wrap=True)
     for warning in warnings(comparison):
         console.print(Text(warning, style="yellow"), soft_wrap=True)
     show_unfinished(comparison, console)
+
+
+def show(comparison: Comparison, console: Console) -> None:
+    show_head(comparison, console)
     show_slow(comparison, console)
     show_patterns(comparison, console)
     show_summary(comparison, console)
@@ -98,6 +119,57 @@ def show_patterns(comparison: Comparison, console: Console) -> None:
         texts = (ratio_text(call.ratios.get(pattern)) for pattern in patterns)
         made.add_row(call.point.setting.text(), call.point.collective, call.point.size_text, call.arm, *texts)
     console.print(made)
+
+
+def show_guidelines(comparison: Comparison, console: Console) -> None:
+    show_head(comparison, console)
+    reports = guidelines.reports(comparison)
+    if not any(report.checked for report in reports):
+        raise UnisonoError("--guidelines: no two of these cells can be compared; measure with --guidelines")
+    if not set(comparison.patterns()) <= {"compute", "sleep"}:
+        console.print(Text(NOT_ALIKE, style="yellow"), soft_wrap=True)
+    for report in reports:
+        for line in guideline_counts(report):
+            console.print(Text(line, style="bold"), soft_wrap=True)
+        show_findings(report, console)
+    console.print(Text(GUIDELINES_LEGEND, style="dim"))
+
+
+def guideline_counts(report: guidelines.Report) -> list[str]:
+    removed, remaining = len(report.removed), len(report.remaining)
+    own = sum(found.is_sure for found in report.own)
+    return [
+        f"{report.setting.text()}: of {report.checked} guidelines native surely breaks {report.sure}, "
+        f"undecided {len(report.native) - report.sure}",
+        f"{report.arm} surely removes {removed} of {report.sure}, surely leaves {remaining}, undecided "
+        f"{report.sure - removed - remaining}; by its own times it surely breaks {own}, undecided "
+        f"{len(report.own) - own}",
+    ]
+
+
+def show_findings(report: guidelines.Report, console: Console) -> None:
+    if report.native:
+        made = table("broken by native", "factor", "95 %", "verdict", f"with {report.arm}", "95 %", "removed")
+        for found in report.native:
+            helped = found.helped
+            verdict = guidelines.verdict(helped) if helped else None
+            made.add_row(
+                *finding_texts(found),
+                ratio_text(helped),
+                interval(helped),
+                REMOVED[verdict] if verdict else "",
+            )
+        console.print(made)
+    if report.own:
+        made = table(f"broken by {report.arm}", "factor", "95 %", "verdict")
+        for found in report.own:
+            made.add_row(*finding_texts(found))
+        console.print(made)
+
+
+def finding_texts(found: guidelines.Finding) -> list[Text | str]:
+    verdict = str(guidelines.verdict(found.factor))
+    return [found.statement.text(), ratio_text(found.factor), interval(found.factor), verdict]
 
 
 def show_summary(comparison: Comparison, console: Console) -> None:
