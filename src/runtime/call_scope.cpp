@@ -25,7 +25,7 @@ void CallScope::tell(Listener& listener) {
 void CallScope::end() noexcept {
   const std::int64_t end_ns = call_time();
   if (event_ != kNoEvent && g_tracer != nullptr) g_tracer->leave(event_, end_ns);
-  if (listener_ != nullptr) listener_->took(end_ns - begin_ns_);
+  if (listener_ != nullptr) listener_->took(begin_ns_, end_ns);
 }
 
 void CallScope::note(const Choice& choice) {

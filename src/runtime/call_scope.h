@@ -11,7 +11,7 @@ namespace unisono {
 /// Wants to know how long the calls take that it has decided about.
 class Listener {
  public:
-  virtual void took(std::int64_t elapsed_ns) noexcept = 0;
+  virtual void took(std::int64_t begin_ns, std::int64_t end_ns) noexcept = 0;
 
  protected:
   ~Listener() = default;

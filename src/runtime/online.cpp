@@ -351,12 +351,12 @@ Spec Online::arm_of(const Kind& kind, int arm) {
 }
 
 // No memory is the end here: the other ranks will wait for this one's times.
-void Online::took(std::int64_t elapsed_ns) noexcept {
+void Online::took(std::int64_t begin_ns, std::int64_t end_ns) noexcept {
   Kind& kind = *current_;
-  const Nanoseconds elapsed = elapsed_ns - waited_;
+  const Nanoseconds elapsed = end_ns - begin_ns - waited_;
   kind.in_calls += elapsed;
   ++kind.calls;
-  auto summary = kind.learner.note(elapsed);
+  auto summary = kind.learner.note(elapsed, end_ns);
   if (!summary) return;
   kind.summary = std::move(*summary);
   kind.summary.push_back(std::exchange(kind.in_choosing, 0));

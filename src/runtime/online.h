@@ -41,7 +41,7 @@ class Online final : public Listener, public Learning {
   /// is over.
   std::optional<Choice> choose(Communicator& communicator, const Facts& facts, int root,
                                const Choice& by_default, CallScope& scope);
-  void took(std::int64_t elapsed_ns) noexcept override;
+  void took(std::int64_t begin_ns, std::int64_t end_ns) noexcept override;
   void record(const Communicator& communicator) override;
   bool is_over() override;
   void complete() override;

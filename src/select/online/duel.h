@@ -24,8 +24,10 @@ class Duel final : public Policy {
   int gap() const override { return 0; }
   int leader() const override { return leader_; }
   Combine combine() const override { return Combine::max; }
-  /// When each run was over.
-  std::vector<Nanoseconds> summary(std::span<const Nanoseconds> own) const override;
+  /// The time in calls until each run was over; and all time, with what the program does between
+  /// them.
+  std::vector<Nanoseconds> summary(std::span<const Nanoseconds> own,
+                                   std::span<const Nanoseconds> ends) const override;
   void learn(std::span<const Nanoseconds> shared, int ranks) override;
   double lost() const override { return lost_; }
   int reopened() const override { return 0; }
@@ -42,8 +44,12 @@ class Duel final : public Policy {
   std::string explain() const;
 
  private:
+  /// Seconds of a call: the other way, native.
+  using Block = std::pair<double, double>;
+
   void heard(double seconds);
-  void compared(double first, double second);
+  void compared(const Block& in_calls, const Block& all);
+  void decide();
   void settle(int winner);
 
   bool listens_ = true;
@@ -56,7 +62,7 @@ class Duel final : public Policy {
   double run_seconds_, worth_asking_;
   double spent_ = 0;  // seconds, until it was worth asking
   double lost_ = 0;
-  std::vector<std::pair<double, double>> blocks_;  // seconds of a call: the other way, native
+  std::vector<Block> blocks_, all_;  // in the calls; and from call to call
 };
 
 }  // namespace unisono

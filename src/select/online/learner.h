@@ -28,8 +28,9 @@ class Learner {
   void learn(std::span<const Nanoseconds> shared, int ranks, Nanoseconds choosing = 0);
   /// For the next call. Precondition: it needs no summaries.
   int arm() const { return plan_[at_]; }
-  /// The call is over. A summary: it is to be combined with those of the other ranks.
-  std::optional<std::vector<Nanoseconds>> note(Nanoseconds own);
+  /// The call has taken so long, and is over: by a clock of this rank. A summary: it is to be
+  /// combined with those of the other ranks.
+  std::optional<std::vector<Nanoseconds>> note(Nanoseconds own, Nanoseconds end);
 
   const Policy& policy() const { return *policy_; }
   Account account() const;
@@ -41,7 +42,8 @@ class Learner {
   bool in_gap_ = false;
   std::vector<int> plan_;
   std::size_t at_ = 0;
-  std::vector<Nanoseconds> times_;
+  Nanoseconds began_ = 0;
+  std::vector<Nanoseconds> times_, ends_;
   long long calls_ = 0, explored_ = 0;
 };
 

@@ -76,7 +76,8 @@ std::vector<int> ModelFirst::plan() {
 }
 
 // When so many calls were over. Of long epochs the end is enough.
-std::vector<Nanoseconds> ModelFirst::summary(std::span<const Nanoseconds> own) const {
+std::vector<Nanoseconds> ModelFirst::summary(std::span<const Nanoseconds> own,
+                                             std::span<const Nanoseconds> /*ends*/) const {
   std::vector<Nanoseconds> ends(own.size());
   std::partial_sum(own.begin(), own.end(), ends.begin());
   if (stage_ == Stage::watch || planned_.size() > kMostShared) return {ends.back()};

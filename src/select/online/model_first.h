@@ -59,7 +59,8 @@ class ModelFirst final : public Policy {
   int gap() const override { return gap_; }
   int leader() const override { return leader_; }
   Combine combine() const override { return Combine::max; }
-  std::vector<Nanoseconds> summary(std::span<const Nanoseconds> own) const override;
+  std::vector<Nanoseconds> summary(std::span<const Nanoseconds> own,
+                                   std::span<const Nanoseconds> ends) const override;
   void learn(std::span<const Nanoseconds> shared, int ranks) override;
   /// Counted: only what asking and preparing arms has taken, not what the ranks waited for.
   void spend(Nanoseconds shared, int /*ranks*/) override {

@@ -35,8 +35,10 @@ class Policy {
   virtual int leader() const = 0;
 
   virtual Combine combine() const = 0;
-  /// What a rank contributes, of its own times of the planned calls.
-  virtual std::vector<Nanoseconds> summary(std::span<const Nanoseconds> own) const {
+  /// What a rank contributes, of its own times of the planned calls, and when they were over, from
+  /// the first one's begin.
+  virtual std::vector<Nanoseconds> summary(std::span<const Nanoseconds> own,
+                                           std::span<const Nanoseconds> /*ends*/) const {
     return {own.begin(), own.end()};
   }
   /// `shared`: the summaries of `ranks` ranks, combined.

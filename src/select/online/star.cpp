@@ -36,7 +36,8 @@ std::vector<int> Star::plan() {
   return arms;
 }
 
-std::vector<Nanoseconds> Star::summary(std::span<const Nanoseconds> own) const {
+std::vector<Nanoseconds> Star::summary(std::span<const Nanoseconds> own,
+                                       std::span<const Nanoseconds> /*ends*/) const {
   if (!tuned_) return {own.begin(), own.end()};
   return {mean(own), mean(own.last(static_cast<std::size_t>(settings_.calls)))};
 }

@@ -20,7 +20,8 @@ class Star final : public Policy {
   int leader() const override { return tuned_ ? order_.front() : 0; }
   Combine combine() const override { return Combine::max; }
   /// Tuning: the table of all times. Monitoring: the mean of all, and of the last N.
-  std::vector<Nanoseconds> summary(std::span<const Nanoseconds> own) const override;
+  std::vector<Nanoseconds> summary(std::span<const Nanoseconds> own,
+                                   std::span<const Nanoseconds> ends) const override;
   void learn(std::span<const Nanoseconds> shared, int ranks) override;
   double lost() const override { return lost_; }
   int reopened() const override { return switched_; }

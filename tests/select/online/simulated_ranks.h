@@ -47,9 +47,10 @@ class SimulatedRanks {
     const double outlier = uniform(random_) < 0.01 ? 9 * machine_(0, calls_) : 0;
     const double seconds = machine_(arm, calls_) * std::exp(normal(random_)) + outlier;
     bool first = true;
+    clock_ += static_cast<Nanoseconds>((seconds + imbalance_) * 1e9);
     for (Learner& learner : learners_) {
       const double mine = seconds + imbalance_ * uniform(random_);
-      const auto summary = learner.note(static_cast<Nanoseconds>(mine * 1e9));
+      const auto summary = learner.note(static_cast<Nanoseconds>(mine * 1e9), clock_);
       if (summary) combine(*summary, learner.policy().combine(), first);
       first = false;
     }
@@ -76,6 +77,7 @@ class SimulatedRanks {
   double noise_, imbalance_;
   std::vector<Learner> learners_;
   std::vector<Nanoseconds> shared_;
+  Nanoseconds clock_ = 0;
   long calls_ = 0;
 };
 

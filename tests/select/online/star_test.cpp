@@ -68,7 +68,7 @@ TEST(Star, MonitoringTellsTheMeansOfAllAndOfTheLastTen) {
   policy.learn(std::vector<Nanoseconds>(20, 100), 1);
   std::vector<Nanoseconds> own(20, 10);
   std::fill(own.begin() + 10, own.end(), 30);
-  EXPECT_EQ(policy.summary(own), (std::vector<Nanoseconds>{20, 30}));
+  EXPECT_EQ(policy.summary(own, own), (std::vector<Nanoseconds>{20, 30}));
 }
 
 TEST(Star, AdaptsToAChange) {
