@@ -105,6 +105,8 @@ class Communicator {
   static constexpr std::uint32_t kAlways = ~std::uint32_t{0};
   void leave(Collective c, Count bytes, std::uint32_t calls = kAlways) {
     if (left_ == nullptr) left_ = std::make_unique<Left>();
+    // A rank that has to go the long way would not be where the others are.
+    if (known_kinds_ != nullptr) known_kinds_->forget(c);
     left_of(c, bytes) = calls == kAlways ? calls : calls + 1;
   }
   bool knows_reach() const { return knows_reach_; }

@@ -47,6 +47,7 @@ class KnownKinds {
                        kPerCollective];
   }
   void forget() { kinds_ = {}; }
+  void forget(Collective collective) { kinds_[static_cast<std::size_t>(collective)] = {}; }
   /// The same in the middle of a call, which may be of a kind that is kept.
   void outdate() {
     for (auto& row : kinds_)

@@ -160,17 +160,17 @@ std::unique_ptr<Online::Kind> Online::make_kind(Communicator& communicator, cons
 // make an Allgather of 8 B in 8 us if they do nothing else.
 std::unique_ptr<Online::Kind> Online::make_duel(const Facts& facts,
                                                 const Choice& by_default) const {
-  constexpr int kEnough = 2;
-  constexpr double kPatience = 40;
   const bool has_default = by_default.algorithm != nullptr;
   const Spec kernels = has_default ? Spec{by_default.algorithm, false, by_default.params}
                                    : *parse_spec(facts.collective, "shm");
   if ((kernels.algorithm->restrictions & kOneNode) == 0 ||
       unmet_restriction(*kernels.algorithm, conditions(facts), kernels.params))
     return nullptr;
-  auto policy =
-      std::make_unique<Duel>(has_default ? 1 : 0, first_calls(facts), job().wait == WaitMode::sleep,
-                             has_default && hopeless_ >= kEnough ? kPatience : 1);
+  // Not by how this rank waits, which is its own affair.
+  const bool shares_cores =
+      job().here.place == Place::oversubscribed || facts.size > job().here.cores;
+  auto policy = std::make_unique<Duel>(has_default ? 1 : 0, first_calls(facts), shares_cores,
+                                       has_default && hopeless_ > 1 ? 40 : 1);
   const Duel* duel = policy.get();
   auto kind = std::unique_ptr<Kind>(
       new Kind{{Spec(), kernels}, Learner(std::move(policy)), facts.bytes, false, {}});
@@ -205,6 +205,7 @@ std::optional<Choice> Online::choose(Communicator& communicator, const Facts& fa
   if (kind->learner.needs_summaries()) {
     measured_memory_ = communicator.groups().measured_memory();
     take_summaries(communicator, *kind);
+    if (off_) return std::nullopt;
     if (kind->duel != nullptr && kind->duel->is_settled()) {
       hopeless_ += kind->duel->is_hopeless(0) ? 1 : 0;
       return settled(communicator, *kind);
@@ -250,8 +251,10 @@ void Online::take_summaries(Communicator& communicator, Kind& kind) {
   const std::int64_t begin = call_time();
   if (std::exchange(kind.waits, false)) {
     const MPI_Op op = kind.learner.policy().combine() == Combine::sum ? MPI_SUM : MPI_MAX;
-    PMPI_Allreduce(kind.summary.data(), kind.shared.data(), static_cast<int>(kind.summary.size()),
-                   MPI_INT64_T, op, communicator.handle());
+    off_ = PMPI_Allreduce(kind.summary.data(), kind.shared.data(),
+                          static_cast<int>(kind.summary.size()), MPI_INT64_T, op,
+                          communicator.handle()) != MPI_SUCCESS;
+    if (off_) return;  // a rank has died: what the others know nobody knows
   } else {
     wait_for(kind.under_way);
   }

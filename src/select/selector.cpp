@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "algorithms/composition.h"
+#include "select/online/key.h"
 
 namespace unisono {
 
@@ -103,6 +104,23 @@ bool Selector::is_left_online(Collective collective, int size, int nodes) const 
 
 bool Selector::is_open(const Facts& facts) const {
   return forced_[index(facts.collective)].is_default && profiled(facts).cell == nullptr;
+}
+
+bool Selector::is_same_in_class(const Facts& facts) const {
+  const auto [least, most] = bytes_of_class(size_class(facts.bytes));
+  for (const Book& book : books_)
+    for (const ProfileCell& cell : book.cells[index(facts.collective)])
+      if (cell.ranks == facts.size && cell.nodes == facts.nodes && cell.least_bytes <= most &&
+          cell.most_bytes >= least)
+        return false;
+  const auto& cells = cells_[index(facts.collective)];
+  return std::none_of(cells.begin(), cells.end(),
+                      [&, least = least, most = most](const Cell& cell) {
+                        const Default& row = *cell.row;
+                        const bool outside = row.most_bytes < least || row.least_bytes > most;
+                        const bool around = row.least_bytes <= least && row.most_bytes >= most;
+                        return is_about(row, facts.size, facts.nodes) && !outside && !around;
+                      });
 }
 
 CollectiveSet Selector::candidates() const {

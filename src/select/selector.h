@@ -94,7 +94,8 @@ class Selector {
   bool has_defaults_only() const;
   /// Whether such a call is selected online.
   bool is_online(const Facts& facts) const {
-    return is_left_online(facts.collective, facts.size, facts.nodes) && is_open(facts);
+    return is_left_online(facts.collective, facts.size, facts.nodes) && is_open(facts) &&
+           (facts.nodes > 1 || is_same_in_class(facts));
   }
   /// Forces an algorithm; "default" takes it back. The error is one line.
   Result<Spec> force(Collective collective, std::string_view text);
@@ -129,6 +130,9 @@ class Selector {
   void note(Collective collective, const Spec& spec);
   bool is_left_online(Collective collective, int size, int nodes) const;
   bool is_open(const Facts& facts) const;
+  /// What is found out within a node holds for a size class. Where a cell of a profile begins or
+  /// ends in it, or a row of the table, these decide.
+  bool is_same_in_class(const Facts& facts) const;
   struct Entry {
     const ProfileCell* cell = nullptr;
     const Book* book = nullptr;

@@ -84,6 +84,12 @@ class Learns(OnlineCase):
         _, _, lines = self.learn("openmpi", 3, 300, "same", UNISONO_LOG="decision", UNISONO="fixed")
         self.assertNotIn("online", "\n".join(lines))
 
+    def test_ranks_may_wait_in_different_ways(self) -> None:
+        program = [str(EXEC), str(PROGRAMS / "online_openmpi"), "10000", "same"]
+        spins = ["env", "UNISONO_WAIT=spin", *program, ":", "-n", "2", *program]
+        done = mpiexec("openmpi", 1, *spins, timeout=120)
+        self.result(done.returncode, done.stdout, done.stderr)
+
     def test_it_is_reported(self) -> None:
         for rule in RULES:
             with self.subTest(rule=rule):

@@ -147,6 +147,20 @@ TEST(Selector, WithinANodeTheTableIsPriorKnowledgeWhereRanksShareCores) {
   EXPECT_FALSE(shared.is_online({.collective = Collective::bcast, .size = 4, .nodes = 2}));
 }
 
+// What a duel finds out holds for a class of sizes.
+TEST(Selector, WhereACellEndsWithinAClassItDecides) {
+  Selector selector("openmpi", Place::undersubscribed);
+  selector.leave_online({0, kAmongAll, true});
+  EXPECT_TRUE(selector.is_online({Collective::bcast, 6, 10}));
+  selector.use({{Collective::bcast, 6, 1, 8, 9, *parse_spec(Collective::bcast, "shm")}}, "p");
+  EXPECT_FALSE(selector.is_online({Collective::bcast, 6, 10})) << "in the class of 8 to 11";
+  EXPECT_TRUE(selector.is_online({Collective::bcast, 6, 12}));
+  Selector shared("mpich", Place::oversubscribed);
+  shared.leave_online({0, kAmongAll, true, true});
+  EXPECT_FALSE(shared.is_online({Collective::bcast, 3, 10})) << "a row ends at 8 bytes";
+  EXPECT_TRUE(shared.is_online({Collective::bcast, 3, 1 << 20}));
+}
+
 // What was measured between hosts is not for ranks that share one.
 TEST(Selector, RowsOfTheEthernetAreForSeveralNodes) {
   Selector selector("openmpi", Place::ethernet);
