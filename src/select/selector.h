@@ -95,7 +95,7 @@ class Selector {
   /// Whether such a call is selected online.
   bool is_online(const Facts& facts) const {
     return is_left_online(facts.collective, facts.size, facts.nodes) && is_open(facts) &&
-           (facts.nodes > 1 || is_same_in_class(facts));
+           (online_.in_node == 0 || facts.nodes > 1 || is_same_in_class(facts));
   }
   /// Forces an algorithm; "default" takes it back. The error is one line.
   Result<Spec> force(Collective collective, std::string_view text);
