@@ -294,4 +294,20 @@ int run_in_node(Communicator& communicator, const Call& call, Count bytes, Proto
   return MPI_SUCCESS;
 }
 
+int combine_numbers(Communicator& communicator, std::span<const std::int64_t> own,
+                    std::span<std::int64_t> all, MPI_Op op) {
+  const auto count = static_cast<int>(own.size());
+  if (communicator.known_kinds() == nullptr)
+    return PMPI_Allreduce(own.data(), all.data(), count, MPI_INT64_T, op, communicator.handle());
+  const Call call{.collective = allreduce,
+                  .sendbuf = own.data(),
+                  .recvbuf = all.data(),
+                  .recvcount = count,
+                  .recvtype = MPI_INT64_T,
+                  .op = op,
+                  .comm = communicator.handle()};
+  return run_in_node(communicator, call, static_cast<Count>(own.size_bytes()), Protocol::rule,
+                     false);
+}
+
 }  // namespace unisono

@@ -1,5 +1,8 @@
 // A collective through the memory of the node: src/node's kernels on the program's buffers.
 #pragma once
+#include <cstdint>
+#include <span>
+
 #include "calls/call.h"
 #include "comm/communicator.h"
 #include "exec/execution.h"
@@ -15,5 +18,10 @@ int run_in_node(Communicator& communicator, const Call& call, Count bytes, node:
 /// without gaps.
 void run_in_node(node::Team& team, const GroupCall& call, const std::byte* input, std::byte* output,
                  const Binding& binding);
+
+/// Combines numbers of all ranks, through the memory of the node if the communicator has a team:
+/// MPI libraries that spin take milliseconds where ranks share cores. Collective; an error code.
+int combine_numbers(Communicator& communicator, std::span<const std::int64_t> own,
+                    std::span<std::int64_t> all, MPI_Op op);
 
 }  // namespace unisono

@@ -8,6 +8,7 @@
 #include "base/config.h"
 #include "base/file.h"
 #include "base/rounding.h"
+#include "calls/in_node.h"
 #include "comm/communicator.h"
 #include "comm/network_probe.h"
 #include "exec/messages.h"
@@ -251,9 +252,7 @@ void Online::take_summaries(Communicator& communicator, Kind& kind) {
   const std::int64_t begin = call_time();
   if (std::exchange(kind.waits, false)) {
     const MPI_Op op = kind.learner.policy().combine() == Combine::sum ? MPI_SUM : MPI_MAX;
-    off_ = PMPI_Allreduce(kind.summary.data(), kind.shared.data(),
-                          static_cast<int>(kind.summary.size()), MPI_INT64_T, op,
-                          communicator.handle()) != MPI_SUCCESS;
+    off_ = combine_numbers(communicator, kind.summary, kind.shared, op) != MPI_SUCCESS;
     if (off_) return;  // a rank has died: what the others know nobody knows
   } else {
     wait_for(kind.under_way);
@@ -371,7 +370,7 @@ void Online::took(std::int64_t begin_ns, std::int64_t end_ns) noexcept {
     kind.in_calls = kind.calls = 0;
   }
   kind.shared.resize(kind.summary.size());
-  kind.waits = own_ == MPI_COMM_NULL;
+  kind.waits = own_ == MPI_COMM_NULL || kind.duel != nullptr;
   if (kind.waits) return;
   const MPI_Op op = kind.learner.policy().combine() == Combine::sum ? MPI_SUM : MPI_MAX;
   PMPI_Iallreduce(kind.summary.data(), kind.shared.data(), static_cast<int>(kind.summary.size()),
