@@ -72,7 +72,7 @@ class Learns(OnlineCase):
 
     def test_within_a_node_native_and_its_kernels_take_turns(self) -> None:
         """With nothing set, where the table of defaults says nothing. Who wins is a matter of time."""
-        own, native, lines = self.learn("openmpi", 3, 30_000, "same", UNISONO_LOG="decision")
+        own, native, lines = self.learn("openmpi", 3, 60_000, "same", UNISONO_LOG="decision")
         self.assertGreater(own, 0)
         self.assertGreater(native, 0)
         said = "\n".join(lines)
