@@ -70,8 +70,8 @@ class MadeUpNetwork {
         ++sent;
         continue;
       }
-      std::memcpy(posted->message.where, sent->bytes.data(),
-                  std::min(posted->room, sent->bytes.size()));
+      std::copy_n(sent->bytes.begin(), std::min(posted->room, sent->bytes.size()),
+                  posted->message.where);
       posted->completed->push_back(posted->message.op);
       if (sent->completed != nullptr) sent->completed->push_back(sent->message.op);
       posted_.erase(posted);

@@ -15,7 +15,7 @@ from unisono import places
 from unisono.estimates import Estimate
 from unisono.profile import check, document
 from unisono.profile.document import Arm, Cell, Environment, Key, Measured, Profile
-from unisono.tune.bench import Point, Row
+from unisono.tune.bench import Entry, Point, Row
 from unisono.tune.verify import (
     Look,
     Verdict,
@@ -319,7 +319,10 @@ class Jobs:
     def __init__(self) -> None:
         self.done: list[tuple[int, float]] = []
 
-    def measure(self, point: Point, specs: Sequence[str], seconds: float) -> Row:
+    def measure_all(self, entries: Sequence[Entry], seconds: float) -> list[Row]:
+        return [self.measure(entry.point, seconds / len(entries)) for entry in entries]
+
+    def measure(self, point: Point, seconds: float) -> Row:
         self.done.append((point.bytes, seconds))
         if point.bytes == 4096:
             return Row(point, problem="killed")
@@ -351,10 +354,10 @@ def test_the_jobs_of_a_cell_are_spread_over_the_run_and_doubts_have_a_quarter() 
 
 def test_an_interrupted_verification_keeps_its_jobs() -> None:
     class Interrupted(Jobs):
-        def measure(self, point: Point, specs: Sequence[str], seconds: float) -> Row:
+        def measure(self, point: Point, seconds: float) -> Row:
             if len(self.done) == 2:
                 raise KeyboardInterrupt
-            return super().measure(point, specs, seconds)
+            return super().measure(point, seconds)
 
     sizes = {size: raced(native=100, a=50) for size in (64, 96)}
     verification = Verification(made(sizes, (0, 100, "a")), Interrupted(), lambda: 60.0)

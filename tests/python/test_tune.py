@@ -1,5 +1,6 @@
 """Choosing, intervals, candidates and the budget, without measuring anything."""
 
+import json
 import math
 from collections.abc import Sequence
 from dataclasses import replace
@@ -8,12 +9,13 @@ from pathlib import Path
 
 import pytest
 from rich.console import Console
+from unisono import beds, jobs, places
 from unisono.errors import UnisonoError
 from unisono.estimates import Estimate, outliers
 from unisono.profile import check, choice, document
 from unisono.profile.document import Arm, Key, Measured
 from unisono.tune import report
-from unisono.tune.bench import Failed, Point, Row
+from unisono.tune.bench import Bench, Entry, Failed, Point, Row
 from unisono.tune.candidates import Candidate
 from unisono.tune.cli import parse_time, points_of
 from unisono.tune.prediction import rank_correlation
@@ -427,3 +429,42 @@ def test_profiles_survive_writing_and_reading(tmp_path: Path) -> None:
     document.save(outcome.profile, tmp_path / "p.json")
     assert document.from_json(check.read(tmp_path / "p.json")) == outcome.profile
     assert not (tmp_path / "p.json.part").exists()
+
+
+class Jobs:
+    """Of unisono-bench: each ends at the first cell of "killer", with what it had written until then."""
+
+    def __init__(self) -> None:
+        self.cells: list[list[str]] = []
+
+    def run(self, line: Sequence[str], environment: object, silence: float) -> jobs.Outcome:
+        wanted = [cell.split() for cell in line[line.index("--cells") + 1].split(";")]
+        self.cells.append([f"{name} {size}" for name, size, _ in wanted])
+        cells: list[dict[str, object]] = []
+        for name, size, arms in wanted:
+            if "killer" in arms:
+                self.write(line, cells)
+                return jobs.Outcome("", "killed by SIGSEGV")
+            time_us = {"median": 2.0, "low": 1.0, "high": 3.0}
+            row = {"available": True, "time_us": time_us, "blocks": 8, "samples_us": [2.0] * 8}
+            row["ratio_to_native"] = {"median": 1.0, "low": 0.9, "high": 1.1, "coverage": 0.95}
+            told = [row | {"arm": arm} for arm in arms.split(",")]
+            cells.append({"collective": name, "bytes": size, "correct": True, "seconds": 0.1, "arms": told})
+        self.write(line, cells)
+        return jobs.Outcome("")
+
+    @staticmethod
+    def write(line: Sequence[str], cells: Sequence[object]) -> None:
+        body = {"environment": KEY.to_json(), "cells": cells}
+        Path(line[line.index("--json") + 1]).write_text(json.dumps(body))
+
+
+def test_cells_share_a_job_and_one_that_ends_it_costs_no_other() -> None:
+    ran = Jobs()
+    bench = Bench(beds.Node(), places.Mpi("mpich", Path("home")), KEY.ranks, run_job=ran.run)
+    entries = [Entry(Point("bcast", size), ("killer" if size == 128 else "good",)) for size in (64, 128, 256)]
+    rows = bench.measure_all(entries, 10)
+    assert ran.cells == [["bcast 64", "bcast 128", "bcast 256"], ["bcast 128"], ["bcast 256"]]
+    assert [row.problem for row in rows] == ["", "killed by SIGSEGV", ""]
+    assert [row.point.bytes for row in rows] == [64, 128, 256]
+    assert rows[2].blocks["good"] == (2.0,) * 8

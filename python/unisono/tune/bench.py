@@ -1,4 +1,4 @@
-"""One cell, measured by one job of unisono-bench."""
+"""Cells, measured by jobs of unisono-bench."""
 
 import json
 import tempfile
@@ -25,6 +25,18 @@ class Point:
 
     def text(self) -> str:
         return f"{self.collective} {self.bytes}"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A cell of a job: what races there beside native."""
+
+    point: Point
+    arms: tuple[str, ...]
+
+    def text(self) -> str:
+        """Of unisono-bench's --cells; a barrier's size says nothing."""
+        return f"{self.point.collective} {self.point.bytes or 1} {','.join(('native', *self.arms))}"
 
 
 @dataclass(frozen=True)
@@ -63,42 +75,64 @@ class Bench:
 
     def measure(self, point: Point, arms: Sequence[str], seconds: float) -> Row:
         """Races the arms; with the start of the job it takes no longer than `seconds`, or hardly."""
+        return self.job([Entry(point, tuple(arms))], seconds)[0]
+
+    def measure_all(self, entries: Sequence[Entry], seconds: float) -> list[Row]:
+        """In one job, as long as none of them ends it: that one is measured alone then, and those behind it
+        have a job of their own."""
+        rows = self.job(entries, seconds)
+        done = next((at for at, row in enumerate(rows) if row.key is None), len(rows))
+        if len(rows) == 1 or done == len(rows):
+            return rows
+        share, rest = seconds / len(rows), entries[done + 1 :]
+        rows[done] = self.job([entries[done]], share + self.start)[0]
+        rows[done + 1 :] = self.measure_all(rest, share * len(rest) + self.start) if rest else []
+        return rows
+
+    def job(self, entries: Sequence[Entry], seconds: float) -> list[Row]:
+        """A cell that the job did not get to has a row with a problem."""
         self.seed += 1
         began = time.monotonic()
         with tempfile.TemporaryDirectory(prefix="unisono-tune-") as folder:
-            file = Path(folder) / "cell.json"
-            budget = max(0.1, seconds - self.start)
+            file = Path(folder) / "cells.json"
+            budget = max(0.1, (seconds - self.start) / len(entries))
             line, environment = self.bed.command(
-                self.mpi, self.ranks, self.per_host, self.command(point, arms, budget, file)
+                self.mpi, self.ranks, self.per_host, self.command(entries, budget, file)
             )
             # A block that has begun is ended, and a collective may be slower than ever before.
             outcome = self.run_job(line, environment, 2 * seconds + 30)
-            row, spent = self.read(point, file, outcome)
+            rows, spent = self.read(entries, file, outcome)
         if spent:
             self.start = (self.start + time.monotonic() - began - spent) / 2
-        return row
+        return rows
 
-    def command(self, point: Point, arms: Sequence[str], budget: float, file: Path) -> list[str]:
-        line = [str(self.program), "--collectives", point.collective]
-        if point.bytes:
-            line += ["--sizes", str(point.bytes)]
-        line += ["--arms", ",".join(("native", *arms)), "--race", "--time-budget", f"{budget:.3f}"]
-        line += ["--max-blocks", str(BATCHES // (len(arms) + 1))]
+    def command(self, entries: Sequence[Entry], budget: float, file: Path) -> list[str]:
+        most = max(len(entry.arms) for entry in entries) + 1
+        line = [str(self.program), "--cells", "; ".join(entry.text() for entry in entries)]
+        line += ["--race", "--time-budget", f"{budget:.3f}", "--max-blocks", str(BATCHES // most)]
         return [*line, "--seed", str(self.seed), "--raw", "--json", str(file)]
 
-    def read(self, point: Point, file: Path, outcome: jobs.Outcome) -> tuple[Row, float]:
-        """And the seconds that the cell took, without those of the job's start."""
+    def read(self, entries: Sequence[Entry], file: Path, outcome: jobs.Outcome) -> tuple[list[Row], float]:
+        """And the seconds that the cells took, without those of the job's start."""
+        points = [entry.point for entry in entries]
         try:
             body = json.loads(file.read_text())
-            cell, key = body["cells"][0], Key.from_json(body["environment"])
-        except (OSError, ValueError, IndexError, KeyError):
-            return Row(point, problem=outcome.problem or "no result and no message"), 0
-        if key.ranks != self.ranks:
-            return Row(point, problem=f"the launcher started {key.ranks} ranks, -n says {self.ranks}"), 0
+            cells, key = body["cells"], Key.from_json(body["environment"])
+        except (OSError, ValueError, KeyError):
+            cells, key = [], None
+        if key is not None and key.ranks != self.ranks:
+            problem = f"the launcher started {key.ranks} ranks, -n says {self.ranks}"
+            return [Row(point, key=key, problem=problem) for point in points], 0
+        missing = outcome.problem or "no result and no message"
+        rows = [self.row(*each, key, outcome) for each in zip(points, cells, strict=False)]
+        rows += [Row(point, problem=missing) for point in points[len(rows) :]]
+        return rows, sum(cell.get("seconds", 0) for cell in cells)
+
+    def row(self, point: Point, cell: dict[str, Any], key: Key | None, outcome: jobs.Outcome) -> Row:
         if "left_out" in cell:
-            return Row(point, key=key, problem=f"left out: {cell['left_out']}"), 0
+            return Row(point, key=key, problem=f"left out: {cell['left_out']}")
         if not cell["correct"]:
-            return Row(point, key=key, problem=wrong_result(outcome), wrong=True), 0
+            return Row(point, key=key, problem=wrong_result(outcome), wrong=True)
         rows = [arm for arm in cell["arms"] if arm["available"]]
         arms = tuple(map(arm_of, rows))
         blocks = {
@@ -106,7 +140,7 @@ class Bench:
             for arm, row in zip(arms, rows, strict=True)
             if arm.blocks
         }
-        return Row(point, arms, key, blocks=blocks), cell["seconds"]
+        return Row(point, arms, key, blocks=blocks)
 
 
 def wrong_result(outcome: jobs.Outcome) -> str:

@@ -6,19 +6,26 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
-from typing import Any
+from typing import Any, Protocol
 
 from unisono.estimates import Estimate, Modes, estimate_median, find_modes, middle_estimate
 from unisono.profile.choice import NATIVE, NOT_SLOWER, pooled
 from unisono.profile.document import Arm, Cell, Environment, Measured
-from unisono.tune.bench import Point, Row
-from unisono.tune.tuner import BLOCKS, Measure
+from unisono.tune.bench import Entry, Point, Row
+from unisono.tune.tuner import BLOCKS
 
 SECOND_LOOK = 0.25  # of the time
 JOBS = 5  # of a cell
 NEAR = 2.0  # times the fastest of the race: what was surely slower there is not measured again
 CLEARLY = 0.8  # of another's time in all blocks, however few
 ITSELF = Estimate(1, 1, 1, 1)
+FOR_START = 0.2  # of a job, at most; so many cells share one
+
+
+class MeasureAll(Protocol):
+    @property
+    def start(self) -> float: ...  # seconds of a job that are no measurement
+    def measure_all(self, entries: Sequence[Entry], seconds: float) -> list[Row]: ...
 
 
 class Answer(StrEnum):
@@ -162,11 +169,11 @@ class Verdict:
 @dataclass
 class Verification:
     """The jobs of a cell are passes over all cells: what the machine does for a minute hits one job of
-    each. A quarter of the time is for further passes over the cells about which the first ones leave a
-    doubt. All jobs of a cell count."""
+    each. Cells that lie side by side share a job where starting one takes long. A quarter of the time is for
+    further passes over the cells about which the first ones leave a doubt. All jobs of a cell count."""
 
     environment: Environment
-    bench: Measure
+    bench: MeasureAll
     remaining: Callable[[], float]  # seconds
     jobs: int = JOBS
     told: Callable[[int, Look], None] = lambda number, look: None
@@ -179,21 +186,23 @@ class Verification:
     def run(self) -> None:
         spare = self.remaining() * SECOND_LOOK
         share = (self.remaining() - spare) / max(1, self.jobs * len(self.looks))
-        # Where starting a job is what takes the time, fewer arms would win none.
-        seconds = max(share - self.bench.start, self.bench.start)
-        self.looks = [within(look, seconds) for look in self.looks]
+        self.looks = [within(look, share * (1 - FOR_START)) for look in self.looks]
         self.passes(self.looks, lambda: self.remaining() - spare)
         self.passes([verdict.look for verdict in self.verdicts() if verdict.doubtful], self.remaining)
 
     def passes(self, looks: Sequence[Look], remaining: Callable[[], float]) -> None:
-        jobs = [(number, look) for number in range(self.jobs) for look in looks]
-        for done, (number, look) in enumerate(jobs):
-            seconds = remaining() / (len(jobs) - done)
-            if seconds <= 0:
-                return
-            self.told(number, look)
-            row = self.bench.measure(look.point, look.arms, seconds)
-            self.rows.setdefault(look.point, []).append(row)
+        for number in range(self.jobs):
+            left = list(looks)
+            while left:
+                share = remaining() / ((self.jobs - number - 1) * len(looks) + len(left))
+                if share <= 0:
+                    return
+                together = math.ceil(self.bench.start / (FOR_START * share))
+                now, left = left[:together], left[together:]
+                self.told(number, now[0])
+                entries = [Entry(look.point, tuple(look.arms)) for look in now]
+                for row in self.bench.measure_all(entries, share * len(now)):
+                    self.rows.setdefault(row.point, []).append(row)
 
     def verdicts(self) -> list[Verdict]:
         found = [Verdict(look, self.rows.get(look.point, [])) for look in self.looks]

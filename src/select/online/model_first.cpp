@@ -102,7 +102,7 @@ void ModelFirst::learn(std::span<const Nanoseconds> shared, int /*ranks*/) {
 }
 
 // The first call of all makes connections, and waits for ranks that began late.
-void ModelFirst::heard(std::span<const double> seconds) {
+void ModelFirst::hear(std::span<const double> seconds) {
   std::vector<double>& native = arms_[0].seconds;
   const double total = std::accumulate(seconds.begin(), seconds.end(), 0.0);
   const std::size_t calls = planned_.size();
@@ -113,16 +113,24 @@ void ModelFirst::heard(std::span<const double> seconds) {
   if (spent_ == 0 && seconds.size() == 2 && is_uneven(seconds[0], seconds[1])) first_ = seconds[0];
   spent_ += total;
   native_ = mean(native);
+}
+
+void ModelFirst::ask() {
+  for (const Promise& promise : ask_(spent_))
+    if (static_cast<int>(arms_.size()) < kMostArms)
+      arms_.push_back({.promise = {std::max(promise.seconds, 1e-9), promise.family}});
+}
+
+void ModelFirst::heard(std::span<const double> seconds) {
+  hear(seconds);
   if (spent_ < kWorthAsking && !asked_) {
     listen_ = std::min(2 * listen_, kMostListened);
     return;
   }
-  if (!std::exchange(asked_, true))
-    for (const Promise& promise : ask_(spent_))
-      if (static_cast<int>(arms_.size()) < kMostArms)
-        arms_.push_back({.promise = {std::max(promise.seconds, 1e-9), promise.family}});
+  if (!std::exchange(asked_, true)) ask();
   const int next = most_promising();
-  if (calls > 1 && native.size() < 2 && is_in_doubt(next)) {
+  std::vector<double>& native = arms_[0].seconds;  // not before: asking adds arms
+  if (planned_.size() > 1 && native.size() < 2 && is_in_doubt(next)) {
     listen_ = 1;
     return;
   }

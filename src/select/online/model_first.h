@@ -85,6 +85,8 @@ class ModelFirst final : public Policy {
   };
 
   void heard(std::span<const double> seconds);
+  void hear(std::span<const double> seconds);
+  void ask();
   bool is_in_doubt(int next) const;
   void tried(std::span<const double> seconds);
   void raced(std::span<const double> seconds);

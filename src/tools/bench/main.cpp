@@ -56,12 +56,11 @@ class Run {
 
   /// Whether all results were right.
   bool all() {
-    bool correct = true;
-    for (const Collective collective : options_.collectives)
-      if (!measure_all_sizes(collective)) {
-        correct = false;
-        break;
-      }
+    const bool correct =
+        std::all_of(options_.cells.begin(), options_.cells.end(), [this](const Cells& cells) {
+          return std::all_of(cells.collectives.begin(), cells.collectives.end(),
+                             [&](Collective c) { return measure_all_sizes(c, cells); });
+        });
     for (const auto& reporter : reporters_) reporter->end();
     return correct;
   }
@@ -99,10 +98,10 @@ class Run {
     return table;
   }
 
-  bool measure_all_sizes(Collective collective) {
+  bool measure_all_sizes(Collective collective, const Cells& cells) {
     const std::vector<Count> sizes =
-        call_of(collective).output == Part::none ? std::vector<Count>{0} : options_.sizes;
-    const ArmList list = arms_for(setting_of(collective, sizes.front()), options_.arms);
+        call_of(collective).output == Part::none ? std::vector<Count>{0} : cells.sizes;
+    const ArmList list = arms_for(setting_of(collective, sizes.front()), cells.arms);
     for (const auto& reporter : reporters_) reporter->begin_table(table_of(collective, list));
     for (const Count bytes : sizes) {
       show_progress(collective, bytes);
@@ -140,7 +139,7 @@ int run(int argc, char** argv) {
   int exit_code = 0;
   const auto options = parse_command_line(argc, argv, sideband.size(), speaks, exit_code);
   if (!options) return exit_code;
-  check_arms(options->collectives, options->arms);
+  for (const Cells& cells : options->cells) check_arms(cells.collectives, cells.arms);
 
   const Machine machine = describe_machine(MPI_COMM_WORLD);
   if (machine.nodes == 1 && machine.ranks > machine.cores) sideband.meet_in_memory();

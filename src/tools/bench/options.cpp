@@ -58,6 +58,20 @@ CallPattern parse_pattern(const std::string& name) {
   return *pattern;
 }
 
+std::vector<Count> sizes_in(std::string_view text) {
+  const auto sizes = parse_sizes(text);
+  if (!sizes) throw CLI::ValidationError("--sizes", "wants 8:1M or 8,1K,64K");
+  return *sizes;
+}
+
+/// The race is run against native, which comes first.
+void native_first(Cells& cells) {
+  const auto native = std::find(cells.arms.begin(), cells.arms.end(), "native");
+  if (native == cells.arms.end())
+    throw CLI::ValidationError("--race", "needs native among the --arms");
+  std::rotate(cells.arms.begin(), native, native + 1);
+}
+
 void check_consistent(const Options& o, int ranks) {
   if (o.root < 0 || o.root >= ranks)
     throw CLI::ValidationError("--root", fmt::format("must be a rank, 0 to {}", ranks - 1));
@@ -69,8 +83,9 @@ void check_consistent(const Options& o, int ranks) {
   if (pauses(o.measure.pattern) && o.measure.mean_over_ranks)
     throw CLI::ValidationError(fmt::format("--pattern {}", pattern_name(o.measure.pattern)),
                                "is timed up to the last rank's exit: not with --time mean");
-  const bool reduces = std::any_of(o.collectives.begin(), o.collectives.end(),
-                                   [](Collective c) { return is_reducing(c); });
+  const bool reduces = std::any_of(o.cells.begin(), o.cells.end(), [](const Cells& cells) {
+    return std::any_of(cells.collectives.begin(), cells.collectives.end(), is_reducing);
+  });
   if (!reduces) return;
   if (o.type != nullptr && !o.type->reducible)
     throw CLI::ValidationError("--type", "MPI has no reductions of char; use int8 or uint8");
@@ -115,22 +130,42 @@ std::vector<std::string> parse_arms(std::string_view text) {
   return different;
 }
 
+std::vector<Cells> parse_cells(std::string_view text) {
+  std::vector<Cells> all;
+  for (const std::string_view piece : split(text, ';')) {
+    std::istringstream words{std::string(piece)};
+    std::string collectives, sizes, arms, more;
+    if (!(words >> collectives >> sizes >> arms) || words >> more)
+      throw CLI::ValidationError("--cells", "wants COLLECTIVE SIZES ARMS; COLLECTIVE SIZES ARMS");
+    all.push_back({parse_collectives(collectives), sizes_in(sizes), parse_arms(arms)});
+  }
+  return all;
+}
+
 std::optional<Options> parse_command_line(int argc, char** argv, int ranks, bool speaks,
                                           int& exit_code) {
   Options o;
   std::string collectives = fmt::format("{}", fmt::join(benched(), ","));
   std::string sizes = "8:1M", arms = "native,default", type, operation = "sum", memory = "512M";
-  std::string time = "max", drain = "0", pattern = "barrier";
+  std::string time = "max", drain = "0", pattern = "barrier", cells;
 
   CLI::App app(usage());
   app.option_defaults()->always_capture_default();
-  app.add_option("--collectives", collectives, "comma-separated names");
-  app.add_option("--sizes", sizes,
-                 "bytes: 8:1M for powers of two, or a list. Of the whole vector (bcast, reduce, "
-                 "allreduce, scan, exscan, reduce_scatter*), else of one block");
-  app.add_option("--arms", arms,
-                 "native (PMPI), default (what Unisono chooses), an algorithm as in "
-                 "UNISONO_<COLLECTIVE>, or all");
+  auto* const of_all = app.add_option("--collectives", collectives, "comma-separated names");
+  auto* const of_sizes = app.add_option(
+      "--sizes", sizes,
+      "bytes: 8:1M for powers of two, or a list. Of the whole vector (bcast, reduce, "
+      "allreduce, scan, exscan, reduce_scatter*), else of one block");
+  auto* const of_arms =
+      app.add_option("--arms", arms,
+                     "native (PMPI), default (what Unisono chooses), an algorithm as in "
+                     "UNISONO_<COLLECTIVE>, or all");
+  app.add_option("--cells", cells,
+                 "instead of these three, where cells have arms of their own: "
+                 "'bcast 4K native,shm; gather 64:1K native,flat'")
+      ->excludes(of_all)
+      ->excludes(of_sizes)
+      ->excludes(of_arms);
   app.add_option("--time-budget", o.measure.budget_seconds, "seconds per collective and size")
       ->check(CLI::PositiveNumber);
   app.add_option("--max-blocks", o.measure.max_blocks, "repetitions of all arms, at most")
@@ -165,11 +200,10 @@ std::optional<Options> parse_command_line(int argc, char** argv, int ranks, bool
 
   try {
     app.parse(argc, argv);
-    o.collectives = parse_collectives(collectives);
-    const auto parsed_sizes = parse_sizes(sizes);
-    if (!parsed_sizes) throw CLI::ValidationError("--sizes", "wants 8:1M or 8,1K,64K");
-    o.sizes = *parsed_sizes;
-    o.arms = parse_arms(arms);
+    if (cells.empty())
+      o.cells = {{parse_collectives(collectives), sizes_in(sizes), parse_arms(arms)}};
+    else
+      o.cells = parse_cells(cells);
     o.measure.mean_over_ranks = time == "mean";
     const auto parsed_memory = parse_size(memory);
     if (!parsed_memory) throw CLI::ValidationError("--memory", "wants a size such as 512M");
@@ -183,11 +217,7 @@ std::optional<Options> parse_command_line(int argc, char** argv, int ranks, bool
     const auto parsed_operation = operation_named(operation);
     if (!parsed_operation) throw CLI::ValidationError("--op", "there are: " + operation_names());
     o.operation = *parsed_operation;
-    // The race is run against native, which comes first.
-    const auto native = std::find(o.arms.begin(), o.arms.end(), "native");
-    if (o.measure.race && native == o.arms.end())
-      throw CLI::ValidationError("--race", "needs native among the --arms");
-    if (o.measure.race) std::rotate(o.arms.begin(), native, native + 1);
+    if (o.measure.race) std::for_each(o.cells.begin(), o.cells.end(), native_first);
     o.measure.pattern = parse_pattern(pattern);
     check_consistent(o, ranks);
   } catch (const CLI::ParseError& error) {

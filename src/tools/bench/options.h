@@ -12,10 +12,15 @@
 
 namespace unisono::bench {
 
-struct Options {
+/// Every one of these collectives at every one of these sizes.
+struct Cells {
   std::vector<Collective> collectives;
   std::vector<Count> sizes;
-  std::vector<std::string> arms;      ///< specs; one "all": every algorithm that can serve the call
+  std::vector<std::string> arms;  ///< specs; one "all": every algorithm that can serve the call
+};
+
+struct Options {
+  std::vector<Cells> cells;
   const ElementType* type = nullptr;  ///< nullptr: char, and float in reductions
   Operation operation = Operation::sum;
   int root = 0;
@@ -33,6 +38,10 @@ std::optional<std::vector<Count>> parse_sizes(std::string_view text);
 /// "native,chain:segment=32K,depth=4,ring" -> three specs: a piece that only assigns a parameter
 /// belongs to the algorithm before it.
 std::vector<std::string> parse_arms(std::string_view text);
+
+/// "bcast 4096 native,shm; gather 64 all": the collective, its sizes, its arms. What is wrong with
+/// it is thrown as a CLI::ValidationError.
+std::vector<Cells> parse_cells(std::string_view text);
 
 /// Parses alike on all ranks; `speaks` (rank 0) prints help and errors. Nothing: leave with
 /// `exit_code`.
