@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <climits>
 #include <iostream>
+#include <limits>
 #include <sstream>
 
 #include "base/size.h"
@@ -62,6 +63,14 @@ std::vector<Count> sizes_in(std::string_view text) {
   const auto sizes = parse_sizes(text);
   if (!sizes) throw CLI::ValidationError("--sizes", "wants 8:1M or 8,1K,64K");
   return *sizes;
+}
+
+Count size_in(const char* option, std::string_view text, Count most) {
+  const auto size = parse_size(text);
+  if (!size) throw CLI::ValidationError(option, "wants a size such as 64K");
+  if (*size > most)
+    throw CLI::ValidationError(option, fmt::format("at most {}", format_size(most)));
+  return *size;
 }
 
 /// The race is run against native, which comes first.
@@ -205,13 +214,8 @@ std::optional<Options> parse_command_line(int argc, char** argv, int ranks, bool
     else
       o.cells = parse_cells(cells);
     o.measure.mean_over_ranks = time == "mean";
-    const auto parsed_memory = parse_size(memory);
-    if (!parsed_memory) throw CLI::ValidationError("--memory", "wants a size such as 512M");
-    o.memory = *parsed_memory;
-    const auto parsed_drain = parse_size(drain);
-    if (!parsed_drain || *parsed_drain > INT_MAX)
-      throw CLI::ValidationError("--drain", "wants a size such as 64K, less than 2G");
-    o.measure.drain = *parsed_drain;
+    o.memory = size_in("--memory", memory, std::numeric_limits<Count>::max());
+    o.measure.drain = size_in("--drain", drain, INT_MAX);
     if (!type.empty() && (o.type = type_named(type)) == nullptr)
       throw CLI::ValidationError("--type", "there are: " + type_names());
     const auto parsed_operation = operation_named(operation);
