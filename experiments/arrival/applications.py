@@ -7,7 +7,7 @@
 --parts gain: natively, with online selection, and with --profile, in turn in several rounds (Table 12).
 --parts overhead: FT and LAMMPS with and without the tracer in turn; a gain below 0 is what it costs.
 Gains are medians over the rounds, with their range: from six rounds on a 95 % interval.
-LAMMPS is Debian's, which scripts/fetch_lammps.sh brings, and runs on Open MPI only.
+LAMMPS is Debian's, which scripts/fetch_programs.sh lammps brings, and runs on Open MPI only.
 """
 
 import statistics

@@ -4,7 +4,6 @@ import re
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from unisono import places
 from unisono.errors import UnisonoError
@@ -12,8 +11,8 @@ from unisono.errors import UnisonoError
 from experiments import harness, testbeds
 from experiments.testbeds import Real
 
-INPUTS = Path(__file__).parent / "inputs"
-LAMMPS_HOME = testbeds.ROOT / ".deps" / "lammps" / "usr"
+INPUTS = testbeds.ROOT / "experiments" / "inputs"
+LAMMPS_HOME = testbeds.ROOT / ".deps" / "programs" / "lammps" / "usr"
 LAMMPS_TIME = re.compile(r"^Loop time of (\S+) on \d+ procs", re.MULTILINE)
 LIMIT = 120.0  # seconds for a run
 
@@ -119,7 +118,7 @@ def chosen(text: str, ranks: int, scale: float, side: int = 1) -> list[Program]:
         return list(known.values())
     for name in text.split(","):
         if name.startswith("lammps") and name not in known:
-            harness.console.print(f"[dim]{name}: no LAMMPS here: scripts/fetch_lammps.sh[/dim]")
+            harness.console.print(f"[dim]{name}: no LAMMPS here: scripts/fetch_programs.sh lammps[/dim]")
         elif name not in known:
             raise UnisonoError(f"--programs {name}: valid are {', '.join(known)}")
     return [known[name] for name in text.split(",") if name in known]

@@ -344,7 +344,7 @@ def test_what_lammps_says(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
         programs.times_of_lammps("ERROR: no such file")
     monkeypatch.setattr(programs, "lammps_command", lambda: None)
     assert [one.name for one in programs.chosen("is,lammps-melt", 4, 1)] == ["is"]
-    assert "no LAMMPS here: scripts/fetch_lammps.sh" in capsys.readouterr().out
+    assert "no LAMMPS here: scripts/fetch_programs.sh lammps" in capsys.readouterr().out
     with pytest.raises(UnisonoError, match="--programs gone: valid are ft, fft2d"):
         programs.chosen("gone", 4, 1)
     with pytest.raises(UnisonoError, match="--side 3: wants a power of two"):
@@ -440,7 +440,7 @@ def test_applications_on_three_ranks(folders: Path) -> None:
 @pytest.mark.mpi
 def test_lammps_on_two_ranks(folders: Path) -> None:
     if programs.lammps_command() is None:
-        pytest.skip("no LAMMPS here: scripts/fetch_lammps.sh")
+        pytest.skip("no LAMMPS here: scripts/fetch_programs.sh lammps")
     own = ["--programs", "lammps-melt", "--scale", "0.01", "--rounds", "1", "--parts", "trace,overhead"]
     assert applications.main(line(folders, *own, ranks=2)) == 0
     results, _ = written(folders)
