@@ -1,32 +1,51 @@
 #!/usr/bin/env python3
 """What Unisono does unasked: a program of nine kinds of calls in the lab, natively and with Unisono under it.
 
-  sudo .venv/bin/python scripts/unasked.py --hosts 7,13 --rate 100mbit,1gbit --json FILE
-  sudo .venv/bin/python scripts/unasked.py --hosts 8x2,6x3t --rate 100mbit    # 2 ranks a host; 3, in turn
+  sudo .venv/bin/python scripts/unasked.py --hosts 7,13,8x2,6x3t --rate 20mbit,100mbit --jobs 6 --out DIR
+  sudo .venv/bin/python scripts/unasked.py --out DIR --budget 1800    # goes on where the last run ended
+  .venv/bin/python scripts/unasked.py --out DIR --report              # prints what is there
 
-Needs root (the lab) and a built tree. Nothing is configured. Per cell (MPI library, hosts, rate, kind): the
-program's time and its time from the eighth call on, as ratios to native, and the limit: what the wire takes
-for the bytes that must go through one host's port, at 95.6 % of the rate. Jobs alternate.
+Needs root (the lab) and a built tree. Nothing is configured, and every job begins with an empty cache, but
+those of --second-run, which find what the job before them in their round has kept.
+
+A cell is an MPI library, a layout, a rate and, for --short, a length. Its jobs come in rounds: native and
+Unisono, the other way round in the next one. Round 1 of all cells is measured before round 2 of any, each
+in its own order, so that what the machine does meanwhile falls on all alike. One file a cell, DIR/CELL.json,
+with all that the programs printed. What is there is not measured again; what failed is with --retry.
+
+Figures are of the jobs of a round, one over the other; of all rounds the median, and from six on its interval
+(95 %). `limit`: what the bytes that must pass one host's port, or the link between two switches, take at
+95.6 % of the rate.
 """
 
 import argparse
 import json
 import math
 import os
+import random
 import re
 import statistics
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
+import time
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
-NAME = "unasked"
-UNITS = {"mbit": 1e6, "gbit": 1e9}
+from unisono import places
+from unisono.estimates import Estimate, estimate_median
+from unisono.lab.layout import rate_of
+
 GOODPUT = 0.956  # of TCP in the lab: docs/guide/lab.md
-Job = dict[str, dict[str, float]]
+VECTORS = {"bcast", "reduce", "allreduce", "scan"}
+LONG_VECTOR, LONG_BLOCK = 512 << 10, 32 << 10
+FIRST = 7  # calls that a selector may use up; unisono-kinds says what came after them
+PATIENCE = 600  # seconds for a job
+MOST_FAILED = 2  # jobs of a cell; then it is left
+Times = dict[str, dict[str, Any]]  # of a job, by kind
+Round = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -47,6 +66,11 @@ class Hosts:
         order = " in turn" if self.in_turn else ""
         return f"{self.number} hosts of {self.ranks_on_each} ranks{order}"
 
+    def code(self) -> str:
+        """As --hosts has it."""
+        each = "" if self.ranks_on_each == 1 else f"x{self.ranks_on_each}" + ("t" if self.in_turn else "")
+        return f"{self.number}{each}"
+
 
 def hosts_of(text: str) -> Hosts:
     found = re.fullmatch(r"(\d+)(?:x(\d+)(t?))?", text)
@@ -55,95 +79,338 @@ def hosts_of(text: str) -> Hosts:
     return Hosts(int(found[1]), int(found[2] or 1), found[3] == "t")
 
 
-def rate_of(text: str) -> float:
-    return float(text[:-4]) * UNITS[text[-4:]]
+@dataclass(frozen=True)
+class Cell:
+    mpi: str
+    hosts: Hosts
+    rate: str
+    calls: int
+    native_calls: int  # measured
+    length: int = 0  # bytes of vectors and blocks; 0: the long ones
+    uplink: str = ""  # between two switches; none: one switch
+
+    def code(self) -> str:
+        parts = [self.mpi, self.hosts.code(), self.rate]
+        parts += [f"uplink{self.uplink}"] if self.uplink else []
+        parts += [f"{self.length}B"] if self.length else []
+        return "-".join(parts)
+
+    def __str__(self) -> str:
+        switches = f", two switches joined at {self.uplink}" if self.uplink else ""
+        length = f", {self.length} B" if self.length else ""
+        return f"{self.mpi}, {self.hosts} at {self.rate}{switches}{length}"
+
+    def limit(self, kind: str) -> float:
+        """Seconds that a call takes at least."""
+        size = self.length or (LONG_VECTOR if kind in VECTORS else LONG_BLOCK)
+        port = through_a_port(kind, size, self.hosts) * 8 / (rate_of(self.rate) * GOODPUT)
+        if not self.uplink:
+            return port
+        half = self.hosts.number // 2 * self.hosts.ranks_on_each
+        link = through_a_cut(kind, size, half, self.hosts.ranks) * 8 / (rate_of(self.uplink) * GOODPUT)
+        return max(port, link)
 
 
-def limit(kind: str, size: int, hosts: Hosts, rate: float) -> float:
-    """Seconds of the bytes that some host's port must pass, one way."""
+def through_a_port(kind: str, size: int, hosts: Hosts) -> float:
+    """Bytes that some host's port must pass, one way."""
     others = hosts.ranks - hosts.ranks_on_each
-    port = {
-        "bcast": size,
-        "reduce": size,
-        "allreduce": 2 * others / hosts.ranks * size,
-        "scan": size,
-        "allgather": others * size,
-        "alltoall": hosts.ranks_on_each * others * size,
-        "scatter": others * size,
-        "gather": others * size,
-        "reduce_scatter_block": others * size,
-    }
-    return port[kind] * 8 / (rate * GOODPUT)
+    if kind in VECTORS:
+        return size * (2 * others / hosts.ranks if kind == "allreduce" else 1)
+    return size * others * (hosts.ranks_on_each if kind == "alltoall" else 1)
 
 
-def run(mpi: str, hosts: Hosts, calls: int, native: bool) -> Job:
-    command = [str(ROOT / ".venv/bin/unisono"), "lab", "run", "--name", NAME, "--mpi", mpi]
-    command += ["-n", str(hosts.ranks), "--ppn", str(hosts.ranks_on_each)]
-    command += ["--in-turn"] if hosts.in_turn else []
+def through_a_cut(kind: str, size: int, one: int, ranks: int) -> float:
+    """Bytes that must go one way between so many ranks, rank 0 among the others, and these."""
+    if kind in VECTORS:
+        return size
+    other = ranks - one
+    return size * (one * other if kind == "alltoall" else max(one, other) if kind == "allgather" else one)
+
+
+# Measuring
+
+
+def job(cell: Cell, options: argparse.Namespace, native: bool, cache: str) -> Times:
+    command = [*options.lab, "run", "--name", options.name, "--mpi", cell.mpi]
+    command += ["-n", str(cell.hosts.ranks), "--ppn", str(cell.hosts.ranks_on_each)]
+    command += ["--in-turn"] if cell.hosts.in_turn and cell.hosts.ranks_on_each > 1 else []
     command += ["--native"] if native else []
-    command += ["--", str(ROOT / f"build/bin/unisono-kinds-{mpi}"), str(calls)]
-    # Nothing is remembered from job to job: what is asked is how fast the first one is.
-    with tempfile.TemporaryDirectory() as empty:
-        environment = os.environ | {"XDG_CACHE_HOME": empty}
-        done = subprocess.run(
-            command, check=True, capture_output=True, text=True, timeout=600, env=environment
-        )
+    calls = cell.native_calls if native else cell.calls
+    command += ["--", str(places.program(f"unisono-kinds-{cell.mpi}")), str(calls)]
+    command += [str(max(cell.length, 4))] * 2 if cell.length else []
+    environment = os.environ | {"XDG_CACHE_HOME": cache}
+    done = subprocess.run(
+        command, check=True, capture_output=True, text=True, timeout=PATIENCE, env=environment
+    )
     rows = (json.loads(line) for line in done.stdout.splitlines() if line.startswith("{"))
-    return {row["collective"]: row for row in rows}
+    return {row.pop("collective"): row for row in rows}
 
 
-def cell(mpi: str, hosts: Hosts, rate: str, options: argparse.Namespace) -> list[dict[str, Any]]:
-    jobs: list[tuple[Job, Job]] = []
-    for job in range(options.jobs):
-        pair = {}
-        for native in (True, False) if job % 2 == 0 else (False, True):
-            calls = (native and options.native_calls) or options.calls
-            pair[native] = run(mpi, hosts, calls, native=native)
-        jobs.append((pair[True], pair[False]))
+def order_of(number: int, second_run: bool) -> list[str]:
+    """Of the jobs of a round: the second run needs what the first one kept."""
+    ours = ["unisono", "second"] if second_run else ["unisono"]
+    return ["native", *ours] if number % 2 == 0 else [*ours, "native"]
+
+
+def measure_round(cell: Cell, number: int, options: argparse.Namespace) -> Round:
+    up = [*options.lab, "up", "--name", options.name, "--hosts", str(cell.hosts.number), "--rate", cell.rate]
+    up += ["--switches", "2", "--uplink", cell.uplink] if cell.uplink else []
+    measured: Round = {"number": number, "load": round(os.getloadavg()[0], 2)}
+    with tempfile.TemporaryDirectory() as cache, tempfile.TemporaryDirectory() as unused:
+        subprocess.run(up, check=True, stdout=subprocess.DEVNULL)
+        try:
+            for arm in order_of(number, options.second_run):
+                native = arm == "native"
+                measured[arm] = job(cell, options, native, unused if native else cache)
+        except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
+            said = error.stderr.decode() if isinstance(error.stderr, bytes) else error.stderr
+            measured["failed"] = f"{arm}: {type(error).__name__}: {(said or '').strip()[-500:]}"
+        finally:
+            subprocess.run(
+                [*options.lab, "down", "--name", options.name], check=True, stdout=subprocess.DEVNULL
+            )
+    return measured
+
+
+def file_of(cell: Cell, folder: Path) -> Path:
+    return folder / f"{cell.code()}.json"
+
+
+def read(file: Path) -> tuple[Cell, list[Round]]:
+    document = json.loads(file.read_text())
+    fields = document["cell"]
+    return Cell(**{**fields, "hosts": Hosts(**fields["hosts"])}), document["rounds"]
+
+
+def write(file: Path, cell: Cell, rounds: list[Round]) -> None:
+    part = file.with_suffix(".part")
+    lines = ",\n".join(json.dumps(one) for one in rounds)
+    part.write_text(f'{{"cell": {json.dumps(asdict(cell))},\n"rounds": [\n{lines}\n]}}\n')
+    part.replace(file)
+
+
+def rounds_of(cell: Cell, folder: Path) -> list[Round]:
+    file = file_of(cell, folder)
+    if not file.exists():
+        return []
+    was, rounds = read(file)
+    if was != cell:
+        raise SystemExit(f"{file} was measured with other calls: give another --out")
+    return rounds
+
+
+def to_measure(cells: list[Cell], jobs: int, folder: Path) -> Iterable[tuple[Cell, int]]:
+    """Round 1 of all, then round 2. A round that failed is not measured again."""
+    for number in range(jobs):
+        for cell in random.Random(number).sample(cells, len(cells)):
+            done = rounds_of(cell, folder)
+            failed = sum("failed" in one for one in done)
+            if failed < MOST_FAILED and all(one["number"] != number for one in done):
+                yield cell, number
+
+
+def measure(cells: list[Cell], options: argparse.Namespace) -> None:
+    end = time.monotonic() + options.budget if options.budget else math.inf
+    if options.retry:
+        for cell in cells:
+            if rounds := rounds_of(cell, options.out):
+                write(file_of(cell, options.out), cell, [one for one in rounds if "failed" not in one])
+    took = {cell: float(rounds[-1]["seconds"]) for cell in cells if (rounds := rounds_of(cell, options.out))}
+    for cell, number in to_measure(cells, options.jobs, options.out):
+        # Of a cell that has not run: as long as the longest.
+        if time.monotonic() + took.get(cell, max(took.values(), default=0)) > end:
+            print(f"--budget is used up before round {number + 1} of {cell}", file=sys.stderr)
+            return
+        begin = time.monotonic()
+        one = measure_round(cell, number, options)
+        took[cell] = time.monotonic() - begin
+        one["seconds"] = round(took[cell], 1)
+        write(file_of(cell, options.out), cell, [*rounds_of(cell, options.out), one])
+        words = one.get("failed", f"{took[cell]:.0f} s")
+        print(f"{cell}: round {number + 1}, {words}", file=sys.stderr, flush=True)
+
+
+# Telling
+
+
+def whole(measured: dict[str, Any], calls: int) -> float:
+    """Seconds a call of a program of so many. Fewer may have been measured: the rest is as those from the
+    eighth on, and not as the first, which open connections."""
+    first = measured["seconds"] - measured["from_eighth"]
+    return float((first + later(measured) * (calls - FIRST)) / calls)
+
+
+def later(measured: dict[str, Any]) -> float:
+    return float(measured["from_eighth"] / (measured["calls"] - FIRST))
+
+
+@dataclass(frozen=True)
+class Row:
+    """Of a kind in a cell; ratios of times."""
+
+    cell: Cell
+    kind: str
+    native: Estimate  # seconds a call of the whole program
+    program: Estimate  # over native's
+    from_eighth: Estimate  # over native's
+    native_limit: Estimate  # from the eighth call on, over the limit
+    limit: Estimate
+    second: Estimate | None  # the second job's whole program over native's
+    second_limit: Estimate | None
+
+    @property
+    def name(self) -> str:
+        return f"{self.kind} on {self.cell}"
+
+
+def rows_of(cell: Cell, rounds: list[Round]) -> list[Row]:
+    good = [one for one in rounds if "failed" not in one]
+    again = [one for one in good if "second" in one]
     rows = []
-    for kind, first in jobs[0][1].items():
-        figures = {}
-        for arm, at in (("native", 0), ("unisono", 1)):
-            means = [means_of(job[at][kind], options.calls) for job in jobs]
-            figures[f"{arm}_seconds"] = statistics.fmean(whole for whole, _ in means)
-            figures[f"{arm}_from_eighth"] = statistics.fmean(later for _, later in means)
-        wire = limit(kind, int(first["bytes"]), hosts, rate_of(rate))
-        rows.append({"mpi": mpi, "hosts": str(hosts), "rate": rate, "kind": kind, "limit": wire, **figures})
+    for kind in good[0]["unisono"] if good else []:
+
+        def seconds(one: Round, arm: str, kind: str = kind) -> float:
+            return whole(one[arm][kind], cell.calls)
+
+        def from_eighth(one: Round, arm: str, kind: str = kind) -> float:
+            return later(one[arm][kind])
+
+        limit = cell.limit(kind)
+        rows.append(
+            Row(
+                cell=cell,
+                kind=kind,
+                native=estimate_median([seconds(one, "native") for one in good]),
+                program=estimate_median([seconds(one, "unisono") / seconds(one, "native") for one in good]),
+                from_eighth=estimate_median(
+                    [from_eighth(one, "unisono") / from_eighth(one, "native") for one in good]
+                ),
+                native_limit=estimate_median([from_eighth(one, "native") / limit for one in good]),
+                limit=estimate_median([from_eighth(one, "unisono") / limit for one in good]),
+                second=estimate_median([seconds(one, "second") / seconds(one, "native") for one in again])
+                if again
+                else None,
+                second_limit=estimate_median([seconds(one, "second") / limit for one in again])
+                if again
+                else None,
+            )
+        )
     return rows
 
 
-def means_of(measured: dict[str, Any], calls: int) -> tuple[float, float]:
-    """Of a program of so many calls, and of those from the eighth on; seconds a call. Fewer may have been
-    measured: the rest is as those from the eighth on, and not as the first, which open connections."""
-    later = measured["from_eighth"] / (measured["calls"] - 7)
-    first = measured["seconds"] - measured["from_eighth"]
-    return (first + later * (calls - 7)) / calls, later
-
-
-def geometric(values: list[float]) -> float:
+def geometric(values: Iterable[float]) -> float:
     return math.exp(statistics.fmean(math.log(value) for value in values))
 
 
-def table(rows: list[dict[str, Any]]) -> str:
-    lines = [
-        "| kind | limit ms | native ms | program | from the 8th "
-        "| native from the 8th / limit | from the 8th / limit |"
-    ]
-    lines += ["|---|---|---|---|---|---|---|"]
-    whole, later = [], []
-    for row in rows:
-        whole.append(row["unisono_seconds"] / row["native_seconds"])
-        later.append(row["unisono_from_eighth"] / row["native_from_eighth"])
-        lines.append(
-            f"| {row['kind']} | {row['limit'] * 1e3:.1f} | {row['native_seconds'] * 1e3:.1f} "
-            f"| {whole[-1]:.2f} | {later[-1]:.2f} | {row['native_from_eighth'] / row['limit']:.2f} "
-            f"| {row['unisono_from_eighth'] / row['limit']:.2f} |"
+def text(estimate: Estimate | None) -> str:
+    if estimate is None:
+        return ""
+    if estimate.low == estimate.high:
+        return f"{estimate.median:.2f}"
+    return f"{estimate.median:.2f} ({estimate.low:.2f} to {estimate.high:.2f})"
+
+
+def how_measured(cell: Cell, rounds: list[Round]) -> str:
+    good = [one for one in rounds if "failed" not in one]
+    failed = [one["failed"].splitlines()[0] for one in rounds if "failed" in one]
+    native = f"all {cell.calls} calls measured of both"
+    if cell.native_calls < cell.calls:
+        native = (
+            f"{cell.calls} calls of Unisono measured; of native {cell.native_calls}, "
+            f"and the other {cell.calls - cell.native_calls} taken as its calls from the eighth on"
         )
-    lines.append(f"| geometric mean | | | {geometric(whole):.2f} | {geometric(later):.2f} | | |")
+    loads = [one["load"] for one in rounds]
+    words = f"{len(good)} rounds; {native}; load of the machine {min(loads)} to {max(loads)}"
+    return words + "".join(f"; failed: {reason}" for reason in failed)
+
+
+def table(cell: Cell, rounds: list[Round], rows: list[Row]) -> str:
+    heads = ["kind", "limit ms", "native ms", "program", "from the 8th", "native from the 8th / limit"]
+    heads += ["from the 8th / limit"]
+    second = any(row.second for row in rows)
+    heads += ["second run, program", "second run / limit"] if second else []
+    lines = [f"### {cell}", "", how_measured(cell, rounds) + ".", ""]
+    lines += ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]
+    for row in rows:
+        cells = [row.kind, f"{cell.limit(row.kind) * 1e3:.3g}", f"{row.native.median * 1e3:.4g}"]
+        cells += [text(row.program), text(row.from_eighth), text(row.native_limit), text(row.limit)]
+        cells += [text(row.second), text(row.second_limit)] if second else []
+        lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
 
-def main() -> int:
+def share(count: int, of: int) -> str:
+    return f"{count} of {of}"
+
+
+def mean_of_programs(rows: list[Row]) -> str:
+    return f"{geometric(row.program.median for row in rows):.2f}"
+
+
+def summary(rows: list[Row]) -> list[str]:
+    """By medians of the rounds. Short messages are far from what the wire takes for their bytes."""
+    number = len(rows)
+    is_short = any(row.cell.length for row in rows)
+    at_limit = sum(row.limit.median <= 1.15 for row in rows)
+    native_there = sum(row.native_limit.median <= 1.15 for row in rows)
+    slower = sum(row.from_eighth.median > 1 / 0.95 for row in rows)
+    losing = sum(row.program.median > 1 / 0.97 for row in rows)
+    far = [row for row in rows if row.native_limit.median > 2]
+    worst = max(rows, key=lambda row: row.program.median)
+    mean = f"whole program, geometric mean of its time over native's: {mean_of_programs(rows)}"
+    if far and not is_short:
+        mean += f"; where native is above twice the limit ({len(far)} of {number}): {mean_of_programs(far)}"
+    there = f"at 1.15 of the limit or below: {at_limit} of {number} (native: {native_there}); "
+    lines = [
+        "from the 8th call on "
+        + ("" if is_short else there)
+        + f"below 0.95 of native's speed: {slower} of {number}",
+        mean,
+        f"whole program below 0.97 of native's speed: {losing} of {number}; "
+        f"the worst: {worst.name}, {text(worst.program)} of native's time",
+    ]
+    second = [row.second.median for row in rows if row.second]
+    limits = [row.second_limit.median for row in rows if row.second_limit]
+    if second:
+        again = sum(limit <= 1.15 for limit in limits)
+        there = f"at 1.15 of the limit or below: {again} of {len(limits)}; "
+        lines.append(
+            "second run, all its calls: "
+            + ("" if is_short else there)
+            + f"geometric mean of its time over native's: {geometric(second):.2f}"
+        )
+    return lines
+
+
+def report(folder: Path) -> list[str]:
+    found: list[Row] = []
+    blocks = []
+    for file in sorted(folder.glob("*.json")):
+        cell, rounds = read(file)
+        rows = rows_of(cell, rounds)
+        blocks.append(table(cell, rounds, rows) if rows else f"### {cell}\n\n{how_measured(cell, rounds)}.")
+        found += rows
+    parts = {"long messages": [r for r in found if not r.cell.length]}
+    parts["short messages"] = [r for r in found if r.cell.length]
+    for name, rows in parts.items():
+        if rows:
+            blocks.append("\n".join([f"### All cells, {name}", "", *(f"- {line}" for line in summary(rows))]))
+    return blocks
+
+
+def cells_of(options: argparse.Namespace) -> list[Cell]:
+    cells = []
+    for mpi in options.mpi.split(","):
+        for hosts in options.hosts:
+            for rate in options.rate.split(","):
+                for length in options.short or [0]:
+                    calls = options.short_calls if length else options.calls
+                    native = min(options.native_calls or calls, calls)
+                    cells.append(Cell(mpi, hosts, rate, calls, native, length, options.uplink or ""))
+    return cells
+
+
+def parsed() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -153,27 +420,40 @@ def main() -> int:
         type=lambda text: [hosts_of(part) for part in text.split(",")],
         help="7, 8x2 (ranks on each), 6x3t (in turn)",
     )
-    parser.add_argument("--rate", default="100mbit,1gbit")
+    parser.add_argument("--rate", default="100mbit", help="20mbit,100mbit,400mbit")
+    parser.add_argument("--uplink", help="two switches, joined at this rate")
     parser.add_argument("--mpi", default="mpich,openmpi")
     parser.add_argument("--calls", type=int, default=60, help="of each kind")
-    parser.add_argument("--native-calls", type=int, help="of native's jobs, whose calls are all alike")
-    parser.add_argument("--jobs", type=int, default=1, help="pairs for a cell")
-    parser.add_argument("--json", type=Path, help="add the cells to this file")
+    parser.add_argument("--native-calls", type=int, help="measured of native; otherwise as many")
+    parser.add_argument(
+        "--short",
+        type=lambda text: [int(part) for part in text.split(",")],
+        help="instead of the long ones: vectors and blocks of so many bytes, as 8,64,512,4096",
+    )
+    parser.add_argument("--short-calls", type=int, default=2000)
+    parser.add_argument("--second-run", action="store_true", help="and a job with what the first one kept")
+    parser.add_argument("--jobs", type=int, default=1, help="rounds of a cell")
+    parser.add_argument("--budget", type=float, help="seconds after which no round begins")
+    parser.add_argument("--out", type=Path, required=True, help="folder of the cells' files")
+    parser.add_argument("--name", default="unasked", help="of the lab")
+    parser.add_argument("--retry", action="store_true", help="measure again what failed")
+    parser.add_argument("--report", action="store_true", help="measure nothing")
     options = parser.parse_args()
-    lab = [str(ROOT / ".venv/bin/unisono"), "lab"]
-    for hosts in options.hosts:
-        for rate in options.rate.split(","):
-            up = [*lab, "up", "--name", NAME, "--hosts", str(hosts.number), "--rate", rate]
-            subprocess.run(up, check=True, stdout=subprocess.DEVNULL)
-            try:
-                for mpi in options.mpi.split(","):
-                    rows = cell(mpi, hosts, rate, options)
-                    print(f"\n{mpi}, {hosts} at {rate}\n\n{table(rows)}", flush=True)
-                    if options.json:
-                        before = json.loads(options.json.read_text()) if options.json.exists() else []
-                        options.json.write_text(json.dumps(before + rows, indent=1) + "\n")
-            finally:
-                subprocess.run([*lab, "down", "--name", NAME], check=True, stdout=subprocess.DEVNULL)
+    if min(options.calls, options.short_calls, options.native_calls or FIRST + 1) <= FIRST:
+        parser.error(f"more than {FIRST} calls, please: the first ones are told apart")
+    for length in options.short or []:
+        if length < 4 or length % 4:
+            parser.error(f"--short {length}: whole floats, please")
+    options.lab = [str(Path(sys.executable).with_name("unisono")), "lab"]
+    return options
+
+
+def main() -> int:
+    options = parsed()
+    if not options.report:
+        options.out.mkdir(parents=True, exist_ok=True)
+        measure(cells_of(options), options)
+    print("\n\n".join(report(options.out)))
     return 0
 
 

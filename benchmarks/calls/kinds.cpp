@@ -4,7 +4,8 @@
 //
 //   unisono-kinds-FLAVOUR [CALLS [LONG [SHORT]]]    60 512K 32K
 //
-// Rank 0 prints a line of JSON for each kind: seconds of all its calls, and from the eighth on.
+// Rank 0 prints a line of JSON for each kind: seconds of all its calls, and from the eighth on,
+// until all ranks have made them; and what each of the first calls has taken on rank 0.
 #include <mpi.h>
 
 #include <cstdio>
@@ -16,6 +17,7 @@
 namespace {
 
 constexpr int kFirst = 7;  // calls that a selector may use up
+constexpr std::size_t kMostPrinted = 100;
 
 struct Kind {
   const char* name;
@@ -23,13 +25,28 @@ struct Kind {
   std::function<void()> call;
 };
 
-/// Seconds until all ranks have made so many calls.
-double seconds_of(const Kind& kind, int calls) {
+/// Seconds until all ranks have made so many calls; adds each one's on this rank.
+double seconds_of(const Kind& kind, int calls, std::vector<double>& of_calls) {
   MPI_Barrier(MPI_COMM_WORLD);
   const double begin = MPI_Wtime();
-  for (int i = 0; i < calls; ++i) kind.call();
+  for (int i = 0; i < calls; ++i) {
+    const double before = MPI_Wtime();
+    kind.call();
+    if (of_calls.size() < kMostPrinted) of_calls.push_back(MPI_Wtime() - before);
+  }
   MPI_Barrier(MPI_COMM_WORLD);
   return MPI_Wtime() - begin;
+}
+
+void print(const Kind& kind, int calls, double before, double after,
+           const std::vector<double>& of_calls) {
+  std::printf(
+      "{\"collective\": \"%s\", \"bytes\": %d, \"calls\": %d, \"seconds\": %.6f, "
+      "\"from_eighth\": %.6f, \"on_rank_0\": [",
+      kind.name, kind.bytes, calls, before + after, after);
+  for (std::size_t i = 0; i < of_calls.size(); ++i)
+    std::printf(i == 0 ? "%.6f" : ", %.6f", of_calls[i]);
+  std::printf("]}\n");
 }
 
 int number(int argc, char** argv, int at, int standard) {
@@ -65,12 +82,10 @@ int main(int argc, char** argv) {
   };
   for (const Kind& kind : kinds) {
     const int first = calls < kFirst ? calls : kFirst;
-    const double before = seconds_of(kind, first), after = seconds_of(kind, calls - first);
-    if (rank == 0)
-      std::printf(
-          "{\"collective\": \"%s\", \"bytes\": %d, \"calls\": %d, \"seconds\": %.6f, "
-          "\"from_eighth\": %.6f}\n",
-          kind.name, kind.bytes, calls, before + after, after);
+    std::vector<double> of_calls;
+    const double before = seconds_of(kind, first, of_calls),
+                 after = seconds_of(kind, calls - first, of_calls);
+    if (rank == 0) print(kind, calls, before, after, of_calls);
   }
   MPI_Finalize();
   return 0;
