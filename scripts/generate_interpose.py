@@ -214,7 +214,6 @@ ENTRY int {name}({c.declare(large)}) {{
 
 static int look_at_{name}({c.declare(large)}) {{
   {native}
-  const bool devices = has_devices();
   const CallInfo info = info_of({call});
   if (!info) return Native::call({c.arguments});
   if ({ran_the_short_way(c, call)}) return MPI_SUCCESS;
@@ -226,7 +225,7 @@ static int look_at_{name}({c.declare(large)}) {{
 def ran_the_short_way(c: Collective, call: str) -> str:
     """The call stands in both: a copy that one of them alone needs is made there only."""
     kind = f"<Collective::{c.enumerator}>({call}, info)"
-    return f"devices ? ran_beside_devices{kind} : ran_on_fast_path{kind}"
+    return f"may_have_devices() ? ran_beside_devices{kind} : ran_on_fast_path{kind}"
 
 
 def narrows(c: Collective) -> bool:
@@ -342,7 +341,6 @@ template <class Native>
         run += f"""  if (is_watched()) {{
 {watched}    return;
   }}
-  const bool devices = has_devices();
   const CallInfo info = info_of(call);
   if (info && ({ran_the_short_way(c, "call")})) {{
     fortran::finish(MPI_SUCCESS, ierror);

@@ -18,10 +18,9 @@ template <class Native>
     if (!fortran::finish(dispatch(call, scope), ierror)) Native::call(comm, ierror);
     return;
   }
-  const bool devices = has_devices();
   const CallInfo info = info_of(call);
-  if (info && (devices ? ran_beside_devices<Collective::barrier>(call, info)
-                       : ran_on_fast_path<Collective::barrier>(call, info))) {
+  if (info && (may_have_devices() ? ran_beside_devices<Collective::barrier>(call, info)
+                                  : ran_on_fast_path<Collective::barrier>(call, info))) {
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }
@@ -65,10 +64,9 @@ template <class Native>
       Native::call(buffer, count, datatype, root, comm, ierror);
     return;
   }
-  const bool devices = has_devices();
   const CallInfo info = info_of(call);
-  if (info && (devices ? ran_beside_devices<Collective::bcast>(call, info)
-                       : ran_on_fast_path<Collective::bcast>(call, info))) {
+  if (info && (may_have_devices() ? ran_beside_devices<Collective::bcast>(call, info)
+                                  : ran_on_fast_path<Collective::bcast>(call, info))) {
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }
@@ -120,10 +118,9 @@ template <class Native>
       Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror);
     return;
   }
-  const bool devices = has_devices();
   const CallInfo info = info_of(call);
-  if (info && (devices ? ran_beside_devices<Collective::gather>(call, info)
-                       : ran_on_fast_path<Collective::gather>(call, info))) {
+  if (info && (may_have_devices() ? ran_beside_devices<Collective::gather>(call, info)
+                                  : ran_on_fast_path<Collective::gather>(call, info))) {
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }
@@ -180,10 +177,9 @@ template <class Native>
                    ierror);
     return;
   }
-  const bool devices = has_devices();
   const CallInfo info = info_of(call);
-  if (info && (devices ? ran_beside_devices<Collective::gatherv>(call, info)
-                       : ran_on_fast_path<Collective::gatherv>(call, info))) {
+  if (info && (may_have_devices() ? ran_beside_devices<Collective::gatherv>(call, info)
+                                  : ran_on_fast_path<Collective::gatherv>(call, info))) {
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }
@@ -241,10 +237,9 @@ template <class Native>
       Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror);
     return;
   }
-  const bool devices = has_devices();
   const CallInfo info = info_of(call);
-  if (info && (devices ? ran_beside_devices<Collective::scatter>(call, info)
-                       : ran_on_fast_path<Collective::scatter>(call, info))) {
+  if (info && (may_have_devices() ? ran_beside_devices<Collective::scatter>(call, info)
+                                  : ran_on_fast_path<Collective::scatter>(call, info))) {
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }
@@ -301,10 +296,9 @@ template <class Native>
                    ierror);
     return;
   }
-  const bool devices = has_devices();
   const CallInfo info = info_of(call);
-  if (info && (devices ? ran_beside_devices<Collective::scatterv>(call, info)
-                       : ran_on_fast_path<Collective::scatterv>(call, info))) {
+  if (info && (may_have_devices() ? ran_beside_devices<Collective::scatterv>(call, info)
+                                  : ran_on_fast_path<Collective::scatterv>(call, info))) {
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }
@@ -361,10 +355,9 @@ template <class Native>
       Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror);
     return;
   }
-  const bool devices = has_devices();
   const CallInfo info = info_of(call);
-  if (info && (devices ? ran_beside_devices<Collective::allgather>(call, info)
-                       : ran_on_fast_path<Collective::allgather>(call, info))) {
+  if (info && (may_have_devices() ? ran_beside_devices<Collective::allgather>(call, info)
+                                  : ran_on_fast_path<Collective::allgather>(call, info))) {
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }
@@ -418,10 +411,9 @@ template <class Native>
                    ierror);
     return;
   }
-  const bool devices = has_devices();
   const CallInfo info = info_of(call);
-  if (info && (devices ? ran_beside_devices<Collective::allgatherv>(call, info)
-                       : ran_on_fast_path<Collective::allgatherv>(call, info))) {
+  if (info && (may_have_devices() ? ran_beside_devices<Collective::allgatherv>(call, info)
+                                  : ran_on_fast_path<Collective::allgatherv>(call, info))) {
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }
@@ -475,10 +467,9 @@ template <class Native>
       Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror);
     return;
   }
-  const bool devices = has_devices();
   const CallInfo info = info_of(call);
-  if (info && (devices ? ran_beside_devices<Collective::alltoall>(call, info)
-                       : ran_on_fast_path<Collective::alltoall>(call, info))) {
+  if (info && (may_have_devices() ? ran_beside_devices<Collective::alltoall>(call, info)
+                                  : ran_on_fast_path<Collective::alltoall>(call, info))) {
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }
@@ -533,10 +524,9 @@ template <class Native>
                    comm, ierror);
     return;
   }
-  const bool devices = has_devices();
   const CallInfo info = info_of(call);
-  if (info && (devices ? ran_beside_devices<Collective::alltoallv>(call, info)
-                       : ran_on_fast_path<Collective::alltoallv>(call, info))) {
+  if (info && (may_have_devices() ? ran_beside_devices<Collective::alltoallv>(call, info)
+                                  : ran_on_fast_path<Collective::alltoallv>(call, info))) {
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }
@@ -600,10 +590,9 @@ template <class Native>
                    comm, ierror);
     return;
   }
-  const bool devices = has_devices();
   const CallInfo info = info_of(call);
-  if (info && (devices ? ran_beside_devices<Collective::alltoallw>(call, info)
-                       : ran_on_fast_path<Collective::alltoallw>(call, info))) {
+  if (info && (may_have_devices() ? ran_beside_devices<Collective::alltoallw>(call, info)
+                                  : ran_on_fast_path<Collective::alltoallw>(call, info))) {
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }
@@ -660,10 +649,9 @@ template <class Native>
       Native::call(sendbuf, recvbuf, count, datatype, op, root, comm, ierror);
     return;
   }
-  const bool devices = has_devices();
   const CallInfo info = info_of(call);
-  if (info && (devices ? ran_beside_devices<Collective::reduce>(call, info)
-                       : ran_on_fast_path<Collective::reduce>(call, info))) {
+  if (info && (may_have_devices() ? ran_beside_devices<Collective::reduce>(call, info)
+                                  : ran_on_fast_path<Collective::reduce>(call, info))) {
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }
@@ -712,10 +700,9 @@ template <class Native>
       Native::call(sendbuf, recvbuf, count, datatype, op, comm, ierror);
     return;
   }
-  const bool devices = has_devices();
   const CallInfo info = info_of(call);
-  if (info && (devices ? ran_beside_devices<Collective::allreduce>(call, info)
-                       : ran_on_fast_path<Collective::allreduce>(call, info))) {
+  if (info && (may_have_devices() ? ran_beside_devices<Collective::allreduce>(call, info)
+                                  : ran_on_fast_path<Collective::allreduce>(call, info))) {
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }
@@ -765,10 +752,10 @@ template <class Native>
       Native::call(sendbuf, recvbuf, recvcount, datatype, op, comm, ierror);
     return;
   }
-  const bool devices = has_devices();
   const CallInfo info = info_of(call);
-  if (info && (devices ? ran_beside_devices<Collective::reduce_scatter_block>(call, info)
-                       : ran_on_fast_path<Collective::reduce_scatter_block>(call, info))) {
+  if (info &&
+      (may_have_devices() ? ran_beside_devices<Collective::reduce_scatter_block>(call, info)
+                          : ran_on_fast_path<Collective::reduce_scatter_block>(call, info))) {
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }
@@ -819,10 +806,9 @@ template <class Native>
       Native::call(sendbuf, recvbuf, recvcounts, datatype, op, comm, ierror);
     return;
   }
-  const bool devices = has_devices();
   const CallInfo info = info_of(call);
-  if (info && (devices ? ran_beside_devices<Collective::reduce_scatter>(call, info)
-                       : ran_on_fast_path<Collective::reduce_scatter>(call, info))) {
+  if (info && (may_have_devices() ? ran_beside_devices<Collective::reduce_scatter>(call, info)
+                                  : ran_on_fast_path<Collective::reduce_scatter>(call, info))) {
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }
@@ -872,10 +858,9 @@ template <class Native>
       Native::call(sendbuf, recvbuf, count, datatype, op, comm, ierror);
     return;
   }
-  const bool devices = has_devices();
   const CallInfo info = info_of(call);
-  if (info && (devices ? ran_beside_devices<Collective::scan>(call, info)
-                       : ran_on_fast_path<Collective::scan>(call, info))) {
+  if (info && (may_have_devices() ? ran_beside_devices<Collective::scan>(call, info)
+                                  : ran_on_fast_path<Collective::scan>(call, info))) {
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }
@@ -924,10 +909,9 @@ template <class Native>
       Native::call(sendbuf, recvbuf, count, datatype, op, comm, ierror);
     return;
   }
-  const bool devices = has_devices();
   const CallInfo info = info_of(call);
-  if (info && (devices ? ran_beside_devices<Collective::exscan>(call, info)
-                       : ran_on_fast_path<Collective::exscan>(call, info))) {
+  if (info && (may_have_devices() ? ran_beside_devices<Collective::exscan>(call, info)
+                                  : ran_on_fast_path<Collective::exscan>(call, info))) {
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }
