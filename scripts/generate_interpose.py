@@ -277,7 +277,6 @@ def entry_points(collectives: list[Collective]) -> str:
 template <class Native, class... Arguments>
 [[gnu::noinline]] int dispatch_or_pass_on(const Call& call, const CallInfo& info,
                                           Arguments... arguments) {
-  if (is_left(call.collective, info)) return Native::call(arguments...);
   CallScope scope;
   const auto code = dispatch(call, info, scope);
   return code ? *code : Native::call(arguments...);
@@ -347,8 +346,7 @@ template <class Native>
     return;
   }}
   CallScope scope;
-  if (!info || is_left(call.collective, info) ||
-      !fortran::finish(dispatch(call, info, scope), ierror))
+  if (!info || !fortran::finish(dispatch(call, info, scope), ierror))
     Native::call({c.arguments}, ierror);
 }}
 """

@@ -241,7 +241,6 @@ int narrow_Neighbor_alltoallw(const void* sendbuf, const MPI_Count* sendcounts,
 template <class Native, class... Arguments>
 [[gnu::noinline]] int dispatch_or_pass_on(const Call& call, const CallInfo& info,
                                           Arguments... arguments) {
-  if (is_left(call.collective, info)) return Native::call(arguments...);
   CallScope scope;
   const auto code = dispatch(call, info, scope);
   return code ? *code : Native::call(arguments...);

@@ -25,9 +25,7 @@ template <class Native>
     return;
   }
   CallScope scope;
-  if (!info || is_left(call.collective, info) ||
-      !fortran::finish(dispatch(call, info, scope), ierror))
-    Native::call(comm, ierror);
+  if (!info || !fortran::finish(dispatch(call, info, scope), ierror)) Native::call(comm, ierror);
 }
 
 ENTRY void mpi_barrier_f08_(const int* comm, int* ierror) {
@@ -71,8 +69,7 @@ template <class Native>
     return;
   }
   CallScope scope;
-  if (!info || is_left(call.collective, info) ||
-      !fortran::finish(dispatch(call, info, scope), ierror))
+  if (!info || !fortran::finish(dispatch(call, info, scope), ierror))
     Native::call(buffer, count, datatype, root, comm, ierror);
 }
 
@@ -125,8 +122,7 @@ template <class Native>
     return;
   }
   CallScope scope;
-  if (!info || is_left(call.collective, info) ||
-      !fortran::finish(dispatch(call, info, scope), ierror))
+  if (!info || !fortran::finish(dispatch(call, info, scope), ierror))
     Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror);
 }
 
@@ -184,8 +180,7 @@ template <class Native>
     return;
   }
   CallScope scope;
-  if (!info || is_left(call.collective, info) ||
-      !fortran::finish(dispatch(call, info, scope), ierror))
+  if (!info || !fortran::finish(dispatch(call, info, scope), ierror))
     Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, root, comm,
                  ierror);
 }
@@ -244,8 +239,7 @@ template <class Native>
     return;
   }
   CallScope scope;
-  if (!info || is_left(call.collective, info) ||
-      !fortran::finish(dispatch(call, info, scope), ierror))
+  if (!info || !fortran::finish(dispatch(call, info, scope), ierror))
     Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror);
 }
 
@@ -303,8 +297,7 @@ template <class Native>
     return;
   }
   CallScope scope;
-  if (!info || is_left(call.collective, info) ||
-      !fortran::finish(dispatch(call, info, scope), ierror))
+  if (!info || !fortran::finish(dispatch(call, info, scope), ierror))
     Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcount, recvtype, root, comm,
                  ierror);
 }
@@ -362,8 +355,7 @@ template <class Native>
     return;
   }
   CallScope scope;
-  if (!info || is_left(call.collective, info) ||
-      !fortran::finish(dispatch(call, info, scope), ierror))
+  if (!info || !fortran::finish(dispatch(call, info, scope), ierror))
     Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror);
 }
 
@@ -418,8 +410,7 @@ template <class Native>
     return;
   }
   CallScope scope;
-  if (!info || is_left(call.collective, info) ||
-      !fortran::finish(dispatch(call, info, scope), ierror))
+  if (!info || !fortran::finish(dispatch(call, info, scope), ierror))
     Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm,
                  ierror);
 }
@@ -474,8 +465,7 @@ template <class Native>
     return;
   }
   CallScope scope;
-  if (!info || is_left(call.collective, info) ||
-      !fortran::finish(dispatch(call, info, scope), ierror))
+  if (!info || !fortran::finish(dispatch(call, info, scope), ierror))
     Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror);
 }
 
@@ -531,8 +521,7 @@ template <class Native>
     return;
   }
   CallScope scope;
-  if (!info || is_left(call.collective, info) ||
-      !fortran::finish(dispatch(call, info, scope), ierror))
+  if (!info || !fortran::finish(dispatch(call, info, scope), ierror))
     Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
                  comm, ierror);
 }
@@ -597,8 +586,7 @@ template <class Native>
     return;
   }
   CallScope scope;
-  if (!info || is_left(call.collective, info) ||
-      !fortran::finish(dispatch(call, info, scope), ierror))
+  if (!info || !fortran::finish(dispatch(call, info, scope), ierror))
     Native::call(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes,
                  comm, ierror);
 }
@@ -656,8 +644,7 @@ template <class Native>
     return;
   }
   CallScope scope;
-  if (!info || is_left(call.collective, info) ||
-      !fortran::finish(dispatch(call, info, scope), ierror))
+  if (!info || !fortran::finish(dispatch(call, info, scope), ierror))
     Native::call(sendbuf, recvbuf, count, datatype, op, root, comm, ierror);
 }
 
@@ -707,8 +694,7 @@ template <class Native>
     return;
   }
   CallScope scope;
-  if (!info || is_left(call.collective, info) ||
-      !fortran::finish(dispatch(call, info, scope), ierror))
+  if (!info || !fortran::finish(dispatch(call, info, scope), ierror))
     Native::call(sendbuf, recvbuf, count, datatype, op, comm, ierror);
 }
 
@@ -760,8 +746,7 @@ template <class Native>
     return;
   }
   CallScope scope;
-  if (!info || is_left(call.collective, info) ||
-      !fortran::finish(dispatch(call, info, scope), ierror))
+  if (!info || !fortran::finish(dispatch(call, info, scope), ierror))
     Native::call(sendbuf, recvbuf, recvcount, datatype, op, comm, ierror);
 }
 
@@ -813,8 +798,7 @@ template <class Native>
     return;
   }
   CallScope scope;
-  if (!info || is_left(call.collective, info) ||
-      !fortran::finish(dispatch(call, info, scope), ierror))
+  if (!info || !fortran::finish(dispatch(call, info, scope), ierror))
     Native::call(sendbuf, recvbuf, recvcounts, datatype, op, comm, ierror);
 }
 
@@ -865,8 +849,7 @@ template <class Native>
     return;
   }
   CallScope scope;
-  if (!info || is_left(call.collective, info) ||
-      !fortran::finish(dispatch(call, info, scope), ierror))
+  if (!info || !fortran::finish(dispatch(call, info, scope), ierror))
     Native::call(sendbuf, recvbuf, count, datatype, op, comm, ierror);
 }
 
@@ -916,8 +899,7 @@ template <class Native>
     return;
   }
   CallScope scope;
-  if (!info || is_left(call.collective, info) ||
-      !fortran::finish(dispatch(call, info, scope), ierror))
+  if (!info || !fortran::finish(dispatch(call, info, scope), ierror))
     Native::call(sendbuf, recvbuf, count, datatype, op, comm, ierror);
 }
 
