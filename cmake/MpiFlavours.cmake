@@ -52,6 +52,16 @@ function(unisono_preload_library flavour)
                       -Wl,--exclude-libs,ALL)
 endfunction()
 
+# build/lib/libunisono-bookend.so, which the libraries of all flavours look for beside themselves.
+function(unisono_bookend)
+  add_library(unisono-bookend SHARED ${CMAKE_SOURCE_DIR}/src/interpose/bookend/bookend.c)
+  foreach(flavour IN LISTS UNISONO_FLAVOURS)
+    if(TARGET unisono-${flavour})
+      add_dependencies(unisono-${flavour} unisono-bookend)
+    endif()
+  endforeach()
+endfunction()
+
 # build/lib/libunisono.so: what is preloaded; it opens the flavour that the program needs.
 function(unisono_stub_library)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/interpose/stub/*.cpp

@@ -214,7 +214,6 @@ ENTRY int {name}({c.declare(large)}) {{
 
 static int look_at_{name}({c.declare(large)}) {{
   {native}
-  const bool devices = has_devices();
   const CallInfo info = info_of({call});
   if (!info) return Native::call({c.arguments});
   if ({ran_the_short_way(c, call)}) return MPI_SUCCESS;
@@ -226,7 +225,7 @@ static int look_at_{name}({c.declare(large)}) {{
 def ran_the_short_way(c: Collective, call: str) -> str:
     """The call stands in both: a copy that one of them alone needs is made there only."""
     kind = f"<Collective::{c.enumerator}>({call}, info)"
-    return f"devices ? ran_beside_devices{kind} : ran_on_fast_path{kind}"
+    return f"may_have_devices() ? ran_beside_devices{kind} : ran_on_fast_path{kind}"
 
 
 def narrows(c: Collective) -> bool:
@@ -278,7 +277,6 @@ def entry_points(collectives: list[Collective]) -> str:
 template <class Native, class... Arguments>
 [[gnu::noinline]] int dispatch_or_pass_on(const Call& call, const CallInfo& info,
                                           Arguments... arguments) {
-  if (is_left(call.collective, info)) return Native::call(arguments...);
   CallScope scope;
   const auto code = dispatch(call, info, scope);
   return code ? *code : Native::call(arguments...);
@@ -342,15 +340,13 @@ template <class Native>
         run += f"""  if (is_watched()) {{
 {watched}    return;
   }}
-  const bool devices = has_devices();
   const CallInfo info = info_of(call);
   if (info && ({ran_the_short_way(c, "call")})) {{
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }}
   CallScope scope;
-  if (!info || is_left(call.collective, info) ||
-      !fortran::finish(dispatch(call, info, scope), ierror))
+  if (!info || !fortran::finish(dispatch(call, info, scope), ierror))
     Native::call({c.arguments}, ierror);
 }}
 """

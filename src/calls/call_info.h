@@ -38,7 +38,7 @@ extern constinit std::atomic<unsigned long long> g_native_calls, g_own_calls;
 }
 
 /// Whether a call of this kind was left to the MPI library beforehand: nothing else needs to be
-/// asked. Once for every call that does not run on the fast path.
+/// asked. Asked once, in dispatch().
 inline bool is_left(Collective collective, const CallInfo& info) {
   if (info.failed || !info.communicator->is_left(collective, info.bytes)) return false;
   count(g_native_calls);

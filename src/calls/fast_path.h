@@ -111,11 +111,13 @@ template <Collective kCollective>
   return false;
 }
 
-/// The same where buffers may be in device memory. A function of its own with the call by value:
-/// where the look at its buffers was inlined, every call was written to memory first (144 bytes).
+/// The same where may_have_devices(). A function of its own with the call by value: where the look
+/// at its buffers was inlined, every call was written to memory first (144 bytes).
 template <Collective kCollective>
 [[gnu::noinline, gnu::cold]] bool ran_beside_devices(Call call, CallInfo info) noexcept {
-  return !has_device_buffers(call) && ran_on_fast_path<kCollective>(call, info);
+  if (!has_devices()) look_for_devices();
+  if (has_devices() && has_device_buffers(call)) return false;
+  return ran_on_fast_path<kCollective>(call, info);
 }
 
 }  // namespace unisono

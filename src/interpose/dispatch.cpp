@@ -22,7 +22,7 @@ constinit std::atomic<CollectiveSet> g_run{0};
 // Nothing thrown may reach the program's C code. Whatever fails inside a collective that other
 // ranks may have begun cannot be handed to the MPI library any more: it is an error of the
 // communicator.
-std::optional<int> dispatch(const Call& call, const CallInfo& info, CallScope& scope) {
+std::optional<int> decide(const Call& call, const CallInfo& info, CallScope& scope) {
   int error = MPI_SUCCESS;
   try {
     if (info.failed) throw std::bad_alloc();
@@ -45,7 +45,7 @@ std::optional<int> dispatch(const Call& call, const CallInfo& info, CallScope& s
 std::optional<int> dispatch(const Call& call, CallScope& scope) {
   if (!contains(g_run.load(std::memory_order_relaxed), call.collective)) return std::nullopt;
   const CallInfo info = info_of(call);
-  if (!info || is_left(call.collective, info)) return std::nullopt;
+  if (!info) return std::nullopt;
   return dispatch(call, info, scope);
 }
 

@@ -21,9 +21,16 @@ inline constexpr CollectiveSet kWatched = CollectiveSet{1} << 31;
 
 inline bool is_watched() { return (g_candidates.load(std::memory_order_relaxed) & kWatched) != 0; }
 
-/// Runs the call that was looked at, if Unisono is to run it: then the MPI error code. Nothing: the
-/// caller hands it to the MPI library.
-std::optional<int> dispatch(const Call& call, const CallInfo& info, CallScope& scope);
+/// Runs the call that was looked at and is not left, if Unisono is to run it: then the MPI error
+/// code. Nothing: the caller hands it to the MPI library.
+std::optional<int> decide(const Call& call, const CallInfo& info, CallScope& scope);
+/// The same for every call that was looked at and has not run on the fast path. Inlined: calls that
+/// are left to the MPI library end here.
+[[gnu::always_inline]] inline std::optional<int> dispatch(const Call& call, const CallInfo& info,
+                                                          CallScope& scope) {
+  if (is_left(call.collective, info)) return std::nullopt;
+  return decide(call, info, scope);
+}
 /// The same for a call that is watched and has not been looked at.
 std::optional<int> dispatch(const Call& call, CallScope& scope);
 

@@ -1,10 +1,12 @@
 #include "mpi/device_memory.h"
 
 #include <dlfcn.h>
-#include <link.h>
 
 #include <atomic>
 #include <cstdint>
+#include <mutex>
+
+#include "mpi/loaded_libraries.h"
 
 namespace unisono {
 
@@ -102,39 +104,32 @@ class Hip {
   int (*version_)(int*) = nullptr;
 };
 
-/// Whether libraries were loaded since it was asked last. A search by name would go through
-/// folders.
-bool is_anything_new() {
-  static std::atomic<unsigned long long> known{0};
-  unsigned long long loaded = 0;
-  dl_iterate_phdr(
-      [](dl_phdr_info* info, std::size_t, void* result) {
-        *static_cast<unsigned long long*>(result) = info->dlpi_adds;
-        return 1;  // the first library tells
-      },
-      &loaded);
-  return known.exchange(loaded, std::memory_order_relaxed) != loaded;
-}
-
-// Written before g_has_devices, which is what others look at, by whoever finds the driver first.
+// Written before g_found_*, which is what others look at, by whoever finds the driver first.
 Cuda g_cuda;
 Hip g_hip;
 constinit std::atomic<bool> g_found_cuda{false}, g_found_hip{false};
+constinit std::mutex g_finding;
+
+/// No lock is held while the dynamic linker is asked, which has its own.
+template <class Driver>
+void look_for(Driver& known, std::atomic<bool>& found) {
+  Driver driver;
+  if (found || !driver.open()) return;
+  const std::lock_guard lock(g_finding);
+  if (found) return;
+  known = driver;
+  found = g_has_devices = true;
+}
 
 }  // namespace
 
+// A search by name goes through folders: only when there is something new.
 void look_for_devices() {
-  if (!is_anything_new()) return;
-  if (!g_found_cuda)
-    if (Cuda cuda; cuda.open()) {
-      g_cuda = cuda;
-      g_found_cuda = g_has_devices = true;
-    }
-  if (!g_found_hip)
-    if (Hip hip; hip.open()) {
-      g_hip = hip;
-      g_found_hip = g_has_devices = true;
-    }
+  look_at_new_libraries([] {
+    look_for(g_cuda, g_found_cuda);
+    look_for(g_hip, g_found_hip);
+    return has_devices();
+  });
 }
 
 bool is_on_device(const void* address) {

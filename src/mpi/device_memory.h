@@ -4,11 +4,17 @@
 #include <atomic>
 #include <cstddef>
 
+#include "mpi/loaded_libraries.h"
+
 namespace unisono {
 
-/// A driver was found. The one thing that is looked at where there is none.
+/// A driver was found.
 extern constinit std::atomic<bool> g_has_devices;
 inline bool has_devices() { return g_has_devices.load(std::memory_order_relaxed); }
+
+/// False: there is none, and none was loaded since. All that a short call looks at; otherwise it
+/// calls look_for_devices().
+[[gnu::always_inline]] inline bool may_have_devices() { return may_have_unseen_libraries(); }
 
 /// Looks among the loaded libraries, if there are new ones: in MPI_Init, when a communicator is met
 /// for the first time, and in every call that takes the long way.

@@ -135,7 +135,7 @@ int run(const Call& c) {
 
 }  // namespace
 
-std::optional<int> dispatch(const Call& call, const CallInfo&, CallScope&) {
+std::optional<int> decide(const Call& call, const CallInfo&, CallScope&) {
   const bool narrow = call.sendcount <= INT_MAX && call.recvcount <= INT_MAX;
   // Counts that are not significant are large in the test program; a large one that is gets the
   // error of the form that passes it on.

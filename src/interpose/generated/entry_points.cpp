@@ -241,7 +241,6 @@ int narrow_Neighbor_alltoallw(const void* sendbuf, const MPI_Count* sendcounts,
 template <class Native, class... Arguments>
 [[gnu::noinline]] int dispatch_or_pass_on(const Call& call, const CallInfo& info,
                                           Arguments... arguments) {
-  if (is_left(call.collective, info)) return Native::call(arguments...);
   CallScope scope;
   const auto code = dispatch(call, info, scope);
   return code ? *code : Native::call(arguments...);
@@ -272,11 +271,10 @@ ENTRY int MPI_Barrier(MPI_Comm comm) {
 
 static int look_at_MPI_Barrier(MPI_Comm comm) {
   using Native = Next<"MPI_Barrier", decltype(MPI_Barrier)>;
-  const bool devices = has_devices();
   const CallInfo info = info_of(call_of_MPI_Barrier(comm));
   if (!info) return Native::call(comm);
-  if (devices ? ran_beside_devices<Collective::barrier>(call_of_MPI_Barrier(comm), info)
-              : ran_on_fast_path<Collective::barrier>(call_of_MPI_Barrier(comm), info))
+  if (may_have_devices() ? ran_beside_devices<Collective::barrier>(call_of_MPI_Barrier(comm), info)
+                         : ran_on_fast_path<Collective::barrier>(call_of_MPI_Barrier(comm), info))
     return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(call_of_MPI_Barrier(comm), info, comm);
 }
@@ -306,13 +304,12 @@ ENTRY int MPI_Bcast(void* buffer, int count, MPI_Datatype datatype, int root, MP
 static int look_at_MPI_Bcast(void* buffer, int count, MPI_Datatype datatype, int root,
                              MPI_Comm comm) {
   using Native = Next<"MPI_Bcast", decltype(MPI_Bcast)>;
-  const bool devices = has_devices();
   const CallInfo info = info_of(call_of_MPI_Bcast(buffer, count, datatype, root, comm));
   if (!info) return Native::call(buffer, count, datatype, root, comm);
-  if (devices ? ran_beside_devices<Collective::bcast>(
-                    call_of_MPI_Bcast(buffer, count, datatype, root, comm), info)
-              : ran_on_fast_path<Collective::bcast>(
-                    call_of_MPI_Bcast(buffer, count, datatype, root, comm), info))
+  if (may_have_devices() ? ran_beside_devices<Collective::bcast>(
+                               call_of_MPI_Bcast(buffer, count, datatype, root, comm), info)
+                         : ran_on_fast_path<Collective::bcast>(
+                               call_of_MPI_Bcast(buffer, count, datatype, root, comm), info))
     return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(call_of_MPI_Bcast(buffer, count, datatype, root, comm), info,
                                      buffer, count, datatype, root, comm);
@@ -344,13 +341,12 @@ ENTRY int MPI_Bcast_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int 
 static int look_at_MPI_Bcast_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root,
                                MPI_Comm comm) {
   using Native = Next<"MPI_Bcast_c", decltype(MPI_Bcast_c), narrow_Bcast>;
-  const bool devices = has_devices();
   const CallInfo info = info_of(call_of_MPI_Bcast_c(buffer, count, datatype, root, comm));
   if (!info) return Native::call(buffer, count, datatype, root, comm);
-  if (devices ? ran_beside_devices<Collective::bcast>(
-                    call_of_MPI_Bcast_c(buffer, count, datatype, root, comm), info)
-              : ran_on_fast_path<Collective::bcast>(
-                    call_of_MPI_Bcast_c(buffer, count, datatype, root, comm), info))
+  if (may_have_devices() ? ran_beside_devices<Collective::bcast>(
+                               call_of_MPI_Bcast_c(buffer, count, datatype, root, comm), info)
+                         : ran_on_fast_path<Collective::bcast>(
+                               call_of_MPI_Bcast_c(buffer, count, datatype, root, comm), info))
     return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(call_of_MPI_Bcast_c(buffer, count, datatype, root, comm), info,
                                      buffer, count, datatype, root, comm);
@@ -391,19 +387,18 @@ static int look_at_MPI_Gather(const void* sendbuf, int sendcount, MPI_Datatype s
                               void* recvbuf, int recvcount, MPI_Datatype recvtype, int root,
                               MPI_Comm comm) {
   using Native = Next<"MPI_Gather", decltype(MPI_Gather)>;
-  const bool devices = has_devices();
   const CallInfo info = info_of(
       call_of_MPI_Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm));
   if (!info)
     return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
-  if (devices ? ran_beside_devices<Collective::gather>(
-                    call_of_MPI_Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
-                                       root, comm),
-                    info)
-              : ran_on_fast_path<Collective::gather>(
-                    call_of_MPI_Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
-                                       root, comm),
-                    info))
+  if (may_have_devices() ? ran_beside_devices<Collective::gather>(
+                               call_of_MPI_Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                                  recvtype, root, comm),
+                               info)
+                         : ran_on_fast_path<Collective::gather>(
+                               call_of_MPI_Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                                  recvtype, root, comm),
+                               info))
     return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(
       call_of_MPI_Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm),
@@ -448,19 +443,18 @@ static int look_at_MPI_Gather_c(const void* sendbuf, MPI_Count sendcount, MPI_Da
                                 void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
                                 MPI_Comm comm) {
   using Native = Next<"MPI_Gather_c", decltype(MPI_Gather_c), narrow_Gather>;
-  const bool devices = has_devices();
   const CallInfo info = info_of(
       call_of_MPI_Gather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm));
   if (!info)
     return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
-  if (devices ? ran_beside_devices<Collective::gather>(
-                    call_of_MPI_Gather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
-                                         root, comm),
-                    info)
-              : ran_on_fast_path<Collective::gather>(
-                    call_of_MPI_Gather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
-                                         root, comm),
-                    info))
+  if (may_have_devices() ? ran_beside_devices<Collective::gather>(
+                               call_of_MPI_Gather_c(sendbuf, sendcount, sendtype, recvbuf,
+                                                    recvcount, recvtype, root, comm),
+                               info)
+                         : ran_on_fast_path<Collective::gather>(
+                               call_of_MPI_Gather_c(sendbuf, sendcount, sendtype, recvbuf,
+                                                    recvcount, recvtype, root, comm),
+                               info))
     return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(
       call_of_MPI_Gather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm),
@@ -507,20 +501,19 @@ static int look_at_MPI_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype 
                                void* recvbuf, const int* recvcounts, const int* rdispls,
                                MPI_Datatype recvtype, int root, MPI_Comm comm) {
   using Native = Next<"MPI_Gatherv", decltype(MPI_Gatherv)>;
-  const bool devices = has_devices();
   const CallInfo info = info_of(call_of_MPI_Gatherv(sendbuf, sendcount, sendtype, recvbuf,
                                                     recvcounts, rdispls, recvtype, root, comm));
   if (!info)
     return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, root,
                         comm);
-  if (devices ? ran_beside_devices<Collective::gatherv>(
-                    call_of_MPI_Gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls,
-                                        recvtype, root, comm),
-                    info)
-              : ran_on_fast_path<Collective::gatherv>(
-                    call_of_MPI_Gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls,
-                                        recvtype, root, comm),
-                    info))
+  if (may_have_devices() ? ran_beside_devices<Collective::gatherv>(
+                               call_of_MPI_Gatherv(sendbuf, sendcount, sendtype, recvbuf,
+                                                   recvcounts, rdispls, recvtype, root, comm),
+                               info)
+                         : ran_on_fast_path<Collective::gatherv>(
+                               call_of_MPI_Gatherv(sendbuf, sendcount, sendtype, recvbuf,
+                                                   recvcounts, rdispls, recvtype, root, comm),
+                               info))
     return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(call_of_MPI_Gatherv(sendbuf, sendcount, sendtype, recvbuf,
                                                          recvcounts, rdispls, recvtype, root, comm),
@@ -571,20 +564,19 @@ static int look_at_MPI_Gatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_D
                                  const MPI_Aint* rdispls, MPI_Datatype recvtype, int root,
                                  MPI_Comm comm) {
   using Native = Next<"MPI_Gatherv_c", decltype(MPI_Gatherv_c), narrow_Gatherv>;
-  const bool devices = has_devices();
   const CallInfo info = info_of(call_of_MPI_Gatherv_c(sendbuf, sendcount, sendtype, recvbuf,
                                                       recvcounts, rdispls, recvtype, root, comm));
   if (!info)
     return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, root,
                         comm);
-  if (devices ? ran_beside_devices<Collective::gatherv>(
-                    call_of_MPI_Gatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
-                                          rdispls, recvtype, root, comm),
-                    info)
-              : ran_on_fast_path<Collective::gatherv>(
-                    call_of_MPI_Gatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
-                                          rdispls, recvtype, root, comm),
-                    info))
+  if (may_have_devices() ? ran_beside_devices<Collective::gatherv>(
+                               call_of_MPI_Gatherv_c(sendbuf, sendcount, sendtype, recvbuf,
+                                                     recvcounts, rdispls, recvtype, root, comm),
+                               info)
+                         : ran_on_fast_path<Collective::gatherv>(
+                               call_of_MPI_Gatherv_c(sendbuf, sendcount, sendtype, recvbuf,
+                                                     recvcounts, rdispls, recvtype, root, comm),
+                               info))
     return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(
       call_of_MPI_Gatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype,
@@ -629,19 +621,18 @@ static int look_at_MPI_Scatter(const void* sendbuf, int sendcount, MPI_Datatype 
                                void* recvbuf, int recvcount, MPI_Datatype recvtype, int root,
                                MPI_Comm comm) {
   using Native = Next<"MPI_Scatter", decltype(MPI_Scatter)>;
-  const bool devices = has_devices();
   const CallInfo info = info_of(
       call_of_MPI_Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm));
   if (!info)
     return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
-  if (devices ? ran_beside_devices<Collective::scatter>(
-                    call_of_MPI_Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
-                                        root, comm),
-                    info)
-              : ran_on_fast_path<Collective::scatter>(
-                    call_of_MPI_Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
-                                        root, comm),
-                    info))
+  if (may_have_devices() ? ran_beside_devices<Collective::scatter>(
+                               call_of_MPI_Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                                   recvtype, root, comm),
+                               info)
+                         : ran_on_fast_path<Collective::scatter>(
+                               call_of_MPI_Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                                   recvtype, root, comm),
+                               info))
     return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(
       call_of_MPI_Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm),
@@ -686,19 +677,18 @@ static int look_at_MPI_Scatter_c(const void* sendbuf, MPI_Count sendcount, MPI_D
                                  void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
                                  int root, MPI_Comm comm) {
   using Native = Next<"MPI_Scatter_c", decltype(MPI_Scatter_c), narrow_Scatter>;
-  const bool devices = has_devices();
   const CallInfo info = info_of(call_of_MPI_Scatter_c(sendbuf, sendcount, sendtype, recvbuf,
                                                       recvcount, recvtype, root, comm));
   if (!info)
     return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
-  if (devices ? ran_beside_devices<Collective::scatter>(
-                    call_of_MPI_Scatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount,
-                                          recvtype, root, comm),
-                    info)
-              : ran_on_fast_path<Collective::scatter>(
-                    call_of_MPI_Scatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount,
-                                          recvtype, root, comm),
-                    info))
+  if (may_have_devices() ? ran_beside_devices<Collective::scatter>(
+                               call_of_MPI_Scatter_c(sendbuf, sendcount, sendtype, recvbuf,
+                                                     recvcount, recvtype, root, comm),
+                               info)
+                         : ran_on_fast_path<Collective::scatter>(
+                               call_of_MPI_Scatter_c(sendbuf, sendcount, sendtype, recvbuf,
+                                                     recvcount, recvtype, root, comm),
+                               info))
     return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(
       call_of_MPI_Scatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm),
@@ -745,20 +735,19 @@ static int look_at_MPI_Scatterv(const void* sendbuf, const int* sendcounts, cons
                                 MPI_Datatype sendtype, void* recvbuf, int recvcount,
                                 MPI_Datatype recvtype, int root, MPI_Comm comm) {
   using Native = Next<"MPI_Scatterv", decltype(MPI_Scatterv)>;
-  const bool devices = has_devices();
   const CallInfo info = info_of(call_of_MPI_Scatterv(sendbuf, sendcounts, sdispls, sendtype,
                                                      recvbuf, recvcount, recvtype, root, comm));
   if (!info)
     return Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcount, recvtype, root,
                         comm);
-  if (devices ? ran_beside_devices<Collective::scatterv>(
-                    call_of_MPI_Scatterv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcount,
-                                         recvtype, root, comm),
-                    info)
-              : ran_on_fast_path<Collective::scatterv>(
-                    call_of_MPI_Scatterv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcount,
-                                         recvtype, root, comm),
-                    info))
+  if (may_have_devices() ? ran_beside_devices<Collective::scatterv>(
+                               call_of_MPI_Scatterv(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
+                                                    recvcount, recvtype, root, comm),
+                               info)
+                         : ran_on_fast_path<Collective::scatterv>(
+                               call_of_MPI_Scatterv(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
+                                                    recvcount, recvtype, root, comm),
+                               info))
     return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(call_of_MPI_Scatterv(sendbuf, sendcounts, sdispls, sendtype,
                                                           recvbuf, recvcount, recvtype, root, comm),
@@ -809,20 +798,19 @@ static int look_at_MPI_Scatterv_c(const void* sendbuf, const MPI_Count* sendcoun
                                   MPI_Count recvcount, MPI_Datatype recvtype, int root,
                                   MPI_Comm comm) {
   using Native = Next<"MPI_Scatterv_c", decltype(MPI_Scatterv_c), narrow_Scatterv>;
-  const bool devices = has_devices();
   const CallInfo info = info_of(call_of_MPI_Scatterv_c(sendbuf, sendcounts, sdispls, sendtype,
                                                        recvbuf, recvcount, recvtype, root, comm));
   if (!info)
     return Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcount, recvtype, root,
                         comm);
-  if (devices ? ran_beside_devices<Collective::scatterv>(
-                    call_of_MPI_Scatterv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
-                                           recvcount, recvtype, root, comm),
-                    info)
-              : ran_on_fast_path<Collective::scatterv>(
-                    call_of_MPI_Scatterv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
-                                           recvcount, recvtype, root, comm),
-                    info))
+  if (may_have_devices() ? ran_beside_devices<Collective::scatterv>(
+                               call_of_MPI_Scatterv_c(sendbuf, sendcounts, sdispls, sendtype,
+                                                      recvbuf, recvcount, recvtype, root, comm),
+                               info)
+                         : ran_on_fast_path<Collective::scatterv>(
+                               call_of_MPI_Scatterv_c(sendbuf, sendcounts, sdispls, sendtype,
+                                                      recvbuf, recvcount, recvtype, root, comm),
+                               info))
     return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(
       call_of_MPI_Scatterv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcount, recvtype,
@@ -865,18 +853,17 @@ static int look_at_MPI_Allgather(const void* sendbuf, int sendcount, MPI_Datatyp
                                  void* recvbuf, int recvcount, MPI_Datatype recvtype,
                                  MPI_Comm comm) {
   using Native = Next<"MPI_Allgather", decltype(MPI_Allgather)>;
-  const bool devices = has_devices();
   const CallInfo info = info_of(
       call_of_MPI_Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm));
   if (!info) return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-  if (devices ? ran_beside_devices<Collective::allgather>(
-                    call_of_MPI_Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount,
-                                          recvtype, comm),
-                    info)
-              : ran_on_fast_path<Collective::allgather>(
-                    call_of_MPI_Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount,
-                                          recvtype, comm),
-                    info))
+  if (may_have_devices() ? ran_beside_devices<Collective::allgather>(
+                               call_of_MPI_Allgather(sendbuf, sendcount, sendtype, recvbuf,
+                                                     recvcount, recvtype, comm),
+                               info)
+                         : ran_on_fast_path<Collective::allgather>(
+                               call_of_MPI_Allgather(sendbuf, sendcount, sendtype, recvbuf,
+                                                     recvcount, recvtype, comm),
+                               info))
     return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(
       call_of_MPI_Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm), info,
@@ -919,18 +906,17 @@ static int look_at_MPI_Allgather_c(const void* sendbuf, MPI_Count sendcount, MPI
                                    void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
                                    MPI_Comm comm) {
   using Native = Next<"MPI_Allgather_c", decltype(MPI_Allgather_c), narrow_Allgather>;
-  const bool devices = has_devices();
   const CallInfo info = info_of(
       call_of_MPI_Allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm));
   if (!info) return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-  if (devices ? ran_beside_devices<Collective::allgather>(
-                    call_of_MPI_Allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount,
-                                            recvtype, comm),
-                    info)
-              : ran_on_fast_path<Collective::allgather>(
-                    call_of_MPI_Allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount,
-                                            recvtype, comm),
-                    info))
+  if (may_have_devices() ? ran_beside_devices<Collective::allgather>(
+                               call_of_MPI_Allgather_c(sendbuf, sendcount, sendtype, recvbuf,
+                                                       recvcount, recvtype, comm),
+                               info)
+                         : ran_on_fast_path<Collective::allgather>(
+                               call_of_MPI_Allgather_c(sendbuf, sendcount, sendtype, recvbuf,
+                                                       recvcount, recvtype, comm),
+                               info))
     return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(
       call_of_MPI_Allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm),
@@ -975,19 +961,18 @@ static int look_at_MPI_Allgatherv(const void* sendbuf, int sendcount, MPI_Dataty
                                   void* recvbuf, const int* recvcounts, const int* rdispls,
                                   MPI_Datatype recvtype, MPI_Comm comm) {
   using Native = Next<"MPI_Allgatherv", decltype(MPI_Allgatherv)>;
-  const bool devices = has_devices();
   const CallInfo info = info_of(call_of_MPI_Allgatherv(sendbuf, sendcount, sendtype, recvbuf,
                                                        recvcounts, rdispls, recvtype, comm));
   if (!info)
     return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
-  if (devices ? ran_beside_devices<Collective::allgatherv>(
-                    call_of_MPI_Allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
-                                           rdispls, recvtype, comm),
-                    info)
-              : ran_on_fast_path<Collective::allgatherv>(
-                    call_of_MPI_Allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
-                                           rdispls, recvtype, comm),
-                    info))
+  if (may_have_devices() ? ran_beside_devices<Collective::allgatherv>(
+                               call_of_MPI_Allgatherv(sendbuf, sendcount, sendtype, recvbuf,
+                                                      recvcounts, rdispls, recvtype, comm),
+                               info)
+                         : ran_on_fast_path<Collective::allgatherv>(
+                               call_of_MPI_Allgatherv(sendbuf, sendcount, sendtype, recvbuf,
+                                                      recvcounts, rdispls, recvtype, comm),
+                               info))
     return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(call_of_MPI_Allgatherv(sendbuf, sendcount, sendtype, recvbuf,
                                                             recvcounts, rdispls, recvtype, comm),
@@ -1035,19 +1020,18 @@ static int look_at_MPI_Allgatherv_c(const void* sendbuf, MPI_Count sendcount, MP
                                     void* recvbuf, const MPI_Count* recvcounts,
                                     const MPI_Aint* rdispls, MPI_Datatype recvtype, MPI_Comm comm) {
   using Native = Next<"MPI_Allgatherv_c", decltype(MPI_Allgatherv_c), narrow_Allgatherv>;
-  const bool devices = has_devices();
   const CallInfo info = info_of(call_of_MPI_Allgatherv_c(sendbuf, sendcount, sendtype, recvbuf,
                                                          recvcounts, rdispls, recvtype, comm));
   if (!info)
     return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
-  if (devices ? ran_beside_devices<Collective::allgatherv>(
-                    call_of_MPI_Allgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
-                                             rdispls, recvtype, comm),
-                    info)
-              : ran_on_fast_path<Collective::allgatherv>(
-                    call_of_MPI_Allgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
-                                             rdispls, recvtype, comm),
-                    info))
+  if (may_have_devices() ? ran_beside_devices<Collective::allgatherv>(
+                               call_of_MPI_Allgatherv_c(sendbuf, sendcount, sendtype, recvbuf,
+                                                        recvcounts, rdispls, recvtype, comm),
+                               info)
+                         : ran_on_fast_path<Collective::allgatherv>(
+                               call_of_MPI_Allgatherv_c(sendbuf, sendcount, sendtype, recvbuf,
+                                                        recvcounts, rdispls, recvtype, comm),
+                               info))
     return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(call_of_MPI_Allgatherv_c(sendbuf, sendcount, sendtype, recvbuf,
                                                               recvcounts, rdispls, recvtype, comm),
@@ -1090,18 +1074,17 @@ static int look_at_MPI_Alltoall(const void* sendbuf, int sendcount, MPI_Datatype
                                 void* recvbuf, int recvcount, MPI_Datatype recvtype,
                                 MPI_Comm comm) {
   using Native = Next<"MPI_Alltoall", decltype(MPI_Alltoall)>;
-  const bool devices = has_devices();
   const CallInfo info = info_of(
       call_of_MPI_Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm));
   if (!info) return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-  if (devices ? ran_beside_devices<Collective::alltoall>(
-                    call_of_MPI_Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
-                                         comm),
-                    info)
-              : ran_on_fast_path<Collective::alltoall>(
-                    call_of_MPI_Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
-                                         comm),
-                    info))
+  if (may_have_devices() ? ran_beside_devices<Collective::alltoall>(
+                               call_of_MPI_Alltoall(sendbuf, sendcount, sendtype, recvbuf,
+                                                    recvcount, recvtype, comm),
+                               info)
+                         : ran_on_fast_path<Collective::alltoall>(
+                               call_of_MPI_Alltoall(sendbuf, sendcount, sendtype, recvbuf,
+                                                    recvcount, recvtype, comm),
+                               info))
     return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(
       call_of_MPI_Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm), info,
@@ -1143,18 +1126,17 @@ static int look_at_MPI_Alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_
                                   void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
                                   MPI_Comm comm) {
   using Native = Next<"MPI_Alltoall_c", decltype(MPI_Alltoall_c), narrow_Alltoall>;
-  const bool devices = has_devices();
   const CallInfo info = info_of(
       call_of_MPI_Alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm));
   if (!info) return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-  if (devices ? ran_beside_devices<Collective::alltoall>(
-                    call_of_MPI_Alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount,
-                                           recvtype, comm),
-                    info)
-              : ran_on_fast_path<Collective::alltoall>(
-                    call_of_MPI_Alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount,
-                                           recvtype, comm),
-                    info))
+  if (may_have_devices() ? ran_beside_devices<Collective::alltoall>(
+                               call_of_MPI_Alltoall_c(sendbuf, sendcount, sendtype, recvbuf,
+                                                      recvcount, recvtype, comm),
+                               info)
+                         : ran_on_fast_path<Collective::alltoall>(
+                               call_of_MPI_Alltoall_c(sendbuf, sendcount, sendtype, recvbuf,
+                                                      recvcount, recvtype, comm),
+                               info))
     return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(
       call_of_MPI_Alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm),
@@ -1202,20 +1184,19 @@ static int look_at_MPI_Alltoallv(const void* sendbuf, const int* sendcounts, con
                                  MPI_Datatype sendtype, void* recvbuf, const int* recvcounts,
                                  const int* rdispls, MPI_Datatype recvtype, MPI_Comm comm) {
   using Native = Next<"MPI_Alltoallv", decltype(MPI_Alltoallv)>;
-  const bool devices = has_devices();
   const CallInfo info = info_of(call_of_MPI_Alltoallv(
       sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm));
   if (!info)
     return Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
                         recvtype, comm);
-  if (devices ? ran_beside_devices<Collective::alltoallv>(
-                    call_of_MPI_Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
-                                          recvcounts, rdispls, recvtype, comm),
-                    info)
-              : ran_on_fast_path<Collective::alltoallv>(
-                    call_of_MPI_Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
-                                          recvcounts, rdispls, recvtype, comm),
-                    info))
+  if (may_have_devices() ? ran_beside_devices<Collective::alltoallv>(
+                               call_of_MPI_Alltoallv(sendbuf, sendcounts, sdispls, sendtype,
+                                                     recvbuf, recvcounts, rdispls, recvtype, comm),
+                               info)
+                         : ran_on_fast_path<Collective::alltoallv>(
+                               call_of_MPI_Alltoallv(sendbuf, sendcounts, sdispls, sendtype,
+                                                     recvbuf, recvcounts, rdispls, recvtype, comm),
+                               info))
     return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(
       call_of_MPI_Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
@@ -1267,20 +1248,20 @@ static int look_at_MPI_Alltoallv_c(const void* sendbuf, const MPI_Count* sendcou
                                    const MPI_Count* recvcounts, const MPI_Aint* rdispls,
                                    MPI_Datatype recvtype, MPI_Comm comm) {
   using Native = Next<"MPI_Alltoallv_c", decltype(MPI_Alltoallv_c), narrow_Alltoallv>;
-  const bool devices = has_devices();
   const CallInfo info = info_of(call_of_MPI_Alltoallv_c(
       sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm));
   if (!info)
     return Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
                         recvtype, comm);
-  if (devices ? ran_beside_devices<Collective::alltoallv>(
-                    call_of_MPI_Alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
-                                            recvcounts, rdispls, recvtype, comm),
-                    info)
-              : ran_on_fast_path<Collective::alltoallv>(
-                    call_of_MPI_Alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
-                                            recvcounts, rdispls, recvtype, comm),
-                    info))
+  if (may_have_devices()
+          ? ran_beside_devices<Collective::alltoallv>(
+                call_of_MPI_Alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
+                                        rdispls, recvtype, comm),
+                info)
+          : ran_on_fast_path<Collective::alltoallv>(
+                call_of_MPI_Alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
+                                        rdispls, recvtype, comm),
+                info))
     return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(
       call_of_MPI_Alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
@@ -1331,20 +1312,19 @@ static int look_at_MPI_Alltoallw(const void* sendbuf, const int* sendcounts, con
                                  const int* recvcounts, const int* rdispls,
                                  const MPI_Datatype* recvtypes, MPI_Comm comm) {
   using Native = Next<"MPI_Alltoallw", decltype(MPI_Alltoallw)>;
-  const bool devices = has_devices();
   const CallInfo info = info_of(call_of_MPI_Alltoallw(
       sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm));
   if (!info)
     return Native::call(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
                         recvtypes, comm);
-  if (devices ? ran_beside_devices<Collective::alltoallw>(
-                    call_of_MPI_Alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
-                                          recvcounts, rdispls, recvtypes, comm),
-                    info)
-              : ran_on_fast_path<Collective::alltoallw>(
-                    call_of_MPI_Alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
-                                          recvcounts, rdispls, recvtypes, comm),
-                    info))
+  if (may_have_devices() ? ran_beside_devices<Collective::alltoallw>(
+                               call_of_MPI_Alltoallw(sendbuf, sendcounts, sdispls, sendtypes,
+                                                     recvbuf, recvcounts, rdispls, recvtypes, comm),
+                               info)
+                         : ran_on_fast_path<Collective::alltoallw>(
+                               call_of_MPI_Alltoallw(sendbuf, sendcounts, sdispls, sendtypes,
+                                                     recvbuf, recvcounts, rdispls, recvtypes, comm),
+                               info))
     return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(
       call_of_MPI_Alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
@@ -1396,20 +1376,20 @@ static int look_at_MPI_Alltoallw_c(const void* sendbuf, const MPI_Count* sendcou
                                    const MPI_Aint* rdispls, const MPI_Datatype* recvtypes,
                                    MPI_Comm comm) {
   using Native = Next<"MPI_Alltoallw_c", decltype(MPI_Alltoallw_c), narrow_Alltoallw>;
-  const bool devices = has_devices();
   const CallInfo info = info_of(call_of_MPI_Alltoallw_c(
       sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm));
   if (!info)
     return Native::call(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
                         recvtypes, comm);
-  if (devices ? ran_beside_devices<Collective::alltoallw>(
-                    call_of_MPI_Alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
-                                            recvcounts, rdispls, recvtypes, comm),
-                    info)
-              : ran_on_fast_path<Collective::alltoallw>(
-                    call_of_MPI_Alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
-                                            recvcounts, rdispls, recvtypes, comm),
-                    info))
+  if (may_have_devices()
+          ? ran_beside_devices<Collective::alltoallw>(
+                call_of_MPI_Alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
+                                        recvcounts, rdispls, recvtypes, comm),
+                info)
+          : ran_on_fast_path<Collective::alltoallw>(
+                call_of_MPI_Alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
+                                        recvcounts, rdispls, recvtypes, comm),
+                info))
     return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(
       call_of_MPI_Alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
@@ -1448,14 +1428,14 @@ ENTRY int MPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype
 static int look_at_MPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
                               MPI_Op op, int root, MPI_Comm comm) {
   using Native = Next<"MPI_Reduce", decltype(MPI_Reduce)>;
-  const bool devices = has_devices();
   const CallInfo info =
       info_of(call_of_MPI_Reduce(sendbuf, recvbuf, count, datatype, op, root, comm));
   if (!info) return Native::call(sendbuf, recvbuf, count, datatype, op, root, comm);
-  if (devices ? ran_beside_devices<Collective::reduce>(
-                    call_of_MPI_Reduce(sendbuf, recvbuf, count, datatype, op, root, comm), info)
-              : ran_on_fast_path<Collective::reduce>(
-                    call_of_MPI_Reduce(sendbuf, recvbuf, count, datatype, op, root, comm), info))
+  if (may_have_devices()
+          ? ran_beside_devices<Collective::reduce>(
+                call_of_MPI_Reduce(sendbuf, recvbuf, count, datatype, op, root, comm), info)
+          : ran_on_fast_path<Collective::reduce>(
+                call_of_MPI_Reduce(sendbuf, recvbuf, count, datatype, op, root, comm), info))
     return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(
       call_of_MPI_Reduce(sendbuf, recvbuf, count, datatype, op, root, comm), info, sendbuf, recvbuf,
@@ -1493,14 +1473,14 @@ ENTRY int MPI_Reduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_
 static int look_at_MPI_Reduce_c(const void* sendbuf, void* recvbuf, MPI_Count count,
                                 MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm) {
   using Native = Next<"MPI_Reduce_c", decltype(MPI_Reduce_c), narrow_Reduce>;
-  const bool devices = has_devices();
   const CallInfo info =
       info_of(call_of_MPI_Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm));
   if (!info) return Native::call(sendbuf, recvbuf, count, datatype, op, root, comm);
-  if (devices ? ran_beside_devices<Collective::reduce>(
-                    call_of_MPI_Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm), info)
-              : ran_on_fast_path<Collective::reduce>(
-                    call_of_MPI_Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm), info))
+  if (may_have_devices()
+          ? ran_beside_devices<Collective::reduce>(
+                call_of_MPI_Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm), info)
+          : ran_on_fast_path<Collective::reduce>(
+                call_of_MPI_Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm), info))
     return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(
       call_of_MPI_Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm), info, sendbuf,
@@ -1535,13 +1515,13 @@ ENTRY int MPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datat
 static int look_at_MPI_Allreduce(const void* sendbuf, void* recvbuf, int count,
                                  MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   using Native = Next<"MPI_Allreduce", decltype(MPI_Allreduce)>;
-  const bool devices = has_devices();
   const CallInfo info = info_of(call_of_MPI_Allreduce(sendbuf, recvbuf, count, datatype, op, comm));
   if (!info) return Native::call(sendbuf, recvbuf, count, datatype, op, comm);
-  if (devices ? ran_beside_devices<Collective::allreduce>(
-                    call_of_MPI_Allreduce(sendbuf, recvbuf, count, datatype, op, comm), info)
-              : ran_on_fast_path<Collective::allreduce>(
-                    call_of_MPI_Allreduce(sendbuf, recvbuf, count, datatype, op, comm), info))
+  if (may_have_devices()
+          ? ran_beside_devices<Collective::allreduce>(
+                call_of_MPI_Allreduce(sendbuf, recvbuf, count, datatype, op, comm), info)
+          : ran_on_fast_path<Collective::allreduce>(
+                call_of_MPI_Allreduce(sendbuf, recvbuf, count, datatype, op, comm), info))
     return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(
       call_of_MPI_Allreduce(sendbuf, recvbuf, count, datatype, op, comm), info, sendbuf, recvbuf,
@@ -1577,14 +1557,14 @@ ENTRY int MPI_Allreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count,
 static int look_at_MPI_Allreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count,
                                    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   using Native = Next<"MPI_Allreduce_c", decltype(MPI_Allreduce_c), narrow_Allreduce>;
-  const bool devices = has_devices();
   const CallInfo info =
       info_of(call_of_MPI_Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm));
   if (!info) return Native::call(sendbuf, recvbuf, count, datatype, op, comm);
-  if (devices ? ran_beside_devices<Collective::allreduce>(
-                    call_of_MPI_Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm), info)
-              : ran_on_fast_path<Collective::allreduce>(
-                    call_of_MPI_Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm), info))
+  if (may_have_devices()
+          ? ran_beside_devices<Collective::allreduce>(
+                call_of_MPI_Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm), info)
+          : ran_on_fast_path<Collective::allreduce>(
+                call_of_MPI_Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm), info))
     return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(
       call_of_MPI_Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm), info, sendbuf, recvbuf,
@@ -1621,11 +1601,10 @@ ENTRY int MPI_Reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvc
 static int look_at_MPI_Reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount,
                                             MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   using Native = Next<"MPI_Reduce_scatter_block", decltype(MPI_Reduce_scatter_block)>;
-  const bool devices = has_devices();
   const CallInfo info =
       info_of(call_of_MPI_Reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm));
   if (!info) return Native::call(sendbuf, recvbuf, recvcount, datatype, op, comm);
-  if (devices
+  if (may_have_devices()
           ? ran_beside_devices<Collective::reduce_scatter_block>(
                 call_of_MPI_Reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm),
                 info)
@@ -1673,11 +1652,10 @@ static int look_at_MPI_Reduce_scatter_block_c(const void* sendbuf, void* recvbuf
                                               MPI_Comm comm) {
   using Native = Next<"MPI_Reduce_scatter_block_c", decltype(MPI_Reduce_scatter_block_c),
                       narrow_Reduce_scatter_block>;
-  const bool devices = has_devices();
   const CallInfo info =
       info_of(call_of_MPI_Reduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm));
   if (!info) return Native::call(sendbuf, recvbuf, recvcount, datatype, op, comm);
-  if (devices
+  if (may_have_devices()
           ? ran_beside_devices<Collective::reduce_scatter_block>(
                 call_of_MPI_Reduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm),
                 info)
@@ -1721,11 +1699,10 @@ ENTRY int MPI_Reduce_scatter(const void* sendbuf, void* recvbuf, const int* recv
 static int look_at_MPI_Reduce_scatter(const void* sendbuf, void* recvbuf, const int* recvcounts,
                                       MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   using Native = Next<"MPI_Reduce_scatter", decltype(MPI_Reduce_scatter)>;
-  const bool devices = has_devices();
   const CallInfo info =
       info_of(call_of_MPI_Reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm));
   if (!info) return Native::call(sendbuf, recvbuf, recvcounts, datatype, op, comm);
-  if (devices
+  if (may_have_devices()
           ? ran_beside_devices<Collective::reduce_scatter>(
                 call_of_MPI_Reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm), info)
           : ran_on_fast_path<Collective::reduce_scatter>(
@@ -1771,16 +1748,16 @@ static int look_at_MPI_Reduce_scatter_c(const void* sendbuf, void* recvbuf,
                                         MPI_Op op, MPI_Comm comm) {
   using Native =
       Next<"MPI_Reduce_scatter_c", decltype(MPI_Reduce_scatter_c), narrow_Reduce_scatter>;
-  const bool devices = has_devices();
   const CallInfo info =
       info_of(call_of_MPI_Reduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm));
   if (!info) return Native::call(sendbuf, recvbuf, recvcounts, datatype, op, comm);
-  if (devices ? ran_beside_devices<Collective::reduce_scatter>(
-                    call_of_MPI_Reduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm),
-                    info)
-              : ran_on_fast_path<Collective::reduce_scatter>(
-                    call_of_MPI_Reduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm),
-                    info))
+  if (may_have_devices()
+          ? ran_beside_devices<Collective::reduce_scatter>(
+                call_of_MPI_Reduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm),
+                info)
+          : ran_on_fast_path<Collective::reduce_scatter>(
+                call_of_MPI_Reduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm),
+                info))
     return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(
       call_of_MPI_Reduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm), info, sendbuf,
@@ -1815,13 +1792,12 @@ ENTRY int MPI_Scan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype d
 static int look_at_MPI_Scan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
                             MPI_Op op, MPI_Comm comm) {
   using Native = Next<"MPI_Scan", decltype(MPI_Scan)>;
-  const bool devices = has_devices();
   const CallInfo info = info_of(call_of_MPI_Scan(sendbuf, recvbuf, count, datatype, op, comm));
   if (!info) return Native::call(sendbuf, recvbuf, count, datatype, op, comm);
-  if (devices ? ran_beside_devices<Collective::scan>(
-                    call_of_MPI_Scan(sendbuf, recvbuf, count, datatype, op, comm), info)
-              : ran_on_fast_path<Collective::scan>(
-                    call_of_MPI_Scan(sendbuf, recvbuf, count, datatype, op, comm), info))
+  if (may_have_devices() ? ran_beside_devices<Collective::scan>(
+                               call_of_MPI_Scan(sendbuf, recvbuf, count, datatype, op, comm), info)
+                         : ran_on_fast_path<Collective::scan>(
+                               call_of_MPI_Scan(sendbuf, recvbuf, count, datatype, op, comm), info))
     return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(call_of_MPI_Scan(sendbuf, recvbuf, count, datatype, op, comm),
                                      info, sendbuf, recvbuf, count, datatype, op, comm);
@@ -1855,13 +1831,13 @@ ENTRY int MPI_Scan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Da
 static int look_at_MPI_Scan_c(const void* sendbuf, void* recvbuf, MPI_Count count,
                               MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   using Native = Next<"MPI_Scan_c", decltype(MPI_Scan_c), narrow_Scan>;
-  const bool devices = has_devices();
   const CallInfo info = info_of(call_of_MPI_Scan_c(sendbuf, recvbuf, count, datatype, op, comm));
   if (!info) return Native::call(sendbuf, recvbuf, count, datatype, op, comm);
-  if (devices ? ran_beside_devices<Collective::scan>(
-                    call_of_MPI_Scan_c(sendbuf, recvbuf, count, datatype, op, comm), info)
-              : ran_on_fast_path<Collective::scan>(
-                    call_of_MPI_Scan_c(sendbuf, recvbuf, count, datatype, op, comm), info))
+  if (may_have_devices()
+          ? ran_beside_devices<Collective::scan>(
+                call_of_MPI_Scan_c(sendbuf, recvbuf, count, datatype, op, comm), info)
+          : ran_on_fast_path<Collective::scan>(
+                call_of_MPI_Scan_c(sendbuf, recvbuf, count, datatype, op, comm), info))
     return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(
       call_of_MPI_Scan_c(sendbuf, recvbuf, count, datatype, op, comm), info, sendbuf, recvbuf,
@@ -1896,13 +1872,13 @@ ENTRY int MPI_Exscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype
 static int look_at_MPI_Exscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
                               MPI_Op op, MPI_Comm comm) {
   using Native = Next<"MPI_Exscan", decltype(MPI_Exscan)>;
-  const bool devices = has_devices();
   const CallInfo info = info_of(call_of_MPI_Exscan(sendbuf, recvbuf, count, datatype, op, comm));
   if (!info) return Native::call(sendbuf, recvbuf, count, datatype, op, comm);
-  if (devices ? ran_beside_devices<Collective::exscan>(
-                    call_of_MPI_Exscan(sendbuf, recvbuf, count, datatype, op, comm), info)
-              : ran_on_fast_path<Collective::exscan>(
-                    call_of_MPI_Exscan(sendbuf, recvbuf, count, datatype, op, comm), info))
+  if (may_have_devices()
+          ? ran_beside_devices<Collective::exscan>(
+                call_of_MPI_Exscan(sendbuf, recvbuf, count, datatype, op, comm), info)
+          : ran_on_fast_path<Collective::exscan>(
+                call_of_MPI_Exscan(sendbuf, recvbuf, count, datatype, op, comm), info))
     return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(
       call_of_MPI_Exscan(sendbuf, recvbuf, count, datatype, op, comm), info, sendbuf, recvbuf,
@@ -1938,13 +1914,13 @@ ENTRY int MPI_Exscan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_
 static int look_at_MPI_Exscan_c(const void* sendbuf, void* recvbuf, MPI_Count count,
                                 MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   using Native = Next<"MPI_Exscan_c", decltype(MPI_Exscan_c), narrow_Exscan>;
-  const bool devices = has_devices();
   const CallInfo info = info_of(call_of_MPI_Exscan_c(sendbuf, recvbuf, count, datatype, op, comm));
   if (!info) return Native::call(sendbuf, recvbuf, count, datatype, op, comm);
-  if (devices ? ran_beside_devices<Collective::exscan>(
-                    call_of_MPI_Exscan_c(sendbuf, recvbuf, count, datatype, op, comm), info)
-              : ran_on_fast_path<Collective::exscan>(
-                    call_of_MPI_Exscan_c(sendbuf, recvbuf, count, datatype, op, comm), info))
+  if (may_have_devices()
+          ? ran_beside_devices<Collective::exscan>(
+                call_of_MPI_Exscan_c(sendbuf, recvbuf, count, datatype, op, comm), info)
+          : ran_on_fast_path<Collective::exscan>(
+                call_of_MPI_Exscan_c(sendbuf, recvbuf, count, datatype, op, comm), info))
     return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(
       call_of_MPI_Exscan_c(sendbuf, recvbuf, count, datatype, op, comm), info, sendbuf, recvbuf,

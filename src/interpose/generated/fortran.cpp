@@ -18,17 +18,14 @@ template <class Native>
     if (!fortran::finish(dispatch(call, scope), ierror)) Native::call(comm, ierror);
     return;
   }
-  const bool devices = has_devices();
   const CallInfo info = info_of(call);
-  if (info && (devices ? ran_beside_devices<Collective::barrier>(call, info)
-                       : ran_on_fast_path<Collective::barrier>(call, info))) {
+  if (info && (may_have_devices() ? ran_beside_devices<Collective::barrier>(call, info)
+                                  : ran_on_fast_path<Collective::barrier>(call, info))) {
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }
   CallScope scope;
-  if (!info || is_left(call.collective, info) ||
-      !fortran::finish(dispatch(call, info, scope), ierror))
-    Native::call(comm, ierror);
+  if (!info || !fortran::finish(dispatch(call, info, scope), ierror)) Native::call(comm, ierror);
 }
 
 ENTRY void mpi_barrier_f08_(const int* comm, int* ierror) {
@@ -65,16 +62,14 @@ template <class Native>
       Native::call(buffer, count, datatype, root, comm, ierror);
     return;
   }
-  const bool devices = has_devices();
   const CallInfo info = info_of(call);
-  if (info && (devices ? ran_beside_devices<Collective::bcast>(call, info)
-                       : ran_on_fast_path<Collective::bcast>(call, info))) {
+  if (info && (may_have_devices() ? ran_beside_devices<Collective::bcast>(call, info)
+                                  : ran_on_fast_path<Collective::bcast>(call, info))) {
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }
   CallScope scope;
-  if (!info || is_left(call.collective, info) ||
-      !fortran::finish(dispatch(call, info, scope), ierror))
+  if (!info || !fortran::finish(dispatch(call, info, scope), ierror))
     Native::call(buffer, count, datatype, root, comm, ierror);
 }
 
@@ -120,16 +115,14 @@ template <class Native>
       Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror);
     return;
   }
-  const bool devices = has_devices();
   const CallInfo info = info_of(call);
-  if (info && (devices ? ran_beside_devices<Collective::gather>(call, info)
-                       : ran_on_fast_path<Collective::gather>(call, info))) {
+  if (info && (may_have_devices() ? ran_beside_devices<Collective::gather>(call, info)
+                                  : ran_on_fast_path<Collective::gather>(call, info))) {
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }
   CallScope scope;
-  if (!info || is_left(call.collective, info) ||
-      !fortran::finish(dispatch(call, info, scope), ierror))
+  if (!info || !fortran::finish(dispatch(call, info, scope), ierror))
     Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror);
 }
 
@@ -180,16 +173,14 @@ template <class Native>
                    ierror);
     return;
   }
-  const bool devices = has_devices();
   const CallInfo info = info_of(call);
-  if (info && (devices ? ran_beside_devices<Collective::gatherv>(call, info)
-                       : ran_on_fast_path<Collective::gatherv>(call, info))) {
+  if (info && (may_have_devices() ? ran_beside_devices<Collective::gatherv>(call, info)
+                                  : ran_on_fast_path<Collective::gatherv>(call, info))) {
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }
   CallScope scope;
-  if (!info || is_left(call.collective, info) ||
-      !fortran::finish(dispatch(call, info, scope), ierror))
+  if (!info || !fortran::finish(dispatch(call, info, scope), ierror))
     Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, root, comm,
                  ierror);
 }
@@ -241,16 +232,14 @@ template <class Native>
       Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror);
     return;
   }
-  const bool devices = has_devices();
   const CallInfo info = info_of(call);
-  if (info && (devices ? ran_beside_devices<Collective::scatter>(call, info)
-                       : ran_on_fast_path<Collective::scatter>(call, info))) {
+  if (info && (may_have_devices() ? ran_beside_devices<Collective::scatter>(call, info)
+                                  : ran_on_fast_path<Collective::scatter>(call, info))) {
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }
   CallScope scope;
-  if (!info || is_left(call.collective, info) ||
-      !fortran::finish(dispatch(call, info, scope), ierror))
+  if (!info || !fortran::finish(dispatch(call, info, scope), ierror))
     Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror);
 }
 
@@ -301,16 +290,14 @@ template <class Native>
                    ierror);
     return;
   }
-  const bool devices = has_devices();
   const CallInfo info = info_of(call);
-  if (info && (devices ? ran_beside_devices<Collective::scatterv>(call, info)
-                       : ran_on_fast_path<Collective::scatterv>(call, info))) {
+  if (info && (may_have_devices() ? ran_beside_devices<Collective::scatterv>(call, info)
+                                  : ran_on_fast_path<Collective::scatterv>(call, info))) {
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }
   CallScope scope;
-  if (!info || is_left(call.collective, info) ||
-      !fortran::finish(dispatch(call, info, scope), ierror))
+  if (!info || !fortran::finish(dispatch(call, info, scope), ierror))
     Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcount, recvtype, root, comm,
                  ierror);
 }
@@ -361,16 +348,14 @@ template <class Native>
       Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror);
     return;
   }
-  const bool devices = has_devices();
   const CallInfo info = info_of(call);
-  if (info && (devices ? ran_beside_devices<Collective::allgather>(call, info)
-                       : ran_on_fast_path<Collective::allgather>(call, info))) {
+  if (info && (may_have_devices() ? ran_beside_devices<Collective::allgather>(call, info)
+                                  : ran_on_fast_path<Collective::allgather>(call, info))) {
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }
   CallScope scope;
-  if (!info || is_left(call.collective, info) ||
-      !fortran::finish(dispatch(call, info, scope), ierror))
+  if (!info || !fortran::finish(dispatch(call, info, scope), ierror))
     Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror);
 }
 
@@ -418,16 +403,14 @@ template <class Native>
                    ierror);
     return;
   }
-  const bool devices = has_devices();
   const CallInfo info = info_of(call);
-  if (info && (devices ? ran_beside_devices<Collective::allgatherv>(call, info)
-                       : ran_on_fast_path<Collective::allgatherv>(call, info))) {
+  if (info && (may_have_devices() ? ran_beside_devices<Collective::allgatherv>(call, info)
+                                  : ran_on_fast_path<Collective::allgatherv>(call, info))) {
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }
   CallScope scope;
-  if (!info || is_left(call.collective, info) ||
-      !fortran::finish(dispatch(call, info, scope), ierror))
+  if (!info || !fortran::finish(dispatch(call, info, scope), ierror))
     Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm,
                  ierror);
 }
@@ -475,16 +458,14 @@ template <class Native>
       Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror);
     return;
   }
-  const bool devices = has_devices();
   const CallInfo info = info_of(call);
-  if (info && (devices ? ran_beside_devices<Collective::alltoall>(call, info)
-                       : ran_on_fast_path<Collective::alltoall>(call, info))) {
+  if (info && (may_have_devices() ? ran_beside_devices<Collective::alltoall>(call, info)
+                                  : ran_on_fast_path<Collective::alltoall>(call, info))) {
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }
   CallScope scope;
-  if (!info || is_left(call.collective, info) ||
-      !fortran::finish(dispatch(call, info, scope), ierror))
+  if (!info || !fortran::finish(dispatch(call, info, scope), ierror))
     Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror);
 }
 
@@ -533,16 +514,14 @@ template <class Native>
                    comm, ierror);
     return;
   }
-  const bool devices = has_devices();
   const CallInfo info = info_of(call);
-  if (info && (devices ? ran_beside_devices<Collective::alltoallv>(call, info)
-                       : ran_on_fast_path<Collective::alltoallv>(call, info))) {
+  if (info && (may_have_devices() ? ran_beside_devices<Collective::alltoallv>(call, info)
+                                  : ran_on_fast_path<Collective::alltoallv>(call, info))) {
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }
   CallScope scope;
-  if (!info || is_left(call.collective, info) ||
-      !fortran::finish(dispatch(call, info, scope), ierror))
+  if (!info || !fortran::finish(dispatch(call, info, scope), ierror))
     Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
                  comm, ierror);
 }
@@ -600,16 +579,14 @@ template <class Native>
                    comm, ierror);
     return;
   }
-  const bool devices = has_devices();
   const CallInfo info = info_of(call);
-  if (info && (devices ? ran_beside_devices<Collective::alltoallw>(call, info)
-                       : ran_on_fast_path<Collective::alltoallw>(call, info))) {
+  if (info && (may_have_devices() ? ran_beside_devices<Collective::alltoallw>(call, info)
+                                  : ran_on_fast_path<Collective::alltoallw>(call, info))) {
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }
   CallScope scope;
-  if (!info || is_left(call.collective, info) ||
-      !fortran::finish(dispatch(call, info, scope), ierror))
+  if (!info || !fortran::finish(dispatch(call, info, scope), ierror))
     Native::call(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes,
                  comm, ierror);
 }
@@ -660,16 +637,14 @@ template <class Native>
       Native::call(sendbuf, recvbuf, count, datatype, op, root, comm, ierror);
     return;
   }
-  const bool devices = has_devices();
   const CallInfo info = info_of(call);
-  if (info && (devices ? ran_beside_devices<Collective::reduce>(call, info)
-                       : ran_on_fast_path<Collective::reduce>(call, info))) {
+  if (info && (may_have_devices() ? ran_beside_devices<Collective::reduce>(call, info)
+                                  : ran_on_fast_path<Collective::reduce>(call, info))) {
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }
   CallScope scope;
-  if (!info || is_left(call.collective, info) ||
-      !fortran::finish(dispatch(call, info, scope), ierror))
+  if (!info || !fortran::finish(dispatch(call, info, scope), ierror))
     Native::call(sendbuf, recvbuf, count, datatype, op, root, comm, ierror);
 }
 
@@ -712,16 +687,14 @@ template <class Native>
       Native::call(sendbuf, recvbuf, count, datatype, op, comm, ierror);
     return;
   }
-  const bool devices = has_devices();
   const CallInfo info = info_of(call);
-  if (info && (devices ? ran_beside_devices<Collective::allreduce>(call, info)
-                       : ran_on_fast_path<Collective::allreduce>(call, info))) {
+  if (info && (may_have_devices() ? ran_beside_devices<Collective::allreduce>(call, info)
+                                  : ran_on_fast_path<Collective::allreduce>(call, info))) {
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }
   CallScope scope;
-  if (!info || is_left(call.collective, info) ||
-      !fortran::finish(dispatch(call, info, scope), ierror))
+  if (!info || !fortran::finish(dispatch(call, info, scope), ierror))
     Native::call(sendbuf, recvbuf, count, datatype, op, comm, ierror);
 }
 
@@ -765,16 +738,15 @@ template <class Native>
       Native::call(sendbuf, recvbuf, recvcount, datatype, op, comm, ierror);
     return;
   }
-  const bool devices = has_devices();
   const CallInfo info = info_of(call);
-  if (info && (devices ? ran_beside_devices<Collective::reduce_scatter_block>(call, info)
-                       : ran_on_fast_path<Collective::reduce_scatter_block>(call, info))) {
+  if (info &&
+      (may_have_devices() ? ran_beside_devices<Collective::reduce_scatter_block>(call, info)
+                          : ran_on_fast_path<Collective::reduce_scatter_block>(call, info))) {
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }
   CallScope scope;
-  if (!info || is_left(call.collective, info) ||
-      !fortran::finish(dispatch(call, info, scope), ierror))
+  if (!info || !fortran::finish(dispatch(call, info, scope), ierror))
     Native::call(sendbuf, recvbuf, recvcount, datatype, op, comm, ierror);
 }
 
@@ -819,16 +791,14 @@ template <class Native>
       Native::call(sendbuf, recvbuf, recvcounts, datatype, op, comm, ierror);
     return;
   }
-  const bool devices = has_devices();
   const CallInfo info = info_of(call);
-  if (info && (devices ? ran_beside_devices<Collective::reduce_scatter>(call, info)
-                       : ran_on_fast_path<Collective::reduce_scatter>(call, info))) {
+  if (info && (may_have_devices() ? ran_beside_devices<Collective::reduce_scatter>(call, info)
+                                  : ran_on_fast_path<Collective::reduce_scatter>(call, info))) {
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }
   CallScope scope;
-  if (!info || is_left(call.collective, info) ||
-      !fortran::finish(dispatch(call, info, scope), ierror))
+  if (!info || !fortran::finish(dispatch(call, info, scope), ierror))
     Native::call(sendbuf, recvbuf, recvcounts, datatype, op, comm, ierror);
 }
 
@@ -872,16 +842,14 @@ template <class Native>
       Native::call(sendbuf, recvbuf, count, datatype, op, comm, ierror);
     return;
   }
-  const bool devices = has_devices();
   const CallInfo info = info_of(call);
-  if (info && (devices ? ran_beside_devices<Collective::scan>(call, info)
-                       : ran_on_fast_path<Collective::scan>(call, info))) {
+  if (info && (may_have_devices() ? ran_beside_devices<Collective::scan>(call, info)
+                                  : ran_on_fast_path<Collective::scan>(call, info))) {
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }
   CallScope scope;
-  if (!info || is_left(call.collective, info) ||
-      !fortran::finish(dispatch(call, info, scope), ierror))
+  if (!info || !fortran::finish(dispatch(call, info, scope), ierror))
     Native::call(sendbuf, recvbuf, count, datatype, op, comm, ierror);
 }
 
@@ -924,16 +892,14 @@ template <class Native>
       Native::call(sendbuf, recvbuf, count, datatype, op, comm, ierror);
     return;
   }
-  const bool devices = has_devices();
   const CallInfo info = info_of(call);
-  if (info && (devices ? ran_beside_devices<Collective::exscan>(call, info)
-                       : ran_on_fast_path<Collective::exscan>(call, info))) {
+  if (info && (may_have_devices() ? ran_beside_devices<Collective::exscan>(call, info)
+                                  : ran_on_fast_path<Collective::exscan>(call, info))) {
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }
   CallScope scope;
-  if (!info || is_left(call.collective, info) ||
-      !fortran::finish(dispatch(call, info, scope), ierror))
+  if (!info || !fortran::finish(dispatch(call, info, scope), ierror))
     Native::call(sendbuf, recvbuf, count, datatype, op, comm, ierror);
 }
 

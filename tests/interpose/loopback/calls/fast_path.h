@@ -4,7 +4,7 @@
 
 namespace unisono {
 
-inline bool has_devices() { return false; }
+inline bool may_have_devices() { return false; }
 
 template <Collective>
 bool ran_beside_devices(const Call&, const CallInfo&) {
