@@ -53,7 +53,7 @@ namespace {
 }  // namespace
 
 // Everybody publishes a step and waits for everybody's: one line from each to each; with a gate, an
-// atomic addition each and one wake-up. Source: 7.2 and 7.4 of our notes.
+// atomic addition each and one wake-up.
 void barrier(Team& team, Protocol way) {
   way = chosen(team, way, [&](bool) { return barrier_rule(team); });
   if (way == Protocol::levels) return barrier_in_levels(team);

@@ -238,8 +238,7 @@ void exchange(BasicTeam<Memory>& team, const Cut& cut, In in, Out out) {
 
 /// One chunk, where ranks sleep: everybody writes, in(where); the last to come makes of that what
 /// all want, in the place of rank 0, combine(posted), before it wakes them; everybody reads,
-/// out(where). A rank sleeps once, and what one can do for all is not done by each. Source: 7.4 of
-/// our notes.
+/// out(where). A rank sleeps once, and what one can do for all is not done by each.
 template <class Memory, class In, class Combine, class Out>
 void combine_last(BasicTeam<Memory>& team, const Cut& cut, In in, Combine combine, Out out) {
   const Step step = team.take(1);

@@ -69,7 +69,7 @@ void reduce_in_levels(Team& team, const std::byte* input, std::byte* output, std
 
 // Every rank reduces one slice of each chunk. What it reduces itself it does not post; the result
 // goes where that would have been. Per rank and byte of the message: (p-1)/p copied in, p/p read
-// and 1/p written, (p-1)/p copied out. Source: 7.3 of our notes (direct slice reduction).
+// and 1/p written, (p-1)/p copied out. Source: data partitioning (Bayatpour et al. 2017, DPML).
 void reduce_slices(Team& team, const std::byte* input, std::byte* output, std::size_t bytes,
                    const Reduction& reduction, const Chunk& wanted) {
   const int me = team.rank(), size = team.size();

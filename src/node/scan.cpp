@@ -46,7 +46,7 @@ void read_before(Team& team, const std::byte* input, std::byte* output, std::siz
 
 // The linear pipeline: a rank takes its predecessor's result, adds its own and posts that. Each
 // chunk is p steps away from the last rank, and each rank combines once: (p - 1 + m/s) chunk times.
-// The last one posts nothing. Source: Worringer 2003 (1.1 of our notes).
+// The last one posts nothing. Source: Worringer 2003.
 void scan_chain(Team& team, const std::byte* input, std::byte* output, std::size_t bytes,
                 const Reduction& reduction, bool inclusive) {
   const int me = team.rank();

@@ -2,7 +2,8 @@
 // sum to everyone. Two rounds of p - 1 messages, bytes 2 (p - 1) / p m; T = 2 (p - 1) alpha + (p -
 // 1) / p (2 beta + gamma) m. In the memory of a node: one pass over m, p loads and a store.
 // Scratch: a vector. Left to right whatever the size: the operation need not commute, and every
-// rank gets the same bits. Any p. Source: direct slice reduction (7.3 of our notes).
+// rank gets the same bits. Any p. Source: data partitioning
+// (Bayatpour et al. 2017, DPML).
 #include "algorithms/algorithms.h"
 #include "patterns/phases.h"
 
