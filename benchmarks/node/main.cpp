@@ -238,7 +238,7 @@ class Rank {
     if (way == 'p' || way == 's') report(team, variant);
   }
   void report(Team& team, const Variant& variant) const {
-    const double time = microseconds_of(team, [&] { probe(team); });
+    const double time = microseconds_of(team, [&] { measure_all(team); });
     const DirectFrom& from = team.direct_from();
     if (const auto& costs = team.measured(); rank_ == 0 && costs)
       std::printf(

@@ -59,14 +59,14 @@ Work gather_direct(const Terms& t) {
   return {t.call + t.pull * t.m, t.others * (t.call + t.pull * t.m), 1, 1};
 }
 Work scatter_pipeline(const Terms& t) {
-  return {t.pipelined(t.others * t.write, t.fetch, t.slot / t.p),
-          t.others * (t.write + t.fetch) * t.m, 0, t.chunks(t.p * t.m)};
+  return {t.pipelined(t.others * t.write, t.fetch, t.slot / t.others),
+          t.others * (t.write + t.fetch) * t.m, 0, t.chunks(t.others * t.m)};
 }
 Work allgather_pipeline(const Terms& t) {
   return t.by_each((t.write + t.others * t.fetch) * t.m, 1, t.chunks(t.m));
 }
 Work alltoall_pipeline(const Terms& t) {
-  return t.by_each(t.others * (t.write + t.fetch) * t.m, 1, t.chunks(t.p * t.m));
+  return t.by_each(t.others * (t.write + t.fetch) * t.m, 1, t.chunks(t.others * t.m));
 }
 Work alltoall_direct(const Terms& t) { return t.by_each(t.others * (t.call + t.pull * t.m), 2); }
 

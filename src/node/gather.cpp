@@ -12,18 +12,22 @@ namespace unisono::node {
 
 namespace {
 
-/// A part for every rank in each chunk. On cache lines of their own, where there is room.
-Cut parts_for_all(const Team& team, std::size_t block) {
+/// A part for every other rank in each chunk. On cache lines of their own, where there is room.
+Cut parts_for_others(const Team& team, std::size_t block) {
   constexpr std::size_t kCacheLine = 64;
-  const std::size_t each = team.slot_bytes() / static_cast<std::size_t>(team.size());
-  return {block, each < kCacheLine ? each : each / kCacheLine * kCacheLine, team.size()};
+  const int parts = std::max(1, team.size() - 1);
+  const std::size_t each = team.slot_bytes() / static_cast<std::size_t>(parts);
+  return {block, each < kCacheLine ? each : each / kCacheLine * kCacheLine, parts};
+}
+/// Where the part from one rank to another begins in the chunk of the former: its successor's first.
+std::size_t part_of(const Team& team, int from, int to, const Cut& cut) {
+  return at(to > from ? to - from - 1 : to - from - 1 + team.size(), cut.stride());
 }
 
 void gather_blocks(Team& team, const std::byte* input, std::byte* output, std::size_t block,
                    int root) {
   if (block == 0) return;
   const bool is_root = team.rank() == root, reads = is_root || root == kEverybody;
-  if (reads) copy_bytes(output + at(team.rank(), block), input, block);
   exchange(
       team, Cut{block, team.slot_bytes()},
       [&](Chunk chunk, std::byte* where) {
@@ -31,6 +35,8 @@ void gather_blocks(Team& team, const std::byte* input, std::byte* output, std::s
       },
       [&](Chunk chunk, const auto& posted) {
         if (!reads) return;
+        // While the others' chunk is on its way.
+        copy_bytes(output + at(team.rank(), block) + chunk.begin, input + chunk.begin, chunk.size);
         for_others(team, [&](int rank) {
           copy_bytes(output + at(rank, block) + chunk.begin, posted.await(rank), chunk.size);
         });
@@ -114,19 +120,19 @@ void scatter(Team& team, const std::byte* input, std::byte* output, std::size_t 
   if (block == 0) return;
   way = chosen(team, way, [&](bool direct) { return scatter_rule(team, block, direct); });
   if (way == Protocol::direct) return scatter_directly(team, input, output, block, root);
-  const Cut cut = parts_for_all(team, block);
-  if (team.rank() == root) copy_bytes(output, input + at(root, block), block);
+  const Cut cut = parts_for_others(team, block);
   post(
       team, root, cut,
       [&](Chunk chunk, std::byte* where) {
         for_others(team, [&](int rank) {
-          team.put(where + at(rank, cut.stride()), input + at(rank, block) + chunk.begin,
+          team.put(where + part_of(team, root, rank, cut), input + at(rank, block) + chunk.begin,
                    chunk.size);
         });
       },
       [&](Chunk chunk, const std::byte* where) {
-        copy_bytes(output + chunk.begin, where + at(team.rank(), cut.stride()), chunk.size);
+        copy_bytes(output + chunk.begin, where + part_of(team, root, team.rank(), cut), chunk.size);
       });
+  if (team.rank() == root) copy_bytes(output, input + at(root, block), block);
 }
 
 // Everybody copies (p - 1) m in and out; directly, (p - 1) m. In place: a chunk of all blocks is in
@@ -137,20 +143,22 @@ void alltoall(Team& team, const std::byte* input, std::byte* output, std::size_t
   way = chosen(team, way, [&](bool direct) { return alltoall_rule(team, block, direct); });
   if (way == Protocol::direct && input != output && push_blocks(team, input, output, block, block))
     return;
-  const Cut cut = parts_for_all(team, block);
-  copy_bytes(output + at(team.rank(), block), input + at(team.rank(), block), block);
+  const Cut cut = parts_for_others(team, block);
+  const int me = team.rank();
   exchange(
       team, cut,
       [&](Chunk chunk, std::byte* where) {
         for_others(team, [&](int rank) {
-          team.put(where + at(rank, cut.stride()), input + at(rank, block) + chunk.begin,
+          team.put(where + part_of(team, me, rank, cut), input + at(rank, block) + chunk.begin,
                    chunk.size);
         });
       },
       [&](Chunk chunk, const auto& posted) {
+        const std::size_t own = at(me, block) + chunk.begin;
+        copy_bytes(output + own, input + own, chunk.size);
         for_others(team, [&](int rank) {
           copy_bytes(output + at(rank, block) + chunk.begin,
-                     posted.await(rank) + at(team.rank(), cut.stride()), chunk.size);
+                     posted.await(rank) + part_of(team, rank, me, cut), chunk.size);
         });
       });
 }

@@ -3,6 +3,15 @@
 
 namespace unisono::node {
 
+/// Nanoseconds of a byte in a slot.
+struct StoreCosts {
+  double write = 0, fetch = 0;
+};
+/// By how it is written.
+struct SlotCosts {
+  StoreCosts plain, nontemporal;
+};
+
 /// Nanoseconds; of a byte where nothing else is said.
 struct MemoryCosts {
   double step = 100;     ///< until all have seen what all have just published, be it in their sleep

@@ -24,6 +24,8 @@ namespace {
 constexpr int kRounds = 9;       // whose median counts
 constexpr int kMostRounds = 96;  // to go round the ring once; 0.5 ms on a slow machine
 constexpr std::size_t kShortCopy = 64;
+constexpr std::size_t kGlance = 4 << 10;  // bytes of a chunk
+constexpr int kGlances = 3;
 
 using Clock = std::chrono::steady_clock;
 
@@ -54,17 +56,21 @@ using Bytes = std::unique_ptr<std::byte[]>;
 
 /// Everything that a rank measures; then the largest of all ranks.
 struct Found {
-  StoreCosts plain, nontemporal;
+  SlotCosts slots;
   double step = 0, combine = 0, call = 0, fresh = 0, stale = 0;
   double lacks_memory = 0;  ///< 1: and took part without measuring
 };
 static_assert(sizeof(Found) <= kInline);
 
+bool chooses_store(const Team& team) {
+  return team.probing().any_store && team.mode() != WaitMode::sleep;
+}
+
 class Prober {
  public:
-  explicit Prober(Team& team)
+  explicit Prober(Team& team, std::size_t bytes)
       : team_(team),
-        bytes_(team.slot_bytes()),
+        bytes_(std::min(bytes, team.slot_bytes())),
         mine_(new (std::nothrow) std::byte[bytes_]{}),
         into_(new (std::nothrow) std::byte[bytes_]{}) {}
 
@@ -74,16 +80,13 @@ class Prober {
     touch_ring();
     // Once round the ring, so that no slot is as it never is again.
     const std::size_t laps = team_.ring_bytes() / bytes_ + 1;
-    if (may_sleep() || !team_.probing().any_store) {
+    if (!chooses_store(team_)) {
       exchange_rounds(kRounds, store_of(found, before));
     } else {
       StoreCosts unused;
       team_.set_store(Store::plain);
       exchange_rounds(static_cast<int>(std::min<std::size_t>(laps, kMostRounds)), unused);
-      exchange_rounds(kRounds, found.plain);
-      team_.set_store(Store::nontemporal);
-      exchange_rounds(kRounds, found.nontemporal);
-      team_.set_store(before);
+      with_both_stores(kRounds, found);
     }
     found.step = step();
     found.lacks_memory = has_memory() ? 0 : 1;
@@ -92,7 +95,24 @@ class Prober {
     return agreed(found);
   }
 
+  /// What a chunk costs with either store.
+  Found glance() {
+    Found found;
+    found.lacks_memory = has_memory() ? 0 : 1;
+    with_both_stores(kGlances, found);
+    return agreed(found);
+  }
+
  private:
+  void with_both_stores(int rounds, Found& found) {
+    const Store before = team_.store();
+    for (const Store store : {Store::plain, Store::nontemporal}) {
+      team_.set_store(store);
+      exchange_rounds(rounds, store_of(found, store));
+    }
+    team_.set_store(before);
+  }
+
   /// Its pages are there, so that no first write is measured; what is in them stays. Where the
   /// system cannot (Linux before 5.14), going round the ring does it, unless ranks sleep.
   void touch_ring() {
@@ -107,7 +127,7 @@ class Prober {
   bool has_memory() const { return mine_ != nullptr && into_ != nullptr; }
   bool may_sleep() const { return team_.mode() == WaitMode::sleep; }
   static StoreCosts& store_of(Found& found, Store store) {
-    return store == Store::plain ? found.plain : found.nontemporal;
+    return store == Store::plain ? found.slots.plain : found.slots.nontemporal;
   }
 
   /// Everybody writes a chunk and reads its successor's: what either takes.
@@ -215,6 +235,12 @@ class Prober {
   Bytes mine_, into_;  // null where there is no memory
 };
 
+SlotCosts with_fetches(SlotCosts costs, const SlotCosts& fetches) {
+  costs.plain.fetch = fetches.plain.fetch;
+  costs.nontemporal.fetch = fetches.nontemporal.fetch;
+  return costs;
+}
+
 Setting setting_of(const Team& team) {
   return {team.size(), team.probing().cores, team.mode(), team.slot_bytes()};
 }
@@ -227,9 +253,18 @@ void go_by(Team& team, const MemoryCosts& costs) {
 
 }  // namespace
 
-Store better(const StoreCosts& plain, const StoreCosts& nontemporal) {
-  const double streamed = nontemporal.write + nontemporal.fetch;
-  return plain.write + plain.fetch <= streamed ? Store::plain : Store::nontemporal;
+Store better(const SlotCosts& costs) {
+  const auto sum = [](const StoreCosts& store) { return store.write + store.fetch; };
+  return sum(costs.plain) <= sum(costs.nontemporal) ? Store::plain : Store::nontemporal;
+}
+
+bool has_changed(const SlotCosts& before, const SlotCosts& now) {
+  constexpr double kMuch = 1.5;
+  const auto much = [](double one, double other) {
+    return one > other * kMuch || other > one * kMuch;
+  };
+  return much(before.plain.fetch, now.plain.fetch) ||
+         much(before.nontemporal.fetch, now.nontemporal.fetch);
 }
 
 void begin(Team& team, const Probing& probing) {
@@ -238,21 +273,39 @@ void begin(Team& team, const Probing& probing) {
   go_by(team, prior_costs(setting_of(team)));
 }
 
-void probe(Team& team) {
+void measure_all(Team& team) {
   const RoundingToNearest rounding;
-  team.begin_probe();
-  const Found found = Prober(team).measure();
-  if (found.lacks_memory > 0) return team.end_probe();
-  if (team.probing().any_store && team.mode() != WaitMode::sleep)
-    team.set_store(better(found.plain, found.nontemporal));
-  const StoreCosts& store = team.store() == Store::plain ? found.plain : found.nontemporal;
+  team.begin_look();
+  const Found found = Prober(team, team.slot_bytes()).measure();
+  const bool any_store = chooses_store(team);
+  const Found brief = any_store ? Prober(team, kGlance).glance() : Found{};
+  if (found.lacks_memory > 0 || brief.lacks_memory > 0) return team.end_look();
+  if (any_store) {
+    team.set_store(better(found.slots));
+    team.set_slot_costs(with_fetches(found.slots, brief.slots));
+  }
+  const StoreCosts& store =
+      team.store() == Store::plain ? found.slots.plain : found.slots.nontemporal;
   // Ranks that take turns on a core find nothing of the last call in its cache.
   const double pull =
       team.mode() == WaitMode::sleep ? found.fresh : std::sqrt(found.fresh * found.stale);
   MemoryCosts costs{found.step, store.write, store.fetch, found.combine, found.call, pull};
   go_by(team, costs);
   team.set_measured(costs);
-  team.end_probe();
+  team.end_look();
+}
+
+void measure(Team& team) {
+  if (team.due() == Look::all) return measure_all(team);
+  const RoundingToNearest rounding;
+  team.begin_look();
+  const Found found = Prober(team, kGlance).glance();
+  team.end_look();
+  if (found.lacks_memory > 0) return;
+  // How long a write takes depends on what was there before, of which a glance is not typical.
+  const SlotCosts before = *team.slot_costs(), now = with_fetches(before, found.slots);
+  team.set_store(better(now));
+  if (has_changed(before, now) && team.moved_since() >= Probing::kSoonest) team.ask_for_all();
 }
 
 }  // namespace unisono::node

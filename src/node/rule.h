@@ -33,10 +33,9 @@ std::optional<std::string_view> unmet(const Team& team, Protocol way, std::size_
 /// The protocol itself, or the rule's where none is named or single copies have failed.
 template <class Rule>
 Protocol chosen(Team& team, Protocol way, Rule rule) {
-  if (way == Protocol::rule) {
-    if (team.is_probe_due()) probe(team);
-    return rule(true);
-  }
+  if (team.due() != Look::nothing) [[unlikely]]
+    measure(team);
+  if (way == Protocol::rule) return rule(true);
   return way == Protocol::direct && !team.has_direct() ? rule(false) : way;
 }
 

@@ -128,31 +128,53 @@ class BasicTeam : public Flags<Memory> {
   /// On all ranks alike, while nobody uses slots.
   void set_store(Store store) { store_ = store; }
 
+  /// What slots cost either way when all was measured, as a glance sees it; nothing before.
+  const std::optional<SlotCosts>& slot_costs() const { return slot_costs_; }
+  void set_slot_costs(const SlotCosts& costs) { slot_costs_ = costs; }
+
   /// On all ranks alike: when the team is to measure (probe.h).
   void set_probing(const Probing& probing) {
     probing_ = probing;
-    probe_at_ = probing.first == 0 ? DirectFrom::kNever : probing.first;
+    look_at_ = probe_at_ = probing.first == 0 ? DirectFrom::kNever : probing.first;
   }
   const Probing& probing() const { return probing_; }
   /// In the middle of some call, on all ranks in the same: what has been chosen for a kind of calls
-  /// is not to be taken any more. Such a call asks the rule again, which measures first.
+  /// is not to be taken any more. The next call measures first.
   void when_due(void (*outdated)(void*), void* context) {
     outdated_ = outdated;
     context_ = context;
   }
-  bool is_probe_due() const { return probe_is_due_; }
-  /// How often it has been.
+  Look due() const { return due_; }
+  /// How often all was to be measured.
   unsigned epoch() const { return epoch_; }
+  /// On all ranks alike, in a call of all, which goes on as it was chosen.
+  void ask_for_all() {
+    look_at_ = DirectFrom::kNever;
+    if (this->size() > 1) due_ = Look::all;
+    ++epoch_;
+    if (outdated_ != nullptr) outdated_(context_);
+  }
+  /// Since all was measured.
+  std::size_t moved_since() const { return moved_ - measured_at_; }
   /// What is moved in between does not count.
-  void begin_probe() { probe_at_ = DirectFrom::kNever; }
-  void end_probe() {
-    probe_is_due_ = false;
-    probe_at_ = moved_ + probing_.again;
+  void begin_look() {
+    look_at_ = DirectFrom::kNever;
+    moved_before_ = moved_;
+  }
+  void end_look() {
+    moved_ = moved_before_;
+    if (due_ == Look::all) {
+      measured_at_ = moved_;
+      probe_at_ = moved_ + probing_.again;
+    }
+    due_ = Look::nothing;
+    const bool glances = slot_costs_ && probing_.glance != 0;
+    look_at_ = glances ? std::min(probe_at_, moved_ + probing_.glance) : probe_at_;
   }
   /// So many bytes were moved, as all ranks know.
   void note(std::size_t bytes) {
     moved_ += bytes;
-    if (moved_ >= probe_at_) [[unlikely]]
+    if (moved_ >= look_at_) [[unlikely]]
       become_due();
   }
 
@@ -172,10 +194,9 @@ class BasicTeam : public Flags<Memory> {
     return bytes / kLinePair * kLinePair;
   }
   [[gnu::noinline, gnu::cold]] void become_due() {
-    probe_at_ = moved_ + probing_.again;
-    probe_is_due_ = this->size() > 1;
-    ++epoch_;
-    if (outdated_ != nullptr) outdated_(context_);
+    if (moved_ >= probe_at_) return ask_for_all();
+    look_at_ = DirectFrom::kNever;
+    due_ = Look::glance;
   }
   static constexpr std::size_t kLargestScratch = 256 << 10;
 
@@ -186,11 +207,13 @@ class BasicTeam : public Flags<Memory> {
   DirectFrom direct_from_;
   ReadAll read_all_up_to_;
   std::optional<MemoryCosts> measured_;
+  std::optional<SlotCosts> slot_costs_;
   std::unique_ptr<BasicLevels<Memory>> levels_;
   bool may_copy_ = true;
   Probing probing_;
-  std::size_t moved_ = 0, probe_at_ = DirectFrom::kNever;
-  bool probe_is_due_ = false;
+  std::size_t moved_ = 0, moved_before_ = 0, measured_at_ = 0;
+  std::size_t probe_at_ = DirectFrom::kNever, look_at_ = DirectFrom::kNever;
+  Look due_ = Look::nothing;
   unsigned epoch_ = 0;
   void (*outdated_)(void*) = nullptr;
   void* context_ = nullptr;

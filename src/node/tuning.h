@@ -38,12 +38,19 @@ struct Probing {
   /// a millisecond; and with so many more, a second of them on a slow machine, it is 1 % of their
   /// time.
   static constexpr std::size_t kFirst = 4 << 20, kAgain = std::size_t{1} << 30;
+  /// A glance takes some 10 us, of the 1.5 ms that so many bytes take: whether either store has
+  /// got dearer. Another look follows no sooner than after kSoonest bytes.
+  static constexpr std::size_t kGlance = 16 << 20, kSoonest = 128 << 20;
 
   int cores = 1;           ///< that the ranks share
   bool any_store = false;  ///< the team may choose how it writes slots
   std::size_t first = 0;   ///< 0: never
   std::size_t again = kAgain;
+  std::size_t glance = kGlance;
 };
+
+/// What a team is to measure in its next call.
+enum class Look : unsigned char { nothing, glance, all };
 
 /// How long the ring of a rank of a team should be, whose core has so many bytes of cache for
 /// itself. The largest arena of a pool has room for it.

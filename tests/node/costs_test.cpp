@@ -116,9 +116,9 @@ TEST(WorkOf, IsCountedFromTheBytesOfTheProtocol) {
 }
 
 TEST(BetterStore, IsTheOneThatTakesLessTogether) {
-  EXPECT_EQ(better({0.02, 0.04}, {0.06, 0.05}), Store::plain);
-  EXPECT_EQ(better({0.02, 0.40}, {0.06, 0.05}), Store::nontemporal);
-  EXPECT_EQ(better({0.05, 0.05}, {0.05, 0.05}), Store::plain);
+  EXPECT_EQ(better({{0.02, 0.04}, {0.06, 0.05}}), Store::plain);
+  EXPECT_EQ(better({{0.02, 0.40}, {0.06, 0.05}}), Store::nontemporal);
+  EXPECT_EQ(better({{0.05, 0.05}, {0.05, 0.05}}), Store::plain);
 }
 
 /// The rule, of a team that goes by those numbers.

@@ -52,7 +52,7 @@ TEST_P(Probes, AreMadeByAllAndAgreed) {
   EXPECT_EQ("", on_threads_of(size, [&, size = size, mode = mode, direct = direct](int rank) {
               Team team(arena.memory(), rank, size, {mode}, {0, kSlot});
               if (direct) team.allow_direct(processes, {});
-              begin(team, {1, true, 20'000, 20'000});
+              begin(team, {1, true, 20'000, 50'000, 7000});
               for (std::uint64_t i = 0; i < 300; ++i) {
                 const Call call = random_call(i, team.size(), 4000);
                 if (std::string wrong = run_and_check(team, call); !wrong.empty()) return wrong;
@@ -71,35 +71,60 @@ INSTANTIATE_TEST_SUITE_P(, Probes,
                                          std::tuple{5, WaitMode::sleep, false}));
 
 /// In the call that moves the bytes that make it due, what was chosen before is outdated; the next
-/// one that asks the rule measures.
+/// one measures, whether it asks the rule or names its protocol.
 TEST(Probe, IsDueAfterSoManyBytes) {
   const auto calls = [](Team& team) -> std::string {
     int outdated = 0;
-    begin(team, {1, true, 4 * kSlot, 10 * kSlot});
+    begin(team, {1, true, 4 * kSlot, 10 * kSlot, 0});
     team.when_due([](void* count) { ++*static_cast<int*>(count); }, &outdated);
     std::vector<std::byte> data(kSlot);
     const auto long_bcast = [&](Protocol way) { bcast(team, data.data(), kSlot, 0, way); };
     for (int i = 0; i < 3; ++i) long_bcast(Protocol::rule);
-    if (team.is_probe_due() || outdated != 0) return "due too early";
+    if (team.due() != Look::nothing || outdated != 0) return "due too early";
     long_bcast(Protocol::pipeline);
-    if (!team.is_probe_due() || outdated != 1) return "not due after so many bytes";
-    long_bcast(Protocol::pipeline);
-    if (!team.is_probe_due()) return "a call that asks nothing has measured";
-    barrier(team);
-    if (team.is_probe_due() || team.epoch() != 1) return "not measured";
+    if (team.due() != Look::all || outdated != 1) return "not due after so many bytes";
+    barrier(team, Protocol::flags);
+    if (team.due() != Look::nothing || team.epoch() != 1 || !team.measured()) return "not measured";
     for (int i = 0; i < 9; ++i) long_bcast(Protocol::rule);
-    if (team.is_probe_due()) return "what measuring moves has been counted";
+    if (team.due() != Look::nothing) return "what measuring moves has been counted";
     long_bcast(Protocol::rule);
-    return team.is_probe_due() && outdated == 2 ? "" : "not due again";
+    return team.due() == Look::all && outdated == 2 ? "" : "not due again";
   };
   EXPECT_EQ("", on_threads(2, kSlot, WaitMode::yield, calls));
+}
+
+/// A glance outdates nothing: the protocols stay, and the store is no part of them.
+TEST(Probe, GlancesMoreOftenThanItMeasures) {
+  const auto calls = [](Team& team) -> std::string {
+    int outdated = 0, glances = 0;
+    begin(team, {1, true, 4 * kSlot, 100 * kSlot, 10 * kSlot});
+    std::vector<std::byte> data(kSlot);
+    const auto long_bcast = [&] { bcast(team, data.data(), kSlot, 0, Protocol::pipeline); };
+    for (int i = 0; i < 4; ++i) long_bcast();
+    barrier(team);
+    team.when_due([](void* count) { ++*static_cast<int*>(count); }, &outdated);
+    for (int i = 0; i < 95; ++i) {
+      long_bcast();
+      glances += team.due() == Look::glance ? 1 : 0;
+    }
+    if (glances != 9) return "glances: " + std::to_string(glances);
+    return outdated == 0 && team.epoch() == 1 ? "" : "a glance has outdated what was chosen";
+  };
+  EXPECT_EQ("", on_threads(2, kSlot, WaitMode::yield, calls));
+}
+
+TEST(Probe, SeesACostThatHasChangedByHalf) {
+  const SlotCosts before{{0.05, 0.03}, {0.06, 0.05}};
+  EXPECT_FALSE(has_changed(before, {{0.50, 0.04}, {0.60, 0.04}}));
+  EXPECT_TRUE(has_changed(before, {{0.05, 0.50}, {0.06, 0.05}}));
+  EXPECT_TRUE(has_changed(before, {{0.05, 0.03}, {0.06, 0.03}}));
 }
 
 TEST(Probe, IsNeverDueWhereNobodyAsks) {
   const auto calls = [](Team& team) -> std::string {
     std::vector<std::byte> data(64 << 10);
     for (int i = 0; i < 200; ++i) bcast(team, data.data(), data.size(), 0);
-    return team.is_probe_due() || team.epoch() != 0 ? "due" : "";
+    return team.due() != Look::nothing || team.epoch() != 0 ? "due" : "";
   };
   EXPECT_EQ("", on_threads(2, kSlot, WaitMode::yield, calls));
 }
@@ -107,7 +132,7 @@ TEST(Probe, IsNeverDueWhereNobodyAsks) {
 TEST(Probe, KeepsAStoreThatWasAskedFor) {
   const auto calls = [](Team& team) -> std::string {
     begin(team, {1, false, 1});
-    probe(team);
+    measure_all(team);
     return team.store() == Store::nontemporal ? "" : "the store has changed";
   };
   EXPECT_EQ("",
