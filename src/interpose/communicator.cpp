@@ -28,8 +28,7 @@ void end_in_fortran(int* comm, int* ierror) {
 }  // namespace
 
 ENTRY int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* made) {
-  const int code =
-      Next<"MPI_Comm_split", decltype(MPI_Comm_split)>::call(comm, color, key, made);
+  const int code = Next<"MPI_Comm_split", decltype(MPI_Comm_split)>::call(comm, color, key, made);
   if (code == MPI_SUCCESS) after_split(*made);
   return code;
 }
