@@ -52,13 +52,15 @@ sim-test:
 lint: build
 	@$(PYTHON) scripts/test.py -L lint
 
-tidy: build
-	@$(PYTHON) scripts/lint.py tidy
+tidy:
+	@$(BOOTSTRAP) tidy
+	@$(PYTHON) scripts/tidy.py
 
 sanitize: setup
 	@$(PYTHON) scripts/quality.py sanitize
 
-clang: setup
+clang:
+	@$(BOOTSTRAP) clang
 	@$(PYTHON) scripts/quality.py clang
 
 format: setup
