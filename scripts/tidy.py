@@ -80,11 +80,14 @@ def main() -> int:
         print(f"tidy.py: {source} is left out: not compiled here (SimGrid is missing)")
     rules = write_rules(flags)
     wanted = [f"{BUILD}/clean/{source}.clean" for source in chosen]
-    status = subprocess.run(["ninja", "-f", str(rules), "-k", "0", *wanted], check=False).returncode
-    if status == 0:
-        print(f"clang-tidy: {len(chosen or flags)} files clean")
-    return 1 if status else 0
+    if subprocess.run(["ninja", "-f", str(rules), "-k", "0", *wanted], check=False).returncode:
+        return 1
+    print(f"clang-tidy: {len(chosen or flags)} files clean")
+    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(130)
