@@ -14,7 +14,7 @@ help:
 	@echo "make sim-test   the tests of the simulator (SimGrid)"
 	@echo "make intel      Intel MPI into .deps, for unisono compare --mpi intel"
 	@echo "make lint       layers, format, generated files, ruff, mypy, house"
-	@echo "make tidy       clang-tidy on all sources (minutes)"
+	@echo "make tidy       clang-tidy on src/ (a quarter of an hour); goes on where it was"
 	@echo "make sanitize   units and the runtime under address, undefined and thread sanitizers (an hour)"
 	@echo "make clang      the same tests built by a second compiler, clang 15 or newer"
 	@echo "make format     clang-format and ruff format"
