@@ -198,10 +198,9 @@ std::optional<Choice> Online::choose(Communicator& communicator, const Facts& fa
   if (kind->duel != nullptr && kind->duel->is_settled()) return settled(communicator, *kind);
   const bool asks = kind->model != nullptr || kind->duel != nullptr;
   // What is promised is relative to native; what the table of defaults says is an arm like others.
-  if (!asks && calls_ < kCallsBefore) {
-    ++calls_;
-    if (calls_ < kCallsBefore) return Choice{nullptr, {}, "online"};
-  }
+  const bool early = !asks && calls_ < kCallsBefore - 1;
+  calls_ += early ? 1 : 0;
+  if (early) return Choice{nullptr, {}, "online"};
   handle_ = communicator.handle();
   rank_ = communicator.rank();
   size_ = communicator.size();
