@@ -14,7 +14,7 @@ help:
 	@echo "make sim-test   the tests of the simulator (SimGrid)"
 	@echo "make intel      Intel MPI into .deps, for unisono compare --mpi intel"
 	@echo "make lint       layers, format, generated files, ruff, mypy, house"
-	@echo "make tidy       clang-tidy on all sources (minutes)"
+	@echo "make tidy       clang-tidy on src/ (a quarter of an hour); goes on where it was"
 	@echo "make sanitize   units and the runtime under address, undefined and thread sanitizers (an hour)"
 	@echo "make clang      the same tests built by a second compiler, clang 15 or newer"
 	@echo "make format     clang-format and ruff format"
@@ -52,13 +52,15 @@ sim-test:
 lint: build
 	@$(PYTHON) scripts/test.py -L lint
 
-tidy: build
-	@$(PYTHON) scripts/lint.py tidy
+tidy:
+	@$(BOOTSTRAP) tidy
+	@$(PYTHON) scripts/tidy.py
 
 sanitize: setup
 	@$(PYTHON) scripts/quality.py sanitize
 
-clang: setup
+clang:
+	@$(BOOTSTRAP) clang
 	@$(PYTHON) scripts/quality.py clang
 
 format: setup

@@ -6,6 +6,8 @@
 #   bootstrap.sh demo    what `make demo` runs: of both the part that it needs
 #   bootstrap.sh build   all of setup, and build/
 #   bootstrap.sh test    that, and what only tests need; with CI=1 Fortran and LAMMPS, too
+#   bootstrap.sh tidy    all of setup, and .deps/tidy/: clang-tidy
+#   bootstrap.sh clang   all of setup, and clang 15 or newer
 #   bootstrap.sh intel   .deps/intel/: Intel MPI, for comparisons only
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -38,6 +40,7 @@ CLI/CLI.hpp libcli11-dev
 fmt/core.h libfmt-dev
 fftw3.h libfftw3-dev
 LIST
+  [[ $purpose != clang ]] || scripts/quality.py compiler >/dev/null 2>&1 || available_clang
   [[ $purpose == test ]] || return 0
   command -v valgrind >/dev/null || echo valgrind
   # Fortran comes with an MPI library of its own, which a user may not want to find on PATH.
@@ -45,6 +48,15 @@ LIST
   command -v gfortran >/dev/null || echo gfortran
   command -v mpifort.openmpi >/dev/null || echo libopenmpi-dev
   command -v mpiexec.openmpi >/dev/null || echo openmpi-bin
+}
+
+# Which clang this system has; 16 is what the project was last built with (docs/results/quality.md).
+available_clang() {
+  local version
+  for version in 16 17 18 19 20 21 15; do
+    apt-cache show "clang-$version" >/dev/null 2>&1 && { echo "clang-$version"; return 0; }
+  done
+  echo clang-16
 }
 
 install_packages() {
@@ -112,6 +124,7 @@ setup() {
   make_venv .deps/mpich requirements/mpich.txt & jobs+=($!)
   make_venv .deps/openmpi requirements/openmpi.txt & jobs+=($!)
   make_venv .venv requirements/python.txt . & jobs+=($!)
+  if [[ $purpose == tidy ]]; then make_venv .deps/tidy requirements/tidy.txt & jobs+=($!); fi
   if [[ $purpose == test && ${CI:-} ]]; then scripts/fetch_programs.sh lammps & jobs+=($!); fi
   for job in "${jobs[@]}"; do wait "$job"; done
 }
@@ -158,9 +171,9 @@ exec 9>.deps/.lock
 flock 9
 
 case $purpose in
-  setup) setup ;;
+  setup | tidy | clang) setup ;;
   demo) setup; build demo ;;
   build | test) setup; build ;;
   intel) setup_intel ;;
-  *) fail "usage: bootstrap.sh [setup|demo|build|test|intel]" ;;
+  *) fail "usage: bootstrap.sh [setup|demo|build|test|tidy|clang|intel]" ;;
 esac

@@ -1,14 +1,11 @@
 #!/usr/bin/env python3
-"""Static checks, one by one: lint.py layers|format|generated|ruff|mypy|house|tidy [--fix] [--build DIR]."""
+"""Static checks, one by one: lint.py layers|format|generated|ruff|mypy|house [--fix] [--build DIR]."""
 
 import argparse
 import difflib
-import os
-import re
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -91,38 +88,6 @@ def house(_build: Path, _fix: bool) -> int:
     return run(sys.executable, "scripts/house.py")
 
 
-def tidy(build: Path, _fix: bool) -> int:
-    """Every source of src/ once; minutes, so not part of `make test`."""
-    sources = [f for f in cxx_files(".cpp") if f.startswith("src/")]
-    # A source that is compiled together with others has no command of its own.
-    database = build / "tidy"
-    configure = ["cmake", "-S", ".", "-B", str(database), "-G", "Ninja", "-DUNISONO_UNITY=OFF"]
-    subprocess.run(configure, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
-    commands = (database / "compile_commands.json").read_text()
-    # Options of GCC's that clang does not know.
-    only_gcc = r" (-fno-gnu-unique|-Wno-restrict|-mmem(cpy|set)-strategy=[^ \"]+)"
-    (database / "compile_commands.json").write_text(re.sub(only_gcc, "", commands))
-    # The wheel of clang-tidy comes without the compiler's own headers (stddef.h).
-    headers = subprocess.run(
-        ["g++", "-print-file-name=include"], check=True, capture_output=True, text=True
-    ).stdout.strip()
-    tool = [str(BIN / "clang-tidy"), "--quiet", "-p", str(database), f"--extra-arg=-isystem{headers}"]
-
-    def check(source: str) -> tuple[str, int, str]:
-        command = [*tool, source]
-        done = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True)
-        return source, done.returncode, done.stdout
-
-    failed = 0
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        for source, status, output in pool.map(check, sources):
-            if status:
-                failed += 1
-                print(f"--- {source}\n{output}")
-    print(f"clang-tidy: {len(sources) - failed} of {len(sources)} files clean")
-    return 1 if failed else 0
-
-
 CHECKS: dict[str, Callable[[Path, bool], int]] = {
     "layers": layers,
     "format": clang_format,
@@ -130,7 +95,6 @@ CHECKS: dict[str, Callable[[Path, bool], int]] = {
     "ruff": ruff,
     "mypy": mypy,
     "house": house,
-    "tidy": tidy,
 }
 
 

@@ -3,10 +3,12 @@
 
 quality.py sanitize [asan|tsan]    builds build-asan and build-tsan, and runs what they can run
 quality.py clang                   builds build-clang with clang 15 or newer, and runs its tests
+quality.py compiler                names that clang
 
-Units run as they are, the insides of the runtime under mpiexec. The MPI libraries are not instrumented: the
-thread sanitizer would take their locks for none, so that it has the units only, and the memory that they keep
-until the end is no leak of ours. The walks through the catalogue would take an hour: they are a sample.
+What is built stays: a run that was interrupted goes on with the next file. Units run as they are, the insides
+of the runtime under mpiexec. The MPI libraries are not instrumented: the thread sanitizer would take their
+locks for none, so that it has the units only, and the memory that they keep until the end is no leak of ours.
+The walks through the catalogue would take an hour: they are a sample.
 """
 
 import os
@@ -20,6 +22,8 @@ ROOT = Path(__file__).resolve().parent.parent
 CLANGS = [f"clang++-{version}" for version in range(21, 14, -1)]  # 14 cannot read GCC 12's ranges
 # Every walk through the catalogue is one test for each of its rows: one row in so many.
 SAMPLE = {"GTEST_TOTAL_SHARDS": "12", "GTEST_SHARD_INDEX": "5"}
+# What is built, and the labels of the tests that are run.
+WHAT = {"asan": ("quality_programs", "unit|mpi"), "tsan": ("quality_units", "unit")}
 
 
 def run(*command: str, **environment: str) -> int:
@@ -27,11 +31,10 @@ def run(*command: str, **environment: str) -> int:
     return subprocess.run(command, cwd=ROOT, check=False, env=os.environ | environment).returncode
 
 
-def build(preset: str, *options: str) -> bool:
-    jobs = ["--target", "quality_programs"]
+def build(preset: str, target: str, *options: str) -> bool:
     return (
         run("cmake", "--preset", preset, "--log-level=WARNING", *options) == 0
-        and run("cmake", "--build", "--preset", preset, *jobs) == 0
+        and run("cmake", "--build", "--preset", preset, "--target", target) == 0
     )
 
 
@@ -48,8 +51,8 @@ def walks(preset: str) -> bool:
 def sanitize(presets: list[str]) -> bool:
     good = True
     for preset in presets or ["asan", "tsan"]:
-        labels = "unit" if preset == "tsan" else "unit|mpi"
-        good = build(preset) and test(preset, labels, "^algorithms") and walks(preset) and good
+        target, labels = WHAT[preset]
+        good = build(preset, target) and test(preset, labels, "^algorithms") and walks(preset) and good
     return good
 
 
@@ -59,15 +62,22 @@ def version_of(compiler: str) -> int:
     return int(found[1]) if found else 0
 
 
-def clang() -> bool:
+def compiler() -> str:
+    """Clang 15 or newer, or nothing."""
     found = next(filter(shutil.which, CLANGS), "")
     if not found and shutil.which("clang++") and version_of("clang++") >= 15:
         found = "clang++"
     if not found:
         print("quality.py: no clang 15 or newer: apt-get install clang-16", file=sys.stderr)
+    return found
+
+
+def clang() -> bool:
+    found = compiler()
+    if not found:
         return False
     compilers = [f"-DCMAKE_CXX_COMPILER={found}", f"-DCMAKE_C_COMPILER={found.replace('++', '')}"]
-    return build("clang", *compilers) and test("clang", "unit|mpi", "")
+    return build("clang", "quality_programs", *compilers) and test("clang", "unit|mpi", "")
 
 
 def main() -> int:
@@ -76,6 +86,10 @@ def main() -> int:
         return 0 if sanitize(presets) else 1
     if command == "clang" and not presets:
         return 0 if clang() else 1
+    if command == "compiler" and not presets:
+        found = compiler()
+        print(found)
+        return 0 if found else 1
     print(__doc__, file=sys.stderr)
     return 2
 

@@ -143,7 +143,7 @@ void HostCopy::keep_blocks(const Side& side) {
   if (longest > 0) masked_ = std::make_unique_for_overwrite<std::byte[]>(2 * longest);
 }
 
-HostCopy::HostCopy(const Call& call, int rank, int size) : call_(call), code_(MPI_SUCCESS) {
+HostCopy::HostCopy(const Call& call, int rank, int size) : call_(call) {
   if (!has_devices()) return;
   call_.sendbuf = move(Side::sent(call, rank, size), const_cast<void*>(call.sendbuf), sent_);
   const Side received = Side::received(call, rank, size);

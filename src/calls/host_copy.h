@@ -42,7 +42,7 @@ class HostCopy {
   std::byte* host_ = nullptr;    // and where it is
   std::vector<Block> blocks_;    // of it
   Bytes masked_;                 // twice the room of the longest block with gaps
-  int code_ = 0;
+  int code_ = MPI_SUCCESS;
 };
 
 /// Whether some buffer of the call is on a device. Only where has_devices().

@@ -11,9 +11,9 @@
 
 namespace unisono {
 
-/// Into `key`: what the schedule of a call depends on, without addresses and handles. Size, rank
+/// Into `memory`: what the schedule of a call depends on, without addresses and handles. Size, rank
 /// and topology are those of the communicator that holds the plans.
-void describe_plan(std::string& key, const Algorithm& algorithm, const Args& args);
+void describe_plan(std::string& memory, const Algorithm& algorithm, const Args& args);
 
 std::shared_ptr<const Plan> plan_for(Communicator& communicator, const Algorithm& algorithm,
                                      const Args& args);

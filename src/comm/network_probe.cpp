@@ -47,7 +47,7 @@ class Pair {
     return PMPI_Wtime() - begin;
   }
   /// The first one's number, at both.
-  double tell(double seconds) {
+  double tell(double seconds) const {
     if (rank_ == first_) PMPI_Send(&seconds, 1, MPI_DOUBLE, second_, kTag, comm_);
     if (rank_ == second_)
       PMPI_Recv(&seconds, 1, MPI_DOUBLE, first_, kTag, comm_, MPI_STATUS_IGNORE);
@@ -94,7 +94,7 @@ double seconds_per_byte(Pair& pair) {
     if (last > 3 * kLongEnough) return last / bytes;  // so slow that it was long enough
     if (bytes == kLastLong || (bytes > kFirstLong && last > kLongEnough)) break;
   }
-  return std::max(last - shorter, last / 4) / (bytes / 2);
+  return std::max(last - shorter, last / 4) / (bytes / 2.0);
 }
 
 PairTimes times_of(Pair pair) {
@@ -138,7 +138,7 @@ class Exchanges {
 
 /// A round at once of all nodes: of the slowest rank, in the fastest round.
 Cost exchange_cost(MPI_Comm leaders, std::vector<std::byte>& data) {
-  std::array<double, 2 * kRounds> seconds{};
+  std::array<double, std::size_t{2} * kRounds> seconds{};
   const std::span all(seconds);
   const auto none = all.first<kRounds>(), some = all.last<kRounds>();
   Exchanges exchanges(leaders, data);

@@ -363,7 +363,7 @@ NodeTeam::NodeTeam(NodeArena arena, const node::Groups& groups, const node::Slot
   node::begin(user_, probing);
 }
 
-NodeMessages::NodeMessages(NodeArena arena) : InNode(std::move(arena), arena.size) {
+NodeMessages::NodeMessages(NodeArena arena, int ranks) : InNode(std::move(arena), ranks) {
   if (!arena_.processes.empty()) user_.allow_direct(arena_.processes, node::direct_messages_from());
 }
 
@@ -448,7 +448,9 @@ std::unique_ptr<NodeMessages> make_messages(MPI_Comm comm, MPI_Comm whole) {
   const int size = size_of(comm);
   auto arena = take_arena<node::Messenger>(comm, whole, size, node::preferred_channel_slot(size),
                                            node::kLinePair);
-  return arena ? std::make_unique<NodeMessages>(std::move(*arena)) : nullptr;
+  if (!arena) return nullptr;
+  const int ranks = arena->size;
+  return std::make_unique<NodeMessages>(std::move(*arena), ranks);
 }
 
 }  // namespace unisono

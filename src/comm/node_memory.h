@@ -78,7 +78,7 @@ class NodeTeam : public InNode<node::Team> {
 
 class NodeMessages : public InNode<node::Messenger> {
  public:
-  explicit NodeMessages(NodeArena arena);
+  NodeMessages(NodeArena arena, int ranks);
   node::Messenger& messenger() { return user_; }
 };
 

@@ -263,6 +263,7 @@ bool Walk::is_lost(VertexId id, double now) {
 }
 
 void Walk::join_phase(VertexId id, double now) {
+  // NOLINTNEXTLINE(bugprone-unchecked-optional-access): only who has a meeting joins it
   Meeting& meeting = meetings_->of(id);
   meeting.latest = std::max(meeting.latest, now);
   if (--meeting.missing > 0) return;

@@ -68,9 +68,9 @@ MPI_Datatype DatatypeContents::rebuild(const std::vector<MPI_Datatype>& types) c
       break;
     }
     case MPI_COMBINER_DARRAY: {
-      const int n = i[2];
+      const std::ptrdiff_t n = i[2];
       int* arrays = i + 3;
-      PMPI_Type_create_darray(i[0], i[1], n, arrays, arrays + n, arrays + 2 * n, arrays + 3 * n,
+      PMPI_Type_create_darray(i[0], i[1], i[2], arrays, arrays + n, arrays + 2 * n, arrays + 3 * n,
                               arrays[4 * n], t, &made);
       break;
     }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <initializer_list>
 #include <limits>
+#include <numbers>
 
 namespace unisono::node {
 
@@ -137,7 +138,8 @@ class Border {
     // 2 cores gather of 64 KiB takes 17 to 21 us directly and 43 to 98 through slots, alltoall 33
     // to 39 and 65 to 115, bcast and allgather the same both ways (Open MPI, family 6 model 167).
     const bool only_work = setting_.mode == WaitMode::sleep && later == Protocol::direct;
-    for (double bytes = kLargest; bytes >= kSmallest; bytes /= std::sqrt(2.0)) {
+    double bytes = kLargest;
+    for (int step = 0; step < kSteps; ++step, bytes /= std::numbers::sqrt2) {
       const auto time = [&](Protocol way) {
         const Work work = work_of(kernel, way, bytes, costs_, setting_);
         return only_work ? busy_time(work, setting_) : time_of(work, costs_, setting_);
@@ -158,7 +160,8 @@ class Border {
   }
 
  private:
-  static constexpr double kLargest = 16 << 20, kSmallest = 4;
+  static constexpr double kLargest = 16 << 20;
+  static constexpr int kSteps = 44;  // to 6 bytes
 
   const MemoryCosts& costs_;
   const Setting& setting_;

@@ -17,7 +17,7 @@ namespace unisono::node {
 /// 2012).
 inline float widen(std::uint16_t half) {
   constexpr std::uint32_t exponent = 0x1fU << 23, bias = (127U - 15) << 23;
-  constexpr float least = std::bit_cast<float>(bias + (1U << 23));  // of the normal ones
+  constexpr auto least = std::bit_cast<float>(bias + (1U << 23));  // of the normal ones
   const std::uint32_t shifted = (half & 0x7fffU) << 13;
   const bool special = (shifted & exponent) == exponent, small = (shifted & exponent) == 0;
   const std::uint32_t bits =

@@ -174,6 +174,7 @@ class Prober {
   }
 
   double combine() {
+    // NOLINTNEXTLINE(bugprone-unchecked-optional-access): the sum of doubles is always there
     const Reduction sum = *built_in(Op::sum, Element::float64);
     Times times;
     for (int round = 0; round < kRounds; ++round)

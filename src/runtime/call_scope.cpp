@@ -12,7 +12,8 @@ CallScope::CallScope(const Call& call, const void* site) noexcept {
   try {
     if (Communicator* communicator = g_tracer != nullptr ? Communicator::of(call.comm) : nullptr)
       event_ = g_tracer->enter(call, *communicator, site, begin_ns_);
-  } catch (...) {  // no memory: unseen
+  } catch (...) {
+    event_ = kNoEvent;  // no memory: unseen
   }
   if (begin_ns_ == 0) begin_ns_ = call_time();
 }

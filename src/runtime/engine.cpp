@@ -218,7 +218,8 @@ void Engine::read_environment(const Files& files) {
 
   const auto wait = parse_wait(variable("UNISONO_WAIT"));
   if (!wait) complain("UNISONO_WAIT=" + variable("UNISONO_WAIT") + ": " + wait.error());
-  wait_ = wait && *wait ? **wait : automatic_wait(node.oversubscribed, several_threads());
+  const std::optional<WaitMode> asked = wait ? *wait : std::nullopt;
+  wait_ = asked ? *asked : automatic_wait(node.oversubscribed, several_threads());
 
   const auto cache = parse_size(variable("UNISONO_PLAN_CACHE"));
   if (!cache)
@@ -466,7 +467,7 @@ void Engine::say_once(const std::string& text) {
 }
 
 bool Engine::prepare_groups(Communicator& communicator, const Facts& facts, const Choice& choice,
-                            int root) {
+                            int root) const {
   const Composition& composition = *choice.params.composition;
   if (!has_calls(composition)) return true;
   const int before = communicator.groups().count();

@@ -65,7 +65,7 @@ class Engine {
                                 const Choice& choice, CallScope& scope);
   bool has_messages(Communicator& communicator);
   bool prepare_groups(Communicator& communicator, const Facts& facts, const Choice& choice,
-                      int root);
+                      int root) const;
   void report(Communicator& communicator, const Facts& facts, const Choice& choice);
   void say_once(const std::string& text);
   bool passes_first_calls() const;

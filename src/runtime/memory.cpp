@@ -14,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <numbers>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -180,14 +181,14 @@ void compare(const Machine& measured, const Greeting& greeting, std::vector<std:
 /// Times of the arms that ran are far from what the machine says, all in one direction: what was
 /// measured in MPI_Init is not what the network does.
 bool contradict(const std::vector<Corrections::Entry>& corrections) {
-  constexpr double kFarOff = 2;
+  constexpr double kFarOff = std::numbers::ln2;  // a factor of two
   double logarithms = 0;
   int count = 0;
   for (const Corrections::Entry& entry : corrections) {
     logarithms += entry.logarithms;
     count += entry.count;
   }
-  return count > 1 && std::abs(logarithms / count) > std::log(kFarOff);
+  return count > 1 && std::abs(logarithms / count) > kFarOff;
 }
 
 }  // namespace
@@ -254,7 +255,7 @@ const std::vector<Corrections::Entry>& remembered_corrections() {
 void remember(Remembered learned) {
   const std::lock_guard lock(known().mutex);
   learned.when = now();
-  known().found.choices.push_back(std::move(learned));
+  known().found.choices.push_back(learned);
 }
 
 void judge_memory(bool is_right) {

@@ -131,8 +131,8 @@ std::unique_ptr<Online::Kind> Online::make_kind(Communicator& communicator, cons
     if (communicator.has_levels()) facts.topology = &communicator.topology();
     const Remembered* known = recalled(communicator, key, facts);
     if (known != nullptr) model->recall(recollection_of(*known));
-    auto kind = std::unique_ptr<Kind>(
-        new Kind{std::vector<Spec>(1), Learner(std::move(policy)), facts.bytes, false, {}});
+    auto kind = std::make_unique<Kind>(
+        Kind{std::vector<Spec>(1), Learner(std::move(policy)), facts.bytes, false, {}});
     kind->facts = facts;
     kind->root = root;
     kind->model = model;
@@ -152,8 +152,8 @@ std::unique_ptr<Online::Kind> Online::make_kind(Communicator& communicator, cons
                         std::any_of(arms.begin(), arms.end(), [](const Spec& arm) {
                           return !arm.is_native() && (arm.algorithm->restrictions & kPredicts) != 0;
                         });
-  return std::unique_ptr<Kind>(
-      new Kind{std::move(arms), Learner(std::move(policy)), facts.bytes, predicts, {}});
+  return std::make_unique<Kind>(
+      Kind{std::move(arms), Learner(std::move(policy)), facts.bytes, predicts, {}});
 }
 
 // A library that spins while ranks share cores takes 10 ms for a call, so that asking costs more
@@ -173,8 +173,8 @@ std::unique_ptr<Online::Kind> Online::make_duel(const Facts& facts,
   auto policy = std::make_unique<Duel>(has_default ? 1 : 0, first_calls(facts), shares_cores,
                                        has_default && hopeless_ > 1 ? 40 : 1);
   const Duel* duel = policy.get();
-  auto kind = std::unique_ptr<Kind>(
-      new Kind{{Spec(), kernels}, Learner(std::move(policy)), facts.bytes, false, {}});
+  auto kind = std::make_unique<Kind>(
+      Kind{{Spec(), kernels}, Learner(std::move(policy)), facts.bytes, false, {}});
   kind->facts = facts;
   kind->duel = duel;
   return kind;
@@ -198,8 +198,9 @@ std::optional<Choice> Online::choose(Communicator& communicator, const Facts& fa
   if (kind->duel != nullptr && kind->duel->is_settled()) return settled(communicator, *kind);
   const bool asks = kind->model != nullptr || kind->duel != nullptr;
   // What is promised is relative to native; what the table of defaults says is an arm like others.
-  if (!asks && calls_ < kCallsBefore && ++calls_ < kCallsBefore)
-    return Choice{nullptr, {}, "online"};
+  const bool early = !asks && calls_ < kCallsBefore - 1;
+  calls_ += early ? 1 : 0;
+  if (early) return Choice{nullptr, {}, "online"};
   handle_ = communicator.handle();
   rank_ = communicator.rank();
   size_ = communicator.size();

@@ -74,7 +74,7 @@ class Online final : public Listener, public Learning {
   Kind* kind_of(Communicator& communicator, const Facts& facts, int root, const Choice& by_default);
 
   std::unique_ptr<Kind> make_kind(Communicator& communicator, const OnlineKey& key,
-                                  const Facts& facts, int root, const Choice& by_default);
+                                  const Facts& asked, int root, const Choice& by_default);
   /// Within a node: native against the kernels of the node. Null: no kernel can serve the call.
   std::unique_ptr<Kind> make_duel(const Facts& facts, const Choice& by_default) const;
   /// What earlier jobs have learned of it, if that can serve the call; or null.

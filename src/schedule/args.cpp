@@ -4,8 +4,8 @@
 
 namespace unisono {
 
-std::optional<Collective> collective_named(std::string_view wanted) {
-  const auto it = std::find(kCollectiveNames.begin(), kCollectiveNames.end(), wanted);
+std::optional<Collective> collective_named(std::string_view name) {
+  const auto it = std::find(kCollectiveNames.begin(), kCollectiveNames.end(), name);
   if (it == kCollectiveNames.end()) return std::nullopt;
   return static_cast<Collective>(it - kCollectiveNames.begin());
 }

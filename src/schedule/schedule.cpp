@@ -40,7 +40,8 @@ std::vector<Count> GroupCall::sent_by(int member) const {
 std::vector<Count> GroupCall::received_by(int member) const {
   std::vector<Count> lengths;
   for (int from = 0; from < group.size(); ++from)
-    lengths.push_back(counts[static_cast<std::size_t>(from * group.size() + member)]);
+    lengths.push_back(
+        counts[static_cast<std::size_t>(std::ptrdiff_t{from} * group.size() + member)]);
   return lengths;
 }
 
