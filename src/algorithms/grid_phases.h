@@ -63,8 +63,8 @@ class GridPhases {
   std::vector<Count> by_row(const Layout& blocks) const;
   /// The blocks of a row in `all`, which holds those of all ranks in the order of the grid.
   Slice row_of(Slice all, const Layout& blocks, int row) const;
-  /// Lengths when a vector is cut into a share for each lane, one for each rank of this row; surplus
-  /// ranks have nothing.
+  /// Lengths when a vector is cut into a share for each lane, one for each rank of this row;
+  /// surplus ranks have nothing.
   std::vector<Count> shares(Slice vector) const;
 
   const Grid grid;

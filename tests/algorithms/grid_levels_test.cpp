@@ -248,8 +248,10 @@ Count crossing(Collective collective, const std::string& text, const std::vector
 
 // What the ring of each lane moves, and no more: the lanes of rows that differ share the vector.
 TEST(LanesOfUnevenRows, MoveBetweenNodesWhatLeadersDo) {
-  for (const std::vector<int>& nodes : {std::vector{0, 0, 0, 0, 1, 1, 1}, {0, 1, 2, 0, 1, 2, 0, 1},
-                                        {0, 0, 0, 1, 2, 2, 2}, {0, 0, 1, 1, 2, 2}}) {
+  for (const std::vector<int>& nodes : {std::vector{0, 0, 0, 0, 1, 1, 1},
+                                        {0, 1, 2, 0, 1, 2, 0, 1},
+                                        {0, 0, 0, 1, 2, 2, 2},
+                                        {0, 0, 1, 1, 2, 2}}) {
     const auto p = static_cast<Count>(nodes.size());
     const Count others = *std::max_element(nodes.begin(), nodes.end());
     const Count m = 120, b = 12;
@@ -261,8 +263,9 @@ TEST(LanesOfUnevenRows, MoveBetweenNodesWhatLeadersDo) {
       EXPECT_EQ(crossing(c, "grid:shape=nodes,form=split", nodes, b), others * p * b);
     Count pairs = 0;
     for (const int from : nodes) pairs += p - std::count(nodes.begin(), nodes.end(), from);
-    EXPECT_EQ(crossing(Collective::alltoall, "grid:shape=nodes,form=lanes,columns=simple", nodes, b),
-              pairs * b);
+    EXPECT_EQ(
+        crossing(Collective::alltoall, "grid:shape=nodes,form=lanes,columns=simple", nodes, b),
+        pairs * b);
   }
 }
 

@@ -1,9 +1,10 @@
 // On a grid of ranks. full (the paper's): the whole vector in every row, then in every column;
-// T = T_rows(C, m) + T_columns(R, m); surplus ranks of longer rows are told by their strand's first.
-// lanes: every row shares its sum out, every column sums its share up, the rows collect: 2 (p - 1)
-// / p m bytes for every shape; of rows of several lengths the shortest has a share for each rank.
-// leaders: rows to their leader, the leaders among themselves, rows back. Any p, any rows; rank
-// order is kept where the inner algorithms keep it. Sources: Kuehnemann, Rauber, Ruenger (2004); Traeff, Hunold (2020).
+// T = T_rows(C, m) + T_columns(R, m); surplus ranks of longer rows are told by their strand's
+// first. lanes: every row shares its sum out, every column sums its share up, the rows collect: 2
+// (p - 1) / p m bytes for every shape; of rows of several lengths the shortest has a share for each
+// rank. leaders: rows to their leader, the leaders among themselves, rows back. Any p, any rows;
+// rank order is kept where the inner algorithms keep it. Sources: Kuehnemann, Rauber, Ruenger
+// (2004); Traeff, Hunold (2020).
 #include "algorithms/algorithms.h"
 #include "algorithms/grid_phases.h"
 

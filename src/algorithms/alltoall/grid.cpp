@@ -1,9 +1,9 @@
 // On a grid of ranks: messages are combined. lanes: in its row a rank hands over all that goes to a
 // column, in its column all that goes to a rank: C + R - 2 messages instead of p - 1, of R b and
 // C b; twice the bytes. Where rows differ in length, columns carry their strands' blocks, and the
-// first of a strand hands them to s - 1 others, p b each. leaders: rows to their leader, the leaders
-// among themselves, back along the rows. Any p, any rows. For small blocks.
-// Sources: textbook (message combining); Kinkead et al., node-aware all-to-all (2025).
+// first of a strand hands them to s - 1 others, p b each. leaders: rows to their leader, the
+// leaders among themselves, back along the rows. Any p, any rows. For small blocks. Sources:
+// textbook (message combining); Kinkead et al., node-aware all-to-all (2025).
 #include "algorithms/algorithms.h"
 #include "algorithms/grid_phases.h"
 #include "patterns/blocks.h"

@@ -1,8 +1,8 @@
 // On a grid of ranks. full: rows, then columns: who leaves its column has heard of every row, and
 // tells the surplus ranks of its strand, if rows differ in length. leaders: rows, their leaders,
-// rows again. T = T_rows(C) + T_columns(R), plus alpha for surplus ranks, or T_rows(C) with leaders.
-// Any p, any rows.
-// Source: Kuehnemann, Rauber, Ruenger (2004), whose construction this applies to the barrier.
+// rows again. T = T_rows(C) + T_columns(R), plus alpha for surplus ranks, or T_rows(C) with
+// leaders. Any p, any rows. Source: Kuehnemann, Rauber, Ruenger (2004), whose construction this
+// applies to the barrier.
 #include "algorithms/algorithms.h"
 #include "algorithms/grid_phases.h"
 
