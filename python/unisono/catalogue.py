@@ -50,7 +50,7 @@ class GridForm:
     form: str
     rows: tuple[str, ...]  # collectives along the last dimension: one, or a first and a second
     columns: str  # along the other dimensions
-    full_grid: bool  # no shorter last row
+    full_grid: bool  # only rows of equal length
     commutative: bool  # its sums are not in rank order
 
 

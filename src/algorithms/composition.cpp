@@ -14,22 +14,24 @@ constexpr std::optional<Collective> kNothing;
 
 // By collective; rooted collectives have the root in the first phase or the last as it must be.
 constexpr FormRow kForms[] = {
-    {barrier, Form::full, barrier, kNothing, barrier, true, false},
+    {barrier, Form::full, barrier, kNothing, barrier, false, false},
     {barrier, Form::leaders, barrier, barrier, barrier, false, false},
     {bcast, Form::leaders, bcast, kNothing, bcast, false, false},
-    {bcast, Form::lanes, scatter, allgather, bcast, true, false},
+    {bcast, Form::lanes, scatter, allgather, bcast, false, false},
     {gather, Form::leaders, gather, kNothing, gather, false, false},
     {scatter, Form::leaders, scatter, kNothing, scatter, false, false},
     {allgather, Form::lanes, allgather, kNothing, allgather, true, false},
+    {allgather, Form::split, allgather, kNothing, allgather, false, false},
     {allgather, Form::leaders, gather, bcast, allgather, false, false},
-    {alltoall, Form::lanes, alltoall, kNothing, alltoall, true, false},
+    {alltoall, Form::lanes, alltoall, kNothing, alltoall, false, false},
     {alltoall, Form::leaders, gather, scatter, alltoall, false, false},
     {reduce, Form::leaders, reduce, kNothing, reduce, false, false},
-    {reduce, Form::lanes, reduce_scatter, gather, reduce, true, false},
-    {allreduce, Form::lanes, reduce_scatter, allgather, allreduce, true, false},
-    {allreduce, Form::full, allreduce, kNothing, allreduce, true, false},
+    {reduce, Form::lanes, reduce_scatter, gather, reduce, false, false},
+    {allreduce, Form::lanes, reduce_scatter, allgather, allreduce, false, false},
+    {allreduce, Form::full, allreduce, kNothing, allreduce, false, false},
     {allreduce, Form::leaders, reduce, bcast, allreduce, false, false},
     {reduce_scatter, Form::lanes, reduce_scatter, kNothing, reduce_scatter, true, true},
+    {reduce_scatter, Form::split, reduce_scatter, kNothing, reduce_scatter, false, false},
     {reduce_scatter, Form::leaders, reduce, scatter, reduce_scatter, false, false},
     {scan, Form::leaders, scan, bcast, exscan, false, false},
     {exscan, Form::leaders, exscan, bcast, exscan, false, false},
@@ -41,7 +43,7 @@ bool is_composed(const NestedSpec& spec) {
   return spec.algorithm != nullptr && (spec.algorithm->restrictions & kComposed) != 0;
 }
 
-/// The width nearest to the square root; among the divisors if the grid must be full.
+/// The width nearest to the square root; among the divisors if rows are to be of equal length.
 int balanced_width(int size, bool full) {
   int width = 1;
   while (width * width < size) ++width;
@@ -122,11 +124,11 @@ const Composition* intern(const Composition& composition) {
   return &all.emplace_back(composition);
 }
 
-Grid grid_of(const Composition& composition, Collective collective, int size,
-             const Topology* topology) {
+Grid grid_of(const Composition& composition, int size, const Topology* topology) {
   if (!composition.levels.empty()) return Grid(*topology->at(composition.levels.back()));
-  const FormRow& form = *find_form(collective, composition.form);
-  if (composition.shape.empty()) return {size, balanced_width(size, form.full_grid)};
+  // A row that is too short takes lanes from all others.
+  if (composition.shape.empty())
+    return {size, balanced_width(size, composition.form != Form::leaders)};
   return {size, std::min(composition.shape.back(), size)};
 }
 
@@ -172,7 +174,7 @@ std::optional<std::string_view> unmet_composition(const Composition& composition
   if (!knows_rows(composition, topology))
     return "needs a level of the topology that is not known here";
   const FormRow& form = *find_form(collective, composition.form);
-  const Grid grid = grid_of(composition, collective, size, topology);
+  const Grid grid = grid_of(composition, size, topology);
   if (!fits(composition.shape, grid, size)) return kMisfit;
   if (form.full_grid && !grid.is_full())
     return composition.levels.empty() ? kMisfit : "needs rows of equal length in this form";
@@ -232,16 +234,17 @@ std::vector<RankGroup> rows_of(const Grid& grid) {
   return rows;
 }
 
-/// The columns or, where rows differ in length, those who stand for their rows in a call.
-std::vector<RankGroup> columns_of(const Grid& grid, Collective collective, int root) {
+/// The columns that every row has or, where leaders speak for rows that differ in length, those who
+/// do so in a call.
+std::vector<RankGroup> columns_of(const Grid& grid, Form form, Collective collective, int root) {
   std::vector<RankGroup> columns;
   if (grid.rows() == 1) return columns;
   const bool from_end = contains(set_of(scan, exscan), collective);
-  if (!grid.is_full())
+  if (form == Form::leaders && !grid.is_full())
     return {grid.leaders(from_end                ? grid.width() - 1
                          : is_rooted(collective) ? grid.column(root)
                                                  : 0)};
-  for (int column = 0; column < grid.width(); ++column) columns.push_back(grid.leaders(column));
+  for (int column = 0; column < grid.shortest(); ++column) columns.push_back(grid.leaders(column));
   return columns;
 }
 
@@ -262,7 +265,7 @@ std::vector<RankGroup> in_every(const std::vector<RankGroup>& columns,
 std::vector<CalledGroups> called_groups(const Composition& composition, Collective collective,
                                         int size, int root, const Topology* topology) {
   const FormRow& form = *find_form(collective, composition.form);
-  const Grid grid = grid_of(composition, collective, size, topology);
+  const Grid grid = grid_of(composition, size, topology);
   const auto& [first, second] = composition.rows;
   std::vector<CalledGroups> called;
   const auto add = [&called](std::vector<RankGroup> groups, bool in_node) {
@@ -270,7 +273,7 @@ std::vector<CalledGroups> called_groups(const Composition& composition, Collecti
   };
   if (first.is_called() || second.is_called())
     add(rows_of(grid), first.in_node() || second.in_node());
-  const auto columns = columns_of(grid, collective, root);
+  const auto columns = columns_of(grid, composition.form, collective, root);
   if (composition.columns.is_called()) add(columns, composition.columns.in_node());
   const Composition* nested = composition.columns.params.composition;
   if (nested == nullptr) return called;
@@ -284,8 +287,8 @@ std::vector<CalledGroups> called_groups(const Composition& composition, Collecti
 bool has_groups_of_root(const Composition& composition, Collective collective, int size,
                         const Topology* topology) {
   if (!is_rooted(collective)) return false;
-  const Grid grid = grid_of(composition, collective, size, topology);
-  if (!grid.is_full()) return true;
+  const Grid grid = grid_of(composition, size, topology);
+  if (composition.form == Form::leaders && !grid.is_full()) return true;
   const Composition* nested = composition.columns.params.composition;
   const FormRow& form = *find_form(collective, composition.form);
   return nested != nullptr && has_groups_of_root(*nested, form.columns, grid.rows(),

@@ -20,8 +20,9 @@ enum class Form : std::uint8_t {
   leaders,  ///< each row speaks through one rank: any number of ranks
   full,     ///< the whole vector in every row, then in every column
   lanes,    ///< every column works on its share: optimal in bytes
+  split,    ///< every column moves its own ranks' blocks only: each crosses to another row once
 };
-inline constexpr std::array<std::string_view, 3> kFormNames = {"leaders", "full", "lanes"};
+inline constexpr std::array<std::string_view, 4> kFormNames = {"leaders", "full", "lanes", "split"};
 
 /// An algorithm with its parameters inside another.
 struct NestedSpec {
@@ -37,7 +38,8 @@ struct NestedSpec {
 
 struct Composition {
   /// p1 x ... x pd with the last dimension adjacent; rows are the last dimension, columns all the
-  /// others together. Empty: two dimensions, as balanced as the form allows.
+  /// others together. Empty: two dimensions, as balanced as can be; with rows of equal length
+  /// unless leaders speak for them.
   std::vector<int> shape;
   /// Instead of a shape: the rows are the groups of the last level, wherever their ranks stand; the
   /// columns are a grid by the levels before, from far to near.
@@ -56,7 +58,7 @@ struct FormRow {
   Collective first;                  ///< in the rows
   std::optional<Collective> second;  ///< in the rows, afterwards
   Collective columns;
-  bool full_grid;    ///< no shorter last row
+  bool full_grid;    ///< only rows of equal length
   bool commutative;  ///< sums not in rank order
 };
 
@@ -81,8 +83,7 @@ const Composition* intern(const Composition& composition);
 
 /// The grid of `size` ranks. Precondition: the topology knows the last level, if there is one; it
 /// must live as long as the grid.
-Grid grid_of(const Composition& composition, Collective collective, int size,
-             const Topology* topology);
+Grid grid_of(const Composition& composition, int size, const Topology* topology);
 /// That of the groups by which the columns are a grid again; null: no level is left.
 const Topology* topology_of_columns(const Composition& composition, const Topology* topology);
 

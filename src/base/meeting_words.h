@@ -16,7 +16,8 @@ enum MeetingWord : int {
   kSameLibrary = 12,
   kSameKernel = 14,
   kSameAffinity = 16,
-  kMeetingWords = 18
+  kHasSession = 18,  // made before MPI_Init
+  kMeetingWords = 19
 };
 
 }  // namespace unisono

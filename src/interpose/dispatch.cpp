@@ -1,6 +1,7 @@
 #include "interpose/dispatch.h"
 
 #include <exception>
+#include <mutex>
 #include <new>
 
 #include "mpi/rank_lost.h"
@@ -16,6 +17,9 @@ namespace {
 
 /// What g_candidates would be if nobody watched.
 constinit std::atomic<CollectiveSet> g_run{0};
+/// While Unisono starts or stops, which all ranks do together: whether there is a session then must
+/// not change.
+constinit std::mutex g_turning;
 
 }  // namespace
 
@@ -57,18 +61,21 @@ void set_candidates() {
 }
 
 void on_init() {
+  const std::lock_guard lock(g_turning);
   Engine::instance().start();
   set_candidates();
 }
 
 void on_session() {
+  const std::lock_guard lock(g_turning);
   g_session_threads = true;
   g_several_threads = true;
 }
 
 void on_finalize() {
-  g_candidates.store(0, std::memory_order_release);
+  const std::lock_guard lock(g_turning);
   Engine::instance().stop();
+  set_candidates();
 }
 
 }  // namespace unisono

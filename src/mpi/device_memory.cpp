@@ -1,11 +1,11 @@
 #include "mpi/device_memory.h"
 
-#include <dlfcn.h>
-
 #include <atomic>
 #include <cstdint>
 #include <mutex>
 
+#include "mpi/driver_functions.h"
+#include "mpi/level_zero.h"
 #include "mpi/loaded_libraries.h"
 
 namespace unisono {
@@ -14,21 +14,16 @@ constinit std::atomic<bool> g_has_devices{false};
 
 namespace {
 
-template <class Function>
-bool find(void* library, const char* name, Function*& function) {
-  function = reinterpret_cast<Function*>(dlsym(library, name));
-  return function != nullptr;
-}
-
 /// Of libcuda.so.1, as far as it is used here; cuda.h is not needed to build.
 class Cuda {
  public:
   bool open() {
-    void* library = dlopen("libcuda.so.1", RTLD_NOLOAD | RTLD_LAZY);
-    return library != nullptr && find(library, "cuPointerGetAttribute", attribute_) &&
-           find(library, "cuMemcpyDtoH_v2", to_host_) &&
-           find(library, "cuMemcpyHtoD_v2", to_device_) &&
-           find(library, "cuCtxPushCurrent_v2", push_) && find(library, "cuCtxPopCurrent_v2", pop_);
+    void* library = loaded_library("libcuda.so.1");
+    return library != nullptr && find_function(library, "cuPointerGetAttribute", attribute_) &&
+           find_function(library, "cuMemcpyDtoH_v2", to_host_) &&
+           find_function(library, "cuMemcpyHtoD_v2", to_device_) &&
+           find_function(library, "cuCtxPushCurrent_v2", push_) &&
+           find_function(library, "cuCtxPopCurrent_v2", pop_);
   }
 
   bool holds(const void* address) const {
@@ -75,9 +70,10 @@ class Hip {
  public:
   bool open() {
     for (const char* name : {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5"})
-      if (void* library = dlopen(name, RTLD_NOLOAD | RTLD_LAZY))
-        return find(library, "hipPointerGetAttribute", attribute_) &&
-               find(library, "hipMemcpy", copy_) && find(library, "hipRuntimeGetVersion", version_);
+      if (void* library = loaded_library(name))
+        return find_function(library, "hipPointerGetAttribute", attribute_) &&
+               find_function(library, "hipMemcpy", copy_) &&
+               find_function(library, "hipRuntimeGetVersion", version_);
     return false;
   }
 
@@ -107,7 +103,8 @@ class Hip {
 // Written before g_found_*, which is what others look at, by whoever finds the driver first.
 Cuda g_cuda;
 Hip g_hip;
-constinit std::atomic<bool> g_found_cuda{false}, g_found_hip{false};
+LevelZero g_level_zero;
+constinit std::atomic<bool> g_found_cuda{false}, g_found_hip{false}, g_found_level_zero{false};
 constinit std::mutex g_finding;
 
 /// No lock is held while the dynamic linker is asked, which has its own.
@@ -128,23 +125,27 @@ void look_for_devices() {
   look_at_new_libraries([] {
     look_for(g_cuda, g_found_cuda);
     look_for(g_hip, g_found_hip);
+    look_for(g_level_zero, g_found_level_zero);
     return has_devices();
   });
 }
 
 bool is_on_device(const void* address) {
   if (address == nullptr) return false;
-  return (g_found_cuda && g_cuda.holds(address)) || (g_found_hip && g_hip.holds(address));
+  return (g_found_cuda && g_cuda.holds(address)) || (g_found_hip && g_hip.holds(address)) ||
+         (g_found_level_zero && g_level_zero.holds(address));
 }
 
 bool copy_from_device(std::byte* host, const std::byte* device, std::size_t bytes) {
   if (g_found_cuda && g_cuda.holds(device)) return g_cuda.read(host, device, bytes);
-  return g_found_hip && g_hip.copy(host, device, bytes);
+  if (g_found_hip && g_hip.holds(device)) return g_hip.copy(host, device, bytes);
+  return g_found_level_zero && g_level_zero.copy(device, host, device, bytes);
 }
 
 bool copy_to_device(std::byte* device, const std::byte* host, std::size_t bytes) {
   if (g_found_cuda && g_cuda.holds(device)) return g_cuda.write(device, host, bytes);
-  return g_found_hip && g_hip.copy(device, host, bytes);
+  if (g_found_hip && g_hip.holds(device)) return g_hip.copy(device, host, bytes);
+  return g_found_level_zero && g_level_zero.copy(device, device, host, bytes);
 }
 
 }  // namespace unisono

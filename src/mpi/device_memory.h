@@ -1,5 +1,6 @@
 // Memory of accelerators, which the processor cannot touch: recognised and copied by the driver
-// that the program has loaded, CUDA's or HIP's. Nothing is linked, and nothing is loaded.
+// that the program has loaded, CUDA's, HIP's or Level Zero's. Nothing is linked, and nothing
+// loaded.
 #pragma once
 #include <atomic>
 #include <cstddef>

@@ -20,6 +20,8 @@ class Grid {
   int rows() const { return rows_; }
   /// Of the longest row.
   int width() const { return lengths().front(); }
+  /// Of the shortest row.
+  int shortest() const { return lengths().back(); }
   /// Rows of equal length.
   bool is_full() const { return lengths().size() == 1; }
   bool is_in_rank_order() const { return given_ == nullptr || given_->is_in_rank_order(); }

@@ -23,6 +23,7 @@
 #include "mpi/comm.h"
 #include "mpi/device_memory.h"
 #include "mpi/operation.h"
+#include "mpi/simulated.h"
 #include "mpi/threads.h"
 #include "node/domains.h"
 #include "node/kernels.h"
@@ -124,37 +125,8 @@ OwnSettings Engine::read_settings(Files& files) noexcept {
 }
 
 bool Engine::has_met(Meeting meeting) const {
-  constexpr const char* kNative = "everything runs in the MPI library";
-  switch (meeting) {
-    case Meeting::agreed: return true;
-    case Meeting::some_missing: return false;
-    case Meeting::some_cannot:
-      complain(std::string("some ranks cannot run Unisono, as they say; ") + kNative);
-      return false;
-    case Meeting::other_variables:
-      complain(std::string("the UNISONO_* variables are not the same on all ranks: set them alike "
-                           "(mpiexec -genv or -x); ") +
-               kNative);
-      return false;
-    case Meeting::other_wrappers:
-      complain(std::string("some programs of the job have a profiler's collectives linked in, and "
-                           "others not; ") +
-               kNative);
-      return false;
-    case Meeting::other_topology:
-      complain(
-          std::string("UNISONO_TOPOLOGY: the file is not the same on all ranks: name it on all "
-                      "of them (mpiexec -genv or -x), and give every node the same file; ") +
-          kNative);
-      return false;
-    case Meeting::other_profile:
-      complain(
-          std::string("UNISONO_PROFILE: the profile is not the same on all ranks: name it on "
-                      "all of them (mpiexec -genv or -x), and give every node the same file; ") +
-          kNative);
-      return false;
-  }
-  return false;
+  if (const std::string problem = problem_of(meeting); !problem.empty()) complain(problem);
+  return meeting == Meeting::agreed;
 }
 
 void Engine::begin(const Files& files) {
@@ -310,10 +282,21 @@ void Engine::select_online(const Platform& here, Machine machine) {
 void Engine::stop() noexcept {
   if (!started_) return;
   try {
+    // A thread may be in a call on a session's communicator, on this rank or on another.
+    if (active_ && !kSimulated && !all_agree(MPI_COMM_WORLD, !g_session_threads)) return stay();
     end();
   } catch (...) {
     say_in_need("no memory in MPI_Finalize; what Unisono still holds goes with the process");
   }
+}
+
+/// Sessions go on after MPI_Finalize, and their communicators' calls in Unisono: all ranks would
+/// have to stop at the same call. What they use is kept.
+void Engine::stay() {
+  started_ = false;
+  g_tracer = nullptr;
+  if (tracer_) tracer_->stop();
+  keep_what_is_learned();
 }
 
 void Engine::end() {
@@ -325,6 +308,10 @@ void Engine::end() {
   stop_node_memory();
   PMPI_Comm_free(&node_);
   stop_datatypes();
+  keep_what_is_learned();
+}
+
+void Engine::keep_what_is_learned() {
   if (!first_rank_) return;
   if (const std::string problem = keep_memory(learned_corrections());
       log_decisions_ && !problem.empty())

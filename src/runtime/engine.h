@@ -26,7 +26,8 @@ class Engine {
   /// Collective over MPI_COMM_WORLD, after MPI_Init: reads UNISONO_*, makes sure that all ranks
   /// read the same, and finds out where they run.
   void start() noexcept;
-  /// Before MPI_Finalize.
+  /// Collective over MPI_COMM_WORLD, before MPI_Finalize. Where some rank has made a session, calls
+  /// may be run as before.
   void stop() noexcept;
 
   /// Runs the call, or leaves it to the MPI library. All ranks decide alike.
@@ -36,7 +37,7 @@ class Engine {
   /// The collectives of which run() might do anything.
   CollectiveSet candidates() const { return active_ ? selector_.candidates() : 0; }
   /// Whether every call is to be watched, whatever becomes of it.
-  bool is_watching() const { return tracer_ != nullptr; }
+  bool is_watching() const { return g_tracer != nullptr; }
 
  private:
   /// The files that variables name.
@@ -47,6 +48,8 @@ class Engine {
   bool has_met(Meeting meeting) const;
   void begin(const Files& files);
   void end();
+  void stay();
+  void keep_what_is_learned();
   void read_environment(const Files& files);
   void select_online(const Platform& here, Machine machine);
   Machine network(const NodeFacts& node) const;

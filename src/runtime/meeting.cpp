@@ -14,6 +14,7 @@
 #include "mpi/comm.h"
 #include "mpi/patience.h"
 #include "mpi/simulated.h"
+#include "mpi/threads.h"
 
 namespace unisono {
 
@@ -107,6 +108,7 @@ Meeting meet(const OwnSettings& own, JobPlace& job) noexcept {
   say_both(kSameTopology, own.topology);
   say_both(kSameWrappers, own.wrapped);
   words[kCannot] = own.can_run ? 0 : 1;
+  words[kHasSession] = g_session_threads ? 1 : 0;
   words[kHasCompany] = here.ranks == 1 ? 0 : 1;
   words[kHasFabric] = own.place.fabric ? 1 : 0;
   words[kFewestCores] = ~static_cast<std::uint64_t>(own.place.cores);
@@ -128,12 +130,41 @@ Meeting meet(const OwnSettings& own, JobPlace& job) noexcept {
 #endif
   presence::withdraw();
   if (words[kCannot] != 0) return Meeting::some_cannot;
+  if (words[kHasSession] != 0) return Meeting::some_session;
   if (!all_same(words, kSameVariables)) return Meeting::other_variables;
   if (!all_same(words, kSameProfile)) return Meeting::other_profile;
   if (!all_same(words, kSameTopology)) return Meeting::other_topology;
   if (!all_same(words, kSameWrappers)) return Meeting::other_wrappers;
   job = job_place(words);
   return Meeting::agreed;
+}
+
+std::string problem_of(Meeting meeting) {
+  const auto native = [](std::string why) { return why + "; everything runs in the MPI library"; };
+  switch (meeting) {
+    case Meeting::agreed:
+    case Meeting::some_missing: return "";
+    case Meeting::some_cannot: return native("some ranks cannot run Unisono, as they say");
+    // Of its communicators' calls some ranks may make one before their MPI_Init is over, and others
+    // afterwards; and which communicators are a session's, MPI does not tell.
+    case Meeting::some_session: return native("some ranks have made a session before MPI_Init");
+    case Meeting::other_variables:
+      return native(
+          "the UNISONO_* variables are not the same on all ranks: set them alike (mpiexec -genv or "
+          "-x)");
+    case Meeting::other_wrappers:
+      return native(
+          "some programs of the job have a profiler's collectives linked in, and others not");
+    case Meeting::other_topology:
+      return native(
+          "UNISONO_TOPOLOGY: the file is not the same on all ranks: name it on all of them "
+          "(mpiexec -genv or -x), and give every node the same file");
+    case Meeting::other_profile:
+      return native(
+          "UNISONO_PROFILE: the profile is not the same on all ranks: name it on all of them "
+          "(mpiexec -genv or -x), and give every node the same file");
+  }
+  return "";
 }
 
 }  // namespace unisono

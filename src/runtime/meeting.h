@@ -23,6 +23,7 @@ enum class Meeting {
   other_profile,
   other_topology,
   other_wrappers,
+  some_session,  ///< some rank has made a session before MPI_Init
   some_cannot,   ///< some rank could not load Unisono, or had no memory
   some_missing,  ///< some rank runs without Unisono; all are on this node
 };
@@ -31,5 +32,7 @@ enum class Meeting {
 /// wait for ranks without it for ever: where these are not known, it ends the job with a line.
 /// `job`: where the ranks are, as far as one collective can tell; if they have agreed.
 Meeting meet(const OwnSettings& own, JobPlace& job) noexcept;
+/// What one rank says of a meeting that has not agreed; empty: it has been said.
+std::string problem_of(Meeting meeting);
 
 }  // namespace unisono

@@ -13,8 +13,8 @@ namespace unisono {
 namespace {
 
 constexpr std::string_view kValid =
-    "valid: shape=RxC or PxRxC or balanced or levels (nodes, switches/nodes), form=leaders or full "
-    "or lanes, and rows=, columns=, "
+    "valid: shape=RxC or PxRxC or balanced or levels (nodes, switches/nodes), form=leaders, full, "
+    "lanes or split, and rows=, columns=, "
     "planes= with native or an algorithm (chain/segment=8K; two by +: binomial+ring)";
 
 using Items = std::map<std::string_view, std::string_view>;

@@ -1,7 +1,10 @@
 // Grids whose rows are the groups of a topology, against the checker: every composed collective, p
-// = 1 .. 17, rows of equal and of several lengths, of adjacent ranks, in turn, and drawn at random.
+// = 1 .. 17, rows of equal and of several lengths, of adjacent ranks, in turn, and drawn at random;
+// and every partition of up to 7 ranks.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <functional>
 #include <random>
 #include <string>
 #include <vector>
@@ -27,13 +30,16 @@ struct Placement {
 /// Placements of p ranks; `draw` makes the random ones.
 std::vector<Placement> placements(int p, std::mt19937& draw) {
   const auto ranks = static_cast<std::size_t>(p);
-  std::vector<Placement> all(6);
+  std::vector<Placement> all(9);
   all[0] = {"block", {}, true, false};
   all[1] = {"round-robin", {}, false, false};
   all[2] = {"uneven blocks", {}, true, false};
   all[3] = {"random", {}, false, false};
   all[4] = {"one node", std::vector<int>(ranks, 7), true, true};
   all[5] = {"reordered pairs", {}, false, false};
+  all[6] = {"one long row and rows of one", {}, true, false};
+  all[7] = {"part of the nodes' ranks", {}, false, false};
+  all[8] = {"in turn, until nodes are full", {}, false, false};
   const int nodes = (p + 2) / 3;
   for (int r = 0; r < p; ++r) {
     all[0].nodes.push_back(r / 3);
@@ -42,6 +48,9 @@ std::vector<Placement> placements(int p, std::mt19937& draw) {
     all[2].nodes.push_back(r == 0 ? 0 : all[2].nodes.back() + (next ? 1 : 0));
     all[3].nodes.push_back(static_cast<int>(draw() % 4));
     all[5].nodes.push_back(std::min(r, p - 1 - r));
+    all[6].nodes.push_back(r < (p + 1) / 2 ? 0 : r);
+    all[7].nodes.push_back(r * r % 5);  // every fifth node has fewer
+    all[8].nodes.push_back(r < 2 * nodes ? r % nodes : r % ((nodes + 1) / 2));
   }
   for (Placement& placement : all) {
     const RankPartition partition(placement.nodes);
@@ -123,6 +132,34 @@ TEST_P(Levels, DoWhatMpiDefines) {
   EXPECT_GT(checked, 100);
 }
 
+// Restricted growth strings: labels of which each is at most one above all before it.
+void for_each_partition(int p, const std::function<void(const std::vector<int>&)>& visit) {
+  std::vector<int> nodes(static_cast<std::size_t>(p), 0);
+  const std::function<void(std::size_t, int)> extend = [&](std::size_t at, int labels) {
+    if (at == nodes.size()) return visit(nodes);
+    for (int label = 0; label <= labels; ++label) {
+      nodes[at] = label;
+      extend(at + 1, std::max(labels, label + 1));
+    }
+  };
+  extend(0, 0);
+}
+
+TEST_P(Levels, ServeEveryPartitionOfAFewRanks) {
+  for (int p = 2; p <= 7; ++p)
+    for_each_partition(p, [&](const std::vector<int>& nodes) {
+      if (HasFailure()) return;
+      const Topology topology = topology_of(nodes);
+      for (const FormRow& form : forms_of(GetParam())) {
+        const auto spec = parse_spec(GetParam(), spec_text(form, false));
+        ASSERT_TRUE(spec) << spec.error();
+        std::string where;
+        for (const int node : nodes) where += std::to_string(node) + " ";
+        check_one(*spec, problem(p, topology), "nodes " + where);
+      }
+    });
+}
+
 // What is refused is said in docs/reference/grids.md, and nothing else is.
 TEST_P(Levels, ServeWhateverPlacementTheyCan) {
   const Collective c = GetParam();
@@ -185,6 +222,62 @@ TEST(LevelsOfATopology, AreWrittenFromFarToNear) {
   EXPECT_EQ(text(*spec),
             "grid:shape=switches/nodes,form=leaders,rows=chain/segment=16K,columns=binomial,"
             "planes=binomial");
+}
+
+/// Units that all ranks together send to other nodes.
+Count crossing(Collective collective, const std::string& text, const std::vector<int>& nodes,
+               Count count) {
+  const Topology topology = topology_of(nodes);
+  const auto spec = parse_spec(collective, text);
+  EXPECT_TRUE(spec) << text;
+  Problem problem{.collective = collective,
+                  .size = static_cast<int>(nodes.size()),
+                  .count = count,
+                  .params = spec->params,
+                  .topology = &topology};
+  const ArgsOfRanks ranks(problem);
+  EXPECT_FALSE(unmet_restriction(*spec->algorithm, ranks[0])) << text;
+  const auto schedules = build_all(*spec->algorithm, ranks.args());
+  Count units = 0;
+  for (std::size_t rank = 0; rank < schedules.size(); ++rank)
+    for (const Op& op : schedules[rank].ops())
+      if (op.kind == OpKind::send && nodes[static_cast<std::size_t>(op.peer)] != nodes[rank])
+        units += op.length;
+  return units;
+}
+
+// What the ring of each lane moves, and no more: the lanes of rows that differ share the vector.
+TEST(LanesOfUnevenRows, MoveBetweenNodesWhatLeadersDo) {
+  for (const std::vector<int>& nodes : {std::vector{0, 0, 0, 0, 1, 1, 1},
+                                        {0, 1, 2, 0, 1, 2, 0, 1},
+                                        {0, 0, 0, 1, 2, 2, 2},
+                                        {0, 0, 1, 1, 2, 2}}) {
+    const auto p = static_cast<Count>(nodes.size());
+    const Count others = *std::max_element(nodes.begin(), nodes.end());
+    const Count m = 120, b = 12;
+    EXPECT_EQ(crossing(Collective::allreduce, "grid:shape=nodes,form=lanes,columns=ring", nodes, m),
+              2 * others * m);
+    EXPECT_EQ(crossing(Collective::bcast, "grid:shape=nodes,form=lanes,columns=chain", nodes, m),
+              others * m);
+    for (const Collective c : {Collective::allgather, Collective::reduce_scatter_block})
+      EXPECT_EQ(crossing(c, "grid:shape=nodes,form=split", nodes, b), others * p * b);
+    Count pairs = 0;
+    for (const int from : nodes) pairs += p - std::count(nodes.begin(), nodes.end(), from);
+    EXPECT_EQ(
+        crossing(Collective::alltoall, "grid:shape=nodes,form=lanes,columns=simple", nodes, b),
+        pairs * b);
+  }
+}
+
+TEST(LanesOfUnevenRows, AreThoseOfTheShortest) {
+  const Topology topology = topology_of({0, 0, 0, 1, 1});
+  const auto spec = parse_spec(Collective::reduce, "grid:shape=nodes,form=lanes,columns=native");
+  ASSERT_TRUE(spec) << spec.error();
+  const Composition& grid = *spec->params.composition;
+  const std::vector<RankGroup> columns = {{{0, 3}}, {{1, 4}}};
+  EXPECT_EQ(called_groups(grid, Collective::reduce, 5, 2, &topology),
+            (std::vector<CalledGroups>{{columns}}));
+  EXPECT_FALSE(has_groups_of_root(grid, Collective::reduce, 5, &topology));
 }
 
 TEST(CalledGroups, AreOfThePlacement) {

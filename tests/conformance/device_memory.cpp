@@ -1,6 +1,6 @@
 // Buffers in the memory of a device, on all ranks, on some, for input or output only: the results
-// are right, and nobody touches the memory but the driver (stub_cuda.cpp), or the program would
-// end.
+// are right, and nobody touches the memory but the driver (stub_cuda.cpp, stub_level_zero.cpp), or
+// the program would end.
 //
 //   mpiexec -n P device_memory
 #include <cstdint>
@@ -8,11 +8,12 @@
 #include "check.h"
 
 extern "C" {
-void* stub_cuda_allocate(std::size_t bytes);
-int stub_cuda_copies();
-std::size_t stub_cuda_written();
-int cuMemcpyDtoH_v2(void* to, std::uintptr_t from, std::size_t bytes);
-int cuMemcpyHtoD_v2(std::uintptr_t to, const void* from, std::size_t bytes);
+void* stub_device_allocate(std::size_t bytes);
+int stub_device_copies();
+std::size_t stub_device_written();
+bool stub_device_read(void* to, std::uintptr_t from, std::size_t bytes);
+bool stub_device_write(std::uintptr_t to, const void* from, std::size_t bytes);
+int zeInit(std::uint32_t flags) __attribute__((weak));
 }
 
 namespace {
@@ -22,18 +23,19 @@ constexpr int kMost = 1 << 14;  // numbers for each rank
 /// Numbers that are on a device or not.
 class Buffer {
  public:
-  explicit Buffer(std::size_t many) : host_(many), device_(stub_cuda_allocate(many * sizeof(int))) {
+  explicit Buffer(std::size_t many)
+      : host_(many), device_(stub_device_allocate(many * sizeof(int))) {
     CHECK(device_ != nullptr);
   }
   int* put(bool on_device, std::vector<int> values) {
     values.resize(host_.size(), -1);
     host_ = std::move(values);
     on_device_ = on_device;
-    if (on_device) CHECK(cuMemcpyHtoD_v2(at(), host_.data(), host_.size() * sizeof(int)) == 0);
+    if (on_device) CHECK(stub_device_write(at(), host_.data(), host_.size() * sizeof(int)));
     return on_device ? static_cast<int*>(device_) : host_.data();
   }
   const std::vector<int>& get() {
-    if (on_device_) CHECK(cuMemcpyDtoH_v2(host_.data(), at(), host_.size() * sizeof(int)) == 0);
+    if (on_device_) CHECK(stub_device_read(host_.data(), at(), host_.size() * sizeof(int)));
     return host_;
   }
 
@@ -118,11 +120,11 @@ class Case {
     MPI_Type_vector(count_ / 2, 1, 2, MPI_INT, &second);
     MPI_Type_commit(&second);
     int* to = out_.put(where_.output, filled(count_, me_ == root_ ? 9 : 3));
-    const std::size_t before = stub_cuda_written();
+    const std::size_t before = stub_device_written();
     MPI_Bcast(to, 1, second, root_, comm_);
     // Not a byte of those between: another thread may be receiving them.
     const auto own = static_cast<std::size_t>(count_ / 2) * sizeof(int);
-    CHECK(stub_cuda_written() - before == (where_.output && me_ != root_ ? own : 0));
+    CHECK(stub_device_written() - before == (where_.output && me_ != root_ ? own : 0));
     MPI_Type_free(&second);
     for (int i = 0; i < count_ / 2 * 2; ++i)
       CHECK(out_.get()[static_cast<std::size_t>(i)] == (me_ == root_ || i % 2 == 0 ? 9 : 3));
@@ -151,6 +153,10 @@ int main(int argc, char** argv) {
   const int me = conformance::rank_in(MPI_COMM_WORLD), p = conformance::size_of(MPI_COMM_WORLD);
   conformance::force_all();
   const auto many = static_cast<std::size_t>(kMost) * static_cast<std::size_t>(p);
+  int total = -1;
+  MPI_Allreduce(&me, &total, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  CHECK(total == p * (p - 1) / 2);
+  if (zeInit != nullptr) CHECK(zeInit(0) == 0);  // only now, for which no library is loaded
   Buffer in(many), out(many);
   unsigned long long rounds = 0;
   for (const int count : {2, 1000, kMost})
@@ -168,7 +174,7 @@ int main(int argc, char** argv) {
         test.gaps();
         ++rounds;
       }
-  CHECK(stub_cuda_copies() > 0);
+  CHECK(stub_device_copies() > 0);
   conformance::passed("device_memory", 14 * rounds, conformance::kAnyNumber);
   MPI_Finalize();
   return 0;

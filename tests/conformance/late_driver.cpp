@@ -88,9 +88,9 @@ int main(int argc, char** argv) {
   calls(10);
 
   void* driver = load(STUB_CUDA);
-  void* device = function_of<void*(std::size_t)>(driver, "stub_cuda_allocate")(sizeof me);
-  CHECK(function_of<int(std::uintptr_t, const void*, std::size_t)>(driver, "cuMemcpyHtoD_v2")(
-            reinterpret_cast<std::uintptr_t>(device), &me, sizeof me) == 0);
+  void* device = function_of<void*(std::size_t)>(driver, "stub_device_allocate")(sizeof me);
+  CHECK(function_of<bool(std::uintptr_t, const void*, std::size_t)>(driver, "stub_device_write")(
+      reinterpret_cast<std::uintptr_t>(device), &me, sizeof me));
   for (int i = 0; i < 3; ++i) CHECK(sum(static_cast<int*>(device)) == all);
   conformance::passed("late_driver", 49, conformance::kAnyNumber);
   MPI_Finalize();

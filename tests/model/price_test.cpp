@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <vector>
 
 #include "algorithms/composition.h"
@@ -200,6 +201,18 @@ TEST_F(OnNodes, ThePlacementCountsForARingAndNotForAGrid) {
   other.topology = &turns;
   EXPECT_NEAR(*grid(one, Form::leaders, "ring"), *grid(other, Form::leaders, "ring"), 1e-9);
   EXPECT_LT(*grid(other, Form::leaders, "ring"), ring(turns) / 2);
+}
+
+// Nodes of four and three ranks: three lanes, each of whose ranks reduces a third of the vector.
+TEST_F(OnNodes, LanesOfUnevenNodesShareTheWork) {
+  const Topology topology = topology_of({0, 0, 0, 0, 1, 1, 1});
+  const PricedCall call{allreduce, 7, 2, 1 << 20, 0, true, &topology};
+  const auto time = [&](Form form, const std::string& columns) {
+    return grid(call, form, columns).value_or(0);
+  };
+  const double exchange = kAlpha + kBeta * (1 << 20) / 3;
+  EXPECT_NEAR(time(Form::lanes, "recursive_doubling"), 3 * exchange, 1e-2 * exchange);
+  EXPECT_LT(time(Form::lanes, "recursive_doubling"), time(Form::leaders, "recursive_doubling"));
 }
 
 TEST_F(OnNodes, MoreRanksThanAreWalkedThrough) {

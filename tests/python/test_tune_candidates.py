@@ -131,7 +131,11 @@ def test_on_several_nodes_their_own_grid_races() -> None:
         # Without a price they are the first grids that race.
         chosen = candidates.select(found, [], {"ring": 1e-6, "binomial": 1e-6}, 40)
         assert "shape=nodes" in next(each.spec for each in chosen if each.is_grid)
-    # A shorter last row: only forms that take it.
-    uneven = candidates.specs(known, "allreduce", 1024, Shape(7, 2, []))
-    assert {spec.partition("form=")[2].partition(",")[0] for spec in uneven if "nodes" in spec} == {"leaders"}
+    # Rows of several lengths: only forms that take them.
+    for collective, forms in (
+        ("allreduce", {"lanes", "full", "leaders"}),
+        ("allgather", {"split", "leaders"}),
+    ):
+        uneven = candidates.specs(known, collective, 1024, Shape(7, 2, []))
+        assert {spec.partition("form=")[2].partition(",")[0] for spec in uneven if "nodes" in spec} == forms
     assert not [s for s in candidates.specs(known, "bcast", 1024, Shape(16, 1, [(4, 4)])) if "nodes" in s]

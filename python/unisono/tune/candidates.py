@@ -107,7 +107,8 @@ def grids(known: Catalogue, grid: Algorithm, collective: str, size: int, job: Sh
         head = f"{grid.name}:shape={text},form={form.form}"
         yield head
         dimensions = known.grid_dimensions[: len(shape)]
-        if math.prod(shape) == job.ranks:  # the library's own needs rows of equal length
+        # In rows of several lengths the library's own takes a communicator for each root of a column.
+        if math.prod(shape) == job.ranks or text == BY_NODES:
             yield ",".join([head, *(f"{dimension}={NATIVE}" for dimension in dimensions)])
         phases = phases_of(known, form, len(shape))
         if text == BY_NODES:  # the memory of the node serves the rows

@@ -1,8 +1,9 @@
 // On a grid of ranks: messages are combined. lanes: in its row a rank hands over all that goes to a
 // column, in its column all that goes to a rank: C + R - 2 messages instead of p - 1, of R b and
-// C b; twice the bytes. leaders: rows to their leader, the leaders among themselves, back along the
-// rows; for any p. For small blocks.
-// Sources: textbook (message combining); Kinkead et al., node-aware all-to-all (2025).
+// C b; twice the bytes. Where rows differ in length, columns carry their strands' blocks, and the
+// first of a strand hands them to s - 1 others, p b each. leaders: rows to their leader, the
+// leaders among themselves, back along the rows. Any p, any rows. For small blocks. Sources:
+// textbook (message combining); Kinkead et al., node-aware all-to-all (2025).
 #include "algorithms/algorithms.h"
 #include "algorithms/grid_phases.h"
 #include "patterns/blocks.h"
@@ -18,24 +19,65 @@ Slice packed(Builder& b, Count unit, int n, const std::function<Slice(int)>& fro
   return all;
 }
 
+/// What the ranks of a row hand to those in the lanes: all that goes to a lane.
+std::vector<Count> into_lanes(const GridPhases& phases, Count unit) {
+  const int ranks = phases.grid.length(phases.row());
+  std::vector<Count> matrix;
+  for (int from = 0; from < ranks; ++from)
+    for (int lane = 0; lane < ranks; ++lane)
+      matrix.push_back(lane < phases.grid.shortest() ? phases.ranks_in_lane(lane) * unit : 0);
+  return matrix;
+}
+
+/// What rows exchange in a lane: from all ranks of one to a strand of another.
+std::vector<Count> in_lane(const GridPhases& phases, Count unit) {
+  std::vector<Count> matrix;
+  for (int from = 0; from < phases.grid.rows(); ++from)
+    for (int to = 0; to < phases.grid.rows(); ++to)
+      matrix.push_back(Count{phases.grid.length(from)} * phases.ranks_in_strand(to, phases.lane()) *
+                       unit);
+  return matrix;
+}
+
+/// Of a rank's part of `gathered`, sender by sender, the same by rows that it goes to.
+Slice by_rows(Builder& b, const GridPhases& phases, Count unit, Slice gathered) {
+  const int senders = phases.grid.length(phases.row());
+  const int ranks = phases.ranks_in_lane(phases.lane());
+  const Slice all = b.scratch(gathered.length);
+  Count at = 0, before = 0;
+  for (int row = 0; row < phases.grid.rows(); ++row) {
+    const Count strand = phases.ranks_in_strand(row, phases.lane()) * unit;
+    for (int from = 0; from < senders; ++from, at += strand)
+      b.copy(gathered.part(from * ranks * unit + before, strand), all.part(at, strand));
+    before += strand;
+  }
+  return all;
+}
+
 void lanes(Builder& b, GridPhases& phases) {
-  const Grid& grid = phases.grid;
-  const int rows = grid.rows(), width = grid.width();
   const Count unit = b.args().recv.count;
-  const Slice to_columns = packed(b, unit, b.size(), [&](int i) {
-    return b.args().input_block(grid.rank(i % rows, i / rows));
+  const int senders = phases.grid.length(phases.row());
+  const auto order = phases.lane_order();
+  const Slice handed = packed(b, unit, b.size(), [&](int i) {
+    return b.args().input_block(order[static_cast<std::size_t>(i)]);
   });
-  const Slice in_column = b.scratch(unit * b.size());
-  phases.first_in_row().alltoall(
-      std::vector<Count>(static_cast<std::size_t>(width * width), rows * unit), to_columns,
-      in_column);
-  const Slice to_rows = packed(b, unit, b.size(), [&](int i) {
-    return in_column.part((i % width * rows + i / width) * unit, unit);
-  });
+  Slice gathered;
+  if (phases.in_lane()) gathered = b.scratch(unit * senders * phases.ranks_in_lane(phases.lane()));
+  phases.first_in_row().alltoall(into_lanes(phases, unit), handed, gathered);
   UserRuns output(b, {phases.in_grid_order(b.args().recv), {b.size()}}, kOutput);
-  phases.in_column().alltoall(
-      std::vector<Count>(static_cast<std::size_t>(rows * rows), width * unit), to_rows,
-      output.place(0, b.size()));
+  const Slice own = output.place(0, b.size());
+  const int strand = phases.ranks_in_strand(phases.row(), phases.lane());
+  Slice handed_out;
+  if (phases.in_lane()) {
+    const Slice received = strand == 1 ? own : b.scratch(own.length * strand);
+    phases.in_column().alltoall(in_lane(phases, unit), by_rows(b, phases, unit, gathered),
+                                received);
+    handed_out = strand == 1 ? own : packed(b, unit, b.size() * strand, [&](int i) {
+      return received.part((i % b.size() * strand + i / b.size()) * unit, unit);
+    });
+  }
+  const std::vector<Count> each(static_cast<std::size_t>(strand), own.length);
+  phases.in_strand(Collective::scatter).scatter(0, each, handed_out, own);
   output.unpack();
 }
 

@@ -1,15 +1,41 @@
 // On a grid of ranks. lanes: every column shares out the sums of the rows' blocks, then every row
 // those of its ranks; T = T_columns(R, m) + T_rows(C, m / R), bytes (p - 1) / p m; the sums are not
-// in rank order. leaders: rows reduce to their leader, the leaders share out, rows scatter; for any
-// p, in rank order. Source: Kuehnemann, Rauber, Ruenger (2004), whose construction this applies.
+// in rank order, the rows of equal length. split: every row shares out the sums of the columns'
+// blocks, then every column those of its ranks; T = T_rows(C, m) + T_columns(R, m / C), as many
+// bytes, but between rows each partial sum goes once, not C times; surplus ranks get their block
+// from their strand's first, T = s b. leaders: rows reduce to their leader, the leaders share out,
+// rows scatter. Any p; split and leaders: any rows, rank order where the inner algorithms keep it.
+// Sources: Kuehnemann, Rauber, Ruenger (2004), whose construction this applies; split: Traeff,
+// Hunold (2020).
 #include "algorithms/algorithms.h"
 #include "algorithms/grid_phases.h"
 #include "patterns/blocks.h"
 
 namespace unisono::reduce_scatter {
 
+namespace {
+
+void split(Builder& b, GridPhases& phases) {
+  const Layout& blocks = b.args().recv;
+  const auto in_strand = phases.lengths_in_strand(blocks, phases.row(), phases.lane());
+  const auto lanes = phases.by_lane(blocks);
+  const Slice vector =
+      UserRuns(b, {phases.in_lane_order(blocks), {b.size()}}, b.input().buffer).packed(0, b.size());
+  const Slice lane = b.scratch(lanes[static_cast<std::size_t>(phases.column())]);
+  phases.first_in_row().reduce_scatter(lanes, vector, lane);
+  Slice strand;
+  if (phases.in_lane()) {
+    strand = in_strand.size() == 1 ? b.output() : b.scratch(sum(in_strand));
+    phases.in_column().reduce_scatter(phases.lengths_in_lane(blocks, phases.lane()), lane, strand);
+  }
+  phases.in_strand(Collective::scatter).scatter(0, in_strand, strand, b.output());
+}
+
+}  // namespace
+
 void grid(Builder& b) {
   GridPhases phases(b);
+  if (phases.form() == Form::split) return split(b, phases);
   const Layout& blocks = b.args().recv;
   const auto in_row = phases.lengths_in_row(blocks, phases.row());
   const auto in_grid_order = [&](Slice vector) {
