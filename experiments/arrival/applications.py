@@ -4,12 +4,16 @@
   .venv/bin/python -m experiments.arrival.applications --bed node --ranks 2 --parts overhead
 
 --parts trace: each program once under the tracer; its collectives, their imbalance (Tables 2 to 5).
---parts gain: natively, with online selection, and with --profile, in turn in several rounds (Table 12).
+--parts gain: natively, with online selection, with --profile (`tuned`: what is fastest when all arrive at
+once) and with what --aware forces, in turn in several rounds (Table 12).
 --parts overhead: FT and LAMMPS with and without the tracer in turn; a gain below 0 is what it costs.
-Gains are medians over the rounds, with their range: from six rounds on a 95 % interval.
+Gains are medians over the rounds, with their 95 % interval. Times in collectives are those of all iterations,
+with the search and with lost packets in them.
+--from evaluates what --json wrote, and measures nothing.
 LAMMPS is Debian's, which scripts/fetch_programs.sh lammps brings, and runs on Open MPI only.
 """
 
+import argparse
 import statistics
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -31,6 +35,7 @@ from experiments.harness import Check, above, below
 from experiments.orthogonal.applications import gain
 from experiments.testbeds import Json, Real
 
+EXPERIMENT = "arrival-applications"
 PARTS = ("trace", "gain", "overhead")
 NATIVE, TRACED = "native", "traced"
 OVERHEAD = ("ft", "lammps-copper", "lammps-melt")
@@ -97,7 +102,7 @@ def measured(place: Place, program: Program, arms: Mapping[str, Mapping[str, str
     harness.console.print(f"[dim]{place.name}: {program.name}: {rounds} rounds[/dim]")
     algorithms = {}
     for arm, variables in arms.items():
-        if variables:  # once more, for what was chosen
+        if "UNISONO_ONLINE" in variables:  # once more, for what was chosen
             algorithms[arm] = tracing.algorithms(traced(place, program, variables).report)
     return Arms(program.name, {arm: tuple(own) for arm, own in times.items()}, algorithms)
 
@@ -124,12 +129,16 @@ def overhead_checks(found: Sequence[Arms]) -> list[Check]:
     return checks
 
 
-def arms_of(online: str, profile: Path | None) -> dict[str, dict[str, str]]:
+def arms_of(online: str, profile: Path | None, aware: Sequence[str] = ()) -> dict[str, dict[str, str]]:
+    """Those that are told what to run learn nothing beside."""
+    fixed = {"UNISONO": "fixed"}
     arms: dict[str, dict[str, str]] = {NATIVE: {}}
     for name in online.split(",") if online else ():
         arms[name] = {"UNISONO_ONLINE": name}
     if profile:
-        arms["profile"] = {"UNISONO_PROFILE": launch.profile_path(profile)}
+        arms["tuned"] = {**fixed, "UNISONO_PROFILE": launch.profile_path(profile)}
+    if aware:
+        arms["aware"] = {**fixed, **launch.forced(aware)}
     return arms
 
 
@@ -148,16 +157,16 @@ def table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]], words:
 class Findings:
     """What one place shows, printed at once and kept for the files."""
 
-    def __init__(self, place: Place) -> None:
-        self.place = place
-        self.lines = [f"### {place.name}", ""]
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.lines = [f"### {name}", ""]
         self.checks: list[Check] = []
         self.body: Json = {}
 
     def add(
         self, head: Sequence[str], rows: Sequence[Sequence[str]], words: Sequence[int], title: str = ""
     ) -> None:
-        harness.console.print(table(title or self.place.name, head, rows, words))
+        harness.console.print(table(title or self.name, head, rows, words))
         self.lines += markdown.table(head, rows, words)
 
     def judge(self, checks: Sequence[Check]) -> None:
@@ -168,7 +177,7 @@ class Findings:
 def examine(
     place: Place, programs: Sequence[Program], parts: Sequence[str], rounds: int, arms: Any
 ) -> Findings:
-    found = Findings(place)
+    found = Findings(place.name)
     own = [program for program in programs if place.testbed.mpi.flavour in program.flavours]
     if "trace" in parts:
         traces = [traced(place, program, {}) for program in own]
@@ -183,12 +192,35 @@ def examine(
         if part not in parts:
             continue
         results = [measured(place, program, compared, rounds) for program in wanted]
-        found.add(GAIN_HEAD, [row for one in results for row in one.rows()], GAIN_WORDS)
-        found.judge(gain_checks(results) if part == "gain" else overhead_checks(results))
-        found.body[part] = {
-            one.program: {arm: [vars(times) for times in all_] for arm, all_ in one.times.items()}
-            for one in results
-        }
+        judge_arms(found, part, results)
+    return found
+
+
+def judge_arms(found: Findings, part: str, results: Sequence[Arms]) -> None:
+    found.add(GAIN_HEAD, [row for one in results for row in one.rows()], GAIN_WORDS)
+    found.judge(gain_checks(results) if part == "gain" else overhead_checks(results))
+    found.body[part] = {
+        one.program: {arm: [vars(times) for times in all_] for arm, all_ in one.times.items()}
+        for one in results
+    }
+    found.body[f"{part}_algorithms"] = {one.program: one.algorithms for one in results if one.algorithms}
+
+
+def kept(name: str, body: Json) -> Findings:
+    found = Findings(name)
+    for part in ("gain", "overhead"):
+        if part not in body:
+            continue
+        algorithms = body.get(f"{part}_algorithms", {})
+        results = [
+            Arms(
+                program,
+                {arm: tuple(Times(**times) for times in all_) for arm, all_ in arms.items()},
+                algorithms.get(program, {}),
+            )
+            for program, arms in body[part].items()
+        ]
+        judge_arms(found, part, results)
     return found
 
 
@@ -204,7 +236,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     add("--side", type=int, default=1, help="multiplies the sides of the problems; not of LAMMPS' (1)")
     add("--online", default="bandit", help="star, bandit, with their settings, or nothing (bandit)")
     add("--profile", type=Path, help="of unisono tune: one more arm")
+    add(
+        "--aware",
+        action="append",
+        default=[],
+        metavar="COLLECTIVE=SPEC",
+        help="one more arm, which forces this",
+    )
+    add("--from", dest="kept", type=Path, help="evaluate what --json wrote to this file: gains and overheads")
     given = parser.parse_args(arguments)
+    if given.kept:
+        raw = measuring.results_in(given.kept, EXPERIMENT)
+        return shown(given, [kept(name, body) for name, body in raw.items()])
     parts = given.parts.split(",")
     if not set(parts) <= set(PARTS):
         raise UnisonoError(f"--parts {given.parts}: valid are {', '.join(PARTS)}")
@@ -214,10 +257,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if not isinstance(place.testbed, Real):
             raise UnisonoError(f"--bed {given.bed}: valid are node and lab")
         here = Place(place.testbed, place.ranks)
-        results.append(examine(here, programs, parts, given.rounds, arms_of(given.online, given.profile)))
-    harness.report({one.place.name: one.checks for one in results})
-    body = {one.place.name: one.body for one in results}
-    measuring.write(given, "arrival-applications", body, ["\n".join(one.lines) for one in results])
+        results.append(
+            examine(here, programs, parts, given.rounds, arms_of(given.online, given.profile, given.aware))
+        )
+    return shown(given, results)
+
+
+def shown(given: argparse.Namespace, results: Sequence[Findings]) -> int:
+    harness.report({one.name: one.checks for one in results})
+    body = {one.name: one.body for one in results}
+    measuring.write(given, EXPERIMENT, body, ["\n".join(one.lines) for one in results])
     return 0
 
 

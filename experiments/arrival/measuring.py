@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from unisono import places
 from unisono.errors import UnisonoError
@@ -152,7 +153,7 @@ def numbers_of(text: str, option: str) -> tuple[int, ...]:
         raise UnisonoError(f"{option} {text}: write numbers with commas between") from None
 
 
-def results_in(file: Path, experiment: str) -> Json:
+def results_in(file: Path, experiment: str) -> Any:
     """The `results` of a file that write() made."""
     try:
         body = json.loads(file.read_text())
@@ -160,8 +161,7 @@ def results_in(file: Path, experiment: str) -> Json:
         raise UnisonoError(f"--from {file}: {error}") from None
     if body.get("experiment") != experiment:
         raise UnisonoError(f"--from {file}: holds no results of {experiment}")
-    results: Json = body["results"]
-    return results
+    return body["results"]
 
 
 def write(given: argparse.Namespace, experiment: str, results: Json, sections: Sequence[str]) -> None:

@@ -24,6 +24,7 @@ from unisono.errors import UnisonoError
 from unisono.estimates import outliers
 
 from experiments import harness, markdown, testbeds
+from experiments.arrival.measuring import paired_ratio, results_in
 from experiments.harness import Check, above
 from experiments.orthogonal.grids import FORMS, PAPER
 from experiments.orthogonal.layouts import some_of
@@ -32,6 +33,7 @@ from experiments.testbeds import Json, Real
 JACOBI = ("row-allgather", "column-allreduce", "column-reduce-bcast", "column-gather-scatter")
 ADAMS = ("dp", "dp-orthogonal", "tp", "tp-orthogonal")
 APPLICATIONS = {"jacobi": JACOBI, "pab": ADAMS, "pabm": ADAMS}
+EXPERIMENT = "orthogonal-applications"
 LIMIT = 120.0  # seconds for a run
 ROUNDS = 6  # the fewest whose range is a 95 % interval of the median
 
@@ -68,12 +70,17 @@ class Gain:
     high: float
 
     def text(self) -> str:
-        return f"{self.median:.1f} ({self.low:.1f} to {self.high:.1f})"
+        span = "one round" if self.low < -1e6 else f"{self.low:.1f} to {self.high:.1f}"
+        return f"{self.median:.1f} ({span})"
 
 
 def gain(base: Sequence[float], own: Sequence[float]) -> Gain:
-    """The interval is their range; from nine rounds on without as many at both ends as 95 % allows."""
+    """The 95 % interval is the range of the rounds, from nine on without as many at both ends as that
+    allows; of fewer than six Student's, since no range would do."""
     gains = sorted(100 * (1 - after / before) for before, after in zip(base, own, strict=True))
+    if len(gains) < ROUNDS:
+        _, low, high = paired_ratio(own, base)
+        return Gain(statistics.median(gains), 100 * (1 - high), 100 * (1 - low))
     outer = outliers(len(gains))
     return Gain(statistics.median(gains), gains[outer], gains[-1 - outer])
 
@@ -102,7 +109,7 @@ def run_once(testbed: Real, ranks: int, command: Sequence[str], variables: Mappi
 class Times:
     arm: Arm
     seconds: tuple[float, ...]  # the program's loop, in each round
-    in_collectives: tuple[float, ...]  # of it, mean over the ranks
+    in_collectives: tuple[float, ...]  # of it, all iterations; mean over the ranks
 
 
 def measure(
@@ -119,8 +126,7 @@ def measure(
         for arm in arms if number % 2 == 0 else list(reversed(arms)):
             command = problem.command(arm, testbed.mpi.flavour)
             result = run_once(testbed, ranks, command, variables if arm.with_unisono else {})
-            share = result["iterations"] * result["seconds_in_collectives"]
-            found[arm].append((result["seconds"], share))
+            found[arm].append((result["seconds"], sum(result["collective_seconds"])))
         what = f"{arms[0].application} {arms[0].size}, round {number + 1} of {rounds}"
         harness.console.print(f"[dim]{testbed.name}: {what}[/dim]")
     return [
@@ -228,6 +234,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     add("--stages", type=int, default=4, help="of the Adams methods, 4 or 8 (4)")
     add("--json", type=Path, help="write the numbers to this file")
     add("--markdown", type=Path, help="write the tables to this file")
+    add("--from", dest="kept", type=Path, help="evaluate what --json wrote to this file")
     return parser.parse_args(arguments)
 
 
@@ -247,6 +254,10 @@ def arms_of(application: str, forms: str, size: int) -> list[Arm]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     given = parse(arguments)
+    if given.kept:
+        return shown(
+            given, {name: rows_of(read(own)) for name, own in results_in(given.kept, EXPERIMENT).items()}
+        )
     variables = settings(given.profile, given.force)
     problem = Problem(given.iterations, given.steps, given.stages)
     mpis = [places.find_mpi(name) for name in given.mpi.split(",")]
@@ -262,10 +273,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 rows += rows_of(times)
         name = f"{testbed.name}, {given.ranks} ranks"
         results[name] = rows
-        harness.console.print(table(name, rows))
-    harness.report({name: checks(rows) for name, rows in results.items()})
     if given.json:
         given.json.write_text(json.dumps(document(results, problem, variables), indent=1) + "\n")
+    return shown(given, results)
+
+
+def shown(given: argparse.Namespace, results: Mapping[str, Sequence[Row]]) -> int:
+    for name, rows in results.items():
+        harness.console.print(table(name, rows))
+    harness.report({name: checks(rows) for name, rows in results.items()})
     if given.markdown:
         lines: list[str] = []
         for name, rows in results.items():
@@ -283,12 +299,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def document(results: Mapping[str, Sequence[Row]], problem: Problem, variables: Mapping[str, str]) -> Json:
     named = {name: Path(value).name if "PROFILE" in name else value for name, value in variables.items()}
     return {
-        "experiment": "orthogonal-applications",
+        "experiment": EXPERIMENT,
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "problem": asdict(problem),
         "unisono": named,
         "results": {name: [asdict(row.times) for row in rows] for name, rows in results.items()},
     }
+
+
+def read(found: Sequence[Json]) -> list[Times]:
+    """What document() wrote."""
+    return [Times(Arm(**one["arm"]), tuple(one["seconds"]), tuple(one["in_collectives"])) for one in found]
 
 
 if __name__ == "__main__":
