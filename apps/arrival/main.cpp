@@ -165,7 +165,8 @@ class Call {
 
 /// A message and its answer of a byte, between the first rank and the last: seconds, the median.
 /// Before each of them as much as a port's token bucket holds goes both ways: after a pause a shaped
-/// port lets that through at once, and a message would take less time than its bytes need.
+/// port lets that through at once, and a message would take less time than its bytes need. A byte
+/// both ways says that it has arrived.
 double answered_seconds(int bytes, const World& world) {
   constexpr int kTrips = 21, kTag = 8, kBurst = 65536;
   const int last = world.ranks - 1;
@@ -176,6 +177,8 @@ double answered_seconds(int bytes, const World& world) {
   for (int i = 0; i < kTrips; ++i) {
     PMPI_Sendrecv(message.data(), kBurst, MPI_BYTE, other, kTag, burst.data(), kBurst, MPI_BYTE,
                   other, kTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    PMPI_Sendrecv(message.data(), 1, MPI_BYTE, other, kTag, burst.data(), 1, MPI_BYTE, other, kTag,
+                  MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     const double begin = MPI_Wtime();
     if (world.rank == 0)
       PMPI_Send(message.data(), bytes, MPI_BYTE, last, kTag, MPI_COMM_WORLD);
@@ -191,11 +194,17 @@ double answered_seconds(int bytes, const World& world) {
   return seconds[kTrips / 2];
 }
 
-/// T of the paper: the time of a message one way.
+/// T of the paper: the time of a message one way. The others sleep meanwhile: more ranks than cores
+/// would disturb those that measure.
 double message_seconds(int bytes, const World& world) {
   const double answer = answered_seconds(1, world) / 2;
   double message = std::max(answer, answered_seconds(bytes, world) - answer);
-  PMPI_Bcast(&message, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+  MPI_Request known = MPI_REQUEST_NULL;
+  PMPI_Ibcast(&message, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD, &known);
+  for (int done = 0; done == 0;) {
+    PMPI_Test(&known, &done, MPI_STATUS_IGNORE);
+    if (done == 0) pause_for(1e-3);
+  }
   return message;
 }
 

@@ -14,8 +14,10 @@ LAMMPS is Debian's, which scripts/fetch_programs.sh lammps brings, and runs on O
 """
 
 import argparse
+import math
 import statistics
 import tempfile
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -88,23 +90,40 @@ GAIN_HEAD = (
 GAIN_WORDS = (0, 1, 6)
 
 
-def measured(place: Place, program: Program, arms: Mapping[str, Mapping[str, str]], rounds: int) -> Arms:
-    """Every arm once in each round, forwards and backwards in turn."""
-    times: dict[str, list[Times]] = {arm: [] for arm in arms}
+def measured(
+    place: Place,
+    programs: Sequence[Program],
+    arms: Mapping[str, Mapping[str, str]],
+    rounds: int,
+    end: float = math.inf,
+) -> list[Arms]:
+    """Every program with every arm once in each round, forwards and backwards in turn; no round begins
+    after `end`."""
+    times: dict[str, dict[str, list[Times]]] = {one.name: {arm: [] for arm in arms} for one in programs}
     for number_ in range(rounds):
-        for arm in list(arms) if number_ % 2 == 0 else reversed(list(arms)):
-            if arm == TRACED:
-                with tempfile.TemporaryDirectory(prefix="unisono-trace-") as folder:
-                    own = {"UNISONO_TRACE": folder}
-                    times[arm].append(run(place.testbed, place.ranks, program, own))
-            else:
-                times[arm].append(run(place.testbed, place.ranks, program, arms[arm]))
-    harness.console.print(f"[dim]{place.name}: {program.name}: {rounds} rounds[/dim]")
-    algorithms = {}
-    for arm, variables in arms.items():
-        if "UNISONO_ONLINE" in variables:  # once more, for what was chosen
-            algorithms[arm] = tracing.algorithms(traced(place, program, variables).report)
-    return Arms(program.name, {arm: tuple(own) for arm, own in times.items()}, algorithms)
+        if number_ > 0 and time.monotonic() > end:
+            break
+        for program in programs:
+            for arm in list(arms) if number_ % 2 == 0 else reversed(list(arms)):
+                times[program.name][arm].append(run_arm(place, program, arm, arms[arm]))
+        harness.console.print(f"[dim]{place.name}: round {number_ + 1}[/dim]")
+    found = []
+    for program in programs:
+        algorithms = {
+            arm: tracing.algorithms(traced(place, program, variables).report)
+            for arm, variables in arms.items()
+            if "UNISONO_ONLINE" in variables and time.monotonic() < end  # once more, for what was chosen
+        }
+        own = {arm: tuple(all_) for arm, all_ in times[program.name].items()}
+        found.append(Arms(program.name, own, algorithms))
+    return found
+
+
+def run_arm(place: Place, program: Program, arm: str, variables: Mapping[str, str]) -> Times:
+    if arm != TRACED:
+        return run(place.testbed, place.ranks, program, variables)
+    with tempfile.TemporaryDirectory(prefix="unisono-trace-") as folder:
+        return run(place.testbed, place.ranks, program, {"UNISONO_TRACE": folder})
 
 
 def gain_checks(found: Sequence[Arms]) -> list[Check]:
@@ -130,15 +149,13 @@ def overhead_checks(found: Sequence[Arms]) -> list[Check]:
 
 
 def arms_of(online: str, profile: Path | None, aware: Sequence[str] = ()) -> dict[str, dict[str, str]]:
-    """Those that are told what to run learn nothing beside."""
-    fixed = {"UNISONO": "fixed"}
     arms: dict[str, dict[str, str]] = {NATIVE: {}}
     for name in online.split(",") if online else ():
         arms[name] = {"UNISONO_ONLINE": name}
     if profile:
-        arms["tuned"] = {**fixed, "UNISONO_PROFILE": launch.profile_path(profile)}
+        arms["tuned"] = {"UNISONO_PROFILE": launch.profile_path(profile)}
     if aware:
-        arms["aware"] = {**fixed, **launch.forced(aware)}
+        arms["aware"] = dict(launch.forced(aware))
     return arms
 
 
@@ -175,7 +192,7 @@ class Findings:
 
 
 def examine(
-    place: Place, programs: Sequence[Program], parts: Sequence[str], rounds: int, arms: Any
+    place: Place, programs: Sequence[Program], parts: Sequence[str], rounds: int, arms: Any, end: float
 ) -> Findings:
     found = Findings(place.name)
     own = [program for program in programs if place.testbed.mpi.flavour in program.flavours]
@@ -191,8 +208,7 @@ def examine(
     ):
         if part not in parts:
             continue
-        results = [measured(place, program, compared, rounds) for program in wanted]
-        judge_arms(found, part, results)
+        judge_arms(found, part, measured(place, wanted, compared, rounds, end))
     return found
 
 
@@ -232,6 +248,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     add("--parts", default=",".join(PARTS), help="of trace, gain, overhead")
     add("--rounds", type=int, default=6, help="runs of every arm (6)")
+    add("--seconds", type=float, default=math.inf, help="after which no round begins (no limit)")
     add("--scale", type=float, default=1.0, help="multiplies the iterations (1)")
     add("--side", type=int, default=1, help="multiplies the sides of the problems; not of LAMMPS' (1)")
     add("--online", default="bandit", help="star, bandit, with their settings, or nothing (bandit)")
@@ -253,13 +270,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         raise UnisonoError(f"--parts {given.parts}: valid are {', '.join(PARTS)}")
     programs = chosen(given.programs, given.ranks, given.scale, given.side)
     results = []
+    end = time.monotonic() + given.seconds
     for place in measuring.places_of(given):
         if not isinstance(place.testbed, Real):
             raise UnisonoError(f"--bed {given.bed}: valid are node and lab")
         here = Place(place.testbed, place.ranks)
-        results.append(
-            examine(here, programs, parts, given.rounds, arms_of(given.online, given.profile, given.aware))
-        )
+        arms = arms_of(given.online, given.profile, given.aware)
+        results.append(examine(here, programs, parts, given.rounds, arms, end))
     return shown(given, results)
 
 

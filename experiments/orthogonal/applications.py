@@ -2,10 +2,12 @@
 
   .venv/bin/python -m experiments.orthogonal.applications --bed lab --mpi mpich,openmpi --ranks 16
   .venv/bin/python -m experiments.orthogonal.applications --bed lab --mpi mpich --profile profile.json
+  .venv/bin/python -m experiments.orthogonal.applications --bed sim:ethernet:48,bw=100Mbps --ranks 48
 
 The programs of apps/, on their MPI library alone and under Unisono: with a profile, with what --force
 says, or with balanced grids whose phases are the MPI library's own, as in the paper. All arms of an
-application run one after the other, in several rounds; ratios are of runs of the same round.
+application run one after the other, in several rounds; ratios are of runs of the same round. In the
+simulator computing takes no time: gains are those of communication, and the same in every run.
 """
 
 import argparse
@@ -22,19 +24,21 @@ from unisono import launch, places
 from unisono.compare import matrix
 from unisono.errors import UnisonoError
 from unisono.estimates import outliers
+from unisono.sim import smpi
 
 from experiments import harness, markdown, testbeds
 from experiments.arrival.measuring import paired_ratio, results_in
 from experiments.harness import Check, above
 from experiments.orthogonal.grids import FORMS, PAPER
 from experiments.orthogonal.layouts import some_of
-from experiments.testbeds import Json, Real
+from experiments.orthogonal.measuring import LAM
+from experiments.orthogonal.runs import Runs, on
+from experiments.testbeds import Json
 
 JACOBI = ("row-allgather", "column-allreduce", "column-reduce-bcast", "column-gather-scatter")
 ADAMS = ("dp", "dp-orthogonal", "tp", "tp-orthogonal")
 APPLICATIONS = {"jacobi": JACOBI, "pab": ADAMS, "pabm": ADAMS}
 EXPERIMENT = "orthogonal-applications"
-LIMIT = 120.0  # seconds for a run
 ROUNDS = 6  # the fewest whose range is a 95 % interval of the median
 
 
@@ -52,13 +56,13 @@ class Problem:
     steps: int
     stages: int
 
-    def command(self, arm: Arm, mpi: str) -> list[str]:
-        program = "jacobi" if arm.application == "jacobi" else "adams"
-        line = [str(places.build_directory() / "apps" / f"{program}-{mpi}"), "--form", arm.form]
-        if program == "jacobi":
-            return [*line, "--n", str(arm.size), "--iterations", str(self.iterations)]
+    def command(self, arm: Arm) -> tuple[str, list[str]]:
+        """Program and arguments."""
+        line = ["--form", arm.form]
+        if arm.application == "jacobi":
+            return "jacobi", [*line, "--n", str(arm.size), "--iterations", str(self.iterations)]
         line += ["--method", arm.application, "--stages", str(self.stages)]
-        return [*line, "--grid", str(arm.size), "--steps", str(self.steps)]
+        return "adams", [*line, "--grid", str(arm.size), "--steps", str(self.steps)]
 
 
 @dataclass(frozen=True)
@@ -70,6 +74,8 @@ class Gain:
     high: float
 
     def text(self) -> str:
+        if self.low == self.high:
+            return f"{self.median:.1f}"
         span = "one round" if self.low < -1e6 else f"{self.low:.1f} to {self.high:.1f}"
         return f"{self.median:.1f} ({span})"
 
@@ -93,18 +99,6 @@ def balanced_grids() -> dict[str, str]:
     }
 
 
-def run_once(testbed: Real, ranks: int, command: Sequence[str], variables: Mapping[str, str]) -> Json:
-    """One run; with variables under Unisono."""
-    result = testbed.start([*testbeds.prefix(variables), *command], ranks, LIMIT, into="--json")
-    name = f"{testbed.name}, {ranks} ranks: {Path(command[0]).name}"
-    if not result.ok:
-        raise UnisonoError(f"{name}: {result.problem}")
-    for line in result.output.splitlines():
-        if line.startswith("unisono"):  # that a profile does not hold here, say
-            harness.console.print(f"[dim]{line}[/dim]", soft_wrap=True)
-    return harness.printed_object(result.output, name)
-
-
 @dataclass(frozen=True)
 class Times:
     arm: Arm
@@ -112,23 +106,18 @@ class Times:
     in_collectives: tuple[float, ...]  # of it, all iterations; mean over the ranks
 
 
-def measure(
-    testbed: Real,
-    ranks: int,
-    arms: Sequence[Arm],
-    problem: Problem,
-    variables: Mapping[str, str],
-    rounds: int,
-) -> list[Times]:
+def measure(runs: Runs, arms: Sequence[Arm], problem: Problem, rounds: int) -> list[Times]:
     """Every arm once in each round, forwards and backwards in turn."""
     found: dict[Arm, list[tuple[float, float]]] = {arm: [] for arm in arms}
-    for number in range(rounds if arms else 0):
+    for number in range(1 if runs.is_exact else rounds):
         for arm in arms if number % 2 == 0 else list(reversed(arms)):
-            command = problem.command(arm, testbed.mpi.flavour)
-            result = run_once(testbed, ranks, command, variables if arm.with_unisono else {})
+            program, arguments = problem.command(arm)
+            result = runs.once(program, arguments, arm.with_unisono)
             found[arm].append((result["seconds"], sum(result["collective_seconds"])))
-        what = f"{arms[0].application} {arms[0].size}, round {number + 1} of {rounds}"
-        harness.console.print(f"[dim]{testbed.name}: {what}[/dim]")
+        what = f"{arms[0].application} {arms[0].size}, round {number + 1}"
+        harness.console.print(f"[dim]{runs.name}: {what}[/dim]")
+    if runs.is_exact:
+        found = {arm: own * ROUNDS for arm, own in found.items()}
     return [
         Times(arm, tuple(s for s, _ in own), tuple(shares for _, shares in own)) for arm, own in found.items()
     ]
@@ -219,7 +208,8 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     add = parser.add_argument
-    add("--bed", default="lab", help="node, lab, or both by a comma (lab)")
+    add("--bed", default="lab", help="node, lab, sim:PLATFORM, several by commas (lab)")
+    add("--selectors", default="lam,mpich,ompi", help="in the simulator: SMPI's, lam (lam,mpich,ompi)")
     add("--mpi", default="mpich,openmpi", help="MPI libraries (mpich,openmpi)")
     add("--ranks", type=int, default=16)
     add("--applications", default=",".join(APPLICATIONS), help="of jacobi, pab, pabm")
@@ -260,19 +250,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         )
     variables = settings(given.profile, given.force)
     problem = Problem(given.iterations, given.steps, given.stages)
-    mpis = [places.find_mpi(name) for name in given.mpi.split(",")]
+    mpis = [] if given.bed.startswith("sim:") else [places.find_mpi(n) for n in given.mpi.split(",")]
     results: dict[str, list[Row]] = {}
+    selectors = some_of("--selectors", given.selectors, (*smpi.SELECTORS, LAM))
     for testbed in testbeds.parse(given.bed, mpis):
-        if not isinstance(testbed, Real):
-            raise UnisonoError(f"--bed {given.bed}: valid are node and lab")
-        rows: list[Row] = []
-        for application in some_of("--applications", given.applications, tuple(APPLICATIONS)):
-            for size in matrix.parse_sizes(given.n if application == "jacobi" else given.grid):
-                arms = arms_of(application, given.forms, size)
-                times = measure(testbed, given.ranks, arms, problem, variables, given.rounds)
-                rows += rows_of(times)
-        name = f"{testbed.name}, {given.ranks} ranks"
-        results[name] = rows
+        for runs in on(testbed, selectors, given.ranks, variables):
+            rows: list[Row] = []
+            for application in some_of("--applications", given.applications, tuple(APPLICATIONS)):
+                for size in matrix.parse_sizes(given.n if application == "jacobi" else given.grid):
+                    arms = arms_of(application, given.forms, size)
+                    rows += rows_of(measure(runs, arms, problem, given.rounds)) if arms else []
+            results[runs.name] = rows
     if given.json:
         given.json.write_text(json.dumps(document(results, problem, variables), indent=1) + "\n")
     return shown(given, results)

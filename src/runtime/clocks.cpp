@@ -94,7 +94,8 @@ ClockOffset offset_of_leader(int rank, const std::vector<int>& leaders, MPI_Comm
 }
 
 /// A port that a token bucket shapes, as in the lab and in clouds, lets a burst through at once after
-/// a pause. So much in both directions before a message is timed empties it (ADR 14).
+/// a pause. So much in both directions before a message is timed empties it (ADR 14), and a byte
+/// there and back says that all of it has arrived, or the message would wait behind it.
 class Drain {
  public:
   /// Between ranks of a node there is no port.
@@ -104,6 +105,8 @@ class Drain {
     if (out_.empty()) return;
     PMPI_Sendrecv(out_.data(), kBurst, MPI_BYTE, partner, kTag, in_.data(), kBurst, MPI_BYTE, partner,
                   kTag, comm, MPI_STATUS_IGNORE);
+    PMPI_Sendrecv(out_.data(), 1, MPI_BYTE, partner, kTag, in_.data(), 1, MPI_BYTE, partner, kTag,
+                  comm, MPI_STATUS_IGNORE);
   }
 
  private:

@@ -363,7 +363,17 @@ def test_times_in_collectives_are_of_all_iterations() -> None:
 def test_the_arms_of_a_program() -> None:
     arms = applications.arms_of("star,bandit", None, ["alltoall=ring_light_barrier"])
     assert list(arms) == [NATIVE, "star", "bandit", "aware"]
-    assert arms["aware"] == {"UNISONO": "fixed", "UNISONO_ALLTOALL": "ring_light_barrier"}
+    assert arms["aware"] == {"UNISONO_ALLTOALL": "ring_light_barrier"}
+
+
+def test_no_round_of_programs_begins_when_the_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    ran: list[str] = []
+    monkeypatch.setattr(applications, "run_arm", lambda _, program, arm, __: ran.append(arm) or Times(1, 1))
+    (program,) = programs.chosen("is", 4, 1)
+    place = traced.Place(None, 4)  # type: ignore[arg-type]
+    monkeypatch.setattr(traced.Place, "name", "nowhere")
+    (found,) = applications.measured(place, [program], {NATIVE: {}, "aware": {"A": "b"}}, 9, end=0)
+    assert (ran, len(found.times["aware"])) == ([NATIVE, "aware"], 1)
 
 
 def test_gains_that_were_measured_before_are_judged_anew(tmp_path: Path) -> None:

@@ -11,8 +11,8 @@ import pytest
 from unisono import catalogue
 from unisono.errors import UnisonoError
 
-from experiments import harness
-from experiments.orthogonal import applications, figures, grid_cost, grids, layouts, paper
+from experiments import harness, testbeds
+from experiments.orthogonal import applications, figures, grid_cost, grids, layouts, paper, runs
 from experiments.orthogonal.applications import Arm, Times
 from experiments.orthogonal.grids import FORMS, LANES, PAPER, Layout
 from experiments.orthogonal.improvement import Improvement, Row, additional, improvements
@@ -196,6 +196,30 @@ def test_gains_of_applications_are_of_the_same_round() -> None:
     late = times("pab", "dp", True, [1.5, 3.1, 6.0])
     (check,) = applications.checks(applications.rows_of([native, late]))
     assert check.word == "does not hold"
+
+
+def test_lam_runs_what_the_paper_says_natively_and_in_the_phases_of_grids() -> None:
+    (bed,) = testbeds.parse("sim:ethernet:16", [])
+    lam, ompi = runs.on(bed, ["lam", "ompi"], 16, applications.balanced_grids())
+    assert isinstance(lam, runs.SimulatedRuns)
+    assert isinstance(ompi, runs.SimulatedRuns)
+    assert lam.name == "sim, ethernet:16, lam, 16 ranks"
+    assert lam.settings(with_unisono=False)["UNISONO_ALLGATHERV"] == "gather_bcast"
+    grid = lam.settings(with_unisono=True)["UNISONO_REDUCE"]
+    assert grid == "grid:form=leaders,rows=binomial,columns=binomial"
+    assert ompi.settings(with_unisono=False) == {}
+    assert ompi.settings(with_unisono=True)["UNISONO_REDUCE"].endswith("columns=native")
+
+
+@pytest.mark.sim
+@pytest.mark.skipif(shutil.which("smpirun") is None, reason="SimGrid is not installed")
+def test_applications_in_the_simulator(folders: Path) -> None:
+    line = ["--bed", "sim:ethernet:4", "--ranks", "4", "--selectors", "lam", "--applications", "jacobi"]
+    line += ["--forms", "row-allgather", "--n", "64", "--iterations", "2"]
+    assert applications.main([*line, "--json", str(folders / "raw.json")]) == 0
+    ((native, own),) = json.loads((folders / "raw.json").read_text())["results"].values()
+    assert own["in_collectives"][0] < native["in_collectives"][0], "a grid of gathers, not one"
+    assert len(set(own["seconds"])) == 1
 
 
 def test_what_the_groups_cost_is_read_from_the_log() -> None:
