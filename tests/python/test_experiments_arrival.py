@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from unisono.errors import UnisonoError
 
-from experiments import harness
+from experiments import harness, testbeds
 from experiments.arrival import (
     applications,
     impact,
@@ -358,6 +358,11 @@ def test_times_in_collectives_are_of_all_iterations() -> None:
     facts = {"seconds": 2.4, "iterations": 4, "seconds_in_collectives": 0.1}
     facts["collective_seconds"] = [0.1, 0.1, 0.1, 2.0]
     assert programs.times_of_app(json.dumps(facts)) == Times(2.4, 2.3)
+
+
+def test_reports_that_are_kept_do_not_say_where_they_were_made() -> None:
+    words = [str(testbeds.ROOT / "build" / "apps" / "is"), "--json", "/tmp/x/result.json"]
+    assert [traced.without_place(word) for word in words] == ["build/apps/is", "--json", "DIR/result.json"]
 
 
 def test_the_arms_of_a_program() -> None:
