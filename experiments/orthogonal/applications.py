@@ -31,6 +31,7 @@ from experiments import harness, markdown, testbeds
 from experiments.arrival.measuring import paired_ratio, results_in
 from experiments.harness import Check, above
 from experiments.orthogonal.grids import FORMS, PAPER
+from experiments.orthogonal.improvement import percent
 from experiments.orthogonal.layouts import some_of
 from experiments.orthogonal.measuring import LAM
 from experiments.orthogonal.runs import Runs, on
@@ -233,6 +234,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     add("--stages", type=int, default=4, help="of the Adams methods, 4 or 8 (4)")
     add("--json", type=Path, help="write the numbers to this file")
     add("--markdown", type=Path, help="write the tables to this file")
+    add("--compact", action="store_true", help="--markdown: one table, with the beds side by side")
     add("--from", dest="kept", type=Path, help="evaluate what --json wrote to this file")
     return parser.parse_args(arguments)
 
@@ -280,17 +282,35 @@ def shown(given: argparse.Namespace, results: Mapping[str, Sequence[Row]]) -> in
         harness.console.print(table(name, rows))
     harness.report({name: checks(rows) for name, rows in results.items()})
     if given.markdown:
-        lines: list[str] = []
-        for name, rows in results.items():
-            cells = [row.cells() for row in rows]
-            lines += [
-                f"### {name}",
-                "",
-                *markdown.table(HEAD, cells, WORDS),
-                *markdown.verdicts(checks(rows)),
-            ]
-        given.markdown.write_text("\n".join(lines))
+        given.markdown.write_text("\n".join(side_by_side(results) if given.compact else sections(results)))
     return 0
+
+
+def sections(results: Mapping[str, Sequence[Row]]) -> list[str]:
+    lines: list[str] = []
+    for name, rows in results.items():
+        cells = [row.cells() for row in rows]
+        lines += [f"### {name}", "", *markdown.table(HEAD, cells, WORDS), *markdown.verdicts(checks(rows))]
+    return lines
+
+
+def side_by_side(results: Mapping[str, Sequence[Row]]) -> list[str]:
+    """A line for each form: what grids gain, and what the form itself does, on each bed; then the claims."""
+    beds = {name: {row.times.arm: row for row in rows} for name, rows in results.items()}
+    arms = dict.fromkeys(arm for rows in beds.values() for arm in rows if arm.with_unisono)
+    lines = []
+    for arm in arms:
+        cells = [arm.application, str(arm.size), arm.form]
+        for rows in beds.values():
+            own, native = rows[arm], rows[replace(arm, with_unisono=False)]
+            gains = (own.over_native, native.over_first, own.over_first)
+            cells += [percent(one.median) if one else "" for one in gains]
+        lines.append(cells)
+    short = [name.split(", ")[2] if name.startswith("sim") else name for name in beds]
+    head = ["program", "size", "form", *(f"{n}: {w}" for n in short for w in ("grids %", "form %", "both %"))]
+    judged = {name: checks(rows) for name, rows in results.items()}
+    tally = [f"{name}: {harness.tally(own)}." for name, own in zip(short, judged.values(), strict=True)]
+    return [*markdown.table(head, lines, range(3)), " ".join(tally), ""]
 
 
 def document(results: Mapping[str, Sequence[Row]], problem: Problem, variables: Mapping[str, str]) -> Json:

@@ -198,6 +198,20 @@ def test_gains_of_applications_are_of_the_same_round() -> None:
     assert check.word == "does not hold"
 
 
+def test_beds_side_by_side() -> None:
+    def rows(own: float) -> list[applications.Row]:
+        forms = {("dp", False): 2.0, ("dp", True): own, ("tp", False): 1.0, ("tp", True): 0.5}
+        return applications.rows_of([times("pab", *key, [s] * 6) for key, s in forms.items()])
+
+    found = applications.side_by_side({"sim, ethernet:4, lam, 4 ranks": rows(1.5), "lab": rows(2.5)})
+    assert found[0].startswith(
+        "| program | size | form | lam: grids % | lam: form % | lam: both % | lab: grids %"
+    )
+    assert found[2] == "| pab | 100 | dp | 25.0 |  | 25.0 | -25.0 |  | -25.0 |"
+    assert found[3] == "| pab | 100 | tp | 50.0 | 50.0 | 75.0 | 50.0 | 50.0 | 75.0 |"
+    assert found[-2] == "lam: 1 of 1 hold. lab: 0 of 1 hold."
+
+
 def test_lam_runs_what_the_paper_says_natively_and_in_the_phases_of_grids() -> None:
     (bed,) = testbeds.parse("sim:ethernet:16", [])
     lam, ompi = runs.on(bed, ["lam", "ompi"], 16, applications.balanced_grids())
