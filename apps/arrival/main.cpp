@@ -164,9 +164,9 @@ class Call {
 };
 
 /// A message and its answer of a byte, between the first rank and the last: seconds, the median.
-/// Before each of them as much as a port's token bucket holds goes both ways: after a pause a shaped
-/// port lets that through at once, and a message would take less time than its bytes need. A byte
-/// both ways says that it has arrived.
+/// Before each of them as much as a port's token bucket holds goes both ways: after a pause a
+/// shaped port lets that through at once, and a message would take less time than its bytes need. A
+/// byte both ways says that it has arrived.
 double answered_seconds(int bytes, const World& world) {
   constexpr int kTrips = 21, kTag = 8, kBurst = 65536;
   const int last = world.ranks - 1;

@@ -93,9 +93,9 @@ ClockOffset offset_of_leader(int rank, const std::vector<int>& leaders, MPI_Comm
   return own;
 }
 
-/// A port that a token bucket shapes, as in the lab and in clouds, lets a burst through at once after
-/// a pause. So much in both directions before a message is timed empties it (ADR 14), and a byte
-/// there and back says that all of it has arrived, or the message would wait behind it.
+/// A port that a token bucket shapes, as in the lab and in clouds, lets a burst through at once
+/// after a pause. So much in both directions before a message is timed empties it (ADR 14), and a
+/// byte there and back says that all of it has arrived, or the message would wait behind it.
 class Drain {
  public:
   /// Between ranks of a node there is no port.
@@ -103,8 +103,8 @@ class Drain {
 
   void operator()(int partner, MPI_Comm comm) {
     if (out_.empty()) return;
-    PMPI_Sendrecv(out_.data(), kBurst, MPI_BYTE, partner, kTag, in_.data(), kBurst, MPI_BYTE, partner,
-                  kTag, comm, MPI_STATUS_IGNORE);
+    PMPI_Sendrecv(out_.data(), kBurst, MPI_BYTE, partner, kTag, in_.data(), kBurst, MPI_BYTE,
+                  partner, kTag, comm, MPI_STATUS_IGNORE);
     PMPI_Sendrecv(out_.data(), 1, MPI_BYTE, partner, kTag, in_.data(), 1, MPI_BYTE, partner, kTag,
                   comm, MPI_STATUS_IGNORE);
   }
@@ -114,7 +114,8 @@ class Drain {
   std::vector<std::byte> out_, in_;
 };
 
-/// Of so many messages, each answered by one of a byte: seconds until the answer, and of everything.
+/// Of so many messages, each answered by one of a byte: seconds until the answer, and of
+/// everything.
 struct Trips {
   std::vector<double> seconds;
   double total = 0;
