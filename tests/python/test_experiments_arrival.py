@@ -225,7 +225,7 @@ def test_gains_and_overheads_are_of_the_same_round() -> None:
 
 def test_times_in_collectives_are_of_all_iterations() -> None:
     """The median iteration times their number hides the search, and lost packets."""
-    facts = {"seconds": 2.4, "iterations": 4, "seconds_in_collectives": 0.1}
+    facts: dict[str, Any] = {"seconds": 2.4, "iterations": 4, "seconds_in_collectives": 0.1}
     facts["collective_seconds"] = [0.1, 0.1, 0.1, 2.0]
     assert programs.times_of_app(json.dumps(facts)) == Times(2.4, 2.3)
 
