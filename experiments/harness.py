@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -125,8 +125,35 @@ class Check:
     """A conclusion of the paper, and whether the numbers here bear it out."""
 
     claim: str
-    holds: bool
+    holds: bool | None  # None: undecided, the interval holds both answers
     numbers: str
+
+    @property
+    def word(self) -> str:
+        return "undecided" if self.holds is None else "holds" if self.holds else "does not hold"
+
+
+def below(low: float, high: float, limit: float) -> bool | None:
+    """Whether a number is below a limit, by its interval."""
+    return True if high < limit else False if low >= limit else None
+
+
+def above(low: float, high: float, limit: float) -> bool | None:
+    return True if low > limit else False if high <= limit else None
+
+
+def every(answers: Iterable[bool | None]) -> bool | None:
+    """Of a claim about several: one that surely fails is enough against it."""
+    found = list(answers)
+    return False if False in found else None if None in found else True
+
+
+def some(answers: Iterable[bool | None]) -> bool | None:
+    found = list(answers)
+    return True if True in found else None if None in found else False
+
+
+STYLES = {True: "green", False: "red", None: "yellow"}
 
 
 def report(checks: Mapping[str, Sequence[Check]]) -> None:
@@ -134,14 +161,15 @@ def report(checks: Mapping[str, Sequence[Check]]) -> None:
     for where, own in checks.items():
         console.print(Text(where, style="bold"), soft_wrap=True)
         for check in own:
-            word = (
-                Text("         holds  ", style="green")
-                if check.holds
-                else Text("does not hold  ", style="red")
-            )
+            word = Text(f"{check.word:>13}  ", style=STYLES[check.holds])
             console.print(word + Text(f"{check.claim}: {check.numbers}"), soft_wrap=True)
-    every = [check for own in checks.values() for check in own]
-    console.print(f"{sum(check.holds for check in every)} of {len(every)} hold")
+    console.print(tally([check for own in checks.values() for check in own]))
+
+
+def tally(checks: Sequence[Check]) -> str:
+    answers = [check.holds for check in checks]
+    undecided = f", {answers.count(None)} undecided" if None in answers else ""
+    return f"{answers.count(True)} of {len(answers)} hold{undecided}"
 
 
 def save(figure: Figure, name: str) -> Path:

@@ -8,10 +8,8 @@
 //
 // For every maximum K in turn, up to --patterns times (until --seconds have passed, three at
 // least), every rank draws r in [0, K), and then --calls times: a barrier with --barrier,
-// computation of --computation ms and r times the time of one message, the collective. With
-// --native-every N, each N calls are followed by one that is the MPI library's own whatever is
-// placed under the program: what this very job's native calls take. One JSON object: for every K
-// and pattern ("patterns", and as many of the native calls, "native"), for each call,
+// computation of --computation ms and r times the time of one message, the collective. One JSON
+// object: for every K and pattern ("patterns"), for each call,
 //   mean_elapsed_s, max_elapsed_s      in the collective; mean and largest over the ranks
 //   arrival_s, exit_s, computation_s   last less first, of arrivals and exits on a common clock;
 //                                      longest less shortest computation
@@ -44,7 +42,7 @@ constexpr std::array<const char*, 6> kCollectives = {"alltoall",  "bcast",  "all
 
 struct Options {
   std::string collective = "alltoall", output;
-  int bytes = 65536, calls = 100, patterns = 1, native_every = 0;
+  int bytes = 65536, calls = 100, patterns = 1;
   double computation = 0, seconds = 1e9, message = 0;  // seconds
   std::vector<int> max_if = {1};
   bool barrier = false, work = false;
@@ -80,8 +78,6 @@ Options parse(int argc, char** argv, const World& world) {
       o.calls = std::atoi(value);
     else if (name == "--patterns")
       o.patterns = std::atoi(value);
-    else if (name == "--native-every")
-      o.native_every = std::atoi(value);
     else if (name == "--seconds")
       o.seconds = std::atof(value);
     else if (name == "--computation")
@@ -100,27 +96,13 @@ Options parse(int argc, char** argv, const World& world) {
   if (std::find(kCollectives.begin(), kCollectives.end(), o.collective) == kCollectives.end())
     fail(world, "--collective " + o.collective +
                     ": valid are alltoall, bcast, allgather, allreduce, reduce, barrier");
-  if (o.bytes < 1 || o.bytes > 1 << 28 || o.calls < 1 || o.patterns < 1 || o.native_every < 0 ||
+  if (o.bytes < 1 || o.bytes > 1 << 28 || o.calls < 1 || o.patterns < 1 ||
       *std::min_element(o.max_if.begin(), o.max_if.end()) < 1)
     fail(world, "--bytes, --calls, --patterns, --max-if: numbers from 1 on");
   return o;
 }
 
 // --- the collective -----------------------------------------------------------------------------
-
-/// By which names the collectives are called: those that may be interposed, and those that are not.
-struct Names {
-  decltype(&MPI_Alltoall) alltoall;
-  decltype(&MPI_Bcast) bcast;
-  decltype(&MPI_Allgather) allgather;
-  decltype(&MPI_Allreduce) allreduce;
-  decltype(&MPI_Reduce) reduce;
-  decltype(&MPI_Barrier) barrier;
-};
-const Names kMeasured{MPI_Alltoall,  MPI_Bcast,  MPI_Allgather,
-                      MPI_Allreduce, MPI_Reduce, MPI_Barrier};
-const Names kNative{PMPI_Alltoall,  PMPI_Bcast,  PMPI_Allgather,
-                    PMPI_Allreduce, PMPI_Reduce, PMPI_Barrier};
 
 /// What is called, with its buffers. The message is a block of alltoall and allgather, otherwise
 /// the whole vector.
@@ -133,21 +115,21 @@ class Call {
     received_.resize(name_ == "alltoall" || name_ == "allgather" ? message * ranks : message);
   }
 
-  void operator()(const Names& mpi = kMeasured) {
+  void operator()() {
     const MPI_Comm comm = MPI_COMM_WORLD;
     unsigned char *in = sent_.data(), *out = received_.data();
     if (name_ == "alltoall")
-      mpi.alltoall(in, bytes_, MPI_BYTE, out, bytes_, MPI_BYTE, comm);
+      MPI_Alltoall(in, bytes_, MPI_BYTE, out, bytes_, MPI_BYTE, comm);
     else if (name_ == "bcast")
-      mpi.bcast(in, bytes_, MPI_BYTE, 0, comm);
+      MPI_Bcast(in, bytes_, MPI_BYTE, 0, comm);
     else if (name_ == "allgather")
-      mpi.allgather(in, bytes_, MPI_BYTE, out, bytes_, MPI_BYTE, comm);
+      MPI_Allgather(in, bytes_, MPI_BYTE, out, bytes_, MPI_BYTE, comm);
     else if (name_ == "allreduce")
-      mpi.allreduce(in, out, bytes_, MPI_BYTE, MPI_BXOR, comm);
+      MPI_Allreduce(in, out, bytes_, MPI_BYTE, MPI_BXOR, comm);
     else if (name_ == "reduce")
-      mpi.reduce(in, out, bytes_, MPI_BYTE, MPI_BXOR, 0, comm);
+      MPI_Reduce(in, out, bytes_, MPI_BYTE, MPI_BXOR, 0, comm);
     else
-      mpi.barrier(comm);
+      MPI_Barrier(comm);
   }
 
   /// Runs it once; whether the first byte of every block is right.
@@ -181,33 +163,52 @@ class Call {
   std::vector<unsigned char> sent_, received_;
 };
 
-/// Half of a round trip of a message between the first rank and the last: T of the paper.
-double message_seconds(int bytes, const World& world) {
-  constexpr int kTrips = 21, kTag = 8;
-  std::vector<char> message(static_cast<std::size_t>(bytes));
-  std::vector<double> seconds;
+/// A message and its answer of a byte, between the first rank and the last: seconds, the median.
+/// Before each of them as much as a port's token bucket holds goes both ways: after a pause a
+/// shaped port lets that through at once, and a message would take less time than its bytes need. A
+/// byte both ways says that it has arrived.
+double answered_seconds(int bytes, const World& world) {
+  constexpr int kTrips = 21, kTag = 8, kBurst = 65536;
   const int last = world.ranks - 1;
-  for (int i = 0; i < kTrips && last > 0; ++i) {
+  if (last == 0 || (world.rank != 0 && world.rank != last)) return 0;
+  const int other = last - world.rank;
+  std::vector<char> message(static_cast<std::size_t>(std::max(bytes, kBurst))), burst(kBurst);
+  std::vector<double> seconds;
+  for (int i = 0; i < kTrips; ++i) {
+    PMPI_Sendrecv(message.data(), kBurst, MPI_BYTE, other, kTag, burst.data(), kBurst, MPI_BYTE,
+                  other, kTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    PMPI_Sendrecv(message.data(), 1, MPI_BYTE, other, kTag, burst.data(), 1, MPI_BYTE, other, kTag,
+                  MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     const double begin = MPI_Wtime();
-    if (world.rank == 0) PMPI_Send(message.data(), bytes, MPI_BYTE, last, kTag, MPI_COMM_WORLD);
-    if (world.rank == 0 || world.rank == last)
-      PMPI_Recv(message.data(), bytes, MPI_BYTE, last - world.rank, kTag, MPI_COMM_WORLD,
-                MPI_STATUS_IGNORE);
-    if (world.rank == last) PMPI_Send(message.data(), bytes, MPI_BYTE, 0, kTag, MPI_COMM_WORLD);
-    seconds.push_back((MPI_Wtime() - begin) / 2);
+    if (world.rank == 0)
+      PMPI_Send(message.data(), bytes, MPI_BYTE, last, kTag, MPI_COMM_WORLD);
+    else
+      PMPI_Recv(message.data(), bytes, MPI_BYTE, 0, kTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (world.rank == 0)
+      PMPI_Recv(burst.data(), 1, MPI_BYTE, last, kTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    else
+      PMPI_Send(burst.data(), 1, MPI_BYTE, 0, kTag, MPI_COMM_WORLD);
+    seconds.push_back(MPI_Wtime() - begin);
   }
-  if (seconds.empty()) return 0;
   std::nth_element(seconds.begin(), seconds.begin() + kTrips / 2, seconds.end());
-  double median = seconds[kTrips / 2];
-  PMPI_Bcast(&median, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-  return median;
+  return seconds[kTrips / 2];
+}
+
+/// T of the paper: the time of a message one way. The others sleep meanwhile: more ranks than cores
+/// would disturb those that measure.
+double message_seconds(int bytes, const World& world) {
+  const double answer = answered_seconds(1, world) / 2;
+  double message = std::max(answer, answered_seconds(bytes, world) - answer);
+  MPI_Request known = MPI_REQUEST_NULL;
+  PMPI_Ibcast(&message, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD, &known);
+  for (int done = 0; done == 0;) {
+    PMPI_Test(&known, &done, MPI_STATUS_IGNORE);
+    if (done == 0) pause_for(1e-3);
+  }
+  return message;
 }
 
 // --- measuring ----------------------------------------------------------------------------------
-
-struct Samples {
-  std::vector<Sample> measured, native;
-};
 
 unsigned long long calls_by_unisono() {
   unsigned long long own = 0, native = 0;
@@ -215,7 +216,7 @@ unsigned long long calls_by_unisono() {
   return own;
 }
 
-Sample measure_one(const Options& o, double seconds, double rate, Call& call, const Names& mpi) {
+Sample measure_one(const Options& o, double seconds, double rate, Call& call) {
   if (o.barrier) PMPI_Barrier(MPI_COMM_WORLD);
   const double begin = MPI_Wtime();
   if (o.work)
@@ -224,18 +225,14 @@ Sample measure_one(const Options& o, double seconds, double rate, Call& call, co
     pause_for(seconds);
   const auto before = calls_by_unisono();
   const double arrive = MPI_Wtime();
-  call(mpi);
+  call();
   const double leave = MPI_Wtime();
   return {arrive, leave, arrive - begin, calls_by_unisono() != before ? 1.0 : 0.0};
 }
 
-Samples measure(const Options& o, double seconds, double rate, Call& call) {
-  Samples samples;
-  for (int i = 1; i <= o.calls; ++i) {
-    samples.measured.push_back(measure_one(o, seconds, rate, call, kMeasured));
-    if (o.native_every > 0 && i % o.native_every == 0)
-      samples.native.push_back(measure_one(o, seconds, rate, call, kNative));
-  }
+std::vector<Sample> measure(const Options& o, double seconds, double rate, Call& call) {
+  std::vector<Sample> samples;
+  for (int i = 0; i < o.calls; ++i) samples.push_back(measure_one(o, seconds, rate, call));
   return samples;
 }
 
@@ -258,26 +255,19 @@ double run_maximum(std::FILE* out, const Options& o, int max_if, double rate, Ca
   const double begin = MPI_Wtime();
   double error = 0;
   Offset first = measure_offset(MPI_COMM_WORLD);
-  std::vector<std::vector<Sample>> natives;  // by pattern
   if (out != nullptr) std::fprintf(out, "{\"max_if\":%d,\"patterns\":[", max_if);
   for (int pattern = 0; pattern < o.patterns; ++pattern) {
     int enough = pattern >= kFewestPatterns && MPI_Wtime() - begin > o.seconds ? 1 : 0;
     PMPI_Bcast(&enough, 1, MPI_INT, 0, MPI_COMM_WORLD);
     if (enough != 0) break;
     const double delay = o.computation + drawn(max_if, pattern, world.rank) * o.message;
-    const Samples samples = measure(o, delay, rate, call);
+    const std::vector<Sample> samples = measure(o, delay, rate, call);
     const Offset last = measure_offset(MPI_COMM_WORLD);
-    const auto measured = gathered(samples.measured, first, last, world);
-    if (!samples.native.empty()) natives.push_back(gathered(samples.native, first, last, world));
+    const auto measured = gathered(samples, first, last, world);
     if (out != nullptr && pattern > 0) std::fputs(",", out);
-    if (out != nullptr) print_pattern(out, measured, samples.measured.size());
+    if (out != nullptr) print_pattern(out, measured, samples.size());
     error = std::max({error, first.error, last.error});
     first = last;
-  }
-  if (out != nullptr) std::fputs("],\"native\":[", out);
-  for (std::size_t i = 0; out != nullptr && i < natives.size(); ++i) {
-    if (i > 0) std::fputs(",", out);
-    print_pattern(out, natives[i], natives[i].size() / static_cast<std::size_t>(world.ranks));
   }
   if (out != nullptr) std::fputs("]}", out);
   double largest = 0;

@@ -121,6 +121,7 @@ bool Report::finish(Json facts, const LoopTimer& timer, const std::vector<double
     facts["verified"] = expected != nullptr ? Json(good == 1) : Json(nullptr);
     facts["error"] = expected != nullptr ? Json(error) : Json(nullptr);
     facts["iteration_seconds"] = times.iterations;
+    facts["collective_seconds"] = times.collectives;
     print(facts);
     if (!finite)
       fmt::print(stderr, "the solution is not finite\n");

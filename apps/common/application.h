@@ -23,6 +23,7 @@ int with_mpi(int argc, char** argv, CLI::App& command_line,
 ///   seconds_in_collectives, seconds_computing    of an iteration; median of the mean over ranks
 ///   verified, error          null without --verify; error: largest difference / largest value
 ///   iteration_seconds        each iteration's, on the slowest rank
+///   collective_seconds       each iteration's in collectives, mean over ranks
 /// `facts` hold app, form, n, iterations and what else the program was asked for.
 class Report {
  public:

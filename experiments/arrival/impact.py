@@ -2,6 +2,7 @@
 
   .venv/bin/python -m experiments.arrival.impact --bed lab --ranks 16 --mpi openmpi
   .venv/bin/python -m experiments.arrival.impact --bed sim:ethernet:16 --collectives bcast
+  .venv/bin/python -m experiments.arrival.impact --from docs/results/arrival/impact-openmpi-16.json
 
 Every rank waits r times the time of one message after a barrier, r drawn below MAX_IF, then calls the
 collective; all algorithms have the same patterns. Times are the mean over the ranks, with 95 % confidence
@@ -13,9 +14,12 @@ what is compared are the ratios of the N rounds (of the patterns, with one job, 
 results of every job are kept, and --json and --markdown written anew after every figure.
 """
 
+import argparse
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import Path
 from statistics import fmean
 
 from matplotlib.figure import Figure
@@ -27,7 +31,7 @@ from unisono.errors import UnisonoError
 from experiments import harness, markdown
 from experiments.arrival import measuring
 from experiments.arrival.measuring import NATIVE, Mean, Place, forced, paired_ratio
-from experiments.harness import Check
+from experiments.harness import Check, above, below, every
 from experiments.testbeds import Json
 
 ALGORITHMS = {
@@ -38,6 +42,8 @@ SIZES = (1, 65536)
 MAX_IF = (1, 4, 10, 50, 100)
 BALANCED, IMBALANCED = (1, 4), (50, 100)  # where the paper's figures say who is best
 ALIKE = 1.25
+CLOSE = 1.05
+EXPERIMENT = "arrival-impact"
 
 
 @dataclass(frozen=True)
@@ -80,13 +86,19 @@ class Panel:
         count = len(times) // self.jobs
         return [fmean(times[first : first + count]) for first in range(0, len(times), count)]
 
-    def faster(self, own: str, others: Sequence[str], maxima: Sequence[int]) -> tuple[bool, str]:
+    def faster(self, own: str, others: Sequence[str], maxima: Sequence[int]) -> tuple[bool | None, str]:
         """Whether surely faster than each of the others at every maximum; the ratio that says most."""
         asked = [(m, other) for m in maxima if m in self.maxima for other in others]
         ratios = {(m, other): self.ratio(own, other, m) for m, other in asked}
         (maximum, other), (ratio, low, high) = max(ratios.items(), key=lambda item: item[1][2])
         text = f"{ratio:.2f} ({low:.2f} to {high:.2f}) of {other}'s time at {maximum}"
-        return high < 1, text
+        return every(below(low, high, 1) for _, low, high in ratios.values()), text
+
+    def lead(self, own: str, others: Sequence[str], maximum: int) -> Mean:
+        """By how much own is ahead of the best of the others, in seconds."""
+        best = self.by_job(self.best(maximum, others), maximum)
+        pairs = zip(best, self.by_job(own, maximum), strict=False)
+        return measuring.mean([other - mine for other, mine in pairs])
 
 
 def checks(panel: Panel) -> list[Check]:
@@ -124,36 +136,57 @@ def checks(panel: Panel) -> list[Check]:
 
 def crossing(panel: Panel) -> list[Check]:
     """The paper's conclusion; which algorithms does not matter."""
+    claim = "curves cross: the best when balanced is not the best when imbalanced"
     first, last = panel.maxima[0], panel.maxima[-1]
     balanced, imbalanced = panel.best(first), panel.best(last)
     text = f"{balanced} at {first}, {imbalanced} at {last}"
-    holds = balanced != imbalanced
-    if holds:
-        before, after = (panel.ratio(imbalanced, balanced, m) for m in (first, last))
-        holds = before[1] > 1 and after[2] < 1
-        text += f", which takes {before[0]:.2f} and {after[0]:.2f} of the other's time"
-    return [Check("curves cross: the best when balanced is not the best when imbalanced", holds, text)]
+    if balanced == imbalanced:
+        ends = [
+            panel.ratio(o, balanced, m)[1] for m in (first, last) for o in panel.algorithms if o != balanced
+        ]
+        # Nobody can be faster by 5 % at either end, so there is nothing to cross.
+        return [Check(claim, False if min(ends) >= 1 / CLOSE else None, text)]
+    before, after = (panel.ratio(imbalanced, balanced, m) for m in (first, last))
+    ratios = " and ".join(f"{r:.2f} ({low:.2f} to {high:.2f})" for r, low, high in (before, after))
+    answer = True if before[1] > 1 and after[2] < 1 else None
+    return [Check(claim, answer, f"{text}, which takes {ratios} of the other's time")]
 
 
 def alike(panel: Panel) -> list[Check]:
-    def spread(maximum: int) -> float:
-        times = [fmean(panel.times[name, maximum]) for name in panel.algorithms]
-        return max(times) / min(times)
+    def spread(maximum: int) -> tuple[float, float, float]:
+        """The slowest by the fastest."""
+        slowest = max(panel.algorithms, key=lambda name: fmean(panel.times[name, maximum]))
+        return panel.ratio(slowest, panel.best(maximum), maximum)
 
     first, last = spread(panel.maxima[0]), spread(panel.maxima[-1])
-    numbers = f"slowest / fastest {first:.2f} at {panel.maxima[0]}, {last:.2f} at {panel.maxima[-1]}"
-    return [Check("very imbalanced: all take about as long", last < min(ALIKE, first), numbers)]
+    numbers = "slowest / fastest " + ", ".join(
+        f"{ratio:.2f} ({low:.2f} to {high:.2f}) at {maximum}"
+        for (ratio, low, high), maximum in zip(
+            (first, last), (panel.maxima[0], panel.maxima[-1]), strict=True
+        )
+    )
+    narrower = below(last[1] / first[2], last[2] / first[1], 1)
+    answer = every((below(last[1], last[2], ALIKE), narrower))
+    return [Check("very imbalanced: all take about as long", answer, numbers)]
 
 
 def widening(panel: Panel, others: Sequence[str]) -> list[Check]:
-    """Of flat's lead over the best other."""
-    large = [m for m in panel.maxima if m >= 10]
+    """Of flat's lead over the best other: where the paper has flat ahead it must be one, and grow."""
+    large = [m for m in panel.maxima if m in IMBALANCED]
     if "flat" not in panel.algorithms or len(large) < 2:
         return []
-    leads = [min(fmean(panel.times[o, m]) for o in others) - fmean(panel.times["flat", m]) for m in large]
-    numbers = ", ".join(f"{1e3 * lead:.3g} ms at {m}" for m, lead in zip(large, leads, strict=True))
-    holds = all(after > before for before, after in pairwise(leads))
-    return [Check("imbalanced: flat's lead grows with the imbalance", holds, numbers)]
+    leads = [panel.lead("flat", others, m) for m in large]
+    numbers = ", ".join(
+        f"{1e3 * lead.value:.3g} ms ({1e3 * lead.low:.3g} to {1e3 * lead.high:.3g}) at {m}"
+        for m, lead in zip(large, leads, strict=True)
+    )
+    growth = [after.value - before.value for before, after in pairwise(leads)]
+    halves = [math.hypot(before.half, after.half) for before, after in pairwise(leads)]
+    grows = [above(by - half, by + half, 0) for by, half in zip(growth, halves, strict=True)]
+    ahead = [above(lead.low, lead.high, 0) for lead in leads]
+    return [
+        Check("imbalanced: flat leads, and by more the larger the imbalance", every(ahead + grows), numbers)
+    ]
 
 
 # --- measuring and showing ------------------------------------------------------------------------
@@ -246,12 +279,26 @@ def document(panels: Sequence[Panel]) -> list[Json]:
     ]
 
 
-def section(name: str, panels: Sequence[Panel], verdicts: Mapping[str, Sequence[Check]]) -> str:
+def read(found: Sequence[Json]) -> list[Panel]:
+    """What document() made."""
+    return [
+        Panel(
+            one["collective"],
+            one["bytes"],
+            one["message_s"],
+            {(point["algorithm"], point["max_if"]): tuple(point["seconds"]) for point in one["points"]},
+            one.get("jobs", 1),
+        )
+        for one in found
+    ]
+
+
+def section(name: str, panels: Sequence[Panel]) -> str:
     lines = [f"### {name}", ""]
     for panel in panels:
         lines += [f"{panel.title}, ms, T = {panel.message_s * 1e3:.3g} ms, best: *", ""]
         lines += [*markdown.table(head(panel), rows_of(panel), ())]
-        lines += markdown.verdicts(verdicts[f"{name}: {panel.title}"])
+        lines += markdown.verdicts(checks(panel))
     return "\n".join(lines)
 
 
@@ -265,29 +312,42 @@ def main(arguments: Sequence[str] | None = None) -> int:
     add("--calls", type=int, default=2, help="of one pattern (2; the paper 100)")
     add("--patterns", type=int, default=32, help="at most, in a job (32)")
     add("--jobs", type=int, default=1, help="of every algorithm, which share --seconds (1)")
+    add("--from", dest="kept", type=Path, help="evaluate what --json wrote to this file")
     given = parser.parse_args(arguments)
+    if given.kept:
+        raw = measuring.results_in(given.kept, EXPERIMENT)
+        return shown(given, {name: read(panels) for name, panels in raw.items()})
     maxima = measuring.numbers_of(given.max_if, "--max-if")
     settings = Settings(maxima, given.seconds, given.calls, given.patterns, given.jobs)
     wanted = given.collectives.split(",")
     if not set(wanted) <= set(ALGORITHMS):
         raise UnisonoError(f"--collectives {given.collectives}: valid are {', '.join(ALGORITHMS)}")
     sizes = measuring.numbers_of(given.sizes, "--sizes")
-    verdicts: dict[str, list[Check]] = {}
     results: dict[str, list[Panel]] = {}
     for place in measuring.places_of(given):
         results[place.name] = []
         for collective, size in [(collective, size) for collective in wanted for size in sizes]:
-            panel = measured(place, collective, size, settings)
-            results[place.name].append(panel)
-            harness.console.print(table(place.name, panel))
-            verdicts[f"{place.name}: {panel.title}"] = checks(panel)
-            body = {name: document(panels) for name, panels in results.items()}
-            sections = [section(name, panels, verdicts) for name, panels in results.items()]
-            measuring.write(given, "arrival-impact", body, sections)
+            results[place.name].append(measured(place, collective, size, settings))
+            write(given, results)
+    return shown(given, results)
+
+
+def write(given: argparse.Namespace, results: Mapping[str, Sequence[Panel]]) -> None:
+    body = {name: document(panels) for name, panels in results.items()}
+    sections = [section(name, panels) for name, panels in results.items()]
+    measuring.write(given, EXPERIMENT, body, sections)
+
+
+def shown(given: argparse.Namespace, results: Mapping[str, Sequence[Panel]]) -> int:
+    write(given, results)
     for name, panels in results.items():
+        for panel in panels:
+            harness.console.print(table(name, panel))
         words = "".join(c if c.isalnum() else "-" for c in name)
         harness.save(plot(panels), f"arrival-impact-{words}")
-    harness.report(verdicts)
+    harness.report(
+        {f"{n}: {panel.title}": checks(panel) for n, panels in results.items() for panel in panels}
+    )
     return 0
 
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from unisono import places
 from unisono.errors import UnisonoError
@@ -54,7 +55,7 @@ def mean(values: Sequence[float]) -> Mean:
 
 
 def paired_ratio(own: Sequence[float], other: Sequence[float]) -> tuple[float, float, float]:
-    """own / other of the same patterns: the geometric mean and its 95 % interval."""
+    """own / other of the same patterns or rounds: the geometric mean and its 95 % interval."""
     logs = mean([math.log(a / b) for a, b in zip(own, other, strict=False)])
     return math.exp(logs.value), math.exp(logs.low), math.exp(min(logs.high, 700.0))
 
@@ -76,7 +77,6 @@ class Outcome:
     message_s: float  # the time T of one message
     clock_error_s: float
     patterns: tuple[tuple[int, tuple[Pattern, ...]], ...]  # by maximum, in the order of the arguments
-    native: tuple[tuple[Pattern, ...], ...] = ()  # of the same maxima: the job's native calls in between
 
     def at(self, max_if: int) -> tuple[Pattern, ...]:
         return next(patterns for maximum, patterns in self.patterns if maximum == max_if)
@@ -89,8 +89,7 @@ def outcome(raw: Json) -> Outcome:
         return tuple(Pattern(**{name: tuple(own[name]) for name in names}) for own in found)
 
     measured = tuple((one["max_if"], patterns(one["patterns"])) for one in raw["maxima"])
-    native = tuple(patterns(one.get("native", [])) for one in raw["maxima"])
-    return Outcome(raw["message_s"], raw["clock_error_s"], measured, native)
+    return Outcome(raw["message_s"], raw["clock_error_s"], measured)
 
 
 @dataclass(frozen=True)
@@ -152,6 +151,17 @@ def numbers_of(text: str, option: str) -> tuple[int, ...]:
         return tuple(int(word) for word in text.split(","))
     except ValueError:
         raise UnisonoError(f"{option} {text}: write numbers with commas between") from None
+
+
+def results_in(file: Path, experiment: str) -> Any:
+    """The `results` of a file that write() made."""
+    try:
+        body = json.loads(file.read_text())
+    except (OSError, ValueError) as error:
+        raise UnisonoError(f"--from {file}: {error}") from None
+    if body.get("experiment") != experiment:
+        raise UnisonoError(f"--from {file}: holds no results of {experiment}")
+    return body["results"]
 
 
 def write(given: argparse.Namespace, experiment: str, results: Json, sections: Sequence[str]) -> None:

@@ -2,31 +2,32 @@
 
   sudo .venv/bin/python -m experiments.arrival.robust --bed lab --ranks 16 --mpi openmpi
   .venv/bin/python -m experiments.arrival.robust --bed node --ranks 4 --collective bcast --bytes 1K
+  .venv/bin/python -m experiments.arrival.robust --from docs/results/arrival/robust-openmpi-16.json
 
 Every fixed algorithm, the MPI library's own, and Unisono's online selection, each in jobs of its own, in
 turn, with the same arrival patterns: for every MAX_IF, for a program whose pattern changes in mid-run, and
-balanced with several computation times. A time is the median over the calls of the mean over the ranks,
-with its 95 % interval. Of online selection: `settled`, the calls after the first 200 of a
-pattern, as the paper reports them; and `whole`, the mean of all calls with the search in it, by the
-mean of native. Computing is sleeping: as if every rank had a processor of its own.
+balanced with several computation times. A time is that of a call, the mean over the ranks. Of online
+selection: `settled`, the calls after the first 200 of a pattern, as the paper reports them; and `whole`,
+all calls with the search in them. Computing is sleeping: as if every rank had a processor of its own.
 
-Jobs of one and the same algorithm differ by more than the calls within them. So every fourth call is
-followed by one of the MPI library's own, in the same job (--native-every), and each job's times are divided
-by these: what differs from job to job cancels. Judged is the median over the rounds of jobs; its least and
-largest stand beside it, with five jobs a 94 % interval. What exploring loses counts against the mean of
-the same job's native calls; a call for which native was chosen is charged so many at most, as by the bandit
-itself: choosing costs something there too, but did not hold it up.
+What is compared are the jobs of one round, as they are: the ratio of their medians, and that of their
+means, which lost packets are part of. A ratio is the geometric mean over the rounds with Student's 95 %
+interval, and a statement whose limit lies in the interval is undecided. What exploring loses counts
+against the mean of the native job of the same round.
 
 The raw results of every job are kept: what was interrupted goes on where it was, if nothing was built anew.
 --json and --markdown are written anew after every round of jobs, and no round begins when --seconds are over.
+--from evaluates what --json wrote, and measures nothing.
 """
 
 import argparse
 import math
 import statistics
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from statistics import geometric_mean
 
 from rich import box
 from rich.table import Table
@@ -34,12 +35,11 @@ from unisono import catalogue
 from unisono.catalogue import format_size
 from unisono.compare import matrix
 from unisono.errors import UnisonoError
-from unisono.tune.native.choose import interval
 
 from experiments import harness, markdown
 from experiments.arrival import measuring
-from experiments.arrival.measuring import NATIVE, Place, forced
-from experiments.harness import Check
+from experiments.arrival.measuring import NATIVE, Place, forced, mean, paired_ratio
+from experiments.harness import Check, below
 from experiments.testbeds import Json, Real
 
 # Section 7.1's seven for alltoall; for the others what differs most in how it takes late ranks.
@@ -57,10 +57,14 @@ CHANGE = (1, 50, 1)
 ADAPTED = 200  # calls after which the choice must have settled
 WARM = 10  # calls of a fixed algorithm before its time counts: the network's credit after a pause is spent
 CLOSE = 1.05  # the settled choice by the best fixed, and by native
-MOST_CHARGED = 4.0  # native calls, of a call for which native was chosen
+STATISTICS: Mapping[str, Callable[[Sequence[float]], float]] = {
+    "median": statistics.median,
+    "mean": statistics.fmean,
+}
 REGRET, BUDGET = 20, 0.05  # what bandit may lose against native: native calls, and a share of all calls
 
 Calls = tuple[float, ...]
+EXPERIMENT = "arrival-robust"
 
 
 @dataclass(frozen=True)
@@ -73,86 +77,55 @@ class Scenario:
 
 
 @dataclass(frozen=True)
+class Ratio:
+    """Of the times of two arms, over the rounds: geometric mean, 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+    def text(self) -> str:
+        if self.low == 0:
+            return f"{self.value:.2f} (one round)"
+        return f"{self.value:.2f} ({self.low:.2f} to {self.high:.2f})"
+
+
+@dataclass(frozen=True)
 class Phase:
     """An arm in one phase; for each job the seconds of every call, mean over the ranks."""
 
     jobs: tuple[Calls, ...]
     online: bool
-    natives: tuple[Calls, ...] = ()  # of the same jobs: the native calls in between
-    by_unisono: tuple[Calls, ...] = ()  # of each call 1, and 0 where native was chosen; empty: all 1
 
     @property
-    def calls(self) -> tuple[float, ...]:
-        return tuple(call for job in self.jobs for call in job)
-
-    @property
-    def settled_jobs(self) -> list[tuple[float, ...]]:
+    def settled_jobs(self) -> list[Calls]:
         """Without the calls that online selection has for its search, or a fixed algorithm to get warm."""
-        return [job[self.first :] or job for job in self.jobs]
+        first = ADAPTED if self.online else WARM
+        return [job[first:] or job for job in self.jobs]
 
-    @property
-    def first(self) -> int:
-        return ADAPTED if self.online else WARM
+    def settled(self, statistic: str) -> list[float]:
+        """Of each job."""
+        return [STATISTICS[statistic](job) for job in self.settled_jobs]
 
-    @property
-    def by_native(self) -> list[float]:
-        """Of each job: the median of its settled calls by that of the native calls among them."""
-        if not self.natives:
-            return []
-        medians = []
-        for job, own, native in zip(self.jobs, self.settled_jobs, self.natives, strict=True):
-            among = native[self.first * len(native) // len(job) :] or native
-            medians.append(statistics.median(own) / statistics.median(among))
-        return medians
+    def against(self, other: "Phase", statistic: str) -> Ratio:
+        """The ratio of the settled times of the same rounds."""
+        return Ratio(*paired_ratio(self.settled(statistic), other.settled(statistic)))
 
-    @property
-    def settled(self) -> tuple[float, ...]:
-        return tuple(call for job in self.settled_jobs for call in job)
-
-    @property
-    def median(self) -> float:
-        return statistics.median(self.settled)
-
-    def against(self, other: "Phase") -> tuple[float, float, float]:
-        """The ratio of the settled times, each by the native calls of its job where there are such."""
-        if self.natives and other.natives:
-            return spread([own / its for own, its in zip(self.by_native, other.by_native, strict=True)])
-        pairs = zip(self.settled_jobs, other.settled_jobs, strict=True)
-        return spread([statistics.median(own) / statistics.median(its) for own, its in pairs])
-
-    def against_native(self, native: "Phase") -> tuple[float, float, float]:
-        """`native`: its own jobs, for want of native calls in these."""
-        return spread(self.by_native) if self.natives else self.against(native)
-
-    @property
-    def tried(self) -> Sequence[Calls]:
-        """Of each call of each job, whether Unisono ran it itself."""
-        return self.by_unisono or [(1.0,) * len(job) for job in self.jobs]
+    def whole_against(self, other: "Phase") -> Ratio:
+        """The ratio of the means of all calls of the same rounds."""
+        return Ratio(*paired_ratio(self.whole, other.whole))
 
     def lost(self, native: "Phase") -> list[float]:
-        """Of each job, in native calls."""
-        means = [statistics.fmean(one) for one in self.natives] or [native.whole] * len(self.jobs)
-        return [
-            sum(
-                (call / mean if own else min(call / mean, MOST_CHARGED)) - 1
-                for call, own in zip(job, owns, strict=True)
-            )
-            for job, owns, mean in zip(self.jobs, self.tried, means, strict=True)
-        ]
+        """Of each job, in native calls of the same round."""
+        return [sum(job) / mean - len(job) for job, mean in zip(self.jobs, native.whole, strict=True)]
 
     @property
-    def whole(self) -> float:
-        return statistics.fmean(self.calls)
+    def whole(self) -> list[float]:
+        """Of each job the mean of all its calls."""
+        return [statistics.fmean(job) for job in self.jobs]
 
     def text(self) -> str:
-        found = interval(self.settled)
-        span = f" ({found.low * 1e3:.3g} to {found.high * 1e3:.3g})" if found else ""
-        return f"{self.median * 1e3:.3g}{span}"
-
-
-def spread(ratios: Sequence[float]) -> tuple[float, float, float]:
-    """Median, least and largest."""
-    return statistics.median(ratios), min(ratios), max(ratios)
+        return f"{1e3 * statistics.median(self.settled('median')):.3g}"
 
 
 @dataclass(frozen=True)
@@ -160,17 +133,10 @@ class Result:
     scenario: Scenario
     arms: Mapping[str, tuple[Phase, ...]]
 
-    def fixed(self) -> list[str]:
-        return [name for name in self.arms if name not in ONLINE and name != NATIVE]
-
-    def best(self, phase: int) -> str:
+    def best(self, phase: int, statistic: str = "median") -> str:
         """Of the fixed algorithms and native."""
-
-        names = [*self.fixed(), NATIVE]
-        own = {name: self.arms[name][phase] for name in names}
-        if all(one.natives for one in own.values()):
-            return min(names, key=lambda name: statistics.median(own[name].by_native))
-        return min(names, key=lambda name: own[name].median)
+        names = [name for name in self.arms if name not in ONLINE]
+        return min(names, key=lambda name: geometric_mean(self.arms[name][phase].settled(statistic)))
 
     def title(self, phase: int) -> str:
         if len(self.scenario.maxima) == 1:
@@ -178,39 +144,61 @@ class Result:
         return f"{self.scenario.title}, phase {phase + 1} (MAX_IF {self.scenario.maxima[phase]})"
 
     def checks(self) -> list[Check]:
+        made = [
+            check
+            for phase in range(len(self.scenario.maxima))
+            for name in ONLINE
+            if name in self.arms
+            for statistic in STATISTICS
+            for check in self.settled_checks(phase, name, statistic)
+        ]
+        return [*made, *self.budget_checks(), *self.change_checks()]
+
+    def settled_checks(self, phase: int, name: str, statistic: str) -> list[Check]:
         made = []
-        for phase in range(len(self.scenario.maxima)):
-            for name in (name for name in ONLINE if name in self.arms):
-                own = self.arms[name][phase]
-                where = f"{self.title(phase)}, {name}"
-                native, best = self.arms[NATIVE][phase], self.best(phase)
-                to_native = own.against_native(native)
-                to_best = to_native if best == NATIVE else own.against(self.arms[best][phase])
-                for claim, other, (close, least, most) in (
-                    ("the best", best, to_best),
-                    ("native or faster", NATIVE, to_native),
-                ):
-                    text = f"{close:.2f} ({least:.2f} to {most:.2f}) of the time of {other}"
-                    made.append(Check(f"{where}: settled within 5 % of {claim}", close <= CLOSE, text))
-        return [*made, *self.budget_checks()]
+        for other in dict.fromkeys((self.best(phase, statistic), NATIVE)):
+            ratio = self.arms[name][phase].against(self.arms[other][phase], statistic)
+            claim = f"{self.title(phase)}, {name}: settled within 5 % of {other}, {statistic}"
+            made.append(Check(claim, below(ratio.low, ratio.high, CLOSE), ratio.text()))
+        return made
 
     def budget_checks(self) -> list[Check]:
         """Of all calls with the search; STAR-MPI knows no budget."""
         if "bandit" not in self.arms:
             return []
         pairs = list(zip(self.arms["bandit"], self.arms[NATIVE], strict=True))
-        of_jobs = [sum(phases) for phases in zip(*(own.lost(native) for own, native in pairs), strict=True)]
-        lost, jobs = sum(of_jobs), len(of_jobs)
-        calls = sum(len(own.calls) for own, _ in pairs)
-        allowed = REGRET * jobs + BUDGET * calls
+        lost = mean([sum(own) for own in zip(*(own.lost(native) for own, native in pairs), strict=True)])
+        calls = sum(len(own.jobs[0]) for own, _ in pairs)
+        allowed = REGRET + BUDGET * calls
         claim = f"{self.scenario.title}, bandit: loses no more than its budget against native"
-        tried = sum(sum(job) for own, _ in pairs for job in own.tried)
         numbers = (
-            f"{lost:.0f} native calls of {allowed:.0f} allowed in {calls}, {tried:.0f} of them not native"
+            f"{lost.value:.0f} ({lost.low:.0f} to {lost.high:.0f}) native calls of {allowed:.0f} allowed"
+            f" in the {calls} of a job"
         )
-        if jobs > 1:
-            numbers += f"; a job {min(of_jobs):.0f} to {max(of_jobs):.0f} of {allowed / jobs:.0f}"
-        return [Check(claim, lost <= allowed, numbers)]
+        return [Check(claim, below(lost.low, lost.high, allowed), numbers)]
+
+    def change_checks(self) -> list[Check]:
+        """Whether there was anything to adapt to."""
+        if len(self.scenario.maxima) < 2:
+            return []
+        first, second = self.best(0), self.best(1)
+        claim = f"{self.scenario.title}: the best algorithm changes with the pattern"
+        if first == second:
+            return [Check(claim, self.stays(first), f"{first} in both")]
+        before = self.arms[first][0].against(self.arms[second][0], "median")
+        after = self.arms[second][1].against(self.arms[first][1], "median")
+        numbers = f"{first}, {before.text()} of {second}'s time; then {second}, {after.text()} of {first}'s"
+        return [Check(claim, True if max(before.high, after.high) < 1 else None, numbers)]
+
+    def stays(self, best: str) -> bool | None:
+        """False if in one of the two phases nobody can be more than 5 % faster."""
+
+        def beaten(phase: int) -> bool:
+            own = self.arms[best][phase]
+            others = [self.arms[name][phase] for name in self.arms if name not in (*ONLINE, best)]
+            return any(one.against(own, "median").low < 1 / CLOSE for one in others)
+
+        return None if beaten(0) or beaten(1) else False
 
     def rows(self) -> list[tuple[str, ...]]:
         made = []
@@ -220,8 +208,8 @@ class Result:
             cells = [self.title(phase), native.text(), best, self.arms[best][phase].text()]
             for name in ONLINE:
                 own = self.arms[name][phase]
-                speed_up = 100 * (native.median / own.median - 1)
-                cells += [own.text(), f"{speed_up:.1f}", f"{own.whole / native.whole:.2f}"]
+                cells += [own.text(), *(own.against(native, one).text() for one in STATISTICS)]
+                cells.append(own.whole_against(native).text())
             made.append(tuple(cells))
         return made
 
@@ -231,7 +219,7 @@ HEAD = (
     "native",
     "best fixed",
     "",
-    *(f"{n}{c}" for n in ONLINE for c in ("", ": speed-up %", ": whole")),
+    *(f"{n}{c}" for n in ONLINE for c in ("", ": / native, medians", ": means", ": whole")),
 )
 WORDS = (0, 2)
 
@@ -257,10 +245,9 @@ class Settings:
     calls: int  # of a fixed algorithm in a phase of a job
     online_calls: int
     jobs: int  # of every arm
-    native_every: int  # 0: no native calls among the others
 
 
-Series = list[tuple[Calls, Calls, Calls]]  # of each phase: an arm's calls, and what else a Phase has
+Series = list[Calls]  # of each phase: an arm's calls
 
 
 def run_arm(
@@ -277,16 +264,11 @@ def run_arm(
     arguments += ["--max-if", ",".join(map(str, phases)), "--message-us", repr(message * 1e6)]
     arguments += ["--calls", str(own.online_calls if online else own.calls)]
     arguments += ["--computation", str(computation_ms)]
-    arguments += ["--native-every", str(own.native_every)]
     variables = {"UNISONO_ONLINE": arm} if online else forced(own.collective, arm)
     result = place.run(arguments, variables, job)
     if arm not in (NATIVE, *ONLINE) and not any(found[0].by_unisono[0] for _, found in result.patterns):
         raise UnisonoError(f"{own.collective} by {arm}: the MPI library ran it instead")
-    natives = [patterns[0].mean_elapsed_s if patterns else () for patterns in result.native]
-    return [
-        (found[0].mean_elapsed_s, among, found[0].by_unisono)
-        for (_, found), among in zip(result.patterns, natives, strict=True)
-    ]
+    return [found[0].mean_elapsed_s for _, found in result.patterns]
 
 
 def measured(
@@ -320,11 +302,7 @@ def measured(
 
 
 def phases_of(jobs: Sequence[Series], online: bool) -> tuple[Phase, ...]:
-    made = []
-    for own in zip(*jobs, strict=True):
-        calls, natives, owns = zip(*own, strict=True)
-        made.append(Phase(calls, online, natives if all(natives) else (), owns))
-    return tuple(made)
+    return tuple(Phase(calls, online) for calls in zip(*jobs, strict=True))
 
 
 def table(title: str, results: Sequence[Result]) -> Table:
@@ -346,14 +324,27 @@ def document(own: Settings, results: Sequence[Result]) -> Json:
                 "max_if": list(result.scenario.maxima),
                 "computation_ms": result.scenario.computation_ms,
                 "arms": {arm: [phase.jobs for phase in phases] for arm, phases in result.arms.items()},
-                "natives": {arm: [phase.natives for phase in phases] for arm, phases in result.arms.items()},
-                "by_unisono": {
-                    arm: [one.by_unisono for one in phases] for arm, phases in result.arms.items()
-                },
             }
             for result in results
         ],
     }
+
+
+def read(found: Json) -> list[Result]:
+    """What document() made."""
+    results = []
+    for one in found["programs"]:
+        computation = one["computation_ms"]
+        times = (computation,) if computation else ()
+        maxima = one["max_if"]
+        changing = len(maxima) > 1
+        (scenario,) = scenarios(() if changing or times else maxima, maxima if changing else (), times)
+        arms = {
+            arm: tuple(Phase(tuple(map(tuple, jobs)), arm in ONLINE) for jobs in phases)
+            for arm, phases in one["arms"].items()
+        }
+        results.append(Result(scenario, arms))
+    return results
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -361,16 +352,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     add = parser.add_argument
     add("--collective", default="alltoall", choices=tuple(FIXED))
     add("--bytes", default="4K", help="of a message, several by commas (4K)")
-    add("--max-if", default=",".join(map(str, MAX_IF)), help="(1,10,50,100)")
+    add("--max-if", default=",".join(map(str, MAX_IF)), help="(1,10,50,100); none: ''")
     add("--change", default=",".join(map(str, CHANGE)), help="MAX_IF of the phases; one: no such program")
     add("--computations", default="", help="ms, for balanced programs; the paper 50,100,200,400")
     add("--calls", type=int, default=130, help="of a fixed algorithm in a phase (130)")
     add("--online-calls", type=int, default=320, help="of online selection in a phase (320)")
     add("--jobs", type=int, default=5, help="of every arm (5)")
-    add("--native-every", type=int, default=4, help="calls to a native one in the same job; 0: none (4)")
     add("--seconds", type=float, default=math.inf, help="after which no round of jobs begins (no limit)")
+    add("--from", dest="kept", type=Path, help="evaluate what --json wrote to this file")
     given = parser.parse_args(arguments)
-    maxima = measuring.numbers_of(given.max_if, "--max-if")
+    if given.kept:
+        raw = measuring.results_in(given.kept, EXPERIMENT)
+        return shown(given, raw, {name: read(one) for name, one in raw.items()})
+    maxima = measuring.numbers_of(given.max_if, "--max-if") if given.max_if else ()
     change = measuring.numbers_of(given.change, "--change")
     times = measuring.numbers_of(given.computations, "--computations") if given.computations else ()
     end = time.monotonic() + given.seconds
@@ -380,14 +374,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if not isinstance(place.testbed, Real):
             raise UnisonoError(f"--bed {given.bed}: valid are node and lab")
         for size in matrix.parse_sizes(given.bytes):
-            own = Settings(
-                given.collective, size, given.calls, given.online_calls, given.jobs, given.native_every
-            )
+            own = Settings(given.collective, size, given.calls, given.online_calls, given.jobs)
             name = f"{place.name}: {own.collective}, {format_size(size)}"
             for found[name] in measured(place, own, scenarios(maxima, change, times), end):
                 body[name] = document(own, found[name])
                 write(given, body, found)
-            harness.console.print(table(name, found[name]))
+    return shown(given, body, found)
+
+
+def shown(given: argparse.Namespace, body: Json, found: Mapping[str, Sequence[Result]]) -> int:
+    write(given, body, found)
+    for name, results in found.items():
+        harness.console.print(table(name, results))
     harness.report(verdicts_of(found))
     return 0
 
@@ -402,7 +400,7 @@ def write(given: argparse.Namespace, body: Json, found: Mapping[str, Sequence[Re
         rows = [row for result in found[name] for row in result.rows()]
         lines = [f"### {name}, ms", "", *markdown.table(HEAD, rows, WORDS)]
         sections.append("\n".join([*lines, *markdown.verdicts(verdicts)]))
-    measuring.write(given, "arrival-robust", body, sections)
+    measuring.write(given, EXPERIMENT, body, sections)
 
 
 if __name__ == "__main__":

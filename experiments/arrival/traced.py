@@ -13,7 +13,7 @@ from unisono.trace.summary import summarise
 
 from experiments.arrival.programs import Program, Times, run
 from experiments.harness import Check
-from experiments.testbeds import Json, Real
+from experiments.testbeds import ROOT, Json, Real
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,16 @@ def traced(place: Place, program: Program, variables: Mapping[str, str]) -> Trac
         own = {**variables, "UNISONO_TRACE": folder}
         times = run(place.testbed, place.ranks, program, own)
         report = document.to_json(summarise(analyse(read(Path(folder)))))
+    report["trace"]["command"] = [without_place(word) for word in report["trace"]["command"]]
     return Traced(program, times, report)
+
+
+def without_place(word: str) -> str:
+    """A word of a command line, without where the repository and temporary files are on this machine."""
+    path = Path(word)
+    if not path.is_absolute():
+        return word
+    return str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) else f"DIR/{path.name}"
 
 
 def number(value: float | None) -> str:
@@ -110,7 +119,8 @@ def checks(found: Sequence[Traced]) -> list[Check]:
             numbers = f"worst-case factor {worst:.3g} (paper 17 at least), {time * 1e3:.3g} ms"
             if error > 0:
                 numbers += f", clocks within {error * 1e3:.3g} ms"
-            made.append(Check(claim, worst >= 1 and not whole["below_clock_error"], numbers))
+            unknown = whole["below_clock_error"]  # how far apart they arrive cannot be told
+            made.append(Check(claim, None if unknown else worst >= 1, numbers))
     return made
 
 

@@ -2,10 +2,13 @@
 
   .venv/bin/python -m experiments.orthogonal.applications --bed lab --mpi mpich,openmpi --ranks 16
   .venv/bin/python -m experiments.orthogonal.applications --bed lab --mpi mpich --profile profile.json
+  .venv/bin/python -m experiments.orthogonal.applications --bed sim:ethernet:48,bw=100Mbps --ranks 48
 
 The programs of apps/, on their MPI library alone and under Unisono: with a profile, with what --force
 says, or with balanced grids whose phases are the MPI library's own, as in the paper. All arms of an
-application run one after the other, in several rounds; ratios are of runs of the same round.
+application run one after the other, in several rounds; ratios are of runs of the same round. In the
+simulator computing takes no time: gains are those of communication, and the same in every run; the first
+iteration, which makes the groups, is left out.
 """
 
 import argparse
@@ -22,17 +25,22 @@ from unisono import launch, places
 from unisono.compare import matrix
 from unisono.errors import UnisonoError
 from unisono.estimates import outliers
+from unisono.sim import smpi
 
 from experiments import harness, markdown, testbeds
-from experiments.harness import Check
+from experiments.arrival.measuring import paired_ratio, results_in
+from experiments.harness import Check, above
 from experiments.orthogonal.grids import FORMS, PAPER
+from experiments.orthogonal.improvement import percent
 from experiments.orthogonal.layouts import some_of
-from experiments.testbeds import Json, Real
+from experiments.orthogonal.measuring import LAM
+from experiments.orthogonal.runs import Runs, on
+from experiments.testbeds import Json
 
 JACOBI = ("row-allgather", "column-allreduce", "column-reduce-bcast", "column-gather-scatter")
 ADAMS = ("dp", "dp-orthogonal", "tp", "tp-orthogonal")
 APPLICATIONS = {"jacobi": JACOBI, "pab": ADAMS, "pabm": ADAMS}
-LIMIT = 120.0  # seconds for a run
+EXPERIMENT = "orthogonal-applications"
 ROUNDS = 6  # the fewest whose range is a 95 % interval of the median
 
 
@@ -50,13 +58,13 @@ class Problem:
     steps: int
     stages: int
 
-    def command(self, arm: Arm, mpi: str) -> list[str]:
-        program = "jacobi" if arm.application == "jacobi" else "adams"
-        line = [str(places.build_directory() / "apps" / f"{program}-{mpi}"), "--form", arm.form]
-        if program == "jacobi":
-            return [*line, "--n", str(arm.size), "--iterations", str(self.iterations)]
+    def command(self, arm: Arm) -> tuple[str, list[str]]:
+        """Program and arguments."""
+        line = ["--form", arm.form]
+        if arm.application == "jacobi":
+            return "jacobi", [*line, "--n", str(arm.size), "--iterations", str(self.iterations)]
         line += ["--method", arm.application, "--stages", str(self.stages)]
-        return [*line, "--grid", str(arm.size), "--steps", str(self.steps)]
+        return "adams", [*line, "--grid", str(arm.size), "--steps", str(self.steps)]
 
 
 @dataclass(frozen=True)
@@ -68,12 +76,19 @@ class Gain:
     high: float
 
     def text(self) -> str:
-        return f"{self.median:.1f} ({self.low:.1f} to {self.high:.1f})"
+        if self.low == self.high:
+            return f"{self.median:.1f}"
+        span = "one round" if self.low < -1e6 else f"{self.low:.1f} to {self.high:.1f}"
+        return f"{self.median:.1f} ({span})"
 
 
 def gain(base: Sequence[float], own: Sequence[float]) -> Gain:
-    """The interval is their range; from nine rounds on without as many at both ends as 95 % allows."""
+    """The 95 % interval is the range of the rounds, from nine on without as many at both ends as that
+    allows; of fewer than six Student's, since no range would do."""
     gains = sorted(100 * (1 - after / before) for before, after in zip(base, own, strict=True))
+    if len(gains) < ROUNDS:
+        _, low, high = paired_ratio(own, base)
+        return Gain(statistics.median(gains), 100 * (1 - high), 100 * (1 - low))
     outer = outliers(len(gains))
     return Gain(statistics.median(gains), gains[outer], gains[-1 - outer])
 
@@ -86,46 +101,36 @@ def balanced_grids() -> dict[str, str]:
     }
 
 
-def run_once(testbed: Real, ranks: int, command: Sequence[str], variables: Mapping[str, str]) -> Json:
-    """One run; with variables under Unisono."""
-    result = testbed.start([*testbeds.prefix(variables), *command], ranks, LIMIT, into="--json")
-    name = f"{testbed.name}, {ranks} ranks: {Path(command[0]).name}"
-    if not result.ok:
-        raise UnisonoError(f"{name}: {result.problem}")
-    for line in result.output.splitlines():
-        if line.startswith("unisono"):  # that a profile does not hold here, say
-            harness.console.print(f"[dim]{line}[/dim]", soft_wrap=True)
-    return harness.printed_object(result.output, name)
-
-
 @dataclass(frozen=True)
 class Times:
     arm: Arm
     seconds: tuple[float, ...]  # the program's loop, in each round
-    in_collectives: tuple[float, ...]  # of it, mean over the ranks
+    in_collectives: tuple[float, ...]  # of it, all iterations; mean over the ranks
 
 
-def measure(
-    testbed: Real,
-    ranks: int,
-    arms: Sequence[Arm],
-    problem: Problem,
-    variables: Mapping[str, str],
-    rounds: int,
-) -> list[Times]:
+def measure(runs: Runs, arms: Sequence[Arm], problem: Problem, rounds: int) -> list[Times]:
     """Every arm once in each round, forwards and backwards in turn."""
     found: dict[Arm, list[tuple[float, float]]] = {arm: [] for arm in arms}
-    for number in range(rounds if arms else 0):
+    for number in range(1 if runs.is_exact else rounds):
         for arm in arms if number % 2 == 0 else list(reversed(arms)):
-            command = problem.command(arm, testbed.mpi.flavour)
-            result = run_once(testbed, ranks, command, variables if arm.with_unisono else {})
-            share = result["iterations"] * result["seconds_in_collectives"]
-            found[arm].append((result["seconds"], share))
-        what = f"{arms[0].application} {arms[0].size}, round {number + 1} of {rounds}"
-        harness.console.print(f"[dim]{testbed.name}: {what}[/dim]")
+            program, arguments = problem.command(arm)
+            result = runs.once(program, arguments, arm.with_unisono)
+            found[arm].append(times_in(result, runs.is_exact))
+        what = f"{arms[0].application} {arms[0].size}, round {number + 1}"
+        harness.console.print(f"[dim]{runs.name}: {what}[/dim]")
+    if runs.is_exact:
+        found = {arm: own * ROUNDS for arm, own in found.items()}
     return [
         Times(arm, tuple(s for s, _ in own), tuple(shares for _, shares in own)) for arm, own in found.items()
     ]
+
+
+def times_in(result: Json, is_exact: bool) -> tuple[float, float]:
+    """Of the loop, and in its collectives. Where every iteration takes the same time, without the first,
+    which makes the groups of grids: the few that are simulated would not pay for them."""
+    if not is_exact:
+        return result["seconds"], sum(result["collective_seconds"])
+    return sum(result["iteration_seconds"][1:]), sum(result["collective_seconds"][1:])
 
 
 @dataclass(frozen=True)
@@ -186,15 +191,16 @@ def checks(rows: Sequence[Row]) -> list[Check]:
         arm = row.times.arm
         if row.over_native and (arm.application == "jacobi" or arm.form == "dp"):
             claim = f"{arm.application} {arm.size} {arm.form} gains by its collectives"
-            made.append(Check(claim, row.over_native.low > 0, f"{row.over_native.text()} %"))
+            answer = above(row.over_native.low, row.over_native.high, 0)
+            made.append(Check(claim, answer, f"{row.over_native.text()} %"))
     of = {row.times.arm: row for row in rows}
     for arm, data in of.items():
         task = of.get(replace(arm, form="tp-orthogonal"))
-        if arm.form != "dp" or not arm.with_unisono or not (task and task.over_first and data.over_first):
+        if arm.form != "dp" or not arm.with_unisono or not task:
             continue
-        more = task.over_first.median - data.over_first.median
+        more = gain(data.times.seconds, task.times.seconds)
         claim = f"{arm.application} {arm.size}: task-parallel gains more than data-parallel"
-        made.append(Check(claim, more > 0, f"{more:.1f} points"))
+        made.append(Check(claim, above(more.low, more.high, 0), f"{more.text()} % of its time"))
     return made
 
 
@@ -212,7 +218,8 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     add = parser.add_argument
-    add("--bed", default="lab", help="node, lab, or both by a comma (lab)")
+    add("--bed", default="lab", help="node, lab, sim:PLATFORM, several by commas (lab)")
+    add("--selectors", default="lam,mpich,ompi", help="in the simulator: SMPI's, lam (lam,mpich,ompi)")
     add("--mpi", default="mpich,openmpi", help="MPI libraries (mpich,openmpi)")
     add("--ranks", type=int, default=16)
     add("--applications", default=",".join(APPLICATIONS), help="of jacobi, pab, pabm")
@@ -227,6 +234,8 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     add("--stages", type=int, default=4, help="of the Adams methods, 4 or 8 (4)")
     add("--json", type=Path, help="write the numbers to this file")
     add("--markdown", type=Path, help="write the tables to this file")
+    add("--compact", action="store_true", help="--markdown: one table, with the beds side by side")
+    add("--from", dest="kept", type=Path, help="evaluate what --json wrote to this file")
     return parser.parse_args(arguments)
 
 
@@ -246,48 +255,78 @@ def arms_of(application: str, forms: str, size: int) -> list[Arm]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     given = parse(arguments)
+    if given.kept:
+        return shown(
+            given, {name: rows_of(read(own)) for name, own in results_in(given.kept, EXPERIMENT).items()}
+        )
     variables = settings(given.profile, given.force)
     problem = Problem(given.iterations, given.steps, given.stages)
-    mpis = [places.find_mpi(name) for name in given.mpi.split(",")]
+    mpis = [] if given.bed.startswith("sim:") else [places.find_mpi(n) for n in given.mpi.split(",")]
     results: dict[str, list[Row]] = {}
+    selectors = some_of("--selectors", given.selectors, (*smpi.SELECTORS, LAM))
     for testbed in testbeds.parse(given.bed, mpis):
-        if not isinstance(testbed, Real):
-            raise UnisonoError(f"--bed {given.bed}: valid are node and lab")
-        rows: list[Row] = []
-        for application in some_of("--applications", given.applications, tuple(APPLICATIONS)):
-            for size in matrix.parse_sizes(given.n if application == "jacobi" else given.grid):
-                arms = arms_of(application, given.forms, size)
-                times = measure(testbed, given.ranks, arms, problem, variables, given.rounds)
-                rows += rows_of(times)
-        name = f"{testbed.name}, {given.ranks} ranks"
-        results[name] = rows
-        harness.console.print(table(name, rows))
-    harness.report({name: checks(rows) for name, rows in results.items()})
+        for runs in on(testbed, selectors, given.ranks, variables):
+            rows: list[Row] = []
+            for application in some_of("--applications", given.applications, tuple(APPLICATIONS)):
+                for size in matrix.parse_sizes(given.n if application == "jacobi" else given.grid):
+                    arms = arms_of(application, given.forms, size)
+                    rows += rows_of(measure(runs, arms, problem, given.rounds)) if arms else []
+            results[runs.name] = rows
     if given.json:
         given.json.write_text(json.dumps(document(results, problem, variables), indent=1) + "\n")
+    return shown(given, results)
+
+
+def shown(given: argparse.Namespace, results: Mapping[str, Sequence[Row]]) -> int:
+    for name, rows in results.items():
+        harness.console.print(table(name, rows))
+    harness.report({name: checks(rows) for name, rows in results.items()})
     if given.markdown:
-        lines: list[str] = []
-        for name, rows in results.items():
-            cells = [row.cells() for row in rows]
-            lines += [
-                f"### {name}",
-                "",
-                *markdown.table(HEAD, cells, WORDS),
-                *markdown.verdicts(checks(rows)),
-            ]
-        given.markdown.write_text("\n".join(lines))
+        given.markdown.write_text("\n".join(side_by_side(results) if given.compact else sections(results)))
     return 0
+
+
+def sections(results: Mapping[str, Sequence[Row]]) -> list[str]:
+    lines: list[str] = []
+    for name, rows in results.items():
+        cells = [row.cells() for row in rows]
+        lines += [f"### {name}", "", *markdown.table(HEAD, cells, WORDS), *markdown.verdicts(checks(rows))]
+    return lines
+
+
+def side_by_side(results: Mapping[str, Sequence[Row]]) -> list[str]:
+    """A line for each form: what grids gain, and what the form itself does, on each bed; then the claims."""
+    beds = {name: {row.times.arm: row for row in rows} for name, rows in results.items()}
+    arms = dict.fromkeys(arm for rows in beds.values() for arm in rows if arm.with_unisono)
+    lines = []
+    for arm in arms:
+        cells = [arm.application, str(arm.size), arm.form]
+        for rows in beds.values():
+            own, native = rows[arm], rows[replace(arm, with_unisono=False)]
+            gains = (own.over_native, native.over_first, own.over_first)
+            cells += [percent(one.median) if one else "" for one in gains]
+        lines.append(cells)
+    short = [name.split(", ")[2] if name.startswith("sim") else name for name in beds]
+    head = ["program", "size", "form", *(f"{n}: {w}" for n in short for w in ("grids %", "form %", "both %"))]
+    judged = {name: checks(rows) for name, rows in results.items()}
+    tally = [f"{name}: {harness.tally(own)}." for name, own in zip(short, judged.values(), strict=True)]
+    return [*markdown.table(head, lines, range(3)), " ".join(tally), ""]
 
 
 def document(results: Mapping[str, Sequence[Row]], problem: Problem, variables: Mapping[str, str]) -> Json:
     named = {name: Path(value).name if "PROFILE" in name else value for name, value in variables.items()}
     return {
-        "experiment": "orthogonal-applications",
+        "experiment": EXPERIMENT,
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "problem": asdict(problem),
         "unisono": named,
         "results": {name: [asdict(row.times) for row in rows] for name, rows in results.items()},
     }
+
+
+def read(found: Sequence[Json]) -> list[Times]:
+    """What document() wrote."""
+    return [Times(Arm(**one["arm"]), tuple(one["seconds"]), tuple(one["in_collectives"])) for one in found]
 
 
 if __name__ == "__main__":

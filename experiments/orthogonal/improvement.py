@@ -1,8 +1,10 @@
 """How much faster a grid is than the MPI library's own collective, over message sizes."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
+
+from unisono.estimates import ENOUGH
 
 from experiments.orthogonal.grids import Layout
 
@@ -50,12 +52,33 @@ class Improvement:
         return fmean(row.improvement for row in self.rows)
 
     @property
+    def low(self) -> float:
+        """Of the average, by the ends of all sizes' intervals: it is there at least."""
+        return fmean(100 * (1 - row.high) for row in self.rows)
+
+    @property
+    def high(self) -> float:
+        return fmean(100 * (1 - row.low) for row in self.rows)
+
+    def text(self) -> str:
+        span = f" ({percent(self.low)} to {percent(self.high)})" if self.high > self.low else ""
+        return f"{percent(self.average)}{span} %"
+
+    @property
     def blocks(self) -> int:
         return min(row.blocks for row in self.rows)
 
     @property
-    def spread(self) -> float:
-        return self.most.improvement - self.least.improvement
+    def is_sure(self) -> bool:
+        """Simulated, or repeated often enough for intervals of 95 %."""
+        return self.blocks >= ENOUGH or all(row.low == row.high for row in self.rows)
+
+    @property
+    def spread(self) -> tuple[float, float]:
+        """Points between least and most: as few, and as many, as the intervals allow."""
+        sure = max(100 * (1 - row.high) for row in self.rows) - min(100 * (1 - row.low) for row in self.rows)
+        wide = max(100 * (1 - row.low) for row in self.rows) - min(100 * (1 - row.high) for row in self.rows)
+        return max(0.0, sure), wide
 
 
 def improvements(rows: Sequence[Row]) -> list[Improvement]:
@@ -70,10 +93,20 @@ def best(found: Sequence[Improvement]) -> Improvement:
     return max(found, key=lambda improvement: improvement.average)
 
 
-def additional(deep: Improvement, flat: Improvement) -> float:
-    """What one grid gains over another, in percent of the other's time, over the sizes of both."""
-    times = {row.bytes: row.ratio for row in flat.rows}
-    return fmean(100 * (1 - row.ratio / times[row.bytes]) for row in deep.rows if row.bytes in times)
+def additional(deep: Improvement, flat: Improvement) -> tuple[float, float, float]:
+    """What one grid gains over another, in percent of the other's time, over the sizes of both; with the
+    ends that both intervals allow."""
+    other = {row.bytes: row for row in flat.rows}
+    pairs = [(row, other[row.bytes]) for row in deep.rows if row.bytes in other]
+
+    def gain(ratios: Iterable[float]) -> float:
+        return fmean(100 * (1 - ratio) for ratio in ratios)
+
+    return (
+        gain(own.ratio / its.ratio for own, its in pairs),
+        gain(own.high / its.low for own, its in pairs),
+        gain(own.low / its.high for own, its in pairs),
+    )
 
 
 def percent(value: float) -> str:

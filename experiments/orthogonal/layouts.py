@@ -3,6 +3,7 @@
   .venv/bin/python -m experiments.orthogonal.layouts --bed lab --mpi mpich,openmpi --ranks 16
   .venv/bin/python -m experiments.orthogonal.layouts --bed sim:ethernet:48,bw=100Mbps --dims 2,3
 
+--figure 12 measures what Figure 12 shows; figures.py has them. --from evaluates what --json wrote.
 Every phase of a grid is the MPI library's own collective on the rows or columns, as in the paper.
 Improvement: (t_native - t_grid) / t_native.
 """
@@ -23,7 +24,10 @@ from unisono.errors import UnisonoError
 from unisono.sim import smpi
 
 from experiments import harness, testbeds
-from experiments.orthogonal import grids, markdown, paper
+from experiments.arrival.measuring import results_in
+from experiments.harness import Check
+from experiments.orthogonal import figures, grids, markdown, paper
+from experiments.orthogonal.figures import FIGURES
 from experiments.orthogonal.grids import Layout
 from experiments.orthogonal.improvement import Improvement, Row, improvements
 from experiments.orthogonal.measuring import LAM, Plan, measured, with_selectors
@@ -33,6 +37,7 @@ SIZES = "10K,20K,50K,100K,200K,500K"  # the paper: between 10 and 500 KB
 SIM_SIZES = "16K,64K,128K"
 SIM_SELECTORS = "ompi,mpich,lam"
 SECONDS = 4.0
+EXPERIMENT = "orthogonal-layouts"
 DEEP = "bcast,gather"  # Figure 11
 COLORS = {2: "#4477aa", 3: "#ccbb44"}
 
@@ -49,6 +54,8 @@ class Options:
     deep: tuple[str, ...]
     seconds: float
     fresh: bool
+    figure: str
+    kept: Path | None
     json: Path | None
     markdown: Path | None
 
@@ -84,14 +91,18 @@ def parse(arguments: Sequence[str] | None) -> Options:
     add("--deep", default=DEEP, help=f"operations with three dimensions ({DEEP})")
     add("--seconds", type=float, default=SECONDS, help=f"for all arms at one size ({SECONDS:g})")
     add("--fresh", action="store_true", help="measure anew what is kept from before")
+    add("--figure", default="", choices=("", *FIGURES), help="of machines that are no Ethernet cluster")
+    add("--from", dest="kept", type=Path, help="evaluate what --json wrote to this file")
     add("--json", type=Path, help="write the numbers to this file")
     add("--markdown", type=Path, help="write the tables to this file")
     given = parser.parse_args(arguments)
-    mpis = (
-        [places.find_mpi(name) for name in given.mpi.split(",")] if not given.bed.startswith("sim:") else []
-    )
+    if given.figure:  # what is given beside it comes after
+        given = parser.parse_args(FIGURES[given.figure].options, given)
+    without = given.kept or given.bed.startswith("sim:")
+    mpis = [] if without else [places.find_mpi(name) for name in given.mpi.split(",")]
     selectors = some_of("--selectors", given.selectors, (*smpi.SELECTORS, LAM))
-    chosen = [one for bed in testbeds.parse(given.bed, mpis) for one in with_selectors(bed, selectors)]
+    beds = [] if given.kept else testbeds.parse(given.bed, mpis)
+    chosen = [one for bed in beds for one in with_selectors(bed, selectors)]
     return Options(
         testbeds=chosen,
         ranks=given.ranks,
@@ -103,6 +114,8 @@ def parse(arguments: Sequence[str] | None) -> Options:
         deep=some_of("--deep", given.deep, grids.OPERATIONS),
         seconds=given.seconds,
         fresh=given.fresh,
+        figure=given.figure,
+        kept=given.kept,
         json=given.json,
         markdown=given.markdown,
     )
@@ -118,17 +131,18 @@ def some_of(option: str, text: str, valid: Sequence[str]) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Result:
-    testbed: Testbed
-    plan: Plan
+    name: str
+    testbed: Json
+    ranks: int
     rows: list[Row]
-
-    @property
-    def name(self) -> str:
-        return f"{self.testbed.name}, {self.plan.ranks} ranks"
 
     @property
     def found(self) -> list[Improvement]:
         return improvements(self.rows)
+
+    def checks(self, figure: str) -> list[Check]:
+        found = self.found
+        return figures.checks(figure, found) if figure else paper.checks(found, self.ranks)
 
 
 def measure(options: Options) -> list[Result]:
@@ -138,7 +152,8 @@ def measure(options: Options) -> list[Result]:
         rows: list[Row] = []
         for collective in options.collectives:
             rows += measured(testbed, collective, plan, options.fresh)
-        results.append(Result(testbed, plan, rows))
+        name = f"{testbed.name}, {plan.ranks} ranks"
+        results.append(Result(name, testbed.describe(), plan.ranks, rows))
     return results
 
 
@@ -189,11 +204,11 @@ COLUMNS = [field.name for field in fields(Row)]
 
 def document(results: Sequence[Result]) -> Json:
     return {
-        "experiment": "orthogonal-layouts",
+        "experiment": EXPERIMENT,
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "columns": COLUMNS,
         "results": [
-            {"testbed": r.testbed.describe(), "ranks": r.plan.ranks, "rows": [numbers(row) for row in r.rows]}
+            {"name": r.name, "testbed": r.testbed, "ranks": r.ranks, "rows": [numbers(row) for row in r.rows]}
             for r in results
         ],
     }
@@ -217,15 +232,28 @@ def compact(body: Json) -> str:
     return json.dumps(head)[:-1] + ', "results": [\n' + ",\n".join(blocks) + "\n]}\n"
 
 
+def read(results: Sequence[Json]) -> list[Result]:
+    """What document() made."""
+    made = []
+    for one in results:
+        bed = one["testbed"]
+        kind = f"sim, {bed['platform'].split(',')[0]}, {bed['selector']}" if bed["kind"] == "sim" else ""
+        name = one.get("name", f"{kind or bed['kind'] + ', ' + bed['mpi']}, {one['ranks']} ranks")
+        rows = [dict(zip(COLUMNS, row, strict=True)) for row in one["rows"]]
+        for row in rows:
+            row["layout"] = Layout.parse(row["layout"])
+        made.append(Result(name, bed, one["ranks"], [Row(**row) for row in rows]))
+    return made
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     options = parse(arguments)
-    results = measure(options)
-    checks = {}
+    results = read(results_in(options.kept, EXPERIMENT)) if options.kept else measure(options)
+    checks = {result.name: result.checks(options.figure) for result in results}
     for result in results:
         harness.console.print(table(result))
         shortened = result.name.replace(", ", "-").replace(" ", "-").replace(":", "-")
         harness.save(plot(result), f"orthogonal-{shortened}")
-        checks[result.name] = paper.checks(result.found, result.plan.ranks)
     harness.report(checks)
     if options.json:
         options.json.write_text(compact(document(results)))

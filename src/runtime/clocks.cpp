@@ -93,51 +93,89 @@ ClockOffset offset_of_leader(int rank, const std::vector<int>& leaders, MPI_Comm
   return own;
 }
 
-/// Seconds of each of so many round trips. The other side is echo().
-std::vector<double> round_trips(std::vector<std::byte>& data, int count, int partner,
-                                MPI_Comm comm) {
-  const int bytes = static_cast<int>(data.size());
+/// A port that a token bucket shapes, as in the lab and in clouds, lets a burst through at once
+/// after a pause. So much in both directions before a message is timed empties it (ADR 14), and a
+/// byte there and back says that all of it has arrived, or the message would wait behind it.
+class Drain {
+ public:
+  /// Between ranks of a node there is no port.
+  explicit Drain(bool between_nodes) : out_(between_nodes ? kBurst : 0), in_(out_.size()) {}
+
+  void operator()(int partner, MPI_Comm comm) {
+    if (out_.empty()) return;
+    PMPI_Sendrecv(out_.data(), kBurst, MPI_BYTE, partner, kTag, in_.data(), kBurst, MPI_BYTE,
+                  partner, kTag, comm, MPI_STATUS_IGNORE);
+    PMPI_Sendrecv(out_.data(), 1, MPI_BYTE, partner, kTag, in_.data(), 1, MPI_BYTE, partner, kTag,
+                  comm, MPI_STATUS_IGNORE);
+  }
+
+ private:
+  static constexpr int kBurst = 1 << 16;
+  std::vector<std::byte> out_, in_;
+};
+
+/// Of so many messages, each answered by one of a byte: seconds until the answer, and of
+/// everything.
+struct Trips {
   std::vector<double> seconds;
+  double total = 0;
+};
+
+/// The other side is echo().
+Trips trips_of(std::vector<std::byte>& data, int count, int partner, Drain& drain, MPI_Comm comm) {
+  const int bytes = static_cast<int>(data.size());
+  Trips trips;
   send({bytes, count, 0}, partner, comm);
+  const std::int64_t start = now_ns();
   for (int i = 0; i < count; ++i) {
+    drain(partner, comm);
     const std::int64_t begin = now_ns();
     PMPI_Send(data.data(), bytes, MPI_BYTE, partner, kTag, comm);
-    PMPI_Recv(data.data(), bytes, MPI_BYTE, partner, kTag, comm, MPI_STATUS_IGNORE);
-    seconds.push_back(static_cast<double>(now_ns() - begin) * 1e-9);
+    PMPI_Recv(data.data(), 1, MPI_BYTE, partner, kTag, comm, MPI_STATUS_IGNORE);
+    trips.seconds.push_back(static_cast<double>(now_ns() - begin) * 1e-9);
   }
-  return seconds;
+  trips.total = static_cast<double>(now_ns() - start) * 1e-9;
+  return trips;
 }
 
-void echo(MPI_Comm comm) {
+void echo(Drain& drain, MPI_Comm comm) {
   std::vector<std::byte> data;
   for (Numbers wanted = receive_quietly(0, comm); wanted[1] > 0; wanted = receive(0, comm)) {
     const int bytes = static_cast<int>(wanted[0]);
     data.resize(static_cast<std::size_t>(bytes));
     for (int i = 0; i < wanted[1]; ++i) {
+      drain(0, comm);
       PMPI_Recv(data.data(), bytes, MPI_BYTE, 0, kTag, comm, MPI_STATUS_IGNORE);
-      PMPI_Send(data.data(), bytes, MPI_BYTE, 0, kTag, comm);
+      PMPI_Send(data.data(), 1, MPI_BYTE, 0, kTag, comm);
     }
   }
 }
 
-std::vector<OneWay> measure_one_way(std::uint64_t most_bytes, int partner, MPI_Comm comm) {
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+std::vector<OneWay> measure_one_way(std::uint64_t most_bytes, int partner, Drain& drain,
+                                    MPI_Comm comm) {
   constexpr std::uint64_t kLargest = std::uint64_t{1} << 24;  // beyond, the rate is known
   constexpr double kEnough = 0.5;
   constexpr int kMost = 21, kLeast = 3;
   std::vector<OneWay> times;
-  double left = kEnough;
+  double left = kEnough, answer = 0;
   std::vector<std::byte> data;
   for (std::uint64_t bytes = 1;; bytes *= 4) {
     data.resize(bytes);
-    const double first = round_trips(data, 1, partner, comm)[0];  // connects, maps memory
+    const double first = trips_of(data, 1, partner, drain, comm).total;  // connects, maps memory
     left -= first;
     const int count = std::clamp(static_cast<int>(left / 4 / first), 0, kMost);
     if (count < kLeast) break;
-    std::vector<double> seconds = round_trips(data, count, partner, comm);
-    for (const double s : seconds) left -= s;
-    const auto middle = seconds.begin() + count / 2;
-    std::nth_element(seconds.begin(), middle, seconds.end());
-    times.push_back({bytes, *middle / 2});
+    const Trips trips = trips_of(data, count, partner, drain, comm);
+    left -= trips.total;
+    const double trip = median(trips.seconds);
+    if (times.empty()) answer = trip / 2;
+    times.push_back({bytes, std::max(answer, trip - answer)});
     if (bytes >= most_bytes || bytes >= kLargest) break;
   }
   send({}, partner, comm);
@@ -163,8 +201,9 @@ std::vector<OneWay> one_way_times(MPI_Comm comm, const std::vector<int>& nodes,
   if (last == 0) return {};
   const auto other = std::find_if(nodes.begin(), nodes.end(), [](int node) { return node != 0; });
   const int partner = other != nodes.end() ? static_cast<int>(other - nodes.begin()) : last;
-  if (rank == partner) echo(comm);
-  return rank == 0 ? measure_one_way(most_bytes, partner, comm) : std::vector<OneWay>();
+  Drain drain(other != nodes.end());
+  if (rank == partner) echo(drain, comm);
+  return rank == 0 ? measure_one_way(most_bytes, partner, drain, comm) : std::vector<OneWay>();
 }
 
 void wait_quietly_for_all(MPI_Comm comm) {

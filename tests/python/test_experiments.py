@@ -91,13 +91,22 @@ def test_a_failure_is_not_kept(
 
 def test_checks_are_printed_with_their_numbers(capsys: pytest.CaptureFixture[str]) -> None:
     checks = [Check("grows", True, "2 times"), Check("is flat", False, "7 times")]
+    checks.append(Check("gains", None, "0 % (-29 to 29)"))
     harness.report({"here": checks})
     assert capsys.readouterr().out.splitlines() == [
         "here",
-        "         holds  grows: 2 times",
+        "        holds  grows: 2 times",
         "does not hold  is flat: 7 times",
-        "1 of 2 hold",
+        "    undecided  gains: 0 % (-29 to 29)",
+        "1 of 3 hold, 1 undecided",
     ]
+
+
+def test_an_interval_that_holds_both_answers_decides_nothing() -> None:
+    assert [harness.above(*span, 0) for span in ((1, 29), (-29, -1), (-29, 29))] == [True, False, None]
+    assert [harness.below(*span, 1) for span in ((-29, 0), (1, 2), (-29, 29))] == [True, False, None]
+    assert [harness.every(a) for a in ((True, True), (True, None), (None, False))] == [True, None, False]
+    assert [harness.some(a) for a in ((None, True), (False, None), (False, False))] == [True, None, False]
 
 
 def test_the_paper_s_own_table_passes_the_checks() -> None:
