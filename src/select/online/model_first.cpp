@@ -152,6 +152,8 @@ void ModelFirst::go_on() {
   const int next = most_promising();
   if (next != 0 && may_lose(worst_)) {
     stage_ = Stage::trial;
+    // So that not every kind of a job begins before the first one has lost.
+    at_stake_ = std::max(worst_, 1.0) * native_;
     on_trial_ = next;
     probed_ = false;
     return;
@@ -171,7 +173,9 @@ int ModelFirst::most_promising() const {
 }
 
 bool ModelFirst::may_lose(double native_calls) const {
-  return lost_ + native_calls <= settings_.regret + settings_.budget * static_cast<double>(calls_);
+  return lost_ + native_calls <=
+             settings_.regret + settings_.budget * static_cast<double>(calls_) &&
+         job_.bears(lost_seconds(), native_calls * native_);
 }
 
 double ModelFirst::known(int arm) const {
@@ -187,6 +191,7 @@ void ModelFirst::charge(int arm, double seconds, int calls) {
   if (arm == 0 || native_ <= 0) return;
   const double loss = std::max(0.0, seconds / native_ - 1);
   lost_ += loss * calls;
+  lost_seconds_ += loss * calls * native_;
   worst_ = std::max(worst_, loss);
 }
 
@@ -204,6 +209,7 @@ void ModelFirst::tried(std::span<const double> seconds) {
     return;
   }
   arm.tried = true;
+  at_stake_ = 0;
   const double now = first ? least : std::min(least, arm.seconds.front());
   arm.seconds = {is_short() && !first ? median(seconds) : now};
   charge(on_trial_, known(on_trial_),
