@@ -123,12 +123,12 @@ TEST(JobBudget, ALongJobStaysWithinItsShare) {
   }
 }
 
-// What is won costs nothing: all kinds are tried at once.
+// What is won costs nothing; of kinds in turn, eight at once are tried.
 TEST(JobBudget, WhereTheModelIsRightNothingIsHeldBack) {
   for (const bool in_turn : {false, true}) {
     const Job free = wrong_model(false, in_turn, 0.3), held = wrong_model(true, in_turn, 0.3);
     EXPECT_EQ(held.lost(), 0);
-    EXPECT_LE(held.seconds(), 1.1 * free.seconds()) << in_turn;
+    EXPECT_LE(held.seconds(), (in_turn ? 1.3 : 1.01) * free.seconds());
   }
 }
 
@@ -140,12 +140,12 @@ Job slow_kernels(bool is_bounded, double factor, int calls) {
 }
 
 TEST(JobBudget, DuelsWaitUntilTheJobCanBearThem) {
-  const Job free = slow_kernels(false, 2, 2000), held = slow_kernels(true, 2, 2000);
+  const Job free = slow_kernels(false, 3, 1000), held = slow_kernels(true, 3, 1000);
   EXPECT_EQ(free.settled(), 100);
   EXPECT_GT(free.lost(), bound(free)) << "there is something to be bounded";
   EXPECT_LE(held.lost(), bound(held) + 2e-3);
   EXPECT_GT(held.settled(), 10);
-  EXPECT_EQ(slow_kernels(true, 2, 40'000).settled(), 100) << "later all are known";
+  EXPECT_EQ(slow_kernels(true, 3, 40'000).settled(), 100) << "later all are known";
   const Job won = slow_kernels(true, 0.5, 2000);
   EXPECT_EQ(won.settled(), 100);
   EXPECT_EQ(won.lost(), 0);
