@@ -67,6 +67,8 @@ class Duel final : public Policy {
   void heard();
   void compared(const Block& in_calls, const Block& all);
   void decide();
+  /// Whether nothing but all time, from call to call, says which way is faster.
+  bool counts_all() const;
   void settle(int winner);
   /// Nothing more is asked: it was found out elsewhere.
   void adopt(const Verdict& verdict, const char* origin);
@@ -84,6 +86,7 @@ class Duel final : public Policy {
   bool is_warm_ = false;  // the other way, or what was recalled, has had its first run
   const int prior_;
   int leader_;
+  const bool shares_cores_;
   double run_seconds_, worth_asking_;
   double spent_ = 0;  // seconds, until it was worth asking
   double lost_ = 0, lost_seconds_ = 0, at_stake_ = 0;

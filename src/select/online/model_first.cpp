@@ -22,7 +22,7 @@ constexpr int kMostListened = 1024;
 constexpr int kMostArms = 8;
 constexpr std::size_t kLongBlocks = 6, kShortBlocks = 24;
 constexpr int kMostWatched = 256;
-constexpr int kFirstRecalled = 2;
+constexpr int kFirstWatched = 4, kFirstRecalled = 2;
 constexpr double kAsRecalled = 2;  // a factor: on another day, in another program
 constexpr int kShortGap = 2;
 // One time says no more of other arms than that the model is so far off.
@@ -158,6 +158,8 @@ void ModelFirst::go_on() {
     probed_ = false;
     return;
   }
+  // What the job cannot bear now it may soon.
+  if (next != 0 && !job_.bears(lost_seconds(), worst_ * native_)) watch_ = kFirstWatched;
   stage_ = Stage::watch;
 }
 
@@ -270,7 +272,7 @@ void ModelFirst::raced(std::span<const double> seconds) {
 
 void ModelFirst::lead(int arm) {
   leader_ = arm;
-  watch_ = 4;
+  watch_ = kFirstWatched;
 }
 
 void ModelFirst::drop(int arm) {
@@ -278,7 +280,7 @@ void ModelFirst::drop(int arm) {
   if (arm != leader_) return;
   leader_ = best_known();
   ++reopened_;
-  watch_ = 4;
+  watch_ = kFirstWatched;
 }
 
 // The first calls make connections, also of what was recalled: being slow counts in the second

@@ -123,6 +123,41 @@ TEST(Duel, WhatTheProgramTakesDecides) {
     }
 }
 
+/// How often native stays where the time in calls is surely in the kernels' favour, and the
+/// program takes `native` or `kernels` microseconds an iteration, of which `noise` are chance.
+int native_stays(double native, double kernels, double noise, int prior) {
+  int stays = 0;
+  for (unsigned seed = 1; seed <= 40; ++seed) {
+    auto made = std::make_unique<Duel>(prior, 4, true);
+    const Duel& duel = *made;
+    Learner learner(std::move(made));
+    std::mt19937_64 random(seed);
+    std::normal_distribution<double> chance(0, noise);
+    double drift = 0;
+    Nanoseconds clock = 0;
+    std::vector<Nanoseconds> shared;
+    while (!duel.is_settled()) {
+      if (learner.needs_summaries()) {
+        learner.learn(shared, 1);
+        drift = chance(random);  // of a whole run or two
+      }
+      const bool is_native = learner.arm() == 0;
+      clock += static_cast<Nanoseconds>(1e3 * ((is_native ? native : kernels + drift)));
+      if (auto summary = learner.note(is_native ? 47'000 : 31'000, clock)) shared = *summary;
+    }
+    stays += duel.leader() == 0 ? 1 : 0;
+  }
+  return stays;
+}
+
+// Where 24 runs do not make it sure, by what is more likely, whatever was thought better.
+TEST(Duel, WithSharedCoresTheTimeInCallsIsNoEvidenceForAProgramThatComputes) {
+  for (const int prior : {0, 1}) {
+    EXPECT_GE(native_stays(131, 145, 40, prior), 28) << prior;
+    EXPECT_LE(native_stays(145, 131, 40, prior), 12) << prior;
+  }
+}
+
 /// Seconds of a call: native, the kernels.
 Verdict verdict(int winner, WayTimes native, WayTimes kernels) {
   return {winner, {{native, kernels}}};

@@ -144,7 +144,7 @@ TEST(JobBudget, DuelsWaitUntilTheJobCanBearThem) {
   EXPECT_EQ(free.settled(), 100);
   EXPECT_GT(free.lost(), bound(free)) << "there is something to be bounded";
   EXPECT_LE(held.lost(), bound(held) + 2e-3);
-  EXPECT_GT(held.settled(), 10);
+  EXPECT_LT(held.settled(), 100);
   EXPECT_EQ(slow_kernels(true, 3, 40'000).settled(), 100) << "later all are known";
   const Job won = slow_kernels(true, 0.5, 2000);
   EXPECT_EQ(won.settled(), 100);
