@@ -45,9 +45,7 @@ struct NodeFacts {
   /// Whether there is a network to be measured.
   bool has_network() const { return !one_node && !fabric; }
   /// As in Platform.
-  int ranks_per_core() const {
-    return oversubscribed ? (ranks_on_node + cores - 1) / cores : 0;
-  }
+  int ranks_per_core() const { return oversubscribed ? (ranks_on_node + cores - 1) / cores : 0; }
   /// What was measured there, or is remembered; the same on all ranks.
   void use(Machine measured);
 };

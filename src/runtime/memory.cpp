@@ -246,7 +246,8 @@ Machine find_network(MPI_Comm world, MPI_Comm node, const NodeFacts& facts, Mode
   const bool is_known =
       speaks && all.memory.machine && (is_fixed || greeting.is_like(all.memory.greeting));
   const bool uses = is_known || is_fixed;
-  const News news = tell<kBytesBetween>(world, {uses, uses && speaks ? message(true, ranks, facts) : ""});
+  const News news =
+      tell<kBytesBetween>(world, {uses, uses && speaks ? message(true, ranks, facts) : ""});
   if (!news.use) {
     const Machine measured = probe_network(world, node, facts.all_alone);
     if (speaks) compare(measured, greeting, lines);

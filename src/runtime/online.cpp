@@ -78,7 +78,8 @@ Online::Kind* Online::kind_of(Communicator& communicator, const Facts& facts, in
   if (const auto known = kinds_.find(key); known != kinds_.end()) return known->second.get();
   if (kinds_.size() >= kMostKinds) return nullptr;
   auto& kind = kinds_[key];
-  if (!is_worth_learning(is_duel(facts) ? ModelSettings() : online_job().settings, facts)) return nullptr;
+  if (!is_worth_learning(is_duel(facts) ? ModelSettings() : online_job().settings, facts))
+    return nullptr;
   kind = make_kind(communicator, key, facts, root, by_default);
   return kind.get();
 }

@@ -95,7 +95,8 @@ bool keeps_verdicts() {
   constexpr std::array kWays{"UNISONO_SHM", "UNISONO_SHM_RING", "UNISONO_SHM_STORE",
                              "UNISONO_SINGLE_COPY"};
   return model != nullptr && model->only_unmeasured && !kSimulated &&
-         std::all_of(kWays.begin(), kWays.end(), [](const char* name) { return is_standard(name); });
+         std::all_of(kWays.begin(), kWays.end(),
+                     [](const char* name) { return is_standard(name); });
 }
 
 Result<OnlineSettings> start_online(const Platform& here, WaitMode wait, bool explains, Mode mode) {
@@ -146,7 +147,8 @@ LeftOnline left_online() {
 
 std::vector<std::string> online_report() {
   std::vector<std::string> lines;
-  for (const Learned& learned : online_job().ledger.all()) lines.push_back("online: " + line_of(learned));
+  for (const Learned& learned : online_job().ledger.all())
+    lines.push_back("online: " + line_of(learned));
   return lines;
 }
 
@@ -164,7 +166,8 @@ std::optional<std::string> save_online() {
   std::tm utc{};
   gmtime_r(&time, &utc);
   std::strftime(created, sizeof created, "%Y-%m-%dT%H:%M:%SZ", &utc);
-  const auto error = write_file(path, profile_text(online_job().ledger, online_job().here, created));
+  const auto error =
+      write_file(path, profile_text(online_job().ledger, online_job().here, created));
   if (!error) return std::nullopt;
   return subject + *error + "; what was learned is not saved";
 }

@@ -1,14 +1,15 @@
-/* Between Unisono and the MPI library: two nodes that are not there, joined by a network of 100 Mb/s, on
-   which the library's own MPI_Allreduce of long vectors is slow. The first half of the ranks is one node. */
+/* Between Unisono and the MPI library: two nodes that are not there, joined by a network of 100
+   Mb/s, on which the library's own MPI_Allreduce of long vectors is slow. The first half of the
+   ranks is one node. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>
 #include <unistd.h>
 
-#define LATENCY 50                  /* us */
-#define BYTES_PER_MICROSECOND 12.5  /* 100 Mb/s */
-#define LONG_VECTOR 10000           /* elements */
-#define SLOWLY 40000                /* us */
+#define LATENCY 50                 /* us */
+#define BYTES_PER_MICROSECOND 12.5 /* 100 Mb/s */
+#define LONG_VECTOR 10000          /* elements */
+#define SLOWLY 40000               /* us */
 
 static int node_in(MPI_Comm comm, int rank) {
   MPI_Group all, some;

@@ -10,7 +10,7 @@ import unittest
 from pathlib import Path
 
 from environment_test import NATIVE, Case
-from launch import EXEC, PROGRAMS, mpiexec
+from launch import BUILD, EXEC, PROGRAMS, mpiexec
 
 RULES = ("star:calls=4", "bandit", "model")
 JOBS = (("mpich", 2, 60), ("openmpi", 2, 100), ("openmpi", 5, 100))  # flavour, ranks, rounds
@@ -255,6 +255,23 @@ class Remembers(OnlineCase):
         old = re.sub(r'"when": \d+', '"when": 1000000000', good)
         file.write_text(old)
         self.assertNotIn("memory ", "\n".join(self.job(rounds=300)), "what is old is no defect")
+
+    def test_asking_costs_mpi_init_one_call(self) -> None:
+        """Of all ranks, whatever is remembered."""
+
+        def calls(**variables: str) -> int:
+            program = BUILD / "tests/interpose/start_counted_openmpi"
+            home = {"XDG_CACHE_HOME": str(self.file.parent)} | variables
+            done = mpiexec("openmpi", 3, EXEC, program, **home)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return int(done.stdout)
+
+        without = calls(UNISONO_ONLINE="off")
+        self.assertEqual(calls() - without, 1, "nothing is remembered")
+        self.job()
+        self.assertTrue(self.newest())
+        self.assertEqual(calls() - without, 1, "something is")
+        self.assertEqual(calls(UNISONO="fixed") - without, 1)
 
     def test_where_nothing_can_be_kept(self) -> None:
         home = self.file.parent / "home"

@@ -10,7 +10,6 @@ import pytest
 from conftest import Run
 from unisono import places
 
-
 needs_build = pytest.mark.skipif(
     not (places.build_directory() / "bin" / "unisono-bench-openmpi").exists(),
     reason="needs the build and Open MPI",

@@ -195,8 +195,8 @@ void Duel::decide() {
 // There the time in calls is no evidence: 4 ranks of Open MPI on 2 cores that compute between calls
 // spend less of it in a Gather of 8 B by the kernels, and the program takes longer.
 bool Duel::counts_all() const {
-  return shares_cores_ && WayTimes{mean_of(blocks_, &Block::second), mean_of(all_, &Block::second)}
-                              .is_spread();
+  return shares_cores_ &&
+         WayTimes{mean_of(blocks_, &Block::second), mean_of(all_, &Block::second)}.is_spread();
 }
 
 bool Duel::is_hopeless(int arm) const {

@@ -296,8 +296,8 @@ void unpack(const Json& all, Read read) {
 template <class One, class IsLike>
 void take_later(std::vector<One>& old, const std::vector<One>& found, IsLike is_like) {
   for (const One& one : found) {
-    const auto known = std::find_if(old.begin(), old.end(),
-                                    [&](const One& other) { return is_like(other, one); });
+    const auto known =
+        std::find_if(old.begin(), old.end(), [&](const One& other) { return is_like(other, one); });
     if (known == old.end())
       old.push_back(one);
     else if (one.when >= known->when)
@@ -349,9 +349,8 @@ Memory merged(Memory old, const Memory& found) {
   take_later(old.choices, found.choices, [](const Remembered& one, const Remembered& other) {
     return one.is_of(other.key, other.ranks, other.nodes);
   });
-  take_later(old.verdicts, found.verdicts, [](const KeptVerdict& one, const KeptVerdict& other) {
-    return one.is_like(other);
-  });
+  take_later(old.verdicts, found.verdicts,
+             [](const KeptVerdict& one, const KeptVerdict& other) { return one.is_like(other); });
   // Families that are gone stay to the end.
   if (old.corrections.size() > kMostCorrections)
     old.corrections.erase(old.corrections.begin(), old.corrections.end() - kMostCorrections);

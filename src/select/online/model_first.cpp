@@ -20,6 +20,7 @@ constexpr double kSurely = 0.5;     // so far below two native calls suffice
 constexpr double kHopeless = 4;
 constexpr int kMostListened = 1024;
 constexpr int kMostArms = 8;
+constexpr int kLongTrial = 2, kShortTrial = 10;  // calls
 constexpr std::size_t kLongBlocks = 6, kShortBlocks = 24;
 constexpr int kMostWatched = 256;
 constexpr int kFirstWatched = 4, kFirstRecalled = 2;
@@ -150,16 +151,18 @@ bool ModelFirst::is_in_doubt(int next) const {
 
 void ModelFirst::go_on() {
   const int next = most_promising();
-  if (next != 0 && may_lose(worst_)) {
+  const double loss = worst_ * (is_short() ? kShortTrial : kLongTrial);
+  const bool is_borne = job_.bears(lost_seconds(), loss * native_);
+  if (next != 0 && is_borne && may_lose(worst_)) {
     stage_ = Stage::trial;
     // So that not every kind of a job begins before the first one has lost.
-    at_stake_ = std::max(worst_, 1.0) * native_;
+    at_stake_ = std::max(loss, 1.0) * native_;
     on_trial_ = next;
     probed_ = false;
     return;
   }
   // What the job cannot bear now it may soon.
-  if (next != 0 && !job_.bears(lost_seconds(), worst_ * native_)) watch_ = kFirstWatched;
+  if (next != 0 && !is_borne) watch_ = kFirstWatched;
   stage_ = Stage::watch;
 }
 
@@ -175,9 +178,7 @@ int ModelFirst::most_promising() const {
 }
 
 bool ModelFirst::may_lose(double native_calls) const {
-  return lost_ + native_calls <=
-             settings_.regret + settings_.budget * static_cast<double>(calls_) &&
-         job_.bears(lost_seconds(), native_calls * native_);
+  return lost_ + native_calls <= settings_.regret + settings_.budget * static_cast<double>(calls_);
 }
 
 double ModelFirst::known(int arm) const {
@@ -255,7 +256,8 @@ void ModelFirst::raced(std::span<const double> seconds) {
   }
   const LogRatio found = log_ratio(blocks_);
   const std::size_t most = is_short() ? kShortBlocks : kLongBlocks;
-  if (std::abs(found.mean) < 2 * found.error && blocks_.size() < most && may_lose(0)) return;
+  const bool is_sure = std::abs(found.mean) >= 2 * found.error;
+  if (!is_sure && blocks_.size() < most && may_lose(0) && job_.bears(lost_seconds(), 0)) return;
   std::vector<double> own, other;
   for (const auto& [one, two] : blocks_) own.push_back(one), other.push_back(two);
   arms_[static_cast<std::size_t>(on_trial_)].seconds = {median(own)};

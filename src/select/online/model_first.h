@@ -108,7 +108,6 @@ class ModelFirst final : public Policy {
   int most_promising() const;
   /// That has not been dropped; native never is.
   int best_known() const;
-  /// The kind's allowance and the job's.
   bool may_lose(double native_calls) const;
   bool is_short() const { return native_ < kShort; }
   double known(int arm) const;

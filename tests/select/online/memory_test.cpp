@@ -37,8 +37,7 @@ Remembered bcast(std::string_view spec, int ranks = 7, std::int64_t when = kNow 
           .when = when};
 }
 
-KeptVerdict sum_of_8(int winner, int ranks = 4, std::int64_t when = kNow - 10,
-                     double between = 0) {
+KeptVerdict sum_of_8(int winner, int ranks = 4, std::int64_t when = kNow - 10, double between = 0) {
   return {.collective = Collective::allreduce,
           .size_class = size_class(8),
           .ranks = ranks,
@@ -50,12 +49,9 @@ KeptVerdict sum_of_8(int winner, int ranks = 4, std::int64_t when = kNow - 10,
 }
 
 Memory some() {
-  return {kNow - 100,
-          {150e-6, 1.5e-3},
-          machine(),
-          {{"chain", 0.3, 2}},
-          {bcast("chain:segment=4K")},
-          {sum_of_8(1)}};
+  return {
+      kNow - 100,   {150e-6, 1.5e-3}, machine(), {{"chain", 0.3, 2}}, {bcast("chain:segment=4K")},
+      {sum_of_8(1)}};
 }
 
 std::string refused(const std::string& text, const Whereabouts& here = kHere) {
@@ -236,8 +232,8 @@ TEST(Memory, TheVerdictsOfAJobAreShort) {
 TEST(Memory, TheOldestChoicesGo) {
   Memory memory;
   for (int i = 0; i < 300; ++i)
-    memory = merged(memory, {.choices = {bcast("native", 2 + i, i)},
-                             .verdicts = {sum_of_8(1, 2 + i, i)}});
+    memory = merged(memory,
+                    {.choices = {bcast("native", 2 + i, i)}, .verdicts = {sum_of_8(1, 2 + i, i)}});
   ASSERT_EQ(memory.choices.size(), kMostRemembered);
   ASSERT_EQ(memory.verdicts.size(), kMostRemembered);
   EXPECT_EQ(memory.verdicts.front().when, 299);
