@@ -180,7 +180,9 @@ def remembered_table(found: list[Learned]) -> Table:
         *("choice", "bytes", "ranks", "nodes", "predicted us", "measured us", "native us", "when", "why"),
         left=1,
     )
+    made.columns[0].min_width = len("choice")
     made.columns[-1].justify = "left"
+    made.columns[-1].no_wrap, made.columns[-1].overflow = False, "fold"
     for one in found:
         least, most = memory.size_class(one.bytes)
         made.add_row(
