@@ -1,4 +1,4 @@
-"""What second_run.py times: so many calls of 8 bytes in a row of three collectives. Rank 0 prints milliseconds
+"""What second_run.py times: calls of 8 bytes in a row, of three collectives. Rank 0 prints milliseconds
 of each as JSON; a barrier ends them."""
 
 import json
