@@ -166,6 +166,7 @@ std::string message(bool with_machine, int ranks, const NodeFacts& facts) {
   keep_sendable(sent.verdicts, [&](const KeptVerdict& one) {
     return one.ranks <= facts.ranks_on_node && one.ranks_per_core == facts.ranks_per_core();
   });
+  if (!keeps_verdicts()) sent.verdicts.clear();
   sent.corrections.clear();
   return sent.is_empty() ? "" : pack_memory(sent);
 }
