@@ -168,13 +168,14 @@ endfunction()
 
 # The surroundings of a test that starts mpiexec itself or through ctest: one at a time, before all
 # others, beside which those without MPI run (unisono_beside_mpi), with a time limit, and with Open
-# MPI's consent to run as root in a container. Its one-sided messages over libfabric, which nothing
+# MPI's consent to run as root in a container. What other jobs have learned is no part of it. Its one-sided messages over libfabric, which nothing
 # here uses, would let every job sleep for a second.
 function(unisono_mpi_properties test)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "ENV")
   set(environment OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
                   PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
-                  OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_btl=^ofi ${arg_ENV})
+                  OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_btl=^ofi XDG_CACHE_HOME=/dev/null
+                  ${arg_ENV})
   if(UNISONO_SANITIZE)
     # The MPI libraries keep what they allocated until the end.
     list(APPEND environment ASAN_OPTIONS=detect_leaks=0)

@@ -13,6 +13,8 @@ from unisono.lab import layout, network
 from unisono.places import Mpi
 
 MPIS = ("mpich", "openmpi", places.INTEL)
+# What earlier jobs have learned is no part of a measurement.
+FORGETFUL = {"XDG_CACHE_HOME": os.devnull}
 CommandLine = tuple[list[str], dict[str, str]]  # what to start, in which environment
 
 
@@ -50,7 +52,7 @@ class Node:
         return ranks
 
     def command(self, mpi: Mpi, ranks: int, per_host: int, command: Sequence[str]) -> CommandLine:
-        return [*mpi.launcher(ranks), *command], {**os.environ, **mpi.environment()}
+        return [*mpi.launcher(ranks), *command], {**os.environ, **mpi.environment(), **FORGETFUL}
 
     def describe(self) -> dict[str, Any]:
         return {"kind": self.kind, "cores": self.cores}
@@ -73,8 +75,7 @@ class Lab:
 
     def command(self, mpi: Mpi, ranks: int, per_host: int, command: Sequence[str]) -> CommandLine:
         ours = {name: value for name, value in os.environ.items() if places.is_ours(name)}
-        ours["XDG_CACHE_HOME"] = os.devnull  # what earlier jobs have learned is no part of a measurement
-        return self.lab.command(mpi, ranks, per_host, command, ours)
+        return self.lab.command(mpi, ranks, per_host, command, {**ours, **FORGETFUL})
 
     def describe(self) -> dict[str, Any]:
         return {
@@ -111,7 +112,7 @@ class Launcher:
         return ranks
 
     def command(self, mpi: Mpi, ranks: int, per_host: int, command: Sequence[str]) -> CommandLine:
-        return [*self.prefix, *command], {**os.environ, **mpi.environment()}
+        return [*self.prefix, *command], {**os.environ, **mpi.environment(), **FORGETFUL}
 
     def describe(self) -> dict[str, Any]:
         return {"kind": self.kind, "command": self.prefix}

@@ -1,9 +1,6 @@
 """The command `unisono platform`: what jobs keep for each other (docs/reference/memory.md)."""
 
-import json
-import os
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,56 +8,24 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from unisono import beds, memory, platform_measure
+from unisono.compare import matrix
 from unisono.errors import UnisonoError
+from unisono.memory import Learned
 from unisono.profile.terminal import left_table
 
-FORMAT = "unisono-memory"
-MOST_BYTES = 1 << 20
-
 app = typer.Typer(
-    help="Look at what jobs have found out about hosts and networks here, or forget it.",
+    help="Look at what jobs have found out about hosts and networks here, measure it now, or forget it.",
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-
-def folder() -> Path:
-    """As src/base/cache.cpp finds it."""
-    chosen = os.environ.get("XDG_CACHE_HOME", "")
-    if chosen.startswith("/"):
-        return Path(chosen) / "unisono"
-    home = os.environ.get("HOME", "")
-    if not home.startswith("/"):
-        raise UnisonoError("there is no home directory: set HOME or XDG_CACHE_HOME")
-    return Path(home) / ".cache" / "unisono"
-
-
-def files() -> list[Path]:
-    try:
-        return sorted(path for path in folder().glob("*.json"))
-    except OSError as error:
-        raise UnisonoError(f"{folder()}: {error.strerror}") from error
-
-
-def read(path: Path) -> dict[str, Any]:
-    try:
-        if path.is_symlink() or not path.is_file() or path.stat().st_size > MOST_BYTES:
-            raise UnisonoError(f"{path}: it is no small plain file; unisono platform forget removes it")
-        document = json.loads(path.read_text())
-    except (OSError, ValueError, RecursionError) as error:
-        raise UnisonoError(
-            f"{path}: it cannot be read ({error}); unisono platform forget removes it"
-        ) from error
-    if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise UnisonoError(f"{path}: it is no memory of Unisono; unisono platform forget removes it")
-    return document
 
 
 def network_text(document: dict[str, Any]) -> str:
     if not document["machine"]:
         return "the network will be measured by the next job"
     piece = document["machine"]["levels"]["between_nodes"]["one_way"][0]
-    age = max(0.0, time.time() - document["measured"]) / 86400
+    age = max(0.0, time.time() - document["measured"]) / memory.DAY
     rate = 8e-6 / piece["beta_s_per_byte"]
     return f"between nodes {piece['alpha_s'] * 1e6:.1f} us, {rate:.0f} Mb/s; measured {age:.0f} days ago"
 
@@ -69,52 +34,131 @@ def milliseconds(seconds: float) -> str:
     return f"{seconds * 1e3:.3g}" if seconds > 0 else ""
 
 
-def show_one(document: dict[str, Any], console: Console) -> None:
+def microseconds(seconds: float) -> str:
+    return f"{seconds * 1e6:.3g}"
+
+
+def show_choices(choices: list[Learned], console: Console) -> None:
+    made = left_table(
+        "collective", "choice", "bytes", "ranks", "nodes", "took ms", "predicted", "native", left=2
+    )
+    for one in choices:
+        made.add_row(
+            one.collective,
+            one.choice,
+            str(one.bytes),
+            str(one.ranks),
+            str(one.nodes),
+            milliseconds(one.seconds),
+            milliseconds(one.predicted),
+            milliseconds(one.native),
+        )
+    console.print(made)
+
+
+def show_verdicts(verdicts: list[Learned], console: Console) -> None:
+    columns = ("collective", "choice", "bytes", "ranks", "per core", "took us", "native", "all us", "native")
+    made = left_table(*columns, left=2)
+    for one in verdicts:
+        made.add_row(
+            one.collective,
+            one.choice,
+            str(one.bytes),
+            str(one.ranks),
+            str(one.ranks_per_core or ""),
+            microseconds(one.seconds),
+            microseconds(one.native),
+            microseconds(one.all_seconds),
+            microseconds(one.all_native),
+        )
+    console.print(made)
+
+
+def show_one(path: Path, document: dict[str, Any], console: Console) -> None:
     where = document["where"]
     host = where["host"]
     console.print(Text(where["mpi"]["library"], style="bold"), soft_wrap=True)
     console.print(
         Text(f"{host['processor']}, {host['cores']} cores; {where['network']}", style="dim"), soft_wrap=True
     )
-    console.print(network_text(document), soft_wrap=True)
-    if not document["choices"]:
-        return
-    made = left_table(
-        "collective", "choice", "bytes", "ranks", "nodes", "took ms", "predicted", "native", left=2
-    )
-    for one in document["choices"]:
-        made.add_row(
-            one["collective"],
-            one["choice"],
-            str(one["bytes"]),
-            str(one["ranks"]),
-            str(one["nodes"]),
-            milliseconds(one["seconds"]),
-            milliseconds(one["predicted_seconds"]),
-            milliseconds(one["native_seconds"]),
-        )
-    console.print(made)
+    found = memory.learned(path, document)
+    choices = [one for one in found if not one.is_verdict]
+    verdicts = [one for one in found if one.is_verdict]
+    if choices or document["machine"]:
+        console.print(network_text(document), soft_wrap=True)
+    if choices:
+        show_choices(choices, console)
+    if verdicts:
+        console.print("within a node, in calls and (all) from call to call:")
+        show_verdicts(verdicts, console)
 
 
-def each(paths: list[Path]) -> Iterator[tuple[Path, dict[str, Any]]]:
+def show_all(paths: list[Path], console: Console) -> None:
     for path in paths:
-        yield path, read(path)
+        document = memory.read(path)
+        console.print(str(path), soft_wrap=True)
+        try:
+            show_one(path, document, console)
+        except (KeyError, TypeError, ValueError, IndexError, ZeroDivisionError) as error:
+            raise memory.broken(path) from error
+
+
+def output() -> Console:
+    out = Console(highlight=False)
+    return out if out.is_terminal else Console(highlight=False, width=150)
 
 
 @app.command()
 def show() -> None:
-    """Show what is known of networks, and what was chosen there: predicted, measured, native."""
-    out = Console(highlight=False)
-    out = out if out.is_terminal else Console(highlight=False, width=150)
-    found = files()
+    """Show what is known of networks, and what was chosen: predicted, measured, native."""
+    found = memory.files()
     if not found:
-        out.print(f"{folder()}: nothing is remembered yet", soft_wrap=True)
-    for path, document in each(found):
-        out.print(str(path), soft_wrap=True)
-        try:
-            show_one(document, out)
-        except (KeyError, TypeError, ValueError, IndexError, ZeroDivisionError) as error:
-            raise UnisonoError(f"{path}: it is broken; unisono platform forget removes it") from error
+        output().print(f"{memory.folder()}: nothing is remembered yet", soft_wrap=True)
+    show_all(found, output())
+
+
+@app.command()
+def measure(
+    ranks: Annotated[
+        int | None, typer.Option("-n", min=2, help="Ranks; otherwise one for each core or host.")
+    ] = None,
+    mpi: Annotated[str, typer.Option(help="mpich, openmpi, or on a node intel.")] = "mpich",
+    lab: Annotated[
+        bool, typer.Option("--lab/--node", help="Where: the lab that is up, or this node.")
+    ] = False,
+    launch: Annotated[
+        str | None, typer.Option(metavar="COMMAND", help='Elsewhere: what starts the ranks, "srun -n 16".')
+    ] = None,
+    ppn: Annotated[int | None, typer.Option(min=1, help="Ranks on a host of the lab.")] = None,
+    collectives: Annotated[
+        str, typer.Option(metavar="A,B", help="Or all.")
+    ] = platform_measure.STANDARD_COLLECTIVES,
+    sizes: Annotated[
+        str, typer.Option(metavar="S,S", help="Bytes: 8,1K,32K.")
+    ] = platform_measure.STANDARD_SIZES,
+    time_budget: Annotated[
+        float, typer.Option(metavar="SEC", min=0.01, help="For a collective of one size.")
+    ] = 0.4,
+) -> None:
+    """Measure now what jobs would measure, and keep it for them: [bold]unisono platform measure -n 4[/bold]
+
+    What is remembered already is not used; what is measured takes its place."""
+    bed: beds.Bed = beds.Launcher(launch) if launch else beds.current_lab() if lab else beds.Node()
+    chosen = platform_measure.Options(
+        bed=bed,
+        mpi=beds.find_mpi(bed, mpi),
+        # A launcher knows by itself how many it starts.
+        ranks=ranks or (0 if launch else bed.fitting_ranks()),
+        per_host=ppn,
+        collectives=matrix.parse_collectives(collectives),
+        sizes=matrix.parse_sizes(sizes),
+        seconds=time_budget,
+    )
+    console = output()
+    console.print(
+        f"measuring on {bed.title()}, about {platform_measure.seconds_needed(chosen):.0f} s", soft_wrap=True
+    )
+    show_all(platform_measure.measure(chosen), console)
 
 
 @app.command()
@@ -124,12 +168,12 @@ def forget(
     ] = None,
 ) -> None:
     """Remove it: the next jobs measure anew."""
-    chosen = [path for path in files() if file is None or Path(file).name == path.name]
+    chosen = [path for path in memory.files() if file is None or Path(file).name == path.name]
     if file is not None and not chosen:
-        raise UnisonoError(f"{file}: nothing of this name is in {folder()}")
+        raise UnisonoError(f"{file}: nothing of this name is in {memory.folder()}")
     for path in chosen:
         try:
             path.unlink()
         except OSError as error:
             raise UnisonoError(f"{path}: {error.strerror}") from error
-    print(f"forgot {len(chosen)} file{'' if len(chosen) == 1 else 's'} in {folder()}")
+    print(f"forgot {len(chosen)} file{'' if len(chosen) == 1 else 's'} in {memory.folder()}")

@@ -155,7 +155,9 @@ std::string folder() {
 
 Result<std::string> read(const std::string& name) {
   const File home(open_folder());
-  if (!home) return errno == ENOENT ? Result<std::string>(std::string()) : Error{reason()};
+  // XDG_CACHE_HOME=/dev/null is a way to say that nothing is to be kept.
+  const bool is_nowhere = errno == ENOENT || errno == ENOTDIR;
+  if (!home) return is_nowhere ? Result<std::string>(std::string()) : Error{reason()};
   if (const std::string problem = problem_of(home); !problem.empty()) return Error{problem};
   return read_in(home, name);
 }

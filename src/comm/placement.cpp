@@ -193,8 +193,12 @@ NodeFacts node_facts(MPI_Comm world, MPI_Comm node, const JobPlace& place) {
   const int cores = cores_here(quota);
   const bool one_node = size_of(node) == size_of(world);
   const int elsewhere = one_node || is_with_first(world, node) ? INT_MAX : rank_in(world);
-  int facts[] = {oversubscribed_node || oversubscribed_machine ? 1 : 0, one_node ? 0 : 1,
-                 has_fabric() ? 1 : 0, -cores, -elsewhere};
+  int facts[] = {oversubscribed_node || oversubscribed_machine ? 1 : 0,
+                 one_node ? 0 : 1,
+                 has_fabric() ? 1 : 0,
+                 -cores,
+                 -elsewhere,
+                 size_of(node)};
   PMPI_Allreduce(MPI_IN_PLACE, facts, std::size(facts), MPI_INT, MPI_MAX, world);
   NodeFacts found;
   found.oversubscribed = facts[0] != 0;
@@ -202,6 +206,7 @@ NodeFacts node_facts(MPI_Comm world, MPI_Comm node, const JobPlace& place) {
   found.fabric = facts[2] != 0;
   found.cores = -facts[3];
   found.elsewhere = found.one_node ? 0 : -facts[4];
+  found.ranks_on_node = facts[5];
   found.all_alone = place.all_alone;
   found.one_library = place.one_library;
   return found;
@@ -231,7 +236,8 @@ std::vector<int> nodes_of_ranks(MPI_Comm world, MPI_Comm node) {
 
 Platform platform_of(MPI_Comm world, const NodeFacts& facts) {
   const std::string library = library_of(world, facts.one_library);
-  return {flavour_of(library), library, place_of(facts), facts.network_rate, facts.cores};
+  return {flavour_of(library), library,     place_of(facts),
+          facts.network_rate,  facts.cores, facts.ranks_per_core()};
 }
 
 std::string library_line() {

@@ -39,10 +39,13 @@ struct NodeFacts {
   int elsewhere = 0;            ///< the first rank that is not on rank 0's node; 0: there is none
   double network_rate = 0;      ///< bit/s between two nodes, seen once; 0 on one node or a fabric
   int cores = 1;                ///< of the node with the fewest: online, at most the quota
+  int ranks_on_node = 1;        ///< on that with the most
   Machine machine;              ///< what messages cost, once that is known
 
   /// Whether there is a network to be measured.
   bool has_network() const { return !one_node && !fabric; }
+  /// As in Platform.
+  int ranks_per_core() const { return oversubscribed ? (ranks_on_node + cores - 1) / cores : 0; }
   /// What was measured there, or is remembered; the same on all ranks.
   void use(Machine measured);
 };

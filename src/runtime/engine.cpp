@@ -31,6 +31,7 @@
 #include "runtime/meeting.h"
 #include "runtime/memory.h"
 #include "runtime/online.h"
+#include "runtime/online_job.h"
 #include "runtime/settings_hash.h"
 #include "runtime/words.h"
 #include "select/profile.h"
@@ -175,7 +176,7 @@ void Engine::read_environment(const Files& files) {
   if (!log.empty() && !log_decisions_)
     complain("UNISONO_LOG=" + log + ": no such kind; valid is decision; nothing is logged");
   NodeFacts node = node_facts(MPI_COMM_WORLD, node_, place_);
-  if (node.has_network()) node.use(network(node));
+  node.use(network(node));
   const Platform here = platform_of(MPI_COMM_WORLD, node);
   selector_ = Selector(here.flavour, here.place);
   for (int c = 0; c < kCollectives; ++c) {

@@ -24,6 +24,7 @@
 #include "mpi/comm.h"
 #include "mpi/patience.h"
 #include "mpi/simulated.h"
+#include "runtime/online_job.h"
 
 namespace unisono {
 
@@ -39,6 +40,7 @@ struct Known {
   Whereabouts here;  // rank 0's
   std::int64_t began = 0;
   bool keeps = false;        // rank 0 of a job that may renew the file
+  bool has_network = false;  // else what messages cost is no part of it
   bool is_outdated = false;  // what was remembered is of another network
   int right = 0, wrong = 0;  // remembered choices
   std::mutex mutex;
@@ -103,10 +105,12 @@ Whereabouts whereabouts(int cores) {
 }
 
 /// On rank 0.
-void read_file(int cores, std::vector<std::string>& lines) {
+void read_file(int cores, Mode mode, std::vector<std::string>& lines) {
   Known& all = known();
   all.began = now();
   all.here = whereabouts(cores);
+  all.keeps = mode != Mode::fixed;
+  if (mode == Mode::measure) return;
   const std::string name = all.here.file_name();
   const auto text = cache::read(name);
   if (text && text->empty()) return;
@@ -118,10 +122,10 @@ void read_file(int cores, std::vector<std::string>& lines) {
 }
 
 /// The newest that a communicator of this job may ask for.
-std::vector<Remembered> sendable(std::vector<Remembered> choices, int ranks) {
-  std::erase_if(choices, [&](const Remembered& one) { return one.ranks > ranks; });
-  if (choices.size() > kMostSent) choices.resize(kMostSent);
-  return choices;
+template <class One, class IsOfUse>
+void keep_sendable(std::vector<One>& all, IsOfUse is_of_use) {
+  std::erase_if(all, [&](const One& one) { return !is_of_use(one); });
+  if (all.size() > kMostSent) all.resize(kMostSent);
 }
 
 /// What rank 0 says of what is remembered, and whether that is used.
@@ -130,9 +134,9 @@ struct News {
   std::string text;
 };
 
-/// Rank 0's, on all ranks; in one message unless there is much to say.
+/// Rank 0's, on all ranks; in one message of kBegin bytes unless there is more to say.
+template <std::size_t kBegin>
 News tell(MPI_Comm world, News news) {
-  constexpr std::size_t kBegin = 2 << 10;
   struct {
     int use = 0;
     std::uint32_t length = 0;
@@ -151,18 +155,29 @@ News tell(MPI_Comm world, News news) {
   return news;
 }
 
+constexpr std::size_t kBytesBetween = 2 << 10;  // bytes over a network
+// Within a node so much costs some microseconds, and a second message as many.
+constexpr std::size_t kBytesWithinNode = 8 << 10;
+
 /// On rank 0: what the others are to hear, nothing where there is nothing.
-std::string message(bool with_machine, int ranks) {
+std::string message(bool with_machine, int ranks, const NodeFacts& facts) {
   Memory sent = known().memory;
   if (!with_machine) sent.machine.reset();
-  sent.choices = sendable(std::move(sent.choices), ranks);
-  return sent.machine || !sent.choices.empty() ? pack_memory(sent) : "";
+  keep_sendable(sent.choices, [&](const Remembered& one) { return one.ranks <= ranks; });
+  keep_sendable(sent.verdicts, [&](const KeptVerdict& one) {
+    return one.ranks <= facts.ranks_on_node && one.ranks_per_core == facts.ranks_per_core();
+  });
+  if (!keeps_verdicts()) sent.verdicts.clear();
+  sent.corrections.clear();
+  return sent.is_empty() ? "" : pack_memory(sent);
 }
 
 void hear(const std::string& text) {
   Memory heard = text.empty() ? Memory() : unpack_memory(text);
-  known().memory.machine = std::move(heard.machine);
-  known().memory.choices = std::move(heard.choices);
+  Memory& memory = known().memory;
+  memory.machine = std::move(heard.machine);
+  memory.choices = std::move(heard.choices);
+  memory.verdicts = std::move(heard.verdicts);
 }
 
 /// On rank 0, with what was measured: whether what is remembered is still of this network.
@@ -175,7 +190,7 @@ void compare(const Machine& measured, const Greeting& greeting, std::vector<std:
   lines.push_back("memory " + all.here.file_name() + ": the network was another (" +
                   summary(*all.memory.machine) + "); what was chosen there is forgotten");
   all.is_outdated = true;
-  all.memory = {};
+  all.memory = {.verdicts = std::move(all.memory.verdicts)};
 }
 
 /// Times of the arms that ran are far from what the machine says, all in one direction: what was
@@ -191,32 +206,69 @@ bool contradict(const std::vector<Corrections::Entry>& corrections) {
   return count > 1 && std::abs(logarithms / count) > kFarOff;
 }
 
+/// What holds within nodes, where no network is asked about.
+void find_verdicts(MPI_Comm world, const NodeFacts& facts, Mode mode,
+                   std::vector<std::string>& lines) {
+  Known& all = known();
+  const bool speaks = rank_in(world) == 0;
+  std::string text;
+  if (speaks) {
+    read_file(facts.cores, mode, lines);
+    all.memory.machine.reset();
+    all.memory.choices.clear();
+    text = message(false, size_of(world), facts);
+    while (text.size() > kBytesWithinNode) {
+      all.memory.verdicts.resize(all.memory.verdicts.size() / 2);
+      text = message(false, size_of(world), facts);
+    }
+  }
+  hear(tell<kBytesWithinNode>(world, {true, std::move(text)}).text);
+  if (speaks && !all.memory.verdicts.empty())
+    lines.push_back("memory " + all.here.file_name() + ": " +
+                    std::to_string(all.memory.verdicts.size()) + " kinds of calls are known here");
+}
+
 }  // namespace
 
 Machine find_network(MPI_Comm world, MPI_Comm node, const NodeFacts& facts, Mode mode,
                      std::vector<std::string>& lines) {
   // What a simulated network costs is not this machine's affair, and must not depend on the last
   // run.
-  if (kSimulated) return probe_network(world, node);
+  if (kSimulated) return facts.has_network() ? probe_network(world, node) : Machine();
+  if (!facts.has_network()) {
+    if (size_of(world) > 1 && keeps_verdicts()) find_verdicts(world, facts, mode, lines);
+    return {};
+  }
   Known& all = known();
+  all.has_network = true;
   const bool speaks = rank_in(world) == 0, is_fixed = mode == Mode::fixed;
   const int ranks = size_of(world);
-  if (speaks) read_file(facts.cores, lines);
-  all.keeps = speaks && !is_fixed;
+  if (speaks) read_file(facts.cores, mode, lines);
   const Greeting greeting = is_fixed ? Greeting() : greet(world, facts.elsewhere);
   const bool is_known =
       speaks && all.memory.machine && (is_fixed || greeting.is_like(all.memory.greeting));
   const bool uses = is_known || is_fixed;
-  const News news = tell(world, {uses, uses && speaks ? message(true, ranks) : ""});
+  const News news =
+      tell<kBytesBetween>(world, {uses, uses && speaks ? message(true, ranks, facts) : ""});
   if (!news.use) {
     const Machine measured = probe_network(world, node, facts.all_alone);
     if (speaks) compare(measured, greeting, lines);
-    hear(tell(world, {false, speaks ? message(false, ranks) : ""}).text);
+    hear(tell<kBytesBetween>(world, {false, speaks ? message(false, ranks, facts) : ""}).text);
     return measured;
   }
   hear(news.text);
   if (speaks && is_known) lines.push_back("memory " + all.here.file_name() + " holds here");
   return all.memory.machine.value_or(Machine());
+}
+
+std::vector<Verdict> recall_verdicts(Collective collective, int size_class, int ranks,
+                                     const Spec& kernels) {
+  std::vector<Verdict> found;
+  for (const KeptVerdict& one : known().memory.verdicts)
+    if (one.collective == collective && one.size_class == size_class && one.ranks == ranks &&
+        text(one.kernels) == text(kernels))
+      found.push_back(one.verdict);
+  return found;
 }
 
 const Remembered* recall(const OnlineKey& key, int ranks, int nodes) {
@@ -241,9 +293,20 @@ std::vector<ProfileCell> remembered_cells(bool reproducible) {
     if (cell == nullptr || is_plain(*cell) < is_plain(one)) cell = &one;
   }
   std::vector<ProfileCell> cells;
-  for (const auto& [where, one] : plainest) {
-    const auto [least, most] = bytes_of_class(one->key.size_class);
-    cells.push_back({one->key.collective, one->ranks, one->nodes, least, most, one->choice});
+  const auto add = [&](Collective collective, int ranks, int nodes, int size_class,
+                       const Spec& choice) {
+    const auto [least, most] = bytes_of_class(size_class);
+    cells.push_back({collective, ranks, nodes, least, most, choice});
+  };
+  for (const auto& [where, one] : plainest)
+    add(one->key.collective, one->ranks, one->nodes, one->key.size_class, one->choice);
+  // Of two, from programs that compute between calls and that do not, the newer one.
+  std::set<std::tuple<Collective, int, int>> known_kinds;
+  for (const KeptVerdict& one : known().memory.verdicts) {
+    if (reproducible && is_reducing(one.collective)) continue;
+    if (known_kinds.insert({one.collective, one.ranks, one.size_class}).second)
+      add(one.collective, one.ranks, 1, one.size_class,
+          one.verdict.winner == 0 ? Spec() : one.kernels);
   }
   return cells;
 }
@@ -258,6 +321,12 @@ void remember(Remembered learned) {
   known().found.choices.push_back(learned);
 }
 
+void remember(KeptVerdict found) {
+  const std::lock_guard lock(known().mutex);
+  found.when = now();
+  known().found.verdicts.push_back(std::move(found));
+}
+
 void judge_memory(bool is_right) {
   const std::lock_guard lock(known().mutex);
   ++(is_right ? known().right : known().wrong);
@@ -267,12 +336,14 @@ void judge_memory(bool is_right) {
 std::string keep_memory(const std::vector<Corrections::Entry>& corrections) {
   Known& all = known();
   if (!std::exchange(all.keeps, false)) return "";
-  all.is_outdated = all.is_outdated || all.wrong > all.right;
-  const bool is_false = contradict(corrections);
+  all.is_outdated = all.has_network && (all.is_outdated || all.wrong > all.right);
+  const bool is_false = all.has_network && contradict(corrections);
   if (is_false)
     all.found.machine.reset();
-  else
+  else if (all.has_network)
     all.found.corrections = corrections;
+  else
+    all.found.choices.clear();  // of nodes that a file makes up
   if (all.found.is_empty() && !all.is_outdated && !is_false) return "";
   const std::string name = all.here.file_name();
   const auto renew = [&](const std::string& text) {

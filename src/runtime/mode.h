@@ -11,15 +11,17 @@ namespace unisono {
 
 enum class Mode : std::uint8_t {
   automatic,  ///< measure, learn, remember
+  measure,    ///< the same, as if nothing had been remembered
   fixed,      ///< what is forced, in a profile, remembered or in the table, equal from call to call
   off,        ///< everything runs in the MPI library
 };
 
 inline Result<Mode> parse_mode(const std::string& text) {
   if (text == "auto") return Mode::automatic;
+  if (text == "measure") return Mode::measure;
   if (text == "fixed") return Mode::fixed;
   if (text == "off") return Mode::off;
-  return Error{"no such mode; valid are auto, fixed, off"};
+  return Error{"no such mode; valid are auto, measure, fixed, off"};
 }
 
 /// Nothing: auto.

@@ -1,23 +1,17 @@
 #include "runtime/online.h"
 
 #include <algorithm>
-#include <ctime>
 #include <mutex>
 #include <utility>
 
-#include "base/config.h"
-#include "base/file.h"
 #include "base/rounding.h"
 #include "calls/in_node.h"
 #include "comm/communicator.h"
-#include "comm/network_probe.h"
 #include "exec/messages.h"
-#include "mpi/simulated.h"
 #include "runtime/call_time.h"
 #include "runtime/memory.h"
+#include "runtime/online_job.h"
 #include "select/online/arms.h"
-#include "select/online/corrections.h"
-#include "select/online/learned.h"
 #include "select/online/offers.h"
 #include "select/online/proposals.h"
 
@@ -33,28 +27,6 @@ constexpr std::size_t kMostKinds = 128;
 // The time of every rank is shared where an arm wants it, so many at most.
 constexpr int kMostPredicted = 128;
 
-// Seconds of a short message; a network below is no Ethernet.
-constexpr double kFastNetwork = 3e-6;
-
-struct Job {
-  OnlineSettings settings;
-  bool judges_nodes = false;  // and the calls within them, which the settings may leave alone
-  bool reproducible = false;
-  Platform here;
-  WaitMode wait = WaitMode::yield;
-  bool explains = false;
-  Machine machine;
-  Corrections corrections;
-  std::mutex mutex;
-  Ledger ledger;
-};
-
-// Never destroyed: a program may finalize MPI in its own exit handlers, after ours.
-Job& job() {
-  static Job& only = *new Job;
-  return only;
-}
-
 /// Of the last arm: equal for one algorithm with other parameters.
 int number_of_family(const std::vector<Spec>& arms) {
   const std::string family = family_of(arms.back());
@@ -69,7 +41,7 @@ void wait_for(MPI_Request& request) {
     PMPI_Wait(&request, MPI_STATUS_IGNORE);
     return;
   }
-  Waiter waiter(job().wait);
+  Waiter waiter(online_job().wait);
   int done = 0;
   while (PMPI_Test(&request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done == 0)
     waiter.nothing_came();
@@ -83,7 +55,7 @@ bool can_be_remembered(const Spec& spec, const Facts& facts) {
 
 /// Calls within a node of which the table of defaults says nothing: the model knows nothing better
 /// than to try.
-bool is_duel(const Facts& facts) { return job().judges_nodes && facts.nodes == 1; }
+bool is_duel(const Facts& facts) { return online_job().judges_nodes && facts.nodes == 1; }
 
 /// A remembered arm is the first: number_of_family() of it is 1.
 Recollection recollection_of(const Remembered& known) {
@@ -106,7 +78,8 @@ Online::Kind* Online::kind_of(Communicator& communicator, const Facts& facts, in
   if (const auto known = kinds_.find(key); known != kinds_.end()) return known->second.get();
   if (kinds_.size() >= kMostKinds) return nullptr;
   auto& kind = kinds_[key];
-  if (!is_worth_learning(is_duel(facts) ? ModelSettings() : job().settings, facts)) return nullptr;
+  if (!is_worth_learning(is_duel(facts) ? ModelSettings() : online_job().settings, facts))
+    return nullptr;
   kind = make_kind(communicator, key, facts, root, by_default);
   return kind.get();
 }
@@ -123,7 +96,7 @@ std::unique_ptr<Online::Kind> Online::make_kind(Communicator& communicator, cons
                                                 const Choice& by_default) {
   Facts facts = asked;
   if (is_duel(facts)) return make_duel(facts, by_default);
-  if (const auto* settings = std::get_if<ModelSettings>(&job().settings)) {
+  if (const auto* settings = std::get_if<ModelSettings>(&online_job().settings)) {
     auto policy = std::make_unique<ModelFirst>(
         *settings, first_calls(facts),
         [this, key](double spent) { return ask_model(*kinds_.at(key), spent); });
@@ -147,37 +120,13 @@ std::unique_ptr<Online::Kind> Online::make_kind(Communicator& communicator, cons
   auto arms = online_arms(facts, by_default);
   if (arms.size() < 2) return nullptr;
   const auto seed = seed_of(key) * 1000003U + static_cast<std::uint64_t>(communicator.size());
-  auto policy = make_policy(job().settings, static_cast<int>(arms.size()), seed);
+  auto policy = make_policy(online_job().settings, static_cast<int>(arms.size()), seed);
   const bool predicts = communicator.size() <= kMostPredicted &&
                         std::any_of(arms.begin(), arms.end(), [](const Spec& arm) {
                           return !arm.is_native() && (arm.algorithm->restrictions & kPredicts) != 0;
                         });
   return std::make_unique<Kind>(
       Kind{std::move(arms), Learner(std::move(policy)), facts.bytes, predicts, {}});
-}
-
-// A library that spins while ranks share cores takes 10 ms for a call, so that asking costs more
-// than it can win soon. Not in all collectives, nor in every program: 4 ranks of MPICH on 2 cores
-// make an Allgather of 8 B in 8 us if they do nothing else.
-std::unique_ptr<Online::Kind> Online::make_duel(const Facts& facts,
-                                                const Choice& by_default) const {
-  const bool has_default = by_default.algorithm != nullptr;
-  const Spec kernels = has_default ? Spec{by_default.algorithm, false, by_default.params}
-                                   : *parse_spec(facts.collective, "shm");
-  if ((kernels.algorithm->restrictions & kOneNode) == 0 ||
-      unmet_restriction(*kernels.algorithm, conditions(facts), kernels.params))
-    return nullptr;
-  // Not by how this rank waits, which is its own affair.
-  const bool shares_cores =
-      job().here.place == Place::oversubscribed || facts.size > job().here.cores;
-  auto policy = std::make_unique<Duel>(has_default ? 1 : 0, first_calls(facts), shares_cores,
-                                       has_default && hopeless_ > 1 ? 40 : 1);
-  const Duel* duel = policy.get();
-  auto kind = std::make_unique<Kind>(
-      Kind{{Spec(), kernels}, Learner(std::move(policy)), facts.bytes, false, {}});
-  kind->facts = facts;
-  kind->duel = duel;
-  return kind;
 }
 
 std::optional<Choice> Online::choose(Communicator& communicator, const Facts& facts, int root,
@@ -196,7 +145,7 @@ std::optional<Choice> Online::choose(Communicator& communicator, const Facts& fa
     return std::nullopt;
   }
   if (kind->duel != nullptr && kind->duel->is_settled()) return settled(communicator, *kind);
-  const bool asks = kind->model != nullptr || kind->duel != nullptr;
+  const bool asks = kind->asks();
   // What is promised is relative to native; what the table of defaults says is an arm like others.
   const bool early = !asks && calls_ < kCallsBefore - 1;
   calls_ += early ? 1 : 0;
@@ -210,6 +159,7 @@ std::optional<Choice> Online::choose(Communicator& communicator, const Facts& fa
     if (off_) return std::nullopt;
     if (kind->duel != nullptr && kind->duel->is_settled()) {
       hopeless_ += kind->duel->is_hopeless(0) ? 1 : 0;
+      tell_others(*kind);
       return settled(communicator, *kind);
     }
     // This call is the first of them.
@@ -239,14 +189,6 @@ std::optional<Choice> Online::choose(Communicator& communicator, const Facts& fa
   scope.tell(*this);
   waited_ = call_time() - scope.begin_ns();
   return Choice{spec.algorithm, spec.params, why(*kind, arm), nullptr, false, true};
-}
-
-/// Nothing is measured any more, and what stays native does not come here again.
-Choice Online::settled(Communicator& communicator, Kind& kind) {
-  const int arm = kind.duel->leader();
-  if (arm == 0) communicator.leave(kind.facts.collective, kind.facts.bytes);
-  const Spec& spec = kind.arms[static_cast<std::size_t>(arm)];
-  return {spec.algorithm, spec.params, why(kind, arm)};
 }
 
 void Online::take_summaries(Communicator& communicator, Kind& kind) {
@@ -283,12 +225,12 @@ void Online::correct(Kind& kind) const {
     const ArmTimes times = kind.model->times(static_cast<int>(i) + 1);
     if (times.calls == 0 || kind.corrected[i]) continue;
     kind.corrected[i] = true;
-    job().corrections.learn(family_of(kind.arms[i + 1]), kind.said[i], times.seconds.low);
+    online_job().corrections.learn(family_of(kind.arms[i + 1]), kind.said[i], times.seconds.low);
   }
 }
 
 Machine Online::machine_for(const Kind& kind) const {
-  const Job& known = job();
+  const OnlineJob& known = online_job();
   Machine machine = known.machine;
   const Topology* topology = kind.facts.topology;
   if (topology == nullptr) return machine;
@@ -307,7 +249,7 @@ std::vector<Promise> Online::ask_model(Kind& kind, double spent) {
   std::vector<Offer> offers;
   if (rank_ == 0) {
     const std::int64_t begin = call_time();
-    const Job& known = job();
+    const OnlineJob& known = online_job();
     offers = best_offers(all, kind.facts, kind.root, machine_for(kind), known.corrections, spent);
     kind.in_choosing += call_time() - begin;
   }
@@ -330,20 +272,32 @@ std::vector<Promise> Online::ask_model(Kind& kind, double spent) {
 }
 
 std::string_view Online::why(Kind& kind, int arm) {
-  if ((kind.model == nullptr && kind.duel == nullptr) || !job().explains) return "online";
+  if ((kind.model == nullptr && kind.duel == nullptr) || !online_job().explains) return "online";
   if (std::exchange(kind.explained, arm) != arm)
     kind.why =
         "online: " + (kind.duel != nullptr ? kind.duel->explain() : kind.model->explain(arm));
   return kind.why;
 }
 
-// After the summary come what choosing has taken, and the times of the ranks.
+// After the summary come what choosing has taken, what the job has lost and what is known on other
+// communicators, and the times of the ranks.
 void Online::learn(Kind& kind, int ranks) {
-  const std::span<const Nanoseconds> shared = kind.shared;
-  const std::size_t times = kind.predicts ? static_cast<std::size_t>(ranks) : 0;
-  if (kind.predicts) kind.lateness.learn(shared.last(times));
-  const std::span<const Nanoseconds> all = shared.first(shared.size() - times);
-  kind.learner.learn(all.first(all.size() - 1), ranks, all.back());
+  std::span<const Nanoseconds> shared = kind.shared;
+  const auto take = [&shared](std::size_t count) {
+    const auto words = shared.last(count);
+    shared = shared.first(shared.size() - count);
+    return words;
+  };
+  if (kind.predicts) kind.lateness.learn(take(static_cast<std::size_t>(ranks)));
+  if (kind.duel != nullptr)
+    if (const auto verdict = verdict_from(take(kVerdictWords))) kind.duel->offer(*verdict);
+  if (kind.asks()) kind.learner.hear_of_job(account_from(take(kAccountWords)));
+  const Nanoseconds choosing = take(1).front();
+  kind.learner.learn(shared, ranks, choosing);
+  if (!kind.asks()) return;
+  const Policy& policy = kind.learner.policy();
+  note_account(policy.lost_seconds() - kind.lost, policy.native_seconds());
+  kind.lost = policy.lost_seconds();
 }
 
 Spec Online::arm_of(const Kind& kind, int arm) {
@@ -363,6 +317,8 @@ void Online::took(std::int64_t begin_ns, std::int64_t end_ns) noexcept {
   if (!summary) return;
   kind.summary = std::move(*summary);
   kind.summary.push_back(std::exchange(kind.in_choosing, 0));
+  if (kind.asks()) add_account(kind.summary);
+  if (kind.duel != nullptr) add_verdict(kind.summary, kind.facts);
   if (kind.predicts) {
     // Zeros of the others: sum and maximum are this rank's time.
     const std::size_t first = kind.summary.size();
@@ -395,13 +351,14 @@ void Online::record(const Communicator& communicator) {
                                 arm > 0 && kind->model != nullptr ? kind->said[arm - 1] : 0});
     learned.decided = policy.times(policy.leader()).calls > 1;
     if (learned.decided) keep(*kind, learned);
-    const std::lock_guard lock(job().mutex);
-    job().ledger.add(std::move(learned));
+    const std::lock_guard lock(online_job().mutex);
+    online_job().ledger.add(std::move(learned));
   }
 }
 
 /// For jobs to come. What one of them has recalled is as old as before, and will be learned anew.
 void Online::keep(const Kind& kind, const Learned& learned) {
+  if (kind.duel != nullptr) return keep_verdict(kind);
   if (kind.model == nullptr || kind.model->is_recalled() || learned.nodes < 2) return;
   const auto arm = static_cast<std::size_t>(kind.model->leader());
   const double native = kind.model->native_seconds();
@@ -424,77 +381,8 @@ bool Online::is_over() {
 }
 
 void Online::complete() {
-  Waiter waiter(job().wait);
+  Waiter waiter(online_job().wait);
   while (!is_over()) waiter.nothing_came();
-}
-
-Result<OnlineSettings> start_online(const Platform& here, WaitMode wait, bool explains, Mode mode) {
-  job().here = here;
-  job().explains = explains;
-  const std::string reproducible = variable("UNISONO_REPRODUCIBLE");
-  job().reproducible = !reproducible.empty() && reproducible != "0";
-  job().wait = wait;
-  auto settings = parse_online(variable("UNISONO_ONLINE"));
-  if (settings && mode == Mode::automatic) job().settings = *settings;
-  job().corrections.recall(remembered_corrections());
-  return settings;
-}
-
-std::string use_machine(Machine machine, MPI_Comm node) {
-  const auto* settings = std::get_if<ModelSettings>(&job().settings);
-  if (settings == nullptr) return "";
-  job().judges_nodes = settings->only_unmeasured && !kSimulated;
-  if (!settings->only_unmeasured && !machine.levels[kBetweenNodes])
-    machine = probe_network(MPI_COMM_WORLD, node);
-  const auto& between = machine.levels[kBetweenNodes];
-  const bool has_times = between || machine.levels[kWithinNode];
-  // Nothing is known of networks that are faster than any Ethernet.
-  const bool slow = between && between->one_way(0) > kFastNetwork && !kSimulated;
-  std::string words = summary(machine);
-  if (!has_times || (settings->only_unmeasured && !slow)) {
-    job().settings = std::monostate();
-    if (has_times) words += ": too fast to know anything of it, native is left alone";
-  }
-  // Of ranks that a file places on several nodes the messages are those within this one.
-  if (!machine.levels[kBetweenNodes]) {
-    machine.levels[kBetweenNodes] = machine.levels[kWithinNode];
-    machine.incast = {};
-  }
-  job().machine = std::move(machine);
-  return words;
-}
-
-LeftOnline left_online() {
-  const CollectiveSet learned = job().reproducible ? kAmongAll & ~kReducing : kAmongAll;
-  const auto* model = std::get_if<ModelSettings>(&job().settings);
-  return {std::holds_alternative<std::monostate>(job().settings) ? 0 : learned,
-          job().judges_nodes ? learned : 0, model != nullptr && model->only_unmeasured,
-          job().here.place == Place::oversubscribed};
-}
-
-std::vector<std::string> online_report() {
-  std::vector<std::string> lines;
-  for (const Learned& learned : job().ledger.all()) lines.push_back("online: " + line_of(learned));
-  return lines;
-}
-
-std::vector<Corrections::Entry> learned_corrections() { return job().corrections.learned(); }
-
-std::optional<std::string> save_online() {
-  const std::string path = variable("UNISONO_ONLINE_SAVE");
-  if (path.empty() || left_online().all() == 0) return std::nullopt;
-  const std::string subject = "UNISONO_ONLINE_SAVE=" + path + ": ";
-  const auto& all = job().ledger.all();
-  if (std::none_of(all.begin(), all.end(), [](const Learned& one) { return one.decided; }))
-    return subject + "nothing was learned in so few calls; no file was written";
-  char created[32];
-  const std::time_t time = std::time(nullptr);
-  std::tm utc{};
-  gmtime_r(&time, &utc);
-  std::strftime(created, sizeof created, "%Y-%m-%dT%H:%M:%SZ", &utc);
-  const auto error = write_file(path, profile_text(job().ledger, job().here, created));
-  if (!error) return std::nullopt;
-  return subject + *error + "; what was learned is not saved";
 }
 
 }  // namespace unisono

@@ -1,4 +1,4 @@
-// Online selection in a job: what is measured on a communicator, and how its ranks share it.
+// What online selection measures on a communicator, and how its ranks share it.
 #pragma once
 #include <mpi.h>
 
@@ -63,13 +63,17 @@ class Online final : public Listener, public Learning {
     Facts facts;
     int root = 0;
     const ModelFirst* model = nullptr;
-    const Duel* duel = nullptr;                // within a node
+    Duel* duel = nullptr;                      // within a node
     bool is_recalled = false, judged = false;  // by what earlier jobs remember
     std::vector<double> said;
     std::vector<bool> corrected;
     std::set<int> prepared;  // arms that have what their phases need, or cannot have it
     std::string why;         // of the last arm, for the log
     int explained = -1;
+    double lost = 0;  // seconds, that the job's account has of it
+
+    /// Native is the judge, and the job bounds what is lost.
+    bool asks() const { return model != nullptr || duel != nullptr; }
   };
   Kind* kind_of(Communicator& communicator, const Facts& facts, int root, const Choice& by_default);
 
@@ -81,6 +85,8 @@ class Online final : public Listener, public Learning {
   const Remembered* recalled(const Communicator& communicator, const OnlineKey& key,
                              const Facts& facts) const;
   static void keep(const Kind& kind, const Learned& learned);
+  static void keep_verdict(const Kind& kind);
+  static void tell_others(const Kind& kind);
   /// Once it is known whether that was right.
   void judge(Kind& kind);
   /// Before a call of this kind, where its times are due.
@@ -107,21 +113,5 @@ class Online final : public Listener, public Learning {
   int hopeless_ = 0;  // kinds in which native took several times as long as a node's kernels
   int doubts_ = 0;    // kinds that were not as remembered, less those that were
 };
-
-/// Reads UNISONO_ONLINE and UNISONO_REPRODUCIBLE; the error is one line. Before any choose().
-/// `explains`: choices say why. Nothing is learned where the mode is fixed.
-Result<OnlineSettings> start_online(const Platform& here, WaitMode wait, bool explains, Mode mode);
-/// What the model is asked about; without times of messages it is off. Where it is asked for by
-/// name they are measured also on one node, whose ranks are `node`: collective. In words, or
-/// nothing.
-std::string use_machine(Machine machine, MPI_Comm node);
-/// In which calls there is something to learn.
-LeftOnline left_online();
-/// After the last record(): a line for each kind of call, where this rank took part.
-std::vector<std::string> online_report();
-/// What UNISONO_ONLINE_SAVE asks for; the error is one line.
-std::optional<std::string> save_online();
-/// How far the model was off in this job.
-std::vector<Corrections::Entry> learned_corrections();
 
 }  // namespace unisono

@@ -13,6 +13,7 @@ struct Platform {
   Place place = Place::undersubscribed;
   double network_rate = 0;  ///< bit/s between two nodes; 0: one node, or not known
   int cores = 1;            ///< of a node
+  int ranks_per_core = 0;   ///< where these are shared, at least 1; 0: a core for each rank
 };
 
 }  // namespace unisono

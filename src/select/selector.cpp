@@ -12,6 +12,9 @@ namespace unisono {
 
 namespace {
 
+// Within a node, where no row says otherwise.
+constexpr std::string_view kOtherWay = "shm";
+
 constexpr std::size_t index(Collective c) { return static_cast<std::size_t>(c); }
 
 // What an algorithm wants of counts the runtime can supply.
@@ -113,14 +116,15 @@ bool Selector::is_same_in_class(const Facts& facts) const {
       if (cell.ranks == facts.size && cell.nodes == facts.nodes && cell.least_bytes <= most &&
           cell.most_bytes >= least)
         return false;
-  const auto& cells = cells_[index(facts.collective)];
-  return std::none_of(cells.begin(), cells.end(),
-                      [&, least = least, most = most](const Cell& cell) {
-                        const Default& row = *cell.row;
-                        const bool outside = row.most_bytes < least || row.least_bytes > most;
-                        const bool around = row.least_bytes <= least && row.most_bytes >= most;
-                        return is_about(row, facts.size, facts.nodes) && !outside && !around;
-                      });
+  bool has_border = false, has_others = false;
+  for (const Cell& cell : cells_[index(facts.collective)]) {
+    const Default& row = *cell.row;
+    const bool outside = row.most_bytes < least || row.least_bytes > most;
+    if (outside || !is_about(row, facts.size, facts.nodes)) continue;
+    has_border = has_border || row.least_bytes > least || row.most_bytes < most;
+    has_others = has_others || row.spec != kOtherWay;
+  }
+  return !has_border || !has_others;
 }
 
 CollectiveSet Selector::candidates() const {

@@ -130,8 +130,9 @@ class Selector {
   void note(Collective collective, const Spec& spec);
   bool is_left_online(Collective collective, int size, int nodes) const;
   bool is_open(const Facts& facts) const;
-  /// What is found out within a node holds for a size class. Where a cell of a profile begins or
-  /// ends in it, or a row of the table, these decide.
+  /// What is found out within a node holds for a size class. Where a cell of a profile is in it, or
+  /// a row of the table begins or ends in it, these decide; unless the rows there name the way that
+  /// would be tried without one, so that they say no more than what is thought to be better.
   bool is_same_in_class(const Facts& facts) const;
   struct Entry {
     const ProfileCell* cell = nullptr;

@@ -1,7 +1,7 @@
 // A program whose collectives are selected online: results are checked, and after every round all
 // ranks compare how many collectives they have run in Unisono. online_test.py sets the variables.
 //
-//   mpiexec -n P online [rounds [threads | late | same]]
+//   mpiexec -n P online [rounds [threads | late | same | elsewhere]]
 #include <chrono>
 #include <cstring>
 #include <thread>
@@ -94,6 +94,18 @@ void same_kinds(int rounds) {
   }
 }
 
+/// After MPI_COMM_WORLD, whose ranks know by then which way is faster.
+void same_kinds_elsewhere(int rounds) {
+  MPI_Comm same, turned;
+  MPI_Comm_dup(MPI_COMM_WORLD, &same);
+  MPI_Comm_split(MPI_COMM_WORLD, 0, -conformance::rank_in(MPI_COMM_WORLD), &turned);
+  for (MPI_Comm comm : {same, turned}) {
+    for (int round = 0; round < rounds; ++round) movement(comm, round);
+    compare_counts();
+    MPI_Comm_free(&comm);
+  }
+}
+
 /// Freed while times are on their way, and not in the order in which they were made.
 void short_lived(int rounds) {
   for (int calls = 1; calls <= rounds; calls += 5) {
@@ -134,6 +146,10 @@ int main(int argc, char** argv) {
   MPI_Comm_dup(MPI_COMM_WORLD, &kept);
   if (asked("late")) late_rank(rounds);
   if (asked("same")) same_kinds(std::exchange(rounds, 0));
+  if (asked("elsewhere")) {
+    same_kinds(rounds);
+    same_kinds_elsewhere(std::exchange(rounds, 0) / 20);
+  }
   for (int round = 0; round < rounds; ++round) {
     sums(MPI_COMM_WORLD, round, 3);
     sums(kept, round, 3000);

@@ -10,7 +10,7 @@ import unittest
 from pathlib import Path
 
 from environment_test import NATIVE, Case
-from launch import EXEC, PROGRAMS, mpiexec
+from launch import BUILD, EXEC, PROGRAMS, mpiexec
 
 RULES = ("star:calls=4", "bandit", "model")
 JOBS = (("mpich", 2, 60), ("openmpi", 2, 100), ("openmpi", 5, 100))  # flavour, ranks, rounds
@@ -165,6 +165,123 @@ class Saves(OnlineCase):
         _, _, lines = self.learn("openmpi", 2, 5, **off)
         self.one_line(lines, "UNISONO_ONLINE_SAVE", "nothing is selected online")
         self.assertFalse(self.file.exists())
+
+
+class Remembers(OnlineCase):
+    """Within a node, with nothing set but where it is kept. Which way wins is a matter of time; what a job
+    does with it is not."""
+
+    ROUNDS = 60_000
+    TRIES = 4  # on a busy machine calls may take twice what they took, and then are rightly asked anew
+
+    def job(self, *options: str, rounds: int = ROUNDS, **variables: str) -> list[str]:
+        kept = {"XDG_CACHE_HOME": str(self.file.parent), "UNISONO_LOG": "decision"}
+        _, _, lines = self.learn("openmpi", 3, rounds, *(options or ("same",)), **(kept | variables))
+        return lines
+
+    def kept(self) -> list[Path]:
+        return list((self.file.parent / "unisono").glob("*.json"))
+
+    def newest(self) -> dict[str, str]:
+        """What won in each collective; of two verdicts, of two sorts of programs, the newer one leads."""
+        [file] = self.kept()
+        found: dict[str, str] = {}
+        for one in json.loads(file.read_text())["verdicts"]:
+            found.setdefault(one["collective"], one["choice"])
+        return found
+
+    @staticmethod
+    def decisions(lines: list[str], collective: str) -> list[str]:
+        found = (re.search(rf"{collective} of \S+ on 3 ranks: (\S+ \(.*\))", line) for line in lines)
+        return [match[1] for match in found if match]
+
+    def test_the_next_job_begins_with_what_won(self) -> None:
+        first = self.job()
+        self.assertTrue(any("taking turns" in line for line in self.decisions(first, "alltoall")), first)
+        found = self.newest()
+        self.assertIn("alltoall", found)
+        for _ in range(self.TRIES):
+            second = self.job()
+            for collective, choice in found.items():
+                begin = self.decisions(second, collective)[0]
+                self.assertRegex(
+                    begin, rf"^{re.escape(choice)}\S* \(online: remembered, took [\d.]+ us, native"
+                )
+            if not any("taking turns" in line for line in second):
+                break
+            found = self.newest()
+        else:
+            self.fail(f"in {self.TRIES} jobs something was asked anew")
+        self.assertEqual(sum("kinds of calls are known here" in line for line in second), 1)
+
+        fixed = self.job(UNISONO="fixed", rounds=300)
+        self.assertNotIn("online", "\n".join(fixed))
+        for collective, choice in found.items():
+            self.assertEqual(self.decisions(fixed, collective), [f"{choice} (remembered)"])
+        anew = self.job(UNISONO="measure")
+        self.assertNotIn("remembered", "\n".join(anew))
+        self.assertTrue(any("taking turns" in line for line in anew), anew)
+        for variables in ({"UNISONO_SINGLE_COPY": "0"}, {"UNISONO_ONLINE": "off"}, {"UNISONO": "off"}):
+            self.assertNotIn("remembered", "\n".join(self.job(rounds=300, **variables)))
+
+    def test_communicators_of_a_job_share_it(self) -> None:
+        for _ in range(self.TRIES):
+            lines = self.job("elsewhere", XDG_CACHE_HOME="/dev/null")
+            if any("online: as on another communicator, took" in line for line in lines):
+                return
+        self.fail("\n".join(lines))
+
+    def test_what_is_no_memory_is_one_line_and_measured_anew(self) -> None:
+        self.job()
+        [file] = self.kept()
+        good = file.read_text()
+        spoilt = json.loads(good)
+        spoilt["verdicts"][0]["choice"] = "x\x1b[2J"
+        ways = {
+            "no JSON": good[: len(good) // 2],
+            "another version": good.replace('"version": 2', '"version": 1'),
+            "another place": re.sub(r'"cores": \d+', '"cores": 4711', good),
+            "nobody measures": re.sub(r'"native_seconds": [\d.e-]+', '"native_seconds": 1e99', good),
+            "nothing within a node": re.sub(r'"kernels": "[^"]+"', '"kernels": "native"', good),
+            "neither of the two": json.dumps(spoilt),
+        }
+        for why, text in ways.items():
+            with self.subTest(why=why):
+                file.write_text(text)
+                lines = self.job(rounds=300)
+                said = [line for line in lines if "memory " in line]
+                self.one_line(said, why, "all is measured anew")
+                self.assertNotIn("remembered", "\n".join(lines))
+        old = re.sub(r'"when": \d+', '"when": 1000000000', good)
+        file.write_text(old)
+        self.assertNotIn("memory ", "\n".join(self.job(rounds=300)), "what is old is no defect")
+
+    def test_asking_costs_mpi_init_one_call(self) -> None:
+        """Of all ranks, whatever is remembered."""
+
+        def calls(**variables: str) -> int:
+            program = BUILD / "tests/interpose/start_counted_openmpi"
+            home = {"XDG_CACHE_HOME": str(self.file.parent)} | variables
+            done = mpiexec("openmpi", 3, EXEC, program, **home)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return int(done.stdout)
+
+        without = calls(UNISONO_ONLINE="off")
+        self.assertEqual(calls() - without, 1, "nothing is remembered")
+        self.job()
+        self.assertTrue(self.newest())
+        self.assertEqual(calls() - without, 1, "something is")
+        self.assertEqual(calls(UNISONO="fixed") - without, 1)
+
+    def test_where_nothing_can_be_kept(self) -> None:
+        home = self.file.parent / "home"
+        (home / "unisono").mkdir(parents=True)
+        (home / "unisono").chmod(0o777)
+        lines = self.job(XDG_CACHE_HOME=str(home))
+        said = [line for line in lines if "memory " in line]
+        self.assertEqual(len(said), 2, said)  # that it was not read, and that it is not written
+        self.assertIn("others may write it; all is measured anew", said[0])
+        self.assertIn("others may write it; what was learned is not kept", said[1])
 
 
 class Values(OnlineCase):

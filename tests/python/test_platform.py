@@ -2,18 +2,25 @@
 
 import json
 import os
+import shlex
 from pathlib import Path
 from typing import Any
 
 import pytest
 from conftest import Run
+from unisono import places
+
+needs_build = pytest.mark.skipif(
+    not (places.build_directory() / "bin" / "unisono-bench-openmpi").exists(),
+    reason="needs the build and Open MPI",
+)
 
 
 def memory() -> dict[str, Any]:
     cost = [{"from_bytes": 0, "alpha_s": 60e-6, "beta_s_per_byte": 80e-9}]
     return {
         "format": "unisono-memory",
-        "version": 1,
+        "version": 2,
         "where": {
             "mpi": {"flavour": "mpich", "library": "MPICH 4.2"},
             "host": {"processor": "a processor", "cores": 4},
@@ -31,6 +38,23 @@ def memory() -> dict[str, Any]:
                 "seconds": 0.045,
                 "predicted_seconds": 0.047,
                 "native_seconds": 0.32,
+                "when": 1_700_000_000,
+            }
+        ],
+        "verdicts": [
+            {
+                "collective": "allreduce",
+                "class": 7,
+                "ranks": 4,
+                "ranks_per_core": 2,
+                "bytes": 8,
+                "choice": "shm",
+                "kernels": "shm",
+                "seconds": 5.37e-6,
+                "from_call_to_call": 5.41e-6,
+                "native_seconds": 11.6e-6,
+                "native_from_call_to_call": 11.7e-6,
+                "when": 1_700_000_000,
             }
         ],
     }
@@ -49,6 +73,82 @@ def test_shows_predicted_measured_and_native(unisono: Run, file: Path) -> None:
     assert done.returncode == 0, done.stderr
     for text in (file.name, "MPICH 4.2", "60.0 us, 100 Mb/s", "chain:segment=4K", "45", "47", "320"):
         assert text in done.stdout
+
+
+def test_shows_which_way_won_within_a_node(unisono: Run, file: Path) -> None:
+    done = unisono("platform", "show")
+    assert done.returncode == 0, done.stderr
+    line = next(line for line in done.stdout.splitlines() if "allreduce" in line)
+    assert line.split() == ["allreduce", "shm", "8", "4", "2", "5.37", "11.6", "5.41", "11.7"]
+
+
+def test_explain_says_what_is_known_and_why(unisono: Run, file: Path) -> None:
+    done = unisono("explain", "bcast", "700K")
+    assert done.returncode == 0, done.stderr
+    for text in ("MPICH 4.2", "chain:segment=4K", "47000", "45000", "320000", "took 0.14 of native's time"):
+        assert text in done.stdout
+    done = unisono("explain", "allreduce", "9", "-n", "4")
+    assert "shm took 0.46 of native's time, 0.46 from call to call, in a loop" in " ".join(
+        done.stdout.split()
+    ), done.stdout
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ("bcast", "8"),
+        ("allreduce", "9", "-n", "3"),
+        ("scan",),
+        ("bcast", "512K", "--mpi", "openmpi"),
+        ("bcast", "1", "2"),
+        ("x.json",),
+        ("bcast", "many"),
+    ],
+)
+def test_explain_of_what_is_not_known_is_one_line(unisono: Run, file: Path, asked: tuple[str, ...]) -> None:
+    done = unisono("explain", *asked)
+    assert (done.returncode, len(done.stderr.splitlines())) == (2, 1), done.stderr
+
+
+@pytest.mark.parametrize("value", [0, -1, "x", None, [], float("nan"), float("inf")])
+def test_times_that_nobody_measures_break_no_command(unisono: Run, file: Path, value: object) -> None:
+    document = memory()
+    document["verdicts"][0]["native_from_call_to_call"] = value
+    file.write_text(json.dumps(document))
+    for command in (("platform", "show"), ("explain", "allreduce")):
+        done = unisono(*command)
+        assert done.returncode in {0, 2}
+        assert "Traceback" not in done.stderr, done.stderr
+
+
+@needs_build
+def test_measure_measures_now_and_keeps_it(unisono: Run, tmp_path: Path) -> None:
+    kept = tmp_path / "unisono"
+    run = ("platform", "measure", "--mpi", "openmpi", "-n", "3", "--collectives", "allgather", "--sizes", "8")
+    done = unisono(*run)
+    assert done.returncode == 0, done.stderr
+    [file] = kept.glob("*.json")
+    assert str(file) in done.stdout
+    assert "allgather" in done.stdout
+    first = json.loads(file.read_text())["verdicts"]
+    assert {one["ranks"] for one in first} == {3}
+    # Again: what is kept is not used, and gives way.
+    old = json.dumps(json.loads(file.read_text()) | {"verdicts": [one | {"when": 1} for one in first]})
+    file.write_text(old)
+    launcher = shlex.join([*places.find_mpi("openmpi").launcher(3)])
+    done = unisono(*run[:4], *run[6:], "--launch", launcher)
+    assert done.returncode == 0, done.stderr
+    assert all(one["when"] > 1 for one in json.loads(file.read_text())["verdicts"])
+
+
+@needs_build
+def test_measure_says_why_nothing_is_kept(unisono: Run, tmp_path: Path) -> None:
+    (tmp_path / "unisono").mkdir(mode=0o700)
+    (tmp_path / "unisono").chmod(0o777)
+    run = ("platform", "measure", "--mpi", "openmpi", "-n", "3", "--collectives", "allgather", "--sizes", "8")
+    done = unisono(*run)
+    assert (done.returncode, len(done.stderr.splitlines())) == (2, 1), done.stderr
+    assert "others may write it" in done.stderr
 
 
 def test_forgets(unisono: Run, file: Path) -> None:

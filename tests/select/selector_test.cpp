@@ -161,6 +161,17 @@ TEST(Selector, WhereACellEndsWithinAClassItDecides) {
   EXPECT_TRUE(shared.is_online({Collective::bcast, 3, 1 << 20}));
 }
 
+// The row may be wrong: where cores are shared it is only what is thought to be better.
+TEST(Selector, ARowOfTheOtherWayMayEndWithinAClass) {
+  Selector shared("openmpi", Place::oversubscribed);
+  shared.leave_online({0, kAmongAll, true, true});
+  const auto call = [](Count bytes) { return Facts{Collective::gather, 4, bytes, true, 1, true}; };
+  EXPECT_NE(shared.choose(call(8)).algorithm, nullptr);
+  EXPECT_EQ(shared.choose(call(9)).algorithm, nullptr) << "the row ends at 8 bytes";
+  EXPECT_TRUE(shared.is_online(call(8)));
+  EXPECT_TRUE(shared.is_online(call(9)));
+}
+
 // What was measured between hosts is not for ranks that share one.
 TEST(Selector, RowsOfTheEthernetAreForSeveralNodes) {
   Selector selector("openmpi", Place::ethernet);

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
+from unisono import catalogue
 from unisono.compare.matrix import parse_collectives, parse_size
 from unisono.compare.terminal import wide_console
 from unisono.errors import UnisonoError
@@ -62,15 +63,32 @@ def merge(
 
 
 def explain(
-    profile: File,
-    collective: Annotated[str, typer.Argument(help="bcast, allreduce, ...")],
-    size: Annotated[str, typer.Argument(help="Bytes: 8, 64K, 1M")] = "0",
-    mpi: Annotated[
-        str | None, typer.Option(help="mpich, openmpi or intel, if the profile has several.")
-    ] = None,
-    ranks: Annotated[int | None, typer.Option("-n", help="Ranks, if the profile has several.")] = None,
+    what: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="[PROFILE] COLLECTIVE [BYTES]", help="A profile; bcast, allreduce, ...; 8, 64K, 1M"
+        ),
+    ],
+    mpi: Annotated[str | None, typer.Option(help="mpich, openmpi or intel, if there are several.")] = None,
+    ranks: Annotated[int | None, typer.Option("-n", help="Ranks, if there are several.")] = None,
 ) -> None:
-    """Say why a profile chooses what it does: [bold]unisono explain profile.json bcast 64K[/bold]"""
+    """Say why a call runs as it does: by a profile, or by what earlier jobs have found out.
+
+    [bold]unisono explain profile.json bcast 64K[/bold], [bold]unisono explain bcast 64K[/bold]"""
+    if len(what) > 3:
+        raise UnisonoError(f"{' '.join(what)}: valid are a profile, a collective and a size")
+    if what[0] in catalogue.collectives() and not Path(what[0]).is_file():
+        if len(what) > 2:
+            raise UnisonoError(f"{' '.join(what)}: valid are a collective and a size")
+        size = parse_size(what[1], "size") if len(what) == 2 else None
+        terminal.explain_remembered(what[0], size, mpi, ranks, wide_console())
+        return
+    if len(what) == 1:
+        raise UnisonoError(f"{what[0]}: say which collective; valid: {', '.join(catalogue.collectives())}")
+    explain_profile(Path(what[0]), what[1], what[2] if len(what) == 3 else "0", mpi, ranks)
+
+
+def explain_profile(profile: Path, collective: str, size: str, mpi: str | None, ranks: int | None) -> None:
     loaded = check_module.load(profile)
     environment = check_module.environment_of(loaded, profile, mpi, ranks)
     [name] = parse_collectives(collective)[:1]

@@ -4,9 +4,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from unisono import memory
 from unisono.catalogue import format_size
 from unisono.compare.terminal import table
 from unisono.compare.words import interval, number
+from unisono.errors import UnisonoError
+from unisono.memory import Learned
 from unisono.profile.choice import NATIVE, WORTH, is_safe, ratio_of
 from unisono.profile.document import Arm, Cell, Environment, Measured, Profile
 
@@ -136,3 +139,61 @@ def why_not(arm: Arm) -> str:
     if arm.ratio_to_native and arm.ratio_to_native.is_slower:
         return "slower than native"
     return "" if is_safe(arm) else "perhaps slower than native"
+
+
+def explain_remembered(
+    collective: str, size: int | None, mpi: str | None, ranks: int | None, console: Console
+) -> None:
+    """What earlier jobs have found out; without a size of all."""
+
+    def is_asked_for(one: Learned) -> bool:
+        least, most = memory.size_class(one.bytes)
+        return (
+            one.collective == collective
+            and (size is None or least <= size <= most)
+            and ranks in {None, one.ranks}
+        )
+
+    any_found = False
+    for path, document in memory.each():
+        found = [one for one in memory.learned(path, document) if is_asked_for(one)]
+        try:
+            where = document["where"]["mpi"]
+            library, flavour = str(where["library"]), str(where["flavour"])
+        except (KeyError, TypeError) as error:
+            raise memory.broken(path) from error
+        if not found or mpi not in {None, flavour}:
+            continue
+        any_found = True
+        console.print(Text(library, style="bold"), soft_wrap=True)
+        console.print(remembered_table(found))
+    if not any_found:
+        what = collective if size is None else f"{collective} of {size} bytes"
+        raise UnisonoError(
+            f"{memory.folder()}: nothing is remembered of {what}: the table of defaults holds, or the next "
+            "job that calls it often enough finds out; unisono platform measure does it now"
+        )
+
+
+def remembered_table(found: list[Learned]) -> Table:
+    made = left_table(
+        *("choice", "bytes", "ranks", "nodes", "predicted us", "measured us", "native us", "when", "why"),
+        left=1,
+    )
+    made.columns[0].min_width = len("choice")
+    made.columns[-1].justify = "left"
+    made.columns[-1].no_wrap, made.columns[-1].overflow = False, "fold"
+    for one in found:
+        least, most = memory.size_class(one.bytes)
+        made.add_row(
+            choice_text(one.choice),
+            f"{least} - {most}",
+            str(one.ranks),
+            str(one.nodes),
+            number(1e6 * one.predicted) if one.predicted else "",
+            number(1e6 * (one.native if one.choice == NATIVE else one.seconds)),
+            number(1e6 * one.native),
+            one.age(),
+            one.why(),
+        )
+    return made

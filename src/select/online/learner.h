@@ -24,6 +24,8 @@ class Learner {
 
   /// Whether the next call needs the combined summaries first: learn() must be called.
   bool needs_summaries() const { return at_ == plan_.size() && in_gap_; }
+  /// What came with the summaries that are about to be learned from.
+  void hear_of_job(const JobAccount& account) { policy_->hear_of_job(account); }
   /// The combined summaries of all ranks, and what choosing has taken them.
   void learn(std::span<const Nanoseconds> shared, int ranks, Nanoseconds choosing = 0);
   /// For the next call. Precondition: it needs no summaries.

@@ -14,7 +14,7 @@ namespace unisono {
 namespace {
 
 constexpr const char* kFormat = "unisono-memory";
-constexpr Count kVersion = 1;
+constexpr Count kVersion = 2;
 constexpr int kMostInt = std::numeric_limits<int>::max();
 constexpr double kLongest = 1000;        // seconds of anything
 constexpr double kSlowest = 1e-2;        // seconds per byte
@@ -109,6 +109,51 @@ Remembered remembered_from(const Json& object) {
   return one;
 }
 
+Json json(const KeptVerdict& one) {
+  const auto& [native, kernels] = one.verdict.times;
+  return {{"collective", name(one.collective)},
+          {"class", one.size_class},
+          {"ranks", one.ranks},
+          {"ranks_per_core", one.ranks_per_core},
+          {"bytes", one.bytes},
+          {"choice", one.verdict.winner == 0 ? "native" : text(one.kernels)},
+          {"kernels", text(one.kernels)},
+          {"seconds", kernels.in_calls},
+          {"from_call_to_call", kernels.all},
+          {"native_seconds", native.in_calls},
+          {"native_from_call_to_call", native.all},
+          {"when", one.when}};
+}
+
+/// Both ways, and that the second is one of the node.
+KeptVerdict verdict_from(const Json& object) {
+  const auto whole = [&](const char* name, Count least, Count most) {
+    return integer(field(object, name), name, least, most);
+  };
+  const auto time = [&](const char* name) { return number(object, name, 1e-9, kLongest); };
+  const auto collective = collective_named(word(object, "collective"));
+  if (!collective) throw Bad{"no collective '" + word(object, "collective") + "'"};
+  const auto kernels = parse_spec(*collective, word(object, "kernels"));
+  if (!kernels) throw Bad{kernels.error()};
+  if (kernels->algorithm == nullptr || (kernels->algorithm->restrictions & kOneNode) == 0)
+    throw Bad{"'" + word(object, "kernels") + "' is nothing within a node"};
+  const std::string choice = word(object, "choice");
+  if (choice != "native" && choice != word(object, "kernels"))
+    throw Bad{"'" + choice + "' is neither of the two ways"};
+  KeptVerdict one;
+  one.collective = *collective;
+  one.size_class = static_cast<int>(whole("class", 0, kSizeClasses - 1));
+  one.ranks = static_cast<int>(whole("ranks", 2, kMostInt));
+  one.ranks_per_core = static_cast<int>(whole("ranks_per_core", 0, kMostInt));
+  one.bytes = whole("bytes", 0, std::numeric_limits<Count>::max());
+  one.kernels = *kernels;
+  one.verdict = {choice == "native" ? 0 : 1,
+                 {{{time("native_seconds"), time("native_from_call_to_call")},
+                   {time("seconds"), time("from_call_to_call")}}}};
+  one.when = whole("when", 0, std::numeric_limits<Count>::max());
+  return one;
+}
+
 Json json(const Whereabouts& here) {
   return {{"mpi", {{"flavour", here.flavour}, {"library", here.library}}},
           {"host", {{"processor", here.processor}, {"cores", here.cores}}},
@@ -169,6 +214,10 @@ Memory read(const Json& document, const Whereabouts& here, std::int64_t now) {
     Remembered one = remembered_from(entry);
     if (is_fresh(one.when)) memory.choices.push_back(std::move(one));
   });
+  read_list(document, "verdicts", kMostRemembered, [&](const Json& entry) {
+    KeptVerdict one = verdict_from(entry);
+    if (is_fresh(one.when)) memory.verdicts.push_back(std::move(one));
+  });
   return memory;
 }
 
@@ -197,8 +246,9 @@ Result<Memory> read_memory(std::string_view text, const Whereabouts& here, std::
 }
 
 std::string write_memory(const Memory& memory, const Whereabouts& here) {
-  Json choices = Json::array(), corrections = Json::array();
+  Json choices = Json::array(), corrections = Json::array(), verdicts = Json::array();
   for (const Remembered& one : memory.choices) choices.push_back(json(one));
+  for (const KeptVerdict& one : memory.verdicts) verdicts.push_back(json(one));
   for (const Corrections::Entry& entry : memory.corrections) corrections.push_back(json(entry));
   const Json document{
       {"format", kFormat},
@@ -210,14 +260,18 @@ std::string write_memory(const Memory& memory, const Whereabouts& here) {
        {{"round_trip_s", memory.greeting.round_trip}, {"piece_s", memory.greeting.piece}}},
       {"machine", memory.machine ? Json::parse(write_machine(*memory.machine)) : Json()},
       {"corrections", std::move(corrections)},
-      {"choices", std::move(choices)}};
+      {"choices", std::move(choices)},
+      {"verdicts", std::move(verdicts)}};
   return dumped(document, 1) + "\n";
 }
 
-// Without the names of the fields, which are longer than what they hold.
-std::string pack_memory(const Memory& memory) {
+namespace {
+
+/// Without the names of the fields, which are longer than what they hold, but once.
+template <class One>
+Json packed(const std::vector<One>& all) {
   Json names = Json::array(), rows = Json::array();
-  for (const Remembered& one : memory.choices) {
+  for (const One& one : all) {
     const Json object = json(one);
     Json row = Json::array();
     if (names.empty())
@@ -225,8 +279,43 @@ std::string pack_memory(const Memory& memory) {
     for (const Json& value : object) row.push_back(value);
     rows.push_back(std::move(row));
   }
+  return {{"names", names}, {"rows", rows}};
+}
+
+template <class Read>
+void unpack(const Json& all, Read read) {
+  const Json& names = all.at("names");
+  for (const Json& row : all.at("rows")) {
+    Json object;
+    for (std::size_t i = 0; i < names.size(); ++i) object[names[i].get<std::string>()] = row.at(i);
+    read(object);
+  }
+}
+
+/// The later one of each kind; the newest first, and no more than is kept.
+template <class One, class IsLike>
+void take_later(std::vector<One>& old, const std::vector<One>& found, IsLike is_like) {
+  for (const One& one : found) {
+    const auto known =
+        std::find_if(old.begin(), old.end(), [&](const One& other) { return is_like(other, one); });
+    if (known == old.end())
+      old.push_back(one);
+    else if (one.when >= known->when)
+      *known = one;
+  }
+  std::stable_sort(old.begin(), old.end(),
+                   [](const One& a, const One& b) { return a.when > b.when; });
+  if (old.size() > kMostRemembered) old.resize(kMostRemembered);
+}
+
+}  // namespace
+
+std::string pack_memory(const Memory& memory) {
   const Json machine = memory.machine ? Json::parse(write_machine(*memory.machine)) : Json();
-  return dumped(Json{{"machine", machine}, {"names", names}, {"rows", rows}}, -1);
+  return dumped(Json{{"machine", machine},
+                     {"choices", packed(memory.choices)},
+                     {"verdicts", packed(memory.verdicts)}},
+                -1);
 }
 
 Memory unpack_memory(std::string_view text) {
@@ -236,12 +325,10 @@ Memory unpack_memory(std::string_view text) {
     auto machine = read_machine(document.at("machine").dump());
     if (machine) memory.machine = std::move(*machine);
   }
-  const Json& names = document.at("names");
-  for (const Json& row : document.at("rows")) {
-    Json object;
-    for (std::size_t i = 0; i < names.size(); ++i) object[names[i].get<std::string>()] = row.at(i);
-    memory.choices.push_back(remembered_from(object));
-  }
+  unpack(document.at("choices"),
+         [&](const Json& object) { memory.choices.push_back(remembered_from(object)); });
+  unpack(document.at("verdicts"),
+         [&](const Json& object) { memory.verdicts.push_back(verdict_from(object)); });
   return memory;
 }
 
@@ -259,21 +346,14 @@ Memory merged(Memory old, const Memory& found) {
         known == old.corrections.end() ? old.corrections.emplace_back() : *known;
     into = Corrections::sum(into, entry);
   }
-  for (const Remembered& one : found.choices) {
-    const auto known = std::find_if(
-        old.choices.begin(), old.choices.end(),
-        [&](const Remembered& other) { return other.is_of(one.key, one.ranks, one.nodes); });
-    if (known == old.choices.end())
-      old.choices.push_back(one);
-    else if (one.when >= known->when)
-      *known = one;
-  }
+  take_later(old.choices, found.choices, [](const Remembered& one, const Remembered& other) {
+    return one.is_of(other.key, other.ranks, other.nodes);
+  });
+  take_later(old.verdicts, found.verdicts,
+             [](const KeptVerdict& one, const KeptVerdict& other) { return one.is_like(other); });
   // Families that are gone stay to the end.
   if (old.corrections.size() > kMostCorrections)
     old.corrections.erase(old.corrections.begin(), old.corrections.end() - kMostCorrections);
-  std::stable_sort(old.choices.begin(), old.choices.end(),
-                   [](const auto& a, const auto& b) { return a.when > b.when; });
-  if (old.choices.size() > kMostRemembered) old.choices.resize(kMostRemembered);
   return old;
 }
 

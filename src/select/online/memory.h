@@ -12,6 +12,7 @@
 #include "model/machine.h"
 #include "select/online/corrections.h"
 #include "select/online/key.h"
+#include "select/online/verdict.h"
 
 namespace unisono {
 
@@ -58,11 +59,14 @@ struct Memory {
   std::optional<Machine> machine;
   std::vector<Corrections::Entry> corrections;
   std::vector<Remembered> choices;
+  std::vector<KeptVerdict> verdicts;  ///< within a node; the newest first
 
-  bool is_empty() const { return !machine && corrections.empty() && choices.empty(); }
+  bool is_empty() const {
+    return !machine && corrections.empty() && choices.empty() && verdicts.empty();
+  }
 };
 
-inline constexpr std::size_t kMostRemembered = 256;
+inline constexpr std::size_t kMostRemembered = 256;  ///< choices, and as many verdicts
 /// What is older is measured anew.
 inline constexpr std::int64_t kMostAge = 60LL * 60 * 24 * 30;
 
@@ -76,7 +80,7 @@ std::string pack_memory(const Memory& memory);
 Memory unpack_memory(std::string_view text);
 
 /// What becomes of `old` by what a job has found: the later choice of a kind, the later machine,
-/// all corrections. The oldest choices go where there are too many.
+/// all corrections. The oldest choices and verdicts go where there are too many.
 Memory merged(Memory old, const Memory& found);
 
 /// Whether two measurements are of one network.

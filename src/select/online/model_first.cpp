@@ -20,9 +20,10 @@ constexpr double kSurely = 0.5;     // so far below two native calls suffice
 constexpr double kHopeless = 4;
 constexpr int kMostListened = 1024;
 constexpr int kMostArms = 8;
+constexpr int kLongTrial = 2, kShortTrial = 10;  // calls
 constexpr std::size_t kLongBlocks = 6, kShortBlocks = 24;
 constexpr int kMostWatched = 256;
-constexpr int kFirstRecalled = 2;
+constexpr int kFirstWatched = 4, kFirstRecalled = 2;
 constexpr double kAsRecalled = 2;  // a factor: on another day, in another program
 constexpr int kShortGap = 2;
 // One time says no more of other arms than that the model is so far off.
@@ -150,12 +151,18 @@ bool ModelFirst::is_in_doubt(int next) const {
 
 void ModelFirst::go_on() {
   const int next = most_promising();
-  if (next != 0 && may_lose(worst_)) {
+  const double loss = worst_ * (is_short() ? kShortTrial : kLongTrial);
+  const bool is_borne = job_.bears(lost_seconds(), loss * native_);
+  if (next != 0 && is_borne && may_lose(worst_)) {
     stage_ = Stage::trial;
+    // So that not every kind of a job begins before the first one has lost.
+    at_stake_ = std::max(loss, 1.0) * native_;
     on_trial_ = next;
     probed_ = false;
     return;
   }
+  // What the job cannot bear now it may soon.
+  if (next != 0 && !is_borne) watch_ = kFirstWatched;
   stage_ = Stage::watch;
 }
 
@@ -187,6 +194,7 @@ void ModelFirst::charge(int arm, double seconds, int calls) {
   if (arm == 0 || native_ <= 0) return;
   const double loss = std::max(0.0, seconds / native_ - 1);
   lost_ += loss * calls;
+  lost_seconds_ += loss * calls * native_;
   worst_ = std::max(worst_, loss);
 }
 
@@ -204,6 +212,7 @@ void ModelFirst::tried(std::span<const double> seconds) {
     return;
   }
   arm.tried = true;
+  at_stake_ = 0;
   const double now = first ? least : std::min(least, arm.seconds.front());
   arm.seconds = {is_short() && !first ? median(seconds) : now};
   charge(on_trial_, known(on_trial_),
@@ -247,7 +256,8 @@ void ModelFirst::raced(std::span<const double> seconds) {
   }
   const LogRatio found = log_ratio(blocks_);
   const std::size_t most = is_short() ? kShortBlocks : kLongBlocks;
-  if (std::abs(found.mean) < 2 * found.error && blocks_.size() < most && may_lose(0)) return;
+  const bool is_sure = std::abs(found.mean) >= 2 * found.error;
+  if (!is_sure && blocks_.size() < most && may_lose(0) && job_.bears(lost_seconds(), 0)) return;
   std::vector<double> own, other;
   for (const auto& [one, two] : blocks_) own.push_back(one), other.push_back(two);
   arms_[static_cast<std::size_t>(on_trial_)].seconds = {median(own)};
@@ -264,7 +274,7 @@ void ModelFirst::raced(std::span<const double> seconds) {
 
 void ModelFirst::lead(int arm) {
   leader_ = arm;
-  watch_ = 4;
+  watch_ = kFirstWatched;
 }
 
 void ModelFirst::drop(int arm) {
@@ -272,7 +282,7 @@ void ModelFirst::drop(int arm) {
   if (arm != leader_) return;
   leader_ = best_known();
   ++reopened_;
-  watch_ = 4;
+  watch_ = kFirstWatched;
 }
 
 // The first calls make connections, also of what was recalled: being slow counts in the second

@@ -64,15 +64,19 @@ class ModelFirst final : public Policy {
   void learn(std::span<const Nanoseconds> shared, int ranks) override;
   /// Counted: only what asking and preparing arms has taken, not what the ranks waited for.
   void spend(Nanoseconds shared, int /*ranks*/) override {
-    if (native_ > 0) lost_ += static_cast<double>(shared) * 1e-9 / native_;
+    const double seconds = static_cast<double>(shared) * 1e-9;
+    lost_seconds_ += seconds;
+    if (native_ > 0) lost_ += seconds / native_;
   }
   double lost() const override { return lost_; }
+  void hear_of_job(const JobAccount& account) override { job_.hear(account, lost_seconds()); }
+  double lost_seconds() const override { return lost_seconds_ + at_stake_; }
   int reopened() const override { return reopened_; }
   ArmTimes times(int arm) const override;
 
   /// Seconds that the model said, corrected; 0: of native, or nothing.
   double predicted(int arm) const;
-  double native_seconds() const { return native_; }
+  double native_seconds() const override { return native_; }
   /// Why the next call has this arm: what is predicted and measured.
   std::string explain(int arm) const;
 
@@ -126,6 +130,8 @@ class ModelFirst final : public Policy {
   double native_ = 0, spent_ = 0;
   double first_ = 0;  // native call, where the second took much more or less; 0: it did not
   double lost_ = 0, worst_ = 0;
+  double lost_seconds_ = 0, at_stake_ = 0;
+  JobBudget job_;
   long calls_ = 0;
   int reopened_ = 0;
   int probe_calls_ = 0;

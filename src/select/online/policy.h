@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/statistics.h"
+#include "select/online/job_budget.h"
 
 namespace unisono {
 
@@ -47,6 +48,13 @@ class Policy {
   /// What choosing itself has taken since the last epoch, beside the calls: combined as summaries
   /// are.
   virtual void spend(Nanoseconds /*shared*/, int /*ranks*/) {}
+
+  /// What the whole job has lost, before the summaries that come with it. A policy that hears
+  /// nothing has no such bound.
+  virtual void hear_of_job(const JobAccount& /*account*/) {}
+  /// Seconds of `lost`, with what is at stake in a trial under way; and of a native call.
+  virtual double lost_seconds() const { return 0; }
+  virtual double native_seconds() const { return 0; }
 
   /// What exploring and choosing have lost against native, in native calls.
   virtual double lost() const = 0;

@@ -123,11 +123,173 @@ TEST(Duel, WhatTheProgramTakesDecides) {
     }
 }
 
+/// How often native stays where the time in calls is surely in the kernels' favour, and the
+/// program takes `native` or `kernels` microseconds an iteration, of which `noise` are chance.
+int native_stays(double native, double kernels, double noise, int prior) {
+  int stays = 0;
+  for (unsigned seed = 1; seed <= 40; ++seed) {
+    auto made = std::make_unique<Duel>(prior, 4, true);
+    const Duel& duel = *made;
+    Learner learner(std::move(made));
+    std::mt19937_64 random(seed);
+    std::normal_distribution<double> chance(0, noise);
+    double drift = 0;
+    Nanoseconds clock = 0;
+    std::vector<Nanoseconds> shared;
+    while (!duel.is_settled()) {
+      if (learner.needs_summaries()) {
+        learner.learn(shared, 1);
+        drift = chance(random);  // of a whole run or two
+      }
+      const bool is_native = learner.arm() == 0;
+      clock += static_cast<Nanoseconds>(1e3 * ((is_native ? native : kernels + drift)));
+      if (auto summary = learner.note(is_native ? 47'000 : 31'000, clock)) shared = *summary;
+    }
+    stays += duel.leader() == 0 ? 1 : 0;
+  }
+  return stays;
+}
+
+// Where 24 runs do not make it sure, by what is more likely, whatever was thought better.
+TEST(Duel, WithSharedCoresTheTimeInCallsIsNoEvidenceForAProgramThatComputes) {
+  for (const int prior : {0, 1}) {
+    EXPECT_GE(native_stays(131, 145, 40, prior), 28) << prior;
+    EXPECT_LE(native_stays(145, 131, 40, prior), 12) << prior;
+  }
+}
+
+/// Seconds of a call: native, the kernels.
+Verdict verdict(int winner, WayTimes native, WayTimes kernels) {
+  return {winner, {{native, kernels}}};
+}
+
+struct Recalled {
+  int leader = 0, reopened = 0;
+  int calls = 0, of_other = 0, exchanges = 0;  ///< until it was settled
+};
+
+/// One rank that takes `native` or `kernels` for a call, and `between` for what it does else.
+Recalled recalled(std::vector<Verdict> remembered, double native, double kernels,
+                  double between = 0, std::optional<Verdict> offered = {}, int prior = 0) {
+  auto made = std::make_unique<Duel>(prior, 8, false);
+  Duel& duel = *made;
+  duel.recall(std::move(remembered));
+  Learner learner(std::move(made));
+  Recalled outcome;
+  Nanoseconds clock = 0;
+  std::vector<Nanoseconds> shared;
+  while (true) {
+    if (learner.needs_summaries()) {
+      ++outcome.exchanges;
+      if (offered) duel.offer(*offered);
+      learner.learn(shared, 1);
+    }
+    if (duel.is_settled()) break;
+    const int arm = learner.arm();
+    const auto time = static_cast<Nanoseconds>((arm == 0 ? native : kernels) * 1e9);
+    clock += time + static_cast<Nanoseconds>(between * 1e9);
+    ++outcome.calls;
+    outcome.of_other += arm;
+    if (auto summary = learner.note(time, clock)) shared = *summary;
+  }
+  outcome.leader = duel.leader();
+  outcome.reopened = duel.reopened();
+  return outcome;
+}
+
+TEST(Duel, WhatIsRememberedLeadsAndIsCheckedInOneRun) {
+  const WayTimes slow{20e-6, 20e-6}, fast{5e-6, 5e-6};
+  const Recalled kernels = recalled({verdict(1, slow, fast)}, 20e-6, 6e-6);
+  EXPECT_EQ(kernels.leader, 1);
+  EXPECT_EQ(kernels.of_other, kernels.calls) << "native never ran";
+  EXPECT_LE(kernels.calls, 2 + 40);
+  EXPECT_EQ(kernels.exchanges, 2);
+  const Recalled native = recalled({verdict(0, fast, slow)}, 4e-6, 20e-6);
+  EXPECT_EQ(native.leader, 0);
+  EXPECT_EQ(native.of_other, 0);
+  EXPECT_EQ(native.exchanges, 2);
+}
+
+// As slow as to lose now, or as fast as on a machine where native may be fast too.
+TEST(Duel, WhatIsContradictedTwiceIsFoughtAnew) {
+  const WayTimes native{20e-6, 20e-6}, kernels{12e-6, 12e-6};
+  for (const double now : {60e-6, 2e-6}) {
+    const Recalled outcome = recalled({verdict(1, native, kernels)}, 20e-6, now);
+    EXPECT_EQ(outcome.leader, now < 20e-6 ? 1 : 0);
+    EXPECT_EQ(outcome.reopened, 1);
+    EXPECT_LT(outcome.of_other, outcome.calls) << "native was asked";
+  }
+}
+
+// A clear verdict bears more than a narrow one.
+TEST(Duel, WhatWonByAFactorMayChangeByIt) {
+  EXPECT_TRUE(verdict(1, {80e-6, 80e-6}, {10e-6, 10e-6}).holds(1, {40e-6, 40e-6}));
+  EXPECT_FALSE(verdict(1, {12e-6, 12e-6}, {10e-6, 10e-6}).holds(1, {40e-6, 40e-6}));
+  EXPECT_FALSE(verdict(1, {1, 1}, {10e-6, 10e-6}).holds(1, {1e-3, 1e-3})) << "not by any factor";
+  EXPECT_FALSE(verdict(1, {80e-6, 80e-6}, {10e-6, 10e-6}).holds(1, {0, 0}));
+}
+
+// Remembered of a program that calls in a loop, and of one that computes between the calls.
+TEST(Duel, EachKindOfProgramHasItsOwnVerdict) {
+  const Verdict loop = verdict(1, {20e-6, 20e-6}, {12e-6, 12e-6});
+  const Verdict computes = verdict(0, {20e-6, 120e-6}, {13e-6, 140e-6});
+  for (const bool newer : {false, true}) {
+    const auto both = newer ? std::vector{computes, loop} : std::vector{loop, computes};
+    EXPECT_EQ(recalled(both, 20e-6, 12e-6).leader, 1);
+    const Recalled other = recalled(both, 20e-6, 12e-6, 110e-6);
+    EXPECT_EQ(other.leader, 0);
+    EXPECT_EQ(other.reopened, 0);
+  }
+}
+
+TEST(Duel, AHopelessMemoryCostsAFewCalls) {
+  const Recalled outcome =
+      recalled({verdict(1, {20e-6, 20e-6}, {5e-6, 5e-6})}, 20e-6, 10e-3, 0, {}, 0);
+  EXPECT_EQ(outcome.leader, 0);
+  EXPECT_LE(outcome.of_other, 2 + 2 * 2 + 2 * 3);
+}
+
+// At the end of the first run, where its times are what they were there.
+TEST(Duel, AnotherCommunicatorsVerdictIsTaken) {
+  const Verdict there = verdict(1, {20e-6, 20e-6}, {5e-6, 5e-6});
+  const Recalled taken = recalled({}, 20e-6, 5e-6, 0, there);
+  EXPECT_EQ(taken.leader, 1);
+  EXPECT_EQ(taken.calls, 8);
+  EXPECT_EQ(taken.of_other, 0);
+  EXPECT_GT(recalled({}, 500e-6, 5e-6, 0, there).of_other, 0) << "it was another kind of call";
+}
+
+TEST(Duel, IsFoundOutAndNotFromElsewhere) {
+  auto made = std::make_unique<Duel>(0, 4, false);
+  const Duel& duel = *made;
+  EXPECT_FALSE(duel.found());
+  Learner learner(std::move(made));
+  Nanoseconds clock = 0;
+  std::vector<Nanoseconds> shared;
+  while (!duel.is_settled()) {
+    if (learner.needs_summaries()) learner.learn(shared, 1);
+    if (duel.is_settled()) break;
+    const Nanoseconds time = learner.arm() == 0 ? 20'000 : 10'000;
+    clock += time + 1000;
+    if (auto summary = learner.note(time, clock)) shared = *summary;
+  }
+  ASSERT_TRUE(duel.found());
+  EXPECT_EQ(duel.found()->winner, 1);
+  EXPECT_NEAR(duel.found()->times[0].in_calls, 20e-6, 1e-9);
+  EXPECT_NEAR(duel.found()->times[1].all, 11e-6, 1e-6);
+  EXPECT_FALSE(duel.found()->is_spread());
+}
+
 TEST(Duel, SaysWhatItKnows) {
   Duel duel(0, 4, false);
   EXPECT_EQ(duel.explain(), "being timed");
   EXPECT_FALSE(duel.is_settled());
   EXPECT_EQ(duel.times(1).calls, 0);
+  Duel known(0, 4, false);
+  known.recall({verdict(1, {20e-6, 21e-6}, {5e-6, 6e-6})});
+  EXPECT_EQ(known.explain(),
+            "remembered, took 5.00 us, native 20.00 us; from call to call 6.00 us, native 21.00 "
+            "us");
 }
 
 }  // namespace

@@ -37,9 +37,21 @@ Remembered bcast(std::string_view spec, int ranks = 7, std::int64_t when = kNow 
           .when = when};
 }
 
+KeptVerdict sum_of_8(int winner, int ranks = 4, std::int64_t when = kNow - 10, double between = 0) {
+  return {.collective = Collective::allreduce,
+          .size_class = size_class(8),
+          .ranks = ranks,
+          .ranks_per_core = 2,
+          .bytes = 8,
+          .kernels = *parse_spec(Collective::allreduce, "shm"),
+          .verdict = {winner, {{{11e-6, 12e-6 + between}, {5e-6, 5.1e-6 + between}}}},
+          .when = when};
+}
+
 Memory some() {
   return {
-      kNow - 100, {150e-6, 1.5e-3}, machine(), {{"chain", 0.3, 2}}, {bcast("chain:segment=4K")}};
+      kNow - 100,   {150e-6, 1.5e-3}, machine(), {{"chain", 0.3, 2}}, {bcast("chain:segment=4K")},
+      {sum_of_8(1)}};
 }
 
 std::string refused(const std::string& text, const Whereabouts& here = kHere) {
@@ -55,6 +67,9 @@ TEST(Memory, IsReadAsItWasWritten) {
   ASSERT_EQ(read->choices.size(), 1U);
   EXPECT_EQ(unisono::text(read->choices[0].choice), unisono::text(some().choices[0].choice));
   EXPECT_EQ(write_machine(*read->machine), write_machine(machine()));
+  ASSERT_EQ(read->verdicts.size(), 1U);
+  EXPECT_TRUE(read->verdicts[0].is_like(sum_of_8(1)));
+  EXPECT_EQ(read->verdicts[0].verdict.winner, 1);
 }
 
 TEST(Memory, TravelsExactlyAndWithoutWhatOnlyRankZeroNeeds) {
@@ -64,6 +79,10 @@ TEST(Memory, TravelsExactlyAndWithoutWhatOnlyRankZeroNeeds) {
   EXPECT_EQ(got.choices[0].seconds, 0.045);
   EXPECT_TRUE(got.choices[0].is_of(some().choices[0].key, 7, 7));
   EXPECT_TRUE(got.corrections.empty());
+  ASSERT_EQ(got.verdicts.size(), 1U);
+  EXPECT_TRUE(got.verdicts[0].is_like(sum_of_8(1)));
+  EXPECT_EQ(got.verdicts[0].verdict.times[1].in_calls, 5e-6);
+  EXPECT_EQ(got.verdicts[0].verdict.times[0].all, 12e-6);
   EXPECT_TRUE(unpack_memory(pack_memory({})).is_empty());
 }
 
@@ -81,7 +100,7 @@ TEST(Memory, OfAnotherPlaceOrVersionIsRefused) {
   Json document = Json::parse(text);
   document["unisono"] = "0.0.1";
   EXPECT_EQ(refused(document.dump()), "it is of another version of Unisono");
-  document["version"] = 2;
+  document["version"] = 1;
   EXPECT_EQ(refused(document.dump()), "it is of another version");
 }
 
@@ -128,11 +147,30 @@ TEST(Memory, NumbersThatNobodyMeasuresAreRefused) {
   EXPECT_NE(with("/corrections/0/logarithms", 1e9), "");
   EXPECT_NE(with("/corrections/0/count", -1), "");
   EXPECT_NE(with("/greeting/piece_s", "NaN"), "");
+  EXPECT_NE(with("/verdicts", Json::object()), "");
+  EXPECT_NE(with("/verdicts/0/collective", "no such"), "");
+  EXPECT_NE(with("/verdicts/0/class", 128), "");
+  EXPECT_NE(with("/verdicts/0/class", -1), "");
+  EXPECT_NE(with("/verdicts/0/ranks", 1), "");
+  EXPECT_NE(with("/verdicts/0/ranks_per_core", -1), "");
+  EXPECT_NE(with("/verdicts/0/kernels", "native"), "");
+  EXPECT_NE(with("/verdicts/0/kernels", "ring"), "") << "sends messages";
+  EXPECT_NE(with("/verdicts/0/kernels", "grid:shape=2x2,rows=shm"), "");
+  EXPECT_NE(with("/verdicts/0/choice", "ring"), "") << "neither of the two";
+  EXPECT_EQ(with("/verdicts/0/choice", "native"), "");
+  for (const char* time :
+       {"seconds", "from_call_to_call", "native_seconds", "native_from_call_to_call"})
+    for (const Json& value : {Json(0), Json(-1), Json(1e9), Json("x"), Json(nullptr)})
+      EXPECT_NE(with((std::string("/verdicts/0/") + time).c_str(), value), "") << time << value;
   std::string infinite = good.dump();
   infinite.replace(infinite.find("0.045"), 5, "1e999");
   EXPECT_NE(refused(infinite), "");
   Json many = good;
   for (std::size_t i = 0; i <= kMostRemembered; ++i) many["choices"].push_back(many["choices"][0]);
+  EXPECT_NE(refused(many.dump()), "");
+  many = good;
+  for (std::size_t i = 0; i <= kMostRemembered; ++i)
+    many["verdicts"].push_back(many["verdicts"][0]);
   EXPECT_NE(refused(many.dump()), "");
 }
 
@@ -141,11 +179,14 @@ TEST(Memory, WhatIsOldOrFromTheFutureIsLeftOut) {
     Memory memory = some();
     memory.measured = when;
     memory.choices.push_back(bcast("native", 9, when));
+    memory.verdicts.push_back(sum_of_8(0, 9, when));
     const auto read = read_memory(write_memory(memory, kHere), kHere, kNow);
     ASSERT_TRUE(read) << read.error();
     EXPECT_FALSE(read->machine);
     ASSERT_EQ(read->choices.size(), 1U);
     EXPECT_EQ(read->choices[0].ranks, 7);
+    ASSERT_EQ(read->verdicts.size(), 1U);
+    EXPECT_EQ(read->verdicts[0].ranks, 4);
     EXPECT_TRUE(merged(*read, some()).machine) << "what is measured now takes its place";
   }
 }
@@ -167,10 +208,35 @@ TEST(Memory, TwoJobsAddUp) {
   EXPECT_EQ(both.corrections[0].count, 3);
 }
 
+// Of programs that compute between calls, and that do not, one each.
+TEST(Memory, TheLaterVerdictOfAKindOfProgramStays) {
+  Memory one, two;
+  one.verdicts = {sum_of_8(1, 4, kNow - 5), sum_of_8(0, 4, kNow - 20, 1e-3)};
+  two.verdicts = {sum_of_8(0, 4, kNow - 1), sum_of_8(1, 2, kNow - 2)};
+  const Memory both = merged(one, two);
+  ASSERT_EQ(both.verdicts.size(), 3U);
+  EXPECT_EQ(both.verdicts[0].verdict.winner, 0) << "the newest first";
+  EXPECT_EQ(both.verdicts[0].ranks, 4);
+  EXPECT_EQ(both.verdicts[1].ranks, 2);
+  EXPECT_TRUE(both.verdicts[2].verdict.is_spread());
+  EXPECT_EQ(merged(both, one).verdicts[0].when, kNow - 1);
+}
+
+// One broadcast within a node has 8 KiB.
+TEST(Memory, TheVerdictsOfAJobAreShort) {
+  Memory memory;
+  for (int i = 0; i < 48; ++i) memory.verdicts.push_back(sum_of_8(i % 2, 2 + i));
+  EXPECT_LE(pack_memory(memory).size(), std::size_t{8} << 10);
+}
+
 TEST(Memory, TheOldestChoicesGo) {
   Memory memory;
-  for (int i = 0; i < 300; ++i) memory = merged(memory, {.choices = {bcast("native", 2 + i, i)}});
+  for (int i = 0; i < 300; ++i)
+    memory = merged(memory,
+                    {.choices = {bcast("native", 2 + i, i)}, .verdicts = {sum_of_8(1, 2 + i, i)}});
   ASSERT_EQ(memory.choices.size(), kMostRemembered);
+  ASSERT_EQ(memory.verdicts.size(), kMostRemembered);
+  EXPECT_EQ(memory.verdicts.front().when, 299);
   EXPECT_EQ(memory.choices.front().when, 299);
   EXPECT_EQ(memory.choices.back().when, 299 - static_cast<int>(kMostRemembered) + 1);
 }

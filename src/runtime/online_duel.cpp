@@ -1,0 +1,78 @@
+// Calls within a node: duels between the MPI library's own and the kernels of the node.
+#include <cstdio>
+#include <cstdlib>
+#include <utility>
+
+#include "base/config.h"
+#include "comm/communicator.h"
+#include "runtime/memory.h"
+#include "runtime/online.h"
+#include "runtime/online_job.h"
+
+namespace unisono {
+
+namespace {
+
+/// What a measurement is worth, and a text is short.
+double rounded(double seconds) {
+  char text[16];
+  std::snprintf(text, sizeof text, "%.3e", seconds);
+  return std::strtod(text, nullptr);
+}
+
+}  // namespace
+
+// A library that spins while ranks share cores takes 10 ms for a call, so that asking costs more
+// than it can win soon. Not in all collectives, nor in every program: 4 ranks of MPICH on 2 cores
+// make an Allgather of 8 B in 8 us if they do nothing else.
+std::unique_ptr<Online::Kind> Online::make_duel(const Facts& facts,
+                                                const Choice& by_default) const {
+  const bool has_default = by_default.algorithm != nullptr;
+  const Spec kernels = has_default ? Spec{by_default.algorithm, false, by_default.params}
+                                   : *parse_spec(facts.collective, "shm");
+  if ((kernels.algorithm->restrictions & kOneNode) == 0 ||
+      unmet_restriction(*kernels.algorithm, conditions(facts), kernels.params))
+    return nullptr;
+  // Not by how this rank waits, which is its own affair.
+  const bool shares_cores = online_job().here.ranks_per_core > 0;
+  auto policy = std::make_unique<Duel>(has_default ? 1 : 0, first_calls(facts), shares_cores,
+                                       has_default && hopeless_ > 1 ? 40 : 1);
+  Duel* duel = policy.get();
+  if (online_job().keeps_verdicts)
+    duel->recall(recall_verdicts(facts.collective, size_class(facts.bytes), facts.size, kernels));
+  auto kind = std::unique_ptr<Kind>(
+      new Kind{{Spec(), kernels}, Learner(std::move(policy)), facts.bytes, false, {}});
+  kind->facts = facts;
+  kind->duel = duel;
+  return kind;
+}
+
+/// Nothing is measured any more, and what stays native does not come here again.
+Choice Online::settled(Communicator& communicator, Kind& kind) {
+  const int arm = kind.duel->leader();
+  if (arm == 0) communicator.leave(kind.facts.collective, kind.facts.bytes);
+  const Spec& spec = kind.arms[static_cast<std::size_t>(arm)];
+  return {spec.algorithm, spec.params, why(kind, arm)};
+}
+
+/// For other communicators of this job.
+void Online::tell_others(const Kind& kind) {
+  if (const auto verdict = kind.duel->verdict()) note_verdict(kind.facts, *verdict);
+}
+
+/// For jobs to come. What was remembered and holds is as old as before, and will be asked anew.
+void Online::keep_verdict(const Kind& kind) {
+  const auto found = kind.duel->found();
+  if (!found || !online_job().keeps_verdicts || !is_standard("UNISONO_WAIT")) return;
+  KeptVerdict kept{.collective = kind.facts.collective,
+                   .size_class = size_class(kind.bytes),
+                   .ranks = kind.facts.size,
+                   .ranks_per_core = online_job().here.ranks_per_core,
+                   .bytes = kind.bytes,
+                   .kernels = kind.arms[1],
+                   .verdict = *found};
+  for (WayTimes& way : kept.verdict.times) way = {rounded(way.in_calls), rounded(way.all)};
+  remember(std::move(kept));
+}
+
+}  // namespace unisono

@@ -1,0 +1,175 @@
+#include "runtime/online_job.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <ctime>
+#include <utility>
+
+#include "base/config.h"
+#include "base/file.h"
+#include "comm/network_probe.h"
+#include "mpi/simulated.h"
+#include "runtime/call_time.h"
+#include "runtime/memory.h"
+#include "select/online/key.h"
+
+namespace unisono {
+
+namespace {
+
+// Seconds of a short message; a network below is no Ethernet.
+constexpr double kFastNetwork = 3e-6;
+
+constexpr double kPerSecond = 1e9;
+
+Nanoseconds nanoseconds(double seconds) {
+  return static_cast<Nanoseconds>(std::llround(seconds * kPerSecond));
+}
+
+double seconds(Nanoseconds time) { return static_cast<double>(time) / kPerSecond; }
+
+auto kind_of(const Facts& facts) {
+  return std::tuple(facts.collective, size_class(facts.bytes), facts.size);
+}
+
+}  // namespace
+
+// Never destroyed: a program may finalize MPI in its own exit handlers, after ours.
+OnlineJob& online_job() {
+  static OnlineJob& only = *new OnlineJob;
+  return only;
+}
+
+// The least time by the greatest negative one.
+void add_account(std::vector<Nanoseconds>& summary) {
+  const OnlineJob& job = online_job();
+  summary.insert(summary.end(), {job.lost, job.began - call_time(), job.longest_native});
+}
+
+JobAccount account_from(std::span<const Nanoseconds> words) {
+  return {seconds(words[0]), seconds(-words[1]), seconds(words[2])};
+}
+
+void note_account(double lost, double native) {
+  OnlineJob& job = online_job();
+  job.lost += nanoseconds(lost);
+  const Nanoseconds now = nanoseconds(native);
+  for (Nanoseconds longest = job.longest_native;
+       longest < now && !job.longest_native.compare_exchange_weak(longest, now);) {
+  }
+}
+
+// Who won, as a number from 1 and as its negative: maxima tell whether all have said the same.
+void add_verdict(std::vector<Nanoseconds>& summary, const Facts& facts) {
+  OnlineJob& job = online_job();
+  const std::lock_guard lock(job.mutex);
+  const auto known = job.verdicts.find(kind_of(facts));
+  if (known == job.verdicts.end()) {
+    summary.resize(summary.size() + kVerdictWords);
+    return;
+  }
+  const auto& [winner, times] = known->second;
+  summary.insert(summary.end(), {winner + 1, -(winner + 1)});
+  for (const WayTimes& way : times)
+    summary.insert(summary.end(), {nanoseconds(way.in_calls), nanoseconds(way.all)});
+}
+
+std::optional<Verdict> verdict_from(std::span<const Nanoseconds> words) {
+  if (words[0] == 0 || words[0] != -words[1]) return std::nullopt;
+  return Verdict{
+      static_cast<int>(words[0]) - 1,
+      {{{seconds(words[2]), seconds(words[3])}, {seconds(words[4]), seconds(words[5])}}}};
+}
+
+void note_verdict(const Facts& facts, const Verdict& verdict) {
+  OnlineJob& job = online_job();
+  const std::lock_guard lock(job.mutex);
+  job.verdicts.insert_or_assign(kind_of(facts), verdict);
+}
+
+// Not UNISONO_WAIT, which is a rank's own affair.
+bool keeps_verdicts() {
+  const auto settings = parse_online(variable("UNISONO_ONLINE"));
+  const auto* model = settings ? std::get_if<ModelSettings>(&*settings) : nullptr;
+  constexpr std::array kWays{"UNISONO_SHM", "UNISONO_SHM_RING", "UNISONO_SHM_STORE",
+                             "UNISONO_SINGLE_COPY"};
+  return model != nullptr && model->only_unmeasured && !kSimulated &&
+         std::all_of(kWays.begin(), kWays.end(),
+                     [](const char* name) { return is_standard(name); });
+}
+
+Result<OnlineSettings> start_online(const Platform& here, WaitMode wait, bool explains, Mode mode) {
+  online_job().here = here;
+  online_job().began = call_time();
+  online_job().keeps_verdicts = keeps_verdicts();
+  online_job().explains = explains;
+  const std::string reproducible = variable("UNISONO_REPRODUCIBLE");
+  online_job().reproducible = !reproducible.empty() && reproducible != "0";
+  online_job().wait = wait;
+  auto settings = parse_online(variable("UNISONO_ONLINE"));
+  if (settings && mode != Mode::fixed) online_job().settings = *settings;
+  online_job().corrections.recall(remembered_corrections());
+  return settings;
+}
+
+std::string use_machine(Machine machine, MPI_Comm node) {
+  const auto* settings = std::get_if<ModelSettings>(&online_job().settings);
+  if (settings == nullptr) return "";
+  online_job().judges_nodes = settings->only_unmeasured && !kSimulated;
+  if (!settings->only_unmeasured && !machine.levels[kBetweenNodes])
+    machine = probe_network(MPI_COMM_WORLD, node);
+  const auto& between = machine.levels[kBetweenNodes];
+  const bool has_times = between || machine.levels[kWithinNode];
+  // Nothing is known of networks that are faster than any Ethernet.
+  const bool slow = between && between->one_way(0) > kFastNetwork && !kSimulated;
+  std::string words = summary(machine);
+  if (!has_times || (settings->only_unmeasured && !slow)) {
+    online_job().settings = std::monostate();
+    if (has_times) words += ": too fast to know anything of it, native is left alone";
+  }
+  // Of ranks that a file places on several nodes the messages are those within this one.
+  if (!machine.levels[kBetweenNodes]) {
+    machine.levels[kBetweenNodes] = machine.levels[kWithinNode];
+    machine.incast = {};
+  }
+  online_job().machine = std::move(machine);
+  return words;
+}
+
+LeftOnline left_online() {
+  const CollectiveSet learned = online_job().reproducible ? kAmongAll & ~kReducing : kAmongAll;
+  const auto* model = std::get_if<ModelSettings>(&online_job().settings);
+  return {std::holds_alternative<std::monostate>(online_job().settings) ? 0 : learned,
+          online_job().judges_nodes ? learned : 0, model != nullptr && model->only_unmeasured,
+          online_job().here.place == Place::oversubscribed};
+}
+
+std::vector<std::string> online_report() {
+  std::vector<std::string> lines;
+  for (const Learned& learned : online_job().ledger.all())
+    lines.push_back("online: " + line_of(learned));
+  return lines;
+}
+
+std::vector<Corrections::Entry> learned_corrections() { return online_job().corrections.learned(); }
+
+std::optional<std::string> save_online() {
+  const std::string path = variable("UNISONO_ONLINE_SAVE");
+  if (path.empty() || left_online().all() == 0) return std::nullopt;
+  const std::string subject = "UNISONO_ONLINE_SAVE=" + path + ": ";
+  const auto& all = online_job().ledger.all();
+  if (std::none_of(all.begin(), all.end(), [](const Learned& one) { return one.decided; }))
+    return subject + "nothing was learned in so few calls; no file was written";
+  char created[32];
+  const std::time_t time = std::time(nullptr);
+  std::tm utc{};
+  gmtime_r(&time, &utc);
+  std::strftime(created, sizeof created, "%Y-%m-%dT%H:%M:%SZ", &utc);
+  const auto error =
+      write_file(path, profile_text(online_job().ledger, online_job().here, created));
+  if (!error) return std::nullopt;
+  return subject + *error + "; what was learned is not saved";
+}
+
+}  // namespace unisono
