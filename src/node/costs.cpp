@@ -13,7 +13,7 @@ namespace {
 /// The terms of which the formulas are made, for a message of `m` bytes on `p` ranks.
 struct Terms {
   double m, p, others, slot;
-  double write, fetch, combine, fold, call, pull;
+  double write, fetch, combine, call, pull;
 
   Terms(double bytes, const MemoryCosts& c, const Setting& s)
       : m(bytes),
@@ -23,13 +23,9 @@ struct Terms {
         write(c.write),
         fetch(c.fetch),
         combine(c.combine),
-        fold(c.fetch + c.combine / 2),
         call(c.call),
         pull(c.pull) {}
 
-  // fold: an operand is combined where it lies, and on its way at the same time. Fetched first and
-  // combined then it was held for dearer than slices, which write a result and copy it: allreduce
-  // of 1 MiB on two ranks takes 66 us by reading all and 74 in slices (EPYC, Zen 4).
   double chunks(double bytes) const { return std::max(1.0, std::ceil(bytes / slot)); }
   /// One writes what another reads behind it, in chunks of so many bytes. They slow each other
   /// down.
@@ -76,11 +72,11 @@ Work alltoall_pipeline(const Terms& t) {
 Work alltoall_direct(const Terms& t) { return t.by_each(t.others * (t.call + t.pull * t.m), 2); }
 
 Work reduce_read_all(const Terms& t) {
-  const double read = t.others * t.fold;
+  const double read = t.others * (t.fetch + t.combine);
   return {t.pipelined(t.write, read, t.slot), (t.others * t.write + read) * t.m, 0, t.chunks(t.m)};
 }
 Work reduce_slices(const Terms& t) {
-  const double slices = t.others / t.p * (t.write + t.fold) * t.m;
+  const double slices = t.others / t.p * (t.write + t.fetch + t.combine) * t.m;
   const double result = t.others / t.p * t.fetch * t.m;
   return {slices + t.write * t.m / t.p + result, t.p * slices + t.write * t.m + result, 1,
           2 * t.chunks(t.m)};
@@ -91,16 +87,19 @@ Work reduce_direct(const Terms& t) {
   return {slice + given, t.p * slice + t.others * given, 2, 0};
 }
 Work allreduce_read_all(const Terms& t) {
-  return t.by_each((t.write + t.others * t.fold) * t.m, 1, t.chunks(t.m));
+  return t.by_each((t.write + t.others * (t.fetch + t.combine)) * t.m, 1, t.chunks(t.m));
 }
+// Its own slice of the result is copied, with two of a combination's three streams. Without that
+// slices were held for cheaper than reading all where they are not: allreduce of 1 MiB on two ranks
+// takes 74 us in slices and 66 by reading all (EPYC, Zen 4).
 Work allreduce_slices(const Terms& t) {
-  const double own = t.combine / t.p;  // its slice of the result, copied
-  return t.by_each((t.write + t.others / t.p * (t.fetch + t.fold) + own) * t.m, 2,
+  const double own = 2.0 / 3 * t.combine / t.p;
+  return t.by_each((t.write + t.others / t.p * (2 * t.fetch + t.combine) + own) * t.m, 2,
                    2 * t.chunks(t.m));
 }
 // What the last one does, the others wait for.
 Work allreduce_last_arriver(const Terms& t) {
-  const double last = t.others * t.fold * t.m + t.write * t.m;
+  const double last = t.others * (t.fetch + t.combine) * t.m + t.write * t.m;
   const double own = (t.write + t.fetch) * t.m;
   return {last + own, last + t.p * own, 1, 0};
 }
@@ -108,22 +107,22 @@ Work allreduce_direct(const Terms& t) {
   return t.by_each(t.others * (2 * t.call + (2 * t.pull + t.combine) * t.m / t.p), 2);
 }
 Work reduce_scatter_blocks(const Terms& t) {
-  return t.by_each(t.others * (t.write + t.fold) * t.m, 1, t.chunks(t.p * t.m));
+  return t.by_each(t.others * (t.write + t.fetch + t.combine) * t.m, 1, t.chunks(t.p * t.m));
 }
 Work reduce_scatter_direct(const Terms& t) {
   return t.by_each(t.others * (t.call + (t.pull + t.combine) * t.m), 2);
 }
 // Nobody waits for more than what others have put there before anything else.
 Work scan_read_all(const Terms& t) {
-  const double mean = (t.write + t.others / 2 * t.fold) * t.m;
-  return {(t.write + t.others * t.fold) * t.m, t.p * mean, 0, t.chunks(t.m)};
+  const double mean = (t.write + t.others / 2 * (t.fetch + t.combine)) * t.m;
+  return {(t.write + t.others * (t.fetch + t.combine)) * t.m, t.p * mean, 0, t.chunks(t.m)};
 }
 // A rank that comes before its predecessor sleeps once more: one in so many, for in a loop they
 // come in their order. After a barrier scan of 8 B takes 4 ranks on 2 cores 1.7 to 4 us if they
 // read all and 4 to 5 in the chain, 8 ranks 9 to 22 and 49 to 89; in a loop of 4 KiB 4 ranks
 // take 2.2 to 4 and 1.6 to 1.9 (Open MPI, family 6 model 167).
 Work scan_chain(const Terms& t) {
-  const double each = t.write + t.fold, first = std::min(t.m, t.slot);
+  const double each = t.write + t.fetch + t.combine, first = std::min(t.m, t.slot);
   const double out_of_order = t.others / 16;
   return {each * (t.others * first + t.m - first), t.others * each * t.m, out_of_order,
           t.others - out_of_order + t.chunks(t.m) - 1};

@@ -12,7 +12,7 @@
 #include "tests/calls/requests.h"
 
 extern "C" {
-void* stub_cuda_allocate(std::size_t bytes);
+void* stub_device_allocate(std::size_t bytes);
 int cuMemcpyDtoH_v2(void* to, std::uintptr_t from, std::size_t bytes);
 int cuMemcpyHtoD_v2(std::uintptr_t to, const void* from, std::size_t bytes);
 }
@@ -26,7 +26,7 @@ int g_freed = 0;
 class OnDevice {
  public:
   explicit OnDevice(const Ints& values)
-      : size_(values.size()), at_(static_cast<int*>(stub_cuda_allocate(size_ * sizeof(int)))) {
+      : size_(values.size()), at_(static_cast<int*>(stub_device_allocate(size_ * sizeof(int)))) {
     put(values);
   }
   void put(const Ints& values) const {
