@@ -24,7 +24,7 @@ namespace {
 constexpr int kRounds = 9;       // whose median counts
 constexpr int kMostRounds = 96;  // to go round the ring once; 0.5 ms on a slow machine
 constexpr std::size_t kShortCopy = 64;
-constexpr std::size_t kGlance = 4 << 10;  // bytes of a chunk
+constexpr std::size_t kGlance = 2 * Slots::kShort;  // bytes of a chunk, in the long ring
 constexpr int kGlances = 3;
 
 using Clock = std::chrono::steady_clock;

@@ -52,7 +52,10 @@ class BasicTeam : public Flags<Memory> {
         slots_(arena.data() + bytes_before_slots(groups)),
         slot_bytes_(slots.longest),
         store_(slots.store),
-        ring_(ring_bytes(arena, groups, slots)) {
+        ring_bytes_(ring_bytes(arena, groups, slots)),
+        short_bytes_(ring_bytes_ >= 4 * Slots::kShortRing ? Slots::kShortRing : 0),
+        ring_(ring_bytes_ - short_bytes_),
+        short_ring_(std::max(short_bytes_, kLinePair)) {
     if (slot_bytes_ == 0) slot_bytes_ = std::min(Slots::kLongest, ring_.bytes() / Slots::kUsual);
     assert(arena.size() >= arena_bytes(groups, smallest_ring(groups.size())));
     if (!groups.are_one())
@@ -69,10 +72,10 @@ class BasicTeam : public Flags<Memory> {
   }
   /// The longest chunk.
   std::size_t slot_bytes() const { return slot_bytes_; }
-  std::size_t ring_bytes() const { return ring_.bytes(); }
+  std::size_t ring_bytes() const { return ring_bytes_; }
   Store store() const { return store_; }
   std::byte* slot(int rank, std::size_t offset) {
-    return slots_ + static_cast<std::size_t>(rank) * ring_.bytes() + offset;
+    return slots_ + static_cast<std::size_t>(rank) * ring_bytes_ + offset;
   }
   /// The next slot; `last` is the step in which a rank may still look at it.
   SlotUse take_slot(std::size_t bytes, Step last) {
@@ -80,7 +83,12 @@ class BasicTeam : public Flags<Memory> {
     return take_unnoted(bytes, last);
   }
   /// Where not all know how much of it will be used.
-  SlotUse take_unnoted(std::size_t bytes, Step last) { return ring_.take(bytes, last); }
+  SlotUse take_unnoted(std::size_t bytes, Step last) {
+    if (bytes <= Slots::kShort && short_bytes_ != 0) return short_ring_.take(bytes, last);
+    SlotUse use = ring_.take(bytes, last);
+    use.offset += short_bytes_;
+    return use;
+  }
 
   /// Into a claimed cell, or slot, of this rank.
   void put(std::byte* where, const std::byte* from, std::size_t bytes) const {
@@ -94,7 +102,7 @@ class BasicTeam : public Flags<Memory> {
 
   /// Where this rank may work while nobody uses slots: two parts of so many bytes, which the core's
   /// caches have room for.
-  std::size_t scratch_bytes() const { return std::min(ring_.bytes() / 2, kLargestScratch); }
+  std::size_t scratch_bytes() const { return std::min(ring_bytes_ / 2, kLargestScratch); }
   std::byte* scratch(int part) { return slot(this->rank(), part == 0 ? 0 : scratch_bytes()); }
 
   /// Before the first call, on all ranks or on none, and only where every rank can_reach() every
@@ -217,7 +225,9 @@ class BasicTeam : public Flags<Memory> {
   unsigned epoch_ = 0;
   void (*outdated_)(void*) = nullptr;
   void* context_ = nullptr;
-  Ring<Memory::kUses> ring_;  // the last: what it remembers is long
+  std::size_t ring_bytes_, short_bytes_;
+  Ring<Memory::kUses> ring_;  // the last: what they remember is long
+  Ring<Memory::kUses> short_ring_;
 };
 
 /// A team for each group, and one for the leaders: for levels.h.
