@@ -172,7 +172,7 @@ class Walk {
   std::array<Ports, kMessageLevels> ports_;
   std::vector<Queue> queues_, out_;  // of nodes; empty where nothing is lost
   std::vector<bool> lost_;           // of sends: once is enough
-  std::map<std::pair<std::size_t, std::size_t>, double> left_;  // by connection: its last byte
+  std::vector<double> left_;         // by sender and receiver: when the last byte does
   std::vector<Server> cores_;
   std::optional<Meetings> meetings_;  // where the machine has times for them
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
@@ -199,6 +199,7 @@ Walk::Walk(std::span<const Schedule> schedules, Count unit_bytes, const Machine&
   if (!machine.incast.loses()) return;
   queues_.resize(static_cast<std::size_t>(nodes));
   out_.resize(queues_.size());
+  left_.resize(schedules.size() * schedules.size());
   lost_.resize(graph_.size());
 }
 
@@ -240,7 +241,7 @@ void Walk::start_send(VertexId id, double now) {
 // The operating system takes up to a window of each connection, at once: a send is complete when it
 // lies there, and a rank that goes by its sends alone posts all of them.
 double Walk::accepted(VertexId id, double now, double begin, double end) {
-  double& last = left_[{rank(id), peer(id)}];
+  double& last = left_[rank(id) * cores_.size() + peer(id)];
   const bool is_idle = last <= now;
   last = end;
   if (is_idle && static_cast<double>(bytes(id)) <= machine_.incast.window) return now;

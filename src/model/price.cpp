@@ -23,7 +23,7 @@ constexpr int kMostOfANode = 4;
 // pairwise exchange, a barrier before the ring, and light barriers met none
 // (docs/results/unasked.md).
 constexpr double kDriftFactor = 2;
-constexpr unsigned kDraws = 2;
+constexpr unsigned kDraws = 4;
 
 /// Where some ranks are; their nodes are numbered from 0.
 struct Placement {

@@ -20,7 +20,7 @@ constexpr double kSurely = 0.5;     // so far below two native calls suffice
 // An arm that is so much slower than native in its first call is not called again.
 constexpr double kHopeless = 4;
 constexpr int kMostListened = 1024;
-constexpr int kMostArms = 8;
+constexpr int kMostArms = 9;
 constexpr std::size_t kLongBlocks = 6, kShortBlocks = 24;
 constexpr int kMostWatched = 256;
 constexpr int kFirstRecalled = 2;
@@ -179,7 +179,7 @@ int ModelFirst::most_promising() const {
 }
 
 bool ModelFirst::may_lose(double native_calls) const {
-  return lost_ + native_calls <= settings_.regret + settings_.budget * static_cast<double>(calls_);
+  return lost() + native_calls <= settings_.regret + settings_.budget * static_cast<double>(calls_);
 }
 
 double ModelFirst::known(int arm) const {
@@ -233,11 +233,23 @@ void ModelFirst::tried(std::span<const double> seconds) {
   else
     for (const double one : trial_) charge(on_trial_, one, 1);
   correct(on_trial_, now);
-  if (now < kPromising * at_best(leader_) && !is_short())
-    lead(on_trial_);
-  else if (now < known(leader_) / kPromising)
-    return race(on_trial_, leader_);
+  if (is_short() && now < known(leader_) / kPromising) return race(on_trial_, leader_);
+  if (!is_short() && follows(on_trial_, now)) return;
   go_on();
+}
+
+// Where only timeouts make the leader slower, native has to show in a race that it is; an arm is
+// left without one, in which both would run by turns.
+bool ModelFirst::follows(int arm, double seconds) {
+  const double usually = leader_ == 0 ? kPromising : 1 / kPromising;
+  if (is_short() || seconds < kPromising * at_best(leader_) ||
+      (seconds < kPromising * known(leader_) && seconds < usually * at_best(leader_))) {
+    lead(arm);
+    return false;
+  }
+  if (seconds >= known(leader_) / kPromising) return false;
+  race(arm, leader_);
+  return true;
 }
 
 // Of times of a race: short calls are held up by what is not theirs.
@@ -362,10 +374,7 @@ void ModelFirst::watched(double mean) {
     return race(leader_, 0);
   }
   const int better = best_known();
-  if (known(better) < kPromising * at_best(leader_))
-    lead(better);
-  else if (known(better) < kPromising * known(leader_))
-    return race(better, leader_);
+  if (known(better) < kPromising * known(leader_) && follows(better, known(better))) return;
   go_on();
 }
 
@@ -413,7 +422,8 @@ std::string ModelFirst::explain(int arm) const {
 
 ArmTimes ModelFirst::times(int arm) const {
   const std::vector<double>& seconds = arms_[static_cast<std::size_t>(arm)].seconds;
-  if (seconds.empty()) return {};
+  // One call of a trial, which made connections, is no time yet.
+  if (seconds.empty() || (arm != 0 && !arms_[static_cast<std::size_t>(arm)].tried)) return {};
   ArmTimes times;
   times.seconds = estimate_median(seconds);
   times.ratio.median = native_ > 0 ? times.seconds.median / native_ : 0;

@@ -67,9 +67,10 @@ class ModelFirst final : public Policy {
   void learn(std::span<const Nanoseconds> shared, int ranks) override;
   /// Counted: only what asking and preparing arms has taken, not what the ranks waited for.
   void spend(Nanoseconds shared, int /*ranks*/) override {
-    if (native_ > 0) lost_ += static_cast<double>(shared) * 1e-9 / native_;
+    choosing_ += static_cast<double>(shared) * 1e-9;
   }
-  double lost() const override { return lost_; }
+  /// By native's time as it is known now: of its first calls one may be over at once on all ranks.
+  double lost() const override { return lost_ + (native_ > 0 ? choosing_ / native_ : 0); }
   int reopened() const override { return reopened_; }
   ArmTimes times(int arm) const override;
 
@@ -121,6 +122,9 @@ class ModelFirst final : public Policy {
   /// The least of the times that known() is an average of.
   double at_best(int arm) const;
   double usual(std::span<const double> times) const;
+  /// The leader's place for an arm that has taken so long, at once or after a race; whether it is
+  /// to be raced for.
+  bool follows(int arm, double seconds);
 
   static constexpr double kShort = 5e-3;  // seconds; longer calls need no gap, nor many of them
 
@@ -140,6 +144,7 @@ class ModelFirst final : public Policy {
   double native_ = 0, spent_ = 0;
   double first_ = 0;  // native call, where the second took much more or less; 0: it did not
   double lost_ = 0, worst_ = 0;
+  double choosing_ = 0;  // seconds
   long calls_ = 0;
   int reopened_ = 0;
   std::vector<double> trial_;  // its times so far

@@ -19,7 +19,7 @@ constexpr double kShareOfSpent = 0.05, kLeast = 2e-3, kMost = 50e-3;
 constexpr long kOfAFamily = 2;
 // Of a few that are better than all others one will do.
 constexpr long kEnough = 4;
-constexpr double kShareOfRisks = 1;  // of the time for prices
+constexpr double kShareOfRisks = 2;  // of the time for prices
 
 /// Prices one after the other for so long.
 class Pricing {

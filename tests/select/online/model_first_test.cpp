@@ -271,6 +271,32 @@ TEST(ModelFirst, ATimeoutCorrectsItsFamilyOnly) {
   EXPECT_EQ(judged.policy().leader(), 2);
 }
 
+// A root that has handed its blocks to the system is through at once, and the others have them.
+TEST(ModelFirst, WhatChoosingTakesIsMeasuredByNativesUsualTime) {
+  ModelFirst judge({}, 2, [](double) { return std::vector<Promise>{{0.016}}; });
+  judge.plan();
+  judge.spend(300'000, 3);
+  judge.learn(std::vector<Nanoseconds>{250'000'000, 250'007'000}, 3);
+  judge.plan();
+  judge.spend(300'000, 3);
+  judge.learn(std::vector<Nanoseconds>{40'000'000}, 3);
+  EXPECT_LT(judge.lost(), 0.1);
+  EXPECT_EQ(judge.plan(), (std::vector<int>{1}));
+}
+
+// The first call makes connections: nobody corrects a model by it.
+TEST(ModelFirst, ATrialIsNoTimeBeforeItsSecondCall) {
+  ModelFirst judge({}, 2, [](double) { return std::vector<Promise>{{0.016}}; });
+  judge.plan();
+  judge.learn(std::vector<Nanoseconds>{60'000'000, 120'000'000}, 3);
+  judge.plan();
+  judge.learn(std::vector<Nanoseconds>{45'000'000}, 3);
+  EXPECT_EQ(judge.times(1).calls, 0);
+  judge.plan();
+  judge.learn(std::vector<Nanoseconds>{16'000'000}, 3);
+  EXPECT_EQ(judge.times(1).seconds.median, 0.016);
+}
+
 TEST(ModelFirst, SaysWhy) {
   Judged judged({{0.02, 0.025}});
   EXPECT_EQ(judged.policy().explain(0), "native is timed");
