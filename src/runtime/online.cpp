@@ -303,20 +303,17 @@ Machine Online::machine_for(const Kind& kind) const {
 std::vector<Promise> Online::ask_model(Kind& kind, double spent) {
   constexpr std::size_t kNumbers = 4;  // of an offer
   const std::vector<Spec> all = proposals(kind.facts);
-  std::vector<double> numbers(kNumbers * kMostOffered, 0);
-  std::vector<Offer> offers;
+  std::vector<double> numbers;
   if (rank_ == 0) {
     const std::int64_t begin = call_time();
-    const Job& known = job();
-    offers = best_offers(all, kind.facts, kind.root, machine_for(kind), known.corrections, spent);
+    for (const Offer& offer :
+         best_offers(all, kind.facts, kind.root, machine_for(kind), job().corrections, spent))
+      for (const double one :
+           {static_cast<double>(offer.proposal) + 1, offer.said, offer.seconds, offer.risk})
+        numbers.push_back(one);
     kind.in_choosing += call_time() - begin;
   }
-  for (std::size_t i = 0; i < offers.size(); ++i) {
-    const Offer& offer = offers[i];
-    double* of_it = &numbers[kNumbers * i];
-    *of_it++ = static_cast<double>(offer.proposal) + 1;
-    for (const double one : {offer.said, offer.seconds, offer.risk}) *of_it++ = one;
-  }
+  numbers.resize(kNumbers * kMostOffered, 0);
   PMPI_Bcast(numbers.data(), static_cast<int>(numbers.size()), MPI_DOUBLE, 0,
              own_ != MPI_COMM_NULL ? own_ : handle_);
   std::vector<Promise> promises;

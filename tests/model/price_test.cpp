@@ -46,8 +46,8 @@ TEST(Price, WhatOnePortNeverGetsFromSeveralIsNeverLost) {
               0);
     EXPECT_EQ(
         timeouts("ring", {.collective = allgather, .ranks = p, .nodes = p, .bytes = 64 << 10}), 0);
-    EXPECT_EQ(
-        timeouts("paced", {.collective = scatter, .ranks = p, .nodes = p, .bytes = 32 << 10}), 0);
+    EXPECT_EQ(timeouts("paced", {.collective = scatter, .ranks = p, .nodes = p, .bytes = 32 << 10}),
+              0);
   }
 }
 
@@ -79,8 +79,8 @@ double risk_of(std::string_view algorithm, const PricedCall& call) {
 // Nothing keeps the ranks of a ring of an alltoall in step but that each waits for its partners.
 TEST(Price, WhoeverDriftsApartRisksTimeouts) {
   for (const int p : {7, 13}) {
-    EXPECT_GT(
-        risk_of("ring", {.collective = alltoall, .ranks = p, .nodes = p, .bytes = 32 << 10}), 0.05);
+    EXPECT_GT(risk_of("ring", {.collective = alltoall, .ranks = p, .nodes = p, .bytes = 32 << 10}),
+              0.05);
     EXPECT_EQ(risk_of("ring_barrier",
                       {.collective = alltoall, .ranks = p, .nodes = p, .bytes = 32 << 10}),
               0);

@@ -124,8 +124,7 @@ void ModelFirst::hear(std::span<const double> seconds) {
 void ModelFirst::ask() {
   for (const Promise& promise : ask_(spent_))
     if (static_cast<int>(arms_.size()) < kMostArms)
-      arms_.push_back(
-          {.promise = {std::max(promise.seconds, 1e-9), promise.family, promise.risk}});
+      arms_.push_back({.promise = {std::max(promise.seconds, 1e-9), promise.family, promise.risk}});
 }
 
 void ModelFirst::heard(std::span<const double> seconds) {

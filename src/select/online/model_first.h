@@ -148,7 +148,7 @@ class ModelFirst final : public Policy {
   long calls_ = 0;
   int reopened_ = 0;
   std::vector<double> trial_;  // its times so far
-  Recollection recalled_;  // without seconds: nothing, or no longer
+  Recollection recalled_;      // without seconds: nothing, or no longer
   std::optional<bool> recalled_right_;
   bool was_slow_ = false;                          // in its first epoch
   std::vector<std::pair<double, double>> blocks_;  // seconds of the one on trial and of the other

@@ -39,9 +39,9 @@ class Judged {
             },
             [=, this](int arm, long call) {
               const double now = slow_from_ > 0 && call >= slow_from_ && arm != 0 ? slower_ : 1;
-              const Arm own =
-                  arm == 0 ? Arm{.seconds = native, .predicted = 0, .every = native_every_}
-                           : arms_[static_cast<std::size_t>(arm) - 1];
+              const Arm own = arm == 0
+                                  ? Arm{.seconds = native, .predicted = 0, .every = native_every_}
+                                  : arms_[static_cast<std::size_t>(arm) - 1];
               const bool held_up = own.every > 0 && call % own.every == own.every - 1;
               return now * own.seconds + (held_up ? kTimeout : 0);
             },
