@@ -25,6 +25,8 @@ constexpr int kExchanged = 32 << 10, kRounds = 3;
 constexpr int kPartners = 3;
 // A message that took so long is the last one: with the next it would be three times as much.
 constexpr double kLongEnough = 4e-3;
+// Of twice as many bytes: a rate that is half of the real one makes every promise of an arm void.
+constexpr double kHeldUp = 2.5;
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
 /// Two ranks of `comm` that send to each other; all others do nothing.
@@ -89,7 +91,7 @@ double seconds_per_byte(Pair& pair) {
     shorter = last;
     const auto once = [&] { return pair.tell(pair.there_and_back(bytes)); };
     last = once();
-    const bool held_up = shorter > 0 && last > 4 * shorter;
+    const bool held_up = shorter > 0 && last > kHeldUp * shorter;
     if (last < kLongEnough / 2 || held_up) last = std::min(last, once());
     if (last > 3 * kLongEnough) return last / bytes;  // so slow that it was long enough
     if (bytes == kLastLong || (bytes > kFirstLong && last > kLongEnough)) break;

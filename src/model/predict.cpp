@@ -16,7 +16,7 @@ namespace unisono {
 namespace {
 
 struct Event {
-  enum Kind : std::uint8_t { complete, depart, arrive };
+  enum Kind : std::uint8_t { begin, complete, depart, arrive };
   double time = 0;
   OpId position = 0;  // in its rank's program: at the same moment earlier ops come first
   VertexId id = 0;
@@ -40,18 +40,19 @@ struct Server {
   }
 };
 
-/// The port of a node, as far as it may overflow: what others have posted to it. A rank's sends to
-/// several nodes share its own port packet by packet, so that each is under way from its post on.
+/// The port of a node, as far as it may overflow: inwards what others have posted to it, outwards
+/// what it has posted to others. A rank's sends to several nodes share its own port packet by
+/// packet, so that each is under way from its post on.
 struct Queue {
   struct Entry {
     VertexId send = kNoNode;
-    std::size_t sender = 0;  // a node
+    std::size_t other = 0;  // the node at the other end
     double bytes = 0;
     double until = std::numeric_limits<double>::infinity();
   };
   std::vector<Entry> entries;
 
-  /// Whether what is under way is more than the port holds; one sender alone never is.
+  /// Whether what is under way is more than the port holds; with one other node alone never.
   bool overflows(double now, const Incast& incast);
   void leave(VertexId send, double until) {
     for (Entry& entry : entries)
@@ -61,18 +62,18 @@ struct Queue {
 
 bool Queue::overflows(double now, const Incast& incast) {
   std::erase_if(entries, [now](const Entry& entry) { return entry.until <= now; });
-  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
-    return std::tie(a.sender, a.send) < std::tie(b.sender, b.send);
-  });
-  double bytes = 0;
-  int senders = 0;
-  for (std::size_t i = 0; i < entries.size(); ++senders) {
-    const std::size_t from = entries[i].sender;
-    double sum = 0;
-    for (; i < entries.size() && entries[i].sender == from; ++i) sum += entries[i].bytes;
-    bytes += std::min(sum, incast.window);
+  std::vector<std::pair<std::size_t, double>> others;
+  for (const Entry& entry : entries) {
+    const auto known = std::find_if(others.begin(), others.end(),
+                                    [&](const auto& one) { return one.first == entry.other; });
+    if (known == others.end())
+      others.emplace_back(entry.other, entry.bytes);
+    else
+      known->second += entry.bytes;
   }
-  return senders > 1 && bytes > incast.buffer;
+  double bytes = 0;
+  for (const auto& [other, sum] : others) bytes += std::min(sum, incast.window);
+  return others.size() > 1 && bytes > incast.buffer;
 }
 
 /// A level's ports, of ranks or nodes, and what is shared: on each node, or by all.
@@ -127,12 +128,16 @@ class Walk {
  public:
   Walk(std::span<const Schedule> schedules, Count unit_bytes, const Machine& machine,
        std::span<const int> node_of_rank);
-  Result<double> go();
+  /// `late`: when each rank begins; empty: all at 0.
+  Result<double> go(std::span<const double> late);
 
  private:
   static constexpr double kNever = -1;
 
   void start(VertexId id, double now);
+  void start_send(VertexId id, double now);
+  /// When a send is complete that leaves its port in [begin, end).
+  double accepted(VertexId id, double now, double begin, double end);
   void depart(VertexId id, double now);
   void arrive(VertexId id, double now);
   void post(VertexId id);
@@ -165,8 +170,9 @@ class Walk {
   std::vector<double> met_;  // of receives: kNever, or when the first of two was there
   std::array<const LevelCosts*, kMessageLevels> levels_{};  // those that the machine has
   std::array<Ports, kMessageLevels> ports_;
-  std::vector<Queue> queues_;  // of nodes; empty where nothing is lost
-  std::vector<bool> lost_;     // of sends: once is enough
+  std::vector<Queue> queues_, out_;  // of nodes; empty where nothing is lost
+  std::vector<bool> lost_;           // of sends: once is enough
+  std::vector<double> left_;         // by sender and receiver: when the last byte does
   std::vector<Server> cores_;
   std::optional<Meetings> meetings_;  // where the machine has times for them
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
@@ -192,20 +198,14 @@ Walk::Walk(std::span<const Schedule> schedules, Count unit_bytes, const Machine&
   ports_[kBetweenNodes] = {of_nodes, of_nodes, {Server{}}};
   if (!machine.incast.loses()) return;
   queues_.resize(static_cast<std::size_t>(nodes));
+  out_.resize(queues_.size());
+  left_.resize(schedules.size() * schedules.size());
   lost_.resize(graph_.size());
 }
 
 void Walk::start(VertexId id, double now) {
   switch (graph_.ops[id].kind) {
-    case OpKind::send: {
-      const LevelId l = level(id);
-      const double gap = levels_[l]->gap(bytes(id));
-      const double begin = ports_[l].out[port(l, rank(id))].serve(now, gap);
-      push(begin + gap, id, Event::complete);
-      push(begin, id, Event::depart);
-      if (l == kBetweenNodes && !queues_.empty()) post(id);
-      break;
-    }
+    case OpKind::send: start_send(id, now); break;
     case OpKind::recv: meet(id, now); break;
     case OpKind::copy:
     case OpKind::reduce: {
@@ -219,6 +219,34 @@ void Walk::start(VertexId id, double now) {
     case OpKind::enqueue:
     case OpKind::serve: break;  // never complete: nothing is known of them
   }
+}
+
+void Walk::start_send(VertexId id, double now) {
+  const LevelId l = level(id);
+  const double gap = levels_[l]->gap(bytes(id));
+  const double begin = ports_[l].out[port(l, rank(id))].serve(now, gap);
+  if (l == kWithinNode || queues_.empty()) {
+    push(begin + gap, id, Event::complete);
+    push(begin, id, Event::depart);
+    return;
+  }
+  push(accepted(id, now, begin, begin + gap), id, Event::complete);
+  Queue& out = out_[node(rank(id))];
+  out.entries.push_back({id, node(peer(id)), static_cast<double>(bytes(id)), begin + gap});
+  lost_[id] = out.overflows(now, machine_.incast);
+  if (!lost_[id]) post(id);
+  push(begin + (lost_[id] ? machine_.incast.timeout : 0), id, Event::depart);
+}
+
+// The operating system takes up to a window of each connection, at once: a send is complete when it
+// lies there, and a rank that goes by its sends alone posts all of them.
+double Walk::accepted(VertexId id, double now, double begin, double end) {
+  double& last = left_[rank(id) * cores_.size() + peer(id)];
+  const bool is_idle = last <= now;
+  last = end;
+  if (is_idle && static_cast<double>(bytes(id)) <= machine_.incast.window) return now;
+  const auto window = static_cast<Count>(machine_.incast.window);
+  return std::max({now, begin, end - levels_[kBetweenNodes]->gap(window)});
 }
 
 // The first byte goes through what all share, and reaches the receiver `gap` before the last.
@@ -286,7 +314,7 @@ void Walk::complete(VertexId id, double now) {
     if (--graph_.waits_for[follower] == 0) start(follower, now);
 }
 
-Result<double> Walk::go() {
+Result<double> Walk::go(std::span<const double> late) {
   for (VertexId id = 0; id < graph_.size(); ++id) {
     if (graph_.ops[id].is_bound() || graph_.ops[id].kind == OpKind::serve)
       return Error{"what depends on who arrives has no prediction: resolve the schedules first"};
@@ -300,11 +328,16 @@ Result<double> Walk::go() {
   std::vector<VertexId> free;
   for (VertexId id = 0; id < graph_.size(); ++id)
     if (graph_.waits_for[id] == 0) free.push_back(id);
-  for (const VertexId id : free) start(id, 0);
+  for (const VertexId id : free)
+    if (late.empty())
+      start(id, 0);
+    else
+      push(late[rank(id)], id, Event::begin);
   while (!events_.empty()) {
     const Event event = events_.top();
     events_.pop();
     switch (event.kind) {
+      case Event::begin: start(event.id, event.time); break;
       case Event::complete: complete(event.id, event.time); break;
       case Event::depart: depart(event.id, event.time); break;
       case Event::arrive: arrive(event.id, event.time); break;
@@ -325,8 +358,9 @@ std::vector<int> block_placement(int ranks, int nodes) {
 }
 
 Result<double> predict(std::span<const Schedule> schedules, Count unit_bytes,
-                       const Machine& machine, std::span<const int> node_of_rank) {
-  return Walk(schedules, unit_bytes, machine, node_of_rank).go();
+                       const Machine& machine, std::span<const int> node_of_rank,
+                       std::span<const double> late) {
+  return Walk(schedules, unit_bytes, machine, node_of_rank).go(late);
 }
 
 Result<double> predict(const Algorithm& algorithm, const Problem& problem, const Machine& machine,

@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 #include <memory>
+#include <random>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -16,6 +18,12 @@ namespace {
 constexpr Count kElementBytes = 4;
 // Ranks of each node that stand for all of them, where not all are walked through.
 constexpr int kMostOfANode = 4;
+// Each costs as much as a price.
+// As far as ranks were apart in the lab where a ring of leaders met timeouts in most calls, and a
+// pairwise exchange, a barrier before the ring, and light barriers met none
+// (docs/results/unasked.md).
+constexpr double kDriftFactor = 2;
+constexpr unsigned kDraws = 4;
 
 /// Where some ranks are; their nodes are numbered from 0.
 struct Placement {
@@ -40,27 +48,40 @@ struct Placement {
   }
 };
 
-/// Of a grid the phases in nodes stay what they are.
-Result<double> time_of(const Algorithm& algorithm, const Problem& problem, const Machine& machine,
-                       const std::vector<int>& node_of_rank) {
-  if ((algorithm.restrictions & kComposed) == 0)
-    return predict(algorithm, problem, machine, node_of_rank);
-  const ArgsOfRanks ranks(problem);
-  std::vector<Schedule> schedules;
-  for (const Args& args : ranks.args()) schedules.push_back(build(algorithm, args));
-  return predict(schedules, problem.unit_bytes, machine, node_of_rank);
-}
+/// An algorithm that is to be walked through, as often as it is asked for.
+struct Walked {
+  std::vector<Schedule> schedules;  // empty: it cannot serve the call
+  Count unit_bytes = 1;
+  std::vector<int> node_of_rank;
 
-std::optional<double> walk(const Algorithm& algorithm, const Params& params, const PricedCall& call,
-                           const Machine& machine, const Placement& placement) {
+  std::optional<double> seconds(const Machine& machine, std::span<const double> late = {}) const {
+    if (schedules.empty()) return std::nullopt;
+    const auto said = predict(schedules, unit_bytes, machine, node_of_rank, late);
+    return said ? std::optional(*said) : std::nullopt;
+  }
+};
+
+/// Of a grid the phases in nodes stay what they are.
+Walked walked(const Algorithm& algorithm, const Params& params, const PricedCall& call,
+              const Placement& placement) {
   Problem problem = problem_of(call);
   problem.params = params;
   problem.topology = placement.topology;
   const Conditions conditions{
       .size = problem.size, .commutative = problem.commutative, .topology = placement.topology};
-  if (unmet_restriction(algorithm, conditions, params)) return std::nullopt;
-  const auto seconds = time_of(algorithm, problem, machine, placement.node_of_rank());
-  return seconds ? std::optional(*seconds) : std::nullopt;
+  if (unmet_restriction(algorithm, conditions, params)) return {};
+  const ArgsOfRanks ranks(problem);
+  Walked all{{}, problem.unit_bytes, placement.node_of_rank()};
+  if ((algorithm.restrictions & kComposed) == 0)
+    all.schedules = build_all(algorithm, ranks.args());
+  else
+    for (const Args& args : ranks.args()) all.schedules.push_back(build(algorithm, args));
+  return all;
+}
+
+std::optional<double> walk(const Algorithm& algorithm, const Params& params, const PricedCall& call,
+                           const Machine& machine, const Placement& placement) {
+  return walked(algorithm, params, call, placement).seconds(machine);
 }
 
 /// Null: in blocks.
@@ -104,6 +125,24 @@ PricedCall on(const PricedCall& call, const Placement& placement, int nodes) {
   return smaller;
 }
 
+/// How far ranks are apart: so many times what a port takes for what it holds, or for a message.
+double drift_of(const Walked& all, const Machine& machine) {
+  Count longest = static_cast<Count>(machine.incast.buffer);
+  for (const Schedule& schedule : all.schedules)
+    for (const Op& op : schedule.ops())
+      if (op.kind == OpKind::send) longest = std::max(longest, op.length * all.unit_bytes);
+  return kDriftFactor * machine.levels[kBetweenNodes]->gap(longest);
+}
+
+/// When each rank begins: within `most`, in no order, the same wherever it is asked.
+std::vector<double> drifted(std::size_t ranks, double most, unsigned draw) {
+  std::minstd_rand random(draw + 1);
+  std::vector<double> late(ranks);
+  for (double& one : late)
+    one = most * static_cast<double>(random()) / static_cast<double>(std::minstd_rand::max());
+  return late;
+}
+
 /// a + b log2(n) + c n through the values at m, 2 m and 4 m.
 double continued(double m, const std::array<double, 3>& at, double n) {
   const double c = (at[2] - 2 * at[1] + at[0]) / m;
@@ -129,6 +168,28 @@ Problem problem_of(const PricedCall& call) {
     problem.counts.assign(matrix ? ranks * ranks : ranks, problem.count);
   }
   return problem;
+}
+
+double risk(const Algorithm& algorithm, const Params& params, const PricedCall& call,
+            const Machine& machine, double priced) {
+  if (!machine.incast.loses() || !machine.levels[kBetweenNodes]) return 0;
+  const int nodes = nodes_of(call) != nullptr ? nodes_of(call)->groups() : call.nodes;
+  const bool is_small = call.ranks <= kMostWalkedRanks;
+  const int some_nodes = is_small ? nodes : std::min(nodes, kMostWalkedRanks / kMostOfANode);
+  const Placement placement =
+      is_small ? placement_of(call) : some_of(call, some_nodes, kMostOfANode);
+  const PricedCall asked = is_small ? call : on(call, placement, some_nodes);
+  const Walked all = walked(algorithm, params, asked, placement);
+  const double together = is_small ? priced : all.seconds(machine).value_or(priced);
+  const double drift = drift_of(all, machine);
+  double lost = 0;
+  for (unsigned draw = 0; draw < kDraws; ++draw) {
+    const auto seconds = all.seconds(machine, drifted(all.schedules.size(), drift, draw));
+    const double more = seconds.value_or(0) - together - drift;
+    // Whatever is not a timeout is what being late costs anybody.
+    if (more > machine.incast.timeout / 2) lost += more;
+  }
+  return lost / kDraws;
 }
 
 std::optional<double> price(const Algorithm& algorithm, const Params& params,

@@ -33,4 +33,12 @@ Problem problem_of(const PricedCall& call);
 std::optional<double> price(const Algorithm& algorithm, const Params& params,
                             const PricedCall& call, const Machine& machine);
 
+/// Seconds that it loses on top, on the average, because ports lose messages where ranks do not
+/// begin together: they come out of the call before, or out of computing, one after the other. Each
+/// begins within twice the time that a port takes for what it holds, or for the longest message;
+/// four draws, the same wherever it is asked. 0: it keeps its ranks in step. `priced`: what price()
+/// said. Of more ranks than are walked through it looks at a part.
+double risk(const Algorithm& algorithm, const Params& params, const PricedCall& call,
+            const Machine& machine, double priced);
+
 }  // namespace unisono

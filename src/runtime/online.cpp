@@ -244,28 +244,28 @@ Machine Online::machine_for(const Kind& kind) const {
 // Rank 0 walks through the schedules of all and tells what came of it: as many numbers from any of
 // them would cost every node's processors the same.
 std::vector<Promise> Online::ask_model(Kind& kind, double spent) {
+  constexpr std::size_t kNumbers = 4;  // of an offer
   const std::vector<Spec> all = proposals(kind.facts);
-  std::vector<double> numbers(3 * kMostOffered, 0);
-  std::vector<Offer> offers;
+  std::vector<double> numbers;
   if (rank_ == 0) {
     const std::int64_t begin = call_time();
     const OnlineJob& known = online_job();
-    offers = best_offers(all, kind.facts, kind.root, machine_for(kind), known.corrections, spent);
+    for (const Offer& offer :
+         best_offers(all, kind.facts, kind.root, machine_for(kind), known.corrections, spent))
+      for (const double one :
+           {static_cast<double>(offer.proposal) + 1, offer.said, offer.seconds, offer.risk})
+        numbers.push_back(one);
     kind.in_choosing += call_time() - begin;
   }
-  for (std::size_t i = 0; i < offers.size(); ++i) {
-    numbers[3 * i] = static_cast<double>(offers[i].proposal) + 1;
-    numbers[3 * i + 1] = offers[i].said;
-    numbers[3 * i + 2] = offers[i].seconds;
-  }
+  numbers.resize(kNumbers * kMostOffered, 0);
   PMPI_Bcast(numbers.data(), static_cast<int>(numbers.size()), MPI_DOUBLE, 0,
              own_ != MPI_COMM_NULL ? own_ : handle_);
   std::vector<Promise> promises;
-  for (std::size_t i = 0; i + 2 < numbers.size() && numbers[i] > 0; i += 3) {
+  for (std::size_t i = 0; i < numbers.size() && numbers[i] > 0; i += kNumbers) {
     const Spec& spec = all.at(static_cast<std::size_t>(numbers[i]) - 1);
     kind.arms.push_back(spec);
     kind.said.push_back(numbers[i + 1]);
-    promises.push_back({numbers[i + 2], number_of_family(kind.arms)});
+    promises.push_back({numbers[i + 2], number_of_family(kind.arms), numbers[i + 3]});
   }
   kind.corrected.resize(kind.said.size());
   return promises;

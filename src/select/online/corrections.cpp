@@ -4,6 +4,13 @@
 
 namespace unisono {
 
+namespace {
+
+// What takes so many times as long has met timeouts, which says nothing of others.
+constexpr double kHeldUp = 3;
+
+}  // namespace
+
 Corrections::Entry Corrections::sum(const Entry& one, const Entry& other) {
   constexpr int kMost = 16;
   Entry both{other.family, one.logarithms + other.logarithms, one.count + other.count};
@@ -27,6 +34,7 @@ void Corrections::learn(std::string_view family, double predicted, double measur
   const double logarithm = std::log(measured / predicted);
   const std::lock_guard lock(mutex_);
   for (Sum* sum : {&by_family_[std::string(family)], &learned_[std::string(family)], &all_}) {
+    if (sum == &all_ && logarithm > std::log(kHeldUp)) continue;
     sum->logarithms += logarithm;
     ++sum->count;
   }
@@ -36,6 +44,7 @@ void Corrections::recall(const std::vector<Entry>& entries) {
   const std::lock_guard lock(mutex_);
   for (const Entry& entry : entries)
     for (Sum* sum : {&by_family_[entry.family], &all_}) {
+      if (sum == &all_ && entry.logarithms > entry.count * std::log(kHeldUp)) continue;
       sum->logarithms += entry.logarithms;
       sum->count += entry.count;
     }

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <utility>
 
+#include "select/online/logarithm.h"
 #include "select/online/paired_ratio.h"
 
 namespace unisono {
@@ -19,13 +20,14 @@ constexpr double kSurely = 0.5;     // so far below two native calls suffice
 // An arm that is so much slower than native in its first call is not called again.
 constexpr double kHopeless = 4;
 constexpr int kMostListened = 1024;
-constexpr int kMostArms = 8;
+constexpr int kMostArms = 9;
 constexpr int kLongTrial = 2, kShortTrial = 10;  // calls
 constexpr std::size_t kLongBlocks = 6, kShortBlocks = 24;
 constexpr int kMostWatched = 256;
 constexpr int kFirstWatched = 4, kFirstRecalled = 2;
 constexpr double kAsRecalled = 2;  // a factor: on another day, in another program
 constexpr int kShortGap = 2;
+constexpr double kPriorCalls = 8;
 // One time says no more of other arms than that the model is so far off.
 constexpr double kMostCorrected = 3;
 constexpr std::size_t kMostShared = 16;  // times of an epoch
@@ -37,6 +39,10 @@ bool is_uneven(double one, double other) {
 
 double mean(std::span<const double> values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+double least(std::span<const double> values) {
+  return *std::min_element(values.begin(), values.end());
 }
 
 }  // namespace
@@ -119,7 +125,7 @@ void ModelFirst::hear(std::span<const double> seconds) {
 void ModelFirst::ask() {
   for (const Promise& promise : ask_(spent_))
     if (static_cast<int>(arms_.size()) < kMostArms)
-      arms_.push_back({.promise = {std::max(promise.seconds, 1e-9), promise.family}});
+      arms_.push_back({.promise = {std::max(promise.seconds, 1e-9), promise.family, promise.risk}});
 }
 
 void ModelFirst::heard(std::span<const double> seconds) {
@@ -159,6 +165,7 @@ void ModelFirst::go_on() {
     at_stake_ = std::max(loss, 1.0) * native_;
     on_trial_ = next;
     probed_ = false;
+    trial_.clear();
     return;
   }
   // What the job cannot bear now it may soon.
@@ -171,23 +178,36 @@ int ModelFirst::most_promising() const {
   int best = 0;
   for (int arm = 1; arm < static_cast<int>(arms_.size()); ++arm) {
     const Arm& candidate = arms_[static_cast<std::size_t>(arm)];
-    if (candidate.tried || candidate.promise.seconds >= kPromising * known(leader_)) continue;
-    if (best == 0 || candidate.promise.seconds < predicted(best)) best = arm;
+    if (candidate.tried || predicted(arm) >= kPromising * known(leader_)) continue;
+    if (best == 0 || predicted(arm) < predicted(best)) best = arm;
   }
   return best;
 }
 
 bool ModelFirst::may_lose(double native_calls) const {
-  return lost_ + native_calls <= settings_.regret + settings_.budget * static_cast<double>(calls_);
+  return lost() + native_calls <= settings_.regret + settings_.budget * static_cast<double>(calls_);
 }
 
 double ModelFirst::known(int arm) const {
+  const Arm& one = arms_[static_cast<std::size_t>(arm)];
+  if (one.seconds.empty()) return native_;
+  if (is_short()) return least(one.seconds);
+  double total = kPriorCalls * least(one.seconds), calls = kPriorCalls;
+  for (std::size_t i = 0; i < one.seconds.size(); ++i) {
+    const double of = i < one.calls.size() ? one.calls[i] : 1;
+    total += of * one.seconds[i];
+    calls += of;
+  }
+  return total / calls;
+}
+
+double ModelFirst::at_best(int arm) const {
   const auto& seconds = arms_[static_cast<std::size_t>(arm)].seconds;
-  return seconds.empty() ? native_ : *std::min_element(seconds.begin(), seconds.end());
+  return seconds.empty() ? native_ : least(seconds);
 }
 
 double ModelFirst::predicted(int arm) const {
-  return arms_[static_cast<std::size_t>(arm)].promise.seconds;
+  return arms_[static_cast<std::size_t>(arm)].promise.all();
 }
 
 void ModelFirst::charge(int arm, double seconds, int calls) {
@@ -199,43 +219,72 @@ void ModelFirst::charge(int arm, double seconds, int calls) {
 }
 
 // The first calls make connections and plans, and any may be held up by what is not the arm's, such
-// as a timeout of 200 ms: the fastest counts, and a first call that looks hopeless is believed only
-// of an arm that promised little. What an arm takes on the average shows when it leads.
+// as a timeout of 200 ms: the faster one of two counts, or, where they are far apart, the median of
+// three; and a first call that looks hopeless is believed only of an arm that promised little. What
+// an arm takes on the average shows when it leads.
 void ModelFirst::tried(std::span<const double> seconds) {
   Arm& arm = arms_[static_cast<std::size_t>(on_trial_)];
-  const double least = *std::min_element(seconds.begin(), seconds.end());
+  trial_.insert(trial_.end(), seconds.begin(), seconds.end());
   const bool first = !std::exchange(probed_, true);
-  const bool hopeless = least > kHopeless * native_;
-  if (first && (!hopeless || predicted(on_trial_) < kSurely * native_)) {
-    arm.seconds = {least};
-    probe_calls_ = static_cast<int>(seconds.size());
-    return;
-  }
+  const bool hopeless = least(seconds) > kHopeless * native_;
+  arm.is_known(least(trial_), 1);
+  if (first && (!hopeless || predicted(on_trial_) < kSurely * native_)) return;
+  if (is_in_doubt_after(trial_)) return;
   arm.tried = true;
   at_stake_ = 0;
-  const double now = first ? least : std::min(least, arm.seconds.front());
-  arm.seconds = {is_short() && !first ? median(seconds) : now};
-  charge(on_trial_, known(on_trial_),
-         static_cast<int>(seconds.size()) + (first ? 0 : probe_calls_));
-  correct(on_trial_, now);
-  if (now < kPromising * known(leader_) && !is_short())
-    lead(on_trial_);
-  else if (now < known(leader_) / kPromising)
-    return race(on_trial_, leader_);
+  double now = least(trial_);
+  if (!is_short() && trial_.size() > 2) now = median(trial_);
+  arm.is_known(is_short() && !first ? median(seconds) : now, 1);
+  arm.out = first && hopeless;
+  if (is_short())
+    charge(on_trial_, known(on_trial_), static_cast<int>(trial_.size()));
   else
-    drop(on_trial_);
+    for (const double one : trial_) charge(on_trial_, one, 1);
+  correct(on_trial_, now);
+  if (is_short() && now < known(leader_) / kPromising) return race(on_trial_, leader_);
+  if (!is_short() && follows(on_trial_, now)) return;
   go_on();
 }
 
+// Where only timeouts make the leader slower, native has to show in a race that it is; an arm is
+// left without one, in which both would run by turns.
+bool ModelFirst::follows(int arm, double seconds) {
+  const double usually = leader_ == 0 ? kPromising : 1 / kPromising;
+  if (is_short() || seconds < kPromising * at_best(leader_) ||
+      (seconds < kPromising * known(leader_) && seconds < usually * at_best(leader_))) {
+    lead(arm);
+    return false;
+  }
+  if (seconds >= known(leader_) / kPromising) return false;
+  race(arm, leader_);
+  return true;
+}
+
+// Of times of a race: short calls are held up by what is not theirs.
+double ModelFirst::usual(std::span<const double> times) const {
+  if (is_short()) return median(times);
+  return (mean(times) * static_cast<double>(times.size()) + kPriorCalls * median(times)) /
+         (static_cast<double>(times.size()) + kPriorCalls);
+}
+
+bool ModelFirst::is_in_doubt_after(std::span<const double> trial) const {
+  return !is_short() && trial.size() == 2 && is_uneven(trial[0], trial[1]) &&
+         least(trial) < kPromising * known(leader_);
+}
+
 // The same algorithm with other parameters is as far off, and all others a little: the first one
-// was taken because its prediction was the least.
+// was taken because its prediction was the least. What was held up says nothing of others.
 void ModelFirst::correct(int arm, double seconds) {
   const Promise measured = arms_[static_cast<std::size_t>(arm)].promise;
-  const double factor = std::clamp(seconds / measured.seconds, 1 / kMostCorrected, kMostCorrected);
-  for (Arm& other : arms_)
-    if (!other.tried)
-      other.promise.seconds *=
-          other.promise.family == measured.family ? factor : std::sqrt(std::sqrt(factor));
+  const double ratio = seconds / measured.seconds;
+  const double factor = std::clamp(ratio, 1 / kMostCorrected, kMostCorrected);
+  for (Arm& other : arms_) {
+    if (other.tried) continue;
+    if (other.promise.family == measured.family)
+      other.promise.seconds *= factor;
+    else if (ratio <= kMostCorrected)
+      other.promise.seconds *= std::sqrt(std::sqrt(factor));
+  }
 }
 
 void ModelFirst::race(int challenger, int against) {
@@ -245,7 +294,8 @@ void ModelFirst::race(int challenger, int against) {
   blocks_.clear();
 }
 
-// A call that was held up says no more than that it was.
+// A call that was held up says no more than that it was. Where the others do not decide, or what
+// was held up says the contrary, the averages do, after as many blocks as there may be.
 void ModelFirst::raced(std::span<const double> seconds) {
   for (std::size_t i = 0; i + 1 < seconds.size(); i += 2) {
     const bool turned = planned_[i] == against_;
@@ -256,14 +306,17 @@ void ModelFirst::raced(std::span<const double> seconds) {
   }
   const LogRatio found = log_ratio(blocks_);
   const std::size_t most = is_short() ? kShortBlocks : kLongBlocks;
-  const bool is_sure = std::abs(found.mean) >= 2 * found.error;
-  if (!is_sure && blocks_.size() < most && may_lose(0) && job_.bears(lost_seconds(), 0)) return;
   std::vector<double> own, other;
   for (const auto& [one, two] : blocks_) own.push_back(one), other.push_back(two);
-  arms_[static_cast<std::size_t>(on_trial_)].seconds = {median(own)};
-  arms_[static_cast<std::size_t>(against_)].seconds = {median(other)};
+  const double of_own = usual(own), of_other = usual(other);
+  const bool agree = (of_own < of_other) == (found.mean < 0);
+  const bool is_sure = agree && std::abs(found.mean) >= 2 * found.error;
+  if (!is_sure && blocks_.size() < most && may_lose(0) && job_.bears(lost_seconds(), 0)) return;
+  arms_[static_cast<std::size_t>(on_trial_)].is_known(of_own, 1);
+  arms_[static_cast<std::size_t>(against_)].is_known(of_other, 1);
   native_ = known(0);
-  if (found.mean + found.error < 0)
+  const double ratio = is_sure || is_short() ? found.mean : same_log(of_own / of_other);
+  if (ratio + found.error < 0)
     lead(on_trial_);
   else if (is_recalled() && on_trial_ == leader_)
     return begin_anew();  // the model has not been asked yet
@@ -294,7 +347,7 @@ bool ModelFirst::holds_still(double mean) {
   if (slow && !std::exchange(was_slow_, true) && mean < kHopeless * native_) return true;
   recalled_right_ = !slow && !fast;
   if (*recalled_right_) return true;
-  arms_[static_cast<std::size_t>(leader_)].seconds = {mean};
+  arms_[static_cast<std::size_t>(leader_)].is_known(mean, static_cast<int>(planned_.size()));
   charge(leader_, mean, static_cast<int>(planned_.size()));
   begin_anew();
   return false;
@@ -308,26 +361,28 @@ void ModelFirst::begin_anew() {
   leader_ = 0;
   native_ = spent_ = first_ = 0;
   arms_[0].seconds.clear();
+  arms_[0].calls.clear();
   ++reopened_;
 }
 
-// A call in twenty may be held up by what is no fault of its arm, and an epoch of four calls then
-// tells nothing: the better of two epochs counts.
+// A call in twenty may be held up by what is no fault of its arm; a call in four is not.
 void ModelFirst::watched(double mean) {
   if (!holds_still(mean)) return;
   watch_ = std::min(2 * watch_, kMostWatched);
-  std::vector<double>& recent = arms_[static_cast<std::size_t>(leader_)].seconds;
-  if (!recent.empty()) recent = {recent.back()};
-  recent.push_back(mean);
+  Arm& arm = arms_[static_cast<std::size_t>(leader_)];
+  arm.calls.resize(arm.seconds.size(), 1);
+  if (!arm.seconds.empty()) arm.seconds = {arm.seconds.back()}, arm.calls = {arm.calls.back()};
+  arm.seconds.push_back(mean);
+  arm.calls.push_back(static_cast<int>(planned_.size()));
   charge(leader_, known(leader_), static_cast<int>(planned_.size()));
   if (leader_ == 0) {
     native_ = known(0);
-  } else {
+  } else if (known(leader_) > native_) {
     // Native's time is of calls long past: it has to show that it is still so fast.
-    if (known(leader_) > native_) return race(leader_, 0);
-    const int better = best_known();
-    if (known(better) < kPromising * known(leader_)) lead(better);
+    return race(leader_, 0);
   }
+  const int better = best_known();
+  if (known(better) < kPromising * known(leader_) && follows(better, known(better))) return;
   go_on();
 }
 
@@ -375,7 +430,8 @@ std::string ModelFirst::explain(int arm) const {
 
 ArmTimes ModelFirst::times(int arm) const {
   const std::vector<double>& seconds = arms_[static_cast<std::size_t>(arm)].seconds;
-  if (seconds.empty()) return {};
+  // One call of a trial, which made connections, is no time yet.
+  if (seconds.empty() || (arm != 0 && !arms_[static_cast<std::size_t>(arm)].tried)) return {};
   ArmTimes times;
   times.seconds = estimate_median(seconds);
   times.ratio.median = native_ > 0 ? times.seconds.median / native_ : 0;

@@ -27,6 +27,9 @@ struct ModelSettings {
 struct Promise {
   double seconds = 0;  ///< predicted
   int family = 0;      ///< equal for one algorithm with other parameters
+  double risk = 0;     ///< seconds that it may lose on top where the ranks drift apart
+
+  double all() const { return seconds + risk; }
 };
 
 /// What an earlier job has found out about such a kind.
@@ -65,10 +68,11 @@ class ModelFirst final : public Policy {
   /// Counted: only what asking and preparing arms has taken, not what the ranks waited for.
   void spend(Nanoseconds shared, int /*ranks*/) override {
     const double seconds = static_cast<double>(shared) * 1e-9;
+    choosing_ += seconds;
     lost_seconds_ += seconds;
-    if (native_ > 0) lost_ += seconds / native_;
   }
-  double lost() const override { return lost_; }
+  /// By native's time as it is known now: of its first calls one may be over at once on all ranks.
+  double lost() const override { return lost_ + (native_ > 0 ? choosing_ / native_ : 0); }
   void hear_of_job(const JobAccount& account) override { job_.hear(account, lost_seconds()); }
   double lost_seconds() const override { return lost_seconds_ + at_stake_; }
   int reopened() const override { return reopened_; }
@@ -84,8 +88,12 @@ class ModelFirst final : public Policy {
   enum class Stage { listen, trial, race, watch };
   struct Arm {
     Promise promise;
-    std::vector<double> seconds;  // of its calls, but the first
+    // Means of its calls but the first, and of how many: the last two that were taken together.
+    std::vector<double> seconds;
+    std::vector<int> calls;  // missing: one each
     bool tried = false, out = false;
+
+    void is_known(double mean, int of) { seconds = {mean}, calls = {of}; }
   };
 
   void heard(std::span<const double> seconds);
@@ -104,13 +112,23 @@ class ModelFirst final : public Policy {
   void drop(int arm);
   void race(int challenger, int against);
   void charge(int arm, double seconds, int calls);
+  /// Whether one call of a trial was held up, and another one is to say which was as usual.
+  bool is_in_doubt_after(std::span<const double> trial) const;
   void correct(int arm, double seconds);
   int most_promising() const;
-  /// That has not been dropped; native never is.
+  /// Of those that have run; what was hopeless is none.
   int best_known() const;
   bool may_lose(double native_calls) const;
   bool is_short() const { return native_ < kShort; }
+  /// What a call takes on the average, as far as is known. A time that was held up counts with
+  /// eight that were not: one says little, several say what they cost.
   double known(int arm) const;
+  /// The least of the times that known() is an average of.
+  double at_best(int arm) const;
+  double usual(std::span<const double> times) const;
+  /// The leader's place for an arm that has taken so long, at once or after a race; whether it is
+  /// to be raced for.
+  bool follows(int arm, double seconds);
 
   static constexpr double kShort = 5e-3;  // seconds; longer calls need no gap, nor many of them
 
@@ -130,12 +148,12 @@ class ModelFirst final : public Policy {
   double native_ = 0, spent_ = 0;
   double first_ = 0;  // native call, where the second took much more or less; 0: it did not
   double lost_ = 0, worst_ = 0;
-  double lost_seconds_ = 0, at_stake_ = 0;
+  double choosing_ = 0, lost_seconds_ = 0, at_stake_ = 0;  // seconds
   JobBudget job_;
   long calls_ = 0;
   int reopened_ = 0;
-  int probe_calls_ = 0;
-  Recollection recalled_;  // without seconds: nothing, or no longer
+  std::vector<double> trial_;  // its times so far
+  Recollection recalled_;      // without seconds: nothing, or no longer
   std::optional<bool> recalled_right_;
   bool was_slow_ = false;                          // in its first epoch
   std::vector<std::pair<double, double>> blocks_;  // seconds of the one on trial and of the other

@@ -17,6 +17,9 @@ using Clock = std::chrono::steady_clock;
 
 constexpr double kShareOfSpent = 0.05, kLeast = 2e-3, kMost = 50e-3;
 constexpr long kOfAFamily = 2;
+// Of a few that are better than all others one will do.
+constexpr long kEnough = 4;
+constexpr double kShareOfRisks = 2;  // of the time for prices
 
 /// Prices one after the other for so long.
 class Pricing {
@@ -27,8 +30,9 @@ class Pricing {
         call_(call),
         machine_(machine),
         corrections_(corrections),
-        end_(Clock::now() +
-             std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds))) {
+        allowed_(
+            std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds))),
+        end_(Clock::now() + allowed_) {
     for (const Spec& spec : proposals) families_.push_back(family_of(spec));
   }
 
@@ -46,8 +50,9 @@ class Pricing {
       return of_first.at(families_[a]) < of_first.at(families_[b]);
     });
     for (const std::size_t i : others) price_one(i);
-    std::stable_sort(priced_.begin(), priced_.end(),
-                     [](const Offer& a, const Offer& b) { return a.seconds < b.seconds; });
+    sort();
+    ask_risks();
+    sort();
     return at_most_of_a_family();
   }
 
@@ -59,8 +64,30 @@ class Pricing {
     const Spec& spec = proposals_[i];
     const auto said = price(*spec.algorithm, spec.params, call_, machine_);
     if (!said) return;
-    priced_.push_back({i, *said, *said * corrections_.factor(families_[i])});
+    priced_.push_back({i, *said, *said * corrections_.factor(families_[i]), 0});
     best = std::min(best, priced_.back().seconds);
+  }
+
+  static double all_of(const Offer& offer) { return offer.seconds + offer.risk; }
+
+  void sort() {
+    std::stable_sort(priced_.begin(), priced_.end(),
+                     [](const Offer& a, const Offer& b) { return all_of(a) < all_of(b); });
+  }
+
+  /// In their order, until so many are known to be better than what comes next.
+  void ask_risks() {
+    const auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                        kShareOfRisks * std::chrono::duration<double>(allowed_));
+    std::vector<double> known;
+    for (Offer& offer : priced_) {
+      const auto better = std::count_if(known.begin(), known.end(),
+                                        [&](double one) { return one <= offer.seconds; });
+      if (better >= kEnough || Clock::now() >= end) return;
+      const Spec& spec = proposals_[offer.proposal];
+      offer.risk = risk(*spec.algorithm, spec.params, call_, machine_, offer.said);
+      known.push_back(all_of(offer));
+    }
   }
 
   std::vector<Offer> at_most_of_a_family() const {
@@ -76,6 +103,7 @@ class Pricing {
   const PricedCall& call_;
   const Machine& machine_;
   const Corrections& corrections_;
+  Clock::duration allowed_;
   Clock::time_point end_;
   std::vector<std::string> families_;
   std::map<std::string, double> best_;  // seconds, by family

@@ -10,7 +10,10 @@ namespace {
 struct Arm {
   double seconds, predicted;
   int family = 0;
+  double risk = 0;  // by the model
+  int every = 0;    // each so manieth call of all meets a timeout; 0: none
 };
+constexpr double kTimeout = 0.2;
 
 constexpr double kNative = 0.1;
 
@@ -28,7 +31,7 @@ class Judged {
                 ++asked_;
                 std::vector<Promise> promises;
                 for (std::size_t i = remembers ? 1 : 0; i < arms_.size(); ++i)
-                  promises.push_back({arms_[i].predicted, arms_[i].family});
+                  promises.push_back({arms_[i].predicted, arms_[i].family, arms_[i].risk});
                 return promises;
               });
               if (recollection.seconds > 0) policy->recall(recollection);
@@ -36,7 +39,11 @@ class Judged {
             },
             [=, this](int arm, long call) {
               const double now = slow_from_ > 0 && call >= slow_from_ && arm != 0 ? slower_ : 1;
-              return now * (arm == 0 ? native : arms_[static_cast<std::size_t>(arm) - 1].seconds);
+              const Arm own = arm == 0
+                                  ? Arm{.seconds = native, .predicted = 0, .every = native_every_}
+                                  : arms_[static_cast<std::size_t>(arm) - 1];
+              const bool held_up = own.every > 0 && call % own.every == own.every - 1;
+              return now * own.seconds + (held_up ? kTimeout : 0);
             },
             seed, noise) {}
 
@@ -45,6 +52,7 @@ class Judged {
     slow_from_ = from;
     slower_ = factor;
   }
+  void native_meets_timeouts(int every) { native_every_ = every; }
   /// How often each arm ran in so many calls.
   std::vector<int> run(int calls) {
     std::vector<int> times(arms_.size() + 1);
@@ -57,6 +65,7 @@ class Judged {
  private:
   std::vector<Arm> arms_;
   long slow_from_ = 0;
+  int native_every_ = 0;
   double slower_ = 1;
   int asked_ = 0;
   SimulatedRanks ranks_;
@@ -81,7 +90,7 @@ TEST(ModelFirst, WhereNothingIsPromisingEverythingIsNative) {
 TEST(ModelFirst, AThirdNativeCallWhereTheGainIsNoFactor) {
   Judged judged({{0.08, 0.08}});
   EXPECT_EQ(judged.run(3), (std::vector<int>{3, 0}));
-  EXPECT_EQ(judged.run(200), (std::vector<int>{0, 200}));
+  EXPECT_EQ(judged.run(60), (std::vector<int>{0, 60}));
 }
 
 // The second call passes while the rank that was held up in the first still counts.
@@ -201,6 +210,91 @@ TEST(ModelFirst, OneHeldUpEpochOfNativeIsNoReasonToTry) {
     Judged judged({{0.2, 0.1}}, kNative, 2, 0.01, seed);
     EXPECT_LE(judged.run(300)[1], 2) << seed;
   }
+}
+
+// A third of its calls meet a timeout: whatever its other calls take, it does not stay.
+TEST(ModelFirst, TimeoutsOfTheLeaderCount) {
+  Judged judged({{0.02, 0.02, 1, 0, 3}, {0.03, 0.03, 2}});
+  judged.run(60);
+  EXPECT_EQ(judged.policy().leader(), 2);
+  EXPECT_NEAR(judged.policy().times(2).seconds.median, 0.03, 1e-6);
+}
+
+// Nothing is faster than native's usual calls, but native meets timeouts and the other does not.
+TEST(ModelFirst, TimeoutsOfNativeCount) {
+  Judged judged({{0.0165, 0.017}}, 0.0165);
+  judged.native_meets_timeouts(5);
+  judged.run(60);
+  EXPECT_EQ(judged.policy().leader(), 1);
+  Judged never({{0.0165, 0.017}}, 0.0165);
+  EXPECT_EQ(never.run(60)[0], 60);
+}
+
+// One epoch with a timeout is no reason to leave what is best, or to stay with what is slower.
+TEST(ModelFirst, OneTimeoutOfNativeMakesNothingSlowerLead) {
+  for (const double slower : {0.13, 0.2}) {
+    Judged judged({{slower, 0.05}}, kNative);
+    judged.native_meets_timeouts(40);
+    judged.run(200);
+    EXPECT_EQ(judged.policy().leader(), 0) << slower;
+  }
+}
+
+TEST(ModelFirst, ATrialThatMetATimeoutIsTriedOnceMore) {
+  const auto after = [](std::vector<double> trial) {
+    ModelFirst judge({}, 2, [](double) { return std::vector<Promise>{{0.016}}; });
+    judge.plan();
+    judge.learn(std::vector<Nanoseconds>{60'000'000, 120'000'000}, 3);
+    for (const double seconds : trial) {
+      EXPECT_EQ(judge.plan(), (std::vector<int>{1}));
+      judge.learn(std::vector<Nanoseconds>{static_cast<Nanoseconds>(1e9 * seconds)}, 3);
+    }
+    return judge.plan().front();
+  };
+  EXPECT_EQ(after({0.02, 0.016}), 1);
+  EXPECT_EQ(after({0.25, 0.016, 0.017}), 1);
+  EXPECT_EQ(after({0.016, 0.25, 0.017}), 1);
+  EXPECT_EQ(after({0.25, 0.016, 0.26}), 0);
+  EXPECT_EQ(after({0.016, 0.25, 0.26}), 0);
+}
+
+// Predicted as fast, but it may lose a timeout where ranks drift apart: the other runs first.
+TEST(ModelFirst, WhatRisksATimeoutComesLater) {
+  Judged judged({{0.02, 0.02, 1, 0.05}, {0.021, 0.021, 2}});
+  EXPECT_EQ(judged.run(20), (std::vector<int>{2, 0, 18}));
+}
+
+// That an arm meets timeouts says nothing of what has another algorithm.
+TEST(ModelFirst, ATimeoutCorrectsItsFamilyOnly) {
+  Judged judged({{0.3, 0.02, 1}, {0.02, 0.085, 2}});
+  judged.run(20);
+  EXPECT_EQ(judged.policy().leader(), 2);
+}
+
+// A root that has handed its blocks to the system is through at once, and the others have them.
+TEST(ModelFirst, WhatChoosingTakesIsMeasuredByNativesUsualTime) {
+  ModelFirst judge({}, 2, [](double) { return std::vector<Promise>{{0.016}}; });
+  judge.plan();
+  judge.spend(300'000, 3);
+  judge.learn(std::vector<Nanoseconds>{250'000'000, 250'007'000}, 3);
+  judge.plan();
+  judge.spend(300'000, 3);
+  judge.learn(std::vector<Nanoseconds>{40'000'000}, 3);
+  EXPECT_LT(judge.lost(), 0.1);
+  EXPECT_EQ(judge.plan(), (std::vector<int>{1}));
+}
+
+// The first call makes connections: nobody corrects a model by it.
+TEST(ModelFirst, ATrialIsNoTimeBeforeItsSecondCall) {
+  ModelFirst judge({}, 2, [](double) { return std::vector<Promise>{{0.016}}; });
+  judge.plan();
+  judge.learn(std::vector<Nanoseconds>{60'000'000, 120'000'000}, 3);
+  judge.plan();
+  judge.learn(std::vector<Nanoseconds>{45'000'000}, 3);
+  EXPECT_EQ(judge.times(1).calls, 0);
+  judge.plan();
+  judge.learn(std::vector<Nanoseconds>{16'000'000}, 3);
+  EXPECT_EQ(judge.times(1).seconds.median, 0.016);
 }
 
 TEST(ModelFirst, SaysWhy) {

@@ -187,10 +187,28 @@ TEST(Offers, CorrectionsChangeTheOrderOfOtherKinds) {
   const Facts facts = facts_of(reduce, 13, 512 << 10);
   const std::string first = best(facts, ethernet(1e8));
   Corrections known;
-  for (int i = 0; i < 3; ++i) known.learn(first, 0.01, 0.05);
+  for (int i = 0; i < 3; ++i) known.learn(first, 0.01, 0.025);
   EXPECT_NE(best(facts, ethernet(1e8), known), first);
-  EXPECT_NEAR(known.factor(first), 4.4, 1);
+  EXPECT_NEAR(known.factor(first), 2.4, 0.3);
   EXPECT_GT(known.factor("something else"), 1.5);
+}
+
+// A timeout that an arm has met makes nothing else slower.
+TEST(Corrections, WhatWasHeldUpCorrectsItsFamilyOnly) {
+  Corrections known;
+  known.learn("spread_out", 0.017, 0.14);
+  EXPECT_GT(known.factor("spread_out"), 2);
+  EXPECT_EQ(known.factor("paced"), 1);
+  known.learn("ring", 0.017, 0.02);
+  EXPECT_GT(known.factor("paced"), 1);
+}
+
+// Not what posts all at once, nor what only the order of its messages keeps in step.
+TEST(Offers, AnAlltoallThatKeepsItsRanksInStepComesFirst) {
+  for (const int ranks : {7, 13}) {
+    const std::string first = best(facts_of(alltoall, ranks, 32 << 10), ethernet(1e8));
+    EXPECT_TRUE(first == "ring_barrier" || first == "ring_light_barrier") << first;
+  }
 }
 
 TEST(Offers, ManyRanksCostNoMore) {
