@@ -3,13 +3,14 @@ of each as JSON; a barrier ends them."""
 
 import json
 import sys
+from collections.abc import Callable
 
 import numpy as np
 from mpi4py import MPI
 
 world = MPI.COMM_WORLD
 one, other, many = np.zeros(1), np.zeros(1), np.zeros(world.size)
-made = {
+made: dict[str, Callable[[], None]] = {
     "allreduce": lambda: world.Allreduce(one, other),
     "bcast": lambda: world.Bcast(one),
     "allgather": lambda: world.Allgather(one, many),

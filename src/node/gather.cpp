@@ -19,7 +19,8 @@ Cut parts_for_others(const Team& team, std::size_t block) {
   const std::size_t each = team.slot_bytes() / static_cast<std::size_t>(parts);
   return {block, each < kCacheLine ? each : each / kCacheLine * kCacheLine, parts};
 }
-/// Where the part from one rank to another begins in the chunk of the former: its successor's first.
+/// Where the part from one rank to another begins in the chunk of the former: its successor's
+/// first.
 std::size_t part_of(const Team& team, int from, int to, const Cut& cut) {
   return at(to > from ? to - from - 1 : to - from - 1 + team.size(), cut.stride());
 }

@@ -129,6 +129,14 @@ std::unique_ptr<Online::Kind> Online::make_kind(Communicator& communicator, cons
       Kind{std::move(arms), Learner(std::move(policy)), facts.bytes, predicts, {}});
 }
 
+bool Online::takes_own(Communicator& communicator, Kind& kind) {
+  const std::int64_t begin = call_time();
+  own_ = communicator.own();
+  off_ = own_ == MPI_COMM_NULL;
+  kind.in_choosing += call_time() - begin;
+  return !off_;
+}
+
 std::optional<Choice> Online::choose(Communicator& communicator, const Facts& facts, int root,
                                      const Choice& by_default, CallScope& scope) {
   if (off_) return std::nullopt;
@@ -147,9 +155,10 @@ std::optional<Choice> Online::choose(Communicator& communicator, const Facts& fa
   if (kind->duel != nullptr && kind->duel->is_settled()) return settled(communicator, *kind);
   const bool asks = kind->asks();
   // What is promised is relative to native; what the table of defaults says is an arm like others.
-  const bool early = !asks && calls_ < kCallsBefore - 1;
-  calls_ += early ? 1 : 0;
-  if (early) return Choice{nullptr, {}, "online"};
+  if (!asks && calls_ < kCallsBefore - 1) {
+    ++calls_;
+    return Choice{nullptr, {}, "online"};
+  }
   handle_ = communicator.handle();
   rank_ = communicator.rank();
   size_ = communicator.size();
@@ -171,13 +180,8 @@ std::optional<Choice> Online::choose(Communicator& communicator, const Facts& fa
   }
   const int arm = kind->learner.arm();
   // With a model only for an arm: a kind that stays native needs none.
-  if (own_ == MPI_COMM_NULL && kind->duel == nullptr && (!asks || arm != 0)) {
-    const std::int64_t begin = call_time();
-    own_ = communicator.own();
-    off_ = own_ == MPI_COMM_NULL;
-    if (off_) return std::nullopt;
-    kind->in_choosing += call_time() - begin;
-  }
+  const bool needs_own = kind->duel == nullptr && (!asks || arm != 0);
+  if (own_ == MPI_COMM_NULL && needs_own && !takes_own(communicator, *kind)) return std::nullopt;
   const Spec spec = arm_of(*kind, arm);
   const Composition* grid = spec.params.composition;
   if (grid != nullptr && has_calls(*grid) && kind->prepared.insert(arm).second) {

@@ -87,6 +87,8 @@ class Online final : public Listener, public Learning {
   static void keep(const Kind& kind, const Learned& learned);
   static void keep_verdict(const Kind& kind);
   static void tell_others(const Kind& kind);
+  /// A communicator of ours, for messages of ours; false, and off_, where there is none.
+  bool takes_own(Communicator& communicator, Kind& kind);
   /// Once it is known whether that was right.
   void judge(Kind& kind);
   /// Before a call of this kind, where its times are due.

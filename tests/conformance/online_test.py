@@ -262,7 +262,7 @@ class Remembers(OnlineCase):
         def calls(**variables: str) -> int:
             program = BUILD / "tests/interpose/start_counted_openmpi"
             home = {"XDG_CACHE_HOME": str(self.file.parent)} | variables
-            done = mpiexec("openmpi", 3, EXEC, program, **home)
+            done = mpiexec("openmpi", 3, EXEC, program, timeout=60, **home)
             self.assertEqual(done.returncode, 0, done.stderr)
             return int(done.stdout)
 
