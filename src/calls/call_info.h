@@ -22,7 +22,7 @@ extern constinit std::atomic<unsigned long long> g_native_calls, g_own_calls;
 /// registers.
 [[gnu::always_inline]] inline CallInfo info_of(const Call& call) {
   try {
-    if (Communicator* communicator = Communicator::at_call(call.comm)) {
+    if (Communicator* communicator = Communicator::of(call.comm)) {
       // Between two groups other arguments are significant: where nobody is served, none is read.
       const ByteRange& reach = communicator->reach(call.collective);
       const auto bytes = reach.is_empty()

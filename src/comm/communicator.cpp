@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "comm/unattached.h"
 #include "mpi/agreement.h"
 #include "mpi/device_memory.h"
 #include "mpi/rank_lost.h"
@@ -153,47 +152,28 @@ Communicator* Communicator::look_up(MPI_Comm comm) {
     return nullptr;
   auto* state = static_cast<Communicator*>(known);
   if (!found) {
-    state = take_unattached(comm);
-    if (state == nullptr) state = new Communicator(comm);
+    state = new Communicator(comm);
     if (PMPI_Comm_set_attr(comm, g_keyval, state) != MPI_SUCCESS) {
       state->release();
       return nullptr;
     }
-    state->is_attached_ = true;
   }
   last = {comm, forgotten, state};
   return state;
 }
 
-Communicator::Communicator(MPI_Comm comm) : plans_(plan_store()) {
-  begin(comm);
-  enlist();
-}
-
-void Communicator::begin(MPI_Comm comm) {
-  comm_ = comm;
-  calls_to_come_ = comm == MPI_COMM_WORLD ? 0 : kCallsBefore;
+Communicator::Communicator(MPI_Comm comm)
+    : comm_(comm), calls_to_come_(comm == MPI_COMM_WORLD ? 0 : kCallsBefore), plans_(plan_store()) {
   int inter = 0;
   PMPI_Comm_test_inter(comm, &inter);
   PMPI_Comm_rank(comm, &rank_);
   PMPI_Comm_size(comm, &size_);
   has_met_ = inter != 0 || size_ == 1;
   reach_.fill(has_met_ ? ByteRange() : ByteRange::all());
-}
-
-void Communicator::enlist() {
   Registry& all = registry();
   const std::lock_guard lock(all.mutex);
   older_ = std::exchange(all.youngest, this);
-  younger_ = nullptr;
   (older_ != nullptr ? older_->younger_ : all.oldest) = this;
-}
-
-void Communicator::strike_off() {
-  Registry& all = registry();
-  const std::lock_guard lock(all.mutex);
-  (older_ != nullptr ? older_->younger_ : all.oldest) = younger_;
-  (younger_ != nullptr ? younger_->older_ : all.youngest) = older_;
 }
 
 void Communicator::meet() {
@@ -213,12 +193,17 @@ void Communicator::meet() {
 }
 
 bool Communicator::is_worth_it(Count bytes) {
-  if (calls_to_come_ > 0 && !is_being_freed(comm_)) calls_to_come_ -= 1 + bytes / kBytesPerCall;
+  if (calls_to_come_ > 0) calls_to_come_ -= 1 + bytes / kBytesPerCall;
   return calls_to_come_ <= 0;
 }
 
 Communicator::~Communicator() {
-  strike_off();
+  Registry& all = registry();
+  {
+    const std::lock_guard lock(all.mutex);
+    (older_ != nullptr ? older_->younger_ : all.oldest) = younger_;
+    (younger_ != nullptr ? younger_->older_ : all.youngest) = older_;
+  }
   free_own();
 }
 
@@ -400,7 +385,6 @@ void start_communicators(std::size_t plan_cache_bytes, std::vector<int> nodes,
   registry().nodes = std::move(nodes);
   registry().topology = std::move(topology);
   PMPI_Comm_group(MPI_COMM_WORLD, &g_world);
-  start_unattached(g_world);
   void* tag_ub = nullptr;
   int found = 0;
   PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, static_cast<void*>(&tag_ub), &found);
@@ -414,7 +398,6 @@ void start_communicators(std::size_t plan_cache_bytes, std::vector<int> nodes,
 void stop_communicators() {
   if (g_keyval == MPI_KEYVAL_INVALID) return;
   Registry& all = registry();
-  stop_unattached();
   std::vector<Communicator*> states;
   {
     const std::lock_guard lock(all.mutex);

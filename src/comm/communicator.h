@@ -70,17 +70,6 @@ class Communicator {
                       last.forgotten == g_forgotten_communicators.load(std::memory_order_relaxed);
     return same ? last.state : look_up(comm);
   }
-  /// The same at the beginning of a collective call. A communicator that MPI_Comm_split has made
-  /// has no attribute after its first call where attributes are dear, and is to be kept() for
-  /// anything that is more than counting it.
-  static Communicator* at_call(MPI_Comm comm) {
-    const LastCommunicator& last = g_last_communicator;
-    const bool same = !several_threads() && last.state != nullptr && last.comm == comm &&
-                      last.forgotten == g_forgotten_communicators.load(std::memory_order_relaxed);
-    return same ? last.state : look_up_at_call(comm);
-  }
-  /// Sets the attribute if there is none yet. False: it cannot be set, and the state is gone.
-  bool kept() { return is_attached_ || look_up(comm_) == this; }
 
   /// Counts one of the first few calls, if this one, of so many bytes, is one, and no long one. For
   /// a communicator that is freed after them not even what meet() finds out is worth its time. The
@@ -210,23 +199,14 @@ class Communicator {
   }
   ~Communicator();
   static Communicator* look_up(MPI_Comm comm);
-  static Communicator* look_up_at_call(MPI_Comm comm);
-  static Communicator* take_unattached(MPI_Comm comm);
-  void begin(MPI_Comm comm);
-  void begin_again(MPI_Comm comm);
-  void enlist();
-  void strike_off();
   void free_own();
   void make_team();
   void make_messages();
   bool take_room(int communicators) const;
 
-  static constexpr int kCallsInPassing = 4;
-
-  MPI_Comm comm_ = MPI_COMM_NULL;
-  Count calls_to_come_ = 0;  // until it is worth anything
-  int calls_in_passing_ = kCallsInPassing;
-  bool is_attached_ = false;
+  MPI_Comm comm_;
+  Count calls_to_come_;  // until it is worth anything
+  int calls_in_passing_ = 4;
   bool has_met_ = false;
   int rank_ = 0;
   int size_ = 1;

@@ -352,7 +352,6 @@ std::optional<int> Engine::decide_and_run(const Call& call, const CallInfo& info
       report(communicator, {call.collective, communicator.size(), info.bytes}, kFirstCall);
     return std::nullopt;
   }
-  if (!communicator.kept()) return std::nullopt;
   communicator.meet();
   if (communicator.reach(call.collective).is_empty()) return std::nullopt;  // met a stranger
   std::optional<Known> known = look_at(call, info);

@@ -1,18 +1,14 @@
 // What the first calls on a communicator cost: nothing is made for it until it is known to be worth
-// it. Counted are the calls by which a team or a private duplicate is made, as Unisono makes them,
-// and the attributes it sets.
+// it. Counted are the calls by which a team or a private duplicate is made, as Unisono makes them.
 //
 //   mpiexec -n P first_calls
 #include <dlfcn.h>
-
-#include <array>
 
 #include "check.h"
 
 namespace {
 
 int g_made = 0;  // calls by which Unisono makes something for a communicator
-int g_attributes = 0;
 
 template <class Function>
 Function* counted(const char* name) {
@@ -39,11 +35,6 @@ COUNTED int PMPI_Allgather(const void* in, int sent, MPI_Datatype sent_type, voi
 COUNTED int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm* created) {
   return counted<decltype(PMPI_Comm_create)>("PMPI_Comm_create")(comm, group, created);
 }
-COUNTED int PMPI_Comm_set_attr(MPI_Comm comm, int key, void* value) {
-  ++g_attributes;
-  const auto next = dlsym(RTLD_NEXT, "PMPI_Comm_set_attr");
-  return reinterpret_cast<decltype(&PMPI_Comm_set_attr)>(next)(comm, key, value);
-}
 
 namespace {
 
@@ -61,11 +52,9 @@ int calls_until_own(MPI_Comm comm, int count, int limit) {
   return limit;
 }
 
-using Split = decltype(MPI_Comm_split);
-
-int on_a_new_communicator(int count, int limit, Split* split = MPI_Comm_split) {
+int on_a_new_communicator(int count, int limit) {
   MPI_Comm comm = MPI_COMM_NULL;
-  split(MPI_COMM_WORLD, 0, 0, &comm);
+  MPI_Comm_split(MPI_COMM_WORLD, 0, 0, &comm);
   const int calls = calls_until_own(comm, count, limit);
   MPI_Comm_free(&comm);
   return calls;
@@ -77,62 +66,18 @@ void split_reduce_free() {
   CHECK(g_made == before);
 }
 
-/// A communicator that is freed after its only call has no attribute where that takes long; one
-/// that is called twice has.
-void attributes() {
-#ifdef OPEN_MPI
-  const int before = g_attributes;
-  split_reduce_free();
-  CHECK(g_attributes == before);
-  for (int round = 0; round < 10; ++round) on_a_new_communicator(1, 2);
-  CHECK(g_attributes == before + 10);
-#endif
-}
-
-/// Serves one call, and is freed so that Unisono sees it on some ranks only: its handle is given
-/// to the next.
-void free_unseen(Split* split) {
-  MPI_Comm comm = MPI_COMM_NULL;
-  split(MPI_COMM_WORLD, 0, 0, &comm);
-  calls_until_own(comm, 1, 1);
-  (conformance::rank_in(MPI_COMM_WORLD) == 0 ? PMPI_Comm_free : MPI_Comm_free)(&comm);
-}
-
-/// All ranks count alike, whatever each of them sees of a communicator's beginning and end: else
-/// some would make a team at another call than the others.
-void count_alike() {
-  const bool first = conformance::rank_in(MPI_COMM_WORLD) == 0;
-  constexpr std::array<Split*, 2> kSplits = {MPI_Comm_split, PMPI_Comm_split};
-  for (const std::size_t before : {0, 1}) {
-    for (const std::size_t here : {0, 1}) {
-      for (const std::size_t there : {0, 1}) {
-        free_unseen(kSplits[before]);
-        CHECK(on_a_new_communicator(1, 1000, kSplits[first ? here : there]) == 32);
-      }
-    }
-  }
-  // One rank is in the middle of another communicator's first calls.
-  MPI_Comm own = MPI_COMM_NULL;
-  MPI_Comm_split(MPI_COMM_WORLD, first ? 0 : MPI_UNDEFINED, 0, &own);
-  if (first) calls_until_own(own, 1, 1);
-  CHECK(on_a_new_communicator(1, 1000) == 32);
-  if (first) MPI_Comm_free(&own);
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   constexpr int kShort = 1, kLong = 64 << 10;
   split_reduce_free();
-  attributes();
   const bool acts = calls_until_own(MPI_COMM_WORLD, kShort, 2) == 1;  // by the table of defaults
   if (acts) {
     const int before = g_made;
     CHECK(on_a_new_communicator(kShort, 1000) == 32);
     CHECK(g_made > before);
     CHECK(on_a_new_communicator(kLong, 1000) == 1);
-    count_alike();
   }
   conformance::force("allreduce", "recursive_doubling");
   const int before = g_made;

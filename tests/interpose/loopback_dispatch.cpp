@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "calls/retained_operation.h"
-#include "comm/unattached.h"
 #include "interpose/dispatch.h"
 #include "mpi/peers.h"
 
@@ -155,10 +154,6 @@ void on_session() {}
 void on_finalize() {
   std::printf("loopback: %d calls, %d operations freed\n", g_calls, g_operations);
 }
-
-void after_split(MPI_Comm) {}
-CommunicatorFree::CommunicatorFree(MPI_Comm comm) : outer_(comm) {}
-CommunicatorFree::~CommunicatorFree() = default;
 
 /// At once, but here: the entry point sees to the program's handle.
 bool frees_later(MPI_Op op) noexcept {
