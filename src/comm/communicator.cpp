@@ -306,7 +306,7 @@ const Topology& Communicator::topology() {
 bool Communicator::has_groups(const Composition& composition, Collective collective, int root) {
   const Topology* topology = composition.levels.empty() ? nullptr : &this->topology();
   const bool any_root = !has_groups_of_root(composition, collective, size_, topology);
-  const std::pair key(&composition, any_root ? 0 : root);
+  const std::tuple key(&composition, collective, any_root ? 0 : root);
   const auto known = groups_made_.find(key);
   if (known != groups_made_.end()) return known->second;
   const auto groups = called_groups(composition, collective, size_, root, topology);

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -227,7 +228,8 @@ class Communicator {
   std::unique_ptr<KnownKinds> known_kinds_;
   SubCommunicators groups_;
   std::unique_ptr<Learning> learning_;
-  std::map<std::pair<const Composition*, int>, bool> groups_made_;  // and root, if it matters
+  /// By the root, too, where it matters.
+  std::map<std::tuple<const Composition*, Collective, int>, bool> groups_made_;
   std::unique_ptr<const Topology> topology_;
   unsigned sequence_ = 0;
   // Another thread may end a request in flight while the program's starts the next.

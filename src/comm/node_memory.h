@@ -106,7 +106,7 @@ struct NodeSettings {
 /// Makes the memory of a node that several ranks are on; all will wait in the same way. `node`: all
 /// of them, until stop_node_memory(). Collective; a line says where it could not be made.
 void start_node_memory(MPI_Comm node, const NodeSettings& settings);
-/// No team is left. Local.
+/// This rank may end now without being lost, whether teams are left or not. Local.
 void stop_node_memory();
 
 /// Whether the ranks of this node share memory; the same on all of them.

@@ -283,8 +283,9 @@ void Engine::select_online(const Platform& here, Machine machine) {
 void Engine::stop() noexcept {
   if (!started_) return;
   try {
-    // A thread may be in a call on a session's communicator, on this rank or on another.
-    if (active_ && !kSimulated && !all_agree(MPI_COMM_WORLD, !g_session_threads)) return stay();
+    // A thread may be in a call on a session's communicator, all of whose ranks have a session.
+    // They do not ask each other: a rank may end by PMPI_Finalize, or after a failure.
+    if (active_ && g_session_threads) return stay();
     end();
   } catch (...) {
     say_in_need("no memory in MPI_Finalize; what Unisono still holds goes with the process");
@@ -292,11 +293,12 @@ void Engine::stop() noexcept {
 }
 
 /// Sessions go on after MPI_Finalize, and their communicators' calls in Unisono: all ranks would
-/// have to stop at the same call. What they use is kept.
+/// have to stop at the same call. What they use is kept. A rank that ends now is not lost.
 void Engine::stay() {
   started_ = false;
   g_tracer = nullptr;
   if (tracer_) tracer_->stop();
+  stop_node_memory();
   keep_what_is_learned();
 }
 
