@@ -171,7 +171,7 @@ class Values(Case):
         for flavour in FLAVOURS:
             with self.subTest(flavour=flavour):
                 own, _, lines = self.run_program(flavour, 2, UNISONO="Off", UNISONO_BCAST="binomial")
-                self.one_line(lines, "UNISONO=Off", "auto, fixed, off", "auto holds")
+                self.one_line(lines, "UNISONO=Off", "auto, measure, fixed, off", "auto holds")
                 self.assertGreater(own, 0)
 
     def test_fixed_learns_nothing_and_runs_what_is_forced(self) -> None:

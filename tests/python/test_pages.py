@@ -76,7 +76,8 @@ def prepare(folder: Path) -> dict[str, str]:
     # The pages start more ranks than this machine may have cores; ctest says the same to Open MPI.
     kept |= {"PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe", "OMPI_MCA_btl": "^ofi"}
     kept["OMPI_MCA_mpi_yield_when_idle"] = "1"
-    return kept | openmpi.environment() | {"PATH": path, "MPI4PY_LIBMPI": str(openmpi.library)}
+    ours = {"PATH": path, "MPI4PY_LIBMPI": str(openmpi.library), "XDG_CACHE_HOME": str(folder / "cache")}
+    return kept | openmpi.environment() | ours
 
 
 def test_commands_that_are_not_run_are_few() -> None:
