@@ -97,29 +97,32 @@ class Learned:
         return f"{days:.0f} days ago" if days >= 1 else "today"
 
 
-def choice_of(row: dict[str, Any]) -> Learned:
+def learned_of(row: dict[str, Any], **own: Any) -> Learned:
+    """What choices and verdicts have in common, and what is each one's own."""
     return Learned(
         collective=str(row["collective"]),
         bytes=int(row["bytes"]),
         ranks=int(row["ranks"]),
-        nodes=int(row["nodes"]),
         choice=str(row["choice"]),
         seconds=float(row["seconds"]),
         native=float(row["native_seconds"]),
+        **own,
+    )
+
+
+def choice_of(row: dict[str, Any]) -> Learned:
+    return learned_of(
+        row,
+        nodes=int(row["nodes"]),
         predicted=float(row["predicted_seconds"]),
         when=float(row.get("when", 0)),
     )
 
 
 def verdict_of(row: dict[str, Any]) -> Learned:
-    return Learned(
-        collective=str(row["collective"]),
-        bytes=int(row["bytes"]),
-        ranks=int(row["ranks"]),
+    return learned_of(
+        row,
         nodes=1,
-        choice=str(row["choice"]),
-        seconds=float(row["seconds"]),
-        native=float(row["native_seconds"]),
         when=float(row["when"]),
         other=str(row["kernels"]),
         all_seconds=float(row["from_call_to_call"]),

@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from unisono import beds, memory, platform_measure
+from unisono import beds, memory, platform_measure, where
 from unisono.compare import matrix
 from unisono.errors import UnisonoError
 from unisono.memory import Learned
@@ -119,17 +119,11 @@ def show() -> None:
 
 @app.command()
 def measure(
-    ranks: Annotated[
-        int | None, typer.Option("-n", min=2, help="Ranks; otherwise one for each core or host.")
-    ] = None,
-    mpi: Annotated[str, typer.Option(help="mpich, openmpi, or on a node intel.")] = "mpich",
-    lab: Annotated[
-        bool, typer.Option("--lab/--node", help="Where: the lab that is up, or this node.")
-    ] = False,
-    launch: Annotated[
-        str | None, typer.Option(metavar="COMMAND", help='Elsewhere: what starts the ranks, "srun -n 16".')
-    ] = None,
-    ppn: Annotated[int | None, typer.Option(min=1, help="Ranks on a host of the lab.")] = None,
+    ranks: where.Ranks = None,
+    mpi: where.Library = "mpich",
+    lab: where.Lab = False,
+    launch: where.Launch = None,
+    ppn: where.RanksPerHost = None,
     collectives: Annotated[
         str, typer.Option(metavar="A,B", help="Or all.")
     ] = platform_measure.STANDARD_COLLECTIVES,

@@ -74,6 +74,8 @@ void on_session() {
 
 void on_finalize() {
   const std::lock_guard lock(g_turning);
+  // Nobody comes in while things are freed, unless a session's communicators go on being served.
+  if (!g_session_threads) g_candidates.store(0, std::memory_order_release);
   Engine::instance().stop();
   set_candidates();
 }

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <memory>
 #include <new>
+#include <utility>
 
 #include "base/rounding.h"
 #include "node/copy.h"
@@ -62,6 +63,13 @@ struct Found {
 };
 static_assert(sizeof(Found) <= kInline);
 
+const StoreCosts& costs_of(const SlotCosts& costs, Store store) {
+  return store == Store::plain ? costs.plain : costs.nontemporal;
+}
+StoreCosts& costs_of(SlotCosts& costs, Store store) {
+  return const_cast<StoreCosts&>(costs_of(std::as_const(costs), store));
+}
+
 bool chooses_store(const Team& team) {
   return team.probing().any_store && team.mode() != WaitMode::sleep;
 }
@@ -81,7 +89,7 @@ class Prober {
     // Once round the ring, so that no slot is as it never is again.
     const std::size_t laps = team_.ring_bytes() / bytes_ + 1;
     if (!chooses_store(team_)) {
-      exchange_rounds(kRounds, store_of(found, before));
+      exchange_rounds(kRounds, costs_of(found.slots, before));
     } else {
       StoreCosts unused;
       team_.set_store(Store::plain);
@@ -108,7 +116,7 @@ class Prober {
     const Store before = team_.store();
     for (const Store store : {Store::plain, Store::nontemporal}) {
       team_.set_store(store);
-      exchange_rounds(rounds, store_of(found, store));
+      exchange_rounds(rounds, costs_of(found.slots, store));
     }
     team_.set_store(before);
   }
@@ -126,9 +134,6 @@ class Prober {
   }
   bool has_memory() const { return mine_ != nullptr && into_ != nullptr; }
   bool may_sleep() const { return team_.mode() == WaitMode::sleep; }
-  static StoreCosts& store_of(Found& found, Store store) {
-    return store == Store::plain ? found.slots.plain : found.slots.nontemporal;
-  }
 
   /// Everybody writes a chunk and reads its successor's: what either takes.
   void exchange_rounds(int rounds, StoreCosts& costs) {
@@ -285,8 +290,7 @@ void measure_all(Team& team) {
     team.set_store(better(found.slots));
     team.set_slot_costs(with_fetches(found.slots, brief.slots));
   }
-  const StoreCosts& store =
-      team.store() == Store::plain ? found.slots.plain : found.slots.nontemporal;
+  const StoreCosts& store = costs_of(std::as_const(found).slots, team.store());
   // Ranks that take turns on a core find nothing of the last call in its cache.
   const double pull =
       team.mode() == WaitMode::sleep ? found.fresh : std::sqrt(found.fresh * found.stale);

@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from unisono import beds, catalogue, model, places
+from unisono import beds, catalogue, model, places, where
 from unisono.catalogue import format_size
 from unisono.compare import matrix
 from unisono.compare.limits import Sized, size_kind
@@ -52,17 +52,11 @@ class Options:
 
 def tune(
     output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="The profile.")],
-    ranks: Annotated[
-        int | None, typer.Option("-n", min=2, help="Ranks; otherwise one for each core or host.")
-    ] = None,
-    mpi: Annotated[str, typer.Option(help="mpich, openmpi, or on a node intel.")] = "mpich",
-    lab: Annotated[
-        bool, typer.Option("--lab/--node", help="Where: the lab that is up, or this node.")
-    ] = False,
-    launch: Annotated[
-        str | None, typer.Option(metavar="COMMAND", help='Elsewhere: what starts the ranks, "srun -n 16".')
-    ] = None,
-    ppn: Annotated[int | None, typer.Option(min=1, help="Ranks on a host of the lab.")] = None,
+    ranks: where.Ranks = None,
+    mpi: where.Library = "mpich",
+    lab: where.Lab = False,
+    launch: where.Launch = None,
+    ppn: where.RanksPerHost = None,
     collectives: Annotated[str, typer.Option(metavar="A,B", help="Or all.")] = STANDARD_COLLECTIVES,
     sizes: Annotated[
         str, typer.Option(metavar="S,S", help="Bytes: 64,4K, or 64:1M in steps of 4.")
