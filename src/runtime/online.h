@@ -81,6 +81,7 @@ class Online final : public Listener, public Learning {
                                   const Facts& asked, int root, const Choice& by_default);
   /// Within a node: native against the kernels of the node. Null: no kernel can serve the call.
   std::unique_ptr<Kind> make_duel(const Facts& facts, const Choice& by_default) const;
+  double patience_with_rows(bool shares_cores) const;
   /// What earlier jobs have learned of it, if that can serve the call; or null.
   const Remembered* recalled(const Communicator& communicator, const OnlineKey& key,
                              const Facts& facts) const;

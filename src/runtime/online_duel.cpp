@@ -22,9 +22,16 @@ double rounded(double seconds) {
 
 }  // namespace
 
+/// So many times longer it is not worth asking whether a row of the table is wrong.
 // A library that spins while ranks share cores takes 10 ms for a call, so that asking costs more
 // than it can win soon. Not in all collectives, nor in every program: 4 ranks of MPICH on 2 cores
-// make an Allgather of 8 B in 8 us if they do nothing else.
+// make an Allgather of 8 B in 8 us if they do nothing else. With a core for each rank the kernels
+// mostly win, and native's turns cost more than they bring in programs of some ms.
+double Online::patience_with_rows(bool shares_cores) const {
+  if (!shares_cores) return 5;
+  return hopeless_ > 1 ? 40 : 1;
+}
+
 std::unique_ptr<Online::Kind> Online::make_duel(const Facts& facts,
                                                 const Choice& by_default) const {
   const bool has_default = by_default.algorithm != nullptr;
@@ -36,7 +43,7 @@ std::unique_ptr<Online::Kind> Online::make_duel(const Facts& facts,
   // Not by how this rank waits, which is its own affair.
   const bool shares_cores = online_job().here.ranks_per_core > 0;
   auto policy = std::make_unique<Duel>(has_default ? 1 : 0, first_calls(facts), shares_cores,
-                                       has_default && hopeless_ > 1 ? 40 : 1);
+                                       has_default ? patience_with_rows(shares_cores) : 1);
   Duel* duel = policy.get();
   if (online_job().keeps_verdicts)
     duel->recall(recall_verdicts(facts.collective, size_class(facts.bytes), facts.size, kernels));

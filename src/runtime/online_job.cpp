@@ -141,8 +141,7 @@ LeftOnline left_online() {
   const CollectiveSet learned = online_job().reproducible ? kAmongAll & ~kReducing : kAmongAll;
   const auto* model = std::get_if<ModelSettings>(&online_job().settings);
   return {std::holds_alternative<std::monostate>(online_job().settings) ? 0 : learned,
-          online_job().judges_nodes ? learned : 0, model != nullptr && model->only_unmeasured,
-          online_job().here.place == Place::oversubscribed};
+          online_job().judges_nodes ? learned : 0, model != nullptr && model->only_unmeasured};
 }
 
 std::vector<std::string> online_report() {

@@ -98,8 +98,9 @@ Result<Spec> Selector::force(Collective collective, std::string_view text) {
 // it says of several nodes was measured with one rank on each, so with more it covers nothing.
 bool Selector::is_left_online(Collective collective, int size, int nodes) const {
   if (contains(online_.collectives, collective) && !online_.only_unmeasured) return true;
-  if (!contains(nodes > 1 ? online_.collectives : online_.in_node, collective)) return false;
-  if (nodes > 1 ? nodes < size : online_.all_in_node) return true;
+  if (nodes == 1) return contains(online_.in_node, collective);
+  if (!contains(online_.collectives, collective)) return false;
+  if (nodes < size) return true;
   const auto& cells = cells_[index(collective)];
   return std::none_of(cells.begin(), cells.end(),
                       [&](const Cell& cell) { return is_about(*cell.row, size, nodes); });

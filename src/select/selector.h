@@ -70,7 +70,6 @@ struct Choice {
 struct LeftOnline {
   CollectiveSet collectives = 0, in_node = 0;
   bool only_unmeasured = false;  ///< on several nodes: where the table of defaults says nothing
-  bool all_in_node = false;      ///< within one: also where it says something
 
   CollectiveSet all() const { return collectives | in_node; }
 };

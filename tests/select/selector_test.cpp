@@ -134,17 +134,17 @@ TEST(Selector, WithSeveralRanksOnANodeTheTableCoversNothing) {
   EXPECT_FALSE(selector.is_online({.collective = Collective::bcast, .size = 16, .nodes = 1}));
 }
 
-TEST(Selector, WithinANodeTheTableIsPriorKnowledgeWhereRanksShareCores) {
+TEST(Selector, WithinANodeTheTableIsPriorKnowledge) {
   const auto call = [](int size) { return Facts{Collective::bcast, size, 1024}; };
-  Selector cores("openmpi", Place::undersubscribed);
-  cores.leave_online({0, kAmongAll, true});
-  EXPECT_FALSE(cores.is_online(call(2))) << "the table covers it";
-  EXPECT_TRUE(cores.is_online(call(6)));
-  EXPECT_TRUE(cores.covers(call(6)));
-  Selector shared("openmpi", Place::oversubscribed);
-  shared.leave_online({0, kAmongAll, true, true});
-  EXPECT_TRUE(shared.is_online(call(4)));
-  EXPECT_FALSE(shared.is_online({.collective = Collective::bcast, .size = 4, .nodes = 2}));
+  for (const Place place : {Place::undersubscribed, Place::oversubscribed}) {
+    Selector selector("openmpi", place);
+    selector.leave_online({0, kAmongAll, true});
+    for (const int size : {2, 4, 6}) {  // of which the table knows two
+      EXPECT_TRUE(selector.is_online(call(size)));
+      EXPECT_TRUE(selector.covers(call(size)));
+    }
+    EXPECT_FALSE(selector.is_online({.collective = Collective::bcast, .size = 4, .nodes = 2}));
+  }
 }
 
 // What a duel finds out holds for a class of sizes.
@@ -156,7 +156,7 @@ TEST(Selector, WhereACellEndsWithinAClassItDecides) {
   EXPECT_FALSE(selector.is_online({Collective::bcast, 6, 10})) << "in the class of 8 to 11";
   EXPECT_TRUE(selector.is_online({Collective::bcast, 6, 12}));
   Selector shared("mpich", Place::oversubscribed);
-  shared.leave_online({0, kAmongAll, true, true});
+  shared.leave_online({0, kAmongAll, true});
   EXPECT_FALSE(shared.is_online({Collective::bcast, 3, 10})) << "a row ends at 8 bytes";
   EXPECT_TRUE(shared.is_online({Collective::bcast, 3, 1 << 20}));
 }
@@ -164,7 +164,7 @@ TEST(Selector, WhereACellEndsWithinAClassItDecides) {
 // The row may be wrong: where cores are shared it is only what is thought to be better.
 TEST(Selector, ARowOfTheOtherWayMayEndWithinAClass) {
   Selector shared("openmpi", Place::oversubscribed);
-  shared.leave_online({0, kAmongAll, true, true});
+  shared.leave_online({0, kAmongAll, true});
   const auto call = [](Count bytes) { return Facts{Collective::gather, 4, bytes, true, 1, true}; };
   EXPECT_NE(shared.choose(call(8)).algorithm, nullptr);
   EXPECT_EQ(shared.choose(call(9)).algorithm, nullptr) << "the row ends at 8 bytes";

@@ -23,6 +23,8 @@ constexpr int kMostHeard = 1024;  // calls of an epoch before it is worth asking
 constexpr int kMostIdle = 8192;
 constexpr int kFirstRun = 2;
 constexpr double kHopeless = 4;  // times as slow
+// To watch a call takes some 0.1 us, so that finding out costs shorter ones more than it can win.
+constexpr double kShort = 1e-6;  // seconds
 constexpr double kSurely = 3,
                  kProbably = 2;  // standard errors; the former is asked after each block
 constexpr double kAlike = 0.05;  // logarithm: nothing to be won
@@ -134,6 +136,7 @@ void Duel::begin_anew() {
 
 void Duel::heard() {
   const double seconds = last_.in_calls;
+  if (leader_ != 0 && !shares_cores_ && seconds < kShort) return settle(leader_);
   spent_ += seconds * (run_ + std::exchange(idle_, 0));
   double missing = worth_asking_ - spent_;
   if (missing <= 0 && may_try()) {
