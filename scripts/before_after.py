@@ -16,6 +16,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,30 @@ def times(build: Path, mpi: places.Mpi, options: argparse.Namespace, seed: int) 
             if arm["arm"] == "default" and arm["available"] and arm["correct"]:
                 found[cell["collective"], cell["bytes"]] = arm["time_us"]["median"]
     return found
+
+
+def circumstances(options: argparse.Namespace) -> dict[str, Any]:
+    """What the figures hold for, and what was compared."""
+    names = [
+        line.split(":")[1].strip()
+        for line in Path("/proc/cpuinfo").read_text().splitlines()
+        if line.startswith(("model name", "cpu family", "model\t"))
+    ]
+    revision = ["git", "describe", "--always", "--dirty"]
+    settings = {name: value for name, value in os.environ.items() if name.startswith("UNISONO_")}
+    return {
+        "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "cpu": ", ".join(names[:3]),
+        "cores": os.cpu_count(),
+        "before": subprocess.check_output(revision, text=True, cwd=options.before).strip(),
+        "after": subprocess.check_output(revision, text=True, cwd=ROOT).strip(),
+        "environment": settings,
+        "mpi": options.mpi,
+        "ranks": options.ranks,
+        "launch": options.launch,
+        "jobs": options.jobs,
+        "seconds": options.seconds,
+    }
 
 
 def main() -> int:
@@ -81,9 +106,11 @@ def main() -> int:
         print(f"{cell[0]:22} {cell[1]:>8} {ratio.median:6.2f} [{ratio.low:.2f}, {ratio.high:.2f}] {verdict}")
     mean = math.exp(sum(math.log(estimates.estimate_median(r).median) for r in ratios.values()) / len(ratios))
     print(f"geometric mean of {len(ratios)} medians, after / before: {mean:.3f}")
+    for verdict in ("faster", "slower", "undecided"):
+        print(f"{verdict}: {sum(row['verdict'] == verdict for row in rows)}")
     if options.json:
-        facts = {"mpi": options.mpi, "ranks": options.ranks, "jobs": options.jobs, "geometric_mean": mean}
-        options.json.write_text(json.dumps(facts | {"cells": rows}) + "\n")
+        facts = circumstances(options) | {"geometric_mean": mean, "cells": rows}
+        options.json.write_text(json.dumps(facts) + "\n")
     return 0
 
 
