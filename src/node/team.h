@@ -53,7 +53,7 @@ class BasicTeam : public Flags<Memory> {
         slot_bytes_(slots.longest),
         store_(slots.store),
         ring_bytes_(ring_bytes(arena, groups, slots)),
-        short_bytes_(ring_bytes_ >= 4 * Slots::kShortRing ? Slots::kShortRing : 0),
+        short_bytes_(short_ring_bytes(ring_bytes_)),
         ring_(ring_bytes_ - short_bytes_),
         short_ring_(std::max(short_bytes_, kLinePair)) {
     if (slot_bytes_ == 0) slot_bytes_ = std::min(Slots::kLongest, ring_.bytes() / Slots::kUsual);
@@ -84,7 +84,8 @@ class BasicTeam : public Flags<Memory> {
   }
   /// Where not all know how much of it will be used.
   SlotUse take_unnoted(std::size_t bytes, Step last) {
-    if (bytes <= Slots::kShort && short_bytes_ != 0) return short_ring_.take(bytes, last);
+    if (bytes <= Slots::kShort && short_bytes_ != 0)
+      return short_ring_.take(Slots::kShortGrain, last);
     SlotUse use = ring_.take(bytes, last);
     use.offset += short_bytes_;
     return use;
@@ -200,6 +201,11 @@ class BasicTeam : public Flags<Memory> {
         (arena.size() - bytes_before_slots(groups)) / static_cast<std::size_t>(groups.size());
     const std::size_t bytes = slots.ring == 0 ? each : std::min(each, slots.ring);
     return bytes / kLinePair * kLinePair;
+  }
+  /// None where the memory is too small for one.
+  static constexpr std::size_t short_ring_bytes(std::size_t all) {
+    const std::size_t bytes = std::min(Slots::kShortRing, all / 4) / kLinePair * kLinePair;
+    return bytes < Slots::kLeast * Slots::kShortGrain ? 0 : bytes;
   }
   [[gnu::noinline, gnu::cold]] void become_due() {
     if (moved_ >= probe_at_) return ask_for_all();

@@ -20,8 +20,9 @@ std::size_t preferred_ring(const Groups& groups, std::size_t private_cache) {
   const auto ranks = static_cast<std::size_t>(groups.size());
   const std::size_t room = Pool::kLargestArena - Team::bytes_before_slots(groups);
   const std::size_t fits = room / ranks / kLinePair * kLinePair;
-  return std::min(std::max(Slots::kUsual * Slots::kLongest, private_cache + private_cache / 4),
-                  fits);
+  const std::size_t longer =
+      std::max(Slots::kUsual * Slots::kLongest, private_cache + private_cache / 4);
+  return std::min(longer + Slots::kShortRing, fits);
 }
 
 // As for gather, where the receiver copies as well; not measured by itself.

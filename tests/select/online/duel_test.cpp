@@ -74,6 +74,17 @@ TEST(Duel, NothingIsAskedBeforeItIsWorthIt) {
   }
 }
 
+// Watching would cost more than it can win; but ranks that share cores may lose all their time.
+TEST(Duel, WithACoreEachShortCallsStayAsWasThought) {
+  Times times{0.3e-6, 0.8e-6, 1};
+  const Outcome outcome = fought(times, 1);
+  EXPECT_TRUE(outcome.is_settled);
+  EXPECT_EQ(outcome.leader, 1);
+  EXPECT_LE(outcome.calls, 16);
+  times.shares_cores = true;
+  EXPECT_EQ(fought(times, 1).leader, 0);
+}
+
 // Two runs of few calls, and one more.
 TEST(Duel, AHopelessWayCostsLittle) {
   for (unsigned seed = 1; seed <= 20; ++seed)
