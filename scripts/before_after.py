@@ -61,7 +61,7 @@ def circumstances(options: argparse.Namespace) -> dict[str, Any]:
     settings = {name: value for name, value in os.environ.items() if name.startswith("UNISONO_")}
     return {
         "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        "cpu": ", ".join(names[:3]),
+        "cpu": f"{names[2]}, family {names[0]}, model {names[1]}",
         "cores": os.cpu_count(),
         "before": subprocess.check_output(revision, text=True, cwd=options.before).strip(),
         "after": subprocess.check_output(revision, text=True, cwd=ROOT).strip(),
