@@ -41,8 +41,8 @@ inline constexpr Variable kVariables[] = {
      "file that says which nodes a switch joins, like Slurm's topology.conf: "
      "docs/reference/grids.md"},
     {"UNISONO_ONLINE", "auto",
-     "how algorithms are chosen by times of the program's own calls: auto (where nothing has been "
-     "measured, and where ranks share cores), off, model, bandit, star"},
+     "how algorithms are chosen by times of the program's own calls: auto (on several nodes where "
+     "nothing has been measured, and within one), off, model, bandit, star"},
     {"UNISONO_ONLINE_SAVE", "", "file into which what was learned online is written, a profile"},
     {"UNISONO_REPRODUCIBLE", "0",
      "1: reductions are not selected online: one order for each count"},
