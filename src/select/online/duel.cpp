@@ -136,7 +136,10 @@ void Duel::begin_anew() {
 
 void Duel::heard() {
   const double seconds = last_.in_calls;
-  if (leader_ != 0 && !shares_cores_ && seconds < kShort) return settle(leader_);
+  if (leader_ != 0 && !shares_cores_ && seconds < kShort) {
+    origin_ = "too short to compare";
+    return settle(leader_);
+  }
   spent_ += seconds * (run_ + std::exchange(idle_, 0));
   double missing = worth_asking_ - spent_;
   if (missing <= 0 && may_try()) {
@@ -245,7 +248,8 @@ ArmTimes Duel::times(int arm) const {
 }
 
 std::string Duel::explain() const {
-  if (stage_ == Stage::listen) return "being timed";
+  if (stage_ == Stage::listen)
+    return is_reopened_ ? "not as remembered, being timed" : "being timed";
   if (stage_ == Stage::turns) return "taking turns";
   std::optional<Verdict> verdict = this->verdict();
   std::string origin = origin_;
@@ -253,8 +257,8 @@ std::string Duel::explain() const {
     verdict = remembered_.front();
     origin = "remembered";
   }
-  if (!origin.empty()) origin += ", ";
   if (!verdict) return origin;
+  if (!origin.empty()) origin += ", ";
   const auto& [native, other] = verdict->times;
   char text[120];
   std::snprintf(text, sizeof text,

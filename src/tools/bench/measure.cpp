@@ -61,6 +61,7 @@ struct Measurer::Contender {
   bool not_by_unisono = false;  // in the last batch, on this rank
   bool wrong = false;           // in any batch, on this rank
   int blocks = 0;               // that its times are of; none: of its first call
+  int blocks_passed_on = 0;     // in which the MPI library ran
 };
 
 void Measurer::select(const Cell& cell, const Arm& arm) const {
@@ -139,8 +140,11 @@ void Measurer::run(Cell& cell, Contender& contender, int calls) {
   const auto begin = Clock::now();
   contender.seconds = run_batch(cell, mpi, calls);
   contender.with_pauses = seconds_since(begin) / calls;
-  contender.not_by_unisono = !contender.arm->is_library && (calls_passed_on() != passed_on_before ||
-                                                            calls_run_by_unisono() == own_before);
+  const auto passed_on = calls_passed_on() - passed_on_before;
+  const auto own = calls_run_by_unisono() - own_before;
+  // Within a node "default" is found out in calls of both ways: then the greater part counts.
+  const auto bearable = contender.arm->may_pass_on ? own : 0;
+  contender.not_by_unisono = !contender.arm->is_library && (own == 0 || passed_on > bearable);
   if (cell.in_place) {
     cell.prepare(++iteration_);
     sideband_.barrier();
@@ -234,9 +238,9 @@ bool Measurer::record(std::vector<Contender>& contenders, const std::vector<std:
     const double seconds = options_.mean_over_ranks ? sums[i] / sideband_.size() : maxima[i];
     result.samples_us.push_back(seconds * 1e6);
     ++contenders[i].blocks;
-    if (maxima[n + i] == 0) continue;
-    result.passed_on = true;
-    result.available = contenders[i].arm->may_pass_on;
+    contenders[i].blocks_passed_on += maxima[n + i] == 0 ? 0 : 1;
+    result.passed_on = 2 * contenders[i].blocks_passed_on > contenders[i].blocks;
+    if (contenders[i].blocks_passed_on > 0) result.available = contenders[i].arm->may_pass_on;
   }
   block_ = maxima[3 * n] - elapsed_;
   elapsed_ = maxima[3 * n];

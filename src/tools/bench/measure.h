@@ -51,7 +51,7 @@ struct ArmResult {
   std::string arm;
   bool available = false;  ///< false: runs native, so that there is nothing to report
   bool correct = true;     ///< on all ranks, in all iterations
-  bool passed_on = false;  ///< "default" handed the call to the MPI library
+  bool passed_on = false;  ///< "default" handed most calls to the MPI library
   bool left = false;       ///< the race: further blocks would not have been worth it
   int calls_per_batch = 0;
   std::vector<double> samples_us;  ///< per block: time of a call

@@ -19,6 +19,7 @@ struct Outcome {
   int calls = 0, of_other = 0;  ///< until it was settled, or given up
   int idle = 0;                 ///< native calls meanwhile that nobody looks at
   double lost = 0;              ///< native calls
+  std::string explanation;
 };
 
 Outcome fought(const Times& times, unsigned seed) {
@@ -39,6 +40,7 @@ Outcome fought(const Times& times, unsigned seed) {
   outcome.is_settled = duel.is_settled();
   outcome.leader = duel.leader();
   outcome.lost = duel.lost();
+  outcome.explanation = duel.explain();
   return outcome;
 }
 
@@ -81,6 +83,7 @@ TEST(Duel, WithACoreEachShortCallsStayAsWasThought) {
   EXPECT_TRUE(outcome.is_settled);
   EXPECT_EQ(outcome.leader, 1);
   EXPECT_LE(outcome.calls, 16);
+  EXPECT_EQ(outcome.explanation, "too short to compare");
   times.shares_cores = true;
   EXPECT_EQ(fought(times, 1).leader, 0);
 }
