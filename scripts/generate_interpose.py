@@ -443,6 +443,7 @@ def api_functions() -> list[str]:
 def symbols(collectives: list[Collective]) -> str:
     """All that the stub exports, as UNISONO_SYMBOL(name) lines."""
     names = ["MPI_Init", "MPI_Init_thread", "MPI_Session_init", "MPI_Finalize", "MPI_Op_free"]
+    names += ["MPI_Comm_free", "MPI_Comm_disconnect"]
     for c in collectives:
         names += [f"MPI_{c.name}"] + ([f"MPI_{c.name}_c"] if narrows(c) else [])
     for f in ["init", "init_thread", "finalize", "op_free"] + [c.enumerator for c in collectives]:

@@ -118,6 +118,9 @@ bool reserve(int communicators) {
 
 constinit thread_local LastCommunicator t_last_communicator{};
 
+/// Of this thread, the innermost.
+constinit thread_local const BeingFreed* t_being_freed = nullptr;
+
 }  // namespace
 
 constinit LastCommunicator g_last_communicator{};
@@ -141,11 +144,25 @@ int count_nodes(MPI_Comm comm) {
   return nodes;
 }
 
+// Every thread's last communicator is looked up anew, so that the fast path needs no look of its
+// own.
+BeingFreed::BeingFreed(MPI_Comm comm) : comm_(comm), outer_(std::exchange(t_being_freed, this)) {
+  g_forgotten_communicators.fetch_add(1, std::memory_order_release);
+}
+BeingFreed::~BeingFreed() { t_being_freed = outer_; }
+
+bool BeingFreed::holds(MPI_Comm comm) {
+  const BeingFreed* one = t_being_freed;
+  while (one != nullptr && one->comm_ != comm) one = one->outer_;
+  return one != nullptr;
+}
+
 Communicator* Communicator::look_up(MPI_Comm comm) {
   LastCommunicator& last = several_threads() ? t_last_communicator : g_last_communicator;
   const unsigned long forgotten = g_forgotten_communicators.load(std::memory_order_acquire);
   if (last.comm == comm && last.forgotten == forgotten && last.state != nullptr) return last.state;
   if (comm == MPI_COMM_NULL || g_keyval == MPI_KEYVAL_INVALID) return nullptr;
+  if (BeingFreed::holds(comm)) return nullptr;
   void* known = nullptr;
   int found = 0;
   if (PMPI_Comm_get_attr(comm, g_keyval, static_cast<void*>(&known), &found) != MPI_SUCCESS)

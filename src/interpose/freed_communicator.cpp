@@ -1,0 +1,28 @@
+// MPI_Comm_free and MPI_Comm_disconnect: what delete functions call on a communicator that is freed
+// is left to the MPI library.
+#include <mpi.h>
+
+#include "comm/communicator.h"
+#include "interpose/entry.h"
+#include "interpose/next.h"
+
+using namespace unisono;
+
+namespace {
+
+template <class Native>
+int free_communicator(MPI_Comm* comm) {
+  if (comm == nullptr) return Native::call(comm);
+  const BeingFreed being_freed(*comm);
+  return Native::call(comm);
+}
+
+}  // namespace
+
+ENTRY int MPI_Comm_free(MPI_Comm* comm) {
+  return free_communicator<Next<"MPI_Comm_free", decltype(MPI_Comm_free)>>(comm);
+}
+
+ENTRY int MPI_Comm_disconnect(MPI_Comm* comm) {
+  return free_communicator<Next<"MPI_Comm_disconnect", decltype(MPI_Comm_disconnect)>>(comm);
+}
