@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "comm/being_freed.h"
 #include "mpi/agreement.h"
 #include "mpi/device_memory.h"
 #include "mpi/rank_lost.h"

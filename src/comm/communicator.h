@@ -44,24 +44,6 @@ extern constinit LastCommunicator g_last_communicator;  ///< where one thread ca
 /// Counts freed communicators, whose handles may come again and stand for others.
 extern constinit std::atomic<unsigned long> g_forgotten_communicators;
 
-/// While a communicator is freed. The program's delete functions may call collectives on it, on
-/// some ranks before ours, on others after it, as each has set its attributes: all of them are
-/// native.
-class BeingFreed {
- public:
-  explicit BeingFreed(MPI_Comm comm);
-  ~BeingFreed();
-  BeingFreed(const BeingFreed&) = delete;
-  BeingFreed& operator=(const BeingFreed&) = delete;
-
-  /// By this thread.
-  static bool holds(MPI_Comm comm);
-
- private:
-  MPI_Comm comm_;
-  const BeingFreed* outer_;  // a delete function may free another one
-};
-
 /// What a trace knows of a communicator.
 struct TracedCommunicator {
   static constexpr std::uint32_t kNew = ~0U;

@@ -2,7 +2,7 @@
 // is left to the MPI library.
 #include <mpi.h>
 
-#include "comm/communicator.h"
+#include "comm/being_freed.h"
 #include "interpose/entry.h"
 #include "interpose/next.h"
 

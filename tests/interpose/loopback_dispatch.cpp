@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "calls/retained_operation.h"
+#include "comm/being_freed.h"
 #include "interpose/dispatch.h"
 #include "mpi/peers.h"
 
@@ -154,6 +155,9 @@ void on_session() {}
 void on_finalize() {
   std::printf("loopback: %d calls, %d operations freed\n", g_calls, g_operations);
 }
+
+BeingFreed::BeingFreed(MPI_Comm comm) : comm_(comm), outer_(nullptr) {}
+BeingFreed::~BeingFreed() = default;
 
 /// At once, but here: the entry point sees to the program's handle.
 bool frees_later(MPI_Op op) noexcept {
