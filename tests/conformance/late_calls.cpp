@@ -18,7 +18,8 @@ int remove(MPI_Comm comm, int, void*, void*) {
 
 void at_exit() {
   CHECK(sum_of_ones(MPI_COMM_WORLD) == conformance::size_of(MPI_COMM_WORLD));
-  // 10 before a communicator is freed, and this one; the 30 while one is are native (being_freed.h).
+  // 10 before a communicator is freed, and this one; the 30 while one is are native
+  // (being_freed.h).
   conformance::passed("late_calls", 11, 11);
   MPI_Finalize();
 }
