@@ -30,8 +30,10 @@ SIZES = "8,2K,32K,256K,1M"
 Cell = tuple[str, int]
 
 
-def times(build: Path, mpi: places.Mpi, options: argparse.Namespace, seed: int) -> dict[Cell, float]:
-    """Microseconds of one job, of the cells that were run and right."""
+def times(
+    build: Path, mpi: places.Mpi, options: argparse.Namespace, seed: int
+) -> tuple[dict[Cell, float], dict[str, Any]]:
+    """Microseconds of one job, of the cells that were run and right; and what it says of the machine."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "job.json"
         bench = [build / "bin" / f"unisono-bench-{mpi.flavour}", "--arms", "default"]
@@ -41,31 +43,27 @@ def times(build: Path, mpi: places.Mpi, options: argparse.Namespace, seed: int) 
         command = [*launcher, *map(str, bench)]
         environment = os.environ | mpi.environment()
         subprocess.run(command, check=True, timeout=600, stdout=subprocess.DEVNULL, env=environment)
-        cells: list[dict[str, Any]] = json.loads(file.read_text())["cells"]
+        document: dict[str, Any] = json.loads(file.read_text())
     found = {}
-    for cell in cells:
+    for cell in document["cells"]:
         for arm in cell.get("arms", []):  # none: the cell failed
             if arm["arm"] == "default" and arm["available"] and arm["correct"]:
                 found[cell["collective"], cell["bytes"]] = arm["time_us"]["median"]
-    return found
+    return found, document["machine"]
 
 
-def circumstances(options: argparse.Namespace) -> dict[str, Any]:
-    """What the figures hold for, and what was compared."""
-    names = [
-        line.split(":")[1].strip()
-        for line in Path("/proc/cpuinfo").read_text().splitlines()
-        if line.startswith(("model name", "cpu family", "model\t"))
-    ]
-    revision = ["git", "describe", "--always", "--dirty"]
-    settings = {name: value for name, value in os.environ.items() if name.startswith("UNISONO_")}
+def revision(folder: Path) -> str:
+    command = ["git", "describe", "--always", "--dirty"]
+    return subprocess.check_output(command, text=True, cwd=folder).strip()
+
+
+def circumstances(options: argparse.Namespace, machine: dict[str, Any]) -> dict[str, Any]:
+    """What the figures hold for, and what was compared; `machine`: what a job says of it."""
     return {
         "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        "cpu": f"{names[2]}, family {names[0]}, model {names[1]}",
-        "cores": os.cpu_count(),
-        "before": subprocess.check_output(revision, text=True, cwd=options.before).strip(),
-        "after": subprocess.check_output(revision, text=True, cwd=ROOT).strip(),
-        "environment": settings,
+        "machine": machine,
+        "before": revision(options.before),
+        "after": revision(ROOT),
         "mpi": options.mpi,
         "ranks": options.ranks,
         "launch": options.launch,
@@ -95,7 +93,7 @@ def main() -> int:
         pair = {
             build: times(build, mpi, options, job + 1) for build in (order if job % 2 == 0 else order[::-1])
         }
-        before, after = pair[order[0]], pair[order[1]]
+        before, (after, machine) = pair[order[0]][0], pair[order[1]]
         for cell in before.keys() & after.keys():
             ratios.setdefault(cell, []).append(after[cell] / before[cell])
     rows = []
@@ -109,7 +107,7 @@ def main() -> int:
     for verdict in ("faster", "slower", "undecided"):
         print(f"{verdict}: {sum(row['verdict'] == verdict for row in rows)}")
     if options.json:
-        facts = circumstances(options) | {"geometric_mean": mean, "cells": rows}
+        facts = circumstances(options, machine) | {"geometric_mean": mean, "cells": rows}
         options.json.write_text(json.dumps(facts) + "\n")
     return 0
 

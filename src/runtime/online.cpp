@@ -53,8 +53,7 @@ bool can_be_remembered(const Spec& spec, const Facts& facts) {
                               !unmet_restriction(*spec.algorithm, conditions(facts), spec.params));
 }
 
-/// Calls within a node of which the table of defaults says nothing: the model knows nothing better
-/// than to try.
+/// Calls within a node: the model knows nothing better than to try.
 bool is_duel(const Facts& facts) { return online_job().judges_nodes && facts.nodes == 1; }
 
 /// A remembered arm is the first: number_of_family() of it is 1.

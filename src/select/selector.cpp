@@ -94,8 +94,8 @@ Result<Spec> Selector::force(Collective collective, std::string_view text) {
   return spec;
 }
 
-// The table covers a number of ranks with all its sizes, also those that it leaves to native. What
-// it says of several nodes was measured with one rank on each, so with more it covers nothing.
+// Of several nodes the table covers a number of ranks with all its sizes, also those that it leaves
+// to native. It was measured with one rank on each, so with more it covers nothing.
 bool Selector::is_left_online(Collective collective, int size, int nodes) const {
   if (contains(online_.collectives, collective) && !online_.only_unmeasured) return true;
   if (nodes == 1) return contains(online_.in_node, collective);

@@ -161,7 +161,7 @@ TEST(Selector, WhereACellEndsWithinAClassItDecides) {
   EXPECT_TRUE(shared.is_online({Collective::bcast, 3, 1 << 20}));
 }
 
-// The row may be wrong: where cores are shared it is only what is thought to be better.
+// The row may be wrong: it is only what is thought to be better.
 TEST(Selector, ARowOfTheOtherWayMayEndWithinAClass) {
   Selector shared("openmpi", Place::oversubscribed);
   shared.leave_online({0, kAmongAll, true});
