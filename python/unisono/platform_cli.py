@@ -93,7 +93,9 @@ def show_one(path: Path, document: dict[str, Any], console: Console) -> None:
     if choices:
         show_choices(choices, console)
     if verdicts:
-        console.print("within a node; times of both ways, whichever was chosen, in calls and (all) from call to call:")
+        console.print(
+            "within a node; times of both ways, whichever was chosen, in calls and (all) from call to call:"
+        )
         show_verdicts(verdicts, console)
 
 

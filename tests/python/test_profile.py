@@ -28,6 +28,7 @@ from unisono.tune.verify import (
     to_json,
     within,
 )
+from unisono.tune.verify_cli import remark
 
 Json = dict[str, Any]
 
@@ -248,6 +249,12 @@ def test_a_verdict_is_about_native_and_about_the_best_of_all_arms() -> None:
     assert answers(verdict("ring", *[job(ring=101)] * 5)) == ("yes", "yes"), "within 0.97"
     assert answers(verdict("ring", Row(POINT, problem="killed"))) == ("undecided", "undecided")
     assert verdict("ring").problem == "not reached"
+
+
+def test_every_row_says_its_answer() -> None:
+    jobs = [job(ring=50, flat=70)] * 5
+    said = [remark(verdict(choice, *jobs)).plain.strip() for choice in ("ring", "flat")]
+    assert said == ["yes", "no: SLOWER than the best"]
 
 
 def test_an_interval_that_holds_both_answers_is_undecided() -> None:

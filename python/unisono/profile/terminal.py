@@ -100,7 +100,8 @@ def explain(environment: Environment, cell: Cell, size: int, console: Console) -
     measured = min(cell.measured, key=lambda m: abs(m.bytes - size))
     console.print(reason(cell, measured))
     made = left_table(
-        *("candidate", "predicted us", "measured us", "95 %", "ratio", "95 % of ratio", "blocks", "why"), left=1
+        *("candidate", "predicted us", "measured us", "95 %", "ratio", "95 % of ratio", "blocks", "why"),
+        left=1,
     )
     made.columns[-1].justify = "left"
     for arm in sorted(measured.arms, key=lambda arm: arm.median_s):
