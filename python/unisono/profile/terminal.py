@@ -140,10 +140,8 @@ def why_not(arm: Arm) -> str:
         return "not measured beside native"
     if not arm.ratio_to_native.is_sure:
         return "left the race early"
-    if arm.ratio_to_native.is_slower:
-        return "slower than native"
     if not is_safe(arm):
-        return "perhaps slower than native"
+        return "slower than native" if arm.ratio_to_native.is_slower else "perhaps slower than native"
     return "no clear gain on native" if ratio_of(arm) >= WORTH else "gains less than the chosen one"
 
 
