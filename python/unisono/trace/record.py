@@ -46,9 +46,7 @@ def with_variables(command: Sequence[str], added: Mapping[str, str]) -> list[str
     """Open MPI's launcher hands on to other nodes only what it is told to."""
     path = shutil.which(command[0])
     if path is None:
-        raise UnisonoError(
-            f"{command[0]}: no such program: give its whole path, or put its folder in PATH"
-        )
+        raise UnisonoError(f"{command[0]}: no such program: give its whole path, or put its folder in PATH")
     launcher = Path(path)
     if launcher.name not in LAUNCHERS or places.flavour_of_mpiexec(launcher) != "openmpi":
         return list(command)
