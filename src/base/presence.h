@@ -18,7 +18,9 @@ struct Attendance {
 /// After MPI_Init. The same counts on all ranks of the node that are there.
 Attendance look_around() noexcept;
 
-/// When all have looked around.
+/// When all have looked around. Where some rank is missing nobody knows when that is, and a name
+/// that goes too early is one more that is missing, and another rank that speaks: it stays until
+/// the end.
 void withdraw() noexcept;
 
 }  // namespace unisono::presence

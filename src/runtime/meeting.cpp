@@ -95,7 +95,6 @@ Meeting meet(const OwnSettings& own, JobPlace& job) noexcept {
       say_line(
           "%d of the job's %d ranks run without Unisono; everything runs in the MPI library; %s",
           here.absent, ranks, kWhatToDo);
-    presence::withdraw();
     return Meeting::some_missing;
   }
   Words words{};

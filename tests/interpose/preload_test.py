@@ -109,6 +109,21 @@ class Stub(unittest.TestCase):
                 self.assertEqual(len(lines), 1, output)
                 self.assertIn("1 of the job's 2 ranks run without Unisono", lines[0])
 
+    def test_ranks_that_leave_mpi_init_later_count_the_same(self) -> None:
+        """One begins to look when another is about to give up."""
+        with tempfile.TemporaryDirectory() as folder:
+            late = Path(folder) / "late.so"
+            run("cc", "-shared", "-fPIC", HERE / "late_init.c", "-o", late)
+            for flavour in FLAVOURS:
+                program = PROGRAMS / f"with_tool_{flavour}"
+                second: list[str | Path] = ["env", f"LD_PRELOAD={late}", EXEC, program, "0"]
+                output = mpiexec(
+                    *(flavour, 1, EXEC, program, "0", ":", "-n", "1", *second, ":", "-n", "1", program, "0")
+                )
+                lines = [line for line in output.splitlines() if "unisono:" in line]
+                self.assertEqual(len(lines), 1, output)
+                self.assertIn("1 of the job's 3 ranks run without Unisono", lines[0])
+
     def test_a_rank_that_has_left_its_launchers_processes_is_seen(self) -> None:
         for flavour in FLAVOURS:
             program = PROGRAMS / f"with_tool_{flavour}"

@@ -54,8 +54,8 @@ void join() {
     iallreduce(g_handles.in_place, extremes, kMeetingWords, g_handles.unsigned_long_long,
                g_handles.max, g_handles.world, &request);
     wait(&request, status);
+    presence::withdraw();
   }
-  presence::withdraw();
 }
 
 void after(int code) {
