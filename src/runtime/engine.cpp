@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <set>
 #include <utility>
@@ -153,7 +154,7 @@ void Engine::begin(const Files& files) {
   g_tracer = tracer_.get();
 }
 
-void Engine::use_profile(const Result<std::string>& text, const Platform& here) {
+void Engine::use_profile(const Result<std::string>& text, const Platform& here, int nodes) {
   const std::string path = variable("UNISONO_PROFILE");
   if (path.empty()) return;
   const auto profile = text ? read_profile(*text) : Error{text.error()};
@@ -163,6 +164,8 @@ void Engine::use_profile(const Result<std::string>& text, const Platform& here) 
              "; all goes on as without a profile; unisono tune makes one for here");
     return;
   }
+  const std::string lacks = lacking_text(*cells, size_of(MPI_COMM_WORLD), nodes);
+  if (!lacks.empty()) complain("UNISONO_PROFILE=" + path + ": " + lacks);
   const std::string name = std::filesystem::path(path).filename();
   if (log_decisions_)
     complain("profile " + name + ": " + std::to_string(cells->size()) +
@@ -200,7 +203,9 @@ void Engine::read_environment(const Files& files) {
              ": no size; valid are 0, 4096, 64K, 1M, ...; 64M holds");
   const std::string reproducible = variable("UNISONO_REPRODUCIBLE");
   reproducible_ = !reproducible.empty() && reproducible != "0";
-  use_profile(files.profile, here);
+  const auto nodes = nodes_of_ranks(MPI_COMM_WORLD, node_, node);
+  const std::set<int> different(nodes.begin(), nodes.end());
+  use_profile(files.profile, here, std::max(1, static_cast<int>(different.size())));
   if (mode_ == Mode::fixed) selector_.use(remembered_cells(reproducible_), "remembered");
   select_online(here, node.machine);
   passes_first_calls_ = passes_first_calls();
@@ -208,7 +213,6 @@ void Engine::read_environment(const Files& files) {
   const bool has_memory = has_node_memory() || size_of(node_) == 1;
   kernels_in_nodes_ =
       left_online().collectives != 0 && (node.all_alone || all_agree(MPI_COMM_WORLD, has_memory));
-  const auto nodes = nodes_of_ranks(MPI_COMM_WORLD, node_, node);
   start_communicators(cache ? static_cast<std::size_t>(*cache) : kDefaultPlanCache, nodes,
                       find_levels(files.topology, nodes));
 }

@@ -53,7 +53,7 @@ class Engine {
   void read_environment(const Files& files);
   void select_online(const Platform& here, Machine machine);
   Machine network(const NodeFacts& node) const;
-  void use_profile(const Result<std::string>& text, const Platform& here);
+  void use_profile(const Result<std::string>& text, const Platform& here, int nodes);
   TopologyLabels find_levels(const Result<std::string>& text, const std::vector<int>& nodes) const;
   void share_memory();
   std::optional<int> decide_and_run(const Call& call, const CallInfo& info, CallScope& scope);

@@ -1,5 +1,6 @@
 #include "runtime/words.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <utility>
@@ -9,14 +10,33 @@
 
 namespace unisono {
 
+namespace {
+
+std::string shape_text(int ranks, int nodes) {
+  return std::to_string(ranks) + " ranks on " + std::to_string(nodes) +
+         (nodes == 1 ? " node" : " nodes");
+}
+
+}  // namespace
+
 std::string shapes_text(const std::vector<ProfileCell>& cells) {
   std::set<std::pair<int, int>> shapes;
   for (const ProfileCell& cell : cells) shapes.emplace(cell.ranks, cell.nodes);
   std::string text;
   for (const auto& [ranks, nodes] : shapes)
-    text += (text.empty() ? ", for " : ", ") + std::to_string(ranks) + " ranks on " +
-            std::to_string(nodes) + (nodes == 1 ? " node" : " nodes");
+    text += (text.empty() ? ", for " : ", ") + shape_text(ranks, nodes);
   return text;
+}
+
+std::string lacking_text(const std::vector<ProfileCell>& cells, int ranks, int nodes) {
+  if (std::any_of(cells.begin(), cells.end(), [&](const ProfileCell& cell) {
+        return cell.ranks == ranks && cell.nodes == nodes;
+      }))
+    return "";
+  return "it has nothing for " + shape_text(ranks, nodes) +
+         (cells.empty() ? "" : ", only" + shapes_text(cells).substr(1)) +
+         "; MPI_COMM_WORLD goes on as without a profile; unisono tune -n " + std::to_string(ranks) +
+         " makes one for it";
 }
 
 std::string domains_text(const std::vector<int>& domains) {
