@@ -31,6 +31,7 @@
 #include "node/rule.h"
 #include "runtime/meeting.h"
 #include "runtime/memory.h"
+#include "runtime/misspelt.h"
 #include "runtime/online.h"
 #include "runtime/online_job.h"
 #include "runtime/settings_hash.h"
@@ -174,6 +175,8 @@ void Engine::use_profile(const Result<std::string>& text, const Platform& here, 
 }
 
 void Engine::read_environment(const Files& files) {
+  if (first_rank_)
+    for (const std::string& line : misspelt_variables()) say(line);
   const std::string log = variable("UNISONO_LOG");
   log_decisions_ = log == "decision";
   if (!log.empty() && !log_decisions_)
