@@ -97,6 +97,11 @@ def cell_row(cell: dict[str, Any]) -> list[str | Text] | None:
     return [*row, *arm_columns(chosen)[:2], *arm_columns(best)]
 
 
+def why_not(cell: dict[str, Any]) -> str:
+    """Why a cell has no row; the bench says it where it did not measure."""
+    return str(cell.get("left_out", "the MPI library's own did not run"))
+
+
 def arm_columns(arm: dict[str, Any] | None) -> list[str | Text]:
     """Time, ratio, name."""
     if arm is None:
@@ -118,16 +123,21 @@ def bench_table(mpi: places.Mpi, ranks: int, cells: list[dict[str, Any]], outcom
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
     for name in ("collective", "bytes", "native", "default", "ratio", "best own", "ratio", "which"):
         table.add_column(name, justify="left" if name in {"collective", "which"} else "right")
+    left_out = []
     for cell in cells:
         row = cell_row(cell)
         if row:
             table.add_row(*row)
+        else:
+            left_out.append(f"{cell['collective']} of {size_text(cell['bytes'])}: {why_not(cell)}")
         if not cell.get("correct", True):
             outcome.failures.append(f"{mpi.flavour}, {ranks} ranks, {cell['collective']}: a wrong result")
     console.print(
         f"[bold]{mpi.flavour}, {ranks} ranks[/bold] (microseconds; ratio to native, below 1 is faster)"
     )
     console.print(table)
+    for line in left_out:
+        console.print(f"left out: {line}", style="dim")
 
 
 def python_program(mpi: places.Mpi, ranks: int, outcome: Outcome) -> PythonTimes | None:
