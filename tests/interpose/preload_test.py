@@ -117,9 +117,8 @@ class Stub(unittest.TestCase):
             for flavour in FLAVOURS:
                 program = PROGRAMS / f"with_tool_{flavour}"
                 second: list[str | Path] = ["env", f"LD_PRELOAD={late}", EXEC, program, "0"]
-                output = mpiexec(
-                    *(flavour, 1, EXEC, program, "0", ":", "-n", "1", *second, ":", "-n", "1", program, "0")
-                )
+                others: list[str | Path] = [":", "-n", "1", *second, ":", "-n", "1", program, "0"]
+                output = mpiexec(flavour, 1, EXEC, program, "0", *others)
                 lines = [line for line in output.splitlines() if "unisono:" in line]
                 self.assertEqual(len(lines), 1, output)
                 self.assertIn("1 of the job's 3 ranks run without Unisono", lines[0])
