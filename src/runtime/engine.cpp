@@ -425,7 +425,8 @@ std::optional<int> Engine::run_choice(Communicator& communicator, const Call& ca
   if (runs_in_node(choice)) {
     scope.chosen(choice);
     return on_host(communicator, call, [&](const Call& here) -> std::optional<int> {
-      return run_in_node(communicator, here, facts.bytes, protocol_of(choice), !choice.is_on_trial);
+      return run_in_node(communicator, here, facts.bytes, protocol_of(choice), !choice.is_on_trial,
+                         choice.to_pass);
     });
   }
   if (choice.algorithm == nullptr || communicator.own() == MPI_COMM_NULL) return std::nullopt;
