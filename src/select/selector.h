@@ -79,8 +79,8 @@ struct Choice {
   std::string_view why;
   /// The forced algorithm that cannot serve this call; `why` says what it lacks.
   const Algorithm* unmet = nullptr;
-  bool is_asked_for = false;  ///< forced, or in the profile
-  bool is_on_trial = false;   ///< the next such call may get another
+  bool is_asked_for = false;       ///< forced, or in the profile
+  bool is_on_trial = false;        ///< the next such call may get another
   CallsToPass* to_pass = nullptr;  ///< null: all further calls of the kind get the same
 };
 

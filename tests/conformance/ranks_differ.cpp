@@ -79,8 +79,8 @@ void sizes_at_borders() {
       }
 }
 
-// Every other rank has to unpack, so that its calls go the long way where those of the others do not
-// even look whether their time is asked for: all must come to that at the same call.
+// Every other rank has to unpack, so that its calls go the long way where those of the others do
+// not even look whether their time is asked for: all must come to that at the same call.
 void every_other_rank_unpacks() {
   constexpr int kNumbers = 64;
   MPI_Datatype spread = MPI_DATATYPE_NULL;
