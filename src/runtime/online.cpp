@@ -170,6 +170,8 @@ std::optional<Choice> Online::choose(Communicator& communicator, const Facts& fa
     if (kind->duel != nullptr && kind->duel->is_settled()) {
       hopeless_ += kind->duel->is_hopeless(0) ? 1 : 0;
       tell_others(*kind);
+      // What is known so far counts its calls.
+      if (KnownKinds* known = communicator.known_kinds()) known->forget(facts.collective);
       return settled(communicator, *kind);
     }
     if (kind->duel != nullptr && kind->duel->idle() > 0) return pass(communicator, *kind);

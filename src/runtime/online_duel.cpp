@@ -75,10 +75,7 @@ Choice Online::passed(Kind& kind) {
 /// Nothing is measured any more, and what stays native does not come here again.
 Choice Online::settled(Communicator& communicator, Kind& kind) {
   const int arm = kind.duel->leader();
-  if (arm == 0)
-    communicator.leave(kind.facts.collective, kind.facts.bytes);
-  else
-    kind.to_pass.allow(CallsToPass::kAll);
+  if (arm == 0) communicator.leave(kind.facts.collective, kind.facts.bytes);
   const Spec& spec = kind.arms[static_cast<std::size_t>(arm)];
   return {spec.algorithm, spec.params, why(kind, arm)};
 }

@@ -60,8 +60,7 @@ struct ByteRange {
 /// count alike, on whatever path.
 class CallsToPass {
  public:
-  static constexpr std::uint64_t kAll = std::uint64_t{1} << 62U;
-  void allow(std::uint64_t calls) { left_ = calls; }
+  void allow(std::uint32_t calls) { left_ = calls; }
   bool take() {
     if (left_ == 0) return false;
     --left_;
@@ -69,7 +68,7 @@ class CallsToPass {
   }
 
  private:
-  std::uint64_t left_ = 0;
+  std::uint32_t left_ = 0;
 };
 
 struct Choice {
