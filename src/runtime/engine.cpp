@@ -314,7 +314,7 @@ void Engine::end() {
   keep_what_is_learned();
 }
 
-void Engine::keep_what_is_learned() {
+void Engine::keep_what_is_learned() const {
   if (!first_rank_) return;
   if (const std::string problem = keep_memory(learned_corrections());
       log_decisions_ && !problem.empty())

@@ -46,8 +46,8 @@ std::unique_ptr<Online::Kind> Online::make_duel(const Facts& facts,
   Duel* duel = policy.get();
   if (online_job().keeps_verdicts)
     duel->recall(recall_verdicts(facts.collective, size_class(facts.bytes), facts.size, kernels));
-  auto kind = std::unique_ptr<Kind>(
-      new Kind{{Spec(), kernels}, Learner(std::move(policy)), facts.bytes, false, {}});
+  auto kind = std::make_unique<Kind>(
+      Kind{{Spec(), kernels}, Learner(std::move(policy)), facts.bytes, false, {}});
   kind->facts = facts;
   kind->duel = duel;
   return kind;
@@ -97,7 +97,7 @@ void Online::keep_verdict(const Kind& kind) {
                    .kernels = kind.arms[1],
                    .verdict = *found};
   for (WayTimes& way : kept.verdict.times) way = {rounded(way.in_calls), rounded(way.all)};
-  remember(std::move(kept));
+  remember(kept);
 }
 
 }  // namespace unisono
