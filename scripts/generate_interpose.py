@@ -446,7 +446,7 @@ def symbols(collectives: list[Collective]) -> str:
     names = [f"MPI_{name}" for name in others]
     for c in collectives:
         names += [f"MPI_{c.name}"] + ([f"MPI_{c.name}_c"] if narrows(c) else [])
-    for f in [name.lower() for name in others if name != "Session_init"] + [c.enumerator for c in collectives]:
+    for f in [name.lower() for name in others] + [c.enumerator for c in collectives]:
         names += [f"mpi_{f}", f"mpi_{f}_", f"mpi_{f}__", f"MPI_{f.upper()}", f"mpi_{f}_f08_"]
     names += api_functions()
     return "// What the stub exports.\n" + "".join(f"UNISONO_SYMBOL({n})\n" for n in names)
