@@ -176,6 +176,12 @@ def collectives() -> list[str]:
     return [name for name, row in all_collectives().items() if row.peers == "all"]
 
 
+def refuse_neighbours(name: str) -> None:
+    """Of these there are no algorithms: nothing to list, measure or explain."""
+    if name in all_collectives() and name not in collectives():
+        raise UnisonoError(f"{name}: collectives among neighbours are passed on to the MPI library")
+
+
 def variables() -> list[Variable]:
     return [Variable(**row) for row in json.loads(ask("variables", "--json"))]
 

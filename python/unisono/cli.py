@@ -88,10 +88,8 @@ def list_command(
     if collective:
         rows = [row for row in rows if collective in row.collectives]
         if not rows:
-            # Asks for the list of valid names, or says that there is none yet.
-            catalogue.complete_spec(collective, "native")
-            console.print(f"{collective}: only the MPI library's own so far")
-            return
+            catalogue.refuse_neighbours(collective)
+            catalogue.complete_spec(collective, "native")  # says which names are valid
     # v-forms and the like share a row; the group's name is the list of collectives it serves.
     groups: dict[tuple[str, ...], list[catalogue.Algorithm]] = {}
     for row in rows:

@@ -14,6 +14,12 @@ FORMAT = "unisono-memory"
 MOST_BYTES = 1 << 20
 FORGET = "unisono platform forget removes it"
 DAY = 86400.0
+# Of calls that are alike in all else, where the field is false.
+UNUSUAL = {
+    "root_is_first": "root not 0",
+    "commutative": "not commutative",
+    "shared": "not for the memory of nodes",
+}
 
 
 def folder() -> Path:
@@ -76,21 +82,26 @@ class Learned:
     all_seconds: float = 0.0  # there: from call to call
     all_native: float = 0.0
     ranks_per_core: int = 0
+    differs: str = ""  # in what, from the usual calls of this collective and size; between nodes
 
     @property
     def is_verdict(self) -> bool:
         return bool(self.other)
 
+    @property
+    def program(self) -> str:
+        """Of a verdict: programs of both kinds have one of their own (src/select/online/verdict.h)."""
+        return "between computing" if self.all_native > 2 * self.native else "in a loop"
+
     def why(self) -> str:
         """In one sentence."""
         ratio = self.seconds / self.native
-        if not self.is_verdict:
-            if self.choice == "native":
-                return "no other was faster"
-            return f"took {ratio:.2f} of native's time"
-        program = "between computing" if self.all_native > 2 * self.native else "in a loop"
-        all_ratio = self.all_seconds / self.all_native
-        return f"{self.other} took {ratio:.2f} of native's time, {all_ratio:.2f} from call to call, {program}"
+        if self.is_verdict:
+            all_ratio = self.all_seconds / self.all_native
+            took = f"{self.other} took {ratio:.2f} of native's time, {all_ratio:.2f} from call to call"
+            return f"{took}, {self.program}"
+        reason = "no other was faster" if self.choice == "native" else f"took {ratio:.2f} of native's time"
+        return f"{reason}; {self.differs}" if self.differs else reason
 
     def age(self) -> str:
         days = max(0.0, time.time() - self.when) / DAY
@@ -116,6 +127,7 @@ def choice_of(row: dict[str, Any]) -> Learned:
         nodes=int(row["nodes"]),
         predicted=float(row["predicted_seconds"]),
         when=float(row.get("when", 0)),
+        differs=", ".join(words for field, words in UNUSUAL.items() if row.get(field) is False),
     )
 
 

@@ -39,9 +39,9 @@ def microseconds(seconds: float) -> str:
 
 
 def show_choices(choices: list[Learned], console: Console) -> None:
-    made = left_table(
-        "collective", "choice", "bytes", "ranks", "nodes", "took ms", "predicted", "native", left=2
-    )
+    columns = ("collective", "choice", "bytes", "ranks", "nodes", "chosen ms", "predicted", "native", "calls")
+    made = left_table(*columns, left=2)
+    made.columns[-1].justify = "left"
     for one in choices:
         made.add_row(
             one.collective,
@@ -52,13 +52,16 @@ def show_choices(choices: list[Learned], console: Console) -> None:
             milliseconds(one.seconds),
             milliseconds(one.predicted),
             milliseconds(one.native),
+            one.differs,
         )
     console.print(made)
 
 
 def show_verdicts(verdicts: list[Learned], console: Console) -> None:
-    columns = ("collective", "choice", "bytes", "ranks", "per core", "took us", "native", "all us", "native")
-    made = left_table(*columns, left=2)
+    columns = ("collective", "choice", "bytes", "ranks", "per core")
+    times = ("kernels us", "native us", "kernels all", "native all")
+    made = left_table(*columns, *times, "calls", left=2)
+    made.columns[-1].justify = "left"
     for one in verdicts:
         made.add_row(
             one.collective,
@@ -70,6 +73,7 @@ def show_verdicts(verdicts: list[Learned], console: Console) -> None:
             microseconds(one.native),
             microseconds(one.all_seconds),
             microseconds(one.all_native),
+            one.program,
         )
     console.print(made)
 
@@ -89,7 +93,9 @@ def show_one(path: Path, document: dict[str, Any], console: Console) -> None:
     if choices:
         show_choices(choices, console)
     if verdicts:
-        console.print("within a node, in calls and (all) from call to call:")
+        console.print(
+            "within a node; times of both ways, whichever was chosen, in calls and (all) from call to call:"
+        )
         show_verdicts(verdicts, console)
 
 

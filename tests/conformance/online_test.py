@@ -79,7 +79,7 @@ class Learns(OnlineCase):
         for arm in ("native", "shm"):
             self.assertRegex(said, rf"alltoall of \S+ on 3 ranks: {arm} \(online: taking turns\)")
         self.assertRegex(
-            said, r"alltoall of \S+ on 3 ranks: \S+ \(online: took [\d.]+ us, native [\d.]+ us; from"
+            said, r"alltoall of \S+ on 3 ranks: \S+ \(online: kernels took [\d.]+ us, native [\d.]+ us; from"
         )
         _, _, lines = self.learn("openmpi", 3, 300, "same", UNISONO_LOG="decision", UNISONO="fixed")
         self.assertNotIn("online", "\n".join(lines))
@@ -205,7 +205,7 @@ class Remembers(OnlineCase):
             for collective, choice in found.items():
                 begin = self.decisions(second, collective)[0]
                 self.assertRegex(
-                    begin, rf"^{re.escape(choice)}\S* \(online: remembered, took [\d.]+ us, native"
+                    begin, rf"^{re.escape(choice)}\S* \(online: remembered, kernels took [\d.]+ us, native"
                 )
             if not any("taking turns" in line for line in second):
                 break
@@ -227,7 +227,7 @@ class Remembers(OnlineCase):
     def test_communicators_of_a_job_share_it(self) -> None:
         for _ in range(self.TRIES):
             lines = self.job("elsewhere", XDG_CACHE_HOME="/dev/null")
-            if any("online: as on another communicator, took" in line for line in lines):
+            if any("online: as on another communicator, kernels took" in line for line in lines):
                 return
         self.fail("\n".join(lines))
 

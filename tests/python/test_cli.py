@@ -52,6 +52,15 @@ def test_list_json_is_the_tool_s(unisono: Run) -> None:
     ("arguments", "message"),
     [
         (["list", "bcats"], "no collective 'bcats'; valid: barrier"),
+        (["list", "neighbor_alltoall"], "neighbours are passed on to the MPI library"),
+        (["explain", "neighbor_alltoall"], "neighbours are passed on to the MPI library"),
+        (["compare", "--collectives", "neighbor_alltoall"], "neighbours are passed on to the MPI library"),
+        (["run", "--force", "neighbor_alltoall=ring", "true"], "neighbours are passed on to the MPI library"),
+        (
+            ["show", "allreduce", "ring", "-n", "5000"],
+            "on 5000 ranks has more than 2 million operations",
+        ),
+        (["show", "alltoallv", "simple", "-n", "90000"], "90000 ranks has more than 2 million operations"),
         (["show", "bcast", "chian"], "no algorithm 'chian'; valid: default, native"),
         (["show", "bcast", "chain:segment=0"], "'segment=0' is not valid; segment (1 to 1G"),
         (["show", "bcast", "native"], "'native' has no schedule"),

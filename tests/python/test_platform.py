@@ -79,7 +79,22 @@ def test_shows_which_way_won_within_a_node(unisono: Run, file: Path) -> None:
     done = unisono("platform", "show")
     assert done.returncode == 0, done.stderr
     line = next(line for line in done.stdout.splitlines() if "allreduce" in line)
-    assert line.split() == ["allreduce", "shm", "8", "4", "2", "5.37", "11.6", "5.41", "11.7"]
+    assert " ".join(line.split()) == "allreduce shm 8 4 2 5.37 11.6 5.41 11.7 in a loop"
+
+
+def test_rows_alike_in_all_else_say_what_differs(unisono: Run, file: Path) -> None:
+    document = memory()
+    usual, verdict = document["choices"][0], document["verdicts"][0]
+    document["choices"].append(usual | {"root_is_first": False, "commutative": True, "shared": True})
+    document["verdicts"].append(verdict | {"native_from_call_to_call": 70e-6, "choice": "native"})
+    file.write_text(json.dumps(document))
+    lines = unisono("platform", "show").stdout.splitlines()
+    assert [line.split()[8:] for line in lines if "bcast" in line] == [[], ["root", "not", "0"]]
+    within = [line for line in lines if "allreduce" in line]
+    assert [line.split()[9:] for line in within] == [["in", "a", "loop"], ["between", "computing"]]
+    [header] = (line for line in lines if "per core" in line)
+    assert "kernels us" in header, "the time beside native may be the kernels'"
+    assert "root not 0" in unisono("explain", "bcast", "700K").stdout
 
 
 def test_explain_says_what_is_known_and_why(unisono: Run, file: Path) -> None:

@@ -15,6 +15,7 @@ from unisono import places
 from unisono.estimates import Estimate
 from unisono.profile import check, document
 from unisono.profile.document import Arm, Cell, Environment, Key, Measured, Profile
+from unisono.profile.terminal import why_not
 from unisono.tune.bench import Entry, Point, Row
 from unisono.tune.verify import (
     Look,
@@ -27,6 +28,7 @@ from unisono.tune.verify import (
     to_json,
     within,
 )
+from unisono.tune.verify_cli import remark
 
 Json = dict[str, Any]
 
@@ -97,6 +99,22 @@ def test_a_good_profile_is_shown_and_explained(unisono: Run, good: Path) -> None
     told = unisono("explain", str(good), "bcast", "32K").stdout
     for text in ("8193 to 131072 bytes: chain:segment=4K", "0.50 of native's time", "flat", "600", "300"):
         assert text in told
+
+
+@pytest.mark.parametrize(
+    ("spec", "to_native", "why"),
+    [
+        ("native", None, "the chosen one is faster"),
+        ("ring", None, "not measured beside native"),
+        ("ring", Estimate(0.6, 0.5, 0.7, 0.7), "left the race early"),
+        ("ring", Estimate(1.3, 1.2, 1.4, 0.96), "slower than native"),
+        ("ring", Estimate(1.0, 0.9, 1.1, 0.96), "perhaps slower than native"),
+        ("ring", Estimate(0.98, 0.97, 0.99, 0.96), "no clear gain on native"),
+        ("ring", Estimate(0.7, 0.6, 0.8, 0.96), "gains less than the chosen one"),
+    ],
+)
+def test_what_is_not_chosen_has_a_reason(spec: str, to_native: Estimate | None, why: str) -> None:
+    assert why_not(Arm(spec, 1e-6, 1e-6, 1e-6, 8, ratio_to_native=to_native)) == why
 
 
 def change(data: Json, *path: str | int, to: Any) -> Json:
@@ -231,6 +249,12 @@ def test_a_verdict_is_about_native_and_about_the_best_of_all_arms() -> None:
     assert answers(verdict("ring", *[job(ring=101)] * 5)) == ("yes", "yes"), "within 0.97"
     assert answers(verdict("ring", Row(POINT, problem="killed"))) == ("undecided", "undecided")
     assert verdict("ring").problem == "not reached"
+
+
+def test_every_row_says_its_answer() -> None:
+    jobs = [job(ring=50, flat=70)] * 5
+    said = [remark(verdict(choice, *jobs)).plain.strip() for choice in ("ring", "flat")]
+    assert said == ["yes", "no: SLOWER than the best"]
 
 
 def test_an_interval_that_holds_both_answers_is_undecided() -> None:

@@ -66,6 +66,12 @@ def test_the_status_is_the_commands(unisono: Run, tmp_path: Path) -> None:
         assert done.stderr.count("\n") == 1
 
 
+def test_a_launcher_that_fails_is_named(unisono: Run, tmp_path: Path) -> None:
+    done = unisono("trace", "-o", str(tmp_path / "trace"), "--", "sh", "-c", "exit 3")
+    assert done.returncode == 3
+    assert done.stderr == "unisono: no rank wrote a trace: sh failed with status 3, as it says above\n"
+
+
 def test_ctrl_c_is_the_commands_affair(tmp_path: Path) -> None:
     script = 'trap "exit 9" INT; touch ready; while :; do sleep 0.05; done'
     traced = subprocess.Popen(

@@ -81,6 +81,15 @@ TEST(Spec, EveryRowRoundTrips) {
     }
 }
 
+TEST(Spec, CollectivesAmongNeighboursAreTheMpiLibrarys) {
+  EXPECT_TRUE(parse_spec(Collective::neighbor_alltoall, "native"));
+  const auto spec = parse_spec(Collective::neighbor_alltoall, "ring");
+  ASSERT_FALSE(spec);
+  EXPECT_EQ(spec.error(),
+            "neighbor_alltoall: collectives among neighbours are passed on to the MPI library; "
+            "valid: default, native");
+}
+
 // What the user reads: the collective, what is wrong, and what would be right.
 TEST(Spec, ErrorsNameWhatIsValid) {
   const struct {

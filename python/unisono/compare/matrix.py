@@ -69,6 +69,7 @@ def parse_patterns(text: str) -> list[str]:
 def parse_collectives(text: str) -> list[str]:
     chosen = catalogue.collectives() if text == "all" else list(dict.fromkeys(names(text)))
     for name in chosen:
+        catalogue.refuse_neighbours(name)
         if name not in catalogue.collectives():
             raise UnisonoError(
                 f"--collectives {name}: no such collective; valid: all, {', '.join(catalogue.collectives())}"

@@ -77,6 +77,7 @@ def explain(
     [bold]unisono explain profile.json bcast 64K[/bold], [bold]unisono explain bcast 64K[/bold]"""
     if len(what) > 3:
         raise UnisonoError(f"{' '.join(what)}: valid are a profile, a collective and a size")
+    catalogue.refuse_neighbours(what[0])
     if what[0] in catalogue.collectives() and not Path(what[0]).is_file():
         if len(what) > 2:
             raise UnisonoError(f"{' '.join(what)}: valid are a collective and a size")

@@ -100,7 +100,8 @@ def explain(environment: Environment, cell: Cell, size: int, console: Console) -
     measured = min(cell.measured, key=lambda m: abs(m.bytes - size))
     console.print(reason(cell, measured))
     made = left_table(
-        *("candidate", "predicted us", "measured us", "95 %", "ratio", "95 % of ratio", "blocks", ""), left=1
+        *("candidate", "predicted us", "measured us", "95 %", "ratio", "95 % of ratio", "blocks", "why"),
+        left=1,
     )
     made.columns[-1].justify = "left"
     for arm in sorted(measured.arms, key=lambda arm: arm.median_s):
@@ -130,15 +131,18 @@ def reason(cell: Cell, measured: Measured) -> str:
 
 
 def why_not(arm: Arm) -> str:
+    """What is not chosen always has a reason."""
     if arm.spec == NATIVE:
-        return ""
+        return "the chosen one is faster"
     if arm.blocks == 0:
         return "hopeless in its first call"
-    if arm.ratio_to_native and not arm.ratio_to_native.is_sure:
+    if arm.ratio_to_native is None:
+        return "not measured beside native"
+    if not arm.ratio_to_native.is_sure:
         return "left the race early"
-    if arm.ratio_to_native and arm.ratio_to_native.is_slower:
-        return "slower than native"
-    return "" if is_safe(arm) else "perhaps slower than native"
+    if not is_safe(arm):
+        return "slower than native" if arm.ratio_to_native.is_slower else "perhaps slower than native"
+    return "no clear gain on native" if ratio_of(arm) >= WORTH else "gains less than the chosen one"
 
 
 def explain_remembered(

@@ -42,6 +42,6 @@ def record_command(
     """Run a launch line, mpiexec included, and trace every rank: what `unisono trace` does without a name."""
     folder = record.make_folder(output)
     status = record.run(command, record.variables(folder, native))
-    text, good = record.outcome(folder)
+    text, good = record.outcome(folder, command[0], status)
     errors.print(Text("unisono: ", style="" if good else "bold red") + Text(text), soft_wrap=True)
     sys.exit(status)

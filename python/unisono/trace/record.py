@@ -46,7 +46,7 @@ def with_variables(command: Sequence[str], added: Mapping[str, str]) -> list[str
     """Open MPI's launcher hands on to other nodes only what it is told to."""
     path = shutil.which(command[0])
     if path is None:
-        raise UnisonoError(f"{command[0]}: no such program")
+        raise UnisonoError(f"{command[0]}: no such program: give its whole path, or put its folder in PATH")
     launcher = Path(path)
     if launcher.name not in LAUNCHERS or places.flavour_of_mpiexec(launcher) != "openmpi":
         return list(command)
@@ -67,11 +67,13 @@ def run(command: Sequence[str], added: Mapping[str, str]) -> int:
     return status if status >= 0 else 128 - status
 
 
-def outcome(folder: Path) -> tuple[str, bool]:
-    """What was written, in one line; and whether there is a trace at all."""
+def outcome(folder: Path, launcher: str, status: int) -> tuple[str, bool]:
+    """What was written, in one line; and whether there is a trace at all. `launcher` ended with `status`."""
     from unisono.trace import reader  # noqa: PLC0415 - NumPy takes a moment to load
 
     if not any(folder.glob("rank-*.jsonl")):
+        if status:
+            return f"no rank wrote a trace: {launcher} failed with status {status}, as it says above", False
         return (
             "no rank wrote a trace: either no program of the line called MPI_Init, or it is linked to its "
             "MPI library statically, or the launcher hands LD_PRELOAD and UNISONO_TRACE not on to other "

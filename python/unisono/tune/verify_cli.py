@@ -65,9 +65,8 @@ def verify(
 
 
 def show_verdicts(verdicts: Sequence[Verdict], console: Console) -> None:
-    made = left_table(
-        *("collective", "choice", "size", "to native", "95 %", "best", "to best", "95 %", "jobs", ""), left=2
-    )
+    columns = ("collective", "choice", "size", "to native", "95 %", "best", "to best", "95 %", "jobs")
+    made = left_table(*columns, "within 0.97", left=2)
     made.columns[5].justify = made.columns[-1].justify = "left"
     made.columns[5].no_wrap, made.columns[5].overflow = False, "fold"
     for verdict in verdicts:
@@ -103,10 +102,10 @@ def remark(verdict: Verdict) -> Text:
     text = Text("")
     for answer, what in ((verdict.within_native, "native"), (verdict.within_best, "the best")):
         if answer is Answer.NO:
-            text += Text(f"SLOWER than {what} ", style="bold red")
+            text += Text(f"no: SLOWER than {what} ", style="bold red")
         elif answer is Answer.UNDECIDED:
             text += Text(f"undecided: {what} ", style="yellow")
-    return text
+    return text or Text("yes")
 
 
 def show_particulars(verdict: Verdict, console: Console) -> None:

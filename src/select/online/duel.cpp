@@ -256,9 +256,9 @@ std::string Duel::explain() const {
   if (!verdict) return origin;
   if (!origin.empty()) origin += ", ";
   const auto& [native, other] = verdict->times;
-  char text[120];
+  char text[160];
   std::snprintf(text, sizeof text,
-                "took %.2f us, native %.2f us; from call to call %.2f us, native %.2f us",
+                "kernels took %.2f us, native %.2f us; from call to call %.2f us, native %.2f us",
                 other.in_calls * 1e6, native.in_calls * 1e6, other.all * 1e6, native.all * 1e6);
   return origin + text;
 }

@@ -44,7 +44,11 @@ std::vector<Collective> parse_collectives(std::string_view text) {
   std::vector<Collective> result;
   for (const std::string_view piece : split(text, ',')) {
     const auto collective = collective_named(piece);
-    if (!collective || !contains(kAmongAll, *collective))
+    if (collective && !contains(kAmongAll, *collective))
+      throw CLI::ValidationError(
+          "--collectives",
+          fmt::format("{}: collectives among neighbours are passed on to the MPI library", piece));
+    if (!collective)
       throw CLI::ValidationError("--collectives", fmt::format("no collective '{}'; there are: {}",
                                                               piece, fmt::join(benched(), ", ")));
     result.push_back(*collective);

@@ -13,6 +13,16 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// Of all ranks together. That many make 200 MB of text; the ring of 5000 ranks would make 10 GB.
+constexpr std::size_t kMostOps = 2'000'000;
+
+[[noreturn]] void refuse(const Show& what) {
+  throw std::invalid_argument(std::string(name(what.problem.collective)) + " " + text(what.spec) +
+                              " on " + std::to_string(what.problem.size) +
+                              " ranks has more than 2 million operations, the most that is shown: "
+                              "take fewer ranks, or fewer segments");
+}
+
 std::string headline(const Show& what, const Metrics& metrics) {
   const Problem& problem = what.problem;
   std::string line = std::string(name(problem.collective)) + " " + text(what.spec) + ", " +
@@ -64,11 +74,16 @@ std::string show_json(const Show& what, std::span<const Schedule> schedules,
 }  // namespace
 
 std::string show(const Show& what) {
+  const auto size = static_cast<std::size_t>(what.problem.size);
+  if (has_matrix(semantics(what.problem.collective)) && size * size > kMostOps) refuse(what);
   const ArgsOfRanks ranks(what.problem);
   for (const Args& args : ranks.args())
     if (const auto unmet = unmet_restriction(*what.spec.algorithm, args))
       throw std::invalid_argument(std::string(what.spec.algorithm->name) + " " +
                                   std::string(*unmet));
+  std::size_t ops = 0;
+  for (const Args& args : ranks.args())
+    if ((ops += build(*what.spec.algorithm, args).ops().size()) > kMostOps) refuse(what);
   const auto schedules = build_all(*what.spec.algorithm, ranks.args());
   if (what.format == "dot") return print_dot(schedules);
   const Timeline timeline = one_ported(schedules);

@@ -311,9 +311,10 @@ TEST(Duel, SaysWhatItKnows) {
   EXPECT_EQ(duel.times(1).calls, 0);
   Duel known(0, 4, false);
   known.recall({verdict(1, {20e-6, 21e-6}, {5e-6, 6e-6})});
-  EXPECT_EQ(known.explain(),
-            "remembered, took 5.00 us, native 20.00 us; from call to call 6.00 us, native 21.00 "
-            "us");
+  EXPECT_EQ(
+      known.explain(),
+      "remembered, kernels took 5.00 us, native 20.00 us; from call to call 6.00 us, native 21.00 "
+      "us");
 }
 
 }  // namespace
