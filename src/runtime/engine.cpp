@@ -284,7 +284,7 @@ void Engine::stop() noexcept {
   if (!started_) return;
   try {
     // A thread may be in a call on a session's communicator, all of whose ranks have a session.
-    // They do not ask each other: a rank may end by PMPI_Finalize, or after a failure.
+    // They do not ask each other: a rank may have ended after a failure.
     if (active_ && g_session_threads) return stay();
     end();
   } catch (...) {
