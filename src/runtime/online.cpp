@@ -346,6 +346,7 @@ void Online::record(const Communicator& communicator) {
                     .nodes = communicator.nodes(),
                     .bytes = kind->bytes,
                     .account = kind->learner.account(),
+                    .is_judged = kind->duel != nullptr,
                     .choice = arm_of(*kind, policy.leader())};
     for (std::size_t arm = 0; arm < kind->arms.size(); ++arm)
       if (const ArmTimes times = policy.times(static_cast<int>(arm)); times.calls > 0)

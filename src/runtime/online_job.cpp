@@ -146,8 +146,9 @@ LeftOnline left_online() {
 
 std::vector<std::string> online_report() {
   std::vector<std::string> lines;
+  const double since_init = seconds(call_time() - online_job().began);
   for (const Learned& learned : online_job().ledger.all())
-    lines.push_back("online: " + line_of(learned));
+    lines.push_back("online: " + line_of(learned, since_init));
   return lines;
 }
 

@@ -60,6 +60,27 @@ std::string predictions_of(const Learned& learned) {
   return list.find("predicted") == std::string::npos ? "" : list;
 }
 
+/// Of calls that are counted to the end of the job, a loss is a share. Where counting ends with the
+/// verdict, the calls that follow are not known, and the job's time is what it can be compared
+/// with.
+std::string cost_of(const Learned& learned, double job_seconds) {
+  const Account& account = learned.account;
+  const auto calls = static_cast<double>(std::max(account.calls, 1LL));
+  char share[80], text[240];
+  if (learned.is_judged)
+    std::snprintf(share, sizeof share, "%.3g ms, %.2g %% of the time since MPI_Init",
+                  account.lost_seconds * 1e3, 100 * account.lost_seconds / job_seconds);
+  else
+    std::snprintf(share, sizeof share, "%.1f %%", 100 * account.lost / calls);
+  std::snprintf(text, sizeof text,
+                "%lld calls%s, %.1f %% of them to explore; lost to exploring %.1f calls' time of "
+                "native's (%s); reopened %d times",
+                account.calls, learned.is_judged ? " watched" : "",
+                100 * static_cast<double>(account.explored) / calls, account.lost, share,
+                account.reopened);
+  return text;
+}
+
 }  // namespace
 
 void Ledger::add(Learned learned) {
@@ -73,7 +94,8 @@ void Ledger::add(Learned learned) {
   }
   const Account one = learned.account;
   const Account sum{same->account.calls + one.calls, same->account.explored + one.explored,
-                    same->account.lost + one.lost, same->account.reopened + one.reopened};
+                    same->account.lost + one.lost, same->account.reopened + one.reopened,
+                    same->account.lost_seconds + one.lost_seconds};
   long long& most = most_calls_[static_cast<std::size_t>(same - all_.begin())];
   if (one.calls >= most) {
     most = one.calls;
@@ -82,23 +104,15 @@ void Ledger::add(Learned learned) {
   same->account = sum;
 }
 
-std::string line_of(const Learned& learned) {
+std::string line_of(const Learned& learned, double job_seconds) {
   const auto [least, most] = bytes_of_class(learned.key.size_class);
-  const Account& account = learned.account;
-  const auto calls = static_cast<double>(std::max(account.calls, 1LL));
-  char figures[160];
-  std::snprintf(figures, sizeof figures,
-                "%lld calls, %.1f %% of them to explore; lost to exploring %.1f calls' time of "
-                "native's (%.1f %%); reopened %d times",
-                account.calls, 100 * static_cast<double>(account.explored) / calls, account.lost,
-                100 * account.lost / calls, account.reopened);
   const auto size = [](Count bytes) { return format_size(bytes) + "B"; };
   std::string line = std::string(name(learned.key.collective)) + " of " + size(least);
   if (most > least) line += " to " + size(most);
   return line + " on " + std::to_string(learned.ranks) + " ranks" +
          (learned.key.root_is_first ? "" : ", root not 0") +
          (learned.key.commutative ? "" : ", not commutative") + ": " + text(learned.choice) + "; " +
-         figures + predictions_of(learned);
+         cost_of(learned, job_seconds) + predictions_of(learned);
 }
 
 std::string profile_text(const Ledger& ledger, const Platform& here, const std::string& created) {

@@ -15,6 +15,7 @@ struct Learned {
   int ranks = 1, nodes = 1;
   Count bytes = 0;  ///< of its first call
   Account account;
+  bool is_judged = false;  ///< nothing is counted any more once it is settled (duel.h)
   Spec choice;
   struct Arm {
     Spec spec;
@@ -37,8 +38,9 @@ class Ledger {
   std::vector<long long> most_calls_;  // of one communicator
 };
 
-/// "bcast of 96K to 128K-1 on 16 ranks: chain:segment=16K, ...", one line.
-std::string line_of(const Learned& learned);
+/// "bcast of 96K to 128K-1 on 16 ranks: chain:segment=16K, ...", one line. `job_seconds`: since
+/// MPI_Init.
+std::string line_of(const Learned& learned, double job_seconds);
 
 /// A profile (docs/reference/profile.md). A cell is a size class; where several kinds of call fall
 /// into one (other roots, operations that do not commute), the most frequent one's choice stands.

@@ -39,7 +39,7 @@ std::optional<std::vector<Nanoseconds>> Learner::note(Nanoseconds own, Nanosecon
 }
 
 Account Learner::account() const {
-  return {calls_, explored_, policy_->lost(), policy_->reopened()};
+  return {calls_, explored_, policy_->lost(), policy_->reopened(), policy_->lost_seconds()};
 }
 
 }  // namespace unisono

@@ -13,9 +13,10 @@ namespace unisono {
 /// What it cost so far to learn.
 struct Account {
   long long calls = 0;
-  long long explored = 0;  ///< of them: with another arm than the leader
-  double lost = 0;         ///< by them against native, in native calls
-  int reopened = 0;        ///< how often the leader was no longer what it had been
+  long long explored = 0;   ///< of them: with another arm than the leader
+  double lost = 0;          ///< by them against native, in native calls
+  int reopened = 0;         ///< how often the leader was no longer what it had been
+  double lost_seconds = 0;  ///< of one rank's time, where the policy knows it
 };
 
 class Learner {

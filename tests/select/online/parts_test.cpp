@@ -187,9 +187,22 @@ TEST(Learned, TheMostFrequentChoiceStandsAndCallsAddUp) {
   ASSERT_EQ(ledger.all().size(), 1U);
   EXPECT_EQ(ledger.all().front().account.calls, 900);
   EXPECT_EQ(ledger.all().front().choice.algorithm->name, "binomial");
-  const std::string line = line_of(ledger.all().front());
+  const std::string line = line_of(ledger.all().front(), 1);
   EXPECT_NE(line.find("bcast of 64KB to"), std::string::npos) << line;
   EXPECT_NE(line.find("900 calls, 10.0 % of them to explore"), std::string::npos) << line;
+}
+
+// A share of calls that are no longer counted would be of the wrong whole: 82 of 2 were 4100 %.
+TEST(Learned, WhatAVerdictHasCostIsAShareOfTheJobsTime) {
+  auto judged = learned(Collective::bcast, 65536, 2, "shm");
+  judged.is_judged = true;
+  judged.account = {2, 1, 82, 0, 0.8e-3};
+  const std::string line = line_of(judged, 4);
+  EXPECT_NE(line.find("shm; 2 calls watched, 50.0 % of them to explore; lost to exploring 82.0 "
+                      "calls' time of native's (0.8 ms, 0.02 % of the time since MPI_Init); "
+                      "reopened 0 times"),
+            std::string::npos)
+      << line;
 }
 
 }  // namespace
