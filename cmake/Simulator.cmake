@@ -24,7 +24,8 @@ function(unisono_simulator)
   target_compile_options(mpi_headers_smpi INTERFACE
                          $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-gnu-unique>)
 
-  unisono_mpi_layers(smpi EXCLUDE "fortran")
+  # Of the sources only, not of a checkout whose own path says so.
+  unisono_mpi_layers(smpi EXCLUDE "/src/interpose/([^/]*/)*fortran[^/]*$")
   unisono_mpi_objects(smpi objects)
   add_library(unisono-smpi STATIC ${objects})
   foreach(layer IN ITEMS base node trace schedule patterns topology algorithms model select)

@@ -442,11 +442,11 @@ def api_functions() -> list[str]:
 
 def symbols(collectives: list[Collective]) -> str:
     """All that the stub exports, as UNISONO_SYMBOL(name) lines."""
-    names = ["MPI_Init", "MPI_Init_thread", "MPI_Session_init", "MPI_Finalize", "MPI_Op_free"]
-    names += ["MPI_Comm_free", "MPI_Comm_disconnect"]
+    others = ["Init", "Init_thread", "Session_init", "Finalize", "Op_free", "Comm_free", "Comm_disconnect"]
+    names = [f"MPI_{name}" for name in others]
     for c in collectives:
         names += [f"MPI_{c.name}"] + ([f"MPI_{c.name}_c"] if narrows(c) else [])
-    for f in ["init", "init_thread", "finalize", "op_free"] + [c.enumerator for c in collectives]:
+    for f in [name.lower() for name in others] + [c.enumerator for c in collectives]:
         names += [f"mpi_{f}", f"mpi_{f}_", f"mpi_{f}__", f"MPI_{f.upper()}", f"mpi_{f}_f08_"]
     names += api_functions()
     return "// What the stub exports.\n" + "".join(f"UNISONO_SYMBOL({n})\n" for n in names)

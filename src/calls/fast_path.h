@@ -80,10 +80,9 @@ inline bool is_plain(const TypeFacts& facts) { return facts.dense && facts.true_
   return std::nullopt;
 }
 
-/// Runs a call with blocks of different lengths. False: some datatype is not plain, or there is no
-/// memory, and nothing has been done.
-bool run_plain_blocks(NodeTeam& team, KnownKinds& kinds, const Call& call,
-                      const node::Reduction& reduction, node::Protocol way);
+/// Runs a call with blocks of different lengths. False: some datatype is not plain, there is no
+/// memory, or it may not pass, and nothing has been done.
+bool run_plain_blocks(NodeTeam& team, KnownKinds& kinds, const Call& call, const KnownKind& kind);
 
 /// `kCollective`: the call's. False: the call has not run, or its communicator has just lost a
 /// rank.
@@ -97,10 +96,10 @@ template <Collective kCollective>
   if (!kind.is(kCollective, info.bytes, call.op, call.recvtype)) return false;
   NodeTeam& team = kinds->team();
   if constexpr (is_irregular(kCollective)) {
-    if (!run_plain_blocks(team, *kinds, call, kind.reduction, kind.way)) return false;
+    if (!run_plain_blocks(team, *kinds, call, kind)) return false;
   } else {
     const auto data = plain_data(call, communicator.rank(), info.bytes);
-    if (!data) return false;
+    if (!data || !kind.passes()) return false;
     team.begin_call();
     run_regular(team.team(), kCollective, call.root, *data, &kind.reduction, kind.way);
   }

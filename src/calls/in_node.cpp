@@ -220,10 +220,10 @@ Protocol resolved(Team& team, Collective collective, std::size_t bytes, Protocol
 }
 
 /// What the next such call need not find out again.
-void learn(KnownKinds& kinds, const Call& call, Count bytes, Protocol way) {
+void learn(KnownKinds& kinds, const Call& call, Count bytes, Protocol way, CallsToPass* to_pass) {
   // Which roots it can serve is looked at in every call (node::unmet).
   if (way == Protocol::levels && is_rooted(call.collective)) return;
-  KnownKind kind{bytes, call.op, call.recvtype, {}, way};
+  KnownKind kind{bytes, call.op, call.recvtype, {}, way, to_pass};
   if (is_reducing(call.collective)) {
     const TypeFacts& type = facts_of(call.recvtype);
     const auto reduction = built_in_reduction(call.op, call.recvtype, type);
@@ -235,16 +235,15 @@ void learn(KnownKinds& kinds, const Call& call, Count bytes, Protocol way) {
 
 }  // namespace
 
-bool run_plain_blocks(NodeTeam& team, KnownKinds& kinds, const Call& call,
-                      const Reduction& reduction, Protocol way) {
+bool run_plain_blocks(NodeTeam& team, KnownKinds& kinds, const Call& call, const KnownKind& kind) {
   const auto args = plain_args(kinds, call, team.team().rank(), team.team().size());
-  if (!args) return false;
+  if (!args || !kind.passes()) return false;
   const auto count = static_cast<std::size_t>(args->count);
   KernelData data{static_cast<const std::byte*>(call.sendbuf),
                   static_cast<std::byte*>(call.recvbuf), count, count};
   if (args->in_place) data.in_place(call.collective, own_block(*args));
   team.begin_call();
-  run_irregular(team.team(), *args, data, &reduction, way);
+  run_irregular(team.team(), *args, data, &kind.reduction, kind.way);
   return true;
 }
 
@@ -273,7 +272,7 @@ void run_in_node(node::Team& team, const GroupCall& call, const std::byte* input
 }
 
 int run_in_node(Communicator& communicator, const Call& call, Count bytes, Protocol way,
-                bool is_known) {
+                bool is_known, CallsToPass* to_pass) {
   // The order of ranks is kept, whether the operation commutes or not.
   BoundCall prepared(call, communicator.rank(), communicator.size(), false);
   const Args& args = prepared.args;
@@ -290,7 +289,7 @@ int run_in_node(Communicator& communicator, const Call& call, Count bytes, Proto
       is_known && team.team().epoch() == epoch ? communicator.known_kinds() : nullptr;
   if (kinds != nullptr)
     learn(*kinds, call, bytes,
-          resolved(team.team(), call.collective, static_cast<std::size_t>(bytes), way));
+          resolved(team.team(), call.collective, static_cast<std::size_t>(bytes), way), to_pass);
   return MPI_SUCCESS;
 }
 

@@ -10,9 +10,10 @@
 namespace unisono {
 
 /// Runs the call. An MPI error code. Precondition: communicator.team(), and what a reduction needs
-/// (can_reduce_in_node); `way` can serve it.
+/// (can_reduce_in_node); `way` can serve it. `is_known`: further calls of the kind run so on the
+/// fast path; `to_pass`: as many.
 int run_in_node(Communicator& communicator, const Call& call, Count bytes, node::Protocol way,
-                bool is_known);
+                bool is_known, CallsToPass* to_pass = nullptr);
 
 /// The same for one step of a composed algorithm, whose group the team is. Precondition: elements
 /// without gaps.

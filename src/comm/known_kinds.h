@@ -9,6 +9,7 @@
 #include "node/protocol.h"
 #include "node/reduction.h"
 #include "schedule/schedule.h"
+#include "select/selector.h"
 
 namespace unisono {
 
@@ -20,7 +21,10 @@ struct alignas(64) KnownKind {
   MPI_Datatype type = MPI_DATATYPE_NULL;
   node::Reduction reduction;
   node::Protocol way = node::Protocol::rule;
+  CallsToPass* to_pass = nullptr;
 
+  /// Counts this call. False: how long it takes is asked for, or what runs it.
+  bool passes() const { return to_pass == nullptr || to_pass->take(); }
   /// The operation and the datatype matter in reductions only.
   bool is(Collective collective, Count its_bytes, MPI_Op its_op, MPI_Datatype its_type) const {
     return bytes == its_bytes && (!is_reducing(collective) || (op == its_op && type == its_type));

@@ -1,5 +1,6 @@
 // Beginning and end of MPI in Fortran. The f08 forms exist for every MPI library: MPICH's call
 // PMPI_* as Open MPI's do. Its older forms call MPI_* in C.
+#include "interpose/dispatch.h"
 #include "interpose/entry.h"
 #include "interpose/fortran.h"
 #include "interpose/initialization.h"
@@ -35,6 +36,12 @@ ENTRY void mpi_finalize_f08_(int* ierror) {
   Next<"mpi_finalize_f08_", decltype(mpi_finalize_f08_)>::call(ierror);
 }
 
+ENTRY void mpi_session_init_f08_(const int* info, const int* handler, int* session, int* ierror) {
+  on_session();
+  Next<"mpi_session_init_f08_", decltype(mpi_session_init_f08_)>::call(info, handler, session,
+                                                                       ierror);
+}
+
 #ifdef OPEN_MPI
 ENTRY void mpi_init_(int* ierror) {
   initialize(Next<"mpi_init_", decltype(mpi_init_)>::call, ierror);
@@ -53,4 +60,11 @@ ENTRY void mpi_finalize_(int* ierror) {
   Next<"mpi_finalize_", decltype(mpi_finalize_)>::call(ierror);
 }
 FORTRAN_SPELLINGS(mpi_finalize, MPI_FINALIZE, (int* ierror))
+
+ENTRY void mpi_session_init_(const int* info, const int* handler, int* session, int* ierror) {
+  on_session();
+  Next<"mpi_session_init_", decltype(mpi_session_init_)>::call(info, handler, session, ierror);
+}
+FORTRAN_SPELLINGS(mpi_session_init, MPI_SESSION_INIT,
+                  (const int* info, const int* handler, int* session, int* ierror))
 #endif  // OPEN_MPI

@@ -1,4 +1,4 @@
-// Beginning and end of MPI. A program that gets there by another way (PMPI_Init, MPI_Session_init)
+// Beginning and end of MPI. A program that begins in another way (PMPI_Init, MPI_Session_init)
 // leaves everything to its MPI library.
 #include <mpi.h>
 
@@ -20,12 +20,27 @@ static_assert(MPI_COMM_WORLD == 0x44000000 && MPI_UNSIGNED_LONG_LONG == 0x4c0008
               MPI_MAX == 0x58000001);
 #endif
 
+/// A rank may end by PMPI_Finalize while others, which may wait for it, do not. It deletes the
+/// attributes of MPI_COMM_SELF before anything else.
+void notice_the_end() {
+  const auto end = [](MPI_Comm, int, void*, void*) -> int {
+    before_finalize();
+    return MPI_SUCCESS;
+  };
+  int key = MPI_KEYVAL_INVALID;
+  if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end, &key, nullptr) != MPI_SUCCESS) return;
+  PMPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr);
+  PMPI_Comm_free_keyval(&key);
+}
+
 }  // namespace
 
 void before_init() { presence::announce(); }
 
 void after_init(int code) {
-  if (code == MPI_SUCCESS && !g_initialized.exchange(true)) on_init();
+  if (code != MPI_SUCCESS || g_initialized.exchange(true)) return;
+  notice_the_end();
+  on_init();
 }
 
 void before_finalize() {

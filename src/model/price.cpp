@@ -127,11 +127,12 @@ PricedCall on(const PricedCall& call, const Placement& placement, int nodes) {
 
 /// How far ranks are apart: so many times what a port takes for what it holds, or for a message.
 double drift_of(const Walked& all, const Machine& machine) {
-  Count longest = static_cast<Count>(machine.incast.buffer);
+  auto longest = static_cast<Count>(machine.incast.buffer);
   for (const Schedule& schedule : all.schedules)
     for (const Op& op : schedule.ops())
       if (op.kind == OpKind::send) longest = std::max(longest, op.length * all.unit_bytes);
-  return kDriftFactor * machine.levels[kBetweenNodes]->gap(longest);
+  const auto& network = machine.levels[kBetweenNodes];
+  return network ? kDriftFactor * network->gap(longest) : 0;
 }
 
 /// When each rank begins: within `most`, in no order, the same wherever it is asked.

@@ -21,11 +21,13 @@ struct Reduction {
   /// That fit into so many bytes. MPI's own elements are a power of two long, and to divide takes
   /// as long as the rest of a short call's bookkeeping.
   std::size_t elements(std::size_t bytes) const {
-    const bool is_power = (element_bytes & (element_bytes - 1)) == 0;
-    return is_power ? bytes >> std::countr_zero(element_bytes) : bytes / element_bytes;
+    return is_power() ? bytes >> std::countr_zero(element_bytes) : bytes / element_bytes;
   }
   /// So much of `bytes` as whole elements fill.
-  std::size_t whole(std::size_t bytes) const { return elements(bytes) * element_bytes; }
+  std::size_t whole(std::size_t bytes) const {
+    return is_power() ? bytes & ~(element_bytes - 1) : bytes / element_bytes * element_bytes;
+  }
+  bool is_power() const { return (element_bytes & (element_bytes - 1)) == 0; }
 };
 
 enum class Op : unsigned char {

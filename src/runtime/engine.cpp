@@ -291,7 +291,7 @@ void Engine::stop() noexcept {
   if (!started_) return;
   try {
     // A thread may be in a call on a session's communicator, all of whose ranks have a session.
-    // They do not ask each other: a rank may end by PMPI_Finalize, or after a failure.
+    // They do not ask each other: a rank may have ended after a failure.
     if (active_ && g_session_threads) return stay();
     end();
   } catch (...) {
@@ -321,7 +321,7 @@ void Engine::end() {
   keep_what_is_learned();
 }
 
-void Engine::keep_what_is_learned() {
+void Engine::keep_what_is_learned() const {
   if (!first_rank_) return;
   if (const std::string problem = keep_memory(learned_corrections());
       log_decisions_ && !problem.empty())
@@ -432,7 +432,8 @@ std::optional<int> Engine::run_choice(Communicator& communicator, const Call& ca
   if (runs_in_node(choice)) {
     scope.chosen(choice);
     return on_host(communicator, call, [&](const Call& here) -> std::optional<int> {
-      return run_in_node(communicator, here, facts.bytes, protocol_of(choice), !choice.is_on_trial);
+      return run_in_node(communicator, here, facts.bytes, protocol_of(choice), !choice.is_on_trial,
+                         choice.to_pass);
     });
   }
   if (choice.algorithm == nullptr || communicator.own() == MPI_COMM_NULL) return std::nullopt;

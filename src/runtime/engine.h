@@ -49,7 +49,7 @@ class Engine {
   void begin(const Files& files);
   void end();
   void stay();
-  void keep_what_is_learned();
+  void keep_what_is_learned() const;
   void read_environment(const Files& files);
   void select_online(const Platform& here, Machine machine);
   Machine network(const NodeFacts& node) const;

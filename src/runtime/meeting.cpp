@@ -139,7 +139,9 @@ Meeting meet(const OwnSettings& own, JobPlace& job) noexcept {
 }
 
 std::string problem_of(Meeting meeting) {
-  const auto native = [](std::string why) { return why + "; everything runs in the MPI library"; };
+  const auto native = [](const std::string& why) {
+    return why + "; everything runs in the MPI library";
+  };
   switch (meeting) {
     case Meeting::agreed:
     case Meeting::some_missing: return "";

@@ -324,7 +324,7 @@ void remember(Remembered learned) {
 void remember(KeptVerdict found) {
   const std::lock_guard lock(known().mutex);
   found.when = now();
-  known().found.verdicts.push_back(std::move(found));
+  known().found.verdicts.push_back(found);
 }
 
 void judge_memory(bool is_right) {

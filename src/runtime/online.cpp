@@ -152,6 +152,8 @@ std::optional<Choice> Online::choose(Communicator& communicator, const Facts& fa
     return std::nullopt;
   }
   if (kind->duel != nullptr && kind->duel->is_settled()) return settled(communicator, *kind);
+  // Not on the fast path, as on other ranks.
+  if (kind->to_pass.take()) return passed(*kind);
   const bool asks = kind->asks();
   // What is promised is relative to native; what the table of defaults says is an arm like others.
   if (!asks && calls_ < kCallsBefore - 1) {
@@ -168,14 +170,11 @@ std::optional<Choice> Online::choose(Communicator& communicator, const Facts& fa
     if (kind->duel != nullptr && kind->duel->is_settled()) {
       hopeless_ += kind->duel->is_hopeless(0) ? 1 : 0;
       tell_others(*kind);
+      // What is known so far counts its calls.
+      if (KnownKinds* known = communicator.known_kinds()) known->forget(facts.collective);
       return settled(communicator, *kind);
     }
-    // This call is the first of them.
-    if (kind->duel != nullptr && kind->duel->idle() > 0) {
-      communicator.leave(facts.collective, facts.bytes,
-                         static_cast<std::uint32_t>(kind->duel->idle() - 1));
-      return Choice{nullptr, {}, why(*kind, 0)};
-    }
+    if (kind->duel != nullptr && kind->duel->idle() > 0) return pass(communicator, *kind);
   }
   const int arm = kind->learner.arm();
   // With a model only for an arm: a kind that stays native needs none.

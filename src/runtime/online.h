@@ -64,6 +64,7 @@ class Online final : public Listener, public Learning {
     int root = 0;
     const ModelFirst* model = nullptr;
     Duel* duel = nullptr;                      // within a node
+    CallsToPass to_pass;                       // of the kernels, where these lead
     bool is_recalled = false, judged = false;  // by what earlier jobs remember
     std::vector<double> said;
     std::vector<bool> corrected;
@@ -103,6 +104,8 @@ class Online final : public Listener, public Learning {
   static Spec arm_of(const Kind& kind, int arm);
   static std::string_view why(Kind& kind, int arm);
   static Choice settled(Communicator& communicator, Kind& kind);
+  static Choice pass(Communicator& communicator, Kind& kind);
+  static Choice passed(Kind& kind);
   static void learn(Kind& kind, int ranks);
 
   std::map<OnlineKey, std::unique_ptr<Kind>> kinds_;  // null: nothing to choose from

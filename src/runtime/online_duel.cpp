@@ -28,8 +28,7 @@ double rounded(double seconds) {
 // make an Allgather of 8 B in 8 us if they do nothing else. With a core for each rank the kernels
 // mostly win, and native's turns cost more than they bring in programs of some ms.
 double Online::patience_with_rows(bool shares_cores) const {
-  if (!shares_cores) return 5;
-  return hopeless_ > 1 ? 40 : 1;
+  return shares_cores && hopeless_ > 1 ? 40 : 5;
 }
 
 std::unique_ptr<Online::Kind> Online::make_duel(const Facts& facts,
@@ -47,11 +46,30 @@ std::unique_ptr<Online::Kind> Online::make_duel(const Facts& facts,
   Duel* duel = policy.get();
   if (online_job().keeps_verdicts)
     duel->recall(recall_verdicts(facts.collective, size_class(facts.bytes), facts.size, kernels));
-  auto kind = std::unique_ptr<Kind>(
-      new Kind{{Spec(), kernels}, Learner(std::move(policy)), facts.bytes, false, {}});
+  auto kind = std::make_unique<Kind>(
+      Kind{{Spec(), kernels}, Learner(std::move(policy)), facts.bytes, false, {}});
   kind->facts = facts;
   kind->duel = duel;
   return kind;
+}
+
+/// Of the calls that need not be looked at this is the first.
+Choice Online::pass(Communicator& communicator, Kind& kind) {
+  const auto others = static_cast<std::uint32_t>(kind.duel->idle() - 1);
+  if (kind.duel->leader() != 0)
+    kind.to_pass.allow(others);
+  else
+    communicator.leave(kind.facts.collective, kind.facts.bytes, others);
+  return passed(kind);
+}
+
+Choice Online::passed(Kind& kind) {
+  const int arm = kind.duel->leader();
+  const Spec& spec = kind.arms[static_cast<std::size_t>(arm)];
+  return {.algorithm = spec.algorithm,
+          .params = spec.params,
+          .why = why(kind, arm),
+          .to_pass = &kind.to_pass};
 }
 
 /// Nothing is measured any more, and what stays native does not come here again.
@@ -79,7 +97,7 @@ void Online::keep_verdict(const Kind& kind) {
                    .kernels = kind.arms[1],
                    .verdict = *found};
   for (WayTimes& way : kept.verdict.times) way = {rounded(way.in_calls), rounded(way.all)};
-  remember(std::move(kept));
+  remember(kept);
 }
 
 }  // namespace unisono

@@ -3,6 +3,7 @@
 #pragma once
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -55,6 +56,21 @@ struct ByteRange {
   }
 };
 
+/// How many calls of a kind need not be looked at, one by one on every rank: those of all ranks
+/// count alike, on whatever path.
+class CallsToPass {
+ public:
+  void allow(std::uint32_t calls) { left_ = calls; }
+  bool take() {
+    if (left_ == 0) return false;
+    --left_;
+    return true;
+  }
+
+ private:
+  std::uint32_t left_ = 0;
+};
+
 struct Choice {
   const Algorithm* algorithm = nullptr;  ///< nullptr: the MPI library's own
   Params params;
@@ -62,8 +78,9 @@ struct Choice {
   std::string_view why;
   /// The forced algorithm that cannot serve this call; `why` says what it lacks.
   const Algorithm* unmet = nullptr;
-  bool is_asked_for = false;  ///< forced, or in the profile
-  bool is_on_trial = false;   ///< the next such call may get another
+  bool is_asked_for = false;       ///< forced, or in the profile
+  bool is_on_trial = false;        ///< the next such call may get another
+  CallsToPass* to_pass = nullptr;  ///< null: all further calls of the kind get the same
 };
 
 /// What is selected online: which collectives on several nodes, and which within one.

@@ -61,6 +61,7 @@ class Case {
   long long random_length();
   long long most_groups(long long bytes) const;
   bool broken_native_movement() const;
+  void avoid_native_defects();
   void invoke_plain_movement(Buffer& expected);
   long long matrix(int from, int to) const;
 

@@ -1,9 +1,11 @@
 // Collectives in the delete function of an attribute, on the communicator that is freed. Rank 0 has
 // set it before the first collective, the others after the last, so that on rank 0 it is called
-// before or after Unisono's own, and on the others the other way round.
+// before or after Unisono's own, and on the others the other way round. All of them are native.
+#include <iterator>
 #include <numeric>
 
 #include "check.h"
+#include "fortran_library.h"
 
 namespace {
 
@@ -21,20 +23,43 @@ void sum(MPI_Comm comm, int call) {
 int g_deleted = 0;
 
 int sum_at_the_end(MPI_Comm comm, int, void*, void*) {
+  const unsigned long long own = conformance::own_calls();
   for (int call = 0; call < kCallsInDelete; ++call) sum(comm, call);
   MPI_Barrier(comm);
+  CHECK(conformance::own_calls() == own);
   ++g_deleted;
   return MPI_SUCCESS;
 }
 
-}  // namespace
+using Free = int(MPI_Comm*);
+struct Way {
+  Free *free, *disconnect;
+};
 
-int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
+/// As Fortran programs call it.
+template <FortranFree* kFree>
+int in_fortran(MPI_Comm* comm) {
+  MPI_Fint handle = MPI_Comm_c2f(*comm), error = MPI_ERR_OTHER;
+  kFree(&handle, &error);
+  *comm = MPI_Comm_f2c(handle);
+  return error;
+}
+
+constexpr Way kWays[] = {
+    {MPI_Comm_free, MPI_Comm_disconnect},
+    {in_fortran<mpi_comm_free_f08_>, in_fortran<mpi_comm_disconnect_f08_>},
+#ifdef OPEN_MPI
+    {in_fortran<mpi_comm_free>, in_fortran<mpi_comm_disconnect>},
+    {in_fortran<mpi_comm_free_>, in_fortran<mpi_comm_disconnect_>},
+    {in_fortran<mpi_comm_free__>, in_fortran<mpi_comm_disconnect__>},
+    {in_fortran<MPI_COMM_FREE>, in_fortran<MPI_COMM_DISCONNECT>},
+#endif
+};
+
+/// Around the number of calls from which on a communicator has memory of the node.
+void free_some(const Way& way, int key) {
   const int me = conformance::rank_in(MPI_COMM_WORLD);
-  int key = MPI_KEYVAL_INVALID, freed = 0;
-  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, sum_at_the_end, &key, nullptr);
-  // Around the number of calls from which on a communicator has memory of the node.
+  int freed = g_deleted;
   for (const int calls : {0, 1, 8, 22, 29, 30, 31, 32, 40, 300})
     for (const bool is_forced : {false, true}) {
       conformance::force("allreduce", is_forced ? "shm" : "default");
@@ -43,11 +68,21 @@ int main(int argc, char** argv) {
       if (me == 0) MPI_Comm_set_attr(comm, key, nullptr);
       for (int call = 0; call < calls; ++call) sum(comm, call);
       if (me != 0) MPI_Comm_set_attr(comm, key, nullptr);
-      calls % 2 != 0 ? MPI_Comm_disconnect(&comm) : MPI_Comm_free(&comm);
+      CHECK((calls % 2 != 0 ? way.disconnect : way.free)(&comm) == MPI_SUCCESS);
       CHECK(comm == MPI_COMM_NULL && g_deleted == ++freed);
     }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  int key = MPI_KEYVAL_INVALID;
+  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, sum_at_the_end, &key, nullptr);
+  for (const Way& way : kWays) free_some(way, key);
   MPI_Comm_free_keyval(&key);
-  conformance::passed("delete_functions", 493, 1000);
+  constexpr unsigned long long kAll = std::size(kWays);
+  conformance::passed("delete_functions", kAll * 493, kAll * 1000);
   MPI_Finalize();
   return 0;
 }

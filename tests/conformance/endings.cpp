@@ -2,7 +2,7 @@
 // what becomes of them.
 //
 //   mpiexec -n P endings {exit | finalize-only | abort | abort-in-collective | exit-in-collective |
-//                         kill-in-collective | unfreed}
+//                         kill-in-collective | unfreed | pmpi-first | pmpi-others}
 #include <unistd.h>
 
 #include <csignal>
@@ -57,7 +57,9 @@ int main(int argc, char** argv) {
     MPI_Comm_split(MPI_COMM_WORLD, me % 2, 0, &comm);
     MPI_Barrier(comm);
   }
-  MPI_Finalize();
+  // The others by MPI_Finalize.
+  const bool by_pmpi = way == (me == 0 ? "pmpi-first" : "pmpi-others");
+  by_pmpi ? PMPI_Finalize() : MPI_Finalize();
   int finalized = 0;
   MPI_Finalized(&finalized);
   return finalized != 0 ? 0 : 1;

@@ -3,6 +3,7 @@ Unisono, with the same status."""
 
 from __future__ import annotations
 
+import tempfile
 import unittest
 from pathlib import Path
 
@@ -31,6 +32,19 @@ class Endings(unittest.TestCase):
 
     def test_with_communicators_never_freed(self) -> None:
         self.ends_alike("unfreed")
+
+    def test_by_pmpi_finalize_on_some_ranks(self) -> None:
+        """They stop with the others: the traces of all have an end, and nothing is left behind."""
+        for way in ("pmpi-first", "pmpi-others"):
+            self.ends_alike(way, ranks=3)
+            self.ends_alike(way, ranks=3, CONFORMANCE_ALGORITHM="shm")
+            for flavour in FLAVOURS:
+                with tempfile.TemporaryDirectory() as folder:
+                    program = PROGRAMS / f"endings_{flavour}"
+                    mpiexec(flavour, 3, EXEC, program, way, timeout=40, UNISONO_TRACE=folder)
+                    traces = [path.read_text() for path in Path(folder).glob("*.jsonl")]
+                    self.assertEqual([text.count('"kind":"end"') for text in traces], [1, 1, 1])
+        self.assertEqual(list(Path("/dev/shm").glob("unisono-*")), [])
 
     def test_abort(self) -> None:
         self.ends_alike("abort")

@@ -1,10 +1,14 @@
 // A session of MPI_THREAD_MULTIPLE beside an MPI_Init of less: one thread calls collectives on the
 // session's communicator while the main thread calls some on the world's.
+//
+//   mpiexec -n P sessions [c | f08 | fortran] [ROUNDS]    who makes the session
 #include <array>
+#include <map>
 #include <string>
 #include <thread>
 
 #include "check.h"
+#include "fortran_library.h"
 
 namespace {
 
@@ -16,6 +20,27 @@ bool has_all_threads(MPI_Session session) {
   MPI_Info_get_string(info, "thread_level", &length, level.data(), &found);
   MPI_Info_free(&info);
   return found != 0 && std::string(level.data()) == "MPI_THREAD_MULTIPLE";
+}
+
+template <FortranSession* kInit>
+int in_fortran(MPI_Info info, MPI_Errhandler handler, MPI_Session* session) {
+  MPI_Fint how = MPI_Info_c2f(info), reports = MPI_Errhandler_c2f(handler);
+  MPI_Fint made = 0, error = MPI_ERR_OTHER;
+  kInit(&how, &reports, &made, &error);
+  *session = MPI_Session_f2c(made);
+  return error;
+}
+
+int init(const std::string& way, MPI_Info info, MPI_Session* session) {
+  using Init = int(MPI_Info, MPI_Errhandler, MPI_Session*);
+  const std::map<std::string, Init*> ways = {
+      {"c", MPI_Session_init},
+      {"f08", in_fortran<mpi_session_init_f08_>},
+#ifdef OPEN_MPI
+      {"fortran", in_fortran<mpi_session_init_>},
+#endif
+  };
+  return ways.at(way)(info, MPI_ERRORS_ARE_FATAL, session);
 }
 
 void work(MPI_Comm comm, MPI_Datatype type, int salt, int rounds) {
@@ -36,14 +61,15 @@ void work(MPI_Comm comm, MPI_Datatype type, int salt, int rounds) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const int rounds = argc > 1 ? std::atoi(argv[1]) : 50000;
+  const std::string way = argc > 1 ? argv[1] : "c";
+  const int rounds = argc > 2 ? std::atoi(argv[2]) : 50000;
   int provided = MPI_THREAD_SINGLE;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
   MPI_Info info;
   MPI_Info_create(&info);
   MPI_Info_set(info, "thread_level", "MPI_THREAD_MULTIPLE");
   MPI_Session session;
-  CHECK(MPI_Session_init(info, MPI_ERRORS_ARE_FATAL, &session) == MPI_SUCCESS);
+  CHECK(init(way, info, &session) == MPI_SUCCESS);
   MPI_Info_free(&info);
   MPI_Group group;
   MPI_Comm own;

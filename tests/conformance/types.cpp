@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <string_view>
 #include <utility>
 
 namespace conformance {
@@ -266,6 +267,16 @@ Type aligned_type(const Unit& unit, int units) {
       map.push_back({basic, kSlot * static_cast<MPI_Aint>(map.size())});
   const Type inner = structure(map);
   return resized(inner, 0, kSlot * static_cast<MPI_Aint>(map.size()));
+}
+
+bool is_intel_mpi() {
+  static const bool found = [] {
+    char version[MPI_MAX_LIBRARY_VERSION_STRING];
+    int length = 0;
+    PMPI_Get_library_version(version, &length);
+    return std::string_view(version).starts_with("Intel");
+  }();
+  return found;
 }
 
 bool broken_native_type(const Type& type) {

@@ -93,6 +93,9 @@ Type random_type(Rng& rng, const Unit& unit, int units, long long instances,
 /// All basic types at multiples of 16 bytes, in the order of the signature.
 Type aligned_type(const Unit& unit, int units);
 
+/// Which is binary compatible with MPICH, so that programs find it out while they run.
+bool is_intel_mpi();
+
 /// The MPI library itself may pack, unpack, send or receive this datatype wrongly.
 bool broken_native_type(const Type& type);
 

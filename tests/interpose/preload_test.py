@@ -258,10 +258,21 @@ class Languages(unittest.TestCase):
                 self.assertEqual(first, second)
                 self.assertGreaterEqual(first, 5)  # objects take more than one
 
-    def test_fortran(self) -> None:
+    def fortran(self) -> str:
+        """The launcher of an Open MPI that has Fortran."""
         launcher = os.environ.get("UNISONO_FORTRAN", "")
         if not (PROGRAMS / "fortran_mpi").exists() or not Path(launcher).exists():
             self.skipTest("no Open MPI with Fortran")
+        return launcher
+
+    def test_fortran_while_a_communicator_is_freed(self) -> None:
+        launcher, program = self.fortran(), PROGRAMS / "fortran_freed"
+        done = run(launcher, "--oversubscribe", "-n", "2", EXEC, program, UNISONO_ALLREDUCE="shm")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("passed", done.stdout)
+
+    def test_fortran(self) -> None:
+        launcher = self.fortran()
         for module, calls in (("mpi", 8), ("f08", 6)):
             program = PROGRAMS / f"fortran_{module}"
             for prefix in ([], [EXEC], [LOOPBACK]):

@@ -48,7 +48,7 @@ Slice by_rows(Builder& b, const GridPhases& phases, Count unit, Slice gathered) 
   for (int row = 0; row < phases.grid.rows(); ++row) {
     const Count strand = phases.ranks_in_strand(row, phases.lane()) * unit;
     for (int from = 0; from < senders; ++from, at += strand)
-      b.copy(gathered.part(from * ranks * unit + before, strand), all.part(at, strand));
+      b.copy(gathered.part(Count{from} * ranks * unit + before, strand), all.part(at, strand));
     before += strand;
   }
   return all;

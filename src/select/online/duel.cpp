@@ -19,7 +19,6 @@ constexpr double kRun = 200e-6, kRunOfTurns = 1.5e-3;  // seconds
 // asking costs a tenth of that.
 constexpr double kWorthAsking = 10;
 constexpr int kLongestRun = 512;  // calls
-constexpr int kMostHeard = 1024;  // calls of an epoch before it is worth asking
 constexpr int kMostIdle = 8192;
 constexpr int kFirstRun = 2;
 constexpr double kHopeless = 4;  // times as slow
@@ -150,10 +149,7 @@ void Duel::heard() {
   }
   // Where the job cannot bear it, later.
   if (missing <= 0) missing = worth_asking_;
-  if (leader_ == 0)
-    idle_ = static_cast<int>(std::min<double>(missing / seconds, kMostIdle));
-  else
-    run_ = std::min(2 * run_, kMostHeard);
+  idle_ = static_cast<int>(std::min<double>(missing / seconds, kMostIdle));
 }
 
 // What leads without having been measured may lose all the time: to find that out costs nothing.

@@ -44,8 +44,8 @@ class Duel final : public Policy {
   int reopened() const override { return is_reopened_ ? 1 : 0; }
   ArmTimes times(int arm) const override;
 
-  /// Native calls before the next planned one, which need not come here: it is not worth asking
-  /// yet.
+  /// Calls of the leader before the next planned one, which need not come here: it is not worth
+  /// asking yet.
   int idle() const { return idle_; }
   /// All further calls get the leader; it has no plan for them.
   bool is_settled() const { return stage_ == Stage::settled; }

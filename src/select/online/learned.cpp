@@ -51,8 +51,10 @@ std::string predictions_of(const Learned& learned) {
   std::string list;
   for (const auto& [spec, times, predicted] : learned.arms)
     if (predicted > 0)
-      list += ", " + text(spec) + " " + milliseconds(times.seconds.median) + " (predicted " +
-              milliseconds(predicted) + ")";
+      list.append(", ")
+          .append(text(spec))
+          .append(" " + milliseconds(times.seconds.median))
+          .append(" (predicted " + milliseconds(predicted) + ")");
     else if (spec.is_native())
       list = "; native took " + milliseconds(times.seconds.median) + list;
   return list.find("predicted") == std::string::npos ? "" : list;

@@ -212,11 +212,11 @@ Memory read(const Json& document, const Whereabouts& here, std::int64_t now) {
             [&](const Json& entry) { memory.corrections.push_back(correction_from(entry)); });
   read_list(document, "choices", kMostRemembered, [&](const Json& entry) {
     Remembered one = remembered_from(entry);
-    if (is_fresh(one.when)) memory.choices.push_back(std::move(one));
+    if (is_fresh(one.when)) memory.choices.push_back(one);
   });
   read_list(document, "verdicts", kMostRemembered, [&](const Json& entry) {
     KeptVerdict one = verdict_from(entry);
-    if (is_fresh(one.when)) memory.verdicts.push_back(std::move(one));
+    if (is_fresh(one.when)) memory.verdicts.push_back(one);
   });
   return memory;
 }

@@ -300,7 +300,7 @@ void ModelFirst::raced(std::span<const double> seconds) {
   for (std::size_t i = 0; i + 1 < seconds.size(); i += 2) {
     const bool turned = planned_[i] == against_;
     const double own = seconds[turned ? i + 1 : i], other = seconds[turned ? i : i + 1];
-    blocks_.push_back({own, other});
+    blocks_.emplace_back(own, other);
     charge(on_trial_, std::min(own, kHopeless * known(on_trial_)), 1);
     charge(against_, std::min(other, kHopeless * known(against_)), 1);
   }
@@ -345,8 +345,9 @@ bool ModelFirst::holds_still(double mean) {
   const bool slow = mean > kAsRecalled * recalled_.seconds;
   const bool fast = mean * kAsRecalled < recalled_.seconds;
   if (slow && !std::exchange(was_slow_, true) && mean < kHopeless * native_) return true;
-  recalled_right_ = !slow && !fast;
-  if (*recalled_right_) return true;
+  const bool is_right = !slow && !fast;
+  recalled_right_ = is_right;
+  if (is_right) return true;
   arms_[static_cast<std::size_t>(leader_)].is_known(mean, static_cast<int>(planned_.size()));
   charge(leader_, mean, static_cast<int>(planned_.size()));
   begin_anew();

@@ -28,7 +28,8 @@ Star::Star(int arms, StarSettings settings)
 std::vector<int> Star::plan() {
   std::vector<int> arms;
   if (tuned_) {
-    arms.assign(static_cast<std::size_t>(factor_ * settings_.calls), leader());
+    arms.assign(static_cast<std::size_t>(factor_) * static_cast<std::size_t>(settings_.calls),
+                leader());
   } else {
     for (const int arm : order_)
       arms.insert(arms.end(), static_cast<std::size_t>(settings_.calls), arm);

@@ -121,7 +121,8 @@ std::optional<std::vector<Count>> parse_sizes(std::string_view text) {
     const auto last = parse_size(piece.substr(colon + 1));
     constexpr Count kLargest = Count{1} << 60;
     if (!last || *last < *first || *last > kLargest) return std::nullopt;
-    for (Count size = *first; size <= *last; size *= 2) sizes.push_back(size);
+    const Count end = *last;
+    for (Count size = *first; size <= end; size *= 2) sizes.push_back(size);
   }
   return sizes;
 }
@@ -220,7 +221,8 @@ std::optional<Options> parse_command_line(int argc, char** argv, int ranks, bool
     o.measure.mean_over_ranks = time == "mean";
     o.memory = size_in("--memory", memory, std::numeric_limits<Count>::max());
     o.measure.drain = size_in("--drain", drain, INT_MAX);
-    if (!type.empty() && (o.type = type_named(type)) == nullptr)
+    if (!type.empty()) o.type = type_named(type);
+    if (!type.empty() && o.type == nullptr)
       throw CLI::ValidationError("--type", "there are: " + type_names());
     const auto parsed_operation = operation_named(operation);
     if (!parsed_operation) throw CLI::ValidationError("--op", "there are: " + operation_names());

@@ -17,7 +17,7 @@ struct Outcome {
   bool is_settled = false;
   int leader = 0;
   int calls = 0, of_other = 0;  ///< until it was settled, or given up
-  int idle = 0;                 ///< native calls meanwhile that nobody looks at
+  int idle = 0;                 ///< calls meanwhile that nobody looks at
   double lost = 0;              ///< native calls
   std::string explanation;
 };
@@ -73,6 +73,16 @@ TEST(Duel, NothingIsAskedBeforeItIsWorthIt) {
     const double before = (outcome.idle + outcome.calls - 2 * outcome.of_other) * call;
     EXPECT_GE(before, 1.9e-3);
     EXPECT_GT(outcome.idle * call, 0.5 * before) << "most of them without a clock";
+  }
+}
+
+// Of the kernels as of native: to watch a call keeps it from the fast path.
+TEST(Duel, NorIsWhatWasThoughtBetterWatchedMeanwhile) {
+  for (const double call : {4e-6, 5e-6, 50e-6}) {
+    const Outcome outcome = fought({call, 0.5 * call, 1}, 1);
+    EXPECT_EQ(outcome.leader, 1);
+    EXPECT_GT(outcome.idle * 0.5 * call, 0.9e-3);
+    EXPECT_LT(outcome.calls, 64 + 2 * 24 * 512);
   }
 }
 
