@@ -22,13 +22,27 @@ void sum(MPI_Comm comm, int call) {
 
 int g_deleted = 0;
 
-int sum_at_the_end(MPI_Comm comm, int, void*, void*) {
+void sum_natively(MPI_Comm comm) {
   const unsigned long long own = conformance::own_calls();
   for (int call = 0; call < kCallsInDelete; ++call) sum(comm, call);
   MPI_Barrier(comm);
   CHECK(conformance::own_calls() == own);
+}
+
+int sum_at_the_end(MPI_Comm comm, int, void*, void*) {
+  sum_natively(comm);
   ++g_deleted;
   return MPI_SUCCESS;
+}
+
+MPI_Comm g_inner = MPI_COMM_NULL;
+
+int free_the_inner(MPI_Comm, int, void*, void*) { return MPI_Comm_free(&g_inner); }
+
+/// Both are being freed.
+int sum_on_both(MPI_Comm inner, int, void* outer, void*) {
+  sum_natively(*static_cast<MPI_Comm*>(outer));
+  return sum_at_the_end(inner, 0, nullptr, nullptr);
 }
 
 using Free = int(MPI_Comm*);
@@ -73,6 +87,26 @@ void free_some(const Way& way, int key) {
     }
 }
 
+/// A communicator is freed in the delete function of another one.
+void free_one_in_the_other() {
+  const int me = conformance::rank_in(MPI_COMM_WORLD), freed = g_deleted;
+  MPI_Comm outer = MPI_COMM_NULL;
+  MPI_Comm_split(MPI_COMM_WORLD, 0, me, &outer);
+  MPI_Comm_split(MPI_COMM_WORLD, 0, -me, &g_inner);
+  MPI_Comm handle = outer;  // MPI_Comm_free may change the other one at any time
+  int of_outer = MPI_KEYVAL_INVALID, of_inner = MPI_KEYVAL_INVALID;
+  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, free_the_inner, &of_outer, nullptr);
+  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, sum_on_both, &of_inner, nullptr);
+  if (me == 0) MPI_Comm_set_attr(outer, of_outer, nullptr);
+  for (const MPI_Comm comm : {outer, g_inner}) sum(comm, 1);
+  if (me != 0) MPI_Comm_set_attr(outer, of_outer, nullptr);
+  MPI_Comm_set_attr(g_inner, of_inner, &handle);
+  MPI_Comm_free(&outer);
+  CHECK(outer == MPI_COMM_NULL && g_inner == MPI_COMM_NULL && g_deleted == freed + 1);
+  MPI_Comm_free_keyval(&of_outer);
+  MPI_Comm_free_keyval(&of_inner);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -81,6 +115,7 @@ int main(int argc, char** argv) {
   MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, sum_at_the_end, &key, nullptr);
   for (const Way& way : kWays) free_some(way, key);
   MPI_Comm_free_keyval(&key);
+  free_one_in_the_other();
   constexpr unsigned long long kAll = std::size(kWays);
   conformance::passed("delete_functions", kAll * 493, kAll * 1000);
   MPI_Finalize();
