@@ -46,6 +46,14 @@ def test_only_what_is_worth_it_and_surely_not_slower_is_chosen() -> None:
     assert choice.choose([NATIVE, arm("a", 0.5, spread=0.3), arm("b", 0.6)]) == "b", "0.61 is below 0.8"
 
 
+def test_native_is_no_choice_where_another_may_be_faster() -> None:
+    assert choice.leaves_open([NATIVE, arm("a", 0.2, spread=0.9)])
+    assert choice.leaves_open([NATIVE, arm("a", 0.2, coverage=0.7)])
+    assert not choice.leaves_open([NATIVE, arm("a", 0.2, spread=0.9), arm("b", 0.9)]), "b is sure"
+    assert not choice.leaves_open([NATIVE, arm("a", 0.97, spread=0.3)]), "not worth it either way"
+    assert not choice.leaves_open([NATIVE])
+
+
 def test_finalists_are_the_three_fastest_that_may_win() -> None:
     arms = [NATIVE, arm("a", 0.7, spread=0.4), arm("b", 0.5), arm("c", 0.6), arm("d", 1.2)]
     assert choice.finalists(arms) == ["b", "c", "a"]
@@ -243,9 +251,13 @@ def test_cells_on_which_jobs_disagree_get_more_jobs(tmp_path: Path) -> None:
     )
     assert seconds[12:] == pytest.approx([ninth] * 5)
     assert bench.now <= 600.0
-    assert [cell.choice for cell in outcome.profile.environments[0].cells] == ["native", "good"]
-    [bcast, reduce] = [measured.arm("good") for _, measured in outcome.profile.environments[0].points()]
-    assert (bcast and bcast.blocks, reduce and reduce.blocks) == (108, 48)
+    [cell] = outcome.profile.environments[0].cells
+    assert (cell.collective, cell.choice) == ("reduce", "good")
+    good = cell.measured[0].arm("good")
+    assert good is not None
+    assert good.blocks == 48
+    assert outcome.undecided == [points[0]], "native would be as much of a guess as the other"
+    assert (outcome.missing, outcome.measured) == ([], 2)
 
 
 def test_rounds_are_fewer_when_cells_need_longer(tmp_path: Path) -> None:
@@ -293,7 +305,8 @@ def test_resume_goes_on_within_the_confirmations(tmp_path: Path) -> None:
     outcome = tuner(bench, tmp_path / "w", resume=True).run(points, deadline=bench.now + 300.0)
     jobs = [job[0].collective for job in bench.jobs]
     assert jobs == [*["bcast", "reduce"] * 6, *["bcast"] * 5]
-    assert [cell.choice for cell in outcome.profile.environments[0].cells] == ["native", "good"]
+    assert [cell.choice for cell in outcome.profile.environments[0].cells] == ["good"]
+    assert outcome.undecided == [points[0]]
 
 
 class Fragile(FakeBench):

@@ -26,15 +26,21 @@ def surely_faster(arm: Arm) -> bool:
 def choose(arms: Sequence[Arm]) -> str:
     """Of those that are worth it, and surely not slower than native, the one whose ratio is low in the middle
     and at its upper end: what loses packets in some jobs is fast in the middle, and slow there. Else
-    native."""
+    native, unless it `leaves_open`."""
     able = [arm for arm in arms if arm.spec != NATIVE and is_safe(arm) and ratio_of(arm) < WORTH]
     return min(able, key=lambda arm: ratio_of(arm) + upper_end(arm)).spec if able else NATIVE
 
 
 def leaves_open(arms: Sequence[Arm]) -> bool:
-    """Nobody has an interval, and somebody looks faster than native."""
-    others = [arm for arm in arms if arm.spec != NATIVE]
-    return any(ratio_of(arm) < WORTH for arm in others) and not any(is_known(arm) for arm in others)
+    """Somebody looks worth it, and nobody is surely not slower: to keep native would make the doubt a
+    choice. Without one a job's own calls find out (docs/guide/online.md)."""
+    looks_worth_it = any(ratio_of(arm) < WORTH for arm in arms if arm.spec != NATIVE)
+    return looks_worth_it and choose(arms) == NATIVE
+
+
+def has_rival(arms: Sequence[Arm]) -> bool:
+    """Somebody was measured beside native for long enough."""
+    return any(is_known(arm) for arm in arms if arm.spec != NATIVE)
 
 
 def is_safe(arm: Arm) -> bool:

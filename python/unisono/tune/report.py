@@ -34,9 +34,13 @@ def show(outcome: Outcome, seconds: float, console: Console) -> None:
         if row.failed:
             continue
         console.print(Text(f"{row.point.text()}: {row.problem}", style="red"), soft_wrap=True)
-    if outcome.missing:
-        names = ", ".join(point.text() for point in outcome.missing)
-        console.print(Text(f"not in the profile: {names}", style="bold red"), soft_wrap=True)
+    for points, text, style in (
+        (outcome.undecided, "undecided, so left to each job's own calls", "yellow"),
+        (outcome.missing, "not in the profile", "bold red"),
+    ):
+        if points:
+            names = ", ".join(point.text() for point in points)
+            console.print(Text(f"{text}: {names}", style=style), soft_wrap=True)
     state = "interrupted: " if outcome.interrupted else ""
     console.print(f"{state}{outcome.measured} of {outcome.planned} cells measured in {seconds:.0f} s")
 

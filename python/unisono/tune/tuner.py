@@ -48,10 +48,11 @@ class Listener:
 class Outcome:
     profile: Profile
     planned: int
-    measured: int = 0  # cells that are in the profile
+    measured: int = 0  # cells that are in the profile, or undecided
     problems: list[Row] = field(default_factory=list)  # jobs that failed for no candidate's sake
     failed: list[tuple[Point, Failed]] = field(default_factory=list)
     missing: list[Point] = field(default_factory=list)
+    undecided: list[Point] = field(default_factory=list)  # measured, and not in the profile either
     modes: list[tuple[Point, str, Modes]] = field(default_factory=list)  # of native and of the choice
     interrupted: bool = False
 
@@ -256,8 +257,8 @@ class Tuner:
         return pooled if len(pooled) > 1 else self.raced(point)
 
     def choose(self, point: Point) -> str | None:
-        """None where nothing can be said: native failed, all candidates did, or no job had time for an
-        interval. What could not be measured must not look as if native had won."""
+        """None where nothing can be said: native failed, all candidates did, or nobody is surely as fast
+        and somebody looks faster. What is not known must not look as if native had won."""
         arms = self.confirmed(point)
         if not any(arm.spec == choice.NATIVE for arm in arms):
             return None
@@ -267,6 +268,8 @@ class Tuner:
 
     def outcome(self, points: Sequence[Point], interrupted: bool) -> Outcome:
         chosen = {point: self.choose(point) for point in points}
+        left_out = [point for point, spec in chosen.items() if spec is None]
+        undecided = [point for point in left_out if choice.has_rival(self.confirmed(point))]
         cells = []
         for collective in sorted({point.collective for point in points}):
             own = {point.bytes: spec for point, spec in chosen.items() if point.collective == collective}
@@ -280,10 +283,11 @@ class Tuner:
         return Outcome(
             profile=Profile((Environment(key, tuple(sort_cells(cells))),) if key and cells else ()),
             planned=len(points),
-            measured=sum(spec is not None for spec in chosen.values()),
+            measured=len(points) - len(left_out) + len(undecided),
             problems=[row for row in self.record.rows.values() if row.problem],
             failed=self.failed_candidates(),
-            missing=[point for point, spec in chosen.items() if spec is None],
+            missing=[point for point in left_out if point not in undecided],
+            undecided=undecided,
             modes=[mode for point, spec in chosen.items() if spec for mode in self.modes(point, spec)],
             interrupted=interrupted,
         )

@@ -114,12 +114,12 @@ class Pricing {
 
 std::vector<Offer> best_offers(const std::vector<Spec>& proposals, const Facts& facts, int root,
                                const Machine& machine, const Corrections& corrections,
-                               double spent) {
+                               double seconds) {
   const PricedCall call{facts.collective,  facts.size,    facts.nodes, facts.bytes, root,
                         facts.commutative, facts.topology};
-  return Pricing(proposals, call, machine, corrections,
-                 std::clamp(kShareOfSpent * spent, kLeast, kMost))
-      .go();
+  return Pricing(proposals, call, machine, corrections, seconds).go();
 }
+
+double pricing_time(double spent) { return std::clamp(kShareOfSpent * spent, kLeast, kMost); }
 
 }  // namespace unisono

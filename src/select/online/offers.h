@@ -17,12 +17,15 @@ struct Offer {
   double risk = 0;           ///< seconds lost on top where ranks drift apart
 };
 
-/// The fastest predicted ones, at most two of a family. Pricing takes at most a twentieth of
-/// `spent` (but 2 to 50 ms): what is not priced by then is left out. That is first the variants of
-/// what is slow with its standard parameters. What they risk is part of what is compared, and takes
-/// at most twice as long.
+/// The fastest predicted ones, at most two of a family. Pricing takes at most `seconds`: what is not
+/// priced by then is left out. That is first the variants of what is slow with its standard
+/// parameters. What they risk is part of what is compared, and takes at most twice as long.
 std::vector<Offer> best_offers(const std::vector<Spec>& proposals, const Facts& facts, int root,
                                const Machine& machine, const Corrections& corrections,
-                               double spent);
+                               double seconds);
+
+/// Seconds that pricing may take for a kind whose calls have taken `spent` seconds: a twentieth of
+/// them, but 2 to 50 ms.
+double pricing_time(double spent);
 
 }  // namespace unisono
