@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "node/pipeline.h"
 #include "node/team.h"
 #include "tests/node/explorer.h"
 
