@@ -4,9 +4,9 @@
 # Sources are compiled several at a time: most of the compiler's work here is the standard library's
 # headers. Those whose own names would clash go alone.
 function(unisono_in_batches target)
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ${UNISONO_UNITY} UNITY_BUILD_BATCH_SIZE 8)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${UNISONO_UNITY} UNITY_BUILD_BATCH_SIZE 16)
 endfunction()
-foreach(alone IN ITEMS algorithms/composition select/online/settings mpi/datatype
+foreach(alone IN ITEMS algorithms/composition select/online/model_first select/online/settings mpi/datatype
         exec/execution)
   set_source_files_properties(${CMAKE_SOURCE_DIR}/src/${alone}.cpp PROPERTIES
                               SKIP_UNITY_BUILD_INCLUSION ON)
@@ -25,11 +25,32 @@ function(unisono_see target scope)
   endforeach()
 endfunction()
 
-# unisono_layer(name [USES layer...]): src/<name>/**.cpp as unisono_<name>.
+# unisono_hardly_optimised(target): for what reads and writes JSON and command lines, whose templates
+# are most of the compiler's work and none of the program's.
+function(unisono_hardly_optimised target)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+endfunction()
+
+# unisono_layer(name [USES layer...] [TEMPLATES source...]): src/<name>/**.cpp as unisono_<name>; those
+# sources, hardly optimised, in batches of their own.
 function(unisono_layer name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "USES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "USES;TEMPLATES")
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.cpp)
   set(scope PUBLIC)
+  if(arg_TEMPLATES)
+    list(TRANSFORM arg_TEMPLATES PREPEND ${CMAKE_SOURCE_DIR}/src/${name}/)
+    list(REMOVE_ITEM sources ${arg_TEMPLATES})
+    set(templates unisono_${name}_templates)
+    add_library(${templates} OBJECT ${arg_TEMPLATES})
+    target_link_libraries(${templates} PRIVATE nlohmann_json::nlohmann_json)
+    unisono_see(${templates} PRIVATE ${name})
+    unisono_in_batches(${templates})
+    unisono_hardly_optimised(${templates})
+    foreach(layer IN LISTS arg_USES)
+      target_link_libraries(${templates} PRIVATE unisono_${layer})
+    endforeach()
+    list(APPEND sources $<TARGET_OBJECTS:${templates}>)
+  endif()
   if(sources)
     add_library(unisono_${name} STATIC ${sources})
     target_compile_features(unisono_${name} PUBLIC cxx_std_20)

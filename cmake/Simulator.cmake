@@ -30,6 +30,9 @@ function(unisono_simulator)
   add_library(unisono-smpi STATIC ${objects})
   foreach(layer IN ITEMS base node trace schedule patterns topology algorithms model select)
     target_sources(unisono-smpi PRIVATE $<TARGET_OBJECTS:unisono_${layer}>)
+    if(TARGET unisono_${layer}_templates)
+      target_sources(unisono-smpi PRIVATE $<TARGET_OBJECTS:unisono_${layer}_templates>)
+    endif()
   endforeach()
   set_target_properties(unisono-smpi PROPERTIES ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/sim)
 
@@ -38,6 +41,8 @@ function(unisono_simulator)
     list(APPEND sources ${CMAKE_SOURCE_DIR}/src/tools/bench/${source}.cpp)
   endforeach()
   add_library(unisono-sim SHARED ${sources} ${objects})
+  unisono_in_batches(unisono-sim)
+  unisono_hardly_optimised(unisono-sim)
   unisono_see(unisono-sim PRIVATE tools ${UNISONO_MPI_LAYERS})
   target_link_libraries(unisono-sim PRIVATE unisono_select unisono_node unisono_trace mpi_headers_smpi
                         CLI11::CLI11 nlohmann_json::nlohmann_json fmt::fmt

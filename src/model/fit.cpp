@@ -3,16 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "base/statistics.h"
+#include "schedule/fields.h"
 
 namespace unisono {
 
 namespace {
-
-using Json = nlohmann::json;
 
 constexpr double kTolerance = 0.2;        // of a point's distance from its line
 constexpr double kLeastSeconds = 1e-9;    // below that a clock tells nothing

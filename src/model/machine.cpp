@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <nlohmann/json.hpp>
+
+#include "schedule/fields.h"
 
 namespace unisono {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr const char* kFormat = "unisono-machine";
 constexpr int kVersion = 1;

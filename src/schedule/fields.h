@@ -30,6 +30,12 @@ inline const Json& field(const Json& object, const char* name) {
   return *it;
 }
 
+inline std::string word(const Json& object, const char* name) {
+  const Json& value = field(object, name);
+  if (!value.is_string()) throw Bad{std::string(name) + " is not a text"};
+  return value.get<std::string>();
+}
+
 inline Count integer(const Json& value, const char* what, Count least, Count most) {
   if (!value.is_number_integer()) throw Bad{std::string(what) + " is not an integer"};
   const bool too_large =

@@ -15,17 +15,11 @@ namespace unisono {
 
 namespace {
 
-constexpr Count kVersion = 1;
+constexpr Count kProfileVersion = 1;
 constexpr int kMostRanks = std::numeric_limits<int>::max();
 
 // Two measurements of one network differ; two networks differ more.
 constexpr double kRateTolerance = 1.5;
-
-std::string word(const Json& object, const char* name) {
-  const Json& value = field(object, name);
-  if (!value.is_string()) throw Bad{std::string(name) + " is not a text"};
-  return value.get<std::string>();
-}
 
 /// Calls read(element) for each; what is wrong with one is told with its number.
 template <class Read>
@@ -105,9 +99,9 @@ Profile read(const Json& document) {
     throw Bad{"it is no profile of Unisono ('format' is not 'unisono-profile')"};
   const Count version =
       integer(field(document, "version"), "version", 1, std::numeric_limits<Count>::max());
-  if (version > kVersion)
+  if (version > kProfileVersion)
     throw Bad{"it was made by a newer Unisono (version " + std::to_string(version) +
-              " of the format, here " + std::to_string(kVersion) + ")"};
+              " of the format, here " + std::to_string(kProfileVersion) + ")"};
   Profile profile;
   read_list(document, "environments",
             [&](const Json& object) { profile.push_back(read_environment(object)); });

@@ -123,7 +123,7 @@ TEST_P(Grids, DoWhatMpiDefines) {
   EXPECT_GT(checked, 500);
 }
 
-std::vector<Collective> collectives() {
+std::vector<Collective> with_grids() {
   std::vector<Collective> result;
   for (int c = 0; c < kCollectives; ++c)
     if (find_algorithm(static_cast<Collective>(c), "grid") != nullptr)
@@ -131,7 +131,7 @@ std::vector<Collective> collectives() {
   return result;
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Grids, testing::ValuesIn(collectives()),
+INSTANTIATE_TEST_SUITE_P(All, Grids, testing::ValuesIn(with_grids()),
                          [](const auto& info) { return std::string(name(info.param)); });
 
 TEST(Composition, HasCollectivesOfTheLibraryBetweenJoins) {

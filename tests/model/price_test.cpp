@@ -17,11 +17,11 @@ namespace {
 
 using enum Collective;
 
-constexpr double kAlpha = 5e-5, kBeta = 8e-8;  // 100 Mb/s
+constexpr double kEthernetAlpha = 5e-5, kEthernetBeta = 8e-8;  // 100 Mb/s
 
 Machine ethernet(Incast incast = kCheapSwitch) {
   Machine machine;
-  machine.levels[kBetweenNodes] = hockney(kAlpha, kBeta);
+  machine.levels[kBetweenNodes] = hockney(kEthernetAlpha, kEthernetBeta);
   machine.gamma = 3e-10;
   machine.incast = incast;
   return machine;
@@ -136,11 +136,11 @@ TEST(Price, MoreRanksThanAreWalkedThroughContinueTheClosedForms) {
       return seconds(algorithm, {.collective = collective, .ranks = p, .nodes = p, .bytes = bytes},
                      machine);
     };
-    const double message = kAlpha + 1000 * kBeta;
+    const double message = kEthernetAlpha + 1000 * kEthernetBeta;
     EXPECT_NEAR(of("flat", bcast, 1000) / ((p - 1) * message), 1, 1e-6) << p;
     EXPECT_NEAR(of("ring", allgather, 1000) / ((p - 1) * message), 1, 1e-6) << p;
     EXPECT_NEAR(of("binomial", bcast, 1000) / (std::log2(p) * message), 1, 1e-6) << p;
-    const double segment = kAlpha + 16384 * kBeta;
+    const double segment = kEthernetAlpha + 16384 * kEthernetBeta;
     EXPECT_NEAR(of("chain", bcast, 1 << 20) / ((p - 2 + 64) * segment), 1, 1e-6) << p;
   }
 }
@@ -200,7 +200,7 @@ class OnNodes : public testing::Test {
 
 TEST_F(OnNodes, PhasesOfAGridAddUp) {
   constexpr Count kBytes = 50000;
-  const double message = kAlpha + kBeta * kBytes;
+  const double message = kEthernetAlpha + kEthernetBeta * kBytes;
   const Topology topology = topology_of(in_turn(4, 3));
   const auto priced = [&](Collective collective, Form form, std::string_view columns) {
     return grid({collective, 12, 4, kBytes, 0, true, &topology}, form, columns).value_or(0);
@@ -213,15 +213,16 @@ TEST_F(OnNodes, PhasesOfAGridAddUp) {
               in_node(reduce, 3, kBytes) + sums + in_row, 1e-9);
   // Every column moves all blocks of its ranks over the node's one port.
   EXPECT_NEAR(priced(allgather, Form::lanes, "ring"),
-              in_node(allgather, 3, kBytes) + 3 * 3 * (kAlpha + kBeta * 3 * kBytes), 1e-6);
-  EXPECT_NEAR(priced(barrier, Form::leaders, "dissemination"), 2 * 2e-6 + 2 * kAlpha, 1e-9);
+              in_node(allgather, 3, kBytes) + 3 * 3 * (kEthernetAlpha + kEthernetBeta * 3 * kBytes),
+              1e-6);
+  EXPECT_NEAR(priced(barrier, Form::leaders, "dissemination"), 2 * 2e-6 + 2 * kEthernetAlpha, 1e-9);
 }
 
 TEST_F(OnNodes, APhaseBeginsWhenItsLastRankIsThere) {
   // The third node has one rank, which is through its phase at once.
   const Topology topology = topology_of({0, 0, 0, 1, 1, 2});
   const PricedCall call{bcast, 6, 3, 50000, 0, true, &topology};
-  const double message = kAlpha + kBeta * 50000;
+  const double message = kEthernetAlpha + kEthernetBeta * 50000;
   // The root's node is the last: its leader has sent to two others before.
   EXPECT_NEAR(grid(call, Form::leaders, "flat").value_or(0), 2 * message + in_node(bcast, 3, 50000),
               1e-9);
@@ -250,7 +251,7 @@ TEST_F(OnNodes, LanesOfUnevenNodesShareTheWork) {
   const auto time = [&](Form form, const std::string& columns) {
     return grid(call, form, columns).value_or(0);
   };
-  const double exchange = kAlpha + kBeta * (1 << 20) / 3;
+  const double exchange = kEthernetAlpha + kEthernetBeta * (1 << 20) / 3;
   EXPECT_NEAR(time(Form::lanes, "recursive_doubling"), 3 * exchange, 2e-2 * exchange);
   EXPECT_LT(time(Form::lanes, "recursive_doubling"), time(Form::leaders, "recursive_doubling"));
 }
@@ -259,7 +260,7 @@ TEST_F(OnNodes, MoreRanksThanAreWalkedThrough) {
   for (const int nodes : {32, 256}) {
     const Topology topology = topology_of(in_turn(nodes, 2));
     const PricedCall call{bcast, 2 * nodes, nodes, 1000, 2 * nodes - 1, true, &topology};
-    const double trees = std::log2(nodes) * (kAlpha + kBeta * 1000);
+    const double trees = std::log2(nodes) * (kEthernetAlpha + kEthernetBeta * 1000);
     EXPECT_NEAR(*grid(call, Form::leaders, "binomial"), trees + in_node(bcast, 2, 1000), 2e-9);
   }
 }
@@ -267,12 +268,13 @@ TEST_F(OnNodes, MoreRanksThanAreWalkedThrough) {
 // Two large nodes: half of the ranks stand for all.
 TEST_F(OnNodes, FewNodesWithManyRanks) {
   const PricedCall call{allgather, 128, 2, 4000};
-  const double exchange = kAlpha + kBeta * 64 * 4000;
+  const double exchange = kEthernetAlpha + kEthernetBeta * 64 * 4000;
   const double priced = grid(call, Form::leaders, "recursive_doubling").value_or(0);
   EXPECT_GT(priced, exchange);
   EXPECT_LT(priced, 1.2 * exchange);
   const PricedCall vector{bcast, 128, 2, 100000};
-  EXPECT_GT(grid(vector, Form::leaders, "binomial").value_or(0), kAlpha + kBeta * 100000);
+  EXPECT_GT(grid(vector, Form::leaders, "binomial").value_or(0),
+            kEthernetAlpha + kEthernetBeta * 100000);
 }
 
 TEST_F(OnNodes, NoPriceForGridsThatCannotBe) {

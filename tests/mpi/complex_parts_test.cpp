@@ -15,18 +15,18 @@ namespace {
 constexpr MPI_Aint kRecord = 24;  // {complex value; double weight;}
 
 /// Of a datatype that is built from the values of such records, or from what is listed in `bytes`.
-struct Layout {
+struct PartsLayout {
   const char* name;
   std::function<void(MPI_Datatype value, MPI_Datatype record, MPI_Datatype* type)> make;
   std::vector<MPI_Aint> values;  ///< where one element has its complex numbers
   bool leading_byte = false;     ///< and a byte at 0 before them
 };
 
-const std::vector<Layout>& layouts() {
+const std::vector<PartsLayout>& layouts() {
   static int two[] = {1, 1}, blocks[] = {0, 3}, size = 5, part = 2, start = 1, one = 1;
   static int block[] = {MPI_DISTRIBUTE_BLOCK}, dargs[] = {MPI_DISTRIBUTE_DFLT_DARG};
   static MPI_Aint at[] = {0, 40};
-  static const std::vector<Layout> all = {
+  static const std::vector<PartsLayout> all = {
       {"contiguous", [](auto, auto r, auto t) { MPI_Type_contiguous(3, r, t); }, {0, 24, 48}},
       {"vector", [](auto, auto r, auto t) { MPI_Type_vector(2, 1, 3, r, t); }, {0, 72}},
       {"hvector", [](auto v, auto, auto t) { MPI_Type_create_hvector(2, 1, 24, v, t); }, {0, 24}},
@@ -91,7 +91,7 @@ const std::vector<Layout>& layouts() {
 TEST(ComplexParts, MovedWhereverTheyStand) {
   MPI_Datatype record;
   MPI_Type_create_resized(MPI_C_DOUBLE_COMPLEX, 0, kRecord, &record);
-  for (const Layout& layout : layouts()) {
+  for (const PartsLayout& layout : layouts()) {
     MPI_Datatype type;
     layout.make(MPI_C_DOUBLE_COMPLEX, record, &type);
     MPI_Type_commit(&type);

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "node/pipeline.h"
 #include "node/team.h"
 #include "tests/node/explorer.h"
 
@@ -127,7 +128,10 @@ inline void expect_right(const Explorer::Outcome& outcome) {
   testing::Test::RecordProperty("states", std::to_string(outcome.states));
 }
 
-class Protocol : public testing::TestWithParam<std::tuple<WaitMode, bool, Store>> {
+inline constexpr Cut kOneWord{8, 8};
+inline constexpr Rings kFewSlots{8, 2};
+
+class ExploredProtocol : public testing::TestWithParam<std::tuple<WaitMode, bool, Store>> {
  protected:
   void SetUp() override {
     if (!kRuns) GTEST_SKIP() << "not with this sanitizer";

@@ -140,7 +140,7 @@ void gathers_into_addresses(BasicTeam<Memory>& team, int root, std::size_t call)
   forget_all_but(team);
 }
 
-class DirectProtocol : public Protocol {};
+class DirectProtocol : public ExploredProtocol {};
 
 TEST_P(DirectProtocol, DirectCopiesOfTwo) {
   expect_right_in_all(2, [](auto& team) {

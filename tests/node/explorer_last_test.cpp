@@ -9,8 +9,7 @@
 namespace unisono::node {
 namespace {
 
-constexpr Cut kShort{8, 8}, kChunk{kLinePair, kLinePair};
-constexpr Rings kFewSlots{8, 2};
+constexpr Cut kChunk{kLinePair, kLinePair};
 constexpr int kResult = 99;  // in place of a rank
 
 template <class Memory>
@@ -29,18 +28,18 @@ void combines(BasicTeam<Memory>& team, const Cut& cut, std::size_t call) {
   forget_all_but(team);
 }
 
-class Last : public Protocol {};
+class Last : public ExploredProtocol {};
 
 TEST_P(Last, CombinesForTwo) {
   expect_right_in_all(2, [](auto& team) {
-    for (std::size_t call = 0; call < 4; ++call) combines(team, kShort, call);
+    for (std::size_t call = 0; call < 4; ++call) combines(team, kOneWord, call);
   });
 }
 
 TEST_P(Last, CombinesForThree) {
   const std::size_t calls = stores_are_late() ? 1 : 2;
   expect_right_in_all(3, [calls](auto& team) {
-    for (std::size_t call = 0; call < calls; ++call) combines(team, kShort, call);
+    for (std::size_t call = 0; call < calls; ++call) combines(team, kOneWord, call);
   });
 }
 
@@ -55,12 +54,13 @@ TEST_P(Last, CombinesBetweenOtherCalls) {
     using Memory = World<Flaw::none>::Memory;
     const auto bcast = [&team](std::size_t call) {
       post(
-          team, 0, kShort, [&](Chunk, std::byte* where) { put<Memory>(where, value_of(0, call)); },
+          team, 0, kOneWord,
+          [&](Chunk, std::byte* where) { put<Memory>(where, value_of(0, call)); },
           [&](Chunk, const std::byte* where) { check<Memory>(where, value_of(0, call)); });
       forget_all_but(team);
     };
     bcast(0);
-    combines(team, kShort, 1);
+    combines(team, kOneWord, 1);
     combines(team, kChunk, 2);
     bcast(3);
   });
@@ -164,7 +164,7 @@ void posts(BasicTeam<Memory>& team, int root, std::size_t call) {
   forget_all_but(*team.levels());
 }
 
-class Levels : public Protocol {
+class Levels : public ExploredProtocol {
  protected:
   /// Neighbours, and not.
   template <class Body>

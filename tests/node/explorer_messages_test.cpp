@@ -165,7 +165,7 @@ void one_way(AnyPlayer& player, int rank, int tag, std::size_t bytes) {
     player.recv(0, tag, bytes);
 }
 
-class MessageProtocol : public Protocol {
+class MessageProtocol : public ExploredProtocol {
  protected:
   template <class Body>
   void expect_right_messages(int ranks, Body body) {

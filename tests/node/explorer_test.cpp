@@ -11,7 +11,6 @@
 namespace unisono::node {
 namespace {
 
-constexpr Cut kShort{8, 8};
 /// Chunks in slots, with an abstract payload: the first word of each.
 Cut chunks(std::size_t count) { return {kLinePair * count, kLinePair}; }
 
@@ -137,72 +136,70 @@ void exchanges_of_rounds(BasicTeam<Memory>& team, const std::vector<std::size_t>
   forget_all_but(team);
 }
 
-constexpr Rings kFewSlots{8, 2};
-
-TEST_P(Protocol, BarriersOfTwo) {
+TEST_P(ExploredProtocol, BarriersOfTwo) {
   expect_right_in_all(2, [](auto& team) { barriers(team, 4); });
 }
 
-TEST_P(Protocol, BarriersOfThree) {
+TEST_P(ExploredProtocol, BarriersOfThree) {
   expect_right_in_all(3, [](auto& team) { barriers(team, 2); });
 }
 
-TEST_P(Protocol, ShortMessagesFromOneRootWrapTheCells) {
+TEST_P(ExploredProtocol, ShortMessagesFromOneRootWrapTheCells) {
   expect_right_in_all(2, [](auto& team) {
-    for (std::size_t call = 0; call < 4; ++call) posts(team, 0, kShort, call);
+    for (std::size_t call = 0; call < 4; ++call) posts(team, 0, kOneWord, call);
   });
 }
 
-TEST_P(Protocol, LongMessageFromOneRootWrapsTheSlots) {
+TEST_P(ExploredProtocol, LongMessageFromOneRootWrapsTheSlots) {
   expect_right_in_all<kFewSlots>(2, [](auto& team) { posts(team, 0, chunks(5), 0); });
 }
 
-TEST_P(Protocol, RootsTakeTurns) {
+TEST_P(ExploredProtocol, RootsTakeTurns) {
   expect_right_in_all(2, [](auto& team) {
     for (std::size_t call = 0; call < 4; ++call)
-      posts(team, static_cast<int>(call % 2), kShort, call);
+      posts(team, static_cast<int>(call % 2), kOneWord, call);
   });
 }
 
-TEST_P(Protocol, OneReaderAndOthersAheadOfIt) {
+TEST_P(ExploredProtocol, OneReaderAndOthersAheadOfIt) {
   expect_right_in_all(2, [](auto& team) {
-    for (std::size_t call = 0; call < 4; ++call) exchanges(team, kShort, call, 0);
+    for (std::size_t call = 0; call < 4; ++call) exchanges(team, kOneWord, call, 0);
   });
 }
 
-TEST_P(Protocol, ReadersTakeTurnsAmongThree) {
+TEST_P(ExploredProtocol, ReadersTakeTurnsAmongThree) {
   const std::size_t calls = stores_are_late() ? 2 : 3;  // three take half a million states
   expect_right_in_all(3, [calls](auto& team) {
     for (std::size_t call = 0; call < calls; ++call)
-      exchanges(team, kShort, call, static_cast<int>(call % 3));
+      exchanges(team, kOneWord, call, static_cast<int>(call % 3));
   });
 }
 
-TEST_P(Protocol, ExchangeInChunks) {
+TEST_P(ExploredProtocol, ExchangeInChunks) {
   expect_right_in_all(2, [](auto& team) { exchanges(team, chunks(3), 0); });
 }
 
-TEST_P(Protocol, ExchangeThroughFewSlots) {
+TEST_P(ExploredProtocol, ExchangeThroughFewSlots) {
   expect_right_in_all<kFewSlots>(2, [](auto& team) { exchanges(team, chunks(3), 0); });
 }
 
-TEST_P(Protocol, ExchangeWithAMiddle) {
+TEST_P(ExploredProtocol, ExchangeWithAMiddle) {
   expect_right_in_all(2, [](auto& team) { exchanges_twice(team, chunks(4)); });
 }
 
-TEST_P(Protocol, ExchangeWithAMiddleThroughFewSlots) {
+TEST_P(ExploredProtocol, ExchangeWithAMiddleThroughFewSlots) {
   expect_right_in_all<Rings{8, 3}>(2, [](auto& team) { exchanges_twice(team, chunks(4)); });
 }
 
-TEST_P(Protocol, RoundsThatOnlyTheRootKnows) {
+TEST_P(ExploredProtocol, RoundsThatOnlyTheRootKnows) {
   expect_right_in_all(2, [](auto& team) {
     posts_of_rounds(team, 0, 3, 0);
     posts_of_rounds(team, 1, 1, 100);
-    posts(team, 0, kShort, 200);
+    posts(team, 0, kOneWord, 200);
   });
 }
 
-TEST_P(Protocol, RoundsThatNobodyKnowsAlone) {
+TEST_P(ExploredProtocol, RoundsThatNobodyKnowsAlone) {
   expect_right_in_all(2, [](auto& team) {
     exchanges_of_rounds(team, {1, 3}, 0);
     exchanges_of_rounds(team, {1, 0}, 100);
@@ -210,28 +207,28 @@ TEST_P(Protocol, RoundsThatNobodyKnowsAlone) {
 }
 
 /// The cells, which have said how many rounds there are, are read after the slots.
-TEST_P(Protocol, RoundsBeforeManyShortMessages) {
+TEST_P(ExploredProtocol, RoundsBeforeManyShortMessages) {
   expect_right_in_all(2, [](auto& team) {
     exchanges_of_rounds(team, {2, 1}, 0, 1);
-    for (std::size_t call = 1; call < 4; ++call) posts(team, 0, kShort, 100 * call);
+    for (std::size_t call = 1; call < 4; ++call) posts(team, 0, kOneWord, 100 * call);
   });
 }
 
-TEST_P(Protocol, RoundsOfThree) {
+TEST_P(ExploredProtocol, RoundsOfThree) {
   expect_right_in_all(3, [](auto& team) { exchanges_of_rounds(team, {1, 2, 0}, 0, 0); });
 }
 
-TEST_P(Protocol, AllKindsMixed) {
+TEST_P(ExploredProtocol, AllKindsMixed) {
   expect_right_in_all(2, [](auto& team) {
-    exchanges(team, kShort, 0);
+    exchanges(team, kOneWord, 0);
     posts(team, 1, chunks(2), 100);
     barriers(team, 1);
-    posts(team, 0, kShort, 200);
+    posts(team, 0, kOneWord, 200);
     exchanges(team, chunks(2), 300, 1);
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(, Protocol,
+INSTANTIATE_TEST_SUITE_P(, ExploredProtocol,
                          testing::Combine(testing::Values(WaitMode::spin, WaitMode::sleep),
                                           testing::Bool(),
                                           testing::Values(Store::plain, Store::nontemporal)));

@@ -15,8 +15,6 @@
 namespace unisono::node {
 namespace {
 
-constexpr std::size_t kNever = DirectFrom::kNever;
-
 class Messages : public testing::TestWithParam<std::tuple<WaitMode, std::size_t>> {
  protected:
   static MessageSetting setting(int size, std::size_t slot_bytes = 256) {
@@ -115,7 +113,7 @@ TEST_P(Messages, GoRoundAndRound) {
 INSTANTIATE_TEST_SUITE_P(, Messages,
                          testing::Combine(testing::Values(WaitMode::spin, WaitMode::yield,
                                                           WaitMode::sleep),
-                                          testing::Values(kNever, 1, 1000)));
+                                          testing::Values(DirectFrom::kNever, 1, 1000)));
 
 /// Two ranks that one thread plays.
 class TwoSides : public testing::Test {

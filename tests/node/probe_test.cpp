@@ -16,7 +16,7 @@
 namespace unisono::node {
 namespace {
 
-constexpr std::size_t kSlot = 1024;
+constexpr std::size_t kProbedSlot = 1024;
 
 /// What a rank goes by, to be compared with the others'.
 struct Choices {
@@ -48,9 +48,9 @@ class Probes : public testing::TestWithParam<std::tuple<int, WaitMode, bool>> {}
 TEST_P(Probes, AreMadeByAllAndAgreed) {
   const auto [size, mode, direct] = GetParam();
   const std::vector<pid_t> processes(static_cast<std::size_t>(size), getpid());
-  TestArena<Team> arena(size, 8 * kSlot);
+  TestArena<Team> arena(size, 8 * kProbedSlot);
   EXPECT_EQ("", on_threads_of(size, [&, size = size, mode = mode, direct = direct](int rank) {
-              Team team(arena.memory(), rank, size, {mode}, {0, kSlot});
+              Team team(arena.memory(), rank, size, {mode}, {0, kProbedSlot});
               if (direct) team.allow_direct(processes, {});
               begin(team, {1, true, 20'000, 50'000, 7000});
               for (std::uint64_t i = 0; i < 300; ++i) {
@@ -75,10 +75,10 @@ INSTANTIATE_TEST_SUITE_P(, Probes,
 TEST(Probe, IsDueAfterSoManyBytes) {
   const auto calls = [](Team& team) -> std::string {
     int outdated = 0;
-    begin(team, {1, true, 4 * kSlot, 10 * kSlot, 0});
+    begin(team, {1, true, 4 * kProbedSlot, 10 * kProbedSlot, 0});
     team.when_due([](void* count) { ++*static_cast<int*>(count); }, &outdated);
-    std::vector<std::byte> data(kSlot);
-    const auto long_bcast = [&](Protocol way) { bcast(team, data.data(), kSlot, 0, way); };
+    std::vector<std::byte> data(kProbedSlot);
+    const auto long_bcast = [&](Protocol way) { bcast(team, data.data(), kProbedSlot, 0, way); };
     for (int i = 0; i < 3; ++i) long_bcast(Protocol::rule);
     if (team.due() != Look::nothing || outdated != 0) return "due too early";
     long_bcast(Protocol::pipeline);
@@ -90,16 +90,16 @@ TEST(Probe, IsDueAfterSoManyBytes) {
     long_bcast(Protocol::rule);
     return team.due() == Look::all && outdated == 2 ? "" : "not due again";
   };
-  EXPECT_EQ("", on_threads(2, kSlot, WaitMode::yield, calls));
+  EXPECT_EQ("", on_threads(2, kProbedSlot, WaitMode::yield, calls));
 }
 
 /// A glance outdates nothing: the protocols stay, and the store is no part of them.
 TEST(Probe, GlancesMoreOftenThanItMeasures) {
   const auto calls = [](Team& team) -> std::string {
     int outdated = 0, glances = 0;
-    begin(team, {1, true, 4 * kSlot, 100 * kSlot, 10 * kSlot});
-    std::vector<std::byte> data(kSlot);
-    const auto long_bcast = [&] { bcast(team, data.data(), kSlot, 0, Protocol::pipeline); };
+    begin(team, {1, true, 4 * kProbedSlot, 100 * kProbedSlot, 10 * kProbedSlot});
+    std::vector<std::byte> data(kProbedSlot);
+    const auto long_bcast = [&] { bcast(team, data.data(), kProbedSlot, 0, Protocol::pipeline); };
     for (int i = 0; i < 4; ++i) long_bcast();
     barrier(team);
     team.when_due([](void* count) { ++*static_cast<int*>(count); }, &outdated);
@@ -110,7 +110,7 @@ TEST(Probe, GlancesMoreOftenThanItMeasures) {
     if (glances != 9) return "glances: " + std::to_string(glances);
     return outdated == 0 && team.epoch() == 1 ? "" : "a glance has outdated what was chosen";
   };
-  EXPECT_EQ("", on_threads(2, kSlot, WaitMode::yield, calls));
+  EXPECT_EQ("", on_threads(2, kProbedSlot, WaitMode::yield, calls));
 }
 
 TEST(Probe, SeesACostThatHasChangedByHalf) {
@@ -126,7 +126,7 @@ TEST(Probe, IsNeverDueWhereNobodyAsks) {
     for (int i = 0; i < 200; ++i) bcast(team, data.data(), data.size(), 0);
     return team.due() != Look::nothing || team.epoch() != 0 ? "due" : "";
   };
-  EXPECT_EQ("", on_threads(2, kSlot, WaitMode::yield, calls));
+  EXPECT_EQ("", on_threads(2, kProbedSlot, WaitMode::yield, calls));
 }
 
 TEST(Probe, KeepsAStoreThatWasAskedFor) {
@@ -135,8 +135,8 @@ TEST(Probe, KeepsAStoreThatWasAskedFor) {
     measure_all(team);
     return team.store() == Store::nontemporal ? "" : "the store has changed";
   };
-  EXPECT_EQ("",
-            on_threads(2, kSlot, WaitMode::yield, calls, {}, {Slots::kUsual, Store::nontemporal}));
+  EXPECT_EQ("", on_threads(2, kProbedSlot, WaitMode::yield, calls, {},
+                           {Slots::kUsual, Store::nontemporal}));
 }
 
 }  // namespace

@@ -15,7 +15,7 @@
 namespace unisono::node {
 namespace {
 
-constexpr std::size_t kSlot = 256;
+constexpr std::size_t kShortSlot = 256;
 
 struct Row {
   What what;
@@ -70,7 +70,7 @@ TEST_P(Protocols, AreRightAtBordersAndServeSomething) {
             }
       return "";
     };
-    EXPECT_EQ("", on_threads(groups, kSlot, mode, calls));
+    EXPECT_EQ("", on_threads(groups, kShortSlot, mode, calls));
     const bool sleeps = mode == WaitMode::sleep;
     const bool expected = way == Protocol::last_arriver ? sleeps
                           : way == Protocol::levels     ? !sleeps && !groups.are_one()

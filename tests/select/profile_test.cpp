@@ -9,15 +9,15 @@
 namespace unisono {
 namespace {
 
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
-const Platform kHere{"mpich", "MPICH Version:      5.0.2", Place::ethernet, 94e6, 2};
+const Platform kPlatform{"mpich", "MPICH Version:      5.0.2", Place::ethernet, 94e6, 2};
 
 Json cell(const char* collective, Count least, Count most, const char* choice) {
   return {{"collective", collective}, {"bytes", {least, most}}, {"choice", choice}};
 }
 
-Json environment(const std::vector<Json>& cells, const Platform& where = kHere, int ranks = 16,
+Json environment(const std::vector<Json>& cells, const Platform& where = kPlatform, int ranks = 16,
                  int nodes = 16) {
   return {{"mpi", {{"flavour", where.flavour}, {"library", where.library}}},
           {"machine",
@@ -49,7 +49,7 @@ std::string error_of(const std::string& text) {
   return profile ? "" : profile.error();
 }
 
-std::vector<ProfileCell> cells_of(const Json& json, const Platform& here = kHere) {
+std::vector<ProfileCell> cells_of(const Json& json, const Platform& here = kPlatform) {
   const auto profile = read_profile(json.dump());
   EXPECT_TRUE(profile) << profile.error();
   const auto cells = cells_for(*profile, here);
@@ -181,7 +181,7 @@ TEST(Profile, SaysWhatIsDifferentHere) {
   const auto profile = read_profile(good().dump());
   ASSERT_TRUE(profile) << profile.error();
   const auto said = [&](auto change) {
-    Platform here = kHere;
+    Platform here = kPlatform;
     change(here);
     const auto cells = cells_for(*profile, here);
     return cells ? "" : cells.error();
@@ -205,12 +205,12 @@ TEST(Profile, SaysWhatIsDifferentHere) {
   EXPECT_EQ(
       two,
       "it was made elsewhere: place ethernet (here oversubscribed), cores of a node 2 (here 3)");
-  EXPECT_TRUE(has(cells_for({}, kHere).error(), "no measurements"));
+  EXPECT_TRUE(has(cells_for({}, kPlatform).error(), "no measurements"));
 }
 
 TEST(Profile, TakesTheEnvironmentThatIsMostAlike) {
-  Platform slow = kHere, other = kHere;
-  slow.network_rate = kHere.network_rate / 1.4;
+  Platform slow = kPlatform, other = kPlatform;
+  slow.network_rate = kPlatform.network_rate / 1.4;
   other.library = "MPICH 6";
   const Json json = document({environment({cell("bcast", 0, 9, "chain")}, other),
                               environment({cell("bcast", 0, 9, "flat")}, slow),

@@ -14,7 +14,7 @@ namespace unisono {
 namespace {
 
 constexpr const char* kFormat = "unisono-memory";
-constexpr Count kVersion = 2;
+constexpr Count kMemoryVersion = 2;
 constexpr int kMostInt = std::numeric_limits<int>::max();
 constexpr double kLongest = 1000;        // seconds of anything
 constexpr double kSlowest = 1e-2;        // seconds per byte
@@ -78,12 +78,6 @@ bool truth(const Json& object, const char* name) {
   const Json& value = field(object, name);
   if (!value.is_boolean()) throw Bad{std::string(name) + " is neither true nor false"};
   return value.get<bool>();
-}
-
-std::string word(const Json& object, const char* name) {
-  const Json& value = field(object, name);
-  if (!value.is_string()) throw Bad{std::string(name) + " is not a text"};
-  return value.get<std::string>();
 }
 
 Remembered remembered_from(const Json& object) {
@@ -188,7 +182,7 @@ void read_list(const Json& object, const char* name, std::size_t most, Read read
 Memory read(const Json& document, const Whereabouts& here, std::int64_t now) {
   if (!document.is_object() || document.value("format", Json()) != kFormat)
     throw Bad{"it is no memory of Unisono"};
-  if (document.value("version", Json()) != kVersion) throw Bad{"it is of another version"};
+  if (document.value("version", Json()) != kMemoryVersion) throw Bad{"it is of another version"};
   if (document.value("unisono", Json()) != UNISONO_VERSION)
     throw Bad{"it is of another version of Unisono"};
   if (field(document, "where") != Json::parse(dumped(json(here), -1)))
@@ -252,7 +246,7 @@ std::string write_memory(const Memory& memory, const Whereabouts& here) {
   for (const Corrections::Entry& entry : memory.corrections) corrections.push_back(json(entry));
   const Json document{
       {"format", kFormat},
-      {"version", kVersion},
+      {"version", kMemoryVersion},
       {"unisono", UNISONO_VERSION},
       {"where", json(here)},
       {"measured", memory.measured},

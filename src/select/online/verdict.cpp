@@ -9,7 +9,7 @@ namespace {
 // The same call in another job, on a machine that has modes.
 constexpr double kUsual = 2;
 // A margin by which somebody won once is no licence for everything.
-constexpr double kMost = 8;
+constexpr double kMostMargin = 8;
 
 }  // namespace
 
@@ -20,7 +20,7 @@ bool Verdict::holds(int way, const WayTimes& now) const {
   const auto& won = times[static_cast<std::size_t>(winner)];
   const auto& lost = times[static_cast<std::size_t>(1 - winner)];
   const double margin = std::max(lost.in_calls / won.in_calls, lost.all / won.all);
-  const double most = std::clamp(margin, kUsual, kMost);
+  const double most = std::clamp(margin, kUsual, kMostMargin);
   const double change = std::max(now.in_calls / then.in_calls, then.in_calls / now.in_calls);
   const double all_change = std::max(now.all / then.all, then.all / now.all);
   return change <= most && (now.is_spread() == then.is_spread() || all_change <= kUsual);

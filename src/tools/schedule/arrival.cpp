@@ -12,9 +12,9 @@ namespace unisono {
 
 namespace {
 
-constexpr std::array kSizes = {8, 16, 17, 33};
-constexpr Count kVector = Count{1} << 20;  // so that pipelines have their segments
-constexpr Count kBlock = Count{1} << 16;
+constexpr std::array kLateSizes = {8, 16, 17, 33};
+constexpr Count kLateVector = Count{1} << 20;  // so that pipelines have their segments
+constexpr Count kLateBlock = Count{1} << 16;
 constexpr int kRoot = 0;
 
 std::string decimals(double value) {
@@ -27,7 +27,7 @@ std::string decimals(double value) {
 std::array<std::string, 3> cells(const Algorithm& row, Collective collective, int p, int late) {
   Problem problem{
       .collective = collective, .size = p, .root = kRoot, .params = default_params(row)};
-  problem.count = collective == Collective::allgather ? kBlock : kVector;
+  problem.count = collective == Collective::allgather ? kLateBlock : kLateVector;
   if ((row.restrictions & kPredicts) != 0) problem.params.late = intern({p / 2});
   const ArgsOfRanks ranks(problem);
   for (const Args& args : ranks.args())
@@ -38,7 +38,7 @@ std::array<std::string, 3> cells(const Algorithm& row, Collective collective, in
           decimals(left.mean_received / length)};
 }
 
-std::string section(Collective collective) {
+std::string late_section(Collective collective) {
   const std::string unit = collective == Collective::allgather ? "b" : "m";
   std::string table = "| " + std::string(name(collective)) + " | rounds | bytes / " + unit +
                       " | mean / " + unit + " | wrong: rounds | wrong: bytes / " + unit +
@@ -48,12 +48,12 @@ std::string section(Collective collective) {
     const bool left_out = (row.restrictions & (kComposed | kOneNode)) != 0;
     if (!contains(row.collectives, collective) || left_out) continue;
     std::array<std::string, 5> columns;
-    for (const int p : kSizes) {
+    for (const int p : kLateSizes) {
       const auto right = cells(row, collective, p, p / 2);
       const auto wrong = cells(row, collective, p, p / 2 - 1);
       const std::array shown = {right[0], right[1], right[2], wrong[0], wrong[1]};
       for (std::size_t i = 0; i < columns.size(); ++i)
-        columns[i] += (p == kSizes[0] ? "" : " / ") + shown[i];
+        columns[i] += (p == kLateSizes[0] ? "" : " / ") + shown[i];
     }
     table += "| `" + std::string(row.name) + "` |";
     for (const std::string& column : columns) table += " " + column + " |";
@@ -66,9 +66,9 @@ std::string section(Collective collective) {
 
 std::string arrival_tables() {
   std::string sizes;
-  for (const int p : kSizes) sizes += (sizes.empty() ? "" : " / ") + std::to_string(p);
+  for (const int p : kLateSizes) sizes += (sizes.empty() ? "" : " / ") + std::to_string(p);
   std::string out =
-      "p = " + sizes + ", m = " + format_size(kVector) + ", b = " + format_size(kBlock) +
+      "p = " + sizes + ", m = " + format_size(kLateVector) + ", b = " + format_size(kLateBlock) +
       ", default parameters, root " + std::to_string(kRoot) +
       ".\nRank p/2 arrives when all others have done what they can without it; where an algorithm\n"
       "predicts, that was predicted, or (wrong) rank p/2 - 1 is late instead.\n\n"
@@ -77,7 +77,7 @@ std::string arrival_tables() {
       "- **mean**: bytes that a rank receives, mean over the ranks.\n\n";
   for (const Collective c :
        {Collective::bcast, Collective::reduce, Collective::allreduce, Collective::allgather})
-    out += section(c);
+    out += late_section(c);
   out.pop_back();
   return out;
 }

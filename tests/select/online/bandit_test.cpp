@@ -10,19 +10,19 @@ namespace {
 
 constexpr double kNative = 1e-4;  // seconds
 
-SimulatedRanks bandit(const Machine& machine, int arms, unsigned seed, double noise = 0.1,
+SimulatedRanks bandit(const SimulatedMachine& machine, int arms, unsigned seed, double noise = 0.1,
                       double imbalance = 0, BanditSettings settings = {}) {
   return SimulatedRanks(
       4, [=] { return std::make_unique<Bandit>(arms, seed * 77U, settings); }, machine, seed, noise,
       imbalance);
 }
 
-Machine constant(std::vector<double> factors) {
+SimulatedMachine constant(std::vector<double> factors) {
   return [factors](int arm, long) { return kNative * factors[static_cast<std::size_t>(arm)]; };
 }
 
 /// How long so many calls take, without noise, over native's.
-double relative_time(SimulatedRanks& ranks, const Machine& machine, int calls) {
+double relative_time(SimulatedRanks& ranks, const SimulatedMachine& machine, int calls) {
   double time = 0, native = 0;
   for (int i = 0; i < calls; ++i) {
     const long call = ranks.calls();

@@ -25,7 +25,7 @@ Machine machine(double alpha = 60e-6, double beta = 80e-9) {
   return made;
 }
 
-Remembered bcast(std::string_view spec, int ranks = 7, std::int64_t when = kNow - 10) {
+Remembered kept_bcast(std::string_view spec, int ranks = 7, std::int64_t when = kNow - 10) {
   return {.key = {.collective = Collective::bcast, .size_class = size_class(512 << 10)},
           .ranks = ranks,
           .nodes = ranks,
@@ -49,9 +49,12 @@ KeptVerdict sum_of_8(int winner, int ranks = 4, std::int64_t when = kNow - 10, d
 }
 
 Memory some() {
-  return {
-      kNow - 100,   {150e-6, 1.5e-3}, machine(), {{"chain", 0.3, 2}}, {bcast("chain:segment=4K")},
-      {sum_of_8(1)}};
+  return {kNow - 100,
+          {150e-6, 1.5e-3},
+          machine(),
+          {{"chain", 0.3, 2}},
+          {kept_bcast("chain:segment=4K")},
+          {sum_of_8(1)}};
 }
 
 std::string refused(const std::string& text, const Whereabouts& here = kHere) {
@@ -178,7 +181,7 @@ TEST(Memory, WhatIsOldOrFromTheFutureIsLeftOut) {
   for (const std::int64_t when : {kNow - kMostAge - 1, kNow + 1, std::int64_t{1} << 62}) {
     Memory memory = some();
     memory.measured = when;
-    memory.choices.push_back(bcast("native", 9, when));
+    memory.choices.push_back(kept_bcast("native", 9, when));
     memory.verdicts.push_back(sum_of_8(0, 9, when));
     const auto read = read_memory(write_memory(memory, kHere), kHere, kNow);
     ASSERT_TRUE(read) << read.error();
@@ -193,8 +196,8 @@ TEST(Memory, WhatIsOldOrFromTheFutureIsLeftOut) {
 
 TEST(Memory, TwoJobsAddUp) {
   Memory one, two;
-  one.choices = {bcast("chain:segment=4K"), bcast("native", 5)};
-  two.choices = {bcast("chain:segment=8K", 7, kNow), bcast("native", 5, kNow - 20)};
+  one.choices = {kept_bcast("chain:segment=4K"), kept_bcast("native", 5)};
+  two.choices = {kept_bcast("chain:segment=8K", 7, kNow), kept_bcast("native", 5, kNow - 20)};
   two.machine = machine();
   two.measured = kNow;
   two.corrections = {{"chain", 0.4, 1}};
@@ -232,8 +235,8 @@ TEST(Memory, TheVerdictsOfAJobAreShort) {
 TEST(Memory, TheOldestChoicesGo) {
   Memory memory;
   for (int i = 0; i < 300; ++i)
-    memory = merged(memory,
-                    {.choices = {bcast("native", 2 + i, i)}, .verdicts = {sum_of_8(1, 2 + i, i)}});
+    memory = merged(
+        memory, {.choices = {kept_bcast("native", 2 + i, i)}, .verdicts = {sum_of_8(1, 2 + i, i)}});
   ASSERT_EQ(memory.choices.size(), kMostRemembered);
   ASSERT_EQ(memory.verdicts.size(), kMostRemembered);
   EXPECT_EQ(memory.verdicts.front().when, 299);

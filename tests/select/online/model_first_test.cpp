@@ -15,13 +15,14 @@ struct Arm {
 };
 constexpr double kTimeout = 0.2;
 
-constexpr double kNative = 0.1;
+constexpr double kNativeSeconds = 0.1;
 
 class Judged {
  public:
   /// arms[0] is arm 1. `first`: native calls before the model is asked.
-  explicit Judged(std::vector<Arm> arms, double native = kNative, int first = 2, double noise = 0,
-                  unsigned seed = 1, ModelSettings settings = {}, Recollection recollection = {})
+  explicit Judged(std::vector<Arm> arms, double native = kNativeSeconds, int first = 2,
+                  double noise = 0, unsigned seed = 1, ModelSettings settings = {},
+                  Recollection recollection = {})
       : arms_(std::move(arms)),
         ranks_(
             3,
@@ -149,10 +150,10 @@ TEST(ModelFirst, AHopelessOneThatPromisedLittleIsCalledOnce) {
 TEST(ModelFirst, PercentsAreDecidedByARace) {
   int right = 0, kept = 0;
   for (unsigned seed = 1; seed <= 40; ++seed) {
-    Judged better({{0.094, 0.05}}, kNative, 2, 0.02, seed);
+    Judged better({{0.094, 0.05}}, kNativeSeconds, 2, 0.02, seed);
     better.run(60);
     right += better.policy().leader() == 1 ? 1 : 0;
-    Judged worse({{0.106, 0.05}}, kNative, 2, 0.02, seed);
+    Judged worse({{0.106, 0.05}}, kNativeSeconds, 2, 0.02, seed);
     worse.run(60);
     kept += worse.policy().leader() == 0 ? 1 : 0;
   }
@@ -165,19 +166,20 @@ TEST(ModelFirst, WhatIsLostIsBounded) {
   for (unsigned seed = 1; seed <= 30; ++seed) {
     Judged judged(
         {{0.3, 0.01, 1}, {0.25, 0.02, 2}, {0.35, 0.03, 3}, {0.15, 0.04, 4}, {0.12, 0.05, 5}},
-        kNative, 2, 0.1, seed);
+        kNativeSeconds, 2, 0.1, seed);
     const int calls = 400;
     judged.run(calls);
     // One call cannot be stopped; a call of a hundred is held up for nine native ones.
     EXPECT_LE(judged.policy().lost(), settings.regret + settings.budget * calls + 12) << seed;
   }
-  Judged none({{0.5, 0.01, 1}, {0.5, 0.01, 2}}, kNative, 2, 0, 1, {.budget = 0, .regret = 0});
+  Judged none({{0.5, 0.01, 1}, {0.5, 0.01, 2}}, kNativeSeconds, 2, 0, 1,
+              {.budget = 0, .regret = 0});
   EXPECT_EQ(none.run(500)[2], 0) << "after the first that lost nothing may be lost";
 }
 
 TEST(ModelFirst, NativeCallsAreFew) {
   for (unsigned seed = 1; seed <= 30; ++seed) {
-    Judged judged({{0.02, 0.03, 1}, {0.03, 0.03, 2}, {0.2, 0.03, 3}}, kNative, 2, 0.1, seed);
+    Judged judged({{0.02, 0.03, 1}, {0.03, 0.03, 2}, {0.2, 0.03, 3}}, kNativeSeconds, 2, 0.1, seed);
     EXPECT_LE(judged.run(300)[0], 3) << seed;
   }
 }
@@ -207,7 +209,7 @@ TEST(ModelFirst, ShortCallsAreAskedAboutLate) {
 TEST(ModelFirst, OneHeldUpEpochOfNativeIsNoReasonToTry) {
   // Predicted as fast as native is; only an epoch with a timeout makes it look promising.
   for (unsigned seed = 1; seed <= 20; ++seed) {
-    Judged judged({{0.2, 0.1}}, kNative, 2, 0.01, seed);
+    Judged judged({{0.2, 0.1}}, kNativeSeconds, 2, 0.01, seed);
     EXPECT_LE(judged.run(300)[1], 2) << seed;
   }
 }
@@ -233,7 +235,7 @@ TEST(ModelFirst, TimeoutsOfNativeCount) {
 // One epoch with a timeout is no reason to leave what is best, or to stay with what is slower.
 TEST(ModelFirst, OneTimeoutOfNativeMakesNothingSlowerLead) {
   for (const double slower : {0.13, 0.2}) {
-    Judged judged({{slower, 0.05}}, kNative);
+    Judged judged({{slower, 0.05}}, kNativeSeconds);
     judged.native_meets_timeouts(40);
     judged.run(200);
     EXPECT_EQ(judged.policy().leader(), 0) << slower;
@@ -312,7 +314,7 @@ Judged remembering(double arm, double native, Recollection recollection) {
 }
 
 TEST(ModelFirst, WhatIsRememberedRunsFromTheFirstCallAndNothingIsAsked) {
-  Judged judged = remembering(0.02, kNative, {false, 0.021, kNative, {0.03, 1}});
+  Judged judged = remembering(0.02, kNativeSeconds, {false, 0.021, kNativeSeconds, {0.03, 1}});
   EXPECT_EQ(judged.run(20), (std::vector<int>{0, 20, 0}));
   EXPECT_EQ(judged.asked(), 0);
   EXPECT_EQ(judged.policy().recalled_right(), true);
@@ -324,7 +326,7 @@ TEST(ModelFirst, WhatIsRememberedRunsFromTheFirstCallAndNothingIsAsked) {
 }
 
 TEST(ModelFirst, NativeMayBeRemembered) {
-  Judged judged = remembering(0.02, kNative, {true, kNative, kNative, {}});
+  Judged judged = remembering(0.02, kNativeSeconds, {true, kNativeSeconds, kNativeSeconds, {}});
   EXPECT_EQ(judged.run(20), (std::vector<int>{20, 0, 0}));
   EXPECT_EQ(judged.asked(), 0);
   EXPECT_EQ(judged.policy().explain(0), "remembered, native took 100 ms, no arm was better");
@@ -335,19 +337,20 @@ TEST(ModelFirst, NativeMayBeRemembered) {
 // On a network that is five times slower now, and on one that is five times faster.
 TEST(ModelFirst, AWrongMemoryIsFoundOutAndTheKindBeginsAnew) {
   for (const double was : {0.004, 0.1}) {
-    Judged judged = remembering(0.02, kNative, {false, was, 5 * was, {was, 1}});
+    Judged judged = remembering(0.02, kNativeSeconds, {false, was, 5 * was, {was, 1}});
     judged.run(100);
     EXPECT_EQ(judged.policy().recalled_right(), false) << was;
     EXPECT_EQ(judged.asked(), 1);
     EXPECT_FALSE(judged.policy().is_recalled());
     EXPECT_NE(judged.policy().leader(), 0);
-    EXPECT_EQ(judged.policy().native_seconds(), kNative) << "measured anew";
+    EXPECT_EQ(judged.policy().native_seconds(), kNativeSeconds) << "measured anew";
   }
 }
 
 // What was remembered may lose this much, and no more.
 TEST(ModelFirst, AHopelessMemoryIsGivenUpAfterTwoCalls) {
-  Judged judged({{1.0, 0.03}}, kNative, 2, 0, 1, {}, {false, 0.02, kNative, {0.02, 1}});
+  Judged judged({{1.0, 0.03}}, kNativeSeconds, 2, 0, 1, {},
+                {false, 0.02, kNativeSeconds, {0.02, 1}});
   EXPECT_EQ(judged.run(500)[1], 2);
   EXPECT_EQ(judged.policy().leader(), 0);
 }

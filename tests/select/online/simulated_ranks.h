@@ -15,7 +15,7 @@
 namespace unisono {
 
 /// Seconds of call number `call` with this arm, without noise.
-using Machine = std::function<double(int arm, long call)>;
+using SimulatedMachine = std::function<double(int arm, long call)>;
 
 class SimulatedRanks {
  public:
@@ -24,8 +24,8 @@ class SimulatedRanks {
   /// `noise`: the deviation of the logarithm of a call's time; every rank waits besides for up to
   /// `imbalance` seconds, other ones in every call. In a call of a
   /// hundred all are held up for as long as nine native calls take.
-  SimulatedRanks(int ranks, const Maker& make, Machine machine, unsigned seed, double noise = 0.1,
-                 double imbalance = 0)
+  SimulatedRanks(int ranks, const Maker& make, SimulatedMachine machine, unsigned seed,
+                 double noise = 0.1, double imbalance = 0)
       : machine_(std::move(machine)), random_(seed), noise_(noise), imbalance_(imbalance) {
     for (int rank = 0; rank < ranks; ++rank) learners_.emplace_back(make());
   }
@@ -72,7 +72,7 @@ class SimulatedRanks {
       shared_[i] = how == Combine::sum ? shared_[i] + summary[i] : std::max(shared_[i], summary[i]);
   }
 
-  Machine machine_;
+  SimulatedMachine machine_;
   std::mt19937_64 random_;
   double noise_, imbalance_;
   std::vector<Learner> learners_;

@@ -5,7 +5,7 @@
 namespace unisono {
 namespace {
 
-SimulatedRanks star(const Machine& machine, int arms, double noise = 0) {
+SimulatedRanks star(const SimulatedMachine& machine, int arms, double noise = 0) {
   return SimulatedRanks(
       3, [=] { return std::make_unique<Star>(arms, StarSettings{}); }, machine, 1, noise);
 }
