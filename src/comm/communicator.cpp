@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "comm/being_freed.h"
+#include "comm/outliving.h"
 #include "mpi/agreement.h"
 #include "mpi/device_memory.h"
 #include "mpi/rank_lost.h"
@@ -63,9 +64,11 @@ PlanStore& plan_store() {
   return plans;
 }
 
-int forget(MPI_Comm, int, void* value, void*) {
+int forget(MPI_Comm comm, int, void* value, void*) {
   g_forgotten_communicators.fetch_add(1, std::memory_order_release);
-  static_cast<Communicator*>(value)->release();
+  auto* state = static_cast<Communicator*>(value);
+  if (!state->has_lost_rank() && !state->is_inter()) let_outlive(comm, state->rank());
+  state->release();
   return MPI_SUCCESS;
 }
 
@@ -184,9 +187,10 @@ Communicator::Communicator(MPI_Comm comm)
     : comm_(comm), calls_to_come_(comm == MPI_COMM_WORLD ? 0 : kCallsBefore), plans_(plan_store()) {
   int inter = 0;
   PMPI_Comm_test_inter(comm, &inter);
+  is_inter_ = inter != 0;
   PMPI_Comm_rank(comm, &rank_);
   PMPI_Comm_size(comm, &size_);
-  has_met_ = inter != 0 || size_ == 1;
+  has_met_ = is_inter_ || size_ == 1;
   reach_.fill(has_met_ ? ByteRange() : ByteRange::all());
   Registry& all = registry();
   const std::lock_guard lock(all.mutex);

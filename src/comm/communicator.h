@@ -84,6 +84,7 @@ class Communicator {
 
   int rank() const { return rank_; }
   int size() const { return size_; }
+  bool is_inter() const { return is_inter_; }
   /// That its ranks are on; 1 when start_communicators was given no nodes. The same on all ranks.
   int nodes() const { return nodes_; }
   /// Whether its ranks are on several nodes, of which some has several of them: as the MPI library
@@ -209,6 +210,7 @@ class Communicator {
   Count calls_to_come_;  // until it is worth anything
   int calls_in_passing_ = 4;
   bool has_met_ = false;
+  bool is_inter_ = false;
   int rank_ = 0;
   int size_ = 1;
   int nodes_ = 1;

@@ -37,7 +37,7 @@ std::optional<int> dispatch(const Call& call, CallScope& scope);
 /// Makes g_candidates what the engine says.
 void set_candidates();
 
-/// After MPI_Init(_thread) succeeded on MPI_COMM_WORLD, and before MPI_Finalize.
+/// After MPI_Init(_thread) succeeded on MPI_COMM_WORLD, and when MPI_Finalize begins.
 void on_init();
 void on_finalize();
 /// Before a session is made: its threads may call collectives on its communicators while another

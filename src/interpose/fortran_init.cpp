@@ -1,4 +1,4 @@
-// Beginning and end of MPI in Fortran. The f08 forms exist for every MPI library: MPICH's call
+// The beginning of MPI in Fortran. The f08 forms exist for every MPI library: MPICH's call
 // PMPI_* as Open MPI's do. Its older forms call MPI_* in C.
 #include "interpose/dispatch.h"
 #include "interpose/entry.h"
@@ -31,11 +31,6 @@ ENTRY void mpi_init_thread_f08_(const int* required, int* provided, int* ierror)
              provided);
 }
 
-ENTRY void mpi_finalize_f08_(int* ierror) {
-  before_finalize();
-  Next<"mpi_finalize_f08_", decltype(mpi_finalize_f08_)>::call(ierror);
-}
-
 ENTRY void mpi_session_init_f08_(const int* info, const int* handler, int* session, int* ierror) {
   on_session();
   Next<"mpi_session_init_f08_", decltype(mpi_session_init_f08_)>::call(info, handler, session,
@@ -54,12 +49,6 @@ ENTRY void mpi_init_thread_(const int* required, int* provided, int* ierror) {
 }
 FORTRAN_SPELLINGS(mpi_init_thread, MPI_INIT_THREAD,
                   (const int* required, int* provided, int* ierror))
-
-ENTRY void mpi_finalize_(int* ierror) {
-  before_finalize();
-  Next<"mpi_finalize_", decltype(mpi_finalize_)>::call(ierror);
-}
-FORTRAN_SPELLINGS(mpi_finalize, MPI_FINALIZE, (int* ierror))
 
 ENTRY void mpi_session_init_(const int* info, const int* handler, int* session, int* ierror) {
   on_session();

@@ -12,7 +12,7 @@ namespace unisono {
 namespace {
 
 // The Fortran entry points may lead to the C ones, or not.
-constinit std::atomic<bool> g_initialized{false}, g_finalized{false};
+constinit std::atomic<bool> g_initialized{false};
 
 // What interpose/stub/join.cpp, which has no mpi.h, knows by heart.
 #ifdef UNISONO_FLAVOUR_MPICH
@@ -20,11 +20,14 @@ static_assert(MPI_COMM_WORLD == 0x44000000 && MPI_UNSIGNED_LONG_LONG == 0x4c0008
               MPI_MAX == 0x58000001);
 #endif
 
-/// A rank may end by PMPI_Finalize while others, which may wait for it, do not. It deletes the
-/// attributes of MPI_COMM_SELF before anything else.
+#ifndef UNISONO_FLAVOUR_SMPI  // of which nothing can be asked any more when it deletes them
+/// MPI_Finalize begins with the attributes of MPI_COMM_SELF, the last one first (MPI-4.1, 11.2.4).
+/// The program's delete functions may call collectives on any communicator, and some ranks may end
+/// by PMPI_Finalize: Unisono stops on all of them at this one place, after all that the program has
+/// set since MPI_Init.
 void notice_the_end() {
   const auto end = [](MPI_Comm, int, void*, void*) -> int {
-    before_finalize();
+    on_finalize();
     return MPI_SUCCESS;
   };
   int key = MPI_KEYVAL_INVALID;
@@ -32,6 +35,7 @@ void notice_the_end() {
   PMPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr);
   PMPI_Comm_free_keyval(&key);
 }
+#endif
 
 }  // namespace
 
@@ -39,12 +43,10 @@ void before_init() { presence::announce(); }
 
 void after_init(int code) {
   if (code != MPI_SUCCESS || g_initialized.exchange(true)) return;
+#ifndef UNISONO_FLAVOUR_SMPI
   notice_the_end();
+#endif
   on_init();
-}
-
-void before_finalize() {
-  if (g_initialized && !g_finalized.exchange(true)) on_finalize();
 }
 
 }  // namespace unisono
@@ -73,7 +75,9 @@ ENTRY int MPI_Session_init(MPI_Info info, MPI_Errhandler handler, MPI_Session* s
 }
 #endif
 
+#ifdef UNISONO_FLAVOUR_SMPI
 ENTRY int MPI_Finalize() {
-  before_finalize();
+  if (g_initialized) on_finalize();
   return Next<"MPI_Finalize", decltype(MPI_Finalize)>::call();
 }
+#endif

@@ -1,4 +1,4 @@
-// What the C and the Fortran forms of MPI_Init(_thread) and MPI_Finalize share.
+// What the C and the Fortran forms of MPI_Init(_thread) share.
 #pragma once
 
 namespace unisono {
@@ -7,6 +7,5 @@ namespace unisono {
 void before_init();
 /// After an initialisation that returned `code`. The first that succeeded starts Unisono.
 void after_init(int code);
-void before_finalize();
 
 }  // namespace unisono

@@ -18,6 +18,7 @@
 #include "calls/request.h"
 #include "comm/job_topology.h"
 #include "comm/node_memory.h"
+#include "comm/outliving.h"
 #include "comm/placement.h"
 #include "exec/kernel_reduction.h"
 #include "mpi/agreement.h"
@@ -289,6 +290,7 @@ void Engine::select_online(const Platform& here, Machine machine) {
 
 void Engine::stop() noexcept {
   if (!started_) return;
+  end_outliving();
   try {
     // A thread may be in a call on a session's communicator, all of whose ranks have a session.
     // They do not ask each other: a rank may have ended after a failure.

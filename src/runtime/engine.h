@@ -26,8 +26,8 @@ class Engine {
   /// Collective over MPI_COMM_WORLD, after MPI_Init: reads UNISONO_*, makes sure that all ranks
   /// read the same, and finds out where they run.
   void start() noexcept;
-  /// Before MPI_Finalize, without a message. Where this rank has made a session, calls may be run
-  /// as before.
+  /// At the beginning of MPI_Finalize, without a message. Where this rank has made a session, calls
+  /// may be run as before.
   void stop() noexcept;
 
   /// Runs the call, or leaves it to the MPI library. All ranks decide alike.

@@ -61,6 +61,7 @@ int in_fortran(MPI_Comm* comm) {
 
 constexpr Way kWays[] = {
     {MPI_Comm_free, MPI_Comm_disconnect},
+    {PMPI_Comm_free, PMPI_Comm_disconnect},  // as a tool that stands before Unisono
     {in_fortran<mpi_comm_free_f08_>, in_fortran<mpi_comm_disconnect_f08_>},
 #ifdef OPEN_MPI
     {in_fortran<mpi_comm_free>, in_fortran<mpi_comm_disconnect>},

@@ -2,7 +2,8 @@
 // what becomes of them.
 //
 //   mpiexec -n P endings {exit | finalize-only | abort | abort-in-collective | exit-in-collective |
-//                         kill-in-collective | unfreed | pmpi-first | pmpi-others}
+//                         kill-in-collective | unfreed | attribute |
+//                         {pmpi-first | pmpi-others}[-attribute]}
 #include <unistd.h>
 
 #include <csignal>
@@ -20,6 +21,19 @@ void collectives() {
     CHECK(sum == i * conformance::size_of(MPI_COMM_WORLD));
     MPI_Barrier(MPI_COMM_WORLD);
   }
+}
+
+/// Of an attribute on MPI_COMM_SELF, with which MPI_Finalize and PMPI_Finalize begin. MPI is whole
+/// then, and so is Unisono, on all ranks.
+int collectives_at_the_end(MPI_Comm, int, void*, void*) {
+  const unsigned long long own = conformance::own_calls();
+  collectives();
+  if (conformance::has_unisono()) CHECK(conformance::own_calls() == own + 30);
+  const int one = 1;
+  int alone = 0;
+  MPI_Allreduce(&one, &alone, 1, MPI_INT, MPI_SUM, MPI_COMM_SELF);
+  CHECK(alone == 1);
+  return MPI_SUCCESS;
 }
 
 }  // namespace
@@ -57,8 +71,14 @@ int main(int argc, char** argv) {
     MPI_Comm_split(MPI_COMM_WORLD, me % 2, 0, &comm);
     MPI_Barrier(comm);
   }
+  if (way.ends_with("attribute")) {
+    int key = MPI_KEYVAL_INVALID;
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, collectives_at_the_end, &key, nullptr);
+    MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr);
+    MPI_Comm_free_keyval(&key);
+  }
   // The others by MPI_Finalize.
-  const bool by_pmpi = way == (me == 0 ? "pmpi-first" : "pmpi-others");
+  const bool by_pmpi = way.starts_with(me == 0 ? "pmpi-first" : "pmpi-others");
   by_pmpi ? PMPI_Finalize() : MPI_Finalize();
   int finalized = 0;
   MPI_Finalized(&finalized);

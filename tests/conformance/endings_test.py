@@ -33,11 +33,15 @@ class Endings(unittest.TestCase):
     def test_with_communicators_never_freed(self) -> None:
         self.ends_alike("unfreed")
 
+    def test_with_collectives_in_the_delete_function_of_an_attribute(self) -> None:
+        self.ends_alike("attribute", ranks=3)
+
     def test_by_pmpi_finalize_on_some_ranks(self) -> None:
         """They stop with the others: the traces of all have an end, and nothing is left behind."""
         for way in ("pmpi-first", "pmpi-others"):
             self.ends_alike(way, ranks=3)
             self.ends_alike(way, ranks=3, CONFORMANCE_ALGORITHM="shm")
+            self.ends_alike(way + "-attribute", ranks=3)
             for flavour in FLAVOURS:
                 with tempfile.TemporaryDirectory() as folder:
                     program = PROGRAMS / f"endings_{flavour}"
