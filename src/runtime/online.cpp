@@ -252,9 +252,8 @@ std::vector<Promise> Online::ask_model(Kind& kind, double spent) {
   if (rank_ == 0) {
     const std::int64_t begin = call_time();
     const OnlineJob& known = online_job();
-    for (const Offer& offer :
-         best_offers(all, kind.facts, kind.root, machine_for(kind), known.corrections,
-                     pricing_time(spent)))
+    for (const Offer& offer : best_offers(all, kind.facts, kind.root, machine_for(kind),
+                                          known.corrections, pricing_time(spent)))
       for (const double one :
            {static_cast<double>(offer.proposal) + 1, offer.said, offer.seconds, offer.risk})
         numbers.push_back(one);

@@ -17,8 +17,8 @@ struct Offer {
   double risk = 0;           ///< seconds lost on top where ranks drift apart
 };
 
-/// The fastest predicted ones, at most two of a family. Pricing takes at most `seconds`: what is not
-/// priced by then is left out. That is first the variants of what is slow with its standard
+/// The fastest predicted ones, at most two of a family. Pricing takes at most `seconds`: what is
+/// not priced by then is left out. That is first the variants of what is slow with its standard
 /// parameters. What they risk is part of what is compared, and takes at most twice as long.
 std::vector<Offer> best_offers(const std::vector<Spec>& proposals, const Facts& facts, int root,
                                const Machine& machine, const Corrections& corrections,
