@@ -20,7 +20,6 @@ constexpr double kSurely = 0.5;     // so far below two native calls suffice
 // An arm that is so much slower than native in its first call is not called again.
 constexpr double kHopeless = 4;
 constexpr int kMostListened = 1024;
-constexpr int kMostArms = 9;
 constexpr int kLongTrial = 2, kShortTrial = 10;  // calls
 constexpr std::size_t kLongBlocks = 6, kShortBlocks = 24;
 constexpr int kMostWatched = 256;
@@ -124,8 +123,7 @@ void ModelFirst::hear(std::span<const double> seconds) {
 
 void ModelFirst::ask() {
   for (const Promise& promise : ask_(spent_))
-    if (static_cast<int>(arms_.size()) < kMostArms)
-      arms_.push_back({.promise = {std::max(promise.seconds, 1e-9), promise.family, promise.risk}});
+    arms_.push_back({.promise = {std::max(promise.seconds, 1e-9), promise.family, promise.risk}});
 }
 
 void ModelFirst::heard(std::span<const double> seconds) {

@@ -40,8 +40,8 @@ struct Recollection {
   Promise promise;  ///< of the best, where it is not native
 };
 
-/// The arms 1, 2, ..., the most promising first; asked for once. `spent`: seconds that the kind's
-/// native calls have taken. The same on all ranks.
+/// The arms that follow the recalled one, the most promising first; asked for once. `spent`:
+/// seconds that the kind's native calls have taken. The same on all ranks.
 using AskModel = std::function<std::vector<Promise>(double spent)>;
 
 class ModelFirst final : public Policy {

@@ -1,6 +1,6 @@
 // A made-up judge: what arms really take, beside what a made-up model says of them.
 #include "select/online/model_first.h"
-
+#include "select/online/offers.h"
 #include "tests/select/online/simulated_ranks.h"
 
 namespace unisono {
@@ -345,6 +345,19 @@ TEST(ModelFirst, AWrongMemoryIsFoundOutAndTheKindBeginsAnew) {
     EXPECT_NE(judged.policy().leader(), 0);
     EXPECT_EQ(judged.policy().native_seconds(), kNativeSeconds) << "measured anew";
   }
+}
+
+// The model then names as many arms as otherwise.
+TEST(ModelFirst, WhatIsNamedAfterAWrongMemoryIsTakenToTheLastArm) {
+  std::vector<Arm> arms(1, {0.09, 0.09});
+  for (std::size_t i = 0; i < kMostOffered; ++i)
+    arms.push_back({0.05, 0.05 - 1e-3 * static_cast<double>(i), static_cast<int>(i) + 2});
+  arms.back().seconds = 0.01;
+  const int last = static_cast<int>(arms.size());
+  Judged judged(arms, kNativeSeconds, 2, 0, 1, {}, {false, 0.04, kNativeSeconds, {0.04, 1}});
+  judged.run(100);
+  EXPECT_EQ(judged.policy().leader(), last);
+  EXPECT_GT(judged.policy().times(last).calls, 0);
 }
 
 // What was remembered may lose this much, and no more.
