@@ -128,8 +128,8 @@ class Walk {
  public:
   Walk(std::span<const Schedule> schedules, Count unit_bytes, const Machine& machine,
        std::span<const int> node_of_rank);
-  /// `late`: when each rank begins; empty: all at 0.
-  Result<double> go(std::span<const double> late);
+  /// `late`: when each rank begins; empty: all at 0. Infinity: more than `most`.
+  Result<double> go(std::span<const double> late, double most);
 
  private:
   static constexpr double kNever = -1;
@@ -314,7 +314,7 @@ void Walk::complete(VertexId id, double now) {
     if (--graph_.waits_for[follower] == 0) start(follower, now);
 }
 
-Result<double> Walk::go(std::span<const double> late) {
+Result<double> Walk::go(std::span<const double> late, double most) {
   for (VertexId id = 0; id < graph_.size(); ++id) {
     if (graph_.ops[id].is_bound() || graph_.ops[id].kind == OpKind::serve)
       return Error{"what depends on who arrives has no prediction: resolve the schedules first"};
@@ -335,6 +335,7 @@ Result<double> Walk::go(std::span<const double> late) {
       push(late[rank(id)], id, Event::begin);
   while (!events_.empty()) {
     const Event event = events_.top();
+    if (event.time > most) return std::numeric_limits<double>::infinity();
     events_.pop();
     switch (event.kind) {
       case Event::begin: start(event.id, event.time); break;
@@ -359,8 +360,8 @@ std::vector<int> block_placement(int ranks, int nodes) {
 
 Result<double> predict(std::span<const Schedule> schedules, Count unit_bytes,
                        const Machine& machine, std::span<const int> node_of_rank,
-                       std::span<const double> late) {
-  return Walk(schedules, unit_bytes, machine, node_of_rank).go(late);
+                       std::span<const double> late, double most) {
+  return Walk(schedules, unit_bytes, machine, node_of_rank).go(late, most);
 }
 
 Result<double> predict(const Algorithm& algorithm, const Problem& problem, const Machine& machine,

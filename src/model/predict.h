@@ -10,6 +10,7 @@
 // at the same moment in program order. Cost O(n log n) for n ops; nothing is executed and no data
 // exist.
 #pragma once
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -24,11 +25,12 @@ namespace unisono {
 std::vector<int> block_placement(int ranks, int nodes);
 
 /// Seconds until the last rank is done, all starting at once, or rank r at late[r]; schedules[r] is
-/// rank r's. The error is one line: a level the machine has no times for, or schedules that do not
-/// match.
+/// rank r's. Infinity where it is more than `most`: then the walk ends there. The error is one
+/// line: a level the machine has no times for, or schedules that do not match.
 Result<double> predict(std::span<const Schedule> schedules, Count unit_bytes,
                        const Machine& machine, std::span<const int> node_of_rank,
-                       std::span<const double> late = {});
+                       std::span<const double> late = {},
+                       double most = std::numeric_limits<double>::infinity());
 
 /// The same for build_all() of an algorithm. Precondition: no unmet restriction.
 Result<double> predict(const Algorithm& algorithm, const Problem& problem, const Machine& machine,

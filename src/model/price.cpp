@@ -24,6 +24,7 @@ constexpr int kMostOfANode = 4;
 // (docs/results/unasked.md).
 constexpr double kDriftFactor = 2;
 constexpr unsigned kDraws = 4;
+constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 
 /// Where some ranks are; their nodes are numbered from 0.
 struct Placement {
@@ -54,9 +55,10 @@ struct Walked {
   Count unit_bytes = 1;
   std::vector<int> node_of_rank;
 
-  std::optional<double> seconds(const Machine& machine, std::span<const double> late = {}) const {
+  std::optional<double> seconds(const Machine& machine, std::span<const double> late,
+                                double most) const {
     if (schedules.empty()) return std::nullopt;
-    const auto said = predict(schedules, unit_bytes, machine, node_of_rank, late);
+    const auto said = predict(schedules, unit_bytes, machine, node_of_rank, late, most);
     return said ? std::optional(*said) : std::nullopt;
   }
 };
@@ -80,8 +82,8 @@ Walked walked(const Algorithm& algorithm, const Params& params, const PricedCall
 }
 
 std::optional<double> walk(const Algorithm& algorithm, const Params& params, const PricedCall& call,
-                           const Machine& machine, const Placement& placement) {
-  return walked(algorithm, params, call, placement).seconds(machine);
+                           const Machine& machine, const Placement& placement, double most) {
+  return walked(algorithm, params, call, placement).seconds(machine, {}, most);
 }
 
 /// Null: in blocks.
@@ -181,11 +183,11 @@ double risk(const Algorithm& algorithm, const Params& params, const PricedCall& 
       is_small ? placement_of(call) : some_of(call, some_nodes, kMostOfANode);
   const PricedCall asked = is_small ? call : on(call, placement, some_nodes);
   const Walked all = walked(algorithm, params, asked, placement);
-  const double together = is_small ? priced : all.seconds(machine).value_or(priced);
+  const double together = is_small ? priced : all.seconds(machine, {}, kNoLimit).value_or(priced);
   const double drift = drift_of(all, machine);
   double lost = 0;
   for (unsigned draw = 0; draw < kDraws; ++draw) {
-    const auto seconds = all.seconds(machine, drifted(all.schedules.size(), drift, draw));
+    const auto seconds = all.seconds(machine, drifted(all.schedules.size(), drift, draw), kNoLimit);
     const double more = seconds.value_or(0) - together - drift;
     // Whatever is not a timeout is what being late costs anybody.
     if (more > machine.incast.timeout / 2) lost += more;
@@ -194,23 +196,23 @@ double risk(const Algorithm& algorithm, const Params& params, const PricedCall& 
 }
 
 std::optional<double> price(const Algorithm& algorithm, const Params& params,
-                            const PricedCall& call, const Machine& machine) {
+                            const PricedCall& call, const Machine& machine, double most) {
   if ((algorithm.restrictions & kOneNode) != 0 || params.transport == TransportKind::shm)
     return std::nullopt;
   if (call.ranks <= kMostWalkedRanks)
-    return walk(algorithm, params, call, machine, placement_of(call));
+    return walk(algorithm, params, call, machine, placement_of(call), most);
   const int nodes = nodes_of(call) != nullptr ? nodes_of(call)->groups() : call.nodes;
   if (nodes < 4) {
     const Placement some = some_of(call, nodes, kMostWalkedRanks / nodes);
-    return walk(algorithm, params, on(call, some, nodes), machine, some);
+    return walk(algorithm, params, on(call, some, nodes), machine, some, most);
   }
-  const int most = std::clamp(call.ranks / nodes, 1, kMostOfANode);
-  const int least = std::min(nodes / 4, kMostWalkedRanks / (4 * most));
+  const int of_a_node = std::clamp(call.ranks / nodes, 1, kMostOfANode);
+  const int least = std::min(nodes / 4, kMostWalkedRanks / (4 * of_a_node));
   std::array<double, 3> at{};
   for (std::size_t i = 0; i < at.size(); ++i) {
-    const Placement some = some_of(call, least << i, most);
-    const auto seconds = walk(algorithm, params, on(call, some, nodes), machine, some);
-    if (!seconds) return std::nullopt;
+    const Placement some = some_of(call, least << i, of_a_node);
+    const auto seconds = walk(algorithm, params, on(call, some, nodes), machine, some, most);
+    if (!seconds || *seconds > most) return seconds;
     at[i] = *seconds;
   }
   return std::max(at[2] / 4, continued(least, at, nodes));

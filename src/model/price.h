@@ -1,5 +1,6 @@
 // What a call would take with an algorithm, at a cost that does not grow with the number of ranks.
 #pragma once
+#include <limits>
 #include <optional>
 
 #include "model/predict.h"
@@ -29,9 +30,11 @@ Problem problem_of(const PricedCall& call);
 /// runs in one node's memory, depends on who arrives, or cannot serve the call, and grids with
 /// phases of the MPI library. Up to kMostWalkedRanks it is predict(); beyond, a + b log2(n) + c n
 /// through its results at three smaller numbers of nodes n: all rows of the catalogue have this
-/// form, or nearly so. There a few ranks of a node stand for all, with as many bytes.
+/// form, or nearly so. There a few ranks of a node stand for all, with as many bytes. Infinity
+/// where it, or one of the smaller ones, is more than `most`: that is known sooner.
 std::optional<double> price(const Algorithm& algorithm, const Params& params,
-                            const PricedCall& call, const Machine& machine);
+                            const PricedCall& call, const Machine& machine,
+                            double most = std::numeric_limits<double>::infinity());
 
 /// Seconds that it loses on top, on the average, because ports lose messages where ranks do not
 /// begin together: they come out of the call before, or out of computing, one after the other. Each

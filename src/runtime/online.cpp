@@ -260,8 +260,11 @@ std::vector<Promise> Online::ask_model(Kind& kind, double spent) {
     kind.in_choosing += call_time() - begin;
   }
   numbers.resize(kNumbers * kMostOffered, 0);
-  PMPI_Bcast(numbers.data(), static_cast<int>(numbers.size()), MPI_DOUBLE, 0,
-             own_ != MPI_COMM_NULL ? own_ : handle_);
+  // Rank 0 needs the core that others may wait on.
+  MPI_Request told = MPI_REQUEST_NULL;
+  PMPI_Ibcast(numbers.data(), static_cast<int>(numbers.size()), MPI_DOUBLE, 0,
+              own_ != MPI_COMM_NULL ? own_ : handle_, &told);
+  wait_for(told);
   std::vector<Promise> promises;
   for (std::size_t i = 0; i < numbers.size() && numbers[i] > 0; i += kNumbers) {
     const Spec& spec = all.at(static_cast<std::size_t>(numbers[i]) - 1);

@@ -15,11 +15,13 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr double kShareOfSpent = 0.05, kLeast = 2e-3, kMost = 50e-3;
+constexpr double kShareOfSpent = 0.05, kLeast = 2e-3, kMost = 250e-3;
 constexpr long kOfAFamily = 2;
 // Of a few that are better than all others one will do.
 constexpr long kEnough = 4;
 constexpr double kShareOfRisks = 2;  // of the time for prices
+// What takes so many times what the best one takes is not walked through to its end, nor offered.
+constexpr double kFar = 4;
 
 /// Prices one after the other for so long.
 class Pricing {
@@ -62,10 +64,12 @@ class Pricing {
         best_.try_emplace(families_[i], std::numeric_limits<double>::infinity()).first->second;
     if (Clock::now() >= end_) return;
     const Spec& spec = proposals_[i];
-    const auto said = price(*spec.algorithm, spec.params, call_, machine_);
-    if (!said) return;
-    priced_.push_back({i, *said, *said * corrections_.factor(families_[i]), 0});
+    const double factor = corrections_.factor(families_[i]), most = kFar * best_of_all_ / factor;
+    const auto said = price(*spec.algorithm, spec.params, call_, machine_, most);
+    if (!said || *said > most) return;
+    priced_.push_back({i, *said, *said * factor, 0});
     best = std::min(best, priced_.back().seconds);
+    best_of_all_ = std::min(best_of_all_, best);
   }
 
   static double all_of(const Offer& offer) { return offer.seconds + offer.risk; }
@@ -107,6 +111,7 @@ class Pricing {
   Clock::time_point end_;
   std::vector<std::string> families_;
   std::map<std::string, double> best_;  // seconds, by family
+  double best_of_all_ = std::numeric_limits<double>::infinity();
   std::vector<Offer> priced_;
 };
 
