@@ -76,7 +76,8 @@ class Explorer {
   };
   struct Rank {
     ucontext_t context;
-    jmp_buf place;
+    jmp_buf beginning, place;
+    bool has_stack = false;
     std::vector<char> stack = std::vector<char>(128 << 10);
     Kind kind = Kind::done;
     Value* word = nullptr;
@@ -98,6 +99,7 @@ class Explorer {
   Value visible(const Rank& rank, const Value* word) const;
   std::vector<int> enabled() const;
   bool is_enabled(const Rank& rank) const;
+  bool is_private(const Rank& rank) const;
   bool all_done() const;
   Value state() const;
   bool forward(std::vector<Choice>& path);
@@ -122,6 +124,7 @@ inline Explorer::Value mixed(Explorer::Value hash, Explorer::Value value) {
 }
 
 inline void Explorer::enter(int rank) {
+  _setjmp(current->ranks_[static_cast<std::size_t>(rank)].beginning);
   current->body_(rank);
   current->perform(Kind::done, nullptr);
 }
@@ -149,13 +152,16 @@ inline void Explorer::start() {
     rank.asleep = false;
     rank.history = rank.loaded = 0;
     rank.buffer.clear();
+    running_ = static_cast<int>(r);
+    if (_setjmp(place_) != 0) continue;
+    if (rank.has_stack) _longjmp(rank.beginning, 1);
+    rank.has_stack = true;
     getcontext(&rank.context);
     rank.context.uc_stack.ss_sp = rank.stack.data();
     rank.context.uc_stack.ss_size = rank.stack.size();
     rank.context.uc_link = nullptr;
     makecontext(&rank.context, reinterpret_cast<void (*)()>(enter), 1, static_cast<int>(r));
-    running_ = static_cast<int>(r);
-    if (_setjmp(place_) == 0) swapcontext(&main_, &rank.context);
+    swapcontext(&main_, &rank.context);
   }
 }
 
@@ -177,9 +183,16 @@ inline bool Explorer::is_enabled(const Rank& rank) const {
   }
 }
 
+inline bool Explorer::is_private(const Rank& rank) const {
+  return rank.kind == Kind::resume || (rank.kind == Kind::store && store_buffers_);
+}
+
+/// What no other rank notices needs no other order (an ample set; Clarke, Grumberg and Peled 1999).
 inline std::vector<int> Explorer::enabled() const {
-  std::vector<int> actions;
   const int count = static_cast<int>(ranks_.size());
+  for (int r = 0; r < count; ++r)
+    if (is_private(ranks_[static_cast<std::size_t>(r)])) return {r};
+  std::vector<int> actions;
   for (int r = 0; r < count; ++r) {
     const Rank& rank = ranks_[static_cast<std::size_t>(r)];
     if (is_enabled(rank)) actions.push_back(r);
@@ -232,7 +245,6 @@ inline void Explorer::act(int action) {
     rank.buffer.pop_front();
     return;
   }
-  words_.insert(rank.word);
   access(rank);
   if (rank.asleep) return;
   rank.history = mixed(rank.history + 1, rank.result);
@@ -263,6 +275,8 @@ inline bool Explorer::forward(std::vector<Choice>& path) {
       return problem_.empty();
     }
     path.push_back(choice);
+    for (const Rank& rank : ranks_)
+      if (rank.word != nullptr) words_.insert(rank.word);
     act(choice.actions[0]);
   }
 }
