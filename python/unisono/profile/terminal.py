@@ -122,7 +122,7 @@ def explain(environment: Environment, cell: Cell, size: int, console: Console) -
 def reason(cell: Cell, measured: Measured) -> str:
     arm = measured.arm(cell.choice)
     if cell.choice == NATIVE:
-        return f"no other took less than {WORTH} of native's time and was surely not slower"
+        return f"no other took less than {WORTH} of native's time"
     if arm is None or arm.ratio_to_native is None:
         return "no measurement of the choice is kept"
     ratio = arm.ratio_to_native
