@@ -260,6 +260,29 @@ def test_cells_on_which_jobs_disagree_get_more_jobs(tmp_path: Path) -> None:
     assert (outcome.missing, outcome.measured) == ([], 2)
 
 
+class SlowAtFirst(FakeBench):
+    """Native, in the races; so all look faster, and the three luckiest are not."""
+
+    def measure(self, point: Point, arms: Sequence[str], seconds: float) -> Row:
+        race = sum(job[0] == point for job in self.jobs) < len(RACES)
+        super().measure(point, [], seconds)
+        self.jobs[-1] = (point, tuple(arms), seconds)
+        ratio = {"good": 0.72} if race else {"good": 0.7}
+        return Row(point, (NATIVE, *(arm(spec, ratio.get(spec, 0.7 if race else 1.0)) for spec in arms)), KEY)
+
+
+def test_who_was_fast_in_a_race_is_confirmed_when_the_luckiest_were_not(tmp_path: Path) -> None:
+    def six(point: Point, near: Sequence[str], most: int) -> list[Candidate]:
+        return [Candidate(spec) for spec in ("a", "b", "c", "d", "e", "good")]
+
+    bench = SlowAtFirst()
+    record = Record(tmp_path / "w", {}, resume=False)
+    outcome = Tuner(bench, six, record, Listener(), bench.clock).run([POINTS[1]], deadline=400.0)
+    assert [job[1] for job in bench.jobs[2:5]] == [("a", "b", "c"), ("d", "e", "good"), ("good", "a", "b")]
+    [cell] = outcome.profile.environments[0].cells
+    assert cell.choice == "good"
+
+
 def test_rounds_are_fewer_when_cells_need_longer(tmp_path: Path) -> None:
     bench = FakeBench()
     slow = [Point("bcast", 1024), Point("bcast", 4096)]

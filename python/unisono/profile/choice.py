@@ -101,17 +101,17 @@ def middle(arms: Sequence[Arm]) -> Arm:
 
 def unsettled(jobs: Sequence[Job]) -> bool:
     """The jobs do not agree, or are few for leaving native (one job in three may lose packets): another
-    one may tell."""
+    one may tell. Those in which the choice took no part say nothing of it."""
     spec = choose(pooled(jobs))
-    return len(jobs) < (FEW if spec == NATIVE else FEW_TO_LEAVE_NATIVE) or not all(
-        agrees(job, spec) for job in jobs
+    told = [(job, arm) for job in jobs for arm in job if arm.spec == spec]
+    return len(told) < (FEW if spec == NATIVE else FEW_TO_LEAVE_NATIVE) or not all(
+        agrees(job, own) for job, own in told
     )
 
 
-def agrees(job: Job, spec: str) -> bool:
+def agrees(job: Job, own: Arm) -> bool:
     """In this job too the choice is faster than native, and nothing is faster by the margin."""
-    own = next((arm for arm in job if arm.spec == spec), None)
-    if own is None or (spec != NATIVE and not surely_faster(own)):
+    if own.spec != NATIVE and not surely_faster(own):
         return False
     return all(ratio_of(arm) >= GAIN * ratio_of(own) for arm in job if is_known(arm))
 

@@ -2,6 +2,7 @@
 over all cells, so that what the machine does for a minute decides none of them."""
 
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
@@ -238,7 +239,10 @@ class Tuner:
         return self.without_failed(point, [replace(arm, predicted_s=predicted[arm.spec]) for arm in pooled])
 
     def rivals(self, point: Point) -> list[Candidate]:
-        return [Candidate(spec) for spec in choice.finalists(self.raced(point))]
+        """By the confirmations so far, and by the races of those that had none: where native was slow in a
+        race, all others looked faster, and the luckiest are not the best."""
+        again = self.confirmed_arms(point)
+        return [Candidate(spec) for spec in choice.finalists(choice.joined(self.raced(point), again))]
 
     def confirmed_rows(self, point: Point) -> list[Row]:
         return [row for kind in CONFIRMATIONS if (row := self.record.get(kind, point))]
@@ -249,12 +253,21 @@ class Tuner:
     def is_open(self, point: Point) -> bool:
         """Another job may tell, and none failed."""
         failed = any(row.problem for row in self.confirmed_rows(point))
-        return not failed and choice.unsettled(self.confirmations(point))
+        jobs = self.confirmations(point)
+        seen = {arm.spec for arm in choice.pooled(jobs)}
+        fastest = self.rivals(point)[:1]
+        return not failed and (choice.unsettled(jobs) or any(arm.spec not in seen for arm in fastest))
+
+    def confirmed_arms(self, point: Point) -> tuple[Arm, ...]:
+        return self.without_failed(point, choice.pooled(self.confirmations(point)))
 
     def confirmed(self, point: Point) -> tuple[Arm, ...]:
-        """What decides: the races only where no confirmation tells anything."""
-        pooled = self.without_failed(point, choice.pooled(self.confirmations(point)))
-        return pooled if len(pooled) > 1 else self.raced(point)
+        """What decides: the races only where no confirmation tells anything; and none that was in few of the
+        jobs, which may have been lucky in them."""
+        jobs = self.confirmations(point)
+        taken_part = Counter(arm.spec for job in jobs for arm in job)
+        pooled = [arm for arm in self.confirmed_arms(point) if 2 * taken_part[arm.spec] >= len(jobs)]
+        return tuple(pooled) if len(pooled) > 1 else self.raced(point)
 
     def choose(self, point: Point) -> str | None:
         """None where nothing can be said: native failed, all candidates did, or nobody is surely as fast
