@@ -31,7 +31,7 @@ def test_native_is_no_choice_where_another_may_be_faster() -> None:
 def test_finalists_are_the_three_fastest_that_may_win() -> None:
     arms = [NATIVE, arm("a", 0.7, spread=0.4), arm("b", 0.5), arm("c", 0.6), arm("d", 1.2)]
     assert choice.finalists(arms) == ["b", "c", "a"]
-    assert choice.finalists([NATIVE, arm("a", 1.04), arm("b", 1.06)]) == ["a"], "jobs differ"
+    assert choice.finalists([NATIVE, arm("a", 1.09), arm("b", 1.11)]) == ["a"], "jobs differ"
     left = arm("left", 0.2, coverage=0.75)
     assert choice.finalists([NATIVE, left, arm("b", 0.9)]) == ["b", "left"]
 

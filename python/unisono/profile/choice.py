@@ -11,7 +11,7 @@ from unisono.profile.document import Arm, Cell, Measured
 GAIN = 0.98  # of native's time: what is sure must be more than nothing
 WORTH = 0.95  # in the middle: for less, one job in which native is faster takes back what many gain
 NOT_SLOWER = 1 / 0.97  # of native's time; above it lies what is slower than 0.97 of native's speed
-HOPEFUL = 1.05  # of native's time in the race: another job may say otherwise
+HOPEFUL = 1.1  # of native's time in the race: another job may say otherwise
 FEW, FEW_TO_LEAVE_NATIVE = 2, 4  # jobs that must agree
 NATIVE = "native"
 
@@ -45,6 +45,11 @@ def has_rival(arms: Sequence[Arm]) -> bool:
 
 def is_safe(arm: Arm) -> bool:
     return is_known(arm) and upper_end(arm) < NOT_SLOWER
+
+
+def is_idle(arm: Arm) -> bool:
+    """Surely not worth it."""
+    return is_known(arm) and arm.ratio_to_native is not None and arm.ratio_to_native.low > WORTH
 
 
 def upper_end(arm: Arm) -> float:

@@ -240,9 +240,12 @@ class Tuner:
 
     def rivals(self, point: Point) -> list[Candidate]:
         """By the confirmations so far, and by the races of those that had none: where native was slow in a
-        race, all others looked faster, and the luckiest are not the best."""
-        again = self.confirmed_arms(point)
-        return [Candidate(spec) for spec in choice.finalists(choice.joined(self.raced(point), again))]
+        race, all others looked faster, and the luckiest are not the best. Who surely gains nothing makes
+        room for them."""
+        confirmed, taken_part = self.confirmed_arms(point), self.taken_part(point)
+        idle = {arm.spec for arm in confirmed if taken_part[arm.spec] >= choice.FEW and choice.is_idle(arm)}
+        arms = [arm for arm in choice.joined(self.raced(point), confirmed) if arm.spec not in idle]
+        return [Candidate(spec) for spec in choice.finalists(arms)]
 
     def confirmed_rows(self, point: Point) -> list[Row]:
         return [row for kind in CONFIRMATIONS if (row := self.record.get(kind, point))]
@@ -253,21 +256,26 @@ class Tuner:
     def is_open(self, point: Point) -> bool:
         """Another job may tell, and none failed."""
         failed = any(row.problem for row in self.confirmed_rows(point))
-        jobs = self.confirmations(point)
-        seen = {arm.spec for arm in choice.pooled(jobs)}
-        fastest = self.rivals(point)[:1]
-        return not failed and (choice.unsettled(jobs) or any(arm.spec not in seen for arm in fastest))
+        rivals = self.rivals(point)
+        if failed or not rivals:
+            return False
+        return rivals[0].spec not in self.taken_part(point) or choice.unsettled(self.confirmations(point))
+
+    def taken_part(self, point: Point) -> Counter[str]:
+        """In how many confirmations each arm was."""
+        return Counter(arm.spec for job in self.confirmations(point) for arm in job)
 
     def confirmed_arms(self, point: Point) -> tuple[Arm, ...]:
         return self.without_failed(point, choice.pooled(self.confirmations(point)))
 
     def confirmed(self, point: Point) -> tuple[Arm, ...]:
-        """What decides: the races only where no confirmation tells anything; and none that was in few of the
-        jobs, which may have been lucky in them."""
-        jobs = self.confirmations(point)
-        taken_part = Counter(arm.spec for job in jobs for arm in job)
-        pooled = [arm for arm in self.confirmed_arms(point) if 2 * taken_part[arm.spec] >= len(jobs)]
-        return tuple(pooled) if len(pooled) > 1 else self.raced(point)
+        """What decides: the races only where no confirmation tells anything. Who was in few of the jobs may
+        have been lucky in them: they count where none of those that were in most of them will do."""
+        arms, taken_part = self.confirmed_arms(point), self.taken_part(point)
+        most = tuple(arm for arm in arms if 2 * taken_part[arm.spec] > taken_part[choice.NATIVE])
+        if most and choice.choose(most) != choice.NATIVE:
+            return most
+        return arms if len(arms) > 1 else self.raced(point)
 
     def choose(self, point: Point) -> str | None:
         """None where nothing can be said: native failed, all candidates did, or nobody is surely as fast
@@ -318,5 +326,5 @@ class Tuner:
         """Every arm once; predictions are the race's."""
         race = self.raced(point)
         predicted = {arm.spec: arm.predicted_s for arm in race}
-        arms = choice.joined(race, self.confirmed(point))
+        arms = choice.joined(race, self.confirmed_arms(point))
         return tuple(replace(arm, predicted_s=predicted.get(arm.spec)) for arm in arms)
