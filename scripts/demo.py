@@ -218,7 +218,7 @@ def main() -> int:
     console.print(
         "native: the MPI library's own; default: what Unisono chooses unasked; best own: the fastest of\n"
         "the catalogue, picked after the fact. Medians; green and red only where the runs agree on it.\n"
-        "A ratio is the median of the ratios of paired calls, not the quotient of the two times beside it.\n"
+        "A ratio is the median over paired measurements, not the quotient of the two times beside it.\n"
         "All results were verified. Details: build/bin/unisono-bench-mpich --help"
     )
     for failure in outcome.failures:
