@@ -199,7 +199,7 @@ def main() -> int:
     outcome = Outcome()
     console.print(
         f"{cores} usable cores: {fitting} ranks, then {oversubscribed} (more ranks than cores). "
-        "Measuring takes about three minutes.\n"
+        "Measuring takes about three minutes on a quiet machine.\n"
     )
     python_rows = []
     for mpi in mpis:
@@ -218,6 +218,7 @@ def main() -> int:
     console.print(
         "native: the MPI library's own; default: what Unisono chooses unasked; best own: the fastest of\n"
         "the catalogue, picked after the fact. Medians; green and red only where the runs agree on it.\n"
+        "A ratio is the median over paired measurements, not the quotient of the two times beside it.\n"
         "All results were verified. Details: build/bin/unisono-bench-mpich --help"
     )
     for failure in outcome.failures:

@@ -53,7 +53,7 @@ def table(*columns: str) -> Table:
     return made
 
 
-@app.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@app.command(context_settings={"allow_interspersed_args": False})
 def run(
     command: Annotated[list[str], typer.Argument(help="Program and its arguments.")],
     ranks: Annotated[int, typer.Option("-n", min=1, help="Number of ranks.")] = 2,

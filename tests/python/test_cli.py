@@ -75,6 +75,10 @@ def test_list_json_is_the_tool_s(unisono: Run) -> None:
         (["run", "--force", "bcast=rings", "true"], "no algorithm 'rings'"),
         (["run", "--mpi", "lam", "true"], "valid are mpich and openmpi"),
         (["run", "no-such-program"], "no-such-program: no such program"),
+        (
+            ["explain", "bcats", "8"],
+            "bcats: neither a collective nor a profile that exists; valid collectives: ",
+        ),
     ],
 )
 def test_mistakes_end_in_one_clear_line(unisono: Run, arguments: list[str], message: str) -> None:
@@ -82,6 +86,15 @@ def test_mistakes_end_in_one_clear_line(unisono: Run, arguments: list[str], mess
     assert done.returncode == 2
     assert message in done.stderr
     assert done.stderr.count("\n") == 1, done.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments", [["run", "--frce", "bcast=chain", "true"], ["trace", "-o", "new", "--nativ", "true"]]
+)
+def test_a_misspelt_option_is_not_taken_for_the_program(unisono: Run, arguments: list[str]) -> None:
+    done = unisono(*arguments)
+    assert done.returncode == 2
+    assert "No such option: --" in done.stderr
 
 
 def test_show_text(unisono: Run) -> None:

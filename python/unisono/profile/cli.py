@@ -56,9 +56,12 @@ def merge(
     for profile in profiles:
         merged = document.merge(merged, check_module.load(profile))
     document.save(merged, output)
+    environments = len(merged.environments)
     cells = sum(len(environment.cells) for environment in merged.environments)
     wide_console().print(
-        f"wrote {output}: {len(merged.environments)} environments, {cells} cells", soft_wrap=True
+        f"wrote {output}: {environments} environment{'s' * (environments != 1)}, "
+        f"{cells} cell{'s' * (cells != 1)}",
+        soft_wrap=True,
     )
 
 
@@ -84,6 +87,11 @@ def explain(
         size = parse_size(what[1], "size") if len(what) == 2 else None
         terminal.explain_remembered(what[0], size, mpi, ranks, wide_console())
         return
+    if not Path(what[0]).exists():
+        raise UnisonoError(
+            f"{what[0]}: neither a collective nor a profile that exists; valid collectives: "
+            f"{', '.join(catalogue.collectives())}"
+        )
     if len(what) == 1:
         raise UnisonoError(f"{what[0]}: say which collective; valid: {', '.join(catalogue.collectives())}")
     explain_profile(Path(what[0]), what[1], what[2] if len(what) == 3 else "0", mpi, ranks)

@@ -31,7 +31,7 @@ app.command()(export)
 errors = Console(stderr=True, highlight=False)
 
 
-@app.command("record", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@app.command("record", context_settings={"allow_interspersed_args": False})
 def record_command(
     command: Annotated[list[str], typer.Argument(metavar="CMD...", help="The whole launch line.")],
     output: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Empty, or made.")],
