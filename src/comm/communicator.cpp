@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "comm/being_freed.h"
+#include "comm/duplicating.h"
 #include "comm/outliving.h"
 #include "mpi/agreement.h"
 #include "mpi/device_memory.h"
@@ -304,7 +305,7 @@ void Communicator::make_messages() {
 
 // The number of communicators is not the same on all ranks, so that they must ask each other.
 bool Communicator::take_room(int communicators) const {
-  const bool room = reserve(communicators);
+  const bool room = !may_be_duplicating() && reserve(communicators);
   const bool all = all_agree(comm_, room);
   if (room && !all) give_room(communicators);
   return all;
