@@ -23,6 +23,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 OUTPUT = ROOT / "src"
+MADE = OUTPUT / "interpose/made_communicator.cpp"
 
 # The fields of a Call, in the order of their declaration, and whose values go there.
 CALL_FIELDS = {
@@ -445,7 +446,9 @@ def symbols(collectives: list[Collective]) -> str:
     others = ["Init", "Init_thread", "Session_init", "Op_free"]
     # Of these Fortran's libraries call PMPI_*.
     of_comms = ["Comm_free", "Comm_disconnect", "Comm_idup", "Comm_idup_with_info"]
-    names = [f"MPI_{name}" for name in others + of_comms] + [f"PMPI_{name}" for name in of_comms]
+    making = re.findall(r"^MAKES\(MPI_(\w+)", MADE.read_text(), re.MULTILINE)
+    names = [f"MPI_{name}" for name in others + of_comms + making]
+    names += [f"PMPI_{name}" for name in of_comms]
     for c in collectives:
         names += [f"MPI_{c.name}"] + ([f"MPI_{c.name}_c"] if narrows(c) else [])
     for f in [name.lower() for name in others] + [c.enumerator for c in collectives]:

@@ -7,7 +7,7 @@
 
 #include "calls/retained_operation.h"
 #include "comm/being_freed.h"
-#include "comm/duplicating.h"
+#include "comm/making.h"
 #include "interpose/dispatch.h"
 #include "mpi/peers.h"
 
@@ -159,6 +159,9 @@ void on_finalize() {
 
 BeingFreed::BeingFreed(MPI_Comm comm) : comm_(comm), outer_(nullptr) {}
 BeingFreed::~BeingFreed() = default;
+
+ProgramMakes::ProgramMakes() = default;
+ProgramMakes::~ProgramMakes() = default;
 void note_duplicating() noexcept {}
 
 /// At once, but here: the entry point sees to the program's handle.
