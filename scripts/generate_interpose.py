@@ -23,6 +23,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 OUTPUT = ROOT / "src"
+MADE = OUTPUT / "interpose/made_communicator.cpp"
 
 # The fields of a Call, in the order of their declaration, and whose values go there.
 CALL_FIELDS = {
@@ -443,8 +444,11 @@ def api_functions() -> list[str]:
 def symbols(collectives: list[Collective]) -> str:
     """All that the stub exports, as UNISONO_SYMBOL(name) lines."""
     others = ["Init", "Init_thread", "Session_init", "Op_free"]
-    freeing = ["Comm_free", "Comm_disconnect"]  # Fortran's libraries call PMPI_*
-    names = [f"MPI_{name}" for name in others + freeing] + [f"PMPI_{name}" for name in freeing]
+    # Of these Fortran's libraries call PMPI_*.
+    of_comms = ["Comm_free", "Comm_disconnect", "Comm_idup", "Comm_idup_with_info"]
+    making = re.findall(r"^MAKES\(MPI_(\w+)", MADE.read_text(), re.MULTILINE)
+    names = [f"MPI_{name}" for name in others + of_comms + making]
+    names += [f"PMPI_{name}" for name in of_comms]
     for c in collectives:
         names += [f"MPI_{c.name}"] + ([f"MPI_{c.name}_c"] if narrows(c) else [])
     for f in [name.lower() for name in others] + [c.enumerator for c in collectives]:

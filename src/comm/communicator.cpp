@@ -32,6 +32,9 @@ unsigned g_tag_slots = 1;
 // much as many short ones; one of 64 KiB is enough.
 constexpr Count kCallsBefore = 32, kBytesPerCall = 2 << 10;
 
+// A communicator asks for its duplicate so many times at most, a call each.
+constexpr int kMostRefused = 16;
+
 /// The private duplicate of a communicator that was freed while times were on their way.
 struct Lingering {
   MPI_Comm own;
@@ -304,10 +307,15 @@ void Communicator::make_messages() {
 
 // The number of communicators is not the same on all ranks, so that they must ask each other.
 bool Communicator::take_room(int communicators) const {
-  const bool room = reserve(communicators);
+  const bool room = !may_be_duplicating() && reserve(communicators);
   const bool all = all_agree(comm_, room);
   if (room && !all) give_room(communicators);
   return all;
+}
+
+// Once all have come: who waits for a thread's communicator waits for no rank but those.
+bool Communicator::all_may(const UnisonoMakes& makes) const {
+  return !kMakesInTurn || all_agree(comm_, makes.may());
 }
 
 const Topology& Communicator::topology() {
@@ -332,15 +340,28 @@ bool Communicator::has_groups(const Composition& composition, Collective collect
   const auto known = groups_made_.find(key);
   if (known != groups_made_.end()) return known->second;
   const auto groups = called_groups(composition, collective, size_, root, topology);
-  const bool made = own() != MPI_COMM_NULL && take_room(groups_.missing(groups)) &&
-                    all_agree(comm_, groups_.make(own_, groups));
-  return groups_made_[key] = made;
+  return groups_made_[key] = own() != MPI_COMM_NULL && make_groups(groups);
+}
+
+bool Communicator::make_groups(std::span<const CalledGroups> groups) {
+  const int missing = groups_.missing(groups);
+  if (!take_room(missing)) return false;
+  const UnisonoMakes makes;
+  if (all_may(makes)) return all_agree(comm_, groups_.make(own_, groups));
+  give_room(missing);
+  return false;
 }
 
 MPI_Comm Communicator::own() {
   if (asked_) return own_;
   asked_ = true;
   if (!take_room(1)) return own_;
+  const UnisonoMakes makes;
+  if (!all_may(makes)) {
+    asked_ = ++refused_ == kMostRefused;
+    give_room(1);
+    return own_;
+  }
   // MPI_Comm_dup would call the copy functions of the program's own attributes.
   MPI_Group group = MPI_GROUP_NULL;
   PMPI_Comm_group(comm_, &group);

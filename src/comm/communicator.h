@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <span>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -17,6 +18,7 @@
 #include "algorithms/composition.h"
 #include "comm/known_kinds.h"
 #include "comm/learning.h"
+#include "comm/making.h"
 #include "comm/node_memory.h"
 #include "comm/sub_communicators.h"
 #include "exec/execution.h"
@@ -205,6 +207,8 @@ class Communicator {
   void make_team();
   void make_messages();
   bool take_room(int communicators) const;
+  bool all_may(const UnisonoMakes& makes) const;
+  bool make_groups(std::span<const CalledGroups> groups);
 
   MPI_Comm comm_;
   Count calls_to_come_;  // until it is worth anything
@@ -221,6 +225,7 @@ class Communicator {
   std::unique_ptr<Left> left_;  // calls, and one more
   MPI_Comm own_ = MPI_COMM_NULL;
   bool asked_ = false;    // own() has been decided
+  int refused_ = 0;       // it was not, for a thread made another communicator
   bool in_node_ = false;  // all ranks, and it shares memory
   bool may_share_ = false;
   bool has_lost_rank_ = false;

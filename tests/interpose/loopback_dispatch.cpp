@@ -7,6 +7,7 @@
 
 #include "calls/retained_operation.h"
 #include "comm/being_freed.h"
+#include "comm/making.h"
 #include "interpose/dispatch.h"
 #include "mpi/peers.h"
 
@@ -158,6 +159,10 @@ void on_finalize() {
 
 BeingFreed::BeingFreed(MPI_Comm comm) : comm_(comm), outer_(nullptr) {}
 BeingFreed::~BeingFreed() = default;
+
+ProgramMakes::ProgramMakes() = default;
+ProgramMakes::~ProgramMakes() = default;
+void note_duplicating() noexcept {}
 
 /// At once, but here: the entry point sees to the program's handle.
 bool frees_later(MPI_Op op) noexcept {
