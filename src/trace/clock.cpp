@@ -1,10 +1,9 @@
 #include "trace/clock.h"
 
-#include <time.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <ctime>
 
 namespace unisono::trace {
 

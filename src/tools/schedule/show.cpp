@@ -82,8 +82,10 @@ std::string show(const Show& what) {
       throw std::invalid_argument(std::string(what.spec.algorithm->name) + " " +
                                   std::string(*unmet));
   std::size_t ops = 0;
-  for (const Args& args : ranks.args())
-    if ((ops += build(*what.spec.algorithm, args).ops().size()) > kMostOps) refuse(what);
+  for (const Args& args : ranks.args()) {
+    ops += build(*what.spec.algorithm, args).ops().size();
+    if (ops > kMostOps) refuse(what);
+  }
   const auto schedules = build_all(*what.spec.algorithm, ranks.args());
   if (what.format == "dot") return print_dot(schedules);
   const Timeline timeline = one_ported(schedules);
