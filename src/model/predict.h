@@ -24,13 +24,15 @@ namespace unisono {
 /// Blocks of neighbouring ranks, equally many on each node but the last ones.
 std::vector<int> block_placement(int ranks, int nodes);
 
+/// Of a prediction's seconds: walk through all.
+inline constexpr double kNoLimit = std::numeric_limits<double>::infinity();
+
 /// Seconds until the last rank is done, all starting at once, or rank r at late[r]; schedules[r] is
 /// rank r's. Infinity where it is more than `most`: then the walk ends there. The error is one
 /// line: a level the machine has no times for, or schedules that do not match.
 Result<double> predict(std::span<const Schedule> schedules, Count unit_bytes,
                        const Machine& machine, std::span<const int> node_of_rank,
-                       std::span<const double> late = {},
-                       double most = std::numeric_limits<double>::infinity());
+                       std::span<const double> late = {}, double most = kNoLimit);
 
 /// The same for build_all() of an algorithm. Precondition: no unmet restriction.
 Result<double> predict(const Algorithm& algorithm, const Problem& problem, const Machine& machine,

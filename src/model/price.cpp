@@ -18,13 +18,11 @@ namespace {
 constexpr Count kElementBytes = 4;
 // Ranks of each node that stand for all of them, where not all are walked through.
 constexpr int kMostOfANode = 4;
-// Each costs as much as a price.
 // As far as ranks were apart in the lab where a ring of leaders met timeouts in most calls, and a
 // pairwise exchange, a barrier before the ring, and light barriers met none
 // (docs/results/unasked.md).
 constexpr double kDriftFactor = 2;
-constexpr unsigned kDraws = 4;
-constexpr double kNoLimit = std::numeric_limits<double>::infinity();
+constexpr unsigned kDraws = 4;  // each costs as much as a price
 
 /// Where some ranks are; their nodes are numbered from 0.
 struct Placement {

@@ -1,6 +1,5 @@
 // What a call would take with an algorithm, at a cost that does not grow with the number of ranks.
 #pragma once
-#include <limits>
 #include <optional>
 
 #include "model/predict.h"
@@ -33,8 +32,7 @@ Problem problem_of(const PricedCall& call);
 /// form, or nearly so. There a few ranks of a node stand for all, with as many bytes. Infinity
 /// where it, or one of the smaller ones, is more than `most`: that is known sooner.
 std::optional<double> price(const Algorithm& algorithm, const Params& params,
-                            const PricedCall& call, const Machine& machine,
-                            double most = std::numeric_limits<double>::infinity());
+                            const PricedCall& call, const Machine& machine, double most = kNoLimit);
 
 /// Seconds that it loses on top, on the average, because ports lose messages where ranks do not
 /// begin together: they come out of the call before, or out of computing, one after the other. Each

@@ -8,6 +8,7 @@
 #include "calls/in_node.h"
 #include "comm/communicator.h"
 #include "exec/messages.h"
+#include "mpi/patience.h"
 #include "runtime/call_time.h"
 #include "runtime/memory.h"
 #include "runtime/online_job.h"
@@ -261,10 +262,8 @@ std::vector<Promise> Online::ask_model(Kind& kind, double spent) {
   }
   numbers.resize(kNumbers * kMostOffered, 0);
   // Rank 0 needs the core that others may wait on.
-  MPI_Request told = MPI_REQUEST_NULL;
-  PMPI_Ibcast(numbers.data(), static_cast<int>(numbers.size()), MPI_DOUBLE, 0,
-              own_ != MPI_COMM_NULL ? own_ : handle_, &told);
-  wait_for(told);
+  tell_patiently(numbers.data(), static_cast<int>(numbers.size() * sizeof(double)),
+                 own_ != MPI_COMM_NULL ? own_ : handle_);
   std::vector<Promise> promises;
   for (std::size_t i = 0; i < numbers.size() && numbers[i] > 0; i += kNumbers) {
     const Spec& spec = all.at(static_cast<std::size_t>(numbers[i]) - 1);
