@@ -36,6 +36,7 @@ from typing import Any
 
 from unisono import places
 from unisono.estimates import Estimate, estimate_median
+from unisono.lab import layout
 from unisono.lab.layout import rate_of
 
 GOODPUT = 0.956  # of TCP in the lab: docs/guide/lab.md
@@ -88,17 +89,20 @@ class Cell:
     native_calls: int  # measured
     length: int = 0  # bytes of vectors and blocks; 0: the long ones
     uplink: str = ""  # between two switches; none: one switch
+    host_queue: int = layout.HOST_QUEUE  # frames
 
     def code(self) -> str:
         parts = [self.mpi, self.hosts.code(), self.rate]
         parts += [f"uplink{self.uplink}"] if self.uplink else []
+        parts += [f"queue{self.host_queue}"] if self.host_queue != layout.HOST_QUEUE else []
         parts += [f"{self.length}B"] if self.length else []
         return "-".join(parts)
 
     def __str__(self) -> str:
         switches = f", two switches joined at {self.uplink}" if self.uplink else ""
+        queue = f", {self.host_queue} frames in a host" if self.host_queue != layout.HOST_QUEUE else ""
         length = f", {self.length} B" if self.length else ""
-        return f"{self.mpi}, {self.hosts} at {self.rate}{switches}{length}"
+        return f"{self.mpi}, {self.hosts} at {self.rate}{switches}{queue}{length}"
 
     def limit(self, kind: str) -> float:
         """Seconds that a call takes at least."""
@@ -114,6 +118,9 @@ class Cell:
 def through_a_port(kind: str, size: int, hosts: Hosts) -> float:
     """Bytes that some host's port must pass, one way."""
     others = hosts.ranks - hosts.ranks_on_each
+    if kind == "scan" and hosts.in_turn:
+        # Of each of its ranks, the sum of the ranks between the one before it there and this one.
+        return size * hosts.ranks_on_each
     if kind in VECTORS:
         return size * (2 * others / hosts.ranks if kind == "allreduce" else 1)
     return size * others * (hosts.ranks_on_each if kind == "alltoall" else 1)
@@ -155,6 +162,7 @@ def order_of(number: int, second_run: bool) -> list[str]:
 def measure_round(cell: Cell, number: int, options: argparse.Namespace) -> Round:
     up = [*options.lab, "up", "--name", options.name, "--hosts", str(cell.hosts.number), "--rate", cell.rate]
     up += ["--switches", "2", "--uplink", cell.uplink] if cell.uplink else []
+    up += ["--host-queue", str(cell.host_queue)]
     measured: Round = {"number": number, "load": round(os.getloadavg()[0], 2)}
     with tempfile.TemporaryDirectory() as cache, tempfile.TemporaryDirectory() as unused:
         subprocess.run(up, check=True, stdout=subprocess.DEVNULL)
@@ -406,7 +414,11 @@ def cells_of(options: argparse.Namespace) -> list[Cell]:
                 for length in options.short or [0]:
                     calls = options.short_calls if length else options.calls
                     native = min(options.native_calls or calls, calls)
-                    cells.append(Cell(mpi, hosts, rate, calls, native, length, options.uplink or ""))
+                    cells.append(
+                        Cell(
+                            mpi, hosts, rate, calls, native, length, options.uplink or "", options.host_queue
+                        )
+                    )
     return cells
 
 
@@ -422,6 +434,9 @@ def parsed() -> argparse.Namespace:
     )
     parser.add_argument("--rate", default="100mbit", help="20mbit,100mbit,400mbit")
     parser.add_argument("--uplink", help="two switches, joined at this rate")
+    parser.add_argument(
+        "--host-queue", type=int, default=layout.HOST_QUEUE, help="frames that a host holds back"
+    )
     parser.add_argument("--mpi", default="mpich,openmpi")
     parser.add_argument("--calls", type=int, default=60, help="of each kind")
     parser.add_argument("--native-calls", type=int, help="measured of native; otherwise as many")

@@ -2,7 +2,7 @@
 // to a selector that learns. Plain MPI; scripts/unasked.py runs it natively and with Unisono under
 // it.
 //
-//   unisono-kinds-FLAVOUR [CALLS [LONG [SHORT]]]    60 512K 32K
+//   unisono-kinds-FLAVOUR [CALLS [LONG [SHORT [KINDS]]]]    60 524288 32768 bcast,reduce,...
 //
 // Rank 0 prints a line of JSON for each kind: seconds of all its calls, and from the eighth on,
 // until all ranks have made them; and what each of the first calls has taken on rank 0.
@@ -49,6 +49,11 @@ void print(const Kind& kind, int calls, double before, double after,
   std::printf("]}\n");
 }
 
+/// Whether a list of names with commas has this one.
+bool names(const std::string& list, const std::string& name) {
+  return ("," + list + ",").find("," + name + ",") != std::string::npos;
+}
+
 int number(int argc, char** argv, int at, int standard) {
   return argc > at ? std::atoi(argv[at]) : standard;
 }
@@ -81,6 +86,7 @@ int main(int argc, char** argv) {
        [&] { MPI_Reduce_scatter_block(a, b, k, MPI_FLOAT, MPI_SUM, all); }},
   };
   for (const Kind& kind : kinds) {
+    if (argc > 4 && !names(argv[4], kind.name)) continue;
     const int first = calls < kFirst ? calls : kFirst;
     std::vector<double> of_calls;
     const double before = seconds_of(kind, first, of_calls),

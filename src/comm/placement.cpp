@@ -106,7 +106,7 @@ bool has_fabric() {
 /// Between nodes the network decides, whoever has a core.
 Place place_of(const NodeFacts& facts) {
   if (facts.one_node) return facts.oversubscribed ? Place::oversubscribed : Place::undersubscribed;
-  return is_like_measured_ethernet(facts.network_rate) ? Place::ethernet : Place::elsewhere;
+  return facts.network_rate > 0 ? Place::ethernet : Place::elsewhere;
 }
 
 /// Of rank 0: builds may differ between nodes, and what is decided by it must not.

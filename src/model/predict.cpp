@@ -40,13 +40,14 @@ struct Server {
   }
 };
 
-/// The port of a node, as far as it may overflow: inwards what others have posted to it, outwards
-/// what it has posted to others. A rank's sends to several nodes share its own port packet by
-/// packet, so that each is under way from its post on.
+/// The port of a switch to a node, as far as it may overflow: what others have posted to it. A
+/// rank's sends to several nodes share its own port packet by packet, so that each is under way
+/// from its post on. A node's own port loses nothing: its operating system stops whom it has no
+/// room for (docs/adr/0031-hosts-drop-nothing.md).
 struct Queue {
   struct Entry {
     VertexId send = kNoNode;
-    std::size_t other = 0;  // the node at the other end
+    std::size_t other = 0;  // the node that it comes from
     double bytes = 0;
     double until = std::numeric_limits<double>::infinity();
   };
@@ -170,9 +171,9 @@ class Walk {
   std::vector<double> met_;  // of receives: kNever, or when the first of two was there
   std::array<const LevelCosts*, kMessageLevels> levels_{};  // those that the machine has
   std::array<Ports, kMessageLevels> ports_;
-  std::vector<Queue> queues_, out_;  // of nodes; empty where nothing is lost
-  std::vector<bool> lost_;           // of sends: once is enough
-  std::vector<double> left_;         // by sender and receiver: when the last byte does
+  std::vector<Queue> queues_;  // of nodes; empty where nothing is lost
+  std::vector<bool> lost_;     // of sends: once is enough
+  std::vector<double> left_;   // by sender and receiver: when the last byte does
   std::vector<Server> cores_;
   std::optional<Meetings> meetings_;  // where the machine has times for them
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
@@ -198,7 +199,6 @@ Walk::Walk(std::span<const Schedule> schedules, Count unit_bytes, const Machine&
   ports_[kBetweenNodes] = {of_nodes, of_nodes, {Server{}}};
   if (!machine.incast.loses()) return;
   queues_.resize(static_cast<std::size_t>(nodes));
-  out_.resize(queues_.size());
   left_.resize(schedules.size() * schedules.size());
   lost_.resize(graph_.size());
 }
@@ -231,11 +231,8 @@ void Walk::start_send(VertexId id, double now) {
     return;
   }
   push(accepted(id, now, begin, begin + gap), id, Event::complete);
-  Queue& out = out_[node(rank(id))];
-  out.entries.push_back({id, node(peer(id)), static_cast<double>(bytes(id)), begin + gap});
-  lost_[id] = out.overflows(now, machine_.incast);
-  if (!lost_[id]) post(id);
-  push(begin + (lost_[id] ? machine_.incast.timeout : 0), id, Event::depart);
+  post(id);
+  push(begin, id, Event::depart);
 }
 
 // The operating system takes up to a window of each connection, at once: a send is complete when it

@@ -94,7 +94,7 @@ bool keeps_verdicts() {
   const auto* model = settings ? std::get_if<ModelSettings>(&*settings) : nullptr;
   constexpr std::array kWays{"UNISONO_SHM", "UNISONO_SHM_RING", "UNISONO_SHM_STORE",
                              "UNISONO_SINGLE_COPY"};
-  return model != nullptr && model->only_unmeasured && !kSimulated &&
+  return model != nullptr && model->is_auto && !kSimulated &&
          std::all_of(kWays.begin(), kWays.end(),
                      [](const char* name) { return is_standard(name); });
 }
@@ -116,15 +116,15 @@ Result<OnlineSettings> start_online(const Platform& here, WaitMode wait, bool ex
 std::string use_machine(Machine machine, MPI_Comm node) {
   const auto* settings = std::get_if<ModelSettings>(&online_job().settings);
   if (settings == nullptr) return "";
-  online_job().judges_nodes = settings->only_unmeasured && !kSimulated;
-  if (!settings->only_unmeasured && !machine.levels[kBetweenNodes])
+  online_job().judges_nodes = settings->is_auto && !kSimulated;
+  if (!settings->is_auto && !machine.levels[kBetweenNodes])
     machine = probe_network(MPI_COMM_WORLD, node);
   const auto& between = machine.levels[kBetweenNodes];
   const bool has_times = between || machine.levels[kWithinNode];
   // Nothing is known of networks that are faster than any Ethernet.
   const bool slow = between && between->one_way(0) > kFastNetwork && !kSimulated;
   std::string words = summary(machine);
-  if (!has_times || (settings->only_unmeasured && !slow)) {
+  if (!has_times || (settings->is_auto && !slow)) {
     online_job().settings = std::monostate();
     if (has_times) words += ": too fast to know anything of it, native is left alone";
   }
@@ -141,7 +141,7 @@ LeftOnline left_online() {
   const CollectiveSet learned = online_job().reproducible ? kAmongAll & ~kReducing : kAmongAll;
   const auto* model = std::get_if<ModelSettings>(&online_job().settings);
   return {std::holds_alternative<std::monostate>(online_job().settings) ? 0 : learned,
-          online_job().judges_nodes ? learned : 0, model != nullptr && model->only_unmeasured};
+          online_job().judges_nodes ? learned : 0, model != nullptr && model->is_auto};
 }
 
 std::vector<std::string> online_report() {

@@ -1,5 +1,6 @@
-// What Unisono chooses when the user says nothing: the MPI library's own algorithm, except in the
-// cells of this table, each of which a measurement in docs/results/ has put there.
+// What Unisono chooses for the ranks of one node when the user says nothing: the MPI library's own
+// algorithm, except in the cells of this table, each of which a measurement in docs/results/ has
+// put there. Between nodes the cost model knows more than a table of any one network.
 #pragma once
 #include <span>
 #include <string_view>
@@ -13,8 +14,8 @@ namespace unisono {
 enum class Place : std::uint8_t {
   undersubscribed,  ///< on one node, a core for every rank
   oversubscribed,   ///< on one node, more ranks than cores
-  ethernet,         ///< on several nodes, with a network like the measured one
-  elsewhere         ///< on several nodes with another network, of which nothing is known
+  ethernet,         ///< on several nodes, with a network whose rate is known
+  elsewhere         ///< on several nodes, with another one
 };
 
 /// In profiles and in the bench's results; as in Place.
@@ -23,12 +24,6 @@ inline constexpr std::string_view kPlaceNames[] = {"undersubscribed", "oversubsc
 
 constexpr std::string_view name(Place place) {
   return kPlaceNames[static_cast<std::size_t>(place)];
-}
-
-/// The ethernet of the table has 100 Mb/s. Pipelines that win there may lose where latency counts
-/// for more: at another rate the rows say nothing. `rate` in bit/s; 0: not known.
-constexpr bool is_like_measured_ethernet(double rate) {
-  return rate > 100e6 / 4 && rate < 100e6 * 4;
 }
 
 /// A cell: ranks and bytes are intervals with both ends in them. Bytes are those of Facts.

@@ -22,10 +22,9 @@ std::optional<std::string_view> unmet(const Spec& spec, const Facts& facts) {
   return unmet_restriction(*spec.algorithm, conditions(facts), spec.params);
 }
 
-/// What was measured between nodes says nothing of ranks that share one.
+/// What was measured within a node says nothing of several.
 bool is_about(const Default& row, int size, int nodes) {
-  return size >= row.least_ranks && size <= row.most_ranks &&
-         (nodes > 1 || row.place != Place::ethernet);
+  return size >= row.least_ranks && size <= row.most_ranks && nodes == 1;
 }
 
 bool holds(const Default& row, const Facts& facts) {
@@ -94,16 +93,9 @@ Result<Spec> Selector::force(Collective collective, std::string_view text) {
   return spec;
 }
 
-// Of several nodes the table covers a number of ranks with all its sizes, also those that it leaves
-// to native. It was measured with one rank on each, so with more it covers nothing.
-bool Selector::is_left_online(Collective collective, int size, int nodes) const {
-  if (contains(online_.collectives, collective) && !online_.only_unmeasured) return true;
-  if (nodes == 1) return contains(online_.in_node, collective);
-  if (!contains(online_.collectives, collective)) return false;
-  if (nodes < size) return true;
-  const auto& cells = cells_[index(collective)];
-  return std::none_of(cells.begin(), cells.end(),
-                      [&](const Cell& cell) { return is_about(*cell.row, size, nodes); });
+bool Selector::is_left_online(Collective collective, int nodes) const {
+  const bool within = nodes == 1 && online_.only_between_nodes;
+  return contains(within ? online_.in_node : online_.collectives, collective);
 }
 
 bool Selector::is_open(const Facts& facts) const {
@@ -143,7 +135,7 @@ CollectiveSet Selector::candidates() const {
 }
 
 bool Selector::has_defaults_only() const {
-  return (online_.collectives == 0 || online_.only_unmeasured) &&
+  return (online_.collectives == 0 || online_.only_between_nodes) &&
          std::all_of(forced_.begin(), forced_.end(), [](const Spec& s) { return s.is_default; }) &&
          books_.empty();
 }
@@ -151,7 +143,7 @@ bool Selector::has_defaults_only() const {
 ByteRange Selector::reach(Collective collective, int size, int nodes) const {
   const Spec& forced = forced_[index(collective)];
   if (!forced.is_default) return forced.is_native() ? ByteRange() : ByteRange::all();
-  if (is_left_online(collective, size, nodes)) return ByteRange::all();
+  if (is_left_online(collective, nodes)) return ByteRange::all();
   ByteRange range;
   for (const Book& book : books_)
     for (const ProfileCell& cell : book.cells[index(collective)])
@@ -166,7 +158,7 @@ bool Selector::covers(const Facts& facts) const {
   const Spec& forced = forced_[index(facts.collective)];
   if (!forced.is_default) return !forced.is_native();
   if (const ProfileCell* cell = profiled(facts).cell) return !cell->spec.is_native();
-  if (is_left_online(facts.collective, facts.size, facts.nodes)) return true;
+  if (is_left_online(facts.collective, facts.nodes)) return true;
   const auto& cells = cells_[index(facts.collective)];
   return std::any_of(cells.begin(), cells.end(),
                      [&](const Cell& cell) { return holds(*cell.row, facts); });

@@ -86,7 +86,7 @@ struct Choice {
 /// What is selected online: which collectives on several nodes, and which within one.
 struct LeftOnline {
   CollectiveSet collectives = 0, in_node = 0;
-  bool only_unmeasured = false;  ///< on several nodes: where the table of defaults says nothing
+  bool only_between_nodes = false;  ///< `collectives` are those of several nodes
 
   CollectiveSet all() const { return collectives | in_node; }
 };
@@ -110,7 +110,7 @@ class Selector {
   bool has_defaults_only() const;
   /// Whether such a call is selected online.
   bool is_online(const Facts& facts) const {
-    return is_left_online(facts.collective, facts.size, facts.nodes) && is_open(facts) &&
+    return is_left_online(facts.collective, facts.nodes) && is_open(facts) &&
            (online_.in_node == 0 || facts.nodes > 1 || is_same_in_class(facts));
   }
   /// Forces an algorithm; "default" takes it back. The error is one line.
@@ -144,7 +144,7 @@ class Selector {
   CollectiveSet reads_topology_ = 0;
 
   void note(Collective collective, const Spec& spec);
-  bool is_left_online(Collective collective, int size, int nodes) const;
+  bool is_left_online(Collective collective, int nodes) const;
   bool is_open(const Facts& facts) const;
   /// What is found out within a node holds for a size class. Where a cell of a profile is in it, or
   /// a row of the table begins or ends in it, these decide; unless the rows there name the way that

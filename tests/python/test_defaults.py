@@ -46,12 +46,3 @@ def test_where_no_rank_knows_the_bytes_one_choice_holds_for_all(
     cells: tuple[list[float], ...], ratio: float | None
 ) -> None:
     assert rows("gatherv", *cells) == ([("ring", 0, 0, ratio)] if ratio else [])
-
-
-def test_cells_measured_with_another_drain_do_not_stand_beside_new_ones(tmp_path: Path) -> None:
-    file = tmp_path / "mpich-ethernet-16.json"
-    assert defaults.known_cells(file, 65536) == []
-    file.write_text('{"cells": [{"bytes": 8}]}')
-    assert defaults.known_cells(file, 0) == [{"bytes": 8}]
-    with pytest.raises(SystemExit, match="another --drain"):
-        defaults.known_cells(file, 65536)

@@ -67,6 +67,9 @@ def up(
     speed: Annotated[
         list[str] | None, typer.Option(metavar="HOST=FACTOR", help="Of one host's port; may be repeated.")
     ] = None,
+    host_queue: Annotated[
+        int, typer.Option(metavar="FRAMES", help="That a host holds back before it drops its own.")
+    ] = layout.HOST_QUEUE,
     name: Name = None,
 ) -> None:
     """Make the cluster: [bold]sudo unisono lab up --hosts 16 --rate 100mbit[/bold]"""
@@ -78,6 +81,7 @@ def up(
         loss=layout.share_of(loss),
         loss_on={h: layout.share_of(v) for h, v in per_host_values("--loss-on", loss_on or []).items()},
         speed={h: factor_of(v) for h, v in per_host_values("--speed", speed or []).items()},
+        host_queue=host_queue,
     )
     name = cluster.chosen_name(name)
     end_cleanly_when_asked()

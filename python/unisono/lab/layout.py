@@ -17,8 +17,12 @@ MOST_HOSTS = 250
 # bench sends as much.
 BURST_KIB = 64
 BURST = f"{BURST_KIB}kb"
-HOST_QUEUE = "64kb"
 PORT_QUEUE = "256kb"
+# Frames that a host holds back: Linux's txqueuelen. With little more than what TCP has under way to several
+# others a host drops frames of its own, which real ones do not, and waits 200 ms (docs/adr/0031).
+HOST_QUEUE = 1000
+LEAST_HOST_QUEUE, MOST_HOST_QUEUE = 43, 100_000  # below a burst nothing would pass
+FRAME = 1514  # bytes
 
 UNITS = {"bit": 1, "kbit": 10**3, "mbit": 10**6, "gbit": 10**9}
 
@@ -69,6 +73,7 @@ class Plan:
     loss: float = 0.0
     loss_on: Mapping[str, float] = field(default_factory=dict)
     speed: Mapping[str, float] = field(default_factory=dict)  # factor of a host's rate
+    host_queue: int = HOST_QUEUE  # frames
 
     def __post_init__(self) -> None:
         if not 1 <= self.hosts <= MOST_HOSTS:
@@ -77,6 +82,10 @@ class Plan:
             raise UnisonoError(f"--switches {self.switches}: valid are 1 to the number of hosts")
         if self.uplink is not None and self.switches == 1:
             raise UnisonoError("--uplink: there is one switch only; add --switches")
+        if not LEAST_HOST_QUEUE <= self.host_queue <= MOST_HOST_QUEUE:
+            raise UnisonoError(
+                f"--host-queue {self.host_queue}: valid are {LEAST_HOST_QUEUE} to {MOST_HOST_QUEUE} frames"
+            )
         names = {f"h{i}" for i in range(self.hosts)}
         for option, values in (("--loss-on", self.loss_on), ("--speed", self.speed)):
             for name in values:
@@ -113,6 +122,8 @@ class Plan:
             text += f", {name}: loss {share:.4g}"
         for name, factor in self.speed.items():
             text += f", {name}: speed {factor:g}"
+        if self.host_queue != HOST_QUEUE:
+            text += f", {self.host_queue} frames in a host"
         return text
 
     def as_data(self) -> dict[str, object]:
@@ -124,7 +135,7 @@ def hosts_file(plan: Plan) -> str:
     return "\n".join(lines) + "\n"
 
 
-def shaper(device: str, rate: float, queue: str) -> str:
+def shaper(device: str, rate: float, queue: str | int) -> str:
     return f"qdisc add dev {device} root handle 1: tbf rate {round(rate)}bit burst {BURST} limit {queue}"
 
 
@@ -204,7 +215,7 @@ def host_batch(plan: Plan, host: Host) -> Batch:
             if other != host
         ),
     ]
-    tc = [shaper("eth0", host.rate, HOST_QUEUE)]
+    tc = [shaper("eth0", host.rate, plan.host_queue * FRAME)]
     if host.loss > 0:
         tc += drop_some("eth0", host.loss)
     return Batch(ip, tc)

@@ -29,6 +29,7 @@ constexpr int kShortGap = 2;
 constexpr double kPriorCalls = 8;
 // One time says no more of other arms than that the model is so far off.
 constexpr double kMostCorrected = 3;
+constexpr double kPriorArms = 3;
 constexpr std::size_t kMostShared = 16;  // times of an epoch
 
 /// Either may have been held up.
@@ -270,20 +271,30 @@ bool ModelFirst::is_in_doubt_after(std::span<const double> trial) const {
          least(trial) < kPromising * known(leader_);
 }
 
-// The same algorithm with other parameters is as far off, and all others a little: the first one
-// was taken because its prediction was the least. What was held up says nothing of others.
+// The same algorithm with other parameters is as far off, and all others are as far as those that
+// were measured are on the average, with three that were right: the first one was taken because its
+// prediction was the least. What was held up says nothing of others.
 void ModelFirst::correct(int arm, double seconds) {
-  const Promise measured = arms_[static_cast<std::size_t>(arm)].promise;
-  const double ratio = seconds / measured.seconds;
+  const Arm measured = arms_[static_cast<std::size_t>(arm)];
+  const double ratio = seconds / measured.promise.seconds;
   const double factor = std::clamp(ratio, 1 / kMostCorrected, kMostCorrected);
+  const double before = bias();
+  if (ratio <= kMostCorrected && !measured.is_corrected) {
+    ratios_ += std::log(factor * before);
+    ++measured_;
+  }
   for (Arm& other : arms_) {
     if (other.tried) continue;
-    if (other.promise.family == measured.family)
+    if (other.promise.family == measured.promise.family) {
       other.promise.seconds *= factor;
-    else if (ratio <= kMostCorrected)
-      other.promise.seconds *= std::sqrt(std::sqrt(factor));
+      other.is_corrected = true;
+    } else if (!other.is_corrected) {
+      other.promise.seconds *= bias() / before;
+    }
   }
 }
+
+double ModelFirst::bias() const { return std::exp(ratios_ / (measured_ + kPriorArms)); }
 
 void ModelFirst::race(int challenger, int against) {
   stage_ = Stage::race;

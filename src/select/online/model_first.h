@@ -20,7 +20,7 @@ namespace unisono {
 struct ModelSettings {
   double budget = 0.02;
   double regret = 8;
-  bool only_unmeasured = false;  ///< on several nodes, and not what the table of defaults covers
+  bool is_auto = false;  ///< on several nodes, and where messages are slow
 };
 
 /// An arm that the model has named.
@@ -92,6 +92,7 @@ class ModelFirst final : public Policy {
     std::vector<double> seconds;
     std::vector<int> calls;  // missing: one each
     bool tried = false, out = false;
+    bool is_corrected = false;  // by its own family
 
     void is_known(double mean, int of) { seconds = {mean}, calls = {of}; }
   };
@@ -115,6 +116,8 @@ class ModelFirst final : public Policy {
   /// Whether one call of a trial was held up, and another one is to say which was as usual.
   bool is_in_doubt_after(std::span<const double> trial) const;
   void correct(int arm, double seconds);
+  /// How far the model is off: measured over predicted, of all arms.
+  double bias() const;
   int most_promising() const;
   /// Of those that have run; what was hopeless is none.
   int best_known() const;
@@ -153,7 +156,9 @@ class ModelFirst final : public Policy {
   long calls_ = 0;
   int reopened_ = 0;
   std::vector<double> trial_;  // its times so far
-  Recollection recalled_;      // without seconds: nothing, or no longer
+  double ratios_ = 0;          // logarithms of measured over predicted, of so many arms
+  int measured_ = 0;
+  Recollection recalled_;  // without seconds: nothing, or no longer
   std::optional<bool> recalled_right_;
   bool was_slow_ = false;                          // in its first epoch
   std::vector<std::pair<double, double>> blocks_;  // seconds of the one on trial and of the other

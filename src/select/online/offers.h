@@ -8,7 +8,7 @@
 
 namespace unisono {
 
-inline constexpr std::size_t kMostOffered = 8;
+inline constexpr std::size_t kMostOffered = 16;
 
 struct Offer {
   std::size_t proposal = 0;  ///< number in proposals()

@@ -89,7 +89,7 @@ Result<OnlineSettings> parse_online(std::string_view text) {
   if (kind == "star") return read<StarSettings>(options);
   if (kind == "bandit") return read<BanditSettings>(options);
   if (kind == "model") return read<ModelSettings>(options);
-  if (text == "auto") return OnlineSettings{ModelSettings{.only_unmeasured = true}};
+  if (text == "auto") return OnlineSettings{ModelSettings{.is_auto = true}};
   if (text.empty() || text == "off") return OnlineSettings{};
   return Error{"no such rule '" + std::string(kind) + "'; " + std::string(kValid)};
 }
@@ -100,7 +100,7 @@ std::string text(const OnlineSettings& settings) {
   if (const auto* bandit = std::get_if<BanditSettings>(&settings))
     return "bandit:budget=" + plain(bandit->budget * 100) + "%,regret=" + plain(bandit->regret);
   if (const auto* model = std::get_if<ModelSettings>(&settings))
-    return model->only_unmeasured
+    return model->is_auto
                ? "auto"
                : "model:budget=" + plain(model->budget * 100) + "%,regret=" + plain(model->regret);
   return "off";
