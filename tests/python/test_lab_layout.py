@@ -139,15 +139,18 @@ def test_the_command_line(flavour: str) -> None:
     assert environment["UNISONO_BENCH_DRAIN"] == "64K", "the burst of the shapers"
     assert layout.shaper("eth0", 1e8, "64kb").count("burst 64kb") == 1
     assert ("-x UNISONO_BENCH_DRAIN" in line[2]) == (flavour == "openmpi")
+    assert ("unisono-lab-yield" in environment.get("LD_PRELOAD", "")) == (flavour == "mpich")
 
 
 def test_what_the_caller_sets_wins(monkeypatch: pytest.MonkeyPatch) -> None:
     made = a_lab(layout.Plan(hosts=2))
     monkeypatch.setenv("UCX_NET_DEVICES", "eth0,lo")
     monkeypatch.setenv("UNISONO_BENCH_DRAIN", "0")
+    monkeypatch.setenv("LD_PRELOAD", "/mine.so")
     _, environment = made.command(places.Mpi("mpich", Path("/m")), 2, 1, ["a"], {"UCX_TLS": "all"})
     assert (environment["UCX_TLS"], environment["UCX_NET_DEVICES"]) == ("all", "eth0,lo")
     assert environment["UNISONO_BENCH_DRAIN"] == "0"
+    assert environment["LD_PRELOAD"].endswith("libunisono-lab-yield.so:/mine.so"), "and neither is lost"
     with pytest.raises(UnisonoError, match="do not fit"):
         made.command(places.Mpi("mpich", Path("/m")), 3, 1, ["a"], {})
 

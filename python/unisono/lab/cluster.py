@@ -92,12 +92,22 @@ class Lab:
                 complete["PRTE_MCA_rmaps_default_mapping_policy"] = "node:oversubscribe"
             line = launch.with_variables(mpi, open_mpi_line(mpi, hosts, ranks, per_host), complete)
         else:
+            complete["LD_PRELOAD"] = ":".join(filter(None, [str(yielding()), complete.get("LD_PRELOAD")]))
             line = hydra_line(mpi, hosts, ranks, 1 if in_turn else per_host, self.enter)
         return self.on_host(hosts[0].name, [*line, *command]), complete
 
 
 # MPICH's network layer here is UCX; ranks of one host use MPICH's own shared memory.
 UCX_SETTINGS = {"UCX_TLS": "tcp,self", "UCX_NET_DEVICES": "eth0"}
+
+
+def yielding() -> Path:
+    """What MPICH's ranks need where they share cores, as Open MPI's have mpi_yield_when_idle."""
+    library = places.preload_library("unisono-lab-yield")
+    if not library.exists():
+        raise UnisonoError(f"{library} is not built: run make")
+    return library
+
 
 OPEN_MPI_SETTINGS = {
     "PRTE_MCA_prte_if_include": "eth0",

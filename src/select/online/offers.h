@@ -25,7 +25,7 @@ std::vector<Offer> best_offers(const std::vector<Spec>& proposals, const Facts& 
                                double seconds);
 
 /// Seconds that pricing may take for a kind whose calls have taken `spent` seconds: a twentieth of
-/// them, but 2 to 50 ms.
+/// them, but 2 to 250 ms.
 double pricing_time(double spent);
 
 }  // namespace unisono
