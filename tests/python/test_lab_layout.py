@@ -1,5 +1,6 @@
 """What a lab consists of: everything that needs neither root nor a network."""
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -235,3 +236,13 @@ def test_the_slowest_cable_of_a_flow() -> None:
     assert check.slowest_cable(made, h0, h1) == 5e7
     assert check.slowest_cable(made, h1, h2) == 3e7
     assert check.slowest_cable(made, h2, h3) == 1e8
+
+
+def test_what_goes_under_mpich_comes_before_libc() -> None:
+    library = places.preload_library("unisono-lab-yield")
+    if not library.exists():
+        pytest.skip("not built")
+    symbols = subprocess.run(
+        ["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True
+    )
+    assert " T epoll_wait" in symbols.stdout
