@@ -98,7 +98,8 @@ void Request::run(const Algorithm& algorithm, const Args& args, Binding binding)
                           binding.unit.true_lb});
     binding.transport = &workspace_->shm;
   } else {
-    workspace_->mpi.open({communicator_.own(), first_tag, binding.type, binding.unit.extent});
+    workspace_->mpi.open({communicator_.own(), first_tag, binding.type, binding.unit.extent,
+                          communicator_.portions(binding.unit.size)});
     binding.transport = &workspace_->mpi;
   }
   plan_ = plan_for(communicator_, algorithm, args);

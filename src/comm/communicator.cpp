@@ -51,6 +51,7 @@ struct Registry {
   // Of the ranks of MPI_COMM_WORLD, or empty; constant after the start.
   std::vector<int> nodes;
   TopologyLabels topology;
+  Count portion_bytes = 0;
   // Of the communicator that asked last.
   int known_size = 0, known_nodes = 0;
   std::array<ByteRange, kCollectives> known_reach;
@@ -318,6 +319,17 @@ bool Communicator::all_may(const UnisonoMakes& makes) const {
   return !kMakesInTurn || all_agree(comm_, makes.may());
 }
 
+Portions Communicator::portions(Count unit_bytes) {
+  const Count bytes = registry().portion_bytes;
+  if (bytes == 0 || nodes_ == 1) return {};
+  Portions portions{.units = std::max<Count>(1, bytes / std::max<Count>(1, unit_bytes))};
+  if (has_levels_) {
+    portions.nodes = topology().at(Level::node)->group_of_ranks();
+    portions.node = portions.nodes[static_cast<std::size_t>(rank_)];
+  }
+  return portions;
+}
+
 const Topology& Communicator::topology() {
   if (topology_ != nullptr) return *topology_;
   TopologyLabels labels = registry().topology;
@@ -423,10 +435,11 @@ void Communicator::give_back(std::unique_ptr<Workspace> workspace) noexcept {
 }
 
 void start_communicators(std::size_t plan_cache_bytes, std::vector<int> nodes,
-                         TopologyLabels topology) {
+                         TopologyLabels topology, Count portion_bytes) {
   plan_store().set_limit(plan_cache_bytes);
   registry().nodes = std::move(nodes);
   registry().topology = std::move(topology);
+  registry().portion_bytes = portion_bytes;
   PMPI_Comm_group(MPI_COMM_WORLD, &g_world);
   void* tag_ub = nullptr;
   int found = 0;

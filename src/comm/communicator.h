@@ -162,6 +162,8 @@ class Communicator {
 
   /// Made at the first request. Local, and the same on all ranks.
   const Topology& topology();
+  /// Of messages of such units. The same on all ranks.
+  Portions portions(Count unit_bytes);
 
   /// Whether there are communicators for the phases of this (interned) composition that are the MPI
   /// library's. They are made at the first request, which is collective over the communicator; the
@@ -264,9 +266,10 @@ int count_nodes(MPI_Comm comm);
 
 /// Collective over MPI_COMM_WORLD. Until then, and after stop, there is no state of any.
 /// `nodes`: of every rank of MPI_COMM_WORLD; or empty, when there is one, or nobody will ask.
-/// `topology`: of them as well; without any all ranks are on one node.
+/// `topology`: of them as well; without any all ranks are on one node. `portion_bytes`: what
+/// messages between nodes are cut into, the same on all ranks; 0: they are not.
 void start_communicators(std::size_t plan_cache_bytes, std::vector<int> nodes = {},
-                         TopologyLabels topology = {});
+                         TopologyLabels topology = {}, Count portion_bytes = 0);
 /// The selector has changed. No call is under way.
 void forget_reaches();
 /// Frees all private duplicates. Collective over MPI_COMM_WORLD; call before MPI_Finalize.

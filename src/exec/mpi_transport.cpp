@@ -35,9 +35,10 @@ int MpiTransport::start_portion(const Message& message, std::byte* where, int co
 int MpiTransport::start(const Message& message, std::vector<OpId>&, std::uint32_t& portions) {
   const MPI_Datatype type = message.slots ? MPI_INT32_T : channel_.type;
   const Count extent = message.slots ? Count{sizeof(std::int32_t)} : channel_.extent;
+  const Count most = message.slots ? kMaxPortion : channel_.portions.most(message.peer);
   Count at = 0;
   do {  // a token has no units, but is a message
-    const Count n = std::min(kMaxPortion, message.units - at);
+    const Count n = std::min(most, message.units - at);
     std::byte* where = message.where == nullptr ? nullptr : message.where + at * extent;
     if (const int rc = start_portion(message, where, static_cast<int>(n), type); rc != MPI_SUCCESS)
       return rc;

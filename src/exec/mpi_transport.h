@@ -2,6 +2,7 @@
 #pragma once
 #include <mpi.h>
 
+#include <span>
 #include <vector>
 
 #include "exec/messages.h"
@@ -9,12 +10,25 @@
 
 namespace unisono {
 
+/// How long a message may be before it is cut. Equal on all ranks of the communicator.
+struct Portions {
+  Count units = kMaxPortion;   ///< to ranks on other nodes
+  std::span<const int> nodes;  ///< of each rank; empty: every rank is on its own
+  int node = 0;                ///< this rank's
+
+  Count most(int peer) const {
+    const bool near = !nodes.empty() && nodes[static_cast<std::size_t>(peer)] == node;
+    return near ? kMaxPortion : units;
+  }
+};
+
 /// What a message of a call is to MPI: kChannelDepth tags from `first_tag` on are free on `comm`.
 struct MpiChannel {
   MPI_Comm comm = MPI_COMM_NULL;
   int first_tag = 0;
   MPI_Datatype type = MPI_BYTE;  ///< of one unit
   Count extent = 1;
+  Portions portions;
 };
 
 class MpiTransport final : public Transport {

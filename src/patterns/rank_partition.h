@@ -17,6 +17,7 @@ class RankPartition {
   int groups() const { return static_cast<int>(groups_.size()); }
   const RankGroup& group(int i) const { return groups_[static_cast<std::size_t>(i)]; }
   int group_of(int rank) const { return group_of_[static_cast<std::size_t>(rank)]; }
+  std::span<const int> group_of_ranks() const { return group_of_; }
   /// Which member of its group the rank is.
   int place_of(int rank) const { return place_of_[static_cast<std::size_t>(rank)]; }
   /// Ranks in the groups before group i.

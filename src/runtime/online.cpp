@@ -300,8 +300,9 @@ void Online::learn(Kind& kind, int ranks) {
   kind.learner.learn(shared, ranks, choosing);
   if (!kind.asks()) return;
   const Policy& policy = kind.learner.policy();
-  note_account(policy.lost_seconds() - kind.lost, policy.native_seconds());
-  kind.lost = policy.lost_seconds();
+  const double lost = policy.lost_seconds() - JobBudget::kOfWon * policy.won_seconds();
+  note_account(lost - kind.lost, policy.native_seconds());
+  kind.lost = lost;
 }
 
 Spec Online::arm_of(const Kind& kind, int arm) {

@@ -43,7 +43,7 @@ struct OnlineJob {
 
 OnlineJob& online_job();
 
-/// What this rank's kinds have lost, for summaries that are combined by maxima.
+/// What this rank's kinds have lost (JobAccount), for summaries that are combined by maxima.
 void add_account(std::vector<Nanoseconds>& summary);
 inline constexpr std::size_t kAccountWords = 3;
 JobAccount account_from(std::span<const Nanoseconds> words);

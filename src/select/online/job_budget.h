@@ -9,7 +9,7 @@ namespace unisono {
 /// Of a whole job, as the ranks of one communicator know it: the most that any of them has lost,
 /// the least time for which any has run, the longest native call. Equal on all of them.
 struct JobAccount {
-  double lost = 0;  ///< seconds, with what trials under way may lose
+  double lost = 0;  ///< seconds, with what trials under way may lose, less kOfWon of what was won
   double seconds = std::numeric_limits<double>::infinity();
   double longest_native = 0;
 };
@@ -20,6 +20,8 @@ class JobBudget {
   /// At the beginning a share of the time is nothing; so many of the longest native calls of the
   /// job may be lost then, or a few milliseconds, which nobody notices after MPI_Init.
   static constexpr double kCalls = 8, kLeast = 5e-3;
+  /// Of what was won so much may be lost again: native may have become faster since it was timed.
+  static constexpr double kOfWon = 0.5;
 
   /// `own`: seconds that the kind which hears it has lost by now; they are in the account.
   void hear(const JobAccount& account, double own) {

@@ -184,7 +184,9 @@ int ModelFirst::most_promising() const {
 }
 
 bool ModelFirst::may_lose(double native_calls) const {
-  return lost() + native_calls <= settings_.regret + settings_.budget * static_cast<double>(calls_);
+  const double won = native_ > 0 ? JobBudget::kOfWon * won_seconds_ / native_ : 0;
+  return lost() + native_calls <=
+         settings_.regret + settings_.budget * static_cast<double>(calls_) + won;
 }
 
 double ModelFirst::known(int arm) const {
@@ -385,6 +387,8 @@ void ModelFirst::watched(double mean) {
   arm.seconds.push_back(mean);
   arm.calls.push_back(static_cast<int>(planned_.size()));
   charge(leader_, known(leader_), static_cast<int>(planned_.size()));
+  if (leader_ != 0)
+    won_seconds_ += std::max(0.0, native_ - mean) * static_cast<double>(planned_.size());
   if (leader_ == 0) {
     native_ = known(0);
   } else if (known(leader_) > native_) {

@@ -81,6 +81,7 @@ class ModelFirst final : public Policy {
   /// Seconds that the model said, corrected; 0: of native, or nothing.
   double predicted(int arm) const;
   double native_seconds() const override { return native_; }
+  double won_seconds() const override { return won_seconds_; }
   /// Why the next call has this arm: what is predicted and measured.
   std::string explain(int arm) const;
 
@@ -151,7 +152,7 @@ class ModelFirst final : public Policy {
   double native_ = 0, spent_ = 0;
   double first_ = 0;  // native call, where the second took much more or less; 0: it did not
   double lost_ = 0, worst_ = 0;
-  double choosing_ = 0, lost_seconds_ = 0, at_stake_ = 0;  // seconds
+  double choosing_ = 0, lost_seconds_ = 0, won_seconds_ = 0, at_stake_ = 0;  // seconds
   JobBudget job_;
   long calls_ = 0;
   int reopened_ = 0;

@@ -55,6 +55,8 @@ class Policy {
   /// Seconds of `lost`, with what is at stake in a trial under way; and of a native call.
   virtual double lost_seconds() const { return 0; }
   virtual double native_seconds() const { return 0; }
+  /// Seconds that the leader has saved, by what native took when it was last timed.
+  virtual double won_seconds() const { return 0; }
 
   /// What exploring and choosing have lost against native, in native calls.
   virtual double lost() const = 0;
