@@ -116,6 +116,9 @@ class ModelFirst final : public Policy {
   void charge(int arm, double seconds, int calls);
   /// Whether one call of a trial was held up, and another one is to say which was as usual.
   bool is_in_doubt_after(std::span<const double> trial) const;
+  /// Whether each call of a trial is still faster than those before, on its way to what is
+  /// promised.
+  bool is_warming_up() const;
   void correct(int arm, double seconds);
   /// How far the model is off: measured over predicted, of all arms.
   double bias() const;

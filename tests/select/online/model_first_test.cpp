@@ -1,5 +1,9 @@
 // A made-up judge: what arms really take, beside what a made-up model says of them.
 #include "select/online/model_first.h"
+
+#include <cmath>
+#include <map>
+
 #include "select/online/offers.h"
 #include "tests/select/online/simulated_ranks.h"
 
@@ -12,6 +16,7 @@ struct Arm {
   int family = 0;
   double risk = 0;  // by the model
   int every = 0;    // each so manieth call of all meets a timeout; 0: none
+  double cold = 0;  // what its first call takes more, as a share; the next ones half of it each
 };
 constexpr double kTimeout = 0.2;
 
@@ -44,7 +49,10 @@ class Judged {
                                   ? Arm{.seconds = native, .predicted = 0, .every = native_every_}
                                   : arms_[static_cast<std::size_t>(arm) - 1];
               const bool held_up = own.every > 0 && call % own.every == own.every - 1;
-              return now * own.seconds + (held_up ? kTimeout : 0);
+              const auto warm =
+                  static_cast<double>(call - first_.try_emplace(arm, call).first->second);
+              return now * own.seconds * (1 + own.cold * std::exp2(-warm)) +
+                     (held_up ? kTimeout : 0);
             },
             seed, noise) {}
 
@@ -69,6 +77,7 @@ class Judged {
   int native_every_ = 0;
   double slower_ = 1;
   int asked_ = 0;
+  std::map<int, long> first_;  // call of each arm
   SimulatedRanks ranks_;
 };
 
@@ -145,6 +154,14 @@ TEST(ModelFirst, AHopelessOneThatPromisedLittleIsCalledOnce) {
   Judged judged({{0.6, 0.06}});
   EXPECT_EQ(judged.run(1000)[1], 1);
   EXPECT_NEAR(judged.policy().lost(), 5, 1e-6);
+}
+
+TEST(ModelFirst, AnArmThatWarmsUpIsGivenTheTime) {
+  Judged judged({{.seconds = 0.07, .predicted = 0.07, .cold = 1}});
+  judged.run(12);
+  EXPECT_EQ(judged.policy().leader(), 1);
+  Judged cold({{.seconds = 0.2, .predicted = 0.07, .cold = 0.02}});
+  EXPECT_EQ(cold.run(60)[1], 2) << "and no other";
 }
 
 TEST(ModelFirst, PercentsAreDecidedByARace) {
