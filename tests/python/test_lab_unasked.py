@@ -47,22 +47,7 @@ def test_off_is_off(unisono: Run) -> None:
     done = unisono("lab", "run", "--mpi", "openmpi", "-n", "5", "--log", *FEW_CALLS, UNISONO_ONLINE="off")
     assert (done.returncode, done.stdout.strip()) == (0, "0"), done.stderr
     assert "online" not in done.stderr
-    # The second line where a busy machine measured less than a quarter of the rate.
-    said = ("bcast of 512KB on 5 ranks: native (no better one known)", "no better choices are known here")
-    assert any(line in done.stderr for line in said), done.stderr
-
-
-def test_what_the_table_covers_stays_with_it(unisono: Run) -> None:
-    """16 hosts at 100 Mb/s are the measured ones."""
-    up(hosts=16)
-    for _ in range(TRIES):
-        done = unisono("lab", "run", "--mpi", "openmpi", "-n", "16", "--log", *PROGRAM)
-        assert (done.returncode, done.stdout.strip()) == (0, "0"), done.stderr
-        if "online" not in done.stderr:
-            break  # The network was measured as what it is.
-    assert re.search(r"bcast of 512KB on 16 ranks: \S+ \(docs/results/defaults.md\)", done.stderr), (
-        done.stderr
-    )
+    assert "no better choices are known here" in done.stderr, done.stderr
 
 
 def decisions(log: str) -> list[str]:
