@@ -246,33 +246,36 @@ Machine Online::machine_for(const Kind& kind) const {
 
 // Rank 0 walks through the schedules of all and tells what came of it: as many numbers from any of
 // them would cost every node's processors the same.
-std::vector<Promise> Online::ask_model(Kind& kind, double spent) {
+Answer Online::ask_model(Kind& kind, double spent) {
   constexpr std::size_t kNumbers = 4;  // of an offer
-  const std::vector<Spec> all = proposals(kind.facts);
+  if (kind.proposals.empty()) kind.proposals = proposals(kind.facts);
   std::vector<double> numbers;
   if (rank_ == 0) {
     const std::int64_t begin = call_time();
-    const OnlineJob& known = online_job();
-    for (const Offer& offer : best_offers(all, kind.facts, kind.root, machine_for(kind),
-                                          known.corrections, pricing_time(spent)))
+    if (kind.pricing == nullptr)
+      kind.pricing = std::make_unique<Pricing>(kind.proposals, kind.facts, kind.root,
+                                               machine_for(kind), online_job().corrections);
+    for (const Offer& offer : kind.pricing->best(pricing_time(spent)))
       for (const double one :
            {static_cast<double>(offer.proposal) + 1, offer.said, offer.seconds, offer.risk})
         numbers.push_back(one);
     kind.in_choosing += call_time() - begin;
   }
   numbers.resize(kNumbers * kMostOffered, 0);
+  numbers.push_back(kind.pricing != nullptr && kind.pricing->is_complete() ? 1 : 0);
   // Rank 0 needs the core that others may wait on.
   tell_patiently(numbers.data(), static_cast<int>(numbers.size() * sizeof(double)),
                  own_ != MPI_COMM_NULL ? own_ : handle_);
-  std::vector<Promise> promises;
-  for (std::size_t i = 0; i < numbers.size() && numbers[i] > 0; i += kNumbers) {
-    const Spec& spec = all.at(static_cast<std::size_t>(numbers[i]) - 1);
-    kind.arms.push_back(spec);
+  Answer answer{.arms = {}, .is_complete = numbers.back() > 0};
+  for (std::size_t i = 0; i + kNumbers < numbers.size() && numbers[i] > 0; i += kNumbers) {
+    const std::size_t proposal = static_cast<std::size_t>(numbers[i]) - 1;
+    if (!kind.offered.insert(proposal).second) continue;
+    kind.arms.push_back(kind.proposals.at(proposal));
     kind.said.push_back(numbers[i + 1]);
-    promises.push_back({numbers[i + 2], number_of_family(kind.arms), numbers[i + 3]});
+    answer.arms.push_back({numbers[i + 2], number_of_family(kind.arms), numbers[i + 3]});
   }
   kind.corrected.resize(kind.said.size());
-  return promises;
+  return answer;
 }
 
 std::string_view Online::why(Kind& kind, int arm) {

@@ -21,6 +21,7 @@
 #include "select/online/learned.h"
 #include "select/online/learner.h"
 #include "select/online/memory.h"
+#include "select/online/offers.h"
 #include "select/online/settings.h"
 #include "select/platform.h"
 #include "select/selector.h"
@@ -68,8 +69,11 @@ class Online final : public Listener, public Learning {
     bool is_recalled = false, judged = false;  // by what earlier jobs remember
     std::vector<double> said;
     std::vector<bool> corrected;
-    std::set<int> prepared;  // arms that have what their phases need, or cannot have it
-    std::string why;         // of the last arm, for the log
+    std::vector<Spec> proposals;
+    std::set<std::size_t> offered;     // of these
+    std::unique_ptr<Pricing> pricing;  // on rank 0
+    std::set<int> prepared;            // arms that have what their phases need, or cannot have it
+    std::string why;                   // of the last arm, for the log
     int explained = -1;
     double lost = 0;  // seconds, that the job's account has of it
 
@@ -96,7 +100,7 @@ class Online final : public Listener, public Learning {
   /// Before a call of this kind, where its times are due.
   void take_summaries(Communicator& communicator, Kind& kind);
   /// What the model says of a kind, and the arms that come of it; the same on all ranks.
-  std::vector<Promise> ask_model(Kind& kind, double spent);
+  Answer ask_model(Kind& kind, double spent);
   void correct(Kind& kind) const;
   /// The model's, with what kernels take on the nodes of this kind's ranks.
   Machine machine_for(const Kind& kind) const;

@@ -15,6 +15,7 @@ namespace {
 
 // Before it has taken so long a kind is not worth asking the model about.
 constexpr double kWorthAsking = 20e-3;
+constexpr double kAskedAgain = 4;   // times as long: so a share of the time goes into prices
 constexpr double kPromising = 0.9;  // of native's time
 constexpr double kSurely = 0.5;     // so far below two native calls suffice
 // An arm that is so much slower than native in its first call is not called again.
@@ -101,6 +102,7 @@ void ModelFirst::learn(std::span<const Nanoseconds> shared, int /*ranks*/) {
     seconds.push_back(static_cast<double>(std::max<Nanoseconds>(end - before, 1)) * 1e-9);
     before = end;
   }
+  taken_ += std::accumulate(seconds.begin(), seconds.end(), 0.0);
   switch (stage_) {
     case Stage::listen: heard(seconds); break;
     case Stage::trial: tried(seconds); break;
@@ -125,7 +127,10 @@ void ModelFirst::hear(std::span<const double> seconds) {
 }
 
 void ModelFirst::ask() {
-  for (const Promise& promise : ask_(spent_))
+  asked_at_ = taken_;
+  const Answer answer = ask_(taken_);
+  is_complete_ = answer.is_complete;
+  for (const Promise& promise : answer.arms)
     arms_.push_back({.promise = {std::max(promise.seconds, 1e-9), promise.family, promise.risk}});
 }
 
@@ -157,6 +162,7 @@ bool ModelFirst::is_in_doubt(int next) const {
 }
 
 void ModelFirst::go_on() {
+  if (!is_complete_ && taken_ >= kAskedAgain * asked_at_) ask();
   const int next = most_promising();
   const double loss = worst_ * (is_short() ? kShortTrial : kLongTrial);
   const bool is_borne = job_.bears(lost_seconds(), loss * native_);

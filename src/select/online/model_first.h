@@ -40,9 +40,13 @@ struct Recollection {
   Promise promise;  ///< of the best, where it is not native
 };
 
-/// The arms that follow the recalled one, the most promising first; asked for once. `spent`:
-/// seconds that the kind's native calls have taken. The same on all ranks.
-using AskModel = std::function<std::vector<Promise>(double spent)>;
+struct Answer {
+  std::vector<Promise> arms;  ///< that follow those named before, or recalled
+  bool is_complete = true;    ///< or something has no price yet: it may be asked for again
+};
+
+/// `spent`: seconds that the kind's calls have taken. The same on all ranks.
+using AskModel = std::function<Answer(double spent)>;
 
 class ModelFirst final : public Policy {
  public:
@@ -151,7 +155,8 @@ class ModelFirst final : public Policy {
   int watch_ = 4;  // the leader's
   bool probed_ = false;
   int gap_ = 0;
-  bool asked_ = false;
+  bool asked_ = false, is_complete_ = true;
+  double taken_ = 0, asked_at_ = 0;  // seconds of all planned calls, now and then
   double native_ = 0, spent_ = 0;
   double first_ = 0;  // native call, where the second took much more or less; 0: it did not
   double lost_ = 0, worst_ = 0;

@@ -1,8 +1,12 @@
 // What the cost model recommends for a kind of call.
 #pragma once
+#include <limits>
+#include <map>
+#include <string>
 #include <vector>
 
 #include "model/machine.h"
+#include "model/price.h"
 #include "select/online/corrections.h"
 #include "select/selector.h"
 
@@ -15,14 +19,42 @@ struct Offer {
   double said = 0;           ///< seconds by the model
   double seconds = 0;        ///< the same, corrected
   double risk = 0;           ///< seconds lost on top where ranks drift apart
+  bool knows_risk = false;
 };
 
-/// The fastest predicted ones, at most two of a family. Pricing takes at most `seconds`: what is
-/// not priced by then is left out. That is first the variants of what is slow with its standard
-/// parameters. What they risk is part of what is compared, and takes at most twice as long.
-std::vector<Offer> best_offers(const std::vector<Spec>& proposals, const Facts& facts, int root,
-                               const Machine& machine, const Corrections& corrections,
-                               double seconds);
+/// Prices what may serve a kind of call, in as many instalments as it takes.
+class Pricing {
+ public:
+  /// The corrections, and what the call points to, must outlive it.
+  Pricing(std::vector<Spec> proposals, const Facts& facts, int root, Machine machine,
+          const Corrections& corrections);
+
+  /// The fastest predicted ones, at most two of a family, of those that have a price after at most
+  /// `seconds` more. What has none yet is first the variants of what is slow with its standard
+  /// parameters. What they risk is part of what is compared, and takes at most twice as long.
+  std::vector<Offer> best(double seconds);
+  bool is_complete() const { return next_ == order_.size() && has_variants_; }
+  const std::vector<Spec>& proposals() const { return proposals_; }
+
+ private:
+  void price_one(std::size_t proposal);
+  void add_variants();
+  void sort();
+  void ask_risks(double seconds);
+  std::vector<Offer> at_most_of_a_family() const;
+
+  std::vector<Spec> proposals_;
+  std::vector<std::string> families_;
+  PricedCall call_;
+  Machine machine_;
+  const Corrections& corrections_;
+  std::vector<std::size_t> order_;  // of proposals: what is to be priced
+  std::size_t next_ = 0;            // in it
+  bool has_variants_ = false;
+  std::map<std::string, double> best_;  // seconds, by family
+  double best_of_all_ = std::numeric_limits<double>::infinity();
+  std::vector<Offer> priced_;
+};
 
 /// Seconds that pricing may take for a kind whose calls have taken `spent` seconds: a twentieth of
 /// them, but 2 to 250 ms.

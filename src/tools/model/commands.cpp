@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <chrono>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -9,6 +10,8 @@
 #include "model/grids.h"
 #include "model/predict.h"
 #include "model/price.h"
+#include "select/online/offers.h"
+#include "select/online/proposals.h"
 #include "select/spec.h"
 
 namespace unisono {
@@ -96,6 +99,27 @@ std::string predict_job(const Job& job, const Machine& machine) {
     if (!each.unmet.empty()) row["unmet"] = each.unmet;
   }
   return rows.dump();
+}
+
+std::string offers(const Job& job, const Machine& machine, double seconds) {
+  const auto collective = collective_named(job.collective);
+  if (!collective) throw CLI::ValidationError("no collective '" + job.collective + "'");
+  if (job.ranks < 1 || job.root < 0 || job.root >= job.ranks || job.bytes < 0)
+    throw CLI::ValidationError("ranks: at least 1; root: one of them; bytes: not negative");
+  const Facts facts{
+      .collective = *collective, .size = job.ranks, .bytes = job.bytes, .nodes = job.ranks};
+  const auto begin = std::chrono::steady_clock::now();
+  const Corrections none;
+  Pricing pricing(proposals(facts), facts, job.root, machine, none);
+  const auto best = pricing.best(seconds);
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+  Json rows = Json::array();
+  for (const Offer& offer : best)
+    rows.push_back({{"spec", text(pricing.proposals()[offer.proposal])},
+                    {"seconds", offer.seconds},
+                    {"risk", offer.risk}});
+  return Json{{"offers", rows}, {"proposals", pricing.proposals().size()}, {"took", took.count()}}
+      .dump();
 }
 
 std::string shapes(int ranks, int dimensions) {

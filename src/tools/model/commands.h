@@ -28,6 +28,11 @@ std::vector<Job> read_jobs(std::string_view text);
 /// [{"spec": ..., "seconds": ... or null, "unmet": "what it lacks"}, ...], the fastest first.
 std::string predict_job(const Job& job, const Machine& machine);
 
+/// What online selection would try: {"offers": [{"spec": ..., "seconds": ..., "risk": ...}, ...],
+/// the most promising first, "proposals": of how many, "took": seconds}. `seconds`: that pricing
+/// may take. Without `specs`; one rank on each node.
+std::string offers(const Job& job, const Machine& machine, double seconds);
+
 /// [[4, 4], [2, 8], ...]
 std::string shapes(int ranks, int dimensions);
 

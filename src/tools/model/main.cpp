@@ -39,7 +39,27 @@ struct Options {
   std::string samples, output = "-", machine, jobs, bytes = "0";
   Job job;
   int ranks = 2, dimensions = 2;
+  double seconds = 0.25;
 };
+
+void add_offers(CLI::App& app, Options& options) {
+  auto* offers_command = app.add_subcommand(
+      "offers", "what online selection would try with one rank on each node, as JSON");
+  offers_command->add_option("--machine", options.machine, "machine file")->required();
+  offers_command->add_option("--collective", options.job.collective, "bcast, allreduce, ...")
+      ->required();
+  offers_command->add_option("--ranks", options.job.ranks, "how many")->required();
+  offers_command->add_option("--bytes", options.bytes, "the vector, or a block, as in 64K")
+      ->required();
+  offers_command->add_option("--root", options.job.root, "root (0)");
+  offers_command->add_option("--seconds", options.seconds, "that pricing may take (0.25)");
+  offers_command->callback([&] {
+    const auto bytes = parse_size(options.bytes);
+    if (!bytes) throw CLI::ValidationError("--bytes " + options.bytes + " is no size");
+    options.job.bytes = *bytes;
+    std::cout << offers(options.job, machine_in(options.machine), options.seconds) << '\n';
+  });
+}
 
 void add_commands(CLI::App& app, Options& options) {
   auto* fit = app.add_subcommand("fit", "the machine file, from what unisono-calibrate printed");
@@ -80,6 +100,8 @@ void add_commands(CLI::App& app, Options& options) {
       rows += (rows.empty() ? "" : ",\n ") + predict_job(job, machine);
     std::cout << '[' << rows << "]\n";
   });
+
+  add_offers(app, options);
 
   auto* shapes_command = app.add_subcommand("shapes", "grids of ranks worth trying, as JSON");
   shapes_command->add_option("--ranks", options.ranks, "how many")

@@ -31,7 +31,7 @@ class Job {
     auto ask = [native](double) {
       std::vector<Promise> promises;
       for (int arm = 1; arm <= 6; ++arm) promises.push_back({0.5 * native, arm});
-      return promises;
+      return Answer{promises};
     };
     add(native, factor, std::make_unique<ModelFirst>(ModelSettings{}, 2, ask));
   }

@@ -38,7 +38,7 @@ class Judged {
                 std::vector<Promise> promises;
                 for (std::size_t i = remembers ? 1 : 0; i < arms_.size(); ++i)
                   promises.push_back({arms_[i].predicted, arms_[i].family, arms_[i].risk});
-                return promises;
+                return Answer{promises};
               });
               if (recollection.seconds > 0) policy->recall(recollection);
               return policy;
@@ -105,7 +105,7 @@ TEST(ModelFirst, AThirdNativeCallWhereTheGainIsNoFactor) {
 
 // The second call passes while the rank that was held up in the first still counts.
 TEST(ModelFirst, AThirdNativeCallWhereTheFirstTwoWereUneven) {
-  const auto ask = [](double) { return std::vector<Promise>{{0.06}}; };
+  const auto ask = [](double) { return Answer{{{0.06}}}; };
   ModelFirst held_up({}, 2, ask), even({}, 2, ask);
   ASSERT_EQ(held_up.plan(), (std::vector<int>{0, 0}));
   held_up.learn(std::vector<Nanoseconds>{250'000'000, 252'000'000}, 3);
@@ -261,7 +261,7 @@ TEST(ModelFirst, OneTimeoutOfNativeMakesNothingSlowerLead) {
 
 TEST(ModelFirst, ATrialThatMetATimeoutIsTriedOnceMore) {
   const auto after = [](std::vector<double> trial) {
-    ModelFirst judge({}, 2, [](double) { return std::vector<Promise>{{0.016}}; });
+    ModelFirst judge({}, 2, [](double) { return Answer{{{0.016}}}; });
     judge.plan();
     judge.learn(std::vector<Nanoseconds>{60'000'000, 120'000'000}, 3);
     for (const double seconds : trial) {
@@ -292,7 +292,7 @@ TEST(ModelFirst, ATimeoutCorrectsItsFamilyOnly) {
 
 // A root that has handed its blocks to the system is through at once, and the others have them.
 TEST(ModelFirst, WhatChoosingTakesIsMeasuredByNativesUsualTime) {
-  ModelFirst judge({}, 2, [](double) { return std::vector<Promise>{{0.016}}; });
+  ModelFirst judge({}, 2, [](double) { return Answer{{{0.016}}}; });
   judge.plan();
   judge.spend(300'000, 3);
   judge.learn(std::vector<Nanoseconds>{250'000'000, 250'007'000}, 3);
@@ -303,9 +303,28 @@ TEST(ModelFirst, WhatChoosingTakesIsMeasuredByNativesUsualTime) {
   EXPECT_EQ(judge.plan(), (std::vector<int>{1}));
 }
 
+// What has no price yet is priced when as much time has passed as pays for it.
+TEST(ModelFirst, AsksAgainUntilAllHavePrices) {
+  std::vector<double> asked;
+  ModelFirst judge({}, 2, [&](double spent) {
+    asked.push_back(spent);
+    return asked.size() < 3 ? Answer{{}, false} : Answer{{{0.016}}};
+  });
+  for (int calls = 0; judge.leader() == 0 && calls < 200;) {
+    const std::vector<int> plan = judge.plan();
+    std::vector<Nanoseconds> own(plan.size());
+    for (std::size_t i = 0; i < plan.size(); ++i) own[i] = plan[i] == 0 ? 60'000'000 : 16'000'000;
+    calls += static_cast<int>(plan.size());
+    judge.learn(judge.summary(own, own), 3);
+  }
+  EXPECT_EQ(judge.leader(), 1);
+  ASSERT_EQ(asked.size(), 3U);
+  for (std::size_t i = 1; i < asked.size(); ++i) EXPECT_GE(asked[i], 4 * asked[i - 1]);
+}
+
 // The first call makes connections: nobody corrects a model by it.
 TEST(ModelFirst, ATrialIsNoTimeBeforeItsSecondCall) {
-  ModelFirst judge({}, 2, [](double) { return std::vector<Promise>{{0.016}}; });
+  ModelFirst judge({}, 2, [](double) { return Answer{{{0.016}}}; });
   judge.plan();
   judge.learn(std::vector<Nanoseconds>{60'000'000, 120'000'000}, 3);
   judge.plan();

@@ -32,10 +32,15 @@ Facts facts_of(Collective collective, int ranks, Count bytes) {
 // A job has milliseconds; what these tests say must hold on a machine of any speed.
 constexpr double kAllTheTime = 1e6;
 
+std::vector<Offer> best_offers(const std::vector<Spec>& all, const Facts& facts,
+                               const unisono::Machine& machine, const Corrections& known = {}) {
+  return Pricing(all, facts, 0, machine, known).best(kAllTheTime);
+}
+
 std::string best(const Facts& facts, const unisono::Machine& machine,
                  const Corrections& known = {}) {
   const auto all = proposals(facts);
-  const auto offers = best_offers(all, facts, 0, machine, known, kAllTheTime);
+  const auto offers = best_offers(all, facts, machine, known);
   return offers.empty() ? "" : std::string(all[offers[0].proposal].algorithm->name);
 }
 
@@ -146,7 +151,7 @@ TEST(Offers, AGridWhereRanksShareAPort) {
       const Facts facts = job.facts(
           collective, collective == reduce_scatter_block || collective == bcast ? 1 << 20 : 32768);
       const auto all = proposals(facts);
-      const auto offers = best_offers(all, facts, 0, of_levels(1e8), {}, kAllTheTime);
+      const auto offers = best_offers(all, facts, of_levels(1e8));
       ASSERT_EQ(offers.size(), kMostOffered);
       EXPECT_NE(all[offers[0].proposal].params.composition, nullptr)
           << name(collective) << ": " << text(all[offers[0].proposal]);
@@ -174,13 +179,29 @@ TEST(Offers, LongCallsGoByPipelinesAndShortOnesByTrees) {
 TEST(Offers, AtMostTwoOfAnAlgorithmFastestFirst) {
   const Facts facts = facts_of(bcast, 13, 1 << 20);
   const auto all = proposals(facts);
-  const auto offers = best_offers(all, facts, 0, ethernet(1e8), {}, kAllTheTime);
+  const auto offers = best_offers(all, facts, ethernet(1e8));
   ASSERT_GE(offers.size(), 8U);
   std::map<std::string_view, int> times;
   for (std::size_t i = 0; i < offers.size(); ++i) {
     EXPECT_LE(++times[all[offers[i].proposal].algorithm->name], 2);
     EXPECT_LE(offers[i == 0 ? 0 : i - 1].seconds, offers[i].seconds);
   }
+}
+
+// Of more of them the risk is known then: where it is nothing, they are the same.
+TEST(Offers, InInstalmentsThePricesAreTheSame) {
+  const Facts facts = facts_of(allreduce, 13, 1 << 20);
+  unisono::Machine machine = ethernet(1e8);
+  machine.incast = {};
+  const auto all = proposals(facts);
+  const Corrections none;
+  Pricing pricing(all, facts, 0, machine, none);
+  int asked = 0;
+  for (; !pricing.is_complete(); ++asked) pricing.best(0.5e-3);
+  EXPECT_GT(asked, 1);
+  const auto whole = best_offers(all, facts, machine), parts = pricing.best(0);
+  ASSERT_EQ(parts.size(), whole.size());
+  for (std::size_t i = 0; i < whole.size(); ++i) EXPECT_EQ(parts[i].seconds, whole[i].seconds);
 }
 
 // What one kind has shown of an algorithm holds for the next kind.
