@@ -165,8 +165,9 @@ bool is_with_first(MPI_Comm world, MPI_Comm node) {
 OwnPlace own_place() {
   const node::CpuMask mask = node::affinity();
   const std::string_view bytes(reinterpret_cast<const char*>(mask.data()), mask.size());
-  return {fnv1a(library_line()), kernel_hash(), fnv1a(bytes), has_fabric(),
-          cores_here(quota_cores())};
+  // Of one library two builds of Unisono may be under the ranks.
+  return {fnv1a(UNISONO_FLAVOUR " " UNISONO_VERSION " " + library_line()), kernel_hash(),
+          fnv1a(bytes), has_fabric(), cores_here(quota_cores())};
 }
 
 // Where nobody shares a node, nobody needs to be asked who does.
@@ -221,11 +222,12 @@ void NodeFacts::use(Machine measured) {
 // Open MPI's answer to a message of more than 64 KiB waits behind what its rank is sending on the
 // same connection. Two ranks that exchange 1 MiB at 100 Mb/s took 169 ms, in portions of 32 KiB 89,
 // where the wire takes 88; MPICH takes 89 anyway (docs/adr/0033-portions.md).
-Count portion_bytes([[maybe_unused]] const Machine& machine) {
+Count portion_bytes([[maybe_unused]] const NodeFacts& facts) {
 #ifdef UNISONO_FLAVOUR_OPENMPI
   constexpr Count kPortion = 32 << 10;
   constexpr double kNextToNothing = 0.05;
-  if (const auto& between = machine.levels[kBetweenNodes])
+  const auto& between = facts.machine.levels[kBetweenNodes];
+  if (facts.one_library && between)
     if (between->gap(0) <= kNextToNothing * between->gap(kPortion)) return kPortion;
 #endif
   return 0;

@@ -50,9 +50,9 @@ struct NodeFacts {
   void use(Machine measured);
 };
 
-/// What messages between nodes are cut into, where this MPI library sends long ones both ways one
-/// after the other and the cuts cost next to nothing there; else 0.
-Count portion_bytes(const Machine& machine);
+/// What messages between nodes are cut into, where this MPI library, the same of all ranks, sends
+/// long ones both ways one after the other, and the cuts cost next to nothing; else 0.
+Count portion_bytes(const NodeFacts& facts);
 
 /// The ranks of `world` on this one's node, as the MPI library sees it. Collective; the caller's.
 MPI_Comm ranks_of_node(MPI_Comm world, const JobPlace& place = {});

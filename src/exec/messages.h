@@ -14,7 +14,7 @@ namespace unisono {
 
 #ifdef UNISONO_FLAVOUR_SMPI
 
-inline constexpr auto kStartSend = PMPI_Issend;
+inline constexpr auto kStartSend = PMPI_Issend, kStartMatchedSend = PMPI_Issend;
 inline constexpr bool kWaitsInMpi = true;
 
 /// Two: the next segment follows without a gap. With one, each would wait for word from the last.
@@ -29,7 +29,7 @@ inline int complete_some(int n, MPI_Request* requests, int* count, int* done,
 
 #else
 
-inline constexpr auto kStartSend = PMPI_Isend;
+inline constexpr auto kStartSend = PMPI_Isend, kStartMatchedSend = PMPI_Issend;
 inline constexpr bool kWaitsInMpi = false;
 inline constexpr Count kSendsUnderWay = kChannelDepth;  // as the algorithm wants it
 inline constexpr auto complete_some = PMPI_Testsome;

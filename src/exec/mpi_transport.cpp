@@ -17,34 +17,46 @@ void MpiTransport::make_room() {
   ops_.reserve(room);
 }
 
-int MpiTransport::start_portion(const Message& message, std::byte* where, int count,
-                                MPI_Datatype type) {
+int MpiTransport::start_portion(const Message& message, Count at, Count units, int cut,
+                                bool is_matched) {
   make_room();
+  const MPI_Datatype type = message.slots ? MPI_INT32_T : channel_.type;
+  const Count extent = message.slots ? Count{sizeof(std::int32_t)} : channel_.extent;
+  std::byte* where = message.where == nullptr ? nullptr : message.where + at * extent;
   const int tag = channel_.first_tag + static_cast<int>(message.position % kChannelDepth);
   MPI_Request request = MPI_REQUEST_NULL;
+  const int count = static_cast<int>(units);
+  const auto send = is_matched ? kStartMatchedSend : kStartSend;
   const int rc = message.kind == OpKind::send
-                     ? kStartSend(where, count, type, message.peer, tag, channel_.comm, &request)
+                     ? send(where, count, type, message.peer, tag, channel_.comm, &request)
                      : PMPI_Irecv(where, count, type, message.peer, tag, channel_.comm, &request);
   if (rc != MPI_SUCCESS) return rc;
   requests_.push_back(request);
-  ops_.push_back({message.op, message.kind});
+  ops_.push_back({message.op, message.kind, cut});
   return MPI_SUCCESS;
+}
+
+int MpiTransport::start_next(int cut) {
+  Cut& of = cuts_[static_cast<std::size_t>(cut)];
+  const Count at = of.at, units = std::min(of.most, of.message.units - at);
+  of.at += units;
+  const bool is_matched = of.at == of.message.units || of.at / of.most % kPortionsUnderWay == 0;
+  return start_portion(of.message, at, units, cut, is_matched);
 }
 
 // Both sides cut alike, and portions of one message share its tag, so that MPI keeps their order.
 int MpiTransport::start(const Message& message, std::vector<OpId>&, std::uint32_t& portions) {
-  const MPI_Datatype type = message.slots ? MPI_INT32_T : channel_.type;
-  const Count extent = message.slots ? Count{sizeof(std::int32_t)} : channel_.extent;
   const Count most = message.slots ? kMaxPortion : channel_.portions.most(message.peer);
-  Count at = 0;
-  do {  // a token has no units, but is a message
-    const Count n = std::min(most, message.units - at);
-    std::byte* where = message.where == nullptr ? nullptr : message.where + at * extent;
-    if (const int rc = start_portion(message, where, static_cast<int>(n), type); rc != MPI_SUCCESS)
-      return rc;
+  if (message.units <= most) {  // a token has no units, but is a message
     ++portions;
-    at += n;
-  } while (at < message.units);
+    return start_portion(message, 0, message.units, kWhole, false);
+  }
+  portions += static_cast<std::uint32_t>((message.units + most - 1) / most);
+  if (requests_.empty()) cuts_.clear();
+  const int cut = static_cast<int>(cuts_.size());
+  cuts_.push_back({message, most});
+  for (Count n = 0; n < kPortionsUnderWay && n * most < message.units; ++n)
+    if (const int rc = start_next(cut); rc != MPI_SUCCESS) return rc;
   return MPI_SUCCESS;
 }
 
@@ -53,6 +65,7 @@ int MpiTransport::progress(std::vector<OpId>& completed, bool only_looks, bool& 
   int count = 0;
   completed_.resize(requests_.size());
   statuses_.resize(requests_.size());
+  next_.reserve(requests_.size());
   completed.reserve(completed.size() + requests_.size());
   const auto look = only_looks ? PMPI_Testsome : complete_some;
   const int rc = look(static_cast<int>(requests_.size()), requests_.data(), &count,
@@ -65,8 +78,12 @@ int MpiTransport::progress(std::vector<OpId>& completed, bool only_looks, bool& 
   if (rc != MPI_SUCCESS || count <= 0) return rc;
   moved = true;
   std::sort(completed_.begin(), completed_.begin() + count);
-  for (int i = 0; i < count; ++i)
-    completed.push_back(ops_[static_cast<std::size_t>(completed_[static_cast<std::size_t>(i)])].op);
+  next_.clear();
+  for (int i = 0; i < count; ++i) {
+    const Of& of = ops_[static_cast<std::size_t>(completed_[static_cast<std::size_t>(i)])];
+    completed.push_back(of.op);
+    if (of.cut != kWhole) next_.push_back(of.cut);
+  }
   // Close the gaps: MPI has set the completed requests to null.
   std::size_t kept = 0;
   for (std::size_t i = 0; i < requests_.size(); ++i) {
@@ -76,6 +93,11 @@ int MpiTransport::progress(std::vector<OpId>& completed, bool only_looks, bool& 
   }
   requests_.resize(kept);
   ops_.resize(kept);
+  for (const int cut : next_) {
+    const Cut& of = cuts_[static_cast<std::size_t>(cut)];
+    if (of.at == of.message.units) continue;
+    if (const int again = start_next(cut); again != MPI_SUCCESS) return again;
+  }
   return MPI_SUCCESS;
 }
 
@@ -95,6 +117,7 @@ bool MpiTransport::abandon(std::vector<OpId>&) {
   }
   requests_.clear();
   ops_.clear();
+  cuts_.clear();
   return is_read;
 }
 

@@ -46,17 +46,27 @@ class MpiTransport final : public Transport {
   bool abandon(std::vector<OpId>& completed) override;
 
  private:
+  /// A message that goes in portions.
+  struct Cut {
+    Message message;
+    Count most = 0, at = 0;  // units of a portion, and those of all that were started
+  };
   struct Of {
     OpId op;
     OpKind kind;
+    int cut;  // in cuts_, or kWhole
   };
+  static constexpr int kWhole = -1;
 
   void make_room();
-  int start_portion(const Message& message, std::byte* where, int count, MPI_Datatype type);
+  int start_portion(const Message& message, Count at, Count units, int cut, bool is_matched);
+  int start_next(int cut);
 
   MpiChannel channel_;
   std::vector<MPI_Request> requests_;
   std::vector<Of> ops_;
+  std::vector<Cut> cuts_;  // of the messages under way, and of some before
+  std::vector<int> next_;
   std::vector<int> completed_;
   std::vector<MPI_Status> statuses_;
 };

@@ -11,6 +11,9 @@ namespace unisono {
 
 /// MPI 3 counts in int: longer messages and reductions go in portions of so many units.
 inline constexpr Count kMaxPortion = Count{1} << 30;
+/// Of a message that is cut so many are under way at once. Each so manieth, and the last, is over
+/// when the receiver has begun to take it: nobody runs ahead of a late one by more.
+inline constexpr Count kPortionsUnderWay = 8;
 
 /// A message of an op. Its units are those of the call, or, for `slots`, 32-bit integers.
 struct Message {

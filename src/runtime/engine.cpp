@@ -218,7 +218,7 @@ void Engine::read_environment(const Files& files) {
   kernels_in_nodes_ =
       left_online().collectives != 0 && (node.all_alone || all_agree(MPI_COMM_WORLD, has_memory));
   start_communicators(cache ? static_cast<std::size_t>(*cache) : kDefaultPlanCache, nodes,
-                      find_levels(files.topology, nodes), portion_bytes(node.machine));
+                      find_levels(files.topology, nodes), portion_bytes(node));
 }
 
 // Without a file, and while nothing asks for other levels, the nodes are enough.

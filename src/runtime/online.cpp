@@ -275,6 +275,11 @@ Answer Online::ask_model(Kind& kind, double spent) {
     answer.arms.push_back({numbers[i + 2], number_of_family(kind.arms), numbers[i + 3]});
   }
   kind.corrected.resize(kind.said.size());
+  if (answer.is_complete) {
+    kind.pricing.reset();
+    kind.proposals = {};
+    kind.offered.clear();
+  }
   return answer;
 }
 

@@ -94,8 +94,9 @@ Result<Spec> Selector::force(Collective collective, std::string_view text) {
 }
 
 bool Selector::is_left_online(Collective collective, int nodes) const {
-  const bool within = nodes == 1 && online_.only_between_nodes;
-  return contains(within ? online_.in_node : online_.collectives, collective);
+  if (nodes == 1 && contains(online_.in_node, collective)) return true;
+  const bool is_meant = nodes > 1 || !online_.only_between_nodes;
+  return is_meant && contains(online_.collectives, collective);
 }
 
 bool Selector::is_open(const Facts& facts) const {

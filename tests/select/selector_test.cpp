@@ -133,7 +133,8 @@ TEST(Selector, WithinANodeTheTableIsPriorKnowledge) {
   const auto call = [](int size) { return Facts{Collective::bcast, size, 1024}; };
   for (const Place place : {Place::undersubscribed, Place::oversubscribed}) {
     Selector selector("openmpi", place);
-    selector.leave_online({0, kAmongAll, true});
+    // As where there is no network.
+    selector.leave_online({.collectives = 0, .in_node = kAmongAll});
     for (const int size : {2, 4, 6}) {  // of which the table knows two
       EXPECT_TRUE(selector.is_online(call(size)));
       EXPECT_TRUE(selector.covers(call(size)));

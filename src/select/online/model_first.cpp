@@ -298,7 +298,7 @@ void ModelFirst::correct(int arm, double seconds) {
   const double factor = std::clamp(ratio, 1 / kMostCorrected, kMostCorrected);
   const double before = bias();
   if (ratio <= kMostCorrected && !measured.is_corrected) {
-    ratios_ += std::log(factor * before);
+    ratios_ += factor * before;
     ++measured_;
   }
   for (Arm& other : arms_) {
@@ -312,7 +312,7 @@ void ModelFirst::correct(int arm, double seconds) {
   }
 }
 
-double ModelFirst::bias() const { return std::exp(ratios_ / (measured_ + kPriorArms)); }
+double ModelFirst::bias() const { return (ratios_ + kPriorArms) / (measured_ + kPriorArms); }
 
 void ModelFirst::race(int challenger, int against) {
   stage_ = Stage::race;

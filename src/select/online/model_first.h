@@ -165,7 +165,7 @@ class ModelFirst final : public Policy {
   long calls_ = 0;
   int reopened_ = 0;
   std::vector<double> trial_;  // its times so far
-  double ratios_ = 0;          // logarithms of measured over predicted, of so many arms
+  double ratios_ = 0;          // measured over predicted, the sum of so many arms
   int measured_ = 0;
   Recollection recalled_;  // without seconds: nothing, or no longer
   std::optional<bool> recalled_right_;
