@@ -18,7 +18,7 @@ line = {
     "on_node": node.size,
     "right": bool((data == np.arange(1 << 17)).all()),
     "forced": os.environ.get("UNISONO_BCAST"),
-    "preloaded": "libunisono" in os.environ.get("LD_PRELOAD", ""),
+    "preloaded": "libunisono.so" in os.environ.get("LD_PRELOAD", ""),
 }
 sys.stdout.write(json.dumps(line) + "\n")
 sys.stdout.flush()
