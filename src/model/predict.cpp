@@ -44,37 +44,46 @@ struct Server {
 /// rank's sends to several nodes share its own port packet by packet, so that each is under way
 /// from its post on. A node's own port loses nothing: its operating system stops whom it has no
 /// room for (docs/adr/0031-hosts-drop-nothing.md).
-struct Queue {
-  struct Entry {
-    VertexId send = kNoNode;
-    std::size_t other = 0;  // the node that it comes from
-    double bytes = 0;
-    double until = std::numeric_limits<double>::infinity();
-  };
-  std::vector<Entry> entries;
+class Queue {
+ public:
+  Queue(std::size_t nodes, const Incast& incast) : incast_(&incast), bytes_(nodes) {}
 
-  /// Whether what is under way is more than the port holds; with one other node alone never.
-  bool overflows(double now, const Incast& incast);
-  void leave(VertexId send, double until) {
-    for (Entry& entry : entries)
-      if (entry.send == send) entry.until = until;
+  /// Messages from another node; and until when what was posted is in the way.
+  void post(std::size_t other, double bytes) { change(other, bytes); }
+  void leave(std::size_t other, double bytes, double until) {
+    leaving_.push({until, other, bytes});
   }
+  /// Whether what is under way is more than the port holds; with one other node alone never.
+  bool overflows(double now);
+
+ private:
+  using Leaving = std::tuple<double, std::size_t, double>;
+
+  void change(std::size_t other, double more);
+
+  const Incast* incast_;
+  std::vector<double> bytes_;  // by the node that they come from
+  double total_ = 0;           // of each node a window at most
+  int others_ = 0;             // that have any
+  std::priority_queue<Leaving, std::vector<Leaving>, std::greater<>> leaving_;
 };
 
-bool Queue::overflows(double now, const Incast& incast) {
-  std::erase_if(entries, [now](const Entry& entry) { return entry.until <= now; });
-  std::vector<std::pair<std::size_t, double>> others;
-  for (const Entry& entry : entries) {
-    const auto known = std::find_if(others.begin(), others.end(),
-                                    [&](const auto& one) { return one.first == entry.other; });
-    if (known == others.end())
-      others.emplace_back(entry.other, entry.bytes);
-    else
-      known->second += entry.bytes;
+void Queue::change(std::size_t other, double more) {
+  double& bytes = bytes_[other];
+  total_ -= std::min(bytes, incast_->window);
+  others_ -= bytes > 0 ? 1 : 0;
+  bytes += more;  // whole numbers, so that nothing is left of what has gone
+  total_ += std::min(bytes, incast_->window);
+  others_ += bytes > 0 ? 1 : 0;
+}
+
+bool Queue::overflows(double now) {
+  while (!leaving_.empty() && std::get<0>(leaving_.top()) <= now) {
+    const auto [until, other, bytes] = leaving_.top();
+    leaving_.pop();
+    change(other, -bytes);
   }
-  double bytes = 0;
-  for (const auto& [other, sum] : others) bytes += std::min(sum, incast.window);
-  return others.size() > 1 && bytes > incast.buffer;
+  return others_ > 1 && total_ > incast_->buffer;
 }
 
 /// A level's ports, of ranks or nodes, and what is shared: on each node, or by all.
@@ -142,6 +151,7 @@ class Walk {
   void depart(VertexId id, double now);
   void arrive(VertexId id, double now);
   void post(VertexId id);
+  void leave(VertexId id, double until);
   /// Whether it finds no room at the node's port; once, then it gets through.
   bool is_lost(VertexId id, double now);
   /// A rank has come to a phase in its node.
@@ -198,7 +208,8 @@ Walk::Walk(std::span<const Schedule> schedules, Count unit_bytes, const Machine&
   ports_[kWithinNode] = {of_ranks, of_ranks, of_nodes};
   ports_[kBetweenNodes] = {of_nodes, of_nodes, {Server{}}};
   if (!machine.incast.loses()) return;
-  queues_.resize(static_cast<std::size_t>(nodes));
+  queues_.assign(static_cast<std::size_t>(nodes),
+                 Queue(static_cast<std::size_t>(nodes), machine.incast));
   left_.resize(schedules.size() * schedules.size());
   lost_.resize(graph_.size());
 }
@@ -265,25 +276,28 @@ void Walk::arrive(VertexId id, double now) {
     return;
   }
   const double begin = ports_[l].in[port(l, peer(id))].serve(now, gap);
-  if (l == kBetweenNodes && !queues_.empty()) queues_[node(peer(id))].leave(id, begin + gap);
+  if (l == kBetweenNodes && !queues_.empty()) leave(id, begin + gap);
   if (graph_.receive[id] != kNoNode)
     meet(graph_.receive[id], begin + std::min(gap, costs.one_way(bytes(id))));
 }
 
 void Walk::post(VertexId id) {
-  queues_[node(peer(id))].entries.push_back({id, node(rank(id)), static_cast<double>(bytes(id))});
+  queues_[node(peer(id))].post(node(rank(id)), static_cast<double>(bytes(id)));
+}
+
+void Walk::leave(VertexId id, double until) {
+  queues_[node(peer(id))].leave(node(rank(id)), static_cast<double>(bytes(id)), until);
 }
 
 // Until it is sent again it is nobody's way.
 bool Walk::is_lost(VertexId id, double now) {
   if (queues_.empty()) return false;
-  Queue& queue = queues_[node(peer(id))];
   if (lost_[id]) {
     post(id);
     return false;
   }
-  lost_[id] = queue.overflows(now, machine_.incast);
-  if (lost_[id]) queue.leave(id, now);
+  lost_[id] = queues_[node(peer(id))].overflows(now);
+  if (lost_[id]) leave(id, now);
   return lost_[id];
 }
 
