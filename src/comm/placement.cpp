@@ -219,7 +219,7 @@ void NodeFacts::use(Machine measured) {
     network_rate = 8 / between->one_way.pieces[0].beta;
 }
 
-// Open MPI's answer to a message of more than 64 KiB waits behind what its rank is sending on the
+// Open MPI's answer to a message of 64 KiB or more waits behind what its rank is sending on the
 // same connection. Two ranks that exchange 1 MiB at 100 Mb/s took 169 ms, in portions of 32 KiB 89,
 // where the wire takes 88; MPICH takes 89 anyway (docs/adr/0033-portions.md).
 Count portion_bytes([[maybe_unused]] const NodeFacts& facts) {
