@@ -26,6 +26,7 @@ constexpr std::size_t kMostWarming = 6;
 constexpr double kWarmer = 0.95;
 constexpr std::size_t kLongBlocks = 6, kShortBlocks = 24;
 constexpr int kMostWatched = 256;
+constexpr double kQuiet = 0.1;  // seconds of an epoch of short calls, in the long run
 constexpr int kFirstWatched = 4, kFirstRecalled = 2;
 constexpr double kAsRecalled = 2;  // a factor: on another day, in another program
 constexpr int kShortGap = 2;
@@ -177,6 +178,8 @@ void ModelFirst::go_on() {
   }
   // What the job cannot bear now it may soon.
   if (next != 0 && !is_borne) watch_ = kFirstWatched;
+  // At the end of an epoch the ranks wait for each other, where a root and others run ahead.
+  if (next == 0 && leader_ == 0 && is_short()) watch_ = std::max(watch_, most_watched());
   stage_ = Stage::watch;
 }
 
@@ -396,7 +399,7 @@ void ModelFirst::begin_anew() {
 // A call in twenty may be held up by what is no fault of its arm; a call in four is not.
 void ModelFirst::watched(double mean) {
   if (!holds_still(mean)) return;
-  watch_ = std::min(2 * watch_, kMostWatched);
+  watch_ = std::min(2 * watch_, most_watched());
   Arm& arm = arms_[static_cast<std::size_t>(leader_)];
   arm.calls.resize(arm.seconds.size(), 1);
   if (!arm.seconds.empty()) arm.seconds = {arm.seconds.back()}, arm.calls = {arm.calls.back()};
@@ -414,6 +417,11 @@ void ModelFirst::watched(double mean) {
   const int better = best_known();
   if (known(better) < kPromising * known(leader_) && follows(better, known(better))) return;
   go_on();
+}
+
+int ModelFirst::most_watched() const {
+  if (!is_short()) return kMostWatched;
+  return std::max(kMostWatched, static_cast<int>(kQuiet / std::max(known(leader_), 1e-6)));
 }
 
 int ModelFirst::best_known() const {

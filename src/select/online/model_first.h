@@ -127,6 +127,7 @@ class ModelFirst final : public Policy {
   /// How far the model is off: measured over predicted, of all arms.
   double bias() const;
   int most_promising() const;
+  int most_watched() const;
   /// Of those that have run; what was hopeless is none.
   int best_known() const;
   bool may_lose(double native_calls) const;
