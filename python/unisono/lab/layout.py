@@ -18,8 +18,8 @@ MOST_HOSTS = 250
 BURST_KIB = 64
 BURST = f"{BURST_KIB}kb"
 PORT_QUEUE = "256kb"
-# Full frames that a host holds back, as many as packets in Linux's txqueuelen. With little more than what TCP has under way to several
-# others a host drops frames of its own, which real ones do not, and waits 200 ms (docs/adr/0031).
+# Full frames that a host holds back, as many as packets in Linux's txqueuelen. With little more than what
+# TCP has under way to several others a host drops frames of its own, and waits 200 ms (docs/adr/0031).
 HOST_QUEUE = 1000
 LEAST_HOST_QUEUE, MOST_HOST_QUEUE = 43, 100_000  # below a burst nothing would pass
 FRAME = 1514  # bytes
