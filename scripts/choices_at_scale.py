@@ -69,7 +69,7 @@ def learn(name: str, folder: Path) -> Path:
     source = str(ROOT / "src/tools/calibrate/calibrate.cpp")
     learned_on = platform_of(name, LEARNED_ON)
     program = ["--", source, "--seconds", "0.002", "--output", str(samples)]
-    run([unisono(), "sim", "--platform", learned_on, "--selectors", "none", *program], 1200)
+    run([unisono(), "sim", "--platform", learned_on, "--selectors", "ompi", *program], 1200)
     run([str(places.program("unisono-model")), "fit", str(samples), "-o", str(machine)], 60)
     return machine
 
