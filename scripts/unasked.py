@@ -37,7 +37,6 @@ from typing import Any
 from unisono import places
 from unisono.estimates import Estimate, estimate_median
 from unisono.lab import layout
-from unisono.lab.layout import rate_of
 
 GOODPUT = 0.956  # of TCP in the lab: docs/guide/lab.md
 VECTORS = {"bcast", "reduce", "allreduce", "scan"}
@@ -107,11 +106,11 @@ class Cell:
     def limit(self, kind: str) -> float:
         """Seconds that a call takes at least."""
         size = self.length or (LONG_VECTOR if kind in VECTORS else LONG_BLOCK)
-        port = through_a_port(kind, size, self.hosts) * 8 / (rate_of(self.rate) * GOODPUT)
+        port = through_a_port(kind, size, self.hosts) * 8 / (layout.rate_of(self.rate) * GOODPUT)
         if not self.uplink:
             return port
         half = self.hosts.number // 2 * self.hosts.ranks_on_each
-        link = through_a_cut(kind, size, half, self.hosts.ranks) * 8 / (rate_of(self.uplink) * GOODPUT)
+        link = through_a_cut(kind, size, half, self.hosts.ranks) * 8 / (layout.rate_of(self.uplink) * GOODPUT)
         return max(port, link)
 
 

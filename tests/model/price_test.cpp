@@ -110,6 +110,8 @@ TEST(Price, AnAlltoallLosesUnlessFewSendToOne) {
   const PricedCall call{.collective = alltoall, .ranks = 7, .nodes = 7, .bytes = 32 << 10};
   EXPECT_GE(timeouts("simple", call), 1);
   EXPECT_GE(timeouts("spread_out", call), 1);  // four at a time
+  const Algorithm& spread = *find_algorithm(alltoall, "spread_out");
+  EXPECT_GT(price(spread, {.window = 1}, call, ethernet()), kCheapSwitch.timeout);
   EXPECT_EQ(timeouts("ring", call), 0);
   EXPECT_EQ(timeouts("ring_light_barrier", call), 0);
 }

@@ -171,6 +171,7 @@ TEST(Selector, ARowOfTheOtherWayMayEndWithinAClass) {
 TEST(Selector, WithinANodeOfSeveralOnlyKernelsAreLeftOnline) {
   Selector selector("openmpi", Place::ethernet);
   const Facts within{.collective = Collective::bcast, .size = 16, .bytes = 1 << 20, .nodes = 1};
+  EXPECT_EQ(selector.choose(within).algorithm, nullptr);
   EXPECT_FALSE(selector.covers(within));
   EXPECT_FALSE(selector.reach(Collective::bcast, 16, 1).holds(1 << 20));
   selector.leave_online({kAmongAll, kAmongAll, true});

@@ -100,15 +100,6 @@ class Lab:
 # MPICH's network layer here is UCX; ranks of one host use MPICH's own shared memory.
 UCX_SETTINGS = {"UCX_TLS": "tcp,self", "UCX_NET_DEVICES": "eth0"}
 
-
-def yielding() -> Path:
-    """What MPICH's ranks need where they share cores, as Open MPI's have mpi_yield_when_idle."""
-    library = places.preload_library("unisono-lab-yield")
-    if not library.exists():
-        raise UnisonoError(f"{library} is not built: run make")
-    return library
-
-
 OPEN_MPI_SETTINGS = {
     "PRTE_MCA_prte_if_include": "eth0",
     "OMPI_MCA_pml": "ob1",
@@ -116,6 +107,14 @@ OPEN_MPI_SETTINGS = {
     "OMPI_MCA_btl_tcp_if_include": "eth0",
     "OMPI_MCA_mpi_yield_when_idle": "1",
 }
+
+
+def yielding() -> Path:
+    """What MPICH's ranks need where they share cores, as Open MPI's have mpi_yield_when_idle."""
+    library = places.preload_library("unisono-lab-yield")
+    if not library.exists():
+        raise UnisonoError(f"{library} is not built: run make")
+    return library
 
 
 def hydra_line(mpi: places.Mpi, hosts: Sequence[Host], ranks: int, per_host: int, enter: Path) -> list[str]:
