@@ -24,6 +24,7 @@ from typing import Any
 
 from unisono import places
 from unisono.compare.summary import geometric_mean
+from unisono.compare.matrix import parse_size
 
 ROOT = Path(__file__).resolve().parent.parent
 LEARNED_ON = 16
@@ -76,9 +77,7 @@ def learn(name: str, folder: Path) -> Path:
 
 def in_facts(collective: str, size: str, hosts: int) -> int:
     """Bytes as the model has them: of reduce_scatter_block all blocks."""
-    unit = {"K": 1 << 10, "M": 1 << 20}.get(size[-1], 1)
-    number = int(size.rstrip("KM")) * unit
-    return number * hosts if collective == "reduce_scatter_block" else number
+    return parse_size(size, "bytes") * (hosts if collective == "reduce_scatter_block" else 1)
 
 
 def offers(machine: Path, collective: str, size: str, hosts: int) -> dict[str, Any]:

@@ -406,13 +406,12 @@ void ModelFirst::watched(double mean) {
   arm.seconds.push_back(mean);
   arm.calls.push_back(static_cast<int>(planned_.size()));
   charge(leader_, known(leader_), static_cast<int>(planned_.size()));
-  if (leader_ != 0)
-    won_seconds_ += std::max(0.0, native_ - mean) * static_cast<double>(planned_.size());
   if (leader_ == 0) {
     native_ = known(0);
-  } else if (known(leader_) > native_) {
+  } else {
+    won_seconds_ += std::max(0.0, native_ - mean) * static_cast<double>(planned_.size());
     // Native's time is of calls long past: it has to show that it is still so fast.
-    return race(leader_, 0);
+    if (known(leader_) > native_) return race(leader_, 0);
   }
   const int better = best_known();
   if (known(better) < kPromising * known(leader_) && follows(better, known(better))) return;
