@@ -23,8 +23,8 @@ from pathlib import Path
 from typing import Any
 
 from unisono import places
-from unisono.compare.summary import geometric_mean
 from unisono.compare.matrix import parse_size
+from unisono.compare.summary import geometric_mean
 
 ROOT = Path(__file__).resolve().parent.parent
 LEARNED_ON = 16
