@@ -174,6 +174,10 @@ Problem problem_of(const PricedCall& call) {
 double risk(const Algorithm& algorithm, const Params& params, const PricedCall& call,
             const Machine& machine, double priced) {
   if (!machine.incast.loses() || !machine.levels[kBetweenNodes]) return 0;
+  // Whatever all of them send to each other fits into a port.
+  const bool of_blocks = semantics(call.collective).measure == Measure::block;
+  const double of_a_rank = static_cast<double>(call.bytes) * (of_blocks ? call.ranks : 1);
+  if (of_a_rank * call.ranks <= machine.incast.buffer) return 0;
   const int nodes = nodes_of(call) != nullptr ? nodes_of(call)->groups() : call.nodes;
   const bool is_small = call.ranks <= kMostWalkedRanks;
   const int some_nodes = is_small ? nodes : std::min(nodes, kMostWalkedRanks / kMostOfANode);

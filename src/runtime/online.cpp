@@ -57,6 +57,12 @@ bool can_be_remembered(const Spec& spec, const Facts& facts) {
 /// Calls within a node: the model knows nothing better than to try.
 bool is_duel(const Facts& facts) { return online_job().judges_nodes && facts.nodes == 1; }
 
+/// No arm of ours takes less: between nodes goes one message at least.
+double least_time() {
+  const auto& between = online_job().machine.levels[kBetweenNodes];
+  return between ? between->one_way(0) : 0;
+}
+
 /// A remembered arm is the first: number_of_family() of it is 1.
 Recollection recollection_of(const Remembered& known) {
   return {known.choice.is_native(), known.seconds, known.native, {known.predicted, 1}};
@@ -99,7 +105,10 @@ std::unique_ptr<Online::Kind> Online::make_kind(Communicator& communicator, cons
   if (const auto* settings = std::get_if<ModelSettings>(&online_job().settings)) {
     auto policy = std::make_unique<ModelFirst>(
         *settings, first_calls(facts),
-        [this, key](double spent) { return ask_model(*kinds_.at(key), spent); });
+        [this, key](double spent, double call) {
+          return ask_model(*kinds_.at(key), pricing_time(spent, call));
+        },
+        least_time());
     ModelFirst* model = policy.get();
     if (communicator.has_levels()) facts.topology = &communicator.topology();
     const Remembered* known = recalled(communicator, key, facts);
@@ -175,7 +184,8 @@ std::optional<Choice> Online::choose(Communicator& communicator, const Facts& fa
       if (KnownKinds* known = communicator.known_kinds()) known->forget(facts.collective);
       return settled(communicator, *kind);
     }
-    if (kind->duel != nullptr && kind->duel->idle() > 0) return pass(communicator, *kind);
+    const int idle = kind->learner.policy().idle();
+    if (idle > 0 && may_pass(*kind)) return pass(communicator, *kind, idle);
   }
   const int arm = kind->learner.arm();
   // With a model only for an arm: a kind that stays native needs none.
@@ -246,7 +256,7 @@ Machine Online::machine_for(const Kind& kind) const {
 
 // Rank 0 walks through the schedules of all and tells what came of it: as many numbers from any of
 // them would cost every node's processors the same.
-Answer Online::ask_model(Kind& kind, double spent) {
+Answer Online::ask_model(Kind& kind, double seconds) {
   constexpr std::size_t kNumbers = 4;  // of an offer
   if (kind.proposals.empty()) kind.proposals = proposals(kind.facts);
   std::vector<double> numbers;
@@ -255,7 +265,7 @@ Answer Online::ask_model(Kind& kind, double spent) {
     if (kind.pricing == nullptr)
       kind.pricing = std::make_unique<Pricing>(kind.proposals, kind.facts, kind.root,
                                                machine_for(kind), online_job().corrections);
-    for (const Offer& offer : kind.pricing->best(pricing_time(spent)))
+    for (const Offer& offer : kind.pricing->best(seconds))
       for (const double one :
            {static_cast<double>(offer.proposal) + 1, offer.said, offer.seconds, offer.risk})
         numbers.push_back(one);

@@ -99,8 +99,9 @@ class Online final : public Listener, public Learning {
   void judge(Kind& kind);
   /// Before a call of this kind, where its times are due.
   void take_summaries(Communicator& communicator, Kind& kind);
-  /// What the model says of a kind, and the arms that come of it; the same on all ranks.
-  Answer ask_model(Kind& kind, double spent);
+  /// What the model says of a kind after so many seconds more for prices, and the arms that come of
+  /// it; the same on all ranks.
+  Answer ask_model(Kind& kind, double seconds);
   void correct(Kind& kind) const;
   /// The model's, with what kernels take on the nodes of this kind's ranks.
   Machine machine_for(const Kind& kind) const;
@@ -108,7 +109,8 @@ class Online final : public Listener, public Learning {
   static Spec arm_of(const Kind& kind, int arm);
   static std::string_view why(Kind& kind, int arm);
   static Choice settled(Communicator& communicator, Kind& kind);
-  static Choice pass(Communicator& communicator, Kind& kind);
+  bool may_pass(const Kind& kind) const;
+  static Choice pass(Communicator& communicator, Kind& kind, int calls);
   static Choice passed(Kind& kind);
   static void learn(Kind& kind, int ranks);
 

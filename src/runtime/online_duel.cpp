@@ -1,4 +1,5 @@
 // Calls within a node: duels between the MPI library's own and the kernels of the node.
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <utility>
@@ -53,10 +54,21 @@ std::unique_ptr<Online::Kind> Online::make_duel(const Facts& facts,
   return kind;
 }
 
-/// Of the calls that need not be looked at this is the first.
-Choice Online::pass(Communicator& communicator, Kind& kind) {
-  const auto others = static_cast<std::uint32_t>(kind.duel->idle() - 1);
-  if (kind.duel->leader() != 0)
+/// What is left is a collective and a length, and a kind may be less.
+bool Online::may_pass(const Kind& kind) const {
+  return kind.duel != nullptr ||
+         std::none_of(kinds_.begin(), kinds_.end(), [&](const auto& entry) {
+           const Kind* other = entry.second.get();
+           return other != nullptr && other->facts.collective == kind.facts.collective &&
+                  size_class(other->bytes) == size_class(kind.bytes) &&
+                  other->learner.policy().leader() != 0;
+         });
+}
+
+/// Of so many calls that need not be looked at this is the first.
+Choice Online::pass(Communicator& communicator, Kind& kind, int calls) {
+  const auto others = static_cast<std::uint32_t>(calls - 1);
+  if (kind.learner.policy().leader() != 0)
     kind.to_pass.allow(others);
   else
     communicator.leave(kind.facts.collective, kind.facts.bytes, others);
@@ -64,7 +76,7 @@ Choice Online::pass(Communicator& communicator, Kind& kind) {
 }
 
 Choice Online::passed(Kind& kind) {
-  const int arm = kind.duel->leader();
+  const int arm = kind.learner.policy().leader();
   const Spec& spec = kind.arms[static_cast<std::size_t>(arm)];
   return {.algorithm = spec.algorithm,
           .params = spec.params,

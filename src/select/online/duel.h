@@ -46,7 +46,7 @@ class Duel final : public Policy {
 
   /// Calls of the leader before the next planned one, which need not come here: it is not worth
   /// asking yet.
-  int idle() const { return idle_; }
+  int idle() const override { return idle_; }
   /// All further calls get the leader; it has no plan for them.
   bool is_settled() const { return stage_ == Stage::settled; }
   /// What was found out here; nothing: nothing yet, or it came from elsewhere.

@@ -26,7 +26,14 @@ constexpr std::size_t kMostWarming = 6;
 constexpr double kWarmer = 0.95;
 constexpr std::size_t kLongBlocks = 6, kShortBlocks = 24;
 constexpr int kMostWatched = 256;
-constexpr double kQuiet = 0.1;  // seconds of an epoch of short calls, in the long run
+// Seconds of an epoch of short calls: to share its times takes half a millisecond on a slow network,
+// and at the end of an epoch the ranks wait for each other, where a root and others run ahead.
+constexpr double kTimed = 5e-3;
+// Seconds that native is left alone where nothing is promising; each time twice as many.
+constexpr double kQuiet = 0.1, kMostQuiet = 1.6;
+constexpr double kMostIdle = 16;  // times as long as what was timed, which made connections as well
+constexpr double kRun = 1e-3;     // seconds: short calls race in runs, in which ranks run ahead
+constexpr int kLongestRun = 64;
 constexpr int kFirstWatched = 4, kFirstRecalled = 2;
 constexpr double kAsRecalled = 2;  // a factor: on another day, in another program
 constexpr int kShortGap = 2;
@@ -45,25 +52,35 @@ double mean(std::span<const double> values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
+/// Of values that come in runs of so many the last of each.
+std::vector<Nanoseconds> every(int run, std::span<const Nanoseconds> values) {
+  std::vector<Nanoseconds> lasts;
+  const auto step = static_cast<std::size_t>(run);
+  for (std::size_t end = step; end <= values.size(); end += step) lasts.push_back(values[end - 1]);
+  return lasts;
+}
+
 double least(std::span<const double> values) {
   return *std::min_element(values.begin(), values.end());
 }
 
 }  // namespace
 
-ModelFirst::ModelFirst(ModelSettings settings, int first, AskModel ask)
+ModelFirst::ModelFirst(ModelSettings settings, int first, AskModel ask, double least)
     : settings_(settings),
       ask_(std::move(ask)),
       arms_(1),
       first_calls_(std::max(first, 2)),
-      listen_(first_calls_) {}
+      listen_(first_calls_),
+      quiet_(kQuiet),
+      least_(least) {}
 
 void ModelFirst::recall(const Recollection& recollection) {
   recalled_ = recollection;
   native_ = recollection.native;
   arms_[0].seconds = {native_};
   stage_ = Stage::watch;
-  watch_ = kFirstRecalled;
+  watch_ = is_short() ? timed() : kFirstRecalled;
   if (recollection.is_native) return;
   arms_.push_back(
       {.promise = recollection.promise, .seconds = {recollection.seconds}, .tried = true});
@@ -77,9 +94,10 @@ std::vector<int> ModelFirst::plan() {
     case Stage::trial: planned_.assign(is_short() ? (probed_ ? 8 : 2) : 1, on_trial_); break;
     case Stage::race:
       // Both orders in turn: what the call before leaves behind is then in both arms' times alike.
-      for (int block = 0; block < (is_short() ? 8 : 2); ++block)
+      for (std::size_t block = 0; block < (is_short() ? kMostShared / 2 : 2); ++block)
         for (const bool first : {true, false})
-          planned_.push_back(first == (block % 2 == 0) ? against_ : on_trial_);
+          planned_.insert(planned_.end(), static_cast<std::size_t>(run_),
+                          first == (block % 2 == 0) ? against_ : on_trial_);
       break;
     case Stage::watch: planned_.assign(static_cast<std::size_t>(watch_), leader_); break;
   }
@@ -91,12 +109,15 @@ std::vector<Nanoseconds> ModelFirst::summary(std::span<const Nanoseconds> own,
                                              std::span<const Nanoseconds> /*ends*/) const {
   std::vector<Nanoseconds> ends(own.size());
   std::partial_sum(own.begin(), own.end(), ends.begin());
+  if (stage_ == Stage::race) return every(run_, ends);
   if (stage_ == Stage::watch || planned_.size() > kMostShared) return {ends.back()};
   return ends;
 }
 
 void ModelFirst::learn(std::span<const Nanoseconds> shared, int /*ranks*/) {
-  calls_ += static_cast<long>(planned_.size()) + gap_;
+  const int idle = std::exchange(idle_, 0);
+  calls_ += static_cast<long>(planned_.size()) + gap_ + idle;
+  taken_ += idle * native_;
   std::vector<double> seconds;
   Nanoseconds before = 0;
   for (const Nanoseconds end : shared) {
@@ -127,9 +148,25 @@ void ModelFirst::hear(std::span<const double> seconds) {
   native_ = mean(native);
 }
 
+/// So many that their times tell more than what sharing them takes.
+int ModelFirst::timed() const {
+  return std::clamp(static_cast<int>(kTimed / std::max(native_, 1e-6)), first_calls_,
+                    kMostListened);
+}
+
+void ModelFirst::idle_for(double seconds) {
+  idle_ = static_cast<int>(std::max(seconds, 0.0) / std::max(native_, 1e-6));
+}
+
+bool ModelFirst::is_worth_asking() const {
+  if (is_recalled() || taken_ < kWorthAsking || kPromising * native_ < least_) return false;
+  return !asked_ || (!is_complete_ && taken_ >= kAskedAgain * asked_at_);
+}
+
 void ModelFirst::ask() {
+  asked_ = true;
   asked_at_ = taken_;
-  const Answer answer = ask_(taken_);
+  const Answer answer = ask_(taken_, native_);
   is_complete_ = answer.is_complete;
   for (const Promise& promise : answer.arms)
     arms_.push_back({.promise = {std::max(promise.seconds, 1e-9), promise.family, promise.risk}});
@@ -137,11 +174,16 @@ void ModelFirst::ask() {
 
 void ModelFirst::heard(std::span<const double> seconds) {
   hear(seconds);
-  if (spent_ < kWorthAsking && !asked_) {
+  if (is_worth_asking()) ask();
+  if (!asked_ && !is_short()) {
     listen_ = std::min(2 * listen_, kMostListened);
     return;
   }
-  if (!std::exchange(asked_, true)) ask();
+  if (!asked_ && kPromising * native_ >= least_) {
+    idle_for(std::min(kWorthAsking - taken_, kMostIdle * spent_));
+    listen_ = timed();
+    return;
+  }
   const int next = most_promising();
   std::vector<double>& native = arms_[0].seconds;  // not before: asking adds arms
   if (planned_.size() > 1 && native.size() < 2 && is_in_doubt(next)) {
@@ -163,7 +205,7 @@ bool ModelFirst::is_in_doubt(int next) const {
 }
 
 void ModelFirst::go_on() {
-  if (!is_complete_ && taken_ >= kAskedAgain * asked_at_) ask();
+  if (is_worth_asking()) ask();
   const int next = most_promising();
   const double loss = worst_ * (is_short() ? kShortTrial : kLongTrial);
   const bool is_borne = job_.bears(lost_seconds(), loss * native_);
@@ -176,11 +218,13 @@ void ModelFirst::go_on() {
     trial_.clear();
     return;
   }
-  // What the job cannot bear now it may soon.
-  if (next != 0 && !is_borne) watch_ = kFirstWatched;
-  // At the end of an epoch the ranks wait for each other, where a root and others run ahead.
-  if (next == 0 && leader_ == 0 && is_short()) watch_ = std::max(watch_, most_watched());
   stage_ = Stage::watch;
+  // What the job cannot bear now it may soon.
+  if (next != 0 && !is_borne) watch_ = first_watched();
+  if (leader_ != 0 || !is_short()) return;
+  watch_ = timed();
+  idle_for(next != 0 ? kWorthAsking : quiet_);
+  if (next == 0) quiet_ = std::min(2 * quiet_, kMostQuiet);
 }
 
 // The untried arm with the least prediction, if that is well below what is known to be best.
@@ -319,6 +363,7 @@ double ModelFirst::bias() const { return (ratios_ + kPriorArms) / (measured_ + k
 
 void ModelFirst::race(int challenger, int against) {
   stage_ = Stage::race;
+  run_ = is_short() ? std::clamp(static_cast<int>(kRun / native_), 1, kLongestRun) : 1;
   on_trial_ = challenger;
   against_ = against;
   blocks_.clear();
@@ -328,11 +373,12 @@ void ModelFirst::race(int challenger, int against) {
 // was held up says the contrary, the averages do, after as many blocks as there may be.
 void ModelFirst::raced(std::span<const double> seconds) {
   for (std::size_t i = 0; i + 1 < seconds.size(); i += 2) {
-    const bool turned = planned_[i] == against_;
-    const double own = seconds[turned ? i + 1 : i], other = seconds[turned ? i : i + 1];
+    const bool turned = planned_[i * static_cast<std::size_t>(run_)] == against_;
+    const double own = seconds[turned ? i + 1 : i] / run_,
+                 other = seconds[turned ? i : i + 1] / run_;
     blocks_.emplace_back(own, other);
-    charge(on_trial_, std::min(own, kHopeless * known(on_trial_)), 1);
-    charge(against_, std::min(other, kHopeless * known(against_)), 1);
+    charge(on_trial_, std::min(own, kHopeless * known(on_trial_)), run_);
+    charge(against_, std::min(other, kHopeless * known(against_)), run_);
   }
   const LogRatio found = log_ratio(blocks_);
   const std::size_t most = is_short() ? kShortBlocks : kLongBlocks;
@@ -357,7 +403,7 @@ void ModelFirst::raced(std::span<const double> seconds) {
 
 void ModelFirst::lead(int arm) {
   leader_ = arm;
-  watch_ = kFirstWatched;
+  watch_ = first_watched();
 }
 
 void ModelFirst::drop(int arm) {
@@ -365,7 +411,7 @@ void ModelFirst::drop(int arm) {
   if (arm != leader_) return;
   leader_ = best_known();
   ++reopened_;
-  watch_ = kFirstWatched;
+  watch_ = first_watched();
 }
 
 // The first calls make connections, also of what was recalled: being slow counts in the second
@@ -417,6 +463,8 @@ void ModelFirst::watched(double mean) {
   if (known(better) < kPromising * known(leader_) && follows(better, known(better))) return;
   go_on();
 }
+
+int ModelFirst::first_watched() const { return is_short() ? timed() : kFirstWatched; }
 
 int ModelFirst::most_watched() const {
   if (!is_short()) return kMostWatched;

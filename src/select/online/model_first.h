@@ -45,13 +45,14 @@ struct Answer {
   bool is_complete = true;    ///< or something has no price yet: it may be asked for again
 };
 
-/// `spent`: seconds that the kind's calls have taken. The same on all ranks.
-using AskModel = std::function<Answer(double spent)>;
+/// `spent`: seconds that the kind's calls have taken, each of them `call`. The same on all ranks.
+using AskModel = std::function<Answer(double spent, double call)>;
 
 class ModelFirst final : public Policy {
  public:
-  /// `first`: native calls before anything is asked; at least 2.
-  ModelFirst(ModelSettings settings, int first, AskModel ask);
+  /// `first`: native calls before anything is asked; at least 2. `least`: seconds that every arm but
+  /// native takes; where native takes less than could be promising nothing is asked.
+  ModelFirst(ModelSettings settings, int first, AskModel ask, double least = 0);
 
   /// Begins with what was best then: arm 1, or native. It is watched, and where its times are no
   /// longer what they were all begins anew, as if nothing had been recalled. Before the first
@@ -64,6 +65,7 @@ class ModelFirst final : public Policy {
 
   std::vector<int> plan() override;
   int gap() const override { return gap_; }
+  int idle() const override { return idle_; }
   int leader() const override { return leader_; }
   Combine combine() const override { return Combine::max; }
   std::vector<Nanoseconds> summary(std::span<const Nanoseconds> own,
@@ -104,6 +106,9 @@ class ModelFirst final : public Policy {
 
   void heard(std::span<const double> seconds);
   void hear(std::span<const double> seconds);
+  /// Leaves native alone until its calls have taken so many seconds more; then it is timed again.
+  void idle_for(double seconds);
+  bool is_worth_asking() const;
   void ask();
   bool is_in_doubt(int next) const;
   void tried(std::span<const double> seconds);
@@ -127,6 +132,8 @@ class ModelFirst final : public Policy {
   /// How far the model is off: measured over predicted, of all arms.
   double bias() const;
   int most_promising() const;
+  int timed() const;
+  int first_watched() const;
   int most_watched() const;
   /// Of those that have run; what was hopeless is none.
   int best_known() const;
@@ -151,11 +158,14 @@ class ModelFirst final : public Policy {
   std::vector<int> planned_;
   int leader_ = 0;
   int on_trial_ = 0, against_ = 0;
+  int run_ = 1;  // calls in a row of a race
   const int first_calls_;
   int listen_;     // native calls of the next epoch
   int watch_ = 4;  // the leader's
   bool probed_ = false;
-  int gap_ = 0;
+  int gap_ = 0, idle_ = 0;
+  double quiet_;  // seconds that native is left alone next
+  const double least_;
   bool asked_ = false, is_complete_ = true;
   double taken_ = 0, asked_at_ = 0;  // seconds of all planned calls, now and then
   double native_ = 0, spent_ = 0;

@@ -13,7 +13,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr double kShareOfSpent = 0.05, kLeast = 2e-3, kMost = 250e-3;
+constexpr double kShareOfSpent = 0.05, kShareOfCall = 0.2, kLeast = 2e-3, kMost = 250e-3;
 constexpr long kOfAFamily = 2;
 // Of a few that are better than all others one will do.
 constexpr long kEnough = 4;
@@ -109,6 +109,8 @@ std::vector<Offer> Pricing::at_most_of_a_family() const {
   return best;
 }
 
-double pricing_time(double spent) { return std::clamp(kShareOfSpent * spent, kLeast, kMost); }
+double pricing_time(double spent, double call) {
+  return std::clamp(kShareOfSpent * spent, std::min(kLeast, kShareOfCall * call), kMost);
+}
 
 }  // namespace unisono

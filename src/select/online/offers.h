@@ -56,8 +56,8 @@ class Pricing {
   std::vector<Offer> priced_;
 };
 
-/// Seconds that pricing may take for a kind whose calls have taken `spent` seconds: a twentieth of
-/// them, but 2 to 250 ms.
-double pricing_time(double spent);
+/// Seconds that pricing may take for a kind whose calls have taken `spent` seconds, each of them
+/// `call`: a twentieth of them, but 250 ms at most, and of long calls 2 ms at least.
+double pricing_time(double spent, double call);
 
 }  // namespace unisono

@@ -34,6 +34,8 @@ class Policy {
   /// Calls of the leader while the times of a measured epoch are on their way.
   virtual int gap() const = 0;
   virtual int leader() const = 0;
+  /// Calls of the leader, before the planned ones, that nobody needs to look at.
+  virtual int idle() const { return 0; }
 
   virtual Combine combine() const = 0;
   /// What a rank contributes, of its own times of the planned calls, and when they were over, from

@@ -29,11 +29,13 @@ Outcome fought(const Times& times, unsigned seed) {
       times.imbalance);
   const auto& duel = dynamic_cast<const Duel&>(ranks.policy());
   Outcome outcome;
-  int idle = 0;
   while (outcome.calls < 2'000'000) {
     const int arm = ranks.call();
-    if (duel.idle() != idle) outcome.idle += idle = duel.idle();
     if (duel.is_settled()) break;  // before that call
+    if (ranks.was_idle()) {
+      ++outcome.idle;
+      continue;
+    }
     ++outcome.calls;
     outcome.of_other += arm;
   }

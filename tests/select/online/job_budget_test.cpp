@@ -28,7 +28,7 @@ class Job {
 
   /// Predicted: half of native's time, of every arm.
   void add_model(double native, double factor) {
-    auto ask = [native](double) {
+    auto ask = [native](double, double) {
       std::vector<Promise> promises;
       for (int arm = 1; arm <= 6; ++arm) promises.push_back({0.5 * native, arm});
       return Answer{promises};

@@ -33,7 +33,7 @@ class Judged {
             3,
             [=, this] {
               const bool remembers = recollection.seconds > 0 && !recollection.is_native;
-              auto policy = std::make_unique<ModelFirst>(settings, first, [=, this](double) {
+              auto policy = std::make_unique<ModelFirst>(settings, first, [=, this](double, double) {
                 ++asked_;
                 std::vector<Promise> promises;
                 for (std::size_t i = remembers ? 1 : 0; i < arms_.size(); ++i)
@@ -68,6 +68,14 @@ class Judged {
     for (int i = 0; i < calls; ++i) ++times[static_cast<std::size_t>(ranks_.call())];
     return times;
   }
+  /// The arm of each of the next calls.
+  std::vector<int> sequence(int calls) {
+    std::vector<int> arms(static_cast<std::size_t>(calls));
+    for (int& arm : arms) arm = ranks_.call();
+    return arms;
+  }
+  /// Calls so far that were timed.
+  long seen() const { return ranks_.seen(); }
   const ModelFirst& policy() const { return dynamic_cast<const ModelFirst&>(ranks_.policy()); }
   int asked() const { return asked_ / 3; }
 
@@ -105,7 +113,7 @@ TEST(ModelFirst, AThirdNativeCallWhereTheGainIsNoFactor) {
 
 // The second call passes while the rank that was held up in the first still counts.
 TEST(ModelFirst, AThirdNativeCallWhereTheFirstTwoWereUneven) {
-  const auto ask = [](double) { return Answer{{{0.06}}}; };
+  const auto ask = [](double, double) { return Answer{{{0.06}}}; };
   ModelFirst held_up({}, 2, ask), even({}, 2, ask);
   ASSERT_EQ(held_up.plan(), (std::vector<int>{0, 0}));
   held_up.learn(std::vector<Nanoseconds>{250'000'000, 252'000'000}, 3);
@@ -211,16 +219,51 @@ TEST(ModelFirst, NativeComesBackWhenTheLeaderIsNoLongerFaster) {
   EXPECT_EQ(judged.policy().reopened(), 1);
 }
 
-// Calls of 100 us: nothing is asked in a short program, and a hundredth of its calls at most is
-// followed by an exchange.
+// Calls of 100 us: nothing is asked in a short program, and only 64 of its calls are timed at first.
 TEST(ModelFirst, ShortCallsAreAskedAboutLate) {
   Judged few({{5e-5, 5e-5}}, 1e-4, 64);
   EXPECT_EQ(few.run(180), (std::vector<int>{180, 0}));
   EXPECT_EQ(few.asked(), 0);
+  EXPECT_EQ(few.seen(), 64);
   Judged many({{5e-5, 5e-5}}, 1e-4, 64);
   many.run(2000);
   EXPECT_EQ(many.asked(), 1);
   EXPECT_EQ(many.policy().leader(), 1);
+}
+
+// Native calls of 10 us: a program of 20000 is left alone but for a few epochs.
+TEST(ModelFirst, ShortCallsThatNothingIsPromisingForAreLeftAlone) {
+  Judged judged({{1e-4, 1e-4}}, 1e-5, 64);
+  EXPECT_EQ(judged.run(20000), (std::vector<int>{20000, 0}));
+  EXPECT_EQ(judged.asked(), 1);
+  EXPECT_LE(judged.seen(), 2000);
+  EXPECT_GE(judged.seen(), 500);
+}
+
+// No arm takes less than a message: then there is nothing to ask for.
+TEST(ModelFirst, WhatTakesLessThanAMessageIsNotAskedAbout) {
+  int asked = 0;
+  const auto ask = [&](double, double) {
+    ++asked;
+    return Answer{{{5e-6}}};
+  };
+  SimulatedRanks ranks(
+      3, [&] { return std::make_unique<ModelFirst>(ModelSettings{}, 64, ask, 20e-6); },
+      [](int, long) { return 10e-6; }, 1, 0);
+  for (int call = 0; call < 20000; ++call) EXPECT_EQ(ranks.call(), 0);
+  EXPECT_EQ(asked, 0);
+}
+
+// Alternating calls would take from native what it gains where ranks run ahead of each other.
+TEST(ModelFirst, ShortCallsRaceInRuns) {
+  Judged judged({{1e-4, 0.8e-4}}, 1e-4, 64);
+  judged.run(250);
+  const std::vector<int> arms = judged.sequence(400);
+  int turns = 0;
+  for (std::size_t i = 1; i < arms.size(); ++i) turns += arms[i] != arms[i - 1] ? 1 : 0;
+  const auto of_arm = std::count(arms.begin(), arms.end(), 1);
+  EXPECT_GT(of_arm, 30);
+  EXPECT_LT(turns, of_arm / 4);
 }
 
 TEST(ModelFirst, OneHeldUpEpochOfNativeIsNoReasonToTry) {
@@ -261,7 +304,7 @@ TEST(ModelFirst, OneTimeoutOfNativeMakesNothingSlowerLead) {
 
 TEST(ModelFirst, ATrialThatMetATimeoutIsTriedOnceMore) {
   const auto after = [](std::vector<double> trial) {
-    ModelFirst judge({}, 2, [](double) { return Answer{{{0.016}}}; });
+    ModelFirst judge({}, 2, [](double, double) { return Answer{{{0.016}}}; });
     judge.plan();
     judge.learn(std::vector<Nanoseconds>{60'000'000, 120'000'000}, 3);
     for (const double seconds : trial) {
@@ -292,7 +335,7 @@ TEST(ModelFirst, ATimeoutCorrectsItsFamilyOnly) {
 
 // A root that has handed its blocks to the system is through at once, and the others have them.
 TEST(ModelFirst, WhatChoosingTakesIsMeasuredByNativesUsualTime) {
-  ModelFirst judge({}, 2, [](double) { return Answer{{{0.016}}}; });
+  ModelFirst judge({}, 2, [](double, double) { return Answer{{{0.016}}}; });
   judge.plan();
   judge.spend(300'000, 3);
   judge.learn(std::vector<Nanoseconds>{250'000'000, 250'007'000}, 3);
@@ -306,7 +349,7 @@ TEST(ModelFirst, WhatChoosingTakesIsMeasuredByNativesUsualTime) {
 // What has no price yet is priced when as much time has passed as pays for it.
 TEST(ModelFirst, AsksAgainUntilAllHavePrices) {
   std::vector<double> asked;
-  ModelFirst judge({}, 2, [&](double spent) {
+  ModelFirst judge({}, 2, [&](double spent, double) {
     asked.push_back(spent);
     return asked.size() < 3 ? Answer{{}, false} : Answer{{{0.016}}};
   });
@@ -324,7 +367,7 @@ TEST(ModelFirst, AsksAgainUntilAllHavePrices) {
 
 // The first call makes connections: nobody corrects a model by it.
 TEST(ModelFirst, ATrialIsNoTimeBeforeItsSecondCall) {
-  ModelFirst judge({}, 2, [](double) { return Answer{{{0.016}}}; });
+  ModelFirst judge({}, 2, [](double, double) { return Answer{{{0.016}}}; });
   judge.plan();
   judge.learn(std::vector<Nanoseconds>{60'000'000, 120'000'000}, 3);
   judge.plan();

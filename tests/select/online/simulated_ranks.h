@@ -36,7 +36,13 @@ class SimulatedRanks {
       for (Learner& learner : learners_) {
         EXPECT_TRUE(learner.needs_summaries());
         learner.learn(shared_, static_cast<int>(learners_.size()));
+        idle_ = learner.policy().idle();
       }
+    if (was_idle_ = idle_ > 0; was_idle_) {
+      --idle_;
+      ++calls_;
+      return policy().leader();
+    }
     const int arm = learners_.front().arm();
     for (const Learner& learner : learners_) {
       EXPECT_FALSE(learner.needs_summaries());
@@ -60,6 +66,10 @@ class SimulatedRanks {
 
   const Policy& policy() const { return learners_.front().policy(); }
   long calls() const { return calls_; }
+  /// Those that learners saw.
+  long seen() const { return learners_.front().account().calls; }
+  /// Whether no learner saw the last call.
+  bool was_idle() const { return was_idle_; }
 
  private:
   void combine(const std::vector<Nanoseconds>& summary, Combine how, bool first) {
@@ -79,6 +89,8 @@ class SimulatedRanks {
   std::vector<Nanoseconds> shared_;
   Nanoseconds clock_ = 0;
   long calls_ = 0;
+  int idle_ = 0;  // calls to come that no learner sees
+  bool was_idle_ = false;
 };
 
 }  // namespace unisono
