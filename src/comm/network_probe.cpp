@@ -138,20 +138,21 @@ class Exchanges {
   int other_;
 };
 
-/// A round at once of all nodes: of the slowest rank, in the fastest round.
+/// A round at once of all nodes: the median of each rank's rounds, and of all ranks the mean. Not
+/// the slowest rank: of 13 on two cores one waits for a processor in almost every round, and 4.7 ms
+/// for each message made all pipelines look hopeless.
 Cost exchange_cost(MPI_Comm leaders, std::vector<std::byte>& data) {
-  std::array<double, std::size_t{2} * kRounds> seconds{};
-  const std::span all(seconds);
-  const auto none = all.first<kRounds>(), some = all.last<kRounds>();
+  std::vector<double> none(kRounds), some(kRounds);
   Exchanges exchanges(leaders, data);
   exchanges.time_rounds(kShort, none);
   exchanges.time_rounds(kExchanged, some);
+  // Of an odd number the last rank has nobody to exchange with.
+  std::array<double, 2> sums{median(none), median(some)};
   MPI_Request request = MPI_REQUEST_NULL;
-  PMPI_Iallreduce(MPI_IN_PLACE, seconds.data(), static_cast<int>(seconds.size()), MPI_DOUBLE,
-                  MPI_MAX, leaders, &request);
+  PMPI_Iallreduce(MPI_IN_PLACE, sums.data(), static_cast<int>(sums.size()), MPI_DOUBLE, MPI_SUM,
+                  leaders, &request);
   wait_patiently(request);
-  const double empty = *std::min_element(none.begin(), none.end());
-  const double full = *std::min_element(some.begin(), some.end());
+  const double empty = sums[0] / (size_of(leaders) & ~1), full = sums[1] / (size_of(leaders) & ~1);
   return {{{0, empty, std::max(0.0, (full - empty) / kExchanged)}}};
 }
 

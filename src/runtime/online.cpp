@@ -184,8 +184,8 @@ std::optional<Choice> Online::choose(Communicator& communicator, const Facts& fa
       if (KnownKinds* known = communicator.known_kinds()) known->forget(facts.collective);
       return settled(communicator, *kind);
     }
-    const int idle = kind->learner.policy().idle();
-    if (idle > 0 && may_pass(*kind)) return pass(communicator, *kind, idle);
+    if (const int idle = kind->learner.policy().idle(); idle > 0)
+      return pass(communicator, *kind, idle);
   }
   const int arm = kind->learner.arm();
   // With a model only for an arm: a kind that stays native needs none.

@@ -109,8 +109,8 @@ class Online final : public Listener, public Learning {
   static Spec arm_of(const Kind& kind, int arm);
   static std::string_view why(Kind& kind, int arm);
   static Choice settled(Communicator& communicator, Kind& kind);
-  bool may_pass(const Kind& kind) const;
-  static Choice pass(Communicator& communicator, Kind& kind, int calls);
+  bool may_leave(const Kind& kind) const;
+  Choice pass(Communicator& communicator, Kind& kind, int calls) const;
   static Choice passed(Kind& kind);
   static void learn(Kind& kind, int ranks);
 

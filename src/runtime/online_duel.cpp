@@ -54,24 +54,25 @@ std::unique_ptr<Online::Kind> Online::make_duel(const Facts& facts,
   return kind;
 }
 
-/// What is left is a collective and a length, and a kind may be less.
-bool Online::may_pass(const Kind& kind) const {
-  return kind.duel != nullptr ||
-         std::none_of(kinds_.begin(), kinds_.end(), [&](const auto& entry) {
-           const Kind* other = entry.second.get();
-           return other != nullptr && other->facts.collective == kind.facts.collective &&
-                  size_class(other->bytes) == size_class(kind.bytes) &&
-                  other->learner.policy().leader() != 0;
-         });
+/// Whether calls of this kind can be told beforehand, by collective and length alone: where an arm
+/// leads for another root or operation they cannot.
+bool Online::may_leave(const Kind& kind) const {
+  if (kind.learner.policy().leader() != 0) return false;
+  return std::none_of(kinds_.begin(), kinds_.end(), [&](const auto& entry) {
+    const Kind* other = entry.second.get();
+    return other != nullptr && other->facts.collective == kind.facts.collective &&
+           size_class(other->bytes) == size_class(kind.bytes) &&
+           other->learner.policy().leader() != 0;
+  });
 }
 
 /// Of so many calls that need not be looked at this is the first.
-Choice Online::pass(Communicator& communicator, Kind& kind, int calls) {
+Choice Online::pass(Communicator& communicator, Kind& kind, int calls) const {
   const auto others = static_cast<std::uint32_t>(calls - 1);
-  if (kind.learner.policy().leader() != 0)
-    kind.to_pass.allow(others);
-  else
+  if (may_leave(kind))
     communicator.leave(kind.facts.collective, kind.facts.bytes, others);
+  else
+    kind.to_pass.allow(others);
   return passed(kind);
 }
 

@@ -26,8 +26,9 @@ constexpr std::size_t kMostWarming = 6;
 constexpr double kWarmer = 0.95;
 constexpr std::size_t kLongBlocks = 6, kShortBlocks = 24;
 constexpr int kMostWatched = 256;
-// Seconds of an epoch of short calls: to share its times takes half a millisecond on a slow network,
-// and at the end of an epoch the ranks wait for each other, where a root and others run ahead.
+// Seconds of an epoch of short calls: to share its times takes half a millisecond on a slow
+// network, and at the end of an epoch the ranks wait for each other, where a root and others run
+// ahead.
 constexpr double kTimed = 2e-3;
 // Seconds that native is left alone where nothing is promising; each time twice as many.
 constexpr double kQuiet = 0.1, kMostQuiet = 1.6;

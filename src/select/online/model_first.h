@@ -50,8 +50,8 @@ using AskModel = std::function<Answer(double spent, double call)>;
 
 class ModelFirst final : public Policy {
  public:
-  /// `first`: native calls before anything is asked; at least 2. `least`: seconds that every arm but
-  /// native takes; where native takes less than could be promising nothing is asked.
+  /// `first`: native calls before anything is asked; at least 2. `least`: seconds that every arm
+  /// but native takes; where native takes less than could be promising nothing is asked.
   ModelFirst(ModelSettings settings, int first, AskModel ask, double least = 0);
 
   /// Begins with what was best then: arm 1, or native. It is watched, and where its times are no

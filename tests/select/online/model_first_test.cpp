@@ -33,13 +33,14 @@ class Judged {
             3,
             [=, this] {
               const bool remembers = recollection.seconds > 0 && !recollection.is_native;
-              auto policy = std::make_unique<ModelFirst>(settings, first, [=, this](double, double) {
-                ++asked_;
-                std::vector<Promise> promises;
-                for (std::size_t i = remembers ? 1 : 0; i < arms_.size(); ++i)
-                  promises.push_back({arms_[i].predicted, arms_[i].family, arms_[i].risk});
-                return Answer{promises};
-              });
+              auto policy =
+                  std::make_unique<ModelFirst>(settings, first, [=, this](double, double) {
+                    ++asked_;
+                    std::vector<Promise> promises;
+                    for (std::size_t i = remembers ? 1 : 0; i < arms_.size(); ++i)
+                      promises.push_back({arms_[i].predicted, arms_[i].family, arms_[i].risk});
+                    return Answer{promises};
+                  });
               if (recollection.seconds > 0) policy->recall(recollection);
               return policy;
             },
@@ -219,7 +220,8 @@ TEST(ModelFirst, NativeComesBackWhenTheLeaderIsNoLongerFaster) {
   EXPECT_EQ(judged.policy().reopened(), 1);
 }
 
-// Calls of 100 us: nothing is asked in a short program, and only 64 of its calls are timed at first.
+// Calls of 100 us: nothing is asked in a short program, and only 64 of its calls are timed at
+// first.
 TEST(ModelFirst, ShortCallsAreAskedAboutLate) {
   Judged few({{5e-5, 5e-5}}, 1e-4, 64);
   EXPECT_EQ(few.run(180), (std::vector<int>{180, 0}));
