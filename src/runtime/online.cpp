@@ -112,7 +112,10 @@ std::unique_ptr<Online::Kind> Online::make_kind(Communicator& communicator, cons
     ModelFirst* model = policy.get();
     if (communicator.has_levels()) facts.topology = &communicator.topology();
     const Remembered* known = recalled(communicator, key, facts);
-    if (known != nullptr) model->recall(recollection_of(*known));
+    if (known != nullptr)
+      model->recall(recollection_of(*known));
+    else if (settings->is_auto)
+      model->begin_after(calls_before_timing(facts));
     auto kind = std::make_unique<Kind>(
         Kind{std::vector<Spec>(1), Learner(std::move(policy)), facts.bytes, false, {}});
     kind->facts = facts;
@@ -164,6 +167,9 @@ std::optional<Choice> Online::choose(Communicator& communicator, const Facts& fa
   if (kind->duel != nullptr && kind->duel->is_settled()) return settled(communicator, *kind);
   // Not on the fast path, as on other ranks.
   if (kind->to_pass.take()) return passed(*kind);
+  if (const int idle = kind->learner.policy().idle();
+      !std::exchange(kind->has_begun, true) && idle > 0)
+    return pass(communicator, *kind, idle);
   const bool asks = kind->asks();
   // What is promised is relative to native; what the table of defaults says is an arm like others.
   if (!asks && calls_ < kCallsBefore - 1) {

@@ -66,6 +66,7 @@ class Online final : public Listener, public Learning {
     const ModelFirst* model = nullptr;
     Duel* duel = nullptr;                      // within a node
     CallsToPass to_pass;                       // of the kernels, where these lead
+    bool has_begun = false;                    // some call of it was looked at
     bool is_recalled = false, judged = false;  // by what earlier jobs remember
     std::vector<double> said;
     std::vector<bool> corrected;

@@ -54,6 +54,8 @@ class ModelFirst final : public Policy {
   /// but native takes; where native takes less than could be promising nothing is asked.
   ModelFirst(ModelSettings settings, int first, AskModel ask, double least = 0);
 
+  /// Leaves so many native calls alone before the first one is timed. Before the first plan().
+  void begin_after(int calls) { idle_ = calls; }
   /// Begins with what was best then: arm 1, or native. It is watched, and where its times are no
   /// longer what they were all begins anew, as if nothing had been recalled. Before the first
   /// plan().

@@ -24,6 +24,8 @@ std::optional<double> number(std::string_view text) {
   return rest.empty() ? std::optional(value) : std::nullopt;
 }
 
+constexpr int kShortCalls = 64;  // before the model is asked
+
 struct Option {
   std::string_view name;
   double least, most;
@@ -106,8 +108,13 @@ std::string text(const OnlineSettings& settings) {
   return "off";
 }
 
+int calls_before_timing(const Facts& facts) {
+  constexpr int kRunningAhead = 4096;
+  return is_rooted(facts.collective) && first_calls(facts) == kShortCalls ? kRunningAhead : 0;
+}
+
 int first_calls(const Facts& facts) {
-  constexpr Count kBytesPerCall = 2 << 10, kCalls = 64, kWeight = 32;
+  constexpr Count kBytesPerCall = 2 << 10, kCalls = kShortCalls, kWeight = 32;
   const Count blocks = semantics(facts.collective).measure == Measure::block ? facts.size : 1;
   const Count weight = 1 + blocks * facts.bytes / kBytesPerCall;
   return weight >= kWeight ? 2 : static_cast<int>(std::max<Count>(2, kCalls / weight));

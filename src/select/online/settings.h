@@ -27,6 +27,10 @@ bool is_worth_learning(const OnlineSettings& settings, const Facts& facts);
 /// Native calls of such a kind before the model is asked: 2 of 64 KiB and more that go over the
 /// network, 64 short ones.
 int first_calls(const Facts& facts);
+/// Native calls before any is timed: of short rooted kinds 4096. Some of their ranks never wait for
+/// others and run ahead by hundreds of calls; an exchange of times ends that, and where ranks share
+/// cores calls of 6 us then take 20 us from there on.
+int calls_before_timing(const Facts& facts);
 
 /// Of star and bandit. `seed` must be the same on all ranks. nullptr without online selection.
 std::unique_ptr<Policy> make_policy(const OnlineSettings& settings, int arms, std::uint64_t seed);

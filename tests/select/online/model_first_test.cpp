@@ -242,6 +242,22 @@ TEST(ModelFirst, ShortCallsThatNothingIsPromisingForAreLeftAlone) {
   EXPECT_GE(judged.seen(), 500);
 }
 
+TEST(ModelFirst, WhatRunsAheadIsLeftAloneAtFirst) {
+  SimulatedRanks ranks(
+      3,
+      [] {
+        const auto ask = [](double, double) { return Answer{{{5e-5}}}; };
+        auto policy = std::make_unique<ModelFirst>(ModelSettings{}, 64, ask);
+        policy->begin_after(4096);
+        return policy;
+      },
+      [](int arm, long) { return arm == 0 ? 1e-4 : 5e-5; }, 1, 0);
+  for (int call = 0; call < 4096; ++call) EXPECT_EQ(ranks.call(), 0);
+  EXPECT_EQ(ranks.seen(), 0);
+  for (int call = 0; call < 1000; ++call) ranks.call();
+  EXPECT_EQ(ranks.policy().leader(), 1);
+}
+
 // No arm takes less than a message: then there is nothing to ask for.
 TEST(ModelFirst, WhatTakesLessThanAMessageIsNotAskedAbout) {
   int asked = 0;

@@ -28,6 +28,7 @@ class SimulatedRanks {
                  double noise = 0.1, double imbalance = 0)
       : machine_(std::move(machine)), random_(seed), noise_(noise), imbalance_(imbalance) {
     for (int rank = 0; rank < ranks; ++rank) learners_.emplace_back(make());
+    idle_ = policy().idle();
   }
 
   /// The arm, which all ranks have chosen alike.
