@@ -16,7 +16,7 @@ from unisono.profile import check
 
 pytestmark = pytest.mark.mpi
 
-SMALL = ["--node", "-n", "2", "--collectives", "bcast,barrier", "--sizes", "64K", "--budget", "12s"]
+SMALL = ["--node", "-n", "2", "--collectives", "bcast,barrier", "--sizes", "64,64K", "--budget", "16s"]
 
 
 @pytest.mark.parametrize("mpi", ["mpich", "openmpi"])
@@ -28,7 +28,7 @@ def test_a_profile_is_made_and_taken(unisono: Run, tmp_path: Path, mpi: str) -> 
     [environment] = profile.environments
     assert (environment.key.flavour, environment.key.ranks, environment.key.nodes) == (mpi, 2, 1)
     points = [(cell.collective, measured.bytes) for cell, measured in environment.points()]
-    assert points == [("barrier", 0), ("bcast", 65536)]
+    assert points == [("barrier", 0), ("bcast", 64), ("bcast", 65536)]
     for _, measured in environment.points():
         assert measured.arm("native") is not None
         assert len(measured.arms) >= 2, "the losers are kept"
