@@ -3,11 +3,26 @@ Unisono, with the same status."""
 
 from __future__ import annotations
 
+import contextlib
+import subprocess
 import tempfile
 import unittest
 from pathlib import Path
 
 from launch import EXEC, FLAVOURS, PROGRAMS, mpiexec
+
+DEAD = ("exit-in-collective", "kill-in-collective")
+
+
+def ended(
+    flavour: str, ranks: int, *command: str | Path, **variables: str
+) -> subprocess.CompletedProcess[str]:
+    """On a busy machine MPICH's launcher (5.0.2) does not always see that a rank is gone, without Unisono
+    either (one job of twenty here), and the others wait for ever: such a job is started again, three times."""
+    for _ in range(3 if flavour == "mpich" and command[-1] in DEAD else 0):
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return mpiexec(flavour, ranks, *command, timeout=15, **variables)
+    return mpiexec(flavour, ranks, *command, timeout=40, **variables)
 
 
 class Endings(unittest.TestCase):
@@ -15,8 +30,8 @@ class Endings(unittest.TestCase):
         for flavour in FLAVOURS:
             with self.subTest(flavour=flavour, way=way):
                 program = PROGRAMS / f"endings_{flavour}"
-                native = mpiexec(flavour, ranks, program, way, timeout=40, CONFORMANCE_NATIVE="1")
-                ours = mpiexec(flavour, ranks, EXEC, program, way, timeout=40, **variables)
+                native = ended(flavour, ranks, program, way, CONFORMANCE_NATIVE="1")
+                ours = ended(flavour, ranks, EXEC, program, way, **variables)
                 statuses = [native.returncode, ours.returncode]
                 if not exactly:
                     statuses = [min(abs(status), 1) for status in statuses]

@@ -28,7 +28,15 @@ def test_a_profile_is_made_and_taken(unisono: Run, tmp_path: Path, mpi: str) -> 
     [environment] = profile.environments
     assert (environment.key.flavour, environment.key.ranks, environment.key.nodes) == (mpi, 2, 1)
     points = [(cell.collective, measured.bytes) for cell, measured in environment.points()]
-    assert points == [("barrier", 0), ("bcast", 64), ("bcast", 65536)]
+    cells = [("barrier", 0), ("bcast", 64), ("bcast", 65536)]
+    cells = [("barrier", 0), ("bcast", 64), ("bcast", 65536)]
+    undecided = [cell for cell in cells if cell not in points]
+    assert points == [cell for cell in cells if cell not in undecided]
+    assert len(undecided) <= 1, (
+        done.stdout
+    )  # one may be on a busy machine; it is said, and not in the profile
+    assert ("undecided" in done.stdout) == bool(undecided)
+    assert "3 of 3 cells measured" in done.stdout
     for _, measured in environment.points():
         assert measured.arm("native") is not None
         assert len(measured.arms) >= 2, "the losers are kept"
@@ -50,11 +58,13 @@ def test_a_profile_is_made_and_taken(unisono: Run, tmp_path: Path, mpi: str) -> 
         "--json",
         str(report),
     )
-    assert "4 cells\n" in done.stdout, done.stderr
+    between = [("bcast", 2048)] if {("bcast", 64), ("bcast", 65536)} <= set(points) else []
+    assert f"{len(points + between)} cells\n" in done.stdout, done.stderr
     body = json.loads(report.read_text())
-    assert [(cell["bytes"], cell["tuned"]) for cell in body["cells"]] == [
-        *((0, True), (64, True), (2048, False), (65536, True))
-    ]
+    looks = [(cell["collective"], cell["bytes"], cell["tuned"]) for cell in body["cells"]]
+    assert sorted(looks) == sorted(
+        [(*point, True) for point in points] + [(*point, False) for point in between]
+    )
     assert all(cell["jobs"] for cell in body["cells"])
     assert [cell["choice"] for cell in body["cells"] if cell["tuned"]] == [
         cell.choice for cell, _ in sorted(environment.points(), key=lambda both: both[1].bytes)
