@@ -168,6 +168,7 @@ class ModelFirst final : public Policy {
   int gap_ = 0, idle_ = 0;
   double quiet_;  // seconds that native is left alone next
   const double least_;
+  double chain_ = 0;  // seconds of a message from each rank to the next
   bool asked_ = false, is_complete_ = true;
   double taken_ = 0, asked_at_ = 0;  // seconds of all planned calls, now and then
   double native_ = 0, spent_ = 0;

@@ -53,7 +53,7 @@ class Judged {
               const auto warm =
                   static_cast<double>(call - first_.try_emplace(arm, call).first->second);
               return now * own.seconds * (1 + own.cold * std::exp2(-warm)) +
-                     (held_up ? kTimeout : 0);
+                     (held_up ? kTimeout : 0) + (call == 0 ? connecting_ : 0);
             },
             seed, noise) {}
 
@@ -63,6 +63,8 @@ class Judged {
     slower_ = factor;
   }
   void native_meets_timeouts(int every) { native_every_ = every; }
+  /// The first call of all takes so many seconds more.
+  void makes_connections(double seconds) { connecting_ = seconds; }
   /// How often each arm ran in so many calls.
   std::vector<int> run(int calls) {
     std::vector<int> times(arms_.size() + 1);
@@ -84,7 +86,7 @@ class Judged {
   std::vector<Arm> arms_;
   long slow_from_ = 0;
   int native_every_ = 0;
-  double slower_ = 1;
+  double slower_ = 1, connecting_ = 0;
   int asked_ = 0;
   std::map<int, long> first_;  // call of each arm
   SimulatedRanks ranks_;
@@ -240,6 +242,14 @@ TEST(ModelFirst, ShortCallsThatNothingIsPromisingForAreLeftAlone) {
   EXPECT_EQ(judged.asked(), 1);
   EXPECT_LE(judged.seen(), 2000);
   EXPECT_GE(judged.seen(), 500);
+}
+
+TEST(ModelFirst, ConnectionsDoNotMakeShortCallsLong) {
+  Judged judged({{0.2e-3, 0.2e-3}}, 30e-6, 64);
+  judged.makes_connections(46e-3);
+  EXPECT_EQ(judged.run(20'000), (std::vector<int>{20'000, 0}));
+  EXPECT_EQ(judged.asked(), 1);
+  EXPECT_NEAR(judged.policy().native_seconds(), 30e-6, 5e-6);
 }
 
 TEST(ModelFirst, WhatRunsAheadIsLeftAloneAtFirst) {
