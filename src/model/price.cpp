@@ -144,11 +144,12 @@ std::vector<double> drifted(std::size_t ranks, double most, unsigned draw) {
   return late;
 }
 
-/// a + b log2(n) + c n through the values at m, 2 m and 4 m.
+/// a + b log2(n) + c n through the values at m, 2 m and 4 m. What grows ever less, as (n - 1) / n
+/// does, would be less than nothing somewhere: it grows as from 2 m to 4 m with each doubling.
 double continued(double m, const std::array<double, 3>& at, double n) {
-  const double c = (at[2] - 2 * at[1] + at[0]) / m;
-  const double b = at[1] - at[0] - c * m;
-  return at[2] + b * std::log2(n / (4 * m)) + c * (n - 4 * m);
+  const double c = std::max(0.0, (at[2] - 2 * at[1] + at[0]) / m);
+  const double b = c > 0 ? at[1] - at[0] - c * m : at[2] - at[1];
+  return std::max(at[2], at[2] + b * std::log2(n / (4 * m)) + c * (n - 4 * m));
 }
 
 }  // namespace
@@ -217,7 +218,7 @@ std::optional<double> price(const Algorithm& algorithm, const Params& params,
     if (!seconds || *seconds > most) return seconds;
     at[i] = *seconds;
   }
-  return std::max(at[2] / 4, continued(least, at, nodes));
+  return continued(least, at, nodes);
 }
 
 }  // namespace unisono

@@ -141,6 +141,23 @@ TEST(Price, MoreRanksThanAreWalkedThroughContinueTheClosedForms) {
   }
 }
 
+TEST(Price, ACallOfMoreRanksTakesNoLessTime) {
+  const Machine machine = ethernet({});
+  for (const auto& [collective, algorithm] : {std::pair{bcast, "circulant"},
+                                              {bcast, "scatter_allgather"},
+                                              {reduce, "circulant"},
+                                              {allreduce, "rabenseifner"},
+                                              {allreduce, "ring"}}) {
+    double before = 0;
+    for (const int p : {64, 100, 128, 1024, 1'000'000}) {
+      const double now = seconds(
+          algorithm, {.collective = collective, .ranks = p, .nodes = p, .bytes = 1 << 20}, machine);
+      EXPECT_GE(now, before) << algorithm << " on " << p;
+      before = now;
+    }
+  }
+}
+
 TEST(Price, TheOrderOfAlgorithmsTurnsWithTheRanks) {
   const Machine machine = ethernet({});
   const auto best = [&](int p) {
