@@ -223,6 +223,21 @@ static int look_at_{name}({c.declare(large)}) {{
 """
 
 
+def nonblocking_entry_point(c: Collective, large: bool) -> str:
+    """Open MPI 5 has no large-count forms, and an array of counts must live until the call is over: there
+    is no narrowing."""
+    suffix = "_c" if large else ""
+    name = f"MPI_I{c.enumerator}{suffix}"
+    text = f"""
+ENTRY int {name}({c.declare(large)}, MPI_Request* request) {{
+  using Native = Next<"{name}", decltype({name})>;
+  if (!is_candidate(Collective::{c.enumerator})) return Native::call({c.arguments}, request);
+  return start_or_pass_on<Native>(call_of_MPI_{c.name}{suffix}({c.arguments}), {c.arguments}, request);
+}}
+"""
+    return f"\n#ifndef OPEN_MPI{text}#endif\n" if large else text
+
+
 def ran_the_short_way(c: Collective, call: str) -> str:
     """The call stands in both: a copy that one of them alone needs is made there only."""
     kind = f"<Collective::{c.enumerator}>({call}, info)"
@@ -270,7 +285,8 @@ def entry_points(collectives: list[Collective]) -> str:
     large = [c for c in collectives if narrows(c)]
     out = "// The C entry points: Unisono runs the call, or the next definition does.\n"
     out += '#include "interpose/dispatch.h"\n#include "interpose/entry.h"\n'
-    out += '#include "interpose/narrowing.h"\n#include "interpose/next.h"\n#include "calls/fast_path.h"\n\n'
+    out += '#include "interpose/narrowing.h"\n#include "interpose/next.h"\n#include "calls/fast_path.h"\n'
+    out += "\n#include <tuple>\n\n"
     out += "using namespace unisono;\n\nnamespace {\n"
     out += "".join(narrowing(c) for c in large)
     out += """
@@ -291,12 +307,21 @@ template <class Native, class... Arguments>
   return code ? *code : Native::call(arguments...);
 }
 
+/// The request is the last argument.
+template <class Native, class... Arguments>
+[[gnu::noinline]] int start_or_pass_on(const Call& call, Arguments... arguments) {
+  MPI_Request* request = std::get<sizeof...(arguments) - 1>(std::tuple(arguments...));
+  const auto code = start(call, request);
+  return code ? *code : Native::call(arguments...);
+}
+
 }  // namespace
 """
     for c in collectives:
-        out += entry_point(c, large=False)
-        if narrows(c):
-            out += entry_point(c, large=True)
+        for large in (False, True) if narrows(c) else (False,):
+            out += entry_point(c, large)
+            if not c.among_neighbours:
+                out += nonblocking_entry_point(c, large)
     return out
 
 
@@ -450,7 +475,8 @@ def symbols(collectives: list[Collective]) -> str:
     names = [f"MPI_{name}" for name in others + of_comms + making]
     names += [f"PMPI_{name}" for name in of_comms]
     for c in collectives:
-        names += [f"MPI_{c.name}"] + ([f"MPI_{c.name}_c"] if narrows(c) else [])
+        forms = [c.name] if c.among_neighbours else [c.name, f"I{c.enumerator}"]
+        names += [f"MPI_{form}{suffix}" for form in forms for suffix in (("", "_c") if narrows(c) else ("",))]
     for f in [name.lower() for name in others] + [c.enumerator for c in collectives]:
         names += [f"mpi_{f}", f"mpi_{f}_", f"mpi_{f}__", f"MPI_{f.upper()}", f"mpi_{f}_f08_"]
     names += api_functions()

@@ -1,13 +1,11 @@
 #include "calls/request.h"
 
 #include <algorithm>
-#include <atomic>
 #include <climits>
-#include <mutex>
 #include <new>
-#include <vector>
 
 #include "algorithms/composition.h"
+#include "calls/in_flight.h"
 #include "calls/plans.h"
 #include "mpi/device_memory.h"
 #include "mpi/rank_lost.h"
@@ -26,19 +24,6 @@ bool fits_library(const Args& args) {
   const bool sends = is_per_peer(s.send.shape), receives = is_per_peer(s.receive.shape);
   if (sends && receives) return args.count * args.size <= INT_MAX / args.size;
   return args.count <= INT_MAX / (sends || receives ? args.size : 1);
-}
-
-/// All requests in flight. Their progress is under the mutex: one thread moves them.
-struct InFlight {
-  std::mutex mutex;
-  std::vector<std::shared_ptr<Request>> requests;
-  std::atomic<std::size_t> count{0};
-};
-
-// Never destroyed: a program may call MPI in its own exit handlers, after ours.
-InFlight& in_flight() {
-  static InFlight& all = *new InFlight;
-  return all;
 }
 
 }  // namespace
@@ -170,30 +155,6 @@ void Request::wait(WaitMode mode) {
       if (!done()) workspace_->execution.wait(waiter, others);
     });
   }
-}
-
-std::shared_ptr<Request> start_in_flight(Communicator& communicator, const Call& call,
-                                         const Choice& choice, bool commutative) {
-  InFlight& all = in_flight();
-  const std::lock_guard lock(all.mutex);
-  all.requests.reserve(all.requests.size() + 1);
-  auto request = std::make_shared<Request>(communicator, call, choice, commutative,
-                                           Request::Lifetime::in_flight);
-  request->start();
-  if (!request->done()) all.requests.push_back(request);
-  all.count = all.requests.size();
-  return request;
-}
-
-bool progress_in_flight() noexcept {
-  InFlight& all = in_flight();
-  if (all.count == 0) return false;
-  const std::unique_lock lock(all.mutex, std::try_to_lock);
-  if (!lock) return true;
-  for (const auto& request : all.requests) request->progress();
-  std::erase_if(all.requests, [](const auto& request) { return request->done(); });
-  all.count = all.requests.size();
-  return all.count != 0;
 }
 
 }  // namespace unisono

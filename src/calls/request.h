@@ -78,10 +78,4 @@ class Request {
   std::optional<int> result_;
 };
 
-/// Starts a request and leaves it in flight: every wait of this process moves it.
-std::shared_ptr<Request> start_in_flight(Communicator& communicator, const Call& call,
-                                         const Choice& choice, bool commutative);
-/// Moves all requests in flight, unless another thread does; whether there were any.
-bool progress_in_flight() noexcept;
-
 }  // namespace unisono

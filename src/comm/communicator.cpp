@@ -91,16 +91,21 @@ void give_room(int communicators) {
   all.own -= static_cast<std::size_t>(communicators);
 }
 
-/// Frees the duplicates whose times have come; or all, and waits. Not under the mutex: in
-/// MPI_Comm_free it is taken within the MPI library's own locks.
+// What lingers is not touched under the mutex: in MPI_Comm_free it is taken within the MPI
+// library's own locks.
+std::vector<Lingering> take_lingering() {
+  const std::lock_guard lock(registry().mutex);
+  return std::exchange(registry().lingering, {});
+}
+void put_back(std::vector<Lingering> lingering) {
+  const std::lock_guard lock(registry().mutex);
+  std::move(lingering.begin(), lingering.end(), std::back_inserter(registry().lingering));
+}
+
+/// Frees the duplicates whose times have come; or all, and waits.
 void free_lingering(bool wait) {
-  Registry& all = registry();
-  std::vector<Lingering> lingering, kept;
-  {
-    const std::lock_guard lock(all.mutex);
-    lingering.swap(all.lingering);
-  }
-  for (Lingering& one : lingering) {
+  std::vector<Lingering> kept;
+  for (Lingering& one : take_lingering()) {
     if (!wait && !one.learning->is_over()) {
       kept.push_back(std::move(one));
       continue;
@@ -109,8 +114,7 @@ void free_lingering(bool wait) {
     PMPI_Comm_free(&one.own);
     give_room(1);
   }
-  const std::lock_guard lock(all.mutex);
-  std::move(kept.begin(), kept.end(), std::back_inserter(all.lingering));
+  put_back(std::move(kept));
 }
 
 /// Takes so many communicators of the process's limit; false: there is no room for them.
@@ -364,6 +368,13 @@ bool Communicator::make_groups(std::span<const CalledGroups> groups) {
   return false;
 }
 
+void Communicator::want_own() {
+  if (std::exchange(wants_own_, true)) return;
+  left_.reset();
+  if (known_kinds_ == nullptr) return;
+  for (const Semantics& row : kSemantics) known_kinds_->forget(row.collective);
+}
+
 MPI_Comm Communicator::own() {
   if (asked_) return own_;
   asked_ = true;
@@ -451,21 +462,35 @@ void start_communicators(std::size_t plan_cache_bytes, std::vector<int> nodes,
 
 // The states stay: a communicator that the program freed in its own delete callback, after ours,
 // may be gone, and only MPI knows. What is left of it is a handle that nobody uses.
-void stop_communicators() {
-  if (g_keyval == MPI_KEYVAL_INVALID) return;
+/// By age. They live until each is released.
+std::vector<Communicator*> all_communicators() {
   Registry& all = registry();
   std::vector<Communicator*> states;
-  {
-    const std::lock_guard lock(all.mutex);
-    for (Communicator* state = all.oldest; state != nullptr; state = state->younger_)
-      states.push_back(state);
+  const std::lock_guard lock(all.mutex);
+  for (Communicator* state = all.oldest; state != nullptr; state = state->younger_)
+    if (state->retain_if_alive()) states.push_back(state);
+  return states;
+}
+
+void complete_learning() {
+  std::vector<Lingering> lingering = take_lingering();
+  for (const Lingering& one : lingering) one.learning->complete();
+  put_back(std::move(lingering));
+  for (Communicator* state : all_communicators()) {
+    if (const auto& learning = state->learning()) learning->complete_if_idle();
+    state->release();
   }
-  for (Communicator* state : states) {
+}
+
+void stop_communicators() {
+  if (g_keyval == MPI_KEYVAL_INVALID) return;
+  for (Communicator* state : all_communicators()) {
     state->free_own();
     state->known_kinds_.reset();
     state->team_.reset();
     state->messages_.reset();
     state->may_share_ = state->in_node_ = false;
+    state->release();
   }
   free_lingering(true);
   PMPI_Comm_free_keyval(&g_keyval);

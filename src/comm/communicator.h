@@ -127,6 +127,12 @@ class Communicator {
   /// The private duplicate, made at the first request. Collective over the communicator; the answer
   /// is the same on all ranks: MPI_COMM_NULL when some rank has no room for another communicator.
   MPI_Comm own();
+  /// Whether it is there: what waits for nobody cannot ask for it.
+  bool has_own() const { return own_ != MPI_COMM_NULL; }
+  /// The next call that takes the long way is to make it, whatever it is; and the next one takes
+  /// it. Local, at the same call on all ranks.
+  void want_own();
+  bool wants_own() const { return wants_own_ && !asked_; }
   /// kChannelDepth tags for the next collective on own(), from first_tag() on; the same on all
   /// ranks, who ask in the order of their calls. An MPI library that has no more than the 32767
   /// tags that MPI promises has them 31 times over: then they may be used once an older call has
@@ -182,6 +188,13 @@ class Communicator {
   void give_back(std::unique_ptr<Workspace> workspace) noexcept;
   /// It lives on while requests use it, though the program has freed the handle.
   void retain() { users_.fetch_add(1, std::memory_order_relaxed); }
+  /// False: it is being destroyed.
+  bool retain_if_alive() {
+    int users = users_.load();
+    while (users > 0 && !users_.compare_exchange_weak(users, users + 1)) {
+    }
+    return users > 0;
+  }
   void release() {
     if (users_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
   }
@@ -226,7 +239,8 @@ class Communicator {
   using Left = std::array<std::array<std::uint32_t, kSizeClasses>, kCollectives>;
   std::unique_ptr<Left> left_;  // calls, and one more
   MPI_Comm own_ = MPI_COMM_NULL;
-  bool asked_ = false;    // own() has been decided
+  bool asked_ = false;  // own() has been decided
+  bool wants_own_ = false;
   int refused_ = 0;       // it was not, for a thread made another communicator
   bool in_node_ = false;  // all ranks, and it shares memory
   bool may_share_ = false;
@@ -255,6 +269,7 @@ class Communicator {
   std::set<std::string> said_;
 
   friend void stop_communicators();
+  friend std::vector<Communicator*> all_communicators();
   friend void forget_reaches();
 };
 
@@ -272,6 +287,8 @@ void start_communicators(std::size_t plan_cache_bytes, std::vector<int> nodes = 
                          TopologyLabels topology = {}, Count portion_bytes = 0);
 /// The selector has changed. No call is under way.
 void forget_reaches();
+/// Waits for what is being learned, on all of them that no thread uses just now. Local.
+void complete_learning();
 /// Frees all private duplicates. Collective over MPI_COMM_WORLD; call before MPI_Finalize.
 void stop_communicators();
 

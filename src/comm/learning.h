@@ -19,6 +19,8 @@ class Learning {
   /// Whether nothing is under way any more; complete() waits until then.
   virtual bool is_over() = 0;
   virtual void complete() = 0;
+  /// The same unless another thread is in a call just now, which may be a session's.
+  virtual void complete_if_idle() = 0;
 };
 
 }  // namespace unisono

@@ -21,17 +21,16 @@ constinit std::atomic<CollectiveSet> g_run{0};
 /// not change.
 constinit std::mutex g_turning;
 
-}  // namespace
-
 // Nothing thrown may reach the program's C code. Whatever fails inside a collective that other
 // ranks may have begun cannot be handed to the MPI library any more: it is an error of the
 // communicator.
-std::optional<int> decide(const Call& call, const CallInfo& info, CallScope& scope) {
+template <class Run>
+std::optional<int> guarded(const Call& call, const CallInfo& info, const Run& run) {
   int error = MPI_SUCCESS;
   try {
     if (info.failed) throw std::bad_alloc();
     if (info.communicator->has_lost_rank()) throw node::RankLost();  // on the fast path
-    const std::optional<int> rc = Engine::instance().run(call, info, scope);
+    const std::optional<int> rc = run();
     if (!rc || *rc == MPI_SUCCESS) return rc;
     error = *rc;
   } catch (const std::bad_alloc&) {
@@ -44,6 +43,19 @@ std::optional<int> decide(const Call& call, const CallInfo& info, CallScope& sco
   }
   PMPI_Comm_call_errhandler(call.comm, error);
   return error;
+}
+
+}  // namespace
+
+std::optional<int> decide(const Call& call, const CallInfo& info, CallScope& scope) {
+  return guarded(call, info, [&] { return Engine::instance().run(call, info, scope); });
+}
+
+std::optional<int> start(const Call& call, MPI_Request* request) {
+  if (!contains(g_run.load(std::memory_order_relaxed), call.collective)) return std::nullopt;
+  const CallInfo info = info_of(call);
+  if (!info) return std::nullopt;
+  return guarded(call, info, [&] { return Engine::instance().start(call, info, request); });
 }
 
 std::optional<int> dispatch(const Call& call, CallScope& scope) {

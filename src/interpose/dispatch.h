@@ -34,6 +34,10 @@ std::optional<int> decide(const Call& call, const CallInfo& info, CallScope& sco
 /// The same for a call that is watched and has not been looked at.
 std::optional<int> dispatch(const Call& call, CallScope& scope);
 
+/// Starts a nonblocking collective, if Unisono is to run it: then the MPI error code. Nothing: the
+/// caller hands it to the MPI library.
+std::optional<int> start(const Call& call, MPI_Request* request);
+
 /// Makes g_candidates what the engine says.
 void set_candidates();
 

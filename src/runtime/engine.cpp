@@ -307,6 +307,8 @@ void Engine::stay() {
   started_ = false;
   g_tracer = nullptr;
   if (tracer_) tracer_->stop();
+  // Ranks without a session wait for it before they end.
+  complete_learning();
   stop_node_memory();
   keep_what_is_learned();
 }
@@ -365,6 +367,7 @@ std::optional<int> Engine::decide_and_run(const Call& call, const CallInfo& info
   }
   communicator.meet();
   if (communicator.reach(call.collective).is_empty()) return std::nullopt;  // met a stranger
+  if (communicator.wants_own()) communicator.own();
   std::optional<Known> known = look_at(call, info);
   if (!known) return std::nullopt;
   const Choice choice =
@@ -459,12 +462,6 @@ bool Engine::has_messages(Communicator& communicator) {
   return false;
 }
 
-// Once per job: communicators side by side would all say the same.
-void Engine::say_once(const std::string& text) {
-  const std::lock_guard lock(mutex_);
-  if (complained_.insert(text).second) say(text);
-}
-
 bool Engine::prepare_groups(Communicator& communicator, const Facts& facts, const Choice& choice,
                             int root) const {
   const Composition& composition = *choice.params.composition;
@@ -481,19 +478,6 @@ bool Engine::prepare_groups(Communicator& communicator, const Facts& facts, cons
   else if (!made && communicator.is_new("no sub-communicators"))
     say("no room for sub-communicators; the MPI library's own runs");
   return made;
-}
-
-void Engine::report(Communicator& communicator, const Facts& facts, const Choice& choice) {
-  if (choice.unmet != nullptr && first_rank_ && communicator.is_first(facts.collective))
-    say_once(std::string(name(facts.collective)) + " on " + std::to_string(facts.size) +
-             " ranks: " + std::string(choice.unmet->name) + " " + std::string(choice.why) +
-             "; the MPI library's own runs");
-  if (!log_decisions_ || communicator.rank() != 0) return;
-  const Spec spec{choice.algorithm, false, choice.params};
-  std::string text = std::string(name(facts.collective)) + " of " + format_size(facts.bytes) + "B" +
-                     " on " + std::to_string(facts.size) + " ranks: " + unisono::text(spec) + " (" +
-                     std::string(choice.why) + ")";
-  if (communicator.is_new(text)) say(text);
 }
 
 }  // namespace unisono

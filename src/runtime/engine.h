@@ -33,6 +33,9 @@ class Engine {
   /// Runs the call, or leaves it to the MPI library. All ranks decide alike.
   std::optional<int> run(const Call& call, const CallInfo& info, CallScope& scope);
 
+  /// Starts a nonblocking call, or leaves it to the MPI library. All ranks decide alike.
+  std::optional<int> start(const Call& call, const CallInfo& info, MPI_Request* request);
+
   Result<Spec> force(Collective collective, std::string_view spec);
   /// The collectives of which run() might do anything.
   CollectiveSet candidates() const { return active_ ? selector_.candidates() : 0; }
@@ -66,10 +69,12 @@ class Engine {
   Choice acquire(Communicator& communicator, const Call& call, Known& known, Choice choice);
   std::optional<int> run_choice(Communicator& communicator, const Call& call, const Facts& facts,
                                 const Choice& choice, CallScope& scope);
+  Choice select_in_flight(Communicator& communicator, const Facts& facts, int root) const;
   bool has_messages(Communicator& communicator);
   bool prepare_groups(Communicator& communicator, const Facts& facts, const Choice& choice,
                       int root) const;
-  void report(Communicator& communicator, const Facts& facts, const Choice& choice);
+  void report(Communicator& communicator, const Facts& facts, const Choice& choice,
+              const char* form = "");
   void say_once(const std::string& text);
   bool passes_first_calls() const;
   void complain(const std::string& text) const {

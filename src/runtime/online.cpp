@@ -9,6 +9,7 @@
 #include "comm/communicator.h"
 #include "exec/messages.h"
 #include "mpi/patience.h"
+#include "mpi/threads.h"
 #include "runtime/call_time.h"
 #include "runtime/memory.h"
 #include "runtime/online_job.h"
@@ -151,6 +152,7 @@ bool Online::takes_own(Communicator& communicator, Kind& kind) {
 
 std::optional<Choice> Online::choose(Communicator& communicator, const Facts& facts, int root,
                                      const Choice& by_default, CallScope& scope) {
+  const auto lock = guard();
   if (off_) return std::nullopt;
   // Before a communicator has memory of the node for a few calls.
   if (is_duel(facts) && !communicator.is_worth_it(facts.bytes))
@@ -208,6 +210,18 @@ std::optional<Choice> Online::choose(Communicator& communicator, const Facts& fa
   scope.tell(*this);
   waited_ = call_time() - scope.begin_ns();
   return Choice{spec.algorithm, spec.params, why(*kind, arm), nullptr, false, true};
+}
+
+std::optional<Choice> Online::leader_of(Communicator& communicator, const Facts& facts, int root) {
+  if (communicator.learning() == nullptr) return std::nullopt;
+  const Online& online = of(communicator);
+  const auto known = online.kinds_.find(online_key(facts, root));
+  if (known == online.kinds_.end() || known->second == nullptr || known->second->duel != nullptr)
+    return std::nullopt;
+  const Kind& kind = *known->second;
+  const Spec& spec = kind.arms[static_cast<std::size_t>(kind.learner.policy().leader())];
+  if (spec.is_native()) return std::nullopt;
+  return Choice{spec.algorithm, spec.params, "online: leads in blocking calls"};
 }
 
 void Online::take_summaries(Communicator& communicator, Kind& kind) {
@@ -338,6 +352,7 @@ Spec Online::arm_of(const Kind& kind, int arm) {
 
 // No memory is the end here: the other ranks will wait for this one's times.
 void Online::took(std::int64_t begin_ns, std::int64_t end_ns) noexcept {
+  const auto lock = guard();
   Kind& kind = *current_;
   const Nanoseconds elapsed = end_ns - begin_ns - waited_;
   kind.in_calls += elapsed;
@@ -408,6 +423,14 @@ bool Online::is_over() {
   for (const auto& [key, kind] : kinds_)
     if (over != 0 && kind != nullptr) PMPI_Test(&kind->under_way, &over, MPI_STATUS_IGNORE);
   return over != 0;
+}
+
+std::unique_lock<std::mutex> Online::guard() const {
+  return g_session_threads ? std::unique_lock(mutex_) : std::unique_lock<std::mutex>();
+}
+
+void Online::complete_if_idle() {
+  if (const std::unique_lock lock(mutex_, std::try_to_lock); lock) complete();
 }
 
 void Online::complete() {

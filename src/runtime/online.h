@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
@@ -42,10 +43,14 @@ class Online final : public Listener, public Learning {
   /// is over.
   std::optional<Choice> choose(Communicator& communicator, const Facts& facts, int root,
                                const Choice& by_default, CallScope& scope);
+  /// What leads in such blocking calls, where it sends messages; nothing: that is not known. Local,
+  /// and the same on all ranks at the same call.
+  static std::optional<Choice> leader_of(Communicator& communicator, const Facts& facts, int root);
   void took(std::int64_t begin_ns, std::int64_t end_ns) noexcept override;
   void record(const Communicator& communicator) override;
   bool is_over() override;
   void complete() override;
+  void complete_if_idle() override;
 
  private:
   struct Kind {
@@ -115,6 +120,10 @@ class Online final : public Listener, public Learning {
   static Choice passed(Kind& kind);
   static void learn(Kind& kind, int ranks);
 
+  /// Held where sessions are: a thread may be in a call while another is in MPI_Finalize.
+  std::unique_lock<std::mutex> guard() const;
+
+  mutable std::mutex mutex_;
   std::map<OnlineKey, std::unique_ptr<Kind>> kinds_;  // null: nothing to choose from
   Kind* current_ = nullptr;
   MPI_Comm own_ = MPI_COMM_NULL, handle_ = MPI_COMM_NULL;

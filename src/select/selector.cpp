@@ -103,13 +103,19 @@ bool Selector::is_open(const Facts& facts) const {
   return forced_[index(facts.collective)].is_default && profiled(facts).cell == nullptr;
 }
 
-bool Selector::is_same_in_class(const Facts& facts) const {
+bool Selector::has_cell_in_class(const Facts& facts) const {
   const auto [least, most] = bytes_of_class(size_class(facts.bytes));
   for (const Book& book : books_)
     for (const ProfileCell& cell : book.cells[index(facts.collective)])
       if (cell.ranks == facts.size && cell.nodes == facts.nodes && cell.least_bytes <= most &&
           cell.most_bytes >= least)
-        return false;
+        return true;
+  return false;
+}
+
+bool Selector::is_same_in_class(const Facts& facts) const {
+  if (has_cell_in_class(facts)) return false;
+  const auto [least, most] = bytes_of_class(size_class(facts.bytes));
   bool has_border = false, has_others = false;
   for (const Cell& cell : cells_[index(facts.collective)]) {
     const Default& row = *cell.row;

@@ -111,7 +111,8 @@ class Selector {
   /// Whether such a call is selected online.
   bool is_online(const Facts& facts) const {
     return is_left_online(facts.collective, facts.nodes) && is_open(facts) &&
-           (online_.in_node == 0 || facts.nodes > 1 || is_same_in_class(facts));
+           (facts.nodes > 1 ? !has_cell_in_class(facts)
+                            : online_.in_node == 0 || is_same_in_class(facts));
   }
   /// Forces an algorithm; "default" takes it back. The error is one line.
   Result<Spec> force(Collective collective, std::string_view text);
@@ -146,9 +147,11 @@ class Selector {
   void note(Collective collective, const Spec& spec);
   bool is_left_online(Collective collective, int nodes) const;
   bool is_open(const Facts& facts) const;
-  /// What is found out within a node holds for a size class. Where a cell of a profile is in it, or
-  /// a row of the table begins or ends in it, these decide; unless the rows there name the way that
-  /// would be tried without one, so that they say no more than what is thought to be better.
+  /// What is found out holds for a size class. Where a cell of a profile is in it, that decides.
+  bool has_cell_in_class(const Facts& facts) const;
+  /// Within a node, where a row of the table begins or ends in the class, the table does; unless
+  /// the rows there name the way that would be tried without one, so that they say no more than
+  /// what is thought to be better.
   bool is_same_in_class(const Facts& facts) const;
   struct Entry {
     const ProfileCell* cell = nullptr;

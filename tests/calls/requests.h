@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "calls/request.h"
+#include "calls/in_flight.h"
 #include "select/spec.h"
 
 namespace unisono {

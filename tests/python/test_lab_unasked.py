@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from conftest import Run
 from test_lab import NAME, own_lab, pytestmark, up  # noqa: F401  (the fixture and the marks)
+from unisono import places
 from unisono.lab import network
 
 CALLS = 30
@@ -48,6 +49,16 @@ def test_off_is_off(unisono: Run) -> None:
     assert (done.returncode, done.stdout.strip()) == (0, "0"), done.stderr
     assert "online" not in done.stderr
     assert "no better choices are known here" in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize("who", ["1", "14"])
+def test_a_session_that_only_some_ranks_make(unisono: Run, who: str) -> None:
+    """Every second job hung in MPI_Finalize, where the others waited for times that it no longer sent."""
+    up(hosts=4)
+    program = str(places.program("session_of_some_mpich"))
+    for _ in range(3):
+        done = unisono("lab", "run", "--mpi", "mpich", "-n", "4", "--", "timeout", "30", program, who)
+        assert (done.returncode, done.stdout.strip()) == (0, "session_of_some: passed"), done.stderr
 
 
 def decisions(log: str) -> list[str]:

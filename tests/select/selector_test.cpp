@@ -121,6 +121,20 @@ TEST(Selector, OnlineIsWhatIsNeitherForcedNorInTheProfile) {
   EXPECT_FALSE(selector.reach(Collective::barrier, 4, 1).holds(0));
 }
 
+// What is found out between nodes is left or passed by size class.
+TEST(Selector, BetweenNodesACellOfTheProfileDecidesForItsClass) {
+  Selector selector("mpich", Place::ethernet);
+  selector.leave_online({kAmongAll, kAmongAll, true});
+  selector.use({{Collective::bcast, 4, 4, 1000, 1000, *parse_spec(Collective::bcast, "binomial")}},
+               "p");
+  const auto call = [](Count bytes) {
+    return Facts{.collective = Collective::bcast, .size = 4, .bytes = bytes, .nodes = 4};
+  };
+  EXPECT_FALSE(selector.is_online(call(1000)));
+  EXPECT_FALSE(selector.is_online(call(900)));
+  EXPECT_TRUE(selector.is_online(call(4000)));
+}
+
 TEST(Selector, BetweenNodesAllIsLeftOnline) {
   Selector selector("openmpi", Place::ethernet);
   selector.leave_online({kAmongAll, 0, true});

@@ -6,6 +6,8 @@
 #include "interpose/narrowing.h"
 #include "interpose/next.h"
 
+#include <tuple>
+
 using namespace unisono;
 
 namespace {
@@ -253,6 +255,14 @@ template <class Native, class... Arguments>
   return code ? *code : Native::call(arguments...);
 }
 
+/// The request is the last argument.
+template <class Native, class... Arguments>
+[[gnu::noinline]] int start_or_pass_on(const Call& call, Arguments... arguments) {
+  MPI_Request* request = std::get<sizeof...(arguments) - 1>(std::tuple(arguments...));
+  const auto code = start(call, request);
+  return code ? *code : Native::call(arguments...);
+}
+
 }  // namespace
 
 static Call call_of_MPI_Barrier(MPI_Comm comm) {
@@ -277,6 +287,12 @@ static int look_at_MPI_Barrier(MPI_Comm comm) {
                          : ran_on_fast_path<Collective::barrier>(call_of_MPI_Barrier(comm), info))
     return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(call_of_MPI_Barrier(comm), info, comm);
+}
+
+ENTRY int MPI_Ibarrier(MPI_Comm comm, MPI_Request* request) {
+  using Native = Next<"MPI_Ibarrier", decltype(MPI_Ibarrier)>;
+  if (!is_candidate(Collective::barrier)) return Native::call(comm, request);
+  return start_or_pass_on<Native>(call_of_MPI_Barrier(comm), comm, request);
 }
 
 static Call call_of_MPI_Bcast(void* buffer, int count, MPI_Datatype datatype, int root,
@@ -315,6 +331,15 @@ static int look_at_MPI_Bcast(void* buffer, int count, MPI_Datatype datatype, int
                                      buffer, count, datatype, root, comm);
 }
 
+ENTRY int MPI_Ibcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm,
+                     MPI_Request* request) {
+  using Native = Next<"MPI_Ibcast", decltype(MPI_Ibcast)>;
+  if (!is_candidate(Collective::bcast))
+    return Native::call(buffer, count, datatype, root, comm, request);
+  return start_or_pass_on<Native>(call_of_MPI_Bcast(buffer, count, datatype, root, comm), buffer,
+                                  count, datatype, root, comm, request);
+}
+
 static Call call_of_MPI_Bcast_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root,
                                 MPI_Comm comm) {
   return Call{.collective = Collective::bcast,
@@ -351,6 +376,17 @@ static int look_at_MPI_Bcast_c(void* buffer, MPI_Count count, MPI_Datatype datat
   return dispatch_or_pass_on<Native>(call_of_MPI_Bcast_c(buffer, count, datatype, root, comm), info,
                                      buffer, count, datatype, root, comm);
 }
+
+#ifndef OPEN_MPI
+ENTRY int MPI_Ibcast_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root,
+                       MPI_Comm comm, MPI_Request* request) {
+  using Native = Next<"MPI_Ibcast_c", decltype(MPI_Ibcast_c)>;
+  if (!is_candidate(Collective::bcast))
+    return Native::call(buffer, count, datatype, root, comm, request);
+  return start_or_pass_on<Native>(call_of_MPI_Bcast_c(buffer, count, datatype, root, comm), buffer,
+                                  count, datatype, root, comm, request);
+}
+#endif
 
 static Call call_of_MPI_Gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
                                void* recvbuf, int recvcount, MPI_Datatype recvtype, int root,
@@ -403,6 +439,18 @@ static int look_at_MPI_Gather(const void* sendbuf, int sendcount, MPI_Datatype s
   return dispatch_or_pass_on<Native>(
       call_of_MPI_Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm),
       info, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+}
+
+ENTRY int MPI_Igather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                      int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+                      MPI_Request* request) {
+  using Native = Next<"MPI_Igather", decltype(MPI_Igather)>;
+  if (!is_candidate(Collective::gather))
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
+                        request);
+  return start_or_pass_on<Native>(
+      call_of_MPI_Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm),
+      sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
 }
 
 static Call call_of_MPI_Gather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
@@ -460,6 +508,20 @@ static int look_at_MPI_Gather_c(const void* sendbuf, MPI_Count sendcount, MPI_Da
       call_of_MPI_Gather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm),
       info, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
+
+#ifndef OPEN_MPI
+ENTRY int MPI_Igather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                        void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
+                        MPI_Comm comm, MPI_Request* request) {
+  using Native = Next<"MPI_Igather_c", decltype(MPI_Igather_c)>;
+  if (!is_candidate(Collective::gather))
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
+                        request);
+  return start_or_pass_on<Native>(
+      call_of_MPI_Gather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm),
+      sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
+}
+#endif
 
 static Call call_of_MPI_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
                                 void* recvbuf, const int* recvcounts, const int* rdispls,
@@ -519,6 +581,19 @@ static int look_at_MPI_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype 
                                                          recvcounts, rdispls, recvtype, root, comm),
                                      info, sendbuf, sendcount, sendtype, recvbuf, recvcounts,
                                      rdispls, recvtype, root, comm);
+}
+
+ENTRY int MPI_Igatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                       const int* recvcounts, const int* rdispls, MPI_Datatype recvtype, int root,
+                       MPI_Comm comm, MPI_Request* request) {
+  using Native = Next<"MPI_Igatherv", decltype(MPI_Igatherv)>;
+  if (!is_candidate(Collective::gatherv))
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, root,
+                        comm, request);
+  return start_or_pass_on<Native>(call_of_MPI_Gatherv(sendbuf, sendcount, sendtype, recvbuf,
+                                                      recvcounts, rdispls, recvtype, root, comm),
+                                  sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls,
+                                  recvtype, root, comm, request);
 }
 
 static Call call_of_MPI_Gatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
@@ -584,6 +659,21 @@ static int look_at_MPI_Gatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_D
       info, sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, root, comm);
 }
 
+#ifndef OPEN_MPI
+ENTRY int MPI_Igatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                         void* recvbuf, const MPI_Count* recvcounts, const MPI_Aint* rdispls,
+                         MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
+  using Native = Next<"MPI_Igatherv_c", decltype(MPI_Igatherv_c)>;
+  if (!is_candidate(Collective::gatherv))
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, root,
+                        comm, request);
+  return start_or_pass_on<Native>(call_of_MPI_Gatherv_c(sendbuf, sendcount, sendtype, recvbuf,
+                                                        recvcounts, rdispls, recvtype, root, comm),
+                                  sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls,
+                                  recvtype, root, comm, request);
+}
+#endif
+
 static Call call_of_MPI_Scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
                                 void* recvbuf, int recvcount, MPI_Datatype recvtype, int root,
                                 MPI_Comm comm) {
@@ -637,6 +727,18 @@ static int look_at_MPI_Scatter(const void* sendbuf, int sendcount, MPI_Datatype 
   return dispatch_or_pass_on<Native>(
       call_of_MPI_Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm),
       info, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+}
+
+ENTRY int MPI_Iscatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                       int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+                       MPI_Request* request) {
+  using Native = Next<"MPI_Iscatter", decltype(MPI_Iscatter)>;
+  if (!is_candidate(Collective::scatter))
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
+                        request);
+  return start_or_pass_on<Native>(
+      call_of_MPI_Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm),
+      sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
 }
 
 static Call call_of_MPI_Scatter_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
@@ -694,6 +796,20 @@ static int look_at_MPI_Scatter_c(const void* sendbuf, MPI_Count sendcount, MPI_D
       call_of_MPI_Scatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm),
       info, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
+
+#ifndef OPEN_MPI
+ENTRY int MPI_Iscatter_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                         void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
+                         MPI_Comm comm, MPI_Request* request) {
+  using Native = Next<"MPI_Iscatter_c", decltype(MPI_Iscatter_c)>;
+  if (!is_candidate(Collective::scatter))
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
+                        request);
+  return start_or_pass_on<Native>(
+      call_of_MPI_Scatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm),
+      sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
+}
+#endif
 
 static Call call_of_MPI_Scatterv(const void* sendbuf, const int* sendcounts, const int* sdispls,
                                  MPI_Datatype sendtype, void* recvbuf, int recvcount,
@@ -753,6 +869,19 @@ static int look_at_MPI_Scatterv(const void* sendbuf, const int* sendcounts, cons
                                                           recvbuf, recvcount, recvtype, root, comm),
                                      info, sendbuf, sendcounts, sdispls, sendtype, recvbuf,
                                      recvcount, recvtype, root, comm);
+}
+
+ENTRY int MPI_Iscatterv(const void* sendbuf, const int* sendcounts, const int* sdispls,
+                        MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                        int root, MPI_Comm comm, MPI_Request* request) {
+  using Native = Next<"MPI_Iscatterv", decltype(MPI_Iscatterv)>;
+  if (!is_candidate(Collective::scatterv))
+    return Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcount, recvtype, root,
+                        comm, request);
+  return start_or_pass_on<Native>(call_of_MPI_Scatterv(sendbuf, sendcounts, sdispls, sendtype,
+                                                       recvbuf, recvcount, recvtype, root, comm),
+                                  sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcount,
+                                  recvtype, root, comm, request);
 }
 
 static Call call_of_MPI_Scatterv_c(const void* sendbuf, const MPI_Count* sendcounts,
@@ -818,6 +947,21 @@ static int look_at_MPI_Scatterv_c(const void* sendbuf, const MPI_Count* sendcoun
       info, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
 
+#ifndef OPEN_MPI
+ENTRY int MPI_Iscatterv_c(const void* sendbuf, const MPI_Count* sendcounts, const MPI_Aint* sdispls,
+                          MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
+                          MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
+  using Native = Next<"MPI_Iscatterv_c", decltype(MPI_Iscatterv_c)>;
+  if (!is_candidate(Collective::scatterv))
+    return Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcount, recvtype, root,
+                        comm, request);
+  return start_or_pass_on<Native>(call_of_MPI_Scatterv_c(sendbuf, sendcounts, sdispls, sendtype,
+                                                         recvbuf, recvcount, recvtype, root, comm),
+                                  sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcount,
+                                  recvtype, root, comm, request);
+}
+#endif
+
 static Call call_of_MPI_Allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
                                   void* recvbuf, int recvcount, MPI_Datatype recvtype,
                                   MPI_Comm comm) {
@@ -868,6 +1012,17 @@ static int look_at_MPI_Allgather(const void* sendbuf, int sendcount, MPI_Datatyp
   return dispatch_or_pass_on<Native>(
       call_of_MPI_Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm), info,
       sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+}
+
+ENTRY int MPI_Iallgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                         int recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                         MPI_Request* request) {
+  using Native = Next<"MPI_Iallgather", decltype(MPI_Iallgather)>;
+  if (!is_candidate(Collective::allgather))
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+  return start_or_pass_on<Native>(
+      call_of_MPI_Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm),
+      sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
 }
 
 static Call call_of_MPI_Allgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
@@ -922,6 +1077,19 @@ static int look_at_MPI_Allgather_c(const void* sendbuf, MPI_Count sendcount, MPI
       call_of_MPI_Allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm),
       info, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
+
+#ifndef OPEN_MPI
+ENTRY int MPI_Iallgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                           void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                           MPI_Request* request) {
+  using Native = Next<"MPI_Iallgather_c", decltype(MPI_Iallgather_c)>;
+  if (!is_candidate(Collective::allgather))
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+  return start_or_pass_on<Native>(
+      call_of_MPI_Allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm),
+      sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+}
+#endif
 
 static Call call_of_MPI_Allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
                                    void* recvbuf, const int* recvcounts, const int* rdispls,
@@ -978,6 +1146,19 @@ static int look_at_MPI_Allgatherv(const void* sendbuf, int sendcount, MPI_Dataty
                                                             recvcounts, rdispls, recvtype, comm),
                                      info, sendbuf, sendcount, sendtype, recvbuf, recvcounts,
                                      rdispls, recvtype, comm);
+}
+
+ENTRY int MPI_Iallgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                          const int* recvcounts, const int* rdispls, MPI_Datatype recvtype,
+                          MPI_Comm comm, MPI_Request* request) {
+  using Native = Next<"MPI_Iallgatherv", decltype(MPI_Iallgatherv)>;
+  if (!is_candidate(Collective::allgatherv))
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm,
+                        request);
+  return start_or_pass_on<Native>(call_of_MPI_Allgatherv(sendbuf, sendcount, sendtype, recvbuf,
+                                                         recvcounts, rdispls, recvtype, comm),
+                                  sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls,
+                                  recvtype, comm, request);
 }
 
 static Call call_of_MPI_Allgatherv_c(const void* sendbuf, MPI_Count sendcount,
@@ -1039,6 +1220,21 @@ static int look_at_MPI_Allgatherv_c(const void* sendbuf, MPI_Count sendcount, MP
                                      rdispls, recvtype, comm);
 }
 
+#ifndef OPEN_MPI
+ENTRY int MPI_Iallgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                            void* recvbuf, const MPI_Count* recvcounts, const MPI_Aint* rdispls,
+                            MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
+  using Native = Next<"MPI_Iallgatherv_c", decltype(MPI_Iallgatherv_c)>;
+  if (!is_candidate(Collective::allgatherv))
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm,
+                        request);
+  return start_or_pass_on<Native>(call_of_MPI_Allgatherv_c(sendbuf, sendcount, sendtype, recvbuf,
+                                                           recvcounts, rdispls, recvtype, comm),
+                                  sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls,
+                                  recvtype, comm, request);
+}
+#endif
+
 static Call call_of_MPI_Alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
                                  void* recvbuf, int recvcount, MPI_Datatype recvtype,
                                  MPI_Comm comm) {
@@ -1089,6 +1285,16 @@ static int look_at_MPI_Alltoall(const void* sendbuf, int sendcount, MPI_Datatype
   return dispatch_or_pass_on<Native>(
       call_of_MPI_Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm), info,
       sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+}
+
+ENTRY int MPI_Ialltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                        int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
+  using Native = Next<"MPI_Ialltoall", decltype(MPI_Ialltoall)>;
+  if (!is_candidate(Collective::alltoall))
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+  return start_or_pass_on<Native>(
+      call_of_MPI_Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm),
+      sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
 }
 
 static Call call_of_MPI_Alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
@@ -1142,6 +1348,19 @@ static int look_at_MPI_Alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_
       call_of_MPI_Alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm),
       info, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
+
+#ifndef OPEN_MPI
+ENTRY int MPI_Ialltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                          void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                          MPI_Request* request) {
+  using Native = Next<"MPI_Ialltoall_c", decltype(MPI_Ialltoall_c)>;
+  if (!is_candidate(Collective::alltoall))
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+  return start_or_pass_on<Native>(
+      call_of_MPI_Alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm),
+      sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+}
+#endif
 
 static Call call_of_MPI_Alltoallv(const void* sendbuf, const int* sendcounts, const int* sdispls,
                                   MPI_Datatype sendtype, void* recvbuf, const int* recvcounts,
@@ -1202,6 +1421,21 @@ static int look_at_MPI_Alltoallv(const void* sendbuf, const int* sendcounts, con
       call_of_MPI_Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
                             recvtype, comm),
       info, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
+}
+
+ENTRY int MPI_Ialltoallv(const void* sendbuf, const int* sendcounts, const int* sdispls,
+                         MPI_Datatype sendtype, void* recvbuf, const int* recvcounts,
+                         const int* rdispls, MPI_Datatype recvtype, MPI_Comm comm,
+                         MPI_Request* request) {
+  using Native = Next<"MPI_Ialltoallv", decltype(MPI_Ialltoallv)>;
+  if (!is_candidate(Collective::alltoallv))
+    return Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
+                        recvtype, comm, request);
+  return start_or_pass_on<Native>(
+      call_of_MPI_Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
+                            recvtype, comm),
+      sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm,
+      request);
 }
 
 static Call call_of_MPI_Alltoallv_c(const void* sendbuf, const MPI_Count* sendcounts,
@@ -1269,6 +1503,23 @@ static int look_at_MPI_Alltoallv_c(const void* sendbuf, const MPI_Count* sendcou
       info, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
 }
 
+#ifndef OPEN_MPI
+ENTRY int MPI_Ialltoallv_c(const void* sendbuf, const MPI_Count* sendcounts,
+                           const MPI_Aint* sdispls, MPI_Datatype sendtype, void* recvbuf,
+                           const MPI_Count* recvcounts, const MPI_Aint* rdispls,
+                           MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
+  using Native = Next<"MPI_Ialltoallv_c", decltype(MPI_Ialltoallv_c)>;
+  if (!is_candidate(Collective::alltoallv))
+    return Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
+                        recvtype, comm, request);
+  return start_or_pass_on<Native>(
+      call_of_MPI_Alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
+                              recvtype, comm),
+      sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm,
+      request);
+}
+#endif
+
 static Call call_of_MPI_Alltoallw(const void* sendbuf, const int* sendcounts, const int* sdispls,
                                   const MPI_Datatype* sendtypes, void* recvbuf,
                                   const int* recvcounts, const int* rdispls,
@@ -1330,6 +1581,21 @@ static int look_at_MPI_Alltoallw(const void* sendbuf, const int* sendcounts, con
       call_of_MPI_Alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
                             recvtypes, comm),
       info, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
+}
+
+ENTRY int MPI_Ialltoallw(const void* sendbuf, const int* sendcounts, const int* sdispls,
+                         const MPI_Datatype* sendtypes, void* recvbuf, const int* recvcounts,
+                         const int* rdispls, const MPI_Datatype* recvtypes, MPI_Comm comm,
+                         MPI_Request* request) {
+  using Native = Next<"MPI_Ialltoallw", decltype(MPI_Ialltoallw)>;
+  if (!is_candidate(Collective::alltoallw))
+    return Native::call(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
+                        recvtypes, comm, request);
+  return start_or_pass_on<Native>(
+      call_of_MPI_Alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
+                            recvtypes, comm),
+      sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm,
+      request);
 }
 
 static Call call_of_MPI_Alltoallw_c(const void* sendbuf, const MPI_Count* sendcounts,
@@ -1397,6 +1663,23 @@ static int look_at_MPI_Alltoallw_c(const void* sendbuf, const MPI_Count* sendcou
       info, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
 }
 
+#ifndef OPEN_MPI
+ENTRY int MPI_Ialltoallw_c(const void* sendbuf, const MPI_Count* sendcounts,
+                           const MPI_Aint* sdispls, const MPI_Datatype* sendtypes, void* recvbuf,
+                           const MPI_Count* recvcounts, const MPI_Aint* rdispls,
+                           const MPI_Datatype* recvtypes, MPI_Comm comm, MPI_Request* request) {
+  using Native = Next<"MPI_Ialltoallw_c", decltype(MPI_Ialltoallw_c)>;
+  if (!is_candidate(Collective::alltoallw))
+    return Native::call(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
+                        recvtypes, comm, request);
+  return start_or_pass_on<Native>(
+      call_of_MPI_Alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
+                              recvtypes, comm),
+      sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm,
+      request);
+}
+#endif
+
 static Call call_of_MPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
                                MPI_Op op, int root, MPI_Comm comm) {
   return Call{.collective = Collective::reduce,
@@ -1440,6 +1723,16 @@ static int look_at_MPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI
   return dispatch_or_pass_on<Native>(
       call_of_MPI_Reduce(sendbuf, recvbuf, count, datatype, op, root, comm), info, sendbuf, recvbuf,
       count, datatype, op, root, comm);
+}
+
+ENTRY int MPI_Ireduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
+                      MPI_Op op, int root, MPI_Comm comm, MPI_Request* request) {
+  using Native = Next<"MPI_Ireduce", decltype(MPI_Ireduce)>;
+  if (!is_candidate(Collective::reduce))
+    return Native::call(sendbuf, recvbuf, count, datatype, op, root, comm, request);
+  return start_or_pass_on<Native>(
+      call_of_MPI_Reduce(sendbuf, recvbuf, count, datatype, op, root, comm), sendbuf, recvbuf,
+      count, datatype, op, root, comm, request);
 }
 
 static Call call_of_MPI_Reduce_c(const void* sendbuf, void* recvbuf, MPI_Count count,
@@ -1487,6 +1780,18 @@ static int look_at_MPI_Reduce_c(const void* sendbuf, void* recvbuf, MPI_Count co
       recvbuf, count, datatype, op, root, comm);
 }
 
+#ifndef OPEN_MPI
+ENTRY int MPI_Ireduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
+                        MPI_Op op, int root, MPI_Comm comm, MPI_Request* request) {
+  using Native = Next<"MPI_Ireduce_c", decltype(MPI_Ireduce_c)>;
+  if (!is_candidate(Collective::reduce))
+    return Native::call(sendbuf, recvbuf, count, datatype, op, root, comm, request);
+  return start_or_pass_on<Native>(
+      call_of_MPI_Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm), sendbuf, recvbuf,
+      count, datatype, op, root, comm, request);
+}
+#endif
+
 static Call call_of_MPI_Allreduce(const void* sendbuf, void* recvbuf, int count,
                                   MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   return Call{.collective = Collective::allreduce,
@@ -1526,6 +1831,16 @@ static int look_at_MPI_Allreduce(const void* sendbuf, void* recvbuf, int count,
   return dispatch_or_pass_on<Native>(
       call_of_MPI_Allreduce(sendbuf, recvbuf, count, datatype, op, comm), info, sendbuf, recvbuf,
       count, datatype, op, comm);
+}
+
+ENTRY int MPI_Iallreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
+                         MPI_Op op, MPI_Comm comm, MPI_Request* request) {
+  using Native = Next<"MPI_Iallreduce", decltype(MPI_Iallreduce)>;
+  if (!is_candidate(Collective::allreduce))
+    return Native::call(sendbuf, recvbuf, count, datatype, op, comm, request);
+  return start_or_pass_on<Native>(
+      call_of_MPI_Allreduce(sendbuf, recvbuf, count, datatype, op, comm), sendbuf, recvbuf, count,
+      datatype, op, comm, request);
 }
 
 static Call call_of_MPI_Allreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count,
@@ -1571,6 +1886,18 @@ static int look_at_MPI_Allreduce_c(const void* sendbuf, void* recvbuf, MPI_Count
       count, datatype, op, comm);
 }
 
+#ifndef OPEN_MPI
+ENTRY int MPI_Iallreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count,
+                           MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
+  using Native = Next<"MPI_Iallreduce_c", decltype(MPI_Iallreduce_c)>;
+  if (!is_candidate(Collective::allreduce))
+    return Native::call(sendbuf, recvbuf, count, datatype, op, comm, request);
+  return start_or_pass_on<Native>(
+      call_of_MPI_Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm), sendbuf, recvbuf, count,
+      datatype, op, comm, request);
+}
+#endif
+
 static Call call_of_MPI_Reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount,
                                              MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   return Call{.collective = Collective::reduce_scatter_block,
@@ -1615,6 +1942,17 @@ static int look_at_MPI_Reduce_scatter_block(const void* sendbuf, void* recvbuf, 
   return dispatch_or_pass_on<Native>(
       call_of_MPI_Reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm), info,
       sendbuf, recvbuf, recvcount, datatype, op, comm);
+}
+
+ENTRY int MPI_Ireduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount,
+                                    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+                                    MPI_Request* request) {
+  using Native = Next<"MPI_Ireduce_scatter_block", decltype(MPI_Ireduce_scatter_block)>;
+  if (!is_candidate(Collective::reduce_scatter_block))
+    return Native::call(sendbuf, recvbuf, recvcount, datatype, op, comm, request);
+  return start_or_pass_on<Native>(
+      call_of_MPI_Reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm), sendbuf,
+      recvbuf, recvcount, datatype, op, comm, request);
 }
 
 static Call call_of_MPI_Reduce_scatter_block_c(const void* sendbuf, void* recvbuf,
@@ -1668,6 +2006,19 @@ static int look_at_MPI_Reduce_scatter_block_c(const void* sendbuf, void* recvbuf
       sendbuf, recvbuf, recvcount, datatype, op, comm);
 }
 
+#ifndef OPEN_MPI
+ENTRY int MPI_Ireduce_scatter_block_c(const void* sendbuf, void* recvbuf, MPI_Count recvcount,
+                                      MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+                                      MPI_Request* request) {
+  using Native = Next<"MPI_Ireduce_scatter_block_c", decltype(MPI_Ireduce_scatter_block_c)>;
+  if (!is_candidate(Collective::reduce_scatter_block))
+    return Native::call(sendbuf, recvbuf, recvcount, datatype, op, comm, request);
+  return start_or_pass_on<Native>(
+      call_of_MPI_Reduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm), sendbuf,
+      recvbuf, recvcount, datatype, op, comm, request);
+}
+#endif
+
 static Call call_of_MPI_Reduce_scatter(const void* sendbuf, void* recvbuf, const int* recvcounts,
                                        MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   return Call{.collective = Collective::reduce_scatter,
@@ -1711,6 +2062,17 @@ static int look_at_MPI_Reduce_scatter(const void* sendbuf, void* recvbuf, const 
   return dispatch_or_pass_on<Native>(
       call_of_MPI_Reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm), info, sendbuf,
       recvbuf, recvcounts, datatype, op, comm);
+}
+
+ENTRY int MPI_Ireduce_scatter(const void* sendbuf, void* recvbuf, const int* recvcounts,
+                              MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+                              MPI_Request* request) {
+  using Native = Next<"MPI_Ireduce_scatter", decltype(MPI_Ireduce_scatter)>;
+  if (!is_candidate(Collective::reduce_scatter))
+    return Native::call(sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
+  return start_or_pass_on<Native>(
+      call_of_MPI_Reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm), sendbuf,
+      recvbuf, recvcounts, datatype, op, comm, request);
 }
 
 static Call call_of_MPI_Reduce_scatter_c(const void* sendbuf, void* recvbuf,
@@ -1764,6 +2126,19 @@ static int look_at_MPI_Reduce_scatter_c(const void* sendbuf, void* recvbuf,
       recvbuf, recvcounts, datatype, op, comm);
 }
 
+#ifndef OPEN_MPI
+ENTRY int MPI_Ireduce_scatter_c(const void* sendbuf, void* recvbuf, const MPI_Count* recvcounts,
+                                MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+                                MPI_Request* request) {
+  using Native = Next<"MPI_Ireduce_scatter_c", decltype(MPI_Ireduce_scatter_c)>;
+  if (!is_candidate(Collective::reduce_scatter))
+    return Native::call(sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
+  return start_or_pass_on<Native>(
+      call_of_MPI_Reduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm), sendbuf,
+      recvbuf, recvcounts, datatype, op, comm, request);
+}
+#endif
+
 static Call call_of_MPI_Scan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
                              MPI_Op op, MPI_Comm comm) {
   return Call{.collective = Collective::scan,
@@ -1801,6 +2176,15 @@ static int look_at_MPI_Scan(const void* sendbuf, void* recvbuf, int count, MPI_D
     return MPI_SUCCESS;
   return dispatch_or_pass_on<Native>(call_of_MPI_Scan(sendbuf, recvbuf, count, datatype, op, comm),
                                      info, sendbuf, recvbuf, count, datatype, op, comm);
+}
+
+ENTRY int MPI_Iscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                    MPI_Comm comm, MPI_Request* request) {
+  using Native = Next<"MPI_Iscan", decltype(MPI_Iscan)>;
+  if (!is_candidate(Collective::scan))
+    return Native::call(sendbuf, recvbuf, count, datatype, op, comm, request);
+  return start_or_pass_on<Native>(call_of_MPI_Scan(sendbuf, recvbuf, count, datatype, op, comm),
+                                  sendbuf, recvbuf, count, datatype, op, comm, request);
 }
 
 static Call call_of_MPI_Scan_c(const void* sendbuf, void* recvbuf, MPI_Count count,
@@ -1844,6 +2228,17 @@ static int look_at_MPI_Scan_c(const void* sendbuf, void* recvbuf, MPI_Count coun
       count, datatype, op, comm);
 }
 
+#ifndef OPEN_MPI
+ENTRY int MPI_Iscan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
+                      MPI_Op op, MPI_Comm comm, MPI_Request* request) {
+  using Native = Next<"MPI_Iscan_c", decltype(MPI_Iscan_c)>;
+  if (!is_candidate(Collective::scan))
+    return Native::call(sendbuf, recvbuf, count, datatype, op, comm, request);
+  return start_or_pass_on<Native>(call_of_MPI_Scan_c(sendbuf, recvbuf, count, datatype, op, comm),
+                                  sendbuf, recvbuf, count, datatype, op, comm, request);
+}
+#endif
+
 static Call call_of_MPI_Exscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
                                MPI_Op op, MPI_Comm comm) {
   return Call{.collective = Collective::exscan,
@@ -1883,6 +2278,15 @@ static int look_at_MPI_Exscan(const void* sendbuf, void* recvbuf, int count, MPI
   return dispatch_or_pass_on<Native>(
       call_of_MPI_Exscan(sendbuf, recvbuf, count, datatype, op, comm), info, sendbuf, recvbuf,
       count, datatype, op, comm);
+}
+
+ENTRY int MPI_Iexscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
+                      MPI_Op op, MPI_Comm comm, MPI_Request* request) {
+  using Native = Next<"MPI_Iexscan", decltype(MPI_Iexscan)>;
+  if (!is_candidate(Collective::exscan))
+    return Native::call(sendbuf, recvbuf, count, datatype, op, comm, request);
+  return start_or_pass_on<Native>(call_of_MPI_Exscan(sendbuf, recvbuf, count, datatype, op, comm),
+                                  sendbuf, recvbuf, count, datatype, op, comm, request);
 }
 
 static Call call_of_MPI_Exscan_c(const void* sendbuf, void* recvbuf, MPI_Count count,
@@ -1926,6 +2330,17 @@ static int look_at_MPI_Exscan_c(const void* sendbuf, void* recvbuf, MPI_Count co
       call_of_MPI_Exscan_c(sendbuf, recvbuf, count, datatype, op, comm), info, sendbuf, recvbuf,
       count, datatype, op, comm);
 }
+
+#ifndef OPEN_MPI
+ENTRY int MPI_Iexscan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
+                        MPI_Op op, MPI_Comm comm, MPI_Request* request) {
+  using Native = Next<"MPI_Iexscan_c", decltype(MPI_Iexscan_c)>;
+  if (!is_candidate(Collective::exscan))
+    return Native::call(sendbuf, recvbuf, count, datatype, op, comm, request);
+  return start_or_pass_on<Native>(call_of_MPI_Exscan_c(sendbuf, recvbuf, count, datatype, op, comm),
+                                  sendbuf, recvbuf, count, datatype, op, comm, request);
+}
+#endif
 
 static Call call_of_MPI_Neighbor_allgather(const void* sendbuf, int sendcount,
                                            MPI_Datatype sendtype, void* recvbuf, int recvcount,

@@ -1,0 +1,20 @@
+// The MPI library's own turns: it moves its messages in every function in which a program waits, in
+// C or Fortran, whatever it waits for. There Unisono's are moved as well, so that a nonblocking
+// collective goes on in a rank that waits for something else, as MPI demands.
+#pragma once
+
+namespace unisono {
+
+/// Whether this library can be asked for that: Open MPI, and MPICH from 4.3 on, but not through the
+/// standard ABI. The same on all ranks.
+bool has_turns();
+
+/// Moves what there is to move and tells whether anything is left. It neither waits nor comes back
+/// into itself: what it calls of the MPI library may have turns.
+using Turn = bool (*)() noexcept;
+
+/// Calls `turn` in every turn from the next one on, until it says that nothing is left, or longer.
+/// Always with the same function. Precondition: has_turns(). False: the library cannot.
+bool take_turns(Turn turn) noexcept;
+
+}  // namespace unisono
