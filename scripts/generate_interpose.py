@@ -415,6 +415,13 @@ def functions(collectives: list[Collective]) -> str:
         f"    case Collective::{c.enumerator}: return f.{c.enumerator}({fields(c)});\n" for c in collectives
     )
     names = {prefix: ", ".join(f"{prefix}_{c.name}" for c in collectives) for prefix in ("MPI", "PMPI")}
+    among_all = [c for c in collectives if not c.among_neighbours]
+    starting = "".join(f"  decltype(&MPI_I{c.enumerator}) {c.enumerator};\n" for c in among_all)
+    starters = ", ".join(f"MPI_I{c.enumerator}" for c in among_all)
+    starts = "".join(
+        f"    case Collective::{c.enumerator}: return f.{c.enumerator}({fields(c)}, request);\n"
+        for c in among_all
+    )
     return f"""// The functions of an MPI library, and how each is called.
 #pragma once
 #include <mpi.h>
@@ -455,6 +462,18 @@ inline int call_function(const Functions& f, Collective collective, const IntArg
   switch (collective) {{
 {cases}  }}
   return MPI_ERR_INTERN;
+}}
+
+/// The nonblocking forms of the collectives of all ranks.
+struct NonblockingFunctions {{
+{starting}}};
+inline constexpr NonblockingFunctions kProgramNonblocking = {{{starters}}};
+
+inline int start_function(const NonblockingFunctions& f, Collective collective,
+                          const IntArguments& a, MPI_Request* request) {{
+  switch (collective) {{
+{starts}    default: return MPI_ERR_INTERN;
+  }}
 }}
 
 }}  // namespace unisono

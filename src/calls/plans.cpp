@@ -1,5 +1,6 @@
 #include "calls/plans.h"
 
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -86,6 +87,7 @@ void describe_plan(std::string& memory, const Algorithm& algorithm, const Args& 
 
 std::shared_ptr<const Plan> plan_for(Communicator& communicator, const Algorithm& algorithm,
                                      const Args& args) {
+  const std::lock_guard lock(communicator.plans_mutex());
   std::string& key = communicator.key_memory();
   describe_plan(key, algorithm, args);
   if (auto plan = communicator.plans().find(key)) return plan;

@@ -34,8 +34,10 @@ Request::Retained::Retained(Call& call, int rank, int size)
 }
 
 const Call& Request::retained(Call& call, Lifetime lifetime) {
-  if (lifetime == Lifetime::in_flight)
-    retained_.emplace(call, communicator_.rank(), communicator_.size());
+  if (lifetime == Lifetime::blocking) return call;
+  // Finds out where the ranks are now, and not in a turn of the library.
+  static_cast<void>(communicator_.portions(1));
+  retained_.emplace(call, communicator_.rank(), communicator_.size());
   return call;
 }
 
@@ -48,6 +50,7 @@ Request::Request(Communicator& communicator, Call call, const Choice& choice, bo
       groups_(communicator.groups()),
       workspace_(communicator.take_workspace()),
       tags_(communicator.take_tags()) {
+  if (retained_) bound_.binding.operands = retained_->types.operands();
   if (const Composition* grid = choice.params.composition; grid != nullptr && !grid->levels.empty())
     bound_.args.topology = &communicator.topology();
   communicator_.retain();

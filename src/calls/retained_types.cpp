@@ -15,12 +15,21 @@ RetainedTypes::RetainedTypes(Call& call, int rank, int ranks) {
     retain_all(call.recvtypes, ranks, recvtypes_);
     return;
   }
+  if (reduces) hold_operands(call.recvtype);
   if (!reduces && has_send_side(call, rank)) call.sendtype = retain(call.sendtype);
   if (reduces || has_receive_side(call, rank)) call.recvtype = retain(call.recvtype);
 }
 
 RetainedTypes::~RetainedTypes() {
+  if (hold_ != MPI_REQUEST_NULL) PMPI_Request_free(&hold_);
   for (MPI_Datatype& type : duplicates_) PMPI_Type_free(&type);
+}
+
+// A persistent request that never starts holds it.
+void RetainedTypes::hold_operands(MPI_Datatype type) {
+  if (envelope_of(type).is_predefined()) return;
+  if (PMPI_Recv_init(nullptr, 0, type, 0, 0, MPI_COMM_SELF, &hold_) == MPI_SUCCESS)
+    operands_ = type;
 }
 
 MPI_Datatype RetainedTypes::retain(MPI_Datatype type) {

@@ -18,12 +18,19 @@ class RetainedTypes {
   RetainedTypes(const RetainedTypes&) = delete;
   RetainedTypes& operator=(const RetainedTypes&) = delete;
 
+  /// Of a reduction: what the program named, with which its own operation must be called. It lives
+  /// as long as this object, but nothing else may be asked of it. MPI_DATATYPE_NULL: the call's.
+  MPI_Datatype operands() const { return operands_; }
+
  private:
+  void hold_operands(MPI_Datatype type);
   MPI_Datatype retain(MPI_Datatype type);
   void retain_all(const MPI_Datatype*& types, int ranks, std::vector<MPI_Datatype>& kept);
 
   std::vector<MPI_Datatype> duplicates_;
   std::vector<MPI_Datatype> sendtypes_, recvtypes_;
+  MPI_Datatype operands_ = MPI_DATATYPE_NULL;
+  MPI_Request hold_ = MPI_REQUEST_NULL;
 };
 
 }  // namespace unisono

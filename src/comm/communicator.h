@@ -182,6 +182,8 @@ class Communicator {
   /// What is learned here; null until the selector that learns has put it there.
   std::unique_ptr<Learning>& learning() { return learning_; }
 
+  /// Guards plans() and key_memory(): another thread may go on with a request in flight.
+  std::mutex& plans_mutex() { return plans_mutex_; }
   PlanCache& plans() { return plans_; }
   /// What runs a schedule, used again by later calls.
   std::unique_ptr<Workspace> take_workspace();
@@ -258,6 +260,7 @@ class Communicator {
   // Another thread may end a request in flight while the program's starts the next.
   mutable std::mutex request_mutex_;  // guards live_tags_ and idle_
   std::vector<unsigned> live_tags_;
+  std::mutex plans_mutex_;
   TracedCommunicator traced_;
   Communicator *older_ = nullptr, *younger_ = nullptr;  // see Registry
   PlanCache plans_;

@@ -25,9 +25,11 @@ Register find() {
   return reinterpret_cast<Register>(dlsym(RTLD_DEFAULT, "opal_progress_register"));
 }
 
+// Nothing that the library counts has come: where ranks share cores it gives way after such a turn.
 int in_turn() {
   const Turn turn = g_turn.load(std::memory_order_relaxed);
-  return turn() ? 1 : 0;
+  turn();
+  return 0;
 }
 
 }  // namespace

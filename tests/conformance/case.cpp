@@ -61,6 +61,8 @@ Case::Case(std::uint64_t seed, std::uint64_t number, Collective wanted, const Co
 std::optional<bool> Case::own_expected() const {
   if (inter_ || size_ == 1 || spec_.text == "native" || !has_unisono()) return false;
   if (spec_.algorithm == nullptr) return std::nullopt;
+  // Not before the communicator has a duplicate, nor where phases wait.
+  if (nonblocking_) return std::nullopt;
   // Whether the node has room, and how the ranks are placed, is for the runtime to say.
   const unisono::Composition* grid = spec_.params.composition;
   if ((spec_.algorithm->restrictions & unisono::kOneNode) != 0 ||
@@ -69,6 +71,16 @@ std::optional<bool> Case::own_expected() const {
     return std::nullopt;
   const bool commutative = !reduction_ || reduction_->commutative;
   return !unisono::unmet_restriction(*spec_.algorithm, {size_, commutative}, spec_.params);
+}
+
+/// MPICH 5.0.2: an Ialltoall between groups, beside other collectives there. Open MPI 5.0.11: an
+/// Ialltoallw in place of blocks of different types.
+bool Case::broken_native_nonblocking() const {
+#ifdef OPEN_MPI
+  return in_place_ && in_.collective == Collective::alltoallw;
+#else
+  return inter_;
+#endif
 }
 
 Case::~Case() {
@@ -106,6 +118,7 @@ std::optional<std::string> Case::run() {
   first.recvbuf = address(own);
   second.recvbuf = address(native);
   const bool own_first = common_.chance(50);
+  if (nonblocking_) first.nonblocking = true, first.large = false;
   const unsigned long long own_before = own_calls();
   int code = MPI_SUCCESS;
   if (own_first) code = invoke(first, EntryPoint::interposed);

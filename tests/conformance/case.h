@@ -34,6 +34,9 @@ class Case {
   /// Makes the call through MPI_ and through PMPI_ on equal buffers. What is wrong with the former,
   /// or nothing.
   std::optional<std::string> run();
+  /// Before run(): Unisono's call returns at once, and is completed later; unless the MPI library's
+  /// own such call would hang.
+  void start_without_blocking() { nonblocking_ = !broken_native_nonblocking(); }
   /// After run(): what is wrong with the MPI library's own result, where Unisono's is right.
   const std::optional<std::string>& native_defect() const { return native_defect_; }
   std::string text() const;
@@ -61,6 +64,7 @@ class Case {
   long long random_length();
   long long most_groups(long long bytes) const;
   bool broken_native_movement() const;
+  bool broken_native_nonblocking() const;
   void avoid_native_defects();
   void invoke_plain_movement(Buffer& expected);
   long long matrix(int from, int to) const;
@@ -83,7 +87,7 @@ class Case {
   Spec spec_;
   Rng common_, local_;
   int rank_ = 0, size_ = 1, remote_size_ = 0;
-  bool inter_ = false, in_place_ = false;
+  bool inter_ = false, in_place_ = false, nonblocking_ = false;
   std::string comm_text_;
   Invocation in_;
   Argument send_argument_ = Argument::null, recv_argument_ = Argument::null;

@@ -1,10 +1,13 @@
 #include "invocation.h"
 
+#include "src/mpi/functions.h"
+
 namespace conformance {
 
 namespace {
 
 EntryPoint g_latest = EntryPoint::native;
+unsigned g_started = 0;
 
 /// An array in the width a form wants; null when it was not given (arguments that MPI ignores).
 template <class T>
@@ -135,6 +138,41 @@ int invoke_large(const Invocation& in, EntryPoint through) {
 
 #undef THROUGH
 
+int complete(MPI_Request* request) {
+  int rc = MPI_SUCCESS, flag = 0, index = 0;
+  switch (g_started++ % 3) {
+    case 0: return MPI_Wait(request, MPI_STATUS_IGNORE);
+    case 1: return MPI_Waitany(1, request, &index, MPI_STATUS_IGNORE);
+    default:
+      while (flag == 0 && rc == MPI_SUCCESS) rc = MPI_Test(request, &flag, MPI_STATUS_IGNORE);
+      return rc;
+  }
+}
+
+int invoke_nonblocking(const Invocation& in) {
+  const Narrow<int> scounts(in.sendcounts), sdispls(in.sdispls);
+  const Narrow<int> rcounts(in.recvcounts), rdispls(in.rdispls);
+  const unisono::IntArguments arguments{.sendbuf = in.sendbuf,
+                                        .sendcount = static_cast<int>(in.sendcount),
+                                        .sendcounts = scounts,
+                                        .sdispls = sdispls,
+                                        .sendtype = in.sendtype,
+                                        .sendtypes = in.sendtypes.data(),
+                                        .recvbuf = in.recvbuf,
+                                        .recvcount = static_cast<int>(in.recvcount),
+                                        .recvcounts = rcounts,
+                                        .rdispls = rdispls,
+                                        .recvtype = in.recvtype,
+                                        .recvtypes = in.recvtypes.data(),
+                                        .op = in.op,
+                                        .root = in.root,
+                                        .comm = in.comm};
+  MPI_Request request = MPI_REQUEST_NULL;
+  const int rc =
+      unisono::start_function(unisono::kProgramNonblocking, in.collective, arguments, &request);
+  return rc == MPI_SUCCESS ? complete(&request) : rc;
+}
+
 }  // namespace
 
 bool has_large_form(Collective collective) {
@@ -145,6 +183,7 @@ EntryPoint latest_entry_point() { return g_latest; }
 
 int invoke(const Invocation& in, EntryPoint through) {
   g_latest = through;
+  if (in.nonblocking) return invoke_nonblocking(in);
 #if MPI_VERSION >= 4
   if (in.large) return invoke_large(in, through);
 #endif

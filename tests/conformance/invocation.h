@@ -14,7 +14,8 @@ using unisono::Collective;
 /// (MPI_Reduce_scatter recvcounts).
 struct Invocation {
   Collective collective = Collective::barrier;
-  bool large = false;  ///< the _c form
+  bool large = false;        ///< the _c form
+  bool nonblocking = false;  ///< MPI_Ixxx, and one of the ways to complete it; not large
   const void* sendbuf = nullptr;
   long long sendcount = 0;
   std::vector<long long> sendcounts, sdispls;

@@ -3,7 +3,7 @@
 // with what was sent, so that defects of the MPI library (reported, no failure) are told from ours.
 //
 //   mpiexec -n P random_program [--calls N] [--seed S] [--from C] [--only C]
-//       [--seconds T] [--patience T] [--spec S] [--transport T] [--verbose]
+//       [--seconds T] [--patience T] [--spec S] [--transport T] [--nonblocking] [--verbose]
 //
 // Runs alone as well (then both are the MPI library): it must not find anything wrong.
 #include <mpi.h>
@@ -33,7 +33,8 @@ struct Options {
   long long seconds = 0;  ///< ends early after so many; 0: never
   int patience = 120;     ///< seconds that a call may take
   std::string spec;  ///< instead of random ones; collectives that do not have it are not called
-  std::string transport;  ///< of all specs that take it
+  std::string transport;     ///< of all specs that take it
+  bool nonblocking = false;  ///< two calls of three
   bool verbose = false;
 };
 
@@ -69,6 +70,10 @@ Options parse(int argc, char** argv) {
     const std::string name = argv[i];
     if (name == "--verbose") {
       o.verbose = true;
+      continue;
+    }
+    if (name == "--nonblocking") {
+      o.nonblocking = true;
       continue;
     }
     if (name == "--spec") {
@@ -191,6 +196,8 @@ class Program {
 
     g_doing = "call " + std::to_string(call);
     Case one(options_.seed, call, collective, comm, spec);
+    // Alike on all ranks. The others make private duplicates.
+    if (options_.nonblocking && call % 3 != 0) one.start_without_blocking();
     g_doing = "seed " + std::to_string(options_.seed) + ", call " + std::to_string(call) + ", " +
               spec.text + ": " + one.text();
     if (options_.verbose) std::fprintf(stderr, "%s\n", g_doing.c_str());
