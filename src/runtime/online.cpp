@@ -178,9 +178,7 @@ std::optional<Choice> Online::choose(Communicator& communicator, const Facts& fa
     ++calls_;
     return Choice{nullptr, {}, "online"};
   }
-  handle_ = communicator.handle();
-  rank_ = communicator.rank();
-  size_ = communicator.size();
+  handle_ = communicator.handle(), rank_ = communicator.rank(), size_ = communicator.size();
   if (kind->learner.needs_summaries()) {
     measured_memory_ = communicator.groups().measured_memory();
     take_summaries(communicator, *kind);

@@ -18,7 +18,7 @@ def ended(
     flavour: str, ranks: int, *command: str | Path, **variables: str
 ) -> subprocess.CompletedProcess[str]:
     """On a busy machine MPICH's launcher (5.0.2) does not always see that a rank is gone, without Unisono
-    either (one job of twenty here), and the others wait for ever: such a job is started again, three times."""
+    either (one job of twenty), and the others wait for ever: such a job is started again, three times."""
     for _ in range(3 if flavour == "mpich" and command[-1] in DEAD else 0):
         with contextlib.suppress(subprocess.TimeoutExpired):
             return mpiexec(flavour, ranks, *command, timeout=15, **variables)
