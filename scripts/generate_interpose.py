@@ -283,13 +283,6 @@ def functions(collectives: list[Collective]) -> str:
         f"    case Collective::{c.enumerator}: return f.{c.enumerator}({fields(c)});\n" for c in collectives
     )
     names = {prefix: ", ".join(f"{prefix}_{c.name}" for c in collectives) for prefix in ("MPI", "PMPI")}
-    among_all = [c for c in collectives if not c.among_neighbours]
-    starting = "".join(f"  decltype(&MPI_I{c.enumerator}) {c.enumerator};\n" for c in among_all)
-    starters = ", ".join(f"MPI_I{c.enumerator}" for c in among_all)
-    starts = "".join(
-        f"    case Collective::{c.enumerator}: return f.{c.enumerator}({fields(c)}, request);\n"
-        for c in among_all
-    )
     return f"""// The functions of an MPI library, and how each is called.
 #pragma once
 #include <mpi.h>
