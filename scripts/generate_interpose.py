@@ -73,19 +73,17 @@ static int look_at_{name}({c.declare(large)}) {{
 """
 
 
-def nonblocking_entry_point(c: Collective, large: bool) -> str:
-    """Open MPI 5 has no large-count forms, and an array of counts must live until the call is over: there
-    is no narrowing."""
-    suffix = "_c" if large else ""
-    name = f"MPI_I{c.enumerator}{suffix}"
-    text = f"""
-ENTRY int {name}({c.declare(large)}, MPI_Request* request) {{
+def nonblocking_entry_point(c: Collective) -> str:
+    """No large-count forms: Open MPI 5 has none, and a program that finds them here would call them. Their
+    arrays of counts could not be narrowed either, for they must live until the call is over."""
+    name = f"MPI_I{c.enumerator}"
+    return f"""
+ENTRY int {name}({c.declare(large=False)}, MPI_Request* request) {{
   using Native = Next<"{name}", decltype({name})>;
   if (!is_candidate(Collective::{c.enumerator})) return Native::call({c.arguments}, request);
-  return start_or_pass_on<Native>(call_of_MPI_{c.name}{suffix}({c.arguments}), {c.arguments}, request);
+  return start_or_pass_on<Native>(call_of_MPI_{c.name}({c.arguments}), {c.arguments}, request);
 }}
 """
-    return f"\n#ifndef OPEN_MPI{text}#endif\n" if large else text
 
 
 def ran_the_short_way(c: Collective, call: str) -> str:
@@ -164,10 +162,11 @@ template <class Native, class... Arguments>
 }  // namespace
 """
     for c in collectives:
-        for is_large in (False, True) if narrows(c) else (False,):
-            out += entry_point(c, is_large)
-            if not c.among_neighbours:
-                out += nonblocking_entry_point(c, is_large)
+        out += entry_point(c, large=False)
+        if not c.among_neighbours:
+            out += nonblocking_entry_point(c)
+        if narrows(c):
+            out += entry_point(c, large=True)
     return out
 
 
@@ -343,8 +342,8 @@ def symbols(collectives: list[Collective]) -> str:
     names = [f"MPI_{name}" for name in others + of_comms + making]
     names += [f"PMPI_{name}" for name in of_comms]
     for c in collectives:
-        forms = [c.name] if c.among_neighbours else [c.name, f"I{c.enumerator}"]
-        names += [f"MPI_{form}{suffix}" for form in forms for suffix in (("", "_c") if narrows(c) else ("",))]
+        names += [f"MPI_{c.name}"] + ([f"MPI_{c.name}_c"] if narrows(c) else [])
+        names += [] if c.among_neighbours else [f"MPI_I{c.enumerator}"]
     for f in [name.lower() for name in others] + [c.enumerator for c in collectives]:
         names += [f"mpi_{f}", f"mpi_{f}_", f"mpi_{f}__", f"MPI_{f.upper()}", f"mpi_{f}_f08_"]
     names += api_functions()

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "mpi/turns.h"
+
 namespace unisono {
 
 MpiTransport::~MpiTransport() {
@@ -67,7 +69,7 @@ int MpiTransport::progress(std::vector<OpId>& completed, bool only_looks, bool& 
   statuses_.resize(requests_.size());
   next_.reserve(requests_.size());
   completed.reserve(completed.size() + requests_.size());
-  const auto look = only_looks ? PMPI_Testsome : complete_some;
+  const auto look = is_in_turn() ? look_in_turn : only_looks ? PMPI_Testsome : complete_some;
   const int rc = look(static_cast<int>(requests_.size()), requests_.data(), &count,
                       completed_.data(), statuses_.data());
   if (rc == MPI_ERR_IN_STATUS)

@@ -1,7 +1,6 @@
 #include "mpi/turns.h"
 
 #include <dlfcn.h>
-#include <mpi.h>
 
 #include <atomic>
 
@@ -11,8 +10,19 @@ namespace {
 
 constinit std::atomic<Turn> g_turn{nullptr};
 constinit std::atomic<bool> g_taken{false};  // the library has been asked, and goes on
+thread_local bool t_in_turn = false;
+
+/// Whether anything is left.
+[[maybe_unused]] bool turn() {
+  t_in_turn = true;
+  const bool left = g_turn.load(std::memory_order_relaxed)();
+  t_in_turn = false;
+  return left;
+}
 
 }  // namespace
+
+bool is_in_turn() { return t_in_turn; }
 
 #if defined(OPEN_MPI)
 
@@ -27,7 +37,6 @@ Register find() {
 
 // Nothing that the library counts has come: where ranks share cores it gives way after such a turn.
 int in_turn() {
-  const Turn turn = g_turn.load(std::memory_order_relaxed);
   turn();
   return 0;
 }
@@ -44,6 +53,10 @@ bool take_turns(Turn turn) noexcept {
   return g_taken.exchange(true) || find()(in_turn) == 0;
 }
 
+int look_in_turn(int n, MPI_Request* requests, int* count, int* done, MPI_Status* statuses) {
+  return PMPI_Testsome(n, requests, count, done, statuses);
+}
+
 #elif defined(MPICH_VERSION) && !defined(MPI_ABI)
 
 namespace {
@@ -51,12 +64,15 @@ namespace {
 constexpr int kNothing = 0, kDone = 1;  // as MPIX_ASYNC_NOPROGRESS, MPIX_ASYNC_DONE
 constexpr int kNoStream = 0x3c000000;   // MPIX_STREAM_NULL
 using Start = int (*)(int (*)(void*), void*, int);
-// Intel MPI, and MPICH before 4.3, have no such function.
+using IsComplete = int (*)(MPI_Request);
+// Intel MPI, and MPICH before 4.3, have no such functions.
 Start find() { return reinterpret_cast<Start>(dlsym(RTLD_DEFAULT, "PMPIX_Async_start")); }
+IsComplete find_is_complete() {
+  return reinterpret_cast<IsComplete>(dlsym(RTLD_DEFAULT, "PMPIX_Request_is_complete"));
+}
 
 // A request may begin while another thread finds nothing left here.
 int in_turn(void*) {
-  const Turn turn = g_turn.load(std::memory_order_relaxed);
   if (turn()) return kNothing;
   g_taken.store(false);
   return turn() && !g_taken.exchange(true) ? kNothing : kDone;
@@ -65,7 +81,7 @@ int in_turn(void*) {
 }  // namespace
 
 bool has_turns() {
-  static const bool has = find() != nullptr;
+  static const bool has = find() != nullptr && find_is_complete() != nullptr;
   return has;
 }
 
@@ -74,10 +90,27 @@ bool take_turns(Turn turn) noexcept {
   return g_taken.exchange(true) || find()(in_turn, nullptr, kNoStream) == MPI_SUCCESS;
 }
 
+// PMPI_Test of what is complete has no turn.
+int look_in_turn(int n, MPI_Request* requests, int* count, int* done, MPI_Status* statuses) {
+  static const IsComplete is_complete = find_is_complete();
+  *count = 0;
+  for (int i = 0; i < n; ++i) {
+    if (is_complete(requests[i]) == 0) continue;
+    int flag = 0;
+    if (const int rc = PMPI_Test(&requests[i], &flag, &statuses[*count]); rc != MPI_SUCCESS)
+      return rc;
+    if (flag != 0) done[(*count)++] = i;
+  }
+  return MPI_SUCCESS;
+}
+
 #else
 
 bool has_turns() { return false; }
 bool take_turns(Turn) noexcept { return false; }
+int look_in_turn(int n, MPI_Request* requests, int* count, int* done, MPI_Status* statuses) {
+  return PMPI_Testsome(n, requests, count, done, statuses);
+}
 
 #endif
 

@@ -2,6 +2,7 @@
 // C or Fortran, whatever it waits for. There Unisono's are moved as well, so that a nonblocking
 // collective goes on in a rank that waits for something else, as MPI demands.
 #pragma once
+#include <mpi.h>
 
 namespace unisono {
 
@@ -10,11 +11,18 @@ namespace unisono {
 bool has_turns();
 
 /// Moves what there is to move and tells whether anything is left. It neither waits nor comes back
-/// into itself: what it calls of the MPI library may have turns.
+/// into itself: what it calls of the MPI library may have turns. Of MPICH it calls nothing that has
+/// any, for which that holds a lock: look_in_turn() in place of PMPI_Testsome.
 using Turn = bool (*)() noexcept;
 
 /// Calls `turn` in every turn from the next one on, until it says that nothing is left, or longer.
 /// Always with the same function. Precondition: has_turns(). False: the library cannot.
 bool take_turns(Turn turn) noexcept;
+
+/// Whether this thread is in a turn.
+bool is_in_turn();
+
+/// PMPI_Testsome for requests that are not null, without a turn of the library's own.
+int look_in_turn(int n, MPI_Request* requests, int* count, int* done, MPI_Status* statuses);
 
 }  // namespace unisono

@@ -28,10 +28,10 @@ int main(int argc, char** argv) {
     MPI_Irecv(&guest, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &requests[0]);
     std::vector<int> broadcast(length, me == 0 ? round : -1), sum(length), ones(length, 1);
     std::vector<int> gathered(p, -1);
-    MPI_Ibcast(broadcast.data(), count, MPI_INT, 0, comm, &requests[1]);
-    MPI_Iallreduce(ones.data(), sum.data(), count, MPI_INT, MPI_SUM, comm, &requests[2]);
-    MPI_Iallgather(&me, 1, MPI_INT, gathered.data(), 1, MPI_INT, comm, &requests[3]);
-    MPI_Ibarrier(comm, &requests[4]);
+    PMPI_Ibcast(broadcast.data(), count, MPI_INT, 0, comm, &requests[1]);
+    PMPI_Iallreduce(ones.data(), sum.data(), count, MPI_INT, MPI_SUM, comm, &requests[2]);
+    PMPI_Iallgather(&me, 1, MPI_INT, gathered.data(), 1, MPI_INT, comm, &requests[3]);
+    PMPI_Ibarrier(comm, &requests[4]);
 
     std::vector<int> other(length, me == size - 1 ? -round : 0), total(length);
     MPI_Bcast(other.data(), count, MPI_INT, size - 1, comm);

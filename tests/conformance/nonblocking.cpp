@@ -1,9 +1,12 @@
 // Nonblocking collectives that Unisono runs: each against MPI_Xxx's own result, many in flight,
 // completed in every way and in another order than they were started, while ranks wait for
-// something else.
+// something else. With `threads` two threads do so at once, each on a communicator of its own.
+//
+//   mpiexec -n P nonblocking [threads]
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <thread>
 
 #include "check.h"
 
@@ -199,21 +202,38 @@ void freed(MPI_Comm over) {
   CHECK(data[199] == 199);
 }
 
-}  // namespace
+void with_threads() {
+  std::array<MPI_Comm, 2> comms;
+  for (MPI_Comm& comm : comms) {
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Request request;
+    MPI_Ibarrier(comm, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Barrier(comm);
+  }
+  const auto work = [](MPI_Comm comm) {
+    for (int round = 0; round < 5; ++round) {
+      many(comm);
+      others_wait(comm);
+      All all(comm, round);
+      all.start();
+      complete(all.requests, round);
+      all.see();
+      MPI_Barrier(comm);
+    }
+  };
+  std::thread other(work, comms[1]);
+  work(comms[0]);
+  other.join();
+  for (MPI_Comm& comm : comms) MPI_Comm_free(&comm);
+}
 
-int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  conformance::force_all();
-  // The first one asks for a duplicate, and the next call that waits makes it.
-  MPI_Request request;
-  MPI_Ibarrier(MPI_COMM_WORLD, &request);
-  MPI_Wait(&request, MPI_STATUS_IGNORE);
-  MPI_Barrier(MPI_COMM_WORLD);
-  const unsigned long long before = conformance::own_calls();
+/// How many were started.
+int in_every_way(MPI_Comm comm) {
   int started = 0;
   for (int way = 0; way < 8; ++way) {
     std::vector<All> all;
-    for (int root = 0; root < 3; ++root) all.emplace_back(MPI_COMM_WORLD, root);
+    for (int root = 0; root < 3; ++root) all.emplace_back(comm, root);
     for (All& one : all) one.start();
     std::vector<MPI_Request> requests;
     for (All& one : all) requests.insert(requests.end(), one.requests.begin(), one.requests.end());
@@ -221,12 +241,30 @@ int main(int argc, char** argv) {
     complete(requests, way);
     for (const All& one : all) one.see();
   }
+  return started;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const bool threads = argc > 1 && std::string(argv[1]) == "threads";
+  int provided = MPI_THREAD_SINGLE;
+  MPI_Init_thread(&argc, &argv, threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
+  conformance::force_all();
+  // The first one asks for a duplicate, and the next call that waits makes it.
+  MPI_Request request;
+  MPI_Ibarrier(MPI_COMM_WORLD, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  MPI_Barrier(MPI_COMM_WORLD);
+  const unsigned long long before = conformance::own_calls();
+  int started = in_every_way(MPI_COMM_WORLD);
   many(MPI_COMM_WORLD);
   others_wait(MPI_COMM_WORLD);
   started += kMany + 1;
   const unsigned long long own = conformance::own_calls() - before;
   if (conformance::has_unisono()) CHECK(own == static_cast<unsigned long long>(started));
   freed(MPI_COMM_WORLD);
+  if (threads && provided == MPI_THREAD_MULTIPLE) with_threads();
   conformance::passed("nonblocking", 700, conformance::kAnyNumber);
   MPI_Finalize();
   return 0;

@@ -377,17 +377,6 @@ static int look_at_MPI_Bcast_c(void* buffer, MPI_Count count, MPI_Datatype datat
                                      buffer, count, datatype, root, comm);
 }
 
-#ifndef OPEN_MPI
-ENTRY int MPI_Ibcast_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root,
-                       MPI_Comm comm, MPI_Request* request) {
-  using Native = Next<"MPI_Ibcast_c", decltype(MPI_Ibcast_c)>;
-  if (!is_candidate(Collective::bcast))
-    return Native::call(buffer, count, datatype, root, comm, request);
-  return start_or_pass_on<Native>(call_of_MPI_Bcast_c(buffer, count, datatype, root, comm), buffer,
-                                  count, datatype, root, comm, request);
-}
-#endif
-
 static Call call_of_MPI_Gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
                                void* recvbuf, int recvcount, MPI_Datatype recvtype, int root,
                                MPI_Comm comm) {
@@ -508,20 +497,6 @@ static int look_at_MPI_Gather_c(const void* sendbuf, MPI_Count sendcount, MPI_Da
       call_of_MPI_Gather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm),
       info, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
-
-#ifndef OPEN_MPI
-ENTRY int MPI_Igather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                        void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
-                        MPI_Comm comm, MPI_Request* request) {
-  using Native = Next<"MPI_Igather_c", decltype(MPI_Igather_c)>;
-  if (!is_candidate(Collective::gather))
-    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
-                        request);
-  return start_or_pass_on<Native>(
-      call_of_MPI_Gather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm),
-      sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
-}
-#endif
 
 static Call call_of_MPI_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
                                 void* recvbuf, const int* recvcounts, const int* rdispls,
@@ -659,21 +634,6 @@ static int look_at_MPI_Gatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_D
       info, sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, root, comm);
 }
 
-#ifndef OPEN_MPI
-ENTRY int MPI_Igatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                         void* recvbuf, const MPI_Count* recvcounts, const MPI_Aint* rdispls,
-                         MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
-  using Native = Next<"MPI_Igatherv_c", decltype(MPI_Igatherv_c)>;
-  if (!is_candidate(Collective::gatherv))
-    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, root,
-                        comm, request);
-  return start_or_pass_on<Native>(call_of_MPI_Gatherv_c(sendbuf, sendcount, sendtype, recvbuf,
-                                                        recvcounts, rdispls, recvtype, root, comm),
-                                  sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls,
-                                  recvtype, root, comm, request);
-}
-#endif
-
 static Call call_of_MPI_Scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
                                 void* recvbuf, int recvcount, MPI_Datatype recvtype, int root,
                                 MPI_Comm comm) {
@@ -796,20 +756,6 @@ static int look_at_MPI_Scatter_c(const void* sendbuf, MPI_Count sendcount, MPI_D
       call_of_MPI_Scatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm),
       info, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
-
-#ifndef OPEN_MPI
-ENTRY int MPI_Iscatter_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                         void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
-                         MPI_Comm comm, MPI_Request* request) {
-  using Native = Next<"MPI_Iscatter_c", decltype(MPI_Iscatter_c)>;
-  if (!is_candidate(Collective::scatter))
-    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
-                        request);
-  return start_or_pass_on<Native>(
-      call_of_MPI_Scatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm),
-      sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
-}
-#endif
 
 static Call call_of_MPI_Scatterv(const void* sendbuf, const int* sendcounts, const int* sdispls,
                                  MPI_Datatype sendtype, void* recvbuf, int recvcount,
@@ -947,21 +893,6 @@ static int look_at_MPI_Scatterv_c(const void* sendbuf, const MPI_Count* sendcoun
       info, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
 
-#ifndef OPEN_MPI
-ENTRY int MPI_Iscatterv_c(const void* sendbuf, const MPI_Count* sendcounts, const MPI_Aint* sdispls,
-                          MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
-                          MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
-  using Native = Next<"MPI_Iscatterv_c", decltype(MPI_Iscatterv_c)>;
-  if (!is_candidate(Collective::scatterv))
-    return Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcount, recvtype, root,
-                        comm, request);
-  return start_or_pass_on<Native>(call_of_MPI_Scatterv_c(sendbuf, sendcounts, sdispls, sendtype,
-                                                         recvbuf, recvcount, recvtype, root, comm),
-                                  sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcount,
-                                  recvtype, root, comm, request);
-}
-#endif
-
 static Call call_of_MPI_Allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
                                   void* recvbuf, int recvcount, MPI_Datatype recvtype,
                                   MPI_Comm comm) {
@@ -1077,19 +1008,6 @@ static int look_at_MPI_Allgather_c(const void* sendbuf, MPI_Count sendcount, MPI
       call_of_MPI_Allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm),
       info, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
-
-#ifndef OPEN_MPI
-ENTRY int MPI_Iallgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                           void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
-                           MPI_Request* request) {
-  using Native = Next<"MPI_Iallgather_c", decltype(MPI_Iallgather_c)>;
-  if (!is_candidate(Collective::allgather))
-    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
-  return start_or_pass_on<Native>(
-      call_of_MPI_Allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm),
-      sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
-}
-#endif
 
 static Call call_of_MPI_Allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
                                    void* recvbuf, const int* recvcounts, const int* rdispls,
@@ -1220,21 +1138,6 @@ static int look_at_MPI_Allgatherv_c(const void* sendbuf, MPI_Count sendcount, MP
                                      rdispls, recvtype, comm);
 }
 
-#ifndef OPEN_MPI
-ENTRY int MPI_Iallgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                            void* recvbuf, const MPI_Count* recvcounts, const MPI_Aint* rdispls,
-                            MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  using Native = Next<"MPI_Iallgatherv_c", decltype(MPI_Iallgatherv_c)>;
-  if (!is_candidate(Collective::allgatherv))
-    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm,
-                        request);
-  return start_or_pass_on<Native>(call_of_MPI_Allgatherv_c(sendbuf, sendcount, sendtype, recvbuf,
-                                                           recvcounts, rdispls, recvtype, comm),
-                                  sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls,
-                                  recvtype, comm, request);
-}
-#endif
-
 static Call call_of_MPI_Alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
                                  void* recvbuf, int recvcount, MPI_Datatype recvtype,
                                  MPI_Comm comm) {
@@ -1348,19 +1251,6 @@ static int look_at_MPI_Alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_
       call_of_MPI_Alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm),
       info, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
-
-#ifndef OPEN_MPI
-ENTRY int MPI_Ialltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                          void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
-                          MPI_Request* request) {
-  using Native = Next<"MPI_Ialltoall_c", decltype(MPI_Ialltoall_c)>;
-  if (!is_candidate(Collective::alltoall))
-    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
-  return start_or_pass_on<Native>(
-      call_of_MPI_Alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm),
-      sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
-}
-#endif
 
 static Call call_of_MPI_Alltoallv(const void* sendbuf, const int* sendcounts, const int* sdispls,
                                   MPI_Datatype sendtype, void* recvbuf, const int* recvcounts,
@@ -1502,23 +1392,6 @@ static int look_at_MPI_Alltoallv_c(const void* sendbuf, const MPI_Count* sendcou
                               recvtype, comm),
       info, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
 }
-
-#ifndef OPEN_MPI
-ENTRY int MPI_Ialltoallv_c(const void* sendbuf, const MPI_Count* sendcounts,
-                           const MPI_Aint* sdispls, MPI_Datatype sendtype, void* recvbuf,
-                           const MPI_Count* recvcounts, const MPI_Aint* rdispls,
-                           MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  using Native = Next<"MPI_Ialltoallv_c", decltype(MPI_Ialltoallv_c)>;
-  if (!is_candidate(Collective::alltoallv))
-    return Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
-                        recvtype, comm, request);
-  return start_or_pass_on<Native>(
-      call_of_MPI_Alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
-                              recvtype, comm),
-      sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm,
-      request);
-}
-#endif
 
 static Call call_of_MPI_Alltoallw(const void* sendbuf, const int* sendcounts, const int* sdispls,
                                   const MPI_Datatype* sendtypes, void* recvbuf,
@@ -1663,23 +1536,6 @@ static int look_at_MPI_Alltoallw_c(const void* sendbuf, const MPI_Count* sendcou
       info, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
 }
 
-#ifndef OPEN_MPI
-ENTRY int MPI_Ialltoallw_c(const void* sendbuf, const MPI_Count* sendcounts,
-                           const MPI_Aint* sdispls, const MPI_Datatype* sendtypes, void* recvbuf,
-                           const MPI_Count* recvcounts, const MPI_Aint* rdispls,
-                           const MPI_Datatype* recvtypes, MPI_Comm comm, MPI_Request* request) {
-  using Native = Next<"MPI_Ialltoallw_c", decltype(MPI_Ialltoallw_c)>;
-  if (!is_candidate(Collective::alltoallw))
-    return Native::call(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
-                        recvtypes, comm, request);
-  return start_or_pass_on<Native>(
-      call_of_MPI_Alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
-                              recvtypes, comm),
-      sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm,
-      request);
-}
-#endif
-
 static Call call_of_MPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
                                MPI_Op op, int root, MPI_Comm comm) {
   return Call{.collective = Collective::reduce,
@@ -1780,18 +1636,6 @@ static int look_at_MPI_Reduce_c(const void* sendbuf, void* recvbuf, MPI_Count co
       recvbuf, count, datatype, op, root, comm);
 }
 
-#ifndef OPEN_MPI
-ENTRY int MPI_Ireduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
-                        MPI_Op op, int root, MPI_Comm comm, MPI_Request* request) {
-  using Native = Next<"MPI_Ireduce_c", decltype(MPI_Ireduce_c)>;
-  if (!is_candidate(Collective::reduce))
-    return Native::call(sendbuf, recvbuf, count, datatype, op, root, comm, request);
-  return start_or_pass_on<Native>(
-      call_of_MPI_Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm), sendbuf, recvbuf,
-      count, datatype, op, root, comm, request);
-}
-#endif
-
 static Call call_of_MPI_Allreduce(const void* sendbuf, void* recvbuf, int count,
                                   MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   return Call{.collective = Collective::allreduce,
@@ -1885,18 +1729,6 @@ static int look_at_MPI_Allreduce_c(const void* sendbuf, void* recvbuf, MPI_Count
       call_of_MPI_Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm), info, sendbuf, recvbuf,
       count, datatype, op, comm);
 }
-
-#ifndef OPEN_MPI
-ENTRY int MPI_Iallreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count,
-                           MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
-  using Native = Next<"MPI_Iallreduce_c", decltype(MPI_Iallreduce_c)>;
-  if (!is_candidate(Collective::allreduce))
-    return Native::call(sendbuf, recvbuf, count, datatype, op, comm, request);
-  return start_or_pass_on<Native>(
-      call_of_MPI_Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm), sendbuf, recvbuf, count,
-      datatype, op, comm, request);
-}
-#endif
 
 static Call call_of_MPI_Reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount,
                                              MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
@@ -2006,19 +1838,6 @@ static int look_at_MPI_Reduce_scatter_block_c(const void* sendbuf, void* recvbuf
       sendbuf, recvbuf, recvcount, datatype, op, comm);
 }
 
-#ifndef OPEN_MPI
-ENTRY int MPI_Ireduce_scatter_block_c(const void* sendbuf, void* recvbuf, MPI_Count recvcount,
-                                      MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
-                                      MPI_Request* request) {
-  using Native = Next<"MPI_Ireduce_scatter_block_c", decltype(MPI_Ireduce_scatter_block_c)>;
-  if (!is_candidate(Collective::reduce_scatter_block))
-    return Native::call(sendbuf, recvbuf, recvcount, datatype, op, comm, request);
-  return start_or_pass_on<Native>(
-      call_of_MPI_Reduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm), sendbuf,
-      recvbuf, recvcount, datatype, op, comm, request);
-}
-#endif
-
 static Call call_of_MPI_Reduce_scatter(const void* sendbuf, void* recvbuf, const int* recvcounts,
                                        MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   return Call{.collective = Collective::reduce_scatter,
@@ -2126,19 +1945,6 @@ static int look_at_MPI_Reduce_scatter_c(const void* sendbuf, void* recvbuf,
       recvbuf, recvcounts, datatype, op, comm);
 }
 
-#ifndef OPEN_MPI
-ENTRY int MPI_Ireduce_scatter_c(const void* sendbuf, void* recvbuf, const MPI_Count* recvcounts,
-                                MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
-                                MPI_Request* request) {
-  using Native = Next<"MPI_Ireduce_scatter_c", decltype(MPI_Ireduce_scatter_c)>;
-  if (!is_candidate(Collective::reduce_scatter))
-    return Native::call(sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
-  return start_or_pass_on<Native>(
-      call_of_MPI_Reduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm), sendbuf,
-      recvbuf, recvcounts, datatype, op, comm, request);
-}
-#endif
-
 static Call call_of_MPI_Scan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
                              MPI_Op op, MPI_Comm comm) {
   return Call{.collective = Collective::scan,
@@ -2227,17 +2033,6 @@ static int look_at_MPI_Scan_c(const void* sendbuf, void* recvbuf, MPI_Count coun
       call_of_MPI_Scan_c(sendbuf, recvbuf, count, datatype, op, comm), info, sendbuf, recvbuf,
       count, datatype, op, comm);
 }
-
-#ifndef OPEN_MPI
-ENTRY int MPI_Iscan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
-                      MPI_Op op, MPI_Comm comm, MPI_Request* request) {
-  using Native = Next<"MPI_Iscan_c", decltype(MPI_Iscan_c)>;
-  if (!is_candidate(Collective::scan))
-    return Native::call(sendbuf, recvbuf, count, datatype, op, comm, request);
-  return start_or_pass_on<Native>(call_of_MPI_Scan_c(sendbuf, recvbuf, count, datatype, op, comm),
-                                  sendbuf, recvbuf, count, datatype, op, comm, request);
-}
-#endif
 
 static Call call_of_MPI_Exscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
                                MPI_Op op, MPI_Comm comm) {
@@ -2330,17 +2125,6 @@ static int look_at_MPI_Exscan_c(const void* sendbuf, void* recvbuf, MPI_Count co
       call_of_MPI_Exscan_c(sendbuf, recvbuf, count, datatype, op, comm), info, sendbuf, recvbuf,
       count, datatype, op, comm);
 }
-
-#ifndef OPEN_MPI
-ENTRY int MPI_Iexscan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
-                        MPI_Op op, MPI_Comm comm, MPI_Request* request) {
-  using Native = Next<"MPI_Iexscan_c", decltype(MPI_Iexscan_c)>;
-  if (!is_candidate(Collective::exscan))
-    return Native::call(sendbuf, recvbuf, count, datatype, op, comm, request);
-  return start_or_pass_on<Native>(call_of_MPI_Exscan_c(sendbuf, recvbuf, count, datatype, op, comm),
-                                  sendbuf, recvbuf, count, datatype, op, comm, request);
-}
-#endif
 
 static Call call_of_MPI_Neighbor_allgather(const void* sendbuf, int sendcount,
                                            MPI_Datatype sendtype, void* recvbuf, int recvcount,
