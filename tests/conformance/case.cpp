@@ -74,9 +74,10 @@ std::optional<bool> Case::own_expected() const {
 }
 
 /// Between groups MPICH 5.0.2 and Open MPI 5.0.11 hang now and then, beside other collectives
-/// there, and Open MPI in an Ialltoallw in place.
+/// there, and Open MPI in an Ialltoallw in place. What fails in blocking calls fails here, too; and
+/// Unisono may leave any of these to the library.
 bool Case::broken_native_nonblocking() const {
-  return inter_ || (in_place_ && in_.collective == Collective::alltoallw);
+  return inter_ || plain_reference_ || (in_place_ && in_.collective == Collective::alltoallw);
 }
 
 Case::~Case() {
