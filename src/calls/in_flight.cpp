@@ -26,7 +26,8 @@ struct Entry {
 struct InFlight {
   std::mutex mutex;
   std::list<Entry> under_way, done;
-  std::atomic<std::size_t> count{0};
+  std::atomic<std::size_t> count{0};  // under way
+  std::atomic<bool> has_done{false};
 };
 
 // Never destroyed: a program may call MPI in its own exit handlers, after ours.
@@ -74,16 +75,22 @@ bool move_all() noexcept {
     if (!entry->request->done()) continue;
     complete(*entry);
     all.done.splice(all.done.end(), all.under_way, entry);
+    all.has_done = true;
   }
   t_moves = false;
   all.count = all.under_way.size();
   return all.count != 0;
 }
 
+/// Not while this thread moves them.
 void destroy_done() noexcept {
-  std::list<Entry> done;
-  const std::unique_lock lock(in_flight().mutex, std::try_to_lock);
-  if (lock) done.swap(in_flight().done);
+  InFlight& all = in_flight();
+  if (!all.has_done) return;
+  std::list<Entry> done;  // destroyed after the lock
+  const std::unique_lock lock(all.mutex, std::try_to_lock);
+  if (!lock) return;
+  done.swap(all.done);
+  all.has_done = false;
 }
 
 /// What is not done at once is moved by others from now on. `entry`: a list of it alone, so that
@@ -138,7 +145,7 @@ int start_nonblocking(Communicator& communicator, const Call& call, const Choice
 
 bool progress_in_flight() noexcept {
   const bool any = move_all();
-  if (any || in_flight().count == 0) destroy_done();
+  if (!t_moves) destroy_done();
   return any;
 }
 

@@ -213,6 +213,7 @@ std::optional<Choice> Online::choose(Communicator& communicator, const Facts& fa
 std::optional<Choice> Online::leader_of(Communicator& communicator, const Facts& facts, int root) {
   if (communicator.learning() == nullptr) return std::nullopt;
   const Online& online = of(communicator);
+  const auto lock = online.guard();
   const auto known = online.kinds_.find(online_key(facts, root));
   if (known == online.kinds_.end() || known->second == nullptr || known->second->duel != nullptr)
     return std::nullopt;
