@@ -35,6 +35,7 @@ from pathlib import Path
 from typing import Any
 
 from unisono import places
+from unisono.compare import limits
 from unisono.estimates import Estimate, estimate_median
 from unisono.lab import layout
 
@@ -109,8 +110,7 @@ class Cell:
         port = through_a_port(kind, size, self.hosts) * 8 / (layout.rate_of(self.rate) * GOODPUT)
         if not self.uplink:
             return port
-        half = self.hosts.number // 2 * self.hosts.ranks_on_each
-        link = through_a_cut(kind, size, half, self.hosts.ranks) * 8 / (layout.rate_of(self.uplink) * GOODPUT)
+        link = through_the_uplink(kind, size, self.hosts) * 8 / (layout.rate_of(self.uplink) * GOODPUT)
         return max(port, link)
 
 
@@ -125,12 +125,12 @@ def through_a_port(kind: str, size: int, hosts: Hosts) -> float:
     return size * others * (hosts.ranks_on_each if kind == "alltoall" else 1)
 
 
-def through_a_cut(kind: str, size: int, one: int, ranks: int) -> float:
-    """Bytes that must go one way between so many ranks, rank 0 among the others, and these."""
-    if kind in VECTORS:
-        return size
-    other = ranks - one
-    return size * (one * other if kind == "alltoall" else max(one, other) if kind == "allgather" else one)
+def through_the_uplink(kind: str, size: int, hosts: Hosts) -> float:
+    """Bytes that must go one way between the second half of the hosts and the others, rank 0 among these."""
+    if kind == "scan" and hosts.in_turn:
+        return through_a_port(kind, size, hosts)
+    half = hosts.number // 2 * hosts.ranks_on_each
+    return limits.bytes_over(kind, size, hosts.ranks, limits.Cut(half, False, 1))
 
 
 # Measuring

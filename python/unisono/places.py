@@ -19,6 +19,8 @@ def is_ours(name: str) -> bool:
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
+MAPPING = "PRTE_MCA_rmaps_default_mapping_policy"  # of Open MPI 5
+
 # The library's file name says which binary interface it has.
 INTEL = "intel"  # for comparisons; see make intel
 SONAMES = {
@@ -83,8 +85,12 @@ class Mpi:
 
     def launcher(self, ranks: int) -> list[str]:
         command = [str(self.mpiexec)]
-        if self.flavour == "openmpi" and ranks > len(os.sched_getaffinity(0)):
-            command += ["--map-by", ":OVERSUBSCRIBE"]
+        if self.flavour == "openmpi":
+            if ranks > len(os.sched_getaffinity(0)):
+                command += ["--map-by", ":OVERSUBSCRIBE"]
+            elif os.environ.get(MAPPING, "").lower() == ":oversubscribe":
+                # A prepared shell's consent to more ranks than cores, with which none is bound to its core.
+                command = ["env", "-u", MAPPING, *command]
         return [*command, "-n", str(ranks)]
 
 
