@@ -73,15 +73,16 @@ static int look_at_{name}({c.declare(large)}) {{
 """
 
 
-def nonblocking_entry_point(c: Collective) -> str:
-    """No large-count forms: Open MPI 5 has none, and a program that finds them here would call them. Their
-    arrays of counts could not be narrowed either, for they must live until the call is over."""
-    name = f"MPI_I{c.enumerator}"
+def nonblocking_entry_point(c: Collective, large: bool) -> str:
+    suffix = "_c" if large else ""
+    name = f"MPI_I{c.enumerator}{suffix}"
+    fallback = f", narrow_I{c.enumerator}" if large else ""
+    call = f"call_of_MPI_{c.name}{suffix}({c.arguments})"
     return f"""
-ENTRY int {name}({c.declare(large=False)}, MPI_Request* request) {{
-  using Native = Next<"{name}", decltype({name})>;
+ENTRY int {name}({c.declare(large)}, MPI_Request* request) {{
+  using Native = Next<"{name}", decltype({name}){fallback}>;
   if (!is_candidate(Collective::{c.enumerator})) return Native::call({c.arguments}, request);
-  return start_or_pass_on<Native>(call_of_MPI_{c.name}({c.arguments}), {c.arguments}, request);
+  return start_or_pass_on<Native>({call}, {c.arguments}, request);
 }}
 """
 
@@ -102,25 +103,31 @@ def significant(c: Collective, p: Parameter) -> str:
     return " && ".join(conditions) or "true"
 
 
-def narrowing(c: Collective) -> str:
-    """The large-count form in terms of the plain one."""
+def narrowing(c: Collective, nonblocking: bool) -> str:
+    """The large-count form in terms of the plain one. Of a nonblocking call the library may read arrays until
+    it is done."""
+    name = f"I{c.enumerator}" if nonblocking else c.name
+    array = "lasting_array" if nonblocking else "array"
     lines, arguments = [], []
     for p in c.parameters:
         if p.kind.narrows:
-            function = "count" if p.kind is COUNT else "array"
-            per = f", {c.per_peer(p)}" if function == "array" else ""
+            function = "count" if p.kind is COUNT else array
+            per = f", {c.per_peer(p)}" if function == array else ""
             call = f"narrow.{function}({p.name}, {significant(c, p)}{per})"
             lines.append(f"  const auto {p.name}_i = {call};")
             arguments.append(f"{p.name}_i")
         else:
             arguments.append(p.name)
     root = ", root" if "root" in c.names else ""
+    last = ", MPI_Request* request" if nonblocking else ""
+    arguments += ["request"] * nonblocking
+    call = f'Next<"MPI_{name}", decltype(MPI_{name})>::call({", ".join(arguments)})'
     return f"""
-int narrow_{c.name}({c.declare(large=True)}) {{
-  Narrowing narrow("MPI_{c.name}_c", comm{root});
+int narrow_{name}({c.declare(large=True)}{last}) {{
+  Narrowing narrow("MPI_{name}_c", comm{root});
 {chr(10).join(lines)}
   if (narrow.failed()) return narrow.report();
-  return Next<"MPI_{c.name}", decltype(MPI_{c.name})>::call({", ".join(arguments)});
+  return {f"narrow.keep({call}, request)" if nonblocking else call};
 }}
 """
 
@@ -132,7 +139,9 @@ def entry_points(collectives: list[Collective]) -> str:
     out += '#include "interpose/narrowing.h"\n#include "interpose/next.h"\n#include "calls/fast_path.h"\n'
     out += "\n#include <tuple>\n\n"
     out += "using namespace unisono;\n\nnamespace {\n"
-    out += "".join(narrowing(c) for c in large)
+    for c in large:
+        out += narrowing(c, nonblocking=False)
+        out += "" if c.among_neighbours else narrowing(c, nonblocking=True)
     out += """
 /// Out of line, like the info: what passes a call on saves no registers and builds no Call.
 template <class Native, class... Arguments>
@@ -162,11 +171,9 @@ template <class Native, class... Arguments>
 }  // namespace
 """
     for c in collectives:
-        out += entry_point(c, large=False)
-        if not c.among_neighbours:
-            out += nonblocking_entry_point(c)
-        if narrows(c):
-            out += entry_point(c, large=True)
+        for large in [False, True][: 1 + narrows(c)]:
+            out += entry_point(c, large)
+            out += "" if c.among_neighbours else nonblocking_entry_point(c, large)
     return out
 
 
@@ -337,13 +344,13 @@ def symbols(collectives: list[Collective]) -> str:
     """All that the stub exports, as UNISONO_SYMBOL(name) lines."""
     others = ["Init", "Init_thread", "Session_init", "Op_free"]
     # Of these Fortran's libraries call PMPI_*.
-    of_comms = ["Comm_free", "Comm_disconnect", "Comm_idup", "Comm_idup_with_info"]
+    called = ["Comm_free", "Comm_disconnect", "Comm_idup", "Comm_idup_with_info", "Session_finalize"]
     making = re.findall(r"^MAKES\(MPI_(\w+)", MADE.read_text(), re.MULTILINE)
-    names = [f"MPI_{name}" for name in others + of_comms + making]
-    names += [f"PMPI_{name}" for name in of_comms]
+    names = [f"MPI_{name}" for name in others + called + making]
+    names += [f"PMPI_{name}" for name in called]
     for c in collectives:
-        names += [f"MPI_{c.name}"] + ([f"MPI_{c.name}_c"] if narrows(c) else [])
-        names += [] if c.among_neighbours else [f"MPI_I{c.enumerator}"]
+        forms = [f"MPI_{c.name}"] + ([] if c.among_neighbours else [f"MPI_I{c.enumerator}"])
+        names += forms + [f"{form}_c" for form in forms if narrows(c)]
     for f in [name.lower() for name in others] + [c.enumerator for c in collectives]:
         names += [f"mpi_{f}", f"mpi_{f}_", f"mpi_{f}__", f"MPI_{f.upper()}", f"mpi_{f}_f08_"]
     names += api_functions()

@@ -50,7 +50,6 @@ Request::Request(Communicator& communicator, Call call, const Choice& choice, bo
       groups_(communicator.groups()),
       workspace_(communicator.take_workspace()),
       tags_(communicator.take_tags()) {
-  if (retained_) bound_.binding.operands = retained_->types.operands();
   if (const Composition* grid = choice.params.composition; grid != nullptr && !grid->levels.empty())
     bound_.args.topology = &communicator.topology();
   communicator_.retain();

@@ -1,52 +1,55 @@
 #include "calls/retained_types.h"
 
-#include <algorithm>
+#include <new>
 
 #include "calls/sides.h"
 #include "mpi/datatype_contents.h"
 
 namespace unisono {
 
-RetainedTypes::RetainedTypes(Call& call, int rank, int ranks) {
-  const bool reduces = is_reducing(call.collective);
+RetainedTypes::RetainedTypes(const Call& call, int rank, int ranks) {
+  try {
+    retain(call, rank, ranks);
+  } catch (...) {
+    release();
+    throw;
+  }
+}
+
+RetainedTypes::~RetainedTypes() { release(); }
+
+void RetainedTypes::release() {
+  for (MPI_Datatype& hold : holds_) PMPI_Type_free(&hold);
+}
+
+void RetainedTypes::retain(const Call& call, int rank, int ranks) {
   if (call.collective == Collective::barrier) return;
+  const bool reduces = is_reducing(call.collective);
+  const bool sends = !reduces && has_send_side(call, rank);
+  const bool receives = reduces || has_receive_side(call, rank);
   if (call.collective == Collective::alltoallw) {
-    if (has_send_side(call, rank)) retain_all(call.sendtypes, ranks, sendtypes_);
-    retain_all(call.recvtypes, ranks, recvtypes_);
+    if (sends) retain_all(call.sendtypes, call.sendcounts, ranks);
+    retain_all(call.recvtypes, call.recvcounts, ranks);
     return;
   }
-  if (reduces) hold_operands(call.recvtype);
-  if (!reduces && has_send_side(call, rank)) call.sendtype = retain(call.sendtype);
-  if (reduces || has_receive_side(call, rank)) call.recvtype = retain(call.recvtype);
+  if (sends) retain(call.sendtype);
+  if (receives) retain(call.recvtype);
 }
 
-RetainedTypes::~RetainedTypes() {
-  if (hold_ != MPI_REQUEST_NULL) PMPI_Request_free(&hold_);
-  for (MPI_Datatype& type : duplicates_) PMPI_Type_free(&type);
+// Every MPI library keeps a datatype as long as one that is made of it. A duplicate would run the
+// copy functions of the program's attributes, which may fail.
+void RetainedTypes::retain(MPI_Datatype type) {
+  if (type == last_ || type == MPI_DATATYPE_NULL || envelope_of(type).is_predefined()) return;
+  last_ = type;
+  holds_.push_back(MPI_DATATYPE_NULL);
+  if (PMPI_Type_contiguous(1, type, &holds_.back()) == MPI_SUCCESS) return;
+  holds_.pop_back();
+  throw std::bad_alloc();
 }
 
-// A persistent request that never starts holds it.
-void RetainedTypes::hold_operands(MPI_Datatype type) {
-  if (envelope_of(type).is_predefined()) return;
-  if (PMPI_Recv_init(nullptr, 0, type, 0, 0, MPI_COMM_SELF, &hold_) == MPI_SUCCESS)
-    operands_ = type;
-}
-
-MPI_Datatype RetainedTypes::retain(MPI_Datatype type) {
-  if (type == MPI_DATATYPE_NULL || envelope_of(type).is_predefined()) return type;
-  duplicates_.reserve(duplicates_.size() + 1);  // nothing may fail once there is a duplicate
-  MPI_Datatype copy = MPI_DATATYPE_NULL;
-  if (PMPI_Type_dup(type, &copy) != MPI_SUCCESS) return type;
-  duplicates_.push_back(copy);
-  return copy;
-}
-
-void RetainedTypes::retain_all(const MPI_Datatype*& types, int ranks,
-                               std::vector<MPI_Datatype>& kept) {
-  kept.assign(types, types + ranks);
-  std::transform(kept.begin(), kept.end(), kept.begin(),
-                 [this](MPI_Datatype type) { return retain(type); });
-  types = kept.data();
+void RetainedTypes::retain_all(const MPI_Datatype* types, const IntegerArray& counts, int ranks) {
+  for (int i = 0; i < ranks; ++i)
+    if (counts[i] != 0) retain(types[i]);
 }
 
 }  // namespace unisono

@@ -8,29 +8,24 @@
 
 namespace unisono {
 
-/// The call gets duplicates in place of its derived datatypes, which live as long as this object.
+/// Their handles stay what they are for as long as this object lives.
 class RetainedTypes {
  public:
-  /// `ranks`: of the communicator, for MPI_Alltoallw. Datatypes that are not significant on this
-  /// rank must be MPI_DATATYPE_NULL or valid.
-  RetainedTypes(Call& call, int rank, int ranks);
+  /// `ranks`: of the communicator, for MPI_Alltoallw. Datatypes of blocks that are empty or not
+  /// significant on this rank are not looked at. Throws std::bad_alloc.
+  RetainedTypes(const Call& call, int rank, int ranks);
   ~RetainedTypes();
   RetainedTypes(const RetainedTypes&) = delete;
   RetainedTypes& operator=(const RetainedTypes&) = delete;
 
-  /// Of a reduction: what the program named, with which its own operation must be called. It lives
-  /// as long as this object, but nothing else may be asked of it. MPI_DATATYPE_NULL: the call's.
-  MPI_Datatype operands() const { return operands_; }
-
  private:
-  void hold_operands(MPI_Datatype type);
-  MPI_Datatype retain(MPI_Datatype type);
-  void retain_all(const MPI_Datatype*& types, int ranks, std::vector<MPI_Datatype>& kept);
+  void retain(const Call& call, int rank, int ranks);
+  void retain(MPI_Datatype type);
+  void retain_all(const MPI_Datatype* types, const IntegerArray& counts, int ranks);
+  void release();
 
-  std::vector<MPI_Datatype> duplicates_;
-  std::vector<MPI_Datatype> sendtypes_, recvtypes_;
-  MPI_Datatype operands_ = MPI_DATATYPE_NULL;
-  MPI_Request hold_ = MPI_REQUEST_NULL;
+  std::vector<MPI_Datatype> holds_;
+  MPI_Datatype last_ = MPI_DATATYPE_NULL;
 };
 
 }  // namespace unisono

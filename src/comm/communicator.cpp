@@ -419,6 +419,7 @@ unsigned Communicator::take_tags() {
 // Not yet while a request that is as many calls older has them.
 bool Communicator::may_use(unsigned tags) const {
   const std::lock_guard lock(request_mutex_);
+  if (tags - live_tags_.front() < g_tag_slots) return true;  // the oldest one
   return std::none_of(live_tags_.begin(), live_tags_.end(), [tags](unsigned live) {
     return live != tags && (tags - live) % g_tag_slots == 0 && tags - live < ~0U / 2;
   });

@@ -199,12 +199,10 @@ int Execution::copy(const Op& op) const {
 }
 
 int Execution::reduce(const Op& op) const {
-  const MPI_Datatype type =
-      binding_.operands != MPI_DATATYPE_NULL ? binding_.operands : binding_.type;
   for (Count at = 0; at < op.length; at += kMaxPortion) {
     const int n = static_cast<int>(std::min(kMaxPortion, op.length - at));
     const int rc = PMPI_Reduce_local(address(op.from_buffer, op.from_offset + at),
-                                     address(op.buffer, op.offset + at), n, type, binding_.op);
+                                     address(op.buffer, op.offset + at), n, binding_.type, binding_.op);
     if (rc != MPI_SUCCESS) return rc;
   }
   return MPI_SUCCESS;

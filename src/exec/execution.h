@@ -22,10 +22,9 @@ struct Binding {
   MPI_Datatype type = MPI_BYTE;  ///< of one unit
   TypeFacts unit = kByteFacts;
   MPI_Op op = MPI_OP_NULL;
-  MPI_Datatype operands = MPI_DATATYPE_NULL;  ///< told to the operation; null: type
-  int rank = 0;                               ///< among the ranks of the schedule
-  GroupRunner* groups = nullptr;              ///< for plans with collectives of groups
-  Transport* transport = nullptr;             ///< of all messages; open for this call
+  int rank = 0;                    ///< among the ranks of the schedule
+  GroupRunner* groups = nullptr;   ///< for plans with collectives of groups
+  Transport* transport = nullptr;  ///< of all messages; open for this call
 };
 
 struct ScratchMemory {

@@ -4,6 +4,7 @@
 // dynamic linker leads their calls here.
 #include <mpi.h>
 
+#include "calls/in_flight.h"
 #include "comm/being_freed.h"
 #include "interpose/entry.h"
 #include "interpose/next.h"
@@ -15,6 +16,7 @@ namespace {
 template <class Native>
 int free_communicator(MPI_Comm* comm) {
   if (comm == nullptr) return Native::call(comm);
+  forget_done();
   const BeingFreed being_freed(*comm);
   return Native::call(comm);
 }

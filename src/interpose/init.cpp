@@ -3,6 +3,7 @@
 #include <mpi.h>
 
 #include "base/presence.h"
+#include "calls/in_flight.h"
 #include "interpose/dispatch.h"
 #include "interpose/entry.h"
 #include "interpose/initialization.h"
@@ -72,6 +73,17 @@ ENTRY int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) 
 ENTRY int MPI_Session_init(MPI_Info info, MPI_Errhandler handler, MPI_Session* session) {
   on_session();
   return Next<"MPI_Session_init", decltype(MPI_Session_init)>::call(info, handler, session);
+}
+
+// Fortran libraries call PMPI_*.
+ENTRY int MPI_Session_finalize(MPI_Session* session) {
+  settle_in_flight();
+  return Next<"MPI_Session_finalize", decltype(MPI_Session_finalize)>::call(session);
+}
+
+ENTRY int PMPI_Session_finalize(MPI_Session* session) {
+  settle_in_flight();
+  return Next<"PMPI_Session_finalize", decltype(PMPI_Session_finalize)>::call(session);
 }
 #endif
 

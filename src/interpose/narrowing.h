@@ -1,11 +1,13 @@
-// Large-count calls on an MPI library that has only the int forms (MPI 3).
+// Large-count calls on an MPI library that has only the int forms (MPI 3, Open MPI 5).
 #pragma once
 #include <mpi.h>
 
+#include <algorithm>
 #include <climits>
 #include <memory>
 #include <new>
 
+#include "calls/in_flight.h"
 #include "mpi/peers.h"
 
 namespace unisono {
@@ -59,6 +61,26 @@ class Narrowing {
     return result;
   }
 
+  /// The same, for longer than the call: until keep() has seen it done. Null, where none is given.
+  template <class Integer>
+  const int* lasting_array(const Integer* values, bool significant, PerPeer per) {
+    const NarrowArray array = this->array(values, significant, per);
+    if (array == nullptr || failed()) return nullptr;
+    const int size = count_peers(comm_, per);
+    std::unique_ptr<int[]>& kept = kept_[kept_count_++];
+    kept.reset(new (std::nothrow) int[static_cast<std::size_t>(std::max(size, 1))]);
+    if (kept != nullptr)
+      std::copy_n(static_cast<const int*>(array), size, kept.get());
+    else
+      fail(MPI_ERR_NO_MEM, size);
+    return kept.get();
+  }
+  /// After a nonblocking call with lasting arrays: they are kept until the request is done.
+  int keep(int code, MPI_Request* request) {
+    if (code == MPI_SUCCESS && kept_count_ > 0) keep_until_done(std::move(kept_), request);
+    return code;
+  }
+
   bool failed() const { return code_ != MPI_SUCCESS; }
 
   /// Raises the error as MPI does, through the communicator's error handler.
@@ -72,6 +94,8 @@ class Narrowing {
   bool at_root_ = true, at_leaf_ = true;
   int code_ = MPI_SUCCESS;
   long long value_ = 0;
+  KeptArrays kept_;
+  std::size_t kept_count_ = 0;
 };
 
 }  // namespace unisono

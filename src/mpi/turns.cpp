@@ -24,6 +24,8 @@ thread_local bool t_in_turn = false;
 
 bool is_in_turn() { return t_in_turn; }
 
+void leave_turns() noexcept { g_taken.store(false); }
+
 #if defined(OPEN_MPI)
 
 namespace {

@@ -19,6 +19,10 @@ using Turn = bool (*)() noexcept;
 /// Always with the same function. Precondition: has_turns(). False: the library cannot.
 bool take_turns(Turn turn) noexcept;
 
+/// Where the library may end, or begin anew: it may have forgotten what it was asked for, so that
+/// the next take_turns() asks again.
+void leave_turns() noexcept;
+
 /// Whether this thread is in a turn.
 bool is_in_turn();
 

@@ -14,6 +14,7 @@
 #include "base/size.h"
 #include "calls/bound_call.h"
 #include "calls/host_copy.h"
+#include "calls/in_flight.h"
 #include "calls/in_node.h"
 #include "calls/request.h"
 #include "comm/job_topology.h"
@@ -290,6 +291,7 @@ void Engine::select_online(const Platform& here, Machine machine) {
 
 void Engine::stop() noexcept {
   if (!started_) return;
+  settle_in_flight();
   end_outliving();
   try {
     // A thread may be in a call on a session's communicator, all of whose ranks have a session.

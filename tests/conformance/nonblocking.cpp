@@ -1,11 +1,14 @@
 // Nonblocking collectives that Unisono runs: each against MPI_Xxx's own result, many in flight,
 // completed in every way and in another order than they were started, while ranks wait for
-// something else. With `threads` two threads do so at once, each on a communicator of its own.
+// something else. Odd ranks call the large-count forms, which match the others. With `threads` two threads do so at once, each on a communicator of its own.
 //
 //   mpiexec -n P nonblocking [threads]
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <string>
 #include <thread>
 
 #include "check.h"
@@ -25,6 +28,14 @@ Ints numbers(int from, int count) {
   return all;
 }
 
+/// MPI_Iname_c, which the MPI library need not have. Arguments as it declares them.
+template <class... Arguments>
+void large(const char* name, Arguments... arguments) {
+  const auto function = reinterpret_cast<int (*)(Arguments...)>(dlsym(RTLD_DEFAULT, name));
+  CHECK(function(arguments...) == MPI_SUCCESS);
+}
+bool has_large() { return dlsym(RTLD_DEFAULT, "MPI_Ialltoallw_c") != nullptr; }
+
 /// Everything there is, started at once: its buffers, and what must be in them.
 struct All {
   MPI_Comm comm;
@@ -33,6 +44,8 @@ struct All {
   std::array<Ints, 16> into;
   std::vector<MPI_Request> requests;
   std::vector<MPI_Datatype> types;
+  std::vector<MPI_Count> large_counts, large_same;
+  std::vector<MPI_Aint> large_displs, large_at, large_bytes;
 
   All(MPI_Comm over, int who)
       : comm(over), me(rank_in(over)), p(size_of(over)), root(who % size_of(over)) {
@@ -49,6 +62,11 @@ struct All {
     wide = numbers(me, kCount * p + p * p);
     for (Ints& one : into) one.assign(static_cast<std::size_t>(total), -1);
     types.assign(static_cast<std::size_t>(p), MPI_INT);
+    large_counts.assign(counts.begin(), counts.end());
+    large_same.assign(same.begin(), same.end());
+    large_displs.assign(displs.begin(), displs.end());
+    large_at.assign(at.begin(), at.end());
+    large_bytes.assign(bytes.begin(), bytes.end());
   }
   MPI_Request* next() {
     requests.push_back(MPI_REQUEST_NULL);
@@ -58,6 +76,40 @@ struct All {
     requests.reserve(17);
     MPI_Ibarrier(comm, next());
     if (me == root) into[0] = numbers(root, kCount);
+    if (me % 2 == 1 && has_large())
+      start_large();
+    else
+      start_plain();
+  }
+  void start_large() {
+    const MPI_Count one = kCount, own = kCount + me;
+    const auto to = [this](std::size_t which) { return into[which].data(); };
+    MPI_Count* const blocks = large_counts.data();
+    MPI_Count* const equal = large_same.data();
+    MPI_Aint* const behind = large_displs.data();
+    large("MPI_Ibcast_c", to(0), one, MPI_INT, root, comm, next());
+    large("MPI_Igather_c", mine.data(), one, MPI_INT, to(1), one, MPI_INT, root, comm, next());
+    large("MPI_Igatherv_c", mine.data(), own, MPI_INT, to(2), blocks, behind, MPI_INT, root, comm,
+          next());
+    large("MPI_Iscatter_c", wide.data(), one, MPI_INT, to(3), one, MPI_INT, root, comm, next());
+    large("MPI_Iscatterv_c", wide.data(), blocks, behind, MPI_INT, to(4), own, MPI_INT, root, comm,
+          next());
+    large("MPI_Iallgather_c", mine.data(), one, MPI_INT, to(5), one, MPI_INT, comm, next());
+    large("MPI_Iallgatherv_c", mine.data(), own, MPI_INT, to(6), blocks, behind, MPI_INT, comm,
+          next());
+    large("MPI_Ialltoall_c", wide.data(), one, MPI_INT, to(7), one, MPI_INT, comm, next());
+    large("MPI_Ialltoallv_c", wide.data(), equal, large_at.data(), MPI_INT, to(8), equal,
+          large_at.data(), MPI_INT, comm, next());
+    large("MPI_Ialltoallw_c", wide.data(), equal, large_bytes.data(), types.data(), to(9), equal,
+          large_bytes.data(), types.data(), comm, next());
+    large("MPI_Ireduce_c", mine.data(), to(10), one, MPI_INT, MPI_SUM, root, comm, next());
+    large("MPI_Iallreduce_c", mine.data(), to(11), one, MPI_INT, MPI_SUM, comm, next());
+    large("MPI_Ireduce_scatter_block_c", wide.data(), to(12), one, MPI_INT, MPI_SUM, comm, next());
+    large("MPI_Ireduce_scatter_c", wide.data(), to(13), blocks, MPI_INT, MPI_SUM, comm, next());
+    large("MPI_Iscan_c", mine.data(), to(14), one, MPI_INT, MPI_SUM, comm, next());
+    large("MPI_Iexscan_c", mine.data(), to(15), one, MPI_INT, MPI_SUM, comm, next());
+  }
+  void start_plain() {
     MPI_Ibcast(into[0].data(), kCount, MPI_INT, root, comm, next());
     MPI_Igather(mine.data(), kCount, MPI_INT, into[1].data(), kCount, MPI_INT, root, comm, next());
     MPI_Igatherv(mine.data(), kCount + me, MPI_INT, into[2].data(), counts.data(), displs.data(),
@@ -185,6 +237,47 @@ void others_wait(MPI_Comm comm) {
   CHECK(data[49999] == 0);
 }
 
+/// On a communicator on which Unisono cannot run them yet: the MPI library does.
+void passed_on(MPI_Comm over) {
+  MPI_Comm comm;
+  MPI_Comm_dup(over, &comm);
+  All all(comm, 0);
+  all.start();
+  complete(all.requests, 4);
+  all.see();
+  MPI_Comm_free(&comm);
+}
+
+/// A datatype's attribute: nobody may ask for a copy of it, which could fail.
+int g_copied = 0, g_deleted = 0;
+int copy_attribute(MPI_Datatype, int, void*, void*, void*, int*) {
+  ++g_copied;
+  return MPI_ERR_OTHER;
+}
+int delete_attribute(MPI_Datatype, int, void*, void*) {
+  ++g_deleted;
+  return MPI_SUCCESS;
+}
+
+/// What a call must not name is its own error.
+void refused(MPI_Comm over) {
+  MPI_Comm comm;
+  MPI_Comm_dup(over, &comm);
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Ibarrier(comm, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  MPI_Barrier(comm);
+  MPI_Datatype pair;
+  MPI_Type_contiguous(2, MPI_INT, &pair);  // and not committed
+  Ints data(200);
+  const int code = MPI_Ibcast(data.data(), 100, pair, 0, comm, &request);
+  int error_class = MPI_SUCCESS;
+  MPI_Error_class(code, &error_class);
+  CHECK(error_class == MPI_ERR_TYPE);
+  MPI_Type_free(&pair);
+}
+
 /// What is named in a call may be freed at once.
 void freed(MPI_Comm over) {
   MPI_Comm comm;
@@ -192,6 +285,10 @@ void freed(MPI_Comm over) {
   MPI_Datatype pair;
   MPI_Type_contiguous(2, MPI_INT, &pair);
   MPI_Type_commit(&pair);
+  int key = MPI_KEYVAL_INVALID;
+  MPI_Type_create_keyval(copy_attribute, delete_attribute, &key, nullptr);
+  MPI_Type_set_attr(pair, key, nullptr);
+  MPI_Type_free_keyval(&key);
   Ints data = numbers(rank_in(comm), 200);
   MPI_Barrier(comm);
   MPI_Request request;
@@ -200,6 +297,10 @@ void freed(MPI_Comm over) {
   MPI_Comm_free(&comm);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
   CHECK(data[199] == 199);
+  CHECK(g_copied == 0);
+  MPI_Comm_dup(over, &comm);
+  MPI_Comm_free(&comm);
+  CHECK(g_deleted == 1);
 }
 
 void with_threads() {
@@ -264,6 +365,8 @@ int main(int argc, char** argv) {
   const unsigned long long own = conformance::own_calls() - before;
   if (conformance::has_unisono()) CHECK(own == static_cast<unsigned long long>(started));
   freed(MPI_COMM_WORLD);
+  passed_on(MPI_COMM_WORLD);
+  refused(MPI_COMM_WORLD);
   if (threads && provided == MPI_THREAD_MULTIPLE) with_threads();
   conformance::passed("nonblocking", 700, conformance::kAnyNumber);
   MPI_Finalize();
