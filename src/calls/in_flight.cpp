@@ -38,7 +38,7 @@ class PassedOn {
 
 struct Entry {
   std::shared_ptr<Request> request;
-  std::unique_ptr<PassedOn> passed_on;  // or this
+  std::unique_ptr<PassedOn> passed_on;    // or this
   MPI_Request handle = MPI_REQUEST_NULL;  // the program's
   Outcome* outcome = nullptr;
 
@@ -55,7 +55,7 @@ struct InFlight {
   std::mutex mutex;
   Entries under_way, done;
   Entries::iterator next = under_way.end();  // to be moved, beside the oldest
-  std::atomic<std::size_t> count{0};  // under way
+  std::atomic<std::size_t> count{0};         // under way
   std::atomic<bool> has_done{false};
 };
 
@@ -109,7 +109,8 @@ Entries::iterator move_some(InFlight& all, Entries::iterator from, std::size_t m
 }
 
 // With thousands in flight a turn must not take as long as all of them. The oldest are done first
-// most often; the others come in turn, as the oldest may wait for a rank that waits for one of them.
+// most often; the others come in turn, as the oldest may wait for a rank that waits for one of
+// them.
 constexpr std::size_t kAtOnce = 32;
 
 /// Nothing, where this thread or another one moves them just now; whether there were any.

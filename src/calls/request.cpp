@@ -94,6 +94,7 @@ void Request::run(const Algorithm& algorithm, const Args& args, Binding binding)
 }
 
 void Request::start() noexcept {
+  if (retained_ && retained_->types.error() != MPI_SUCCESS) return finish(retained_->types.error());
   step([this] { begin(); });
 }
 

@@ -3,6 +3,7 @@
 #include <new>
 
 #include "calls/sides.h"
+#include "mpi/datatype.h"
 #include "mpi/datatype_contents.h"
 
 namespace unisono {
@@ -41,6 +42,7 @@ void RetainedTypes::retain(const Call& call, int rank, int ranks) {
 void RetainedTypes::retain(MPI_Datatype type) {
   if (type == last_ || type == MPI_DATATYPE_NULL || envelope_of(type).is_predefined()) return;
   last_ = type;
+  if (const int code = check_datatype(type); code != MPI_SUCCESS) error_ = code;
   holds_.push_back(MPI_DATATYPE_NULL);
   if (PMPI_Type_contiguous(1, type, &holds_.back()) == MPI_SUCCESS) return;
   holds_.pop_back();

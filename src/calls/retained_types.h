@@ -18,6 +18,9 @@ class RetainedTypes {
   RetainedTypes(const RetainedTypes&) = delete;
   RetainedTypes& operator=(const RetainedTypes&) = delete;
 
+  /// An MPI error code: of a datatype that no call may name.
+  int error() const { return error_; }
+
  private:
   void retain(const Call& call, int rank, int ranks);
   void retain(MPI_Datatype type);
@@ -26,6 +29,7 @@ class RetainedTypes {
 
   std::vector<MPI_Datatype> holds_;
   MPI_Datatype last_ = MPI_DATATYPE_NULL;
+  int error_ = MPI_SUCCESS;
 };
 
 }  // namespace unisono

@@ -201,8 +201,9 @@ int Execution::copy(const Op& op) const {
 int Execution::reduce(const Op& op) const {
   for (Count at = 0; at < op.length; at += kMaxPortion) {
     const int n = static_cast<int>(std::min(kMaxPortion, op.length - at));
-    const int rc = PMPI_Reduce_local(address(op.from_buffer, op.from_offset + at),
-                                     address(op.buffer, op.offset + at), n, binding_.type, binding_.op);
+    const int rc =
+        PMPI_Reduce_local(address(op.from_buffer, op.from_offset + at),
+                          address(op.buffer, op.offset + at), n, binding_.type, binding_.op);
     if (rc != MPI_SUCCESS) return rc;
   }
   return MPI_SUCCESS;

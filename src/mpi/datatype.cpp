@@ -123,6 +123,14 @@ void stop_datatypes() {
   PMPI_Type_free_keyval(&g_keyval);
 }
 
+int check_datatype(MPI_Datatype type) {
+  MPI_Request never_started = MPI_REQUEST_NULL;
+  // One element, for MPICH does not look at what is not there.
+  const int code = PMPI_Recv_init(&never_started, 1, type, 0, 0, g_self, &never_started);
+  if (code == MPI_SUCCESS) PMPI_Request_free(&never_started);
+  return code;
+}
+
 namespace {
 
 constexpr Count kPortion = Count{1} << 30;

@@ -60,6 +60,10 @@ inline const TypeFacts& facts_of(MPI_Datatype type) {
 void start_datatypes();  ///< after MPI_Init
 void stop_datatypes();   ///< before MPI_Finalize
 
+/// What MPI says of a datatype in a call: MPI_ERR_TYPE, where it is not committed. No error handler
+/// of the program's sees it.
+int check_datatype(MPI_Datatype type);
+
 /// Copies `count` elements at `from` into the packed bytes at `into`, and back. An MPI error code.
 int pack_elements(const std::byte* from, Count count, MPI_Datatype type, const TypeFacts& facts,
                   std::byte* into);

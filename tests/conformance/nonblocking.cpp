@@ -1,6 +1,7 @@
 // Nonblocking collectives that Unisono runs: each against MPI_Xxx's own result, many in flight,
 // completed in every way and in another order than they were started, while ranks wait for
-// something else. Odd ranks call the large-count forms, which match the others. With `threads` two threads do so at once, each on a communicator of its own.
+// something else. Odd ranks call the large-count forms, which match the others. With `threads` two
+// threads do so at once, each on a communicator of its own.
 //
 //   mpiexec -n P nonblocking [threads]
 #include <dlfcn.h>
@@ -259,7 +260,7 @@ int delete_attribute(MPI_Datatype, int, void*, void*) {
   return MPI_SUCCESS;
 }
 
-/// What a call must not name is its own error.
+/// What a call must not name is its own error, not that of who waits for it.
 void refused(MPI_Comm over) {
   MPI_Comm comm;
   MPI_Comm_dup(over, &comm);

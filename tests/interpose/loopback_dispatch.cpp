@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include "calls/in_flight.h"
 #include "calls/retained_operation.h"
 #include "comm/being_freed.h"
 #include "comm/making.h"
@@ -165,6 +166,13 @@ BeingFreed::~BeingFreed() = default;
 ProgramMakes::ProgramMakes() = default;
 ProgramMakes::~ProgramMakes() = default;
 void note_duplicating() noexcept {}
+
+void forget_done() noexcept {}
+void settle_in_flight() noexcept {}
+/// For ever.
+void keep_until_done(KeptArrays arrays, MPI_Request*) noexcept {
+  for (auto& array : arrays) static_cast<void>(array.release());
+}
 
 /// At once, but here: the entry point sees to the program's handle.
 bool frees_later(MPI_Op op) noexcept {

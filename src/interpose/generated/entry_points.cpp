@@ -19,6 +19,16 @@ int narrow_Bcast(void* buffer, MPI_Count count, MPI_Datatype datatype, int root,
   return Next<"MPI_Bcast", decltype(MPI_Bcast)>::call(buffer, count_i, datatype, root, comm);
 }
 
+int narrow_Ibcast(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm,
+                  MPI_Request* request) {
+  Narrowing narrow("MPI_Ibcast_c", comm, root);
+  const auto count_i = narrow.count(count, narrow.either());
+  if (narrow.failed()) return narrow.report();
+  return narrow.keep(Next<"MPI_Ibcast", decltype(MPI_Ibcast)>::call(buffer, count_i, datatype, root,
+                                                                    comm, request),
+                     request);
+}
+
 int narrow_Gather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
                   MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
   Narrowing narrow("MPI_Gather_c", comm, root);
@@ -27,6 +37,19 @@ int narrow_Gather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtyp
   if (narrow.failed()) return narrow.report();
   return Next<"MPI_Gather", decltype(MPI_Gather)>::call(sendbuf, sendcount_i, sendtype, recvbuf,
                                                         recvcount_i, recvtype, root, comm);
+}
+
+int narrow_Igather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                   MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+                   MPI_Request* request) {
+  Narrowing narrow("MPI_Igather_c", comm, root);
+  const auto sendcount_i = narrow.count(sendcount, narrow.leaf() && sendbuf != MPI_IN_PLACE);
+  const auto recvcount_i = narrow.count(recvcount, narrow.root() && recvbuf != MPI_IN_PLACE);
+  if (narrow.failed()) return narrow.report();
+  return narrow.keep(
+      Next<"MPI_Igather", decltype(MPI_Igather)>::call(sendbuf, sendcount_i, sendtype, recvbuf,
+                                                       recvcount_i, recvtype, root, comm, request),
+      request);
 }
 
 int narrow_Gatherv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
@@ -43,6 +66,22 @@ int narrow_Gatherv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendty
       sendbuf, sendcount_i, sendtype, recvbuf, recvcounts_i, rdispls_i, recvtype, root, comm);
 }
 
+int narrow_Igatherv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                    const MPI_Count* recvcounts, const MPI_Aint* rdispls, MPI_Datatype recvtype,
+                    int root, MPI_Comm comm, MPI_Request* request) {
+  Narrowing narrow("MPI_Igatherv_c", comm, root);
+  const auto sendcount_i = narrow.count(sendcount, narrow.leaf() && sendbuf != MPI_IN_PLACE);
+  const auto recvcounts_i =
+      narrow.lasting_array(recvcounts, narrow.root() && recvbuf != MPI_IN_PLACE, PerPeer::rank);
+  const auto rdispls_i =
+      narrow.lasting_array(rdispls, narrow.root() && recvbuf != MPI_IN_PLACE, PerPeer::rank);
+  if (narrow.failed()) return narrow.report();
+  return narrow.keep(Next<"MPI_Igatherv", decltype(MPI_Igatherv)>::call(
+                         sendbuf, sendcount_i, sendtype, recvbuf, recvcounts_i, rdispls_i, recvtype,
+                         root, comm, request),
+                     request);
+}
+
 int narrow_Scatter(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
                    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
   Narrowing narrow("MPI_Scatter_c", comm, root);
@@ -51,6 +90,19 @@ int narrow_Scatter(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendty
   if (narrow.failed()) return narrow.report();
   return Next<"MPI_Scatter", decltype(MPI_Scatter)>::call(sendbuf, sendcount_i, sendtype, recvbuf,
                                                           recvcount_i, recvtype, root, comm);
+}
+
+int narrow_Iscatter(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+                    MPI_Request* request) {
+  Narrowing narrow("MPI_Iscatter_c", comm, root);
+  const auto sendcount_i = narrow.count(sendcount, narrow.root() && sendbuf != MPI_IN_PLACE);
+  const auto recvcount_i = narrow.count(recvcount, narrow.leaf() && recvbuf != MPI_IN_PLACE);
+  if (narrow.failed()) return narrow.report();
+  return narrow.keep(
+      Next<"MPI_Iscatter", decltype(MPI_Iscatter)>::call(
+          sendbuf, sendcount_i, sendtype, recvbuf, recvcount_i, recvtype, root, comm, request),
+      request);
 }
 
 int narrow_Scatterv(const void* sendbuf, const MPI_Count* sendcounts, const MPI_Aint* sdispls,
@@ -67,6 +119,22 @@ int narrow_Scatterv(const void* sendbuf, const MPI_Count* sendcounts, const MPI_
       sendbuf, sendcounts_i, sdispls_i, sendtype, recvbuf, recvcount_i, recvtype, root, comm);
 }
 
+int narrow_Iscatterv(const void* sendbuf, const MPI_Count* sendcounts, const MPI_Aint* sdispls,
+                     MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
+                     MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
+  Narrowing narrow("MPI_Iscatterv_c", comm, root);
+  const auto sendcounts_i =
+      narrow.lasting_array(sendcounts, narrow.root() && sendbuf != MPI_IN_PLACE, PerPeer::rank);
+  const auto sdispls_i =
+      narrow.lasting_array(sdispls, narrow.root() && sendbuf != MPI_IN_PLACE, PerPeer::rank);
+  const auto recvcount_i = narrow.count(recvcount, narrow.leaf() && recvbuf != MPI_IN_PLACE);
+  if (narrow.failed()) return narrow.report();
+  return narrow.keep(Next<"MPI_Iscatterv", decltype(MPI_Iscatterv)>::call(
+                         sendbuf, sendcounts_i, sdispls_i, sendtype, recvbuf, recvcount_i, recvtype,
+                         root, comm, request),
+                     request);
+}
+
 int narrow_Allgather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
                      MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
   Narrowing narrow("MPI_Allgather_c", comm);
@@ -75,6 +143,19 @@ int narrow_Allgather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype send
   if (narrow.failed()) return narrow.report();
   return Next<"MPI_Allgather", decltype(MPI_Allgather)>::call(sendbuf, sendcount_i, sendtype,
                                                               recvbuf, recvcount_i, recvtype, comm);
+}
+
+int narrow_Iallgather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                      void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                      MPI_Request* request) {
+  Narrowing narrow("MPI_Iallgather_c", comm);
+  const auto sendcount_i = narrow.count(sendcount, sendbuf != MPI_IN_PLACE);
+  const auto recvcount_i = narrow.count(recvcount, recvbuf != MPI_IN_PLACE);
+  if (narrow.failed()) return narrow.report();
+  return narrow.keep(
+      Next<"MPI_Iallgather", decltype(MPI_Iallgather)>::call(
+          sendbuf, sendcount_i, sendtype, recvbuf, recvcount_i, recvtype, comm, request),
+      request);
 }
 
 int narrow_Allgatherv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
@@ -89,6 +170,21 @@ int narrow_Allgatherv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sen
       sendbuf, sendcount_i, sendtype, recvbuf, recvcounts_i, rdispls_i, recvtype, comm);
 }
 
+int narrow_Iallgatherv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                       void* recvbuf, const MPI_Count* recvcounts, const MPI_Aint* rdispls,
+                       MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
+  Narrowing narrow("MPI_Iallgatherv_c", comm);
+  const auto sendcount_i = narrow.count(sendcount, sendbuf != MPI_IN_PLACE);
+  const auto recvcounts_i =
+      narrow.lasting_array(recvcounts, recvbuf != MPI_IN_PLACE, PerPeer::rank);
+  const auto rdispls_i = narrow.lasting_array(rdispls, recvbuf != MPI_IN_PLACE, PerPeer::rank);
+  if (narrow.failed()) return narrow.report();
+  return narrow.keep(Next<"MPI_Iallgatherv", decltype(MPI_Iallgatherv)>::call(
+                         sendbuf, sendcount_i, sendtype, recvbuf, recvcounts_i, rdispls_i, recvtype,
+                         comm, request),
+                     request);
+}
+
 int narrow_Alltoall(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
                     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
   Narrowing narrow("MPI_Alltoall_c", comm);
@@ -97,6 +193,19 @@ int narrow_Alltoall(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendt
   if (narrow.failed()) return narrow.report();
   return Next<"MPI_Alltoall", decltype(MPI_Alltoall)>::call(sendbuf, sendcount_i, sendtype, recvbuf,
                                                             recvcount_i, recvtype, comm);
+}
+
+int narrow_Ialltoall(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                     MPI_Request* request) {
+  Narrowing narrow("MPI_Ialltoall_c", comm);
+  const auto sendcount_i = narrow.count(sendcount, sendbuf != MPI_IN_PLACE);
+  const auto recvcount_i = narrow.count(recvcount, recvbuf != MPI_IN_PLACE);
+  if (narrow.failed()) return narrow.report();
+  return narrow.keep(
+      Next<"MPI_Ialltoall", decltype(MPI_Ialltoall)>::call(sendbuf, sendcount_i, sendtype, recvbuf,
+                                                           recvcount_i, recvtype, comm, request),
+      request);
 }
 
 int narrow_Alltoallv(const void* sendbuf, const MPI_Count* sendcounts, const MPI_Aint* sdispls,
@@ -110,6 +219,24 @@ int narrow_Alltoallv(const void* sendbuf, const MPI_Count* sendcounts, const MPI
   if (narrow.failed()) return narrow.report();
   return Next<"MPI_Alltoallv", decltype(MPI_Alltoallv)>::call(
       sendbuf, sendcounts_i, sdispls_i, sendtype, recvbuf, recvcounts_i, rdispls_i, recvtype, comm);
+}
+
+int narrow_Ialltoallv(const void* sendbuf, const MPI_Count* sendcounts, const MPI_Aint* sdispls,
+                      MPI_Datatype sendtype, void* recvbuf, const MPI_Count* recvcounts,
+                      const MPI_Aint* rdispls, MPI_Datatype recvtype, MPI_Comm comm,
+                      MPI_Request* request) {
+  Narrowing narrow("MPI_Ialltoallv_c", comm);
+  const auto sendcounts_i =
+      narrow.lasting_array(sendcounts, sendbuf != MPI_IN_PLACE, PerPeer::rank);
+  const auto sdispls_i = narrow.lasting_array(sdispls, sendbuf != MPI_IN_PLACE, PerPeer::rank);
+  const auto recvcounts_i =
+      narrow.lasting_array(recvcounts, recvbuf != MPI_IN_PLACE, PerPeer::rank);
+  const auto rdispls_i = narrow.lasting_array(rdispls, recvbuf != MPI_IN_PLACE, PerPeer::rank);
+  if (narrow.failed()) return narrow.report();
+  return narrow.keep(Next<"MPI_Ialltoallv", decltype(MPI_Ialltoallv)>::call(
+                         sendbuf, sendcounts_i, sdispls_i, sendtype, recvbuf, recvcounts_i,
+                         rdispls_i, recvtype, comm, request),
+                     request);
 }
 
 int narrow_Alltoallw(const void* sendbuf, const MPI_Count* sendcounts, const MPI_Aint* sdispls,
@@ -126,6 +253,24 @@ int narrow_Alltoallw(const void* sendbuf, const MPI_Count* sendcounts, const MPI
                                                               rdispls_i, recvtypes, comm);
 }
 
+int narrow_Ialltoallw(const void* sendbuf, const MPI_Count* sendcounts, const MPI_Aint* sdispls,
+                      const MPI_Datatype* sendtypes, void* recvbuf, const MPI_Count* recvcounts,
+                      const MPI_Aint* rdispls, const MPI_Datatype* recvtypes, MPI_Comm comm,
+                      MPI_Request* request) {
+  Narrowing narrow("MPI_Ialltoallw_c", comm);
+  const auto sendcounts_i =
+      narrow.lasting_array(sendcounts, sendbuf != MPI_IN_PLACE, PerPeer::rank);
+  const auto sdispls_i = narrow.lasting_array(sdispls, sendbuf != MPI_IN_PLACE, PerPeer::rank);
+  const auto recvcounts_i =
+      narrow.lasting_array(recvcounts, recvbuf != MPI_IN_PLACE, PerPeer::rank);
+  const auto rdispls_i = narrow.lasting_array(rdispls, recvbuf != MPI_IN_PLACE, PerPeer::rank);
+  if (narrow.failed()) return narrow.report();
+  return narrow.keep(Next<"MPI_Ialltoallw", decltype(MPI_Ialltoallw)>::call(
+                         sendbuf, sendcounts_i, sdispls_i, sendtypes, recvbuf, recvcounts_i,
+                         rdispls_i, recvtypes, comm, request),
+                     request);
+}
+
 int narrow_Reduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
                   MPI_Op op, int root, MPI_Comm comm) {
   Narrowing narrow("MPI_Reduce_c", comm, root);
@@ -133,6 +278,16 @@ int narrow_Reduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datat
   if (narrow.failed()) return narrow.report();
   return Next<"MPI_Reduce", decltype(MPI_Reduce)>::call(sendbuf, recvbuf, count_i, datatype, op,
                                                         root, comm);
+}
+
+int narrow_Ireduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
+                   MPI_Op op, int root, MPI_Comm comm, MPI_Request* request) {
+  Narrowing narrow("MPI_Ireduce_c", comm, root);
+  const auto count_i = narrow.count(count, narrow.either());
+  if (narrow.failed()) return narrow.report();
+  return narrow.keep(Next<"MPI_Ireduce", decltype(MPI_Ireduce)>::call(
+                         sendbuf, recvbuf, count_i, datatype, op, root, comm, request),
+                     request);
 }
 
 int narrow_Allreduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
@@ -144,6 +299,16 @@ int narrow_Allreduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Da
                                                               op, comm);
 }
 
+int narrow_Iallreduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
+                      MPI_Op op, MPI_Comm comm, MPI_Request* request) {
+  Narrowing narrow("MPI_Iallreduce_c", comm);
+  const auto count_i = narrow.count(count, true);
+  if (narrow.failed()) return narrow.report();
+  return narrow.keep(Next<"MPI_Iallreduce", decltype(MPI_Iallreduce)>::call(
+                         sendbuf, recvbuf, count_i, datatype, op, comm, request),
+                     request);
+}
+
 int narrow_Reduce_scatter_block(const void* sendbuf, void* recvbuf, MPI_Count recvcount,
                                 MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   Narrowing narrow("MPI_Reduce_scatter_block_c", comm);
@@ -151,6 +316,17 @@ int narrow_Reduce_scatter_block(const void* sendbuf, void* recvbuf, MPI_Count re
   if (narrow.failed()) return narrow.report();
   return Next<"MPI_Reduce_scatter_block", decltype(MPI_Reduce_scatter_block)>::call(
       sendbuf, recvbuf, recvcount_i, datatype, op, comm);
+}
+
+int narrow_Ireduce_scatter_block(const void* sendbuf, void* recvbuf, MPI_Count recvcount,
+                                 MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+                                 MPI_Request* request) {
+  Narrowing narrow("MPI_Ireduce_scatter_block_c", comm);
+  const auto recvcount_i = narrow.count(recvcount, recvbuf != MPI_IN_PLACE);
+  if (narrow.failed()) return narrow.report();
+  return narrow.keep(Next<"MPI_Ireduce_scatter_block", decltype(MPI_Ireduce_scatter_block)>::call(
+                         sendbuf, recvbuf, recvcount_i, datatype, op, comm, request),
+                     request);
 }
 
 int narrow_Reduce_scatter(const void* sendbuf, void* recvbuf, const MPI_Count* recvcounts,
@@ -162,12 +338,33 @@ int narrow_Reduce_scatter(const void* sendbuf, void* recvbuf, const MPI_Count* r
       sendbuf, recvbuf, recvcounts_i, datatype, op, comm);
 }
 
+int narrow_Ireduce_scatter(const void* sendbuf, void* recvbuf, const MPI_Count* recvcounts,
+                           MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
+  Narrowing narrow("MPI_Ireduce_scatter_c", comm);
+  const auto recvcounts_i =
+      narrow.lasting_array(recvcounts, recvbuf != MPI_IN_PLACE, PerPeer::own_rank);
+  if (narrow.failed()) return narrow.report();
+  return narrow.keep(Next<"MPI_Ireduce_scatter", decltype(MPI_Ireduce_scatter)>::call(
+                         sendbuf, recvbuf, recvcounts_i, datatype, op, comm, request),
+                     request);
+}
+
 int narrow_Scan(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
                 MPI_Op op, MPI_Comm comm) {
   Narrowing narrow("MPI_Scan_c", comm);
   const auto count_i = narrow.count(count, true);
   if (narrow.failed()) return narrow.report();
   return Next<"MPI_Scan", decltype(MPI_Scan)>::call(sendbuf, recvbuf, count_i, datatype, op, comm);
+}
+
+int narrow_Iscan(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
+                 MPI_Op op, MPI_Comm comm, MPI_Request* request) {
+  Narrowing narrow("MPI_Iscan_c", comm);
+  const auto count_i = narrow.count(count, true);
+  if (narrow.failed()) return narrow.report();
+  return narrow.keep(Next<"MPI_Iscan", decltype(MPI_Iscan)>::call(sendbuf, recvbuf, count_i,
+                                                                  datatype, op, comm, request),
+                     request);
 }
 
 int narrow_Exscan(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
@@ -177,6 +374,16 @@ int narrow_Exscan(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datat
   if (narrow.failed()) return narrow.report();
   return Next<"MPI_Exscan", decltype(MPI_Exscan)>::call(sendbuf, recvbuf, count_i, datatype, op,
                                                         comm);
+}
+
+int narrow_Iexscan(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
+                   MPI_Op op, MPI_Comm comm, MPI_Request* request) {
+  Narrowing narrow("MPI_Iexscan_c", comm);
+  const auto count_i = narrow.count(count, true);
+  if (narrow.failed()) return narrow.report();
+  return narrow.keep(Next<"MPI_Iexscan", decltype(MPI_Iexscan)>::call(sendbuf, recvbuf, count_i,
+                                                                      datatype, op, comm, request),
+                     request);
 }
 
 int narrow_Neighbor_allgather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
@@ -377,6 +584,15 @@ static int look_at_MPI_Bcast_c(void* buffer, MPI_Count count, MPI_Datatype datat
                                      buffer, count, datatype, root, comm);
 }
 
+ENTRY int MPI_Ibcast_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root,
+                       MPI_Comm comm, MPI_Request* request) {
+  using Native = Next<"MPI_Ibcast_c", decltype(MPI_Ibcast_c), narrow_Ibcast>;
+  if (!is_candidate(Collective::bcast))
+    return Native::call(buffer, count, datatype, root, comm, request);
+  return start_or_pass_on<Native>(call_of_MPI_Bcast_c(buffer, count, datatype, root, comm), buffer,
+                                  count, datatype, root, comm, request);
+}
+
 static Call call_of_MPI_Gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
                                void* recvbuf, int recvcount, MPI_Datatype recvtype, int root,
                                MPI_Comm comm) {
@@ -496,6 +712,18 @@ static int look_at_MPI_Gather_c(const void* sendbuf, MPI_Count sendcount, MPI_Da
   return dispatch_or_pass_on<Native>(
       call_of_MPI_Gather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm),
       info, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+}
+
+ENTRY int MPI_Igather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                        void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
+                        MPI_Comm comm, MPI_Request* request) {
+  using Native = Next<"MPI_Igather_c", decltype(MPI_Igather_c), narrow_Igather>;
+  if (!is_candidate(Collective::gather))
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
+                        request);
+  return start_or_pass_on<Native>(
+      call_of_MPI_Gather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm),
+      sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
 }
 
 static Call call_of_MPI_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
@@ -634,6 +862,19 @@ static int look_at_MPI_Gatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_D
       info, sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, root, comm);
 }
 
+ENTRY int MPI_Igatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                         void* recvbuf, const MPI_Count* recvcounts, const MPI_Aint* rdispls,
+                         MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
+  using Native = Next<"MPI_Igatherv_c", decltype(MPI_Igatherv_c), narrow_Igatherv>;
+  if (!is_candidate(Collective::gatherv))
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, root,
+                        comm, request);
+  return start_or_pass_on<Native>(call_of_MPI_Gatherv_c(sendbuf, sendcount, sendtype, recvbuf,
+                                                        recvcounts, rdispls, recvtype, root, comm),
+                                  sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls,
+                                  recvtype, root, comm, request);
+}
+
 static Call call_of_MPI_Scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
                                 void* recvbuf, int recvcount, MPI_Datatype recvtype, int root,
                                 MPI_Comm comm) {
@@ -755,6 +996,18 @@ static int look_at_MPI_Scatter_c(const void* sendbuf, MPI_Count sendcount, MPI_D
   return dispatch_or_pass_on<Native>(
       call_of_MPI_Scatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm),
       info, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+}
+
+ENTRY int MPI_Iscatter_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                         void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
+                         MPI_Comm comm, MPI_Request* request) {
+  using Native = Next<"MPI_Iscatter_c", decltype(MPI_Iscatter_c), narrow_Iscatter>;
+  if (!is_candidate(Collective::scatter))
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
+                        request);
+  return start_or_pass_on<Native>(
+      call_of_MPI_Scatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm),
+      sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
 }
 
 static Call call_of_MPI_Scatterv(const void* sendbuf, const int* sendcounts, const int* sdispls,
@@ -893,6 +1146,19 @@ static int look_at_MPI_Scatterv_c(const void* sendbuf, const MPI_Count* sendcoun
       info, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
 
+ENTRY int MPI_Iscatterv_c(const void* sendbuf, const MPI_Count* sendcounts, const MPI_Aint* sdispls,
+                          MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
+                          MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
+  using Native = Next<"MPI_Iscatterv_c", decltype(MPI_Iscatterv_c), narrow_Iscatterv>;
+  if (!is_candidate(Collective::scatterv))
+    return Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcount, recvtype, root,
+                        comm, request);
+  return start_or_pass_on<Native>(call_of_MPI_Scatterv_c(sendbuf, sendcounts, sdispls, sendtype,
+                                                         recvbuf, recvcount, recvtype, root, comm),
+                                  sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcount,
+                                  recvtype, root, comm, request);
+}
+
 static Call call_of_MPI_Allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
                                   void* recvbuf, int recvcount, MPI_Datatype recvtype,
                                   MPI_Comm comm) {
@@ -1007,6 +1273,17 @@ static int look_at_MPI_Allgather_c(const void* sendbuf, MPI_Count sendcount, MPI
   return dispatch_or_pass_on<Native>(
       call_of_MPI_Allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm),
       info, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+}
+
+ENTRY int MPI_Iallgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                           void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                           MPI_Request* request) {
+  using Native = Next<"MPI_Iallgather_c", decltype(MPI_Iallgather_c), narrow_Iallgather>;
+  if (!is_candidate(Collective::allgather))
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+  return start_or_pass_on<Native>(
+      call_of_MPI_Allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm),
+      sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
 }
 
 static Call call_of_MPI_Allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
@@ -1138,6 +1415,19 @@ static int look_at_MPI_Allgatherv_c(const void* sendbuf, MPI_Count sendcount, MP
                                      rdispls, recvtype, comm);
 }
 
+ENTRY int MPI_Iallgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                            void* recvbuf, const MPI_Count* recvcounts, const MPI_Aint* rdispls,
+                            MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
+  using Native = Next<"MPI_Iallgatherv_c", decltype(MPI_Iallgatherv_c), narrow_Iallgatherv>;
+  if (!is_candidate(Collective::allgatherv))
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm,
+                        request);
+  return start_or_pass_on<Native>(call_of_MPI_Allgatherv_c(sendbuf, sendcount, sendtype, recvbuf,
+                                                           recvcounts, rdispls, recvtype, comm),
+                                  sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls,
+                                  recvtype, comm, request);
+}
+
 static Call call_of_MPI_Alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
                                  void* recvbuf, int recvcount, MPI_Datatype recvtype,
                                  MPI_Comm comm) {
@@ -1250,6 +1540,17 @@ static int look_at_MPI_Alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_
   return dispatch_or_pass_on<Native>(
       call_of_MPI_Alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm),
       info, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+}
+
+ENTRY int MPI_Ialltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                          void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                          MPI_Request* request) {
+  using Native = Next<"MPI_Ialltoall_c", decltype(MPI_Ialltoall_c), narrow_Ialltoall>;
+  if (!is_candidate(Collective::alltoall))
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+  return start_or_pass_on<Native>(
+      call_of_MPI_Alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm),
+      sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
 }
 
 static Call call_of_MPI_Alltoallv(const void* sendbuf, const int* sendcounts, const int* sdispls,
@@ -1391,6 +1692,21 @@ static int look_at_MPI_Alltoallv_c(const void* sendbuf, const MPI_Count* sendcou
       call_of_MPI_Alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
                               recvtype, comm),
       info, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
+}
+
+ENTRY int MPI_Ialltoallv_c(const void* sendbuf, const MPI_Count* sendcounts,
+                           const MPI_Aint* sdispls, MPI_Datatype sendtype, void* recvbuf,
+                           const MPI_Count* recvcounts, const MPI_Aint* rdispls,
+                           MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
+  using Native = Next<"MPI_Ialltoallv_c", decltype(MPI_Ialltoallv_c), narrow_Ialltoallv>;
+  if (!is_candidate(Collective::alltoallv))
+    return Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
+                        recvtype, comm, request);
+  return start_or_pass_on<Native>(
+      call_of_MPI_Alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
+                              recvtype, comm),
+      sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm,
+      request);
 }
 
 static Call call_of_MPI_Alltoallw(const void* sendbuf, const int* sendcounts, const int* sdispls,
@@ -1536,6 +1852,21 @@ static int look_at_MPI_Alltoallw_c(const void* sendbuf, const MPI_Count* sendcou
       info, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
 }
 
+ENTRY int MPI_Ialltoallw_c(const void* sendbuf, const MPI_Count* sendcounts,
+                           const MPI_Aint* sdispls, const MPI_Datatype* sendtypes, void* recvbuf,
+                           const MPI_Count* recvcounts, const MPI_Aint* rdispls,
+                           const MPI_Datatype* recvtypes, MPI_Comm comm, MPI_Request* request) {
+  using Native = Next<"MPI_Ialltoallw_c", decltype(MPI_Ialltoallw_c), narrow_Ialltoallw>;
+  if (!is_candidate(Collective::alltoallw))
+    return Native::call(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
+                        recvtypes, comm, request);
+  return start_or_pass_on<Native>(
+      call_of_MPI_Alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
+                              recvtypes, comm),
+      sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm,
+      request);
+}
+
 static Call call_of_MPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
                                MPI_Op op, int root, MPI_Comm comm) {
   return Call{.collective = Collective::reduce,
@@ -1636,6 +1967,16 @@ static int look_at_MPI_Reduce_c(const void* sendbuf, void* recvbuf, MPI_Count co
       recvbuf, count, datatype, op, root, comm);
 }
 
+ENTRY int MPI_Ireduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
+                        MPI_Op op, int root, MPI_Comm comm, MPI_Request* request) {
+  using Native = Next<"MPI_Ireduce_c", decltype(MPI_Ireduce_c), narrow_Ireduce>;
+  if (!is_candidate(Collective::reduce))
+    return Native::call(sendbuf, recvbuf, count, datatype, op, root, comm, request);
+  return start_or_pass_on<Native>(
+      call_of_MPI_Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm), sendbuf, recvbuf,
+      count, datatype, op, root, comm, request);
+}
+
 static Call call_of_MPI_Allreduce(const void* sendbuf, void* recvbuf, int count,
                                   MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   return Call{.collective = Collective::allreduce,
@@ -1728,6 +2069,16 @@ static int look_at_MPI_Allreduce_c(const void* sendbuf, void* recvbuf, MPI_Count
   return dispatch_or_pass_on<Native>(
       call_of_MPI_Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm), info, sendbuf, recvbuf,
       count, datatype, op, comm);
+}
+
+ENTRY int MPI_Iallreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count,
+                           MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
+  using Native = Next<"MPI_Iallreduce_c", decltype(MPI_Iallreduce_c), narrow_Iallreduce>;
+  if (!is_candidate(Collective::allreduce))
+    return Native::call(sendbuf, recvbuf, count, datatype, op, comm, request);
+  return start_or_pass_on<Native>(
+      call_of_MPI_Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm), sendbuf, recvbuf, count,
+      datatype, op, comm, request);
 }
 
 static Call call_of_MPI_Reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount,
@@ -1838,6 +2189,18 @@ static int look_at_MPI_Reduce_scatter_block_c(const void* sendbuf, void* recvbuf
       sendbuf, recvbuf, recvcount, datatype, op, comm);
 }
 
+ENTRY int MPI_Ireduce_scatter_block_c(const void* sendbuf, void* recvbuf, MPI_Count recvcount,
+                                      MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+                                      MPI_Request* request) {
+  using Native = Next<"MPI_Ireduce_scatter_block_c", decltype(MPI_Ireduce_scatter_block_c),
+                      narrow_Ireduce_scatter_block>;
+  if (!is_candidate(Collective::reduce_scatter_block))
+    return Native::call(sendbuf, recvbuf, recvcount, datatype, op, comm, request);
+  return start_or_pass_on<Native>(
+      call_of_MPI_Reduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm), sendbuf,
+      recvbuf, recvcount, datatype, op, comm, request);
+}
+
 static Call call_of_MPI_Reduce_scatter(const void* sendbuf, void* recvbuf, const int* recvcounts,
                                        MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   return Call{.collective = Collective::reduce_scatter,
@@ -1945,6 +2308,18 @@ static int look_at_MPI_Reduce_scatter_c(const void* sendbuf, void* recvbuf,
       recvbuf, recvcounts, datatype, op, comm);
 }
 
+ENTRY int MPI_Ireduce_scatter_c(const void* sendbuf, void* recvbuf, const MPI_Count* recvcounts,
+                                MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+                                MPI_Request* request) {
+  using Native =
+      Next<"MPI_Ireduce_scatter_c", decltype(MPI_Ireduce_scatter_c), narrow_Ireduce_scatter>;
+  if (!is_candidate(Collective::reduce_scatter))
+    return Native::call(sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
+  return start_or_pass_on<Native>(
+      call_of_MPI_Reduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm), sendbuf,
+      recvbuf, recvcounts, datatype, op, comm, request);
+}
+
 static Call call_of_MPI_Scan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
                              MPI_Op op, MPI_Comm comm) {
   return Call{.collective = Collective::scan,
@@ -2032,6 +2407,15 @@ static int look_at_MPI_Scan_c(const void* sendbuf, void* recvbuf, MPI_Count coun
   return dispatch_or_pass_on<Native>(
       call_of_MPI_Scan_c(sendbuf, recvbuf, count, datatype, op, comm), info, sendbuf, recvbuf,
       count, datatype, op, comm);
+}
+
+ENTRY int MPI_Iscan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
+                      MPI_Op op, MPI_Comm comm, MPI_Request* request) {
+  using Native = Next<"MPI_Iscan_c", decltype(MPI_Iscan_c), narrow_Iscan>;
+  if (!is_candidate(Collective::scan))
+    return Native::call(sendbuf, recvbuf, count, datatype, op, comm, request);
+  return start_or_pass_on<Native>(call_of_MPI_Scan_c(sendbuf, recvbuf, count, datatype, op, comm),
+                                  sendbuf, recvbuf, count, datatype, op, comm, request);
 }
 
 static Call call_of_MPI_Exscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
@@ -2124,6 +2508,15 @@ static int look_at_MPI_Exscan_c(const void* sendbuf, void* recvbuf, MPI_Count co
   return dispatch_or_pass_on<Native>(
       call_of_MPI_Exscan_c(sendbuf, recvbuf, count, datatype, op, comm), info, sendbuf, recvbuf,
       count, datatype, op, comm);
+}
+
+ENTRY int MPI_Iexscan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
+                        MPI_Op op, MPI_Comm comm, MPI_Request* request) {
+  using Native = Next<"MPI_Iexscan_c", decltype(MPI_Iexscan_c), narrow_Iexscan>;
+  if (!is_candidate(Collective::exscan))
+    return Native::call(sendbuf, recvbuf, count, datatype, op, comm, request);
+  return start_or_pass_on<Native>(call_of_MPI_Exscan_c(sendbuf, recvbuf, count, datatype, op, comm),
+                                  sendbuf, recvbuf, count, datatype, op, comm, request);
 }
 
 static Call call_of_MPI_Neighbor_allgather(const void* sendbuf, int sendcount,
