@@ -171,9 +171,9 @@ template <class Native, class... Arguments>
 }  // namespace
 """
     for c in collectives:
-        for large in [False, True][: 1 + narrows(c)]:
-            out += entry_point(c, large)
-            out += "" if c.among_neighbours else nonblocking_entry_point(c, large)
+        for is_large in [False, True] if narrows(c) else [False]:
+            out += entry_point(c, is_large)
+            out += "" if c.among_neighbours else nonblocking_entry_point(c, is_large)
     return out
 
 

@@ -91,8 +91,7 @@ void give_room(int communicators) {
   all.own -= static_cast<std::size_t>(communicators);
 }
 
-// What lingers is not touched under the mutex: in MPI_Comm_free it is taken within the MPI
-// library's own locks.
+// Not touched under the mutex, which MPI_Comm_free takes within the MPI library's own locks.
 std::vector<Lingering> take_lingering() {
   const std::lock_guard lock(registry().mutex);
   return std::exchange(registry().lingering, {});
@@ -419,10 +418,10 @@ unsigned Communicator::take_tags() {
 // Not yet while a request that is as many calls older has them.
 bool Communicator::may_use(unsigned tags) const {
   const std::lock_guard lock(request_mutex_);
-  if (tags - live_tags_.front() < g_tag_slots) return true;  // the oldest one
-  return std::none_of(live_tags_.begin(), live_tags_.end(), [tags](unsigned live) {
-    return live != tags && (tags - live) % g_tag_slots == 0 && tags - live < ~0U / 2;
-  });
+  return tags - live_tags_.front() < g_tag_slots ||  // the oldest
+         std::none_of(live_tags_.begin(), live_tags_.end(), [tags](unsigned live) {
+           return live != tags && (tags - live) % g_tag_slots == 0 && tags - live < ~0U / 2;
+         });
 }
 
 void Communicator::give_back_tags(unsigned tags) noexcept {
