@@ -87,6 +87,30 @@ ENTRY int {name}({c.declare(large)}, MPI_Request* request) {{
 """
 
 
+def persistent_entry_point(c: Collective, large: bool) -> str:
+    suffix = "_c" if large else ""
+    name, fallback = f"MPI_{c.name}_init{suffix}", f"{'narrow' if large else 'provide'}_{c.name}_init"
+    return f"""
+ENTRY int {name}({c.declare(large)}, MPI_Info info, MPI_Request* request) {{
+  using Native = Next<"{name}", decltype({name}), {fallback}>;
+  const auto code = make_persistent(call_of_MPI_{c.name}{suffix}({c.arguments}), info, request);
+  return code ? *code : Native::call({c.arguments}, info, request);
+}}
+"""
+
+
+def providing(c: Collective) -> str:
+    """Where the MPI library has no persistent form: each start is a nonblocking call."""
+    name = f"MPI_I{c.enumerator}"
+    return f"""
+int provide_{c.name}_init({c.declare(large=False)}, MPI_Info, MPI_Request* request) {{
+  using Native = Next<"{name}", decltype({name})>;
+  const auto start = [=](MPI_Request* started) {{ return Native::call({c.arguments}, started); }};
+  return provide(start, comm, request);
+}}
+"""
+
+
 def ran_the_short_way(c: Collective, call: str) -> str:
     """The call stands in both: a copy that one of them alone needs is made there only."""
     kind = f"<Collective::{c.enumerator}>({call}, info)"
@@ -103,11 +127,11 @@ def significant(c: Collective, p: Parameter) -> str:
     return " && ".join(conditions) or "true"
 
 
-def narrowing(c: Collective, nonblocking: bool) -> str:
+def narrowing(c: Collective, form: str) -> str:
     """The large-count form in terms of the plain one. Of a nonblocking call the library may read arrays until
-    it is done."""
-    name = f"I{c.enumerator}" if nonblocking else c.name
-    array = "lasting_array" if nonblocking else "array"
+    it is done, of a persistent one ("init") until it is freed."""
+    name = {"": c.name, "I": f"I{c.enumerator}", "init": f"{c.name}_init"}[form]
+    array = "lasting_array" if form else "array"
     lines, arguments = [], []
     for p in c.parameters:
         if p.kind.narrows:
@@ -119,29 +143,44 @@ def narrowing(c: Collective, nonblocking: bool) -> str:
         else:
             arguments.append(p.name)
     root = ", root" if "root" in c.names else ""
-    last = ", MPI_Request* request" if nonblocking else ""
-    arguments += ["request"] * nonblocking
-    call = f'Next<"MPI_{name}", decltype(MPI_{name})>::call({", ".join(arguments)})'
+    last = {"": "", "I": ", MPI_Request* request", "init": ", MPI_Info info, MPI_Request* request"}[form]
+    arguments += {"": [], "I": ["request"], "init": ["info", "request"]}[form]
+    declared = f"provide_{name}" if form == "init" else f"MPI_{name}"
+    fallback = f", provide_{name}" if form == "init" else ""
+    call = f'Next<"MPI_{name}", decltype({declared}){fallback}>::call({", ".join(arguments)})'
+    keep = {"": call, "I": f"narrow.keep({call}, request)", "init": f"narrow.keep_on({call}, *request)"}[form]
     return f"""
 int narrow_{name}({c.declare(large=True)}{last}) {{
   Narrowing narrow("MPI_{name}_c", comm{root});
 {chr(10).join(lines)}
   if (narrow.failed()) return narrow.report();
-  return {f"narrow.keep({call}, request)" if nonblocking else call};
+  return {keep};
 }}
 """
 
 
 def entry_points(collectives: list[Collective]) -> str:
-    large = [c for c in collectives if narrows(c)]
     out = "// The C entry points: Unisono runs the call, or the next definition does.\n"
     out += '#include "interpose/dispatch.h"\n#include "interpose/entry.h"\n'
     out += '#include "interpose/narrowing.h"\n#include "interpose/next.h"\n#include "calls/fast_path.h"\n'
-    out += "\n#include <tuple>\n\n"
+    out += '#include "calls/persistent.h"\n\n#include <tuple>\n\n'
     out += "using namespace unisono;\n\nnamespace {\n"
-    for c in large:
-        out += narrowing(c, nonblocking=False)
-        out += "" if c.among_neighbours else narrowing(c, nonblocking=True)
+    out += """
+/// Nothing may be thrown into the program.
+template <class Start>
+int provide(const Start& start, MPI_Comm comm, MPI_Request* request) {
+  try {
+    return provide_persistent(start, comm, request);
+  } catch (const std::bad_alloc&) {
+    PMPI_Comm_call_errhandler(comm, MPI_ERR_NO_MEM);
+    return MPI_ERR_NO_MEM;
+  }
+}
+"""
+    among_all = [c for c in collectives if not c.among_neighbours]
+    out += "".join(providing(c) for c in among_all)
+    for form in ["", "I", "init"]:
+        out += "".join(narrowing(c, form) for c in (among_all if form else collectives) if narrows(c))
     out += """
 /// Out of line, like the info: what passes a call on saves no registers and builds no Call.
 template <class Native, class... Arguments>
@@ -173,7 +212,8 @@ template <class Native, class... Arguments>
     for c in collectives:
         for is_large in [False, True] if narrows(c) else [False]:
             out += entry_point(c, is_large)
-            out += "" if c.among_neighbours else nonblocking_entry_point(c, is_large)
+            if not c.among_neighbours:
+                out += nonblocking_entry_point(c, is_large) + persistent_entry_point(c, is_large)
     return out
 
 
@@ -345,11 +385,13 @@ def symbols(collectives: list[Collective]) -> str:
     others = ["Init", "Init_thread", "Session_init", "Op_free"]
     # Of these Fortran's libraries call PMPI_*.
     called = ["Comm_free", "Comm_disconnect", "Comm_idup", "Comm_idup_with_info", "Session_finalize"]
+    called += ["Start", "Startall", "Request_free"]
     making = re.findall(r"^MAKES\(MPI_(\w+)", MADE.read_text(), re.MULTILINE)
     names = [f"MPI_{name}" for name in others + called + making]
     names += [f"PMPI_{name}" for name in called]
     for c in collectives:
-        forms = [f"MPI_{c.name}"] + ([] if c.among_neighbours else [f"MPI_I{c.enumerator}"])
+        others_of = [] if c.among_neighbours else [f"MPI_I{c.enumerator}", f"MPI_{c.name}_init"]
+        forms = [f"MPI_{c.name}", *others_of]
         names += forms + [f"{form}_c" for form in forms if narrows(c)]
     for f in [name.lower() for name in others] + [c.enumerator for c in collectives]:
         names += [f"mpi_{f}", f"mpi_{f}_", f"mpi_{f}__", f"MPI_{f.upper()}", f"mpi_{f}_f08_"]

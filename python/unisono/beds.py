@@ -52,7 +52,7 @@ class Node:
         return ranks
 
     def command(self, mpi: Mpi, ranks: int, per_host: int, command: Sequence[str]) -> CommandLine:
-        return [*mpi.launcher(ranks), *command], {**os.environ, **mpi.environment(), **FORGETFUL}
+        return [*mpi.launcher(ranks), *command], mpi.shell(ranks) | FORGETFUL
 
     def describe(self) -> dict[str, Any]:
         return {"kind": self.kind, "cores": self.cores}

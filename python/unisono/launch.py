@@ -73,7 +73,7 @@ def run(
 ) -> None:
     """Replaces this process by mpiexec."""
     mpi = choose_mpi(flavour, command[0])
-    environment = dict(os.environ) | mpi.environment() | forced(force)
+    environment = mpi.shell(ranks) | forced(force)
     if profile:
         environment["UNISONO_PROFILE"] = profile_path(profile)
     if log:

@@ -83,15 +83,23 @@ class Mpi:
             added |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
         return added
 
+    def shell(self, ranks: int) -> dict[str, str]:
+        """The environment of this process and what a program needs beside it. Without a prepared shell's
+        consent to more ranks than cores where there are not: with it Open MPI binds none to its core."""
+        here = dict(os.environ)
+        if have_cores(ranks) and here.get(MAPPING, "").lower() == ":oversubscribe":
+            del here[MAPPING]
+        return here | self.environment()
+
     def launcher(self, ranks: int) -> list[str]:
         command = [str(self.mpiexec)]
-        if self.flavour == "openmpi":
-            if ranks > len(os.sched_getaffinity(0)):
-                command += ["--map-by", ":OVERSUBSCRIBE"]
-            elif os.environ.get(MAPPING, "").lower() == ":oversubscribe":
-                # A prepared shell's consent to more ranks than cores, with which none is bound to its core.
-                command = ["env", "-u", MAPPING, *command]
+        if self.flavour == "openmpi" and not have_cores(ranks):
+            command += ["--map-by", ":OVERSUBSCRIBE"]
         return [*command, "-n", str(ranks)]
+
+
+def have_cores(ranks: int) -> bool:
+    return ranks <= len(os.sched_getaffinity(0))
 
 
 def flavour_of_mpiexec(mpiexec: Path) -> str:

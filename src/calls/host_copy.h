@@ -17,6 +17,8 @@ class HostCopy {
   HostCopy(const Call& call, int rank, int size);
 
   const Call& call() const { return call_; }
+  /// Whether something was copied.
+  bool has_copies() const { return sent_ != nullptr || received_ != nullptr; }
   /// What has been received, back to the device, and not a byte beside it: there other calls may
   /// receive. `code` is the call's, and is handed on; MPI_ERR_BUFFER when the driver refused a
   /// copy, be it the first.

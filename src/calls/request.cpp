@@ -42,14 +42,14 @@ const Call& Request::retained(Call& call, Lifetime lifetime) {
 }
 
 Request::Request(Communicator& communicator, Call call, const Choice& choice, bool commutative,
-                 Lifetime lifetime)
+                 Lifetime lifetime, std::optional<Tags> lasting)
     : communicator_(communicator),
       bound_(retained(call, lifetime), communicator.rank(), communicator.size(), commutative),
       choice_(choice),
       exchange_(*choice.algorithm, (bound_.args.params = choice.params, bound_.args)),
       groups_(communicator.groups()),
       workspace_(communicator.take_workspace()),
-      tags_(communicator.take_tags()) {
+      tags_(lasting ? *lasting : communicator.tags().take()) {
   if (const Composition* grid = choice.params.composition; grid != nullptr && !grid->levels.empty())
     bound_.args.topology = &communicator.topology();
   communicator_.retain();
@@ -75,8 +75,9 @@ void Request::step(Function function) noexcept {
   }
 }
 
-void Request::run(const Algorithm& algorithm, const Args& args, Binding binding) {
-  const int first_tag = Communicator::first_tag(tags_);
+void Request::run(const Algorithm& algorithm, const Args& args, Binding binding,
+                  std::shared_ptr<const Plan>& plan) {
+  const int first_tag = tags_.first();
   binding.rank = communicator_.rank();
   binding.groups = &groups_;
   if (args.params.transport == TransportKind::shm) {
@@ -89,22 +90,24 @@ void Request::run(const Algorithm& algorithm, const Args& args, Binding binding)
                           communicator_.portions(binding.unit.size)});
     binding.transport = &workspace_->mpi;
   }
-  plan_ = plan_for(communicator_, algorithm, args);
-  if (const int rc = workspace_->execution.start(*plan_, binding); rc != MPI_SUCCESS) finish(rc);
+  if (plan == nullptr) plan = plan_for(communicator_, algorithm, args);
+  if (const int rc = workspace_->execution.start(*plan, binding); rc != MPI_SUCCESS) finish(rc);
 }
 
 void Request::start() noexcept {
+  phase_ = Phase::queued;
+  result_.reset();
   if (retained_ && retained_->types.error() != MPI_SUCCESS) return finish(retained_->types.error());
   step([this] { begin(); });
 }
 
 void Request::begin() {
-  if (!communicator_.may_use(tags_)) return;  // again in progress()
-  if (!exchange_.is_needed()) return begin_data();
+  if (!communicator_.tags().may_use(tags_)) return;  // again in progress()
+  if (has_counts_ || !exchange_.is_needed()) return begin_data();
   phase_ = Phase::counts;
   Binding binding;
   binding.output = exchange_.memory();
-  run(exchange_.algorithm(), exchange_.args(), binding);
+  run(exchange_.algorithm(), exchange_.args(), binding, exchange_plan_);
 }
 
 void Request::begin_data() {
@@ -113,7 +116,7 @@ void Request::begin_data() {
   if (composition != nullptr && has_calls(*composition) && !fits_library(bound_.args))
     return finish(std::nullopt);
   if (const int rc = bound_.pack_inputs(); rc != MPI_SUCCESS) return finish(rc);
-  run(*choice_.algorithm, bound_.args, bound_.binding);
+  run(*choice_.algorithm, bound_.args, bound_.binding, plan_);
 }
 
 // The tags may be used again: messages of one phase are over on both sides when it is over on a
@@ -124,6 +127,7 @@ void Request::advance() {
     return finish(retained_ ? retained_->host.end(rc) : rc);
   }
   exchange_.supply(bound_.args);
+  has_counts_ = true;
   begin_data();
 }
 
@@ -146,7 +150,7 @@ void Request::finish(std::optional<int> result) noexcept {
   result_ = result;
   workspace_->execution.abandon();
   workspace_->execution.give_back_scratch();
-  communicator_.give_back_tags(tags_);
+  communicator_.tags().give_back(tags_);
 }
 
 void Request::wait(WaitMode mode) {

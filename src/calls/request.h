@@ -24,15 +24,19 @@ class Request {
   enum class Lifetime { blocking, in_flight };
 
   /// The communicator's private duplicate must exist. The arrays of the call are not read after
-  /// this, its buffers are until the request is done.
+  /// this, its buffers are until the request is done. `lasting`: tags of
+  /// this communicator, for a request that is started again and again.
   Request(Communicator& communicator, Call call, const Choice& choice, bool commutative,
-          Lifetime lifetime);
+          Lifetime lifetime, std::optional<Tags> lasting = {});
   ~Request();
   Request(const Request&) = delete;
   Request& operator=(const Request&) = delete;
 
-  /// Starts what can start at once. Call once.
+  /// Starts what can start at once. Again, once it is done, if its tags last: then no memory is
+  /// taken, and the counts of other ranks are known.
   void start() noexcept;
+  /// Whether it has the bytes of a device, as they were at its construction.
+  bool holds_copies() const { return retained_ && retained_->host.has_copies(); }
   /// Goes on as far as it can without waiting.
   void progress() noexcept;
   bool done() const { return phase_ == Phase::done; }
@@ -56,7 +60,8 @@ class Request {
   };
   const Call& retained(Call& call, Lifetime lifetime);
   /// An algorithm with its arguments, which must live until its execution is done.
-  void run(const Algorithm& algorithm, const Args& args, Binding binding);
+  void run(const Algorithm& algorithm, const Args& args, Binding binding,
+           std::shared_ptr<const Plan>& plan);
   template <class Function>
   void step(Function function) noexcept;
   bool is_under_way() const { return phase_ == Phase::counts || phase_ == Phase::data; }
@@ -72,8 +77,9 @@ class Request {
   CountExchange exchange_;
   GroupCalls groups_;
   std::unique_ptr<Workspace> workspace_;
-  std::shared_ptr<const Plan> plan_;
-  unsigned tags_;
+  std::shared_ptr<const Plan> exchange_plan_, plan_;
+  Tags tags_;
+  bool has_counts_ = false;  // of other ranks
   Phase phase_ = Phase::queued;
   std::optional<int> result_;
 };

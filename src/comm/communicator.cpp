@@ -25,7 +25,6 @@ constexpr std::size_t kMostOwn = 256;
 
 int g_keyval = MPI_KEYVAL_INVALID;
 MPI_Group g_world = MPI_GROUP_NULL;
-unsigned g_tag_slots = 1;
 
 // A communicator that serves fewer short calls is not worth what Unisono makes for it, which takes
 // as long as tens of them: programs split, reduce a number and free in loops. A long call gains as
@@ -405,39 +404,15 @@ MPI_Comm Communicator::own() {
   return own_ = MPI_COMM_NULL;
 }
 
-int Communicator::first_tag(unsigned tags) {
-  return static_cast<int>(tags % g_tag_slots * static_cast<unsigned>(kChannelDepth));
-}
-
-unsigned Communicator::take_tags() {
-  const std::lock_guard lock(request_mutex_);
-  live_tags_.push_back(sequence_);
-  return sequence_++;
-}
-
-// Not yet while a request that is as many calls older has them.
-bool Communicator::may_use(unsigned tags) const {
-  const std::lock_guard lock(request_mutex_);
-  return tags - live_tags_.front() < g_tag_slots ||  // the oldest
-         std::none_of(live_tags_.begin(), live_tags_.end(), [tags](unsigned live) {
-           return live != tags && (tags - live) % g_tag_slots == 0 && tags - live < ~0U / 2;
-         });
-}
-
-void Communicator::give_back_tags(unsigned tags) noexcept {
-  const std::lock_guard lock(request_mutex_);
-  std::erase(live_tags_, tags);
-}
-
 std::unique_ptr<Workspace> Communicator::take_workspace() {
-  const std::lock_guard lock(request_mutex_);
+  const std::lock_guard lock(idle_mutex_);
   for (auto& workspace : idle_)
     if (workspace != nullptr) return std::move(workspace);
   return std::make_unique<Workspace>();
 }
 
 void Communicator::give_back(std::unique_ptr<Workspace> workspace) noexcept {
-  const std::lock_guard lock(request_mutex_);
+  const std::lock_guard lock(idle_mutex_);
   for (auto& place : idle_)
     if (place == nullptr) {
       place = std::move(workspace);
@@ -452,11 +427,7 @@ void start_communicators(std::size_t plan_cache_bytes, std::vector<int> nodes,
   registry().topology = std::move(topology);
   registry().portion_bytes = portion_bytes;
   PMPI_Comm_group(MPI_COMM_WORLD, &g_world);
-  void* tag_ub = nullptr;
-  int found = 0;
-  PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, static_cast<void*>(&tag_ub), &found);
-  const unsigned tags = found ? static_cast<unsigned>(*static_cast<int*>(tag_ub)) : 32767U;
-  g_tag_slots = (tags - 1) / static_cast<unsigned>(kChannelDepth);  // MPI promises 32767 at least
+  start_tags();
   PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &g_keyval, nullptr);
 }
 

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -21,6 +22,7 @@
 #include "comm/making.h"
 #include "comm/node_memory.h"
 #include "comm/sub_communicators.h"
+#include "comm/tags.h"
 #include "exec/execution.h"
 #include "exec/mpi_transport.h"
 #include "exec/plan.h"
@@ -133,14 +135,8 @@ class Communicator {
   /// it. Local, at the same call on all ranks.
   void want_own();
   bool wants_own() const { return wants_own_ && !asked_; }
-  /// kChannelDepth tags for the next collective on own(), from first_tag() on; the same on all
-  /// ranks, who ask in the order of their calls. An MPI library that has no more than the 32767
-  /// tags that MPI promises has them 31 times over: then they may be used once an older call has
-  /// given them back on this rank.
-  unsigned take_tags();
-  bool may_use(unsigned tags) const;
-  static int first_tag(unsigned tags);
-  void give_back_tags(unsigned tags) noexcept;
+  /// Of the messages on own().
+  TagBook& tags() { return tags_; }
 
   /// Whether team() may be asked for: all ranks are on one node, which shares memory, and no room
   /// was missing so far. The same on all ranks.
@@ -256,10 +252,9 @@ class Communicator {
   /// By the root, too, where it matters.
   std::map<std::tuple<const Composition*, Collective, int>, bool> groups_made_;
   std::unique_ptr<const Topology> topology_;
-  unsigned sequence_ = 0;
+  TagBook tags_;
   // Another thread may end a request in flight while the program's starts the next.
-  mutable std::mutex request_mutex_;  // guards live_tags_ and idle_
-  std::vector<unsigned> live_tags_;
+  std::mutex idle_mutex_;
   std::mutex plans_mutex_;
   TracedCommunicator traced_;
   Communicator *older_ = nullptr, *younger_ = nullptr;  // see Registry

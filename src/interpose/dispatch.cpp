@@ -58,6 +58,14 @@ std::optional<int> start(const Call& call, MPI_Request* request) {
   return guarded(call, info, [&] { return Engine::instance().start(call, info, request); });
 }
 
+std::optional<int> make_persistent(const Call& call, MPI_Info hints, MPI_Request* request) {
+  if (!contains(g_run.load(std::memory_order_relaxed), call.collective)) return std::nullopt;
+  const CallInfo info = info_of(call);
+  if (!info) return std::nullopt;
+  return guarded(call, info,
+                 [&] { return Engine::instance().make_persistent(call, info, hints, request); });
+}
+
 std::optional<int> dispatch(const Call& call, CallScope& scope) {
   if (!contains(g_run.load(std::memory_order_relaxed), call.collective)) return std::nullopt;
   const CallInfo info = info_of(call);

@@ -38,6 +38,9 @@ std::optional<int> dispatch(const Call& call, CallScope& scope);
 /// caller hands it to the MPI library.
 std::optional<int> start(const Call& call, MPI_Request* request);
 
+/// The same for a persistent one, which is made. `info`: hints, which may differ between the ranks.
+std::optional<int> make_persistent(const Call& call, MPI_Info info, MPI_Request* request);
+
 /// Makes g_candidates what the engine says.
 void set_candidates();
 

@@ -7,7 +7,8 @@
 #include <memory>
 #include <new>
 
-#include "calls/in_flight.h"
+#include "calls/nonblocking.h"
+#include "calls/persistent.h"
 #include "mpi/peers.h"
 
 namespace unisono {
@@ -78,6 +79,12 @@ class Narrowing {
   /// After a nonblocking call with lasting arrays: they are kept until the request is done.
   int keep(int code, MPI_Request* request) {
     if (code == MPI_SUCCESS && kept_count_ > 0) keep_until_done(std::move(kept_), request);
+    return code;
+  }
+
+  /// After a persistent one: until the request is freed.
+  int keep_on(int code, MPI_Request request) {
+    if (code == MPI_SUCCESS && kept_count_ > 0) keep_until_freed(std::move(kept_), request);
     return code;
   }
 

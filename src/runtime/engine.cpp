@@ -16,6 +16,7 @@
 #include "calls/host_copy.h"
 #include "calls/in_flight.h"
 #include "calls/in_node.h"
+#include "calls/persistent.h"
 #include "calls/request.h"
 #include "comm/job_topology.h"
 #include "comm/node_memory.h"
@@ -320,6 +321,7 @@ void Engine::end() {
   g_tracer = nullptr;
   if (tracer_) tracer_->stop();
   tracer_.reset();
+  stop_persistent();
   stop_communicators();
   stop_node_memory();
   PMPI_Comm_free(&node_);

@@ -36,6 +36,10 @@ class Engine {
   /// Starts a nonblocking call, or leaves it to the MPI library. All ranks decide alike.
   std::optional<int> start(const Call& call, const CallInfo& info, MPI_Request* request);
 
+  /// The same for a persistent call: all ranks are here.
+  std::optional<int> make_persistent(const Call& call, const CallInfo& info, MPI_Info hints,
+                                     MPI_Request* request);
+
   Result<Spec> force(Collective collective, std::string_view spec);
   /// The collectives of which run() might do anything.
   CollectiveSet candidates() const { return active_ ? selector_.candidates() : 0; }
@@ -70,6 +74,8 @@ class Engine {
   std::optional<int> run_choice(Communicator& communicator, const Call& call, const Facts& facts,
                                 const Choice& choice, CallScope& scope);
   Choice select_in_flight(Communicator& communicator, const Facts& facts, int root) const;
+  Choice as_hinted(Communicator& communicator, const Facts& facts, MPI_Info hints, Choice choice);
+  static Choice to_be_in_flight(const Choice& choice);
   bool has_messages(Communicator& communicator);
   bool prepare_groups(Communicator& communicator, const Facts& facts, const Choice& choice,
                       int root) const;

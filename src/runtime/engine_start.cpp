@@ -1,6 +1,9 @@
 // Nonblocking collectives: which of them Unisono starts, and with which algorithm.
 #include "algorithms/composition.h"
-#include "calls/in_flight.h"
+#include "base/hash.h"
+#include "calls/nonblocking.h"
+#include "calls/persistent.h"
+#include "mpi/agreement.h"
 #include "mpi/turns.h"
 #include "runtime/engine.h"
 #include "runtime/online.h"
@@ -13,6 +16,19 @@ const char* const kWaits = "waits for ranks within its phases";
 const char* const kNoTurns = "this MPI library has no turns in which it could go on";
 const char* const kNoOwn = "the communicator has no duplicate yet";
 
+/// As UNISONO_BCAST=... has it: "chain:segment=64K". Empty: none.
+std::string hinted_spec(MPI_Info hints) {
+  const auto value = [hints](const char* key) {
+    char text[MPI_MAX_INFO_VAL + 1] = "";
+    int found = 0;
+    if (hints != MPI_INFO_NULL) PMPI_Info_get(hints, key, MPI_MAX_INFO_VAL, text, &found);
+    return std::string(found != 0 ? text : "");
+  };
+  const std::string algorithm = value("unisono_algorithm"), segment = value("unisono_segment");
+  if (algorithm.empty() || segment.empty()) return algorithm;
+  return algorithm + (algorithm.find(':') == std::string::npos ? ":" : ",") + "segment=" + segment;
+}
+
 /// Sends messages only, and waits for nothing but these.
 bool can_be_in_flight(const Choice& choice) {
   const Composition* grid = choice.params.composition;
@@ -24,17 +40,19 @@ bool can_be_in_flight(const Choice& choice) {
 
 /// As asked for, as measured, or as learned in blocking calls of this kind.
 Choice Engine::select_in_flight(Communicator& communicator, const Facts& facts, int root) const {
-  Choice choice = selector_.choose(facts);
   if (selector_.is_online(facts))
-    choice = Online::leader_of(communicator, facts, root).value_or(Choice{nullptr, {}, "online"});
+    return Online::leader_of(communicator, facts, root).value_or(Choice{nullptr, {}, "online"});
+  return selector_.choose(facts);
+}
+
+Choice Engine::to_be_in_flight(const Choice& choice) {
   if (choice.algorithm == nullptr) return choice;
   const Algorithm* unmet = choice.is_asked_for ? choice.algorithm : nullptr;
   if (!can_be_in_flight(choice)) return {nullptr, {}, kWaits, unmet};
   if (!has_turns()) return {nullptr, {}, kNoTurns, unmet};
-  // To make one all ranks must be here, and a nonblocking call waits for none.
-  if (!communicator.has_own()) return {nullptr, {}, kNoOwn};
-  choice.params.transport = TransportKind::mpi;
-  return choice;
+  Choice possible = choice;
+  possible.params.transport = TransportKind::mpi;
+  return possible;
 }
 
 std::optional<int> Engine::start(const Call& call, const CallInfo& info, MPI_Request* request) {
@@ -44,7 +62,9 @@ std::optional<int> Engine::start(const Call& call, const CallInfo& info, MPI_Req
   if (communicator.reach(call.collective).is_empty()) return std::nullopt;  // met a stranger
   const std::optional<Known> known = look_at(call, info);
   if (!known) return std::nullopt;
-  const Choice choice = select_in_flight(communicator, known->facts, call.root);
+  Choice choice = to_be_in_flight(select_in_flight(communicator, known->facts, call.root));
+  // To make one all ranks must be here, and a nonblocking call waits for none.
+  if (choice.algorithm != nullptr && !communicator.has_own()) choice = {nullptr, {}, kNoOwn};
   if ((log_decisions_ && communicator.rank() == 0) || (choice.unmet != nullptr && first_rank_))
     report(communicator, known->facts, choice, "nonblocking ");
   if (choice.algorithm == nullptr) {
@@ -54,6 +74,46 @@ std::optional<int> Engine::start(const Call& call, const CallInfo& info, MPI_Req
   }
   count(g_own_calls);
   return start_nonblocking(communicator, call, choice, known->facts.commutative, request);
+}
+
+/// What the program asks for by its hints, where the user does not, and all ranks say the same: MPI
+/// lets each of them say what it likes.
+Choice Engine::as_hinted(Communicator& communicator, const Facts& facts, MPI_Info hints,
+                         Choice choice) {
+  const std::string text = hinted_spec(hints);
+  const bool equal = all_equal(communicator.handle(), fnv1a(text));
+  if (text.empty() && equal) return choice;
+  const auto complain = [&](const std::string& what) {
+    if (first_rank_ && communicator.is_new(what)) say_once(what);
+    return choice;
+  };
+  const std::string call = std::string(name(facts.collective));
+  if (!equal)
+    return complain("hints of a persistent " + call + " differ between ranks; none holds");
+  const auto asked = parse_spec(facts.collective, text);
+  if (!asked) return complain("hint for a persistent " + call + ": " + asked.error());
+  return selector_.choose(facts, *asked, "hint");
+}
+
+std::optional<int> Engine::make_persistent(const Call& call, const CallInfo& info, MPI_Info hints,
+                                           MPI_Request* request) {
+  if (!active_) return std::nullopt;
+  Communicator& communicator = *info.communicator;
+  communicator.meet();
+  if (communicator.reach(call.collective).is_empty()) return std::nullopt;  // met a stranger
+  const std::optional<Known> known = look_at(call, info);
+  // What is logged is seen by one rank alone.
+  if (!known || !selector_.covers(known->facts)) return std::nullopt;
+  const Facts& facts = known->facts;
+  Choice choice = select_in_flight(communicator, facts, call.root);
+  choice = to_be_in_flight(as_hinted(communicator, facts, hints, choice));
+  if ((log_decisions_ && communicator.rank() == 0) || (choice.unmet != nullptr && first_rank_))
+    report(communicator, facts, choice, "persistent ");
+  std::optional<int> code;
+  if (choice.algorithm != nullptr && communicator.own() != MPI_COMM_NULL)
+    code = unisono::make_persistent(communicator, call, choice, facts.commutative, request);
+  count(code ? g_own_calls : g_native_calls);
+  return code;
 }
 
 }  // namespace unisono

@@ -22,6 +22,12 @@ std::optional<std::string_view> unmet(const Spec& spec, const Facts& facts) {
   return unmet_restriction(*spec.algorithm, conditions(facts), spec.params);
 }
 
+Choice as_asked(const Spec& spec, const Facts& facts, std::string_view why) {
+  if (spec.is_native()) return {nullptr, {}, why};
+  if (const auto reason = unmet(spec, facts)) return {nullptr, {}, *reason, spec.algorithm};
+  return {spec.algorithm, spec.params, why, nullptr, true};
+}
+
 /// What was measured within a node says nothing of several.
 bool is_about(const Default& row, int size, int nodes) {
   return size >= row.least_ranks && size <= row.most_ranks && nodes == 1;
@@ -171,13 +177,14 @@ bool Selector::covers(const Facts& facts) const {
                      [&](const Cell& cell) { return holds(*cell.row, facts); });
 }
 
+Choice Selector::choose(const Facts& facts, const Spec& asked, std::string_view why) const {
+  if (!forced_[index(facts.collective)].is_default || asked.is_default) return choose(facts);
+  return as_asked(asked, facts, why);
+}
+
 Choice Selector::choose(const Facts& facts) const {
   const Spec& forced = forced_[index(facts.collective)];
-  if (forced.is_native()) return {nullptr, {}, "forced"};
-  if (!forced.is_default) {
-    if (const auto reason = unmet(forced, facts)) return {nullptr, {}, *reason, forced.algorithm};
-    return {forced.algorithm, forced.params, "forced", nullptr, true};
-  }
+  if (!forced.is_default) return as_asked(forced, facts, "forced");
   if (const auto [cell, book] = profiled(facts); cell != nullptr) {
     if (cell->spec.is_native()) return {nullptr, {}, book->why};
     if (!unmet(cell->spec, facts))

@@ -128,6 +128,8 @@ class Selector {
   bool reads_topology() const { return reads_topology_ != 0; }
   /// Never returns an algorithm that cannot serve the call; `why` then tells what it lacks.
   Choice choose(const Facts& facts) const;
+  /// What the user forces comes before what a program asks for: `asked`, for this call.
+  Choice choose(const Facts& facts, const Spec& asked, std::string_view why) const;
 
  private:
   struct Cell {

@@ -1,6 +1,7 @@
 // Requests: many in flight on one communicator, whatever the program frees meanwhile, and errors.
 #include <algorithm>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "tests/calls/requests.h"
@@ -111,19 +112,43 @@ TEST_F(RequestTest, AnErrorInMidFlightIsThatRequestsOwn) {
 
 // MPI promises 32767 tags, which would be used again while older calls have them.
 TEST_F(RequestTest, TagsAreFreeWhenAnOlderCallHasGivenThemBack) {
-  Communicator& communicator = *state();
-  const unsigned first = communicator.take_tags();
-  EXPECT_TRUE(communicator.may_use(first));
-  unsigned again = communicator.take_tags();
-  for (; Communicator::first_tag(again) != Communicator::first_tag(first);
-       again = communicator.take_tags()) {
-    communicator.give_back_tags(again);
-    ASSERT_LT(again - first, 1U << 22);
+  TagBook& book = state()->tags();
+  const Tags first = book.take();
+  EXPECT_TRUE(book.may_use(first));
+  Tags again = book.take();
+  for (; again.first() != first.first(); again = book.take()) {
+    book.give_back(again);
+    ASSERT_LT(again.number - first.number, 1U << 22);
   }
-  EXPECT_FALSE(communicator.may_use(again));
-  communicator.give_back_tags(first);
-  EXPECT_TRUE(communicator.may_use(again));
-  communicator.give_back_tags(again);
+  EXPECT_FALSE(book.may_use(again));
+  book.give_back(first);
+  EXPECT_TRUE(book.may_use(again));
+  book.give_back(again);
+}
+
+TEST_F(RequestTest, TagsThatLastAreNobodyElses) {
+  TagBook& book = state()->tags();
+  std::set<int> all;
+  for (int i = 0; i < 100; ++i) all.insert(book.take_lasting()->first());
+  EXPECT_EQ(all.size(), 100U);
+  const int first_of_calls = Tags{}.first();
+  for (Tags tags; tags.number == 0 || tags.first() != first_of_calls; ++tags.number)
+    ASSERT_FALSE(all.contains(tags.first()));
+}
+
+/// The memory of its first start serves the others.
+TEST_F(RequestTest, WithTagsThatLastItIsStartedAgain) {
+  const Ints mine(500, rank);
+  Ints sum(500);
+  Request request(*state(), allreduce_of(mine, sum), choice(allreduce, "ring"), true,
+                  Request::Lifetime::in_flight, state()->tags().take_lasting());
+  for (int round = 0; round < 3; ++round) {
+    sum.assign(sum.size(), -1);
+    request.start();
+    request.wait(WaitMode::yield);
+    EXPECT_EQ(request.result(), MPI_SUCCESS);
+    EXPECT_EQ(sum, Ints(500, size * (size - 1) / 2));
+  }
 }
 
 }  // namespace

@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "calls/in_flight.h"
+#include "calls/nonblocking.h"
+#include "calls/persistent.h"
 #include "calls/retained_operation.h"
 #include "comm/being_freed.h"
 #include "comm/making.h"
@@ -153,6 +155,7 @@ std::optional<int> dispatch(const Call& call, CallScope& scope) {
 }
 
 std::optional<int> start(const Call&, MPI_Request*) { return std::nullopt; }
+std::optional<int> make_persistent(const Call&, MPI_Info, MPI_Request*) { return std::nullopt; }
 
 void on_init() { g_candidates = std::getenv("LOOPBACK_WATCHED") ? ~CollectiveSet{0} : ~kWatched; }
 void on_session() {}
@@ -169,6 +172,13 @@ void note_duplicating() noexcept {}
 
 void forget_done() noexcept {}
 void settle_in_flight() noexcept {}
+bool has_persistent() noexcept { return false; }
+std::optional<int> start_persistent(MPI_Request) noexcept { return std::nullopt; }
+void forget_persistent(MPI_Request) noexcept {}
+int provide_persistent(NonblockingCall, MPI_Comm, MPI_Request*) noexcept { return MPI_ERR_OTHER; }
+void keep_until_freed(KeptArrays arrays, MPI_Request) noexcept {
+  for (auto& array : arrays) static_cast<void>(array.release());
+}
 /// For ever.
 void keep_until_done(KeptArrays arrays, MPI_Request*) noexcept {
   for (auto& array : arrays) static_cast<void>(array.release());

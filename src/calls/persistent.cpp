@@ -1,0 +1,288 @@
+#include "calls/persistent.h"
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include "calls/in_flight.h"
+#include "calls/request.h"
+#include "mpi/turns.h"
+
+namespace unisono {
+
+namespace {
+
+// What is called of the MPI library here comes by the entry points again.
+thread_local bool t_inside = false;
+class Inside {
+ public:
+  Inside() : before_(std::exchange(t_inside, true)) {}
+  ~Inside() { t_inside = before_; }
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+
+ private:
+  bool before_;
+};
+
+/// The program's request is a persistent receive of nothing, from this process itself on a
+/// communicator that nobody else has. It is started with the collective; when that is done a
+/// message goes to it. So every function that completes requests takes it, in C and Fortran, and a
+/// start is an MPI_Start. (Generalized requests cannot be started again.)
+class Persistent : public Moved {
+ public:
+  explicit Persistent(MPI_Comm comm) : comm_(comm) {
+    node_.emplace_back(std::shared_ptr<void>(), this);  // which is not its owner
+  }
+  ~Persistent() override {
+    if (!is_programs_ && carrier_ != MPI_REQUEST_NULL) PMPI_Request_free(&carrier_);
+  }
+
+  /// An MPI error code.
+  int give_handle(MPI_Comm self, int tag) {
+    self_ = self;
+    tag_ = tag;
+    return PMPI_Recv_init(nullptr, 0, MPI_BYTE, 0, tag, self, &carrier_);
+  }
+  MPI_Request handle() const { return carrier_; }
+  int tag() const { return tag_; }
+  /// The handle is the program's to free.
+  void let_go() { is_programs_ = true; }
+
+  int start() {
+    const Inside inside;
+    if (const int code = PMPI_Start(&carrier_); code != MPI_SUCCESS) return code;
+    if (const int code = begin(); code != MPI_SUCCESS) {  // and the request is inactive again
+      send(0);
+      PMPI_Wait(&carrier_, MPI_STATUS_IGNORE);
+      return code;
+    }
+    if (move())
+      tell();
+    else
+      enter_flight(node_);
+    return MPI_SUCCESS;
+  }
+
+  MovedNode* home() noexcept override { return &node_; }
+  // A byte, where there is room for none, makes an error of the request: the only way to one. What
+  // it is the communicator's error handler is told.
+  void tell() noexcept override {
+    const int failure = code();
+    if (failure != MPI_SUCCESS) PMPI_Comm_call_errhandler(comm_, failure);
+    send(failure != MPI_SUCCESS ? 1 : 0);
+  }
+
+ protected:
+  /// An MPI error code.
+  virtual int begin() = 0;
+  /// Of what is done.
+  virtual int code() const = 0;
+
+ private:
+  void send(int bytes) const noexcept {
+    static constexpr char kByte = 0;
+    const Inside inside;
+    MPI_Request sent = MPI_REQUEST_NULL;
+    PMPI_Isend(&kByte, bytes, MPI_BYTE, 0, tag_, self_, &sent);
+    PMPI_Request_free(&sent);
+  }
+
+  MPI_Comm comm_, self_ = MPI_COMM_NULL;
+  MPI_Request carrier_ = MPI_REQUEST_NULL;
+  int tag_ = 0;
+  bool is_programs_ = false;
+  MovedNode node_;
+};
+
+class OwnPersistent : public Persistent {
+ public:
+  OwnPersistent(Communicator& communicator, const Call& call, const Choice& choice,
+                bool commutative, Tags tags)
+      : Persistent(call.comm),
+        communicator_(communicator),
+        call_(call),
+        choice_(choice),
+        commutative_(commutative),
+        tags_(tags) {
+    make_request();
+  }
+  bool move() noexcept override {
+    request_->progress();
+    return request_->done();
+  }
+
+ private:
+  void make_request() {
+    request_.emplace(communicator_, call_, choice_, commutative_, Request::Lifetime::in_flight,
+                     tags_);
+  }
+  int begin() override {
+    // The arrays of the call are the program's until it frees the request.
+    if (request_->holds_copies() && std::exchange(has_begun_, true)) make_request();
+    request_->start();
+    return MPI_SUCCESS;
+  }
+  int code() const override { return request_->result().value_or(MPI_ERR_INTERN); }
+
+  Communicator& communicator_;
+  Call call_;
+  Choice choice_;
+  bool commutative_, has_begun_ = false;
+  Tags tags_;
+  std::optional<Request> request_;
+};
+
+class ProvidedPersistent : public Persistent {
+ public:
+  ProvidedPersistent(MPI_Comm comm, NonblockingCall call)
+      : Persistent(comm), call_(std::move(call)) {}
+  bool move() noexcept override {
+    int count = 0, which = 0;
+    MPI_Status status;
+    if (request_ == MPI_REQUEST_NULL) return true;
+    code_ = look_in_turn(1, &request_, &count, &which, &status);
+    return code_ != MPI_SUCCESS || count > 0;
+  }
+
+ private:
+  int begin() override { return code_ = call_(&request_); }
+  int code() const override { return code_; }
+
+  NonblockingCall call_;
+  MPI_Request request_ = MPI_REQUEST_NULL;
+  int code_ = MPI_SUCCESS;
+};
+
+/// All that live.
+struct Persistents {
+  std::mutex mutex;
+  std::map<MPI_Request, std::unique_ptr<Persistent>> all;
+  std::map<MPI_Request, KeptArrays> kept;
+  std::atomic<std::size_t> count{0};
+  MPI_Comm self = MPI_COMM_NULL;  // of this process alone, made by the first one
+  int next_tag = 0;
+  std::vector<int> free_tags;
+};
+
+// Never destroyed: a program may call MPI in its own exit handlers, after ours.
+Persistents& persistents() {
+  static Persistents& all = *new Persistents;
+  return all;
+}
+
+/// Not under the mutex: it has turns. Two threads may make one each.
+int make_self() {
+  Persistents& here = persistents();
+  {
+    const std::lock_guard lock(here.mutex);
+    if (here.self != MPI_COMM_NULL) return MPI_SUCCESS;
+  }
+  MPI_Comm self = MPI_COMM_NULL;
+  if (const int code = PMPI_Comm_dup(MPI_COMM_SELF, &self); code != MPI_SUCCESS) return code;
+  PMPI_Comm_set_errhandler(self, MPI_ERRORS_RETURN);
+  {
+    const std::lock_guard lock(here.mutex);
+    if (here.self == MPI_COMM_NULL) std::swap(here.self, self);
+  }
+  return self == MPI_COMM_NULL ? MPI_SUCCESS : PMPI_Comm_free(&self);
+}
+
+/// The program's from now on. An MPI error code.
+int keep(std::unique_ptr<Persistent> made, MPI_Request* request) {
+  if (const int code = make_self(); code != MPI_SUCCESS) return code;
+  Persistents& here = persistents();
+  const std::lock_guard lock(here.mutex);
+  if (here.free_tags.empty()) here.free_tags.push_back(here.next_tag++);
+  here.free_tags.reserve(here.all.size() + 2);  // nothing may fail when it is freed
+  if (const int code = made->give_handle(here.self, here.free_tags.back()); code != MPI_SUCCESS)
+    return code;
+  here.free_tags.pop_back();
+  const MPI_Request handle = made->handle();
+  here.all.emplace(handle, std::move(made)).first->second->let_go();
+  ++here.count;
+  *request = handle;
+  return MPI_SUCCESS;
+}
+
+}  // namespace
+
+std::optional<int> make_persistent(Communicator& communicator, const Call& call,
+                                   const Choice& choice, bool commutative, MPI_Request* request) {
+  const auto tags = communicator.tags().take_lasting();
+  if (!tags) return std::nullopt;
+  return keep(std::make_unique<OwnPersistent>(communicator, call, choice, commutative, *tags),
+              request);
+}
+
+int provide_persistent(NonblockingCall call, MPI_Comm comm, MPI_Request* request) noexcept {
+  int code = MPI_ERR_UNSUPPORTED_OPERATION;
+  try {
+    if (has_turns())
+      code = keep(std::make_unique<ProvidedPersistent>(comm, std::move(call)), request);
+  } catch (const std::bad_alloc&) {
+    code = MPI_ERR_NO_MEM;
+  }
+  if (code != MPI_SUCCESS) PMPI_Comm_call_errhandler(comm, code);
+  return code;
+}
+
+// Without memory for that they are kept for ever.
+void keep_until_freed(KeptArrays arrays, MPI_Request request) noexcept {
+  Persistents& here = persistents();
+  const std::lock_guard lock(here.mutex);
+  try {
+    here.kept[request];
+  } catch (const std::bad_alloc&) {
+    for (auto& array : arrays) static_cast<void>(array.release());
+    return;
+  }
+  here.kept[request] = std::move(arrays);
+  ++here.count;
+}
+
+std::optional<int> start_persistent(MPI_Request request) noexcept {
+  if (t_inside) return std::nullopt;
+  Persistent* found = nullptr;
+  {
+    Persistents& here = persistents();
+    const std::lock_guard lock(here.mutex);
+    const auto known = here.all.find(request);
+    if (known == here.all.end()) return std::nullopt;
+    found = known->second.get();
+  }
+  return found->start();
+}
+
+void forget_persistent(MPI_Request request) noexcept {
+  if (t_inside) return;
+  std::unique_ptr<Persistent> found;
+  Persistents& here = persistents();
+  const std::lock_guard lock(here.mutex);
+  here.count -= here.kept.erase(request);
+  const auto known = here.all.find(request);
+  if (known == here.all.end()) return;
+  here.free_tags.push_back(known->second->tag());
+  found = std::move(known->second);
+  here.all.erase(known);
+  --here.count;
+}
+
+bool has_persistent() noexcept { return persistents().count != 0; }
+
+void stop_persistent() noexcept {
+  Persistents& here = persistents();
+  MPI_Comm self = MPI_COMM_NULL;
+  {
+    const std::lock_guard lock(here.mutex);
+    if (!here.all.empty()) return;  // the program has not freed them, and MPI still has them
+    std::swap(here.self, self);
+  }
+  if (self != MPI_COMM_NULL) PMPI_Comm_free(&self);
+}
+
+}  // namespace unisono
