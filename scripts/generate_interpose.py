@@ -18,16 +18,15 @@ import sys
 from pathlib import Path
 
 from interposed import (
-    BUFFER_IN,
-    BUFFER_OUT,
     CALL_FIELDS,
     COUNT,
-    DATATYPES,
     Collective,
     Parameter,
     narrows,
+    ran_the_short_way,
     table,
 )
+from interposed_fortran import fortran, fortran_names
 
 ROOT = Path(__file__).resolve().parent.parent
 OUTPUT = ROOT / "src"
@@ -109,12 +108,6 @@ int provide_{c.name}_init({c.declare(large=False)}, MPI_Info, MPI_Request* reque
   return provide(start, comm, request);
 }}
 """
-
-
-def ran_the_short_way(c: Collective, call: str) -> str:
-    """The call stands in both: a copy that one of them alone needs is made there only."""
-    kind = f"<Collective::{c.enumerator}>({call}, info)"
-    return f"may_have_devices() ? ran_beside_devices{kind} : ran_on_fast_path{kind}"
 
 
 def significant(c: Collective, p: Parameter) -> str:
@@ -217,108 +210,34 @@ template <class Native, class... Arguments>
     return out
 
 
-def fortran_declaration(c: Collective) -> str:
-    buffers = (BUFFER_IN, BUFFER_OUT)
-
-    def declared(p: Parameter) -> str:
-        return "void*" if p.kind in buffers else "const MPI_Aint*" if p.addresses else "const int*"
-
-    return ", ".join(f"{declared(p)} {p.name}" for p in c.parameters)
-
-
-def fortran_entry(c: Collective) -> str:
-    declaration = fortran_declaration(c)
-    arrays = ""
-    for p in c.parameters:
-        if p.kind is DATATYPES:
-            replaced = p.name == "sendtypes" and c.row["in_place"] != "nowhere"
-            condition = "fortran::is_in_place(sendbuf)" if replaced else "false"
-            arguments = f"{p.name}, comm, {condition}, {c.per_peer(p)}"
-            arrays += f"  const fortran::Datatypes {p.name}_c({arguments});\n"
-    f08 = f"mpi_{c.enumerator}_f08_"
-    f77 = f"mpi_{c.enumerator}_"
-    body = f"""{{
-  using Native = Next<"NAME", decltype(NAME)>;
-  if ({"is_watched()" if c.among_neighbours else f"is_candidate(Collective::{c.enumerator})"})
-    return run_{c.enumerator}<Native>(__builtin_return_address(0), {c.arguments}, ierror);
-  Native::call({c.arguments}, ierror);
-}}
-"""
-    watched = f"""    CallScope scope(call, site);
-    if (!fortran::finish(dispatch(call, scope), ierror)) Native::call({c.arguments}, ierror);
-"""
-    run = f"""
-template <class Native>
-[[gnu::noinline]] static void run_{c.enumerator}(const void* site, {declaration}, int* ierror) {{
-{arrays}  const Call call = {c.call()};
-"""
-    if c.among_neighbours:
-        run += watched + "}\n"
-    else:
-        run += f"""  if (is_watched()) {{
-{watched}    return;
-  }}
-  const CallInfo info = info_of(call);
-  if (info && ({ran_the_short_way(c, "call")})) {{
-    fortran::finish(MPI_SUCCESS, ierror);
-    return;
-  }}
-  CallScope scope;
-  if (!info || !fortran::finish(dispatch(call, info, scope), ierror))
-    Native::call({c.arguments}, ierror);
-}}
-"""
-    plain = f"""
-ENTRY void {f77}({declaration}, int* ierror) {body.replace("NAME", f77)}
-FORTRAN_SPELLINGS(mpi_{c.enumerator}, MPI_{c.name.upper()}, ({declaration}, int* ierror))
-"""
-    f2008 = f"""
-ENTRY void {f08}({declaration}, int* ierror) {body.replace("NAME", f08)}
-"""
-    if c.arguments == "comm":  # no buffer
-        return run + f2008 + "\n#ifdef OPEN_MPI\n" + plain + "\n#endif  // OPEN_MPI\n"
-    return "\n#ifdef OPEN_MPI\n" + run + plain + f2008 + "\n#endif  // OPEN_MPI\n"
-
-
-def fortran(collectives: list[Collective]) -> str:
-    out = """// Fortran entry points, where the Fortran library calls PMPI_* itself: Open MPI's does
-// so for everything, MPICH's in its mpi_f08 module for what has no buffer.
-#include "interpose/fortran.h"
-
-#include "interpose/dispatch.h"
-#include "interpose/entry.h"
-#include "interpose/next.h"
-#include "calls/fast_path.h"
-
-using namespace unisono;
-"""
-    out += "".join(fortran_entry(c) for c in collectives)
-    return out.replace("\n#endif  // OPEN_MPI\n\n#ifdef OPEN_MPI\n", "")
-
-
 def fields(c: Collective) -> str:
     """Its arguments, of IntArguments."""
     sources = {source: field for field, names in CALL_FIELDS.items() for source in names}
     return ", ".join(f"a.{sources[p.name]}{'_bytes' * p.addresses}" for p in c.parameters)
 
 
-def nonblocking_functions(collectives: list[Collective]) -> str:
-    among_all = [c for c in collectives if not c.among_neighbours]
-    members = "".join(f"  decltype(&MPI_I{c.enumerator}) {c.enumerator};\n" for c in among_all)
-    names = ", ".join(f"MPI_I{c.enumerator}" for c in among_all)
-    case = "    case Collective::{0}: return f.{0}({1}, request);\n"
-    cases = "".join(case.format(c.enumerator, fields(c)) for c in among_all)
-    return f"""/// The nonblocking forms of the collectives of all ranks.
-struct NonblockingFunctions {{
-{members}}};
-inline constexpr NonblockingFunctions kProgramNonblocking = {{{names}}};
-
-inline int start_function(const NonblockingFunctions& f, Collective collective,
-                          const IntArguments& a, MPI_Request* request) {{
+def request_function(collectives: list[Collective], function: str, form: str, extra: str = "") -> str:
+    case = "    case Collective::{0}: return {1}({2}{3}, request);\n"
+    cases = "".join(
+        case.format(c.enumerator, form.format(c.enumerator, c.name), fields(c), extra)
+        for c in collectives
+        if not c.among_neighbours
+    )
+    return f"""inline int {function}(Collective collective, const IntArguments& a, MPI_Request* request) {{
   switch (collective) {{
 {cases}    default: return MPI_ERR_INTERN;
   }}
 }}
+"""
+
+
+def request_functions(collectives: list[Collective]) -> str:
+    start = request_function(collectives, "start_function", "MPI_I{0}")
+    make = request_function(collectives, "make_function", "MPI_{1}_init", ", MPI_INFO_NULL")
+    return f"""/// The nonblocking forms of the collectives of all ranks, as a program calls them; and the persistent ones.
+{start}
+#if MPI_VERSION >= 4
+{make}#endif
 
 """
 
@@ -371,7 +290,7 @@ inline int call_function(const Functions& f, Collective collective, const IntArg
   return MPI_ERR_INTERN;
 }}
 
-{nonblocking_functions(collectives)}}}  // namespace unisono
+{request_functions(collectives)}}}  // namespace unisono
 """
 
 
@@ -393,7 +312,7 @@ def symbols(collectives: list[Collective]) -> str:
         others_of = [] if c.among_neighbours else [f"MPI_I{c.enumerator}", f"MPI_{c.name}_init"]
         forms = [f"MPI_{c.name}", *others_of]
         names += forms + [f"{form}_c" for form in forms if narrows(c)]
-    for f in [name.lower() for name in others] + [c.enumerator for c in collectives]:
+    for f in [name.lower() for name in others] + [n for c in collectives for n in fortran_names(c)]:
         names += [f"mpi_{f}", f"mpi_{f}_", f"mpi_{f}__", f"MPI_{f.upper()}", f"mpi_{f}_f08_"]
     names += api_functions()
     return "// What the stub exports.\n" + "".join(f"UNISONO_SYMBOL({n})\n" for n in names)

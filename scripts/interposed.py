@@ -171,3 +171,9 @@ def table(build: Path) -> list[Collective]:
 
 def narrows(c: Collective) -> bool:
     return any(p.kind.narrows for p in c.parameters)
+
+
+def ran_the_short_way(c: Collective, call: str) -> str:
+    """The call stands in both: a copy that one of them alone needs is made there only."""
+    kind = f"<Collective::{c.enumerator}>({call}, info)"
+    return f"may_have_devices() ? ran_beside_devices{kind} : ran_on_fast_path{kind}"

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <mutex>
 
+#include "base/lasting.h"
 #include "mpi/turns.h"
 
 namespace unisono {
@@ -17,13 +18,11 @@ struct InFlight {
   MovedNode::iterator next = under_way.end();  // to be moved, beside the oldest
   std::atomic<std::size_t> count{0};           // under way
   std::atomic<bool> has_done{false};
+  std::atomic<unsigned> entered{0};  // counts, for who sleeps
+  std::atomic<bool> has_sleeper{false};
 };
 
-// Never destroyed: a program may call MPI in its own exit handlers, after ours.
-InFlight& in_flight() {
-  static InFlight& all = *new InFlight;
-  return all;
-}
+InFlight& in_flight() { return lasting<InFlight>(); }
 
 // What is called of the MPI library here has turns of its own.
 thread_local bool t_moves = false;
@@ -91,6 +90,7 @@ void enter_flight(MovedNode& node) noexcept {
     all.under_way.splice(all.under_way.end(), node);
     all.count = all.under_way.size();
   }
+  if (all.has_sleeper) wake_for_flight();
   if (has_turns()) take_turns(move_all);
 }
 
@@ -124,6 +124,22 @@ bool progress_in_flight() noexcept {
   const bool any = move_all();
   forget_done();
   return any;
+}
+
+bool move_in_flight() noexcept { return move_all(); }
+
+bool is_any_in_flight() noexcept { return in_flight().count != 0; }
+
+void wait_for_flight(const std::atomic<bool>& stop) noexcept {
+  InFlight& all = in_flight();
+  all.has_sleeper = true;
+  for (unsigned seen = all.entered; all.count == 0 && !stop; seen = all.entered)
+    all.entered.wait(seen);
+}
+
+void wake_for_flight() noexcept {
+  ++in_flight().entered;
+  in_flight().entered.notify_all();
 }
 
 }  // namespace unisono

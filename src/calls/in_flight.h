@@ -1,5 +1,6 @@
 // What is in flight in this process. Whoever waits moves it, and so do the MPI library's turns.
 #pragma once
+#include <atomic>
 #include <list>
 #include <memory>
 
@@ -38,5 +39,11 @@ void settle_in_flight() noexcept;
 
 /// Moves what is in flight, unless this thread or another one does just now; whether there is any.
 bool progress_in_flight() noexcept;
+/// The same, but nothing is destroyed: for a thread of its own.
+bool move_in_flight() noexcept;
+bool is_any_in_flight() noexcept;
+/// Sleeps until there is any, or somebody who has set `stop` wakes it.
+void wait_for_flight(const std::atomic<bool>& stop) noexcept;
+void wake_for_flight() noexcept;
 
 }  // namespace unisono

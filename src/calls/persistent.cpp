@@ -8,8 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/lasting.h"
 #include "calls/in_flight.h"
 #include "calls/request.h"
+#include "calls/sides.h"
 #include "mpi/turns.h"
 
 namespace unisono {
@@ -109,6 +111,8 @@ class OwnPersistent : public Persistent {
         choice_(choice),
         commutative_(commutative),
         tags_(tags) {
+    if (has_send_side(call_, communicator_.rank())) keep_types(call_.sendtypes, sendtypes_);
+    keep_types(call_.recvtypes, recvtypes_);
     make_request();
   }
   bool move() noexcept override {
@@ -121,8 +125,14 @@ class OwnPersistent : public Persistent {
     request_.emplace(communicator_, call_, choice_, commutative_, Request::Lifetime::in_flight,
                      tags_);
   }
+  /// Those of Fortran are made for the call.
+  void keep_types(const MPI_Datatype*& types, std::vector<MPI_Datatype>& kept) {
+    if (types == nullptr) return;
+    kept.assign(types, types + communicator_.size());
+    types = kept.data();
+  }
   int begin() override {
-    // The arrays of the call are the program's until it frees the request.
+    // Counts and displacements are the program's until it frees the request.
     if (request_->holds_copies() && std::exchange(has_begun_, true)) make_request();
     request_->start();
     return MPI_SUCCESS;
@@ -134,6 +144,7 @@ class OwnPersistent : public Persistent {
   Choice choice_;
   bool commutative_, has_begun_ = false;
   Tags tags_;
+  std::vector<MPI_Datatype> sendtypes_, recvtypes_;
   std::optional<Request> request_;
 };
 
@@ -169,11 +180,7 @@ struct Persistents {
   std::vector<int> free_tags;
 };
 
-// Never destroyed: a program may call MPI in its own exit handlers, after ours.
-Persistents& persistents() {
-  static Persistents& all = *new Persistents;
-  return all;
-}
+Persistents& persistents() { return lasting<Persistents>(); }
 
 /// Not under the mutex: it has turns. Two threads may make one each.
 int make_self() {

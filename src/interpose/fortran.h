@@ -21,12 +21,26 @@ inline MPI_Comm comm(const int* handle) {
 #endif
 }
 
-/// The same of an operation, and MPI_OP_NULL in Fortran.
+/// The same of an operation, a request and hints; and MPI_OP_NULL in Fortran.
 inline MPI_Op operation(const int* handle) {
 #ifdef MPI_ABI
   return PMPI_Op_fromint(*handle);
 #else
   return PMPI_Op_f2c(*handle);
+#endif
+}
+inline int request(MPI_Request handle) {
+#ifdef MPI_ABI
+  return PMPI_Request_toint(handle);
+#else
+  return PMPI_Request_c2f(handle);
+#endif
+}
+inline MPI_Info info(const int* handle) {
+#ifdef MPI_ABI
+  return PMPI_Info_fromint(*handle);
+#else
+  return PMPI_Info_f2c(*handle);
 #endif
 }
 inline int no_operation() {

@@ -1,5 +1,6 @@
 // The beginning of MPI in Fortran. The f08 forms exist for every MPI library: MPICH's call
 // PMPI_* as Open MPI's do. Its older forms call MPI_* in C.
+#include "calls/progress_thread.h"
 #include "interpose/dispatch.h"
 #include "interpose/entry.h"
 #include "interpose/fortran.h"
@@ -20,15 +21,23 @@ void initialize(Function next, int* ierror, Arguments... arguments) {
   if (ierror) *ierror = code;
 }
 
+/// What a program asks for may be less than a thread of ours needs.
+constexpr int kMultiple = MPI_THREAD_MULTIPLE;
+using InitThread = void(const int* required, int* provided, int* ierror);
+
 }  // namespace
 
 ENTRY void mpi_init_f08_(int* ierror) {
-  initialize(Next<"mpi_init_f08_", decltype(mpi_init_f08_)>::call, ierror);
+  int provided = MPI_THREAD_SINGLE;
+  if (wants_progress_thread())
+    initialize(Next<"mpi_init_thread_f08_", InitThread>::call, ierror, &kMultiple, &provided);
+  else
+    initialize(Next<"mpi_init_f08_", decltype(mpi_init_f08_)>::call, ierror);
 }
 
 ENTRY void mpi_init_thread_f08_(const int* required, int* provided, int* ierror) {
-  initialize(Next<"mpi_init_thread_f08_", decltype(mpi_init_thread_f08_)>::call, ierror, required,
-             provided);
+  initialize(Next<"mpi_init_thread_f08_", InitThread>::call, ierror,
+             wants_progress_thread() ? &kMultiple : required, provided);
 }
 
 ENTRY void mpi_session_init_f08_(const int* info, const int* handler, int* session, int* ierror) {
@@ -39,13 +48,17 @@ ENTRY void mpi_session_init_f08_(const int* info, const int* handler, int* sessi
 
 #ifdef OPEN_MPI
 ENTRY void mpi_init_(int* ierror) {
-  initialize(Next<"mpi_init_", decltype(mpi_init_)>::call, ierror);
+  int provided = MPI_THREAD_SINGLE;
+  if (wants_progress_thread())
+    initialize(Next<"mpi_init_thread_", InitThread>::call, ierror, &kMultiple, &provided);
+  else
+    initialize(Next<"mpi_init_", decltype(mpi_init_)>::call, ierror);
 }
 FORTRAN_SPELLINGS(mpi_init, MPI_INIT, (int* ierror))
 
 ENTRY void mpi_init_thread_(const int* required, int* provided, int* ierror) {
-  initialize(Next<"mpi_init_thread_", decltype(mpi_init_thread_)>::call, ierror, required,
-             provided);
+  initialize(Next<"mpi_init_thread_", InitThread>::call, ierror,
+             wants_progress_thread() ? &kMultiple : required, provided);
 }
 FORTRAN_SPELLINGS(mpi_init_thread, MPI_INIT_THREAD,
                   (const int* required, int* provided, int* ierror))

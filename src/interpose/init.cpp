@@ -4,6 +4,7 @@
 
 #include "base/presence.h"
 #include "calls/in_flight.h"
+#include "calls/progress_thread.h"
 #include "interpose/dispatch.h"
 #include "interpose/entry.h"
 #include "interpose/initialization.h"
@@ -38,6 +39,16 @@ void notice_the_end() {
 }
 #endif
 
+/// A program may get more than it asks for.
+int begin_with_threads(int* argc, char*** argv, int* provided) {
+  int level = MPI_THREAD_SINGLE;
+  before_init();
+  const int code = Next<"MPI_Init_thread", decltype(MPI_Init_thread)>::call(
+      argc, argv, MPI_THREAD_MULTIPLE, provided != nullptr ? provided : &level);
+  after_init(code);
+  return code;
+}
+
 }  // namespace
 
 void before_init() { presence::announce(); }
@@ -55,6 +66,7 @@ void after_init(int code) {
 using namespace unisono;
 
 ENTRY int MPI_Init(int* argc, char*** argv) {
+  if (wants_progress_thread()) return begin_with_threads(argc, argv, nullptr);
   before_init();
   const int code = Next<"MPI_Init", decltype(MPI_Init)>::call(argc, argv);
   after_init(code);
@@ -62,6 +74,7 @@ ENTRY int MPI_Init(int* argc, char*** argv) {
 }
 
 ENTRY int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
+  if (wants_progress_thread()) return begin_with_threads(argc, argv, provided);
   before_init();
   const int code =
       Next<"MPI_Init_thread", decltype(MPI_Init_thread)>::call(argc, argv, required, provided);

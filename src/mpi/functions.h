@@ -161,86 +161,116 @@ inline int call_function(const Functions& f, Collective collective, const IntArg
   return MPI_ERR_INTERN;
 }
 
-/// The nonblocking forms of the collectives of all ranks.
-struct NonblockingFunctions {
-  decltype(&MPI_Ibarrier) barrier;
-  decltype(&MPI_Ibcast) bcast;
-  decltype(&MPI_Igather) gather;
-  decltype(&MPI_Igatherv) gatherv;
-  decltype(&MPI_Iscatter) scatter;
-  decltype(&MPI_Iscatterv) scatterv;
-  decltype(&MPI_Iallgather) allgather;
-  decltype(&MPI_Iallgatherv) allgatherv;
-  decltype(&MPI_Ialltoall) alltoall;
-  decltype(&MPI_Ialltoallv) alltoallv;
-  decltype(&MPI_Ialltoallw) alltoallw;
-  decltype(&MPI_Ireduce) reduce;
-  decltype(&MPI_Iallreduce) allreduce;
-  decltype(&MPI_Ireduce_scatter_block) reduce_scatter_block;
-  decltype(&MPI_Ireduce_scatter) reduce_scatter;
-  decltype(&MPI_Iscan) scan;
-  decltype(&MPI_Iexscan) exscan;
-};
-inline constexpr NonblockingFunctions kProgramNonblocking = {
-    MPI_Ibarrier,        MPI_Ibcast,
-    MPI_Igather,         MPI_Igatherv,
-    MPI_Iscatter,        MPI_Iscatterv,
-    MPI_Iallgather,      MPI_Iallgatherv,
-    MPI_Ialltoall,       MPI_Ialltoallv,
-    MPI_Ialltoallw,      MPI_Ireduce,
-    MPI_Iallreduce,      MPI_Ireduce_scatter_block,
-    MPI_Ireduce_scatter, MPI_Iscan,
-    MPI_Iexscan};
-
-inline int start_function(const NonblockingFunctions& f, Collective collective,
-                          const IntArguments& a, MPI_Request* request) {
+/// The nonblocking forms of the collectives of all ranks, as a program calls them; and the
+/// persistent ones.
+inline int start_function(Collective collective, const IntArguments& a, MPI_Request* request) {
   switch (collective) {
-    case Collective::barrier: return f.barrier(a.comm, request);
+    case Collective::barrier: return MPI_Ibarrier(a.comm, request);
     case Collective::bcast:
-      return f.bcast(a.recvbuf, a.recvcount, a.recvtype, a.root, a.comm, request);
+      return MPI_Ibcast(a.recvbuf, a.recvcount, a.recvtype, a.root, a.comm, request);
     case Collective::gather:
-      return f.gather(a.sendbuf, a.sendcount, a.sendtype, a.recvbuf, a.recvcount, a.recvtype,
-                      a.root, a.comm, request);
+      return MPI_Igather(a.sendbuf, a.sendcount, a.sendtype, a.recvbuf, a.recvcount, a.recvtype,
+                         a.root, a.comm, request);
     case Collective::gatherv:
-      return f.gatherv(a.sendbuf, a.sendcount, a.sendtype, a.recvbuf, a.recvcounts, a.rdispls,
-                       a.recvtype, a.root, a.comm, request);
+      return MPI_Igatherv(a.sendbuf, a.sendcount, a.sendtype, a.recvbuf, a.recvcounts, a.rdispls,
+                          a.recvtype, a.root, a.comm, request);
     case Collective::scatter:
-      return f.scatter(a.sendbuf, a.sendcount, a.sendtype, a.recvbuf, a.recvcount, a.recvtype,
-                       a.root, a.comm, request);
+      return MPI_Iscatter(a.sendbuf, a.sendcount, a.sendtype, a.recvbuf, a.recvcount, a.recvtype,
+                          a.root, a.comm, request);
     case Collective::scatterv:
-      return f.scatterv(a.sendbuf, a.sendcounts, a.sdispls, a.sendtype, a.recvbuf, a.recvcount,
-                        a.recvtype, a.root, a.comm, request);
+      return MPI_Iscatterv(a.sendbuf, a.sendcounts, a.sdispls, a.sendtype, a.recvbuf, a.recvcount,
+                           a.recvtype, a.root, a.comm, request);
     case Collective::allgather:
-      return f.allgather(a.sendbuf, a.sendcount, a.sendtype, a.recvbuf, a.recvcount, a.recvtype,
-                         a.comm, request);
+      return MPI_Iallgather(a.sendbuf, a.sendcount, a.sendtype, a.recvbuf, a.recvcount, a.recvtype,
+                            a.comm, request);
     case Collective::allgatherv:
-      return f.allgatherv(a.sendbuf, a.sendcount, a.sendtype, a.recvbuf, a.recvcounts, a.rdispls,
-                          a.recvtype, a.comm, request);
+      return MPI_Iallgatherv(a.sendbuf, a.sendcount, a.sendtype, a.recvbuf, a.recvcounts, a.rdispls,
+                             a.recvtype, a.comm, request);
     case Collective::alltoall:
-      return f.alltoall(a.sendbuf, a.sendcount, a.sendtype, a.recvbuf, a.recvcount, a.recvtype,
-                        a.comm, request);
+      return MPI_Ialltoall(a.sendbuf, a.sendcount, a.sendtype, a.recvbuf, a.recvcount, a.recvtype,
+                           a.comm, request);
     case Collective::alltoallv:
-      return f.alltoallv(a.sendbuf, a.sendcounts, a.sdispls, a.sendtype, a.recvbuf, a.recvcounts,
-                         a.rdispls, a.recvtype, a.comm, request);
+      return MPI_Ialltoallv(a.sendbuf, a.sendcounts, a.sdispls, a.sendtype, a.recvbuf, a.recvcounts,
+                            a.rdispls, a.recvtype, a.comm, request);
     case Collective::alltoallw:
-      return f.alltoallw(a.sendbuf, a.sendcounts, a.sdispls, a.sendtypes, a.recvbuf, a.recvcounts,
-                         a.rdispls, a.recvtypes, a.comm, request);
+      return MPI_Ialltoallw(a.sendbuf, a.sendcounts, a.sdispls, a.sendtypes, a.recvbuf,
+                            a.recvcounts, a.rdispls, a.recvtypes, a.comm, request);
     case Collective::reduce:
-      return f.reduce(a.sendbuf, a.recvbuf, a.recvcount, a.recvtype, a.op, a.root, a.comm, request);
+      return MPI_Ireduce(a.sendbuf, a.recvbuf, a.recvcount, a.recvtype, a.op, a.root, a.comm,
+                         request);
     case Collective::allreduce:
-      return f.allreduce(a.sendbuf, a.recvbuf, a.recvcount, a.recvtype, a.op, a.comm, request);
+      return MPI_Iallreduce(a.sendbuf, a.recvbuf, a.recvcount, a.recvtype, a.op, a.comm, request);
     case Collective::reduce_scatter_block:
-      return f.reduce_scatter_block(a.sendbuf, a.recvbuf, a.recvcount, a.recvtype, a.op, a.comm,
-                                    request);
+      return MPI_Ireduce_scatter_block(a.sendbuf, a.recvbuf, a.recvcount, a.recvtype, a.op, a.comm,
+                                       request);
     case Collective::reduce_scatter:
-      return f.reduce_scatter(a.sendbuf, a.recvbuf, a.recvcounts, a.recvtype, a.op, a.comm,
-                              request);
+      return MPI_Ireduce_scatter(a.sendbuf, a.recvbuf, a.recvcounts, a.recvtype, a.op, a.comm,
+                                 request);
     case Collective::scan:
-      return f.scan(a.sendbuf, a.recvbuf, a.recvcount, a.recvtype, a.op, a.comm, request);
+      return MPI_Iscan(a.sendbuf, a.recvbuf, a.recvcount, a.recvtype, a.op, a.comm, request);
     case Collective::exscan:
-      return f.exscan(a.sendbuf, a.recvbuf, a.recvcount, a.recvtype, a.op, a.comm, request);
+      return MPI_Iexscan(a.sendbuf, a.recvbuf, a.recvcount, a.recvtype, a.op, a.comm, request);
     default: return MPI_ERR_INTERN;
   }
 }
+
+#if MPI_VERSION >= 4
+inline int make_function(Collective collective, const IntArguments& a, MPI_Request* request) {
+  switch (collective) {
+    case Collective::barrier: return MPI_Barrier_init(a.comm, MPI_INFO_NULL, request);
+    case Collective::bcast:
+      return MPI_Bcast_init(a.recvbuf, a.recvcount, a.recvtype, a.root, a.comm, MPI_INFO_NULL,
+                            request);
+    case Collective::gather:
+      return MPI_Gather_init(a.sendbuf, a.sendcount, a.sendtype, a.recvbuf, a.recvcount, a.recvtype,
+                             a.root, a.comm, MPI_INFO_NULL, request);
+    case Collective::gatherv:
+      return MPI_Gatherv_init(a.sendbuf, a.sendcount, a.sendtype, a.recvbuf, a.recvcounts,
+                              a.rdispls, a.recvtype, a.root, a.comm, MPI_INFO_NULL, request);
+    case Collective::scatter:
+      return MPI_Scatter_init(a.sendbuf, a.sendcount, a.sendtype, a.recvbuf, a.recvcount,
+                              a.recvtype, a.root, a.comm, MPI_INFO_NULL, request);
+    case Collective::scatterv:
+      return MPI_Scatterv_init(a.sendbuf, a.sendcounts, a.sdispls, a.sendtype, a.recvbuf,
+                               a.recvcount, a.recvtype, a.root, a.comm, MPI_INFO_NULL, request);
+    case Collective::allgather:
+      return MPI_Allgather_init(a.sendbuf, a.sendcount, a.sendtype, a.recvbuf, a.recvcount,
+                                a.recvtype, a.comm, MPI_INFO_NULL, request);
+    case Collective::allgatherv:
+      return MPI_Allgatherv_init(a.sendbuf, a.sendcount, a.sendtype, a.recvbuf, a.recvcounts,
+                                 a.rdispls, a.recvtype, a.comm, MPI_INFO_NULL, request);
+    case Collective::alltoall:
+      return MPI_Alltoall_init(a.sendbuf, a.sendcount, a.sendtype, a.recvbuf, a.recvcount,
+                               a.recvtype, a.comm, MPI_INFO_NULL, request);
+    case Collective::alltoallv:
+      return MPI_Alltoallv_init(a.sendbuf, a.sendcounts, a.sdispls, a.sendtype, a.recvbuf,
+                                a.recvcounts, a.rdispls, a.recvtype, a.comm, MPI_INFO_NULL,
+                                request);
+    case Collective::alltoallw:
+      return MPI_Alltoallw_init(a.sendbuf, a.sendcounts, a.sdispls, a.sendtypes, a.recvbuf,
+                                a.recvcounts, a.rdispls, a.recvtypes, a.comm, MPI_INFO_NULL,
+                                request);
+    case Collective::reduce:
+      return MPI_Reduce_init(a.sendbuf, a.recvbuf, a.recvcount, a.recvtype, a.op, a.root, a.comm,
+                             MPI_INFO_NULL, request);
+    case Collective::allreduce:
+      return MPI_Allreduce_init(a.sendbuf, a.recvbuf, a.recvcount, a.recvtype, a.op, a.comm,
+                                MPI_INFO_NULL, request);
+    case Collective::reduce_scatter_block:
+      return MPI_Reduce_scatter_block_init(a.sendbuf, a.recvbuf, a.recvcount, a.recvtype, a.op,
+                                           a.comm, MPI_INFO_NULL, request);
+    case Collective::reduce_scatter:
+      return MPI_Reduce_scatter_init(a.sendbuf, a.recvbuf, a.recvcounts, a.recvtype, a.op, a.comm,
+                                     MPI_INFO_NULL, request);
+    case Collective::scan:
+      return MPI_Scan_init(a.sendbuf, a.recvbuf, a.recvcount, a.recvtype, a.op, a.comm,
+                           MPI_INFO_NULL, request);
+    case Collective::exscan:
+      return MPI_Exscan_init(a.sendbuf, a.recvbuf, a.recvcount, a.recvtype, a.op, a.comm,
+                             MPI_INFO_NULL, request);
+    default: return MPI_ERR_INTERN;
+  }
+}
+#endif
 
 }  // namespace unisono

@@ -17,6 +17,7 @@
 #include "calls/in_flight.h"
 #include "calls/in_node.h"
 #include "calls/persistent.h"
+#include "calls/progress_thread.h"
 #include "calls/request.h"
 #include "comm/job_topology.h"
 #include "comm/node_memory.h"
@@ -207,6 +208,13 @@ void Engine::read_environment(const Files& files) {
   if (!cache)
     complain("UNISONO_PLAN_CACHE=" + variable("UNISONO_PLAN_CACHE") +
              ": no size; valid are 0, 4096, 64K, 1M, ...; 64M holds");
+  const std::string progress = variable("UNISONO_PROGRESS");
+  if (wants_progress_thread()) {
+    if (const char* why = start_progress_thread(node.oversubscribed))
+      complain("UNISONO_PROGRESS=thread: " + std::string(why) + "; it goes on in calls of MPI");
+  } else if (progress != "calls") {
+    complain("UNISONO_PROGRESS=" + progress + ": valid are calls and thread; calls holds");
+  }
   const std::string reproducible = variable("UNISONO_REPRODUCIBLE");
   reproducible_ = !reproducible.empty() && reproducible != "0";
   const auto nodes = nodes_of_ranks(MPI_COMM_WORLD, node_, node);
@@ -292,6 +300,7 @@ void Engine::select_online(const Platform& here, Machine machine) {
 
 void Engine::stop() noexcept {
   if (!started_) return;
+  stop_progress_thread();
   settle_in_flight();
   end_outliving();
   try {

@@ -16,7 +16,8 @@ namespace {
 unsigned long long environment_hash() {
   std::uint64_t hash = kHashStart;
   for (const Variable& v : kVariables) {
-    if (v.name == "UNISONO_LOG" || v.name == "UNISONO_WAIT" || v.name == "UNISONO_PLAN_CACHE")
+    if (v.name == "UNISONO_LOG" || v.name == "UNISONO_WAIT" || v.name == "UNISONO_PROGRESS" ||
+        v.name == "UNISONO_PLAN_CACHE")
       continue;                                     // a rank's own affair
     if (v.name == "UNISONO_ONLINE_SAVE") continue;  // rank 0's
     // What is in these files counts, see file_hash().

@@ -62,7 +62,7 @@ std::optional<bool> Case::own_expected() const {
   if (inter_ || size_ == 1 || spec_.text == "native" || !has_unisono()) return false;
   if (spec_.algorithm == nullptr) return std::nullopt;
   // Not before the communicator has a duplicate, nor where phases wait.
-  if (nonblocking_) return std::nullopt;
+  if (form_ != Form::blocking) return std::nullopt;
   // Whether the node has room, and how the ranks are placed, is for the runtime to say.
   const unisono::Composition* grid = spec_.params.composition;
   if ((spec_.algorithm->restrictions & unisono::kOneNode) != 0 ||
@@ -104,33 +104,72 @@ void Case::finish_plan() {
   if (send_argument_ == Argument::in_place) in_.sendbuf = MPI_IN_PLACE;
 }
 
-std::optional<std::string> Case::run() {
-  Buffer own = recv_, native = recv_;
-  const std::vector<std::uint8_t> send_before = send_.bytes();
-  Invocation first = in_, second = in_;
-  const auto address = [&](Buffer& buffer) -> void* {
-    if (recv_argument_ == Argument::in_place) return MPI_IN_PLACE;
-    return recv_argument_ == Argument::null ? nullptr : buffer.address();
-  };
-  first.recvbuf = address(own);
-  second.recvbuf = address(native);
-  const bool own_first = common_.chance(50);
-  if (nonblocking_) first.nonblocking = true, first.large = false;
-  const unsigned long long own_before = own_calls();
-  int code = MPI_SUCCESS;
-  if (own_first) code = invoke(first, EntryPoint::interposed);
+Invocation Case::into(Buffer& buffer) const {
+  Invocation in = in_;
+  in.recvbuf = recv_argument_ == Argument::in_place ? MPI_IN_PLACE
+               : recv_argument_ == Argument::null   ? nullptr
+                                                    : buffer.address();
+  return in;
+}
+
+void Case::invoke_reference(Buffer& native) {
   if (!plain_reference_)
-    invoke(second, EntryPoint::native);
+    invoke(into(native), EntryPoint::native);
   else if (reduction_)
     invoke_plain_reduction(native);
-  if (!own_first) code = invoke(first, EntryPoint::interposed);
+}
+
+std::optional<std::string> Case::run() {
+  own_ = native_ = recv_;
+  send_before_ = send_.bytes();
+  const bool own_first = common_.chance(50);
+  const unsigned long long own_before = own_calls();
+  if (!own_first) invoke_reference(native_);
+  const int code = invoke(into(own_), EntryPoint::interposed);
+  handed_on_ = own_calls() == own_before;
+  if (own_first) invoke_reference(native_);
   if (code != MPI_SUCCESS) return "error code " + std::to_string(code);
-  if (send_before != send_.bytes()) return "the send buffer was changed";
-  const bool handed_on = own_calls() == own_before;
+  return judge();
+}
+
+void Case::start(Form form) {
+  form_ = form;
+  own_ = native_ = recv_;
+  send_before_ = send_.bytes();
+  const unsigned long long own_before = own_calls();
+  started_.emplace(into(own_), form);
+  handed_on_ = own_calls() == own_before;
+}
+
+std::optional<std::string> Case::complete() {
+  const int code = started_->code() == MPI_SUCCESS ? started_->complete() : started_->code();
+  if (code != MPI_SUCCESS) return "error code " + std::to_string(code);
+  return std::nullopt;
+}
+
+bool Case::start_again() {
+  // In place these begin with what came of them.
+  const bool differs = unisono::is_reducing(in_.collective) ||
+                       in_.collective == Collective::alltoall ||
+                       in_.collective == Collective::alltoallv ||
+                       in_.collective == Collective::alltoallw;
+  const bool again = common_.chance(50) && form_ == Form::persistent && !differs;
+  return again && started_->start_again() == MPI_SUCCESS;
+}
+
+std::optional<std::string> Case::finish() {
+  if (const int code = started_->free(); code != MPI_SUCCESS)
+    return "error code " + std::to_string(code) + " when it is freed";
+  invoke_reference(native_);
+  return judge();
+}
+
+std::optional<std::string> Case::judge() {
+  if (send_before_ != send_.bytes()) return "the send buffer was changed";
   if (reduction_ || inter_ || in_.collective == Collective::barrier) {
-    const auto wrong = compare(own, native, !handed_on);
+    const auto wrong = compare(own_, native_, !handed_on_);
     // Intel MPI writes into the gaps of pairs of a value and an index.
-    if (handed_on && !wrong) native_defect_ = compare(own, native, true);
+    if (handed_on_ && !wrong) native_defect_ = compare(own_, native_, true);
     return wrong;
   }
 
@@ -138,9 +177,9 @@ std::optional<std::string> Case::run() {
   // may be as wrong as it is.
   Buffer expected = recv_;
   invoke_plain_movement(expected);
-  if (!plain_reference_) native_defect_ = compare(native, expected, true);
-  if (handed_on && native_defect_) return compare(own, native, true);
-  return compare(own, expected, true);
+  if (!plain_reference_) native_defect_ = compare(native_, expected, true);
+  if (handed_on_ && native_defect_) return compare(own_, native_, true);
+  return compare(own_, expected, true);
 }
 
 std::optional<std::string> Case::compare(const Buffer& result, const Buffer& expected,
@@ -163,7 +202,9 @@ std::optional<std::string> Case::compare(const Buffer& result, const Buffer& exp
 }
 
 std::string Case::text() const {
-  std::string s = "MPI_" + std::string(unisono::name(in_.collective)) + (in_.large ? "_c" : "");
+  const char* prefix = form_ == Form::nonblocking ? "MPI_I" : "MPI_";
+  std::string s = prefix + std::string(unisono::name(in_.collective)) + (in_.large ? "_c" : "");
+  if (form_ == Form::persistent) s += "_init";
   s += " on " + comm_text_ + ", rank " + std::to_string(rank_) + " of " + std::to_string(size_);
   if (inter_) s += " (remote " + std::to_string(remote_size_) + ")";
   if (unisono::is_rooted(in_.collective)) s += ", root " + std::to_string(in_.root);

@@ -34,10 +34,17 @@ class Case {
   /// Makes the call through MPI_ and through PMPI_ on equal buffers. What is wrong with the former,
   /// or nothing.
   std::optional<std::string> run();
-  /// Before run(): Unisono's call returns at once, and is completed later; unless the MPI library's
-  /// own such call would hang.
-  void start_without_blocking() { nonblocking_ = !broken_native_nonblocking(); }
-  /// After run(): what is wrong with the MPI library's own result, where Unisono's is right.
+  /// In place of run(), where is_startable(): makes the call in this form through MPI_, which returns
+  /// at once; completes it; starts it again, if that is possible, to be completed again; and the rest
+  /// of run(). Cases are finished in the order of their first starts, and completed in any.
+  void start(Form form);
+  std::optional<std::string> complete();
+  bool start_again();
+  std::optional<std::string> finish();
+  /// Not where the MPI library's own such call would hang.
+  bool is_startable() const { return !broken_native_nonblocking(); }
+  /// After run() or finish(): what is wrong with the MPI library's own result, where Unisono's is
+  /// right.
   const std::optional<std::string>& native_defect() const { return native_defect_; }
   std::string text() const;
 
@@ -79,6 +86,9 @@ class Case {
   void plan_inter();
 
   void finish_plan();
+  Invocation into(Buffer& buffer) const;
+  void invoke_reference(Buffer& native);
+  std::optional<std::string> judge();
   /// `gaps`: also what is no data must be as it was.
   std::optional<std::string> compare(const Buffer& result, const Buffer& expected, bool gaps) const;
   bool is_root() const { return rank_ == in_.root; }
@@ -87,7 +97,7 @@ class Case {
   Spec spec_;
   Rng common_, local_;
   int rank_ = 0, size_ = 1, remote_size_ = 0;
-  bool inter_ = false, in_place_ = false, nonblocking_ = false;
+  bool inter_ = false, in_place_ = false;
   std::string comm_text_;
   Invocation in_;
   Argument send_argument_ = Argument::null, recv_argument_ = Argument::null;
@@ -110,6 +120,12 @@ class Case {
   /// What happens to the data of recv_blocks_, and of those listed here when it differs.
   Expect recv_expect_ = Expect::result;
   std::vector<Block> undefined_blocks_;
+
+  Buffer own_, native_;  // what came of the call
+  std::vector<std::uint8_t> send_before_;
+  std::optional<Started> started_;
+  Form form_ = Form::blocking;
+  bool handed_on_ = false;
 };
 
 }  // namespace conformance

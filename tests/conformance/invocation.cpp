@@ -149,28 +149,12 @@ int complete(MPI_Request* request) {
   }
 }
 
-int invoke_nonblocking(const Invocation& in) {
-  const Narrow<int> scounts(in.sendcounts), sdispls(in.sdispls);
-  const Narrow<int> rcounts(in.recvcounts), rdispls(in.rdispls);
-  const unisono::IntArguments arguments{.sendbuf = in.sendbuf,
-                                        .sendcount = static_cast<int>(in.sendcount),
-                                        .sendcounts = scounts,
-                                        .sdispls = sdispls,
-                                        .sendtype = in.sendtype,
-                                        .sendtypes = in.sendtypes.data(),
-                                        .recvbuf = in.recvbuf,
-                                        .recvcount = static_cast<int>(in.recvcount),
-                                        .recvcounts = rcounts,
-                                        .rdispls = rdispls,
-                                        .recvtype = in.recvtype,
-                                        .recvtypes = in.recvtypes.data(),
-                                        .op = in.op,
-                                        .root = in.root,
-                                        .comm = in.comm};
-  MPI_Request request = MPI_REQUEST_NULL;
-  const int rc =
-      unisono::start_function(unisono::kProgramNonblocking, in.collective, arguments, &request);
-  return rc == MPI_SUCCESS ? complete(&request) : rc;
+std::vector<int> narrowed(const std::vector<long long>& from) { return {from.begin(), from.end()}; }
+
+/// Null when it was not given.
+template <class T>
+const T* given(const std::vector<T>& values) {
+  return values.empty() ? nullptr : values.data();
 }
 
 }  // namespace
@@ -183,11 +167,55 @@ EntryPoint latest_entry_point() { return g_latest; }
 
 int invoke(const Invocation& in, EntryPoint through) {
   g_latest = through;
-  if (in.nonblocking) return invoke_nonblocking(in);
 #if MPI_VERSION >= 4
   if (in.large) return invoke_large(in, through);
 #endif
   return invoke_plain(in, through);
+}
+
+Started::Started(const Invocation& in, Form form)
+    : form_(form),
+      sendcounts_(narrowed(in.sendcounts)),
+      sdispls_(narrowed(in.sdispls)),
+      recvcounts_(narrowed(in.recvcounts)),
+      rdispls_(narrowed(in.rdispls)),
+      sendtypes_(in.sendtypes),
+      recvtypes_(in.recvtypes) {
+  g_latest = EntryPoint::interposed;
+  const unisono::IntArguments arguments{.sendbuf = in.sendbuf,
+                                        .sendcount = static_cast<int>(in.sendcount),
+                                        .sendcounts = given(sendcounts_),
+                                        .sdispls = given(sdispls_),
+                                        .sendtype = in.sendtype,
+                                        .sendtypes = given(sendtypes_),
+                                        .recvbuf = in.recvbuf,
+                                        .recvcount = static_cast<int>(in.recvcount),
+                                        .recvcounts = given(recvcounts_),
+                                        .rdispls = given(rdispls_),
+                                        .recvtype = in.recvtype,
+                                        .recvtypes = given(recvtypes_),
+                                        .op = in.op,
+                                        .root = in.root,
+                                        .comm = in.comm};
+#if MPI_VERSION >= 4
+  if (form_ == Form::persistent) {
+    code_ = unisono::make_function(in.collective, arguments, &request_);
+    if (code_ == MPI_SUCCESS) code_ = MPI_Start(&request_);
+    return;
+  }
+#endif
+  code_ = unisono::start_function(in.collective, arguments, &request_);
+}
+
+int Started::complete() {
+  g_latest = EntryPoint::interposed;
+  return conformance::complete(&request_);
+}
+
+int Started::start_again() { return MPI_Start(&request_); }
+
+int Started::free() {
+  return form_ == Form::persistent ? MPI_Request_free(&request_) : MPI_SUCCESS;
 }
 
 }  // namespace conformance

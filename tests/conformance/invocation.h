@@ -14,8 +14,7 @@ using unisono::Collective;
 /// (MPI_Reduce_scatter recvcounts).
 struct Invocation {
   Collective collective = Collective::barrier;
-  bool large = false;        ///< the _c form
-  bool nonblocking = false;  ///< MPI_Ixxx, and one of the ways to complete it; not large
+  bool large = false;  ///< the _c form
   const void* sendbuf = nullptr;
   long long sendcount = 0;
   std::vector<long long> sendcounts, sdispls;
@@ -40,5 +39,26 @@ bool has_large_form(Collective collective);
 EntryPoint latest_entry_point();
 
 int invoke(const Invocation& in, EntryPoint through);
+
+enum class Form { blocking, nonblocking, persistent };
+
+/// A call that returns at once: MPI_Ixxx, or MPI_Xxx_init and MPI_Start. Not large.
+class Started {
+ public:
+  Started(const Invocation& in, Form form);
+  int code() const { return code_; }
+  /// Completes it in one of the ways.
+  int complete();
+  /// Once it is complete; of a persistent one.
+  int start_again();
+  int free();
+
+ private:
+  Form form_;
+  std::vector<int> sendcounts_, sdispls_, recvcounts_, rdispls_;  // MPI reads them until it is over
+  std::vector<MPI_Datatype> sendtypes_, recvtypes_;
+  MPI_Request request_ = MPI_REQUEST_NULL;
+  int code_ = MPI_SUCCESS;
+};
 
 }  // namespace conformance

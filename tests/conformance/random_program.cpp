@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -34,12 +35,13 @@ struct Options {
   int patience = 120;     ///< seconds that a call may take
   std::string spec;  ///< instead of random ones; collectives that do not have it are not called
   std::string transport;     ///< of all specs that take it
-  bool nonblocking = false;  ///< two calls of three
+  bool nonblocking = false;  ///< two calls of three, some of them persistent
   bool verbose = false;
 };
 
 constexpr long long kCallsPerEpoch = 100;  // then one communicator is replaced
 constexpr std::uint64_t kLateness = 10;    // names the stream of who comes late
+constexpr std::uint64_t kBatches = 11;     // and of when and in which order calls are completed
 
 /// How often something was called and how often Unisono ran it; added over the ranks.
 struct Tally {
@@ -125,6 +127,7 @@ class Program {
   void run() {
     for (long long call = 0; call < options_.calls; ++call) {
       if (call > 0 && call % kCallsPerEpoch == 0) {
+        finish_started();
         g_doing = "communicator creation before call " + std::to_string(call);
         alarm(static_cast<unsigned>(options_.patience));
         comms_.replace_one(static_cast<std::uint64_t>(call / kCallsPerEpoch));
@@ -132,8 +135,10 @@ class Program {
       if (call % 20 == 0 && options_.seconds > 0 && time_is_up()) break;
       if (call < options_.from) continue;
       run_one(static_cast<std::uint64_t>(call));
+      finish_some(static_cast<std::uint64_t>(call));
       ++done_;
     }
+    finish_started();
     alarm(0);
   }
 
@@ -167,6 +172,11 @@ class Program {
   }
 
  private:
+  struct Pending {
+    std::unique_ptr<Case> made;
+    std::string text;
+    bool is_under_way = true;
+  };
   static std::string key(Collective collective, std::string_view algorithm) {
     return std::string(unisono::name(collective)) + "/" + std::string(algorithm);
   }
@@ -195,21 +205,27 @@ class Program {
     if (comm.handle == MPI_COMM_NULL) return;
 
     g_doing = "call " + std::to_string(call);
-    Case one(options_.seed, call, collective, comm, spec);
-    // Alike on all ranks. The others make private duplicates.
-    if (options_.nonblocking && call % 3 != 0) one.start_without_blocking();
-    g_doing = "seed " + std::to_string(options_.seed) + ", call " + std::to_string(call) + ", " +
-              spec.text + ": " + one.text();
-    if (options_.verbose) std::fprintf(stderr, "%s\n", g_doing.c_str());
+    auto made = std::make_unique<Case>(options_.seed, call, collective, comm, spec);
+    Case& one = *made;
+    const std::string text = "seed " + std::to_string(options_.seed) + ", call " +
+                             std::to_string(call) + ", " + spec.text + ": ";
+    g_doing = text + one.text();
     alarm(static_cast<unsigned>(options_.patience));
     // Somebody comes late: there are algorithms that look who is there.
     if (Rng{options_.seed, call, kLateness, rank_}.chance(4)) usleep(500);
     const unsigned long long before = own_calls();
-    if (const auto wrong = one.run()) fail(*wrong);
+    // Alike on all ranks. The others make private duplicates.
+    const bool starts = options_.nonblocking && call % 3 != 0 && one.is_startable();
+    if (starts) {
+      one.start(MPI_VERSION >= 4 && rng.chance(30) ? Form::persistent : Form::nonblocking);
+      g_doing = text + one.text();
+      started_.push_back({std::move(made), g_doing});
+    } else if (const auto wrong = one.run()) {
+      fail(*wrong);
+    }
+    if (options_.verbose) std::fprintf(stderr, "%s\n", g_doing.c_str());
     const unsigned long long own = own_calls() - before;
-    if (one.native_defect() && native_defects_++ == 0)
-      std::fprintf(stderr, "random_program: %s: PMPI's result is wrong: %s\n", g_doing.c_str(),
-                   one.native_defect()->c_str());
+    if (!starts) see_native(one);
 
     const std::optional<bool> expected = one.own_expected();
     if (expected && *expected != (own > 0))
@@ -220,6 +236,48 @@ class Program {
       tally.own += own;
       if (!spec.algorithm || one.inter()) break;
     }
+  }
+
+  /// Alike on all ranks, though not all have all of them.
+  void finish_some(std::uint64_t call) {
+    if (Rng{options_.seed, call, kBatches}.chance(25)) finish_started();
+  }
+
+  void watch(const Pending& one) const {
+    g_doing = one.text;
+    alarm(static_cast<unsigned>(options_.patience));
+  }
+
+  void finish_started() {
+    complete_in_any_order(true);
+    for (Pending& one : started_) one.is_under_way = one.made->start_again();
+    complete_in_any_order(false);
+    for (const Pending& one : started_) {
+      watch(one);
+      if (const auto wrong = one.made->finish()) fail(*wrong);
+      see_native(*one.made);
+    }
+    started_.clear();
+  }
+
+  /// In an order of each rank's own.
+  void complete_in_any_order(bool first) {
+    std::vector<Pending*> order;
+    for (Pending& one : started_)
+      if (first || one.is_under_way) order.push_back(&one);
+    Rng rng{options_.seed, static_cast<std::uint64_t>(done_), kBatches, rank_};
+    for (std::size_t i = order.size(); i > 1; --i)
+      std::swap(order[i - 1], order[static_cast<std::size_t>(rng.below(static_cast<long long>(i)))]);
+    for (Pending* one : order) {
+      watch(*one);
+      if (const auto wrong = one->made->complete()) fail(*wrong);
+    }
+  }
+
+  void see_native(const Case& one) {
+    if (one.native_defect() && native_defects_++ == 0)
+      std::fprintf(stderr, "random_program: %s: PMPI's result is wrong: %s\n", g_doing.c_str(),
+                   one.native_defect()->c_str());
   }
 
   static std::string_view row_name(const Spec& spec) {
@@ -234,6 +292,7 @@ class Program {
   unsigned long long native_defects_ = 0;
   std::vector<Collective> drawn_;
   std::map<std::string, Tally> tallies_;
+  std::vector<Pending> started_;  // and not finished
 };
 
 }  // namespace

@@ -36,6 +36,8 @@ program fortran_f08
   call MPI_Alltoallw(MPI_IN_PLACE, counts, bytes, types, all, counts, bytes, types, MPI_COMM_WORLD)
   if (any(all /= displs)) call fail("Alltoallw in place")
 
+  call nonblocking()
+
   call MPI_Op_create(nothing, .true., op)
   call MPI_Op_free(op)
   if (op /= MPI_OP_NULL) call fail("Op_free")
@@ -46,6 +48,27 @@ program fortran_f08
   if (failures > 0) stop 1
 
 contains
+  ! Twice: the first ones are the MPI library's own, the barrier makes what Unisono needs.
+  subroutine nonblocking()
+    integer, asynchronous :: y(4), total(4), each(size)
+    type(MPI_Request) :: requests(4)
+    integer :: round
+    do round = 1, 2
+      y = rank + [1, 2, 3, 4]
+      total = 1
+      each = rank
+      call MPI_Ibarrier(MPI_COMM_WORLD, requests(1))
+      call MPI_Ibcast(y, 4, MPI_INTEGER, size - 1, MPI_COMM_WORLD, requests(2))
+      call MPI_Iallreduce(MPI_IN_PLACE, total, 4, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, requests(3), ierror)
+      call MPI_Ialltoallw(MPI_IN_PLACE, counts, bytes, types, each, counts, bytes, types, MPI_COMM_WORLD, requests(4))
+      call MPI_Waitall(4, requests, MPI_STATUSES_IGNORE)
+      if (any(y /= size - 1 + [1, 2, 3, 4])) call fail("Ibcast")
+      if (any(total /= size) .or. ierror /= MPI_SUCCESS) call fail("Iallreduce in place")
+      if (any(each /= displs)) call fail("Ialltoallw in place")
+      call MPI_Barrier(MPI_COMM_WORLD)
+    end do
+  end subroutine
+
   subroutine nothing(invec, inoutvec, len, datatype)
     type(c_ptr), value :: invec, inoutvec
     integer :: len

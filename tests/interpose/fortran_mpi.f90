@@ -48,6 +48,8 @@ program fortran_mpi
   call MPI_Scan(rank, i, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, ierror)
   call check(i == rank * (rank + 1) / 2, "Scan")
 
+  call nonblocking()
+
   call MPI_Op_create(nothing, .true., op, ierror)
   call MPI_Op_free(op, ierror)
   call check(op == MPI_OP_NULL .and. ierror == MPI_SUCCESS, "Op_free")
@@ -58,6 +60,27 @@ program fortran_mpi
   if (failures > 0) stop 1
 
 contains
+  ! Twice: the first ones are the MPI library's own, the barrier makes what Unisono needs.
+  subroutine nonblocking()
+    integer, asynchronous :: y(4), total(4), each(size)
+    integer :: requests(4), round
+    do round = 1, 2
+      y = rank + [1, 2, 3, 4]
+      total = 1
+      each = rank
+      call MPI_Ibarrier(MPI_COMM_WORLD, requests(1), ierror)
+      call MPI_Ibcast(y, 4, MPI_INTEGER, size - 1, MPI_COMM_WORLD, requests(2), ierror)
+      call MPI_Iallreduce(MPI_IN_PLACE, total, 4, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, requests(3), ierror)
+      call MPI_Ialltoallw(MPI_IN_PLACE, counts, bytes, types, each, counts, bytes, types, MPI_COMM_WORLD, &
+                          requests(4), ierror)
+      call MPI_Waitall(4, requests, MPI_STATUSES_IGNORE, ierror)
+      call check(all_equal(y, size - 1 + [1, 2, 3, 4]), "Ibcast")
+      call check(all_equal(total, [size, size, size, size]), "Iallreduce in place")
+      call check(all_equal(each, displs), "Ialltoallw in place")
+      call MPI_Barrier(MPI_COMM_WORLD, ierror)
+    end do
+  end subroutine
+
   subroutine nothing(invec, inoutvec, len, datatype)
     integer :: len, invec(len), inoutvec(len), datatype
   end subroutine

@@ -8,6 +8,7 @@
 #include "calls/in_flight.h"
 #include "calls/nonblocking.h"
 #include "calls/persistent.h"
+#include "calls/progress_thread.h"
 #include "calls/retained_operation.h"
 #include "comm/being_freed.h"
 #include "comm/making.h"
@@ -172,6 +173,7 @@ void note_duplicating() noexcept {}
 
 void forget_done() noexcept {}
 void settle_in_flight() noexcept {}
+bool wants_progress_thread() { return false; }
 bool has_persistent() noexcept { return false; }
 std::optional<int> start_persistent(MPI_Request) noexcept { return std::nullopt; }
 void forget_persistent(MPI_Request) noexcept {}

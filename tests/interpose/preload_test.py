@@ -273,7 +273,7 @@ class Languages(unittest.TestCase):
 
     def test_fortran(self) -> None:
         launcher = self.fortran()
-        for module, calls in (("mpi", 8), ("f08", 6)):
+        for module, calls in (("mpi", 10), ("f08", 8)):
             program = PROGRAMS / f"fortran_{module}"
             for prefix in ([], [EXEC], [LOOPBACK]):
                 done = run(launcher, "--oversubscribe", "-n", "2", *prefix, program)
@@ -282,6 +282,15 @@ class Languages(unittest.TestCase):
                 wanted = 2 if prefix == [LOOPBACK] else 0
                 line = f"loopback: {calls} calls, 1 operations freed"
                 self.assertEqual(done.stdout.count(line), wanted, done.stdout)
+            forced = {
+                "UNISONO_BCAST": "binomial",
+                "UNISONO_ALLTOALLW": "spread_out",
+                "UNISONO_LOG": "decision",
+            }
+            done = run(launcher, "--oversubscribe", "-n", "2", EXEC, program, **forced)
+            self.assertIn("passed", done.stdout)
+            for call in ("nonblocking bcast of 16B on 2 ranks: binomial", "nonblocking alltoallw of 0B"):
+                self.assertIn(call, done.stderr)
             with tempfile.TemporaryDirectory() as folder:
                 done = run(launcher, "--oversubscribe", "-n", "2", EXEC, program, UNISONO_TRACE=folder)
                 self.assertIn("passed", done.stdout)

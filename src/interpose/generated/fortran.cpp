@@ -46,6 +46,62 @@ ENTRY void mpi_barrier_(const int* comm, int* ierror) {
 
 FORTRAN_SPELLINGS(mpi_barrier, MPI_BARRIER, (const int* comm, int* ierror))
 
+#endif  // OPEN_MPI
+
+template <class Native>
+[[gnu::noinline]] static void request_ibarrier(const int* comm, int* request, int* ierror) {
+  const Call call = Call{.collective = Collective::barrier, .comm = fortran::comm(comm)};
+  MPI_Request made = MPI_REQUEST_NULL;
+  const auto code = start(call, &made);
+  if (!fortran::finish(code, ierror)) return Native::call(comm, request, ierror);
+  if (*code == MPI_SUCCESS) *request = fortran::request(made);
+}
+
+ENTRY void mpi_ibarrier_f08_(const int* comm, int* request, int* ierror) {
+  using Native = Next<"mpi_ibarrier_f08_", decltype(mpi_ibarrier_f08_)>;
+  if (!is_candidate(Collective::barrier)) return Native::call(comm, request, ierror);
+  request_ibarrier<Native>(comm, request, ierror);
+}
+
+#ifdef OPEN_MPI
+
+ENTRY void mpi_ibarrier_(const int* comm, int* request, int* ierror) {
+  using Native = Next<"mpi_ibarrier_", decltype(mpi_ibarrier_)>;
+  if (!is_candidate(Collective::barrier)) return Native::call(comm, request, ierror);
+  request_ibarrier<Native>(comm, request, ierror);
+}
+
+FORTRAN_SPELLINGS(mpi_ibarrier, MPI_IBARRIER, (const int* comm, int* request, int* ierror))
+
+#endif  // OPEN_MPI
+
+template <class Native>
+[[gnu::noinline]] static void request_barrier_init(const int* comm, const int* info, int* request,
+                                                   int* ierror) {
+  const Call call = Call{.collective = Collective::barrier, .comm = fortran::comm(comm)};
+  MPI_Request made = MPI_REQUEST_NULL;
+  const auto code = make_persistent(call, fortran::info(info), &made);
+  if (!fortran::finish(code, ierror)) return Native::call(comm, info, request, ierror);
+  if (*code == MPI_SUCCESS) *request = fortran::request(made);
+}
+
+ENTRY void mpi_barrier_init_f08_(const int* comm, const int* info, int* request, int* ierror) {
+  using Native = Next<"mpi_barrier_init_f08_", decltype(mpi_barrier_init_f08_)>;
+  if (!is_candidate(Collective::barrier)) return Native::call(comm, info, request, ierror);
+  request_barrier_init<Native>(comm, info, request, ierror);
+}
+
+#ifdef OPEN_MPI
+
+ENTRY void mpi_barrier_init_(const int* comm, const int* info, int* request, int* ierror) {
+  using Native = Next<"mpi_barrier_init_", decltype(mpi_barrier_init_)>;
+  if (!is_candidate(Collective::barrier)) return Native::call(comm, info, request, ierror);
+  request_barrier_init<Native>(comm, info, request, ierror);
+}
+
+FORTRAN_SPELLINGS(mpi_barrier_init, MPI_BARRIER_INIT,
+                  (const int* comm, const int* info, int* request, int* ierror))
+
 template <class Native>
 [[gnu::noinline]] static void run_bcast(const void* site, void* buffer, const int* count,
                                         const int* datatype, const int* root, const int* comm,
@@ -93,6 +149,81 @@ ENTRY void mpi_bcast_f08_(void* buffer, const int* count, const int* datatype, c
     return run_bcast<Native>(__builtin_return_address(0), buffer, count, datatype, root, comm,
                              ierror);
   Native::call(buffer, count, datatype, root, comm, ierror);
+}
+
+template <class Native>
+[[gnu::noinline]] static void request_ibcast(void* buffer, const int* count, const int* datatype,
+                                             const int* root, const int* comm, int* request,
+                                             int* ierror) {
+  const Call call = Call{.collective = Collective::bcast,
+                         .recvbuf = fortran::buffer(buffer),
+                         .recvcount = *count,
+                         .recvtype = PMPI_Type_f2c(*datatype),
+                         .root = *root,
+                         .comm = fortran::comm(comm)};
+  MPI_Request made = MPI_REQUEST_NULL;
+  const auto code = start(call, &made);
+  if (!fortran::finish(code, ierror))
+    return Native::call(buffer, count, datatype, root, comm, request, ierror);
+  if (*code == MPI_SUCCESS) *request = fortran::request(made);
+}
+
+ENTRY void mpi_ibcast_(void* buffer, const int* count, const int* datatype, const int* root,
+                       const int* comm, int* request, int* ierror) {
+  using Native = Next<"mpi_ibcast_", decltype(mpi_ibcast_)>;
+  if (!is_candidate(Collective::bcast))
+    return Native::call(buffer, count, datatype, root, comm, request, ierror);
+  request_ibcast<Native>(buffer, count, datatype, root, comm, request, ierror);
+}
+
+FORTRAN_SPELLINGS(mpi_ibcast, MPI_IBCAST,
+                  (void* buffer, const int* count, const int* datatype, const int* root,
+                   const int* comm, int* request, int* ierror))
+
+ENTRY void mpi_ibcast_f08_(void* buffer, const int* count, const int* datatype, const int* root,
+                           const int* comm, int* request, int* ierror) {
+  using Native = Next<"mpi_ibcast_f08_", decltype(mpi_ibcast_f08_)>;
+  if (!is_candidate(Collective::bcast))
+    return Native::call(buffer, count, datatype, root, comm, request, ierror);
+  request_ibcast<Native>(buffer, count, datatype, root, comm, request, ierror);
+}
+
+template <class Native>
+[[gnu::noinline]] static void request_bcast_init(void* buffer, const int* count,
+                                                 const int* datatype, const int* root,
+                                                 const int* comm, const int* info, int* request,
+                                                 int* ierror) {
+  const Call call = Call{.collective = Collective::bcast,
+                         .recvbuf = fortran::buffer(buffer),
+                         .recvcount = *count,
+                         .recvtype = PMPI_Type_f2c(*datatype),
+                         .root = *root,
+                         .comm = fortran::comm(comm)};
+  MPI_Request made = MPI_REQUEST_NULL;
+  const auto code = make_persistent(call, fortran::info(info), &made);
+  if (!fortran::finish(code, ierror))
+    return Native::call(buffer, count, datatype, root, comm, info, request, ierror);
+  if (*code == MPI_SUCCESS) *request = fortran::request(made);
+}
+
+ENTRY void mpi_bcast_init_(void* buffer, const int* count, const int* datatype, const int* root,
+                           const int* comm, const int* info, int* request, int* ierror) {
+  using Native = Next<"mpi_bcast_init_", decltype(mpi_bcast_init_)>;
+  if (!is_candidate(Collective::bcast))
+    return Native::call(buffer, count, datatype, root, comm, info, request, ierror);
+  request_bcast_init<Native>(buffer, count, datatype, root, comm, info, request, ierror);
+}
+
+FORTRAN_SPELLINGS(mpi_bcast_init, MPI_BCAST_INIT,
+                  (void* buffer, const int* count, const int* datatype, const int* root,
+                   const int* comm, const int* info, int* request, int* ierror))
+
+ENTRY void mpi_bcast_init_f08_(void* buffer, const int* count, const int* datatype, const int* root,
+                               const int* comm, const int* info, int* request, int* ierror) {
+  using Native = Next<"mpi_bcast_init_f08_", decltype(mpi_bcast_init_f08_)>;
+  if (!is_candidate(Collective::bcast))
+    return Native::call(buffer, count, datatype, root, comm, info, request, ierror);
+  request_bcast_init<Native>(buffer, count, datatype, root, comm, info, request, ierror);
 }
 
 template <class Native>
@@ -149,6 +280,107 @@ ENTRY void mpi_gather_f08_(void* sendbuf, const int* sendcount, const int* sendt
     return run_gather<Native>(__builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf,
                               recvcount, recvtype, root, comm, ierror);
   Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror);
+}
+
+template <class Native>
+[[gnu::noinline]] static void request_igather(void* sendbuf, const int* sendcount,
+                                              const int* sendtype, void* recvbuf,
+                                              const int* recvcount, const int* recvtype,
+                                              const int* root, const int* comm, int* request,
+                                              int* ierror) {
+  const Call call = Call{.collective = Collective::gather,
+                         .sendbuf = fortran::buffer(sendbuf),
+                         .sendcount = *sendcount,
+                         .sendtype = PMPI_Type_f2c(*sendtype),
+                         .recvbuf = fortran::buffer(recvbuf),
+                         .recvcount = *recvcount,
+                         .recvtype = PMPI_Type_f2c(*recvtype),
+                         .root = *root,
+                         .comm = fortran::comm(comm)};
+  MPI_Request made = MPI_REQUEST_NULL;
+  const auto code = start(call, &made);
+  if (!fortran::finish(code, ierror))
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
+                        request, ierror);
+  if (*code == MPI_SUCCESS) *request = fortran::request(made);
+}
+
+ENTRY void mpi_igather_(void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
+                        const int* recvcount, const int* recvtype, const int* root, const int* comm,
+                        int* request, int* ierror) {
+  using Native = Next<"mpi_igather_", decltype(mpi_igather_)>;
+  if (!is_candidate(Collective::gather))
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
+                        request, ierror);
+  request_igather<Native>(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
+                          request, ierror);
+}
+
+FORTRAN_SPELLINGS(mpi_igather, MPI_IGATHER,
+                  (void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
+                   const int* recvcount, const int* recvtype, const int* root, const int* comm,
+                   int* request, int* ierror))
+
+ENTRY void mpi_igather_f08_(void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
+                            const int* recvcount, const int* recvtype, const int* root,
+                            const int* comm, int* request, int* ierror) {
+  using Native = Next<"mpi_igather_f08_", decltype(mpi_igather_f08_)>;
+  if (!is_candidate(Collective::gather))
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
+                        request, ierror);
+  request_igather<Native>(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
+                          request, ierror);
+}
+
+template <class Native>
+[[gnu::noinline]] static void request_gather_init(void* sendbuf, const int* sendcount,
+                                                  const int* sendtype, void* recvbuf,
+                                                  const int* recvcount, const int* recvtype,
+                                                  const int* root, const int* comm, const int* info,
+                                                  int* request, int* ierror) {
+  const Call call = Call{.collective = Collective::gather,
+                         .sendbuf = fortran::buffer(sendbuf),
+                         .sendcount = *sendcount,
+                         .sendtype = PMPI_Type_f2c(*sendtype),
+                         .recvbuf = fortran::buffer(recvbuf),
+                         .recvcount = *recvcount,
+                         .recvtype = PMPI_Type_f2c(*recvtype),
+                         .root = *root,
+                         .comm = fortran::comm(comm)};
+  MPI_Request made = MPI_REQUEST_NULL;
+  const auto code = make_persistent(call, fortran::info(info), &made);
+  if (!fortran::finish(code, ierror))
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
+                        info, request, ierror);
+  if (*code == MPI_SUCCESS) *request = fortran::request(made);
+}
+
+ENTRY void mpi_gather_init_(void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
+                            const int* recvcount, const int* recvtype, const int* root,
+                            const int* comm, const int* info, int* request, int* ierror) {
+  using Native = Next<"mpi_gather_init_", decltype(mpi_gather_init_)>;
+  if (!is_candidate(Collective::gather))
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
+                        info, request, ierror);
+  request_gather_init<Native>(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
+                              comm, info, request, ierror);
+}
+
+FORTRAN_SPELLINGS(mpi_gather_init, MPI_GATHER_INIT,
+                  (void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
+                   const int* recvcount, const int* recvtype, const int* root, const int* comm,
+                   const int* info, int* request, int* ierror))
+
+ENTRY void mpi_gather_init_f08_(void* sendbuf, const int* sendcount, const int* sendtype,
+                                void* recvbuf, const int* recvcount, const int* recvtype,
+                                const int* root, const int* comm, const int* info, int* request,
+                                int* ierror) {
+  using Native = Next<"mpi_gather_init_f08_", decltype(mpi_gather_init_f08_)>;
+  if (!is_candidate(Collective::gather))
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
+                        info, request, ierror);
+  request_gather_init<Native>(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
+                              comm, info, request, ierror);
 }
 
 template <class Native>
@@ -213,6 +445,112 @@ ENTRY void mpi_gatherv_f08_(void* sendbuf, const int* sendcount, const int* send
 }
 
 template <class Native>
+[[gnu::noinline]] static void request_igatherv(void* sendbuf, const int* sendcount,
+                                               const int* sendtype, void* recvbuf,
+                                               const int* recvcounts, const int* rdispls,
+                                               const int* recvtype, const int* root,
+                                               const int* comm, int* request, int* ierror) {
+  const Call call = Call{.collective = Collective::gatherv,
+                         .sendbuf = fortran::buffer(sendbuf),
+                         .sendcount = *sendcount,
+                         .sendtype = PMPI_Type_f2c(*sendtype),
+                         .recvbuf = fortran::buffer(recvbuf),
+                         .recvcounts = recvcounts,
+                         .rdispls = rdispls,
+                         .recvtype = PMPI_Type_f2c(*recvtype),
+                         .root = *root,
+                         .comm = fortran::comm(comm)};
+  MPI_Request made = MPI_REQUEST_NULL;
+  const auto code = start(call, &made);
+  if (!fortran::finish(code, ierror))
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, root,
+                        comm, request, ierror);
+  if (*code == MPI_SUCCESS) *request = fortran::request(made);
+}
+
+ENTRY void mpi_igatherv_(void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
+                         const int* recvcounts, const int* rdispls, const int* recvtype,
+                         const int* root, const int* comm, int* request, int* ierror) {
+  using Native = Next<"mpi_igatherv_", decltype(mpi_igatherv_)>;
+  if (!is_candidate(Collective::gatherv))
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, root,
+                        comm, request, ierror);
+  request_igatherv<Native>(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype,
+                           root, comm, request, ierror);
+}
+
+FORTRAN_SPELLINGS(mpi_igatherv, MPI_IGATHERV,
+                  (void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
+                   const int* recvcounts, const int* rdispls, const int* recvtype, const int* root,
+                   const int* comm, int* request, int* ierror))
+
+ENTRY void mpi_igatherv_f08_(void* sendbuf, const int* sendcount, const int* sendtype,
+                             void* recvbuf, const int* recvcounts, const int* rdispls,
+                             const int* recvtype, const int* root, const int* comm, int* request,
+                             int* ierror) {
+  using Native = Next<"mpi_igatherv_f08_", decltype(mpi_igatherv_f08_)>;
+  if (!is_candidate(Collective::gatherv))
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, root,
+                        comm, request, ierror);
+  request_igatherv<Native>(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype,
+                           root, comm, request, ierror);
+}
+
+template <class Native>
+[[gnu::noinline]] static void request_gatherv_init(void* sendbuf, const int* sendcount,
+                                                   const int* sendtype, void* recvbuf,
+                                                   const int* recvcounts, const int* rdispls,
+                                                   const int* recvtype, const int* root,
+                                                   const int* comm, const int* info, int* request,
+                                                   int* ierror) {
+  const Call call = Call{.collective = Collective::gatherv,
+                         .sendbuf = fortran::buffer(sendbuf),
+                         .sendcount = *sendcount,
+                         .sendtype = PMPI_Type_f2c(*sendtype),
+                         .recvbuf = fortran::buffer(recvbuf),
+                         .recvcounts = recvcounts,
+                         .rdispls = rdispls,
+                         .recvtype = PMPI_Type_f2c(*recvtype),
+                         .root = *root,
+                         .comm = fortran::comm(comm)};
+  MPI_Request made = MPI_REQUEST_NULL;
+  const auto code = make_persistent(call, fortran::info(info), &made);
+  if (!fortran::finish(code, ierror))
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, root,
+                        comm, info, request, ierror);
+  if (*code == MPI_SUCCESS) *request = fortran::request(made);
+}
+
+ENTRY void mpi_gatherv_init_(void* sendbuf, const int* sendcount, const int* sendtype,
+                             void* recvbuf, const int* recvcounts, const int* rdispls,
+                             const int* recvtype, const int* root, const int* comm, const int* info,
+                             int* request, int* ierror) {
+  using Native = Next<"mpi_gatherv_init_", decltype(mpi_gatherv_init_)>;
+  if (!is_candidate(Collective::gatherv))
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, root,
+                        comm, info, request, ierror);
+  request_gatherv_init<Native>(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype,
+                               root, comm, info, request, ierror);
+}
+
+FORTRAN_SPELLINGS(mpi_gatherv_init, MPI_GATHERV_INIT,
+                  (void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
+                   const int* recvcounts, const int* rdispls, const int* recvtype, const int* root,
+                   const int* comm, const int* info, int* request, int* ierror))
+
+ENTRY void mpi_gatherv_init_f08_(void* sendbuf, const int* sendcount, const int* sendtype,
+                                 void* recvbuf, const int* recvcounts, const int* rdispls,
+                                 const int* recvtype, const int* root, const int* comm,
+                                 const int* info, int* request, int* ierror) {
+  using Native = Next<"mpi_gatherv_init_f08_", decltype(mpi_gatherv_init_f08_)>;
+  if (!is_candidate(Collective::gatherv))
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, root,
+                        comm, info, request, ierror);
+  request_gatherv_init<Native>(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype,
+                               root, comm, info, request, ierror);
+}
+
+template <class Native>
 [[gnu::noinline]] static void run_scatter(const void* site, void* sendbuf, const int* sendcount,
                                           const int* sendtype, void* recvbuf, const int* recvcount,
                                           const int* recvtype, const int* root, const int* comm,
@@ -266,6 +604,108 @@ ENTRY void mpi_scatter_f08_(void* sendbuf, const int* sendcount, const int* send
     return run_scatter<Native>(__builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf,
                                recvcount, recvtype, root, comm, ierror);
   Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror);
+}
+
+template <class Native>
+[[gnu::noinline]] static void request_iscatter(void* sendbuf, const int* sendcount,
+                                               const int* sendtype, void* recvbuf,
+                                               const int* recvcount, const int* recvtype,
+                                               const int* root, const int* comm, int* request,
+                                               int* ierror) {
+  const Call call = Call{.collective = Collective::scatter,
+                         .sendbuf = fortran::buffer(sendbuf),
+                         .sendcount = *sendcount,
+                         .sendtype = PMPI_Type_f2c(*sendtype),
+                         .recvbuf = fortran::buffer(recvbuf),
+                         .recvcount = *recvcount,
+                         .recvtype = PMPI_Type_f2c(*recvtype),
+                         .root = *root,
+                         .comm = fortran::comm(comm)};
+  MPI_Request made = MPI_REQUEST_NULL;
+  const auto code = start(call, &made);
+  if (!fortran::finish(code, ierror))
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
+                        request, ierror);
+  if (*code == MPI_SUCCESS) *request = fortran::request(made);
+}
+
+ENTRY void mpi_iscatter_(void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
+                         const int* recvcount, const int* recvtype, const int* root,
+                         const int* comm, int* request, int* ierror) {
+  using Native = Next<"mpi_iscatter_", decltype(mpi_iscatter_)>;
+  if (!is_candidate(Collective::scatter))
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
+                        request, ierror);
+  request_iscatter<Native>(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
+                           request, ierror);
+}
+
+FORTRAN_SPELLINGS(mpi_iscatter, MPI_ISCATTER,
+                  (void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
+                   const int* recvcount, const int* recvtype, const int* root, const int* comm,
+                   int* request, int* ierror))
+
+ENTRY void mpi_iscatter_f08_(void* sendbuf, const int* sendcount, const int* sendtype,
+                             void* recvbuf, const int* recvcount, const int* recvtype,
+                             const int* root, const int* comm, int* request, int* ierror) {
+  using Native = Next<"mpi_iscatter_f08_", decltype(mpi_iscatter_f08_)>;
+  if (!is_candidate(Collective::scatter))
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
+                        request, ierror);
+  request_iscatter<Native>(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
+                           request, ierror);
+}
+
+template <class Native>
+[[gnu::noinline]] static void request_scatter_init(void* sendbuf, const int* sendcount,
+                                                   const int* sendtype, void* recvbuf,
+                                                   const int* recvcount, const int* recvtype,
+                                                   const int* root, const int* comm,
+                                                   const int* info, int* request, int* ierror) {
+  const Call call = Call{.collective = Collective::scatter,
+                         .sendbuf = fortran::buffer(sendbuf),
+                         .sendcount = *sendcount,
+                         .sendtype = PMPI_Type_f2c(*sendtype),
+                         .recvbuf = fortran::buffer(recvbuf),
+                         .recvcount = *recvcount,
+                         .recvtype = PMPI_Type_f2c(*recvtype),
+                         .root = *root,
+                         .comm = fortran::comm(comm)};
+  MPI_Request made = MPI_REQUEST_NULL;
+  const auto code = make_persistent(call, fortran::info(info), &made);
+  if (!fortran::finish(code, ierror))
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
+                        info, request, ierror);
+  if (*code == MPI_SUCCESS) *request = fortran::request(made);
+}
+
+ENTRY void mpi_scatter_init_(void* sendbuf, const int* sendcount, const int* sendtype,
+                             void* recvbuf, const int* recvcount, const int* recvtype,
+                             const int* root, const int* comm, const int* info, int* request,
+                             int* ierror) {
+  using Native = Next<"mpi_scatter_init_", decltype(mpi_scatter_init_)>;
+  if (!is_candidate(Collective::scatter))
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
+                        info, request, ierror);
+  request_scatter_init<Native>(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
+                               comm, info, request, ierror);
+}
+
+FORTRAN_SPELLINGS(mpi_scatter_init, MPI_SCATTER_INIT,
+                  (void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
+                   const int* recvcount, const int* recvtype, const int* root, const int* comm,
+                   const int* info, int* request, int* ierror))
+
+ENTRY void mpi_scatter_init_f08_(void* sendbuf, const int* sendcount, const int* sendtype,
+                                 void* recvbuf, const int* recvcount, const int* recvtype,
+                                 const int* root, const int* comm, const int* info, int* request,
+                                 int* ierror) {
+  using Native = Next<"mpi_scatter_init_f08_", decltype(mpi_scatter_init_f08_)>;
+  if (!is_candidate(Collective::scatter))
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
+                        info, request, ierror);
+  request_scatter_init<Native>(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
+                               comm, info, request, ierror);
 }
 
 template <class Native>
@@ -330,6 +770,113 @@ ENTRY void mpi_scatterv_f08_(void* sendbuf, const int* sendcounts, const int* sd
 }
 
 template <class Native>
+[[gnu::noinline]] static void request_iscatterv(void* sendbuf, const int* sendcounts,
+                                                const int* sdispls, const int* sendtype,
+                                                void* recvbuf, const int* recvcount,
+                                                const int* recvtype, const int* root,
+                                                const int* comm, int* request, int* ierror) {
+  const Call call = Call{.collective = Collective::scatterv,
+                         .sendbuf = fortran::buffer(sendbuf),
+                         .sendcounts = sendcounts,
+                         .sdispls = sdispls,
+                         .sendtype = PMPI_Type_f2c(*sendtype),
+                         .recvbuf = fortran::buffer(recvbuf),
+                         .recvcount = *recvcount,
+                         .recvtype = PMPI_Type_f2c(*recvtype),
+                         .root = *root,
+                         .comm = fortran::comm(comm)};
+  MPI_Request made = MPI_REQUEST_NULL;
+  const auto code = start(call, &made);
+  if (!fortran::finish(code, ierror))
+    return Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcount, recvtype, root,
+                        comm, request, ierror);
+  if (*code == MPI_SUCCESS) *request = fortran::request(made);
+}
+
+ENTRY void mpi_iscatterv_(void* sendbuf, const int* sendcounts, const int* sdispls,
+                          const int* sendtype, void* recvbuf, const int* recvcount,
+                          const int* recvtype, const int* root, const int* comm, int* request,
+                          int* ierror) {
+  using Native = Next<"mpi_iscatterv_", decltype(mpi_iscatterv_)>;
+  if (!is_candidate(Collective::scatterv))
+    return Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcount, recvtype, root,
+                        comm, request, ierror);
+  request_iscatterv<Native>(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcount, recvtype,
+                            root, comm, request, ierror);
+}
+
+FORTRAN_SPELLINGS(mpi_iscatterv, MPI_ISCATTERV,
+                  (void* sendbuf, const int* sendcounts, const int* sdispls, const int* sendtype,
+                   void* recvbuf, const int* recvcount, const int* recvtype, const int* root,
+                   const int* comm, int* request, int* ierror))
+
+ENTRY void mpi_iscatterv_f08_(void* sendbuf, const int* sendcounts, const int* sdispls,
+                              const int* sendtype, void* recvbuf, const int* recvcount,
+                              const int* recvtype, const int* root, const int* comm, int* request,
+                              int* ierror) {
+  using Native = Next<"mpi_iscatterv_f08_", decltype(mpi_iscatterv_f08_)>;
+  if (!is_candidate(Collective::scatterv))
+    return Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcount, recvtype, root,
+                        comm, request, ierror);
+  request_iscatterv<Native>(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcount, recvtype,
+                            root, comm, request, ierror);
+}
+
+template <class Native>
+[[gnu::noinline]] static void request_scatterv_init(void* sendbuf, const int* sendcounts,
+                                                    const int* sdispls, const int* sendtype,
+                                                    void* recvbuf, const int* recvcount,
+                                                    const int* recvtype, const int* root,
+                                                    const int* comm, const int* info, int* request,
+                                                    int* ierror) {
+  const Call call = Call{.collective = Collective::scatterv,
+                         .sendbuf = fortran::buffer(sendbuf),
+                         .sendcounts = sendcounts,
+                         .sdispls = sdispls,
+                         .sendtype = PMPI_Type_f2c(*sendtype),
+                         .recvbuf = fortran::buffer(recvbuf),
+                         .recvcount = *recvcount,
+                         .recvtype = PMPI_Type_f2c(*recvtype),
+                         .root = *root,
+                         .comm = fortran::comm(comm)};
+  MPI_Request made = MPI_REQUEST_NULL;
+  const auto code = make_persistent(call, fortran::info(info), &made);
+  if (!fortran::finish(code, ierror))
+    return Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcount, recvtype, root,
+                        comm, info, request, ierror);
+  if (*code == MPI_SUCCESS) *request = fortran::request(made);
+}
+
+ENTRY void mpi_scatterv_init_(void* sendbuf, const int* sendcounts, const int* sdispls,
+                              const int* sendtype, void* recvbuf, const int* recvcount,
+                              const int* recvtype, const int* root, const int* comm,
+                              const int* info, int* request, int* ierror) {
+  using Native = Next<"mpi_scatterv_init_", decltype(mpi_scatterv_init_)>;
+  if (!is_candidate(Collective::scatterv))
+    return Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcount, recvtype, root,
+                        comm, info, request, ierror);
+  request_scatterv_init<Native>(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcount,
+                                recvtype, root, comm, info, request, ierror);
+}
+
+FORTRAN_SPELLINGS(mpi_scatterv_init, MPI_SCATTERV_INIT,
+                  (void* sendbuf, const int* sendcounts, const int* sdispls, const int* sendtype,
+                   void* recvbuf, const int* recvcount, const int* recvtype, const int* root,
+                   const int* comm, const int* info, int* request, int* ierror))
+
+ENTRY void mpi_scatterv_init_f08_(void* sendbuf, const int* sendcounts, const int* sdispls,
+                                  const int* sendtype, void* recvbuf, const int* recvcount,
+                                  const int* recvtype, const int* root, const int* comm,
+                                  const int* info, int* request, int* ierror) {
+  using Native = Next<"mpi_scatterv_init_f08_", decltype(mpi_scatterv_init_f08_)>;
+  if (!is_candidate(Collective::scatterv))
+    return Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcount, recvtype, root,
+                        comm, info, request, ierror);
+  request_scatterv_init<Native>(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcount,
+                                recvtype, root, comm, info, request, ierror);
+}
+
+template <class Native>
 [[gnu::noinline]] static void run_allgather(const void* site, void* sendbuf, const int* sendcount,
                                             const int* sendtype, void* recvbuf,
                                             const int* recvcount, const int* recvtype,
@@ -380,6 +927,103 @@ ENTRY void mpi_allgather_f08_(void* sendbuf, const int* sendcount, const int* se
     return run_allgather<Native>(__builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf,
                                  recvcount, recvtype, comm, ierror);
   Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror);
+}
+
+template <class Native>
+[[gnu::noinline]] static void request_iallgather(void* sendbuf, const int* sendcount,
+                                                 const int* sendtype, void* recvbuf,
+                                                 const int* recvcount, const int* recvtype,
+                                                 const int* comm, int* request, int* ierror) {
+  const Call call = Call{.collective = Collective::allgather,
+                         .sendbuf = fortran::buffer(sendbuf),
+                         .sendcount = *sendcount,
+                         .sendtype = PMPI_Type_f2c(*sendtype),
+                         .recvbuf = fortran::buffer(recvbuf),
+                         .recvcount = *recvcount,
+                         .recvtype = PMPI_Type_f2c(*recvtype),
+                         .comm = fortran::comm(comm)};
+  MPI_Request made = MPI_REQUEST_NULL;
+  const auto code = start(call, &made);
+  if (!fortran::finish(code, ierror))
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request,
+                        ierror);
+  if (*code == MPI_SUCCESS) *request = fortran::request(made);
+}
+
+ENTRY void mpi_iallgather_(void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
+                           const int* recvcount, const int* recvtype, const int* comm, int* request,
+                           int* ierror) {
+  using Native = Next<"mpi_iallgather_", decltype(mpi_iallgather_)>;
+  if (!is_candidate(Collective::allgather))
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request,
+                        ierror);
+  request_iallgather<Native>(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
+                             request, ierror);
+}
+
+FORTRAN_SPELLINGS(mpi_iallgather, MPI_IALLGATHER,
+                  (void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
+                   const int* recvcount, const int* recvtype, const int* comm, int* request,
+                   int* ierror))
+
+ENTRY void mpi_iallgather_f08_(void* sendbuf, const int* sendcount, const int* sendtype,
+                               void* recvbuf, const int* recvcount, const int* recvtype,
+                               const int* comm, int* request, int* ierror) {
+  using Native = Next<"mpi_iallgather_f08_", decltype(mpi_iallgather_f08_)>;
+  if (!is_candidate(Collective::allgather))
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request,
+                        ierror);
+  request_iallgather<Native>(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
+                             request, ierror);
+}
+
+template <class Native>
+[[gnu::noinline]] static void request_allgather_init(void* sendbuf, const int* sendcount,
+                                                     const int* sendtype, void* recvbuf,
+                                                     const int* recvcount, const int* recvtype,
+                                                     const int* comm, const int* info, int* request,
+                                                     int* ierror) {
+  const Call call = Call{.collective = Collective::allgather,
+                         .sendbuf = fortran::buffer(sendbuf),
+                         .sendcount = *sendcount,
+                         .sendtype = PMPI_Type_f2c(*sendtype),
+                         .recvbuf = fortran::buffer(recvbuf),
+                         .recvcount = *recvcount,
+                         .recvtype = PMPI_Type_f2c(*recvtype),
+                         .comm = fortran::comm(comm)};
+  MPI_Request made = MPI_REQUEST_NULL;
+  const auto code = make_persistent(call, fortran::info(info), &made);
+  if (!fortran::finish(code, ierror))
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info,
+                        request, ierror);
+  if (*code == MPI_SUCCESS) *request = fortran::request(made);
+}
+
+ENTRY void mpi_allgather_init_(void* sendbuf, const int* sendcount, const int* sendtype,
+                               void* recvbuf, const int* recvcount, const int* recvtype,
+                               const int* comm, const int* info, int* request, int* ierror) {
+  using Native = Next<"mpi_allgather_init_", decltype(mpi_allgather_init_)>;
+  if (!is_candidate(Collective::allgather))
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info,
+                        request, ierror);
+  request_allgather_init<Native>(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
+                                 info, request, ierror);
+}
+
+FORTRAN_SPELLINGS(mpi_allgather_init, MPI_ALLGATHER_INIT,
+                  (void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
+                   const int* recvcount, const int* recvtype, const int* comm, const int* info,
+                   int* request, int* ierror))
+
+ENTRY void mpi_allgather_init_f08_(void* sendbuf, const int* sendcount, const int* sendtype,
+                                   void* recvbuf, const int* recvcount, const int* recvtype,
+                                   const int* comm, const int* info, int* request, int* ierror) {
+  using Native = Next<"mpi_allgather_init_f08_", decltype(mpi_allgather_init_f08_)>;
+  if (!is_candidate(Collective::allgather))
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info,
+                        request, ierror);
+  request_allgather_init<Native>(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
+                                 info, request, ierror);
 }
 
 template <class Native>
@@ -441,6 +1085,108 @@ ENTRY void mpi_allgatherv_f08_(void* sendbuf, const int* sendcount, const int* s
 }
 
 template <class Native>
+[[gnu::noinline]] static void request_iallgatherv(void* sendbuf, const int* sendcount,
+                                                  const int* sendtype, void* recvbuf,
+                                                  const int* recvcounts, const int* rdispls,
+                                                  const int* recvtype, const int* comm,
+                                                  int* request, int* ierror) {
+  const Call call = Call{.collective = Collective::allgatherv,
+                         .sendbuf = fortran::buffer(sendbuf),
+                         .sendcount = *sendcount,
+                         .sendtype = PMPI_Type_f2c(*sendtype),
+                         .recvbuf = fortran::buffer(recvbuf),
+                         .recvcounts = recvcounts,
+                         .rdispls = rdispls,
+                         .recvtype = PMPI_Type_f2c(*recvtype),
+                         .comm = fortran::comm(comm)};
+  MPI_Request made = MPI_REQUEST_NULL;
+  const auto code = start(call, &made);
+  if (!fortran::finish(code, ierror))
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm,
+                        request, ierror);
+  if (*code == MPI_SUCCESS) *request = fortran::request(made);
+}
+
+ENTRY void mpi_iallgatherv_(void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
+                            const int* recvcounts, const int* rdispls, const int* recvtype,
+                            const int* comm, int* request, int* ierror) {
+  using Native = Next<"mpi_iallgatherv_", decltype(mpi_iallgatherv_)>;
+  if (!is_candidate(Collective::allgatherv))
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm,
+                        request, ierror);
+  request_iallgatherv<Native>(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype,
+                              comm, request, ierror);
+}
+
+FORTRAN_SPELLINGS(mpi_iallgatherv, MPI_IALLGATHERV,
+                  (void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
+                   const int* recvcounts, const int* rdispls, const int* recvtype, const int* comm,
+                   int* request, int* ierror))
+
+ENTRY void mpi_iallgatherv_f08_(void* sendbuf, const int* sendcount, const int* sendtype,
+                                void* recvbuf, const int* recvcounts, const int* rdispls,
+                                const int* recvtype, const int* comm, int* request, int* ierror) {
+  using Native = Next<"mpi_iallgatherv_f08_", decltype(mpi_iallgatherv_f08_)>;
+  if (!is_candidate(Collective::allgatherv))
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm,
+                        request, ierror);
+  request_iallgatherv<Native>(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype,
+                              comm, request, ierror);
+}
+
+template <class Native>
+[[gnu::noinline]] static void request_allgatherv_init(void* sendbuf, const int* sendcount,
+                                                      const int* sendtype, void* recvbuf,
+                                                      const int* recvcounts, const int* rdispls,
+                                                      const int* recvtype, const int* comm,
+                                                      const int* info, int* request, int* ierror) {
+  const Call call = Call{.collective = Collective::allgatherv,
+                         .sendbuf = fortran::buffer(sendbuf),
+                         .sendcount = *sendcount,
+                         .sendtype = PMPI_Type_f2c(*sendtype),
+                         .recvbuf = fortran::buffer(recvbuf),
+                         .recvcounts = recvcounts,
+                         .rdispls = rdispls,
+                         .recvtype = PMPI_Type_f2c(*recvtype),
+                         .comm = fortran::comm(comm)};
+  MPI_Request made = MPI_REQUEST_NULL;
+  const auto code = make_persistent(call, fortran::info(info), &made);
+  if (!fortran::finish(code, ierror))
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm,
+                        info, request, ierror);
+  if (*code == MPI_SUCCESS) *request = fortran::request(made);
+}
+
+ENTRY void mpi_allgatherv_init_(void* sendbuf, const int* sendcount, const int* sendtype,
+                                void* recvbuf, const int* recvcounts, const int* rdispls,
+                                const int* recvtype, const int* comm, const int* info, int* request,
+                                int* ierror) {
+  using Native = Next<"mpi_allgatherv_init_", decltype(mpi_allgatherv_init_)>;
+  if (!is_candidate(Collective::allgatherv))
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm,
+                        info, request, ierror);
+  request_allgatherv_init<Native>(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls,
+                                  recvtype, comm, info, request, ierror);
+}
+
+FORTRAN_SPELLINGS(mpi_allgatherv_init, MPI_ALLGATHERV_INIT,
+                  (void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
+                   const int* recvcounts, const int* rdispls, const int* recvtype, const int* comm,
+                   const int* info, int* request, int* ierror))
+
+ENTRY void mpi_allgatherv_init_f08_(void* sendbuf, const int* sendcount, const int* sendtype,
+                                    void* recvbuf, const int* recvcounts, const int* rdispls,
+                                    const int* recvtype, const int* comm, const int* info,
+                                    int* request, int* ierror) {
+  using Native = Next<"mpi_allgatherv_init_f08_", decltype(mpi_allgatherv_init_f08_)>;
+  if (!is_candidate(Collective::allgatherv))
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm,
+                        info, request, ierror);
+  request_allgatherv_init<Native>(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls,
+                                  recvtype, comm, info, request, ierror);
+}
+
+template <class Native>
 [[gnu::noinline]] static void run_alltoall(const void* site, void* sendbuf, const int* sendcount,
                                            const int* sendtype, void* recvbuf, const int* recvcount,
                                            const int* recvtype, const int* comm, int* ierror) {
@@ -490,6 +1236,103 @@ ENTRY void mpi_alltoall_f08_(void* sendbuf, const int* sendcount, const int* sen
     return run_alltoall<Native>(__builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf,
                                 recvcount, recvtype, comm, ierror);
   Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror);
+}
+
+template <class Native>
+[[gnu::noinline]] static void request_ialltoall(void* sendbuf, const int* sendcount,
+                                                const int* sendtype, void* recvbuf,
+                                                const int* recvcount, const int* recvtype,
+                                                const int* comm, int* request, int* ierror) {
+  const Call call = Call{.collective = Collective::alltoall,
+                         .sendbuf = fortran::buffer(sendbuf),
+                         .sendcount = *sendcount,
+                         .sendtype = PMPI_Type_f2c(*sendtype),
+                         .recvbuf = fortran::buffer(recvbuf),
+                         .recvcount = *recvcount,
+                         .recvtype = PMPI_Type_f2c(*recvtype),
+                         .comm = fortran::comm(comm)};
+  MPI_Request made = MPI_REQUEST_NULL;
+  const auto code = start(call, &made);
+  if (!fortran::finish(code, ierror))
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request,
+                        ierror);
+  if (*code == MPI_SUCCESS) *request = fortran::request(made);
+}
+
+ENTRY void mpi_ialltoall_(void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
+                          const int* recvcount, const int* recvtype, const int* comm, int* request,
+                          int* ierror) {
+  using Native = Next<"mpi_ialltoall_", decltype(mpi_ialltoall_)>;
+  if (!is_candidate(Collective::alltoall))
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request,
+                        ierror);
+  request_ialltoall<Native>(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
+                            request, ierror);
+}
+
+FORTRAN_SPELLINGS(mpi_ialltoall, MPI_IALLTOALL,
+                  (void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
+                   const int* recvcount, const int* recvtype, const int* comm, int* request,
+                   int* ierror))
+
+ENTRY void mpi_ialltoall_f08_(void* sendbuf, const int* sendcount, const int* sendtype,
+                              void* recvbuf, const int* recvcount, const int* recvtype,
+                              const int* comm, int* request, int* ierror) {
+  using Native = Next<"mpi_ialltoall_f08_", decltype(mpi_ialltoall_f08_)>;
+  if (!is_candidate(Collective::alltoall))
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request,
+                        ierror);
+  request_ialltoall<Native>(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
+                            request, ierror);
+}
+
+template <class Native>
+[[gnu::noinline]] static void request_alltoall_init(void* sendbuf, const int* sendcount,
+                                                    const int* sendtype, void* recvbuf,
+                                                    const int* recvcount, const int* recvtype,
+                                                    const int* comm, const int* info, int* request,
+                                                    int* ierror) {
+  const Call call = Call{.collective = Collective::alltoall,
+                         .sendbuf = fortran::buffer(sendbuf),
+                         .sendcount = *sendcount,
+                         .sendtype = PMPI_Type_f2c(*sendtype),
+                         .recvbuf = fortran::buffer(recvbuf),
+                         .recvcount = *recvcount,
+                         .recvtype = PMPI_Type_f2c(*recvtype),
+                         .comm = fortran::comm(comm)};
+  MPI_Request made = MPI_REQUEST_NULL;
+  const auto code = make_persistent(call, fortran::info(info), &made);
+  if (!fortran::finish(code, ierror))
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info,
+                        request, ierror);
+  if (*code == MPI_SUCCESS) *request = fortran::request(made);
+}
+
+ENTRY void mpi_alltoall_init_(void* sendbuf, const int* sendcount, const int* sendtype,
+                              void* recvbuf, const int* recvcount, const int* recvtype,
+                              const int* comm, const int* info, int* request, int* ierror) {
+  using Native = Next<"mpi_alltoall_init_", decltype(mpi_alltoall_init_)>;
+  if (!is_candidate(Collective::alltoall))
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info,
+                        request, ierror);
+  request_alltoall_init<Native>(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
+                                info, request, ierror);
+}
+
+FORTRAN_SPELLINGS(mpi_alltoall_init, MPI_ALLTOALL_INIT,
+                  (void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
+                   const int* recvcount, const int* recvtype, const int* comm, const int* info,
+                   int* request, int* ierror))
+
+ENTRY void mpi_alltoall_init_f08_(void* sendbuf, const int* sendcount, const int* sendtype,
+                                  void* recvbuf, const int* recvcount, const int* recvtype,
+                                  const int* comm, const int* info, int* request, int* ierror) {
+  using Native = Next<"mpi_alltoall_init_f08_", decltype(mpi_alltoall_init_f08_)>;
+  if (!is_candidate(Collective::alltoall))
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info,
+                        request, ierror);
+  request_alltoall_init<Native>(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
+                                info, request, ierror);
 }
 
 template <class Native>
@@ -552,6 +1395,113 @@ ENTRY void mpi_alltoallv_f08_(void* sendbuf, const int* sendcounts, const int* s
                                  sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, ierror);
   Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm,
                ierror);
+}
+
+template <class Native>
+[[gnu::noinline]] static void request_ialltoallv(void* sendbuf, const int* sendcounts,
+                                                 const int* sdispls, const int* sendtype,
+                                                 void* recvbuf, const int* recvcounts,
+                                                 const int* rdispls, const int* recvtype,
+                                                 const int* comm, int* request, int* ierror) {
+  const Call call = Call{.collective = Collective::alltoallv,
+                         .sendbuf = fortran::buffer(sendbuf),
+                         .sendcounts = sendcounts,
+                         .sdispls = sdispls,
+                         .sendtype = PMPI_Type_f2c(*sendtype),
+                         .recvbuf = fortran::buffer(recvbuf),
+                         .recvcounts = recvcounts,
+                         .rdispls = rdispls,
+                         .recvtype = PMPI_Type_f2c(*recvtype),
+                         .comm = fortran::comm(comm)};
+  MPI_Request made = MPI_REQUEST_NULL;
+  const auto code = start(call, &made);
+  if (!fortran::finish(code, ierror))
+    return Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
+                        recvtype, comm, request, ierror);
+  if (*code == MPI_SUCCESS) *request = fortran::request(made);
+}
+
+ENTRY void mpi_ialltoallv_(void* sendbuf, const int* sendcounts, const int* sdispls,
+                           const int* sendtype, void* recvbuf, const int* recvcounts,
+                           const int* rdispls, const int* recvtype, const int* comm, int* request,
+                           int* ierror) {
+  using Native = Next<"mpi_ialltoallv_", decltype(mpi_ialltoallv_)>;
+  if (!is_candidate(Collective::alltoallv))
+    return Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
+                        recvtype, comm, request, ierror);
+  request_ialltoallv<Native>(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
+                             recvtype, comm, request, ierror);
+}
+
+FORTRAN_SPELLINGS(mpi_ialltoallv, MPI_IALLTOALLV,
+                  (void* sendbuf, const int* sendcounts, const int* sdispls, const int* sendtype,
+                   void* recvbuf, const int* recvcounts, const int* rdispls, const int* recvtype,
+                   const int* comm, int* request, int* ierror))
+
+ENTRY void mpi_ialltoallv_f08_(void* sendbuf, const int* sendcounts, const int* sdispls,
+                               const int* sendtype, void* recvbuf, const int* recvcounts,
+                               const int* rdispls, const int* recvtype, const int* comm,
+                               int* request, int* ierror) {
+  using Native = Next<"mpi_ialltoallv_f08_", decltype(mpi_ialltoallv_f08_)>;
+  if (!is_candidate(Collective::alltoallv))
+    return Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
+                        recvtype, comm, request, ierror);
+  request_ialltoallv<Native>(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
+                             recvtype, comm, request, ierror);
+}
+
+template <class Native>
+[[gnu::noinline]] static void request_alltoallv_init(void* sendbuf, const int* sendcounts,
+                                                     const int* sdispls, const int* sendtype,
+                                                     void* recvbuf, const int* recvcounts,
+                                                     const int* rdispls, const int* recvtype,
+                                                     const int* comm, const int* info, int* request,
+                                                     int* ierror) {
+  const Call call = Call{.collective = Collective::alltoallv,
+                         .sendbuf = fortran::buffer(sendbuf),
+                         .sendcounts = sendcounts,
+                         .sdispls = sdispls,
+                         .sendtype = PMPI_Type_f2c(*sendtype),
+                         .recvbuf = fortran::buffer(recvbuf),
+                         .recvcounts = recvcounts,
+                         .rdispls = rdispls,
+                         .recvtype = PMPI_Type_f2c(*recvtype),
+                         .comm = fortran::comm(comm)};
+  MPI_Request made = MPI_REQUEST_NULL;
+  const auto code = make_persistent(call, fortran::info(info), &made);
+  if (!fortran::finish(code, ierror))
+    return Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
+                        recvtype, comm, info, request, ierror);
+  if (*code == MPI_SUCCESS) *request = fortran::request(made);
+}
+
+ENTRY void mpi_alltoallv_init_(void* sendbuf, const int* sendcounts, const int* sdispls,
+                               const int* sendtype, void* recvbuf, const int* recvcounts,
+                               const int* rdispls, const int* recvtype, const int* comm,
+                               const int* info, int* request, int* ierror) {
+  using Native = Next<"mpi_alltoallv_init_", decltype(mpi_alltoallv_init_)>;
+  if (!is_candidate(Collective::alltoallv))
+    return Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
+                        recvtype, comm, info, request, ierror);
+  request_alltoallv_init<Native>(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
+                                 rdispls, recvtype, comm, info, request, ierror);
+}
+
+FORTRAN_SPELLINGS(mpi_alltoallv_init, MPI_ALLTOALLV_INIT,
+                  (void* sendbuf, const int* sendcounts, const int* sdispls, const int* sendtype,
+                   void* recvbuf, const int* recvcounts, const int* rdispls, const int* recvtype,
+                   const int* comm, const int* info, int* request, int* ierror))
+
+ENTRY void mpi_alltoallv_init_f08_(void* sendbuf, const int* sendcounts, const int* sdispls,
+                                   const int* sendtype, void* recvbuf, const int* recvcounts,
+                                   const int* rdispls, const int* recvtype, const int* comm,
+                                   const int* info, int* request, int* ierror) {
+  using Native = Next<"mpi_alltoallv_init_f08_", decltype(mpi_alltoallv_init_f08_)>;
+  if (!is_candidate(Collective::alltoallv))
+    return Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
+                        recvtype, comm, info, request, ierror);
+  request_alltoallv_init<Native>(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
+                                 rdispls, recvtype, comm, info, request, ierror);
 }
 
 template <class Native>
@@ -620,6 +1570,119 @@ ENTRY void mpi_alltoallw_f08_(void* sendbuf, const int* sendcounts, const int* s
 }
 
 template <class Native>
+[[gnu::noinline]] static void request_ialltoallw(void* sendbuf, const int* sendcounts,
+                                                 const int* sdispls, const int* sendtypes,
+                                                 void* recvbuf, const int* recvcounts,
+                                                 const int* rdispls, const int* recvtypes,
+                                                 const int* comm, int* request, int* ierror) {
+  const fortran::Datatypes sendtypes_c(sendtypes, comm, fortran::is_in_place(sendbuf),
+                                       PerPeer::rank);
+  const fortran::Datatypes recvtypes_c(recvtypes, comm, false, PerPeer::rank);
+  const Call call = Call{.collective = Collective::alltoallw,
+                         .sendbuf = fortran::buffer(sendbuf),
+                         .sendcounts = sendcounts,
+                         .sdispls = sdispls,
+                         .sendtypes = sendtypes_c.get(),
+                         .recvbuf = fortran::buffer(recvbuf),
+                         .recvcounts = recvcounts,
+                         .rdispls = rdispls,
+                         .recvtypes = recvtypes_c.get(),
+                         .comm = fortran::comm(comm)};
+  MPI_Request made = MPI_REQUEST_NULL;
+  const auto code = start(call, &made);
+  if (!fortran::finish(code, ierror))
+    return Native::call(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
+                        recvtypes, comm, request, ierror);
+  if (*code == MPI_SUCCESS) *request = fortran::request(made);
+}
+
+ENTRY void mpi_ialltoallw_(void* sendbuf, const int* sendcounts, const int* sdispls,
+                           const int* sendtypes, void* recvbuf, const int* recvcounts,
+                           const int* rdispls, const int* recvtypes, const int* comm, int* request,
+                           int* ierror) {
+  using Native = Next<"mpi_ialltoallw_", decltype(mpi_ialltoallw_)>;
+  if (!is_candidate(Collective::alltoallw))
+    return Native::call(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
+                        recvtypes, comm, request, ierror);
+  request_ialltoallw<Native>(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
+                             recvtypes, comm, request, ierror);
+}
+
+FORTRAN_SPELLINGS(mpi_ialltoallw, MPI_IALLTOALLW,
+                  (void* sendbuf, const int* sendcounts, const int* sdispls, const int* sendtypes,
+                   void* recvbuf, const int* recvcounts, const int* rdispls, const int* recvtypes,
+                   const int* comm, int* request, int* ierror))
+
+ENTRY void mpi_ialltoallw_f08_(void* sendbuf, const int* sendcounts, const int* sdispls,
+                               const int* sendtypes, void* recvbuf, const int* recvcounts,
+                               const int* rdispls, const int* recvtypes, const int* comm,
+                               int* request, int* ierror) {
+  using Native = Next<"mpi_ialltoallw_f08_", decltype(mpi_ialltoallw_f08_)>;
+  if (!is_candidate(Collective::alltoallw))
+    return Native::call(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
+                        recvtypes, comm, request, ierror);
+  request_ialltoallw<Native>(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
+                             recvtypes, comm, request, ierror);
+}
+
+template <class Native>
+[[gnu::noinline]] static void request_alltoallw_init(void* sendbuf, const int* sendcounts,
+                                                     const int* sdispls, const int* sendtypes,
+                                                     void* recvbuf, const int* recvcounts,
+                                                     const int* rdispls, const int* recvtypes,
+                                                     const int* comm, const int* info, int* request,
+                                                     int* ierror) {
+  const fortran::Datatypes sendtypes_c(sendtypes, comm, fortran::is_in_place(sendbuf),
+                                       PerPeer::rank);
+  const fortran::Datatypes recvtypes_c(recvtypes, comm, false, PerPeer::rank);
+  const Call call = Call{.collective = Collective::alltoallw,
+                         .sendbuf = fortran::buffer(sendbuf),
+                         .sendcounts = sendcounts,
+                         .sdispls = sdispls,
+                         .sendtypes = sendtypes_c.get(),
+                         .recvbuf = fortran::buffer(recvbuf),
+                         .recvcounts = recvcounts,
+                         .rdispls = rdispls,
+                         .recvtypes = recvtypes_c.get(),
+                         .comm = fortran::comm(comm)};
+  MPI_Request made = MPI_REQUEST_NULL;
+  const auto code = make_persistent(call, fortran::info(info), &made);
+  if (!fortran::finish(code, ierror))
+    return Native::call(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
+                        recvtypes, comm, info, request, ierror);
+  if (*code == MPI_SUCCESS) *request = fortran::request(made);
+}
+
+ENTRY void mpi_alltoallw_init_(void* sendbuf, const int* sendcounts, const int* sdispls,
+                               const int* sendtypes, void* recvbuf, const int* recvcounts,
+                               const int* rdispls, const int* recvtypes, const int* comm,
+                               const int* info, int* request, int* ierror) {
+  using Native = Next<"mpi_alltoallw_init_", decltype(mpi_alltoallw_init_)>;
+  if (!is_candidate(Collective::alltoallw))
+    return Native::call(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
+                        recvtypes, comm, info, request, ierror);
+  request_alltoallw_init<Native>(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
+                                 rdispls, recvtypes, comm, info, request, ierror);
+}
+
+FORTRAN_SPELLINGS(mpi_alltoallw_init, MPI_ALLTOALLW_INIT,
+                  (void* sendbuf, const int* sendcounts, const int* sdispls, const int* sendtypes,
+                   void* recvbuf, const int* recvcounts, const int* rdispls, const int* recvtypes,
+                   const int* comm, const int* info, int* request, int* ierror))
+
+ENTRY void mpi_alltoallw_init_f08_(void* sendbuf, const int* sendcounts, const int* sdispls,
+                                   const int* sendtypes, void* recvbuf, const int* recvcounts,
+                                   const int* rdispls, const int* recvtypes, const int* comm,
+                                   const int* info, int* request, int* ierror) {
+  using Native = Next<"mpi_alltoallw_init_f08_", decltype(mpi_alltoallw_init_f08_)>;
+  if (!is_candidate(Collective::alltoallw))
+    return Native::call(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
+                        recvtypes, comm, info, request, ierror);
+  request_alltoallw_init<Native>(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
+                                 rdispls, recvtypes, comm, info, request, ierror);
+}
+
+template <class Native>
 [[gnu::noinline]] static void run_reduce(const void* site, void* sendbuf, void* recvbuf,
                                          const int* count, const int* datatype, const int* op,
                                          const int* root, const int* comm, int* ierror) {
@@ -671,6 +1734,92 @@ ENTRY void mpi_reduce_f08_(void* sendbuf, void* recvbuf, const int* count, const
 }
 
 template <class Native>
+[[gnu::noinline]] static void request_ireduce(void* sendbuf, void* recvbuf, const int* count,
+                                              const int* datatype, const int* op, const int* root,
+                                              const int* comm, int* request, int* ierror) {
+  const Call call = Call{.collective = Collective::reduce,
+                         .sendbuf = fortran::buffer(sendbuf),
+                         .recvbuf = fortran::buffer(recvbuf),
+                         .recvcount = *count,
+                         .recvtype = PMPI_Type_f2c(*datatype),
+                         .op = PMPI_Op_f2c(*op),
+                         .root = *root,
+                         .comm = fortran::comm(comm)};
+  MPI_Request made = MPI_REQUEST_NULL;
+  const auto code = start(call, &made);
+  if (!fortran::finish(code, ierror))
+    return Native::call(sendbuf, recvbuf, count, datatype, op, root, comm, request, ierror);
+  if (*code == MPI_SUCCESS) *request = fortran::request(made);
+}
+
+ENTRY void mpi_ireduce_(void* sendbuf, void* recvbuf, const int* count, const int* datatype,
+                        const int* op, const int* root, const int* comm, int* request,
+                        int* ierror) {
+  using Native = Next<"mpi_ireduce_", decltype(mpi_ireduce_)>;
+  if (!is_candidate(Collective::reduce))
+    return Native::call(sendbuf, recvbuf, count, datatype, op, root, comm, request, ierror);
+  request_ireduce<Native>(sendbuf, recvbuf, count, datatype, op, root, comm, request, ierror);
+}
+
+FORTRAN_SPELLINGS(mpi_ireduce, MPI_IREDUCE,
+                  (void* sendbuf, void* recvbuf, const int* count, const int* datatype,
+                   const int* op, const int* root, const int* comm, int* request, int* ierror))
+
+ENTRY void mpi_ireduce_f08_(void* sendbuf, void* recvbuf, const int* count, const int* datatype,
+                            const int* op, const int* root, const int* comm, int* request,
+                            int* ierror) {
+  using Native = Next<"mpi_ireduce_f08_", decltype(mpi_ireduce_f08_)>;
+  if (!is_candidate(Collective::reduce))
+    return Native::call(sendbuf, recvbuf, count, datatype, op, root, comm, request, ierror);
+  request_ireduce<Native>(sendbuf, recvbuf, count, datatype, op, root, comm, request, ierror);
+}
+
+template <class Native>
+[[gnu::noinline]] static void request_reduce_init(void* sendbuf, void* recvbuf, const int* count,
+                                                  const int* datatype, const int* op,
+                                                  const int* root, const int* comm, const int* info,
+                                                  int* request, int* ierror) {
+  const Call call = Call{.collective = Collective::reduce,
+                         .sendbuf = fortran::buffer(sendbuf),
+                         .recvbuf = fortran::buffer(recvbuf),
+                         .recvcount = *count,
+                         .recvtype = PMPI_Type_f2c(*datatype),
+                         .op = PMPI_Op_f2c(*op),
+                         .root = *root,
+                         .comm = fortran::comm(comm)};
+  MPI_Request made = MPI_REQUEST_NULL;
+  const auto code = make_persistent(call, fortran::info(info), &made);
+  if (!fortran::finish(code, ierror))
+    return Native::call(sendbuf, recvbuf, count, datatype, op, root, comm, info, request, ierror);
+  if (*code == MPI_SUCCESS) *request = fortran::request(made);
+}
+
+ENTRY void mpi_reduce_init_(void* sendbuf, void* recvbuf, const int* count, const int* datatype,
+                            const int* op, const int* root, const int* comm, const int* info,
+                            int* request, int* ierror) {
+  using Native = Next<"mpi_reduce_init_", decltype(mpi_reduce_init_)>;
+  if (!is_candidate(Collective::reduce))
+    return Native::call(sendbuf, recvbuf, count, datatype, op, root, comm, info, request, ierror);
+  request_reduce_init<Native>(sendbuf, recvbuf, count, datatype, op, root, comm, info, request,
+                              ierror);
+}
+
+FORTRAN_SPELLINGS(mpi_reduce_init, MPI_REDUCE_INIT,
+                  (void* sendbuf, void* recvbuf, const int* count, const int* datatype,
+                   const int* op, const int* root, const int* comm, const int* info, int* request,
+                   int* ierror))
+
+ENTRY void mpi_reduce_init_f08_(void* sendbuf, void* recvbuf, const int* count, const int* datatype,
+                                const int* op, const int* root, const int* comm, const int* info,
+                                int* request, int* ierror) {
+  using Native = Next<"mpi_reduce_init_f08_", decltype(mpi_reduce_init_f08_)>;
+  if (!is_candidate(Collective::reduce))
+    return Native::call(sendbuf, recvbuf, count, datatype, op, root, comm, info, request, ierror);
+  request_reduce_init<Native>(sendbuf, recvbuf, count, datatype, op, root, comm, info, request,
+                              ierror);
+}
+
+template <class Native>
 [[gnu::noinline]] static void run_allreduce(const void* site, void* sendbuf, void* recvbuf,
                                             const int* count, const int* datatype, const int* op,
                                             const int* comm, int* ierror) {
@@ -718,6 +1867,87 @@ ENTRY void mpi_allreduce_f08_(void* sendbuf, void* recvbuf, const int* count, co
     return run_allreduce<Native>(__builtin_return_address(0), sendbuf, recvbuf, count, datatype, op,
                                  comm, ierror);
   Native::call(sendbuf, recvbuf, count, datatype, op, comm, ierror);
+}
+
+template <class Native>
+[[gnu::noinline]] static void request_iallreduce(void* sendbuf, void* recvbuf, const int* count,
+                                                 const int* datatype, const int* op,
+                                                 const int* comm, int* request, int* ierror) {
+  const Call call = Call{.collective = Collective::allreduce,
+                         .sendbuf = fortran::buffer(sendbuf),
+                         .recvbuf = fortran::buffer(recvbuf),
+                         .recvcount = *count,
+                         .recvtype = PMPI_Type_f2c(*datatype),
+                         .op = PMPI_Op_f2c(*op),
+                         .comm = fortran::comm(comm)};
+  MPI_Request made = MPI_REQUEST_NULL;
+  const auto code = start(call, &made);
+  if (!fortran::finish(code, ierror))
+    return Native::call(sendbuf, recvbuf, count, datatype, op, comm, request, ierror);
+  if (*code == MPI_SUCCESS) *request = fortran::request(made);
+}
+
+ENTRY void mpi_iallreduce_(void* sendbuf, void* recvbuf, const int* count, const int* datatype,
+                           const int* op, const int* comm, int* request, int* ierror) {
+  using Native = Next<"mpi_iallreduce_", decltype(mpi_iallreduce_)>;
+  if (!is_candidate(Collective::allreduce))
+    return Native::call(sendbuf, recvbuf, count, datatype, op, comm, request, ierror);
+  request_iallreduce<Native>(sendbuf, recvbuf, count, datatype, op, comm, request, ierror);
+}
+
+FORTRAN_SPELLINGS(mpi_iallreduce, MPI_IALLREDUCE,
+                  (void* sendbuf, void* recvbuf, const int* count, const int* datatype,
+                   const int* op, const int* comm, int* request, int* ierror))
+
+ENTRY void mpi_iallreduce_f08_(void* sendbuf, void* recvbuf, const int* count, const int* datatype,
+                               const int* op, const int* comm, int* request, int* ierror) {
+  using Native = Next<"mpi_iallreduce_f08_", decltype(mpi_iallreduce_f08_)>;
+  if (!is_candidate(Collective::allreduce))
+    return Native::call(sendbuf, recvbuf, count, datatype, op, comm, request, ierror);
+  request_iallreduce<Native>(sendbuf, recvbuf, count, datatype, op, comm, request, ierror);
+}
+
+template <class Native>
+[[gnu::noinline]] static void request_allreduce_init(void* sendbuf, void* recvbuf, const int* count,
+                                                     const int* datatype, const int* op,
+                                                     const int* comm, const int* info, int* request,
+                                                     int* ierror) {
+  const Call call = Call{.collective = Collective::allreduce,
+                         .sendbuf = fortran::buffer(sendbuf),
+                         .recvbuf = fortran::buffer(recvbuf),
+                         .recvcount = *count,
+                         .recvtype = PMPI_Type_f2c(*datatype),
+                         .op = PMPI_Op_f2c(*op),
+                         .comm = fortran::comm(comm)};
+  MPI_Request made = MPI_REQUEST_NULL;
+  const auto code = make_persistent(call, fortran::info(info), &made);
+  if (!fortran::finish(code, ierror))
+    return Native::call(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror);
+  if (*code == MPI_SUCCESS) *request = fortran::request(made);
+}
+
+ENTRY void mpi_allreduce_init_(void* sendbuf, void* recvbuf, const int* count, const int* datatype,
+                               const int* op, const int* comm, const int* info, int* request,
+                               int* ierror) {
+  using Native = Next<"mpi_allreduce_init_", decltype(mpi_allreduce_init_)>;
+  if (!is_candidate(Collective::allreduce))
+    return Native::call(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror);
+  request_allreduce_init<Native>(sendbuf, recvbuf, count, datatype, op, comm, info, request,
+                                 ierror);
+}
+
+FORTRAN_SPELLINGS(mpi_allreduce_init, MPI_ALLREDUCE_INIT,
+                  (void* sendbuf, void* recvbuf, const int* count, const int* datatype,
+                   const int* op, const int* comm, const int* info, int* request, int* ierror))
+
+ENTRY void mpi_allreduce_init_f08_(void* sendbuf, void* recvbuf, const int* count,
+                                   const int* datatype, const int* op, const int* comm,
+                                   const int* info, int* request, int* ierror) {
+  using Native = Next<"mpi_allreduce_init_f08_", decltype(mpi_allreduce_init_f08_)>;
+  if (!is_candidate(Collective::allreduce))
+    return Native::call(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror);
+  request_allreduce_init<Native>(sendbuf, recvbuf, count, datatype, op, comm, info, request,
+                                 ierror);
 }
 
 template <class Native>
@@ -775,6 +2005,95 @@ ENTRY void mpi_reduce_scatter_block_f08_(void* sendbuf, void* recvbuf, const int
 }
 
 template <class Native>
+[[gnu::noinline]] static void request_ireduce_scatter_block(void* sendbuf, void* recvbuf,
+                                                            const int* recvcount,
+                                                            const int* datatype, const int* op,
+                                                            const int* comm, int* request,
+                                                            int* ierror) {
+  const Call call = Call{.collective = Collective::reduce_scatter_block,
+                         .sendbuf = fortran::buffer(sendbuf),
+                         .recvbuf = fortran::buffer(recvbuf),
+                         .recvcount = *recvcount,
+                         .recvtype = PMPI_Type_f2c(*datatype),
+                         .op = PMPI_Op_f2c(*op),
+                         .comm = fortran::comm(comm)};
+  MPI_Request made = MPI_REQUEST_NULL;
+  const auto code = start(call, &made);
+  if (!fortran::finish(code, ierror))
+    return Native::call(sendbuf, recvbuf, recvcount, datatype, op, comm, request, ierror);
+  if (*code == MPI_SUCCESS) *request = fortran::request(made);
+}
+
+ENTRY void mpi_ireduce_scatter_block_(void* sendbuf, void* recvbuf, const int* recvcount,
+                                      const int* datatype, const int* op, const int* comm,
+                                      int* request, int* ierror) {
+  using Native = Next<"mpi_ireduce_scatter_block_", decltype(mpi_ireduce_scatter_block_)>;
+  if (!is_candidate(Collective::reduce_scatter_block))
+    return Native::call(sendbuf, recvbuf, recvcount, datatype, op, comm, request, ierror);
+  request_ireduce_scatter_block<Native>(sendbuf, recvbuf, recvcount, datatype, op, comm, request,
+                                        ierror);
+}
+
+FORTRAN_SPELLINGS(mpi_ireduce_scatter_block, MPI_IREDUCE_SCATTER_BLOCK,
+                  (void* sendbuf, void* recvbuf, const int* recvcount, const int* datatype,
+                   const int* op, const int* comm, int* request, int* ierror))
+
+ENTRY void mpi_ireduce_scatter_block_f08_(void* sendbuf, void* recvbuf, const int* recvcount,
+                                          const int* datatype, const int* op, const int* comm,
+                                          int* request, int* ierror) {
+  using Native = Next<"mpi_ireduce_scatter_block_f08_", decltype(mpi_ireduce_scatter_block_f08_)>;
+  if (!is_candidate(Collective::reduce_scatter_block))
+    return Native::call(sendbuf, recvbuf, recvcount, datatype, op, comm, request, ierror);
+  request_ireduce_scatter_block<Native>(sendbuf, recvbuf, recvcount, datatype, op, comm, request,
+                                        ierror);
+}
+
+template <class Native>
+[[gnu::noinline]] static void request_reduce_scatter_block_init(void* sendbuf, void* recvbuf,
+                                                                const int* recvcount,
+                                                                const int* datatype, const int* op,
+                                                                const int* comm, const int* info,
+                                                                int* request, int* ierror) {
+  const Call call = Call{.collective = Collective::reduce_scatter_block,
+                         .sendbuf = fortran::buffer(sendbuf),
+                         .recvbuf = fortran::buffer(recvbuf),
+                         .recvcount = *recvcount,
+                         .recvtype = PMPI_Type_f2c(*datatype),
+                         .op = PMPI_Op_f2c(*op),
+                         .comm = fortran::comm(comm)};
+  MPI_Request made = MPI_REQUEST_NULL;
+  const auto code = make_persistent(call, fortran::info(info), &made);
+  if (!fortran::finish(code, ierror))
+    return Native::call(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request, ierror);
+  if (*code == MPI_SUCCESS) *request = fortran::request(made);
+}
+
+ENTRY void mpi_reduce_scatter_block_init_(void* sendbuf, void* recvbuf, const int* recvcount,
+                                          const int* datatype, const int* op, const int* comm,
+                                          const int* info, int* request, int* ierror) {
+  using Native = Next<"mpi_reduce_scatter_block_init_", decltype(mpi_reduce_scatter_block_init_)>;
+  if (!is_candidate(Collective::reduce_scatter_block))
+    return Native::call(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request, ierror);
+  request_reduce_scatter_block_init<Native>(sendbuf, recvbuf, recvcount, datatype, op, comm, info,
+                                            request, ierror);
+}
+
+FORTRAN_SPELLINGS(mpi_reduce_scatter_block_init, MPI_REDUCE_SCATTER_BLOCK_INIT,
+                  (void* sendbuf, void* recvbuf, const int* recvcount, const int* datatype,
+                   const int* op, const int* comm, const int* info, int* request, int* ierror))
+
+ENTRY void mpi_reduce_scatter_block_init_f08_(void* sendbuf, void* recvbuf, const int* recvcount,
+                                              const int* datatype, const int* op, const int* comm,
+                                              const int* info, int* request, int* ierror) {
+  using Native =
+      Next<"mpi_reduce_scatter_block_init_f08_", decltype(mpi_reduce_scatter_block_init_f08_)>;
+  if (!is_candidate(Collective::reduce_scatter_block))
+    return Native::call(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request, ierror);
+  request_reduce_scatter_block_init<Native>(sendbuf, recvbuf, recvcount, datatype, op, comm, info,
+                                            request, ierror);
+}
+
+template <class Native>
 [[gnu::noinline]] static void run_reduce_scatter(const void* site, void* sendbuf, void* recvbuf,
                                                  const int* recvcounts, const int* datatype,
                                                  const int* op, const int* comm, int* ierror) {
@@ -823,6 +2142,93 @@ ENTRY void mpi_reduce_scatter_f08_(void* sendbuf, void* recvbuf, const int* recv
     return run_reduce_scatter<Native>(__builtin_return_address(0), sendbuf, recvbuf, recvcounts,
                                       datatype, op, comm, ierror);
   Native::call(sendbuf, recvbuf, recvcounts, datatype, op, comm, ierror);
+}
+
+template <class Native>
+[[gnu::noinline]] static void request_ireduce_scatter(void* sendbuf, void* recvbuf,
+                                                      const int* recvcounts, const int* datatype,
+                                                      const int* op, const int* comm, int* request,
+                                                      int* ierror) {
+  const Call call = Call{.collective = Collective::reduce_scatter,
+                         .sendbuf = fortran::buffer(sendbuf),
+                         .recvbuf = fortran::buffer(recvbuf),
+                         .recvcounts = recvcounts,
+                         .recvtype = PMPI_Type_f2c(*datatype),
+                         .op = PMPI_Op_f2c(*op),
+                         .comm = fortran::comm(comm)};
+  MPI_Request made = MPI_REQUEST_NULL;
+  const auto code = start(call, &made);
+  if (!fortran::finish(code, ierror))
+    return Native::call(sendbuf, recvbuf, recvcounts, datatype, op, comm, request, ierror);
+  if (*code == MPI_SUCCESS) *request = fortran::request(made);
+}
+
+ENTRY void mpi_ireduce_scatter_(void* sendbuf, void* recvbuf, const int* recvcounts,
+                                const int* datatype, const int* op, const int* comm, int* request,
+                                int* ierror) {
+  using Native = Next<"mpi_ireduce_scatter_", decltype(mpi_ireduce_scatter_)>;
+  if (!is_candidate(Collective::reduce_scatter))
+    return Native::call(sendbuf, recvbuf, recvcounts, datatype, op, comm, request, ierror);
+  request_ireduce_scatter<Native>(sendbuf, recvbuf, recvcounts, datatype, op, comm, request,
+                                  ierror);
+}
+
+FORTRAN_SPELLINGS(mpi_ireduce_scatter, MPI_IREDUCE_SCATTER,
+                  (void* sendbuf, void* recvbuf, const int* recvcounts, const int* datatype,
+                   const int* op, const int* comm, int* request, int* ierror))
+
+ENTRY void mpi_ireduce_scatter_f08_(void* sendbuf, void* recvbuf, const int* recvcounts,
+                                    const int* datatype, const int* op, const int* comm,
+                                    int* request, int* ierror) {
+  using Native = Next<"mpi_ireduce_scatter_f08_", decltype(mpi_ireduce_scatter_f08_)>;
+  if (!is_candidate(Collective::reduce_scatter))
+    return Native::call(sendbuf, recvbuf, recvcounts, datatype, op, comm, request, ierror);
+  request_ireduce_scatter<Native>(sendbuf, recvbuf, recvcounts, datatype, op, comm, request,
+                                  ierror);
+}
+
+template <class Native>
+[[gnu::noinline]] static void request_reduce_scatter_init(void* sendbuf, void* recvbuf,
+                                                          const int* recvcounts,
+                                                          const int* datatype, const int* op,
+                                                          const int* comm, const int* info,
+                                                          int* request, int* ierror) {
+  const Call call = Call{.collective = Collective::reduce_scatter,
+                         .sendbuf = fortran::buffer(sendbuf),
+                         .recvbuf = fortran::buffer(recvbuf),
+                         .recvcounts = recvcounts,
+                         .recvtype = PMPI_Type_f2c(*datatype),
+                         .op = PMPI_Op_f2c(*op),
+                         .comm = fortran::comm(comm)};
+  MPI_Request made = MPI_REQUEST_NULL;
+  const auto code = make_persistent(call, fortran::info(info), &made);
+  if (!fortran::finish(code, ierror))
+    return Native::call(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request, ierror);
+  if (*code == MPI_SUCCESS) *request = fortran::request(made);
+}
+
+ENTRY void mpi_reduce_scatter_init_(void* sendbuf, void* recvbuf, const int* recvcounts,
+                                    const int* datatype, const int* op, const int* comm,
+                                    const int* info, int* request, int* ierror) {
+  using Native = Next<"mpi_reduce_scatter_init_", decltype(mpi_reduce_scatter_init_)>;
+  if (!is_candidate(Collective::reduce_scatter))
+    return Native::call(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request, ierror);
+  request_reduce_scatter_init<Native>(sendbuf, recvbuf, recvcounts, datatype, op, comm, info,
+                                      request, ierror);
+}
+
+FORTRAN_SPELLINGS(mpi_reduce_scatter_init, MPI_REDUCE_SCATTER_INIT,
+                  (void* sendbuf, void* recvbuf, const int* recvcounts, const int* datatype,
+                   const int* op, const int* comm, const int* info, int* request, int* ierror))
+
+ENTRY void mpi_reduce_scatter_init_f08_(void* sendbuf, void* recvbuf, const int* recvcounts,
+                                        const int* datatype, const int* op, const int* comm,
+                                        const int* info, int* request, int* ierror) {
+  using Native = Next<"mpi_reduce_scatter_init_f08_", decltype(mpi_reduce_scatter_init_f08_)>;
+  if (!is_candidate(Collective::reduce_scatter))
+    return Native::call(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request, ierror);
+  request_reduce_scatter_init<Native>(sendbuf, recvbuf, recvcounts, datatype, op, comm, info,
+                                      request, ierror);
 }
 
 template <class Native>
@@ -876,6 +2282,84 @@ ENTRY void mpi_scan_f08_(void* sendbuf, void* recvbuf, const int* count, const i
 }
 
 template <class Native>
+[[gnu::noinline]] static void request_iscan(void* sendbuf, void* recvbuf, const int* count,
+                                            const int* datatype, const int* op, const int* comm,
+                                            int* request, int* ierror) {
+  const Call call = Call{.collective = Collective::scan,
+                         .sendbuf = fortran::buffer(sendbuf),
+                         .recvbuf = fortran::buffer(recvbuf),
+                         .recvcount = *count,
+                         .recvtype = PMPI_Type_f2c(*datatype),
+                         .op = PMPI_Op_f2c(*op),
+                         .comm = fortran::comm(comm)};
+  MPI_Request made = MPI_REQUEST_NULL;
+  const auto code = start(call, &made);
+  if (!fortran::finish(code, ierror))
+    return Native::call(sendbuf, recvbuf, count, datatype, op, comm, request, ierror);
+  if (*code == MPI_SUCCESS) *request = fortran::request(made);
+}
+
+ENTRY void mpi_iscan_(void* sendbuf, void* recvbuf, const int* count, const int* datatype,
+                      const int* op, const int* comm, int* request, int* ierror) {
+  using Native = Next<"mpi_iscan_", decltype(mpi_iscan_)>;
+  if (!is_candidate(Collective::scan))
+    return Native::call(sendbuf, recvbuf, count, datatype, op, comm, request, ierror);
+  request_iscan<Native>(sendbuf, recvbuf, count, datatype, op, comm, request, ierror);
+}
+
+FORTRAN_SPELLINGS(mpi_iscan, MPI_ISCAN,
+                  (void* sendbuf, void* recvbuf, const int* count, const int* datatype,
+                   const int* op, const int* comm, int* request, int* ierror))
+
+ENTRY void mpi_iscan_f08_(void* sendbuf, void* recvbuf, const int* count, const int* datatype,
+                          const int* op, const int* comm, int* request, int* ierror) {
+  using Native = Next<"mpi_iscan_f08_", decltype(mpi_iscan_f08_)>;
+  if (!is_candidate(Collective::scan))
+    return Native::call(sendbuf, recvbuf, count, datatype, op, comm, request, ierror);
+  request_iscan<Native>(sendbuf, recvbuf, count, datatype, op, comm, request, ierror);
+}
+
+template <class Native>
+[[gnu::noinline]] static void request_scan_init(void* sendbuf, void* recvbuf, const int* count,
+                                                const int* datatype, const int* op, const int* comm,
+                                                const int* info, int* request, int* ierror) {
+  const Call call = Call{.collective = Collective::scan,
+                         .sendbuf = fortran::buffer(sendbuf),
+                         .recvbuf = fortran::buffer(recvbuf),
+                         .recvcount = *count,
+                         .recvtype = PMPI_Type_f2c(*datatype),
+                         .op = PMPI_Op_f2c(*op),
+                         .comm = fortran::comm(comm)};
+  MPI_Request made = MPI_REQUEST_NULL;
+  const auto code = make_persistent(call, fortran::info(info), &made);
+  if (!fortran::finish(code, ierror))
+    return Native::call(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror);
+  if (*code == MPI_SUCCESS) *request = fortran::request(made);
+}
+
+ENTRY void mpi_scan_init_(void* sendbuf, void* recvbuf, const int* count, const int* datatype,
+                          const int* op, const int* comm, const int* info, int* request,
+                          int* ierror) {
+  using Native = Next<"mpi_scan_init_", decltype(mpi_scan_init_)>;
+  if (!is_candidate(Collective::scan))
+    return Native::call(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror);
+  request_scan_init<Native>(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror);
+}
+
+FORTRAN_SPELLINGS(mpi_scan_init, MPI_SCAN_INIT,
+                  (void* sendbuf, void* recvbuf, const int* count, const int* datatype,
+                   const int* op, const int* comm, const int* info, int* request, int* ierror))
+
+ENTRY void mpi_scan_init_f08_(void* sendbuf, void* recvbuf, const int* count, const int* datatype,
+                              const int* op, const int* comm, const int* info, int* request,
+                              int* ierror) {
+  using Native = Next<"mpi_scan_init_f08_", decltype(mpi_scan_init_f08_)>;
+  if (!is_candidate(Collective::scan))
+    return Native::call(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror);
+  request_scan_init<Native>(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror);
+}
+
+template <class Native>
 [[gnu::noinline]] static void run_exscan(const void* site, void* sendbuf, void* recvbuf,
                                          const int* count, const int* datatype, const int* op,
                                          const int* comm, int* ierror) {
@@ -923,6 +2407,85 @@ ENTRY void mpi_exscan_f08_(void* sendbuf, void* recvbuf, const int* count, const
     return run_exscan<Native>(__builtin_return_address(0), sendbuf, recvbuf, count, datatype, op,
                               comm, ierror);
   Native::call(sendbuf, recvbuf, count, datatype, op, comm, ierror);
+}
+
+template <class Native>
+[[gnu::noinline]] static void request_iexscan(void* sendbuf, void* recvbuf, const int* count,
+                                              const int* datatype, const int* op, const int* comm,
+                                              int* request, int* ierror) {
+  const Call call = Call{.collective = Collective::exscan,
+                         .sendbuf = fortran::buffer(sendbuf),
+                         .recvbuf = fortran::buffer(recvbuf),
+                         .recvcount = *count,
+                         .recvtype = PMPI_Type_f2c(*datatype),
+                         .op = PMPI_Op_f2c(*op),
+                         .comm = fortran::comm(comm)};
+  MPI_Request made = MPI_REQUEST_NULL;
+  const auto code = start(call, &made);
+  if (!fortran::finish(code, ierror))
+    return Native::call(sendbuf, recvbuf, count, datatype, op, comm, request, ierror);
+  if (*code == MPI_SUCCESS) *request = fortran::request(made);
+}
+
+ENTRY void mpi_iexscan_(void* sendbuf, void* recvbuf, const int* count, const int* datatype,
+                        const int* op, const int* comm, int* request, int* ierror) {
+  using Native = Next<"mpi_iexscan_", decltype(mpi_iexscan_)>;
+  if (!is_candidate(Collective::exscan))
+    return Native::call(sendbuf, recvbuf, count, datatype, op, comm, request, ierror);
+  request_iexscan<Native>(sendbuf, recvbuf, count, datatype, op, comm, request, ierror);
+}
+
+FORTRAN_SPELLINGS(mpi_iexscan, MPI_IEXSCAN,
+                  (void* sendbuf, void* recvbuf, const int* count, const int* datatype,
+                   const int* op, const int* comm, int* request, int* ierror))
+
+ENTRY void mpi_iexscan_f08_(void* sendbuf, void* recvbuf, const int* count, const int* datatype,
+                            const int* op, const int* comm, int* request, int* ierror) {
+  using Native = Next<"mpi_iexscan_f08_", decltype(mpi_iexscan_f08_)>;
+  if (!is_candidate(Collective::exscan))
+    return Native::call(sendbuf, recvbuf, count, datatype, op, comm, request, ierror);
+  request_iexscan<Native>(sendbuf, recvbuf, count, datatype, op, comm, request, ierror);
+}
+
+template <class Native>
+[[gnu::noinline]] static void request_exscan_init(void* sendbuf, void* recvbuf, const int* count,
+                                                  const int* datatype, const int* op,
+                                                  const int* comm, const int* info, int* request,
+                                                  int* ierror) {
+  const Call call = Call{.collective = Collective::exscan,
+                         .sendbuf = fortran::buffer(sendbuf),
+                         .recvbuf = fortran::buffer(recvbuf),
+                         .recvcount = *count,
+                         .recvtype = PMPI_Type_f2c(*datatype),
+                         .op = PMPI_Op_f2c(*op),
+                         .comm = fortran::comm(comm)};
+  MPI_Request made = MPI_REQUEST_NULL;
+  const auto code = make_persistent(call, fortran::info(info), &made);
+  if (!fortran::finish(code, ierror))
+    return Native::call(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror);
+  if (*code == MPI_SUCCESS) *request = fortran::request(made);
+}
+
+ENTRY void mpi_exscan_init_(void* sendbuf, void* recvbuf, const int* count, const int* datatype,
+                            const int* op, const int* comm, const int* info, int* request,
+                            int* ierror) {
+  using Native = Next<"mpi_exscan_init_", decltype(mpi_exscan_init_)>;
+  if (!is_candidate(Collective::exscan))
+    return Native::call(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror);
+  request_exscan_init<Native>(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror);
+}
+
+FORTRAN_SPELLINGS(mpi_exscan_init, MPI_EXSCAN_INIT,
+                  (void* sendbuf, void* recvbuf, const int* count, const int* datatype,
+                   const int* op, const int* comm, const int* info, int* request, int* ierror))
+
+ENTRY void mpi_exscan_init_f08_(void* sendbuf, void* recvbuf, const int* count, const int* datatype,
+                                const int* op, const int* comm, const int* info, int* request,
+                                int* ierror) {
+  using Native = Next<"mpi_exscan_init_f08_", decltype(mpi_exscan_init_f08_)>;
+  if (!is_candidate(Collective::exscan))
+    return Native::call(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror);
+  request_exscan_init<Native>(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror);
 }
 
 template <class Native>
