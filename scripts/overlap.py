@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """How far nonblocking collectives go on while a program computes: Intel's IMB-NBC in the lab, under MPICH.
 
-  sudo .venv/bin/python scripts/overlap.py --hosts 8 --jobs 3 --json overlap.json
+  sudo .venv/bin/python scripts/overlap.py -n 8 --jobs 3 --json overlap.json
+  .venv/bin/python scripts/overlap.py --node -n 4 --json node.json    # this node, in place of a lab
   .venv/bin/python scripts/overlap.py --json overlap.json --report
 
 Needs root (the lab), a built tree and `make intel`. Jobs of four arms in turn: native; native with
@@ -19,11 +20,13 @@ import re
 import statistics
 import subprocess
 import sys
+import tempfile
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
 from unisono import places
+from unisono.compare.matrix import parse_size
 
 NAME = "overlap"
 PATIENCE = 300  # seconds a job
@@ -40,7 +43,7 @@ ARMS: dict[str, dict[str, str]] = {
     "thread": {"UNISONO_PROGRESS": "thread"},
 }
 # What IMB-NBC and IMB-MPI1 print of a size, in microseconds
-ROW = re.compile(r"^ +(\d+) +\d+ +([\d.]+) +([\d.]+) +([\d.]+) +([\d.]+) *$", re.M)
+ROW = re.compile(r"^ +(\d+) +\d+((?: +[\d.]+)+) *$", re.M)
 Cell = dict[str, float]
 
 
@@ -48,12 +51,18 @@ def job(options: argparse.Namespace, collective: str, arm: str, blocking: bool) 
     intel = places.REPOSITORY / ".deps" / "intel" / "bin"
     program = intel / ("IMB-MPI1" if blocking else "IMB-NBC")
     name = collective.capitalize() if blocking else f"I{collective}"
-    command = [*options.lab, "run", "--name", NAME, "--mpi", "mpich", "-n", str(options.hosts)]
-    command += ["--native"] if arm.startswith("native") else []
-    library = places.find_mpi("mpich").library.parent
-    command += ["--", "env", f"LD_LIBRARY_PATH={library}", str(program), name]
-    command += ["-npmin", str(options.hosts), "-msglog", options.sizes, "-iter", "20", "-time", "3"]
-    forced = {} if arm.startswith("native") else {f"UNISONO_{collective.upper()}": FORCED[collective]}
+    native = arm.startswith("native")
+    mpi = places.find_mpi("mpich")
+    library = mpi.library.parent
+    if options.node:
+        command = mpi.launcher(options.ranks)
+        command += [] if native else [str(places.program("unisono-exec"))]
+    else:
+        command = [*options.lab, "run", "--name", NAME, "--mpi", "mpich", "-n", str(options.ranks)]
+        command += ["--native", "--"] if native else ["--"]
+    command += ["env", f"LD_LIBRARY_PATH={library}", str(program), name]
+    command += ["-npmin", str(options.ranks), "-msglen", options.lengths, "-iter", "10", "-time", "1"]
+    forced = {} if native else {f"UNISONO_{collective.upper()}": FORCED[collective]}
     done = subprocess.run(
         command,
         check=True,
@@ -64,11 +73,11 @@ def job(options: argparse.Namespace, collective: str, arm: str, blocking: bool) 
     )
     found: dict[int, Cell] = {}
     for row in ROW.findall(done.stdout):
-        size, *values = int(row[0]), *map(float, row[1:])
+        size, values = int(row[0]), [float(value) for value in row[1].split()]
         if size == 0:
             continue
         if blocking:
-            found[size] = {"blocking": values[2]}
+            found[size] = {"blocking": values[2]}  # the mean of the ranks, after the least and the most
         else:
             found[size] = dict(zip(("overlapped", "pure", "computing", "overlap"), values, strict=True))
     if not found:
@@ -76,8 +85,8 @@ def job(options: argparse.Namespace, collective: str, arm: str, blocking: bool) 
     return found
 
 
-def measure(options: argparse.Namespace) -> list[dict[str, Any]]:
-    rows = []
+def measure(options: argparse.Namespace) -> None:
+    rows: list[dict[str, Any]] = []
     for turn in range(options.jobs):
         for collective in options.collectives.split(","):
             arms = [*ARMS][turn % len(ARMS) :] + [*ARMS][: turn % len(ARMS)]
@@ -88,8 +97,17 @@ def measure(options: argparse.Namespace) -> list[dict[str, Any]]:
                         cells.setdefault(size, {}).update(cell)
                 for size, cell in cells.items():
                     rows.append({"turn": turn, "collective": collective, "arm": arm, "bytes": size} | cell)
+                options.json.write_text(json.dumps(rows, indent=1) + "\n")
                 print(f"{turn}: I{collective}, {arm}: {len(cells)} sizes", file=sys.stderr, flush=True)
-    return rows
+
+
+def measure_in_lab(options: argparse.Namespace) -> None:
+    up = [*options.lab, "up", "--name", NAME, "--hosts", str(options.ranks), "--rate", options.rate]
+    subprocess.run(up, check=True, capture_output=True)
+    try:
+        measure(options)
+    finally:
+        subprocess.run([*options.lab, "down", "--name", NAME], check=False, capture_output=True)
 
 
 def report(rows: list[dict[str, Any]]) -> list[str]:
@@ -108,8 +126,12 @@ def report(rows: list[dict[str, Any]]) -> list[str]:
     for collective, size in sorted({key[:2] for key in median}):
         cells = [f"I{collective}", str(size)]
         for arm in ARMS:
-            of = [median.get((collective, size, arm, figure)) for figure in ("pure", "overlapped", "overlap")]
-            cells.append("-" if None in of else f"{of[0] / 1e3:.2f}, {of[1] / 1e3:.2f}, {of[2]:.0f} %")
+            figures = [(collective, size, arm, figure) for figure in ("pure", "overlapped", "overlap")]
+            if not all(figure in median for figure in figures):
+                cells.append("-")
+                continue
+            pure, overlapped, overlap = (median[figure] for figure in figures)
+            cells.append(f"{pure / 1e3:.2f}, {overlapped / 1e3:.2f}, {overlap:.0f} %")
         blocking = median.get((collective, size, "calls", "blocking"))
         cells.append("-" if blocking is None else f"{blocking / 1e3:.2f}")
         lines.append("| " + " | ".join(cells) + " |")
@@ -120,23 +142,22 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--hosts", type=int, default=8)
+    parser.add_argument("-n", dest="ranks", type=int, default=8, help="one on each host of the lab")
+    parser.add_argument("--node", action="store_true", help="all on this node, without a lab")
     parser.add_argument("--rate", default="100mbit")
     parser.add_argument("--jobs", type=int, default=3)
     parser.add_argument("--collectives", default=",".join(FORCED))
-    parser.add_argument("--sizes", default="16:20", help="powers of two, as IMB's -msglog has it")
+    parser.add_argument("--sizes", default="64K,256K,1M", help="with commas between")
     parser.add_argument("--json", type=Path, required=True)
     parser.add_argument("--report", action="store_true", help="prints what is there")
     options = parser.parse_args()
     options.lab = [str(Path(sys.executable).with_name("unisono")), "lab"]
     if not options.report:
-        up = [*options.lab, "up", "--name", NAME, "--hosts", str(options.hosts), "--rate", options.rate]
-        subprocess.run(up, check=True, capture_output=True)
-        try:
-            rows = measure(options)
-        finally:
-            subprocess.run([*options.lab, "down", "--name", NAME], check=False, capture_output=True)
-        options.json.write_text(json.dumps(rows, indent=1) + "\n")
+        with tempfile.NamedTemporaryFile("w", suffix=".lengths") as file:
+            file.write("".join(f"{parse_size(size, '--sizes')}\n" for size in options.sizes.split(",")))
+            file.flush()
+            options.lengths = file.name
+            measure(options) if options.node else measure_in_lab(options)
     print("\n".join(report(json.loads(options.json.read_text()))))
     return 0
 

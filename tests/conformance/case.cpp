@@ -149,10 +149,9 @@ std::optional<std::string> Case::complete() {
 
 bool Case::start_again() {
   // In place these begin with what came of them.
-  const bool differs = unisono::is_reducing(in_.collective) ||
-                       in_.collective == Collective::alltoall ||
-                       in_.collective == Collective::alltoallv ||
-                       in_.collective == Collective::alltoallw;
+  const bool differs =
+      unisono::is_reducing(in_.collective) || in_.collective == Collective::alltoall ||
+      in_.collective == Collective::alltoallv || in_.collective == Collective::alltoallw;
   const bool again = common_.chance(50) && form_ == Form::persistent && !differs;
   return again && started_->start_again() == MPI_SUCCESS;
 }

@@ -34,9 +34,10 @@ class Case {
   /// Makes the call through MPI_ and through PMPI_ on equal buffers. What is wrong with the former,
   /// or nothing.
   std::optional<std::string> run();
-  /// In place of run(), where is_startable(): makes the call in this form through MPI_, which returns
-  /// at once; completes it; starts it again, if that is possible, to be completed again; and the rest
-  /// of run(). Cases are finished in the order of their first starts, and completed in any.
+  /// In place of run(), where is_startable(): makes the call in this form through MPI_, which
+  /// returns at once; completes it; starts it again, if that is possible, to be completed again;
+  /// and the rest of run(). Cases are finished in the order of their first starts, and completed in
+  /// any.
   void start(Form form);
   std::optional<std::string> complete();
   bool start_again();

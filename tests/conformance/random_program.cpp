@@ -267,7 +267,8 @@ class Program {
       if (first || one.is_under_way) order.push_back(&one);
     Rng rng{options_.seed, static_cast<std::uint64_t>(done_), kBatches, rank_};
     for (std::size_t i = order.size(); i > 1; --i)
-      std::swap(order[i - 1], order[static_cast<std::size_t>(rng.below(static_cast<long long>(i)))]);
+      std::swap(order[i - 1],
+                order[static_cast<std::size_t>(rng.below(static_cast<long long>(i)))]);
     for (Pending* one : order) {
       watch(*one);
       if (const auto wrong = one->made->complete()) fail(*wrong);
