@@ -38,7 +38,7 @@ FORCED = {
 }
 ARMS: dict[str, dict[str, str]] = {
     "native": {},
-    "native, its thread": {"MPIR_CVAR_ASYNC_PROGRESS": "1"},
+    "native with its thread": {"MPIR_CVAR_ASYNC_PROGRESS": "1"},
     "calls": {},
     "thread": {"UNISONO_PROGRESS": "thread"},
 }
@@ -89,8 +89,9 @@ def measure(options: argparse.Namespace) -> None:
     rows: list[dict[str, Any]] = []
     for turn in range(options.jobs):
         for collective in options.collectives.split(","):
-            arms = [*ARMS][turn % len(ARMS) :] + [*ARMS][: turn % len(ARMS)]
-            for arm in arms:
+            arms = [arm for arm in ARMS if arm in options.arms]
+            for at in range(len(arms)):
+                arm = arms[(turn + at) % len(arms)]
                 cells = job(options, collective, arm, blocking=False)
                 if arm == "calls":
                     for size, cell in job(options, collective, arm, blocking=True).items():
@@ -148,6 +149,7 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=3)
     parser.add_argument("--collectives", default=",".join(FORCED))
     parser.add_argument("--sizes", default="64K,256K,1M", help="with commas between")
+    parser.add_argument("--arms", default=",".join(ARMS), type=lambda text: text.split(","))
     parser.add_argument("--json", type=Path, required=True)
     parser.add_argument("--report", action="store_true", help="prints what is there")
     options = parser.parse_args()

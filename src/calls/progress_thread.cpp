@@ -1,13 +1,12 @@
 #include "calls/progress_thread.h"
 
-#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <time.h>
 
 #include <atomic>
-#include <optional>
+#include <chrono>
 #include <system_error>
 #include <thread>
 
@@ -25,29 +24,36 @@ std::thread& thread() {
   return lasting<std::thread>();
 }  // the process may end without MPI_Finalize
 
-/// The last core of those that the process may use, where there are two or more: the program's rank
-/// is more often on the first.
-std::optional<int> free_core() {
-  cpu_set_t usable;
-  if (sched_getaffinity(0, sizeof usable, &usable) != 0 || CPU_COUNT(&usable) < 2) return {};
-  for (int core = CPU_SETSIZE - 1; core >= 0; --core)
-    if (CPU_ISSET(core, &usable)) return core;
-  return {};
+/// Away from the rank's core, where there are cores that no rank has: the system knows which of
+/// them do nothing. A control group, if there is one, still holds.
+void leave_the_ranks_core() {
+  cpu_set_t all;
+  CPU_ZERO(&all);
+  for (std::size_t core = 0; core < CPU_SETSIZE; ++core) CPU_SET(core, &all);
+  sched_setaffinity(0, sizeof all, &all);
 }
 
-// It sleeps between two looks, for the program may compute on this core. A look that finds nothing
-// takes some microseconds, a message between nodes more than the sleep.
+// After something has begun it looks again and again, for what goes through a node's memory is over
+// in microseconds; then it sleeps between two looks, for who waits for a network has no use for
+// more.
+constexpr auto kAwake = std::chrono::microseconds(500);
 constexpr long kSleepNs = 20'000, kTimerSlackNs = 1'000;
 
-void move_while_there_is_any() {
+void move_while_there_is_any(bool has_core) {
+  using Clock = std::chrono::steady_clock;
   prctl(PR_SET_TIMERSLACK, kTimerSlackNs);
+  if (has_core) leave_the_ranks_core();
   while (true) {
     wait_for_flight(g_stop);
-    if (g_stop) return;
-    if (move_in_flight()) {
+    const auto begin = Clock::now();
+    while (!g_stop && move_in_flight()) {
       const timespec pause{0, kSleepNs};
-      nanosleep(&pause, nullptr);
+      if (has_core && Clock::now() - begin < kAwake)
+        sched_yield();
+      else
+        nanosleep(&pause, nullptr);
     }
+    if (g_stop) return;
   }
 }
 
@@ -55,23 +61,15 @@ void move_while_there_is_any() {
 
 bool wants_progress_thread() { return variable("UNISONO_PROGRESS") == "thread"; }
 
-const char* start_progress_thread(bool oversubscribed) {
-  if (oversubscribed) return "there are more ranks than cores";
+const char* start_progress_thread(bool has_core) {
   if (!several_threads()) return "the MPI library lets one thread call it";
-  const std::optional<int> core = free_core();
   // The program's signals are for its own threads.
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   const char* problem = nullptr;
   try {
-    thread() = std::thread(move_while_there_is_any);
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    if (core) {
-      CPU_SET(*core, &one);
-      pthread_setaffinity_np(thread().native_handle(), sizeof one, &one);
-    }
+    thread() = std::thread(move_while_there_is_any, has_core);
   } catch (const std::system_error&) {
     problem = "the system has no thread for it";
   }

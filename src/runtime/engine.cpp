@@ -210,7 +210,9 @@ void Engine::read_environment(const Files& files) {
              ": no size; valid are 0, 4096, 64K, 1M, ...; 64M holds");
   const std::string progress = variable("UNISONO_PROGRESS");
   if (wants_progress_thread()) {
-    if (const char* why = start_progress_thread(node.oversubscribed))
+    if (const char* why = node.oversubscribed
+                              ? "there are more ranks than cores"
+                              : start_progress_thread(2 * node.ranks_on_node <= node.cores))
       complain("UNISONO_PROGRESS=thread: " + std::string(why) + "; it goes on in calls of MPI");
   } else if (progress != "calls") {
     complain("UNISONO_PROGRESS=" + progress + ": valid are calls and thread; calls holds");
