@@ -25,12 +25,13 @@ ROW = re.compile(r"^([a-z_]+) +(\d+) +(\d+)$", re.M)
 SECONDS_A_JOB = 1800
 
 
-def job(mpi: places.Mpi, ranks: int, calls: int, seed: int) -> tuple[bool, str]:
+def job(mpi: places.Mpi, options: argparse.Namespace, calls: int, seed: int) -> tuple[bool, str]:
     """Whether it ended well, and what it printed."""
     program = places.build_directory() / "bin" / f"random_program_{mpi.flavour}"
     if not program.exists():
         raise UnisonoError(f"{program} is not built: run make")
-    command = [*mpi.launcher(ranks), str(program), "--calls", str(calls), "--seed", str(seed)]
+    command = [*mpi.launcher(options.ranks), str(program), "--calls", str(calls), "--seed", str(seed)]
+    command += ["--nonblocking"] if options.nonblocking else []
     environment = {name: value for name, value in os.environ.items() if not places.is_ours(name)}
     environment |= mpi.environment()
     with tempfile.TemporaryFile(mode="w+") as output:
@@ -52,7 +53,7 @@ def run(name: str, options: argparse.Namespace) -> bool:
     tallies: collections.Counter[str] = collections.Counter()
     calls = defects = 0
     for seed, begin in enumerate(range(0, options.calls, options.piece), options.seed):
-        well, text = job(mpi, options.ranks, min(options.piece, options.calls - begin), seed)
+        well, text = job(mpi, options, min(options.piece, options.calls - begin), seed)
         if not well:
             print(text, end="")
             print(f"{name}: FAILED with --seed {seed}, after {calls} calls without a differing byte")
@@ -80,6 +81,7 @@ def main() -> int:
     parser.add_argument("--calls", type=int, default=20_000)
     parser.add_argument("--piece", type=int, default=1000, help="calls of a job")
     parser.add_argument("--seed", type=int, default=1, help="of the first job")
+    parser.add_argument("--nonblocking", action="store_true", help="two of three calls, some persistent")
     options = parser.parse_args()
     if min(options.calls, options.piece, options.ranks) < 1:
         parser.error("--calls, --piece and -n are at least 1")
