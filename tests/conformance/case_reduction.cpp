@@ -1,4 +1,5 @@
 // Plans of the collectives that reduce.
+#include "algorithms/composition.h"
 #include "case.h"
 
 namespace conformance {
@@ -38,7 +39,9 @@ const Type& Case::reduction_type(long long instances) {
     types_.push_back(
         random_type(common_, unit_, static_cast<int>(common_.between(1, 3)), instances));
     plain_reference_ = broken_native_reduction(types_.back());
-    if (plain_reference_ && own_expected() != true) {
+    const unisono::Composition* grid = spec_.params.composition;
+    const bool calls_library = grid != nullptr && unisono::has_calls(*grid);
+    if (plain_reference_ && (own_expected() != true || calls_library)) {
       plain_reference_ = false;
       const auto words = static_cast<int>(types_.back().map().size());
       types_.push_back(contiguous(words, predefined(*unit_.parts.front())));
