@@ -45,7 +45,7 @@ inline constexpr Variable kVariables[] = {
      "nothing has been measured, and within one), off, model, bandit, star"},
     {"UNISONO_ONLINE_SAVE", "", "file into which what was learned online is written, a profile"},
     {"UNISONO_REPRODUCIBLE", "0",
-     "1: reductions are not selected online: one order for each count"},
+     "1: reductions run in one order for each number of ranks and length, on any machine"},
     {"UNISONO_LOG", "", "decision: rank 0 writes what was chosen for each new kind of call"},
     {"UNISONO_TRACE", "", "folder into which every rank traces its collectives: unisono trace"},
     {"UNISONO_WAIT", "auto",

@@ -115,6 +115,7 @@ class OwnPersistent : public Persistent {
     keep_types(call_.recvtypes, recvtypes_);
     make_request();
   }
+  int error() const { return request_->error(); }
   bool move() noexcept override {
     request_->progress();
     return request_->done();
@@ -222,8 +223,9 @@ std::optional<int> make_persistent(Communicator& communicator, const Call& call,
                                    const Choice& choice, bool commutative, MPI_Request* request) {
   const auto tags = communicator.tags().take_lasting();
   if (!tags) return std::nullopt;
-  return keep(std::make_unique<OwnPersistent>(communicator, call, choice, commutative, *tags),
-              request);
+  auto made = std::make_unique<OwnPersistent>(communicator, call, choice, commutative, *tags);
+  if (made->error() != MPI_SUCCESS) return made->error();
+  return keep(std::move(made), request);
 }
 
 int provide_persistent(NonblockingCall call, MPI_Comm comm, MPI_Request* request) noexcept {

@@ -97,7 +97,7 @@ void Request::run(const Algorithm& algorithm, const Args& args, Binding binding,
 void Request::start() noexcept {
   phase_ = Phase::queued;
   result_.reset();
-  if (retained_ && retained_->types.error() != MPI_SUCCESS) return finish(retained_->types.error());
+  if (error() != MPI_SUCCESS) return finish(error());
   step([this] { begin(); });
 }
 

@@ -35,6 +35,8 @@ class Request {
   /// Starts what can start at once. Again, once it is done, if its tags last: then no memory is
   /// taken, and the counts of other ranks are known.
   void start() noexcept;
+  /// Before the start: an MPI error code, of a datatype that no call may name.
+  int error() const { return retained_ ? retained_->types.error() : MPI_SUCCESS; }
   /// Whether it has the bytes of a device, as they were at its construction.
   bool holds_copies() const { return retained_ && retained_->host.has_copies(); }
   /// Goes on as far as it can without waiting.

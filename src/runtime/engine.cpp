@@ -219,6 +219,7 @@ void Engine::read_environment(const Files& files) {
   }
   const std::string reproducible = variable("UNISONO_REPRODUCIBLE");
   reproducible_ = !reproducible.empty() && reproducible != "0";
+  if (reproducible_) selector_.fix_order();
   const auto nodes = nodes_of_ranks(MPI_COMM_WORLD, node_, node);
   const std::set<int> different(nodes.begin(), nodes.end());
   use_profile(files.profile, here, std::max(1, static_cast<int>(different.size())));

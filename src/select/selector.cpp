@@ -99,6 +99,14 @@ Result<Spec> Selector::force(Collective collective, std::string_view text) {
   return spec;
 }
 
+void Selector::fix_order() {
+  for (const FixedOrder& row : kFixedOrders) {
+    const auto spec = parse_spec(row.collective, row.spec);
+    assert(spec && "a row of the fixed orders names no algorithm");
+    fixed_.emplace_back(&row, *spec);
+  }
+}
+
 bool Selector::is_left_online(Collective collective, int nodes) const {
   if (nodes == 1 && contains(online_.in_node, collective)) return true;
   const bool is_meant = nodes > 1 || !online_.only_between_nodes;
@@ -140,15 +148,16 @@ CollectiveSet Selector::candidates() const {
       return std::any_of(book.cells[c].begin(), book.cells[c].end(),
                          [](const auto& cell) { return !cell.spec.is_native(); });
     };
-    const bool chosen = contains(online_.all(), static_cast<Collective>(c)) || !cells_[c].empty() ||
-                        std::any_of(books_.begin(), books_.end(), is_in);
+    const auto collective = static_cast<Collective>(c);
+    const bool chosen = contains(online_.all(), collective) || is_fixed(collective) ||
+                        !cells_[c].empty() || std::any_of(books_.begin(), books_.end(), is_in);
     if (forced_[c].is_default ? chosen : !forced_[c].is_native()) set |= CollectiveSet{1} << c;
   }
   return set;
 }
 
 bool Selector::has_defaults_only() const {
-  return (online_.collectives == 0 || online_.only_between_nodes) &&
+  return fixed_.empty() && (online_.collectives == 0 || online_.only_between_nodes) &&
          std::all_of(forced_.begin(), forced_.end(), [](const Spec& s) { return s.is_default; }) &&
          books_.empty();
 }
@@ -156,7 +165,7 @@ bool Selector::has_defaults_only() const {
 ByteRange Selector::reach(Collective collective, int size, int nodes) const {
   const Spec& forced = forced_[index(collective)];
   if (!forced.is_default) return forced.is_native() ? ByteRange() : ByteRange::all();
-  if (is_left_online(collective, nodes)) return ByteRange::all();
+  if (is_left_online(collective, nodes) || is_fixed(collective)) return ByteRange::all();
   ByteRange range;
   for (const Book& book : books_)
     for (const ProfileCell& cell : book.cells[index(collective)])
@@ -170,6 +179,7 @@ ByteRange Selector::reach(Collective collective, int size, int nodes) const {
 bool Selector::covers(const Facts& facts) const {
   const Spec& forced = forced_[index(facts.collective)];
   if (!forced.is_default) return !forced.is_native();
+  if (is_fixed(facts.collective)) return true;
   if (const ProfileCell* cell = profiled(facts).cell) return !cell->spec.is_native();
   if (is_left_online(facts.collective, facts.nodes)) return true;
   const auto& cells = cells_[index(facts.collective)];
@@ -185,6 +195,10 @@ Choice Selector::choose(const Facts& facts, const Spec& asked, std::string_view 
 Choice Selector::choose(const Facts& facts) const {
   const Spec& forced = forced_[index(facts.collective)];
   if (!forced.is_default) return as_asked(forced, facts, "forced");
+  for (const auto& [row, spec] : fixed_)
+    if (row->collective == facts.collective && facts.bytes <= row->most_bytes &&
+        !unmet(spec, facts))
+      return as_asked(spec, facts, "reproducible");
   if (const auto [cell, book] = profiled(facts); cell != nullptr) {
     if (cell->spec.is_native()) return {nullptr, {}, book->why};
     if (!unmet(cell->spec, facts))

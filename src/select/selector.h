@@ -7,10 +7,12 @@
 #include <limits>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
 #include "select/defaults.h"
+#include "select/fixed_order.h"
 #include "select/profile.h"
 #include "select/spec.h"
 
@@ -100,6 +102,9 @@ class Selector {
   /// Cells that hold for this job; they come before the defaults, and after those of earlier calls.
   /// `why`: of their choices. Before any choose().
   void use(std::vector<ProfileCell> cells, std::string why);
+  /// Reductions that are not forced have one order from now on: see fixed_order.h. Before any
+  /// choose().
+  void fix_order();
   /// Calls that are neither forced nor in the profile are then selected online: the selector's
   /// choice is one of several arms. Whether there are any.
   bool leave_online(const LeftOnline& what) {
@@ -143,10 +148,12 @@ class Selector {
     std::array<std::vector<ProfileCell>, kCollectives> cells;  // sorted by ranks, nodes, bytes
   };
   std::vector<Book> books_;  // what is in one goes before what is in the next
+  std::vector<std::pair<const FixedOrder*, Spec>> fixed_;  // of reductions; empty: nothing is fixed
   LeftOnline online_;
   CollectiveSet reads_topology_ = 0;
 
   void note(Collective collective, const Spec& spec);
+  bool is_fixed(Collective collective) const { return !fixed_.empty() && is_reducing(collective); }
   bool is_left_online(Collective collective, int nodes) const;
   bool is_open(const Facts& facts) const;
   /// What is found out holds for a size class. Where a cell of a profile is in it, that decides.

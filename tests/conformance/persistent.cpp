@@ -92,6 +92,23 @@ void freed(MPI_Comm over) {
   MPI_Comm_free(&comm);
 }
 
+/// What a call must not name is its own error, not that of a start.
+void refused(MPI_Comm over) {
+  MPI_Comm comm;
+  MPI_Comm_dup(over, &comm);
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  MPI_Datatype pair;
+  MPI_Type_vector(2, 1, 2, MPI_INT, &pair);  // and not committed
+  Ints data(200);
+  MPI_Request request = MPI_REQUEST_NULL;
+  int error_class = MPI_SUCCESS;
+  MPI_Error_class(MPI_Bcast_init(data.data(), 10, pair, 0, comm, MPI_INFO_NULL, &request),
+                  &error_class);
+  CHECK(error_class == MPI_ERR_TYPE);
+  MPI_Type_free(&pair);
+  MPI_Comm_free(&comm);
+}
+
 /// The hints of one rank alone hold for none.
 void hinted(MPI_Comm comm) {
   for (const bool alike : {true, false}) {
@@ -140,6 +157,7 @@ int main(int argc, char** argv) {
   if (conformance::has_unisono()) CHECK(conformance::own_calls() - before == 3 * 17);
   others_wait(MPI_COMM_WORLD);
   freed(MPI_COMM_WORLD);
+  refused(MPI_COMM_WORLD);
   hinted(MPI_COMM_WORLD);
   many(MPI_COMM_WORLD);
   conformance::passed("persistent", 51, conformance::kAnyNumber);
