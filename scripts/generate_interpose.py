@@ -234,7 +234,8 @@ def request_function(collectives: list[Collective], function: str, form: str, ex
 def request_functions(collectives: list[Collective]) -> str:
     start = request_function(collectives, "start_function", "MPI_I{0}")
     make = request_function(collectives, "make_function", "MPI_{1}_init", ", MPI_INFO_NULL")
-    return f"""/// The nonblocking forms of the collectives of all ranks, as a program calls them; the persistent ones.
+    return f"""/// The nonblocking forms of the collectives of all ranks, as a program calls them; and the
+/// persistent ones.
 {start}
 #if MPI_VERSION >= 4
 {make}#endif

@@ -161,8 +161,8 @@ inline int call_function(const Functions& f, Collective collective, const IntArg
   return MPI_ERR_INTERN;
 }
 
-/// The nonblocking forms of the collectives of all ranks, as a program calls them; the persistent
-/// ones.
+/// The nonblocking forms of the collectives of all ranks, as a program calls them; and the
+/// persistent ones.
 inline int start_function(Collective collective, const IntArguments& a, MPI_Request* request) {
   switch (collective) {
     case Collective::barrier: return MPI_Ibarrier(a.comm, request);
