@@ -43,8 +43,9 @@ void sum_and_xor(const unsigned* l, const unsigned* r, unsigned* out) {
 
 void product(const unsigned* l, const unsigned* r, unsigned* out) { out[0] = l[0] * r[0]; }
 
-std::map<MPI_Datatype, const Type*>& registered() {
-  static std::map<MPI_Datatype, const Type*> types;
+/// Calls in flight may name the same one, if it is predefined.
+std::multimap<MPI_Datatype, const Type*>& registered() {
+  static std::multimap<MPI_Datatype, const Type*> types;
   return types;
 }
 
@@ -241,7 +242,9 @@ void write_value(Rng& rng, const Basic& basic, const Reduction& reduction, void*
     static_cast<unsigned char*>(at)[i] = static_cast<unsigned char>(rng.next());
 }
 
-void register_type(const Type& type) { registered()[type.handle()] = &type; }
-void unregister_type(const Type& type) { registered().erase(type.handle()); }
+void register_type(const Type& type) { registered().emplace(type.handle(), &type); }
+void unregister_type(const Type& type) {
+  std::erase_if(registered(), [&type](const auto& entry) { return entry.second == &type; });
+}
 
 }  // namespace conformance
