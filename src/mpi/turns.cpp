@@ -89,7 +89,8 @@ bool has_turns() {
 
 bool take_turns(Turn turn) noexcept {
   g_turn.store(turn, std::memory_order_relaxed);
-  return g_taken.exchange(true) || find()(in_turn, nullptr, kNoStream) == MPI_SUCCESS;
+  static const Start start = find();
+  return g_taken.exchange(true) || start(in_turn, nullptr, kNoStream) == MPI_SUCCESS;
 }
 
 // PMPI_Test of what is complete has no turn.
