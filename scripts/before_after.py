@@ -11,7 +11,6 @@ chooses in each cell: whatever the machine does for minutes, it does to both. A 
 import argparse
 import json
 import math
-import os
 import shlex
 import subprocess
 import sys
@@ -41,7 +40,7 @@ def times(
         bench += ["--time-budget", str(options.seconds), "--json", file]
         launcher = shlex.split(options.launch) if options.launch else mpi.launcher(options.ranks)
         command = [*launcher, *map(str, bench)]
-        environment = os.environ | mpi.environment()
+        environment = mpi.shell(options.ranks)
         subprocess.run(command, check=True, timeout=600, stdout=subprocess.DEVNULL, env=environment)
         document: dict[str, Any] = json.loads(file.read_text())
     found = {}

@@ -20,7 +20,6 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import os
 import subprocess
 import sys
 import time
@@ -94,7 +93,7 @@ class Bed:
         return places.find_mpi(self.flavour)
 
     def command(self, program: list[str]) -> tuple[list[str], dict[str, str]]:
-        return [*self.mpi.launcher(self.ranks), *program], os.environ | self.mpi.environment()
+        return [*self.mpi.launcher(self.ranks), *program], self.mpi.shell(self.ranks)
 
     def bench(self, collective: str, sizes: str, arms: list[str], budget: float) -> Cell:
         """Again if the machine was not quiet before and after: a rank that spins beside somebody

@@ -2,7 +2,6 @@
 """make demo: both MPI libraries with and without Unisono, C++ and Python, in two tables."""
 
 import json
-import os
 import statistics
 import subprocess
 import sys
@@ -51,7 +50,7 @@ def bench(mpi: places.Mpi, ranks: int, outcome: Outcome) -> list[dict[str, Any]]
         command = [*mpi.launcher(ranks), str(program), "--collectives", ",".join(COLLECTIVES)]
         command += ["--sizes", SIZES, "--arms", ",".join(ARMS), "--time-budget", str(BUDGET)]
         command += ["--json", str(results)]
-        error = run(command, os.environ | mpi.environment())[1]
+        error = run(command, mpi.shell(ranks))[1]
         if error or not results.exists():
             outcome.failures.append(f"unisono-bench-{mpi.flavour} on {ranks} ranks: {error}")
             return []
@@ -149,7 +148,7 @@ def python_program(mpi: places.Mpi, ranks: int, outcome: Outcome) -> PythonTimes
         # In turn, as machines drift, and to and fro, as they drift one way.
         for variant in VARIANTS if k % 2 == 0 else reversed(VARIANTS):
             prefix = [] if variant == "native" else [str(places.program("unisono-exec"))]
-            environment = os.environ | mpi.environment() | one_thread() | VARIANTS[variant]
+            environment = mpi.shell(ranks) | one_thread() | VARIANTS[variant]
             environment["MPI4PY_LIBMPI"] = str(mpi.library)
             output, error = run([*mpi.launcher(ranks), *prefix, *script], environment)
             if error:

@@ -11,7 +11,6 @@ Medians with their intervals (95 % from 6 jobs on), and of the quotients to the 
 
 import argparse
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -39,7 +38,7 @@ def job(options: argparse.Namespace, arm: str, cache: str, calls: int) -> Times:
         capture_output=True,
         text=True,
         timeout=60,
-        env=os.environ | mpi.environment() | ours,
+        env=mpi.shell(options.ranks) | ours,
     )
     found: Times = json.loads(next(line for line in done.stdout.splitlines() if line.startswith("{")))
     return found

@@ -77,12 +77,7 @@ class PassedOn : public Told {
  public:
   explicit PassedOn(MPI_Request request) : request_(request) {}
   void keep(KeptArrays arrays) { arrays_ = std::move(arrays); }
-  bool move() noexcept override {
-    int count = 0, which = 0;
-    MPI_Status status;
-    code_ = look_in_turn(1, &request_, &count, &which, &status);
-    return code_ != MPI_SUCCESS || count > 0;
-  }
+  bool move() noexcept override { return is_over_in_turn(request_, code_); }
   int code() const override { return code_; }
 
  private:

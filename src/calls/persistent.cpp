@@ -115,7 +115,7 @@ class OwnPersistent : public Persistent {
         tags_(tags) {
     if (has_send_side(call_, communicator_.rank())) keep_types(call_.sendtypes, sendtypes_);
     keep_types(call_.recvtypes, recvtypes_);
-    make_request();
+    request_ = make_request();
   }
   int error() const { return request_->error(); }
   bool move() noexcept override {
@@ -124,9 +124,9 @@ class OwnPersistent : public Persistent {
   }
 
  private:
-  void make_request() {
-    request_.emplace(communicator_, call_, choice_, commutative_, Request::Lifetime::in_flight,
-                     tags_);
+  std::unique_ptr<Request> make_request() {
+    return std::make_unique<Request>(communicator_, call_, choice_, commutative_,
+                                     Request::Lifetime::in_flight, tags_);
   }
   /// Those of Fortran are made for the call.
   void keep_types(const MPI_Datatype*& types, std::vector<MPI_Datatype>& kept) {
@@ -134,9 +134,15 @@ class OwnPersistent : public Persistent {
     kept.assign(types, types + communicator_.size());
     types = kept.data();
   }
+  // A device's bytes are those of the start. Counts and displacements are the program's until it
+  // frees the request; what it may have freed the request before holds until the new one does.
   int begin() override {
-    // Counts and displacements are the program's until it frees the request.
-    if (request_->holds_copies() && std::exchange(has_begun_, true)) make_request();
+    try {
+      if (request_->holds_copies()) request_ = make_request();
+    } catch (const std::bad_alloc&) {
+      PMPI_Comm_call_errhandler(call_.comm, MPI_ERR_NO_MEM);
+      return MPI_ERR_NO_MEM;
+    }
     request_->start();
     return MPI_SUCCESS;
   }
@@ -146,22 +152,17 @@ class OwnPersistent : public Persistent {
   Communicator& communicator_;
   Call call_;
   Choice choice_;
-  bool commutative_, has_begun_ = false;
+  bool commutative_;
   Tags tags_;
   std::vector<MPI_Datatype> sendtypes_, recvtypes_;
-  std::optional<Request> request_;
+  std::unique_ptr<Request> request_;
 };
 
 class ProvidedPersistent : public Persistent {
  public:
   ProvidedPersistent(MPI_Comm comm, NonblockingCall call)
       : Persistent(comm), call_(std::move(call)) {}
-  bool move() noexcept override {
-    int count = 0, which = 0;
-    MPI_Status status;
-    code_ = look_in_turn(1, &request_, &count, &which, &status);
-    return code_ != MPI_SUCCESS || count > 0;
-  }
+  bool move() noexcept override { return is_over_in_turn(request_, code_); }
 
  private:
   int begin() override { return code_ = call_(&request_); }

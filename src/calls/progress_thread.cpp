@@ -20,9 +20,8 @@ namespace unisono {
 namespace {
 
 constinit std::atomic<bool> g_stop{false};
-std::thread& thread() {
-  return lasting<std::thread>();
-}  // the process may end without MPI_Finalize
+// It stays as it is where the process ends without MPI_Finalize.
+std::thread& thread() { return lasting<std::thread>(); }
 
 /// Away from the rank's core, where there are cores that no rank has: the system knows which of
 /// them do nothing. A control group, if there is one, still holds.

@@ -24,8 +24,8 @@ class Request {
   enum class Lifetime { blocking, in_flight };
 
   /// The communicator's private duplicate must exist. The arrays of the call are not read after
-  /// this, its buffers are until the request is done. `lasting`: tags of
-  /// this communicator, for a request that is started again and again.
+  /// this, its buffers are until the request is done.
+  /// `lasting`: tags of this communicator, for a request that is started again and again.
   Request(Communicator& communicator, Call call, const Choice& choice, bool commutative,
           Lifetime lifetime, std::optional<Tags> lasting = {});
   ~Request();

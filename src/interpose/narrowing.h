@@ -2,7 +2,6 @@
 #pragma once
 #include <mpi.h>
 
-#include <algorithm>
 #include <climits>
 #include <memory>
 #include <new>
@@ -57,25 +56,24 @@ class Narrowing {
       return result;
     }
     result.is_given_ = true;
-    int* to = const_cast<int*>(result.data());
-    for (int i = 0; i < size; ++i) to[i] = count(values[i], true);
+    narrow(values, size, const_cast<int*>(result.data()));
     return result;
   }
 
   /// The same, for longer than the call: until keep() has seen it done. Null, where none is given.
   template <class Integer>
   const int* lasting_array(const Integer* values, bool significant, PerPeer per) {
-    const NarrowArray array = this->array(values, significant, per);
-    if (array == nullptr || failed()) return nullptr;
+    if (!significant || failed()) return nullptr;
     const int size = count_peers(comm_, per);
     std::unique_ptr<int[]>& kept = kept_[kept_count_++];
-    kept.reset(new (std::nothrow) int[static_cast<std::size_t>(std::max(size, 1))]);
-    if (kept != nullptr)
-      std::copy_n(static_cast<const int*>(array), size, kept.get());
-    else
+    kept.reset(new (std::nothrow) int[size]);
+    if (kept == nullptr)
       fail(MPI_ERR_NO_MEM, size);
+    else
+      narrow(values, size, kept.get());
     return kept.get();
   }
+
   /// After a nonblocking call with lasting arrays: they are kept until the request is done.
   int keep(int code, MPI_Request* request) {
     if (code == MPI_SUCCESS && kept_count_ > 0) keep_until_done(std::move(kept_), request);
@@ -94,6 +92,10 @@ class Narrowing {
   int report() const;
 
  private:
+  template <class Integer>
+  void narrow(const Integer* values, int size, int* into) {
+    for (int i = 0; i < size; ++i) into[i] = count(values[i], true);
+  }
   void fail(int code, long long value);
 
   const char* function_;

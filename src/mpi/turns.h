@@ -29,4 +29,12 @@ bool is_in_turn();
 /// PMPI_Testsome for requests that are not null, without a turn of the library's own.
 int look_in_turn(int n, MPI_Request* requests, int* count, int* done, MPI_Status* statuses);
 
+/// Of one: whether it is over, with its error in `code`.
+inline bool is_over_in_turn(MPI_Request& request, int& code) {
+  int count = 0, which = 0;
+  MPI_Status status;
+  code = look_in_turn(1, &request, &count, &which, &status);
+  return code != MPI_SUCCESS || count > 0;
+}
+
 }  // namespace unisono

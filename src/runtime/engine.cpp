@@ -218,12 +218,11 @@ void Engine::read_environment(const Files& files) {
     complain("UNISONO_PROGRESS=" + progress + ": valid are calls and thread; calls holds");
   }
   const std::string reproducible = variable("UNISONO_REPRODUCIBLE");
-  reproducible_ = !reproducible.empty() && reproducible != "0";
-  if (reproducible_) selector_.fix_order();
+  if (!reproducible.empty() && reproducible != "0") selector_.fix_order();
   const auto nodes = nodes_of_ranks(MPI_COMM_WORLD, node_, node);
   const std::set<int> different(nodes.begin(), nodes.end());
   use_profile(files.profile, here, std::max(1, static_cast<int>(different.size())));
-  if (mode_ == Mode::fixed) selector_.use(remembered_cells(reproducible_), "remembered");
+  if (mode_ == Mode::fixed) selector_.use(remembered_cells(), "remembered");
   select_online(here, node.machine);
   passes_first_calls_ = passes_first_calls();
   share_memory();
@@ -355,7 +354,7 @@ void Engine::keep_what_is_learned() const {
 /// Nothing is asked for that a communicator's first calls would have to serve. Not UNISONO_LOG,
 /// which is a rank's own affair.
 bool Engine::passes_first_calls() const {
-  return mode_ != Mode::fixed && !reproducible_ && selector_.has_defaults_only();
+  return mode_ != Mode::fixed && selector_.has_defaults_only();
 }
 
 Result<Spec> Engine::force(Collective collective, std::string_view spec) {
@@ -388,8 +387,7 @@ std::optional<int> Engine::decide_and_run(const Call& call, const CallInfo& info
   if (!known) return std::nullopt;
   const Choice choice =
       acquire(communicator, call, *known, select(communicator, call, known->facts, scope));
-  if ((log_decisions_ && communicator.rank() == 0) || (choice.unmet != nullptr && first_rank_))
-    report(communicator, known->facts, choice);
+  report(communicator, known->facts, choice);
   return run_choice(communicator, call, known->facts, choice, scope);
 }
 
@@ -423,8 +421,7 @@ Choice Engine::select(Communicator& communicator, const Call& call, const Facts&
     if (const auto arm =
             Online::of(communicator).choose(communicator, facts, call.root, choice, scope))
       return *arm;
-  const bool may_wait = mode_ != Mode::fixed && !(reproducible_ && is_reducing(call.collective));
-  if (choice.algorithm != nullptr && !choice.is_asked_for && may_wait &&
+  if (choice.algorithm != nullptr && !choice.is_asked_for && mode_ != Mode::fixed &&
       !communicator.is_worth_it(facts.bytes))
     return kFirstCall;
   return choice;

@@ -73,6 +73,7 @@ class Engine {
   Choice acquire(Communicator& communicator, const Call& call, Known& known, Choice choice);
   std::optional<int> run_choice(Communicator& communicator, const Call& call, const Facts& facts,
                                 const Choice& choice, CallScope& scope);
+  std::optional<Known> look_to_start(const Call& call, const CallInfo& info);
   Choice select_in_flight(Communicator& communicator, const Facts& facts, int root) const;
   Choice as_hinted(Communicator& communicator, const Facts& facts, MPI_Info hints, Choice choice);
   static Choice to_be_in_flight(const Choice& choice);
@@ -93,7 +94,6 @@ class Engine {
   bool online_ = false;   // some collectives are selected online
   bool log_decisions_ = false;
   bool passes_first_calls_ = false;  // see Communicator::is_passing()
-  bool reproducible_ = false;        // one order of reducing, from a communicator's first call on
   bool kernels_in_nodes_ = false;    // every node with several ranks has memory for them
   bool first_rank_ = false;          // of MPI_COMM_WORLD: the one that speaks for all
   JobPlace place_;                   // what the ranks told each other of it in MPI_Init

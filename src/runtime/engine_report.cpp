@@ -13,6 +13,9 @@ void Engine::say_once(const std::string& text) {
 
 void Engine::report(Communicator& communicator, const Facts& facts, const Choice& choice,
                     const char* form) {
+  const bool is_told =
+      (log_decisions_ && communicator.rank() == 0) || (choice.unmet != nullptr && first_rank_);
+  if (!is_told) return;
   const std::string call = form + std::string(name(facts.collective));
   if (choice.unmet != nullptr && first_rank_ && communicator.is_first(facts.collective))
     say_once(call + " on " + std::to_string(facts.size) +

@@ -55,18 +55,22 @@ Choice Engine::to_be_in_flight(const Choice& choice) {
   return possible;
 }
 
-std::optional<int> Engine::start(const Call& call, const CallInfo& info, MPI_Request* request) {
+/// What all ranks know of a call that is to be started; nothing: it is the MPI library's.
+std::optional<Engine::Known> Engine::look_to_start(const Call& call, const CallInfo& info) {
   if (!active_) return std::nullopt;
-  Communicator& communicator = *info.communicator;
-  communicator.meet();
-  if (communicator.reach(call.collective).is_empty()) return std::nullopt;  // met a stranger
-  const std::optional<Known> known = look_at(call, info);
+  info.communicator->meet();
+  if (info.communicator->reach(call.collective).is_empty()) return std::nullopt;  // met a stranger
+  return look_at(call, info);
+}
+
+std::optional<int> Engine::start(const Call& call, const CallInfo& info, MPI_Request* request) {
+  const std::optional<Known> known = look_to_start(call, info);
   if (!known) return std::nullopt;
+  Communicator& communicator = *info.communicator;
   Choice choice = to_be_in_flight(select_in_flight(communicator, known->facts, call.root));
   // To make one all ranks must be here, and a nonblocking call waits for none.
   if (choice.algorithm != nullptr && !communicator.has_own()) choice = {nullptr, {}, kNoOwn};
-  if ((log_decisions_ && communicator.rank() == 0) || (choice.unmet != nullptr && first_rank_))
-    report(communicator, known->facts, choice, "nonblocking ");
+  report(communicator, known->facts, choice, "nonblocking ");
   if (choice.algorithm == nullptr) {
     if (choice.why == kNoOwn) communicator.want_own();
     count(g_native_calls);
@@ -97,18 +101,14 @@ Choice Engine::as_hinted(Communicator& communicator, const Facts& facts, MPI_Inf
 
 std::optional<int> Engine::make_persistent(const Call& call, const CallInfo& info, MPI_Info hints,
                                            MPI_Request* request) {
-  if (!active_) return std::nullopt;
-  Communicator& communicator = *info.communicator;
-  communicator.meet();
-  if (communicator.reach(call.collective).is_empty()) return std::nullopt;  // met a stranger
-  const std::optional<Known> known = look_at(call, info);
+  const std::optional<Known> known = look_to_start(call, info);
   // What is logged is seen by one rank alone.
   if (!known || !selector_.covers(known->facts)) return std::nullopt;
+  Communicator& communicator = *info.communicator;
   const Facts& facts = known->facts;
   Choice choice = select_in_flight(communicator, facts, call.root);
   choice = to_be_in_flight(as_hinted(communicator, facts, hints, choice));
-  if ((log_decisions_ && communicator.rank() == 0) || (choice.unmet != nullptr && first_rank_))
-    report(communicator, facts, choice, "persistent ");
+  report(communicator, facts, choice, "persistent ");
   std::optional<int> code;
   if (choice.algorithm != nullptr && communicator.own() != MPI_COMM_NULL)
     code = unisono::make_persistent(communicator, call, choice, facts.commutative, request);

@@ -281,10 +281,9 @@ const Remembered* recall(const OnlineKey& key, int ranks, int nodes) {
 
 // A cell is a size class: of several kinds in one (other roots, operations that do not commute) the
 // plainest stands.
-std::vector<ProfileCell> remembered_cells(bool reproducible) {
+std::vector<ProfileCell> remembered_cells() {
   std::map<std::tuple<Collective, int, int, int>, const Remembered*> plainest;
   for (const Remembered& one : known().memory.choices) {
-    if (reproducible && is_reducing(one.key.collective)) continue;
     const Remembered*& cell =
         plainest[{one.key.collective, one.ranks, one.nodes, one.key.size_class}];
     const auto is_plain = [](const Remembered& which) {
@@ -303,7 +302,6 @@ std::vector<ProfileCell> remembered_cells(bool reproducible) {
   // Of two, from programs that compute between calls and that do not, the newer one.
   std::set<std::tuple<Collective, int, int>> known_kinds;
   for (const KeptVerdict& one : known().memory.verdicts) {
-    if (reproducible && is_reducing(one.collective)) continue;
     if (known_kinds.insert({one.collective, one.ranks, one.size_class}).second)
       add(one.collective, one.ranks, 1, one.size_class,
           one.verdict.winner == 0 ? Spec() : one.kernels);

@@ -25,9 +25,8 @@ const Remembered* recall(const OnlineKey& key, int ranks, int nodes);
 /// ranks per core.
 std::vector<Verdict> recall_verdicts(Collective collective, int size_class, int ranks,
                                      const Spec& kernels);
-/// All of them as cells of a profile, where nothing is judged any more; without reductions where
-/// these must be reproducible: another job may have learned another order.
-std::vector<ProfileCell> remembered_cells(bool reproducible);
+/// All of them as cells of a profile, where nothing is judged any more.
+std::vector<ProfileCell> remembered_cells();
 /// Of rank 0.
 const std::vector<Corrections::Entry>& remembered_corrections();
 

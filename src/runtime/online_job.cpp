@@ -104,8 +104,6 @@ Result<OnlineSettings> start_online(const Platform& here, WaitMode wait, bool ex
   online_job().began = call_time();
   online_job().keeps_verdicts = keeps_verdicts();
   online_job().explains = explains;
-  const std::string reproducible = variable("UNISONO_REPRODUCIBLE");
-  online_job().reproducible = !reproducible.empty() && reproducible != "0";
   online_job().wait = wait;
   auto settings = parse_online(variable("UNISONO_ONLINE"));
   if (settings && mode != Mode::fixed) online_job().settings = *settings;
@@ -138,10 +136,9 @@ std::string use_machine(Machine machine, MPI_Comm node) {
 }
 
 LeftOnline left_online() {
-  const CollectiveSet learned = online_job().reproducible ? kAmongAll & ~kReducing : kAmongAll;
   const auto* model = std::get_if<ModelSettings>(&online_job().settings);
-  return {std::holds_alternative<std::monostate>(online_job().settings) ? 0 : learned,
-          online_job().judges_nodes ? learned : 0, model != nullptr && model->is_auto};
+  return {std::holds_alternative<std::monostate>(online_job().settings) ? 0 : kAmongAll,
+          online_job().judges_nodes ? kAmongAll : 0, model != nullptr && model->is_auto};
 }
 
 std::vector<std::string> online_report() {

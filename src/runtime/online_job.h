@@ -29,7 +29,6 @@ struct OnlineJob {
   OnlineSettings settings;
   bool judges_nodes = false;    // and the calls within them, which the settings may leave alone
   bool keeps_verdicts = false;  // of these
-  bool reproducible = false;
   Platform here;
   WaitMode wait = WaitMode::yield;
   bool explains = false;
@@ -61,7 +60,7 @@ void note_verdict(const Facts& facts, const Verdict& verdict);
 /// all ranks.
 bool keeps_verdicts();
 
-/// Reads UNISONO_ONLINE and UNISONO_REPRODUCIBLE; the error is one line. Before any choose().
+/// Reads UNISONO_ONLINE; the error is one line. Before any choose().
 /// `explains`: choices say why. Nothing is learned where the mode is fixed.
 Result<OnlineSettings> start_online(const Platform& here, WaitMode wait, bool explains, Mode mode);
 /// What the model is asked about; without times of messages it is off. Where it is asked for by

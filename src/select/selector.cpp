@@ -108,6 +108,7 @@ void Selector::fix_order() {
 }
 
 bool Selector::is_left_online(Collective collective, int nodes) const {
+  if (is_fixed(collective)) return false;
   if (nodes == 1 && contains(online_.in_node, collective)) return true;
   const bool is_meant = nodes > 1 || !online_.only_between_nodes;
   return is_meant && contains(online_.collectives, collective);

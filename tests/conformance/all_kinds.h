@@ -230,4 +230,20 @@ inline void complete(std::vector<MPI_Request>& requests, int way, bool persisten
   for (const MPI_Request request : requests) CHECK((request == MPI_REQUEST_NULL) != persistent);
 }
 
+/// A rank between others waits for a message that comes only after the collective is over. `start`:
+/// of a Bcast from rank 0.
+template <class Start>
+void others_wait(MPI_Comm comm, Start start) {
+  const int me = rank_in(comm), p = size_of(comm);
+  MPI_Request request = start();
+  int token = 0;
+  if (me == p - 1) {
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    for (int r = 0; r < p - 1; ++r) MPI_Send(&token, 1, MPI_INT, r, 3, comm);
+  } else {
+    MPI_Recv(&token, 1, MPI_INT, p - 1, 3, comm, MPI_STATUS_IGNORE);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
+}
+
 }  // namespace conformance

@@ -38,20 +38,13 @@ void many(MPI_Comm comm) {
   for (const Ints& one : out) CHECK(one[50] == p - 1 + 50);
 }
 
-/// A rank between others waits for a message that comes only after the collective is over.
 void others_wait(MPI_Comm comm) {
-  const int me = rank_in(comm), p = size_of(comm);
-  Ints data(50000, me);
-  MPI_Request request;
-  MPI_Ibcast(data.data(), 50000, MPI_INT, 0, comm, &request);
-  int token = 0;
-  if (me == p - 1) {
-    MPI_Wait(&request, MPI_STATUS_IGNORE);
-    for (int r = 0; r < p - 1; ++r) MPI_Send(&token, 1, MPI_INT, r, 3, comm);
-  } else {
-    MPI_Recv(&token, 1, MPI_INT, p - 1, 3, comm, MPI_STATUS_IGNORE);
-    MPI_Wait(&request, MPI_STATUS_IGNORE);
-  }
+  Ints data(50000, rank_in(comm));
+  conformance::others_wait(comm, [&] {
+    MPI_Request request;
+    MPI_Ibcast(data.data(), 50000, MPI_INT, 0, comm, &request);
+    return request;
+  });
   CHECK(data[49999] == 0);
 }
 

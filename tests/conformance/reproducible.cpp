@@ -8,8 +8,9 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <vector>
+
+#include "src/base/hash.h"
 
 namespace {
 
@@ -26,13 +27,8 @@ Numbers numbers(int rank, int count) {
 }
 
 std::uint64_t bits(const Numbers& values) {
-  std::uint64_t hash = 0xcbf29ce484222325U;
-  for (const double value : values) {
-    std::uint64_t word;
-    std::memcpy(&word, &value, sizeof word);
-    hash = (hash ^ word) * 0x100000001b3U;
-  }
-  return hash;
+  return unisono::fnv1a(
+      {reinterpret_cast<const char*>(values.data()), sizeof(double) * values.size()});
 }
 
 }  // namespace

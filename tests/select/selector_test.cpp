@@ -99,6 +99,36 @@ TEST(Selector, GoesOnWhereThereIsNoSharedMemory) {
   EXPECT_EQ(selector.choose(facts).why, "profile p");
 }
 
+// Wherever the ranks are, and whatever is known or learned there.
+TEST(Selector, AFixedOrderLooksAtRanksAndLengthAlone) {
+  Selector selector("openmpi", Place::undersubscribed);
+  selector.fix_order();
+  selector.leave_online({kAmongAll, kAmongAll});
+  selector.use(
+      {{Collective::allreduce, 4, 1, 0, 1 << 20, *parse_spec(Collective::allreduce, "shm")}}, "p");
+  for (int c = 0; c < kCollectives; ++c) {
+    const auto collective = static_cast<Collective>(c);
+    if (!is_reducing(collective)) continue;
+    for (int size = 2; size <= 9; ++size)
+      for (const Count bytes : {0, 8, 1 << 14, 1 << 20})
+        for (const bool commutative : {true, false}) {
+          const Choice here =
+              selector.choose({collective, size, bytes, commutative, 1, true, true});
+          ASSERT_NE(here.algorithm, nullptr) << name(collective);
+          EXPECT_TRUE(here.is_asked_for);
+          EXPECT_EQ(here.algorithm,
+                    selector.choose({collective, size, bytes, commutative, size}).algorithm);
+          EXPECT_FALSE(selector.is_online({collective, size, bytes, commutative, size}));
+          EXPECT_TRUE(selector.covers({collective, size, bytes, commutative}));
+        }
+    EXPECT_TRUE(selector.reach(collective, 4, 2).holds(Count{1} << 40));
+    EXPECT_TRUE(contains(selector.candidates(), collective));
+  }
+  EXPECT_TRUE(selector.is_online({Collective::bcast, 4, 8, true, 2}));
+  ASSERT_TRUE(selector.force(Collective::reduce, "flat"));
+  EXPECT_EQ(selector.choose({Collective::reduce, 4, 8}).algorithm->name, "flat");
+}
+
 TEST(Selector, TheTableKnowsNothingOfNetworks) {
   for (const Place place : {Place::ethernet, Place::elsewhere})
     EXPECT_EQ(Selector("mpich", place).candidates(), 0U);
