@@ -44,14 +44,8 @@ static Call call_of_{name}({c.declare(large)}) {{
 """
     native = f'using Native = Next<"{name}", decltype({name}){fallback}>;'
     watched = f"return watch<Native>({call}, __builtin_return_address(0), {c.arguments});"
-    if c.among_neighbours:
-        return f"""{call_of}
-ENTRY int {name}({c.declare(large)}) {{
-  {native}
-  if (is_watched()) {watched}
-  return Native::call({c.arguments});
-}}
-"""
+    # No kernel of a node serves neighbours.
+    short = "" if c.among_neighbours else f"\n  if ({ran_the_short_way(c, call)}) return MPI_SUCCESS;"
     return f"""{call_of}
 [[gnu::noinline]] static int look_at_{name}({c.declare(large)});
 
@@ -65,8 +59,7 @@ ENTRY int {name}({c.declare(large)}) {{
 static int look_at_{name}({c.declare(large)}) {{
   {native}
   const CallInfo info = info_of({call});
-  if (!info) return Native::call({c.arguments});
-  if ({ran_the_short_way(c, call)}) return MPI_SUCCESS;
+  if (!info) return Native::call({c.arguments});{short}
   return dispatch_or_pass_on<Native>({call}, info, {c.arguments});
 }}
 """
@@ -170,10 +163,9 @@ int provide(const Start& start, MPI_Comm comm, MPI_Request* request) {
   }
 }
 """
-    among_all = [c for c in collectives if not c.among_neighbours]
-    out += "".join(providing(c) for c in among_all)
+    out += "".join(providing(c) for c in collectives)
     for form in ["", "I", "init"]:
-        out += "".join(narrowing(c, form) for c in (among_all if form else collectives) if narrows(c))
+        out += "".join(narrowing(c, form) for c in collectives if narrows(c))
     out += """
 /// Out of line, like the info: what passes a call on saves no registers and builds no Call.
 template <class Native, class... Arguments>
@@ -205,8 +197,7 @@ template <class Native, class... Arguments>
     for c in collectives:
         for is_large in [False, True] if narrows(c) else [False]:
             out += entry_point(c, is_large)
-            if not c.among_neighbours:
-                out += nonblocking_entry_point(c, is_large) + persistent_entry_point(c, is_large)
+            out += nonblocking_entry_point(c, is_large) + persistent_entry_point(c, is_large)
     return out
 
 
@@ -219,9 +210,7 @@ def fields(c: Collective) -> str:
 def request_function(collectives: list[Collective], function: str, form: str, extra: str = "") -> str:
     case = "    case Collective::{0}: return {1}({2}{3}, request);\n"
     cases = "".join(
-        case.format(c.enumerator, form.format(c.enumerator, c.name), fields(c), extra)
-        for c in collectives
-        if not c.among_neighbours
+        case.format(c.enumerator, form.format(c.enumerator, c.name), fields(c), extra) for c in collectives
     )
     return f"""inline int {function}(Collective collective, const IntArguments& a, MPI_Request* request) {{
   switch (collective) {{
@@ -234,10 +223,10 @@ def request_function(collectives: list[Collective], function: str, form: str, ex
 def request_functions(collectives: list[Collective]) -> str:
     start = request_function(collectives, "start_function", "MPI_I{0}")
     make = request_function(collectives, "make_function", "MPI_{1}_init", ", MPI_INFO_NULL")
-    return f"""/// The nonblocking forms of the collectives of all ranks, as a program calls them; and the
-/// persistent ones.
+    return f"""/// The nonblocking forms, as a program calls them; and the persistent ones.
 {start}
-#if MPI_VERSION >= 4
+// Open MPI 5 has them, though it says MPI 3.
+#if MPI_VERSION >= 4 || OMPI_MAJOR_VERSION >= 5
 {make}#endif
 
 """
@@ -310,8 +299,7 @@ def symbols(collectives: list[Collective]) -> str:
     names = [f"MPI_{name}" for name in others + called + making]
     names += [f"PMPI_{name}" for name in called]
     for c in collectives:
-        others_of = [] if c.among_neighbours else [f"MPI_I{c.enumerator}", f"MPI_{c.name}_init"]
-        forms = [f"MPI_{c.name}", *others_of]
+        forms = [f"MPI_{c.name}", f"MPI_I{c.enumerator}", f"MPI_{c.name}_init"]
         names += forms + [f"{form}_c" for form in forms if narrows(c)]
     for f in [name.lower() for name in others] + [n for c in collectives for n in fortran_names(c)]:
         names += [f"mpi_{f}", f"mpi_{f}_", f"mpi_{f}__", f"MPI_{f.upper()}", f"mpi_{f}_f08_"]

@@ -7,8 +7,7 @@ from interposed import BUFFER_IN, BUFFER_OUT, DATATYPES, Collective, Parameter, 
 
 def fortran_names(c: Collective) -> list[str]:
     """Without mpi_."""
-    others = [] if c.among_neighbours else [f"i{c.enumerator}", f"{c.enumerator}_init"]
-    return [c.enumerator, *others]
+    return [c.enumerator, f"i{c.enumerator}", f"{c.enumerator}_init"]
 
 
 def fortran_declaration(c: Collective) -> str:
@@ -76,7 +75,7 @@ def fortran_entry(c: Collective) -> str:
     arrays = datatype_arrays(c)
     body = f"""{{
   using Native = Next<"NAME", decltype(NAME)>;
-  if ({"is_watched()" if c.among_neighbours else f"is_candidate(Collective::{c.enumerator})"})
+  if (is_candidate(Collective::{c.enumerator}))
     return run_{c.enumerator}<Native>(__builtin_return_address(0), {c.arguments}, ierror);
   Native::call({c.arguments}, ierror);
 }}
@@ -89,25 +88,21 @@ template <class Native>
 [[gnu::noinline]] static void run_{c.enumerator}(const void* site, {declaration}, int* ierror) {{
 {arrays}  const Call call = {c.call()};
 """
-    if c.among_neighbours:
-        run += watched + "}\n"
-    else:
-        run += f"""  if (is_watched()) {{
-{watched}    return;
-  }}
-  const CallInfo info = info_of(call);
-  if (info && ({ran_the_short_way(c, "call")})) {{
+    short = f"""  if (info && ({ran_the_short_way(c, "call")})) {{
     fortran::finish(MPI_SUCCESS, ierror);
     return;
   }}
-  CallScope scope;
+"""
+    run += f"""  if (is_watched()) {{
+{watched}    return;
+  }}
+  const CallInfo info = info_of(call);
+{"" if c.among_neighbours else short}  CallScope scope;
   if (!info || !fortran::finish(dispatch(call, info, scope), ierror))
     Native::call({c.arguments}, ierror);
 }}
 """
     blocking = spelled(c.enumerator, f"{declaration}, int* ierror", body, run, c.arguments != "comm")
-    if c.among_neighbours:
-        return blocking
     persistent = "make_persistent(call, fortran::info(info), &made)"
     return (
         blocking

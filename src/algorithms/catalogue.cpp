@@ -40,6 +40,9 @@ constexpr Parameter kMessagesPerStep[] = {
 constexpr Parameter kRadix[] = {
     {"radix", &Params::radix, 4, 2, 64, false, "children per level of the tree, plus one"}};
 
+constexpr Parameter kRow[] = {
+    {"radix", &Params::radix, 0, 0, 1 << 20, false, "ranks in a row; 0: with the fewest messages"}};
+
 constexpr std::string_view kOrthogonal = "Kuehnemann, Rauber, Ruenger 2004";
 // The rows of src/node: it copies into and out of shared memory, and no message is sent. Where the
 // ranks read from each other in an order that no schedule has, the nearest one is the model.
@@ -286,6 +289,13 @@ constexpr Algorithm kCatalogue[] = {
      "p-2+n steps of m/n: reduced into memory, read by the next", "Worringer 2003"},
     {set_of(scan, exscan), "shm_direct", scan::linear, kNoParameters, kOneNode,
      "2 steps: m copied once and reduced by each, m written to others", kSingleCopy},
+
+    {kAmongNeighbours, "linear", neighbours::linear, kNoParameters, kNone,
+     "1 round of d messages, to and from d neighbours", "textbook"},
+    {kAmongNeighbours, "nodes", neighbours::nodes, kNoParameters, kMatrix | kGraph,
+     "3 phases; one message between two nodes", "Bienz, Gropp, Olson 2019"},
+    {kAmongNeighbours, "rows", neighbours::rows, kRow, kMatrix | kGraph,
+     "2 phases; messages to R ranks of a row, then to C of a column", "Traeff, Hunold 2019"},
 };
 
 }  // namespace
@@ -319,6 +329,7 @@ std::optional<std::string_view> unmet_restriction(const Algorithm& algorithm,
                ? "needs all ranks on one node, with room in its shared memory"
                : "needs all ranks on one node, with room in its shared memory, and a predefined "
                  "datatype";
+  if ((r & kGraph) && !conditions.graph) return "needs to know who is whose neighbour";
   if (params.transport == TransportKind::shm && !conditions.messages)
     return "needs all ranks on one node, with shared memory to send messages over";
   if ((r & kComposed) == 0) return std::nullopt;
@@ -327,7 +338,8 @@ std::optional<std::string_view> unmet_restriction(const Algorithm& algorithm,
 }
 
 std::optional<std::string_view> unmet_restriction(const Algorithm& algorithm, const Args& args) {
-  const Conditions conditions{args.size, args.commutative, true, true, args.topology};
+  const Conditions conditions{args.size, args.commutative, true,
+                              true,      args.topology,    args.graph != nullptr};
   if (const auto unmet = unmet_restriction(algorithm, conditions, args.params)) return unmet;
   const unsigned r = algorithm.restrictions;
   if ((r & kAllCounts) && is_irregular(args.collective) && !args.all_counts_known)

@@ -30,13 +30,15 @@ enum Restriction : unsigned {
   kPowerOfTwo = 4,   ///< ranks a power of two
   kAllCounts =
       8,         ///< v-forms: every rank must know recv.counts (gatherv) or send.counts (scatterv)
-  kMatrix = 16,  ///< alltoallv/w: every rank must know the whole count matrix
+  kMatrix = 16,  ///< counts of a rank's own: every rank must know all of them
   kComposed = 32,     ///< params.composition says of what, and what that asks for
   kPredicts = 64,     ///< reads params.late; asks for nothing
   kBindsPeers = 128,  ///< of the schedule, while it runs: cannot be part of a grid
   /// Through the shared memory of the node that all ranks are on: the kernels of src/node run it,
   /// and the schedule is the model of their data flow.
   kOneNode = 256,
+  /// Blocks go through other ranks than their neighbours: args.graph and args.topology.
+  kGraph = 512,
 };
 
 struct Algorithm {
@@ -64,6 +66,7 @@ struct Conditions {
   bool shared = false;                 ///< may run through the shared memory of a node
   bool messages = false;               ///< its messages may (TransportKind::shm)
   const Topology* topology = nullptr;  ///< of the communicator; null: nothing is known
+  bool graph = false;                  ///< who is whose neighbour is known
 };
 
 /// Why the row cannot serve such a call ("needs a commutative operation"), or nothing. What

@@ -170,7 +170,9 @@ std::optional<std::string_view> unmet_order(const FormRow& form, const Grid& gri
 std::optional<std::string_view> unmet_composition(const Composition& composition,
                                                   Collective collective,
                                                   const Conditions& conditions) {
-  const auto& [size, commutative, shared, messages, topology] = conditions;
+  const int size = conditions.size;
+  const bool commutative = conditions.commutative;
+  const Topology* topology = conditions.topology;
   if (!knows_rows(composition, topology))
     return "needs a level of the topology that is not known here";
   const FormRow& form = *find_form(collective, composition.form);
@@ -181,9 +183,8 @@ std::optional<std::string_view> unmet_composition(const Composition& composition
   // Its leaders exchange blocks of several lengths, which a grid cannot.
   if (collective == alltoall && is_composed(composition.columns) && !grid.is_full()) return kMisfit;
   if (const auto why = unmet_order(form, grid, commutative)) return why;
-  const auto unmet = [commutative = commutative](
-                         const NestedSpec& spec, int ranks,
-                         const Topology* nested) -> std::optional<std::string_view> {
+  const auto unmet = [commutative](const NestedSpec& spec, int ranks,
+                                   const Topology* nested) -> std::optional<std::string_view> {
     // Whether a line's ranks can do what a protocol wants is known when it runs, which is too late.
     if (spec.in_node() && spec.algorithm->name != "shm")
       return "runs on a node as its rule chooses: shm, no shm_ algorithm";
@@ -192,7 +193,8 @@ std::optional<std::string_view> unmet_composition(const Composition& composition
     // Two phases on one pair of ranks would share the positions of bound messages.
     if ((spec.algorithm->restrictions & kBindsPeers) != 0)
       return "cannot hold an algorithm whose chains depend on who arrives when";
-    return unmet_restriction(*spec.algorithm, {ranks, commutative, false, false, nested},
+    return unmet_restriction(*spec.algorithm,
+                             {.size = ranks, .commutative = commutative, .topology = nested},
                              spec.params);
   };
   for (const int length : grid.lengths()) {

@@ -36,6 +36,11 @@ inline constexpr Variable kVariables[] = {
     {"UNISONO_REDUCE_SCATTER", "default", kForced},
     {"UNISONO_SCAN", "default", kForced},
     {"UNISONO_EXSCAN", "default", kForced},
+    {"UNISONO_NEIGHBOR_ALLGATHER", "default", kForced},
+    {"UNISONO_NEIGHBOR_ALLGATHERV", "default", kForced},
+    {"UNISONO_NEIGHBOR_ALLTOALL", "default", kForced},
+    {"UNISONO_NEIGHBOR_ALLTOALLV", "default", kForced},
+    {"UNISONO_NEIGHBOR_ALLTOALLW", "default", kForced},
     {"UNISONO_PROFILE", "", "file with the choices that `unisono tune` has measured"},
     {"UNISONO_TOPOLOGY", "",
      "file that says which nodes a switch joins, like Slurm's topology.conf: "

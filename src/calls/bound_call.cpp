@@ -15,6 +15,8 @@ BoundCall::BoundCall(const Call& call, int rank, int size, bool commutative) {
   args.in_place = is_in_place(call, rank);
   if (is_reducing(call.collective))
     prepare_reduction(call);
+  else if (call.neighbours != nullptr)
+    prepare_neighbours(call);
   else if (semantics(call.collective).measure != Measure::nothing)
     prepare_movement(call);
 }
@@ -43,15 +45,16 @@ void BoundCall::one_block(Side& side, const void* buffer, Count count, MPI_Datat
                          count > 0 ? facts_of(type) : kByteFacts});
 }
 
-void BoundCall::block_per_rank(Side& side, const void* buffer, const IntegerArray& counts,
-                               const IntegerArray& displs, MPI_Datatype type,
+template <class CountOf, class PlaceOf>
+void BoundCall::block_per_peer(Side& side, const void* buffer, int blocks, const CountOf& count_of,
+                               const PlaceOf& place_of, MPI_Datatype type,
                                const MPI_Datatype* types) {
   auto* base = static_cast<std::byte*>(const_cast<void*>(buffer));
-  for (int i = 0; i < args.size; ++i) {
-    one_block(side, base, counts[i], types != nullptr ? types[i] : type);
+  for (int i = 0; i < blocks; ++i) {
+    one_block(side, base, count_of(i), types != nullptr ? types[i] : type);
     // MPI_Alltoallw gives displacements in bytes; an empty block may have any.
     Block& block = side.blocks.back();
-    if (block.count > 0) block.address += displs[i] * (types != nullptr ? 1 : block.facts.extent);
+    if (block.count > 0) block.address += place_of(i) * (types != nullptr ? 1 : block.facts.extent);
   }
 }
 
@@ -98,7 +101,9 @@ void BoundCall::prepare_movement(const Call& call) {
                         const IntegerArray& counts, const IntegerArray& displs, MPI_Datatype type,
                         const MPI_Datatype* types) {
     if (many && is_irregular(c))
-      block_per_rank(side, buffer, counts, displs, type, types);
+      block_per_peer(
+          side, buffer, p, [&](int i) { return counts[i]; }, [&](int i) { return displs[i]; }, type,
+          types);
     else
       one_block(side, buffer, many ? count * p : count, type);
   };
@@ -123,6 +128,41 @@ void BoundCall::prepare_movement(const Call& call) {
   args.recv.count = has_recv ? received : sent;
   args.count = args.recv.count;
   args.all_counts_known = !(is_rooted(c) && is_irregular(c)) || args.is_root();
+}
+
+// A block that nobody sends or gets is none here: no byte of it may be touched.
+void BoundCall::prepare_neighbours(const Call& call) {
+  args.neighbours = call.neighbours;
+  const auto fill = [this](Side& side, const std::vector<std::int32_t>& peers, const void* buffer,
+                           Count count, const IntegerArray& counts, const IntegerArray& displs,
+                           MPI_Datatype type, const MPI_Datatype* types) {
+    block_per_peer(
+        side, buffer, static_cast<int>(peers.size()),
+        [&](int i) -> Count {
+          if (peers[static_cast<std::size_t>(i)] == kNobody) return 0;
+          return counts ? counts[i] : count;
+        },
+        [&](int i) -> Count { return counts ? displs[i] : i * count; }, type, types);
+  };
+  const auto& [sources, destinations, in_pairs] = *call.neighbours;
+  const bool cuts = sends_blocks(call, args.rank);
+  const bool sends = has_send_side(call, args.rank), receives = has_receive_side(call, args.rank);
+  if (sends && cuts)
+    fill(send_, destinations, call.sendbuf, call.sendcount, call.sendcounts, call.sdispls,
+         call.sendtype, call.sendtypes);
+  else if (sends)
+    one_block(send_, call.sendbuf, call.sendcount, call.sendtype);
+  fill(recv_, sources, call.recvbuf, call.recvcount, call.recvcounts, call.rdispls, call.recvtype,
+       call.recvtypes);
+  settle(send_, args.send, cuts);
+  settle(recv_, args.recv, true);
+  binding.input = send_.unit0;
+  binding.output = recv_.unit0;
+  // Of one block, if all are equally long.
+  args.send.count = sends && !call.sendcounts ? call.sendcount * facts_of(call.sendtype).size : 0;
+  args.count = receives && !call.recvcounts ? call.recvcount * facts_of(call.recvtype).size
+                                            : args.send.count;
+  args.recv.count = args.count;
 }
 
 int BoundCall::pack_block(Side& side, std::size_t i) {

@@ -47,8 +47,11 @@ class BoundCall {
   void prepare_reduction(const Call& call);
   void prepare_movement(const Call& call);
   void one_block(Side& side, const void* buffer, Count count, MPI_Datatype type);
-  void block_per_rank(Side& side, const void* buffer, const IntegerArray& counts,
-                      const IntegerArray& displs, MPI_Datatype type, const MPI_Datatype* types);
+  void prepare_neighbours(const Call& call);
+  /// `count_of(i)`, `place_of(i)`: elements in block i, and where it begins.
+  template <class CountOf, class PlaceOf>
+  void block_per_peer(Side& side, const void* buffer, int blocks, const CountOf& count_of,
+                      const PlaceOf& place_of, MPI_Datatype type, const MPI_Datatype* types);
   void settle(Side& side, Layout& layout, bool irregular);
   /// One buffer serves both sides, and this rank's is the source.
   bool sends_from_output() const {

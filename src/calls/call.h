@@ -3,6 +3,7 @@
 #include <mpi.h>
 
 #include "schedule/collective.h"
+#include "schedule/neighbourhood.h"
 
 namespace unisono {
 
@@ -43,6 +44,9 @@ struct Call {
   MPI_Op op = MPI_OP_NULL;
   int root = 0;
   MPI_Comm comm = MPI_COMM_NULL;
+  /// Of a collective among neighbours, once somebody has looked them up: with whom blocks are
+  /// exchanged.
+  const Neighbourhood* neighbours = nullptr;
 };
 
 }  // namespace unisono

@@ -18,6 +18,10 @@ struct CallInfo {
 /// that Unisono ran.
 extern constinit std::atomic<unsigned long long> g_native_calls, g_own_calls;
 
+/// signature_bytes() of a call among neighbours: 0 before its communicator knows that all ranks see
+/// the same (Communicator::graph).
+std::optional<Count> bytes_among_neighbours(Call call, Communicator& communicator);
+
 /// Inlined into every entry point, where the collective is known and what the call is made of is in
 /// registers.
 [[gnu::always_inline]] inline CallInfo info_of(const Call& call) {
@@ -25,10 +29,12 @@ extern constinit std::atomic<unsigned long long> g_native_calls, g_own_calls;
     if (Communicator* communicator = Communicator::of(call.comm)) {
       // Between two groups other arguments are significant: where nobody is served, none is read.
       const ByteRange& reach = communicator->reach(call.collective);
-      const auto bytes = reach.is_empty()
-                             ? std::nullopt
+      const auto bytes = reach.is_empty() ? std::nullopt
+                         : is_among_neighbours(call.collective)
+                             ? bytes_among_neighbours(call, *communicator)
                              : signature_bytes(call, communicator->rank(), communicator->size());
-      if (bytes && reach.holds(*bytes)) return {communicator, *bytes};
+      const bool is_open = is_among_neighbours(call.collective) && !communicator->knows_graph();
+      if (bytes && (is_open || reach.holds(*bytes))) return {communicator, *bytes};
     }
     count(g_native_calls);
     return {};

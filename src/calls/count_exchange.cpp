@@ -1,6 +1,7 @@
 #include "calls/count_exchange.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace unisono {
 
@@ -11,6 +12,8 @@ CountExchange::CountExchange(const Algorithm& algorithm, const Args& args) {
   args_.params.transport = args.params.transport;
   if ((algorithm.restrictions & kAllCounts) != 0)
     broadcast(args);
+  else if ((algorithm.restrictions & kMatrix) != 0 && args.neighbours != nullptr)
+    allgather_among_neighbours(args);
   else if ((algorithm.restrictions & kMatrix) != 0)
     allgather(args);
 }
@@ -38,8 +41,30 @@ void CountExchange::allgather(const Args& args) {
   algorithm_ = find_algorithm(Collective::allgather, "circulant");
 }
 
+void CountExchange::allgather_among_neighbours(const Args& args) {
+  const bool cuts = is_per_peer(semantics(args.collective).send.shape);
+  Count total = 0;
+  for (int r = 0; r < args.size; ++r) {
+    const std::size_t counts = cuts ? args.graph->of(r).destinations.size() : 1;
+    lengths_.push_back(static_cast<Count>(counts * sizeof(Count)));
+    places_.push_back(std::exchange(total, total + lengths_.back()));
+  }
+  values_.resize(static_cast<std::size_t>(total) / sizeof(Count));
+  const auto own = values_.begin() +
+                   places_[static_cast<std::size_t>(args.rank)] / static_cast<Count>(sizeof(Count));
+  if (cuts)
+    std::copy(args.send.counts.begin(), args.send.counts.end(), own);
+  else
+    *own = args.send.count;
+  args_.collective = Collective::allgatherv;
+  args_.in_place = true;
+  args_.recv.counts = lengths_;
+  args_.recv.displs = places_;
+  algorithm_ = find_algorithm(Collective::allgatherv, "circulant");
+}
+
 void CountExchange::supply(Args& args) const {
-  if (args_.collective == Collective::allgather) {
+  if (args_.collective != Collective::bcast) {
     args.matrix = values_;
     return;
   }

@@ -1,6 +1,7 @@
 // Supplies the counts that an algorithm wants on all ranks and MPI gives to some: those of the root
-// by a broadcast (gatherv, scatterv), the rows of the matrix by an allgather (alltoallv). This is
-// "level 1" of CC-MPI (Karwande, Yuan, Lowenthal 2003): control is exchanged in every call.
+// by a broadcast (gatherv, scatterv), the rows of the matrix by an allgather (alltoallv,
+// neighbours). This is "level 1" of CC-MPI (Karwande, Yuan, Lowenthal 2003): control is exchanged
+// in every call.
 #pragma once
 #include <vector>
 
@@ -24,10 +25,12 @@ class CountExchange {
  private:
   void broadcast(const Args& args);
   void allgather(const Args& args);
+  void allgather_among_neighbours(const Args& args);
 
   const Algorithm* algorithm_ = nullptr;
   Args args_;
   std::vector<Count> values_;
+  std::vector<Count> lengths_, places_;  // bytes: among neighbours each rank has as many as these
 };
 
 }  // namespace unisono

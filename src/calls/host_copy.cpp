@@ -87,9 +87,9 @@ HostCopy::Side HostCopy::Side::sent(const Call& call, int rank, int size) {
   const bool blocks = sends_blocks(call, rank);
   side.type = call.sendtype;
   side.types = call.sendtypes;
-  side.count = call.sendcount * (blocks ? size : 1);
+  side.count = call.sendcount * (blocks ? sent_blocks(call, size) : 1);
   if (!blocks || !is_irregular(c)) return side;
-  side.ranks = size;
+  side.ranks = sent_blocks(call, size);
   side.counts = call.sendcounts;
   side.displs = call.sdispls;
   return side;
@@ -113,9 +113,9 @@ HostCopy::Side HostCopy::Side::received(const Call& call, int rank, int size) {
   side.significant = has_receive_side(call, rank);
   const bool blocks = receives_blocks(call, rank);
   side.types = call.recvtypes;
-  side.count = call.recvcount * (blocks ? size : 1);
+  side.count = call.recvcount * (blocks ? received_blocks(call, size) : 1);
   if (!blocks || !is_irregular(c)) return side;
-  side.ranks = size;
+  side.ranks = received_blocks(call, size);
   side.counts = call.recvcounts;
   side.displs = call.rdispls;
   return side;

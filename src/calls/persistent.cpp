@@ -113,8 +113,10 @@ class OwnPersistent : public Persistent {
         choice_(choice),
         commutative_(commutative),
         tags_(tags) {
-    if (has_send_side(call_, communicator_.rank())) keep_types(call_.sendtypes, sendtypes_);
-    keep_types(call_.recvtypes, recvtypes_);
+    const int size = communicator_.size();
+    if (has_send_side(call_, communicator_.rank()))
+      keep_types(call_.sendtypes, sent_blocks(call_, size), sendtypes_);
+    keep_types(call_.recvtypes, received_blocks(call_, size), recvtypes_);
     request_ = make_request();
   }
   int error() const { return request_->error(); }
@@ -129,9 +131,9 @@ class OwnPersistent : public Persistent {
                                      Request::Lifetime::in_flight, tags_);
   }
   /// Those of Fortran are made for the call.
-  void keep_types(const MPI_Datatype*& types, std::vector<MPI_Datatype>& kept) {
+  static void keep_types(const MPI_Datatype*& types, int count, std::vector<MPI_Datatype>& kept) {
     if (types == nullptr) return;
-    kept.assign(types, types + communicator_.size());
+    kept.assign(types, types + count);
     types = kept.data();
   }
   // A device's bytes are those of the start. Counts and displacements are the program's until it

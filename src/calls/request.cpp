@@ -46,13 +46,23 @@ Request::Request(Communicator& communicator, Call call, const Choice& choice, bo
     : communicator_(communicator),
       bound_(retained(call, lifetime), communicator.rank(), communicator.size(), commutative),
       choice_(choice),
-      exchange_(*choice.algorithm, (bound_.args.params = choice.params, bound_.args)),
+      exchange_(*choice.algorithm, args_for(choice)),
       groups_(communicator.groups()),
       workspace_(communicator.take_workspace()),
       tags_(lasting ? *lasting : communicator.tags().take()) {
-  if (const Composition* grid = choice.params.composition; grid != nullptr && !grid->levels.empty())
-    bound_.args.topology = &communicator.topology();
   communicator_.retain();
+}
+
+/// With what the algorithm asks for beyond the call.
+const Args& Request::args_for(const Choice& choice) {
+  Args& args = bound_.args;
+  args.params = choice.params;
+  const Composition* grid = choice.params.composition;
+  const bool routes = (choice.algorithm->restrictions & kGraph) != 0;
+  if (routes) args.graph = communicator_.graph();
+  if (routes || (grid != nullptr && !grid->levels.empty()))
+    args.topology = &communicator_.topology();
+  return args;
 }
 
 Request::~Request() {

@@ -61,6 +61,7 @@ class Request {
     HostCopy host;
   };
   const Call& retained(Call& call, Lifetime lifetime);
+  const Args& args_for(const Choice& choice);
   /// An algorithm with its arguments, which must live until its execution is done.
   void run(const Algorithm& algorithm, const Args& args, Binding binding,
            std::shared_ptr<const Plan>& plan);

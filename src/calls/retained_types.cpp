@@ -28,9 +28,9 @@ void RetainedTypes::retain(const Call& call, int rank, int ranks) {
   const bool reduces = is_reducing(call.collective);
   const bool sends = !reduces && has_send_side(call, rank);
   const bool receives = reduces || has_receive_side(call, rank);
-  if (call.collective == Collective::alltoallw) {
-    if (sends) retain_all(call.sendtypes, call.sendcounts, ranks);
-    retain_all(call.recvtypes, call.recvcounts, ranks);
+  if (semantics(call.collective).receive.shape == SideShape::types) {
+    if (sends) retain_all(call.sendtypes, call.sendcounts, sent_blocks(call, ranks));
+    if (receives) retain_all(call.recvtypes, call.recvcounts, received_blocks(call, ranks));
     return;
   }
   if (sends) retain(call.sendtype);

@@ -24,15 +24,18 @@ namespace unisono {
   const Semantics& s = semantics(call.collective);
   if (s.send.shape == SideShape::nothing) return false;
   if (s.send.who == Who::root) return rank == call.root;
+  if (call.neighbours != nullptr && call.neighbours->destinations.empty()) return false;
   return !is_in_place(call, rank);
 }
 [[gnu::always_inline]] inline bool has_receive_side(const Call& call, int rank) {
   const Semantics& s = semantics(call.collective);
+  if (call.neighbours != nullptr && call.neighbours->sources.empty()) return false;
   if (s.receive.who != Who::all) return s.receive.who == Who::root && rank == call.root;
   return !(s.in_place == InPlace::root_receive && is_in_place(call, rank));
 }
 
-/// Whether that side is a block for each rank.
+/// Whether that side is a block for each peer, and how many there are; `size`: ranks of the
+/// communicator.
 inline bool sends_blocks(const Call& call, int rank) {
   const CallSide& side = semantics(call.collective).send;
   return is_per_peer(side.shape) && (side.who == Who::all || rank == call.root);
@@ -40,6 +43,12 @@ inline bool sends_blocks(const Call& call, int rank) {
 inline bool receives_blocks(const Call& call, int rank) {
   const CallSide& side = semantics(call.collective).receive;
   return is_per_peer(side.shape) && (side.who == Who::all || rank == call.root);
+}
+inline int sent_blocks(const Call& call, int size) {
+  return call.neighbours != nullptr ? static_cast<int>(call.neighbours->destinations.size()) : size;
+}
+inline int received_blocks(const Call& call, int size) {
+  return call.neighbours != nullptr ? static_cast<int>(call.neighbours->sources.size()) : size;
 }
 
 }  // namespace unisono

@@ -71,18 +71,17 @@ inline Count sum(IntegerArray counts, int size) {
 [[gnu::always_inline]] inline std::optional<Count> signature_bytes(const Call& call, int rank,
                                                                    int size) {
   const Semantics& s = semantics(call.collective);
-  if (s.peers != Peers::all) return std::nullopt;
   if (s.rooted && (call.root < 0 || call.root >= size)) return std::nullopt;
   if (s.measure == Measure::nothing) return 0;
   if (s.is_reducing()) return signature::reduced_bytes(call, size);
   const bool sends = has_send_side(call, rank), receives = has_receive_side(call, rank);
   if (sends && !signature::valid(s.send.shape, call.sendcount, call.sendcounts, call.sdispls,
-                                 call.sendtype, call.sendtypes, size))
+                                 call.sendtype, call.sendtypes, sent_blocks(call, size)))
     return std::nullopt;
   if (receives && !signature::valid(s.receive.shape, call.recvcount, call.recvcounts, call.rdispls,
-                                    call.recvtype, call.recvtypes, size))
+                                    call.recvtype, call.recvtypes, received_blocks(call, size)))
     return std::nullopt;
-  if (s.knows_bytes != Who::all) return 0;
+  if (s.knows_bytes != Who::all || (!sends && !receives)) return 0;
   if (!receives) return call.sendcount * facts_of(call.sendtype).size;
   const Count unit = facts_of(call.recvtype).size;
   // Of the sum: what is divided must be equal on all ranks, and their types need not be.

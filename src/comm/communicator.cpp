@@ -347,6 +347,16 @@ const Topology& Communicator::topology() {
   return *topology_;
 }
 
+const Neighbourhood* Communicator::neighbours() {
+  if (!std::exchange(has_looked_for_neighbours_, true)) neighbours_ = neighbours_of(comm_);
+  return neighbours_ ? &*neighbours_ : nullptr;
+}
+
+const NeighbourGraph* Communicator::graph() {
+  if (!std::exchange(has_asked_for_graph_, true)) graph_ = graph_of(comm_);
+  return graph_.get();
+}
+
 bool Communicator::has_groups(const Composition& composition, Collective collective, int root) {
   const Topology* topology = composition.levels.empty() ? nullptr : &this->topology();
   const bool any_root = !has_groups_of_root(composition, collective, size_, topology);

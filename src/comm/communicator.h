@@ -20,6 +20,7 @@
 #include "comm/known_kinds.h"
 #include "comm/learning.h"
 #include "comm/making.h"
+#include "comm/neighbours.h"
 #include "comm/node_memory.h"
 #include "comm/sub_communicators.h"
 #include "comm/tags.h"
@@ -167,6 +168,14 @@ class Communicator {
   /// Of messages of such units. The same on all ranks.
   Portions portions(Count unit_bytes);
 
+  /// Of its virtual topology; null: it has none. Local.
+  const Neighbourhood* neighbours();
+  /// Of all ranks; null as graph_of() says. Made at the first request, which is collective over the
+  /// communicator unless knows_graph() or every_rank_knows_all().
+  const NeighbourGraph* graph();
+  /// Whether graph() has been asked for, and is not null. The same on all ranks.
+  bool knows_graph() const { return graph_ != nullptr; }
+
   /// Whether there are communicators for the phases of this (interned) composition that are the MPI
   /// library's. They are made at the first request, which is collective over the communicator; the
   /// answer is the same on all ranks.
@@ -252,6 +261,9 @@ class Communicator {
   /// By the root, too, where it matters.
   std::map<std::tuple<const Composition*, Collective, int>, bool> groups_made_;
   std::unique_ptr<const Topology> topology_;
+  bool has_looked_for_neighbours_ = false, has_asked_for_graph_ = false;
+  std::optional<Neighbourhood> neighbours_;
+  std::unique_ptr<const NeighbourGraph> graph_;
   TagBook tags_;
   // Another thread may end a request in flight while the program's starts the next.
   std::mutex idle_mutex_;

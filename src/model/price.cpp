@@ -67,8 +67,10 @@ Walked walked(const Algorithm& algorithm, const Params& params, const PricedCall
   Problem problem = problem_of(call);
   problem.params = params;
   problem.topology = placement.topology;
-  const Conditions conditions{
-      .size = problem.size, .commutative = problem.commutative, .topology = placement.topology};
+  const Conditions conditions{.size = problem.size,
+                              .commutative = problem.commutative,
+                              .topology = placement.topology,
+                              .graph = problem.graph != nullptr};
   if (unmet_restriction(algorithm, conditions, params)) return {};
   const ArgsOfRanks ranks(problem);
   Walked all{{}, problem.unit_bytes, placement.node_of_rank()};
@@ -82,6 +84,10 @@ Walked walked(const Algorithm& algorithm, const Params& params, const PricedCall
 std::optional<double> walk(const Algorithm& algorithm, const Params& params, const PricedCall& call,
                            const Machine& machine, const Placement& placement, double most) {
   return walked(algorithm, params, call, placement).seconds(machine, {}, most);
+}
+
+bool is_walked_whole(const PricedCall& call) {
+  return call.ranks <= (call.graph != nullptr ? kMostWalkedNeighbours : kMostWalkedRanks);
 }
 
 /// Null: in blocks.
@@ -158,7 +164,8 @@ Problem problem_of(const PricedCall& call) {
   Problem problem{.collective = call.collective,
                   .size = call.ranks,
                   .root = call.root,
-                  .commutative = call.commutative};
+                  .commutative = call.commutative,
+                  .graph = call.graph};
   if (is_reducing(call.collective)) problem.unit_bytes = kElementBytes;
   const bool all_blocks = semantics(call.collective).measure == Measure::blocks;
   const Count bytes = all_blocks ? call.bytes / call.ranks : call.bytes;
@@ -180,7 +187,7 @@ double risk(const Algorithm& algorithm, const Params& params, const PricedCall& 
   const double of_a_rank = static_cast<double>(call.bytes) * (of_blocks ? call.ranks : 1);
   if (of_a_rank * call.ranks <= machine.incast.buffer) return 0;
   const int nodes = nodes_of(call) != nullptr ? nodes_of(call)->groups() : call.nodes;
-  const bool is_small = call.ranks <= kMostWalkedRanks;
+  const bool is_small = is_walked_whole(call);
   const int some_nodes = is_small ? nodes : std::min(nodes, kMostWalkedRanks / kMostOfANode);
   const Placement placement =
       is_small ? placement_of(call) : some_of(call, some_nodes, kMostOfANode);
@@ -202,7 +209,8 @@ std::optional<double> price(const Algorithm& algorithm, const Params& params,
                             const PricedCall& call, const Machine& machine, double most) {
   if ((algorithm.restrictions & kOneNode) != 0 || params.transport == TransportKind::shm)
     return std::nullopt;
-  if (call.ranks <= kMostWalkedRanks)
+  if (call.graph != nullptr && !is_walked_whole(call)) return std::nullopt;
+  if (is_walked_whole(call))
     return walk(algorithm, params, call, machine, placement_of(call), most);
   const int nodes = nodes_of(call) != nullptr ? nodes_of(call)->groups() : call.nodes;
   if (nodes < 4) {

@@ -9,6 +9,8 @@ namespace unisono {
 
 /// Calls on more ranks are not walked through: three smaller ones are.
 inline constexpr int kMostWalkedRanks = 64;
+/// With neighbours, who are few, none is left out: there is no price beyond.
+inline constexpr int kMostWalkedNeighbours = 256;
 
 /// What all ranks know of a call that is to be priced.
 struct PricedCall {
@@ -20,6 +22,7 @@ struct PricedCall {
   bool commutative = true;
   /// Which ranks are on which node; it must live as long. Null: in blocks.
   const Topology* topology = nullptr;
+  const NeighbourGraph* graph = nullptr;  ///< of a collective among neighbours; as long
 };
 
 /// Blocks are equal, reductions are of elements of 4 bytes.

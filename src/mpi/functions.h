@@ -161,8 +161,7 @@ inline int call_function(const Functions& f, Collective collective, const IntArg
   return MPI_ERR_INTERN;
 }
 
-/// The nonblocking forms of the collectives of all ranks, as a program calls them; and the
-/// persistent ones.
+/// The nonblocking forms, as a program calls them; and the persistent ones.
 inline int start_function(Collective collective, const IntArguments& a, MPI_Request* request) {
   switch (collective) {
     case Collective::barrier: return MPI_Ibarrier(a.comm, request);
@@ -210,11 +209,28 @@ inline int start_function(Collective collective, const IntArguments& a, MPI_Requ
       return MPI_Iscan(a.sendbuf, a.recvbuf, a.recvcount, a.recvtype, a.op, a.comm, request);
     case Collective::exscan:
       return MPI_Iexscan(a.sendbuf, a.recvbuf, a.recvcount, a.recvtype, a.op, a.comm, request);
+    case Collective::neighbor_allgather:
+      return MPI_Ineighbor_allgather(a.sendbuf, a.sendcount, a.sendtype, a.recvbuf, a.recvcount,
+                                     a.recvtype, a.comm, request);
+    case Collective::neighbor_allgatherv:
+      return MPI_Ineighbor_allgatherv(a.sendbuf, a.sendcount, a.sendtype, a.recvbuf, a.recvcounts,
+                                      a.rdispls, a.recvtype, a.comm, request);
+    case Collective::neighbor_alltoall:
+      return MPI_Ineighbor_alltoall(a.sendbuf, a.sendcount, a.sendtype, a.recvbuf, a.recvcount,
+                                    a.recvtype, a.comm, request);
+    case Collective::neighbor_alltoallv:
+      return MPI_Ineighbor_alltoallv(a.sendbuf, a.sendcounts, a.sdispls, a.sendtype, a.recvbuf,
+                                     a.recvcounts, a.rdispls, a.recvtype, a.comm, request);
+    case Collective::neighbor_alltoallw:
+      return MPI_Ineighbor_alltoallw(a.sendbuf, a.sendcounts, a.sdispls_bytes, a.sendtypes,
+                                     a.recvbuf, a.recvcounts, a.rdispls_bytes, a.recvtypes, a.comm,
+                                     request);
     default: return MPI_ERR_INTERN;
   }
 }
 
-#if MPI_VERSION >= 4
+// Open MPI 5 has them, though it says MPI 3.
+#if MPI_VERSION >= 4 || OMPI_MAJOR_VERSION >= 5
 inline int make_function(Collective collective, const IntArguments& a, MPI_Request* request) {
   switch (collective) {
     case Collective::barrier: return MPI_Barrier_init(a.comm, MPI_INFO_NULL, request);
@@ -268,6 +284,24 @@ inline int make_function(Collective collective, const IntArguments& a, MPI_Reque
     case Collective::exscan:
       return MPI_Exscan_init(a.sendbuf, a.recvbuf, a.recvcount, a.recvtype, a.op, a.comm,
                              MPI_INFO_NULL, request);
+    case Collective::neighbor_allgather:
+      return MPI_Neighbor_allgather_init(a.sendbuf, a.sendcount, a.sendtype, a.recvbuf, a.recvcount,
+                                         a.recvtype, a.comm, MPI_INFO_NULL, request);
+    case Collective::neighbor_allgatherv:
+      return MPI_Neighbor_allgatherv_init(a.sendbuf, a.sendcount, a.sendtype, a.recvbuf,
+                                          a.recvcounts, a.rdispls, a.recvtype, a.comm,
+                                          MPI_INFO_NULL, request);
+    case Collective::neighbor_alltoall:
+      return MPI_Neighbor_alltoall_init(a.sendbuf, a.sendcount, a.sendtype, a.recvbuf, a.recvcount,
+                                        a.recvtype, a.comm, MPI_INFO_NULL, request);
+    case Collective::neighbor_alltoallv:
+      return MPI_Neighbor_alltoallv_init(a.sendbuf, a.sendcounts, a.sdispls, a.sendtype, a.recvbuf,
+                                         a.recvcounts, a.rdispls, a.recvtype, a.comm, MPI_INFO_NULL,
+                                         request);
+    case Collective::neighbor_alltoallw:
+      return MPI_Neighbor_alltoallw_init(a.sendbuf, a.sendcounts, a.sdispls_bytes, a.sendtypes,
+                                         a.recvbuf, a.recvcounts, a.rdispls_bytes, a.recvtypes,
+                                         a.comm, MPI_INFO_NULL, request);
     default: return MPI_ERR_INTERN;
   }
 }

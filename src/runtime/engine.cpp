@@ -190,7 +190,6 @@ void Engine::read_environment(const Files& files) {
   const Platform here = platform_of(MPI_COMM_WORLD, node);
   selector_ = Selector(here.flavour, here.place);
   for (int c = 0; c < kCollectives; ++c) {
-    if (!contains(kAmongAll, static_cast<Collective>(c))) continue;
     const std::string name = variable_of_collective(kCollectiveNames[static_cast<std::size_t>(c)]);
     const auto spec = selector_.force(static_cast<Collective>(c), variable(name));
     if (!spec) {
@@ -371,10 +370,11 @@ std::optional<int> Engine::run(const Call& call, const CallInfo& info, CallScope
   return rc;
 }
 
-std::optional<int> Engine::decide_and_run(const Call& call, const CallInfo& info,
+std::optional<int> Engine::decide_and_run(const Call& asked, const CallInfo& info,
                                           CallScope& scope) {
   if (!active_) return std::nullopt;
   Communicator& communicator = *info.communicator;
+  const Call call = completed(asked, communicator);
   if (passes_first_calls_ && communicator.is_passing(info.bytes)) {
     if (log_decisions_)
       report(communicator, {call.collective, communicator.size(), info.bytes}, kFirstCall);
@@ -382,7 +382,11 @@ std::optional<int> Engine::decide_and_run(const Call& call, const CallInfo& info
   }
   communicator.meet();
   if (communicator.reach(call.collective).is_empty()) return std::nullopt;  // met a stranger
-  if (communicator.wants_own()) communicator.own();
+  if (communicator.wants_own()) {
+    communicator.own();
+    communicator.graph();
+  }
+  if (is_among_neighbours(call.collective)) communicator.graph();
   std::optional<Known> known = look_at(call, info);
   if (!known) return std::nullopt;
   const Choice choice =
@@ -391,12 +395,23 @@ std::optional<int> Engine::decide_and_run(const Call& call, const CallInfo& info
   return run_choice(communicator, call, known->facts, choice, scope);
 }
 
+/// With what only the communicator knows of it.
+Call Engine::completed(Call call, Communicator& communicator) {
+  if (is_among_neighbours(call.collective)) call.neighbours = communicator.neighbours();
+  return call;
+}
+
 /// What all ranks know of a call; nothing: it is the MPI library's.
 std::optional<Engine::Known> Engine::look_at(const Call& call, const CallInfo& info) {
   Communicator& communicator = *info.communicator;
   // What is logged must be seen.
   if (!communicator.knows_reach() && !log_decisions_) communicator.learn_reach(selector_);
   Facts facts{call.collective, communicator.size(), info.bytes, true, communicator.nodes()};
+  if (call.neighbours != nullptr) {
+    if (!communicator.knows_graph()) return std::nullopt;
+    facts.graph = communicator.graph();
+    facts.bytes = signature_bytes(call, communicator.rank(), communicator.size()).value_or(0);
+  }
   if (!log_decisions_ && !selector_.covers(facts)) return std::nullopt;
   facts.shared = communicator.may_share();
   facts.messages = communicator.may_send_in_node();

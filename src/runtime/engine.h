@@ -34,10 +34,10 @@ class Engine {
   std::optional<int> run(const Call& call, const CallInfo& info, CallScope& scope);
 
   /// Starts a nonblocking call, or leaves it to the MPI library. All ranks decide alike.
-  std::optional<int> start(const Call& call, const CallInfo& info, MPI_Request* request);
+  std::optional<int> start(const Call& asked, const CallInfo& info, MPI_Request* request);
 
   /// The same for a persistent call: all ranks are here.
-  std::optional<int> make_persistent(const Call& call, const CallInfo& info, MPI_Info hints,
+  std::optional<int> make_persistent(const Call& asked, const CallInfo& info, MPI_Info hints,
                                      MPI_Request* request);
 
   Result<Spec> force(Collective collective, std::string_view spec);
@@ -63,11 +63,12 @@ class Engine {
   void use_profile(const Result<std::string>& text, const Platform& here, int nodes);
   TopologyLabels find_levels(const Result<std::string>& text, const std::vector<int>& nodes) const;
   void share_memory();
-  std::optional<int> decide_and_run(const Call& call, const CallInfo& info, CallScope& scope);
+  std::optional<int> decide_and_run(const Call& asked, const CallInfo& info, CallScope& scope);
   struct Known {
     Facts facts;
     bool plain_elements = true;  // of a reduction, and every rank knows it
   };
+  static Call completed(Call call, Communicator& communicator);
   std::optional<Known> look_at(const Call& call, const CallInfo& info);
   Choice select(Communicator& communicator, const Call& call, const Facts& facts, CallScope& scope);
   Choice acquire(Communicator& communicator, const Call& call, Known& known, Choice choice);

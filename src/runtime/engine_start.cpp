@@ -63,10 +63,17 @@ std::optional<Engine::Known> Engine::look_to_start(const Call& call, const CallI
   return look_at(call, info);
 }
 
-std::optional<int> Engine::start(const Call& call, const CallInfo& info, MPI_Request* request) {
+std::optional<int> Engine::start(const Call& asked, const CallInfo& info, MPI_Request* request) {
+  Communicator& communicator = *info.communicator;
+  const Call call = completed(asked, communicator);
+  if (call.neighbours != nullptr && !communicator.knows_graph()) {
+    if (every_rank_knows_all(communicator.handle()))
+      communicator.graph();
+    else
+      communicator.want_own();  // and the graph with it
+  }
   const std::optional<Known> known = look_to_start(call, info);
   if (!known) return std::nullopt;
-  Communicator& communicator = *info.communicator;
   Choice choice = to_be_in_flight(select_in_flight(communicator, known->facts, call.root));
   // To make one all ranks must be here, and a nonblocking call waits for none.
   if (choice.algorithm != nullptr && !communicator.has_own()) choice = {nullptr, {}, kNoOwn};
@@ -99,8 +106,10 @@ Choice Engine::as_hinted(Communicator& communicator, const Facts& facts, MPI_Inf
   return selector_.choose(facts, *asked, "hint");
 }
 
-std::optional<int> Engine::make_persistent(const Call& call, const CallInfo& info, MPI_Info hints,
+std::optional<int> Engine::make_persistent(const Call& asked, const CallInfo& info, MPI_Info hints,
                                            MPI_Request* request) {
+  const Call call = completed(asked, *info.communicator);
+  if (call.neighbours != nullptr) info.communicator->graph();
   const std::optional<Known> known = look_to_start(call, info);
   // What is logged is seen by one rank alone.
   if (!known || !selector_.covers(known->facts)) return std::nullopt;

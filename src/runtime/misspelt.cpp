@@ -38,9 +38,6 @@ std::string problem_of(std::string_view name) {
   const auto is_it = [name](const Variable& known) { return known.name == name; };
   if (std::any_of(std::begin(kVariables), std::end(kVariables), is_it)) return "";
   if (name == "UNISONO_LAB") return "";  // the Python command's
-  for (const Semantics& row : kSemantics)
-    if (row.peers == Peers::neighbours && name == variable_of_collective(row.name))
-      return "collectives among neighbours are passed on to the MPI library; unset it";
   const auto* nearest =
       std::min_element(std::begin(kVariables), std::end(kVariables),
                        [name](const Variable& one, const Variable& other) {

@@ -93,7 +93,8 @@ Online::Kind* Online::kind_of(Communicator& communicator, const Facts& facts, in
 
 const Remembered* Online::recalled(const Communicator& communicator, const OnlineKey& key,
                                    const Facts& facts) const {
-  if (doubts_ > 0) return nullptr;
+  // What suits neighbours depends on who they are.
+  if (doubts_ > 0 || facts.graph != nullptr) return nullptr;
   const Remembered* known = recall(key, communicator.size(), communicator.nodes());
   return known != nullptr && can_be_remembered(known->choice, facts) ? known : nullptr;
 }
@@ -402,6 +403,7 @@ void Online::record(const Communicator& communicator) {
 
 /// For jobs to come. What one of them has recalled is as old as before, and will be learned anew.
 void Online::keep(const Kind& kind, const Learned& learned) {
+  if (kind.facts.graph != nullptr) return;  // as in recalled()
   if (kind.duel != nullptr) return keep_verdict(kind);
   if (kind.model == nullptr || kind.model->is_recalled() || learned.nodes < 2) return;
   const auto arm = static_cast<std::size_t>(kind.model->leader());

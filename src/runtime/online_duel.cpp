@@ -14,6 +14,11 @@ namespace unisono {
 
 namespace {
 
+/// What runs in the memory of the node where the table of defaults has nothing.
+Spec node_way(Collective collective) {
+  return *parse_spec(collective, is_among_neighbours(collective) ? "linear:transport=shm" : "shm");
+}
+
 /// What a measurement is worth, and a text is short.
 double rounded(double seconds) {
   char text[16];
@@ -36,16 +41,17 @@ std::unique_ptr<Online::Kind> Online::make_duel(const Facts& facts,
                                                 const Choice& by_default) const {
   const bool has_default = by_default.algorithm != nullptr;
   const Spec kernels = has_default ? Spec{by_default.algorithm, false, by_default.params}
-                                   : *parse_spec(facts.collective, "shm");
-  if ((kernels.algorithm->restrictions & kOneNode) == 0 ||
-      unmet_restriction(*kernels.algorithm, conditions(facts), kernels.params))
+                                   : node_way(facts.collective);
+  const bool in_node = (kernels.algorithm->restrictions & kOneNode) != 0 ||
+                       kernels.params.transport == TransportKind::shm;
+  if (!in_node || unmet_restriction(*kernels.algorithm, conditions(facts), kernels.params))
     return nullptr;
   // Not by how this rank waits, which is its own affair.
   const bool shares_cores = online_job().here.ranks_per_core > 0;
   auto policy = std::make_unique<Duel>(has_default ? 1 : 0, first_calls(facts), shares_cores,
                                        has_default ? patience_with_rows(shares_cores) : 1);
   Duel* duel = policy.get();
-  if (online_job().keeps_verdicts)
+  if (online_job().keeps_verdicts && facts.graph == nullptr)
     duel->recall(recall_verdicts(facts.collective, size_class(facts.bytes), facts.size, kernels));
   auto kind = std::make_unique<Kind>(
       Kind{{Spec(), kernels}, Learner(std::move(policy)), facts.bytes, false, {}});
@@ -95,6 +101,7 @@ Choice Online::settled(Communicator& communicator, Kind& kind) {
 
 /// For other communicators of this job.
 void Online::tell_others(const Kind& kind) {
+  if (kind.facts.graph != nullptr) return;  // whose neighbours are others
   if (const auto verdict = kind.duel->verdict()) note_verdict(kind.facts, *verdict);
 }
 

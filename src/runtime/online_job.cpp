@@ -137,8 +137,8 @@ std::string use_machine(Machine machine, MPI_Comm node) {
 
 LeftOnline left_online() {
   const auto* model = std::get_if<ModelSettings>(&online_job().settings);
-  return {std::holds_alternative<std::monostate>(online_job().settings) ? 0 : kAmongAll,
-          online_job().judges_nodes ? kAmongAll : 0, model != nullptr && model->is_auto};
+  return {std::holds_alternative<std::monostate>(online_job().settings) ? 0 : kEveryCollective,
+          online_job().judges_nodes ? kEveryCollective : 0, model != nullptr && model->is_auto};
 }
 
 std::vector<std::string> online_report() {

@@ -37,6 +37,7 @@ Slice Args::input() const {
   if (s.is_reducing()) return {buffer, 0, is_per_peer(s.send.shape) ? recv.total(0, size) : count};
   if (is_per_peer(s.send.shape) || !is_per_peer(s.receive.shape)) return {buffer, 0, count};
   if (in_place) return output_block(rank);
+  if (neighbours != nullptr) return {kInput, 0, send.count};
   return {kInput, 0, s.rooted ? send.length(rank) : recv.length(rank)};
 }
 
@@ -58,6 +59,14 @@ Slice Args::output() const {
   }
   if (collects && !cuts && !s.rooted) return {kOutput, 0, recv.total(0, size)};
   return {kOutput, 0, count};
+}
+
+int Args::input_blocks() const {
+  return neighbours != nullptr ? static_cast<int>(neighbours->destinations.size()) : size;
+}
+
+int Args::output_blocks() const {
+  return neighbours != nullptr ? static_cast<int>(neighbours->sources.size()) : size;
 }
 
 Slice Args::output_block(int i) const { return {kOutput, recv.offset(i), recv.length(i)}; }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "schedule/collective.h"
+#include "schedule/neighbourhood.h"
 #include "schedule/schedule.h"
 
 namespace unisono {
@@ -58,11 +59,15 @@ struct Params {
 ///   reduce                   count                    root: count
 ///   allreduce, scan, exscan  count                    count
 ///   reduce_scatter, _block   blocks of recv           recv.length(rank)
+///   neighbor_allgather, v    send.count               blocks of recv, one for each source
+///   neighbor_alltoall, v, w  blocks of send, one for  blocks of recv
+///                            each destination
 ///
 /// gatherv and scatterv: the counts of all ranks are known on the root only, unless
 /// `all_counts_known`; then every rank has them in recv.counts (gatherv) or send.counts (scatterv)
 /// and displs are given on the root only. alltoallv: `matrix` is empty unless the algorithm's row
-/// asks for it; then matrix[i * size + j] is what rank i sends to rank j.
+/// asks for it; then matrix[i * size + j] is what rank i sends to rank j. Among neighbours, where
+/// counts are a rank's own, it is what rank 0 sends, block by block, then what rank 1 does, ...
 struct Args {
   Collective collective = Collective::barrier;
   int rank = 0;
@@ -79,15 +84,19 @@ struct Args {
   Params params;
   /// Which ranks are near to each other; null: nothing is known. Equal on all ranks.
   const Topology* topology = nullptr;
+  const Neighbourhood* neighbours = nullptr;  ///< this rank's, of a collective among neighbours
+  const NeighbourGraph* graph = nullptr;  ///< of all ranks, where the algorithm's row asks for it
 
   bool is_root() const { return rank == root; }
 
   // The user's buffers, MPI_IN_PLACE taken into account.
   /// What this rank contributes, whole (scatter and alltoall: use input_block).
   Slice input() const;
+  int input_blocks() const;
+  int output_blocks() const;
   /// Block i of the input: scatter (root), alltoall, reduce_scatter.
   Slice input_block(int i) const;
-  /// Where this rank's whole result goes (gather and alltoall: use output_block).
+  /// Where this rank's whole result goes (gather, alltoall, neighbours: use output_block).
   Slice output() const;
   /// Block i of the output: gather (root), allgather, alltoall.
   Slice output_block(int i) const;

@@ -45,12 +45,17 @@ inline constexpr CollectiveSet kReducing =
 /// Collectives whose blocks may differ in length.
 inline constexpr CollectiveSet kIrregular =
     set_where([](const auto& row) { return row.regular != row.collective; });
-/// Those among all ranks of a communicator: of these there are schedules.
+/// Those among all ranks of a communicator, and those with the neighbours of its topology.
 inline constexpr CollectiveSet kAmongAll =
     set_where([](const auto& row) { return row.peers == Peers::all; });
+inline constexpr CollectiveSet kAmongNeighbours =
+    set_where([](const auto& row) { return row.peers == Peers::neighbours; });
+
+inline constexpr CollectiveSet kEveryCollective = kAmongAll | kAmongNeighbours;
 
 constexpr bool is_rooted(Collective c) { return contains(kRooted, c); }
 constexpr bool is_reducing(Collective c) { return contains(kReducing, c); }
 constexpr bool is_irregular(Collective c) { return contains(kIrregular, c); }
+constexpr bool is_among_neighbours(Collective c) { return contains(kAmongNeighbours, c); }
 
 }  // namespace unisono

@@ -15,11 +15,24 @@ void add_blocks(std::vector<Content>& contents, int size, int owner, BlockOf blo
   }
 }
 
-/// The number that the first cell of rank `to`'s block has in the contribution of `from`.
-Count first_cell(const Args& from, int to) {
+/// The number that the first cell of a block has in the contribution of `from`.
+Count first_cell(const Args& from, int block) {
   Count cell = 0;
-  for (int i = 0; i < to; ++i) cell += from.input_block(i).length;
+  for (int i = 0; i < block; ++i) cell += from.input_block(i).length;
   return cell;
+}
+
+std::vector<Content> after_among_neighbours(std::span<const Args> args, int rank) {
+  const Args& a = args[static_cast<std::size_t>(rank)];
+  const bool cuts = is_per_peer(semantics(a.collective).send.shape);
+  std::vector<Content> contents;
+  for (const NeighbourGraph::Edge& edge : a.graph->edges()) {
+    const Args& from = args[static_cast<std::size_t>(edge.from)];
+    if (edge.to == rank)
+      contents.push_back({a.output_block(edge.received), cuts ? first_cell(from, edge.sent) : 0,
+                          Content::one, edge.from});
+  }
+  return contents;
 }
 
 }  // namespace
@@ -30,7 +43,7 @@ std::vector<Content> before(std::span<const Args> args, int rank) {
   std::vector<Content> contents;
   if (s.send.who == Who::nobody || (s.send.who == Who::root && !a.is_root())) return contents;
   if (is_per_peer(s.send.shape) && !s.is_reducing())
-    add_blocks(contents, a.size, rank, [&](int i) { return a.input_block(i); });
+    add_blocks(contents, a.input_blocks(), rank, [&](int i) { return a.input_block(i); });
   else
     contents.push_back({a.input(), 0, Content::one, rank});
   return contents;
@@ -39,6 +52,7 @@ std::vector<Content> before(std::span<const Args> args, int rank) {
 std::vector<Content> after(std::span<const Args> args, int rank) {
   const Args& a = args[static_cast<std::size_t>(rank)];
   const Semantics& s = semantics(a.collective);
+  if (s.peers == Peers::neighbours) return after_among_neighbours(args, rank);
   std::vector<Content> contents;
   if (s.receive.who == Who::nobody || (s.receive.who == Who::root && !a.is_root())) return contents;
   const auto cell_from = [&](int owner) {

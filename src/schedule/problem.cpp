@@ -47,38 +47,87 @@ std::span<const Count> ArgsOfRanks::displacements(std::span<const Count> counts,
   return displs_.emplace_back(std::move(displs));
 }
 
-void ArgsOfRanks::make_up_counts(const Problem& problem, bool all_to_all) {
-  const auto up = static_cast<std::size_t>(problem.size);
-  counts_.resize(all_to_all ? up * up : up);
-  for (std::size_t i = 0; i < counts_.size(); ++i) {
+void ArgsOfRanks::make_up_counts(const Problem& problem) {
+  const auto p = static_cast<std::size_t>(problem.size);
+  const bool all_to_all = has_matrix(semantics(problem.collective));
+  std::size_t length = all_to_all ? p * p : p;
+  if (all_to_all && problem.graph != nullptr) {
+    length = 0;
+    for (int r = 0; r < problem.size; ++r) length += problem.graph->of(r).destinations.size();
+  }
+  counts_.resize(length);
+  for (std::size_t i = 0; i < length; ++i) {
     // In place, MPI demands a symmetric matrix: what i sends to j is what i receives from j.
-    const auto row = static_cast<int>(all_to_all ? i / up : 0);
-    counts_[i] = block_length(problem.count, row + static_cast<int>(i % up));
+    const auto row = static_cast<int>(all_to_all ? i / p : 0);
+    counts_[i] = block_length(problem.count, row + static_cast<int>(i % p));
+  }
+}
+
+/// What each rank receives, and, among neighbours, where in counts_ it sends from.
+void ArgsOfRanks::make_columns(const Problem& problem) {
+  const auto p = static_cast<std::size_t>(problem.size);
+  columns_.assign(p, std::vector<Count>(problem.graph == nullptr ? p : 0));
+  if (problem.graph == nullptr) {
+    for (std::size_t i = 0; i < p; ++i)
+      for (std::size_t j = 0; j < p; ++j) columns_[j][i] = counts_[i * p + j];
+    return;
+  }
+  const bool cuts = is_per_peer(semantics(problem.collective).send.shape);
+  first_.assign(1, 0);
+  for (int r = 0; r < problem.size; ++r) {
+    first_.push_back(first_.back() + (cuts ? problem.graph->of(r).destinations.size() : 1));
+    columns_[static_cast<std::size_t>(r)].resize(problem.graph->of(r).sources.size());
+  }
+  for (const NeighbourGraph::Edge& edge : problem.graph->edges())
+    columns_[static_cast<std::size_t>(edge.to)][static_cast<std::size_t>(edge.received)] =
+        counts_[first_[static_cast<std::size_t>(edge.from)] +
+                static_cast<std::size_t>(cuts ? edge.sent : 0)];
+}
+
+/// Blocks of different lengths.
+void ArgsOfRanks::lay_out(const Problem& problem, Args& a) {
+  const Semantics& s = semantics(a.collective);
+  const auto p = static_cast<std::size_t>(a.size), r = static_cast<std::size_t>(a.rank);
+  if (s.rooted) {
+    const bool gathers = s.receive.who == Who::root;
+    Layout& many = gathers ? a.recv : a.send;
+    Layout& own = gathers ? a.send : a.recv;
+    a.all_counts_known = problem.share_counts || a.is_root();
+    own.count = counts_[r];
+    if (a.all_counts_known) many.counts = counts_;
+    if (a.is_root()) many.displs = displacements(counts_, problem.gaps);
+  } else if (columns_.empty()) {
+    a.recv.counts = counts_;
+    a.recv.displs = displacements(counts_, problem.gaps && !s.is_reducing());
+  } else {
+    const std::span<const Count> all = counts_;
+    const std::span<const Count> sent =
+        first_.empty() ? all.subspan(r * p, p) : all.subspan(first_[r], first_[r + 1] - first_[r]);
+    if (is_per_peer(s.send.shape)) {
+      a.send.counts = sent;
+      a.send.displs = displacements(sent, problem.gaps);
+    } else {
+      a.send.count = sent.front();
+    }
+    a.recv.counts = columns_[r];
+    a.recv.displs = displacements(a.recv.counts, problem.gaps);
+    if (problem.share_counts) a.matrix = counts_;
   }
 }
 
 ArgsOfRanks::ArgsOfRanks(const Problem& problem) : counts_(problem.counts) {
-  const int p = problem.size;
-  const auto up = static_cast<std::size_t>(p);
   const Collective c = problem.collective;
-  const bool irregular = is_irregular(c);
-  const Semantics& s = semantics(c);
-  const bool all_to_all = has_matrix(s);
-
-  if (irregular && counts_.empty()) make_up_counts(problem, all_to_all);
-  if (all_to_all) {
-    columns_.assign(up, std::vector<Count>(up));
-    for (std::size_t i = 0; i < up; ++i)
-      for (std::size_t j = 0; j < up; ++j) columns_[j][i] = counts_[i * up + j];
+  if (is_irregular(c)) {
+    if (counts_.empty()) make_up_counts(problem);
+    if (has_matrix(semantics(c)) || problem.graph != nullptr) make_columns(problem);
   }
-  displs_.reserve(2 * up + 1);
+  displs_.reserve(2 * static_cast<std::size_t>(problem.size) + 1);
 
-  for (int r = 0; r < p; ++r) {
-    const auto ur = static_cast<std::size_t>(r);
+  for (int r = 0; r < problem.size; ++r) {
     Args a;
     a.collective = c;
     a.rank = r;
-    a.size = p;
+    a.size = problem.size;
     a.root = is_rooted(c) ? problem.root : 0;
     a.unit_bytes = problem.unit_bytes;
     a.commutative = problem.commutative;
@@ -87,26 +136,9 @@ ArgsOfRanks::ArgsOfRanks(const Problem& problem) : counts_(problem.counts) {
     a.count = problem.count;
     a.in_place = is_in_place(problem, r);
     a.send.count = a.recv.count = problem.count;
-    if (!irregular) {
-      // Equal blocks.
-    } else if (s.rooted) {
-      const bool gathers = s.receive.who == Who::root;
-      Layout& many = gathers ? a.recv : a.send;
-      Layout& own = gathers ? a.send : a.recv;
-      a.all_counts_known = problem.share_counts || r == a.root;
-      own.count = counts_[ur];
-      if (a.all_counts_known) many.counts = counts_;
-      if (r == a.root) many.displs = displacements(counts_, problem.gaps);
-    } else if (all_to_all) {
-      a.send.counts = std::span<const Count>(counts_).subspan(ur * up, up);
-      a.send.displs = displacements(a.send.counts, problem.gaps);
-      a.recv.counts = columns_[ur];
-      a.recv.displs = displacements(a.recv.counts, problem.gaps);
-      if (problem.share_counts) a.matrix = counts_;
-    } else {
-      a.recv.counts = counts_;
-      a.recv.displs = displacements(counts_, problem.gaps && !s.is_reducing());
-    }
+    a.graph = problem.graph;
+    if (problem.graph != nullptr) a.neighbours = &problem.graph->of(r);
+    if (is_irregular(c)) lay_out(problem, a);
     args_.push_back(a);
   }
 }

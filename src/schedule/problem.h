@@ -14,16 +14,18 @@ struct Problem {
   /// The vector (bcast, reduce, allreduce, scan, exscan) or one block, in units. Irregular
   /// collectives without `counts` get blocks of count, 0, count + 1, ... units (see block_length).
   Count count = 0;
-  std::vector<Count> counts;  ///< irregular: p entries, alltoallv/w: p * p by rows (source ranks)
-  bool in_place = false;      ///< on all ranks where MPI allows it
-  unsigned differ = 0;        ///< not 0: on some of them, drawn from it, where MPI lets them differ
-  bool gaps = false;          ///< irregular: displacements that are not adjacent nor in rank order
+  /// Irregular: p entries; alltoallv/w: p * p by rows (source ranks); among neighbours as in Args.
+  std::vector<Count> counts;
+  bool in_place = false;  ///< on all ranks where MPI allows it
+  unsigned differ = 0;    ///< not 0: on some of them, drawn from it, where MPI lets them differ
+  bool gaps = false;      ///< irregular: displacements that are not adjacent nor in rank order
   bool commutative = true;
   bool share_counts =
       true;  ///< gatherv/scatterv: all ranks know all counts; alltoallv/w: the matrix
   Count unit_bytes = 1;
   Params params;
   const Topology* topology = nullptr;
+  const NeighbourGraph* graph = nullptr;  ///< of a collective among neighbours
 };
 
 /// The arguments of every rank, and the arrays behind them.
@@ -38,11 +40,14 @@ class ArgsOfRanks {
 
  private:
   std::vector<Count> counts_;                // p, or p * p by rows
-  std::vector<std::vector<Count>> columns_;  // alltoallv: what rank j receives from each
+  std::vector<std::vector<Count>> columns_;  // where there is a matrix: what rank j receives
+  std::vector<std::size_t> first_;           // in it, of each rank and the end: among neighbours
   std::vector<std::vector<Count>> displs_;   // kept alive for the spans
   std::vector<Args> args_;
 
-  void make_up_counts(const Problem& problem, bool all_to_all);
+  void make_up_counts(const Problem& problem);
+  void make_columns(const Problem& problem);
+  void lay_out(const Problem& problem, Args& a);
   std::span<const Count> displacements(std::span<const Count> counts, bool gaps);
 };
 

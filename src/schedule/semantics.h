@@ -76,7 +76,7 @@ enum class Measure : std::uint8_t {
 /// With whom a rank exchanges data.
 enum class Peers : std::uint8_t {
   all,         ///< the ranks of the communicator
-  neighbours,  ///< those of its topology; Unisono has no schedules of these
+  neighbours,  ///< those of its topology: the blocks are theirs
 };
 
 struct Semantics {

@@ -35,6 +35,7 @@ struct Facts {
   bool messages = false;
   /// Of the communicator; null unless reads_topology().
   const Topology* topology = nullptr;
+  const NeighbourGraph* graph = nullptr;  ///< of a collective among neighbours
   /// Phases of a grid may run through the memory of nodes: the ranks are on several, of which some
   /// has several of them, these share memory, and elements have no gaps.
   bool kernels_in_nodes = false;
@@ -42,7 +43,8 @@ struct Facts {
 
 /// What an algorithm's restrictions are judged by.
 constexpr Conditions conditions(const Facts& facts) {
-  return {facts.size, facts.commutative, facts.shared, facts.messages, facts.topology};
+  return {facts.size,     facts.commutative, facts.shared,
+          facts.messages, facts.topology,    facts.graph != nullptr};
 }
 
 /// Of signatures; empty unless said otherwise.

@@ -41,10 +41,6 @@ Result<Spec> parse_spec(Collective collective, std::string_view text) {
       return Error{prefix + std::string(wanted) + " takes no parameters"};
     return Spec{.is_default = wanted == "default"};
   }
-  if (!contains(kAmongAll, collective))
-    return Error{prefix +
-                 "collectives among neighbours are passed on to the MPI library; valid: default, "
-                 "native"};
   const Algorithm* algorithm = find_algorithm(collective, wanted);
   if (algorithm == nullptr)
     return Error{prefix + "no algorithm " + quoted(wanted) +

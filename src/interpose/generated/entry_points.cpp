@@ -195,6 +195,63 @@ int provide_Exscan_init(const void* sendbuf, void* recvbuf, int count, MPI_Datat
   return provide(start, comm, request);
 }
 
+int provide_Neighbor_allgather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                    void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                                    MPI_Comm comm, MPI_Info, MPI_Request* request) {
+  using Native = Next<"MPI_Ineighbor_allgather", decltype(MPI_Ineighbor_allgather)>;
+  const auto start = [=](MPI_Request* started) {
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, started);
+  };
+  return provide(start, comm, request);
+}
+
+int provide_Neighbor_allgatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                     void* recvbuf, const int* recvcounts, const int* rdispls,
+                                     MPI_Datatype recvtype, MPI_Comm comm, MPI_Info,
+                                     MPI_Request* request) {
+  using Native = Next<"MPI_Ineighbor_allgatherv", decltype(MPI_Ineighbor_allgatherv)>;
+  const auto start = [=](MPI_Request* started) {
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm,
+                        started);
+  };
+  return provide(start, comm, request);
+}
+
+int provide_Neighbor_alltoall_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                   void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                                   MPI_Comm comm, MPI_Info, MPI_Request* request) {
+  using Native = Next<"MPI_Ineighbor_alltoall", decltype(MPI_Ineighbor_alltoall)>;
+  const auto start = [=](MPI_Request* started) {
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, started);
+  };
+  return provide(start, comm, request);
+}
+
+int provide_Neighbor_alltoallv_init(const void* sendbuf, const int* sendcounts, const int* sdispls,
+                                    MPI_Datatype sendtype, void* recvbuf, const int* recvcounts,
+                                    const int* rdispls, MPI_Datatype recvtype, MPI_Comm comm,
+                                    MPI_Info, MPI_Request* request) {
+  using Native = Next<"MPI_Ineighbor_alltoallv", decltype(MPI_Ineighbor_alltoallv)>;
+  const auto start = [=](MPI_Request* started) {
+    return Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
+                        recvtype, comm, started);
+  };
+  return provide(start, comm, request);
+}
+
+int provide_Neighbor_alltoallw_init(const void* sendbuf, const int* sendcounts,
+                                    const MPI_Aint* sdispls, const MPI_Datatype* sendtypes,
+                                    void* recvbuf, const int* recvcounts, const MPI_Aint* rdispls,
+                                    const MPI_Datatype* recvtypes, MPI_Comm comm, MPI_Info,
+                                    MPI_Request* request) {
+  using Native = Next<"MPI_Ineighbor_alltoallw", decltype(MPI_Ineighbor_alltoallw)>;
+  const auto start = [=](MPI_Request* started) {
+    return Native::call(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
+                        recvtypes, comm, started);
+  };
+  return provide(start, comm, request);
+}
+
 int narrow_Bcast(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm) {
   Narrowing narrow("MPI_Bcast_c", comm, root);
   const auto count_i = narrow.count(count, narrow.either());
@@ -629,6 +686,76 @@ int narrow_Iexscan(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Data
                      request);
 }
 
+int narrow_Ineighbor_allgather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                               void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                               MPI_Comm comm, MPI_Request* request) {
+  Narrowing narrow("MPI_Ineighbor_allgather_c", comm);
+  const auto sendcount_i = narrow.count(sendcount, true);
+  const auto recvcount_i = narrow.count(recvcount, true);
+  if (narrow.failed()) return narrow.report();
+  return narrow.keep(
+      Next<"MPI_Ineighbor_allgather", decltype(MPI_Ineighbor_allgather)>::call(
+          sendbuf, sendcount_i, sendtype, recvbuf, recvcount_i, recvtype, comm, request),
+      request);
+}
+
+int narrow_Ineighbor_allgatherv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                void* recvbuf, const MPI_Count* recvcounts, const MPI_Aint* rdispls,
+                                MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
+  Narrowing narrow("MPI_Ineighbor_allgatherv_c", comm);
+  const auto sendcount_i = narrow.count(sendcount, true);
+  const auto recvcounts_i = narrow.lasting_array(recvcounts, true, PerPeer::received_from);
+  const auto rdispls_i = narrow.lasting_array(rdispls, true, PerPeer::received_from);
+  if (narrow.failed()) return narrow.report();
+  return narrow.keep(Next<"MPI_Ineighbor_allgatherv", decltype(MPI_Ineighbor_allgatherv)>::call(
+                         sendbuf, sendcount_i, sendtype, recvbuf, recvcounts_i, rdispls_i, recvtype,
+                         comm, request),
+                     request);
+}
+
+int narrow_Ineighbor_alltoall(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                              void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                              MPI_Comm comm, MPI_Request* request) {
+  Narrowing narrow("MPI_Ineighbor_alltoall_c", comm);
+  const auto sendcount_i = narrow.count(sendcount, true);
+  const auto recvcount_i = narrow.count(recvcount, true);
+  if (narrow.failed()) return narrow.report();
+  return narrow.keep(
+      Next<"MPI_Ineighbor_alltoall", decltype(MPI_Ineighbor_alltoall)>::call(
+          sendbuf, sendcount_i, sendtype, recvbuf, recvcount_i, recvtype, comm, request),
+      request);
+}
+
+int narrow_Ineighbor_alltoallv(const void* sendbuf, const MPI_Count* sendcounts,
+                               const MPI_Aint* sdispls, MPI_Datatype sendtype, void* recvbuf,
+                               const MPI_Count* recvcounts, const MPI_Aint* rdispls,
+                               MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
+  Narrowing narrow("MPI_Ineighbor_alltoallv_c", comm);
+  const auto sendcounts_i = narrow.lasting_array(sendcounts, true, PerPeer::sent_to);
+  const auto sdispls_i = narrow.lasting_array(sdispls, true, PerPeer::sent_to);
+  const auto recvcounts_i = narrow.lasting_array(recvcounts, true, PerPeer::received_from);
+  const auto rdispls_i = narrow.lasting_array(rdispls, true, PerPeer::received_from);
+  if (narrow.failed()) return narrow.report();
+  return narrow.keep(Next<"MPI_Ineighbor_alltoallv", decltype(MPI_Ineighbor_alltoallv)>::call(
+                         sendbuf, sendcounts_i, sdispls_i, sendtype, recvbuf, recvcounts_i,
+                         rdispls_i, recvtype, comm, request),
+                     request);
+}
+
+int narrow_Ineighbor_alltoallw(const void* sendbuf, const MPI_Count* sendcounts,
+                               const MPI_Aint* sdispls, const MPI_Datatype* sendtypes,
+                               void* recvbuf, const MPI_Count* recvcounts, const MPI_Aint* rdispls,
+                               const MPI_Datatype* recvtypes, MPI_Comm comm, MPI_Request* request) {
+  Narrowing narrow("MPI_Ineighbor_alltoallw_c", comm);
+  const auto sendcounts_i = narrow.lasting_array(sendcounts, true, PerPeer::sent_to);
+  const auto recvcounts_i = narrow.lasting_array(recvcounts, true, PerPeer::received_from);
+  if (narrow.failed()) return narrow.report();
+  return narrow.keep(Next<"MPI_Ineighbor_alltoallw", decltype(MPI_Ineighbor_alltoallw)>::call(
+                         sendbuf, sendcounts_i, sdispls, sendtypes, recvbuf, recvcounts_i, rdispls,
+                         recvtypes, comm, request),
+                     request);
+}
+
 int narrow_Bcast_init(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm,
                       MPI_Info info, MPI_Request* request) {
   Narrowing narrow("MPI_Bcast_init_c", comm, root);
@@ -852,6 +979,87 @@ int narrow_Exscan_init(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_
   return narrow.keep_on(
       Next<"MPI_Exscan_init", decltype(provide_Exscan_init), provide_Exscan_init>::call(
           sendbuf, recvbuf, count_i, datatype, op, comm, info, request),
+      *request);
+}
+
+int narrow_Neighbor_allgather_init(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                   void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                                   MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  Narrowing narrow("MPI_Neighbor_allgather_init_c", comm);
+  const auto sendcount_i = narrow.count(sendcount, true);
+  const auto recvcount_i = narrow.count(recvcount, true);
+  if (narrow.failed()) return narrow.report();
+  return narrow.keep_on(
+      Next<"MPI_Neighbor_allgather_init", decltype(provide_Neighbor_allgather_init),
+           provide_Neighbor_allgather_init>::call(sendbuf, sendcount_i, sendtype, recvbuf,
+                                                  recvcount_i, recvtype, comm, info, request),
+      *request);
+}
+
+int narrow_Neighbor_allgatherv_init(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                    void* recvbuf, const MPI_Count* recvcounts,
+                                    const MPI_Aint* rdispls, MPI_Datatype recvtype, MPI_Comm comm,
+                                    MPI_Info info, MPI_Request* request) {
+  Narrowing narrow("MPI_Neighbor_allgatherv_init_c", comm);
+  const auto sendcount_i = narrow.count(sendcount, true);
+  const auto recvcounts_i = narrow.lasting_array(recvcounts, true, PerPeer::received_from);
+  const auto rdispls_i = narrow.lasting_array(rdispls, true, PerPeer::received_from);
+  if (narrow.failed()) return narrow.report();
+  return narrow.keep_on(
+      Next<"MPI_Neighbor_allgatherv_init", decltype(provide_Neighbor_allgatherv_init),
+           provide_Neighbor_allgatherv_init>::call(sendbuf, sendcount_i, sendtype, recvbuf,
+                                                   recvcounts_i, rdispls_i, recvtype, comm, info,
+                                                   request),
+      *request);
+}
+
+int narrow_Neighbor_alltoall_init(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                  void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                                  MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  Narrowing narrow("MPI_Neighbor_alltoall_init_c", comm);
+  const auto sendcount_i = narrow.count(sendcount, true);
+  const auto recvcount_i = narrow.count(recvcount, true);
+  if (narrow.failed()) return narrow.report();
+  return narrow.keep_on(
+      Next<"MPI_Neighbor_alltoall_init", decltype(provide_Neighbor_alltoall_init),
+           provide_Neighbor_alltoall_init>::call(sendbuf, sendcount_i, sendtype, recvbuf,
+                                                 recvcount_i, recvtype, comm, info, request),
+      *request);
+}
+
+int narrow_Neighbor_alltoallv_init(const void* sendbuf, const MPI_Count* sendcounts,
+                                   const MPI_Aint* sdispls, MPI_Datatype sendtype, void* recvbuf,
+                                   const MPI_Count* recvcounts, const MPI_Aint* rdispls,
+                                   MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+                                   MPI_Request* request) {
+  Narrowing narrow("MPI_Neighbor_alltoallv_init_c", comm);
+  const auto sendcounts_i = narrow.lasting_array(sendcounts, true, PerPeer::sent_to);
+  const auto sdispls_i = narrow.lasting_array(sdispls, true, PerPeer::sent_to);
+  const auto recvcounts_i = narrow.lasting_array(recvcounts, true, PerPeer::received_from);
+  const auto rdispls_i = narrow.lasting_array(rdispls, true, PerPeer::received_from);
+  if (narrow.failed()) return narrow.report();
+  return narrow.keep_on(
+      Next<"MPI_Neighbor_alltoallv_init", decltype(provide_Neighbor_alltoallv_init),
+           provide_Neighbor_alltoallv_init>::call(sendbuf, sendcounts_i, sdispls_i, sendtype,
+                                                  recvbuf, recvcounts_i, rdispls_i, recvtype, comm,
+                                                  info, request),
+      *request);
+}
+
+int narrow_Neighbor_alltoallw_init(const void* sendbuf, const MPI_Count* sendcounts,
+                                   const MPI_Aint* sdispls, const MPI_Datatype* sendtypes,
+                                   void* recvbuf, const MPI_Count* recvcounts,
+                                   const MPI_Aint* rdispls, const MPI_Datatype* recvtypes,
+                                   MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  Narrowing narrow("MPI_Neighbor_alltoallw_init_c", comm);
+  const auto sendcounts_i = narrow.lasting_array(sendcounts, true, PerPeer::sent_to);
+  const auto recvcounts_i = narrow.lasting_array(recvcounts, true, PerPeer::received_from);
+  if (narrow.failed()) return narrow.report();
+  return narrow.keep_on(
+      Next<"MPI_Neighbor_alltoallw_init", decltype(provide_Neighbor_alltoallw_init),
+           provide_Neighbor_alltoallw_init>::call(sendbuf, sendcounts_i, sdispls, sendtypes,
+                                                  recvbuf, recvcounts_i, rdispls, recvtypes, comm,
+                                                  info, request),
       *request);
 }
 
@@ -3319,16 +3527,63 @@ static Call call_of_MPI_Neighbor_allgather(const void* sendbuf, int sendcount,
               .comm = comm};
 }
 
+[[gnu::noinline]] static int look_at_MPI_Neighbor_allgather(const void* sendbuf, int sendcount,
+                                                            MPI_Datatype sendtype, void* recvbuf,
+                                                            int recvcount, MPI_Datatype recvtype,
+                                                            MPI_Comm comm);
+
 ENTRY int MPI_Neighbor_allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
                                  void* recvbuf, int recvcount, MPI_Datatype recvtype,
                                  MPI_Comm comm) {
   using Native = Next<"MPI_Neighbor_allgather", decltype(MPI_Neighbor_allgather)>;
+  if (!is_candidate(Collective::neighbor_allgather))
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
   if (is_watched())
     return watch<Native>(call_of_MPI_Neighbor_allgather(sendbuf, sendcount, sendtype, recvbuf,
                                                         recvcount, recvtype, comm),
                          __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf,
                          recvcount, recvtype, comm);
-  return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+  return look_at_MPI_Neighbor_allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+                                        comm);
+}
+
+static int look_at_MPI_Neighbor_allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                          void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                                          MPI_Comm comm) {
+  using Native = Next<"MPI_Neighbor_allgather", decltype(MPI_Neighbor_allgather)>;
+  const CallInfo info = info_of(call_of_MPI_Neighbor_allgather(sendbuf, sendcount, sendtype,
+                                                               recvbuf, recvcount, recvtype, comm));
+  if (!info) return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+  return dispatch_or_pass_on<Native>(
+      call_of_MPI_Neighbor_allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+                                     comm),
+      info, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+}
+
+ENTRY int MPI_Ineighbor_allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                  void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                                  MPI_Comm comm, MPI_Request* request) {
+  using Native = Next<"MPI_Ineighbor_allgather", decltype(MPI_Ineighbor_allgather)>;
+  if (!is_candidate(Collective::neighbor_allgather))
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+  return start_or_pass_on<Native>(
+      call_of_MPI_Neighbor_allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+                                     comm),
+      sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+}
+
+ENTRY int MPI_Neighbor_allgather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                      void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                                      MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  using Native = Next<"MPI_Neighbor_allgather_init", decltype(MPI_Neighbor_allgather_init),
+                      provide_Neighbor_allgather_init>;
+  const auto code =
+      make_persistent(call_of_MPI_Neighbor_allgather(sendbuf, sendcount, sendtype, recvbuf,
+                                                     recvcount, recvtype, comm),
+                      info, request);
+  return code ? *code
+              : Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info,
+                             request);
 }
 
 static Call call_of_MPI_Neighbor_allgather_c(const void* sendbuf, MPI_Count sendcount,
@@ -3345,17 +3600,69 @@ static Call call_of_MPI_Neighbor_allgather_c(const void* sendbuf, MPI_Count send
               .comm = comm};
 }
 
+[[gnu::noinline]] static int look_at_MPI_Neighbor_allgather_c(const void* sendbuf,
+                                                              MPI_Count sendcount,
+                                                              MPI_Datatype sendtype, void* recvbuf,
+                                                              MPI_Count recvcount,
+                                                              MPI_Datatype recvtype, MPI_Comm comm);
+
 ENTRY int MPI_Neighbor_allgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                                    void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
                                    MPI_Comm comm) {
   using Native = Next<"MPI_Neighbor_allgather_c", decltype(MPI_Neighbor_allgather_c),
                       narrow_Neighbor_allgather>;
+  if (!is_candidate(Collective::neighbor_allgather))
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
   if (is_watched())
     return watch<Native>(call_of_MPI_Neighbor_allgather_c(sendbuf, sendcount, sendtype, recvbuf,
                                                           recvcount, recvtype, comm),
                          __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf,
                          recvcount, recvtype, comm);
-  return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+  return look_at_MPI_Neighbor_allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                          recvtype, comm);
+}
+
+static int look_at_MPI_Neighbor_allgather_c(const void* sendbuf, MPI_Count sendcount,
+                                            MPI_Datatype sendtype, void* recvbuf,
+                                            MPI_Count recvcount, MPI_Datatype recvtype,
+                                            MPI_Comm comm) {
+  using Native = Next<"MPI_Neighbor_allgather_c", decltype(MPI_Neighbor_allgather_c),
+                      narrow_Neighbor_allgather>;
+  const CallInfo info = info_of(call_of_MPI_Neighbor_allgather_c(
+      sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm));
+  if (!info) return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+  return dispatch_or_pass_on<Native>(
+      call_of_MPI_Neighbor_allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+                                       comm),
+      info, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+}
+
+ENTRY int MPI_Ineighbor_allgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                    void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                                    MPI_Comm comm, MPI_Request* request) {
+  using Native = Next<"MPI_Ineighbor_allgather_c", decltype(MPI_Ineighbor_allgather_c),
+                      narrow_Ineighbor_allgather>;
+  if (!is_candidate(Collective::neighbor_allgather))
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+  return start_or_pass_on<Native>(
+      call_of_MPI_Neighbor_allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+                                       comm),
+      sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+}
+
+ENTRY int MPI_Neighbor_allgather_init_c(const void* sendbuf, MPI_Count sendcount,
+                                        MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
+                                        MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+                                        MPI_Request* request) {
+  using Native = Next<"MPI_Neighbor_allgather_init_c", decltype(MPI_Neighbor_allgather_init_c),
+                      narrow_Neighbor_allgather_init>;
+  const auto code =
+      make_persistent(call_of_MPI_Neighbor_allgather_c(sendbuf, sendcount, sendtype, recvbuf,
+                                                       recvcount, recvtype, comm),
+                      info, request);
+  return code ? *code
+              : Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info,
+                             request);
 }
 
 static Call call_of_MPI_Neighbor_allgatherv(const void* sendbuf, int sendcount,
@@ -3373,16 +3680,68 @@ static Call call_of_MPI_Neighbor_allgatherv(const void* sendbuf, int sendcount,
               .comm = comm};
 }
 
+[[gnu::noinline]] static int look_at_MPI_Neighbor_allgatherv(const void* sendbuf, int sendcount,
+                                                             MPI_Datatype sendtype, void* recvbuf,
+                                                             const int* recvcounts,
+                                                             const int* rdispls,
+                                                             MPI_Datatype recvtype, MPI_Comm comm);
+
 ENTRY int MPI_Neighbor_allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
                                   void* recvbuf, const int* recvcounts, const int* rdispls,
                                   MPI_Datatype recvtype, MPI_Comm comm) {
   using Native = Next<"MPI_Neighbor_allgatherv", decltype(MPI_Neighbor_allgatherv)>;
+  if (!is_candidate(Collective::neighbor_allgatherv))
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
   if (is_watched())
     return watch<Native>(call_of_MPI_Neighbor_allgatherv(sendbuf, sendcount, sendtype, recvbuf,
                                                          recvcounts, rdispls, recvtype, comm),
                          __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf,
                          recvcounts, rdispls, recvtype, comm);
-  return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
+  return look_at_MPI_Neighbor_allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls,
+                                         recvtype, comm);
+}
+
+static int look_at_MPI_Neighbor_allgatherv(const void* sendbuf, int sendcount,
+                                           MPI_Datatype sendtype, void* recvbuf,
+                                           const int* recvcounts, const int* rdispls,
+                                           MPI_Datatype recvtype, MPI_Comm comm) {
+  using Native = Next<"MPI_Neighbor_allgatherv", decltype(MPI_Neighbor_allgatherv)>;
+  const CallInfo info = info_of(call_of_MPI_Neighbor_allgatherv(
+      sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm));
+  if (!info)
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
+  return dispatch_or_pass_on<Native>(
+      call_of_MPI_Neighbor_allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls,
+                                      recvtype, comm),
+      info, sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
+}
+
+ENTRY int MPI_Ineighbor_allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                   void* recvbuf, const int* recvcounts, const int* rdispls,
+                                   MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
+  using Native = Next<"MPI_Ineighbor_allgatherv", decltype(MPI_Ineighbor_allgatherv)>;
+  if (!is_candidate(Collective::neighbor_allgatherv))
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm,
+                        request);
+  return start_or_pass_on<Native>(
+      call_of_MPI_Neighbor_allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls,
+                                      recvtype, comm),
+      sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
+}
+
+ENTRY int MPI_Neighbor_allgatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                       void* recvbuf, const int* recvcounts, const int* rdispls,
+                                       MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+                                       MPI_Request* request) {
+  using Native = Next<"MPI_Neighbor_allgatherv_init", decltype(MPI_Neighbor_allgatherv_init),
+                      provide_Neighbor_allgatherv_init>;
+  const auto code =
+      make_persistent(call_of_MPI_Neighbor_allgatherv(sendbuf, sendcount, sendtype, recvbuf,
+                                                      recvcounts, rdispls, recvtype, comm),
+                      info, request);
+  return code ? *code
+              : Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype,
+                             comm, info, request);
 }
 
 static Call call_of_MPI_Neighbor_allgatherv_c(const void* sendbuf, MPI_Count sendcount,
@@ -3400,17 +3759,71 @@ static Call call_of_MPI_Neighbor_allgatherv_c(const void* sendbuf, MPI_Count sen
               .comm = comm};
 }
 
+[[gnu::noinline]] static int look_at_MPI_Neighbor_allgatherv_c(
+    const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+    const MPI_Count* recvcounts, const MPI_Aint* rdispls, MPI_Datatype recvtype, MPI_Comm comm);
+
 ENTRY int MPI_Neighbor_allgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                                     void* recvbuf, const MPI_Count* recvcounts,
                                     const MPI_Aint* rdispls, MPI_Datatype recvtype, MPI_Comm comm) {
   using Native = Next<"MPI_Neighbor_allgatherv_c", decltype(MPI_Neighbor_allgatherv_c),
                       narrow_Neighbor_allgatherv>;
+  if (!is_candidate(Collective::neighbor_allgatherv))
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
   if (is_watched())
     return watch<Native>(call_of_MPI_Neighbor_allgatherv_c(sendbuf, sendcount, sendtype, recvbuf,
                                                            recvcounts, rdispls, recvtype, comm),
                          __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf,
                          recvcounts, rdispls, recvtype, comm);
-  return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
+  return look_at_MPI_Neighbor_allgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
+                                           rdispls, recvtype, comm);
+}
+
+static int look_at_MPI_Neighbor_allgatherv_c(const void* sendbuf, MPI_Count sendcount,
+                                             MPI_Datatype sendtype, void* recvbuf,
+                                             const MPI_Count* recvcounts, const MPI_Aint* rdispls,
+                                             MPI_Datatype recvtype, MPI_Comm comm) {
+  using Native = Next<"MPI_Neighbor_allgatherv_c", decltype(MPI_Neighbor_allgatherv_c),
+                      narrow_Neighbor_allgatherv>;
+  const CallInfo info = info_of(call_of_MPI_Neighbor_allgatherv_c(
+      sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm));
+  if (!info)
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
+  return dispatch_or_pass_on<Native>(
+      call_of_MPI_Neighbor_allgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls,
+                                        recvtype, comm),
+      info, sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
+}
+
+ENTRY int MPI_Ineighbor_allgatherv_c(const void* sendbuf, MPI_Count sendcount,
+                                     MPI_Datatype sendtype, void* recvbuf,
+                                     const MPI_Count* recvcounts, const MPI_Aint* rdispls,
+                                     MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
+  using Native = Next<"MPI_Ineighbor_allgatherv_c", decltype(MPI_Ineighbor_allgatherv_c),
+                      narrow_Ineighbor_allgatherv>;
+  if (!is_candidate(Collective::neighbor_allgatherv))
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm,
+                        request);
+  return start_or_pass_on<Native>(
+      call_of_MPI_Neighbor_allgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls,
+                                        recvtype, comm),
+      sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
+}
+
+ENTRY int MPI_Neighbor_allgatherv_init_c(const void* sendbuf, MPI_Count sendcount,
+                                         MPI_Datatype sendtype, void* recvbuf,
+                                         const MPI_Count* recvcounts, const MPI_Aint* rdispls,
+                                         MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+                                         MPI_Request* request) {
+  using Native = Next<"MPI_Neighbor_allgatherv_init_c", decltype(MPI_Neighbor_allgatherv_init_c),
+                      narrow_Neighbor_allgatherv_init>;
+  const auto code =
+      make_persistent(call_of_MPI_Neighbor_allgatherv_c(sendbuf, sendcount, sendtype, recvbuf,
+                                                        recvcounts, rdispls, recvtype, comm),
+                      info, request);
+  return code ? *code
+              : Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype,
+                             comm, info, request);
 }
 
 static Call call_of_MPI_Neighbor_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
@@ -3426,16 +3839,63 @@ static Call call_of_MPI_Neighbor_alltoall(const void* sendbuf, int sendcount, MP
               .comm = comm};
 }
 
+[[gnu::noinline]] static int look_at_MPI_Neighbor_alltoall(const void* sendbuf, int sendcount,
+                                                           MPI_Datatype sendtype, void* recvbuf,
+                                                           int recvcount, MPI_Datatype recvtype,
+                                                           MPI_Comm comm);
+
 ENTRY int MPI_Neighbor_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
                                 void* recvbuf, int recvcount, MPI_Datatype recvtype,
                                 MPI_Comm comm) {
   using Native = Next<"MPI_Neighbor_alltoall", decltype(MPI_Neighbor_alltoall)>;
+  if (!is_candidate(Collective::neighbor_alltoall))
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
   if (is_watched())
     return watch<Native>(call_of_MPI_Neighbor_alltoall(sendbuf, sendcount, sendtype, recvbuf,
                                                        recvcount, recvtype, comm),
                          __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf,
                          recvcount, recvtype, comm);
-  return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+  return look_at_MPI_Neighbor_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+                                       comm);
+}
+
+static int look_at_MPI_Neighbor_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                         void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                                         MPI_Comm comm) {
+  using Native = Next<"MPI_Neighbor_alltoall", decltype(MPI_Neighbor_alltoall)>;
+  const CallInfo info = info_of(call_of_MPI_Neighbor_alltoall(sendbuf, sendcount, sendtype, recvbuf,
+                                                              recvcount, recvtype, comm));
+  if (!info) return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+  return dispatch_or_pass_on<Native>(
+      call_of_MPI_Neighbor_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+                                    comm),
+      info, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+}
+
+ENTRY int MPI_Ineighbor_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                 void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                                 MPI_Request* request) {
+  using Native = Next<"MPI_Ineighbor_alltoall", decltype(MPI_Ineighbor_alltoall)>;
+  if (!is_candidate(Collective::neighbor_alltoall))
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+  return start_or_pass_on<Native>(call_of_MPI_Neighbor_alltoall(sendbuf, sendcount, sendtype,
+                                                                recvbuf, recvcount, recvtype, comm),
+                                  sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
+                                  request);
+}
+
+ENTRY int MPI_Neighbor_alltoall_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                     void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                                     MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  using Native = Next<"MPI_Neighbor_alltoall_init", decltype(MPI_Neighbor_alltoall_init),
+                      provide_Neighbor_alltoall_init>;
+  const auto code =
+      make_persistent(call_of_MPI_Neighbor_alltoall(sendbuf, sendcount, sendtype, recvbuf,
+                                                    recvcount, recvtype, comm),
+                      info, request);
+  return code ? *code
+              : Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info,
+                             request);
 }
 
 static Call call_of_MPI_Neighbor_alltoall_c(const void* sendbuf, MPI_Count sendcount,
@@ -3452,17 +3912,69 @@ static Call call_of_MPI_Neighbor_alltoall_c(const void* sendbuf, MPI_Count sendc
               .comm = comm};
 }
 
+[[gnu::noinline]] static int look_at_MPI_Neighbor_alltoall_c(const void* sendbuf,
+                                                             MPI_Count sendcount,
+                                                             MPI_Datatype sendtype, void* recvbuf,
+                                                             MPI_Count recvcount,
+                                                             MPI_Datatype recvtype, MPI_Comm comm);
+
 ENTRY int MPI_Neighbor_alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                                   void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
                                   MPI_Comm comm) {
   using Native =
       Next<"MPI_Neighbor_alltoall_c", decltype(MPI_Neighbor_alltoall_c), narrow_Neighbor_alltoall>;
+  if (!is_candidate(Collective::neighbor_alltoall))
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
   if (is_watched())
     return watch<Native>(call_of_MPI_Neighbor_alltoall_c(sendbuf, sendcount, sendtype, recvbuf,
                                                          recvcount, recvtype, comm),
                          __builtin_return_address(0), sendbuf, sendcount, sendtype, recvbuf,
                          recvcount, recvtype, comm);
-  return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+  return look_at_MPI_Neighbor_alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+                                         comm);
+}
+
+static int look_at_MPI_Neighbor_alltoall_c(const void* sendbuf, MPI_Count sendcount,
+                                           MPI_Datatype sendtype, void* recvbuf,
+                                           MPI_Count recvcount, MPI_Datatype recvtype,
+                                           MPI_Comm comm) {
+  using Native =
+      Next<"MPI_Neighbor_alltoall_c", decltype(MPI_Neighbor_alltoall_c), narrow_Neighbor_alltoall>;
+  const CallInfo info = info_of(call_of_MPI_Neighbor_alltoall_c(
+      sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm));
+  if (!info) return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+  return dispatch_or_pass_on<Native>(
+      call_of_MPI_Neighbor_alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+                                      comm),
+      info, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+}
+
+ENTRY int MPI_Ineighbor_alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                   void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                                   MPI_Comm comm, MPI_Request* request) {
+  using Native = Next<"MPI_Ineighbor_alltoall_c", decltype(MPI_Ineighbor_alltoall_c),
+                      narrow_Ineighbor_alltoall>;
+  if (!is_candidate(Collective::neighbor_alltoall))
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+  return start_or_pass_on<Native>(
+      call_of_MPI_Neighbor_alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+                                      comm),
+      sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+}
+
+ENTRY int MPI_Neighbor_alltoall_init_c(const void* sendbuf, MPI_Count sendcount,
+                                       MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
+                                       MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+                                       MPI_Request* request) {
+  using Native = Next<"MPI_Neighbor_alltoall_init_c", decltype(MPI_Neighbor_alltoall_init_c),
+                      narrow_Neighbor_alltoall_init>;
+  const auto code =
+      make_persistent(call_of_MPI_Neighbor_alltoall_c(sendbuf, sendcount, sendtype, recvbuf,
+                                                      recvcount, recvtype, comm),
+                      info, request);
+  return code ? *code
+              : Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info,
+                             request);
 }
 
 static Call call_of_MPI_Neighbor_alltoallv(const void* sendbuf, const int* sendcounts,
@@ -3481,18 +3993,72 @@ static Call call_of_MPI_Neighbor_alltoallv(const void* sendbuf, const int* sendc
               .comm = comm};
 }
 
+[[gnu::noinline]] static int look_at_MPI_Neighbor_alltoallv(
+    const void* sendbuf, const int* sendcounts, const int* sdispls, MPI_Datatype sendtype,
+    void* recvbuf, const int* recvcounts, const int* rdispls, MPI_Datatype recvtype, MPI_Comm comm);
+
 ENTRY int MPI_Neighbor_alltoallv(const void* sendbuf, const int* sendcounts, const int* sdispls,
                                  MPI_Datatype sendtype, void* recvbuf, const int* recvcounts,
                                  const int* rdispls, MPI_Datatype recvtype, MPI_Comm comm) {
   using Native = Next<"MPI_Neighbor_alltoallv", decltype(MPI_Neighbor_alltoallv)>;
+  if (!is_candidate(Collective::neighbor_alltoallv))
+    return Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
+                        recvtype, comm);
   if (is_watched())
     return watch<Native>(
         call_of_MPI_Neighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
                                        rdispls, recvtype, comm),
         __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
         rdispls, recvtype, comm);
-  return Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
-                      recvtype, comm);
+  return look_at_MPI_Neighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
+                                        rdispls, recvtype, comm);
+}
+
+static int look_at_MPI_Neighbor_alltoallv(const void* sendbuf, const int* sendcounts,
+                                          const int* sdispls, MPI_Datatype sendtype, void* recvbuf,
+                                          const int* recvcounts, const int* rdispls,
+                                          MPI_Datatype recvtype, MPI_Comm comm) {
+  using Native = Next<"MPI_Neighbor_alltoallv", decltype(MPI_Neighbor_alltoallv)>;
+  const CallInfo info = info_of(call_of_MPI_Neighbor_alltoallv(
+      sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm));
+  if (!info)
+    return Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
+                        recvtype, comm);
+  return dispatch_or_pass_on<Native>(
+      call_of_MPI_Neighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
+                                     rdispls, recvtype, comm),
+      info, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
+}
+
+ENTRY int MPI_Ineighbor_alltoallv(const void* sendbuf, const int* sendcounts, const int* sdispls,
+                                  MPI_Datatype sendtype, void* recvbuf, const int* recvcounts,
+                                  const int* rdispls, MPI_Datatype recvtype, MPI_Comm comm,
+                                  MPI_Request* request) {
+  using Native = Next<"MPI_Ineighbor_alltoallv", decltype(MPI_Ineighbor_alltoallv)>;
+  if (!is_candidate(Collective::neighbor_alltoallv))
+    return Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
+                        recvtype, comm, request);
+  return start_or_pass_on<Native>(
+      call_of_MPI_Neighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
+                                     rdispls, recvtype, comm),
+      sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm,
+      request);
+}
+
+ENTRY int MPI_Neighbor_alltoallv_init(const void* sendbuf, const int* sendcounts,
+                                      const int* sdispls, MPI_Datatype sendtype, void* recvbuf,
+                                      const int* recvcounts, const int* rdispls,
+                                      MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+                                      MPI_Request* request) {
+  using Native = Next<"MPI_Neighbor_alltoallv_init", decltype(MPI_Neighbor_alltoallv_init),
+                      provide_Neighbor_alltoallv_init>;
+  const auto code =
+      make_persistent(call_of_MPI_Neighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype,
+                                                     recvbuf, recvcounts, rdispls, recvtype, comm),
+                      info, request);
+  return code ? *code
+              : Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
+                             recvtype, comm, info, request);
 }
 
 static Call call_of_MPI_Neighbor_alltoallv_c(const void* sendbuf, const MPI_Count* sendcounts,
@@ -3512,20 +4078,78 @@ static Call call_of_MPI_Neighbor_alltoallv_c(const void* sendbuf, const MPI_Coun
               .comm = comm};
 }
 
+[[gnu::noinline]] static int look_at_MPI_Neighbor_alltoallv_c(
+    const void* sendbuf, const MPI_Count* sendcounts, const MPI_Aint* sdispls,
+    MPI_Datatype sendtype, void* recvbuf, const MPI_Count* recvcounts, const MPI_Aint* rdispls,
+    MPI_Datatype recvtype, MPI_Comm comm);
+
 ENTRY int MPI_Neighbor_alltoallv_c(const void* sendbuf, const MPI_Count* sendcounts,
                                    const MPI_Aint* sdispls, MPI_Datatype sendtype, void* recvbuf,
                                    const MPI_Count* recvcounts, const MPI_Aint* rdispls,
                                    MPI_Datatype recvtype, MPI_Comm comm) {
   using Native = Next<"MPI_Neighbor_alltoallv_c", decltype(MPI_Neighbor_alltoallv_c),
                       narrow_Neighbor_alltoallv>;
+  if (!is_candidate(Collective::neighbor_alltoallv))
+    return Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
+                        recvtype, comm);
   if (is_watched())
     return watch<Native>(
         call_of_MPI_Neighbor_alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
                                          recvcounts, rdispls, recvtype, comm),
         __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
         rdispls, recvtype, comm);
-  return Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
-                      recvtype, comm);
+  return look_at_MPI_Neighbor_alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
+                                          recvcounts, rdispls, recvtype, comm);
+}
+
+static int look_at_MPI_Neighbor_alltoallv_c(const void* sendbuf, const MPI_Count* sendcounts,
+                                            const MPI_Aint* sdispls, MPI_Datatype sendtype,
+                                            void* recvbuf, const MPI_Count* recvcounts,
+                                            const MPI_Aint* rdispls, MPI_Datatype recvtype,
+                                            MPI_Comm comm) {
+  using Native = Next<"MPI_Neighbor_alltoallv_c", decltype(MPI_Neighbor_alltoallv_c),
+                      narrow_Neighbor_alltoallv>;
+  const CallInfo info = info_of(call_of_MPI_Neighbor_alltoallv_c(
+      sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm));
+  if (!info)
+    return Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
+                        recvtype, comm);
+  return dispatch_or_pass_on<Native>(
+      call_of_MPI_Neighbor_alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
+                                       rdispls, recvtype, comm),
+      info, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
+}
+
+ENTRY int MPI_Ineighbor_alltoallv_c(const void* sendbuf, const MPI_Count* sendcounts,
+                                    const MPI_Aint* sdispls, MPI_Datatype sendtype, void* recvbuf,
+                                    const MPI_Count* recvcounts, const MPI_Aint* rdispls,
+                                    MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
+  using Native = Next<"MPI_Ineighbor_alltoallv_c", decltype(MPI_Ineighbor_alltoallv_c),
+                      narrow_Ineighbor_alltoallv>;
+  if (!is_candidate(Collective::neighbor_alltoallv))
+    return Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
+                        recvtype, comm, request);
+  return start_or_pass_on<Native>(
+      call_of_MPI_Neighbor_alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
+                                       rdispls, recvtype, comm),
+      sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm,
+      request);
+}
+
+ENTRY int MPI_Neighbor_alltoallv_init_c(const void* sendbuf, const MPI_Count* sendcounts,
+                                        const MPI_Aint* sdispls, MPI_Datatype sendtype,
+                                        void* recvbuf, const MPI_Count* recvcounts,
+                                        const MPI_Aint* rdispls, MPI_Datatype recvtype,
+                                        MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  using Native = Next<"MPI_Neighbor_alltoallv_init_c", decltype(MPI_Neighbor_alltoallv_init_c),
+                      narrow_Neighbor_alltoallv_init>;
+  const auto code = make_persistent(
+      call_of_MPI_Neighbor_alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
+                                       rdispls, recvtype, comm),
+      info, request);
+  return code ? *code
+              : Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
+                             recvtype, comm, info, request);
 }
 
 static Call call_of_MPI_Neighbor_alltoallw(const void* sendbuf, const int* sendcounts,
@@ -3545,19 +4169,76 @@ static Call call_of_MPI_Neighbor_alltoallw(const void* sendbuf, const int* sendc
               .comm = comm};
 }
 
+[[gnu::noinline]] static int look_at_MPI_Neighbor_alltoallw(
+    const void* sendbuf, const int* sendcounts, const MPI_Aint* sdispls,
+    const MPI_Datatype* sendtypes, void* recvbuf, const int* recvcounts, const MPI_Aint* rdispls,
+    const MPI_Datatype* recvtypes, MPI_Comm comm);
+
 ENTRY int MPI_Neighbor_alltoallw(const void* sendbuf, const int* sendcounts,
                                  const MPI_Aint* sdispls, const MPI_Datatype* sendtypes,
                                  void* recvbuf, const int* recvcounts, const MPI_Aint* rdispls,
                                  const MPI_Datatype* recvtypes, MPI_Comm comm) {
   using Native = Next<"MPI_Neighbor_alltoallw", decltype(MPI_Neighbor_alltoallw)>;
+  if (!is_candidate(Collective::neighbor_alltoallw))
+    return Native::call(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
+                        recvtypes, comm);
   if (is_watched())
     return watch<Native>(
         call_of_MPI_Neighbor_alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
                                        rdispls, recvtypes, comm),
         __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
         rdispls, recvtypes, comm);
-  return Native::call(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
-                      recvtypes, comm);
+  return look_at_MPI_Neighbor_alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
+                                        recvcounts, rdispls, recvtypes, comm);
+}
+
+static int look_at_MPI_Neighbor_alltoallw(const void* sendbuf, const int* sendcounts,
+                                          const MPI_Aint* sdispls, const MPI_Datatype* sendtypes,
+                                          void* recvbuf, const int* recvcounts,
+                                          const MPI_Aint* rdispls, const MPI_Datatype* recvtypes,
+                                          MPI_Comm comm) {
+  using Native = Next<"MPI_Neighbor_alltoallw", decltype(MPI_Neighbor_alltoallw)>;
+  const CallInfo info = info_of(call_of_MPI_Neighbor_alltoallw(
+      sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm));
+  if (!info)
+    return Native::call(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
+                        recvtypes, comm);
+  return dispatch_or_pass_on<Native>(
+      call_of_MPI_Neighbor_alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
+                                     rdispls, recvtypes, comm),
+      info, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
+}
+
+ENTRY int MPI_Ineighbor_alltoallw(const void* sendbuf, const int* sendcounts,
+                                  const MPI_Aint* sdispls, const MPI_Datatype* sendtypes,
+                                  void* recvbuf, const int* recvcounts, const MPI_Aint* rdispls,
+                                  const MPI_Datatype* recvtypes, MPI_Comm comm,
+                                  MPI_Request* request) {
+  using Native = Next<"MPI_Ineighbor_alltoallw", decltype(MPI_Ineighbor_alltoallw)>;
+  if (!is_candidate(Collective::neighbor_alltoallw))
+    return Native::call(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
+                        recvtypes, comm, request);
+  return start_or_pass_on<Native>(
+      call_of_MPI_Neighbor_alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
+                                     rdispls, recvtypes, comm),
+      sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm,
+      request);
+}
+
+ENTRY int MPI_Neighbor_alltoallw_init(const void* sendbuf, const int* sendcounts,
+                                      const MPI_Aint* sdispls, const MPI_Datatype* sendtypes,
+                                      void* recvbuf, const int* recvcounts, const MPI_Aint* rdispls,
+                                      const MPI_Datatype* recvtypes, MPI_Comm comm, MPI_Info info,
+                                      MPI_Request* request) {
+  using Native = Next<"MPI_Neighbor_alltoallw_init", decltype(MPI_Neighbor_alltoallw_init),
+                      provide_Neighbor_alltoallw_init>;
+  const auto code =
+      make_persistent(call_of_MPI_Neighbor_alltoallw(sendbuf, sendcounts, sdispls, sendtypes,
+                                                     recvbuf, recvcounts, rdispls, recvtypes, comm),
+                      info, request);
+  return code ? *code
+              : Native::call(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
+                             recvtypes, comm, info, request);
 }
 
 static Call call_of_MPI_Neighbor_alltoallw_c(const void* sendbuf, const MPI_Count* sendcounts,
@@ -3577,6 +4258,11 @@ static Call call_of_MPI_Neighbor_alltoallw_c(const void* sendbuf, const MPI_Coun
               .comm = comm};
 }
 
+[[gnu::noinline]] static int look_at_MPI_Neighbor_alltoallw_c(
+    const void* sendbuf, const MPI_Count* sendcounts, const MPI_Aint* sdispls,
+    const MPI_Datatype* sendtypes, void* recvbuf, const MPI_Count* recvcounts,
+    const MPI_Aint* rdispls, const MPI_Datatype* recvtypes, MPI_Comm comm);
+
 ENTRY int MPI_Neighbor_alltoallw_c(const void* sendbuf, const MPI_Count* sendcounts,
                                    const MPI_Aint* sdispls, const MPI_Datatype* sendtypes,
                                    void* recvbuf, const MPI_Count* recvcounts,
@@ -3584,12 +4270,66 @@ ENTRY int MPI_Neighbor_alltoallw_c(const void* sendbuf, const MPI_Count* sendcou
                                    MPI_Comm comm) {
   using Native = Next<"MPI_Neighbor_alltoallw_c", decltype(MPI_Neighbor_alltoallw_c),
                       narrow_Neighbor_alltoallw>;
+  if (!is_candidate(Collective::neighbor_alltoallw))
+    return Native::call(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
+                        recvtypes, comm);
   if (is_watched())
     return watch<Native>(
         call_of_MPI_Neighbor_alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
                                          recvcounts, rdispls, recvtypes, comm),
         __builtin_return_address(0), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
         rdispls, recvtypes, comm);
-  return Native::call(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
-                      recvtypes, comm);
+  return look_at_MPI_Neighbor_alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
+                                          recvcounts, rdispls, recvtypes, comm);
+}
+
+static int look_at_MPI_Neighbor_alltoallw_c(const void* sendbuf, const MPI_Count* sendcounts,
+                                            const MPI_Aint* sdispls, const MPI_Datatype* sendtypes,
+                                            void* recvbuf, const MPI_Count* recvcounts,
+                                            const MPI_Aint* rdispls, const MPI_Datatype* recvtypes,
+                                            MPI_Comm comm) {
+  using Native = Next<"MPI_Neighbor_alltoallw_c", decltype(MPI_Neighbor_alltoallw_c),
+                      narrow_Neighbor_alltoallw>;
+  const CallInfo info = info_of(call_of_MPI_Neighbor_alltoallw_c(
+      sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm));
+  if (!info)
+    return Native::call(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
+                        recvtypes, comm);
+  return dispatch_or_pass_on<Native>(
+      call_of_MPI_Neighbor_alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
+                                       rdispls, recvtypes, comm),
+      info, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
+}
+
+ENTRY int MPI_Ineighbor_alltoallw_c(const void* sendbuf, const MPI_Count* sendcounts,
+                                    const MPI_Aint* sdispls, const MPI_Datatype* sendtypes,
+                                    void* recvbuf, const MPI_Count* recvcounts,
+                                    const MPI_Aint* rdispls, const MPI_Datatype* recvtypes,
+                                    MPI_Comm comm, MPI_Request* request) {
+  using Native = Next<"MPI_Ineighbor_alltoallw_c", decltype(MPI_Ineighbor_alltoallw_c),
+                      narrow_Ineighbor_alltoallw>;
+  if (!is_candidate(Collective::neighbor_alltoallw))
+    return Native::call(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
+                        recvtypes, comm, request);
+  return start_or_pass_on<Native>(
+      call_of_MPI_Neighbor_alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
+                                       rdispls, recvtypes, comm),
+      sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm,
+      request);
+}
+
+ENTRY int MPI_Neighbor_alltoallw_init_c(const void* sendbuf, const MPI_Count* sendcounts,
+                                        const MPI_Aint* sdispls, const MPI_Datatype* sendtypes,
+                                        void* recvbuf, const MPI_Count* recvcounts,
+                                        const MPI_Aint* rdispls, const MPI_Datatype* recvtypes,
+                                        MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  using Native = Next<"MPI_Neighbor_alltoallw_init_c", decltype(MPI_Neighbor_alltoallw_init_c),
+                      narrow_Neighbor_alltoallw_init>;
+  const auto code = make_persistent(
+      call_of_MPI_Neighbor_alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
+                                       rdispls, recvtypes, comm),
+      info, request);
+  return code ? *code
+              : Native::call(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
+                             recvtypes, comm, info, request);
 }

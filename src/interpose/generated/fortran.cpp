@@ -2502,8 +2502,15 @@ template <class Native>
                          .recvcount = *recvcount,
                          .recvtype = PMPI_Type_f2c(*recvtype),
                          .comm = fortran::comm(comm)};
-  CallScope scope(call, site);
-  if (!fortran::finish(dispatch(call, scope), ierror))
+  if (is_watched()) {
+    CallScope scope(call, site);
+    if (!fortran::finish(dispatch(call, scope), ierror))
+      Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror);
+    return;
+  }
+  const CallInfo info = info_of(call);
+  CallScope scope;
+  if (!info || !fortran::finish(dispatch(call, info, scope), ierror))
     Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror);
 }
 
@@ -2511,7 +2518,7 @@ ENTRY void mpi_neighbor_allgather_(void* sendbuf, const int* sendcount, const in
                                    void* recvbuf, const int* recvcount, const int* recvtype,
                                    const int* comm, int* ierror) {
   using Native = Next<"mpi_neighbor_allgather_", decltype(mpi_neighbor_allgather_)>;
-  if (is_watched())
+  if (is_candidate(Collective::neighbor_allgather))
     return run_neighbor_allgather<Native>(__builtin_return_address(0), sendbuf, sendcount, sendtype,
                                           recvbuf, recvcount, recvtype, comm, ierror);
   Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror);
@@ -2525,10 +2532,110 @@ ENTRY void mpi_neighbor_allgather_f08_(void* sendbuf, const int* sendcount, cons
                                        void* recvbuf, const int* recvcount, const int* recvtype,
                                        const int* comm, int* ierror) {
   using Native = Next<"mpi_neighbor_allgather_f08_", decltype(mpi_neighbor_allgather_f08_)>;
-  if (is_watched())
+  if (is_candidate(Collective::neighbor_allgather))
     return run_neighbor_allgather<Native>(__builtin_return_address(0), sendbuf, sendcount, sendtype,
                                           recvbuf, recvcount, recvtype, comm, ierror);
   Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror);
+}
+
+template <class Native>
+[[gnu::noinline]] static void request_ineighbor_allgather(void* sendbuf, const int* sendcount,
+                                                          const int* sendtype, void* recvbuf,
+                                                          const int* recvcount, const int* recvtype,
+                                                          const int* comm, int* request,
+                                                          int* ierror) {
+  const Call call = Call{.collective = Collective::neighbor_allgather,
+                         .sendbuf = fortran::buffer(sendbuf),
+                         .sendcount = *sendcount,
+                         .sendtype = PMPI_Type_f2c(*sendtype),
+                         .recvbuf = fortran::buffer(recvbuf),
+                         .recvcount = *recvcount,
+                         .recvtype = PMPI_Type_f2c(*recvtype),
+                         .comm = fortran::comm(comm)};
+  MPI_Request made = MPI_REQUEST_NULL;
+  const auto code = start(call, &made);
+  if (!fortran::finish(code, ierror))
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request,
+                        ierror);
+  if (*code == MPI_SUCCESS) *request = fortran::request(made);
+}
+
+ENTRY void mpi_ineighbor_allgather_(void* sendbuf, const int* sendcount, const int* sendtype,
+                                    void* recvbuf, const int* recvcount, const int* recvtype,
+                                    const int* comm, int* request, int* ierror) {
+  using Native = Next<"mpi_ineighbor_allgather_", decltype(mpi_ineighbor_allgather_)>;
+  if (!is_candidate(Collective::neighbor_allgather))
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request,
+                        ierror);
+  request_ineighbor_allgather<Native>(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+                                      comm, request, ierror);
+}
+
+FORTRAN_SPELLINGS(mpi_ineighbor_allgather, MPI_INEIGHBOR_ALLGATHER,
+                  (void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
+                   const int* recvcount, const int* recvtype, const int* comm, int* request,
+                   int* ierror))
+
+ENTRY void mpi_ineighbor_allgather_f08_(void* sendbuf, const int* sendcount, const int* sendtype,
+                                        void* recvbuf, const int* recvcount, const int* recvtype,
+                                        const int* comm, int* request, int* ierror) {
+  using Native = Next<"mpi_ineighbor_allgather_f08_", decltype(mpi_ineighbor_allgather_f08_)>;
+  if (!is_candidate(Collective::neighbor_allgather))
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request,
+                        ierror);
+  request_ineighbor_allgather<Native>(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+                                      comm, request, ierror);
+}
+
+template <class Native>
+[[gnu::noinline]] static void request_neighbor_allgather_init(
+    void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf, const int* recvcount,
+    const int* recvtype, const int* comm, const int* info, int* request, int* ierror) {
+  const Call call = Call{.collective = Collective::neighbor_allgather,
+                         .sendbuf = fortran::buffer(sendbuf),
+                         .sendcount = *sendcount,
+                         .sendtype = PMPI_Type_f2c(*sendtype),
+                         .recvbuf = fortran::buffer(recvbuf),
+                         .recvcount = *recvcount,
+                         .recvtype = PMPI_Type_f2c(*recvtype),
+                         .comm = fortran::comm(comm)};
+  MPI_Request made = MPI_REQUEST_NULL;
+  const auto code = make_persistent(call, fortran::info(info), &made);
+  if (!fortran::finish(code, ierror))
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info,
+                        request, ierror);
+  if (*code == MPI_SUCCESS) *request = fortran::request(made);
+}
+
+ENTRY void mpi_neighbor_allgather_init_(void* sendbuf, const int* sendcount, const int* sendtype,
+                                        void* recvbuf, const int* recvcount, const int* recvtype,
+                                        const int* comm, const int* info, int* request,
+                                        int* ierror) {
+  using Native = Next<"mpi_neighbor_allgather_init_", decltype(mpi_neighbor_allgather_init_)>;
+  if (!is_candidate(Collective::neighbor_allgather))
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info,
+                        request, ierror);
+  request_neighbor_allgather_init<Native>(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                          recvtype, comm, info, request, ierror);
+}
+
+FORTRAN_SPELLINGS(mpi_neighbor_allgather_init, MPI_NEIGHBOR_ALLGATHER_INIT,
+                  (void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
+                   const int* recvcount, const int* recvtype, const int* comm, const int* info,
+                   int* request, int* ierror))
+
+ENTRY void mpi_neighbor_allgather_init_f08_(void* sendbuf, const int* sendcount,
+                                            const int* sendtype, void* recvbuf,
+                                            const int* recvcount, const int* recvtype,
+                                            const int* comm, const int* info, int* request,
+                                            int* ierror) {
+  using Native =
+      Next<"mpi_neighbor_allgather_init_f08_", decltype(mpi_neighbor_allgather_init_f08_)>;
+  if (!is_candidate(Collective::neighbor_allgather))
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info,
+                        request, ierror);
+  request_neighbor_allgather_init<Native>(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                          recvtype, comm, info, request, ierror);
 }
 
 template <class Native>
@@ -2546,8 +2653,16 @@ template <class Native>
                          .rdispls = rdispls,
                          .recvtype = PMPI_Type_f2c(*recvtype),
                          .comm = fortran::comm(comm)};
-  CallScope scope(call, site);
-  if (!fortran::finish(dispatch(call, scope), ierror))
+  if (is_watched()) {
+    CallScope scope(call, site);
+    if (!fortran::finish(dispatch(call, scope), ierror))
+      Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm,
+                   ierror);
+    return;
+  }
+  const CallInfo info = info_of(call);
+  CallScope scope;
+  if (!info || !fortran::finish(dispatch(call, info, scope), ierror))
     Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm,
                  ierror);
 }
@@ -2556,7 +2671,7 @@ ENTRY void mpi_neighbor_allgatherv_(void* sendbuf, const int* sendcount, const i
                                     void* recvbuf, const int* recvcounts, const int* rdispls,
                                     const int* recvtype, const int* comm, int* ierror) {
   using Native = Next<"mpi_neighbor_allgatherv_", decltype(mpi_neighbor_allgatherv_)>;
-  if (is_watched())
+  if (is_candidate(Collective::neighbor_allgatherv))
     return run_neighbor_allgatherv<Native>(__builtin_return_address(0), sendbuf, sendcount,
                                            sendtype, recvbuf, recvcounts, rdispls, recvtype, comm,
                                            ierror);
@@ -2572,11 +2687,114 @@ ENTRY void mpi_neighbor_allgatherv_f08_(void* sendbuf, const int* sendcount, con
                                         void* recvbuf, const int* recvcounts, const int* rdispls,
                                         const int* recvtype, const int* comm, int* ierror) {
   using Native = Next<"mpi_neighbor_allgatherv_f08_", decltype(mpi_neighbor_allgatherv_f08_)>;
-  if (is_watched())
+  if (is_candidate(Collective::neighbor_allgatherv))
     return run_neighbor_allgatherv<Native>(__builtin_return_address(0), sendbuf, sendcount,
                                            sendtype, recvbuf, recvcounts, rdispls, recvtype, comm,
                                            ierror);
   Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, ierror);
+}
+
+template <class Native>
+[[gnu::noinline]] static void request_ineighbor_allgatherv(
+    void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf, const int* recvcounts,
+    const int* rdispls, const int* recvtype, const int* comm, int* request, int* ierror) {
+  const Call call = Call{.collective = Collective::neighbor_allgatherv,
+                         .sendbuf = fortran::buffer(sendbuf),
+                         .sendcount = *sendcount,
+                         .sendtype = PMPI_Type_f2c(*sendtype),
+                         .recvbuf = fortran::buffer(recvbuf),
+                         .recvcounts = recvcounts,
+                         .rdispls = rdispls,
+                         .recvtype = PMPI_Type_f2c(*recvtype),
+                         .comm = fortran::comm(comm)};
+  MPI_Request made = MPI_REQUEST_NULL;
+  const auto code = start(call, &made);
+  if (!fortran::finish(code, ierror))
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm,
+                        request, ierror);
+  if (*code == MPI_SUCCESS) *request = fortran::request(made);
+}
+
+ENTRY void mpi_ineighbor_allgatherv_(void* sendbuf, const int* sendcount, const int* sendtype,
+                                     void* recvbuf, const int* recvcounts, const int* rdispls,
+                                     const int* recvtype, const int* comm, int* request,
+                                     int* ierror) {
+  using Native = Next<"mpi_ineighbor_allgatherv_", decltype(mpi_ineighbor_allgatherv_)>;
+  if (!is_candidate(Collective::neighbor_allgatherv))
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm,
+                        request, ierror);
+  request_ineighbor_allgatherv<Native>(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls,
+                                       recvtype, comm, request, ierror);
+}
+
+FORTRAN_SPELLINGS(mpi_ineighbor_allgatherv, MPI_INEIGHBOR_ALLGATHERV,
+                  (void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
+                   const int* recvcounts, const int* rdispls, const int* recvtype, const int* comm,
+                   int* request, int* ierror))
+
+ENTRY void mpi_ineighbor_allgatherv_f08_(void* sendbuf, const int* sendcount, const int* sendtype,
+                                         void* recvbuf, const int* recvcounts, const int* rdispls,
+                                         const int* recvtype, const int* comm, int* request,
+                                         int* ierror) {
+  using Native = Next<"mpi_ineighbor_allgatherv_f08_", decltype(mpi_ineighbor_allgatherv_f08_)>;
+  if (!is_candidate(Collective::neighbor_allgatherv))
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm,
+                        request, ierror);
+  request_ineighbor_allgatherv<Native>(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls,
+                                       recvtype, comm, request, ierror);
+}
+
+template <class Native>
+[[gnu::noinline]] static void request_neighbor_allgatherv_init(
+    void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf, const int* recvcounts,
+    const int* rdispls, const int* recvtype, const int* comm, const int* info, int* request,
+    int* ierror) {
+  const Call call = Call{.collective = Collective::neighbor_allgatherv,
+                         .sendbuf = fortran::buffer(sendbuf),
+                         .sendcount = *sendcount,
+                         .sendtype = PMPI_Type_f2c(*sendtype),
+                         .recvbuf = fortran::buffer(recvbuf),
+                         .recvcounts = recvcounts,
+                         .rdispls = rdispls,
+                         .recvtype = PMPI_Type_f2c(*recvtype),
+                         .comm = fortran::comm(comm)};
+  MPI_Request made = MPI_REQUEST_NULL;
+  const auto code = make_persistent(call, fortran::info(info), &made);
+  if (!fortran::finish(code, ierror))
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm,
+                        info, request, ierror);
+  if (*code == MPI_SUCCESS) *request = fortran::request(made);
+}
+
+ENTRY void mpi_neighbor_allgatherv_init_(void* sendbuf, const int* sendcount, const int* sendtype,
+                                         void* recvbuf, const int* recvcounts, const int* rdispls,
+                                         const int* recvtype, const int* comm, const int* info,
+                                         int* request, int* ierror) {
+  using Native = Next<"mpi_neighbor_allgatherv_init_", decltype(mpi_neighbor_allgatherv_init_)>;
+  if (!is_candidate(Collective::neighbor_allgatherv))
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm,
+                        info, request, ierror);
+  request_neighbor_allgatherv_init<Native>(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
+                                           rdispls, recvtype, comm, info, request, ierror);
+}
+
+FORTRAN_SPELLINGS(mpi_neighbor_allgatherv_init, MPI_NEIGHBOR_ALLGATHERV_INIT,
+                  (void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
+                   const int* recvcounts, const int* rdispls, const int* recvtype, const int* comm,
+                   const int* info, int* request, int* ierror))
+
+ENTRY void mpi_neighbor_allgatherv_init_f08_(void* sendbuf, const int* sendcount,
+                                             const int* sendtype, void* recvbuf,
+                                             const int* recvcounts, const int* rdispls,
+                                             const int* recvtype, const int* comm, const int* info,
+                                             int* request, int* ierror) {
+  using Native =
+      Next<"mpi_neighbor_allgatherv_init_f08_", decltype(mpi_neighbor_allgatherv_init_f08_)>;
+  if (!is_candidate(Collective::neighbor_allgatherv))
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm,
+                        info, request, ierror);
+  request_neighbor_allgatherv_init<Native>(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
+                                           rdispls, recvtype, comm, info, request, ierror);
 }
 
 template <class Native>
@@ -2593,8 +2811,15 @@ template <class Native>
                          .recvcount = *recvcount,
                          .recvtype = PMPI_Type_f2c(*recvtype),
                          .comm = fortran::comm(comm)};
-  CallScope scope(call, site);
-  if (!fortran::finish(dispatch(call, scope), ierror))
+  if (is_watched()) {
+    CallScope scope(call, site);
+    if (!fortran::finish(dispatch(call, scope), ierror))
+      Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror);
+    return;
+  }
+  const CallInfo info = info_of(call);
+  CallScope scope;
+  if (!info || !fortran::finish(dispatch(call, info, scope), ierror))
     Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror);
 }
 
@@ -2602,7 +2827,7 @@ ENTRY void mpi_neighbor_alltoall_(void* sendbuf, const int* sendcount, const int
                                   void* recvbuf, const int* recvcount, const int* recvtype,
                                   const int* comm, int* ierror) {
   using Native = Next<"mpi_neighbor_alltoall_", decltype(mpi_neighbor_alltoall_)>;
-  if (is_watched())
+  if (is_candidate(Collective::neighbor_alltoall))
     return run_neighbor_alltoall<Native>(__builtin_return_address(0), sendbuf, sendcount, sendtype,
                                          recvbuf, recvcount, recvtype, comm, ierror);
   Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror);
@@ -2616,10 +2841,108 @@ ENTRY void mpi_neighbor_alltoall_f08_(void* sendbuf, const int* sendcount, const
                                       void* recvbuf, const int* recvcount, const int* recvtype,
                                       const int* comm, int* ierror) {
   using Native = Next<"mpi_neighbor_alltoall_f08_", decltype(mpi_neighbor_alltoall_f08_)>;
-  if (is_watched())
+  if (is_candidate(Collective::neighbor_alltoall))
     return run_neighbor_alltoall<Native>(__builtin_return_address(0), sendbuf, sendcount, sendtype,
                                          recvbuf, recvcount, recvtype, comm, ierror);
   Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror);
+}
+
+template <class Native>
+[[gnu::noinline]] static void request_ineighbor_alltoall(void* sendbuf, const int* sendcount,
+                                                         const int* sendtype, void* recvbuf,
+                                                         const int* recvcount, const int* recvtype,
+                                                         const int* comm, int* request,
+                                                         int* ierror) {
+  const Call call = Call{.collective = Collective::neighbor_alltoall,
+                         .sendbuf = fortran::buffer(sendbuf),
+                         .sendcount = *sendcount,
+                         .sendtype = PMPI_Type_f2c(*sendtype),
+                         .recvbuf = fortran::buffer(recvbuf),
+                         .recvcount = *recvcount,
+                         .recvtype = PMPI_Type_f2c(*recvtype),
+                         .comm = fortran::comm(comm)};
+  MPI_Request made = MPI_REQUEST_NULL;
+  const auto code = start(call, &made);
+  if (!fortran::finish(code, ierror))
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request,
+                        ierror);
+  if (*code == MPI_SUCCESS) *request = fortran::request(made);
+}
+
+ENTRY void mpi_ineighbor_alltoall_(void* sendbuf, const int* sendcount, const int* sendtype,
+                                   void* recvbuf, const int* recvcount, const int* recvtype,
+                                   const int* comm, int* request, int* ierror) {
+  using Native = Next<"mpi_ineighbor_alltoall_", decltype(mpi_ineighbor_alltoall_)>;
+  if (!is_candidate(Collective::neighbor_alltoall))
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request,
+                        ierror);
+  request_ineighbor_alltoall<Native>(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+                                     comm, request, ierror);
+}
+
+FORTRAN_SPELLINGS(mpi_ineighbor_alltoall, MPI_INEIGHBOR_ALLTOALL,
+                  (void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
+                   const int* recvcount, const int* recvtype, const int* comm, int* request,
+                   int* ierror))
+
+ENTRY void mpi_ineighbor_alltoall_f08_(void* sendbuf, const int* sendcount, const int* sendtype,
+                                       void* recvbuf, const int* recvcount, const int* recvtype,
+                                       const int* comm, int* request, int* ierror) {
+  using Native = Next<"mpi_ineighbor_alltoall_f08_", decltype(mpi_ineighbor_alltoall_f08_)>;
+  if (!is_candidate(Collective::neighbor_alltoall))
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request,
+                        ierror);
+  request_ineighbor_alltoall<Native>(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+                                     comm, request, ierror);
+}
+
+template <class Native>
+[[gnu::noinline]] static void request_neighbor_alltoall_init(
+    void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf, const int* recvcount,
+    const int* recvtype, const int* comm, const int* info, int* request, int* ierror) {
+  const Call call = Call{.collective = Collective::neighbor_alltoall,
+                         .sendbuf = fortran::buffer(sendbuf),
+                         .sendcount = *sendcount,
+                         .sendtype = PMPI_Type_f2c(*sendtype),
+                         .recvbuf = fortran::buffer(recvbuf),
+                         .recvcount = *recvcount,
+                         .recvtype = PMPI_Type_f2c(*recvtype),
+                         .comm = fortran::comm(comm)};
+  MPI_Request made = MPI_REQUEST_NULL;
+  const auto code = make_persistent(call, fortran::info(info), &made);
+  if (!fortran::finish(code, ierror))
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info,
+                        request, ierror);
+  if (*code == MPI_SUCCESS) *request = fortran::request(made);
+}
+
+ENTRY void mpi_neighbor_alltoall_init_(void* sendbuf, const int* sendcount, const int* sendtype,
+                                       void* recvbuf, const int* recvcount, const int* recvtype,
+                                       const int* comm, const int* info, int* request,
+                                       int* ierror) {
+  using Native = Next<"mpi_neighbor_alltoall_init_", decltype(mpi_neighbor_alltoall_init_)>;
+  if (!is_candidate(Collective::neighbor_alltoall))
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info,
+                        request, ierror);
+  request_neighbor_alltoall_init<Native>(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+                                         comm, info, request, ierror);
+}
+
+FORTRAN_SPELLINGS(mpi_neighbor_alltoall_init, MPI_NEIGHBOR_ALLTOALL_INIT,
+                  (void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
+                   const int* recvcount, const int* recvtype, const int* comm, const int* info,
+                   int* request, int* ierror))
+
+ENTRY void mpi_neighbor_alltoall_init_f08_(void* sendbuf, const int* sendcount, const int* sendtype,
+                                           void* recvbuf, const int* recvcount, const int* recvtype,
+                                           const int* comm, const int* info, int* request,
+                                           int* ierror) {
+  using Native = Next<"mpi_neighbor_alltoall_init_f08_", decltype(mpi_neighbor_alltoall_init_f08_)>;
+  if (!is_candidate(Collective::neighbor_alltoall))
+    return Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info,
+                        request, ierror);
+  request_neighbor_alltoall_init<Native>(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+                                         comm, info, request, ierror);
 }
 
 template <class Native>
@@ -2639,8 +2962,16 @@ template <class Native>
                          .rdispls = rdispls,
                          .recvtype = PMPI_Type_f2c(*recvtype),
                          .comm = fortran::comm(comm)};
-  CallScope scope(call, site);
-  if (!fortran::finish(dispatch(call, scope), ierror))
+  if (is_watched()) {
+    CallScope scope(call, site);
+    if (!fortran::finish(dispatch(call, scope), ierror))
+      Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
+                   comm, ierror);
+    return;
+  }
+  const CallInfo info = info_of(call);
+  CallScope scope;
+  if (!info || !fortran::finish(dispatch(call, info, scope), ierror))
     Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
                  comm, ierror);
 }
@@ -2650,7 +2981,7 @@ ENTRY void mpi_neighbor_alltoallv_(void* sendbuf, const int* sendcounts, const i
                                    const int* rdispls, const int* recvtype, const int* comm,
                                    int* ierror) {
   using Native = Next<"mpi_neighbor_alltoallv_", decltype(mpi_neighbor_alltoallv_)>;
-  if (is_watched())
+  if (is_candidate(Collective::neighbor_alltoallv))
     return run_neighbor_alltoallv<Native>(__builtin_return_address(0), sendbuf, sendcounts, sdispls,
                                           sendtype, recvbuf, recvcounts, rdispls, recvtype, comm,
                                           ierror);
@@ -2668,12 +2999,122 @@ ENTRY void mpi_neighbor_alltoallv_f08_(void* sendbuf, const int* sendcounts, con
                                        const int* rdispls, const int* recvtype, const int* comm,
                                        int* ierror) {
   using Native = Next<"mpi_neighbor_alltoallv_f08_", decltype(mpi_neighbor_alltoallv_f08_)>;
-  if (is_watched())
+  if (is_candidate(Collective::neighbor_alltoallv))
     return run_neighbor_alltoallv<Native>(__builtin_return_address(0), sendbuf, sendcounts, sdispls,
                                           sendtype, recvbuf, recvcounts, rdispls, recvtype, comm,
                                           ierror);
   Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm,
                ierror);
+}
+
+template <class Native>
+[[gnu::noinline]] static void request_ineighbor_alltoallv(void* sendbuf, const int* sendcounts,
+                                                          const int* sdispls, const int* sendtype,
+                                                          void* recvbuf, const int* recvcounts,
+                                                          const int* rdispls, const int* recvtype,
+                                                          const int* comm, int* request,
+                                                          int* ierror) {
+  const Call call = Call{.collective = Collective::neighbor_alltoallv,
+                         .sendbuf = fortran::buffer(sendbuf),
+                         .sendcounts = sendcounts,
+                         .sdispls = sdispls,
+                         .sendtype = PMPI_Type_f2c(*sendtype),
+                         .recvbuf = fortran::buffer(recvbuf),
+                         .recvcounts = recvcounts,
+                         .rdispls = rdispls,
+                         .recvtype = PMPI_Type_f2c(*recvtype),
+                         .comm = fortran::comm(comm)};
+  MPI_Request made = MPI_REQUEST_NULL;
+  const auto code = start(call, &made);
+  if (!fortran::finish(code, ierror))
+    return Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
+                        recvtype, comm, request, ierror);
+  if (*code == MPI_SUCCESS) *request = fortran::request(made);
+}
+
+ENTRY void mpi_ineighbor_alltoallv_(void* sendbuf, const int* sendcounts, const int* sdispls,
+                                    const int* sendtype, void* recvbuf, const int* recvcounts,
+                                    const int* rdispls, const int* recvtype, const int* comm,
+                                    int* request, int* ierror) {
+  using Native = Next<"mpi_ineighbor_alltoallv_", decltype(mpi_ineighbor_alltoallv_)>;
+  if (!is_candidate(Collective::neighbor_alltoallv))
+    return Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
+                        recvtype, comm, request, ierror);
+  request_ineighbor_alltoallv<Native>(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
+                                      rdispls, recvtype, comm, request, ierror);
+}
+
+FORTRAN_SPELLINGS(mpi_ineighbor_alltoallv, MPI_INEIGHBOR_ALLTOALLV,
+                  (void* sendbuf, const int* sendcounts, const int* sdispls, const int* sendtype,
+                   void* recvbuf, const int* recvcounts, const int* rdispls, const int* recvtype,
+                   const int* comm, int* request, int* ierror))
+
+ENTRY void mpi_ineighbor_alltoallv_f08_(void* sendbuf, const int* sendcounts, const int* sdispls,
+                                        const int* sendtype, void* recvbuf, const int* recvcounts,
+                                        const int* rdispls, const int* recvtype, const int* comm,
+                                        int* request, int* ierror) {
+  using Native = Next<"mpi_ineighbor_alltoallv_f08_", decltype(mpi_ineighbor_alltoallv_f08_)>;
+  if (!is_candidate(Collective::neighbor_alltoallv))
+    return Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
+                        recvtype, comm, request, ierror);
+  request_ineighbor_alltoallv<Native>(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
+                                      rdispls, recvtype, comm, request, ierror);
+}
+
+template <class Native>
+[[gnu::noinline]] static void request_neighbor_alltoallv_init(
+    void* sendbuf, const int* sendcounts, const int* sdispls, const int* sendtype, void* recvbuf,
+    const int* recvcounts, const int* rdispls, const int* recvtype, const int* comm,
+    const int* info, int* request, int* ierror) {
+  const Call call = Call{.collective = Collective::neighbor_alltoallv,
+                         .sendbuf = fortran::buffer(sendbuf),
+                         .sendcounts = sendcounts,
+                         .sdispls = sdispls,
+                         .sendtype = PMPI_Type_f2c(*sendtype),
+                         .recvbuf = fortran::buffer(recvbuf),
+                         .recvcounts = recvcounts,
+                         .rdispls = rdispls,
+                         .recvtype = PMPI_Type_f2c(*recvtype),
+                         .comm = fortran::comm(comm)};
+  MPI_Request made = MPI_REQUEST_NULL;
+  const auto code = make_persistent(call, fortran::info(info), &made);
+  if (!fortran::finish(code, ierror))
+    return Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
+                        recvtype, comm, info, request, ierror);
+  if (*code == MPI_SUCCESS) *request = fortran::request(made);
+}
+
+ENTRY void mpi_neighbor_alltoallv_init_(void* sendbuf, const int* sendcounts, const int* sdispls,
+                                        const int* sendtype, void* recvbuf, const int* recvcounts,
+                                        const int* rdispls, const int* recvtype, const int* comm,
+                                        const int* info, int* request, int* ierror) {
+  using Native = Next<"mpi_neighbor_alltoallv_init_", decltype(mpi_neighbor_alltoallv_init_)>;
+  if (!is_candidate(Collective::neighbor_alltoallv))
+    return Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
+                        recvtype, comm, info, request, ierror);
+  request_neighbor_alltoallv_init<Native>(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
+                                          recvcounts, rdispls, recvtype, comm, info, request,
+                                          ierror);
+}
+
+FORTRAN_SPELLINGS(mpi_neighbor_alltoallv_init, MPI_NEIGHBOR_ALLTOALLV_INIT,
+                  (void* sendbuf, const int* sendcounts, const int* sdispls, const int* sendtype,
+                   void* recvbuf, const int* recvcounts, const int* rdispls, const int* recvtype,
+                   const int* comm, const int* info, int* request, int* ierror))
+
+ENTRY void mpi_neighbor_alltoallv_init_f08_(void* sendbuf, const int* sendcounts,
+                                            const int* sdispls, const int* sendtype, void* recvbuf,
+                                            const int* recvcounts, const int* rdispls,
+                                            const int* recvtype, const int* comm, const int* info,
+                                            int* request, int* ierror) {
+  using Native =
+      Next<"mpi_neighbor_alltoallv_init_f08_", decltype(mpi_neighbor_alltoallv_init_f08_)>;
+  if (!is_candidate(Collective::neighbor_alltoallv))
+    return Native::call(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
+                        recvtype, comm, info, request, ierror);
+  request_neighbor_alltoallv_init<Native>(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
+                                          recvcounts, rdispls, recvtype, comm, info, request,
+                                          ierror);
 }
 
 template <class Native>
@@ -2695,8 +3136,16 @@ template <class Native>
                          .rdispls = rdispls,
                          .recvtypes = recvtypes_c.get(),
                          .comm = fortran::comm(comm)};
-  CallScope scope(call, site);
-  if (!fortran::finish(dispatch(call, scope), ierror))
+  if (is_watched()) {
+    CallScope scope(call, site);
+    if (!fortran::finish(dispatch(call, scope), ierror))
+      Native::call(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes,
+                   comm, ierror);
+    return;
+  }
+  const CallInfo info = info_of(call);
+  CallScope scope;
+  if (!info || !fortran::finish(dispatch(call, info, scope), ierror))
     Native::call(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes,
                  comm, ierror);
 }
@@ -2706,7 +3155,7 @@ ENTRY void mpi_neighbor_alltoallw_(void* sendbuf, const int* sendcounts, const M
                                    const MPI_Aint* rdispls, const int* recvtypes, const int* comm,
                                    int* ierror) {
   using Native = Next<"mpi_neighbor_alltoallw_", decltype(mpi_neighbor_alltoallw_)>;
-  if (is_watched())
+  if (is_candidate(Collective::neighbor_alltoallw))
     return run_neighbor_alltoallw<Native>(__builtin_return_address(0), sendbuf, sendcounts, sdispls,
                                           sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm,
                                           ierror);
@@ -2724,12 +3173,130 @@ ENTRY void mpi_neighbor_alltoallw_f08_(void* sendbuf, const int* sendcounts,
                                        const int* recvcounts, const MPI_Aint* rdispls,
                                        const int* recvtypes, const int* comm, int* ierror) {
   using Native = Next<"mpi_neighbor_alltoallw_f08_", decltype(mpi_neighbor_alltoallw_f08_)>;
-  if (is_watched())
+  if (is_candidate(Collective::neighbor_alltoallw))
     return run_neighbor_alltoallw<Native>(__builtin_return_address(0), sendbuf, sendcounts, sdispls,
                                           sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm,
                                           ierror);
   Native::call(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes,
                comm, ierror);
+}
+
+template <class Native>
+[[gnu::noinline]] static void request_ineighbor_alltoallw(
+    void* sendbuf, const int* sendcounts, const MPI_Aint* sdispls, const int* sendtypes,
+    void* recvbuf, const int* recvcounts, const MPI_Aint* rdispls, const int* recvtypes,
+    const int* comm, int* request, int* ierror) {
+  const fortran::Datatypes sendtypes_c(sendtypes, comm, false, PerPeer::sent_to);
+  const fortran::Datatypes recvtypes_c(recvtypes, comm, false, PerPeer::received_from);
+  const Call call = Call{.collective = Collective::neighbor_alltoallw,
+                         .sendbuf = fortran::buffer(sendbuf),
+                         .sendcounts = sendcounts,
+                         .sdispls = sdispls,
+                         .sendtypes = sendtypes_c.get(),
+                         .recvbuf = fortran::buffer(recvbuf),
+                         .recvcounts = recvcounts,
+                         .rdispls = rdispls,
+                         .recvtypes = recvtypes_c.get(),
+                         .comm = fortran::comm(comm)};
+  MPI_Request made = MPI_REQUEST_NULL;
+  const auto code = start(call, &made);
+  if (!fortran::finish(code, ierror))
+    return Native::call(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
+                        recvtypes, comm, request, ierror);
+  if (*code == MPI_SUCCESS) *request = fortran::request(made);
+}
+
+ENTRY void mpi_ineighbor_alltoallw_(void* sendbuf, const int* sendcounts, const MPI_Aint* sdispls,
+                                    const int* sendtypes, void* recvbuf, const int* recvcounts,
+                                    const MPI_Aint* rdispls, const int* recvtypes, const int* comm,
+                                    int* request, int* ierror) {
+  using Native = Next<"mpi_ineighbor_alltoallw_", decltype(mpi_ineighbor_alltoallw_)>;
+  if (!is_candidate(Collective::neighbor_alltoallw))
+    return Native::call(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
+                        recvtypes, comm, request, ierror);
+  request_ineighbor_alltoallw<Native>(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
+                                      rdispls, recvtypes, comm, request, ierror);
+}
+
+FORTRAN_SPELLINGS(mpi_ineighbor_alltoallw, MPI_INEIGHBOR_ALLTOALLW,
+                  (void* sendbuf, const int* sendcounts, const MPI_Aint* sdispls,
+                   const int* sendtypes, void* recvbuf, const int* recvcounts,
+                   const MPI_Aint* rdispls, const int* recvtypes, const int* comm, int* request,
+                   int* ierror))
+
+ENTRY void mpi_ineighbor_alltoallw_f08_(void* sendbuf, const int* sendcounts,
+                                        const MPI_Aint* sdispls, const int* sendtypes,
+                                        void* recvbuf, const int* recvcounts,
+                                        const MPI_Aint* rdispls, const int* recvtypes,
+                                        const int* comm, int* request, int* ierror) {
+  using Native = Next<"mpi_ineighbor_alltoallw_f08_", decltype(mpi_ineighbor_alltoallw_f08_)>;
+  if (!is_candidate(Collective::neighbor_alltoallw))
+    return Native::call(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
+                        recvtypes, comm, request, ierror);
+  request_ineighbor_alltoallw<Native>(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
+                                      rdispls, recvtypes, comm, request, ierror);
+}
+
+template <class Native>
+[[gnu::noinline]] static void request_neighbor_alltoallw_init(
+    void* sendbuf, const int* sendcounts, const MPI_Aint* sdispls, const int* sendtypes,
+    void* recvbuf, const int* recvcounts, const MPI_Aint* rdispls, const int* recvtypes,
+    const int* comm, const int* info, int* request, int* ierror) {
+  const fortran::Datatypes sendtypes_c(sendtypes, comm, false, PerPeer::sent_to);
+  const fortran::Datatypes recvtypes_c(recvtypes, comm, false, PerPeer::received_from);
+  const Call call = Call{.collective = Collective::neighbor_alltoallw,
+                         .sendbuf = fortran::buffer(sendbuf),
+                         .sendcounts = sendcounts,
+                         .sdispls = sdispls,
+                         .sendtypes = sendtypes_c.get(),
+                         .recvbuf = fortran::buffer(recvbuf),
+                         .recvcounts = recvcounts,
+                         .rdispls = rdispls,
+                         .recvtypes = recvtypes_c.get(),
+                         .comm = fortran::comm(comm)};
+  MPI_Request made = MPI_REQUEST_NULL;
+  const auto code = make_persistent(call, fortran::info(info), &made);
+  if (!fortran::finish(code, ierror))
+    return Native::call(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
+                        recvtypes, comm, info, request, ierror);
+  if (*code == MPI_SUCCESS) *request = fortran::request(made);
+}
+
+ENTRY void mpi_neighbor_alltoallw_init_(void* sendbuf, const int* sendcounts,
+                                        const MPI_Aint* sdispls, const int* sendtypes,
+                                        void* recvbuf, const int* recvcounts,
+                                        const MPI_Aint* rdispls, const int* recvtypes,
+                                        const int* comm, const int* info, int* request,
+                                        int* ierror) {
+  using Native = Next<"mpi_neighbor_alltoallw_init_", decltype(mpi_neighbor_alltoallw_init_)>;
+  if (!is_candidate(Collective::neighbor_alltoallw))
+    return Native::call(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
+                        recvtypes, comm, info, request, ierror);
+  request_neighbor_alltoallw_init<Native>(sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
+                                          recvcounts, rdispls, recvtypes, comm, info, request,
+                                          ierror);
+}
+
+FORTRAN_SPELLINGS(mpi_neighbor_alltoallw_init, MPI_NEIGHBOR_ALLTOALLW_INIT,
+                  (void* sendbuf, const int* sendcounts, const MPI_Aint* sdispls,
+                   const int* sendtypes, void* recvbuf, const int* recvcounts,
+                   const MPI_Aint* rdispls, const int* recvtypes, const int* comm, const int* info,
+                   int* request, int* ierror))
+
+ENTRY void mpi_neighbor_alltoallw_init_f08_(void* sendbuf, const int* sendcounts,
+                                            const MPI_Aint* sdispls, const int* sendtypes,
+                                            void* recvbuf, const int* recvcounts,
+                                            const MPI_Aint* rdispls, const int* recvtypes,
+                                            const int* comm, const int* info, int* request,
+                                            int* ierror) {
+  using Native =
+      Next<"mpi_neighbor_alltoallw_init_f08_", decltype(mpi_neighbor_alltoallw_init_f08_)>;
+  if (!is_candidate(Collective::neighbor_alltoallw))
+    return Native::call(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
+                        recvtypes, comm, info, request, ierror);
+  request_neighbor_alltoallw_init<Native>(sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
+                                          recvcounts, rdispls, recvtypes, comm, info, request,
+                                          ierror);
 }
 
 #endif  // OPEN_MPI

@@ -15,7 +15,6 @@ constexpr Count kAny = std::numeric_limits<Count>::max();
 // The root's schedule has p - 1 sends for every segment, of which as many run as there are
 // segments.
 constexpr Count kMostUnrolled = Count{1} << 20;
-constexpr CollectiveSet kAll = kAmongAll;
 
 /// The most promising first: the list is cut off after kMostArms. By the measurements in
 /// docs/results (lab.md, defaults.md, orthogonal.md) and, for arrival patterns, by Faraj, Patarasuk
@@ -27,7 +26,7 @@ struct Candidate {
 };
 
 constexpr Candidate kCandidates[] = {
-    {kAll, 0, kAny, "shm"},
+    {kAmongAll, 0, kAny, "shm"},
 
     {set_of(barrier), 0, kAny, "dissemination"},
     {set_of(barrier), 0, kAny, "tree"},
@@ -93,6 +92,11 @@ constexpr Candidate kCandidates[] = {
     {set_of(scan, exscan), 0, kAny, "recursive_doubling"},
     {set_of(scan, exscan), 32768, kAny, "chain"},
     {set_of(scan, exscan), 0, kAny, "linear"},
+
+    {kAmongNeighbours, 0, kAny, "linear:transport=shm"},
+    {kAmongNeighbours, 0, kAny, "nodes"},
+    {kAmongNeighbours, 0, kAny, "rows"},
+    {kAmongNeighbours, 0, kAny, "linear"},
 };
 
 }  // namespace

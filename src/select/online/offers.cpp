@@ -34,8 +34,8 @@ double all_of(const Offer& offer) { return offer.seconds + offer.risk; }
 Pricing::Pricing(std::vector<Spec> proposals, const Facts& facts, int root, Machine machine,
                  const Corrections& corrections)
     : proposals_(std::move(proposals)),
-      call_{facts.collective,  facts.size,    facts.nodes, facts.bytes, root,
-            facts.commutative, facts.topology},
+      call_{facts.collective,  facts.size,     facts.nodes, facts.bytes, root,
+            facts.commutative, facts.topology, facts.graph},
       machine_(std::move(machine)),
       corrections_(corrections) {
   for (std::size_t i = 0; i < proposals_.size(); ++i) {

@@ -121,12 +121,12 @@ int first_calls(const Facts& facts) {
 }
 
 bool is_worth_learning(const OnlineSettings& settings, const Facts& facts) {
-  using enum Collective;
-  const bool unknown = contains(set_of(gatherv, scatterv, alltoallv, alltoallw), facts.collective);
+  const bool unknown = semantics(facts.collective).knows_bytes != Who::all;
   // What has no bytes has no price.
   if (std::holds_alternative<ModelSettings>(settings)) return !unknown;
   if (!std::holds_alternative<StarSettings>(settings) || unknown) return true;
-  return facts.bytes >= (facts.collective == bcast ? kStarLeastBcastBytes : kStarLeastBytes);
+  return facts.bytes >=
+         (facts.collective == Collective::bcast ? kStarLeastBcastBytes : kStarLeastBytes);
 }
 
 std::unique_ptr<Policy> make_policy(const OnlineSettings& settings, int arms, std::uint64_t seed) {

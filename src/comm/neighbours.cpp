@@ -1,0 +1,125 @@
+#include "comm/neighbours.h"
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "mpi/comm.h"
+
+namespace unisono {
+
+namespace {
+
+// Blocks, all ranks together: 16 MB on each rank.
+constexpr std::size_t kMostEdges = std::size_t{1} << 20;
+
+int topology_of(MPI_Comm comm) {
+  int kind = MPI_UNDEFINED;
+  return PMPI_Topo_test(comm, &kind) == MPI_SUCCESS ? kind : MPI_UNDEFINED;
+}
+
+struct Cartesian {
+  explicit Cartesian(MPI_Comm comm) {
+    int n = 0;
+    PMPI_Cartdim_get(comm, &n);
+    dims.resize(static_cast<std::size_t>(n));
+    periods = dims;
+    std::vector<int> here(dims);
+    PMPI_Cart_get(comm, n, dims.data(), periods.data(), here.data());
+  }
+  std::vector<int> dims, periods;
+};
+
+/// MPI_Graph_create's. Every rank knows it all.
+std::vector<Neighbourhood> general_graph(MPI_Comm comm) {
+  int ranks = 0, edges = 0;
+  PMPI_Graphdims_get(comm, &ranks, &edges);
+  std::vector<int> ends(static_cast<std::size_t>(ranks)), all(static_cast<std::size_t>(edges));
+  PMPI_Graph_get(comm, ranks, edges, ends.data(), all.data());
+  std::vector<Neighbourhood> found(ends.size());
+  int begin = 0;
+  for (std::size_t r = 0; r < ends.size(); begin = ends[r++])
+    found[r].sources.assign(all.begin() + begin, all.begin() + ends[r]);
+  for (Neighbourhood& one : found) one.destinations = one.sources;
+  return found;
+}
+
+Neighbourhood named_by(MPI_Comm comm) {
+  int from = 0, to = 0, weighted = 0;
+  PMPI_Dist_graph_neighbors_count(comm, &from, &to, &weighted);
+  Neighbourhood own;
+  own.sources.resize(static_cast<std::size_t>(from));
+  own.destinations.resize(static_cast<std::size_t>(to));
+  // Not MPI_UNWEIGHTED, which some libraries do not take where there are weights.
+  std::vector<int> from_weights(own.sources.size()), to_weights(own.destinations.size());
+  PMPI_Dist_graph_neighbors(comm, from, own.sources.data(), from_weights.data(), to,
+                            own.destinations.data(), to_weights.data());
+  for (auto* ranks : {&own.sources, &own.destinations})
+    std::replace(ranks->begin(), ranks->end(), static_cast<std::int32_t>(MPI_PROC_NULL),
+                 std::int32_t{kNobody});
+  return own;
+}
+
+/// Collective. Empty: they are too many.
+std::vector<Neighbourhood> told_by_all(MPI_Comm comm) {
+  const Neighbourhood own = named_by(comm);
+  const auto p = static_cast<std::size_t>(size_of(comm));
+  const int mine[] = {static_cast<int>(own.sources.size()),
+                      static_cast<int>(own.destinations.size())};
+  std::vector<int> degrees(2 * p);
+  if (PMPI_Allgather(mine, 2, MPI_INT, degrees.data(), 2, MPI_INT, comm) != MPI_SUCCESS) return {};
+  if (std::accumulate(degrees.begin(), degrees.end(), std::size_t{0}) > 2 * kMostEdges) return {};
+  std::vector<int> lengths(p), places(p);
+  int total = 0;
+  for (std::size_t r = 0; r < p; ++r) {
+    lengths[r] = degrees[2 * r] + degrees[2 * r + 1];
+    places[r] = std::exchange(total, total + lengths[r]);
+  }
+  std::vector<int> both(own.sources);
+  both.insert(both.end(), own.destinations.begin(), own.destinations.end());
+  std::vector<int> all(static_cast<std::size_t>(total));
+  if (PMPI_Allgatherv(both.data(), static_cast<int>(both.size()), MPI_INT, all.data(),
+                      lengths.data(), places.data(), MPI_INT, comm) != MPI_SUCCESS)
+    return {};
+  std::vector<Neighbourhood> found(p);
+  for (std::size_t r = 0; r < p; ++r) {
+    const auto begin = all.begin() + places[r], middle = begin + degrees[2 * r];
+    found[r].sources.assign(begin, middle);
+    found[r].destinations.assign(middle, middle + degrees[2 * r + 1]);
+  }
+  return found;
+}
+
+}  // namespace
+
+std::optional<Neighbourhood> neighbours_of(MPI_Comm comm) {
+  switch (topology_of(comm)) {
+    case MPI_CART: {
+      const Cartesian grid(comm);
+      return cartesian_neighbours(grid.dims, grid.periods, rank_in(comm));
+    }
+    case MPI_GRAPH: return general_graph(comm)[static_cast<std::size_t>(rank_in(comm))];
+    case MPI_DIST_GRAPH: return named_by(comm);
+    default: return std::nullopt;
+  }
+}
+
+bool every_rank_knows_all(MPI_Comm comm) { return topology_of(comm) != MPI_DIST_GRAPH; }
+
+std::unique_ptr<const NeighbourGraph> graph_of(MPI_Comm comm) {
+  std::unique_ptr<const NeighbourGraph> graph;
+  const int kind = topology_of(comm);
+  if (kind == MPI_CART) {
+    const Cartesian grid(comm);
+    const auto edges = 2 * grid.dims.size() * static_cast<std::size_t>(size_of(comm));
+    if (edges <= kMostEdges)
+      graph = std::make_unique<const NeighbourGraph>(cartesian_graph(grid.dims, grid.periods));
+  } else if (kind == MPI_GRAPH || kind == MPI_DIST_GRAPH) {
+    auto ranks = kind == MPI_GRAPH ? general_graph(comm) : told_by_all(comm);
+    if (!ranks.empty()) graph = std::make_unique<const NeighbourGraph>(std::move(ranks));
+  }
+  if (graph != nullptr && !graph->is_connected()) graph.reset();
+  return graph;
+}
+
+}  // namespace unisono
