@@ -172,14 +172,16 @@ def collective(name: str) -> Collective:
 
 @cache
 def collectives() -> list[str]:
-    """Those among all ranks, of which there are algorithms; in the order of MPI's enumeration here."""
+    """Those among all ranks, which need no topology; in the order of MPI's enumeration here."""
     return [name for name, row in all_collectives().items() if row.peers == "all"]
 
 
 def refuse_neighbours(name: str) -> None:
-    """Of these there are no algorithms: nothing to list, measure or explain."""
+    """What they take depends on a topology: nothing is compared, tuned or remembered of them."""
     if name in all_collectives() and name not in collectives():
-        raise UnisonoError(f"{name}: collectives among neighbours are passed on to the MPI library")
+        raise UnisonoError(
+            f"{name}: depends on who is whose neighbour; unisono-bench --neighbours measures it"
+        )
 
 
 def variables() -> list[Variable]:

@@ -88,7 +88,6 @@ def list_command(
     if collective:
         rows = [row for row in rows if collective in row.collectives]
         if not rows:
-            catalogue.refuse_neighbours(collective)
             catalogue.complete_spec(collective, "native")  # says which names are valid
     # v-forms and the like share a row; the group's name is the list of collectives it serves.
     groups: dict[tuple[str, ...], list[catalogue.Algorithm]] = {}
@@ -128,6 +127,9 @@ def show(
     topology: Annotated[
         Path | None, typer.Option(help="File that places the ranks: NodeName=a Ranks=0-3")
     ] = None,
+    neighbours: Annotated[
+        str, typer.Option(help="Topology of a neighbor_ collective: torus:N, stencil:N")
+    ] = "stencil:2",
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
     dot: Annotated[bool, typer.Option("--dot", help="As a graph for Graphviz.")] = False,
     drawing: Annotated[
@@ -137,6 +139,7 @@ def show(
     """Show what every rank does: [bold]unisono show bcast chain:segment=256 -n 4[/bold]"""
     arguments = ["--collective", collective, "--algorithm", algorithm, "--ranks", str(ranks)]
     arguments += ["--root", str(root), "--count", count, "--unit-bytes", str(unit_bytes)]
+    arguments += ["--neighbours", neighbours]
     if in_place:
         arguments.append("--in-place")
     if topology:

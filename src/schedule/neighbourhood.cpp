@@ -1,8 +1,11 @@
 #include "schedule/neighbourhood.h"
 
 #include <algorithm>
+#include <charconv>
+#include <functional>
 #include <map>
 #include <numeric>
+#include <string>
 
 #include "schedule/schedule.h"
 
@@ -136,6 +139,32 @@ NeighbourGraph moore_graph(std::span<const int> dims) {
     }
   }
   return NeighbourGraph(std::move(ranks));
+}
+
+Result<NamedGrid> NamedGrid::parse(std::string_view name, int size) {
+  constexpr int kMost = 6;
+  const std::size_t colon = name.find(':');
+  const std::string_view kind = name.substr(0, colon);
+  const std::string_view number = colon == std::string_view::npos ? "2" : name.substr(colon + 1);
+  int n = 0;
+  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), n);
+  const bool is_number = error == std::errc() && end == number.data() + number.size();
+  if ((kind != "torus" && kind != "stencil") || !is_number || n < 1 || n > kMost)
+    return Error{std::string(name) + ": valid are torus:N and stencil:N, N dimensions, 1 to " +
+                 std::to_string(kMost)};
+  NamedGrid grid{kind == "torus", std::vector<int>(static_cast<std::size_t>(n), 1)};
+  std::vector<int> factors;
+  for (int prime = 2; size > 1; ++prime)
+    for (; size % prime == 0; size /= prime) factors.push_back(prime);
+  for (auto factor = factors.rbegin(); factor != factors.rend(); ++factor)
+    *std::min_element(grid.dims.begin(), grid.dims.end()) *= *factor;
+  std::sort(grid.dims.begin(), grid.dims.end(), std::greater<>());
+  return grid;
+}
+
+NeighbourGraph NamedGrid::graph() const {
+  const std::vector<int> periods(dims.size(), 1);
+  return is_torus ? cartesian_graph(dims, periods) : moore_graph(dims);
 }
 
 }  // namespace unisono

@@ -3,8 +3,11 @@
 #pragma once
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
+
+#include "base/result.h"
 
 namespace unisono {
 
@@ -56,5 +59,15 @@ NeighbourGraph cartesian_graph(std::span<const int> dims, std::span<const int> p
 /// Of a stencil: every rank of a periodic grid and all that differ by one at most in every
 /// coordinate, without itself; where these are one rank several times, so are the neighbours.
 NeighbourGraph moore_graph(std::span<const int> dims);
+
+/// What tools make up: "torus:N", "stencil:N", a periodic grid of N dimensions, as nearly equal as
+/// may be; standard: 2.
+struct NamedGrid {
+  bool is_torus = false;  ///< else a stencil
+  std::vector<int> dims;
+
+  static Result<NamedGrid> parse(std::string_view name, int size);
+  NeighbourGraph graph() const;
+};
 
 }  // namespace unisono

@@ -52,10 +52,10 @@ def test_list_json_is_the_tool_s(unisono: Run) -> None:
     ("arguments", "message"),
     [
         (["list", "bcats"], "no collective 'bcats'; valid: barrier"),
-        (["list", "neighbor_alltoall"], "neighbours are passed on to the MPI library"),
-        (["explain", "neighbor_alltoall"], "neighbours are passed on to the MPI library"),
-        (["compare", "--collectives", "neighbor_alltoall"], "neighbours are passed on to the MPI library"),
-        (["run", "--force", "neighbor_alltoall=ring", "true"], "neighbours are passed on to the MPI library"),
+        (["explain", "neighbor_alltoall"], "depends on who is whose neighbour"),
+        (["compare", "--collectives", "neighbor_alltoall"], "depends on who is whose neighbour"),
+        (["run", "--force", "neighbor_alltoall=ring", "true"], "valid: default, native, linear, nodes, rows"),
+        (["show", "neighbor_alltoall", "rows", "--neighbours", "ring"], "valid are torus:N and stencil:N"),
         (
             ["show", "allreduce", "ring", "-n", "5000"],
             "on 5000 ranks has more than 2 million operations",

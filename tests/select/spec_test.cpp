@@ -81,15 +81,6 @@ TEST(Spec, EveryRowRoundTrips) {
     }
 }
 
-TEST(Spec, CollectivesAmongNeighboursAreTheMpiLibrarys) {
-  EXPECT_TRUE(parse_spec(Collective::neighbor_alltoall, "native"));
-  const auto spec = parse_spec(Collective::neighbor_alltoall, "ring");
-  ASSERT_FALSE(spec);
-  EXPECT_EQ(spec.error(),
-            "neighbor_alltoall: collectives among neighbours are passed on to the MPI library; "
-            "valid: default, native");
-}
-
 // What the user reads: the collective, what is wrong, and what would be right.
 TEST(Spec, ErrorsNameWhatIsValid) {
   const struct {
@@ -135,7 +126,7 @@ TEST(Config, EveryCollectiveHasItsVariable) {
     int rows = 0;
     for (const Variable& row : kVariables)
       rows += row.name == variable_of_collective(collective.name);
-    EXPECT_EQ(rows, contains(kAmongAll, collective.collective) ? 1 : 0) << collective.name;
+    EXPECT_EQ(rows, 1) << collective.name;
   }
 }
 

@@ -24,7 +24,10 @@ bool has_algorithm(Collective collective, const std::string& spec) {
 
 /// Where the node has no room, the algorithms for it are tried in vain, and the table says so.
 Conditions conditions(const Setting& setting) {
-  return {setting.size, is_commutative(setting.operation), setting.one_node};
+  return {.size = setting.size,
+          .commutative = is_commutative(setting.operation),
+          .shared = setting.one_node,
+          .graph = setting.graph != nullptr};
 }
 
 std::vector<std::string> all_specs(const Setting& setting) {

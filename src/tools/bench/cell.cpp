@@ -32,7 +32,7 @@ std::optional<std::string> Cell::obstacle(const Setting& s, Count memory_limit) 
   if (block == 0)
     return fmt::format("less than one element{}", cuts_one_vector(s.collective) ? " a rank" : "");
   const auto bytes = static_cast<Count>(s.type->bytes);
-  const Count all = block * s.size;
+  const Count all = block * s.blocks();
   if (all * (has_types(s.collective) ? bytes : 1) > INT_MAX)
     return "counts or displacements exceed int";
   const Count needed = bytes * ((what.input == Part::all ? all : block) +
@@ -52,7 +52,7 @@ Cell::Cell(const Setting& s)
       rank(s.rank),
       size(s.size) {
   int displacement = 0;
-  for (int i = 0; i < size; ++i) {
+  for (int i = 0; i < s.blocks(); ++i) {
     counts.push_back(static_cast<int>(block_length(s, i)));
     displs.push_back(displacement);
     if (has_types(s.collective)) {
@@ -63,18 +63,26 @@ Cell::Cell(const Setting& s)
       displacement += counts.back();
     }
   }
-  count = counts[at(rank)];
+  count = counts[s.graph != nullptr ? 0 : at(rank)];
+  byte_places.assign(byte_displs.begin(), byte_displs.end());
+  if (s.graph != nullptr) {
+    received.resize(counts.size());
+    for (const NeighbourGraph::Edge& edge : s.graph->edges())
+      if (edge.to == rank) received[at(edge.received)] = edge;
+  }
 
   const MPI_Datatype type = element.handle();
   const int* places = has_types(s.collective) ? byte_displs.data() : displs.data();
   arguments_ = {.sendcount = count,
                 .sendcounts = counts.data(),
                 .sdispls = places,
+                .sdispls_bytes = byte_places.data(),
                 .sendtype = type,
                 .sendtypes = types.data(),
                 .recvcount = count,
                 .recvcounts = counts.data(),
                 .rdispls = places,
+                .rdispls_bytes = byte_places.data(),
                 .recvtype = type,
                 .recvtypes = types.data(),
                 .op = s.op,
@@ -154,7 +162,7 @@ void Cell::run_in_loop(const Mpi& mpi, int calls) {
 std::optional<Mismatch> Cell::verify(std::uint64_t iteration) const {
   if (output_elements_ == 0) return std::nullopt;
   if (what.output_holder == Holder::root && rank != root) return std::nullopt;
-  const int blocks = what.output == Part::all ? size : 1;
+  const int blocks = what.output == Part::all ? static_cast<int>(counts.size()) : 1;
   for (int block = 0; block < blocks; ++block) {
     const Expected expected = bench::expected(*this, block);
     if (expected.ranks.first == expected.ranks.last) continue;  // undefined: exscan on rank 0

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "schedule/neighbourhood.h"
 #include "tools/bench/collectives.h"
 #include "tools/bench/values.h"
 
@@ -26,7 +27,13 @@ struct Setting {
   MPI_Comm comm = MPI_COMM_NULL;
   int rank = 0;
   int size = 1;
-  bool one_node = false;  ///< all ranks are on one
+  bool one_node = false;                  ///< all ranks are on one
+  const NeighbourGraph* graph = nullptr;  ///< of comm; of a collective among neighbours
+
+  /// That make up the data.
+  int blocks() const {
+    return graph != nullptr ? static_cast<int>(graph->of(rank).sources.size()) : size;
+  }
 };
 
 struct Mismatch {
@@ -60,8 +67,10 @@ class Cell {
 
   int root, rank, size;
   int count;  ///< elements of a block of equal blocks; of this rank's block otherwise
-  std::vector<int> counts, displs, byte_displs;
+  std::vector<int> counts, displs, byte_displs;  ///< of blocks
+  std::vector<MPI_Aint> byte_places;             ///< the same, among neighbours
   std::vector<MPI_Datatype> types;
+  std::vector<NeighbourGraph::Edge> received;  ///< among neighbours, block by block
 
   std::size_t at(int rank_index) const { return static_cast<std::size_t>(rank_index); }
 

@@ -34,6 +34,7 @@ Ranks only(int rank) { return {rank, rank + 1}; }
 
 /// Who has the data that this rank gets as its block `block`.
 int source(const Cell& c, const Semantics& s, int block) {
+  if (s.peers == Peers::neighbours) return c.received[c.at(block)].from;
   if (is_per_peer(s.receive.shape)) return block;
   return has_one_buffer(s) ? c.first_root : c.root;  // later roots pass on what the first one had
 }
@@ -58,7 +59,8 @@ std::string_view sized(Measure measure) {
 
 Expected expected(const Cell& c, int block) {
   const Semantics& s = semantics(c.what.collective);
-  const Count start = is_per_peer(s.send.shape) ? c.displs[c.at(c.rank)] : 0;
+  const int sent = s.peers == Peers::neighbours ? c.received[c.at(block)].sent : c.rank;
+  const Count start = is_per_peer(s.send.shape) ? c.displs[c.at(sent)] : 0;
   switch (s.combines) {
     case Combines::nobody: return {only(source(c, s, block)), start};
     case Combines::all_ranks: return {{0, c.size}, start};

@@ -11,6 +11,7 @@
 
 #include "base/size.h"
 #include "tools/bench/arms.h"
+#include "tools/bench/neighbourhoods.h"
 #include "tools/bench/reporter.h"
 #include "unisono/unisono.h"
 
@@ -52,6 +53,7 @@ class Run {
         one_node_(one_node),
         reporters_(std::move(reporters)),
         measurer_(sideband, options.measure, options.seed),
+        neighbourhoods_(options.neighbours),
         op_(handle_of(options.operation)) {}
 
   /// Whether all results were right.
@@ -81,6 +83,10 @@ class Run {
     s.rank = sideband_.rank();
     s.size = sideband_.size();
     s.one_node = one_node_;
+    if (is_among_neighbours(collective)) {
+      s.comm = neighbourhoods_.comm();
+      s.graph = &neighbourhoods_.graph();
+    }
     return s;
   }
 
@@ -130,6 +136,7 @@ class Run {
   bool one_node_;
   std::vector<std::unique_ptr<Reporter>> reporters_;
   Measurer measurer_;
+  Neighbourhoods neighbourhoods_;
   MPI_Op op_;
 };
 

@@ -24,6 +24,7 @@ struct Options {
   const ElementType* type = nullptr;  ///< nullptr: char, and float in reductions
   Operation operation = Operation::sum;
   int root = 0;
+  std::string neighbours;  ///< as Neighbourhoods take it
   bool in_place = false;
   MeasureOptions measure;
   std::uint64_t seed = 1;

@@ -26,8 +26,9 @@ std::string arrival_tables();
 struct Show {
   Problem problem;
   Spec spec;
-  std::unique_ptr<const Topology> topology;  ///< the problem's
-  int rank = -1;                             ///< -1: all
+  std::unique_ptr<const Topology> topology;     ///< the problem's
+  std::unique_ptr<const NeighbourGraph> graph;  ///< the same
+  int rank = -1;                                ///< -1: all
   std::string format = "text";
 };
 std::string show(const Show& what);

@@ -28,13 +28,18 @@ struct Case {
 
 /// Nothing when a restriction is not met.
 std::optional<Case> count(const Algorithm& row, Collective collective, int size) {
+  const NeighbourGraph stencil = NamedGrid::parse("stencil:2", size)->graph();
   Problem problem{.collective = collective, .size = size, .params = default_params(row)};
+  if (is_among_neighbours(collective)) problem.graph = &stencil;
   problem.count = has_vector(collective) ? kVector : kBlock;
   if (is_irregular(collective)) {
     // Equal counts, so that the figures can be compared with those of the regular form.
     const bool matrix = has_matrix(semantics(collective));
     const auto p = static_cast<std::size_t>(size);
-    problem.counts.assign(matrix ? p * p : p, kBlock);
+    problem.counts.assign(problem.graph != nullptr ? stencil.edges().size()
+                          : matrix                 ? p * p
+                                                   : p,
+                          kBlock);
   }
   const ArgsOfRanks ranks(problem);
   for (const Args& args : ranks.args())
@@ -155,7 +160,8 @@ std::string documentation() {
       "p ranks, m the bytes of the vector, b those of one block, q = ceil(log2 p), n segments.\n"
       "Counted with the default parameters, m = " +
       format_size(kVector) + ", b = " + format_size(kBlock) +
-      ", and equal counts in the v-forms:\n\n"
+      ", equal counts in the v-forms, and among\n"
+      "neighbours a stencil of two dimensions (8 neighbours), with a node for each rank:\n\n"
       "- **rounds**: when every rank sends at most one and receives at most one message per round\n"
       "  (one port, full duplex), in program order where both agree on it;\n"
       "- **depth**: the longest chain of messages that wait for each other (with as many ports as\n"
@@ -177,8 +183,7 @@ std::string documentation() {
       "\n\nBytes in units of m (bcast, reduce, allreduce, scan, exscan) or of b (the others).\n\n" +
       overview() +
       "\nIn the tables below, four figures in a cell are those of p = " + sizes_text() + ".\n\n";
-  for (int c = 0; c < kCollectives; ++c)
-    if (contains(kAmongAll, static_cast<Collective>(c))) out += section(static_cast<Collective>(c));
+  for (int c = 0; c < kCollectives; ++c) out += section(static_cast<Collective>(c));
   out.pop_back();
   return out;
 }

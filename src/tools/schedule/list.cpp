@@ -24,6 +24,7 @@ constexpr Named kRestrictionNames[] = {
     {kPowerOfTwo, "power_of_two", "a power of two of ranks"},
     {kAllCounts, "all_counts", "the counts of all ranks on every rank"},
     {kMatrix, "matrix", "the whole count matrix on every rank"},
+    {kGraph, "graph", "a topology that hangs together, known on every rank"},
     {kOneNode, "one_node",
      "all ranks on one node, with room in its shared memory; in reductions a predefined datatype"},
 };
@@ -142,7 +143,6 @@ std::string list(bool as_json) {
   std::string out;
   for (int c = 0; c < kCollectives; ++c) {
     const auto collective = static_cast<Collective>(c);
-    if (!contains(kAmongAll, collective)) continue;
     out += std::string(name(collective)) + ": " + valid_algorithms(collective) + "\n";
   }
   return out;

@@ -22,6 +22,7 @@ struct Options {
   std::string algorithm;
   std::string count = "1K";
   std::string topology;
+  std::string neighbours = "stencil:2";
 };
 
 /// Collective and spec; throws what CLI11 prints as one line.
@@ -60,6 +61,12 @@ void complete(const Options& options, Show& what) {
   if (what.spec.algorithm == nullptr)
     throw CLI::ValidationError("'" + options.algorithm + "' has no schedule to show");
   problem.params = what.spec.params;
+  if (is_among_neighbours(problem.collective)) {
+    const auto grid = NamedGrid::parse(options.neighbours, problem.size);
+    if (!grid) throw CLI::ValidationError("--neighbours " + grid.error());
+    what.graph = std::make_unique<NeighbourGraph>(grid->graph());
+    problem.graph = what.graph.get();
+  }
   const auto count = parse_size(options.count);
   if (!count) throw CLI::ValidationError("--count " + options.count + " is no number of units");
   problem.count = *count;
@@ -101,6 +108,8 @@ int run(int argc, char** argv) {
       ->check(CLI::PositiveNumber);
   show_command->add_option("--topology", options.topology,
                            "file that places the ranks (NodeName=a Ranks=0-3)");
+  show_command->add_option("--neighbours", options.neighbours,
+                           "torus:N or stencil:N, N dimensions (stencil:2)");
   show_command->add_flag("--in-place", what.problem.in_place, "with MPI_IN_PLACE");
   show_command->add_option("--format", what.format, "text, json or dot (text)")
       ->check(CLI::IsMember({"text", "json", "dot"}));
