@@ -51,9 +51,9 @@ void ArgsOfRanks::make_up_counts(const Problem& problem) {
   const auto p = static_cast<std::size_t>(problem.size);
   const bool all_to_all = has_matrix(semantics(problem.collective));
   std::size_t length = all_to_all ? p * p : p;
-  if (all_to_all && problem.graph != nullptr) {
+  if (all_to_all && graph_ != nullptr) {
     length = 0;
-    for (int r = 0; r < problem.size; ++r) length += problem.graph->of(r).destinations.size();
+    for (int r = 0; r < problem.size; ++r) length += graph_->of(r).destinations.size();
   }
   counts_.resize(length);
   for (std::size_t i = 0; i < length; ++i) {
@@ -66,8 +66,8 @@ void ArgsOfRanks::make_up_counts(const Problem& problem) {
 /// What each rank receives, and, among neighbours, where in counts_ it sends from.
 void ArgsOfRanks::make_columns(const Problem& problem) {
   const auto p = static_cast<std::size_t>(problem.size);
-  columns_.assign(p, std::vector<Count>(problem.graph == nullptr ? p : 0));
-  if (problem.graph == nullptr) {
+  columns_.assign(p, std::vector<Count>(graph_ == nullptr ? p : 0));
+  if (graph_ == nullptr) {
     for (std::size_t i = 0; i < p; ++i)
       for (std::size_t j = 0; j < p; ++j) columns_[j][i] = counts_[i * p + j];
     return;
@@ -75,10 +75,10 @@ void ArgsOfRanks::make_columns(const Problem& problem) {
   const bool cuts = is_per_peer(semantics(problem.collective).send.shape);
   first_.assign(1, 0);
   for (int r = 0; r < problem.size; ++r) {
-    first_.push_back(first_.back() + (cuts ? problem.graph->of(r).destinations.size() : 1));
-    columns_[static_cast<std::size_t>(r)].resize(problem.graph->of(r).sources.size());
+    first_.push_back(first_.back() + (cuts ? graph_->of(r).destinations.size() : 1));
+    columns_[static_cast<std::size_t>(r)].resize(graph_->of(r).sources.size());
   }
-  for (const NeighbourGraph::Edge& edge : problem.graph->edges())
+  for (const NeighbourGraph::Edge& edge : graph_->edges())
     columns_[static_cast<std::size_t>(edge.to)][static_cast<std::size_t>(edge.received)] =
         counts_[first_[static_cast<std::size_t>(edge.from)] +
                 static_cast<std::size_t>(cuts ? edge.sent : 0)];
@@ -115,11 +115,13 @@ void ArgsOfRanks::lay_out(const Problem& problem, Args& a) {
   }
 }
 
-ArgsOfRanks::ArgsOfRanks(const Problem& problem) : counts_(problem.counts) {
+ArgsOfRanks::ArgsOfRanks(const Problem& problem) : graph_(problem.graph), counts_(problem.counts) {
   const Collective c = problem.collective;
+  if (is_among_neighbours(c) && graph_ == nullptr)
+    graph_ = &stencil_.emplace(NamedGrid::parse("stencil", problem.size)->graph());
   if (is_irregular(c)) {
     if (counts_.empty()) make_up_counts(problem);
-    if (has_matrix(semantics(c)) || problem.graph != nullptr) make_columns(problem);
+    if (has_matrix(semantics(c)) || graph_ != nullptr) make_columns(problem);
   }
   displs_.reserve(2 * static_cast<std::size_t>(problem.size) + 1);
 
@@ -136,8 +138,8 @@ ArgsOfRanks::ArgsOfRanks(const Problem& problem) : counts_(problem.counts) {
     a.count = problem.count;
     a.in_place = is_in_place(problem, r);
     a.send.count = a.recv.count = problem.count;
-    a.graph = problem.graph;
-    if (problem.graph != nullptr) a.neighbours = &problem.graph->of(r);
+    a.graph = graph_;
+    if (graph_ != nullptr) a.neighbours = &graph_->of(r);
     if (is_irregular(c)) lay_out(problem, a);
     args_.push_back(a);
   }

@@ -1,6 +1,7 @@
 // A call seen from outside, and what each of its ranks is told: for the checker's tests, `unisono
 // show`, the generated documentation and the models, which look at all ranks together.
 #pragma once
+#include <optional>
 #include <vector>
 
 #include "schedule/args.h"
@@ -25,7 +26,7 @@ struct Problem {
   Count unit_bytes = 1;
   Params params;
   const Topology* topology = nullptr;
-  const NeighbourGraph* graph = nullptr;  ///< of a collective among neighbours
+  const NeighbourGraph* graph = nullptr;  ///< among neighbours; null: a stencil of two dimensions
 };
 
 /// The arguments of every rank, and the arrays behind them.
@@ -39,6 +40,8 @@ class ArgsOfRanks {
   const Args& operator[](int rank) const { return args_[static_cast<std::size_t>(rank)]; }
 
  private:
+  std::optional<const NeighbourGraph> stencil_;
+  const NeighbourGraph* graph_;
   std::vector<Count> counts_;                // p, or p * p by rows
   std::vector<std::vector<Count>> columns_;  // where there is a matrix: what rank j receives
   std::vector<std::size_t> first_;           // in it, of each rank and the end: among neighbours
