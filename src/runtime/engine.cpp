@@ -106,6 +106,13 @@ void Engine::begin(const Files& files) {
   else
     start_communicators(0);
   started_ = true;
+  // A program may live on nonblocking calls alone, which cannot wait for a duplicate to be made.
+  prepares_ = active_ && selector_.asks_for_messages();
+  Communicator* world = Communicator::of(MPI_COMM_WORLD);
+  if (prepares_ && world != nullptr && world->size() > 1) {
+    world->meet();
+    world->own();
+  }
   if (!folder.empty()) tracer_ = Tracer::start(folder, node_);
   g_tracer = tracer_.get();
 }

@@ -96,6 +96,7 @@ class Engine {
   bool log_decisions_ = false;
   bool passes_first_calls_ = false;  // see Communicator::is_passing()
   bool kernels_in_nodes_ = false;    // every node with several ranks has memory for them
+  bool prepares_ = false;            // communicators at their first call, for nonblocking ones
   bool first_rank_ = false;          // of MPI_COMM_WORLD: the one that speaks for all
   JobPlace place_;                   // what the ranks told each other of it in MPI_Init
   MPI_Comm node_ = MPI_COMM_NULL;    // the ranks of this node

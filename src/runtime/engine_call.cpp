@@ -78,7 +78,7 @@ std::optional<int> Engine::decide_and_run(const Call& asked, const CallInfo& inf
   }
   communicator.meet();
   if (communicator.reach(call.collective).is_empty()) return std::nullopt;  // met a stranger
-  if (communicator.wants_own()) {
+  if (communicator.wants_own() || prepares_) {
     communicator.own();
     communicator.graph();
   }

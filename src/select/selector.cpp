@@ -157,6 +157,20 @@ CollectiveSet Selector::candidates() const {
   return set;
 }
 
+bool Selector::asks_for_messages() const {
+  const auto sends = [](const Spec& spec) {
+    return spec.algorithm != nullptr && (spec.algorithm->restrictions & kOneNode) == 0;
+  };
+  const auto has_any = [&sends](const std::vector<ProfileCell>& cells) {
+    return std::any_of(cells.begin(), cells.end(),
+                       [&sends](const ProfileCell& cell) { return sends(cell.spec); });
+  };
+  return std::any_of(forced_.begin(), forced_.end(), sends) ||
+         std::any_of(books_.begin(), books_.end(), [&has_any](const Book& book) {
+           return std::any_of(book.cells.begin(), book.cells.end(), has_any);
+         });
+}
+
 bool Selector::has_defaults_only() const {
   return fixed_.empty() && (online_.collectives == 0 || online_.only_between_nodes) &&
          std::all_of(forced_.begin(), forced_.end(), [](const Spec& s) { return s.is_default; }) &&

@@ -115,6 +115,9 @@ class Selector {
   }
   /// Nothing is forced, in the profile, or selected online beyond what is so by default.
   bool has_defaults_only() const;
+  /// Whether something that sends messages is forced or in the profile: then nonblocking calls may
+  /// be it, too.
+  bool asks_for_messages() const;
   /// Whether such a call is selected online.
   bool is_online(const Facts& facts) const {
     return is_left_online(facts.collective, facts.nodes) && is_open(facts) &&

@@ -3,7 +3,9 @@
 // something else. With `threads` two
 // threads do so at once, each on a communicator of its own.
 //
-//   mpiexec -n P nonblocking [threads]
+//   mpiexec -n P nonblocking [threads | alone]
+//
+// `alone`: nothing but Iallreduce, as UNISONO_ALLREDUCE says.
 #include <array>
 #include <string>
 #include <thread>
@@ -162,6 +164,12 @@ int main(int argc, char** argv) {
   const bool threads = argc > 1 && std::string(argv[1]) == "threads";
   int provided = MPI_THREAD_SINGLE;
   MPI_Init_thread(&argc, &argv, threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
+  if (argc > 1 && std::string(argv[1]) == "alone") {
+    many(MPI_COMM_WORLD);
+    conformance::passed("nonblocking", kMany, kMany);
+    MPI_Finalize();
+    return 0;
+  }
   conformance::force_all();
   // The first one asks for a duplicate, and the next call that waits makes it.
   MPI_Request request;
