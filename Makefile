@@ -1,6 +1,6 @@
 # Every target sets up what it needs; see scripts/bootstrap.sh. `make help` lists them.
 .DEFAULT_GOAL := build
-.PHONY: help setup build intel demo test check lab-test sim-test lint tidy sanitize clang format generate clean distclean
+.PHONY: help setup build intel debian demo test check lab-test sim-test lint tidy sanitize clang format generate clean distclean
 
 BOOTSTRAP = ./scripts/bootstrap.sh
 PYTHON = .venv/bin/python
@@ -13,6 +13,7 @@ help:
 	@echo "make lab-test   the tests of the lab: a cluster of network namespaces (root)"
 	@echo "make sim-test   the tests of the simulator (SimGrid)"
 	@echo "make intel      Intel MPI into .deps, for unisono compare --mpi intel"
+	@echo "make debian     Debian's own Open MPI and MPICH, for tests on them: --mpi debian-openmpi,debian-mpich"
 	@echo "make lint       layers, format, generated files, ruff, mypy, house"
 	@echo "make tidy       clang-tidy on src/ (a quarter of an hour); goes on where it was"
 	@echo "make sanitize   units and the runtime under address, undefined and thread sanitizers (an hour)"
@@ -29,6 +30,9 @@ build:
 
 intel:
 	@$(BOOTSTRAP) intel
+
+debian:
+	@$(BOOTSTRAP) debian
 
 demo:
 	@$(BOOTSTRAP) demo

@@ -9,6 +9,7 @@
 #   bootstrap.sh tidy    all of setup, and .deps/tidy/: clang-tidy
 #   bootstrap.sh clang   all of setup, and clang 15 or newer
 #   bootstrap.sh intel   .deps/intel/: Intel MPI, for comparisons only
+#   bootstrap.sh debian  .deps/debian-openmpi/, .deps/debian-mpich/: links to Debian's own MPI libraries
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -41,6 +42,10 @@ fmt/core.h libfmt-dev
 fftw3.h libfftw3-dev
 LIST
   [[ $purpose != clang ]] || scripts/quality.py compiler >/dev/null 2>&1 || available_clang
+  if [[ $purpose == debian ]]; then
+    command -v mpiexec.openmpi >/dev/null || echo openmpi-bin
+    command -v mpiexec.mpich >/dev/null || echo mpich
+  fi
   [[ $purpose == test ]] || return 0
   command -v valgrind >/dev/null || echo valgrind
   # Fortran comes with an MPI library of its own, which a user may not want to find on PATH.
@@ -148,6 +153,20 @@ setup_intel() {
     --requirement requirements/intel.txt
 }
 
+# Each under the names that its kind has elsewhere: Debian calls libmpi.so.12 libmpich.so.12.
+setup_debian() {
+  install_packages
+  local libraries
+  libraries=$(dirname "$(echo /usr/lib/*-linux-gnu/libmpich.so.12)")
+  mkdir -p .deps/debian-{openmpi,mpich}/{bin,lib}
+  ln -sf /usr/bin/mpiexec.openmpi .deps/debian-openmpi/bin/mpiexec
+  ln -sf /usr/bin/{orterun,orted,ompi_info} .deps/debian-openmpi/bin/
+  ln -sf "$libraries/libmpi.so.40" .deps/debian-openmpi/lib/libmpi.so.40
+  ln -sf /usr/bin/mpiexec.mpich .deps/debian-mpich/bin/mpiexec
+  ln -sf /usr/bin/hydra_pmi_proxy .deps/debian-mpich/bin/
+  ln -sf "$libraries/libmpich.so.12" .deps/debian-mpich/lib/libmpi.so.12
+}
+
 # build [TARGET]
 build() {
   local cmake=cmake
@@ -186,5 +205,6 @@ case $purpose in
   demo) setup; build demo; rest_of_setup ;;
   build | test) setup; build; rest_of_setup ;;
   intel) setup_intel ;;
-  *) fail "usage: bootstrap.sh [setup|demo|build|test|tidy|clang|intel]" ;;
+  debian) setup_debian ;;
+  *) fail "usage: bootstrap.sh [setup|demo|build|test|tidy|clang|intel|debian]" ;;
 esac

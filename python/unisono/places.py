@@ -23,6 +23,8 @@ MAPPING = "PRTE_MCA_rmaps_default_mapping_policy"  # of Open MPI 5
 
 # The library's file name says which binary interface it has.
 INTEL = "intel"  # for comparisons; see make intel
+# Those with another name than their binary interface's
+FLAVOURS = {INTEL: "mpich", "debian-mpich": "mpich", "debian-openmpi": "openmpi"}
 SONAMES = {
     "mpich": ("libmpi.so.12", "libmpich.so.12"),  # the second is Debian's
     "openmpi": ("libmpi.so.40",),
@@ -57,7 +59,7 @@ class Mpi:
 
     flavour: str  # mpich or openmpi
     home: Path
-    name: str = ""  # intel has the binary interface of mpich
+    name: str = ""  # one of FLAVOURS, or the flavour
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "name", self.name or self.flavour)
@@ -76,9 +78,11 @@ class Mpi:
         added = {}
         if self.library.exists() and "MPI4PY_LIBMPI" not in os.environ:
             added["MPI4PY_LIBMPI"] = str(self.library)
+        if self.name in FLAVOURS:
+            # Programs are linked to the wheels' libraries, which have the same interfaces.
+            added["LD_LIBRARY_PATH"] = str(self.library.parent)
         if self.name == INTEL:
-            # Programs are linked to MPICH's library, which has the same interface. On one node only.
-            added |= {"LD_LIBRARY_PATH": str(self.library.parent), "I_MPI_FABRICS": "shm"}
+            added["I_MPI_FABRICS"] = "shm"  # on one node only
         if self.flavour == "openmpi" and os.geteuid() == 0:
             added |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
         return added
@@ -113,8 +117,7 @@ def flavour_of_mpiexec(mpiexec: Path) -> str:
 def mpi_from_wheel(name: str) -> Mpi | None:
     """The one that scripts/bootstrap.sh made, in .deps/."""
     home = REPOSITORY / ".deps" / name
-    flavour = "mpich" if name == INTEL else name
-    return Mpi(flavour, home, name) if (home / "bin" / "mpiexec").exists() else None
+    return Mpi(FLAVOURS.get(name, name), home, name) if (home / "bin" / "mpiexec").exists() else None
 
 
 def mpi_on_path() -> Mpi | None:
@@ -144,7 +147,7 @@ def all_mpis() -> list[Mpi]:
 
 
 def find_mpi(flavour: str | None) -> Mpi:
-    """The one of that flavour, ours first; without a flavour the one on PATH first."""
+    """The one of that flavour or name, ours first; without a flavour the one on PATH first."""
     found = all_mpis()
     if flavour is None:
         on_path = mpi_on_path()
@@ -153,10 +156,10 @@ def find_mpi(flavour: str | None) -> Mpi:
         if found:
             return found[0]
         raise UnisonoError("no mpiexec found: install MPICH or Open MPI, or run make")
-    if flavour == INTEL:
-        if intel := mpi_from_wheel(INTEL):
-            return intel
-        raise UnisonoError("no Intel MPI in .deps: run make intel")
+    if flavour in FLAVOURS:
+        if mpi := mpi_from_wheel(flavour):
+            return mpi
+        raise UnisonoError(f"no {flavour} in .deps: run make {flavour.partition('-')[0]}")
     for mpi in found:
         if mpi.flavour == flavour:
             return mpi
