@@ -2,7 +2,8 @@
 //
 //   mpiexec -n P transform SIDE ITERATIONS
 //
-// Prints the seconds of the slowest rank and how far the last result is from what was put in.
+// Prints the seconds of the slowest rank, how far the last result is from what was put in, and the sum of
+// the squares of the last spectrum.
 #include <fftw3-mpi.h>
 
 #include <cmath>
@@ -34,8 +35,12 @@ int main(int argc, char** argv) {
   MPI_Barrier(MPI_COMM_WORLD);
   const double begin = MPI_Wtime();
   const double scale = 1.0 / static_cast<double>(side * side * side);
+  double squares = 0, sum = 0;
   for (int iteration = 0; iteration < iterations; ++iteration) {
     fftw_execute(forth);
+    if (iteration + 1 == iterations)
+      for (std::ptrdiff_t i = 0; i < points; ++i)
+        squares += data[i][0] * data[i][0] + data[i][1] * data[i][1];
     fftw_execute(back);
     for (std::ptrdiff_t i = 0; i < points; ++i) {
       data[i][0] *= scale;
@@ -46,10 +51,12 @@ int main(int argc, char** argv) {
   for (std::ptrdiff_t i = 0; i < points; ++i)
     own[1] = std::fmax(own[1], std::hypot(data[i][0] - value(i), data[i][1]));
   MPI_Allreduce(own, all, 2, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  MPI_Allreduce(&squares, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (rank == 0)
-    std::printf("transform: %.6f s, error %s\n", all[0], all[1] < 1e-9 ? "below 1e-9" : "TOO LARGE");
+    std::printf("transform: %.6f s, error %s, sum %.17g\n", all[0],
+                all[1] < 1e-9 ? "below 1e-9" : "TOO LARGE", sum);
   MPI_Finalize();
   return 0;
 }

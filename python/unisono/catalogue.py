@@ -176,6 +176,13 @@ def collectives() -> list[str]:
     return [name for name, row in all_collectives().items() if row.peers == "all"]
 
 
+def forced_sets() -> list[dict[str, str]]:
+    """Environments that together force every algorithm of every collective."""
+    names = {of: [row.name for row in algorithms() if of in row.collectives] for of in collectives()}
+    most = max(map(len, names.values()))
+    return [{f"UNISONO_{of.upper()}": n[i % len(n)] for of, n in names.items()} for i in range(most)]
+
+
 def refuse_neighbours(name: str) -> None:
     """What they take depends on a topology: nothing is compared, tuned or remembered of them."""
     if name in all_collectives() and name not in collectives():

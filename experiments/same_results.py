@@ -1,0 +1,136 @@
+"""Programs that others wrote, under Debian's Open MPI 4.1: what they compute with other algorithms.
+
+  make debian && scripts/fetch_programs.sh lammps hpcc espresso fftw petsc
+  .venv/bin/python -m experiments.same_results --ranks 2,4 --json programs.json
+
+Every program runs natively twice, under Unisono with nothing set, with two sets of algorithms forced for all
+collectives, blocking and nonblocking, and twice with UNISONO_REPRODUCIBLE=1, the second time on two nodes
+that are not there. Its numbers are compared with those of the first native run: words must be equal, numbers
+agree to a part in a million. *Digits* are those in which all agree: `all` where every printed one does.
+Whether sums have the same bits everywhere is asked of the last two runs: there everything must be equal.
+"""
+
+import argparse
+import json
+import math
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from unisono import beds, catalogue, places
+from unisono.errors import UnisonoError
+from unisono.files import write_text
+
+from experiments import harness, markdown
+from experiments.programs import INPUTS, PROGRAMS, Program, Ran
+
+NATIVE = "native"
+REPRODUCIBLE = "reproducible"
+ELSEWHERE = "reproducible, two nodes"
+FORCED = (0, 2)  # of catalogue.forced_sets(): mostly other algorithms for every collective
+MADE_UP_NODES = places.preload_library("made_up_nodes_openmpi")
+
+
+@dataclass(frozen=True)
+class Row:
+    """`own`, `left`: collectives of rank 0 that ran in Unisono, and in the MPI library."""
+
+    program: str
+    ranks: int
+    arm: str
+    own: int
+    left: int
+    numbers: int
+    digits: float | None  # None: all
+
+
+def arms() -> dict[str, dict[str, str]]:
+    sets = catalogue.forced_sets()
+    fixed = {"UNISONO_REPRODUCIBLE": "1"}
+    forced = {f"forced, set {i}": sets[i] for i in FORCED}
+    return {NATIVE: {}, "native again": {}, "default": {}, **forced, REPRODUCIBLE: fixed, ELSEWHERE: fixed}
+
+
+def equal_digits(a: Ran, b: Ran) -> float | None:
+    pairs = [(x, y) for x, y in zip(a.result, b.result, strict=True) if x != y]
+    apart = [abs(float(x) - float(y)) / max(abs(float(x)), abs(float(y))) for x, y in pairs]
+    return round(-math.log10(max(apart)), 1) if apart else None
+
+
+def run(program: Program, ranks: int, arm: str, variables: dict[str, str], folder: str) -> tuple[Ran, Row]:
+    mpi = places.find_mpi("debian-openmpi")
+    before: list[str] = []
+    counts = Path(folder) / "0"
+    if not arm.startswith(NATIVE):
+        libraries = [str(places.preload_library()), f"{folder}/counts.so"]
+        libraries += [str(MADE_UP_NODES)] if arm == ELSEWHERE else []
+        settings = variables | {"LD_PRELOAD": ":".join(libraries), "COUNTS_FOLDER": folder}
+        before = [f"{name}={value}" for name, value in settings.items()]
+        counts.unlink(missing_ok=True)
+    ran = program.ran(beds.Node(), mpi, ranks, before)
+    own, left = map(int, counts.read_text().split()) if before else (0, 0)
+    if before and own == 0:
+        raise UnisonoError(f"{program.name}, {ranks} ranks, {arm}: no collective ran in Unisono")
+    return ran, Row(program.name, ranks, arm, own, left, len(ran.result), None)
+
+
+def compare(program: Program, ranks: int, folder: str) -> list[Row]:
+    native: Ran | None = None
+    reproducible: Ran | None = None
+    rows = []
+    for arm, variables in arms().items():
+        ran, row = run(program, ranks, arm, variables, folder)
+        native = native or ran
+        if arm == REPRODUCIBLE:
+            reproducible = ran
+        expected = reproducible if arm == ELSEWHERE and reproducible else native
+        digits = equal_digits(expected, ran) if ran.equals(expected) else 0
+        if digits == 0 or (digits and arm == ELSEWHERE):
+            differ = [pair for pair in zip(ran.result, expected.result, strict=True) if pair[0] != pair[1]]
+            raise UnisonoError(f"{program.name}, {ranks} ranks, {arm}: differ, the first {differ[0]}")
+        rows.append(Row(**asdict(row) | {"digits": digits}))
+        harness.console.print(f"[dim]{rows[-1]}[/dim]")
+    return rows
+
+
+def table(rows: Sequence[Row]) -> list[str]:
+    names = [arm for arm in arms() if arm != NATIVE]
+    made = []
+    for program, ranks in dict.fromkeys((row.program, row.ranks) for row in rows):
+        of = {row.arm: row for row in rows if (row.program, row.ranks) == (program, ranks)}
+        cells = []
+        for arm in names:
+            digits = "all" if of[arm].digits is None else f"{of[arm].digits:g}"
+            cells.append(digits if arm.startswith(NATIVE) else f"{digits}; {of[arm].own}, {of[arm].left}")
+        made.append((program, str(ranks), str(of[NATIVE].numbers), *cells))
+    return markdown.table(("program", "ranks", "numbers", *names), made, (0,))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--ranks", default="2,4", help="(2,4)")
+    parser.add_argument("--programs", default=",".join(PROGRAMS), help=f"of {', '.join(PROGRAMS)} (all)")
+    parser.add_argument("--json", type=Path)
+    given = parser.parse_args(arguments)
+    rows: list[Row] = []
+    if not MADE_UP_NODES.exists():
+        raise UnisonoError(f"{MADE_UP_NODES} is not built: run make")
+    with tempfile.TemporaryDirectory(prefix="unisono-counts-") as folder:
+        counts = ["cc", "-shared", "-fPIC", str(INPUTS / "counts.c"), "-o", f"{folder}/counts.so", "-ldl"]
+        subprocess.run(counts, check=True)
+        for name in given.programs.split(","):
+            for ranks in given.ranks.split(","):
+                rows += compare(PROGRAMS[name], int(ranks), folder)
+    print("\n".join(table(rows)))
+    if given.json:
+        lines = ",\n".join(json.dumps(asdict(row), separators=(",", ":")) for row in rows)
+        write_text(f"[{lines}]\n", given.json)
+    return 0
+
+
+if __name__ == "__main__":
+    harness.run(main)
