@@ -6,8 +6,9 @@ import os
 import subprocess
 from pathlib import Path
 
-BUILD = Path(os.environ["UNISONO_BUILD"])
-DEPS = Path(os.environ["UNISONO_DEPS"])
+CHECKOUT = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ.get("UNISONO_BUILD", CHECKOUT / "build"))
+DEPS = Path(os.environ.get("UNISONO_DEPS", CHECKOUT / ".deps"))
 PROGRAMS = BUILD / "bin"
 EXEC = BUILD / "bin/unisono-exec"
 FLAVOURS = ("mpich", "openmpi")
@@ -22,6 +23,7 @@ def surroundings(**variables: str) -> dict[str, str]:
         "OMPI_ALLOW_RUN_AS_ROOT": "1",
         "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
         "OMPI_MCA_mpi_yield_when_idle": "1",
+        "OMPI_MCA_rmaps_base_oversubscribe": "1",  # 4
         "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
     }
     return {**kept, **openmpi, **variables}

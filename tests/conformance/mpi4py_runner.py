@@ -1,9 +1,9 @@
 """Runs mpi4py's own tests on the ranks of a job, and writes down what became of each.
 
-    mpiexec -n P python mpi4py_runner.py TESTS OUTPUT PATTERN...
+    mpiexec -n P python mpi4py_runner.py TESTS OUTPUT [OPTION...]
 
-TESTS is the folder test/ of mpi4py's source package; PATTERN chooses modules by name, as mpi4py's
-test/main.py does. Rank r writes OUTPUT/r.json when done, and OUTPUT/r.running before each test, so
+TESTS is the folder test/ of mpi4py's source package; the options are those of its main.py: -i and -e choose
+modules, -x leaves out tests. Rank r writes OUTPUT/r.json when done, and OUTPUT/r.running before each test, so
 that a job that hangs tells where.
 """
 
@@ -17,7 +17,7 @@ import unittest
 from pathlib import Path
 from typing import Any
 
-TESTS, OUTPUT, PATTERNS = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3:]
+TESTS, OUTPUT, OPTIONS = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3:]
 RANK = os.environ.get("PMI_RANK") or os.environ.get("OMPI_COMM_WORLD_RANK") or "0"
 
 
@@ -73,11 +73,8 @@ def run() -> None:
     sys.path.insert(0, str(TESTS))
     import main  # type: ignore[import-not-found]
 
-    arguments = ["mpi4py", "--quiet"]
-    for pattern in PATTERNS:
-        arguments += ["-i", pattern]
     runner = unittest.TextTestRunner(resultclass=Recorder, verbosity=0)
-    main.main(module=None, argv=arguments, testRunner=runner)
+    main.main(module=None, argv=["mpi4py", "--quiet", *OPTIONS], testRunner=runner)
 
 
 if __name__ == "__main__":
