@@ -73,6 +73,9 @@ inline Count sum(IntegerArray counts, int size) {
   const Semantics& s = semantics(call.collective);
   if (s.rooted && (call.root < 0 || call.root >= size)) return std::nullopt;
   if (s.measure == Measure::nothing) return 0;
+  if (s.receive.who == Who::all && s.in_place != InPlace::root_receive &&
+      call.recvbuf == MPI_IN_PLACE)
+    return std::nullopt;
   if (s.is_reducing()) return signature::reduced_bytes(call, size);
   const bool sends = has_send_side(call, rank), receives = has_receive_side(call, rank);
   if (sends && !signature::valid(s.send.shape, call.sendcount, call.sendcounts, call.sdispls,

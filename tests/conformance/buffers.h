@@ -47,6 +47,8 @@ class Buffer {
   /// Marks the data of a block. Padding inside a basic type becomes undefined: both MPI libraries
   /// copy a long double by its value, MPICH 5.0.2 even on the root of a broadcast.
   void mark(std::vector<Expect>& expect, const Block& block, Expect what) const;
+  /// Changes one byte of the result, if there is one.
+  void spoil(const std::vector<Expect>& expect);
 
  private:
   std::vector<std::uint8_t> memory_;

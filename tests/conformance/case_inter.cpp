@@ -11,7 +11,8 @@ void Case::plan_inter() {
       Collective::barrier,   Collective::bcast,    Collective::gather,    Collective::scatter,
       Collective::allgather, Collective::alltoall, Collective::allreduce, Collective::reduce};
   in_.collective = kInter[static_cast<std::size_t>(in_.collective) % std::size(kInter)];
-  in_.large = in_.large && has_large_form(in_.collective);
+  in_.large =
+      in_.large && has_function(in_.collective, Form::blocking, true, EntryPoint::interposed);
 
   // Which group this rank is in: the one with the lower ranks of MPI_COMM_WORLD is the root's.
   MPI_Group world, local;
@@ -46,8 +47,7 @@ void Case::plan_inter() {
     return;
   }
 
-  unit_ = random_unit(common_);
-  group_ = static_cast<int>(common_.pick({1, 2, 4}));
+  draw_unit(common_, {1, 2, 4});
   // MPICH 5.0.2 between processes of one node: a message of more than 8 KB is received wrongly when
   // its datatype is not contiguous and a basic element lies across the cut ("signature does not
   // match"); and around 2 KB the two groups of MPI_Gather choose different algorithms when their

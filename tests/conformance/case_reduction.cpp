@@ -20,7 +20,10 @@ bool broken_native_reduction(const Type& type) {
 }  // namespace
 
 void Case::choose_reduction() {
-  if (common_.chance(40)) {
+  if (simplified_.types) {
+    unit_.parts = {&basic_named("int")};
+    reduction_ = {MPI_SUM, true, nullptr, "sum", "sum"};
+  } else if (common_.chance(40)) {
     reduction_ = random_user_reduction(common_, in_.large);
     unit_.parts.assign(static_cast<std::size_t>(reduction_->user->words), &basic_named("uint32_t"));
   } else if (common_.chance(20)) {
@@ -76,11 +79,14 @@ void Case::plan_reduction() {
   // Where MPI lets ranks differ, they do in half of the calls.
   if (unisono::semantics(in_.collective).in_place == unisono::InPlace::each && common_.chance(50))
     in_place_ = local_.chance(50);
+  in_place_ = in_place_ && !simplified_.in_place;
   const bool scatters = in_.collective == Collective::reduce_scatter ||
                         in_.collective == Collective::reduce_scatter_block;
 
   const bool receives = in_.collective != Collective::reduce || is_root();
-  if (in_.collective == Collective::reduce && !is_root()) in_place_ = false;
+  // MPICH 4.0.2 crashes where the root is another than rank 0.
+  const bool broken = is_old_mpich() && in_.root != 0;
+  if (in_.collective == Collective::reduce && (!is_root() || broken)) in_place_ = false;
   if (in_place_) {
     send_argument_ = Argument::in_place;
     if (scatters) undefined_blocks_ = {{&type, whole, 0}};

@@ -9,18 +9,28 @@
 
 namespace conformance {
 
+/// Whom a rank receives from and sends to in collectives among neighbours, in the order of their
+/// blocks. MPI_PROC_NULL: nobody, and the block is not touched.
+struct Neighbours {
+  std::vector<int> sources, destinations;
+  /// Of a graph: blocks to and from one neighbour may be drawn one by one.
+  bool numbered = false;
+};
+
 struct Communicator {
   MPI_Comm handle = MPI_COMM_NULL;  ///< MPI_COMM_NULL: this rank is not a member
   bool owned = true;
   bool inter = false;
   int colour = 0;  ///< tells apart the communicators that one collective creation made
   std::string text;
+  bool has_topology = false;  ///< alike on all ranks of `base`
+  Neighbours neighbours;
 };
 
 class Communicators {
  public:
-  /// Collective over MPI_COMM_WORLD, like everything that changes the set.
-  explicit Communicators(std::uint64_t seed);
+  /// Collective over `base`, like everything that changes the set. `mixed`: many with topologies.
+  Communicators(std::uint64_t seed, MPI_Comm base, bool mixed);
   ~Communicators();
   Communicators(const Communicators&) = delete;
   Communicators& operator=(const Communicators&) = delete;
@@ -34,7 +44,14 @@ class Communicators {
   Communicator create(Rng& rng) const;
 
   std::uint64_t seed_;
+  MPI_Comm base_;
+  bool mixed_;
   std::vector<Communicator> all_;
 };
+
+/// What the library tells of a topology.
+Neighbours neighbours_of(MPI_Comm comm);
+/// Cartesian, graph or distributed graph.
+Communicator create_topology(Rng& rng, MPI_Comm base);
 
 }  // namespace conformance

@@ -1,221 +1,168 @@
 #include "invocation.h"
 
-#include "src/mpi/functions.h"
+#include <dlfcn.h>
+
+#include <cctype>
+#include <string>
 
 namespace conformance {
 
 namespace {
 
-EntryPoint g_latest = EntryPoint::native;
-unsigned g_started = 0;
-
-/// An array in the width a form wants; null when it was not given (arguments that MPI ignores).
-template <class T>
-class Narrow {
- public:
-  explicit Narrow(const std::vector<long long>& from) : values_(from.begin(), from.end()) {}
-  operator const T*() const { return values_.empty() ? nullptr : values_.data(); }
-
- private:
-  std::vector<T> values_;
+/// In the widths that a form wants.
+template <class Count, class Displacement>
+struct Arrays {
+  std::vector<Count> sendcounts, recvcounts;
+  std::vector<Displacement> sdispls, rdispls;
+  explicit Arrays(const Invocation& in)
+      : sendcounts(in.sendcounts.begin(), in.sendcounts.end()),
+        recvcounts(in.recvcounts.begin(), in.recvcounts.end()),
+        sdispls(in.sdispls.begin(), in.sdispls.end()),
+        rdispls(in.rdispls.begin(), in.rdispls.end()) {
+    if (unisono::contains(unisono::kAmongAll, in.collective)) return;
+    // Ranks without neighbours: MPI libraries want arrays all the same.
+    for (auto* counts : {&sendcounts, &recvcounts}) counts->push_back(0);
+    for (auto* displs : {&sdispls, &rdispls}) displs->push_back(0);
+  }
 };
 
-#define THROUGH(call) (through == EntryPoint::interposed ? MPI_##call : PMPI_##call)
-
-int invoke_plain(const Invocation& in, EntryPoint through) {
-  const auto sendcount = static_cast<int>(in.sendcount);
-  const auto recvcount = static_cast<int>(in.recvcount);
-  const Narrow<int> scounts(in.sendcounts), sdispls(in.sdispls);
-  const Narrow<int> rcounts(in.recvcounts), rdispls(in.rdispls);
-  switch (in.collective) {
-    case Collective::barrier: return THROUGH(Barrier(in.comm));
-    case Collective::bcast:
-      return THROUGH(Bcast(in.recvbuf, recvcount, in.recvtype, in.root, in.comm));
-    case Collective::gather:
-      return THROUGH(Gather(in.sendbuf, sendcount, in.sendtype, in.recvbuf, recvcount, in.recvtype,
-                            in.root, in.comm));
-    case Collective::gatherv:
-      return THROUGH(Gatherv(in.sendbuf, sendcount, in.sendtype, in.recvbuf, rcounts, rdispls,
-                             in.recvtype, in.root, in.comm));
-    case Collective::scatter:
-      return THROUGH(Scatter(in.sendbuf, sendcount, in.sendtype, in.recvbuf, recvcount, in.recvtype,
-                             in.root, in.comm));
-    case Collective::scatterv:
-      return THROUGH(Scatterv(in.sendbuf, scounts, sdispls, in.sendtype, in.recvbuf, recvcount,
-                              in.recvtype, in.root, in.comm));
-    case Collective::allgather:
-      return THROUGH(Allgather(in.sendbuf, sendcount, in.sendtype, in.recvbuf, recvcount,
-                               in.recvtype, in.comm));
-    case Collective::allgatherv:
-      return THROUGH(Allgatherv(in.sendbuf, sendcount, in.sendtype, in.recvbuf, rcounts, rdispls,
-                                in.recvtype, in.comm));
-    case Collective::alltoall:
-      return THROUGH(Alltoall(in.sendbuf, sendcount, in.sendtype, in.recvbuf, recvcount,
-                              in.recvtype, in.comm));
-    case Collective::alltoallv:
-      return THROUGH(Alltoallv(in.sendbuf, scounts, sdispls, in.sendtype, in.recvbuf, rcounts,
-                               rdispls, in.recvtype, in.comm));
-    case Collective::alltoallw:
-      return THROUGH(Alltoallw(in.sendbuf, scounts, sdispls, in.sendtypes.data(), in.recvbuf,
-                               rcounts, rdispls, in.recvtypes.data(), in.comm));
-    case Collective::reduce:
-      return THROUGH(
-          Reduce(in.sendbuf, in.recvbuf, recvcount, in.recvtype, in.op, in.root, in.comm));
-    case Collective::allreduce:
-      return THROUGH(Allreduce(in.sendbuf, in.recvbuf, recvcount, in.recvtype, in.op, in.comm));
-    case Collective::reduce_scatter_block:
-      return THROUGH(
-          Reduce_scatter_block(in.sendbuf, in.recvbuf, recvcount, in.recvtype, in.op, in.comm));
-    case Collective::reduce_scatter:
-      return THROUGH(Reduce_scatter(in.sendbuf, in.recvbuf, rcounts, in.recvtype, in.op, in.comm));
-    case Collective::scan:
-      return THROUGH(Scan(in.sendbuf, in.recvbuf, recvcount, in.recvtype, in.op, in.comm));
-    case Collective::exscan:
-      return THROUGH(Exscan(in.sendbuf, in.recvbuf, recvcount, in.recvtype, in.op, in.comm));
-    default: break;  // among neighbours: neighbours.cpp
-  }
-  return MPI_ERR_OTHER;
-}
-
-#if MPI_VERSION >= 4
-
-int invoke_large(const Invocation& in, EntryPoint through) {
-  const MPI_Count sendcount = in.sendcount, recvcount = in.recvcount;
-  const Narrow<MPI_Count> scounts(in.sendcounts), rcounts(in.recvcounts);
-  const Narrow<MPI_Aint> sdispls(in.sdispls), rdispls(in.rdispls);
-  switch (in.collective) {
-    case Collective::barrier: break;
-    case Collective::bcast:
-      return THROUGH(Bcast_c(in.recvbuf, recvcount, in.recvtype, in.root, in.comm));
-    case Collective::gather:
-      return THROUGH(Gather_c(in.sendbuf, sendcount, in.sendtype, in.recvbuf, recvcount,
-                              in.recvtype, in.root, in.comm));
-    case Collective::gatherv:
-      return THROUGH(Gatherv_c(in.sendbuf, sendcount, in.sendtype, in.recvbuf, rcounts, rdispls,
-                               in.recvtype, in.root, in.comm));
-    case Collective::scatter:
-      return THROUGH(Scatter_c(in.sendbuf, sendcount, in.sendtype, in.recvbuf, recvcount,
-                               in.recvtype, in.root, in.comm));
-    case Collective::scatterv:
-      return THROUGH(Scatterv_c(in.sendbuf, scounts, sdispls, in.sendtype, in.recvbuf, recvcount,
-                                in.recvtype, in.root, in.comm));
-    case Collective::allgather:
-      return THROUGH(Allgather_c(in.sendbuf, sendcount, in.sendtype, in.recvbuf, recvcount,
-                                 in.recvtype, in.comm));
-    case Collective::allgatherv:
-      return THROUGH(Allgatherv_c(in.sendbuf, sendcount, in.sendtype, in.recvbuf, rcounts, rdispls,
-                                  in.recvtype, in.comm));
-    case Collective::alltoall:
-      return THROUGH(Alltoall_c(in.sendbuf, sendcount, in.sendtype, in.recvbuf, recvcount,
-                                in.recvtype, in.comm));
-    case Collective::alltoallv:
-      return THROUGH(Alltoallv_c(in.sendbuf, scounts, sdispls, in.sendtype, in.recvbuf, rcounts,
-                                 rdispls, in.recvtype, in.comm));
-    case Collective::alltoallw:
-      return THROUGH(Alltoallw_c(in.sendbuf, scounts, sdispls, in.sendtypes.data(), in.recvbuf,
-                                 rcounts, rdispls, in.recvtypes.data(), in.comm));
-    case Collective::reduce:
-      return THROUGH(
-          Reduce_c(in.sendbuf, in.recvbuf, recvcount, in.recvtype, in.op, in.root, in.comm));
-    case Collective::allreduce:
-      return THROUGH(Allreduce_c(in.sendbuf, in.recvbuf, recvcount, in.recvtype, in.op, in.comm));
-    case Collective::reduce_scatter_block:
-      return THROUGH(
-          Reduce_scatter_block_c(in.sendbuf, in.recvbuf, recvcount, in.recvtype, in.op, in.comm));
-    case Collective::reduce_scatter:
-      return THROUGH(
-          Reduce_scatter_c(in.sendbuf, in.recvbuf, rcounts, in.recvtype, in.op, in.comm));
-    case Collective::scan:
-      return THROUGH(Scan_c(in.sendbuf, in.recvbuf, recvcount, in.recvtype, in.op, in.comm));
-    case Collective::exscan:
-      return THROUGH(Exscan_c(in.sendbuf, in.recvbuf, recvcount, in.recvtype, in.op, in.comm));
-    default: break;
-  }
-  return MPI_ERR_OTHER;
-}
-
-#endif
-
-#undef THROUGH
-
-int complete(MPI_Request* request) {
-  int rc = MPI_SUCCESS, flag = 0, index = 0;
-  switch (g_started++ % 3) {
-    case 0: return MPI_Wait(request, MPI_STATUS_IGNORE);
-    case 1: return MPI_Waitany(1, request, &index, MPI_STATUS_IGNORE);
-    default:
-      while (flag == 0 && rc == MPI_SUCCESS) rc = MPI_Test(request, &flag, MPI_STATUS_IGNORE);
-      return rc;
-  }
-}
-
-std::vector<int> narrowed(const std::vector<long long>& from) { return {from.begin(), from.end()}; }
-
-/// Null when it was not given.
+/// Null when it was not given (arguments that MPI ignores).
 template <class T>
 const T* given(const std::vector<T>& values) {
   return values.empty() ? nullptr : values.data();
 }
 
+/// The arguments of the blocking form, in MPI's order.
+template <class Count, class Displacement, class Call>
+int with_arguments(const Invocation& in, const Arrays<Count, Displacement>& arrays,
+                   const MPI_Datatype* sendtypes, const MPI_Datatype* recvtypes, Call call) {
+  const auto sendcount = static_cast<Count>(in.sendcount);
+  const auto recvcount = static_cast<Count>(in.recvcount);
+  const Count *scounts = given(arrays.sendcounts), *rcounts = given(arrays.recvcounts);
+  const Displacement *sdispls = given(arrays.sdispls), *rdispls = given(arrays.rdispls);
+  switch (in.collective) {
+    case Collective::barrier: return call(in.comm);
+    case Collective::bcast: return call(in.recvbuf, recvcount, in.recvtype, in.root, in.comm);
+    case Collective::gather:
+    case Collective::scatter:
+      return call(in.sendbuf, sendcount, in.sendtype, in.recvbuf, recvcount, in.recvtype, in.root,
+                  in.comm);
+    case Collective::gatherv:
+      return call(in.sendbuf, sendcount, in.sendtype, in.recvbuf, rcounts, rdispls, in.recvtype,
+                  in.root, in.comm);
+    case Collective::scatterv:
+      return call(in.sendbuf, scounts, sdispls, in.sendtype, in.recvbuf, recvcount, in.recvtype,
+                  in.root, in.comm);
+    case Collective::allgather:
+    case Collective::alltoall:
+    case Collective::neighbor_allgather:
+    case Collective::neighbor_alltoall:
+      return call(in.sendbuf, sendcount, in.sendtype, in.recvbuf, recvcount, in.recvtype, in.comm);
+    case Collective::allgatherv:
+    case Collective::neighbor_allgatherv:
+      return call(in.sendbuf, sendcount, in.sendtype, in.recvbuf, rcounts, rdispls, in.recvtype,
+                  in.comm);
+    case Collective::alltoallv:
+    case Collective::neighbor_alltoallv:
+      return call(in.sendbuf, scounts, sdispls, in.sendtype, in.recvbuf, rcounts, rdispls,
+                  in.recvtype, in.comm);
+    case Collective::alltoallw:
+    case Collective::neighbor_alltoallw:
+      return call(in.sendbuf, scounts, sdispls, sendtypes, in.recvbuf, rcounts, rdispls, recvtypes,
+                  in.comm);
+    case Collective::reduce:
+      return call(in.sendbuf, in.recvbuf, recvcount, in.recvtype, in.op, in.root, in.comm);
+    case Collective::allreduce:
+    case Collective::reduce_scatter_block:
+    case Collective::scan:
+    case Collective::exscan:
+      return call(in.sendbuf, in.recvbuf, recvcount, in.recvtype, in.op, in.comm);
+    case Collective::reduce_scatter:
+      return call(in.sendbuf, in.recvbuf, rcounts, in.recvtype, in.op, in.comm);
+  }
+  return MPI_ERR_OTHER;
+}
+
+void* function(Collective collective, Form form, bool large, EntryPoint through) {
+  std::string name(unisono::name(collective));
+  if (form != Form::nonblocking)
+    name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
+  name = (through == EntryPoint::native ? "PMPI_" : "MPI_") +
+         std::string(form == Form::nonblocking ? "I" : "") + name;
+  if (form == Form::persistent) name += "_init";
+  return dlsym(RTLD_DEFAULT, (name + (large ? "_c" : "")).c_str());
+}
+
+template <class... Arguments>
+int call_at(void* address, Arguments... arguments) {
+  return reinterpret_cast<int (*)(Arguments...)>(address)(arguments...);
+}
+
+/// Calls it; the arrays are kept where `kept` says.
+template <class Count, class Displacement>
+int call_with(const Invocation& in, Form form, void* address, const MPI_Datatype* sendtypes,
+              const MPI_Datatype* recvtypes, MPI_Request* request, std::shared_ptr<void>* kept) {
+  const auto arrays = std::make_shared<Arrays<Count, Displacement>>(in);
+  *kept = arrays;
+  return with_arguments(in, *arrays, sendtypes, recvtypes, [&](auto... arguments) {
+    if (form == Form::persistent) return call_at(address, arguments..., MPI_INFO_NULL, request);
+    if (form == Form::nonblocking) return call_at(address, arguments..., request);
+    return call_at(address, arguments...);
+  });
+}
+
+int call_form(const Invocation& in, Form form, EntryPoint through, const MPI_Datatype* sendtypes,
+              const MPI_Datatype* recvtypes, MPI_Request* request, std::shared_ptr<void>* kept) {
+  tell_entry_point(through);
+  const bool large = in.large && has_function(in.collective, form, true, through);
+  void* const address = function(in.collective, form, large, through);
+  if (address == nullptr) return MPI_ERR_UNSUPPORTED_OPERATION;
+  const auto call = large ? call_with<MPI_Count, MPI_Aint>
+                    : in.collective == Collective::neighbor_alltoallw ? call_with<int, MPI_Aint>
+                                                                      : call_with<int, int>;
+  return call(in, form, address, sendtypes, recvtypes, request, kept);
+}
+
 }  // namespace
 
-bool has_large_form(Collective collective) {
-  return MPI_VERSION >= 4 && collective != Collective::barrier;
+bool has_function(Collective collective, Form form, bool large, EntryPoint through) {
+  return function(collective, form, large, through) != nullptr;
 }
-
-EntryPoint latest_entry_point() { return g_latest; }
 
 int invoke(const Invocation& in, EntryPoint through) {
-  g_latest = through;
-#if MPI_VERSION >= 4
-  if (in.large) return invoke_large(in, through);
-#endif
-  return invoke_plain(in, through);
+  std::shared_ptr<void> arrays;
+  return call_form(in, Form::blocking, through, given(in.sendtypes), given(in.recvtypes), nullptr,
+                   &arrays);
 }
 
-Started::Started(const Invocation& in, Form form)
-    : form_(form),
-      sendcounts_(narrowed(in.sendcounts)),
-      sdispls_(narrowed(in.sdispls)),
-      recvcounts_(narrowed(in.recvcounts)),
-      rdispls_(narrowed(in.rdispls)),
-      sendtypes_(in.sendtypes),
-      recvtypes_(in.recvtypes) {
-  g_latest = EntryPoint::interposed;
-  const unisono::IntArguments arguments{.sendbuf = in.sendbuf,
-                                        .sendcount = static_cast<int>(in.sendcount),
-                                        .sendcounts = given(sendcounts_),
-                                        .sdispls = given(sdispls_),
-                                        .sendtype = in.sendtype,
-                                        .sendtypes = given(sendtypes_),
-                                        .recvbuf = in.recvbuf,
-                                        .recvcount = static_cast<int>(in.recvcount),
-                                        .recvcounts = given(recvcounts_),
-                                        .rdispls = given(rdispls_),
-                                        .recvtype = in.recvtype,
-                                        .recvtypes = given(recvtypes_),
-                                        .op = in.op,
-                                        .root = in.root,
-                                        .comm = in.comm};
-#if MPI_VERSION >= 4
-  if (form_ == Form::persistent) {
-    code_ = unisono::make_function(in.collective, arguments, &request_);
-    if (code_ == MPI_SUCCESS) code_ = MPI_Start(&request_);
-    return;
+Started::Started(const Invocation& in, Form form, EntryPoint through)
+    : form_(form), through_(through), sendtypes_(in.sendtypes), recvtypes_(in.recvtypes) {
+  code_ = call_form(in, form, through, given(sendtypes_), given(recvtypes_), &request_, &arrays_);
+  // No request: an error, of which a handler of the program's own has made none.
+  if (form_ == Form::persistent && code_ == MPI_SUCCESS && request_ != MPI_REQUEST_NULL)
+    code_ = start_again();
+}
+
+int Started::complete(int way) {
+  if (through_ == EntryPoint::native) return PMPI_Wait(&request_, MPI_STATUS_IGNORE);
+  tell_entry_point(EntryPoint::interposed);
+  int rc = MPI_SUCCESS, flag = 0, index = 0;
+  switch (way % 3) {
+    case 0: return MPI_Wait(&request_, MPI_STATUS_IGNORE);
+    case 1: return MPI_Waitany(1, &request_, &index, MPI_STATUS_IGNORE);
+    default:
+      while (flag == 0 && rc == MPI_SUCCESS) rc = MPI_Test(&request_, &flag, MPI_STATUS_IGNORE);
+      return rc;
   }
-#endif
-  code_ = unisono::start_function(in.collective, arguments, &request_);
 }
 
-int Started::complete() {
-  g_latest = EntryPoint::interposed;
-  return conformance::complete(&request_);
+int Started::start_again() {
+  return (through_ == EntryPoint::native ? PMPI_Start : MPI_Start)(&request_);
 }
-
-int Started::start_again() { return MPI_Start(&request_); }
 
 int Started::free() {
-  return form_ == Form::persistent ? MPI_Request_free(&request_) : MPI_SUCCESS;
+  if (form_ != Form::persistent) return MPI_SUCCESS;
+  return (through_ == EntryPoint::native ? PMPI_Request_free : MPI_Request_free)(&request_);
 }
 
 }  // namespace conformance

@@ -1,10 +1,13 @@
-// One collective call with all its arguments, to be made through MPI_ or PMPI_, plain or _c.
+// One collective call with all its arguments, to be made through MPI_ or PMPI_, in any of its
+// forms.
 #pragma once
 #include <mpi.h>
 
+#include <memory>
 #include <vector>
 
 #include "schedule/collective.h"
+#include "watch.h"
 
 namespace conformance {
 
@@ -30,32 +33,31 @@ struct Invocation {
   MPI_Comm comm = MPI_COMM_NULL;
 };
 
-enum class EntryPoint { interposed, native };
-
-/// Whether the MPI library has the large-count form of it.
-bool has_large_form(Collective collective);
-
-/// What the latest invoke() went through: tells whose fault a hang is.
-EntryPoint latest_entry_point();
-
-int invoke(const Invocation& in, EntryPoint through);
-
 enum class Form { blocking, nonblocking, persistent };
 
-/// A call that returns at once: MPI_Ixxx, or MPI_Xxx_init and MPI_Start. Not large.
+/// Functions are looked up by their names while the program runs: not every MPI library has all,
+/// and Unisono adds some.
+bool has_function(Collective collective, Form form, bool large, EntryPoint through);
+
+/// The plain form where the large one is not there.
+int invoke(const Invocation& in, EntryPoint through);
+
+/// A call that returns at once: MPI_Ixxx, or MPI_Xxx_init and MPI_Start.
 class Started {
  public:
-  Started(const Invocation& in, Form form);
+  Started(const Invocation& in, Form form, EntryPoint through = EntryPoint::interposed);
   int code() const { return code_; }
+  MPI_Request& request() { return request_; }
   /// Completes it in one of the ways.
-  int complete();
+  int complete(int way);
   /// Once it is complete; of a persistent one.
   int start_again();
   int free();
 
  private:
   Form form_;
-  std::vector<int> sendcounts_, sdispls_, recvcounts_, rdispls_;  // MPI reads them until it is over
+  EntryPoint through_;
+  std::shared_ptr<void> arrays_;  // MPI reads them until it is over
   std::vector<MPI_Datatype> sendtypes_, recvtypes_;
   MPI_Request request_ = MPI_REQUEST_NULL;
   int code_ = MPI_SUCCESS;

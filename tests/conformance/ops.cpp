@@ -5,6 +5,7 @@
 #include <cstring>
 #include <iterator>
 #include <map>
+#include <mutex>
 #include <utility>
 
 namespace conformance {
@@ -48,6 +49,13 @@ std::multimap<MPI_Datatype, const Type*>& registered() {
   static std::multimap<MPI_Datatype, const Type*> types;
   return types;
 }
+std::mutex g_registering;
+
+const Type* find_registered(MPI_Datatype datatype) {
+  const std::lock_guard lock(g_registering);
+  const auto it = registered().find(datatype);
+  return it == registered().end() ? nullptr : it->second;
+}
 
 constexpr int kMostWords = 4;
 
@@ -56,14 +64,14 @@ void apply(const UserOperation& operation, const void* in, void* inout, long lon
   // A user function may ask MPI about its datatype while a collective is under way.
   MPI_Aint lb = 0, extent = 0;
   MPI_Type_get_extent(datatype, &lb, &extent);
-  const auto it = registered().find(datatype);
-  if (it == registered().end()) {
+  const Type* const type = find_registered(datatype);
+  if (type == nullptr) {
     std::fprintf(stderr, "operation %s was given a datatype that the program did not pass\n",
                  operation.name);
     MPI_Abort(MPI_COMM_WORLD, 1);
     return;
   }
-  const std::vector<Entry>& map = it->second->map();
+  const std::vector<Entry>& map = type->map();
   const auto words = static_cast<std::size_t>(operation.words);
   for (long long i = 0; i < count; ++i) {
     for (std::size_t k = 0; k + words <= map.size(); k += words) {
@@ -242,8 +250,12 @@ void write_value(Rng& rng, const Basic& basic, const Reduction& reduction, void*
     static_cast<unsigned char*>(at)[i] = static_cast<unsigned char>(rng.next());
 }
 
-void register_type(const Type& type) { registered().emplace(type.handle(), &type); }
+void register_type(const Type& type) {
+  const std::lock_guard lock(g_registering);
+  registered().emplace(type.handle(), &type);
+}
 void unregister_type(const Type& type) {
+  const std::lock_guard lock(g_registering);
   std::erase_if(registered(), [&type](const auto& entry) { return entry.second == &type; });
 }
 

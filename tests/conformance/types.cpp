@@ -269,15 +269,28 @@ Type aligned_type(const Unit& unit, int units) {
   return resized(inner, 0, kSlot * static_cast<MPI_Aint>(map.size()));
 }
 
-bool is_intel_mpi() {
-  static const bool found = [] {
+namespace {
+
+const std::string& library_version() {
+  static const std::string text = [] {
     char version[MPI_MAX_LIBRARY_VERSION_STRING];
     int length = 0;
     PMPI_Get_library_version(version, &length);
-    return std::string_view(version).starts_with("Intel");
+    return std::string(version);
   }();
-  return found;
+  return text;
 }
+
+}  // namespace
+
+bool is_intel_mpi() { return library_version().starts_with("Intel"); }
+
+bool is_old_mpich() {
+  return library_version().starts_with("MPICH") &&
+         library_version().find("4.0.") != std::string::npos;
+}
+
+bool is_old_open_mpi() { return library_version().starts_with("Open MPI v4."); }
 
 bool broken_native_type(const Type& type) {
 #ifdef OPEN_MPI

@@ -95,6 +95,10 @@ Type aligned_type(const Unit& unit, int units);
 
 /// Which is binary compatible with MPICH, so that programs find it out while they run.
 bool is_intel_mpi();
+/// Debian's, 4.0.2.
+bool is_old_mpich();
+/// Debian's, 4.1.4.
+bool is_old_open_mpi();
 
 /// The MPI library itself may pack, unpack, send or receive this datatype wrongly.
 bool broken_native_type(const Type& type);
