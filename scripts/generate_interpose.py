@@ -134,7 +134,7 @@ def narrowing(c: Collective, form: str) -> str:
     declared = f"provide_{name}" if form == "init" else f"MPI_{name}"
     fallback = f", provide_{name}" if form == "init" else ""
     call = f'Next<"MPI_{name}", decltype({declared}){fallback}>::call({", ".join(arguments)})'
-    keep = {"": call, "I": f"narrow.keep({call}, request)", "init": f"narrow.keep_on({call}, *request)"}[form]
+    keep = {"": call, "I": f"narrow.keep({call}, request)", "init": f"narrow.keep_on({call}, request)"}[form]
     return f"""
 int narrow_{name}({c.declare(large=True)}{last}) {{
   Narrowing narrow("MPI_{name}_c", comm{root});

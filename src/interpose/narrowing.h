@@ -80,9 +80,10 @@ class Narrowing {
     return code;
   }
 
-  /// After a persistent one: until the request is freed.
-  int keep_on(int code, MPI_Request request) {
-    if (code == MPI_SUCCESS && kept_count_ > 0) keep_until_freed(std::move(kept_), request);
+  /// After a persistent one: until the request is freed. By its address: it may be read before the
+  /// call that makes it, as the arguments of any function.
+  int keep_on(int code, const MPI_Request* request) {
+    if (code == MPI_SUCCESS && kept_count_ > 0) keep_until_freed(std::move(kept_), *request);
     return code;
   }
 

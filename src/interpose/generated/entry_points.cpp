@@ -764,7 +764,7 @@ int narrow_Bcast_init(void* buffer, MPI_Count count, MPI_Datatype datatype, int 
   return narrow.keep_on(
       Next<"MPI_Bcast_init", decltype(provide_Bcast_init), provide_Bcast_init>::call(
           buffer, count_i, datatype, root, comm, info, request),
-      *request);
+      request);
 }
 
 int narrow_Gather_init(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
@@ -778,7 +778,7 @@ int narrow_Gather_init(const void* sendbuf, MPI_Count sendcount, MPI_Datatype se
       Next<"MPI_Gather_init", decltype(provide_Gather_init), provide_Gather_init>::call(
           sendbuf, sendcount_i, sendtype, recvbuf, recvcount_i, recvtype, root, comm, info,
           request),
-      *request);
+      request);
 }
 
 int narrow_Gatherv_init(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
@@ -796,7 +796,7 @@ int narrow_Gatherv_init(const void* sendbuf, MPI_Count sendcount, MPI_Datatype s
       Next<"MPI_Gatherv_init", decltype(provide_Gatherv_init), provide_Gatherv_init>::call(
           sendbuf, sendcount_i, sendtype, recvbuf, recvcounts_i, rdispls_i, recvtype, root, comm,
           info, request),
-      *request);
+      request);
 }
 
 int narrow_Scatter_init(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
@@ -810,7 +810,7 @@ int narrow_Scatter_init(const void* sendbuf, MPI_Count sendcount, MPI_Datatype s
       Next<"MPI_Scatter_init", decltype(provide_Scatter_init), provide_Scatter_init>::call(
           sendbuf, sendcount_i, sendtype, recvbuf, recvcount_i, recvtype, root, comm, info,
           request),
-      *request);
+      request);
 }
 
 int narrow_Scatterv_init(const void* sendbuf, const MPI_Count* sendcounts, const MPI_Aint* sdispls,
@@ -828,7 +828,7 @@ int narrow_Scatterv_init(const void* sendbuf, const MPI_Count* sendcounts, const
       Next<"MPI_Scatterv_init", decltype(provide_Scatterv_init), provide_Scatterv_init>::call(
           sendbuf, sendcounts_i, sdispls_i, sendtype, recvbuf, recvcount_i, recvtype, root, comm,
           info, request),
-      *request);
+      request);
 }
 
 int narrow_Allgather_init(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
@@ -841,7 +841,7 @@ int narrow_Allgather_init(const void* sendbuf, MPI_Count sendcount, MPI_Datatype
   return narrow.keep_on(
       Next<"MPI_Allgather_init", decltype(provide_Allgather_init), provide_Allgather_init>::call(
           sendbuf, sendcount_i, sendtype, recvbuf, recvcount_i, recvtype, comm, info, request),
-      *request);
+      request);
 }
 
 int narrow_Allgatherv_init(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
@@ -858,7 +858,7 @@ int narrow_Allgatherv_init(const void* sendbuf, MPI_Count sendcount, MPI_Datatyp
       Next<"MPI_Allgatherv_init", decltype(provide_Allgatherv_init), provide_Allgatherv_init>::call(
           sendbuf, sendcount_i, sendtype, recvbuf, recvcounts_i, rdispls_i, recvtype, comm, info,
           request),
-      *request);
+      request);
 }
 
 int narrow_Alltoall_init(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
@@ -871,7 +871,7 @@ int narrow_Alltoall_init(const void* sendbuf, MPI_Count sendcount, MPI_Datatype 
   return narrow.keep_on(
       Next<"MPI_Alltoall_init", decltype(provide_Alltoall_init), provide_Alltoall_init>::call(
           sendbuf, sendcount_i, sendtype, recvbuf, recvcount_i, recvtype, comm, info, request),
-      *request);
+      request);
 }
 
 int narrow_Alltoallv_init(const void* sendbuf, const MPI_Count* sendcounts, const MPI_Aint* sdispls,
@@ -890,7 +890,7 @@ int narrow_Alltoallv_init(const void* sendbuf, const MPI_Count* sendcounts, cons
       Next<"MPI_Alltoallv_init", decltype(provide_Alltoallv_init), provide_Alltoallv_init>::call(
           sendbuf, sendcounts_i, sdispls_i, sendtype, recvbuf, recvcounts_i, rdispls_i, recvtype,
           comm, info, request),
-      *request);
+      request);
 }
 
 int narrow_Alltoallw_init(const void* sendbuf, const MPI_Count* sendcounts, const MPI_Aint* sdispls,
@@ -909,7 +909,7 @@ int narrow_Alltoallw_init(const void* sendbuf, const MPI_Count* sendcounts, cons
       Next<"MPI_Alltoallw_init", decltype(provide_Alltoallw_init), provide_Alltoallw_init>::call(
           sendbuf, sendcounts_i, sdispls_i, sendtypes, recvbuf, recvcounts_i, rdispls_i, recvtypes,
           comm, info, request),
-      *request);
+      request);
 }
 
 int narrow_Reduce_init(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
@@ -920,7 +920,7 @@ int narrow_Reduce_init(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_
   return narrow.keep_on(
       Next<"MPI_Reduce_init", decltype(provide_Reduce_init), provide_Reduce_init>::call(
           sendbuf, recvbuf, count_i, datatype, op, root, comm, info, request),
-      *request);
+      request);
 }
 
 int narrow_Allreduce_init(const void* sendbuf, void* recvbuf, MPI_Count count,
@@ -932,7 +932,7 @@ int narrow_Allreduce_init(const void* sendbuf, void* recvbuf, MPI_Count count,
   return narrow.keep_on(
       Next<"MPI_Allreduce_init", decltype(provide_Allreduce_init), provide_Allreduce_init>::call(
           sendbuf, recvbuf, count_i, datatype, op, comm, info, request),
-      *request);
+      request);
 }
 
 int narrow_Reduce_scatter_block_init(const void* sendbuf, void* recvbuf, MPI_Count recvcount,
@@ -945,7 +945,7 @@ int narrow_Reduce_scatter_block_init(const void* sendbuf, void* recvbuf, MPI_Cou
       Next<"MPI_Reduce_scatter_block_init", decltype(provide_Reduce_scatter_block_init),
            provide_Reduce_scatter_block_init>::call(sendbuf, recvbuf, recvcount_i, datatype, op,
                                                     comm, info, request),
-      *request);
+      request);
 }
 
 int narrow_Reduce_scatter_init(const void* sendbuf, void* recvbuf, const MPI_Count* recvcounts,
@@ -958,7 +958,7 @@ int narrow_Reduce_scatter_init(const void* sendbuf, void* recvbuf, const MPI_Cou
   return narrow.keep_on(Next<"MPI_Reduce_scatter_init", decltype(provide_Reduce_scatter_init),
                              provide_Reduce_scatter_init>::call(sendbuf, recvbuf, recvcounts_i,
                                                                 datatype, op, comm, info, request),
-                        *request);
+                        request);
 }
 
 int narrow_Scan_init(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
@@ -968,7 +968,7 @@ int narrow_Scan_init(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Da
   if (narrow.failed()) return narrow.report();
   return narrow.keep_on(Next<"MPI_Scan_init", decltype(provide_Scan_init), provide_Scan_init>::call(
                             sendbuf, recvbuf, count_i, datatype, op, comm, info, request),
-                        *request);
+                        request);
 }
 
 int narrow_Exscan_init(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
@@ -979,7 +979,7 @@ int narrow_Exscan_init(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_
   return narrow.keep_on(
       Next<"MPI_Exscan_init", decltype(provide_Exscan_init), provide_Exscan_init>::call(
           sendbuf, recvbuf, count_i, datatype, op, comm, info, request),
-      *request);
+      request);
 }
 
 int narrow_Neighbor_allgather_init(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
