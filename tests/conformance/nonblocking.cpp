@@ -50,6 +50,49 @@ void others_wait(MPI_Comm comm) {
   CHECK(data[49999] == 0);
 }
 
+/// Programs leave null requests in their arrays.
+void among_null_ones(MPI_Comm comm) {
+  for (const int way : {0, 2, 3}) {  // Waitall, Testall, Waitany
+    All all(comm, way);
+    all.start();
+    std::vector<MPI_Request> requests{MPI_REQUEST_NULL};
+    for (const MPI_Request request : all.requests) {
+      requests.push_back(request);
+      if (requests.size() % 4 != 0) requests.push_back(MPI_REQUEST_NULL);
+    }
+    complete(requests, way);
+    all.see();
+  }
+}
+
+/// Where one fails all statuses have an error code.
+void statuses_among_null_ones(MPI_Comm comm) {
+  // Whose handler is called differs between MPI libraries.
+  for (const MPI_Comm one : {comm, MPI_COMM_SELF}) MPI_Comm_set_errhandler(one, MPI_ERRORS_RETURN);
+  const int me = rank_in(comm), p = size_of(comm), from = (me + 1) % p;
+  for (const int length : {1, 2}) {
+    std::array<MPI_Status, 5> statuses;
+    for (MPI_Status& status : statuses) status.MPI_ERROR = MPI_ERR_OTHER;
+    std::array<MPI_Request, 5> requests;
+    requests.fill(MPI_REQUEST_NULL);
+    std::array<int, 2> sent{}, got{};
+    MPI_Ibarrier(comm, &requests[1]);
+    MPI_Irecv(got.data(), 1, MPI_INT, from, 5, comm, &requests[3]);
+    MPI_Send(sent.data(), length, MPI_INT, (me + p - 1) % p, 5, comm);
+    const int code = MPI_Waitall(5, requests.data(), statuses.data());
+    MPI_Wait(&requests[1], MPI_STATUS_IGNORE);  // an error may have left it under way
+    CHECK(code == (length == 1 ? MPI_SUCCESS : MPI_ERR_IN_STATUS));
+    CHECK(statuses[0].MPI_SOURCE == MPI_ANY_SOURCE && statuses[3].MPI_SOURCE == from);
+    if (length == 1) continue;
+#ifndef OPEN_MPI  // which leaves those of null requests as they were
+    for (const std::size_t good : {0, 1, 2, 4}) CHECK(statuses[good].MPI_ERROR == MPI_SUCCESS);
+#endif
+    CHECK(statuses[3].MPI_ERROR != MPI_SUCCESS);
+  }
+  for (const MPI_Comm one : {comm, MPI_COMM_SELF})
+    MPI_Comm_set_errhandler(one, MPI_ERRORS_ARE_FATAL);
+}
+
 /// On a communicator on which Unisono cannot run them yet: the MPI library does.
 void passed_on(MPI_Comm over) {
   MPI_Comm comm;
@@ -186,6 +229,8 @@ int main(int argc, char** argv) {
   freed(MPI_COMM_WORLD);
   passed_on(MPI_COMM_WORLD);
   refused(MPI_COMM_WORLD);
+  among_null_ones(MPI_COMM_WORLD);
+  statuses_among_null_ones(MPI_COMM_WORLD);
   if (threads && provided == MPI_THREAD_MULTIPLE) with_threads();
   conformance::passed("nonblocking", 700, conformance::kAnyNumber);
   MPI_Finalize();

@@ -174,6 +174,7 @@ void note_duplicating() noexcept {}
 void forget_done() noexcept {}
 void settle_in_flight() noexcept {}
 bool wants_progress_thread() { return false; }
+bool is_any_in_flight() noexcept { return false; }
 bool has_persistent() noexcept { return false; }
 std::optional<int> start_persistent(MPI_Request) noexcept { return std::nullopt; }
 void forget_persistent(MPI_Request) noexcept {}

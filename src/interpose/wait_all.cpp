@@ -1,0 +1,51 @@
+// MPI_Waitall of MPICH (5.0.2) ends the program where a generalized request, as ours are, is
+// not complete and another of the array is null. So null ones and others are waited for apart.
+// MPICH's mpi_f08 calls PMPI_Waitall.
+#include <mpi.h>
+
+#if defined(MPICH_VERSION) && !defined(MPI_ABI)
+#include <algorithm>
+
+#include "calls/in_flight.h"
+#include "interpose/entry.h"
+#include "interpose/next.h"
+
+using namespace unisono;
+
+namespace {
+
+bool is_null(MPI_Request request) { return request == MPI_REQUEST_NULL; }
+
+template <class Native>
+int wait_apart(int count, MPI_Request* requests, MPI_Status* statuses) {
+  const bool has_statuses = statuses != MPI_STATUSES_IGNORE;
+  int code = MPI_SUCCESS;
+  for (int from = 0, to = 0; from < count; from = to) {
+    const bool null = is_null(requests[from]);
+    while (to < count && is_null(requests[to]) == null) ++to;
+    const int done =
+        Native::call(to - from, requests + from, has_statuses ? statuses + from : statuses);
+    if (code == MPI_SUCCESS) code = done;
+    // Which matters where another fails. MPICH leaves it as it was.
+    for (int i = from; null && has_statuses && i < to; ++i) statuses[i].MPI_ERROR = MPI_SUCCESS;
+  }
+  return code;
+}
+
+template <class Native>
+int wait_for_all(int count, MPI_Request* requests, MPI_Status* statuses) {
+  if (requests != nullptr && is_any_in_flight() &&
+      std::any_of(requests, requests + std::max(count, 0), is_null))
+    return wait_apart<Native>(count, requests, statuses);
+  return Native::call(count, requests, statuses);
+}
+
+}  // namespace
+
+ENTRY int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
+  return wait_for_all<Next<"MPI_Waitall", decltype(MPI_Waitall)>>(count, requests, statuses);
+}
+ENTRY int PMPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
+  return wait_for_all<Next<"PMPI_Waitall", decltype(PMPI_Waitall)>>(count, requests, statuses);
+}
+#endif
