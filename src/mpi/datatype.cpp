@@ -174,12 +174,18 @@ class Bytes {
 namespace {
 
 /// From this process to itself; one at a time, because threads share the communicator.
-int send_to_itself(const void* from, MPI_Datatype sent, void* into, MPI_Datatype received,
-                   int count = 1) {
+int send_to_itself(const void* from, int sent_count, MPI_Datatype sent, void* into,
+                   int received_count, MPI_Datatype received) {
   static std::mutex& mutex = *new std::mutex;
   const std::lock_guard lock(mutex);
-  return PMPI_Sendrecv(from, count, sent, 0, 0, into, count, received, 0, 0, g_self,
+  return PMPI_Sendrecv(from, sent_count, sent, 0, 0, into, received_count, received, 0, 0, g_self,
                        MPI_STATUS_IGNORE);
+}
+
+/// Another way than MPI_Pack's, whose result is `code`, is needed: MPICH's (4.0.2) refuses
+/// MPI_BOTTOM.
+bool refuses_bottom(int code, const void* elements) {
+  return code != MPI_SUCCESS && elements == MPI_BOTTOM;
 }
 
 }  // namespace
@@ -195,11 +201,14 @@ int pack_elements(const std::byte* from, Count count, MPI_Datatype type, const T
   return in_portions(count, facts, [&](Count first, int n) {
     const std::byte* elements = from + first * facts.extent;
     std::byte* bytes = into + first * facts.size;
-    if (facts.size > kPortion)
-      return send_to_itself(elements, moved, bytes, Bytes(facts.size).type);
+    const auto send = [&] {
+      return send_to_itself(elements, n, moved, bytes, 1, Bytes(n * facts.size).type);
+    };
+    if (facts.size > kPortion) return send();
     int position = 0;
-    return PMPI_Pack(elements, n, moved, bytes, static_cast<int>(n * facts.size), &position,
-                     g_self);
+    const int code = PMPI_Pack(elements, n, moved, bytes, static_cast<int>(n * facts.size),
+                               &position, g_self);
+    return refuses_bottom(code, elements) ? send() : code;
   });
 }
 
@@ -214,11 +223,14 @@ int unpack_elements(const std::byte* from, std::byte* into, Count count, MPI_Dat
   return in_portions(count, facts, [&](Count first, int n) {
     const std::byte* bytes = from + first * facts.size;
     std::byte* elements = into + first * facts.extent;
-    if (facts.size > kPortion)
-      return send_to_itself(bytes, Bytes(facts.size).type, elements, moved);
+    const auto send = [&] {
+      return send_to_itself(bytes, 1, Bytes(n * facts.size).type, elements, n, moved);
+    };
+    if (facts.size > kPortion) return send();
     int position = 0;
-    return PMPI_Unpack(bytes, static_cast<int>(n * facts.size), &position, elements, n, moved,
-                       g_self);
+    const int code = PMPI_Unpack(bytes, static_cast<int>(n * facts.size), &position, elements, n,
+                                 moved, g_self);
+    return refuses_bottom(code, elements) ? send() : code;
   });
 }
 
@@ -226,7 +238,7 @@ int copy_elements(const std::byte* from, std::byte* into, Count count, MPI_Datat
                   const TypeFacts& facts) {
   return in_portions(count, facts, [&](Count first, int n) {
     const Count at = first * facts.extent;
-    return send_to_itself(from + at, type, into + at, type, n);
+    return send_to_itself(from + at, n, type, into + at, n, type);
   });
 }
 
