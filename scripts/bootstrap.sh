@@ -48,11 +48,14 @@ LIST
   fi
   [[ $purpose == test ]] || return 0
   command -v valgrind >/dev/null || echo valgrind
-  # Fortran comes with an MPI library of its own, which a user may not want to find on PATH.
+  # Fortran comes with MPI libraries of its own, which a user may not want to find on PATH. Open MPI's is mpicc, as
+  # it comes before MPICH's by Debian's priorities; both are called by full names here.
   [[ ${CI:-} ]] || return 0
   command -v gfortran >/dev/null || echo gfortran
   command -v mpifort.openmpi >/dev/null || echo libopenmpi-dev
   command -v mpiexec.openmpi >/dev/null || echo openmpi-bin
+  command -v mpifort.mpich >/dev/null || echo libmpich-dev
+  command -v mpiexec.mpich >/dev/null || echo mpich
 }
 
 # Which clang this system has; 16 is what the project was last built with (docs/results/quality.md).
@@ -182,7 +185,8 @@ build() {
   # SimGrid and Fortran may have come since.
   if [[ -f build/CMakeCache.txt ]] \
     && { { command -v smpirun && grep '^UNISONO_SMPIRUN:.*NOTFOUND' build/CMakeCache.txt; } \
-      || { command -v mpifort.openmpi && grep '^UNISONO_MPIFORT:.*NOTFOUND' build/CMakeCache.txt; }; } \
+      || { command -v mpifort.openmpi && grep '^UNISONO_MPIFORT_openmpi:.*NOTFOUND' build/CMakeCache.txt; } \
+      || { command -v mpifort.mpich && grep '^UNISONO_MPIFORT_mpich:.*NOTFOUND' build/CMakeCache.txt; }; } \
       >/dev/null; then
     rm -f build/build.ninja
   fi

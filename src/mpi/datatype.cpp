@@ -206,8 +206,8 @@ int pack_elements(const std::byte* from, Count count, MPI_Datatype type, const T
     };
     if (facts.size > kPortion) return send();
     int position = 0;
-    const int code = PMPI_Pack(elements, n, moved, bytes, static_cast<int>(n * facts.size),
-                               &position, g_self);
+    const int code =
+        PMPI_Pack(elements, n, moved, bytes, static_cast<int>(n * facts.size), &position, g_self);
     return refuses_bottom(code, elements) ? send() : code;
   });
 }
@@ -228,8 +228,8 @@ int unpack_elements(const std::byte* from, std::byte* into, Count count, MPI_Dat
     };
     if (facts.size > kPortion) return send();
     int position = 0;
-    const int code = PMPI_Unpack(bytes, static_cast<int>(n * facts.size), &position, elements, n,
-                                 moved, g_self);
+    const int code =
+        PMPI_Unpack(bytes, static_cast<int>(n * facts.size), &position, elements, n, moved, g_self);
     return refuses_bottom(code, elements) ? send() : code;
   });
 }

@@ -1,5 +1,5 @@
 """What happens around a program that is preloaded: which library is chosen, what is said when
-something is missing, and that tools, Python and Fortran find what they expect."""
+something is missing, and that tools and Python find what they expect. Fortran: fortran_test.py."""
 
 from __future__ import annotations
 
@@ -257,44 +257,6 @@ class Languages(unittest.TestCase):
                 first, second = events_in(folder)
                 self.assertEqual(first, second)
                 self.assertGreaterEqual(first, 5)  # objects take more than one
-
-    def fortran(self) -> str:
-        """The launcher of an Open MPI that has Fortran."""
-        launcher = os.environ.get("UNISONO_FORTRAN", "")
-        if not (PROGRAMS / "fortran_mpi").exists() or not Path(launcher).exists():
-            self.skipTest("no Open MPI with Fortran")
-        return launcher
-
-    def test_fortran_while_a_communicator_is_freed(self) -> None:
-        launcher, program = self.fortran(), PROGRAMS / "fortran_freed"
-        done = run(launcher, "--oversubscribe", "-n", "2", EXEC, program, UNISONO_ALLREDUCE="shm")
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("passed", done.stdout)
-
-    def test_fortran(self) -> None:
-        launcher = self.fortran()
-        for module, calls in (("mpi", 10), ("f08", 8)):
-            program = PROGRAMS / f"fortran_{module}"
-            for prefix in ([], [EXEC], [LOOPBACK]):
-                done = run(launcher, "--oversubscribe", "-n", "2", *prefix, program)
-                self.assertEqual(done.returncode, 0, done.stderr)
-                self.assertIn("passed", done.stdout)
-                wanted = 2 if prefix == [LOOPBACK] else 0
-                line = f"loopback: {calls} calls, 1 operations freed"
-                self.assertEqual(done.stdout.count(line), wanted, done.stdout)
-            forced = {
-                "UNISONO_BCAST": "binomial",
-                "UNISONO_ALLTOALLW": "spread_out",
-                "UNISONO_LOG": "decision",
-            }
-            done = run(launcher, "--oversubscribe", "-n", "2", EXEC, program, **forced)
-            self.assertIn("passed", done.stdout)
-            for call in ("nonblocking bcast of 16B on 2 ranks: binomial", "nonblocking alltoallw of 0B"):
-                self.assertIn(call, done.stderr)
-            with tempfile.TemporaryDirectory() as folder:
-                done = run(launcher, "--oversubscribe", "-n", "2", EXEC, program, UNISONO_TRACE=folder)
-                self.assertIn("passed", done.stdout)
-                self.assertEqual(events_in(folder), [calls, calls])
 
 
 class Cost(unittest.TestCase):

@@ -1,0 +1,33 @@
+/* Stands for the Fortran library of Open MPI 5, as far as it has more than Debian's: a program
+ * finds the names of persistent collectives, and Unisono must run them. */
+#include <stdio.h>
+#include <stdlib.h>
+
+static void called(const char* name) {
+  fprintf(stderr, "fortran_later.c: %s was not run by Unisono\n", name);
+  abort();
+}
+
+#define STANDS_FOR(name)                                          \
+  void mpi_##name##_init_(void);                                  \
+  void mpi_##name##_init_f08_(void);                              \
+  void mpi_##name##_init_(void) { called("mpi_" #name "_init"); } \
+  void mpi_##name##_init_f08_(void) { called("mpi_" #name "_init_f08"); }
+
+STANDS_FOR(barrier)
+STANDS_FOR(bcast)
+STANDS_FOR(gather)
+STANDS_FOR(gatherv)
+STANDS_FOR(scatter)
+STANDS_FOR(scatterv)
+STANDS_FOR(allgather)
+STANDS_FOR(allgatherv)
+STANDS_FOR(alltoall)
+STANDS_FOR(alltoallv)
+STANDS_FOR(alltoallw)
+STANDS_FOR(reduce)
+STANDS_FOR(allreduce)
+STANDS_FOR(reduce_scatter_block)
+STANDS_FOR(reduce_scatter)
+STANDS_FOR(scan)
+STANDS_FOR(exscan)
