@@ -108,8 +108,10 @@ def have_cores(ranks: int) -> bool:
 
 def flavour_of_mpiexec(mpiexec: Path) -> str:
     """Open MPI's mpiexec is a link to (or a copy of) prterun; Hydra brings its proxy along."""
-    folder = mpiexec.resolve().parent
-    if (mpiexec.parent / "ompi_info").exists() or (folder / "orterun").exists():
+    resolved = mpiexec.resolve()
+    if resolved.name == "mpiexec.hydra":  # in a folder with Open MPI's, as Debian's
+        return "mpich"
+    if (mpiexec.parent / "ompi_info").exists() or (resolved.parent / "orterun").exists():
         return "openmpi"
     return "mpich"
 

@@ -45,6 +45,17 @@ def test_programs() -> None:
     assert "libmpi.so.40" in finding.what
 
 
+def test_launchers_of_two_mpi_libraries_may_lie_in_one_folder(tmp_path: Path) -> None:
+    """Debian installs them so; which one is mpiexec says a link."""
+    for name in ("ompi_info", "orterun", "mpiexec.hydra"):
+        (tmp_path / name).touch()
+    mpiexec = tmp_path / "mpiexec"
+    for target, flavour in (("orterun", "openmpi"), ("mpiexec.hydra", "mpich")):
+        mpiexec.unlink(missing_ok=True)
+        mpiexec.symlink_to(target)
+        assert places.flavour_of_mpiexec(mpiexec) == flavour
+
+
 @pytest.mark.parametrize(
     ("soname", "flavour"),
     [("libmpich.so.12", "mpich"), ("libmpi.so.12", "mpich"), ("libmpi.so.40", "openmpi")],
