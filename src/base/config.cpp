@@ -28,6 +28,11 @@ std::string variable(std::string_view name) {
   return value != nullptr ? std::string(value) : std::string(row->default_value);
 }
 
+bool is_switched_off() {
+  const std::string disabled = variable("UNISONO_DISABLE");
+  return variable("UNISONO") == "off" || (!disabled.empty() && disabled != "0");
+}
+
 std::string variable_of_collective(std::string_view collective) {
   std::string name = "UNISONO_";
   for (const char c : collective)

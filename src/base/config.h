@@ -76,6 +76,9 @@ std::string variable(std::string_view name);
 /// Whether that is what holds when it is not set.
 bool is_standard(std::string_view name);
 
+/// UNISONO=off, or UNISONO_DISABLE is set.
+bool is_switched_off();
+
 /// "UNISONO_REDUCE_SCATTER" for "reduce_scatter".
 std::string variable_of_collective(std::string_view collective);
 

@@ -58,7 +58,9 @@ void move_while_there_is_any(bool has_core) {
 
 }  // namespace
 
-bool wants_progress_thread() { return variable("UNISONO_PROGRESS") == "thread"; }
+bool wants_progress_thread() {
+  return variable("UNISONO_PROGRESS") == "thread" && !is_switched_off();
+}
 
 const char* start_progress_thread(bool has_core) {
   if (!several_threads()) return "the MPI library lets one thread call it";

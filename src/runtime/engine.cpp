@@ -88,11 +88,11 @@ bool Engine::has_met(Meeting meeting) const {
 }
 
 void Engine::begin(const Files& files) {
-  const std::string disabled = variable("UNISONO_DISABLE"), folder = variable("UNISONO_TRACE");
+  const std::string folder = variable("UNISONO_TRACE");
   const auto mode = parse_mode(variable("UNISONO"));
   if (!mode) complain("UNISONO=" + variable("UNISONO") + ": " + mode.error() + "; auto holds");
   mode_ = mode ? *mode : Mode::automatic;
-  active_ = mode_ != Mode::off && (disabled.empty() || disabled == "0");
+  active_ = !is_switched_off();
   if (!active_ && folder.empty()) return;
   int threads = MPI_THREAD_SINGLE;
   PMPI_Query_thread(&threads);
@@ -165,15 +165,7 @@ void Engine::read_environment(const Files& files) {
   if (!cache)
     complain("UNISONO_PLAN_CACHE=" + variable("UNISONO_PLAN_CACHE") +
              ": no size; valid are 0, 4096, 64K, 1M, ...; 64M holds");
-  const std::string progress = variable("UNISONO_PROGRESS");
-  if (wants_progress_thread()) {
-    if (const char* why = node.oversubscribed
-                              ? "there are more ranks than cores"
-                              : start_progress_thread(2 * node.ranks_on_node <= node.cores))
-      complain("UNISONO_PROGRESS=thread: " + std::string(why) + "; it goes on in calls of MPI");
-  } else if (progress != "calls") {
-    complain("UNISONO_PROGRESS=" + progress + ": valid are calls and thread; calls holds");
-  }
+  begin_progress(node);
   const std::string reproducible = variable("UNISONO_REPRODUCIBLE");
   if (!reproducible.empty() && reproducible != "0") selector_.fix_order();
   const auto nodes = nodes_of_ranks(MPI_COMM_WORLD, node_, node);

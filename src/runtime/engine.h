@@ -62,6 +62,7 @@ class Engine {
   Machine network(const NodeFacts& node) const;
   void use_profile(const Result<std::string>& text, const Platform& here, int nodes);
   TopologyLabels find_levels(const Result<std::string>& text, const std::vector<int>& nodes) const;
+  void begin_progress(const NodeFacts& node) const;
   void share_memory();
   std::optional<int> decide_and_run(const Call& asked, const CallInfo& info, CallScope& scope);
   struct Known {

@@ -1,9 +1,12 @@
 // Nonblocking collectives: which of them Unisono starts, and with which algorithm.
 #include "algorithms/composition.h"
+#include "base/config.h"
 #include "base/hash.h"
 #include "calls/nonblocking.h"
 #include "calls/persistent.h"
+#include "calls/progress_thread.h"
 #include "mpi/agreement.h"
+#include "mpi/comm.h"
 #include "mpi/turns.h"
 #include "runtime/engine.h"
 #include "runtime/online.h"
@@ -37,6 +40,22 @@ bool can_be_in_flight(const Choice& choice) {
 }
 
 }  // namespace
+
+/// A thread that does not start is said once: by the first rank that has none.
+void Engine::begin_progress(const NodeFacts& node) const {
+  const std::string progress = variable("UNISONO_PROGRESS");
+  if (!wants_progress_thread()) {
+    if (progress != "calls")
+      complain("UNISONO_PROGRESS=" + progress + ": valid are calls and thread; calls holds");
+    return;
+  }
+  const char* why = node.oversubscribed
+                        ? "there are more ranks than cores"
+                        : start_progress_thread(2 * node.ranks_on_node <= node.cores);
+  if (!is_first_that(MPI_COMM_WORLD, why != nullptr)) return;
+  const std::string where = first_rank_ ? "" : "rank " + std::to_string(rank_in(MPI_COMM_WORLD)) + ": ";
+  say("UNISONO_PROGRESS=thread: " + where + why + "; it goes on in calls of MPI");
+}
 
 /// As asked for, as measured, or as learned in blocking calls of this kind.
 Choice Engine::select_in_flight(Communicator& communicator, const Facts& facts, int root) const {

@@ -9,7 +9,7 @@ import tempfile
 import unittest
 from collections.abc import Sequence
 
-from launch import EXEC, FLAVOURS, PROGRAMS, RANK, mpiexec, ours
+from launch import BUILD, EXEC, FLAVOURS, PROGRAMS, RANK, mpiexec, ours
 
 # So that only what a test forces runs in Unisono, whatever the table of defaults says.
 COLLECTIVES = (
@@ -43,6 +43,15 @@ class Case(unittest.TestCase):
         self.assertEqual(len(lines), 1, lines)
         for pattern in patterns:
             self.assertRegex(lines[0], pattern)
+
+
+class Threads(Case):
+    def test_a_progress_thread_that_does_not_start_on_one_rank_is_said(self) -> None:
+        library = BUILD / "tests/conformance/libno_thread.so"
+        for flavour in FLAVOURS:
+            preload = f"[ $rank = 0 ] || export LD_PRELOAD={library}; export UNISONO_PROGRESS=thread"
+            _, _, lines = self.run_apart(flavour, 2, preload)
+            self.one_line(lines, "UNISONO_PROGRESS=thread: rank 1: the system has no thread for it")
 
 
 class Values(Case):
