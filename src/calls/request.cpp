@@ -48,8 +48,8 @@ Request::Request(Communicator& communicator, Call call, const Choice& choice, bo
       choice_(choice),
       exchange_(*choice.algorithm, args_for(choice)),
       groups_(communicator.groups()),
-      workspace_(communicator.take_workspace()),
       tags_(lasting ? *lasting : communicator.tags().take()) {
+  if (tags_.lasting) workspace_ = communicator.take_workspace();
   communicator_.retain();
 }
 
@@ -113,6 +113,7 @@ void Request::start() noexcept {
 
 void Request::begin() {
   if (!communicator_.tags().may_use(tags_)) return;  // again in progress()
+  if (workspace_ == nullptr) workspace_ = communicator_.take_workspace();
   if (has_counts_ || !exchange_.is_needed()) return begin_data();
   phase_ = Phase::counts;
   Binding binding;
@@ -158,8 +159,11 @@ void Request::finish(std::optional<int> result) noexcept {
     result = rank_lost_error();
   }
   result_ = result;
-  workspace_->execution.abandon();
-  workspace_->execution.give_back_scratch();
+  if (workspace_ != nullptr) {
+    workspace_->execution.abandon();
+    workspace_->execution.give_back_scratch();
+    if (!tags_.lasting) communicator_.give_back(std::move(workspace_));
+  }
   communicator_.tags().give_back(tags_);
 }
 
@@ -169,7 +173,9 @@ void Request::wait(WaitMode mode) {
     progress();
     const bool others = progress_in_flight();
     step([&] {
-      if (!done()) workspace_->execution.wait(waiter, others);
+      if (done()) return;
+      if (workspace_ == nullptr) return waiter.nothing_came();  // queued
+      workspace_->execution.wait(waiter, others);
     });
   }
 }

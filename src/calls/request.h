@@ -79,7 +79,7 @@ class Request {
   Choice choice_;
   CountExchange exchange_;
   GroupCalls groups_;
-  std::unique_ptr<Workspace> workspace_;
+  std::unique_ptr<Workspace> workspace_;  // while it is under way, or as long as its tags last
   std::shared_ptr<const Plan> exchange_plan_, plan_;
   Tags tags_;
   bool has_counts_ = false;  // of other ranks

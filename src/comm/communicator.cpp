@@ -422,6 +422,7 @@ std::unique_ptr<Workspace> Communicator::take_workspace() {
 }
 
 void Communicator::give_back(std::unique_ptr<Workspace> workspace) noexcept {
+  if (workspace == nullptr) return;
   const std::lock_guard lock(idle_mutex_);
   for (auto& place : idle_)
     if (place == nullptr) {

@@ -10,6 +10,10 @@ namespace unisono {
 
 namespace {
 
+// Calls at once. 20,000 nonblocking reductions of three ranks took Open MPI 5.0.11 three times as
+// long without a bound.
+constexpr unsigned kUnderWay = 64;
+
 // Of kChannelDepth tags: for calls, and behind them those that last.
 unsigned g_slots = 1, g_lasting_slots = 0;
 
@@ -42,20 +46,17 @@ std::optional<Tags> TagBook::take_lasting() {
   return Tags{lasting_++, true};
 }
 
-// Not yet while a request that is as many calls older has them.
 bool TagBook::may_use(Tags tags) const {
   if (tags.lasting) return true;
   const std::lock_guard lock(mutex_);
-  if (tags.number - live_.front() < g_slots) return true;
-  return std::none_of(live_.begin(), live_.end(), [n = tags.number](unsigned live) {
-    return live != n && (n - live) % g_slots == 0 && n - live < ~0U / 2;
-  });
+  return tags.number - live_.front() < std::min(g_slots, kUnderWay);
 }
 
 void TagBook::give_back(Tags tags) noexcept {
   if (tags.lasting) return;
   const std::lock_guard lock(mutex_);
-  std::erase(live_, tags.number);
+  const auto at = std::find(live_.begin(), live_.end(), tags.number);
+  if (at != live_.end()) live_.erase(at);
 }
 
 }  // namespace unisono

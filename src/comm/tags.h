@@ -18,8 +18,10 @@ struct Tags {
 /// next.
 class TagBook {
  public:
-  /// An MPI library that has no more than the 32767 tags that MPI promises has them 31 times over:
-  /// then they may be used once an older call has given them back on this rank.
+  /// To be used once older calls have given theirs back on this rank: what is under way at once is
+  /// bounded. An MPI library looks through all receives for each message, and one that has no more
+  /// than the 32767 tags that MPI promises has them 31 times over. The oldest wait for no younger
+  /// one: all ranks begin them in one order.
   Tags take();
   bool may_use(Tags tags) const;
   void give_back(Tags tags) noexcept;
