@@ -1,13 +1,14 @@
 // Programs that do not end as they should, with forced algorithms in use. endings_test.py looks at
 // what becomes of them.
 //
-//   mpiexec -n P endings {exit | finalize-only | abort | abort-in-collective | exit-in-collective |
-//                         kill-in-collective | unfreed | attribute |
+//   mpiexec -n P endings {exit | finalize-only | abort | unfreed | attribute |
+//                         {abort | exit | kill}-in-{collective | flight} |
 //                         {pmpi-first | pmpi-others}[-attribute]}
 #include <unistd.h>
 
 #include <csignal>
 #include <cstring>
+#include <optional>
 
 #include "check.h"
 
@@ -36,6 +37,27 @@ int collectives_at_the_end(MPI_Comm, int, void*, void*) {
   return MPI_SUCCESS;
 }
 
+/// Nonblocking and persistent ones, which the first rank does not start.
+class InFlight {
+ public:
+  InFlight() {
+    for (int i = 0; i < kEach; ++i)
+      MPI_Allreduce_init(&mine_[i], &sums_[i], 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL,
+                         &requests_[i]);
+  }
+  void start_and_wait() {
+    MPI_Startall(kEach, requests_);
+    for (int i = kEach; i < 2 * kEach; ++i)
+      MPI_Iallreduce(&mine_[i], &sums_[i], 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &requests_[i]);
+    MPI_Waitall(2 * kEach, requests_, MPI_STATUSES_IGNORE);
+  }
+
+ private:
+  static constexpr int kEach = 20;
+  int mine_[2 * kEach] = {}, sums_[2 * kEach] = {};
+  MPI_Request requests_[2 * kEach];
+};
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -56,15 +78,19 @@ int main(int argc, char** argv) {
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Abort(MPI_COMM_WORLD, 17);
   }
-  if (way.ends_with("-in-collective") && me == 0) {
-    usleep(300000);  // the others wait in the barrier by then
+  const bool in_flight = way.ends_with("-in-flight");
+  std::optional<InFlight> requests;
+  if (in_flight || way == "unfreed") requests.emplace();
+  if ((in_flight || way.ends_with("-in-collective")) && me == 0) {
+    usleep(300000);  // the others wait by then
     if (way.starts_with("abort")) MPI_Abort(MPI_COMM_WORLD, 17);
     if (way.starts_with("kill")) raise(SIGKILL);
     _exit(23);
   }
+  if (in_flight) requests->start_and_wait();
   if (way.ends_with("-in-collective")) MPI_Barrier(MPI_COMM_WORLD);
   if (way == "unfreed") {
-    // Communicators, types and operations that the program never frees.
+    // Communicators, and requests, that the program never frees.
     MPI_Comm comm;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     MPI_Barrier(comm);

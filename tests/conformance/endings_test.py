@@ -11,7 +11,7 @@ from pathlib import Path
 
 from launch import EXEC, FLAVOURS, PROGRAMS, mpiexec
 
-DEAD = ("exit-in-collective", "kill-in-collective")
+DEAD = tuple(f"{how}-in-{what}" for how in ("exit", "kill") for what in ("collective", "flight"))
 
 
 def ended(
@@ -74,6 +74,11 @@ class Endings(unittest.TestCase):
     def test_exit_while_others_wait_in_a_collective(self) -> None:
         # MPICH's launcher gives the status of the rank that exits, or that of those it kills.
         self.ends_alike("exit-in-collective", ranks=3, exactly=False)
+
+    def test_while_others_wait_for_requests_in_flight(self) -> None:
+        self.ends_alike("abort-in-flight", ranks=3)
+        for way in ("exit-in-flight", "kill-in-flight"):
+            self.ends_alike(way, ranks=3, exactly=False)
 
     def test_in_shared_memory(self) -> None:
         """With ranks that sleep, and with ranks that spin; and nothing is left behind."""

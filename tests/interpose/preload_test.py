@@ -19,6 +19,7 @@ EXEC = BUILD / "bin/unisono-exec"
 LOOPBACK = BUILD / "loopback/bin/unisono-exec"
 PROGRAMS = Path(os.environ["UNISONO_PROGRAMS"])
 FLAVOURS = {"mpich": "mpich", "openmpi": "openmpi", "abi": "mpich"}  # and whose launcher
+WITH_REQUESTS = ("mpich", "openmpi")  # where nonblocking and persistent collectives are Unisono's
 
 
 def run(*command: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -88,6 +89,33 @@ class Stub(unittest.TestCase):
                 output = mpiexec(flavour, 2, EXEC, program, UNISONO_DISABLE=value, **settings)
                 self.assertIn("passed", output)
                 self.assertEqual("dissemination" in output, acts, output)
+
+    def test_off_means_that_no_threads_are_asked_for(self) -> None:
+        for flavour in FLAVOURS:
+            program = PROGRAMS / f"thread_level_{flavour}"
+            for off in ({"UNISONO": "off"}, {"UNISONO_DISABLE": "1"}, {}):
+                settings = {"UNISONO_PROGRESS": "thread", **off}
+                for asked in ("single", "funneled"):
+                    output = mpiexec(flavour, 1, EXEC, program, asked, **settings)
+                    self.assertIn(f"thread level {asked if off else 'multiple'}", output)
+
+    def test_what_a_tool_finds_in_the_mpi_library_is_as_without(self) -> None:
+        """MPI_T's variables, before MPI_Init and after MPI_Finalize."""
+        for flavour in FLAVOURS:
+            program = PROGRAMS / f"tool_information_{flavour}"
+            native, ours = (mpiexec(flavour, 1, *with_it, program) for with_it in ([], [EXEC]))
+            self.assertEqual(native, ours)
+            self.assertGreater(native.count("cvar"), 100)
+
+    def test_mpi_in_a_library_that_the_program_opens(self) -> None:
+        settings = {"UNISONO_ALLREDUCE": "ring", "UNISONO_LOG": "decision"}
+        for flavour in WITH_REQUESTS:
+            library = PROGRAMS / f"libopened_plugin_{flavour}.so"
+            for scope in ("local", "global"):
+                output = mpiexec(flavour, 2, EXEC, PROGRAMS / "opens_mpi", library, scope, **settings)
+                self.assertIn("passed", output)
+                for form in ("nonblocking", "persistent"):
+                    self.assertIn(f"unisono: {form} allreduce of 4B on 2 ranks: ring", output)
 
     def test_without_its_flavour_library_the_program_runs_natively(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
@@ -216,6 +244,27 @@ class Stacking(unittest.TestCase):
             program = PROGRAMS / f"with_tool_{flavour}"
             output = mpiexec(flavour, 2, "env", tool, LOOPBACK, program, "0")
             self.assertIn("passed, the tool saw 0", output)
+
+    def test_a_tool_that_counts_requests(self) -> None:
+        """It sees those of Unisono as those of the MPI library; below, Unisono starts its own another way."""
+        stub = BUILD / "lib/libunisono.so"
+        for flavour in WITH_REQUESTS:
+            tool = PROGRAMS / f"librequest_tool_{flavour}.so"
+            program = PROGRAMS / f"with_request_tool_{flavour}"
+            for order, algorithm, starts in [
+                (f"{tool}:{stub}", "native", 3),
+                (f"{tool}:{stub}", "ring", 3),
+                (f"{stub}:{tool}", "native", 3),
+                (f"{stub}:{tool}", "ring", 0),
+            ]:
+                settings = {"UNISONO_ALLREDUCE": algorithm, "UNISONO_LOG": "decision"}
+                output = mpiexec(
+                    flavour, 2, "env", f"LD_PRELOAD={order}", program, str(starts), "6", **settings
+                )
+                self.assertIn("passed", output)
+                for form in ("nonblocking", "persistent"):
+                    ran = f"unisono: {form} allreduce of 4B on 2 ranks: ring" in output
+                    self.assertEqual(ran, algorithm == "ring", output)
 
     def test_a_tool_above_sees_everything(self) -> None:
         for flavour in FLAVOURS:

@@ -1,0 +1,87 @@
+// Communicators made in every way, used by nonblocking and persistent collectives of Unisono, and
+// freed while these are in flight. Memory stays what it is: after N of them the process has no more
+// than after N / 10.
+//
+//   mpiexec -n P communicators_in_flight [N]
+#include <malloc.h>
+
+#include <fstream>
+
+#include "check.h"
+
+namespace {
+
+using conformance::rank_in;
+using conformance::size_of;
+
+MPI_Comm make(int round) {
+  MPI_Comm made = MPI_COMM_NULL;
+  const int me = rank_in(MPI_COMM_WORLD), size = size_of(MPI_COMM_WORLD);
+  switch (round % 4) {
+    case 0: MPI_Comm_dup(MPI_COMM_WORLD, &made); break;
+    case 1: MPI_Comm_split(MPI_COMM_WORLD, 0, size - me, &made); break;
+    case 2: {
+      MPI_Group group;
+      MPI_Comm_group(MPI_COMM_WORLD, &group);
+      MPI_Comm_create_group(MPI_COMM_WORLD, group, round, &made);
+      MPI_Group_free(&group);
+      break;
+    }
+    default: {
+      const int periodic = 1;
+      MPI_Cart_create(MPI_COMM_WORLD, 1, &size, &periodic, 0, &made);
+    }
+  }
+  return made;
+}
+
+/// The persistent request makes what the nonblocking one needs.
+void use(MPI_Comm comm, int round) {
+  const int p = size_of(comm);
+  int mine = round + rank_in(comm), sums[2] = {-1, -1}, word = rank_in(comm) == 0 ? round : -1;
+  MPI_Request requests[3];
+  MPI_Allreduce_init(&mine, &sums[0], 1, MPI_INT, MPI_SUM, comm, MPI_INFO_NULL, &requests[0]);
+  MPI_Start(&requests[0]);
+  MPI_Iallreduce(&mine, &sums[1], 1, MPI_INT, MPI_SUM, comm, &requests[1]);
+  MPI_Ibcast(&word, 1, MPI_INT, 0, comm, &requests[2]);
+  MPI_Comm_free(&comm);
+  MPI_Waitall(3, requests, MPI_STATUSES_IGNORE);
+  CHECK(sums[0] == p * round + p * (p - 1) / 2 && sums[1] == sums[0] && word == round);
+  MPI_Request_free(&requests[0]);
+}
+
+struct Memory {
+  std::size_t allocated, resident;  // bytes
+};
+
+Memory memory() {
+  std::ifstream statm("/proc/self/statm");
+  std::size_t pages = 0, resident = 0;
+  statm >> pages >> resident;
+  return {mallinfo2().uordblks, resident * 4096};
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  const int rounds = argc > 1 ? std::atoi(argv[1]) : 3000;
+  conformance::force("allreduce", "ring");
+  conformance::force("bcast", "chain");
+  const unsigned long long before = conformance::own_calls();
+  Memory early{};
+  for (int round = 0; round < rounds; ++round) {
+    if (round == rounds / 10) early = memory();
+    use(make(round), round);
+  }
+  const Memory late = memory();
+  const auto calls = 3 * static_cast<unsigned long long>(rounds);
+  if (conformance::has_unisono()) CHECK(conformance::own_calls() - before == calls);
+  if (rank_in(MPI_COMM_WORLD) == 0)
+    std::printf("communicators   allocated   resident, bytes\n%13d %11zu %10zu\n%13d %11zu %10zu\n",
+                rounds / 10, early.allocated, early.resident, rounds, late.allocated,
+                late.resident);
+  conformance::passed("communicators_in_flight", calls, calls);
+  MPI_Finalize();
+  return 0;
+}
