@@ -993,7 +993,7 @@ int narrow_Neighbor_allgather_init(const void* sendbuf, MPI_Count sendcount, MPI
       Next<"MPI_Neighbor_allgather_init", decltype(provide_Neighbor_allgather_init),
            provide_Neighbor_allgather_init>::call(sendbuf, sendcount_i, sendtype, recvbuf,
                                                   recvcount_i, recvtype, comm, info, request),
-      *request);
+      request);
 }
 
 int narrow_Neighbor_allgatherv_init(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
@@ -1010,7 +1010,7 @@ int narrow_Neighbor_allgatherv_init(const void* sendbuf, MPI_Count sendcount, MP
            provide_Neighbor_allgatherv_init>::call(sendbuf, sendcount_i, sendtype, recvbuf,
                                                    recvcounts_i, rdispls_i, recvtype, comm, info,
                                                    request),
-      *request);
+      request);
 }
 
 int narrow_Neighbor_alltoall_init(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
@@ -1024,7 +1024,7 @@ int narrow_Neighbor_alltoall_init(const void* sendbuf, MPI_Count sendcount, MPI_
       Next<"MPI_Neighbor_alltoall_init", decltype(provide_Neighbor_alltoall_init),
            provide_Neighbor_alltoall_init>::call(sendbuf, sendcount_i, sendtype, recvbuf,
                                                  recvcount_i, recvtype, comm, info, request),
-      *request);
+      request);
 }
 
 int narrow_Neighbor_alltoallv_init(const void* sendbuf, const MPI_Count* sendcounts,
@@ -1043,7 +1043,7 @@ int narrow_Neighbor_alltoallv_init(const void* sendbuf, const MPI_Count* sendcou
            provide_Neighbor_alltoallv_init>::call(sendbuf, sendcounts_i, sdispls_i, sendtype,
                                                   recvbuf, recvcounts_i, rdispls_i, recvtype, comm,
                                                   info, request),
-      *request);
+      request);
 }
 
 int narrow_Neighbor_alltoallw_init(const void* sendbuf, const MPI_Count* sendcounts,
@@ -1060,7 +1060,7 @@ int narrow_Neighbor_alltoallw_init(const void* sendbuf, const MPI_Count* sendcou
            provide_Neighbor_alltoallw_init>::call(sendbuf, sendcounts_i, sdispls, sendtypes,
                                                   recvbuf, recvcounts_i, rdispls, recvtypes, comm,
                                                   info, request),
-      *request);
+      request);
 }
 
 /// Out of line, like the info: what passes a call on saves no registers and builds no Call.
