@@ -10,6 +10,14 @@ namespace unisono {
 
 namespace {
 
+/// With an address even if there are none, which some MPI libraries want.
+std::vector<int> room_for(int count) {
+  std::vector<int> numbers;
+  numbers.reserve(static_cast<std::size_t>(count) + 1);
+  numbers.resize(static_cast<std::size_t>(count));
+  return numbers;
+}
+
 // Blocks, all ranks together: 16 MB on each rank.
 constexpr std::size_t kMostEdges = std::size_t{1} << 20;
 
@@ -22,9 +30,8 @@ struct Cartesian {
   explicit Cartesian(MPI_Comm comm) {
     int n = 0;
     PMPI_Cartdim_get(comm, &n);
-    dims.resize(static_cast<std::size_t>(n));
-    periods = dims;
-    std::vector<int> here(dims);
+    dims = room_for(n), periods = room_for(n);
+    std::vector<int> here = room_for(n);
     PMPI_Cart_get(comm, n, dims.data(), periods.data(), here.data());
   }
   std::vector<int> dims, periods;
@@ -34,7 +41,7 @@ struct Cartesian {
 std::vector<Neighbourhood> general_graph(MPI_Comm comm) {
   int ranks = 0, edges = 0;
   PMPI_Graphdims_get(comm, &ranks, &edges);
-  std::vector<int> ends(static_cast<std::size_t>(ranks)), all(static_cast<std::size_t>(edges));
+  std::vector<int> ends = room_for(ranks), all = room_for(edges);
   PMPI_Graph_get(comm, ranks, edges, ends.data(), all.data());
   std::vector<Neighbourhood> found(ends.size());
   int begin = 0;
@@ -48,10 +55,9 @@ Neighbourhood named_by(MPI_Comm comm) {
   int from = 0, to = 0, weighted = 0;
   PMPI_Dist_graph_neighbors_count(comm, &from, &to, &weighted);
   Neighbourhood own;
-  own.sources.resize(static_cast<std::size_t>(from));
-  own.destinations.resize(static_cast<std::size_t>(to));
+  own.sources = room_for(from), own.destinations = room_for(to);
   // Not MPI_UNWEIGHTED, which some libraries do not take where there are weights.
-  std::vector<int> from_weights(own.sources.size()), to_weights(own.destinations.size());
+  std::vector<int> from_weights = room_for(from), to_weights = room_for(to);
   PMPI_Dist_graph_neighbors(comm, from, own.sources.data(), from_weights.data(), to,
                             own.destinations.data(), to_weights.data());
   for (auto* ranks : {&own.sources, &own.destinations})

@@ -53,7 +53,8 @@ void Engine::begin_progress(const NodeFacts& node) const {
                         ? "there are more ranks than cores"
                         : start_progress_thread(2 * node.ranks_on_node <= node.cores);
   if (!is_first_that(MPI_COMM_WORLD, why != nullptr)) return;
-  const std::string where = first_rank_ ? "" : "rank " + std::to_string(rank_in(MPI_COMM_WORLD)) + ": ";
+  const std::string where =
+      first_rank_ ? "" : "rank " + std::to_string(rank_in(MPI_COMM_WORLD)) + ": ";
   say("UNISONO_PROGRESS=thread: " + where + why + "; it goes on in calls of MPI");
 }
 

@@ -66,7 +66,6 @@ int main(int argc, char** argv) {
   MPI_Comm_free(&late);
   MPI_Comm_free(&kept);
   MPI_Session_finalize(&session);
-  if (me == 0)
-    std::printf("after MPI_Finalize: %llu in Unisono\n", own_calls() - own);
+  if (me == 0) std::printf("after MPI_Finalize: %llu in Unisono\n", own_calls() - own);
   return 0;
 }

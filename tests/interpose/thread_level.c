@@ -10,7 +10,7 @@ int main(int argc, char** argv) {
   else
     MPI_Init(&argc, &argv);
   MPI_Query_thread(&level);
-  puts(level == MPI_THREAD_MULTIPLE  ? "thread level multiple"
+  puts(level == MPI_THREAD_MULTIPLE   ? "thread level multiple"
        : level == MPI_THREAD_FUNNELED ? "thread level funneled"
        : level == MPI_THREAD_SINGLE   ? "thread level single"
                                       : "thread level serialized");
