@@ -1,21 +1,6 @@
 ! All 17 collectives, and 15 of them in place, in each form: blocking, nonblocking and persistent.
 #include "fortran_interface.inc"
 
-! Of Open MPI that has no persistent collectives yet, Unisono has those of a later one: see fortran_later.c.
-#if defined(OPEN_MPI) && INTERFACE == 2008
-#define MAKE(name) call MPI_/**/name/**/_init_f08(ARGUMENTS, MPI_INFO_NULL, requests(k), ierror)
-#else
-#define MAKE(name) call MPI_/**/name/**/_init(ARGUMENTS, MPI_INFO_NULL, requests(k), ierror)
-#endif
-
-! `ierror` may be absent in mpi_f08, and is in every other call.
-#define IN_FORM(name) \
-if (form == blocking .and. tells) call MPI_/**/name(ARGUMENTS, ierror); \
-if (form == blocking .and. .not. tells) call MPI_/**/name(ARGUMENTS IERROR); \
-if (form == nonblocking .and. tells) call MPI_I/**/name(ARGUMENTS, requests(k), ierror); \
-if (form == nonblocking .and. .not. tells) call MPI_I/**/name(ARGUMENTS, requests(k) IERROR); \
-if (form == persistent) MAKE(name)
-
 module collectives
   USE_MPI
   use calls

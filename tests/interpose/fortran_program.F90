@@ -6,6 +6,7 @@
 program fortran_program
   use collectives
   use arguments, only: arguments_of_all_kinds
+  use neighbours, only: among_neighbours
   implicit none
   integer :: provided, way
   HANDLE(MPI_Request) :: request
@@ -33,6 +34,7 @@ program fortran_program
   if (command_argument_count() == 1) call in_persistent_form()
   root = 0
   call arguments_of_all_kinds()
+  call among_neighbours(command_argument_count() == 1)
 
   if (rank == 0) call tell()
   call MPI_Allreduce(MPI_IN_PLACE, failures, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD IERROR)
