@@ -207,7 +207,13 @@ flock 9
 case $purpose in
   setup | tidy | clang) setup; rest_of_setup ;;
   demo) setup; build demo; rest_of_setup ;;
-  build | test) setup; build; rest_of_setup ;;
+  build) setup; build; rest_of_setup ;;
+  test)
+    setup
+    if [[ ${CI:-} ]]; then setup_debian; fi
+    build
+    rest_of_setup
+    ;;
   intel) setup_intel ;;
   debian) setup_debian ;;
   *) fail "usage: bootstrap.sh [setup|demo|build|test|tidy|clang|intel|debian]" ;;
