@@ -27,8 +27,8 @@ Communicators::Communicators(std::uint64_t seed, MPI_Comm base, bool mixed)
     : seed_(seed), base_(base), mixed_(mixed) {
   int rank = 0;
   MPI_Comm_rank(base_, &rank);
-  all_.push_back({base_, false, false, 0, "world", false, {}});
-  all_.push_back({MPI_COMM_SELF, false, false, rank, "self", false, {}});
+  all_.push_back({base_, false, false, 0, "world", false, false, {}});
+  all_.push_back({MPI_COMM_SELF, false, false, rank, "self", false, false, {}});
   if (base_ != MPI_COMM_WORLD) {  // another thread may be using it
     MPI_Comm_split(base_, rank, 0, &all_.back().handle);
     all_.back().owned = true;
@@ -99,6 +99,7 @@ Communicator Communicators::create(Rng& rng) const {
       MPI_Dims_create(size, 2, dims);
       MPI_Cart_create(base_, 2, dims, periods, 1, &c.handle);
       c.has_topology = true;
+      c.folded = dims[0] <= 2;
       c.neighbours = neighbours_of(c.handle);
       break;
     }

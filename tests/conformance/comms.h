@@ -23,7 +23,10 @@ struct Communicator {
   bool inter = false;
   int colour = 0;  ///< tells apart the communicators that one collective creation made
   std::string text;
-  bool has_topology = false;  ///< alike on all ranks of `base`
+  // Alike on all ranks of `base`.
+  bool has_topology = false;
+  bool folded =
+      false;  ///< a grid in which a ring of one or two ranks makes both sides one neighbour
   Neighbours neighbours;
 };
 

@@ -22,6 +22,7 @@ void create_grid(Rng& rng, int size, MPI_Comm base, Communicator* c) {
     const int length = dimensions.size() + 1 == count ? left : rng.pick(divisors);
     dimensions.push_back(length);
     periods.push_back(rng.chance(50));
+    c->folded = c->folded || (periods.back() != 0 && length <= 2);
     left /= length;
   }
   c->text = "grid of";
