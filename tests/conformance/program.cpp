@@ -174,6 +174,9 @@ void Program::run_one(std::uint64_t call) {
   // Intel MPI's own (2021.19) confuse the two sides there, and are no reference.
   if (comm.folded && is_intel_mpi() && collective > Collective::neighbor_allgatherv)
     collective = Collective::neighbor_allgather;
+  // MPICH 4.0.2 loses blocks.
+  if (is_old_mpich() && collective == Collective::neighbor_alltoallw)
+    collective = Collective::neighbor_alltoallv;
   Spec spec = random_spec(rng, collective);
   if (!force(collective, spec)) return;
   if (options_.simplified(static_cast<long long>(call)).chosen) spec = {"default", nullptr, {}};
