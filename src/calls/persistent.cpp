@@ -83,7 +83,8 @@ class Persistent : public Moved {
  protected:
   /// An MPI error code.
   virtual int begin() = 0;
-  virtual bool done() const = 0;
+  /// Whether there is nothing to wait for.
+  virtual bool done() = 0;
   /// Of what is done.
   virtual int code() const = 0;
 
@@ -148,7 +149,7 @@ class OwnPersistent : public Persistent {
     request_->start();
     return MPI_SUCCESS;
   }
-  bool done() const override { return request_->done(); }
+  bool done() override { return request_->done(); }
   int code() const override { return request_->result().value_or(MPI_ERR_INTERN); }
 
   Communicator& communicator_;
@@ -168,7 +169,8 @@ class ProvidedPersistent : public Persistent {
 
  private:
   int begin() override { return code_ = call_(&request_); }
-  bool done() const override { return false; }
+  // With what came before it the library may be through at once.
+  bool done() override { return move(); }
   int code() const override { return code_; }
 
   NonblockingCall call_;
