@@ -292,6 +292,8 @@ constexpr Algorithm kCatalogue[] = {
 
     {kAmongNeighbours, "linear", neighbours::linear, kNoParameters, kNone,
      "1 round of d messages, to and from d neighbours", "textbook"},
+    {kAmongNeighbours, kShm, neighbours::linear, kNoParameters, kOneNode,
+     "1 step: d b copied in, d b out", kFlags},
     {kAmongNeighbours, "nodes", neighbours::nodes, kNoParameters, kMatrix | kGraph,
      "3 phases; one message between two nodes", "Bienz, Gropp, Olson 2019"},
     {kAmongNeighbours, "rows", neighbours::rows, kRow, kMatrix | kGraph,

@@ -9,6 +9,7 @@
 
 #include "calls/bound_call.h"
 #include "calls/fast_path.h"
+#include "calls/neighbours_in_node.h"
 #include "exec/kernel_reduction.h"
 #include "node/rule.h"
 
@@ -108,6 +109,7 @@ class WithoutGaps {
 /// args.count: what this rank moves itself, or all ranks reduce.
 void run(Team& team, const Args& args, const std::byte* input, std::byte* output,
          const Binding& binding, Protocol way) {
+  if (args.neighbours != nullptr) return run_neighbours_in_node(team, args, input, output, way);
   const auto count = static_cast<std::size_t>(args.count);
   KernelData data{input, output, count, count};
   if (args.in_place) data.in_place(args.collective, own_block(args));
@@ -223,6 +225,7 @@ Protocol resolved(Team& team, Collective collective, std::size_t bytes, Protocol
 void learn(KnownKinds& kinds, const Call& call, Count bytes, Protocol way, CallsToPass* to_pass) {
   // Which roots it can serve is looked at in every call (node::unmet).
   if (way == Protocol::levels && is_rooted(call.collective)) return;
+  if (call.neighbours != nullptr) return;  // none comes on the fast path
   KnownKind kind{bytes, call.op, call.recvtype, {}, way, to_pass};
   if (is_reducing(call.collective)) {
     const TypeFacts& type = facts_of(call.recvtype);

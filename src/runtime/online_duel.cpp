@@ -14,11 +14,6 @@ namespace unisono {
 
 namespace {
 
-/// What runs in the memory of the node where the table of defaults has nothing.
-Spec node_way(Collective collective) {
-  return *parse_spec(collective, is_among_neighbours(collective) ? "linear:transport=shm" : "shm");
-}
-
 /// What a measurement is worth, and a text is short.
 double rounded(double seconds) {
   char text[16];
@@ -41,10 +36,9 @@ std::unique_ptr<Online::Kind> Online::make_duel(const Facts& facts,
                                                 const Choice& by_default) const {
   const bool has_default = by_default.algorithm != nullptr;
   const Spec kernels = has_default ? Spec{by_default.algorithm, false, by_default.params}
-                                   : node_way(facts.collective);
-  const bool in_node = (kernels.algorithm->restrictions & kOneNode) != 0 ||
-                       kernels.params.transport == TransportKind::shm;
-  if (!in_node || unmet_restriction(*kernels.algorithm, conditions(facts), kernels.params))
+                                   : *parse_spec(facts.collective, "shm");
+  if ((kernels.algorithm->restrictions & kOneNode) == 0 ||
+      unmet_restriction(*kernels.algorithm, conditions(facts), kernels.params))
     return nullptr;
   // Not by how this rank waits, which is its own affair.
   const bool shares_cores = online_job().here.ranks_per_core > 0;

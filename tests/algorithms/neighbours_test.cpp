@@ -91,6 +91,12 @@ TEST_P(Neighbours, LinearDoesWhatMpiDefines) {
       check_all(row("linear"), {.size = p, .graph = &graph}, name + " of " + std::to_string(p));
 }
 
+TEST_P(Neighbours, SharedMemoryHasAModel) {
+  const std::vector<int> grid{4, 2};
+  const NeighbourGraph stencil = moore_graph(grid);
+  check_all(row("shm"), {.size = 8, .graph = &stencil}, "stencil");
+}
+
 TEST_P(Neighbours, RowsDoWhatMpiDefines) {
   for (const int p : kSizes)
     for (const auto& [name, graph] : graphs(p))

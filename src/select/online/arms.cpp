@@ -26,7 +26,7 @@ struct Candidate {
 };
 
 constexpr Candidate kCandidates[] = {
-    {kAmongAll, 0, kAny, "shm"},
+    {kEveryCollective, 0, kAny, "shm"},
 
     {set_of(barrier), 0, kAny, "dissemination"},
     {set_of(barrier), 0, kAny, "tree"},
