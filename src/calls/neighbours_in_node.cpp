@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <numeric>
 #include <span>
 #include <vector>
@@ -11,14 +12,41 @@ namespace unisono {
 
 namespace {
 
+/// Memory of a thread for calls that follow each other: new pages cost ten times a copy.
+class Kept {
+ public:
+  std::byte* of(std::size_t bytes) {
+    if (bytes > size_) {
+      memory_.reset();  // before the new one
+      size_ = 0;
+      memory_ = std::make_unique_for_overwrite<std::byte[]>(bytes);
+      size_ = bytes;
+    }
+    return memory_.get();
+  }
+  /// Until the next call.
+  void end() {
+    if (size_ <= kMost) return;
+    memory_.reset();
+    size_ = 0;
+  }
+
+ private:
+  static constexpr std::size_t kMost = 1 << 20;
+  std::unique_ptr<std::byte[]> memory_;
+  std::size_t size_ = 0;
+};
+
+thread_local Kept t_sent, t_received;
+
 /// Of one side: a block for each rank of the team. Where a rank is a neighbour several times its
 /// blocks are one, in memory of our own, in the order in which they are sent.
 struct OfRanks {
   std::vector<Count> counts, displs;
-  std::vector<std::byte> together;  // empty: blocks are where they are
+  std::byte* together = nullptr;  // null: blocks are where they are
 
   template <class BlockOf>
-  OfRanks(int ranks, std::span<const std::int32_t> peers, std::span<const int> order,
+  OfRanks(Kept& memory, int ranks, std::span<const std::int32_t> peers, std::span<const int> order,
           const BlockOf& block_of)
       : counts(static_cast<std::size_t>(ranks)), displs(counts.size()) {
     std::vector<int> blocks(counts.size());
@@ -33,7 +61,8 @@ struct OfRanks {
     }
     if (std::none_of(blocks.begin(), blocks.end(), [](int n) { return n > 1; })) return;
     std::exclusive_scan(counts.begin(), counts.end(), displs.begin(), Count{0});
-    together.resize(static_cast<std::size_t>(displs.back() + counts.back()));
+    const auto bytes = static_cast<std::size_t>(displs.back() + counts.back());
+    together = memory.of(bytes);
   }
 };
 
@@ -63,21 +92,23 @@ void run_neighbours_in_node(node::Team& team, const Args& args, const std::byte*
   std::vector<int> sends(own.destinations.size());
   std::iota(sends.begin(), sends.end(), 0);
   const std::vector<int> arrives = own.arrival_order();
-  OfRanks out(args.size, own.destinations, sends, sent);
-  OfRanks in(args.size, own.sources, arrives, received);
-  if (!out.together.empty()) {
+  const OfRanks out(t_sent, args.size, own.destinations, sends, sent);
+  const OfRanks in(t_received, args.size, own.sources, arrives, received);
+  if (out.together != nullptr) {
     for_blocks(out, own.destinations, sends, sent, [&](Slice block, Count place) {
-      std::memcpy(out.together.data() + place, input + block.offset,
+      std::memcpy(out.together + place, input + block.offset,
                   static_cast<std::size_t>(block.length));
     });
-    input = out.together.data();
+    input = out.together;
   }
-  std::byte* const into = in.together.empty() ? output : in.together.data();
+  std::byte* const into = in.together == nullptr ? output : in.together;
   node::alltoallv(team, input, out.counts, out.displs, into, in.counts, in.displs, way);
-  if (in.together.empty()) return;
-  for_blocks(in, own.sources, arrives, received, [&](Slice block, Count place) {
-    std::memcpy(output + block.offset, into + place, static_cast<std::size_t>(block.length));
-  });
+  if (in.together != nullptr)
+    for_blocks(in, own.sources, arrives, received, [&](Slice block, Count place) {
+      std::memcpy(output + block.offset, into + place, static_cast<std::size_t>(block.length));
+    });
+  t_sent.end();
+  t_received.end();
 }
 
 }  // namespace unisono
