@@ -64,6 +64,7 @@ void add_grids(std::vector<Base>& bases, const Facts& facts) {
 /// has more than p - 1 peers.
 bool matters(const Parameter& parameter, Count value, const Base& base, const Facts& facts) {
   if (value < parameter.least || value > parameter.most) return false;
+  if (value == parameter.default_value) return false;  // 0 stands for what is found out
   return parameter.is_size ? value < facts.bytes : value < base.ranks;
 }
 
