@@ -79,7 +79,7 @@ class Fortran(unittest.TestCase):
             arguments = ["persistent"] if mpi.has_turns else []
             output = self.start(mpi, ranks, interface, *arguments, variables=algorithms())
             blocking, every, own = self.calls(output)
-            # Two are wrong, and the first nonblocking one on a communicator that was just made finds nothing made.
+            # Two are wrong, and the first nonblocking one on a new communicator finds nothing made.
             self.assertEqual(own, every - 3 if mpi.has_turns else blocking - 2, output)
 
     def hands_over_everything(self, mpi: Library) -> None:
