@@ -57,7 +57,8 @@ inline constexpr Variable kVariables[] = {
      "how a rank waits: auto, spin, yield or sleep; auto spins only with a core per rank"},
     {"UNISONO_PROGRESS", "calls",
      "calls: nonblocking collectives go on while the program is in a call of MPI; thread: a thread "
-     "moves them while it computes, too, where the ranks have cores"},
+     "moves them while it computes, too, where the ranks have cores; it may call operations of the "
+     "program's own"},
     {"UNISONO_SHM", "auto", "bytes of shared memory for the ranks of a node; 0: none"},
     {"UNISONO_SHM_RING", "auto",
      "bytes of it through which a rank passes long messages; auto: more than its core's caches"},

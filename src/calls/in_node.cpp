@@ -9,7 +9,7 @@
 
 #include "calls/bound_call.h"
 #include "calls/fast_path.h"
-#include "calls/neighbours_in_node.h"
+#include "calls/neighbours_as_ranks.h"
 #include "exec/kernel_reduction.h"
 #include "node/rule.h"
 
@@ -109,7 +109,9 @@ class WithoutGaps {
 /// args.count: what this rank moves itself, or all ranks reduce.
 void run(Team& team, const Args& args, const std::byte* input, std::byte* output,
          const Binding& binding, Protocol way) {
-  if (args.neighbours != nullptr) return run_neighbours_in_node(team, args, input, output, way);
+  if (args.neighbours != nullptr)
+    return run_as_alltoallv(args, input, output,
+                            [&](auto... sides) { node::alltoallv(team, sides..., way); });
   const auto count = static_cast<std::size_t>(args.count);
   KernelData data{input, output, count, count};
   if (args.in_place) data.in_place(args.collective, own_block(args));

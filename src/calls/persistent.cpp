@@ -198,8 +198,13 @@ int make_self() {
     const std::lock_guard lock(here.mutex);
     if (here.self != MPI_COMM_NULL) return MPI_SUCCESS;
   }
+  // MPI_Comm_dup would call the copy functions of the program's attributes.
   MPI_Comm self = MPI_COMM_NULL;
-  if (const int code = PMPI_Comm_dup(MPI_COMM_SELF, &self); code != MPI_SUCCESS) return code;
+  MPI_Group group = MPI_GROUP_NULL;
+  PMPI_Comm_group(MPI_COMM_SELF, &group);
+  const int code = PMPI_Comm_create(MPI_COMM_SELF, group, &self);
+  PMPI_Group_free(&group);
+  if (code != MPI_SUCCESS) return code;
   PMPI_Comm_set_errhandler(self, MPI_ERRORS_RETURN);
   {
     const std::lock_guard lock(here.mutex);

@@ -170,6 +170,8 @@ class Communicator {
 
   /// Of its virtual topology; null: it has none. Local.
   const Neighbourhood* neighbours();
+  /// Whether they have been asked for, and there are some.
+  bool has_neighbours() const { return neighbours_.has_value(); }
   /// Of all ranks; null as graph_of() says. Made at the first request, which is collective over the
   /// communicator unless knows_graph() or every_rank_knows_all().
   const NeighbourGraph* graph();

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <vector>
 
+#include "comm/placement.h"
 #include "mpi/comm.h"
 
 namespace unisono {
@@ -36,6 +37,20 @@ struct Cartesian {
   }
   std::vector<int> dims, periods;
 };
+
+/// In a periodic dimension of one or two ranks both neighbours are one. What is sent downwards
+/// comes from upwards (MPI-4.1, 8.6); but in Open MPI's nonblocking forms, and all of Intel MPI's,
+/// from downwards. A program must not get the one from the library and the other from Unisono.
+bool is_read_otherwise(const Cartesian& grid) {
+  bool is_short = false;
+  for (std::size_t d = 0; d < grid.dims.size(); ++d)
+    is_short = is_short || (grid.periods[d] != 0 && grid.dims[d] <= 2);
+#ifdef OPEN_MPI
+  return is_short;
+#else
+  return is_short && flavour_of(library_line()) == "intel";
+#endif
+}
 
 /// MPI_Graph_create's. Every rank knows it all.
 std::vector<Neighbourhood> general_graph(MPI_Comm comm) {
@@ -118,7 +133,7 @@ std::unique_ptr<const NeighbourGraph> graph_of(MPI_Comm comm) {
   if (kind == MPI_CART) {
     const Cartesian grid(comm);
     const auto edges = 2 * grid.dims.size() * static_cast<std::size_t>(size_of(comm));
-    if (edges <= kMostEdges)
+    if (edges <= kMostEdges && !is_read_otherwise(grid))
       graph = std::make_unique<const NeighbourGraph>(cartesian_graph(grid.dims, grid.periods));
   } else if (kind == MPI_GRAPH || kind == MPI_DIST_GRAPH) {
     auto ranks = kind == MPI_GRAPH ? general_graph(comm) : told_by_all(comm);

@@ -17,8 +17,8 @@ std::optional<Neighbourhood> neighbours_of(MPI_Comm comm);
 bool every_rank_knows_all(MPI_Comm comm);
 
 /// Of all ranks. Null, on all of them: without a topology, where it is too large to be held by each
-/// rank, and where it falls apart, for then a rank cannot tell by its own blocks how long others
-/// are. Collective, unless every_rank_knows_all().
+/// rank, where this MPI library reads it in another way, and where it falls apart, for then a rank
+/// cannot tell by its own blocks how long others are. Collective, unless every_rank_knows_all().
 std::unique_ptr<const NeighbourGraph> graph_of(MPI_Comm comm);
 
 }  // namespace unisono

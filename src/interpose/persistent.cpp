@@ -20,7 +20,7 @@ int start_one(MPI_Request* request) {
 
 template <class Native, class NativeOne>
 int start_all(int count, MPI_Request* requests) {
-  if (!has_persistent() || requests == nullptr) return Native::call(count, requests);
+  if (!has_persistent() || requests == nullptr || count < 0) return Native::call(count, requests);
   for (int i = 0; i < count; ++i)
     if (const int code = start_one<NativeOne>(&requests[i]); code != MPI_SUCCESS) return code;
   return MPI_SUCCESS;

@@ -80,7 +80,7 @@ std::optional<int> Engine::decide_and_run(const Call& asked, const CallInfo& inf
   if (communicator.reach(call.collective).is_empty()) return std::nullopt;  // met a stranger
   if (communicator.wants_own() || prepares_) {
     communicator.own();
-    communicator.graph();
+    if (communicator.has_neighbours()) communicator.graph();
   }
   if (is_among_neighbours(call.collective)) communicator.graph();
   std::optional<Known> known = look_at(call, info);

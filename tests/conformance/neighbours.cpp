@@ -21,6 +21,7 @@ using unisono::IntArguments;
 struct Ends {
   MPI_Comm comm = MPI_COMM_NULL;
   bool falls_apart = false;
+  bool both_are_one = false;  // in a periodic dimension: some libraries mix them up
   std::vector<int> sources, sent, destinations;
 };
 
@@ -28,6 +29,12 @@ constexpr int kLongest = 64;
 constexpr int kUntouched = -7;
 
 int element(int from, int sent, int k) { return (from * 100 + sent) * 1000 + k; }
+
+#ifdef OPEN_MPI
+constexpr bool kMixesUp = true;
+#else
+constexpr bool kMixesUp = false;
+#endif
 
 /// Of the block from one rank to another; `cut`: each neighbour gets one of its own.
 int length(bool irregular, bool cut, int from, int to) {
@@ -153,6 +160,8 @@ Ends cartesian(std::vector<int> dims, std::vector<int> periods) {
   for (int d = 0; d < n; ++d) {
     int below = 0, above = 0;
     MPI_Cart_shift(ends.comm, d, 1, &below, &above);
+    const auto i = static_cast<std::size_t>(d);
+    ends.both_are_one = ends.both_are_one || (periods[i] != 0 && dims[i] <= 2);
     for (const int rank : {below, above}) ends.sources.push_back(rank);
     for (const int sent : {2 * d + 1, 2 * d}) ends.sent.push_back(sent);
   }
@@ -233,16 +242,17 @@ int main(int argc, char** argv) {
       const unsigned long long before = conformance::own_calls();
       // The first one makes what nonblocking ones need.
       // Kernels cannot be in flight.
-      const int calls = run_all(ends, spec == "shm");
+      const bool is_native = ends.falls_apart || (kMixesUp && ends.both_are_one);
+      const int calls = run_all(ends, spec == "shm" || is_native);
       const unsigned long long own = conformance::own_calls() - before;
       if (conformance::has_unisono())
-        CHECK(own == (ends.falls_apart ? 0 : static_cast<unsigned long long>(calls)));
+        CHECK(own == (is_native ? 0 : static_cast<unsigned long long>(calls)));
     }
     force("default");
     run_all(ends, true);
     MPI_Comm_free(&ends.comm);
   }
-  conformance::passed("neighbours", 500, conformance::kAnyNumber);
+  conformance::passed("neighbours", 250, conformance::kAnyNumber);
   MPI_Finalize();
   return 0;
 }

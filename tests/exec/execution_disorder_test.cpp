@@ -2,6 +2,8 @@
 // moved, the result is the same; and an error leaves nothing behind that writes.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include <deque>
 #include <string>
 #include <vector>
@@ -24,7 +26,8 @@ class Ranks {
       : network_(network), all_(problem), executions_(static_cast<std::size_t>(problem.size)) {
     at_error_.resize(executions_.size());
     // Irregular collectives have blocks of up to twice the count, or one more.
-    const auto elements = static_cast<std::size_t>((2 * problem.count + 1) * problem.size);
+    const auto elements = static_cast<std::size_t>(
+        (2 * problem.count + 1) * std::max(problem.size, 8));  // blocks of a stencil
     for (int rank = 0; rank < problem.size; ++rank) {
       plans_.emplace_back(expand(build(row, all_[rank]), all_[rank]));
       transports_.emplace_back(network, rank, sizeof(long));

@@ -2,6 +2,8 @@
 // message can go through the MPI library unseen.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include <string>
 #include <vector>
 
@@ -66,7 +68,8 @@ struct InNodeMemory : ::testing::TestWithParam<WaitMode> {
     if (unmet_restriction(row, args)) return;
     const Plan plan(expand(build(row, args), args));
     // Irregular collectives have blocks of up to twice the count, or one more (block_length).
-    Buffers over_library = buffers((2 * problem.count + 1) * size), in_memory = over_library;
+    Buffers over_library = buffers((2 * problem.count + 1) * std::max(size, 8)),
+            in_memory = over_library;
     Execution execution;
     Binding binding = over_library.binding(MPI_SUM);
     MpiTransport library;

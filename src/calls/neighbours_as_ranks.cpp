@@ -1,4 +1,4 @@
-#include "calls/neighbours_in_node.h"
+#include "calls/neighbours_as_ranks.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -83,8 +83,8 @@ void for_blocks(const OfRanks& side, std::span<const std::int32_t> peers,
 
 }  // namespace
 
-void run_neighbours_in_node(node::Team& team, const Args& args, const std::byte* input,
-                            std::byte* output, node::Protocol way) {
+void run_as_alltoallv(const Args& args, const std::byte* input, std::byte* output,
+                      const AlltoallvOfRanks& alltoallv) {
   const Neighbourhood& own = *args.neighbours;
   const bool cuts = is_per_peer(semantics(args.collective).send.shape);
   const auto sent = [&](int i) { return cuts ? args.input_block(i) : args.input(); };
@@ -102,7 +102,7 @@ void run_neighbours_in_node(node::Team& team, const Args& args, const std::byte*
     input = out.together;
   }
   std::byte* const into = in.together == nullptr ? output : in.together;
-  node::alltoallv(team, input, out.counts, out.displs, into, in.counts, in.displs, way);
+  alltoallv(input, out.counts, out.displs, into, in.counts, in.displs);
   if (in.together != nullptr)
     for_blocks(in, own.sources, arrives, received, [&](Slice block, Count place) {
       std::memcpy(output + block.offset, into + place, static_cast<std::size_t>(block.length));
