@@ -13,7 +13,6 @@
 #include "base/config.h"
 #include "base/lasting.h"
 #include "calls/in_flight.h"
-#include "mpi/threads.h"
 
 namespace unisono {
 
@@ -62,20 +61,19 @@ bool wants_progress_thread() {
   return variable("UNISONO_PROGRESS") == "thread" && !is_switched_off();
 }
 
-const char* start_progress_thread(bool has_core) {
-  if (!several_threads()) return "the MPI library lets one thread call it";
+bool start_progress_thread(bool has_core) {
   // The program's signals are for its own threads.
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  const char* problem = nullptr;
+  bool runs = true;
   try {
     thread() = std::thread(move_while_there_is_any, has_core);
   } catch (const std::system_error&) {
-    problem = "the system has no thread for it";
+    runs = false;
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return problem;
+  return runs;
 }
 
 // While something is in flight it may be in MPI, which waits for this thread: a program that ends

@@ -2,7 +2,6 @@
 #pragma once
 #include <mpi.h>
 
-#include <climits>
 #include <cstdint>
 
 namespace unisono {
@@ -12,16 +11,6 @@ inline bool all_agree(MPI_Comm comm, bool own_answer) {
   int answer = own_answer ? 1 : 0;
   const int rc = PMPI_Allreduce(MPI_IN_PLACE, &answer, 1, MPI_INT, MPI_MIN, comm);
   return rc == MPI_SUCCESS && answer == 1;
-}
-
-/// Whether this is the first rank of `comm` that says yes; no where they cannot be asked.
-/// Collective.
-inline bool is_first_that(MPI_Comm comm, bool own_answer) {
-  int rank = 0;
-  PMPI_Comm_rank(comm, &rank);
-  int first = own_answer ? rank : INT_MAX;
-  const int rc = PMPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, comm);
-  return rc == MPI_SUCCESS && own_answer && first == rank;
 }
 
 /// Whether all ranks of `comm` have the same number; no where they cannot be asked. Collective.

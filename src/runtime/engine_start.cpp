@@ -7,6 +7,7 @@
 #include "calls/progress_thread.h"
 #include "mpi/agreement.h"
 #include "mpi/comm.h"
+#include "mpi/threads.h"
 #include "mpi/turns.h"
 #include "runtime/engine.h"
 #include "runtime/online.h"
@@ -41,21 +42,23 @@ bool can_be_in_flight(const Choice& choice) {
 
 }  // namespace
 
-/// A thread that does not start is said once: by the first rank that has none.
+// Ranks need not ask for a thread alike, so they cannot be asked: what all of them see rank 0 says,
+// and where the system refuses, each rank for itself.
 void Engine::begin_progress(const NodeFacts& node) const {
   const std::string progress = variable("UNISONO_PROGRESS");
+  const auto refused = [](const std::string& why) {
+    return "UNISONO_PROGRESS=thread: " + why + "; it goes on in calls of MPI";
+  };
   if (!wants_progress_thread()) {
     if (progress != "calls")
       complain("UNISONO_PROGRESS=" + progress + ": valid are calls and thread; calls holds");
-    return;
+  } else if (node.oversubscribed) {
+    complain(refused("there are more ranks than cores"));
+  } else if (!several_threads()) {
+    complain(refused("the MPI library lets one thread call it"));
+  } else if (!start_progress_thread(2 * node.ranks_on_node <= node.cores)) {
+    say(refused("the system has no thread for rank " + std::to_string(rank_in(MPI_COMM_WORLD))));
   }
-  const char* why = node.oversubscribed
-                        ? "there are more ranks than cores"
-                        : start_progress_thread(2 * node.ranks_on_node <= node.cores);
-  if (!is_first_that(MPI_COMM_WORLD, why != nullptr)) return;
-  const std::string where =
-      first_rank_ ? "" : "rank " + std::to_string(rank_in(MPI_COMM_WORLD)) + ": ";
-  say("UNISONO_PROGRESS=thread: " + where + why + "; it goes on in calls of MPI");
 }
 
 /// As asked for, as measured, or as learned in blocking calls of this kind.

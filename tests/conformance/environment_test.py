@@ -51,7 +51,7 @@ class Threads(Case):
         for flavour in FLAVOURS:
             preload = f"[ $rank = 0 ] || export LD_PRELOAD={library}; export UNISONO_PROGRESS=thread"
             _, _, lines = self.run_apart(flavour, 2, preload)
-            self.one_line(lines, "UNISONO_PROGRESS=thread: rank 1: the system has no thread for it")
+            self.one_line(lines, "UNISONO_PROGRESS=thread: the system has no thread for rank 1")
 
 
 class Values(Case):
