@@ -146,7 +146,9 @@ void Request::progress() noexcept {
   if (done()) return;
   if (phase_ == Phase::queued) return start();
   step([this] {
-    if (const int rc = workspace_->execution.progress(); rc != MPI_SUCCESS) finish(rc);
+    if (const int rc = workspace_->execution.progress(); rc != MPI_SUCCESS) return finish(rc);
+    // The program may revoke its communicator, of whose calls here the MPI library does not know.
+    if (!workspace_->execution.moved() && is_call_revoked()) finish(rank_lost_error());
   });
 }
 
@@ -156,7 +158,7 @@ void Request::finish(std::optional<int> result) noexcept {
   // Of what the MPI library says of communicators of ours, the program knows nothing.
   if (result && *result != MPI_ERR_PENDING && says_rank_lost(*result)) {
     communicator_.lose_rank();
-    result = rank_lost_error();
+    result = rank_lost_error(communicator_.handle());
   }
   result_ = result;
   if (workspace_ != nullptr) {

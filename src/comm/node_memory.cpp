@@ -125,7 +125,7 @@ void look_for_the_dead(NodeMemory& memory, const Awaited& awaited) {
   const RosterEntry& own = memory.roster[static_cast<std::size_t>(memory.rank)];
   for (const int member : awaited.members)
     if (is_lost(memory.roster[static_cast<std::size_t>(member)], own)) throw node::RankLost();
-  if (is_revoked(awaited.comm)) throw node::RankLost();
+  if (is_revoked(awaited.comm) || is_call_revoked()) throw node::RankLost();
 }
 
 using Clock = std::chrono::steady_clock;

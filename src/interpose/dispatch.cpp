@@ -27,6 +27,7 @@ constinit std::mutex g_turning;
 template <class Run>
 std::optional<int> guarded(const Call& call, const CallInfo& info, const Run& run) {
   int error = MPI_SUCCESS;
+  const CalledOn called_on(call.comm);
   try {
     if (info.failed) throw std::bad_alloc();
     if (info.communicator->has_lost_rank()) throw node::RankLost();  // on the fast path
@@ -37,7 +38,7 @@ std::optional<int> guarded(const Call& call, const CallInfo& info, const Run& ru
     error = MPI_ERR_NO_MEM;
   } catch (const node::RankLost&) {
     info.communicator->lose_rank();
-    error = rank_lost_error();
+    error = rank_lost_error(call.comm);
   } catch (const std::exception&) {
     error = MPI_ERR_INTERN;
   }

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <string_view>
+#include <utility>
 
 namespace unisono {
 
@@ -26,6 +27,8 @@ constexpr int kRevoked = MPIX_ERR_REVOKED;
 #else
 constexpr int kRevoked = kClass;
 #endif
+
+constinit thread_local const MPI_Comm* t_called_on = nullptr;
 
 /// An older library of the same binary interface has no such class, or gives its number to another.
 bool is_known() {
@@ -50,6 +53,21 @@ int rank_lost_error() {
   return code;
 }
 
+int rank_lost_error(MPI_Comm comm) {
+  return is_revoked(comm) && rank_lost_error() != MPI_ERR_OTHER ? kRevoked : rank_lost_error();
+}
+
+// MPICH (5.0.2) ends the job where a communicator is revoked.
+bool handles_failures() {
+#ifdef OPEN_MPI
+  static const auto* const enabled =
+      static_cast<const bool*>(dlsym(RTLD_DEFAULT, "ompi_ftmpi_enabled"));
+  return enabled != nullptr && *enabled;
+#else
+  return false;
+#endif
+}
+
 bool says_rank_lost(int code) {
   int its_class = MPI_SUCCESS;
   if (code == MPI_SUCCESS || PMPI_Error_class(code, &its_class) != MPI_SUCCESS) return false;
@@ -65,6 +83,13 @@ bool is_revoked(MPI_Comm comm) {
   static auto* const function = look_up<int(MPI_Comm, int*)>("PMPIX_Comm_is_revoked");
   int revoked = 0;
   return function != nullptr && function(comm, &revoked) == MPI_SUCCESS && revoked != 0;
+}
+
+CalledOn::CalledOn(const MPI_Comm& comm) : outer_(std::exchange(t_called_on, &comm)) {}
+CalledOn::~CalledOn() { t_called_on = outer_; }
+
+bool is_call_revoked() {
+  return handles_failures() && t_called_on != nullptr && is_revoked(*t_called_on);
 }
 
 }  // namespace unisono

@@ -7,6 +7,7 @@
 #include "calls/progress_thread.h"
 #include "mpi/agreement.h"
 #include "mpi/comm.h"
+#include "mpi/rank_lost.h"
 #include "mpi/threads.h"
 #include "mpi/turns.h"
 #include "runtime/engine.h"
@@ -18,6 +19,7 @@ namespace {
 
 const char* const kWaits = "waits for ranks within its phases";
 const char* const kNoTurns = "this MPI library has no turns in which it could go on";
+const char* const kFailures = "would end with another error where the program handles failures";
 const char* const kNoOwn = "the communicator has no duplicate yet";
 
 /// As UNISONO_BCAST=... has it: "chain:segment=64K". Empty: none.
@@ -73,6 +75,7 @@ Choice Engine::to_be_in_flight(const Choice& choice) {
   const Algorithm* unmet = choice.is_asked_for ? choice.algorithm : nullptr;
   if (!can_be_in_flight(choice)) return {nullptr, {}, kWaits, unmet};
   if (!has_turns()) return {nullptr, {}, kNoTurns, unmet};
+  if (handles_failures()) return {nullptr, {}, kFailures, unmet};
   Choice possible = choice;
   possible.params.transport = TransportKind::mpi;
   return possible;

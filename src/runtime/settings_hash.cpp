@@ -6,6 +6,7 @@
 #include "base/config.h"
 #include "base/hash.h"
 #include "comm/placement.h"
+#include "mpi/rank_lost.h"
 #include "runtime/wrappers.h"
 
 namespace unisono {
@@ -24,7 +25,7 @@ unsigned long long environment_hash() {
     if (v.name == "UNISONO_PROFILE" || v.name == "UNISONO_TOPOLOGY") continue;
     hash = fnv1a(std::string(v.name) + "=" + variable(v.name) + "\n", hash);
   }
-  return hash;
+  return handles_failures() ? fnv1a("failures", hash) : hash;
 }
 
 /// Of what this rank read; a file that is not there, or not named, is not like any that is.

@@ -126,6 +126,25 @@ TEST_F(RequestTest, TagsAreFreeWhenAnOlderCallHasGivenThemBack) {
   book.give_back(again);
 }
 
+TEST_F(RequestTest, SoManyCallsAreUnderWayAtOnceAndTheOldestFirst) {
+  TagBook& book = state()->tags();
+  std::vector<Tags> all;
+  for (int i = 0; i < 1000; ++i) all.push_back(book.take());
+  const auto under_way = [&](std::size_t from) {
+    std::size_t count = 0;
+    while (from + count < all.size() && book.may_use(all[from + count])) ++count;
+    return count;
+  };
+  const std::size_t most = under_way(0);
+  EXPECT_GE(most, 32U);
+  EXPECT_LE(most, 256U);
+  for (std::size_t i = 1; i < 10; ++i) book.give_back(all[i]);
+  EXPECT_EQ(under_way(0), most);  // not before the oldest is over
+  book.give_back(all[0]);
+  EXPECT_EQ(under_way(10), most);
+  for (std::size_t i = 10; i < all.size(); ++i) book.give_back(all[i]);
+}
+
 TEST_F(RequestTest, TagsThatLastAreNobodyElses) {
   TagBook& book = state()->tags();
   std::set<int> all;

@@ -1,6 +1,6 @@
 // Communicators made in every way, used by nonblocking and persistent collectives of Unisono, and
-// freed while these are in flight. Memory stays what it is: after N of them the process has no more
-// than after N / 10.
+// freed while these are in flight. Memory stays what it is: after N of them the process has hardly
+// more than after N / 10. At the end some are made by MPI_Comm_idup, while others are in flight.
 //
 //   mpiexec -n P communicators_in_flight [N]
 #include <malloc.h>
@@ -50,6 +50,29 @@ void use(MPI_Comm comm, int round) {
   MPI_Request_free(&requests[0]);
 }
 
+/// Made while another call is in flight; not the other way round, and not freed in flight: Open MPI
+/// (5.0.11) mixes up or crashes, and after MPI_Comm_idup calls on new communicators are its own.
+void use_duplicate(int round) {
+  const int p = size_of(MPI_COMM_WORLD), me = rank_in(MPI_COMM_WORLD);
+  int mine = round + me, sums[3] = {-1, -1, -1};
+  MPI_Comm made;
+  MPI_Request requests[2];
+  MPI_Iallreduce(&mine, &sums[0], 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &requests[0]);
+  MPI_Comm_idup(MPI_COMM_WORLD, &made, &requests[1]);
+  MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+  MPI_Allreduce_init(&mine, &sums[1], 1, MPI_INT, MPI_SUM, made, MPI_INFO_NULL, &requests[0]);
+  MPI_Start(&requests[0]);
+  MPI_Iallreduce(&mine, &sums[2], 1, MPI_INT, MPI_SUM, made, &requests[1]);
+  MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+  for (const int sum : sums) CHECK(sum == p * round + p * (p - 1) / 2);
+  MPI_Request_free(&requests[0]);
+  MPI_Comm_free(&made);
+}
+
+// An MPI library keeps a few bytes of some communicators for ever.
+constexpr std::size_t kMostKept = 64;
+constexpr int kDuplicates = 50;
+
 struct Memory {
   std::size_t allocated, resident;  // bytes
 };
@@ -81,7 +104,9 @@ int main(int argc, char** argv) {
     std::printf("communicators   allocated   resident, bytes\n%13d %11zu %10zu\n%13d %11zu %10zu\n",
                 rounds / 10, early.allocated, early.resident, rounds, late.allocated,
                 late.resident);
-  conformance::passed("communicators_in_flight", calls, calls);
+  CHECK(late.allocated < early.allocated + kMostKept * static_cast<std::size_t>(rounds));
+  for (int round = 0; round < kDuplicates; ++round) use_duplicate(round);
+  conformance::passed("communicators_in_flight", calls, conformance::kAnyNumber);
   MPI_Finalize();
   return 0;
 }

@@ -24,39 +24,41 @@ void collectives() {
   }
 }
 
+/// Nonblocking and persistent ones, whose requests are never freed.
+class InFlight {
+ public:
+  InFlight() {
+    for (int i = 0; i < kEach; ++i)
+      MPI_Allreduce_init(&one_, &sums_[i], 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL,
+                         &requests_[i]);
+  }
+  void start_and_wait() {
+    MPI_Startall(kEach, requests_);
+    for (int i = kEach; i < 2 * kEach; ++i)
+      MPI_Iallreduce(&one_, &sums_[i], 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &requests_[i]);
+    MPI_Waitall(2 * kEach, requests_, MPI_STATUSES_IGNORE);
+    for (const int sum : sums_) CHECK(sum == conformance::size_of(MPI_COMM_WORLD));
+  }
+
+ private:
+  static constexpr int kEach = 20;
+  int one_ = 1, sums_[2 * kEach] = {};
+  MPI_Request requests_[2 * kEach];
+};
+
 /// Of an attribute on MPI_COMM_SELF, with which MPI_Finalize and PMPI_Finalize begin. MPI is whole
 /// then, and so is Unisono, on all ranks.
 int collectives_at_the_end(MPI_Comm, int, void*, void*) {
   const unsigned long long own = conformance::own_calls();
   collectives();
   if (conformance::has_unisono()) CHECK(conformance::own_calls() == own + 30);
+  InFlight().start_and_wait();
   const int one = 1;
   int alone = 0;
   MPI_Allreduce(&one, &alone, 1, MPI_INT, MPI_SUM, MPI_COMM_SELF);
   CHECK(alone == 1);
   return MPI_SUCCESS;
 }
-
-/// Nonblocking and persistent ones, which the first rank does not start.
-class InFlight {
- public:
-  InFlight() {
-    for (int i = 0; i < kEach; ++i)
-      MPI_Allreduce_init(&mine_[i], &sums_[i], 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL,
-                         &requests_[i]);
-  }
-  void start_and_wait() {
-    MPI_Startall(kEach, requests_);
-    for (int i = kEach; i < 2 * kEach; ++i)
-      MPI_Iallreduce(&mine_[i], &sums_[i], 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &requests_[i]);
-    MPI_Waitall(2 * kEach, requests_, MPI_STATUSES_IGNORE);
-  }
-
- private:
-  static constexpr int kEach = 20;
-  int mine_[2 * kEach] = {}, sums_[2 * kEach] = {};
-  MPI_Request requests_[2 * kEach];
-};
 
 }  // namespace
 

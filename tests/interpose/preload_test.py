@@ -106,9 +106,12 @@ class Stub(unittest.TestCase):
         """MPI_T's variables, before MPI_Init and after MPI_Finalize."""
         for flavour in FLAVOURS:
             program = PROGRAMS / f"tool_information_{flavour}"
-            native, ours = (mpiexec(flavour, 1, *with_it, program) for with_it in ([], [EXEC]))
+            native, ours = (
+                [line for line in mpiexec(flavour, 1, *with_it, program).splitlines() if "var" in line.split()]
+                for with_it in ([], [EXEC])
+            )
             self.assertEqual(native, ours)
-            self.assertGreater(native.count("cvar"), 100)
+            self.assertGreater(len(native), 300)
 
     def test_mpi_in_a_library_that_the_program_opens(self) -> None:
         settings = {"UNISONO_ALLREDUCE": "ring", "UNISONO_LOG": "decision"}

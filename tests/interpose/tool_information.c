@@ -14,14 +14,14 @@ static void list(const char* when) {
     length = other = kText;
     if (MPI_T_cvar_get_info(i, name, &length, &verbosity, &type, &values, text, &other, &bind,
                             &scope) == MPI_SUCCESS)
-      printf("%s cvar %d %s %d %d\n", when, i, name, bind, scope);
+      printf("%s control var %d %s %d %d\n", when, i, name, bind, scope);
   }
   MPI_T_pvar_get_num(&count);
   for (int i = 0; i < count; ++i) {
     length = other = kText;
     if (MPI_T_pvar_get_info(i, name, &length, &verbosity, &class_, &type, &values, text, &other,
                             &bind, &readonly, &continuous, &atomic) == MPI_SUCCESS)
-      printf("%s pvar %d %s %d %d\n", when, i, name, class_, bind);
+      printf("%s performance var %d %s %d %d\n", when, i, name, class_, bind);
   }
   MPI_T_category_get_num(&count);
   printf("%s categories %d\n", when, count);
