@@ -111,7 +111,8 @@ int main(int argc, char** argv) {
   CHECK(MPIX_Comm_shrink(comm, &rest) == MPI_SUCCESS);
   CHECK(size_of(rest) == (loses ? size - 1 : size));
   const unsigned long long shrunk = own_calls();
-  if (conformance::has_unisono()) CHECK(shrunk - before <= 1);  // the barrier, or the call that ended
+  if (conformance::has_unisono())
+    CHECK(shrunk - before <= 1);  // the barrier, or the call that ended
   for (int i = 0; i < 3; ++i) CHECK(sum_of_ones(rest) == size_of(rest));
   if (conformance::has_unisono()) CHECK(own_calls() - shrunk == 3);
   in_all_forms(rest);

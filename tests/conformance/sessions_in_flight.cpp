@@ -68,5 +68,6 @@ int main(int argc, char** argv) {
   MPI_Session_finalize(&session);
   own = own_calls() - own;
   if (me == 0) std::printf("sessions_in_flight: %llu after MPI_Finalize\n", own);
-  return !conformance::has_unisono() || own == 2 * 2 * 17 ? 0 : 1;  // there is no MPI_Abort any more
+  return !conformance::has_unisono() || own == 2 * 2 * 17 ? 0
+                                                          : 1;  // there is no MPI_Abort any more
 }

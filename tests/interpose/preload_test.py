@@ -107,7 +107,11 @@ class Stub(unittest.TestCase):
         for flavour in FLAVOURS:
             program = PROGRAMS / f"tool_information_{flavour}"
             native, ours = (
-                [line for line in mpiexec(flavour, 1, *with_it, program).splitlines() if "var" in line.split()]
+                [
+                    line
+                    for line in mpiexec(flavour, 1, *with_it, program).splitlines()
+                    if "var" in line.split()
+                ]
                 for with_it in ([], [EXEC])
             )
             self.assertEqual(native, ours)
