@@ -75,6 +75,7 @@ Request::~Request() {
 // request ends with an error, as where the MPI library has none.
 template <class Function>
 void Request::step(Function function) noexcept {
+  moves_ = true;
   try {
     function();
     while (is_under_way() && workspace_->execution.done()) advance();
@@ -83,6 +84,7 @@ void Request::step(Function function) noexcept {
   } catch (const node::RankLost&) {
     finish(rank_lost_error());
   }
+  moves_ = false;
 }
 
 void Request::run(const Algorithm& algorithm, const Args& args, Binding binding,
@@ -143,7 +145,7 @@ void Request::advance() {
 }
 
 void Request::progress() noexcept {
-  if (done()) return;
+  if (done() || moves_) return;
   if (phase_ == Phase::queued) return start();
   step([this] {
     if (const int rc = workspace_->execution.progress(); rc != MPI_SUCCESS) return finish(rc);

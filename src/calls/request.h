@@ -84,6 +84,7 @@ class Request {
   Tags tags_;
   bool has_counts_ = false;  // of other ranks
   Phase phase_ = Phase::queued;
+  bool moves_ = false;  // and what it calls of the MPI library has turns, in which others are moved
   std::optional<int> result_;
 };
 
