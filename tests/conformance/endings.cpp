@@ -52,7 +52,10 @@ int collectives_at_the_end(MPI_Comm, int, void*, void*) {
   const unsigned long long own = conformance::own_calls();
   collectives();
   if (conformance::has_unisono()) CHECK(conformance::own_calls() == own + 30);
+#ifdef OPEN_MPI
+  // MPICH has no turns any more: docs/guide/getting-started.md says what comes of that.
   InFlight().start_and_wait();
+#endif
   const int one = 1;
   int alone = 0;
   MPI_Allreduce(&one, &alone, 1, MPI_INT, MPI_SUM, MPI_COMM_SELF);
