@@ -1,7 +1,9 @@
 #include "comm/neighbours.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <numeric>
+#include <tuple>
 #include <vector>
 
 #include "comm/placement.h"
@@ -38,18 +40,20 @@ struct Cartesian {
   std::vector<int> dims, periods;
 };
 
-/// In a periodic dimension of one or two ranks both neighbours are one. What is sent downwards
-/// comes from upwards (MPI-4.1, 8.6); but in Open MPI's nonblocking forms, and all of Intel MPI's,
-/// from downwards. A program must not get the one from the library and the other from Unisono.
-bool is_read_otherwise(const Cartesian& grid) {
-  bool is_short = false;
-  for (std::size_t d = 0; d < grid.dims.size(); ++d)
-    is_short = is_short || (grid.periods[d] != 0 && grid.dims[d] <= 2);
-#ifdef OPEN_MPI
-  return is_short;
-#else
-  return is_short && flavour_of(library_line()) == "intel";
+/// Some MPI libraries take the wrong block of several from one rank (MPI-4.1, 8.6): in a grid, whose
+/// periodic dimensions of one or two ranks have one neighbour on both sides, Open MPI's nonblocking
+/// forms and all of Intel MPI's; anywhere, MPICH before 5.0.2 (its pull requests 4902, 5777, 7945).
+/// A program must not get the one from the library and the other from Unisono.
+bool library_mixes_up_blocks_of_one_rank(int kind) {
+#ifndef OPEN_MPI
+  const std::string library = library_line();
+  if (flavour_of(library) != "intel") {
+    int major = 0, minor = 0, patch = 0;
+    std::sscanf(library.c_str(), "MPICH Version: %d.%d.%d", &major, &minor, &patch);
+    return std::tuple(major, minor, patch) < std::tuple(5, 0, 2);
+  }
 #endif
+  return kind == MPI_CART;
 }
 
 /// MPI_Graph_create's. Every rank knows it all.
@@ -133,13 +137,14 @@ std::unique_ptr<const NeighbourGraph> graph_of(MPI_Comm comm) {
   if (kind == MPI_CART) {
     const Cartesian grid(comm);
     const auto edges = 2 * grid.dims.size() * static_cast<std::size_t>(size_of(comm));
-    if (edges <= kMostEdges && !is_read_otherwise(grid))
+    if (edges <= kMostEdges)
       graph = std::make_unique<const NeighbourGraph>(cartesian_graph(grid.dims, grid.periods));
   } else if (kind == MPI_GRAPH || kind == MPI_DIST_GRAPH) {
     auto ranks = kind == MPI_GRAPH ? general_graph(comm) : told_by_all(comm);
     if (!ranks.empty()) graph = std::make_unique<const NeighbourGraph>(std::move(ranks));
   }
-  if (graph != nullptr && !graph->is_connected()) graph.reset();
+  if (graph == nullptr || !graph->is_connected()) return nullptr;
+  if (graph->has_parallel_edges() && library_mixes_up_blocks_of_one_rank(kind)) return nullptr;
   return graph;
 }
 

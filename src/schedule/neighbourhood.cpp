@@ -98,6 +98,14 @@ bool NeighbourGraph::is_connected() const {
   return parts == 1;
 }
 
+bool NeighbourGraph::has_parallel_edges() const {
+  std::vector<std::pair<int, int>> ends;
+  ends.reserve(edges_.size());
+  for (const Edge& edge : edges_) ends.emplace_back(edge.from, edge.to);
+  std::sort(ends.begin(), ends.end());
+  return std::adjacent_find(ends.begin(), ends.end()) != ends.end();
+}
+
 Neighbourhood cartesian_neighbours(std::span<const int> dims, std::span<const int> periods,
                                    int rank) {
   const Box box(dims);

@@ -45,6 +45,8 @@ class NeighbourGraph {
   std::span<const Edge> edges() const { return edges_; }
   /// Whether there is a way between any two ranks, against the direction of blocks, too.
   bool is_connected() const;
+  /// Whether a rank sends several blocks to one other, or to itself.
+  bool has_parallel_edges() const;
 
  private:
   std::vector<Neighbourhood> ranks_;

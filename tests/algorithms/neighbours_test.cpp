@@ -190,5 +190,14 @@ TEST(NeighbourGraph, IsConnectedAgainstTheDirectionToo) {
   EXPECT_TRUE(cartesian_graph(line, open).is_connected());
 }
 
+TEST(NeighbourGraph, HasParallelEdgesWhereBothSidesOfAGridAreOneRank) {
+  const std::vector<int> one{1}, two{2}, three{3}, open{0}, periodic{1};
+  EXPECT_FALSE(star(5).has_parallel_edges());
+  EXPECT_FALSE(cartesian_graph(three, periodic).has_parallel_edges());
+  EXPECT_FALSE(cartesian_graph(two, open).has_parallel_edges());
+  EXPECT_TRUE(cartesian_graph(two, periodic).has_parallel_edges());
+  EXPECT_TRUE(cartesian_graph(one, periodic).has_parallel_edges());
+}
+
 }  // namespace
 }  // namespace unisono

@@ -85,12 +85,14 @@ std::optional<bool> Case::own_expected() const {
 
 /// Between groups MPICH 5.0.2 and Open MPI 5.0.11 hang now and then, beside other collectives
 /// there, and Open MPI in an Ialltoallw in place; Open MPI 4.1.4 in any on a communicator with a
-/// topology, whose neighbours it counts. What fails in blocking calls fails here, too; and
-/// Unisono may leave any of these to the library.
+/// topology, whose neighbours it counts, and it takes no tag for an Ialltoallv in place on a rank
+/// whose counts are all 0. What fails in blocking calls fails here, too; and Unisono may leave any
+/// of these to the library.
 bool Case::broken_native_nonblocking() const {
-  const bool counts_neighbours = is_old_open_mpi() && has_topology_;
-  return inter_ || plain_reference_ ||
-         (in_.collective == Collective::alltoallw && (in_place_ || counts_neighbours));
+  const bool is_v = in_.collective == Collective::alltoallv;
+  const bool is_w = in_.collective == Collective::alltoallw;
+  return inter_ || plain_reference_ || (is_w && in_place_) ||
+         (is_old_open_mpi() && ((is_w && has_topology_) || (is_v && in_place_)));
 }
 
 Case::~Case() {
