@@ -185,6 +185,19 @@ function(unisono_mpi_properties test)
                                           TIMEOUT ${arg_TIMEOUT} ENVIRONMENT "${environment}")
 endfunction()
 
+# Jobs whose times decide something, as those of `unisono tune`: beside them nothing runs but what is
+# nice to them. So they come before those that unisono_beside_other_jobs() lets run beside others.
+function(unisono_before_other_jobs test)
+  set_tests_properties(${test} PROPERTIES COST 200)
+endfunction()
+
+# Jobs that may take as long as they like, and may run beside another: their command begins with
+# ${unisono_beside_mpi}. They begin after the long tests without MPI, when no job is under way any more
+# that is timed, and are there for the second core while the short ones follow each other on the first.
+function(unisono_beside_other_jobs test)
+  set_tests_properties(${test} PROPERTIES RESOURCE_LOCK mpi_beside COST 0.5)
+endfunction()
+
 # In front of the command of a test without MPI: it takes what jobs leave of the processors, so that
 # they run as if they were alone.
 set(unisono_beside_mpi nice -n 19)

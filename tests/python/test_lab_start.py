@@ -6,8 +6,11 @@ from pathlib import Path
 
 import pytest
 from conftest import Run
-from test_lab import NAME, own_lab, pytestmark, up  # noqa: F401  (the fixture and the marks)
+from test_lab import NAME, lab_marks, own_lab, up  # noqa: F401  (the fixture)
 from unisono import places
+
+# What the library measures of the network decides here.
+pytestmark = [*lab_marks, pytest.mark.quiet]
 
 TRIES = 6  # On a busy machine a network may seem to be another, and is measured anew.
 

