@@ -238,8 +238,10 @@ void write_value(Rng& rng, const Basic& basic, const Reduction& reduction, void*
       }
       break;
     case Kind::unsigned_integer:
-      // Open MPI 5.0 adds 8 and 16 bits sometimes with saturation, sometimes without.
-      if (op.front() == 'l' || (whole < 4 && (op == "sum" || op == "prod"))) {
+      // Open MPI 5.0 adds 8 and 16 bits sometimes with saturation, sometimes without. MPICH 4.0.2
+      // and, of unsigned long, Open MPI 4.1.4 compare as if there were a sign.
+      if (op.front() == 'l' || (whole < 4 && (op == "sum" || op == "prod")) ||
+          ((op == "min" || op == "max") && (is_old_mpich() || is_old_open_mpi()))) {
         std::memset(at, 0, whole);
         return put(at, static_cast<std::uint8_t>(value < 0 ? -value : value));
       }
