@@ -1,6 +1,7 @@
 // adams: the Brusselator integrated by the parallel Adams methods, in four forms; see ../README.md.
 #include "apps/adams/forms.h"
 #include "apps/common/application.h"
+#include "apps/common/command_line.h"
 
 namespace {
 
@@ -45,20 +46,15 @@ bool run(const Options& o, const apps::World& world) {
 
 int main(int argc, char** argv) {
   Options o;
-  CLI::App app("The parallel Adams methods PAB and PABM on the 2-D Brusselator", "adams");
-  app.option_defaults()->always_capture_default();
-  app.add_option("--method", o.method)->check(CLI::IsMember({"pab", "pabm"}));
-  app.add_option("--form", o.form, "data-parallel or task-parallel (ranks: a multiple of --stages)")
-      ->required()
-      ->check(CLI::IsMember(&apps::adams::kForms));
-  app.add_option("--stages", o.stages)->check(CLI::IsMember({4, 8}));
-  app.add_option("--grid", o.grid, "points on a side: 2 grid^2 equations")
-      ->check(CLI::Range(2, 4096));
-  app.add_option("--steps", o.steps)->check(CLI::Range(1, 1000000));
-  app.add_option("--corrections", o.corrections, "of PABM, in a step")->check(CLI::Range(1, 100));
-  app.add_option("--step", o.step, "step size; 0: one that is stable")
-      ->check(CLI::NonNegativeNumber);
-  app.add_flag("--verify", o.verify, "compare with the serial solver");
-  app.add_option("--json", o.json, "also write the results to this file");
-  return apps::with_mpi(argc, argv, app, [&](const apps::World& world) { return run(o, world); });
+  apps::CommandLine line("adams", "The parallel Adams methods PAB and PABM on the 2-D Brusselator");
+  line.word_of("--method", o.method, {"pab", "pabm"});
+  line.required_word_of("--form", o.form, apps::names(apps::adams::kForms),
+                        "data-parallel or task-parallel (ranks: a multiple of --stages)");
+  line.number_of("--stages", o.stages, {4, 8});
+  line.number("--grid", o.grid, {2, 4096}, "points on a side: 2 grid^2 equations");
+  line.number("--steps", o.steps, {1, 1000000});
+  line.number("--corrections", o.corrections, {1, 100}, "of PABM, in a step");
+  line.not_negative("--step", o.step, "step size; 0: one that is stable");
+  line.results(o.verify, o.json, "compare with the serial solver");
+  return apps::with_mpi(argc, argv, line, [&](const apps::World& world) { return run(o, world); });
 }

@@ -66,7 +66,7 @@ void print(const Json& facts) {
 
 }  // namespace
 
-int with_mpi(int argc, char** argv, CLI::App& command_line,
+int with_mpi(int argc, char** argv, CommandLine& command_line,
              const std::function<bool(const World&)>& body) {
   MPI_Init(&argc, &argv);
   World world;
@@ -74,20 +74,18 @@ int with_mpi(int argc, char** argv, CLI::App& command_line,
   MPI_Comm_size(world.comm, &world.size);
   int status = 0;
   try {
-    command_line.parse(argc, argv);
-    status = body(world) ? 0 : 1;
-  } catch (const CLI::ParseError& error) {
     std::ostringstream out, err;
-    status = command_line.exit(error, out, err) == 0 ? 0 : 2;
-    if (world.rank == 0) {
+    const std::optional<int> end = command_line.parse(argc, argv, out, err);
+    if (end && world.rank == 0) {
       std::cout << out.str() << std::flush;
       std::cerr << err.str() << std::flush;
     }
+    status = end ? *end : body(world) ? 0 : 1;
   } catch (const UsageError& error) {
     status = 2;
-    if (world.rank == 0) fmt::print(stderr, "{}: {}\n", command_line.get_name(), error.what());
+    if (world.rank == 0) fmt::print(stderr, "{}: {}\n", command_line.name(), error.what());
   } catch (const std::exception& error) {
-    fmt::print(stderr, "{}: rank {}: {}\n", command_line.get_name(), world.rank, error.what());
+    fmt::print(stderr, "{}: rank {}: {}\n", command_line.name(), world.rank, error.what());
     MPI_Abort(world.comm, 3);
   }
   MPI_Finalize();

@@ -1,11 +1,11 @@
 // What the applications share: command line, MPI from beginning to end, the report.
 #pragma once
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "apps/common/command_line.h"
 #include "apps/common/loop_timer.h"
 #include "apps/common/world.h"
 
@@ -14,7 +14,7 @@ namespace apps {
 /// MPI_Init, the command line, `body`, MPI_Finalize. A bad command line and a UsageError end all
 /// ranks with one line from rank 0 and status 2; any other exception aborts the job. Status 1 if
 /// `body` returns false, which must be the same on all ranks.
-int with_mpi(int argc, char** argv, CLI::App& command_line,
+int with_mpi(int argc, char** argv, CommandLine& command_line,
              const std::function<bool(const World&)>& body);
 
 /// What came out of a run. Printed as a table, and written as JSON: `facts`, then

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "apps/common/application.h"
+#include "apps/common/command_line.h"
 #include "apps/common/random.h"
 #include "apps/common/team.h"
 
@@ -95,13 +96,10 @@ bool run(const Options& o, const apps::World& world) {
 
 int main(int argc, char** argv) {
   Options o;
-  CLI::App app("2-D Fourier transforms of an n x n matrix: FFTW along rows, and a transpose",
-               "fft2d");
-  app.option_defaults()->always_capture_default();
-  app.add_option("--n", o.n, "rows and columns, a multiple of the ranks")
-      ->check(CLI::Range(1, 32768));
-  app.add_option("--iterations", o.iterations)->check(CLI::Range(1, 1000000));
-  app.add_flag("--verify", o.verify, "compare with FFTW's own 2-D transform on rank 0");
-  app.add_option("--json", o.json, "also write the results to this file");
-  return apps::with_mpi(argc, argv, app, [&](const apps::World& world) { return run(o, world); });
+  apps::CommandLine line(
+      "fft2d", "2-D Fourier transforms of an n x n matrix: FFTW along rows, and a transpose");
+  line.number("--n", o.n, {1, 32768}, "rows and columns, a multiple of the ranks");
+  line.number("--iterations", o.iterations, {1, 1000000});
+  line.results(o.verify, o.json, "compare with FFTW's own 2-D transform on rank 0");
+  return apps::with_mpi(argc, argv, line, [&](const apps::World& world) { return run(o, world); });
 }

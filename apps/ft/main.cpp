@@ -2,6 +2,7 @@
 #include <bit>
 
 #include "apps/common/application.h"
+#include "apps/common/command_line.h"
 #include "apps/common/team.h"
 #include "apps/ft/solver.h"
 
@@ -58,17 +59,13 @@ bool run(Options o, const apps::World& world) {
 
 int main(int argc, char** argv) {
   Options o;
-  CLI::App app("A diffusion equation by 3-D Fourier transforms: FT of the NAS Parallel Benchmarks",
-               "ft");
-  app.option_defaults()->always_capture_default();
-  auto* box = app.add_option("--box", o.box, "points along x, y and z, powers of two")
-                  ->expected(3)
-                  ->check(CLI::Range(1, 4096));
-  auto* steps = app.add_option("--iterations", o.iterations)->check(CLI::Range(1, 1000000));
-  app.add_option("--class", o.name, "a problem of the benchmark: S, W, A, B")
-      ->check(CLI::IsMember(&kClasses))
-      ->excludes(box, steps);
-  app.add_flag("--verify", o.verify, "compare with the serial solver");
-  app.add_option("--json", o.json, "also write the results to this file");
-  return apps::with_mpi(argc, argv, app, [&](const apps::World& world) { return run(o, world); });
+  apps::CommandLine line(
+      "ft", "A diffusion equation by 3-D Fourier transforms: FT of the NAS Parallel Benchmarks");
+  line.numbers("--box", o.box, 3, {1, 4096}, "points along x, y and z, powers of two");
+  line.number("--iterations", o.iterations, {1, 1000000});
+  line.word_of("--class", o.name, apps::names(kClasses), "a problem of the benchmark: S, W, A, B");
+  line.excludes("--class", "--box");
+  line.excludes("--class", "--iterations");
+  line.results(o.verify, o.json, "compare with the serial solver");
+  return apps::with_mpi(argc, argv, line, [&](const apps::World& world) { return run(o, world); });
 }

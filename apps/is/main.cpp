@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "apps/common/application.h"
+#include "apps/common/command_line.h"
 #include "apps/common/share.h"
 #include "apps/is/keys.h"
 
@@ -119,14 +120,11 @@ bool run(const Options& o, const apps::World& world) {
 
 int main(int argc, char** argv) {
   Options o;
-  CLI::App app("Integers sorted by buckets: IS of the NAS Parallel Benchmarks", "is");
-  app.option_defaults()->always_capture_default();
-  app.add_option("--keys", o.keys, "of all ranks")->check(CLI::Range(1, 1 << 30));
-  app.add_option("--bits", o.bits, "of a key")->check(CLI::Range(1, 27));
-  app.add_option("--bucket-bits", o.bucket_bits, "the leading bits that a bucket shares")
-      ->check(CLI::Range(0, 16));
-  app.add_option("--iterations", o.iterations)->check(CLI::Range(1, 1000000));
-  app.add_flag("--verify", o.verify, "look whether the keys are sorted, and the same");
-  app.add_option("--json", o.json, "also write the results to this file");
-  return apps::with_mpi(argc, argv, app, [&](const apps::World& world) { return run(o, world); });
+  apps::CommandLine line("is", "Integers sorted by buckets: IS of the NAS Parallel Benchmarks");
+  line.number("--keys", o.keys, {1, 1 << 30}, "of all ranks");
+  line.number("--bits", o.bits, {1, 27}, "of a key");
+  line.number("--bucket-bits", o.bucket_bits, {0, 16}, "the leading bits that a bucket shares");
+  line.number("--iterations", o.iterations, {1, 1000000});
+  line.results(o.verify, o.json, "look whether the keys are sorted, and the same");
+  return apps::with_mpi(argc, argv, line, [&](const apps::World& world) { return run(o, world); });
 }

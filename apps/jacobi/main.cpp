@@ -1,5 +1,6 @@
 // jacobi: the Jacobi iteration for a dense linear system, in four forms; see ../README.md.
 #include "apps/common/application.h"
+#include "apps/common/command_line.h"
 #include "apps/jacobi/forms.h"
 
 namespace {
@@ -35,14 +36,12 @@ bool run(const Options& o, const apps::World& world) {
 
 int main(int argc, char** argv) {
   Options o;
-  CLI::App app("The Jacobi iteration for a dense linear system on all ranks of the job", "jacobi");
-  app.option_defaults()->always_capture_default();
-  app.add_option("--form", o.form, "how the matrix is shared out, and the collectives")
-      ->required()
-      ->check(CLI::IsMember(&apps::jacobi::kForms));
-  app.add_option("--n", o.n, "rows of the system")->check(CLI::Range(1, 100000));
-  app.add_option("--iterations", o.iterations)->check(CLI::Range(1, 1000000));
-  app.add_flag("--verify", o.verify, "compare with the serial solver (n x n numbers on rank 0)");
-  app.add_option("--json", o.json, "also write the results to this file");
-  return apps::with_mpi(argc, argv, app, [&](const apps::World& world) { return run(o, world); });
+  apps::CommandLine line("jacobi",
+                         "The Jacobi iteration for a dense linear system on all ranks of the job");
+  line.required_word_of("--form", o.form, apps::names(apps::jacobi::kForms),
+                        "how the matrix is shared out, and the collectives");
+  line.number("--n", o.n, {1, 100000}, "rows of the system");
+  line.number("--iterations", o.iterations, {1, 1000000});
+  line.results(o.verify, o.json, "compare with the serial solver (n x n numbers on rank 0)");
+  return apps::with_mpi(argc, argv, line, [&](const apps::World& world) { return run(o, world); });
 }

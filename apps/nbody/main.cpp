@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "apps/common/application.h"
+#include "apps/common/command_line.h"
 #include "apps/common/team.h"
 #include "apps/nbody/bodies.h"
 
@@ -67,12 +68,10 @@ bool run(const Options& o, const apps::World& world) {
 
 int main(int argc, char** argv) {
   Options o;
-  CLI::App app("Bodies that attract each other, every one every other", "nbody");
-  app.option_defaults()->always_capture_default();
-  app.add_option("--n", o.bodies, "bodies")->check(CLI::Range(1, 1000000));
-  app.add_option("--steps", o.steps)->check(CLI::Range(1, 1000000));
-  app.add_option("--step", o.step, "length of a step")->check(CLI::PositiveNumber);
-  app.add_flag("--verify", o.verify, "compare with the serial solver, and look at the energy");
-  app.add_option("--json", o.json, "also write the results to this file");
-  return apps::with_mpi(argc, argv, app, [&](const apps::World& world) { return run(o, world); });
+  apps::CommandLine line("nbody", "Bodies that attract each other, every one every other");
+  line.number("--n", o.bodies, {1, 1000000}, "bodies");
+  line.number("--steps", o.steps, {1, 1000000});
+  line.positive("--step", o.step, "length of a step");
+  line.results(o.verify, o.json, "compare with the serial solver, and look at the energy");
+  return apps::with_mpi(argc, argv, line, [&](const apps::World& world) { return run(o, world); });
 }

@@ -1,5 +1,6 @@
 // sweep: compressible flow by sweeps along rows, with transposes between; see ../README.md.
 #include "apps/common/application.h"
+#include "apps/common/command_line.h"
 #include "apps/common/team.h"
 #include "apps/sweep/hydro.h"
 
@@ -50,12 +51,10 @@ bool run(const Options& o, const apps::World& world) {
 
 int main(int argc, char** argv) {
   Options o;
-  CLI::App app("Compressible flow on an n x n grid by 1-D sweeps and transposes, as VH-1", "sweep");
-  app.option_defaults()->always_capture_default();
-  app.add_option("--n", o.n, "cells on a side, a multiple of the ranks")
-      ->check(CLI::Range(4, 16384));
-  app.add_option("--steps", o.steps)->check(CLI::Range(1, 1000000));
-  app.add_flag("--verify", o.verify, "compare with the serial solver");
-  app.add_option("--json", o.json, "also write the results to this file");
-  return apps::with_mpi(argc, argv, app, [&](const apps::World& world) { return run(o, world); });
+  apps::CommandLine line(
+      "sweep", "Compressible flow on an n x n grid by 1-D sweeps and transposes, as VH-1");
+  line.number("--n", o.n, {4, 16384}, "cells on a side, a multiple of the ranks");
+  line.number("--steps", o.steps, {1, 1000000});
+  line.results(o.verify, o.json, "compare with the serial solver");
+  return apps::with_mpi(argc, argv, line, [&](const apps::World& world) { return run(o, world); });
 }

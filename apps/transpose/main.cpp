@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "apps/common/application.h"
+#include "apps/common/command_line.h"
 #include "apps/common/team.h"
 
 namespace {
@@ -60,12 +61,9 @@ bool run(const Options& o, const apps::World& world) {
 
 int main(int argc, char** argv) {
   Options o;
-  CLI::App app("The transpose of an n x n matrix, again and again", "transpose");
-  app.option_defaults()->always_capture_default();
-  app.add_option("--n", o.n, "rows and columns, a multiple of the ranks")
-      ->check(CLI::Range(1, 32768));
-  app.add_option("--iterations", o.iterations)->check(CLI::Range(1, 1000000));
-  app.add_flag("--verify", o.verify, "compare every entry with what it must be");
-  app.add_option("--json", o.json, "also write the results to this file");
-  return apps::with_mpi(argc, argv, app, [&](const apps::World& world) { return run(o, world); });
+  apps::CommandLine line("transpose", "The transpose of an n x n matrix, again and again");
+  line.number("--n", o.n, {1, 32768}, "rows and columns, a multiple of the ranks");
+  line.number("--iterations", o.iterations, {1, 1000000});
+  line.results(o.verify, o.json, "compare every entry with what it must be");
+  return apps::with_mpi(argc, argv, line, [&](const apps::World& world) { return run(o, world); });
 }
