@@ -40,10 +40,10 @@ struct Cartesian {
   std::vector<int> dims, periods;
 };
 
-/// Some MPI libraries take the wrong block of several from one rank (MPI-4.1, 8.6): in a grid, whose
-/// periodic dimensions of one or two ranks have one neighbour on both sides, Open MPI's nonblocking
-/// forms and all of Intel MPI's; anywhere, MPICH before 5.0.2 (its pull requests 4902, 5777, 7945).
-/// A program must not get the one from the library and the other from Unisono.
+/// Some MPI libraries take the wrong block of several from one rank (MPI-4.1, 8.6): in a grid,
+/// whose periodic dimensions of one or two ranks have one neighbour on both sides, Open MPI's
+/// nonblocking forms and all of Intel MPI's; anywhere, MPICH before 5.0.2 (its pull requests 4902,
+/// 5777, 7945). A program must not get the one from the library and the other from Unisono.
 bool library_mixes_up_blocks_of_one_rank(int kind) {
 #ifndef OPEN_MPI
   const std::string library = library_line();
