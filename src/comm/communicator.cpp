@@ -12,6 +12,7 @@
 #include "comm/being_freed.h"
 #include "comm/outliving.h"
 #include "mpi/agreement.h"
+#include "mpi/comm.h"
 #include "mpi/device_memory.h"
 #include "mpi/rank_lost.h"
 
@@ -146,13 +147,15 @@ std::vector<int> ranks_in_world(MPI_Group group) {
   return in_world;
 }
 
-int count_nodes(MPI_Comm comm) {
-  MPI_Group group = MPI_GROUP_NULL;
-  PMPI_Comm_group(comm, &group);
-  const int nodes = count_nodes(ranks_in_world(group), registry().nodes);
+std::vector<int> members_in_world(MPI_Comm comm) {
+  MPI_Group group = group_of(comm);
+  if (group == MPI_GROUP_NULL) return {};
+  std::vector<int> ranks = ranks_in_world(group);
   PMPI_Group_free(&group);
-  return nodes;
+  return ranks;
 }
+
+int count_nodes(MPI_Comm comm) { return count_nodes(members_in_world(comm), registry().nodes); }
 
 // Every thread's last communicator is looked up anew, so that the fast path needs no look of its
 // own.
@@ -207,12 +210,7 @@ Communicator::Communicator(MPI_Comm comm)
 void Communicator::meet() {
   if (std::exchange(has_met_, true)) return;
   look_for_devices();
-  MPI_Group group = MPI_GROUP_NULL;
-  std::vector<int> ranks;
-  if (PMPI_Comm_group(comm_, &group) == MPI_SUCCESS) {
-    ranks = ranks_in_world(group);
-    PMPI_Group_free(&group);
-  }
+  const std::vector<int> ranks = members_in_world(comm_);
   if (ranks.empty()) return reach_.fill(ByteRange());
   nodes_ = count_nodes(ranks, registry().nodes);
   const int groups = count_nodes(ranks, registry().topology.at(Level::node));
@@ -336,10 +334,7 @@ const Topology& Communicator::topology() {
   if (topology_ != nullptr) return *topology_;
   TopologyLabels labels = registry().topology;
   if (!labels.at(Level::node).empty()) {
-    MPI_Group group = MPI_GROUP_NULL;
-    PMPI_Comm_group(comm_, &group);
-    labels = labels.restricted_to(ranks_in_world(group));
-    PMPI_Group_free(&group);
+    labels = labels.restricted_to(members_in_world(comm_));
   } else {
     labels.at(Level::node).assign(static_cast<std::size_t>(size_), 0);
   }
@@ -394,8 +389,7 @@ MPI_Comm Communicator::own() {
     return own_;
   }
   // MPI_Comm_dup would call the copy functions of the program's own attributes.
-  MPI_Group group = MPI_GROUP_NULL;
-  PMPI_Comm_group(comm_, &group);
+  MPI_Group group = group_of(comm_);
   // The program's handler may end the job for an error that is none to it.
   MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
   PMPI_Comm_get_errhandler(comm_, &handler);

@@ -287,6 +287,8 @@ class Communicator {
 
 /// The ranks of the group in MPI_COMM_WORLD; empty when one is not in it.
 std::vector<int> ranks_in_world(MPI_Group group);
+/// Of a communicator, its own group's.
+std::vector<int> members_in_world(MPI_Comm comm);
 /// On how many nodes the ranks of a communicator are whose ranks are all in MPI_COMM_WORLD; 1 when
 /// start_communicators was given no nodes. Local, and the same on all ranks.
 int count_nodes(MPI_Comm comm);

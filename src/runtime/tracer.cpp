@@ -61,11 +61,9 @@ bool all_well(const std::string& folder, const std::string& problem) {
 /// The ranks of an inter-communicator are those of both groups, in the order that both sides find:
 /// the group of the least rank goes first.
 std::vector<int> all_world_ranks(MPI_Comm comm, bool inter) {
-  MPI_Group group = MPI_GROUP_NULL;
-  PMPI_Comm_group(comm, &group);
-  std::vector<int> ranks = ranks_in_world(group);
-  PMPI_Group_free(&group);
+  std::vector<int> ranks = members_in_world(comm);
   if (!inter || ranks.empty()) return ranks;
+  MPI_Group group = MPI_GROUP_NULL;
   PMPI_Comm_remote_group(comm, &group);
   std::vector<int> others = ranks_in_world(group);
   PMPI_Group_free(&group);
