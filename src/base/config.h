@@ -68,7 +68,7 @@ inline constexpr Variable kVariables[] = {
     {"UNISONO_SINGLE_COPY", "1",
      "0: long messages within a node only through shared memory, not by process_vm_readv"},
     {"UNISONO_PLAN_CACHE", "64M", "memory of a process's stored plans, at most"},
-    {"UNISONO_DISABLE", "0", "1: as UNISONO=off"},
+    {"UNISONO_DISABLE", "0", "anything but 0: as UNISONO=off"},
 };
 
 /// The variable's value in the environment, or its standard. `name` is one of kVariables.

@@ -166,8 +166,7 @@ void Engine::read_environment(const Files& files) {
     complain("UNISONO_PLAN_CACHE=" + variable("UNISONO_PLAN_CACHE") +
              ": no size; valid are 0, 4096, 64K, 1M, ...; 64M holds");
   begin_progress(node);
-  const std::string reproducible = variable("UNISONO_REPRODUCIBLE");
-  if (!reproducible.empty() && reproducible != "0") selector_.fix_order();
+  if (is_on("UNISONO_REPRODUCIBLE", false)) selector_.fix_order();
   const auto nodes = nodes_of_ranks(MPI_COMM_WORLD, node_, node);
   const std::set<int> different(nodes.begin(), nodes.end());
   use_profile(files.profile, here, std::max(1, static_cast<int>(different.size())));
@@ -180,6 +179,15 @@ void Engine::read_environment(const Files& files) {
       left_online().collectives != 0 && (node.all_alone || all_agree(MPI_COMM_WORLD, has_memory));
   start_communicators(cache ? static_cast<std::size_t>(*cache) : kDefaultPlanCache, nodes,
                       find_levels(files.topology, nodes), portion_bytes(node));
+}
+
+bool Engine::is_on(const char* name, bool otherwise) const {
+  const std::string text = variable(name);
+  if (text == "0" || text == "1") return text == "1";
+  const char* const holds = otherwise ? "1" : "0";
+  if (!text.empty())
+    complain(std::string(name) + "=" + text + ": valid are 0 and 1; " + holds + " holds");
+  return otherwise;
 }
 
 // Without a file, and while nothing asks for other levels, the nodes are enough.
@@ -213,10 +221,7 @@ void Engine::share_memory() {
   read("UNISONO_SHM_RING", parse_ring, settings.ring);
   read("UNISONO_SHM_STORE", parse_store, settings.store);
   read("UNISONO_SHM_PROBE", parse_probe, settings.probe);
-  const std::string single_copy = variable("UNISONO_SINGLE_COPY");
-  settings.single_copy = single_copy != "0";
-  if (single_copy != "0" && single_copy != "1")
-    complain("UNISONO_SINGLE_COPY=" + single_copy + ": valid are 0 and 1; 1 holds");
+  settings.single_copy = is_on("UNISONO_SINGLE_COPY", true);
   settings.mode = wait_;
   if (mode_ == Mode::fixed) settings.probe = 0;
   if (settings.bytes != 0) start_node_memory(node_, settings);

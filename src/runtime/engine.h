@@ -63,6 +63,8 @@ class Engine {
   void use_profile(const Result<std::string>& text, const Platform& here, int nodes);
   TopologyLabels find_levels(const Result<std::string>& text, const std::vector<int>& nodes) const;
   void begin_progress(const NodeFacts& node) const;
+  /// A variable of 0 or 1; `otherwise` where it is neither.
+  bool is_on(const char* name, bool otherwise) const;
   void share_memory();
   std::optional<int> decide_and_run(const Call& asked, const CallInfo& info, CallScope& scope);
   struct Known {

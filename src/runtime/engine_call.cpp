@@ -18,6 +18,7 @@ namespace unisono {
 namespace {
 
 const Choice kFirstCall{nullptr, {}, "one of the first calls on this communicator"};
+const Choice kTopology{nullptr, {}, "such topologies are left to the MPI library"};
 
 constexpr const char* kNoRoomInNodes =
     "needs one node's ranks in each of its groups there, with shared memory and plain elements";
@@ -84,7 +85,11 @@ std::optional<int> Engine::decide_and_run(const Call& asked, const CallInfo& inf
   }
   if (is_among_neighbours(call.collective)) communicator.graph();
   std::optional<Known> known = look_at(call, info);
-  if (!known) return std::nullopt;
+  if (!known) {
+    if (call.neighbours != nullptr && !communicator.knows_graph())
+      report(communicator, {call.collective, communicator.size(), info.bytes}, kTopology);
+    return std::nullopt;
+  }
   const Choice choice =
       acquire(communicator, call, *known, select(communicator, call, known->facts, scope));
   report(communicator, known->facts, choice);

@@ -17,7 +17,7 @@ namespace unisono {
 
 namespace {
 
-const char* const kWaits = "waits for ranks within its phases";
+const char* const kWaits = "cannot run a call that does not block";
 const char* const kNoTurns = "needs turns, which this MPI library does not have";
 const char* const kFailures = "would end with another error where the program handles failures";
 const char* const kNoOwn = "the communicator has no duplicate yet";
