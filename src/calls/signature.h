@@ -65,15 +65,18 @@ inline Count sum(IntegerArray counts, int size) {
 }  // namespace signature
 
 /// Bytes of the signature of one call, as in select's Facts. Nothing when the arguments are such
-/// that the MPI library should judge them (a negative count, no such root, ...). Looks at the
-/// parameters that are significant on this rank, and at them only. Inline, because the entry points
-/// know the collective: what is left of it there are a few instructions.
+/// that the MPI library should judge them (a negative count, no such root, ...), or when there is
+/// no such number that all ranks know. Looks at the parameters that are significant on this rank,
+/// and at them only. Inline, because the entry points know the collective: what is left of it there
+/// are a few instructions.
 [[gnu::always_inline]] inline std::optional<Count> signature_bytes(const Call& call, int rank,
                                                                    int size) {
   const Semantics& s = semantics(call.collective);
   if (s.rooted && (call.root < 0 || call.root >= size)) return std::nullopt;
   if (s.measure == Measure::nothing) return 0;
-  if (s.receive.who == Who::all && s.in_place != InPlace::root_receive &&
+  // Rank 0 receives nothing of those before it, and may pass any address.
+  const bool is_first = s.combines == Combines::ranks_before && rank == 0;
+  if (s.receive.who == Who::all && s.in_place != InPlace::root_receive && !is_first &&
       call.recvbuf == MPI_IN_PLACE)
     return std::nullopt;
   if (s.is_reducing()) return signature::reduced_bytes(call, size);
@@ -89,6 +92,10 @@ inline Count sum(IntegerArray counts, int size) {
   const Count unit = facts_of(call.recvtype).size;
   // Of the sum: what is divided must be equal on all ranks, and their types need not be.
   if (is_irregular(s.receive.shape)) return signature::sum(call.recvcounts, size) * unit / size;
+  // Between two ranks blocks may have one length there and another back: both see it.
+  if (sends && is_among_neighbours(call.collective) &&
+      call.sendcount * facts_of(call.sendtype).size != call.recvcount * unit)
+    return std::nullopt;
   return call.recvcount * unit;
 }
 

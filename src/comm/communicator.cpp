@@ -390,13 +390,17 @@ MPI_Comm Communicator::own() {
   }
   // MPI_Comm_dup would call the copy functions of the program's own attributes.
   MPI_Group group = group_of(comm_);
-  // The program's handler may end the job for an error that is none to it.
-  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
-  PMPI_Comm_get_errhandler(comm_, &handler);
-  PMPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
-  const int rc = PMPI_Comm_create(comm_, group, &own_);
-  PMPI_Comm_set_errhandler(comm_, handler);
-  if (handler != MPI_ERRHANDLER_NULL) PMPI_Errhandler_free(&handler);
+  int rc = MPI_SUCCESS;
+  if (several_threads()) {  // another one may be setting the handler, or in need of it
+    rc = PMPI_Comm_create(comm_, group, &own_);
+  } else {  // the program's may end the job for an error that is none to it
+    MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+    PMPI_Comm_get_errhandler(comm_, &handler);
+    PMPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
+    rc = PMPI_Comm_create(comm_, group, &own_);
+    PMPI_Comm_set_errhandler(comm_, handler);
+    if (handler != MPI_ERRHANDLER_NULL) PMPI_Errhandler_free(&handler);
+  }
   PMPI_Group_free(&group);
   if (rc != MPI_SUCCESS) own_ = MPI_COMM_NULL;
   if (all_agree(comm_, own_ != MPI_COMM_NULL)) {

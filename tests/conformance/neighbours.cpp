@@ -228,6 +228,24 @@ void force(const std::string& spec) {
     conformance::force(unisono::name(collective).data(), spec);
 }
 
+/// What goes one way need not be as long as what comes back (MPI-4.1, 8.6.1: sendcount at a process
+/// is recvcount at all others, so that two ranks may have two).
+void two_lengths() {
+  const int me = rank_in(MPI_COMM_WORLD), other = 1 - me;
+  MPI_Comm comm = MPI_COMM_NULL;
+  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &other, MPI_UNWEIGHTED, 1, &other,
+                                 MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &comm);
+  const int lengths[] = {1, 1000};
+  const std::vector<int> sent(static_cast<std::size_t>(lengths[me]), me);
+  for (int i = 0; i < 100; ++i) {
+    std::vector<int> received(static_cast<std::size_t>(lengths[other]), -1);
+    MPI_Neighbor_allgather(sent.data(), lengths[me], MPI_INT, received.data(), lengths[other],
+                           MPI_INT, comm);
+    CHECK(received == std::vector<int>(received.size(), other));
+  }
+  MPI_Comm_free(&comm);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -252,6 +270,7 @@ int main(int argc, char** argv) {
     run_all(ends, true);
     MPI_Comm_free(&ends.comm);
   }
+  if (p == 2) two_lengths();
   conformance::passed("neighbours", 250, conformance::kAnyNumber);
   MPI_Finalize();
   return 0;
