@@ -17,7 +17,7 @@ from experiments.orthogonal.measuring import LAM, LAM_ALGORITHMS
 from experiments.testbeds import ROOT, Json, Real, Simulated
 
 LIMIT = 120.0  # seconds for a run
-COMMON = ("common/application.cpp", "common/loop_timer.cpp", "common/team.cpp")
+COMMON = ("common/application.cpp", "common/command_line.cpp", "common/loop_timer.cpp", "common/team.cpp")
 SOURCES = {
     "jacobi": ("jacobi/forms.cpp", "jacobi/system.cpp", "jacobi/main.cpp"),
     "adams": (*(f"adams/{name}.cpp" for name in ("brusselator", "method", "solver", "forms", "main")),),
