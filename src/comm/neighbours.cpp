@@ -144,7 +144,7 @@ std::unique_ptr<const NeighbourGraph> graph_of(MPI_Comm comm) {
     if (!ranks.empty()) graph = std::make_unique<const NeighbourGraph>(std::move(ranks));
   }
   if (graph == nullptr || !graph->is_connected()) return nullptr;
-  if (graph->has_parallel_edges() && library_mixes_up_blocks_of_one_rank(kind)) return nullptr;
+  if (library_mixes_up_blocks_of_one_rank(kind) && graph->has_parallel_edges()) return nullptr;
   return graph;
 }
 

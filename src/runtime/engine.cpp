@@ -184,9 +184,8 @@ void Engine::read_environment(const Files& files) {
 bool Engine::is_on(const char* name, bool otherwise) const {
   const std::string text = variable(name);
   if (text == "0" || text == "1") return text == "1";
-  const char* const holds = otherwise ? "1" : "0";
-  if (!text.empty())
-    complain(std::string(name) + "=" + text + ": valid are 0 and 1; " + holds + " holds");
+  complain(std::string(name) + "=" + text + ": valid are 0 and 1; " + (otherwise ? "1" : "0") +
+           " holds");
   return otherwise;
 }
 

@@ -39,9 +39,7 @@ constexpr int kLargestFullSize = 33;
 std::vector<int> sizes() {
   std::vector<int> result(kLargestFullSize);
   std::iota(result.begin(), result.end(), 1);
-  // Beside powers of two, between them, and a prime; what is large takes the time of all others
-  // together.
-  for (const int p : {48, 63, 64, 65, 67, 96, 129}) result.push_back(p);
+  for (const int p : {48, 64, 65, 67, 96, 127, 128, 129}) result.push_back(p);
   return result;
 }
 
