@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
-"""How much of nonblocking collectives computing hides that calls MPI_Test now and then: in the lab.
+"""How much of nonblocking collectives computing hides that calls MPI_Test now and then.
 
   sudo .venv/bin/python scripts/overlap_tests.py --hosts 8 --jobs 6 --json tests.json
+  .venv/bin/python scripts/overlap_tests.py --node -n 2 --jobs 6 --json node.json    # in place of a lab
   .venv/bin/python scripts/overlap_tests.py --json tests.json --report
 
 Needs root (the lab) and a built tree. Computing is sleeping (benchmarks/calls/overlap.cpp), as long as the
 call takes by itself, in 100 slices with MPI_Test after each: so each rank has a core of its own, as it were.
+On a node, whose ranks must have cores, it is spinning in 10 slices; there the messages of two further arms
+go through its memory: those of the same algorithms, and those of its kernels' schedules.
 Jobs of the arms in turn: native, and Unisono with the algorithms of overlap.py forced. Overlap as Intel's
 IMB-NBC defines it: the share of the shorter one of call and computing that was hidden. Ratios are of the jobs
 of one turn, medians with 95 % intervals. With --thread also UNISONO_PROGRESS=thread, which runs only where
@@ -29,7 +32,13 @@ from unisono.estimates import Estimate, estimate_median
 
 NAME = "overlap-tests"
 PATIENCE = 200  # seconds a job
-ARMS: dict[str, dict[str, str]] = {"native": {}, "calls": {}, "thread": {"UNISONO_PROGRESS": "thread"}}
+ARMS: dict[str, dict[str, str]] = {
+    "native": {},
+    "calls": {},
+    "thread": {"UNISONO_PROGRESS": "thread"},
+    "memory": {},
+    "kernels": {},
+}
 # At most: total time / native's, pure / blocking of the same job. At least: overlap, %
 MOST_TOTAL, MOST_PURE, LEAST_OVERLAP = 1.0, 1.05, 50.0
 
@@ -37,12 +46,25 @@ Key = tuple[str, str, int]  # MPI library, collective, bytes
 Jobs = dict[str, list[dict[str, float]]]  # by arm, in the order of the turns
 
 
-def job(options: argparse.Namespace, mpi: str, collective: str, arm: str) -> list[dict[str, float]]:
+def algorithm(collective: str, arm: str) -> str:
+    if arm == "kernels":
+        return "shm"
+    spec: str = FORCED[collective]
+    return spec if arm != "memory" else spec + ("," if ":" in spec else ":") + "transport=shm"
+
+
+def launcher(options: argparse.Namespace, mpi: str, arm: str) -> list[str]:
+    if options.node:
+        run = places.find_mpi(mpi).launcher(options.ranks)
+        return run if arm == "native" else [*run, str(places.program("unisono-exec"))]
     command = [*options.lab, "run", "--name", NAME, "--mpi", mpi, "-n", str(options.ranks)]
-    command += ["--native"] if arm == "native" else []
-    command += ["--", str(places.program(f"unisono-overlap-{mpi}")), collective]
-    command += [options.lengths, str(options.calls), str(options.tests)]
-    forced = {} if arm == "native" else {f"UNISONO_{collective.upper()}": FORCED[collective]}
+    return [*command, "--native", "--"] if arm == "native" else [*command, "--"]
+
+
+def job(options: argparse.Namespace, mpi: str, collective: str, arm: str) -> list[dict[str, float]]:
+    command = [*launcher(options, mpi, arm), str(places.program(f"unisono-overlap-{mpi}")), collective]
+    command += [options.lengths, str(options.calls), str(options.tests), *(["spin"] if options.node else [])]
+    forced = {} if arm == "native" else {f"UNISONO_{collective.upper()}": algorithm(collective, arm)}
     kept = {name: value for name, value in os.environ.items() if not places.is_ours(name)}
     done = subprocess.run(
         command,
@@ -60,7 +82,8 @@ def job(options: argparse.Namespace, mpi: str, collective: str, arm: str) -> lis
 
 def measure(options: argparse.Namespace) -> None:
     rows: list[dict[str, Any]] = []
-    arms = list(ARMS) if options.thread else ["native", "calls"]
+    arms = ["native", "calls"]
+    arms += ["memory", "kernels"] if options.node else ["thread"] if options.thread else []
     for turn in range(options.jobs):
         for mpi in options.mpi.split(","):
             for collective in options.collectives.split(","):
@@ -102,7 +125,7 @@ def of_arm(arm: str, jobs: Jobs, verdicts: dict[str, list[str]]) -> list[str]:
     own = jobs[arm]
     hidden = estimate_median([overlap(cell) for cell in own])
     times = [estimate_median([cell[figure] / 1e3 for cell in own]) for figure in ("pure", "overlapped")]
-    cells = [f"{times[0].median:.2f}, {times[1].median:.2f}, {hidden.median:.0f} %"]
+    cells = [f"{times[0].median:.3g}, {times[1].median:.3g}, {hidden.median:.0f} %"]
     if arm == "native":
         return cells
     total = estimate_median(
@@ -145,26 +168,32 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
+    parser.add_argument("--node", action="store_true", help="here, in place of a lab")
     parser.add_argument("--hosts", type=int, default=8)
     parser.add_argument("-n", "--ranks", type=int, help="otherwise one a host")
     parser.add_argument("--rate", default="100mbit")
     parser.add_argument("--mpi", default="openmpi,mpich")
     parser.add_argument("--jobs", type=int, default=6, help="of each arm: fewer than 6 decide nothing (6)")
-    parser.add_argument("--calls", type=int, default=3, help="of each kind in a job (3)")
+    parser.add_argument("--calls", type=int, help="of each kind in a job (3; on a node 200)")
     parser.add_argument(
-        "--tests", type=int, default=100, help="calls of MPI_Test in an overlapped call (100)"
+        "--tests", type=int, help="calls of MPI_Test in an overlapped call (100; on a node 10)"
     )
     parser.add_argument("--collectives", default=",".join(FORCED))
-    parser.add_argument("--sizes", default="64K,256K,1M", help="with commas between")
+    parser.add_argument("--sizes", help="with commas between (64K,256K,1M; on a node 4K,64K,1M)")
     parser.add_argument("--thread", action="store_true")
     parser.add_argument("--json", type=Path, required=True)
     parser.add_argument("--report", action="store_true", help="prints what is there")
     options = parser.parse_args()
     options.ranks = options.ranks or options.hosts
+    options.calls = options.calls or (200 if options.node else 3)
+    options.tests = options.tests or (10 if options.node else 100)
+    options.sizes = options.sizes or ("4K,64K,1M" if options.node else "64K,256K,1M")
     options.lab = [str(Path(sys.executable).with_name("unisono")), "lab"]
     options.lengths = ",".join(str(parse_size(size, "--sizes")) for size in options.sizes.split(","))
     try:
-        if not options.report:
+        if options.node and not options.report:
+            measure(options)
+        elif not options.report:
             measure_in_lab(options)
     except UnisonoError as error:
         print(f"overlap_tests.py: {error}", file=sys.stderr)

@@ -1,9 +1,12 @@
 // How much of a nonblocking collective is hidden behind computing that calls MPI_Test now and then.
 //
 //   mpiexec -n P unisono-overlap bcast|allreduce|allgather|alltoall BYTES,BYTES,... CALLS TESTS
+//           [spin]
 //
-// Plain MPI; scripts/overlap.py runs it. Computing is sleeping in TESTS slices as long as the call
-// takes by itself, with MPI_Test after each: so a rank has a core of its own where they share some.
+// Plain MPI; scripts/overlap_tests.py runs it. Computing is sleeping in TESTS slices as long as the
+// call takes by itself, with MPI_Test after each: so a rank has a core of its own where they share
+// some. `spin`: it is looking at the clock instead, for calls that are shorter than a sleep, and
+// ranks with cores.
 // BYTES as in Intel's benchmarks: of a vector, or of a rank's block. Rank 0 prints a line of JSON
 // for each size: microseconds on the slowest rank, medians of CALLS calls, each after a barrier.
 #include <mpi.h>
@@ -23,6 +26,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 using Microseconds = std::chrono::duration<double, std::micro>;
+
+bool g_spins = false;
 
 struct Buffers {
   std::vector<char> in, out;
@@ -55,8 +60,10 @@ void call(std::string_view name, Buffers& b) {
 void compute(Microseconds length, int slices, MPI_Request* request) {
   const auto begin = Clock::now();
   for (int i = 1; i <= slices; ++i) {
-    std::this_thread::sleep_until(begin +
-                                  std::chrono::duration_cast<Clock::duration>(length * i / slices));
+    const auto end = begin + std::chrono::duration_cast<Clock::duration>(length * i / slices);
+    if (!g_spins) std::this_thread::sleep_until(end);
+    while (Clock::now() < end) {
+    }
     int done = 0;
     if (request != nullptr) MPI_Test(request, &done, MPI_STATUS_IGNORE);
   }
@@ -116,7 +123,8 @@ int main(int argc, char** argv) {
   prctl(PR_SET_TIMERSLACK, 1000UL);  // ns; slices are as short as 40 us
   int size = 0;
   MPI_Comm_size(MPI_COMM_WORLD, &size);
-  const bool good = argc == 5 && std::atoi(argv[3]) > 0 && std::atoi(argv[4]) > 0;
+  const bool good = (argc == 5 || argc == 6) && std::atoi(argv[3]) > 0 && std::atoi(argv[4]) > 0;
+  g_spins = argc == 6 && std::string_view(argv[5]) == "spin";
   if (good)
     for (std::string left = argv[2]; !left.empty();) {
       measure(argv[1], std::atoi(left.c_str()), std::atoi(argv[3]), std::atoi(argv[4]), size);

@@ -51,6 +51,7 @@ Request::Request(Communicator& communicator, Call call, const Choice& choice, bo
       tags_(lasting ? *lasting : communicator.tags().take()) {
   if (tags_.lasting) workspace_ = communicator.take_workspace();
   communicator_.retain();
+  if (is_mover()) ++communicator_.messages()->movers();
 }
 
 /// With what the algorithm asks for beyond the call.
@@ -68,6 +69,7 @@ const Args& Request::args_for(const Choice& choice) {
 Request::~Request() {
   finish(MPI_ERR_PENDING);
   communicator_.give_back(std::move(workspace_));
+  if (is_mover()) --communicator_.messages()->movers();
   communicator_.release();
 }
 
@@ -93,9 +95,10 @@ void Request::run(const Algorithm& algorithm, const Args& args, Binding binding,
   binding.rank = communicator_.rank();
   binding.groups = &groups_;
   if (args.params.transport == TransportKind::shm) {
-    communicator_.messages()->begin_call();
-    workspace_->shm.open({&communicator_.messages()->messenger(), first_tag, binding.unit.size,
-                          binding.unit.true_lb});
+    NodeMessages& messages = *communicator_.messages();
+    if (!retained_) messages.begin_call();  // a call in flight may be in the library's turn
+    workspace_->shm.open({&messages.messenger(), first_tag, binding.unit.size, binding.unit.true_lb,
+                          &messages.mutex(), &messages.movers()});
     binding.transport = &workspace_->shm;
   } else {
     workspace_->mpi.open({communicator_.own(), first_tag, binding.type, binding.unit.extent,

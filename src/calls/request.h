@@ -67,6 +67,8 @@ class Request {
            std::shared_ptr<const Plan>& plan);
   template <class Function>
   void step(Function function) noexcept;
+  /// Through the node's memory, and not only in calls of its own thread.
+  bool is_mover() const { return retained_ && choice_.params.transport == TransportKind::shm; }
   bool is_under_way() const { return phase_ == Phase::counts || phase_ == Phase::data; }
   void begin();
   void begin_data();

@@ -372,7 +372,15 @@ bool Communicator::make_groups(std::span<const CalledGroups> groups) {
 }
 
 void Communicator::want_own() {
-  if (std::exchange(wants_own_, true)) return;
+  if (!std::exchange(wants_own_, true)) take_long_way();
+}
+
+void Communicator::want_messages() {
+  if (!std::exchange(wants_messages_, true)) take_long_way();
+}
+
+/// In the next call, whatever it is.
+void Communicator::take_long_way() {
   left_.reset();
   if (known_kinds_ == nullptr) return;
   for (const Semantics& row : kSemantics) known_kinds_->forget(row.collective);

@@ -136,6 +136,9 @@ class Communicator {
   /// it. Local, at the same call on all ranks.
   void want_own();
   bool wants_own() const { return wants_own_ && !asked_; }
+  /// The same for messages().
+  void want_messages();
+  bool wants_messages() const { return wants_messages_ && !asked_for_messages_; }
   /// Of the messages on own().
   TagBook& tags() { return tags_; }
 
@@ -228,6 +231,7 @@ class Communicator {
   ~Communicator();
   static Communicator* look_up(MPI_Comm comm);
   void free_own();
+  void take_long_way();
   void make_team();
   void make_messages();
   bool take_room(int communicators) const;
@@ -249,7 +253,7 @@ class Communicator {
   std::unique_ptr<Left> left_;  // calls, and one more
   MPI_Comm own_ = MPI_COMM_NULL;
   bool asked_ = false;  // own() has been decided
-  bool wants_own_ = false;
+  bool wants_own_ = false, wants_messages_ = false;
   int refused_ = 0;       // it was not, for a thread made another communicator
   bool in_node_ = false;  // all ranks, and it shares memory
   bool may_share_ = false;

@@ -2,7 +2,9 @@
 #pragma once
 #include <mpi.h>
 
+#include <atomic>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -80,6 +82,15 @@ class NodeMessages : public InNode<node::Messenger> {
  public:
   NodeMessages(NodeArena arena, int ranks);
   node::Messenger& messenger() { return user_; }
+  /// For whoever uses the messenger, where several threads may.
+  std::mutex& mutex() { return mutex_; }
+  /// Requests that any thread may move at any time: while there are some nobody waits within the
+  /// messenger.
+  std::atomic<int>& movers() { return movers_; }
+
+ private:
+  std::mutex mutex_;
+  std::atomic<int> movers_{0};
 };
 
 /// The bytes that UNISONO_SHM asks for: nothing for "auto". The error names what is valid.

@@ -1,6 +1,18 @@
 #include "exec/shm_transport.h"
 
+#include "mpi/threads.h"
+
 namespace unisono {
+
+std::unique_lock<std::mutex> ShmTransport::guard() const {
+  const bool locks = channel_.mutex != nullptr && several_threads();
+  return locks ? std::unique_lock(*channel_.mutex) : std::unique_lock<std::mutex>();
+}
+
+void ShmTransport::take_arrived(std::vector<OpId>& completed) {
+  completed.insert(completed.end(), arrived_.begin(), arrived_.end());
+  arrived_.clear();
+}
 
 int ShmTransport::start(const Message& message, std::vector<OpId>& completed,
                         std::uint32_t& portions) {
@@ -9,19 +21,27 @@ int ShmTransport::start(const Message& message, std::vector<OpId>& completed,
   std::byte* where = bytes == 0 ? nullptr : message.where + (message.slots ? 0 : channel_.true_lb);
   const int tag = channel_.first_tag + static_cast<int>(message.position % kChannelDepth);
   ++portions;
+  const auto lock = guard();
   if (message.kind == OpKind::send)
-    channel_.messenger->send(message.peer, tag, where, bytes, {&completed, message.op});
+    channel_.messenger->send(message.peer, tag, where, bytes, {&arrived_, message.op});
   else
-    channel_.messenger->recv(message.peer, tag, where, bytes, {&completed, message.op});
+    channel_.messenger->recv(message.peer, tag, where, bytes, {&arrived_, message.op});
+  take_arrived(completed);
   return channel_.messenger->take_truncated() ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
 }
 
-int ShmTransport::progress(std::vector<OpId>&, bool, bool& moved) {
+int ShmTransport::progress(std::vector<OpId>& completed, bool, bool& moved) {
+  const auto lock = guard();
   moved = channel_.messenger->progress() || moved;
+  take_arrived(completed);
   return channel_.messenger->take_truncated() ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
 }
 
+// Who waits there goes through all channels again and again, which another thread may do only where
+// it has no requests to move. The last of those may have brought what this one would wait for.
 bool ShmTransport::wait() {
+  if (several_threads() && channel_.movers != nullptr && *channel_.movers > 0) return false;
+  if (const auto lock = guard(); !arrived_.empty()) return true;
   channel_.messenger->wait();
   return true;
 }
@@ -32,8 +52,10 @@ void ShmTransport::look_around() {
   if (++looks_ % kBetween == 0) channel_.messenger->be_idle();
 }
 
-bool ShmTransport::abandon(std::vector<OpId>& completed) {
-  channel_.messenger->abandon(&completed);
+bool ShmTransport::abandon(std::vector<OpId>&) {
+  const auto lock = guard();
+  channel_.messenger->abandon(&arrived_);
+  arrived_.clear();
   return true;
 }
 

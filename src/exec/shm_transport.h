@@ -1,5 +1,7 @@
 // Messages through the memory of the node, for which elements lie without gaps.
 #pragma once
+#include <atomic>
+#include <mutex>
 #include <vector>
 
 #include "exec/transport.h"
@@ -13,6 +15,10 @@ struct ShmChannel {
   int first_tag = 0;
   Count unit_bytes = 1;
   Count true_lb = 0;  ///< of a unit: where its first byte is
+  /// Where other threads may use the messenger: its mutex, and for how many requests they may do so
+  /// at any time. Null: none do.
+  std::mutex* mutex = nullptr;
+  const std::atomic<int>* movers = nullptr;
 };
 
 class ShmTransport final : public Transport {
@@ -27,7 +33,11 @@ class ShmTransport final : public Transport {
   bool abandon(std::vector<OpId>& completed) override;
 
  private:
+  std::unique_lock<std::mutex> guard() const;
+  void take_arrived(std::vector<OpId>& completed);
+
   ShmChannel channel_;
+  std::vector<OpId> arrived_;  // another execution's progress may add to it, under the mutex
   unsigned looks_ = 0;
 };
 

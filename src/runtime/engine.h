@@ -81,6 +81,9 @@ class Engine {
   Choice select_in_flight(Communicator& communicator, const Facts& facts, int root) const;
   Choice as_hinted(Communicator& communicator, const Facts& facts, MPI_Info hints, Choice choice);
   static Choice to_be_in_flight(const Choice& choice);
+  static bool is_prepared(Communicator& communicator, const Known& known, const Choice& choice);
+  Choice with_transport(Communicator& communicator, const Known& known, Choice choice);
+  void prepare_flights(Communicator& communicator);
   bool has_messages(Communicator& communicator);
   bool prepare_groups(Communicator& communicator, const Facts& facts, const Choice& choice,
                       int root) const;
@@ -100,6 +103,7 @@ class Engine {
   bool passes_first_calls_ = false;  // see Communicator::is_passing()
   bool kernels_in_nodes_ = false;    // every node with several ranks has memory for them
   bool prepares_ = false;            // communicators at their first call, for nonblocking ones
+  bool prepares_messages_ = false;   // and messages in the memory of their node
   bool first_rank_ = false;          // of MPI_COMM_WORLD: the one that speaks for all
   JobPlace place_;                   // what the ranks told each other of it in MPI_Init
   MPI_Comm node_ = MPI_COMM_NULL;    // the ranks of this node

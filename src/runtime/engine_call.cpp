@@ -79,10 +79,7 @@ std::optional<int> Engine::decide_and_run(const Call& asked, const CallInfo& inf
   }
   communicator.meet();
   if (communicator.reach(call.collective).is_empty()) return std::nullopt;  // met a stranger
-  if (communicator.wants_own() || prepares_) {
-    communicator.own();
-    if (communicator.has_neighbours()) communicator.graph();
-  }
+  prepare_flights(communicator);
   if (is_among_neighbours(call.collective)) communicator.graph();
   std::optional<Known> known = look_at(call, info);
   if (!known) {
@@ -155,6 +152,11 @@ Choice Engine::acquire(Communicator& communicator, const Call& call, Known& know
   if (const Composition* grid = choice.params.composition; grid && runs_in_nodes(*grid))
     if (!known.plain_elements || !prepare_groups(communicator, facts, choice, call.root))
       choice = {nullptr, {}, kNoRoomInNodes, choice.is_asked_for ? choice.algorithm : nullptr};
+  return with_transport(communicator, known, choice);
+}
+
+/// One that there is. Collective over the communicator at its first call of those.
+Choice Engine::with_transport(Communicator& communicator, const Known& known, Choice choice) {
   if (choice.params.transport == TransportKind::shm &&
       (!known.plain_elements || !has_messages(communicator)))
     choice.params.transport = TransportKind::mpi;

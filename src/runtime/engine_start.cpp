@@ -20,7 +20,7 @@ namespace {
 const char* const kWaits = "cannot run a call that does not block";
 const char* const kNoTurns = "needs turns, which this MPI library does not have";
 const char* const kFailures = "would end with another error where the program handles failures";
-const char* const kNoOwn = "the communicator has no duplicate yet";
+const char* const kNotPrepared = "the communicator is not prepared for it yet";
 
 /// As UNISONO_BCAST=... has it: "chain:segment=64K". Empty: none.
 std::string hinted_spec(MPI_Info hints) {
@@ -35,10 +35,12 @@ std::string hinted_spec(MPI_Info hints) {
   return algorithm + (algorithm.find(':') == std::string::npos ? ":" : ",") + "segment=" + segment;
 }
 
-/// Sends messages only, and waits for nothing but these.
+/// Sends messages only, and waits for nothing but these; or, in place of a kernel of the node, its
+/// schedule does. No profile has measured that.
 bool can_be_in_flight(const Choice& choice) {
+  const unsigned restrictions = choice.algorithm->restrictions;
   const Composition* grid = choice.params.composition;
-  return (choice.algorithm->restrictions & (kOneNode | kPredicts)) == 0 &&
+  return (restrictions & kPredicts) == 0 && ((restrictions & kOneNode) == 0 || choice.is_forced) &&
          (grid == nullptr || (!has_calls(*grid) && !runs_in_nodes(*grid)));
 }
 
@@ -70,6 +72,26 @@ Choice Engine::select_in_flight(Communicator& communicator, const Facts& facts, 
   return selector_.choose(facts);
 }
 
+/// Makes what calls in flight need, as these wait for nobody. Collective over the communicator.
+void Engine::prepare_flights(Communicator& communicator) {
+  if (communicator.wants_own() || prepares_) {
+    communicator.own();
+    if (communicator.has_neighbours()) communicator.graph();
+  }
+  if ((communicator.wants_messages() || prepares_messages_) && communicator.may_send_in_node())
+    has_messages(communicator);
+}
+
+/// Whether it has been made, or cannot be: all ranks must be there for that, in the next blocking
+/// call, and this one waits for none.
+bool Engine::is_prepared(Communicator& communicator, const Known& known, const Choice& choice) {
+  const bool in_node = choice.params.transport == TransportKind::shm && known.plain_elements;
+  if (!communicator.has_own()) communicator.want_own();
+  if (in_node) communicator.want_messages();
+  return communicator.has_own() && !(in_node && communicator.wants_messages());
+}
+
+/// Its messages go the way that the choice names.
 Choice Engine::to_be_in_flight(const Choice& choice) {
   if (choice.algorithm == nullptr) return choice;
   const Algorithm* unmet = choice.is_asked_for ? choice.algorithm : nullptr;
@@ -77,7 +99,8 @@ Choice Engine::to_be_in_flight(const Choice& choice) {
   if (!has_turns()) return {nullptr, {}, kNoTurns, unmet};
   if (handles_failures()) return {nullptr, {}, kFailures, unmet};
   Choice possible = choice;
-  possible.params.transport = TransportKind::mpi;
+  if ((choice.algorithm->restrictions & kOneNode) != 0)
+    possible.params.transport = TransportKind::shm;
   return possible;
 }
 
@@ -101,11 +124,12 @@ std::optional<int> Engine::start(const Call& asked, const CallInfo& info, MPI_Re
   const std::optional<Known> known = look_to_start(call, info);
   if (!known) return std::nullopt;
   Choice choice = to_be_in_flight(select_in_flight(communicator, known->facts, call.root));
-  // To make one all ranks must be here, and a nonblocking call waits for none.
-  if (choice.algorithm != nullptr && !communicator.has_own()) choice = {nullptr, {}, kNoOwn};
+  if (choice.algorithm != nullptr)
+    choice = is_prepared(communicator, *known, choice)
+                 ? with_transport(communicator, *known, choice)
+                 : Choice{nullptr, {}, kNotPrepared};
   report(communicator, known->facts, choice, "nonblocking ");
   if (choice.algorithm == nullptr) {
-    if (choice.why == kNoOwn) communicator.want_own();
     count(g_native_calls);
     return std::nullopt;
   }
@@ -143,6 +167,7 @@ std::optional<int> Engine::make_persistent(const Call& asked, const CallInfo& in
   const Facts& facts = known->facts;
   Choice choice = select_in_flight(communicator, facts, call.root);
   choice = to_be_in_flight(as_hinted(communicator, facts, hints, choice));
+  if (choice.algorithm != nullptr) choice = with_transport(communicator, *known, choice);
   report(communicator, facts, choice, "persistent ");
   std::optional<int> code;
   if (choice.algorithm != nullptr && communicator.own() != MPI_COMM_NULL)

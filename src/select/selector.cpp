@@ -25,7 +25,7 @@ std::optional<std::string_view> unmet(const Spec& spec, const Facts& facts) {
 Choice as_asked(const Spec& spec, const Facts& facts, std::string_view why) {
   if (spec.is_native()) return {nullptr, {}, why};
   if (const auto reason = unmet(spec, facts)) return {nullptr, {}, *reason, spec.algorithm};
-  return {spec.algorithm, spec.params, why, nullptr, true};
+  return {spec.algorithm, spec.params, why, nullptr, true, true};
 }
 
 /// What was measured within a node says nothing of several.
@@ -165,10 +165,17 @@ bool Selector::asks_for_messages() const {
     return std::any_of(cells.begin(), cells.end(),
                        [&sends](const ProfileCell& cell) { return sends(cell.spec); });
   };
-  return std::any_of(forced_.begin(), forced_.end(), sends) ||
+  return asks_for_messages_in_node() || std::any_of(forced_.begin(), forced_.end(), sends) ||
          std::any_of(books_.begin(), books_.end(), [&has_any](const Book& book) {
            return std::any_of(book.cells.begin(), book.cells.end(), has_any);
          });
+}
+
+bool Selector::asks_for_messages_in_node() const {
+  return std::any_of(forced_.begin(), forced_.end(), [](const Spec& spec) {
+    return spec.algorithm != nullptr && ((spec.algorithm->restrictions & kOneNode) != 0 ||
+                                         spec.params.transport == TransportKind::shm);
+  });
 }
 
 bool Selector::has_defaults_only() const {

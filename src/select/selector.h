@@ -83,6 +83,7 @@ struct Choice {
   /// The forced algorithm that cannot serve this call; `why` says what it lacks.
   const Algorithm* unmet = nullptr;
   bool is_asked_for = false;       ///< forced, or in the profile
+  bool is_forced = false;          ///< by the user, or by a hint of the program
   bool is_on_trial = false;        ///< the next such call may get another
   CallsToPass* to_pass = nullptr;  ///< null: all further calls of the kind get the same
 };
@@ -115,9 +116,11 @@ class Selector {
   }
   /// Nothing is forced, in the profile, or selected online beyond what is so by default.
   bool has_defaults_only() const;
-  /// Whether something that sends messages is forced or in the profile: then nonblocking calls may
-  /// be it, too.
+  /// Whether something that nonblocking calls may be as well is forced or in the profile: it sends
+  /// messages, or its schedule can.
   bool asks_for_messages() const;
+  /// Whether any of that is forced which sends them through the memory of a node.
+  bool asks_for_messages_in_node() const;
   /// Whether such a call is selected online.
   bool is_online(const Facts& facts) const {
     return is_left_online(facts.collective, facts.nodes) && is_open(facts) &&

@@ -167,6 +167,18 @@ class Values(Case):
                 self.one_line(lines, "bcast", "chain needs all ranks on one node", "messages over")
                 self.assertEqual(own, 0)
 
+    def test_requests_in_flight_over_shared_memory(self) -> None:
+        for flavour in FLAVOURS:
+            for spec in "ring:transport=shm", "shm":
+                with self.subTest(flavour=flavour, spec=spec):
+                    settings = {"UNISONO_ALLREDUCE": spec, "UNISONO_LOG": "decision"}
+                    program = PROGRAMS / f"nonblocking_{flavour}"
+                    done = mpiexec(flavour, 2, EXEC, program, "alone", timeout=60, **(NATIVE | settings))
+                    self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+                    name = spec.split(":")[0]
+                    wanted = rf"nonblocking allreduce .*: {name}:.*transport=shm \(forced\)"
+                    self.assertRegex("\n".join(ours(done.stdout + done.stderr)), wanted)
+
     @unittest.skipIf(shutil.disk_usage("/dev/shm").free > 32 << 30, "there is more than may be asked for")
     def test_more_shared_memory_than_there_is(self) -> None:
         for flavour in FLAVOURS:

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -153,27 +153,44 @@ TEST_P(InNodeMemory, TruncationIsAnError) {
   for (std::size_t i = 500; i < 600; ++i) EXPECT_EQ(data[i], rank == 0 ? 'x' : '.');
 }
 
+/// Two ranks in one process; who waits within the messenger learns that a rank is lost.
+struct TwoMessengers {
+  static constexpr int kRanks = 2;
+  alignas(node::kLinePair) std::byte arena[1 << 16];
+  node::WaitPolicy policy;
+  std::optional<node::Messenger> first, second;
+  std::vector<char> data = std::vector<char>(100);
+
+  TwoMessengers() {
+    node::Messenger::prepare(arena, kRanks);
+    policy.idle = [](void*) { throw node::RankLost(); };
+    first.emplace(arena, 0, kRanks, policy);
+    second.emplace(arena, 1, kRanks, policy);
+  }
+  /// Of a broadcast, on the second.
+  static Plan plan() {
+    const Problem problem{.collective = Collective::bcast, .size = kRanks, .count = 100};
+    const ArgsOfRanks ranks(problem);
+    return Plan(build(*find_algorithm(Collective::bcast, "flat"), ranks[1]));
+  }
+  Binding binding(ShmTransport& transport, int tag = 0) {
+    transport.open({&*second, tag});
+    Binding made;
+    made.output = reinterpret_cast<std::byte*>(data.data());
+    made.rank = 1;
+    made.transport = &transport;
+    return made;
+  }
+};
+
 // Who waits for a rank that has died, and moves other requests meanwhile, learns of it all the
 // same.
 TEST(ShmTransport, LooksForTheDeadWhileOthersAreServed) {
-  constexpr int kRanks = 2;
-  alignas(node::kLinePair) static std::byte arena[1 << 16];
-  node::Messenger::prepare(arena, kRanks);
-  node::WaitPolicy policy;
-  policy.idle = [](void*) { throw node::RankLost(); };
-  node::Messenger messenger(arena, 1, kRanks, policy);
-  Problem problem{.collective = Collective::bcast, .size = kRanks, .count = 100};
-  const ArgsOfRanks ranks(problem);
-  const Plan plan(build(*find_algorithm(Collective::bcast, "flat"), ranks[1]));
-  std::vector<char> data(100);
-  Binding binding;
-  binding.output = reinterpret_cast<std::byte*>(data.data());
-  binding.rank = 1;
+  TwoMessengers ranks;
+  const Plan plan = TwoMessengers::plan();
   ShmTransport shm;
-  shm.open({&messenger});
-  binding.transport = &shm;
   Execution execution;
-  ASSERT_EQ(execution.start(plan, binding), MPI_SUCCESS);
+  ASSERT_EQ(execution.start(plan, ranks.binding(shm)), MPI_SUCCESS);
   Waiter waiter(WaitMode::yield);
   const auto wait = [&] {
     for (int i = 0; i < 1000; ++i) {
@@ -183,6 +200,25 @@ TEST(ShmTransport, LooksForTheDeadWhileOthersAreServed) {
   };
   EXPECT_THROW(wait(), node::RankLost);
   execution.abandon();
+}
+
+TEST(ShmTransport, DoesNotWaitForWhatTheProgressOfAnotherHasBrought) {
+  TwoMessengers ranks;
+  const Plan plan = TwoMessengers::plan();
+  ShmTransport own, others;
+  Execution execution, other;
+  ASSERT_EQ(execution.start(plan, ranks.binding(own)), MPI_SUCCESS);
+  ASSERT_EQ(other.start(plan, ranks.binding(others, 1)), MPI_SUCCESS);
+  Waiter waiter(WaitMode::yield);
+  ASSERT_EQ(execution.progress(), MPI_SUCCESS);
+  const std::vector<std::byte> sent(100, std::byte{'x'});
+  ranks.first->send(1, 0, sent.data(), sent.size(), {});
+  ASSERT_EQ(other.progress(), MPI_SUCCESS);
+  EXPECT_NO_THROW(execution.wait(waiter));
+  ASSERT_EQ(execution.progress(), MPI_SUCCESS);
+  EXPECT_TRUE(execution.done());
+  EXPECT_EQ(ranks.data[99], 'x');
+  other.abandon();
 }
 
 INSTANTIATE_TEST_SUITE_P(, InNodeMemory, testing::Values(WaitMode::yield, WaitMode::sleep));
