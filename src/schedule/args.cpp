@@ -1,6 +1,7 @@
 #include "schedule/args.h"
 
 #include <algorithm>
+#include <cassert>
 
 namespace unisono {
 
@@ -23,6 +24,7 @@ Count Layout::offset(int i) const {
 
 Count Args::segment_of(Count length) const {
   constexpr Count kMaxSegments = 4096;
+  assert(params.segment >= 0);  // whoever plans has closed an open one
   if (params.segment == 0) return std::max(length, Count{1});
   return std::max(
       {params.segment / unit_bytes, (length + kMaxSegments - 1) / kMaxSegments, Count{1}});

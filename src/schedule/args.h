@@ -33,9 +33,13 @@ enum class TransportKind : std::uint8_t {
   shm,  ///< the memory of the node that all ranks are on
 };
 
+/// A segment that is open: the one that the model finds best, or the row's standard one. Whoever
+/// plans a call has put a number in its place.
+inline constexpr Count kOpenSegment = -1;
+
 /// Parameters an algorithm may take. A catalogue row names those it reads, with their limits.
 struct Params {
-  Count segment = 0;  ///< bytes of one pipeline segment; 0: nothing is cut
+  Count segment = 0;  ///< bytes of one pipeline segment; 0: nothing is cut; or kOpenSegment
   Count radix = 0;    ///< k of k-nomial trees, radix of Bruck
   Count window = 0;   ///< messages in flight
   Count pause = 0;    ///< microseconds that a rank waits for others before it looks who has come

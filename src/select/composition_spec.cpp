@@ -118,6 +118,8 @@ Result<NestedSpec> parse_nested(Collective collective, std::string_view text) {
       return Error{std::string(name) + ": " + *error};
     if (spec.params.transport != TransportKind::mpi)
       return Error{"transport= is the whole grid's, not a phase's"};
+    if (spec.params.segment == kOpenSegment)
+      return Error{"segment=auto is not for a phase of a grid: give it a size"};
     if (next == std::string_view::npos) break;
   }
   return spec;

@@ -12,14 +12,20 @@ std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"
 
 namespace {
 
+constexpr std::string_view kAuto = "auto";
+
+bool is_segment(const Parameter& parameter) { return parameter.field == &Params::segment; }
+
 std::string value_text(const Parameter& parameter, Count value) {
+  if (is_segment(parameter) && value == kOpenSegment) return std::string(kAuto);
   return parameter.is_size ? format_size(value) : std::to_string(value);
 }
 
-/// "segment (1 to 1G, default 16K)"
+/// "segment (1 to 1G or auto, default 16K)"
 std::string limits(const Parameter& parameter) {
   return std::string(parameter.name) + " (" + value_text(parameter, parameter.least) + " to " +
-         value_text(parameter, parameter.most) + ", default " +
+         value_text(parameter, parameter.most) +
+         (is_segment(parameter) ? " or auto, default " : ", default ") +
          value_text(parameter, parameter.default_value) + ")";
 }
 
@@ -106,6 +112,10 @@ std::optional<std::string> read_parameter(const Algorithm& algorithm, std::strin
                    [name](const Parameter& candidate) { return candidate.name == name; });
   if (parameter == algorithm.parameters.end())
     return "no parameter " + quoted(name) + "; " + valid_parameters(algorithm);
+  if (is_segment(*parameter) && item.substr(equals + 1) == kAuto) {
+    params.segment = kOpenSegment;
+    return std::nullopt;
+  }
   const std::optional<Count> value = parse_value(*parameter, item.substr(equals + 1));
   if (!value || *value < parameter->least || *value > parameter->most)
     return quoted(item) + " is not valid; " + limits(*parameter);

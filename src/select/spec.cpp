@@ -69,6 +69,11 @@ Result<Spec> parse_spec(Collective collective, std::string_view text) {
   }
 }
 
+Params with_standard_segment(const Algorithm& algorithm, Params params) {
+  if (params.segment == kOpenSegment) params.segment = default_params(algorithm).segment;
+  return params;
+}
+
 std::string text(const Spec& spec) {
   if (spec.algorithm == nullptr) return spec.is_default ? "default" : "native";
   std::string written(spec.algorithm->name);

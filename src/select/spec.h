@@ -23,6 +23,9 @@ Result<Spec> parse_spec(Collective collective, std::string_view text);
 /// The spec as it could have been written, with every parameter of the algorithm.
 std::string text(const Spec& spec);
 
+/// Without segment=auto, where nobody knows the machine: the row's standard segment.
+Params with_standard_segment(const Algorithm& algorithm, Params params);
+
 /// "native" and "default" and the names of the algorithms for this collective, by commas.
 std::string valid_algorithms(Collective collective);
 

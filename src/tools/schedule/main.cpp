@@ -60,6 +60,7 @@ void complete(const Options& options, Show& what) {
   std::tie(problem.collective, what.spec) = read_names(options);
   if (what.spec.algorithm == nullptr)
     throw CLI::ValidationError("'" + options.algorithm + "' has no schedule to show");
+  what.spec.params = with_standard_segment(*what.spec.algorithm, what.spec.params);
   problem.params = what.spec.params;
   if (is_among_neighbours(problem.collective)) {
     const auto grid = NamedGrid::parse(options.neighbours, problem.size);

@@ -1,0 +1,114 @@
+#include "model/segment.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <numbers>
+
+namespace unisono {
+
+namespace {
+
+// A multiple of every element's size that matters.
+constexpr Count kLine = 64;
+// More pieces no schedule has: Args::segment_of.
+constexpr Count kMostPieces = 4096;
+constexpr std::array kSteps = {4.0, 2.0, std::numbers::sqrt2};
+
+constexpr Count divided_up(Count bytes, Count by) { return (bytes + by - 1) / by; }
+
+const Parameter* segment_of(const Algorithm& algorithm) {
+  const auto found = std::find_if(
+      algorithm.parameters.begin(), algorithm.parameters.end(),
+      [](const Parameter& parameter) { return parameter.field == &Params::segment; });
+  return found == algorithm.parameters.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+bool has_segment(const Algorithm& algorithm) { return segment_of(algorithm) != nullptr; }
+
+// Who has the root's part takes part in every phase.
+Count longest_message(const Algorithm& algorithm, Params params, const PricedCall& asked) {
+  PricedCall call = asked;
+  if (call.bytes <= 0 || call.ranks < 2) return 0;
+  const bool is_grid = (algorithm.restrictions & kComposed) != 0;
+  if (call.ranks > kMostWalkedRanks) {
+    if (is_grid) return call.bytes;
+    // As the walks do. The arguments of a hundred thousand ranks would take longer than these.
+    call.ranks = kMostWalkedRanks;
+    call.root = std::min(call.root, call.ranks - 1);
+    call.topology = nullptr;
+  }
+  if (const Parameter* segment = segment_of(algorithm)) params.segment = segment->most;
+  Problem problem = problem_of(call);
+  problem.params = params;
+  problem.topology = call.topology;
+  const Conditions conditions{.size = problem.size,
+                              .commutative = problem.commutative,
+                              .topology = problem.topology,
+                              .graph = problem.graph != nullptr};
+  if (unmet_restriction(algorithm, conditions, params)) return 0;
+  const ArgsOfRanks ranks(problem);
+  Count longest = 0;
+  const Schedule schedule = build(algorithm, ranks[call.root]);
+  for (const Op& op : schedule.ops())
+    if (op.kind == OpKind::send || op.kind == OpKind::recv) longest = std::max(longest, op.length);
+  return longest * problem.unit_bytes;
+}
+
+SegmentSearch::SegmentSearch(Count longest, Count first)
+    : longest_(longest),
+      most_(std::clamp(longest / kLeastSegment, Count{1}, kMostPieces)),
+      first_(std::clamp(divided_up(longest, first), Count{1}, most_)),
+      best_(first_),
+      asked_(first_) {}
+
+Count SegmentSearch::bytes_of(Count pieces) const {
+  return std::max(Count{1}, divided_up(divided_up(longest_, pieces), kLine)) * kLine;
+}
+
+// Towards longer pieces first: there the walks are short.
+std::optional<Count> SegmentSearch::next() {
+  for (const Count pieces : {first_, Count{1}}) {
+    asked_ = pieces;
+    if (!known_.contains(asked_)) return bytes_of(asked_);
+  }
+  if (!has_any()) return std::nullopt;
+  for (; step_ < kSteps.size(); ++step_)
+    for (const double factor : {1 / kSteps[step_], kSteps[step_]}) {
+      const auto pieces = std::llround(static_cast<double>(best_) * factor);
+      asked_ = std::clamp(static_cast<Count>(pieces), Count{1}, most_);
+      if (!known_.contains(asked_)) return bytes_of(asked_);
+    }
+  return std::nullopt;
+}
+
+void SegmentSearch::note(double seconds) {
+  known_[asked_] = seconds;
+  if (!(seconds < seconds_)) return;
+  seconds_ = seconds;
+  best_ = asked_;
+}
+
+std::optional<Count> best_segment(const Algorithm& algorithm, const Params& params,
+                                  const PricedCall& call, const Machine& machine, double seconds) {
+  using Clock = std::chrono::steady_clock;
+  const Parameter* segment = segment_of(algorithm);
+  const Count longest = segment != nullptr ? longest_message(algorithm, params, call) : 0;
+  if (longest == 0) return std::nullopt;
+  const Clock::time_point begin = Clock::now();
+  SegmentSearch search(longest, segment->default_value);
+  while (const auto bytes = search.next()) {
+    if (std::chrono::duration<double>(Clock::now() - begin).count() >= seconds) break;
+    Params tried = params;
+    tried.segment = *bytes;
+    const auto priced = price(algorithm, tried, call, machine, search.seconds());
+    if (!priced) return std::nullopt;
+    search.note(*priced);
+  }
+  return search.has_any() ? std::optional(search.best()) : std::nullopt;
+}
+
+}  // namespace unisono
