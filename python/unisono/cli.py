@@ -16,6 +16,7 @@ from unisono import doctor as doctor_module
 from unisono.compare.cli import compare
 from unisono.errors import UnisonoError
 from unisono.lab.cli import app as lab_app
+from unisono.model_cli import app as model_app
 from unisono.platform_cli import app as platform_app
 from unisono.profile.cli import app as profile_app
 from unisono.profile.cli import explain
@@ -38,6 +39,7 @@ app.command()(tune)
 profile_app.command()(verify)
 app.add_typer(profile_app, name="profile")
 app.add_typer(platform_app, name="platform")
+app.add_typer(model_app, name="model")
 app.add_typer(trace_app, name="trace")
 app.command()(explain)
 app.command()(report)

@@ -30,6 +30,11 @@ class Prediction:
     spec: str
     seconds: float | None  # None: the MPI library's own, or unmet
     unmet: str = ""  # what the algorithm lacks for this call; empty: it can serve it
+    chosen: str = ""  # of segment=auto: the spec with the segment that the model finds best
+
+    @property
+    def runs(self) -> str:
+        return self.chosen or self.spec
 
 
 def calibrate(
@@ -56,12 +61,16 @@ def calibrate(
 
 
 def predict(machine: Path, wanted: Sequence[Job]) -> list[list[Prediction]]:
-    """For each job its specs, the fastest first, those without a time last."""
+    """For each job its specs, the fastest first, those without a time last. With segment=auto the model
+    chooses the segment."""
     told = ask(
         "predict", "--machine", str(machine), "--jobs", "-", given=json.dumps([asdict(job) for job in wanted])
     )
     return [
-        [Prediction(row["spec"], row["seconds"], row.get("unmet", "")) for row in rows]
+        [
+            Prediction(row["spec"], row["seconds"], row.get("unmet", ""), row.get("chosen", ""))
+            for row in rows
+        ]
         for rows in json.loads(told)
     ]
 

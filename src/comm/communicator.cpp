@@ -379,7 +379,6 @@ void Communicator::want_messages() {
   if (!std::exchange(wants_messages_, true)) take_long_way();
 }
 
-/// In the next call, whatever it is.
 void Communicator::take_long_way() {
   left_.reset();
   if (known_kinds_ == nullptr) return;

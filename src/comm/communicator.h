@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "algorithms/composition.h"
+#include "comm/chosen_segments.h"
 #include "comm/known_kinds.h"
 #include "comm/learning.h"
 #include "comm/making.h"
@@ -139,6 +140,8 @@ class Communicator {
   /// The same for messages().
   void want_messages();
   bool wants_messages() const { return wants_messages_ && !asked_for_messages_; }
+  /// In the next call, whatever it is. Local, at the same call on all ranks.
+  void take_long_way();
   /// Of the messages on own().
   TagBook& tags() { return tags_; }
 
@@ -189,6 +192,8 @@ class Communicator {
 
   TracedCommunicator& traced() { return traced_; }
 
+  ChosenSegments& segments() { return segments_; }
+
   /// What is learned here; null until the selector that learns has put it there.
   std::unique_ptr<Learning>& learning() { return learning_; }
 
@@ -231,7 +236,6 @@ class Communicator {
   ~Communicator();
   static Communicator* look_up(MPI_Comm comm);
   void free_own();
-  void take_long_way();
   void make_team();
   void make_messages();
   bool take_room(int communicators) const;
@@ -263,6 +267,7 @@ class Communicator {
   std::unique_ptr<NodeMessages> messages_;
   std::unique_ptr<KnownKinds> known_kinds_;
   SubCommunicators groups_;
+  ChosenSegments segments_;
   std::unique_ptr<Learning> learning_;
   /// By the root, too, where it matters.
   std::map<std::tuple<const Composition*, Collective, int>, bool> groups_made_;

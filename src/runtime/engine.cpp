@@ -237,7 +237,7 @@ Machine Engine::network(const NodeFacts& node) const {
   return machine;
 }
 
-void Engine::select_online(const Platform& here, Machine machine) {
+void Engine::select_online(const Platform& here, const Machine& machine) {
   const auto settings = start_online(here, wait_, log_decisions_, mode_);
   if (!settings)
     complain("UNISONO_ONLINE=" + variable("UNISONO_ONLINE") + ": " + settings.error() +
@@ -245,7 +245,8 @@ void Engine::select_online(const Platform& here, Machine machine) {
   if (settings && mode_ == Mode::fixed && !is_standard("UNISONO_ONLINE"))
     complain("UNISONO_ONLINE=" + variable("UNISONO_ONLINE") +
              ": with UNISONO=fixed nothing is learned");
-  const std::string network = use_machine(std::move(machine), node_);
+  const std::string network = use_machine(machine, node_);
+  know_machine(machine);
   if (log_decisions_ && !network.empty()) complain("network: " + network);
   online_ = selector_.leave_online(left_online());
   if (!online_ && !variable("UNISONO_ONLINE_SAVE").empty())

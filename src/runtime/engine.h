@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "base/say.h"
 #include "calls/call_info.h"
+#include "comm/chosen_segments.h"
 #include "comm/placement.h"
 #include "model/machine.h"
 #include "runtime/call_scope.h"
@@ -58,7 +59,7 @@ class Engine {
   void stay();
   void keep_what_is_learned() const;
   void read_environment(const Files& files);
-  void select_online(const Platform& here, Machine machine);
+  void select_online(const Platform& here, const Machine& machine);
   Machine network(const NodeFacts& node) const;
   void use_profile(const Result<std::string>& text, const Platform& here, int nodes);
   TopologyLabels find_levels(const Result<std::string>& text, const std::vector<int>& nodes) const;
@@ -83,6 +84,12 @@ class Engine {
   static Choice to_be_in_flight(const Choice& choice);
   static bool is_prepared(Communicator& communicator, const Known& known, const Choice& choice);
   Choice with_transport(Communicator& communicator, const Known& known, Choice choice);
+  enum class Waits : std::uint8_t { for_all, for_nobody };
+  Choice with_segment(Communicator& communicator, const Facts& facts, int root, Choice choice,
+                      Waits waits);
+  void know_machine(const Machine& network);
+  Count ask_for_segment(Communicator& communicator, const ChosenSegments::Wanted& wanted);
+  void find_segments(Communicator& communicator);
   void prepare_flights(Communicator& communicator);
   bool has_messages(Communicator& communicator);
   bool prepare_groups(Communicator& communicator, const Facts& facts, const Choice& choice,
@@ -109,6 +116,8 @@ class Engine {
   MPI_Comm node_ = MPI_COMM_NULL;    // the ranks of this node
   WaitMode wait_ = WaitMode::spin;
   Selector selector_;
+  Machine machine_;  // what messages cost; the same on all ranks
+  bool knows_machine_ = false;
   std::unique_ptr<Tracer> tracer_;
   std::mutex mutex_;  // guards complained_
   std::set<std::string> complained_;

@@ -152,7 +152,8 @@ Choice Engine::acquire(Communicator& communicator, const Call& call, Known& know
   if (const Composition* grid = choice.params.composition; grid && runs_in_nodes(*grid))
     if (!known.plain_elements || !prepare_groups(communicator, facts, choice, call.root))
       choice = {nullptr, {}, kNoRoomInNodes, choice.is_asked_for ? choice.algorithm : nullptr};
-  return with_transport(communicator, known, choice);
+  return with_segment(communicator, facts, call.root, with_transport(communicator, known, choice),
+                      Waits::for_all);
 }
 
 /// One that there is. Collective over the communicator at its first call of those.

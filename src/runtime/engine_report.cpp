@@ -25,7 +25,8 @@ void Engine::report(Communicator& communicator, const Facts& facts, const Choice
   const Spec spec{choice.algorithm, false, choice.params};
   std::string text = call + " of " + format_size(facts.bytes) + "B" + " on " +
                      std::to_string(facts.size) + " ranks: " + unisono::text(spec) + " (" +
-                     std::string(choice.why) + ")";
+                     std::string(choice.why) + (choice.segment.empty() ? "" : "; ") +
+                     std::string(choice.segment) + ")";
   if (communicator.is_new(text)) say(text);
 }
 

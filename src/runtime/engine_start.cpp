@@ -80,6 +80,7 @@ void Engine::prepare_flights(Communicator& communicator) {
   }
   if ((communicator.wants_messages() || prepares_messages_) && communicator.may_send_in_node())
     has_messages(communicator);
+  find_segments(communicator);
 }
 
 /// Whether it has been made, or cannot be: all ranks must be there for that, in the next blocking
@@ -124,6 +125,7 @@ std::optional<int> Engine::start(const Call& asked, const CallInfo& info, MPI_Re
   const std::optional<Known> known = look_to_start(call, info);
   if (!known) return std::nullopt;
   Choice choice = to_be_in_flight(select_in_flight(communicator, known->facts, call.root));
+  choice = with_segment(communicator, known->facts, call.root, choice, Waits::for_nobody);
   if (choice.algorithm != nullptr)
     choice = is_prepared(communicator, *known, choice)
                  ? with_transport(communicator, *known, choice)
@@ -168,6 +170,7 @@ std::optional<int> Engine::make_persistent(const Call& asked, const CallInfo& in
   Choice choice = select_in_flight(communicator, facts, call.root);
   choice = to_be_in_flight(as_hinted(communicator, facts, hints, choice));
   if (choice.algorithm != nullptr) choice = with_transport(communicator, *known, choice);
+  choice = with_segment(communicator, facts, call.root, choice, Waits::for_all);
   report(communicator, facts, choice, "persistent ");
   std::optional<int> code;
   if (choice.algorithm != nullptr && communicator.own() != MPI_COMM_NULL)

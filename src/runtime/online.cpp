@@ -277,7 +277,7 @@ Machine Online::machine_for(const Kind& kind) const {
 // Rank 0 walks through the schedules of all and tells what came of it: as many numbers from any of
 // them would cost every node's processors the same.
 Answer Online::ask_model(Kind& kind, double seconds) {
-  constexpr std::size_t kNumbers = 4;  // of an offer
+  constexpr std::size_t kNumbers = 5;  // of an offer
   if (kind.proposals.empty()) kind.proposals = proposals(kind.facts);
   std::vector<double> numbers;
   if (rank_ == 0) {
@@ -287,7 +287,8 @@ Answer Online::ask_model(Kind& kind, double seconds) {
                                                machine_for(kind), online_job().corrections);
     for (const Offer& offer : kind.pricing->best(seconds))
       for (const double one :
-           {static_cast<double>(offer.proposal) + 1, offer.said, offer.seconds, offer.risk})
+           {static_cast<double>(offer.proposal) + 1, offer.said, offer.seconds, offer.risk,
+            static_cast<double>(offer.segment)})
         numbers.push_back(one);
     kind.in_choosing += call_time() - begin;
   }
@@ -300,7 +301,9 @@ Answer Online::ask_model(Kind& kind, double seconds) {
   for (std::size_t i = 0; i + kNumbers < numbers.size() && numbers[i] > 0; i += kNumbers) {
     const std::size_t proposal = static_cast<std::size_t>(numbers[i]) - 1;
     if (!kind.offered.insert(proposal).second) continue;
-    kind.arms.push_back(kind.proposals.at(proposal));
+    const Spec& offered = kind.proposals.at(proposal);
+    const auto segment = static_cast<Count>(numbers[i + 4]);
+    kind.arms.push_back(segment > 0 ? with_segment(offered, segment) : offered);
     kind.said.push_back(numbers[i + 1]);
     answer.arms.push_back({numbers[i + 2], number_of_family(kind.arms), numbers[i + 3]});
   }

@@ -86,6 +86,7 @@ struct Choice {
   bool is_forced = false;          ///< by the user, or by a hint of the program
   bool is_on_trial = false;        ///< the next such call may get another
   CallsToPass* to_pass = nullptr;  ///< null: all further calls of the kind get the same
+  std::string_view segment;        ///< where segment=auto was asked for: what became of it
 };
 
 /// What is selected online: which collectives on several nodes, and which within one.

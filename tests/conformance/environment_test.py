@@ -88,6 +88,21 @@ class Values(Case):
                 # collectives are left to the MPI library.
                 self.assertEqual(own, 4 + 8 + 4)
 
+    def test_a_segment_that_the_model_finds(self) -> None:
+        """On one node nobody knows what messages cost, unless the model is asked for by name."""
+        segment = {"UNISONO_BCAST": "chain:segment=auto", "UNISONO_LOG": "decision"}
+        for online, expected in (
+            ("off", r"chain:segment=16K \(forced; segment=auto without a model: the standard one\)"),
+            ("model", r"chain:segment=\d+K? \(forced; segment=auto by the model\)"),
+        ):
+            with self.subTest(online=online):
+                own, _, lines = self.run_program("openmpi", 3, UNISONO_ONLINE=online, **segment)
+                self.assertGreater(own, 0)
+                said = [line for line in lines if " bcast of " in line and "on 3 ranks" in line]
+                self.assertTrue(said, lines)
+                for line in said:
+                    self.assertRegex(line, expected)
+
     def test_unknown_algorithm(self) -> None:
         self.refused(
             {"UNISONO_BCAST": "bionmial"},

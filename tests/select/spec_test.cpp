@@ -64,6 +64,16 @@ TEST(Spec, SaysWhatCarriesTheMessages) {
   }
 }
 
+TEST(Spec, ASegmentMayBeLeftToTheModel) {
+  const auto open = parse_spec(Collective::bcast, "circulant:segment=auto,window=2");
+  ASSERT_TRUE(open) << open.error();
+  EXPECT_EQ(open->params.segment, kOpenSegment);
+  EXPECT_EQ(text(*open), "circulant:segment=auto,window=2");
+  EXPECT_EQ(with_standard_segment(*open->algorithm, open->params).segment, 16384);
+  EXPECT_EQ(with_standard_segment(*open->algorithm, open->params).window, 2);
+  EXPECT_EQ(with_standard_segment(*open->algorithm, {.segment = 4096}).segment, 4096);
+}
+
 TEST(Spec, EveryRowRoundTrips) {
   for (const Algorithm& row : catalogue())
     for (int c = 0; c < kCollectives; ++c) {
@@ -99,6 +109,9 @@ TEST(Spec, ErrorsNameWhatIsValid) {
       {"chain:", {"'' is not of the form parameter=value", "", ""}},
       {"chain:segment=4K,", {"'' is not of the form parameter=value", "", ""}},
       {"chain:segment=0", {"'segment=0' is not valid", "1 to 1G", "default 16K"}},
+      {"knomial:radix=auto", {"'radix=auto' is not valid", "2 to 64", ""}},
+      {"grid:columns=chain/segment=auto", {"segment=auto is not for a phase", "", ""}},
+      {"chain:segment=-1", {"'segment=-1' is not valid", "1 to 1G or auto", ""}},
       {"chain:segment=big", {"'segment=big' is not valid", "", ""}},
       {"chain:segment=2G", {"'segment=2G' is not valid", "", ""}},
       {"knomial:radix=4K", {"'radix=4K' is not valid", "2 to 64", ""}},

@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "algorithms/composition.h"
 #include "select/online/proposals.h"
 
 namespace unisono {
@@ -20,6 +21,8 @@ constexpr long kEnough = 4;
 constexpr double kShareOfRisks = 2;  // of the time for prices
 // What takes so many times what the best one takes is not walked through to its end, nor offered.
 constexpr double kFar = 4;
+// Nothing is cut.
+constexpr Count kLongestSegment = Count{1} << 30;
 
 Clock::time_point after(double seconds) {
   return Clock::now() +
@@ -27,6 +30,26 @@ Clock::time_point after(double seconds) {
 }
 
 double all_of(const Offer& offer) { return offer.seconds + offer.risk; }
+
+/// The row whose segment it is.
+const Algorithm& pipeline_of(const Spec& spec) {
+  const Composition* grid = spec.params.composition;
+  return grid != nullptr ? *grid->columns.algorithm : *spec.algorithm;
+}
+
+/// Calls `use` with the parameters that have this segment; a grid is interned when it is offered.
+template <class Use>
+auto at_segment(const Params& open, Count bytes, const Use& use) {
+  Params params = open;
+  if (open.composition == nullptr) {
+    params.segment = bytes;
+    return use(params);
+  }
+  Composition grid = *open.composition;
+  grid.columns.params.segment = bytes;
+  params.composition = &grid;
+  return use(params);
+}
 
 }  // namespace
 
@@ -49,7 +72,7 @@ std::vector<Offer> Pricing::best(double seconds) {
   const Clock::time_point end = after(seconds);
   while (Clock::now() < end && !is_complete()) {
     if (next_ == order_.size()) add_variants();
-    if (next_ < order_.size()) price_one(order_[next_++]);
+    if (next_ < order_.size() && price_one(order_[next_])) ++next_;
   }
   sort();
   ask_risks(kShareOfRisks * seconds);
@@ -68,16 +91,54 @@ void Pricing::add_variants() {
   });
 }
 
-void Pricing::price_one(std::size_t proposal) {
+/// Whether that was all that this proposal needs.
+bool Pricing::price_one(std::size_t proposal) {
   const Spec& spec = proposals_[proposal];
   const double factor = corrections_.factor(families_[proposal]),
                most = kFar * best_of_all_ / factor;
-  const auto said = price(*spec.algorithm, spec.params, call_, machine_, most);
-  if (!said || *said > most) return;
-  priced_.push_back({.proposal = proposal, .said = *said, .seconds = *said * factor});
-  double& best = best_[families_[proposal]];
-  best = std::min(best, priced_.back().seconds);
+  if (!has_open_segment(spec)) {
+    const auto said = price(*spec.algorithm, spec.params, call_, machine_, most);
+    if (said && *said <= most)
+      note({.proposal = proposal, .said = *said, .seconds = *said * factor});
+    return true;
+  }
+  if (!search_) look_for_segment(proposal);
+  if (const auto bytes = search_ ? search_->next() : std::nullopt) {
+    const auto said = at_segment(spec.params, *bytes, [&](const Params& params) {
+      return price(*spec.algorithm, params, call_, machine_, std::min(most, search_->seconds()));
+    });
+    search_->note(said && *said <= most ? *said : kNoLimit);
+    return false;
+  }
+  // With as many pieces it is the standard one.
+  if (search_ && search_->has_any() && !search_->is_as_first())
+    note({.proposal = proposal,
+          .segment = search_->best(),
+          .said = search_->seconds(),
+          .seconds = search_->seconds() * factor});
+  search_.reset();
+  return true;
+}
+
+void Pricing::look_for_segment(std::size_t proposal) {
+  const Spec& spec = proposals_[proposal];
+  const Algorithm& row = pipeline_of(spec);
+  const Count longest = at_segment(spec.params, kLongestSegment, [&](const Params& params) {
+    return longest_message(*spec.algorithm, params, call_);
+  });
+  if (longest > 0) search_.emplace(longest, default_params(row).segment);
+}
+
+void Pricing::note(const Offer& offer) {
+  priced_.push_back(offer);
+  double& best = best_[families_[offer.proposal]];
+  best = std::min(best, offer.seconds);
   best_of_all_ = std::min(best_of_all_, best);
+}
+
+Spec Pricing::spec_of(const Offer& offer) const {
+  const Spec& spec = proposals_[offer.proposal];
+  return offer.segment > 0 ? with_segment(spec, offer.segment) : spec;
 }
 
 void Pricing::sort() {
@@ -93,7 +154,7 @@ void Pricing::ask_risks(double seconds) {
     const auto better =
         std::count_if(known.begin(), known.end(), [&](double one) { return one <= offer.seconds; });
     if (better >= kEnough || Clock::now() >= end) return;
-    const Spec& spec = proposals_[offer.proposal];
+    const Spec spec = spec_of(offer);
     if (!std::exchange(offer.knows_risk, true))
       offer.risk = risk(*spec.algorithm, spec.params, call_, machine_, offer.said);
     known.push_back(all_of(offer));

@@ -2,11 +2,13 @@
 #pragma once
 #include <limits>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "model/machine.h"
 #include "model/price.h"
+#include "model/segment.h"
 #include "select/online/corrections.h"
 #include "select/selector.h"
 
@@ -16,13 +18,15 @@ inline constexpr std::size_t kMostOffered = 16;
 
 struct Offer {
   std::size_t proposal = 0;  ///< number in proposals()
+  Count segment = 0;         ///< bytes, in place of an open one; 0: it has none
   double said = 0;           ///< seconds by the model
   double seconds = 0;        ///< the same, corrected
   double risk = 0;           ///< seconds lost on top where ranks drift apart
   bool knows_risk = false;
 };
 
-/// Prices what may serve a kind of call, in as many instalments as it takes.
+/// Prices what may serve a kind of call, in as many instalments as it takes; an instalment ends
+/// after any price, also in the midst of a search for a segment.
 class Pricing {
  public:
   /// The corrections, and what the call points to, must outlive it.
@@ -35,9 +39,12 @@ class Pricing {
   std::vector<Offer> best(double seconds);
   bool is_complete() const { return next_ == order_.size() && has_variants_; }
   const std::vector<Spec>& proposals() const { return proposals_; }
+  Spec spec_of(const Offer& offer) const;
 
  private:
-  void price_one(std::size_t proposal);
+  bool price_one(std::size_t proposal);
+  void note(const Offer& offer);
+  void look_for_segment(std::size_t proposal);
   void add_variants();
   void sort();
   void ask_risks(double seconds);
@@ -53,6 +60,7 @@ class Pricing {
   bool has_variants_ = false;
   std::map<std::string, double> best_;  // seconds, by family
   double best_of_all_ = std::numeric_limits<double>::infinity();
+  std::optional<SegmentSearch> search_;  // of the proposal that is next
   std::vector<Offer> priced_;
 };
 

@@ -1,13 +1,14 @@
 #include "select/online/proposals.h"
 
 #include "algorithms/composition.h"
+#include "model/segment.h"
 
 namespace unisono {
 
 namespace {
 
 // From one value to the next, as in the tuner's candidates.
-constexpr Count kSizeStep = 4, kStep = 2;
+constexpr Count kStep = 2;
 
 /// A row of the catalogue by itself, or in the columns of a grid whose rows are nodes.
 struct Base {
@@ -61,11 +62,20 @@ void add_grids(std::vector<Base>& bases, const Facts& facts) {
 }
 
 /// Whether the parameter makes any difference: a segment that holds everything is none, and nobody
-/// has more than p - 1 peers.
+/// has more than p - 1 peers. One segment is asked for, which the model finds.
 bool matters(const Parameter& parameter, Count value, const Base& base, const Facts& facts) {
+  if (value == kOpenSegment) return facts.bytes > kLeastSegment;
   if (value < parameter.least || value > parameter.most) return false;
   if (value == parameter.default_value) return false;  // 0 stands for what is found out
   return parameter.is_size ? value < facts.bytes : value < base.ranks;
+}
+
+std::vector<Count> values_of(const Parameter& parameter, bool nearer) {
+  if (parameter.field == &Params::segment)
+    return nearer ? std::vector{kOpenSegment} : std::vector<Count>();
+  const Count standard = parameter.default_value;
+  if (nearer) return {standard / kStep, standard * kStep};
+  return {standard / kStep / kStep};
 }
 
 }  // namespace
@@ -78,17 +88,31 @@ std::vector<Spec> proposals(const Facts& facts) {
   for (const Base& base : bases) all.push_back(base.with(default_params(*base.row)));
   for (const auto nearer : {true, false})
     for (const Base& base : bases)
-      for (const Parameter& parameter : base.row->parameters) {
-        const Count step = parameter.is_size ? kSizeStep : kStep, least = parameter.default_value;
-        for (const Count value : nearer ? std::vector<Count>{least / step, least * step}
-                                        : std::vector<Count>{least / step / step}) {
+      for (const Parameter& parameter : base.row->parameters)
+        for (const Count value : values_of(parameter, nearer)) {
           if (!matters(parameter, value, base, facts)) continue;
           Params params = default_params(*base.row);
           params.*parameter.field = value;
           all.push_back(base.with(params));
         }
-      }
   return all;
+}
+
+bool has_open_segment(const Spec& spec) {
+  const Composition* grid = spec.params.composition;
+  return (grid != nullptr ? grid->columns.params : spec.params).segment == kOpenSegment;
+}
+
+Spec with_segment(const Spec& spec, Count bytes) {
+  Spec closed = spec;
+  if (spec.params.composition == nullptr) {
+    closed.params.segment = bytes;
+    return closed;
+  }
+  Composition grid = *spec.params.composition;
+  grid.columns.params.segment = bytes;
+  closed.params.composition = intern(grid);
+  return closed;
 }
 
 std::string family_of(const Spec& spec) {

@@ -10,6 +10,7 @@
 #include "model/grids.h"
 #include "model/predict.h"
 #include "model/price.h"
+#include "model/segment.h"
 #include "select/online/offers.h"
 #include "select/online/proposals.h"
 #include "select/spec.h"
@@ -32,7 +33,11 @@ struct Priced {
   std::string spec;
   std::optional<double> seconds;
   std::string unmet;
+  std::string chosen;  // with the segment in place of segment=auto
 };
+
+/// One rank on each node, unless the job says otherwise.
+int nodes_of(const Job& job) { return job.nodes == 0 ? job.ranks : job.nodes; }
 
 Problem problem_of(const Job& job, Collective collective) {
   if (job.ranks < 1 || job.ranks > kMostRanks)
@@ -49,18 +54,26 @@ Problem problem_of(const Job& job, Collective collective) {
                               .root = job.root});
 }
 
-Priced price(const std::string& text, Problem problem, const Machine& machine,
-             std::span<const int> node_of_rank) {
-  const Spec spec = value_of(parse_spec(problem.collective, text));
-  if (spec.algorithm == nullptr) return {text, std::nullopt, ""};
+Priced price(const std::string& written, const Job& job, Problem problem, const Machine& machine) {
+  Spec spec = value_of(parse_spec(problem.collective, written));
+  if (spec.algorithm == nullptr) return {written, std::nullopt, "", ""};
+  std::string chosen;
+  if (spec.params.segment == kOpenSegment) {
+    const PricedCall call{problem.collective, job.ranks, nodes_of(job), job.bytes, job.root};
+    const auto segment = best_segment(*spec.algorithm, spec.params, call, machine);
+    spec.params = with_standard_segment(*spec.algorithm, spec.params);
+    spec.params.segment = segment.value_or(spec.params.segment);
+    chosen = text(spec);
+  }
   problem.params = spec.params;
   // The model knows what messages of the MPI library cost.
   if ((spec.algorithm->restrictions & kOneNode) != 0 || spec.params.transport == TransportKind::shm)
-    return {text, std::nullopt, ""};
+    return {written, std::nullopt, "", chosen};
   const Conditions conditions{problem.size, problem.commutative};
   if (const auto unmet = unmet_restriction(*spec.algorithm, conditions, problem.params))
-    return {text, std::nullopt, std::string(*unmet)};
-  return {text, value_of(predict(*spec.algorithm, problem, machine, node_of_rank)), ""};
+    return {written, std::nullopt, std::string(*unmet), chosen};
+  const auto node_of_rank = block_placement(job.ranks, nodes_of(job));
+  return {written, value_of(predict(*spec.algorithm, problem, machine, node_of_rank)), "", chosen};
 }
 
 }  // namespace
@@ -85,10 +98,9 @@ std::string predict_job(const Job& job, const Machine& machine) {
   const auto collective = collective_named(job.collective);
   if (!collective) throw CLI::ValidationError("no collective '" + job.collective + "'");
   const Problem problem = problem_of(job, *collective);
-  const auto node_of_rank = block_placement(job.ranks, job.nodes == 0 ? job.ranks : job.nodes);
   std::vector<Priced> all;
   for (const std::string& spec : job.specs)
-    all.push_back(price(spec, problem, machine, node_of_rank));
+    all.push_back(price(spec, job, problem, machine));
   std::stable_sort(all.begin(), all.end(), [](const Priced& a, const Priced& b) {
     return a.seconds && (!b.seconds || *a.seconds < *b.seconds);
   });
@@ -97,6 +109,7 @@ std::string predict_job(const Job& job, const Machine& machine) {
     Json& row = rows.emplace_back(Json{{"spec", each.spec}, {"seconds", nullptr}});
     if (each.seconds) row["seconds"] = *each.seconds;
     if (!each.unmet.empty()) row["unmet"] = each.unmet;
+    if (!each.chosen.empty()) row["chosen"] = each.chosen;
   }
   return rows.dump();
 }
@@ -115,7 +128,7 @@ std::string offers(const Job& job, const Machine& machine, double seconds) {
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   Json rows = Json::array();
   for (const Offer& offer : best)
-    rows.push_back({{"spec", text(pricing.proposals()[offer.proposal])},
+    rows.push_back({{"spec", text(pricing.spec_of(offer))},
                     {"seconds", offer.seconds},
                     {"risk", offer.risk}});
   return Json{{"offers", rows}, {"proposals", pricing.proposals().size()}, {"took", took.count()}}

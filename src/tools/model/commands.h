@@ -25,7 +25,8 @@ struct Job {
 /// [{"collective": "bcast", "ranks": 16, "nodes": 16, "bytes": 65536, "specs": ["ring", ...]}, ...]
 std::vector<Job> read_jobs(std::string_view text);
 
-/// [{"spec": ..., "seconds": ... or null, "unmet": "what it lacks"}, ...], the fastest first.
+/// [{"spec": ..., "seconds": ... or null, "unmet": "what it lacks", "chosen": "chain:segment=8K"},
+/// ...], the fastest first; "chosen" in place of segment=auto.
 std::string predict_job(const Job& job, const Machine& machine);
 
 /// What online selection would try: {"offers": [{"spec": ..., "seconds": ..., "risk": ...}, ...],

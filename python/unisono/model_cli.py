@@ -1,0 +1,222 @@
+"""The command `unisono model`: what the machine costs, what the model says of calls, and how right it is."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from unisono import beds, catalogue, memory, model, model_check, where
+from unisono.catalogue import format_size
+from unisono.compare import matrix
+from unisono.compare.terminal import wide_console
+from unisono.errors import UnisonoError
+from unisono.model_check import Asker, Report
+from unisono.profile.terminal import left_table
+from unisono.tune.bench import Bench
+from unisono.tune.cli import parse_time
+
+app = typer.Typer(
+    help="The cost model: what messages cost here, what it says of calls, and how right it is.",
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+errors = Console(stderr=True, highlight=False)
+
+LEVELS = {"within_node": "within a node", "between_nodes": "between nodes"}
+QUANTITIES = {"one_way": "a message", "gap": "the next message", "exchange": "all at once"}
+STANDARD_SIZES = "16K,96K,384K,1536K"
+
+MachineFile = Annotated[Path, typer.Option(metavar="FILE", help="Of unisono-model fit.")]
+Collective = Annotated[str, typer.Option(help="bcast, allreduce, ...")]
+Specs = Annotated[
+    list[str] | None, typer.Option("--spec", metavar="SPEC", help="As chain:segment=auto; may be repeated.")
+]
+
+
+def read_machine(path: Path) -> dict[str, Any]:
+    """Well-formed; whether its numbers are, unisono-model says."""
+    try:
+        document = json.loads(path.read_text())
+    except (OSError, ValueError, RecursionError) as error:
+        raise UnisonoError(f"{path}: it cannot be read: {error}") from error
+    if not isinstance(document, dict) or document.get("format") != "unisono-machine":
+        raise UnisonoError(f"{path}: no machine file; unisono-model fit writes one")
+    return document
+
+
+def level_rows(name: str, level: dict[str, Any]) -> list[tuple[str, ...]]:
+    rows = []
+    for quantity, words in QUANTITIES.items():
+        for piece in level.get(quantity, []):
+            beta = float(piece["beta_s_per_byte"])
+            rate = f"{8e-6 / beta:.0f}" if beta > 0 else ""
+            rows.append(
+                (
+                    LEVELS.get(name, name),
+                    words,
+                    format_size(int(piece["from_bytes"])),
+                    f"{float(piece['alpha_s']) * 1e6:.2f}",
+                    f"{beta * 1e9:.4g}",
+                    rate,
+                )
+            )
+    return rows
+
+
+def show_machine(title: str, machine: dict[str, Any], console: Console) -> None:
+    console.print(Text(title, style="bold"), soft_wrap=True)
+    made = left_table("level", "cost of", "from bytes", "alpha us", "beta ns/B", "Mb/s", left=2)
+    try:
+        for name, level in machine["levels"].items():
+            for row in level_rows(name, level):
+                made.add_row(*row)
+        for words, key in (("reducing", "reduce_s_per_byte"), ("copying", "copy_s_per_byte")):
+            if machine.get(key):
+                rate = float(machine[key])
+                made.add_row("a rank", words, "0", "", f"{rate * 1e9:.4g}", f"{8e-6 / rate:.0f}")
+        incast = machine.get("incast")
+        console.print(made)
+        if incast:
+            text = (
+                f"a port holds {format_size(int(incast['buffer_bytes']))}B, a timeout takes "
+                f"{incast['timeout_s']} s"
+            )
+            console.print(text, soft_wrap=True)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise UnisonoError(f"{title}: a broken machine: {error}") from error
+
+
+@app.command()
+def show(
+    machine: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Of unisono-model fit; otherwise what jobs have kept.")
+    ] = None,
+) -> None:
+    """Show what messages, reductions and copies cost: seconds = alpha + beta * bytes."""
+    console = wide_console()
+    if machine:
+        document = read_machine(machine)
+        library = document.get("mpi", {})
+        show_machine(f"{machine}, {library.get('library', '')}", document, console)
+        return
+    known = [(path, document) for path, document in memory.each() if document.get("machine")]
+    if not known:
+        raise UnisonoError(
+            "no network was measured yet: jobs on several nodes do that; or name a file by --machine "
+            "(unisono-calibrate, then unisono-model fit)"
+        )
+    for path, document in known:
+        show_machine(path.name, document["machine"], console)
+
+
+def one_collective(name: str) -> str:
+    catalogue.refuse_neighbours(name)
+    if name not in catalogue.collectives():
+        raise UnisonoError(
+            f"--collective {name}: no such collective; valid: {', '.join(catalogue.collectives())}"
+        )
+    return name
+
+
+@app.command()
+def predict(
+    machine: MachineFile,
+    collective: Collective,
+    ranks: Annotated[int, typer.Option("-n", min=1, help="Ranks.")],
+    sizes: Annotated[str, typer.Option(metavar="S,S", help="Bytes, as 64K or 64:1M.")],
+    nodes: Annotated[
+        int | None, typer.Option(min=1, help="Blocks of ranks; otherwise one rank on each.")
+    ] = None,
+    root: Annotated[int, typer.Option(min=0, help="Root of the collective.")] = 0,
+    specs: Specs = None,
+) -> None:
+    """Say what calls would take, and which segments are best: the fastest first."""
+    chosen = one_collective(collective)
+    wanted = specs or model_check.standard_specs(chosen)
+    bytes_ = matrix.parse_sizes(sizes, factor=4)
+    jobs = [model.Job(chosen, ranks, nodes or ranks, size, wanted, root) for size in bytes_]
+    made = left_table("algorithm", "note", "size", "us", left=2)
+    for job, told in zip(jobs, model.predict(machine, jobs), strict=True):
+        for each in told:
+            if each.seconds is None and not specs:
+                continue  # nobody asked for it
+            note = each.unmet or ("no price" if each.seconds is None else "")
+            note = note or ("the model's segment" if each.chosen else "")
+            time = "" if each.seconds is None else f"{each.seconds * 1e6:.1f}"
+            made.add_row(each.runs, note, format_size(job.bytes), time)
+    wide_console().print(made)
+
+
+@app.command()
+def check(
+    machine: MachineFile,
+    collective: Collective,
+    ranks: where.Ranks = None,
+    mpi: where.Library = "mpich",
+    lab: where.Lab = False,
+    launch: where.Launch = None,
+    ppn: where.RanksPerHost = None,
+    nodes: Annotated[
+        int | None, typer.Option(min=1, help="With --launch: on which its ranks are; otherwise one each.")
+    ] = None,
+    sizes: Annotated[
+        str, typer.Option(metavar="S,S", help="Bytes, as 64K or 64:1M.")
+    ] = STANDARD_SIZES,
+    specs: Specs = None,
+    budget: Annotated[str, typer.Option(metavar="TIME", help="For all of it: 90s, 20m, 2h.")] = "2m",
+) -> None:
+    """Measure calls, and compare with what the model says of them, and of their segments."""
+    bed: beds.Bed = beds.Launcher(launch) if launch else beds.current_lab() if lab else beds.Node()
+    chosen = one_collective(collective)
+    read_machine(machine)
+    number = ranks or bed.fitting_ranks()
+    bench = Bench(bed, beds.find_mpi(bed, mpi), number, ppn)
+    on_nodes = nodes or (number if launch else -(-number // bench.per_host))
+    ask = Asker(machine, chosen, number, on_nodes)
+    bytes_ = matrix.parse_sizes(sizes, factor=4)
+    errors.print(f"[bold]{bed.title()}[/bold], {bench.mpi.name}, {number} ranks")
+    with errors.status("measuring") as status:
+        report = model_check.check(
+            bench,
+            ask,
+            bytes_,
+            specs or [],
+            parse_time(budget),
+            lambda of: status.update(f"{of.point.text()}: {len(of.specs)} algorithms"),
+        )
+    show_report(report, wide_console())
+    if report.problems:
+        raise typer.Exit(1)
+
+
+def percent(value: float | None) -> str:
+    return "" if value is None else f"{100 * value:.0f} %"
+
+
+def show_report(report: Report, console: Console) -> None:
+    made = left_table("algorithm", "size", "predicted us", "measured us", "95 %", "error", left=1)
+    for one in report.compared:
+        arm = one.arm
+        made.add_row(
+            arm.spec,
+            format_size(one.point.bytes) + ("*" if one.is_between else ""),
+            f"{one.predicted_s * 1e6:.1f}",
+            f"{arm.median_s * 1e6:.1f}",
+            f"{arm.low_s * 1e6:.1f} - {arm.high_s * 1e6:.1f}",
+            f"{100 * one.error:+.0f} %",
+        )
+    console.print(made)
+    if report.verdicts:
+        made = left_table("the model's segment", "the best measured", "size", "verdict", left=2)
+        for found in report.verdicts:
+            made.add_row(found.chosen, found.best, format_size(found.point.bytes), found.text)
+        console.print(made)
+    for problem in report.problems:
+        console.print(Text(problem, style="red"), soft_wrap=True)
+    parts = [f"median error {percent(report.error())} of {len(report.compared)}"]
+    if report.error(between=True) is not None:
+        parts.append(f"{percent(report.error(between=True))} at sizes (*) that calibration did not measure")
+    console.print("; ".join(parts), soft_wrap=True)
