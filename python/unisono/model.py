@@ -67,10 +67,7 @@ def predict(machine: Path, wanted: Sequence[Job]) -> list[list[Prediction]]:
         "predict", "--machine", str(machine), "--jobs", "-", given=json.dumps([asdict(job) for job in wanted])
     )
     return [
-        [
-            Prediction(row["spec"], row["seconds"], row.get("unmet", ""), row.get("chosen", ""))
-            for row in rows
-        ]
+        [Prediction(row["spec"], row["seconds"], row.get("unmet", ""), row.get("chosen", "")) for row in rows]
         for rows in json.loads(told)
     ]
 

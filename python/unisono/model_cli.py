@@ -48,7 +48,7 @@ def read_machine(path: Path) -> dict[str, Any]:
 
 
 def level_rows(name: str, level: dict[str, Any]) -> list[tuple[str, ...]]:
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for quantity, words in QUANTITIES.items():
         for piece in level.get(quantity, []):
             beta = float(piece["beta_s_per_byte"])
@@ -162,9 +162,7 @@ def check(
     nodes: Annotated[
         int | None, typer.Option(min=1, help="With --launch: on which its ranks are; otherwise one each.")
     ] = None,
-    sizes: Annotated[
-        str, typer.Option(metavar="S,S", help="Bytes, as 64K or 64:1M.")
-    ] = STANDARD_SIZES,
+    sizes: Annotated[str, typer.Option(metavar="S,S", help="Bytes, as 64K or 64:1M.")] = STANDARD_SIZES,
     specs: Specs = None,
     budget: Annotated[str, typer.Option(metavar="TIME", help="For all of it: 90s, 20m, 2h.")] = "2m",
 ) -> None:

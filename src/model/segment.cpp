@@ -19,9 +19,9 @@ constexpr std::array kSteps = {4.0, 2.0, std::numbers::sqrt2};
 constexpr Count divided_up(Count bytes, Count by) { return (bytes + by - 1) / by; }
 
 const Parameter* segment_of(const Algorithm& algorithm) {
-  const auto found = std::find_if(
-      algorithm.parameters.begin(), algorithm.parameters.end(),
-      [](const Parameter& parameter) { return parameter.field == &Params::segment; });
+  const auto found =
+      std::find_if(algorithm.parameters.begin(), algorithm.parameters.end(),
+                   [](const Parameter& parameter) { return parameter.field == &Params::segment; });
   return found == algorithm.parameters.end() ? nullptr : &*found;
 }
 

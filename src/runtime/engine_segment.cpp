@@ -54,8 +54,8 @@ void Engine::find_segments(Communicator& communicator) {
 
 /// Where all ranks wait for each other it is asked for, collective over the communicator; elsewhere
 /// it is wanted. The same on all ranks.
-Choice Engine::with_segment(Communicator& communicator, const Facts& facts, int root,
-                            Choice choice, Waits waits) {
+Choice Engine::with_segment(Communicator& communicator, const Facts& facts, int root, Choice choice,
+                            Waits waits) {
   if (choice.algorithm == nullptr || choice.params.segment != kOpenSegment) return choice;
   ChosenSegments& segments = communicator.segments();
   const auto kind = kind_of(facts, choice);

@@ -286,9 +286,8 @@ Answer Online::ask_model(Kind& kind, double seconds) {
       kind.pricing = std::make_unique<Pricing>(kind.proposals, kind.facts, kind.root,
                                                machine_for(kind), online_job().corrections);
     for (const Offer& offer : kind.pricing->best(seconds))
-      for (const double one :
-           {static_cast<double>(offer.proposal) + 1, offer.said, offer.seconds, offer.risk,
-            static_cast<double>(offer.segment)})
+      for (const double one : {static_cast<double>(offer.proposal) + 1, offer.said, offer.seconds,
+                               offer.risk, static_cast<double>(offer.segment)})
         numbers.push_back(one);
     kind.in_choosing += call_time() - begin;
   }

@@ -32,12 +32,12 @@ struct Row {
   Collective collective;
   const char* name;
 };
-constexpr Row kRows[] = {{bcast, "chain"},       {bcast, "circulant"},  {reduce, "chain"},
-                         {reduce, "circulant"},  {allgather, "ring"},   {allreduce, "ring"},
+constexpr Row kRows[] = {{bcast, "chain"},         {bcast, "circulant"}, {reduce, "chain"},
+                         {reduce, "circulant"},    {allgather, "ring"},  {allreduce, "ring"},
                          {reduce_scatter, "ring"}, {scan, "chain"}};
 
-double price_of(const Algorithm& row, Count segment, const PricedCall& call,
-                const Machine& machine, double most = kNoLimit) {
+double price_of(const Algorithm& row, Count segment, const PricedCall& call, const Machine& machine,
+                double most = kNoLimit) {
   Params params = default_params(row);
   params.segment = segment;
   return price(row, params, call, machine, most).value_or(kNoLimit);
@@ -56,8 +56,8 @@ double least_price(const Algorithm& row, const PricedCall& call, const Machine& 
 }
 
 // Ranks, and bytes of all: of a fine grid for long vectors on many ranks a test takes too long.
-constexpr std::pair<int, Count> kCalls[] = {{2, 1 << 20},   {5, 16 << 10},   {5, 300 << 10},
-                                            {5, 1 << 20},   {16, 16 << 10},  {16, 300 << 10},
+constexpr std::pair<int, Count> kCalls[] = {{2, 1 << 20},   {5, 16 << 10},  {5, 300 << 10},
+                                            {5, 1 << 20},   {16, 16 << 10}, {16, 300 << 10},
                                             {33, 16 << 10}, {33, 160 << 10}};
 
 TEST(Segment, AsGoodAsTheBestOfAFineGrid) {
@@ -112,10 +112,10 @@ TEST(Segment, AsTheClosedFormOfAPipeline) {
           // Where pieces would be too short, or there would be none.
           if (best < 2 || m / best < 2 * kLeastSegment || best > 600) continue;
           const auto seconds = [&](double n) { return (p - 2 + n) * (alpha + beta * m / n); };
-          const auto chosen = best_segment(
-              chain, default_params(chain),
-              {.collective = bcast, .ranks = p, .nodes = p, .bytes = bytes},
-              between_nodes(hockney(alpha, beta)));
+          const auto chosen =
+              best_segment(chain, default_params(chain),
+                           {.collective = bcast, .ranks = p, .nodes = p, .bytes = bytes},
+                           between_nodes(hockney(alpha, beta)));
           ASSERT_TRUE(chosen);
           const double n = std::ceil(m / static_cast<double>(*chosen));
           EXPECT_LE(seconds(n), 1.03 * seconds(best)) << p << " " << bytes << ": " << n;

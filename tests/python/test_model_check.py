@@ -131,7 +131,9 @@ def test_show_what_jobs_have_kept(unisono: Run, machine: Path, tmp_path: Path) -
 
 def test_predict_times_and_segments(unisono: Run, machine: Path) -> None:
     call = ["model", "predict", "--machine", str(machine), "--collective", "bcast", "-n", "9"]
-    done = unisono(*call, "--sizes", "1M", "--spec", "chain:segment=auto", "--spec", "chain", "--spec", "native")
+    done = unisono(
+        *call, "--sizes", "1M", "--spec", "chain:segment=auto", "--spec", "chain", "--spec", "native"
+    )
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     (found,) = [line for line in lines if "the model's segment" in line]
@@ -148,7 +150,10 @@ def test_predict_times_and_segments(unisono: Run, machine: Path) -> None:
     ("arguments", "message"),
     [
         (["show", "--machine", "nonesuch"], "cannot be read"),
-        (["predict", "--machine", "x", "--collective", "broadcast", "-n", "4", "--sizes", "8"], "no such coll"),
+        (
+            ["predict", "--machine", "x", "--collective", "broadcast", "-n", "4", "--sizes", "8"],
+            "no such coll",
+        ),
         (["check", "--machine", "x", "--collective", "bcast"], "cannot be read"),
         (["check", "--machine", "x", "--collective", "neighbor_alltoall"], "who is whose neighbour"),
     ],

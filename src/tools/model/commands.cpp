@@ -99,8 +99,7 @@ std::string predict_job(const Job& job, const Machine& machine) {
   if (!collective) throw CLI::ValidationError("no collective '" + job.collective + "'");
   const Problem problem = problem_of(job, *collective);
   std::vector<Priced> all;
-  for (const std::string& spec : job.specs)
-    all.push_back(price(spec, job, problem, machine));
+  for (const std::string& spec : job.specs) all.push_back(price(spec, job, problem, machine));
   std::stable_sort(all.begin(), all.end(), [](const Priced& a, const Priced& b) {
     return a.seconds && (!b.seconds || *a.seconds < *b.seconds);
   });
@@ -128,9 +127,8 @@ std::string offers(const Job& job, const Machine& machine, double seconds) {
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   Json rows = Json::array();
   for (const Offer& offer : best)
-    rows.push_back({{"spec", text(pricing.spec_of(offer))},
-                    {"seconds", offer.seconds},
-                    {"risk", offer.risk}});
+    rows.push_back(
+        {{"spec", text(pricing.spec_of(offer))}, {"seconds", offer.seconds}, {"risk", offer.risk}});
   return Json{{"offers", rows}, {"proposals", pricing.proposals().size()}, {"took", took.count()}}
       .dump();
 }
