@@ -52,8 +52,8 @@ class SegmentSearch {
 /// The bytes of a segment with which price() is least, all other parameters as they are; nothing
 /// where the row has no segment, or the call no price. A multiple of 64 bytes, so that elements fit
 /// into it; at least kLeastSegment, or the whole message. It costs about ten walks (price.h), most
-/// of which end early: less than a millisecond for a few dozens of pieces on 16 ranks, up to a
-/// second for thousands on 64. No walk begins after so many `seconds`.
+/// of which end early: some milliseconds for hundreds of pieces on 16 ranks, a tenth of a
+/// second on 64. No walk begins after so many `seconds`.
 std::optional<Count> best_segment(const Algorithm& algorithm, const Params& params,
                                   const PricedCall& call, const Machine& machine,
                                   double seconds = kNoLimit);

@@ -93,7 +93,7 @@ class Values(Case):
         segment = {"UNISONO_BCAST": "chain:segment=auto", "UNISONO_LOG": "decision"}
         for online, expected in (
             ("off", r"chain:segment=16K \(forced; segment=auto without a model: the standard one\)"),
-            ("model", r"chain:segment=\d+K? \(forced; segment=auto by the model\)"),
+            ("model", r"chain:segment=\d+[KM]? \(forced; segment=auto by the model\)"),
         ):
             with self.subTest(online=online):
                 own, _, lines = self.run_program("openmpi", 3, UNISONO_ONLINE=online, **segment)

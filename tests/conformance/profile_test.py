@@ -64,6 +64,13 @@ class Holds(ProfileCase):
                 self.assertRegex(said, r"bcast of 40B on 2 ranks: chain\S* \(profile mine.json\)")
                 self.assertNotRegex(said, r"bcast of 12000B .*profile")
 
+    def test_a_segment_may_be_left_to_the_model(self) -> None:
+        self.write(document(environment("openmpi", 2, {**SMALL, "choice": "chain:segment=auto"})))
+        own, _, lines = self.run_with("openmpi", 2, UNISONO_LOG="decision")
+        self.assertEqual(own, 3)
+        words = r"chain:segment=16K \(profile mine.json; segment=auto without a model: the standard one\)"
+        self.assertRegex("\n".join(lines), rf"bcast of 40B on 2 ranks: {words}")
+
     def test_it_says_nothing_by_itself(self) -> None:
         for flavour in FLAVOURS:
             with self.subTest(flavour=flavour):
