@@ -102,7 +102,7 @@ void Request::run(const Algorithm& algorithm, const Args& args, Binding binding,
     binding.transport = &workspace_->shm;
   } else {
     workspace_->mpi.open({communicator_.own(), first_tag, binding.type, binding.unit.extent,
-                          communicator_.portions(binding.unit.size)});
+                          communicator_.portions(binding.unit.size), communicator_.ahead()});
     binding.transport = &workspace_->mpi;
   }
   if (plan == nullptr) plan = plan_for(communicator_, algorithm, args);

@@ -413,6 +413,7 @@ MPI_Comm Communicator::own() {
   if (rc != MPI_SUCCESS) own_ = MPI_COMM_NULL;
   if (all_agree(comm_, own_ != MPI_COMM_NULL)) {
     PMPI_Comm_set_errhandler(own_, MPI_ERRORS_RETURN);
+    if (nodes_ > 1) ahead_ = std::make_unique<Ahead>(size_);
     return own_;
   }
   if (own_ != MPI_COMM_NULL) PMPI_Comm_free(&own_);
