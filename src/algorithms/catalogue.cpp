@@ -40,9 +40,15 @@ constexpr Parameter kMessagesPerStep[] = {
 constexpr Parameter kRadix[] = {
     {"radix", &Params::radix, 4, 2, 64, false, "children per level of the tree, plus one"}};
 
+constexpr Parameter kSegmentAndGroup[] = {
+    kSegment[0], {"radix", &Params::radix, 4, 1, 64, false, "ranks in a chain of the tree"}};
+constexpr Parameter kSegmentGroupAndWindow[] = {kSegment[0], kSegmentAndGroup[1],
+                                                kSegmentAndWindow[1]};
 constexpr Parameter kRow[] = {
     {"radix", &Params::radix, 0, 0, 1 << 20, false, "ranks in a row; 0: with the fewest messages"}};
 
+constexpr std::string_view kTwoTree = "Sanders, Speck, Traeff 2009";
+constexpr std::string_view kFractional = "Sanders, Sibeyn 2000";
 constexpr std::string_view kOrthogonal = "Kuehnemann, Rauber, Ruenger 2004";
 // The rows of src/node: it copies into and out of shared memory, and no message is sent. Where the
 // ranks read from each other in an order that no schedule has, the nearest one is the model.
@@ -63,6 +69,10 @@ constexpr Algorithm kCatalogue[] = {
      "q+p-1 rounds, 2(p-1)/p m", "van de Geijn 1994"},
     {set_of(bcast), "circulant", bcast::circulant, kSegmentAndWindow, kNone, "n-1+q rounds of m/n",
      "Traeff 2022"},
+    {set_of(bcast), "two_tree", bcast::two_tree, kSegmentAndWindow, kNone,
+     "n-1+2(1+log2 p) rounds of m/n", kTwoTree},
+    {set_of(bcast), "fractional_tree", bcast::fractional_tree, kSegmentAndGroup, kNone,
+     "about (1+1/r)(n+2r log2(p/r)) rounds of m/n", kFractional},
     {set_of(bcast), "announced", bcast::announced, kNoParameters, kNone,
      "2 rounds, (p-1) m at the root, to whoever has arrived",
      "own; tokens as in Patarasuk, Yuan 2008"},
@@ -94,6 +104,10 @@ constexpr Algorithm kCatalogue[] = {
      kCommutative, "2q rounds, 2(p-1)/p m", "Rabenseifner 2004"},
     {set_of(reduce), "circulant", reduce::circulant, kSegmentAndWindow, kCommutative,
      "n-1+q rounds of m/n", "Traeff 2022"},
+    {set_of(reduce), "two_tree", reduce::two_tree, kSegmentAndWindow, kNone,
+     "n-1+2(1+log2 p) rounds of m/n", kTwoTree},
+    {set_of(reduce), "fractional_tree", reduce::fractional_tree, kSegmentGroupAndWindow,
+     kCommutative, "about (1+1/r)(n+2r log2(p/r)) rounds of m/n", kFractional},
     {set_of(reduce), "sorted", reduce::sorted, kSegmentAndWindow, kCommutative | kPredicts,
      "p-2+n rounds of m/n; n+1 after the last arrival", "Proficz 2018"},
     {set_of(reduce), "grid", reduce::grid, kNoParameters, kComposed,
@@ -121,6 +135,12 @@ constexpr Algorithm kCatalogue[] = {
      "2q rounds, 2(p-1)/p m", "Traeff 2024"},
     {set_of(allreduce), "reduce_bcast", allreduce::reduce_bcast, kNoParameters, kNone,
      "2q rounds of m", "textbook"},
+    {set_of(allreduce), "chain", allreduce::chain, kSegmentAndWindow, kNone,
+     "2(p-2+n) rounds of m/n", "Worringer 2003"},
+    {set_of(allreduce), "pipeline", allreduce::pipeline, kSegmentAndWindow, kNone,
+     "2(p+n) rounds of m/n", "Worringer 2003"},
+    {set_of(allreduce), "dual_root", allreduce::dual_root, kSegmentAndWindow, kNone,
+     "about 3n+4 log2 p rounds of m/n", "Traeff 2021"},
     {set_of(allreduce), "sorted", allreduce::sorted, kSegmentAndWindow, kCommutative | kPredicts,
      "2(n+p-1) rounds of m/n; n+p-1 after the last arrival", "Proficz 2018"},
     {set_of(allreduce), "pre_reduced_ring", allreduce::pre_reduced_ring, kSegmentAndWindow,
@@ -277,6 +297,8 @@ constexpr Algorithm kCatalogue[] = {
      "q rounds of m", "Hillis, Steele 1986"},
     {set_of(scan, exscan), "chain", scan::chain, kSegment, kNone, "p-2+n rounds of m/n",
      "Worringer 2003"},
+    {set_of(scan, exscan), "two_tree", scan::two_tree, kSegmentAndWindow, kNone,
+     "about 2n+8 log2 p rounds of m/n", kTwoTree},
     {set_of(scan), "grid", scan::grid, kNoParameters, kComposed,
      "rows, columns, then down the rows", kOrthogonal},
     {set_of(exscan), "grid", scan::grid, kNoParameters, kComposed,
