@@ -44,6 +44,10 @@ constexpr Parameter kSegmentAndGroup[] = {
     kSegment[0], {"radix", &Params::radix, 4, 1, 64, false, "ranks in a chain of the tree"}};
 constexpr Parameter kSegmentGroupAndWindow[] = {kSegment[0], kSegmentAndGroup[1],
                                                 kSegmentAndWindow[1]};
+constexpr Parameter kRunSegment[] = {
+    {"segment", &Params::segment, 0, 0, kMaxSegment, true,
+     "bytes of a pipeline segment of a message; 0: messages are whole"}};
+constexpr Parameter kRadixAndRunSegment[] = {kRadix[0], kRunSegment[0]};
 constexpr Parameter kRow[] = {
     {"radix", &Params::radix, 0, 0, 1 << 20, false, "ranks in a row; 0: with the fewest messages"}};
 
@@ -173,6 +177,9 @@ constexpr Algorithm kCatalogue[] = {
      kNone, "p-1 rounds, (p-1)/p m", "Thakur, Rabenseifner, Gropp 2005"},
     {set_of(reduce_scatter, reduce_scatter_block), "circulant", reduce_scatter::circulant,
      kNoParameters, kCommutative, "q rounds, (p-1)/p m", "Traeff 2024"},
+    {set_of(reduce_scatter, reduce_scatter_block), "circulant_segments",
+     reduce_scatter::circulant_segments, kSegmentAndWindow, kCommutative, "n-1+q rounds of m/n",
+     "Traeff 2022"},
     {set_of(reduce_scatter, reduce_scatter_block), "grid", reduce_scatter::grid, kNoParameters,
      kComposed, "lanes: columns, then rows, (p-1)/p m", kOrthogonal},
     {set_of(reduce_scatter, reduce_scatter_block), kShm, reduce_scatter::direct, kNoParameters,
@@ -203,9 +210,9 @@ constexpr Algorithm kCatalogue[] = {
     {set_of(gather, gatherv), "paced", gather::paced, kGrants, kNone,
      "(p-1)/w rounds of w tokens and blocks, (p-1) b at the root",
      "own; grants as in Faraj, Patarasuk, Yuan 2008"},
-    {set_of(gather, gatherv), "binomial", gather::binomial, kNoParameters, kAllCounts,
+    {set_of(gather, gatherv), "binomial", gather::binomial, kRunSegment, kAllCounts,
      "q rounds, (p-1) b at the root", "textbook"},
-    {set_of(gather, gatherv), "knomial", gather::knomial, kRadix, kAllCounts,
+    {set_of(gather, gatherv), "knomial", gather::knomial, kRadixAndRunSegment, kAllCounts,
      "ceil(log_k p) levels, (p-1) b at the root", "textbook; radix as in MPICH"},
     {set_of(gather, gatherv), "grid", gather::grid, kNoParameters, kAllCounts | kComposed,
      "rows, then columns; (p-1) b at the root", kOrthogonal},
@@ -223,9 +230,9 @@ constexpr Algorithm kCatalogue[] = {
     {set_of(scatter, scatterv), "paced", scatter::paced, kGrants, kNone,
      "(p-1)/w rounds of w blocks and tokens, (p-1) b at the root",
      "own; grants as in Faraj, Patarasuk, Yuan 2008"},
-    {set_of(scatter, scatterv), "binomial", scatter::binomial, kNoParameters, kAllCounts,
+    {set_of(scatter, scatterv), "binomial", scatter::binomial, kRunSegment, kAllCounts,
      "q rounds, (p-1) b at the root", "textbook"},
-    {set_of(scatter, scatterv), "knomial", scatter::knomial, kRadix, kAllCounts,
+    {set_of(scatter, scatterv), "knomial", scatter::knomial, kRadixAndRunSegment, kAllCounts,
      "ceil(log_k p) levels, (p-1) b at the root", "textbook; radix as in MPICH"},
     {set_of(scatter, scatterv), "grid", scatter::grid, kNoParameters, kAllCounts | kComposed,
      "columns, then rows; (p-1) b at the root", kOrthogonal},
@@ -245,6 +252,8 @@ constexpr Algorithm kCatalogue[] = {
      "ceil(log_k p) steps of k-1 messages, (p-1) b", "Bruck et al. 1997"},
     {set_of(allgather, allgatherv), "circulant", allgather::circulant, kNoParameters, kNone,
      "q rounds of 1 or 2 messages, (p-1) b", "Traeff 2024"},
+    {set_of(allgather, allgatherv), "circulant_segments", allgather::circulant_segments,
+     kSegmentAndWindow, kNone, "n-1+q rounds of p b/n", "Traeff 2022"},
     {set_of(allgather, allgatherv), "neighbour_exchange", allgather::neighbour_exchange,
      kNoParameters, kEvenSize, "p/2 rounds, (p-1) b", "Chen, Zhang, Zhang, Yuan 2005"},
     {set_of(allgather, allgatherv), "gather_bcast", allgather::gather_bcast, kNoParameters, kNone,
