@@ -104,7 +104,7 @@ TEST(MillionRanks, BcastSchedulesAreSmall) {
   constexpr int kRanks = 1'000'000;
   constexpr int kLog = 20;
   constexpr Count kSegments = 64;
-  for (const char* name : {"circulant", "chain"})
+  for (const char* name : {"circulant", "chain", "two_tree", "fractional_tree"})
     for (const int rank : {0, 1, 123'456, kRanks / 2, kRanks - 1}) {
       const Algorithm* row = find_algorithm(Collective::bcast, name);
       ASSERT_NE(row, nullptr);

@@ -1,10 +1,9 @@
 // Chain: the sum comes down the ranks from the last to the first, in segments, and goes back up to
 // everyone: "rpipe", then "pcast". Rounds 2 (p - 2 + n), bytes 2 m per rank; T = 2 (p - 2 + n)
 // (alpha + max(beta, gamma) m / n).
-// pipeline: both at once; a segment is on its way back as soon as it is summed. Rounds 2 (p - 1) +
-// n
-// - 1 of two messages to and from a rank; T = (2 (p - 1) + n - 1)(alpha + 2 beta m / n), and beta
-// m / n where each neighbour has a link of its own.
+// pipeline: both at once; a segment is on its way back as soon as it is summed. Rounds 2 (p + n),
+// for a rank has two segments to send; T = (2 (p - 1) + n - 1)(alpha + 2 beta m / n), with beta m/n
+// where each neighbour has a link of its own.
 // Rank order is kept: the operation need not commute. Any p. Scratch: in place, `window` segments.
 // One rank has the sum: the same bits for all. Source: Worringer, Pipelining and Overlapping for
 // MPI Collective Operations (2003), which describes the single pipeline and leaves it to be done.

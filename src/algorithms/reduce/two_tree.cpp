@@ -33,10 +33,13 @@ void two_tree(Builder& b) {
   Slots copies(b, longest, args.params.window + 1);
   const auto sum = [&](std::size_t k) {
     Slice sum = behind[k];
-    if (sum.length > 0) b.reduce(blocks[k], sum);
-    if (sum.length == 0 && before[k].length == 0) return blocks[k];
-    if (sum.length == 0) b.copy(blocks[k], sum = copies.next(blocks[k].length));
-    b.reduce(before[k], sum);
+    if (sum.length > 0)
+      b.reduce(blocks[k], sum);
+    else if (before[k].length > 0)
+      b.copy(blocks[k], sum = copies.next(blocks[k].length));
+    else
+      return blocks[k];
+    if (before[k].length > 0) b.reduce(before[k], sum);
     return sum;
   };
 
