@@ -23,6 +23,7 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 from unisono import places
+from unisono.catalogue import format_size
 from unisono.errors import UnisonoError
 
 from experiments import harness, testbeds
@@ -30,7 +31,7 @@ from experiments.harness import Check
 from experiments.markdown import table, verdicts
 from experiments.pipelines import goals, measuring, paper, wire
 from experiments.pipelines.measuring import DEFAULT, NATIVE, SUM, Plan, Point
-from experiments.pipelines.paper import GENERIC, PIPELINED, RABENSEIFNER, kib
+from experiments.pipelines.paper import GENERIC, PIPELINED, RABENSEIFNER
 from experiments.testbeds import Json, Real
 
 EXPERIMENT = "pipelines-figures"
@@ -73,7 +74,9 @@ def parse(arguments: Sequence[str] | None) -> Options:
     add("--rounds", type=int, default=6, help="jobs of each kind (6)")
     add("--minutes", type=float, default=15.0, help="for all rounds (15); two are run in any case")
     add("--fresh", action="store_true", help="measure anew what is kept from before")
-    add("--report", "--from", dest="kept", nargs="+", default=[], type=Path, help="evaluate what --json wrote")
+    add(
+        "--report", "--from", dest="kept", nargs="+", default=[], type=Path, help="evaluate what --json wrote"
+    )
     add("--json", type=Path, help="write every job's times to this file, anew after every round")
     add("--markdown", type=Path, help="write the tables to this file")
     given = parser.parse_args(arguments)
@@ -169,7 +172,7 @@ def curve_table(points: Sequence[Point], bits: float | None, shared: set[int]) -
     head += [f"rounds of {generic}", f"of {pipelined}"] if bits else []
     rows = []
     for point, ideal in zip(ordered, arithmetic, strict=True):
-        row = [kib(point.bytes), str(point.ranks) + "*" * (point.ranks in shared)]
+        row = [format_size(point.bytes), str(point.ranks) + "*" * (point.ranks in shared)]
         row += [speed(point, arm, bits) for arm in arms]
         ratio = point.ratio(generic, pipelined)
         row.append(ratio.text() if ratio else "")
@@ -200,7 +203,7 @@ def goal_table(points: Sequence[Point], bits: float) -> list[str]:
             if ratio:
                 what = f"{point.collective}{'' if point.op == SUM else ', ordered'}"
                 rounds = f"{ideal[arm] * wire.TCP:.2f}" if arm in ideal else ""
-                rows.append((what, kib(point.bytes), str(point.ranks), arm, ratio.text(3), rounds))
+                rows.append((what, format_size(point.bytes), str(point.ranks), arm, ratio.text(3), rounds))
     head = ("collective", "bytes", "hosts", "arm", "times the wire", "rounds, by TCP")
     return table(head, rows, (0, 3)) if rows else []
 
@@ -210,7 +213,9 @@ def section(name: str, points: Sequence[Point], bed: Json, shared: set[int], fou
     unit = "MB/s of each process" + (" (times the wire)" if bits else "")
     lines = [f"### {name}", ""]
     for collective in ARMS:
-        own = [p for p in points if p.collective == collective and p.op == SUM and GENERIC[collective] in p.times]
+        own = [
+            p for p in points if p.collective == collective and p.op == SUM and GENERIC[collective] in p.times
+        ]
         if own:
             lines += [f"{collective.capitalize()}: {unit}.", "", *curve_table(own, bits, shared)]
     if shared:
@@ -222,7 +227,10 @@ def section(name: str, points: Sequence[Point], bed: Json, shared: set[int], fou
 
 def plot(points: Sequence[Point]) -> Figure:
     """Generic left, pipelined right, as in the paper; Allreduce with Rabenseifner's between."""
-    columns = [*(("generic", GENERIC), ("pipelined", PIPELINED)), ("Rabenseifner", {"allreduce": RABENSEIFNER})]
+    columns = [
+        *(("generic", GENERIC), ("pipelined", PIPELINED)),
+        ("Rabenseifner", {"allreduce": RABENSEIFNER}),
+    ]
     figure = Figure(figsize=(4 * len(columns), 3 * len(GENERIC)), layout="constrained")
     axes = figure.subplots(len(GENERIC), len(columns), squeeze=False, sharey="row")
     for row, collective in zip(axes, GENERIC, strict=True):

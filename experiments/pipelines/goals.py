@@ -6,10 +6,11 @@ Of the arms that are tried for a goal the fastest counts; what Unisono chooses b
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from unisono.catalogue import format_size
+
 from experiments.harness import Check, above, below
 from experiments.pipelines import wire
 from experiments.pipelines.measuring import DEFAULT, LEFT, NATIVE, SUM, Plan, Point
-from experiments.pipelines.paper import kib
 
 HOSTS = (13, 16)
 KIB, MIB = 1 << 10, 1 << 20
@@ -26,7 +27,7 @@ class Goal:
 
     @property
     def title(self) -> str:
-        return f"{self.collective}{', not commutative' if self.op == LEFT else ''}, {kib(self.bytes)}"
+        return f"{self.collective}{', not commutative' if self.op == LEFT else ''}, {format_size(self.bytes)}"
 
 
 def trees(segment: str) -> tuple[str, ...]:
@@ -34,7 +35,7 @@ def trees(segment: str) -> tuple[str, ...]:
 
 
 SCAN = ("chain:segment=4K", "chain:segment=2K")
-RING = ("ring:segment=16K", "circulant_segments:segment=8K", "circulant")
+RING = ("ring:segment=16K", "ring:segment=4K", "circulant")
 ORDERED = ("rabenseifner", "pipeline:segment=4K", "chain:segment=4K")
 GOALS = (
     Goal("bcast", 64 * KIB, 1.35, ("chain:segment=1K", *trees("4K"))),
@@ -63,7 +64,9 @@ def plans(ranks: int, blocks: int) -> list[Plan]:
         for goal in (one for one in GOALS if one.op == op):
             arms = cells.setdefault((goal.collective, str(goal.bytes)), {})
             arms |= dict.fromkeys(([NATIVE] if goal.times_native else []) + [DEFAULT, *goal.arms])
-        wanted = [(collective, sizes, native_first(list(arms))) for (collective, sizes), arms in cells.items()]
+        wanted = [
+            (collective, sizes, native_first(list(arms))) for (collective, sizes), arms in cells.items()
+        ]
         made.append(Plan(f"goals {op}", ranks, wanted, blocks, budget=0.6, op=op))
     return made
 

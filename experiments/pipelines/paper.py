@@ -8,6 +8,8 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from unisono.catalogue import format_size
+
 from experiments.harness import Check, above, below, every, some
 from experiments.pipelines.measuring import Point, Ratio
 
@@ -42,7 +44,7 @@ class Curves:
             return []
         before, after = (self.of[collective, p, sizes[-1]] for p in ranks)
         ratio = after.over(arm, before, arm)
-        return [(f"{ranks[0]} to {ranks[1]}, {kib(sizes[-1])}", ratio)] if ratio else []
+        return [(f"{ranks[0]} to {ranks[1]}, {format_size(sizes[-1])}", ratio)] if ratio else []
 
     def beside(
         self, collective: str, slow: str, fast: str, ranks: Iterable[int], sizes: Callable[[int], bool]
@@ -53,16 +55,12 @@ class Curves:
             for size in filter(sizes, self.sizes(collective, p)):
                 ratio = self.of[collective, p, size].ratio(slow, fast)
                 if ratio:
-                    found.append((f"{p} ranks, {kib(size)}", ratio))
+                    found.append((f"{p} ranks, {format_size(size)}", ratio))
         return found
 
     def largest(self, collective: str, ranks: int) -> list[Point]:
         sizes = self.sizes(collective, ranks)
         return [self.of[collective, ranks, sizes[-1]]] if sizes else []
-
-
-def kib(size: int) -> str:
-    return f"{size >> 20}M" if size >= 1 << 20 else f"{size >> 10}K"
 
 
 def any_size(size: int) -> bool:
@@ -106,13 +104,15 @@ def trees(curves: Curves) -> list[Check]:
     ]
     made = check("Bcast, generic: slower with every level of the tree (3 and 5 processes)", steps, more(1.0))
     twice = curves.between("bcast", GENERIC["bcast"], (2, 3))
-    made += check("Bcast, generic: 2 processes have twice the bandwidth of 3 (within 15 %)", twice, near(2, 0.15))
+    made += check(
+        "Bcast, generic: 2 processes have twice the bandwidth of 3 (within 15 %)", twice, near(2, 0.15)
+    )
     pairs = []
     for p in curves.ranks("bcast"):
         for point in curves.largest("bcast", p):
             other = curves.of.get(("reduce", p, point.bytes))
             ratio = other.over("binomial", point, "binomial") if other else None
-            pairs += [(f"{p} ranks, {kib(point.bytes)}", ratio)] if ratio else []
+            pairs += [(f"{p} ranks, {format_size(point.bytes)}", ratio)] if ratio else []
     claim = "Reduce, generic: half of the bandwidth of Bcast (within 25 %)"
     return made + check(claim, pairs, near(2, 0.25))
 
@@ -137,7 +137,7 @@ def bcast(curves: Curves) -> list[Check]:
         if ratio:
             part = small / large
             scaled = Ratio(*(value * part for value in (ratio.value, ratio.low, ratio.high)))
-            growing.append((f"{kib(small)} to {kib(large)}", scaled))
+            growing.append((f"{format_size(small)} to {format_size(large)}", scaled))
     claim = "Bcast, pipelined, 8 processes: bandwidth grows with the length"
     return made + check(claim, growing, less(1.0), max)
 
@@ -158,7 +158,7 @@ def reductions(curves: Curves) -> list[Check]:
         for point in curves.largest("scan", p):
             other = curves.of.get(("reduce", p, point.bytes))
             ratio = point.over(PIPELINED["scan"], other, PIPELINED["reduce"]) if other else None
-            slower += [(f"{p} ranks, {kib(point.bytes)}", ratio)] if ratio else []
+            slower += [(f"{p} ranks, {format_size(point.bytes)}", ratio)] if ratio else []
     claim = "Scan, pipelined: at least 25 % less bandwidth than Reduce"
     return made + check(claim, slower, more(1 / 0.75))
 
@@ -170,7 +170,9 @@ def allreduce(curves: Curves) -> list[Check]:
     others = [p for p in ranks if p & (p - 1)]
     generic, pipelined = GENERIC["allreduce"], PIPELINED["allreduce"]
 
-    def beside(slow: str, fast: str, on: Sequence[int], sizes: Callable[[int], bool]) -> list[tuple[str, Ratio]]:
+    def beside(
+        slow: str, fast: str, on: Sequence[int], sizes: Callable[[int], bool]
+    ) -> list[tuple[str, Ratio]]:
         return curves.beside("allreduce", slow, fast, on, sizes)
 
     def long(size: int) -> bool:
