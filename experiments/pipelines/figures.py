@@ -5,18 +5,18 @@
   .venv/bin/python -m experiments.pipelines.figures --bed node --json F --markdown T
   .venv/bin/python -m experiments.pipelines.figures --report F [F...] --markdown T
 
-Bandwidth per process over the length: trees (the paper's generic algorithms), the MPI library's own, pipelines,
-and for Allreduce Rabenseifner's algorithm. All arms of a cell in one job, in turn; --rounds jobs of each kind,
-spread over the run, no round begun that --minutes are not enough for. Ratios are of the same round, their
-interval Student's of 95 % over the rounds. `default` is what Unisono's table says (UNISONO=fixed: nothing is
-learned from so few calls).
+Bandwidth per process over the length: trees (the paper's generic algorithms), the MPI library's own,
+pipelines, and for Allreduce Rabenseifner's algorithm. All arms of a cell in one job, in turn; --rounds jobs
+of each kind, spread over the run, no round begun that --minutes are not enough for. Ratios are of the same round, their
+interval Student's of 95 % over the rounds. `default`, what Unisono chooses, on the node only: in the lab it
+learns from more calls.
 
-In the lab ports are drained before every call, and times are also times the wire: m at the line rate, 2 (p - 1) / p m
-for Allreduce. TCP takes 1.046 of it. `rounds` is what an algorithm would take without latency, times the wire.
+In the lab ports are drained before every call, and times are also times the wire: m at the line rate,
+2 (p - 1) / p m for Allreduce. TCP takes 1.046 of it. `rounds` is what an algorithm would take without latency,
+times the wire.
 """
 
 import argparse
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,7 +37,7 @@ from experiments.testbeds import Json, Real
 EXPERIMENT = "pipelines-figures"
 RANKS = {"lab": "2,3,4,5,6,7,8,13,16", "node": "2"}
 SIZES = {"lab": "64K,256K", "node": "16K,64K,256K,1M,4M"}
-LONGER = (8, 13, 16)  # numbers of ranks that have 1 MiB in the lab too
+LONGER = (8, 16)  # numbers of ranks that have 1 MiB in the lab too; Scan, which takes longest, on 8 only
 ARMS = {
     "bcast": (NATIVE, "binomial", "chain", "circulant", DEFAULT),
     "reduce": (NATIVE, "binomial", "chain", "circulant", DEFAULT),
@@ -102,6 +102,15 @@ def parse(arguments: Sequence[str] | None) -> Options:
     )
 
 
+def arms_of(collective: str, on_wire: bool) -> list[str]:
+    return [arm for arm in ARMS[collective] if not (on_wire and arm == DEFAULT)]
+
+
+def sizes_of(collective: str, ranks: int, kind: str, options: Options) -> str:
+    longer = kind == "lab" and ranks in LONGER and (collective != "scan" or ranks == min(LONGER))
+    return options.sizes or SIZES[kind] + (",1M" if longer else "")
+
+
 def plans(kind: str, options: Options) -> list[Plan]:
     """The jobs of a round."""
     made: list[Plan] = []
@@ -109,18 +118,15 @@ def plans(kind: str, options: Options) -> list[Plan]:
     counts = [int(word) for word in (options.ranks or RANKS[kind]).split(",")]
     if "figures" in options.parts:
         for ranks in counts:
-            longer = on_wire and not options.sizes and ranks in LONGER
-            sizes = (options.sizes or SIZES[kind]) + (",1M" if longer else "")
-            cells = [(collective, sizes, arms) for collective, arms in ARMS.items()]
-            blocks, budget = (1, 0.05) if on_wire else (20, 0.15)
-            made.append(Plan("figures", ranks, cells, blocks, budget))
+            cells = [(name, sizes_of(name, ranks, kind, options), arms_of(name, on_wire)) for name in ARMS]
+            how = {"blocks": 1, "calls": 1} if on_wire else {"blocks": 20, "budget": 0.15}
+            made.append(Plan("figures", ranks, cells, **how))
     if "goals" in options.parts and on_wire:
-        made += [plan for ranks in goals.HOSTS if ranks in counts for plan in goals.plans(ranks, 3)]
+        made += [plan for ranks in goals.HOSTS if ranks in counts for plan in goals.plans(ranks)]
     return made
 
 
 def measure(options: Options) -> tuple[dict[str, Json], list[Json]]:
-    os.environ.setdefault("UNISONO", "fixed")
     beds = {bed.name: bed.describe() for bed in options.testbeds}
     jobs: list[Json] = []
 

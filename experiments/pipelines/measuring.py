@@ -82,10 +82,20 @@ class Plan:
     blocks: int
     budget: float = 0.05
     op: str = SUM
+    calls: int = 0  # in a block; 0: as many as fill some of the time
 
     def arguments(self) -> list[str]:
         cells = "; ".join(f"{collective} {sizes} {','.join(arms)}" for collective, sizes, arms in self.cells)
-        options = ["--cells", cells, "--time-budget", str(self.budget), "--max-blocks", str(self.blocks)]
+        options = [
+            "--cells",
+            cells,
+            "--time-budget",
+            str(self.budget),
+            "--max-blocks",
+            str(self.blocks),
+            "--calls",
+            str(self.calls),
+        ]
         return [*options, "--memory", "1G", "--op", self.op, "--raw"]
 
 

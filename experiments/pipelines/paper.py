@@ -1,12 +1,13 @@
 """What section 5.1 says of Figures 3 and 4, and whether it holds for others. Its equation (2).
 
-The figures stand in the text with these numbers only (8 nodes, SCI, MPICH 1.2.0's trees). Where the paper names
-a size that was not measured here, the largest one that was stands for it.
+The text tells these numbers only (8 nodes, SCI, MPICH 1.2.0's trees). Where it names a size that was not
+measured here, the largest one that was stands for it.
 """
 
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from unisono.catalogue import format_size
 
@@ -131,7 +132,7 @@ def bcast(curves: Curves) -> list[Check]:
     made += check("Bcast, pipelined: 3 processes have 25 % less than 2", first, more(1 / 0.75))
     growing = []
     sizes = curves.sizes("bcast", MOST)
-    for small, large in zip(sizes, sizes[1:], strict=False):
+    for small, large in pairwise(sizes):
         few, many = (curves.of["bcast", MOST, size] for size in (small, large))
         ratio = many.over(pipelined, few, pipelined)
         if ratio:
@@ -209,7 +210,7 @@ def checks(points: Sequence[Point]) -> list[Check]:
 class Sci:
     dma_start: float = 30e-6  # "starts at about 30 us"
     dma_rate: float = 250e6
-    pio_rate: float = 170e6
+    message_rate: float = 3 * 43.7e6  # a Bcast of 4 MB on 8, three levels of a tree
     flow: float = 5e-6  # t_fc, in the place of l_PIO(4) + l_sb
 
     def pcast(self, ranks: int, size: int, block: int) -> float:
@@ -217,15 +218,14 @@ class Sci:
         return (ranks + blocks) * (self.dma_start + block / self.dma_rate + self.flow)
 
     def generic(self, ranks: int, size: int) -> float:
-        """A binomial tree by PIO."""
-        return math.ceil(math.log2(ranks)) * size / self.pio_rate
+        """A binomial tree."""
+        return math.ceil(math.log2(ranks)) * size / self.message_rate
 
     def best_block(self, ranks: int, size: int) -> float:
         """Where the derivative is zero."""
         return math.sqrt(size * (self.dma_start + self.flow) * self.dma_rate / ranks)
 
 
-# Section 5.3: the best blocks of 1 MB; what four times the flow control costs at 8 KB; where pcast begins to win.
+# Section 5.3: the best blocks of 1 MB; where pcast begins to win.
 BEST_BLOCK = {8: 20 << 10, 256: 4 << 10}
-FOUR_TIMES_FLOW = 0.20
 PCAST_FROM = 64 << 10

@@ -181,6 +181,9 @@ std::optional<Options> parse_command_line(int argc, char** argv, int ranks, bool
       ->check(CLI::PositiveNumber);
   app.add_option("--max-blocks", o.measure.max_blocks, "repetitions of all arms, at most")
       ->check(CLI::PositiveNumber);
+  app.add_option("--calls", o.measure.calls,
+                 "calls in a repetition of an arm; 0: as many as fill some of the time")
+      ->check(CLI::NonNegativeNumber);
   app.add_flag("--race", o.measure.race,
                "arms that are surely not the fastest leave; ends when nothing is left to be told, "
                "and never later than --time-budget (needs native among the arms)");
