@@ -5,12 +5,12 @@
 
 Predicted: by equation (2) with the paper's SCI parameters; by the cost model of each machine that is
 calibrated here, up to 256 ranks. Bandwidth over the block, over the ranks against a binomial tree, and over
-the delay of flow control, which a model's messages have on top. Measured: the same blocks on --ranks hosts, all
-in one job, several jobs. The relative error is |predicted - measured| / measured.
+the delay of flow control, which a model's messages have on top. Measured: the same blocks on --ranks hosts,
+all in one job, several jobs. The relative error is |predicted - measured| / measured.
 
 The lab's shaper lets 64 KiB pass at once after a pause, and calibrating short messages sees little else: as
-fitted, the model has them faster than the wire. `at the line` is the same machine with no byte cheaper than TCP
-makes it at the line rate.
+fitted, the model has them faster than the wire. `at the line` is the same machine with no byte cheaper than
+TCP makes it at the line rate, and no message begun for less than the shortest.
 """
 
 import argparse
@@ -63,12 +63,15 @@ def delayed(machine: Machine, seconds: float) -> Machine:
 
 
 def at_the_line(machine: Machine, bits: float | None) -> Machine:
-    """No byte between nodes faster than the line; without a line the same machine."""
+    """No byte between nodes faster than the line, no message begun for less than the shortest."""
     changed: Machine = json.loads(json.dumps(machine))
-    least = 8 * wire.TCP / bits if bits else 0.0
+    if not bits:
+        return changed
     for quantity in ("one_way", "gap", "exchange"):
-        for line in changed["levels"]["between_nodes"][quantity]:
-            line["beta_s_per_byte"] = max(line["beta_s_per_byte"], least)
+        lines = changed["levels"]["between_nodes"][quantity]
+        for line in lines:
+            line["beta_s_per_byte"] = max(line["beta_s_per_byte"], 8 * wire.TCP / bits)
+            line["alpha_s"] = max(line["alpha_s"], lines[0]["alpha_s"], 0.0)
     return changed
 
 
@@ -265,17 +268,14 @@ def comparisons(
 
 
 def comparison_table(own: Sequence[Comparison]) -> list[str]:
-    """Milliseconds, predicted / measured with its interval."""
+    """Milliseconds, with the interval of what was measured."""
     rows = []
     for one in own:
         for block in one.blocks:
-            time = one.measured(block)
+            time = one.point.time(chain(block), 1e-3)
             if time:
-                cells = (
-                    f"{one.seconds[block] * 1e3:.1f}",
-                    Ratio(*(1e3 * v for v in vars(time).values())).text(1),
-                )
-                rows.append((one.where, format_size(block), *cells))
+                ways = [f"{way[block] * 1e3:.1f}" for way in (one.seconds, one.fitted)]
+                rows.append((one.where, format_size(block), *ways, time.text(1)))
     return table(("", "block", "at the line, ms", "as fitted", "measured, ms"), rows, (0,))
 
 

@@ -1,7 +1,7 @@
 """The goals of Unisono for long messages in the lab, drained, on 16 and 13 hosts: times the wire, or native.
 
-Of the arms that are tried for a goal the fastest counts, by name: what Unisono chooses by itself on several nodes
-it learns from more calls than are made here, and `unisono compare --lab` and scripts/unasked.py measure it.
+Of the arms that are tried for a goal the fastest counts, by name: what Unisono chooses by itself on several
+nodes it learns from more calls than are made here; `unisono compare --lab` and scripts/unasked.py measure it.
 """
 
 from collections.abc import Sequence
@@ -31,31 +31,30 @@ class Goal:
         return f"{self.collective}{', not commutative' if self.op == LEFT else ''}, {format_size(self.bytes)}"
 
 
-SHORT = ("chain:segment=1K", "circulant:segment=4K")
-LONG = ("chain:segment=2K", "circulant:segment=8K")
-SCAN = ("chain:segment=4K", "chain:segment=2K")
-ORDERED = ("rabenseifner", "pipeline:segment=4K")
+# Those of which the rounds alone, by TCP, take less than the goal on both numbers of hosts.
+SCAN = ("chain:segment=2K", "chain:segment=4K")
+ORDERED = ("rabenseifner", "pipeline:segment=2K", "pipeline:segment=4K")
 GOALS = (
-    Goal("bcast", 64 * KIB, 1.35, SHORT),
-    Goal("reduce", 64 * KIB, 1.35, SHORT),
-    Goal("bcast", MIB, 1.08, LONG),
-    Goal("reduce", MIB, 1.08, LONG),
-    Goal("allreduce", MIB, 1.07, ("ring:segment=16K", "circulant")),
+    Goal("bcast", 64 * KIB, 1.35, ("two_tree:segment=2K", "circulant:segment=2K", "chain:segment=1K")),
+    Goal("reduce", 64 * KIB, 1.35, ("two_tree:segment=2K", "circulant:segment=1K", "chain:segment=1K")),
+    Goal("bcast", MIB, 1.08, ("two_tree:segment=4K", "circulant:segment=4K", "chain:segment=2K")),
+    Goal("reduce", MIB, 1.08, ("two_tree:segment=2K", "two_tree:segment=4K", "chain:segment=2K")),
+    Goal("allreduce", MIB, 1.07, ("ring:segment=16K", "ring:segment=8K")),
     Goal("scan", MIB, 1.13, SCAN),
     Goal("exscan", MIB, 1.13, SCAN),
-    Goal("bcast", 8 * MIB, 1.06, ("circulant:segment=16K",)),
-    Goal("reduce", 8 * MIB, 1.06, ("circulant:segment=16K",)),
+    Goal("bcast", 8 * MIB, 1.06, ("two_tree:segment=4K", "circulant:segment=8K")),
+    Goal("reduce", 8 * MIB, 1.06, ("two_tree:segment=4K", "chain:segment=4K")),
     Goal("allreduce", 8 * MIB, 1.06, ("ring:segment=16K",)),
     Goal("scan", 8 * MIB, 1.06, ("chain:segment=4K",)),
     Goal("allreduce", MIB, 1.22, ORDERED, LEFT),
-    Goal("allreduce", 8 * MIB, 1.14, ("pipeline:segment=8K",), LEFT),
+    Goal("allreduce", 8 * MIB, 1.14, ("pipeline:segment=4K",), LEFT),
     Goal("allreduce", MIB, 0, ORDERED, LEFT, 5),
     Goal("reduce_scatter", MIB, 0, ("pairwise",), LEFT, 5),
 )
 
 
 def plans(ranks: int) -> list[Plan]:
-    """Jobs for sums, for what is long (one block is a second), and for the operation that does not commute."""
+    """For sums and for the operation that does not commute a job, and one for what takes a second a call."""
     made = []
     for op in (SUM, LEFT):
         for is_long in (False, True):

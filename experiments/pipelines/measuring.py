@@ -8,11 +8,10 @@ import json
 import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from unisono import machine
 from unisono.errors import UnisonoError
 
 from experiments import harness
@@ -153,11 +152,6 @@ def in_rounds(one: Callable[[int], Iterator[Json]], rounds: int, minutes: float)
         longest = max(longest, time.monotonic() - before)
 
 
-def busy() -> float:
-    """How much of the machine others used before the first job."""
-    return round(machine.busy_share(), 3)
-
-
 def document(experiment: str, beds: Mapping[str, Json], jobs: Sequence[Json], **more: Json) -> str:
     """A line for each job: a repository keeps it."""
     date = datetime.now(UTC).isoformat(timespec="seconds")
@@ -174,7 +168,3 @@ def read(file: Path, experiment: str) -> Json:
     if body.get("experiment") != experiment:
         raise UnisonoError(f"--report {file}: holds no results of {experiment}")
     return body
-
-
-def as_rows(points_found: Sequence[Point]) -> list[Json]:
-    return [asdict(point) for point in points_found]

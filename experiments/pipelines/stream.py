@@ -4,7 +4,8 @@
   .venv/bin/python -m experiments.pipelines.stream --report F --markdown T
 
 50 calls (benchmarks/calls/stream.cpp, which checks every byte), natively, with what Unisono chooses, which
-learns in the calls that are not counted, and with algorithms forced, in turn. Time per call over the wire's m; of a late rank's series without its 50 ms.
+learns in the calls that are not counted, and with algorithms forced, in turn. Time per call over the wire;
+of a late rank's series without its 50 ms.
 """
 
 import argparse
