@@ -21,6 +21,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from matplotlib.figure import Figure
 from unisono import model, places
 from unisono.catalogue import format_size
 from unisono.errors import UnisonoError
@@ -30,7 +31,7 @@ from experiments import harness, testbeds
 from experiments.harness import Check, below
 from experiments.markdown import table, verdicts
 from experiments.pipelines import measuring, paper, wire
-from experiments.pipelines.measuring import Plan, Point, Ratio
+from experiments.pipelines.measuring import Plan, Point, Ratio, lab_only
 from experiments.pipelines.paper import Sci
 from experiments.testbeds import Json, Real
 
@@ -293,6 +294,7 @@ def calibrated(bed: Real, ranks: int) -> Machine:
 def measure(given: argparse.Namespace) -> Json:
     mpis = [places.find_mpi(name) for name in given.mpi.split(",")]
     beds = [bed for bed in testbeds.parse(given.bed, mpis) if isinstance(bed, Real)]
+    lab_only(beds)
     counts = [int(word) for word in given.ranks.split(",")]
     machines = {bed.name: {str(ranks): calibrated(bed, ranks) for ranks in counts} for bed in beds}
     described = {bed.name: bed.describe() for bed in beds}
@@ -312,6 +314,24 @@ def measure(given: argparse.Namespace) -> Json:
     return {"beds": described, "machines": machines, "results": jobs}
 
 
+def plot(curves: Sequence[Curve], own: Sequence[Comparison]) -> Figure:
+    """Predicted by block, and measured beside predicted."""
+    figure = Figure(figsize=(10, 4), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    for curve in curves:
+        left.plot(list(curve.seconds), [SIZE / s / 1e6 for s in curve.seconds.values()], label=curve.title)
+    for one in own:
+        there = one.blocks
+        (line,) = right.plot(there, [SIZE / one.seconds[b] / 1e6 for b in there], label=f"{one.where}, model")
+        times = [one.measured(block) for block in there]
+        found = [SIZE / time.value / 1e6 for time in times if time]
+        right.plot(there, found, "o", color=line.get_color(), label="measured")
+    for axis in (left, right):
+        axis.set(xscale="log", xlabel="bytes of a block", ylabel="MB/s", ylim=(0, None))
+        axis.legend(fontsize="x-small")
+    return figure
+
+
 def section(
     name: str, machines: dict[str, Machine], points: Sequence[Point], bits: float | None
 ) -> tuple[str, list[Check]]:
@@ -321,6 +341,7 @@ def section(
         Curve(f"+{delay * 1e6:g} us", predicted(delayed(machine, delay), 8).seconds) for delay in DELAYS
     ]
     own = comparisons(points, machines, bits)
+    harness.save(plot(curves, own), f"pipelines-blocks-{name.replace(', ', '-')}")
     found = [*model_checks(machine), *(check for one in own for check in one.check())]
     lines = [f"### {name}", "", "Predicted at the line, Bcast of 1 MiB, by block.", "", *block_table(curves)]
     lines += ["Over the ranks, with the best block of each.", "", *against_trees(machine)]
@@ -357,7 +378,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     add = parser.add_argument
-    add("--bed", default="lab", help="lab, node (lab)")
+    add("--bed", default="lab", help="lab")
     add("--mpi", default="mpich,openmpi", help="MPI libraries (mpich,openmpi)")
     add("--ranks", default="8,16", help="measured, and calibrated for (8,16)")
     add("--collectives", default=COLLECTIVES, help=f"measured; all have a chain ({COLLECTIVES})")

@@ -138,6 +138,11 @@ def points(jobs: Sequence[Json]) -> list[Point]:
     return list(found.values())
 
 
+def lab_only(beds: Sequence[Real]) -> None:
+    if not beds or any(bed.line_rate is None for bed in beds):
+        raise UnisonoError("--bed: the lab only; elsewhere there is no wire to compare with")
+
+
 def in_rounds(one: Callable[[int], Iterator[Json]], rounds: int, minutes: float) -> Iterator[Json]:
     """So many rounds, or as many as fit: none begins that would end too late, but for the first two."""
     begin = time.monotonic()

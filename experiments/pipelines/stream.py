@@ -43,6 +43,7 @@ def variables(arm: str) -> dict[str, str]:
 def measure(given: argparse.Namespace) -> Json:
     mpis = [places.find_mpi(name) for name in given.mpi.split(",")]
     beds = [bed for bed in testbeds.parse(given.bed, mpis) if isinstance(bed, Real)]
+    measuring.lab_only(beds)
     jobs: list[Json] = []
 
     def one_round(turn: int) -> Iterator[Json]:
@@ -67,7 +68,7 @@ def times(jobs: Sequence[Json], beds: Mapping[str, Json]) -> dict[Key, dict[int,
     for job in jobs:
         if job["wrong"]:
             raise UnisonoError(f"{job['bed']}, {job['arm']}: {job['wrong']} wrong bytes")
-        bits = beds[job["bed"]].get("bits_per_second", 1e8)
+        bits = beds[job["bed"]]["bits_per_second"]
         unit = job["calls"] * wire.seconds("bcast", job["bytes"], job["ranks"], bits)
         for kind in job["kinds"]:
             late = 1e-3 * job["late_ms"] if kind["late"] else 0.0
@@ -143,7 +144,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     add = parser.add_argument
-    add("--bed", default="lab", help="lab, node (lab)")
+    add("--bed", default="lab", help="lab")
     add("--mpi", default="mpich,openmpi", help="MPI libraries (mpich,openmpi)")
     add("--ranks", type=int, default=16, help="(16)")
     add("--arms", default="", help=f"native, default, algorithms of Bcast ({','.join(ARMS)})")
