@@ -232,7 +232,7 @@ def section(name: str, points: Sequence[Point], bed: Json, shared: set[int], fou
 
 
 def plot(points: Sequence[Point]) -> Figure:
-    """Generic left, pipelined right, as in the paper; Allreduce with Rabenseifner's between."""
+    """Generic left, pipelined right, as in the paper; of Allreduce Rabenseifner's algorithm too."""
     columns = [
         *(("generic", GENERIC), ("pipelined", PIPELINED)),
         ("Rabenseifner", {"allreduce": RABENSEIFNER}),
