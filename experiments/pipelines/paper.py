@@ -177,6 +177,20 @@ def reductions(curves: Curves) -> list[Check]:
     return made + check(claim, slower, more(1 / 0.75))
 
 
+def in_a_row(curves: Curves, names: dict[str, str]) -> list[tuple[str, Ratio]]:
+    """Allreduce's time over those of Reduce and Bcast together."""
+    found = []
+    for p in curves.ranks("allreduce", most=1 << 30):
+        for size in curves.sizes("allreduce", p):
+            parts = [curves.of.get((name, p, size)) for name in ("reduce", "bcast")]
+            first, second = (part.times.get(names[part.collective], {}) if part else {} for part in parts)
+            both = {job: first[job] + second[job] for job in first if job in second}
+            own = curves.of["allreduce", p, size]
+            ratio = own.over(names["allreduce"], Point(own.bed, p, "both", size, times={"": both}), "")
+            found += [(f"{p} ranks, {format_size(size)}", ratio)] if ratio else []
+    return found
+
+
 def allreduce(curves: Curves) -> list[Check]:
     made = []
     ranks = curves.ranks("allreduce", most=1 << 30)
@@ -195,6 +209,9 @@ def allreduce(curves: Curves) -> list[Check]:
     def short(size: int) -> bool:
         return size < LONG
 
+    for title, names in (("generic", GENERIC), ("pipelined", PIPELINED)):
+        claim = f"Allreduce, {title}: takes as long as Reduce and Bcast in a row (within 15 %)"
+        made += check(claim, in_a_row(curves, names), near(1, 0.15), farthest(1))
     claim = "Allreduce, Rabenseifner, 2^n processes: twice as fast as generic (within 25 %)"
     made += check(claim, beside(generic, RABENSEIFNER, powers, long), near(2, 0.25), farthest(2))
     claim = "Allreduce, Rabenseifner, others: at most 30 % faster than generic"
