@@ -8,6 +8,7 @@ namespace {
 
 // From one value to the next, as in the tuner's candidates.
 constexpr Count kSizeStep = 4, kStep = 2;
+constexpr Count kSegment = 65536;  // of what is not cut by default
 
 /// A row of the catalogue by itself, or in the columns of a grid whose rows are nodes.
 struct Base {
@@ -79,9 +80,11 @@ std::vector<Spec> proposals(const Facts& facts) {
   for (const auto nearer : {true, false})
     for (const Base& base : bases)
       for (const Parameter& parameter : base.row->parameters) {
-        const Count step = parameter.is_size ? kSizeStep : kStep, least = parameter.default_value;
-        for (const Count value : nearer ? std::vector<Count>{least / step, least * step}
-                                        : std::vector<Count>{least / step / step}) {
+        const Count step = parameter.is_size ? kSizeStep : kStep;
+        const bool is_whole = parameter.is_size && parameter.default_value == 0;
+        const Count usual = is_whole ? kSegment : parameter.default_value;
+        for (const Count value : nearer ? std::vector<Count>{usual / step, usual * step}
+                                        : std::vector<Count>{usual / step / step}) {
           if (!matters(parameter, value, base, facts)) continue;
           Params params = default_params(*base.row);
           params.*parameter.field = value;
