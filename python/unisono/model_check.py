@@ -69,14 +69,15 @@ class Verdict:
     point: Point
     chosen: str
     best: str
-    ratio: Estimate | None  # of their times; None: they are one, or one was not measured
+    ratio: Estimate | None  # of their times, in blocks; None: they are one, or ran in no block together
+    apart: float = 1.0  # without enough blocks: the least quotient that their intervals allow, if above 1
 
     @property
     def text(self) -> str:
         if self.chosen == self.best:
             return "the best measured"
         if self.ratio is None or not self.ratio.is_sure:
-            return "undecided"
+            return f"{100 * (self.apart - 1):.0f} % slower at least" if self.apart > CLOSE else "undecided"
         if self.ratio.high <= CLOSE:
             return "within 3 %"
         return f"{100 * (self.ratio.median - 1):.0f} % slower" if self.ratio.low > CLOSE else "undecided"
@@ -151,11 +152,11 @@ def verdict(of: Plan, pipeline: Pipeline, row: Row) -> Verdict | None:
     measured = [arms[spec] for spec in pipeline.specs if spec in arms]
     if pipeline.chosen not in arms or len(measured) < 2:
         return None
-    best = min(measured, key=lambda arm: arm.median_s).spec
-    pairs = zip(row.blocks.get(pipeline.chosen, ()), row.blocks.get(best, ()), strict=False)
-    ratios = [chosen / other for chosen, other in pairs if other > 0]
-    ratio = estimate_median(ratios) if ratios and best != pipeline.chosen else None
-    return Verdict(of.point, pipeline.chosen, best, ratio)
+    chosen, best = arms[pipeline.chosen], min(measured, key=lambda arm: arm.median_s)
+    pairs = zip(row.blocks.get(chosen.spec, ()), row.blocks.get(best.spec, ()), strict=False)
+    ratios = [mine / other for mine, other in pairs if other > 0]
+    ratio = estimate_median(ratios) if ratios and best != chosen else None
+    return Verdict(of.point, chosen.spec, best.spec, ratio, max(1.0, chosen.low_s / best.high_s))
 
 
 def compare(of: Plan, row: Row, ask: Asker, report: Report) -> None:

@@ -40,9 +40,19 @@ constexpr Parameter kMessagesPerStep[] = {
 constexpr Parameter kRadix[] = {
     {"radix", &Params::radix, 4, 2, 64, false, "children per level of the tree, plus one"}};
 
+constexpr Parameter kSegmentAndGroup[] = {
+    kSegment[0], {"radix", &Params::radix, 4, 1, 64, false, "ranks in a chain of the tree"}};
+constexpr Parameter kSegmentGroupAndWindow[] = {kSegment[0], kSegmentAndGroup[1],
+                                                kSegmentAndWindow[1]};
+constexpr Parameter kRunSegment[] = {
+    {"segment", &Params::segment, 0, 0, kMaxSegment, true,
+     "bytes of a pipeline segment of a message; 0: messages are whole"}};
+constexpr Parameter kRadixAndRunSegment[] = {kRadix[0], kRunSegment[0]};
 constexpr Parameter kRow[] = {
     {"radix", &Params::radix, 0, 0, 1 << 20, false, "ranks in a row; 0: with the fewest messages"}};
 
+constexpr std::string_view kTwoTree = "Sanders, Speck, Traeff 2009";
+constexpr std::string_view kFractional = "Sanders, Sibeyn 2000";
 constexpr std::string_view kOrthogonal = "Kuehnemann, Rauber, Ruenger 2004";
 // The rows of src/node: it copies into and out of shared memory, and no message is sent. Where the
 // ranks read from each other in an order that no schedule has, the nearest one is the model.
@@ -63,6 +73,10 @@ constexpr Algorithm kCatalogue[] = {
      "q+p-1 rounds, 2(p-1)/p m", "van de Geijn 1994"},
     {set_of(bcast), "circulant", bcast::circulant, kSegmentAndWindow, kNone, "n-1+q rounds of m/n",
      "Traeff 2022"},
+    {set_of(bcast), "two_tree", bcast::two_tree, kSegmentAndWindow, kNone,
+     "n-1+2(1+log2 p) rounds of m/n", kTwoTree},
+    {set_of(bcast), "fractional_tree", bcast::fractional_tree, kSegmentAndGroup, kNone,
+     "about (1+1/r)(n+2r log2(p/r)) rounds of m/n", kFractional},
     {set_of(bcast), "announced", bcast::announced, kNoParameters, kNone,
      "2 rounds, (p-1) m at the root, to whoever has arrived",
      "own; tokens as in Patarasuk, Yuan 2008"},
@@ -94,6 +108,10 @@ constexpr Algorithm kCatalogue[] = {
      kCommutative, "2q rounds, 2(p-1)/p m", "Rabenseifner 2004"},
     {set_of(reduce), "circulant", reduce::circulant, kSegmentAndWindow, kCommutative,
      "n-1+q rounds of m/n", "Traeff 2022"},
+    {set_of(reduce), "two_tree", reduce::two_tree, kSegmentAndWindow, kNone,
+     "n-1+2(1+log2 p) rounds of m/n", kTwoTree},
+    {set_of(reduce), "fractional_tree", reduce::fractional_tree, kSegmentGroupAndWindow,
+     kCommutative, "about (1+1/r)(n+2r log2(p/r)) rounds of m/n", kFractional},
     {set_of(reduce), "sorted", reduce::sorted, kSegmentAndWindow, kCommutative | kPredicts,
      "p-2+n rounds of m/n; n+1 after the last arrival", "Proficz 2018"},
     {set_of(reduce), "grid", reduce::grid, kNoParameters, kComposed,
@@ -121,6 +139,12 @@ constexpr Algorithm kCatalogue[] = {
      "2q rounds, 2(p-1)/p m", "Traeff 2024"},
     {set_of(allreduce), "reduce_bcast", allreduce::reduce_bcast, kNoParameters, kNone,
      "2q rounds of m", "textbook"},
+    {set_of(allreduce), "chain", allreduce::chain, kSegmentAndWindow, kNone,
+     "2(p-2+n) rounds of m/n", "Worringer 2003"},
+    {set_of(allreduce), "pipeline", allreduce::pipeline, kSegmentAndWindow, kNone,
+     "2(p+n) rounds of m/n", "Worringer 2003"},
+    {set_of(allreduce), "dual_root", allreduce::dual_root, kSegmentAndWindow, kNone,
+     "about 3n+4 log2 p rounds of m/n", "Traeff 2021"},
     {set_of(allreduce), "sorted", allreduce::sorted, kSegmentAndWindow, kCommutative | kPredicts,
      "2(n+p-1) rounds of m/n; n+p-1 after the last arrival", "Proficz 2018"},
     {set_of(allreduce), "pre_reduced_ring", allreduce::pre_reduced_ring, kSegmentAndWindow,
@@ -153,6 +177,9 @@ constexpr Algorithm kCatalogue[] = {
      kNone, "p-1 rounds, (p-1)/p m", "Thakur, Rabenseifner, Gropp 2005"},
     {set_of(reduce_scatter, reduce_scatter_block), "circulant", reduce_scatter::circulant,
      kNoParameters, kCommutative, "q rounds, (p-1)/p m", "Traeff 2024"},
+    {set_of(reduce_scatter, reduce_scatter_block), "circulant_segments",
+     reduce_scatter::circulant_segments, kSegmentAndWindow, kCommutative, "n-1+q rounds of m/n",
+     "Traeff 2022"},
     {set_of(reduce_scatter, reduce_scatter_block), "grid", reduce_scatter::grid, kNoParameters,
      kComposed, "lanes: columns, then rows, (p-1)/p m", kOrthogonal},
     {set_of(reduce_scatter, reduce_scatter_block), kShm, reduce_scatter::direct, kNoParameters,
@@ -183,9 +210,9 @@ constexpr Algorithm kCatalogue[] = {
     {set_of(gather, gatherv), "paced", gather::paced, kGrants, kNone,
      "(p-1)/w rounds of w tokens and blocks, (p-1) b at the root",
      "own; grants as in Faraj, Patarasuk, Yuan 2008"},
-    {set_of(gather, gatherv), "binomial", gather::binomial, kNoParameters, kAllCounts,
+    {set_of(gather, gatherv), "binomial", gather::binomial, kRunSegment, kAllCounts,
      "q rounds, (p-1) b at the root", "textbook"},
-    {set_of(gather, gatherv), "knomial", gather::knomial, kRadix, kAllCounts,
+    {set_of(gather, gatherv), "knomial", gather::knomial, kRadixAndRunSegment, kAllCounts,
      "ceil(log_k p) levels, (p-1) b at the root", "textbook; radix as in MPICH"},
     {set_of(gather, gatherv), "grid", gather::grid, kNoParameters, kAllCounts | kComposed,
      "rows, then columns; (p-1) b at the root", kOrthogonal},
@@ -203,9 +230,9 @@ constexpr Algorithm kCatalogue[] = {
     {set_of(scatter, scatterv), "paced", scatter::paced, kGrants, kNone,
      "(p-1)/w rounds of w blocks and tokens, (p-1) b at the root",
      "own; grants as in Faraj, Patarasuk, Yuan 2008"},
-    {set_of(scatter, scatterv), "binomial", scatter::binomial, kNoParameters, kAllCounts,
+    {set_of(scatter, scatterv), "binomial", scatter::binomial, kRunSegment, kAllCounts,
      "q rounds, (p-1) b at the root", "textbook"},
-    {set_of(scatter, scatterv), "knomial", scatter::knomial, kRadix, kAllCounts,
+    {set_of(scatter, scatterv), "knomial", scatter::knomial, kRadixAndRunSegment, kAllCounts,
      "ceil(log_k p) levels, (p-1) b at the root", "textbook; radix as in MPICH"},
     {set_of(scatter, scatterv), "grid", scatter::grid, kNoParameters, kAllCounts | kComposed,
      "columns, then rows; (p-1) b at the root", kOrthogonal},
@@ -225,6 +252,8 @@ constexpr Algorithm kCatalogue[] = {
      "ceil(log_k p) steps of k-1 messages, (p-1) b", "Bruck et al. 1997"},
     {set_of(allgather, allgatherv), "circulant", allgather::circulant, kNoParameters, kNone,
      "q rounds of 1 or 2 messages, (p-1) b", "Traeff 2024"},
+    {set_of(allgather, allgatherv), "circulant_segments", allgather::circulant_segments,
+     kSegmentAndWindow, kNone, "n-1+q rounds of p b/n", "Traeff 2022"},
     {set_of(allgather, allgatherv), "neighbour_exchange", allgather::neighbour_exchange,
      kNoParameters, kEvenSize, "p/2 rounds, (p-1) b", "Chen, Zhang, Zhang, Yuan 2005"},
     {set_of(allgather, allgatherv), "gather_bcast", allgather::gather_bcast, kNoParameters, kNone,
@@ -277,6 +306,8 @@ constexpr Algorithm kCatalogue[] = {
      "q rounds of m", "Hillis, Steele 1986"},
     {set_of(scan, exscan), "chain", scan::chain, kSegment, kNone, "p-2+n rounds of m/n",
      "Worringer 2003"},
+    {set_of(scan, exscan), "two_tree", scan::two_tree, kSegmentAndWindow, kNone,
+     "about 2n+8 log2 p rounds of m/n", kTwoTree},
     {set_of(scan), "grid", scan::grid, kNoParameters, kComposed,
      "rows, columns, then down the rows", kOrthogonal},
     {set_of(exscan), "grid", scan::grid, kNoParameters, kComposed,

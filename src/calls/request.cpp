@@ -102,7 +102,7 @@ void Request::run(const Algorithm& algorithm, const Args& args, Binding binding,
     binding.transport = &workspace_->shm;
   } else {
     workspace_->mpi.open({communicator_.own(), first_tag, binding.type, binding.unit.extent,
-                          communicator_.portions(binding.unit.size)});
+                          communicator_.portions(binding.unit.size), communicator_.ahead()});
     binding.transport = &workspace_->mpi;
   }
   if (plan == nullptr) plan = plan_for(communicator_, algorithm, args);
@@ -174,6 +174,14 @@ void Request::finish(std::optional<int> result) noexcept {
   communicator_.tags().give_back(tags_);
 }
 
+// Messages through the MPI library, be they others', give it its turns.
+void Request::look_around() {
+  if (choice_.params.transport == TransportKind::shm)
+    communicator_.messages()->messenger().be_idle();
+  else if (has_node_memory())
+    give_turn_to_library();
+}
+
 void Request::wait(WaitMode mode) {
   Waiter waiter(mode);
   while (!done()) {
@@ -181,7 +189,10 @@ void Request::wait(WaitMode mode) {
     const bool others = progress_in_flight();
     step([&] {
       if (done()) return;
-      if (workspace_ == nullptr) return waiter.nothing_came();  // queued
+      if (workspace_ == nullptr) {  // queued: nothing of its own looks at anything
+        look_around();
+        return waiter.nothing_came();
+      }
       workspace_->execution.wait(waiter, others);
     });
   }

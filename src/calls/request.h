@@ -70,6 +70,8 @@ class Request {
   /// Through the node's memory, and not only in calls of its own thread.
   bool is_mover() const { return retained_ && choice_.params.transport == TransportKind::shm; }
   bool is_under_way() const { return phase_ == Phase::counts || phase_ == Phase::data; }
+  /// What waiting includes, besides waiting.
+  void look_around();
   void begin();
   void begin_data();
   void advance();

@@ -302,8 +302,9 @@ void Communicator::lose_rank() {
 
 // Requests use them when the program may have freed its handle.
 void Communicator::make_messages() {
-  if (!in_node_ || std::exchange(asked_for_messages_, true)) return;
-  if (own() != MPI_COMM_NULL) messages_ = unisono::make_messages(comm_, own_);
+  if (!in_node_ || asked_for_messages_ || (own() == MPI_COMM_NULL && !asked_)) return;
+  asked_for_messages_ = true;
+  if (own_ != MPI_COMM_NULL) messages_ = unisono::make_messages(comm_, own_);
 }
 
 // The number of communicators is not the same on all ranks, so that they must ask each other.
@@ -379,8 +380,10 @@ void Communicator::want_messages() {
   if (!std::exchange(wants_messages_, true)) take_long_way();
 }
 
+/// Some ranks may not have learned their reach.
 void Communicator::take_long_way() {
   left_.reset();
+  if (std::exchange(knows_reach_, false)) reach_.fill(ByteRange::all());
   if (known_kinds_ == nullptr) return;
   for (const Semantics& row : kSemantics) known_kinds_->forget(row.collective);
 }
@@ -412,6 +415,7 @@ MPI_Comm Communicator::own() {
   if (rc != MPI_SUCCESS) own_ = MPI_COMM_NULL;
   if (all_agree(comm_, own_ != MPI_COMM_NULL)) {
     PMPI_Comm_set_errhandler(own_, MPI_ERRORS_RETURN);
+    if (nodes_ > 1) ahead_ = std::make_unique<Ahead>(size_);
     return own_;
   }
   if (own_ != MPI_COMM_NULL) PMPI_Comm_free(&own_);

@@ -173,6 +173,8 @@ class Communicator {
   const Topology& topology();
   /// Of messages of such units. The same on all ranks.
   Portions portions(Count unit_bytes);
+  /// Of the messages on own() to other nodes; null within one, where memory bounds what is ahead.
+  Ahead* ahead() const { return ahead_.get(); }
 
   /// Of its virtual topology; null: it has none. Local.
   const Neighbourhood* neighbours();
@@ -276,6 +278,7 @@ class Communicator {
   std::optional<Neighbourhood> neighbours_;
   std::unique_ptr<const NeighbourGraph> graph_;
   TagBook tags_;
+  std::unique_ptr<Ahead> ahead_;
   // Another thread may end a request in flight while the program's starts the next.
   std::mutex idle_mutex_;
   std::mutex plans_mutex_;

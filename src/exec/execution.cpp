@@ -244,9 +244,9 @@ int Execution::progress() try {
 
 void Execution::wait(Waiter& waiter, bool others) {
   if (moved_) return waiter.something_came();
-  const bool stays = others || pauses();
-  if (stays) transport_->look_around();
-  if (stays || !transport_->wait()) waiter.nothing_came();
+  if (!others && !pauses() && transport_->wait()) return;
+  transport_->look_around();
+  waiter.nothing_came();
 }
 
 void Execution::give_back_scratch() {

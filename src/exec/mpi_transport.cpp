@@ -51,7 +51,11 @@ int MpiTransport::start(const Message& message, std::vector<OpId>&, std::uint32_
   const Count most = message.slots ? kMaxPortion : channel_.portions.most(message.peer);
   if (message.units <= most) {  // a token has no units, but is a message
     ++portions;
-    return start_portion(message, 0, message.units, kWhole, false);
+    const bool counts = message.kind == OpKind::send && channel_.ahead != nullptr &&
+                        !channel_.portions.is_near(message.peer);
+    const bool is_matched =
+        counts && channel_.ahead->is_due(message.peer, message.units * std::abs(channel_.extent));
+    return start_portion(message, 0, message.units, kWhole, is_matched);
   }
   portions += static_cast<std::uint32_t>((message.units + most - 1) / most);
   if (requests_.empty()) cuts_.clear();

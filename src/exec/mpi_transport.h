@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "exec/ahead.h"
 #include "exec/messages.h"
 #include "exec/transport.h"
 
@@ -16,10 +17,10 @@ struct Portions {
   std::span<const int> nodes;  ///< of each rank; empty: every rank is on its own
   int node = 0;                ///< this rank's
 
-  Count most(int peer) const {
-    const bool near = !nodes.empty() && nodes[static_cast<std::size_t>(peer)] == node;
-    return near ? kMaxPortion : units;
+  bool is_near(int peer) const {
+    return !nodes.empty() && nodes[static_cast<std::size_t>(peer)] == node;
   }
+  Count most(int peer) const { return is_near(peer) ? kMaxPortion : units; }
 };
 
 /// What a message of a call is to MPI: kChannelDepth tags from `first_tag` on are free on `comm`.
@@ -29,6 +30,7 @@ struct MpiChannel {
   MPI_Datatype type = MPI_BYTE;  ///< of one unit
   Count extent = 1;
   Portions portions;
+  Ahead* ahead = nullptr;  ///< null: nobody counts
 };
 
 class MpiTransport final : public Transport {

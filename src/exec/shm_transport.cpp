@@ -4,9 +4,10 @@
 
 namespace unisono {
 
+// Not where several threads may call: that may change while this one is inside. But requests of a
+// communicator come where its calls do, and go when nobody moves them any more.
 std::unique_lock<std::mutex> ShmTransport::guard() const {
-  const bool locks = channel_.mutex != nullptr && several_threads();
-  return locks ? std::unique_lock(*channel_.mutex) : std::unique_lock<std::mutex>();
+  return has_movers() ? std::unique_lock(*channel_.mutex) : std::unique_lock<std::mutex>();
 }
 
 void ShmTransport::take_arrived(std::vector<OpId>& completed) {
@@ -40,7 +41,7 @@ int ShmTransport::progress(std::vector<OpId>& completed, bool, bool& moved) {
 // Who waits there goes through all channels again and again, which another thread may do only where
 // it has no requests to move. The last of those may have brought what this one would wait for.
 bool ShmTransport::wait() {
-  if (several_threads() && channel_.movers != nullptr && *channel_.movers > 0) return false;
+  if (several_threads() && has_movers()) return false;
   if (const auto lock = guard(); !arrived_.empty()) return true;
   channel_.messenger->wait();
   return true;

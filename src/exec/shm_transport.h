@@ -15,8 +15,8 @@ struct ShmChannel {
   int first_tag = 0;
   Count unit_bytes = 1;
   Count true_lb = 0;  ///< of a unit: where its first byte is
-  /// Where other threads may use the messenger: its mutex, and for how many requests they may do so
-  /// at any time. Null: none do.
+  /// Where others may use the messenger: its mutex, and for how many requests they may do so at any
+  /// time, in any thread. Null: none do.
   std::mutex* mutex = nullptr;
   const std::atomic<int>* movers = nullptr;
 };
@@ -33,6 +33,7 @@ class ShmTransport final : public Transport {
   bool abandon(std::vector<OpId>& completed) override;
 
  private:
+  bool has_movers() const { return channel_.movers != nullptr && *channel_.movers > 0; }
   std::unique_lock<std::mutex> guard() const;
   void take_arrived(std::vector<OpId>& completed);
 

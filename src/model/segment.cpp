@@ -61,7 +61,7 @@ Count longest_message(const Algorithm& algorithm, Params params, const PricedCal
 SegmentSearch::SegmentSearch(Count longest, Count first)
     : longest_(longest),
       most_(std::clamp(longest / kLeastSegment, Count{1}, kMostPieces)),
-      first_(std::clamp(divided_up(longest, first), Count{1}, most_)),
+      first_(first > 0 ? std::clamp(divided_up(longest, first), Count{1}, most_) : 1),
       best_(first_),
       asked_(first_) {}
 

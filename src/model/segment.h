@@ -25,7 +25,8 @@ Count longest_message(const Algorithm& algorithm, Params params, const PricedCal
 /// where it began, one or two more there, and two for each of the other factors.
 class SegmentSearch {
  public:
-  /// `longest`: bytes of the longest message where nothing is cut; `first`: of the first segment.
+  /// `longest`: bytes of the longest message where nothing is cut; `first`: of the first segment,
+  /// 0: that message.
   SegmentSearch(Count longest, Count first);
 
   /// Bytes of a segment; nothing: the search is over. The same until note().

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <ranges>
 #include <set>
 #include <utility>
 
@@ -57,11 +58,22 @@ Slice ChainSum::place(Slice segment) {
   return workspace_.part(segment.offset - b_.input().offset, segment.length);
 }
 
-Slice ChainSum::add(int from, Slice segment) {
-  const Slice sum = place(segment);
-  const auto window = static_cast<std::size_t>(b_.args().params.window);
+void ChainSum::receive(int from, Slice sum, std::size_t window) {
   if (received_.size() >= window) b_.after(received_[received_.size() - window]);
   received_.push_back(b_.recv(from, sum));
+}
+
+// A sum goes to the left of another: from the last to the first.
+Slice ChainSum::add(std::span<const int> from, Slice segment) {
+  if (from.empty()) return segment;
+  const auto window = static_cast<std::size_t>(b_.args().params.window) * from.size();
+  const Slice sum = place(segment);
+  receive(from.back(), sum, window);
+  for (const int other : from.first(from.size() - 1) | std::views::reverse) {
+    const Slice received = others_.next(segment.length);
+    receive(other, received, window);
+    b_.reduce(received, sum);
+  }
   b_.reduce(segment, sum);
   return sum;
 }

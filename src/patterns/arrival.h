@@ -47,7 +47,7 @@ class ArrivalOrder {
   std::vector<int> sorted_;
 };
 
-/// A rank's place in a chain that adds vectors up, params.window segments under way.
+/// A rank's place in a chain or a tree that adds vectors up, params.window segments under way.
 class ChainSum {
  public:
   /// `workspace`: a vector in which the sums may lie, or a slice of length 0: then there is scratch
@@ -55,17 +55,22 @@ class ChainSum {
   ChainSum(Builder& b, Slice workspace)
       : b_(b),
         workspace_(workspace),
-        slots_(b, b.args().segment_of(b.input().length), b.args().params.window) {}
+        slots_(b, b.args().segment_of(b.input().length), b.args().params.window),
+        others_(b, b.args().segment_of(b.input().length), b.args().params.window) {}
 
   /// Receives a sum from `from` and adds this rank's `segment`. Returns where the result lies.
-  Slice add(int from, Slice segment);
+  Slice add(int from, Slice segment) { return add(std::span(&from, 1), segment); }
+  /// This rank's `segment`, then the sums of `from` in their order; the segment itself if there are
+  /// none.
+  Slice add(std::span<const int> from, Slice segment);
 
  private:
   Slice place(Slice segment);
+  void receive(int from, Slice sum, std::size_t window);
 
   Builder& b_;
   Slice workspace_;
-  Slots slots_;
+  Slots slots_, others_;  // others_: of all but the last to be added
   std::vector<OpId> received_;
 };
 

@@ -94,7 +94,7 @@ CirculantBroadcast::CirculantBroadcast(int size, int rank, Count blocks)
   }
 }
 
-CirculantBroadcast::Round CirculantBroadcast::round(Count i) const {
+BroadcastRound CirculantBroadcast::round(Count i) const {
   i += idle_;
   const int p = graph_.size();
   const auto k = static_cast<int>(i % graph_.rounds());

@@ -7,6 +7,7 @@
 #pragma once
 #include <array>
 
+#include "patterns/broadcast_round.h"
 #include "schedule/schedule.h"
 
 namespace unisono {
@@ -40,16 +41,10 @@ class Circulant {
 /// delivered twice.
 class CirculantBroadcast {
  public:
-  struct Round {
-    int to, from;  ///< ranks
-    Count sent;    ///< block, or -1: nothing
-    Count received;
-  };
-
   CirculantBroadcast(int size, int rank, Count blocks);
 
   Count rounds() const { return rounds_; }
-  Round round(Count i) const;
+  BroadcastRound round(Count i) const;
   /// The rank that sends nothing in round i because it would be to the root.
   int idle_rank(Count i) const;
 

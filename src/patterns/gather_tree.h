@@ -1,5 +1,6 @@
 // Gathering up and scattering down a tree: every rank handles the blocks of its own subtree, which
-// are one message because subtrees are intervals of positions.
+// are one run because subtrees are intervals of positions. A run is one message, or one for each
+// segment of params.segment, so that a rank passes on what has come while the rest is on its way.
 #pragma once
 #include <functional>
 

@@ -7,6 +7,7 @@
 #include "patterns/accumulator.h"
 #include "patterns/circulant.h"
 #include "patterns/tree.h"
+#include "patterns/two_tree.h"
 #include "patterns/window.h"
 
 namespace unisono {
@@ -113,19 +114,36 @@ void circulant_allgather(Builder& b, const Rotation& order, const Partition& blo
   }
 }
 
-// Source: Traeff, (Poly)Logarithmic Time Construction of Round-optimal n-Block Broadcast Schedules
-// (2022); arXiv 2407.18004.
-void circulant_bcast(Builder& b, const Rotation& order, std::span<const Slice> blocks) {
-  const CirculantBroadcast plan(order.size, order.position(b.rank()),
-                                static_cast<Count>(blocks.size()));
+namespace {
+
+/// A broadcast by rounds, params.window of them under way.
+template <class Plan>
+void run_rounds(Builder& b, const Rotation& order, std::span<const Slice> blocks,
+                const Plan& plan) {
   RoundWindow rounds(b, b.args().params.window);
   for (Count i = 0; i < plan.rounds(); ++i, rounds.next_round()) {
-    const auto round = plan.round(i);
+    const BroadcastRound round = plan.round(i);
     if (round.received >= 0)
       rounds.recv(order.rank(round.from), blocks[static_cast<std::size_t>(round.received)]);
     if (round.sent >= 0)
       rounds.send(order.rank(round.to), blocks[static_cast<std::size_t>(round.sent)]);
   }
+}
+
+}  // namespace
+
+// Source: Traeff, (Poly)Logarithmic Time Construction of Round-optimal n-Block Broadcast Schedules
+// (2022); arXiv 2407.18004.
+void circulant_bcast(Builder& b, const Rotation& order, std::span<const Slice> blocks) {
+  run_rounds(b, order, blocks,
+             CirculantBroadcast(order.size, order.position(b.rank()), std::ssize(blocks)));
+}
+
+// ---- two trees ----------------------------------------------------------------------------------
+
+void two_tree_bcast(Builder& b, const Rotation& order, std::span<const Slice> blocks) {
+  run_rounds(b, order, blocks,
+             TwoTreeBroadcast(order.size, order.position(b.rank()), std::ssize(blocks)));
 }
 
 // ---- direct -------------------------------------------------------------------------------------

@@ -43,6 +43,12 @@ void circulant_allgather(Builder& b, const Rotation& order, const Partition& blo
 /// way: n - 1 + q rounds.
 void circulant_bcast(Builder& b, const Rotation& order, std::span<const Slice> blocks);
 
+// --- two trees: half of the blocks through each
+// ---------------------------------------------------
+/// The blocks of a vector from position 0 to everyone, params.window rounds under way: at most
+/// n - 1 + 2 (1 + log2 p) rounds.
+void two_tree_bcast(Builder& b, const Rotation& order, std::span<const Slice> blocks);
+
 // --- direct: one round of p - 1 messages, (p - 1) / p of the vector, any p
 // ------------------------
 /// Returns where the sum of block r lies on rank r: left to right in rank order. Scratch: p blocks.

@@ -22,4 +22,21 @@ TreeNode knomial_node(int rank, int size, int radix) {
   return node;
 }
 
+TreeNode preorder_node(int rank, int size) {
+  TreeNode node;
+  int begin = 0;  // of the subtree that is being looked at; it ends at node.end
+  node.end = size;
+  for (;;) {
+    const int right = begin + 1 + (node.end - begin) / 2;
+    if (begin == rank) {
+      if (node.end > begin + 1) node.children.push_back({begin + 1, right});
+      if (node.end > right) node.children.push_back({right, node.end});
+      return node;
+    }
+    node.parent = begin;
+    if (rank < right) node.end = right;
+    begin = rank < right ? begin + 1 : right;
+  }
+}
+
 }  // namespace unisono

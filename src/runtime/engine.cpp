@@ -109,9 +109,12 @@ void Engine::begin(const Files& files) {
   // A program may live on nonblocking calls alone, which cannot wait for a duplicate to be made.
   prepares_ = active_ && selector_.asks_for_messages();
   Communicator* world = Communicator::of(MPI_COMM_WORLD);
-  prepares_messages_ = active_ && selector_.asks_for_messages_in_node();
-  if (prepares_ && world != nullptr && world->size() > 1) {
+  prepares_messages_ = active_ && selector_.forces_messages_in_node();
+  const bool kernels = active_ && selector_.forces_kernels();
+  if ((prepares_ || kernels) && world != nullptr && world->size() > 1) {
     world->meet();
+    if (kernels) world->want_messages();
+    world->want_own();
     prepare_flights(*world);
   }
   if (!folder.empty()) tracer_ = Tracer::start(folder, node_);

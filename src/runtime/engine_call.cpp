@@ -103,7 +103,9 @@ Call Engine::completed(Call call, Communicator& communicator) {
 std::optional<Engine::Known> Engine::look_at(const Call& call, const CallInfo& info) {
   Communicator& communicator = *info.communicator;
   // What is logged must be seen.
-  if (!communicator.knows_reach() && !log_decisions_) communicator.learn_reach(selector_);
+  const bool wants_more = communicator.wants_own() || communicator.wants_messages();
+  if (!communicator.knows_reach() && !log_decisions_ && !wants_more)
+    communicator.learn_reach(selector_);
   Facts facts{call.collective, communicator.size(), info.bytes, true, communicator.nodes()};
   if (call.neighbours != nullptr) {
     if (!communicator.knows_graph()) return std::nullopt;

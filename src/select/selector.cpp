@@ -165,16 +165,21 @@ bool Selector::asks_for_messages() const {
     return std::any_of(cells.begin(), cells.end(),
                        [&sends](const ProfileCell& cell) { return sends(cell.spec); });
   };
-  return asks_for_messages_in_node() || std::any_of(forced_.begin(), forced_.end(), sends) ||
+  return std::any_of(forced_.begin(), forced_.end(), sends) ||
          std::any_of(books_.begin(), books_.end(), [&has_any](const Book& book) {
            return std::any_of(book.cells.begin(), book.cells.end(), has_any);
          });
 }
 
-bool Selector::asks_for_messages_in_node() const {
+bool Selector::forces_messages_in_node() const {
   return std::any_of(forced_.begin(), forced_.end(), [](const Spec& spec) {
-    return spec.algorithm != nullptr && ((spec.algorithm->restrictions & kOneNode) != 0 ||
-                                         spec.params.transport == TransportKind::shm);
+    return spec.algorithm != nullptr && spec.params.transport == TransportKind::shm;
+  });
+}
+
+bool Selector::forces_kernels() const {
+  return std::any_of(forced_.begin(), forced_.end(), [](const Spec& spec) {
+    return spec.algorithm != nullptr && (spec.algorithm->restrictions & kOneNode) != 0;
   });
 }
 

@@ -117,11 +117,13 @@ class Selector {
   }
   /// Nothing is forced, in the profile, or selected online beyond what is so by default.
   bool has_defaults_only() const;
-  /// Whether something that nonblocking calls may be as well is forced or in the profile: it sends
-  /// messages, or its schedule can.
+  /// Whether something that sends messages is forced or in the profile: then nonblocking calls may
+  /// be it, too.
   bool asks_for_messages() const;
   /// Whether any of that is forced which sends them through the memory of a node.
-  bool asks_for_messages_in_node() const;
+  bool forces_messages_in_node() const;
+  /// Whether a kernel of a node is, whose schedule may be in flight.
+  bool forces_kernels() const;
   /// Whether such a call is selected online.
   bool is_online(const Facts& facts) const {
     return is_left_online(facts.collective, facts.nodes) && is_open(facts) &&

@@ -71,7 +71,7 @@ std::vector<Count> counts(Collective c, int p) {
 std::vector<Count> values(const Parameter& parameter) {
   std::vector<Count> wanted = {parameter.default_value};
   if (parameter.name == "segment") wanted = {1, 5, parameter.default_value};  // many, few and one
-  if (parameter.name == "radix") wanted = {2, 3, 4, 8};
+  if (parameter.name == "radix") wanted = {1, 2, 3, 4, 8};
   if (parameter.name == "window") wanted = {1, 2, 4};
   std::erase_if(wanted, [&](Count v) { return v < parameter.least || v > parameter.most; });
   return wanted;

@@ -72,6 +72,17 @@ TEST_P(MovementCost, GatherAndScatterTreesMirrorEachOther) {
   EXPECT_EQ(metrics(gather, "binomial", p).rounds, q);
 }
 
+// In segments as long as a block the root's port has no pause but while the tree fills.
+TEST_P(MovementCost, GatherAndScatterTreesInSegmentsArePipelines) {
+  using enum Collective;
+  const auto by_blocks = [](Problem& problem) { problem.params.segment = kBlock; };
+  for (const auto* name : {"binomial", "knomial"}) {
+    for (const Collective c : {gather, scatter})
+      EXPECT_LE(metrics(c, name, p, by_blocks).rounds, p - 1 + q) << name;
+    EXPECT_EQ(metrics(scatter, name, p, by_blocks).messages, p - 1) << name;
+  }
+}
+
 TEST_P(MovementCost, AlltoallsSendABlockOnceOrForEveryDigitOfItsDistance) {
   using enum Collective;
   for (const auto* name : {"simple", "spread_out", "ring"}) {

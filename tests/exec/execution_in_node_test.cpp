@@ -3,8 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <mutex>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "algorithms/catalogue.h"
@@ -219,6 +223,30 @@ TEST(ShmTransport, DoesNotWaitForWhatTheProgressOfAnotherHasBrought) {
   EXPECT_TRUE(execution.done());
   EXPECT_EQ(ranks.data[99], 'x');
   other.abandon();
+}
+
+// Another thread may move requests though this one has not heard of it: a session has just begun.
+TEST(ShmTransport, KeepsOthersOutWhileThereAreRequests) {
+  TwoMessengers ranks;
+  const Plan plan = TwoMessengers::plan();
+  std::mutex mutex;
+  std::atomic<int> movers{1};
+  ShmTransport shm;
+  Binding binding = ranks.binding(shm);
+  shm.open({.messenger = &*ranks.second, .mutex = &mutex, .movers = &movers});
+  Execution execution;
+  ASSERT_EQ(execution.start(plan, binding), MPI_SUCCESS);
+  std::unique_lock held(mutex);
+  std::atomic<bool> moved{false};
+  std::thread other([&] {
+    EXPECT_EQ(execution.progress(), MPI_SUCCESS);
+    moved = true;
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_FALSE(moved);
+  held.unlock();
+  other.join();
+  execution.abandon();
 }
 
 INSTANTIATE_TEST_SUITE_P(, InNodeMemory, testing::Values(WaitMode::yield, WaitMode::sleep));

@@ -204,6 +204,15 @@ TEST(Segment, OnMoreRanksThanAreWalkedThrough) {
   EXPECT_LT(price_of(chain, *chosen, call, machine), price_of(chain, 65536, call, machine));
 }
 
+// Where a row cuts nothing of itself the search begins there.
+TEST(Segment, TheFirstMayBeTheWholeMessage) {
+  SegmentSearch search(1 << 20, 0);
+  EXPECT_EQ(search.next(), 1 << 20);
+  search.note(1);
+  EXPECT_EQ(search.next(), 1 << 18);
+  EXPECT_TRUE(search.is_as_first());
+}
+
 TEST(Segment, HasATimeLimit) {
   const Algorithm& chain = *find_algorithm(bcast, "chain");
   EXPECT_FALSE(best_segment(chain, default_params(chain),

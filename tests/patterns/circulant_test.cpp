@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "algorithms/catalogue.h"
+#include "tests/patterns/broadcast_rounds.h"
 
 namespace unisono {
 namespace {
@@ -84,38 +85,11 @@ TEST(Circulant, SchedulesAreCorrectForLargeSizes) {
   }
 }
 
-/// Runs all rounds; returns whether every rank has got every block, once, from one who had it.
-void expect_broadcast(int p, Count blocks) {
-  SCOPED_TRACE("p=" + std::to_string(p) + " blocks=" + std::to_string(blocks));
-  std::vector<CirculantBroadcast> plans;
-  for (int r = 0; r < p; ++r) plans.emplace_back(p, r, blocks);
-  const Count rounds = blocks - 1 + Circulant(p).rounds();
-  std::vector<std::set<Count>> has(static_cast<std::size_t>(p));
-  for (Count k = 0; k < blocks; ++k) has[0].insert(k);
-  for (Count i = 0; i < rounds; ++i) {
-    const auto before = has;
-    for (int r = 0; r < p; ++r) {
-      const auto& plan = plans[static_cast<std::size_t>(r)];
-      ASSERT_EQ(plan.rounds(), rounds);
-      const auto round = plan.round(i);
-      const auto peer = plans[static_cast<std::size_t>(round.to)].round(i);
-      ASSERT_EQ(peer.from, r);
-      ASSERT_EQ(peer.received, round.sent) << "round " << i << " from " << r << " to " << round.to;
-      if (round.sent < 0) continue;
-      ASSERT_TRUE(before[static_cast<std::size_t>(r)].contains(round.sent)) << "rank " << r;
-      ASSERT_TRUE(has[static_cast<std::size_t>(round.to)].insert(round.sent).second)
-          << "rank " << round.to << " gets block " << round.sent << " again in round " << i;
-    }
-  }
-  for (const auto& blocks_of_rank : has)
-    ASSERT_EQ(static_cast<Count>(blocks_of_rank.size()), blocks);
-}
-
 TEST(CirculantBroadcast, DeliversEveryBlockOnce) {
   for (int p = 2; p <= 130; ++p) {
     const Count q = Circulant(p).rounds();
     for (const Count n : {Count{1}, Count{2}, Count{3}, q, q + 1, 2 * q + 3})
-      expect_broadcast(p, n);
+      expect_broadcast<CirculantBroadcast>(p, n, n - 1 + q);
     if (HasFatalFailure()) return;
   }
 }
@@ -130,7 +104,7 @@ TEST(MillionRanks, BcastSchedulesAreSmall) {
   constexpr int kRanks = 1'000'000;
   constexpr int kLog = 20;
   constexpr Count kSegments = 64;
-  for (const char* name : {"circulant", "chain"})
+  for (const char* name : {"circulant", "chain", "two_tree", "fractional_tree"})
     for (const int rank : {0, 1, 123'456, kRanks / 2, kRanks - 1}) {
       const Algorithm* row = find_algorithm(Collective::bcast, name);
       ASSERT_NE(row, nullptr);

@@ -43,7 +43,9 @@ def test_a_segment_is_judged_by_blocks_in_pairs() -> None:
     assert verdict({CHOSEN: [1.12 * b for b in base], other: base}) == "12 % slower"
     mixed = [b * (0.9 if i % 2 else 1.2) for i, b in enumerate(base)]
     assert verdict({CHOSEN: mixed, other: base}) in {"undecided", "the best measured"}
-    assert verdict({CHOSEN: base[:3], other: [0.8 * b for b in base[:3]]}) == "undecided", "too few blocks"
+    few = base[:3]
+    assert verdict({CHOSEN: few, other: [0.9 * b for b in few]}) == "undecided", "too few blocks"
+    assert verdict({CHOSEN: few, other: [0.5 * b for b in few]}) == "64 % slower at least", "intervals apart"
 
 
 def test_what_was_not_measured_has_no_verdict() -> None:

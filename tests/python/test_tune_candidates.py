@@ -87,6 +87,7 @@ def test_values_of_a_parameter_lie_beside_its_default() -> None:
     assert candidates.values(parameter(4, 1, 64)) == [2, 8]
     assert candidates.values(parameter(2, 2, 64)) == [4, 8]
     assert candidates.values(parameter(0, 0, 1)) == []
+    assert candidates.values(parameter(0, 0, 1 << 30, is_size=True)) == [16 << 10, 256 << 10]
 
 
 def test_the_model_cuts_the_field_but_every_family_gets_a_try() -> None:

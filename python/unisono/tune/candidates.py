@@ -14,6 +14,7 @@ from unisono.errors import UnisonoError
 NATIVE = "native"
 BY_NODES = "nodes"  # the shape of a grid whose rows are the nodes
 SIZE_STEP, STEP = 4, 2  # from one value of a parameter to the next: of a size, of a number
+WHOLE = 64 << 10  # from here, where the default is not to cut at all
 NEIGHBOURS = 2  # values of a parameter beside its default
 OUT_OF_QUESTION = 10.0  # times the fastest predicted one; the model is no further off than that
 UNPRICED = 2  # of the grids that the model has no time for, so many race
@@ -93,7 +94,7 @@ def variants(row: Algorithm, size: int, ranks: int, opening: str = ":") -> Itera
 def values(parameter: Parameter) -> list[int]:
     """The nearest to the default, in steps of a factor."""
     step = SIZE_STEP if parameter.is_size else STEP
-    base = max(1, parameter.default)
+    base = parameter.default or (WHOLE if parameter.is_size else 1)
     near = [base // step, base * step, base * step**2]
     return [value for value in near if max(1, parameter.least) <= value <= parameter.most][:NEIGHBOURS]
 

@@ -1,4 +1,5 @@
-// k-nomial tree: a rank collects the blocks of its subtree and sends them up as one message.
+// k-nomial tree: a rank collects the blocks of its subtree and sends them up as one message, or
+// with `segment` as a pipeline: what has come goes on while the rest is on its way.
 // Rounds ceil(log_k p), bytes (p - 1) b at the root; T = ceil(log_k p) alpha + (p - 1) beta b,
 // against (p - 1) alpha of the flat one. Inner ranks hold their subtree in scratch; the root
 // receives into place, but for a subtree that wraps past rank p - 1 or has no adjacent place. Any

@@ -1,5 +1,6 @@
 // k-nomial tree: a rank receives the blocks of its subtree as one message and sends each child its
-// part, the largest first.
+// part, the largest first; or with `segment` as a pipeline, in which it passes on what has come
+// while the rest is on its way.
 // Rounds ceil(log_k p), bytes (p - 1) b at the root; T = ceil(log_k p) alpha + (p - 1) beta b,
 // against (p - 1) alpha of the flat one. Inner ranks hold their subtree in scratch; the root sends
 // from where the blocks lie, but for a subtree that wraps past rank p - 1 or is not adjacent. Any

@@ -200,8 +200,8 @@ void Measurer::find_batch(Cell& cell, Contender& contender, double first_call,
                    : pauses(options_.pattern)             ? kMostAfterPauses
                                                           : kMostCalls;
   const int fewest = loops() ? cell.size : 1;  // every rank is root
-  contender.calls = fewest;
-  if (first_call < kVeryLongCall) {
+  contender.calls = options_.calls > 0 ? options_.calls : fewest;
+  if (options_.calls == 0 && first_call < kVeryLongCall) {
     for (int calls = first_call < kLongCall ? 2 : 1, round = 0; round < 2; ++round) {
       run(cell, contender, calls);
       double seconds[] = {pauses(options_.pattern) ? contender.with_pauses : contender.seconds};

@@ -72,6 +72,7 @@ struct CellResult {
 struct MeasureOptions {
   double budget_seconds = 0.5;
   int max_blocks = 1000;
+  int calls = 0;  // in a batch; 0: as many as fill the time
   bool mean_over_ranks = false;
   CallPattern pattern = CallPattern::barrier;
   Count drain = 0;    ///< bytes that every rank sends before what is timed, see Sideband::drain()

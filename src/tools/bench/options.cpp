@@ -102,6 +102,16 @@ void check_consistent(const Options& o, int ranks) {
     throw CLI::ValidationError("--op", "bitwise operations need an integer --type (int32, ...)");
 }
 
+void add_amounts(CLI::App& app, MeasureOptions& measure) {
+  app.add_option("--time-budget", measure.budget_seconds, "seconds per collective and size")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--max-blocks", measure.max_blocks, "repetitions of all arms, at most")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--calls", measure.calls,
+                 "calls in a repetition of an arm; 0: as many as fill some of the time")
+      ->check(CLI::NonNegativeNumber);
+}
+
 }  // namespace
 
 std::optional<std::vector<Count>> parse_sizes(std::string_view text) {
@@ -177,10 +187,7 @@ std::optional<Options> parse_command_line(int argc, char** argv, int ranks, bool
       ->excludes(of_all)
       ->excludes(of_sizes)
       ->excludes(of_arms);
-  app.add_option("--time-budget", o.measure.budget_seconds, "seconds per collective and size")
-      ->check(CLI::PositiveNumber);
-  app.add_option("--max-blocks", o.measure.max_blocks, "repetitions of all arms, at most")
-      ->check(CLI::PositiveNumber);
+  add_amounts(app, o.measure);
   app.add_flag("--race", o.measure.race,
                "arms that are surely not the fastest leave; ends when nothing is left to be told, "
                "and never later than --time-budget (needs native among the arms)");

@@ -1,0 +1,175 @@
+"""Jobs of unisono-bench: many cells each, the same ones in every round; what they said, and intervals of it.
+
+A round is one job for every MPI library and number of ranks. Ratios are of the same round: their geometric
+mean and Student's 95 % interval over the rounds.
+"""
+
+import json
+import statistics
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from unisono.errors import UnisonoError
+
+from experiments import harness
+from experiments.arrival.measuring import paired_ratio
+from experiments.testbeds import ROOT, Json, Program, Real, Run
+
+BENCH = Program("unisono-bench", ROOT / "src/tools/bench/main.cpp", with_unisono=True)
+NATIVE, DEFAULT = "native", "default"
+SUM, LEFT = "sum", "left"  # left does not commute
+LIMIT = 240.0  # seconds for a job
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """Geometric mean over the rounds, 95 % interval; of one round it is from 0 to nearly infinity."""
+
+    value: float
+    low: float
+    high: float
+
+    def text(self, digits: int = 2) -> str:
+        if self.low <= 0 or self.high > 1e6 * self.value:
+            return f"{self.value:.{digits}f}"
+        return f"{self.value:.{digits}f} ({self.low:.{digits}f} to {self.high:.{digits}f})"
+
+
+@dataclass(frozen=True)
+class Point:
+    """One collective at one size on so many ranks: of every arm the seconds in each job."""
+
+    bed: str  # with the MPI library
+    ranks: int
+    collective: str
+    bytes: int
+    op: str = SUM
+    times: dict[str, dict[str, float]] = field(default_factory=dict)  # by arm, by job
+
+    def over(self, arm: str, other: "Point", other_arm: str) -> Ratio | None:
+        """This arm's time / the other's, in jobs of the same name; None where there are none."""
+        own, theirs = self.times.get(arm, {}), other.times.get(other_arm, {})
+        both = [job for job in own if job in theirs]
+        if not both:
+            return None
+        return Ratio(*paired_ratio([own[job] for job in both], [theirs[job] for job in both]))
+
+    def ratio(self, arm: str, other: str) -> Ratio | None:
+        return self.over(arm, self, other)
+
+    def time(self, arm: str, unit: float = 1.0) -> Ratio | None:
+        """In units of so many seconds."""
+        own = list(self.times.get(arm, {}).values())
+        return Ratio(*paired_ratio(own, [unit] * len(own))) if own else None
+
+    def best(self, arms: Sequence[str]) -> str | None:
+        """The fastest of these, by its median job."""
+        there = [arm for arm in arms if self.times.get(arm)]
+        return min(there, key=lambda arm: statistics.median(self.times[arm].values()), default=None)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A job: its cells are those of `unisono-bench --cells`."""
+
+    name: str  # of its kind: jobs of one name and round can be compared
+    ranks: int
+    cells: Sequence[tuple[str, str, Sequence[str]]]  # collective, sizes, arms
+    blocks: int
+    budget: float = 0.05
+    op: str = SUM
+    calls: int = 0  # in a block; 0: as many as fill some of the time
+
+    def arguments(self) -> list[str]:
+        cells = "; ".join(f"{collective} {sizes} {','.join(arms)}" for collective, sizes, arms in self.cells)
+        options = [
+            "--cells",
+            cells,
+            "--time-budget",
+            str(self.budget),
+            "--max-blocks",
+            str(self.blocks),
+            "--calls",
+            str(self.calls),
+        ]
+        return [*options, "--memory", "1G", "--op", self.op, "--raw"]
+
+
+def run(testbed: Real, plan: Plan, turn: int, fresh: bool) -> Json:
+    """What a job said, with nothing in it that nobody asks for."""
+    wanted = Run(BENCH, plan.ranks, plan.arguments(), into="--json", repetition=turn)
+    raw = harness.measure(testbed, wanted, LIMIT, fresh)
+    cells = []
+    for cell in raw["cells"]:
+        if "left_out" in cell or not cell["correct"]:
+            what = cell.get("left_out", "WRONG RESULT")
+            raise UnisonoError(f"{plan.ranks} ranks, {cell['collective']} {cell['bytes']}: {what}")
+        arms = {
+            arm["arm"]: [round(t * 1e-6, 8) for t in arm["samples_us"]]
+            for arm in cell["arms"]
+            if arm["available"]
+        }
+        passed_on = [arm["arm"] for arm in cell["arms"] if arm["available"] and arm["ran_by"] == "mpi"]
+        cells.append(
+            {
+                "collective": cell["collective"],
+                "bytes": cell["bytes"],
+                "arms": arms,
+                "passed_on": [arm for arm in passed_on if arm != NATIVE],
+            }
+        )
+    head = {"bed": testbed.name, "ranks": plan.ranks, "name": plan.name, "round": turn, "op": plan.op}
+    return {**head, "nodes": raw["machine"]["nodes"], "cores": raw["machine"]["cores"], "cells": cells}
+
+
+def points(jobs: Sequence[Json]) -> list[Point]:
+    """Of a job the median of its blocks."""
+    found: dict[tuple[str, int, str, int, str], Point] = {}
+    for job in jobs:
+        for cell in job["cells"]:
+            key = (job["bed"], job["ranks"], cell["collective"], cell["bytes"], job["op"])
+            point = found.setdefault(key, Point(*key))
+            for arm, seconds in cell["arms"].items():
+                name = f"{job['name']} {job['round']}"
+                point.times.setdefault(arm, {})[name] = statistics.median(seconds)
+    return list(found.values())
+
+
+def lab_only(beds: Sequence[Real]) -> None:
+    if not beds or any(bed.line_rate is None for bed in beds):
+        raise UnisonoError("--bed: the lab only; elsewhere there is no wire to compare with")
+
+
+def in_rounds(one: Callable[[int], Iterator[Json]], rounds: int, minutes: float) -> Iterator[Json]:
+    """So many rounds, or as many as fit: none begins that would end too late, but for the first two."""
+    begin = time.monotonic()
+    longest = 0.0
+    for turn in range(rounds):
+        before = time.monotonic()
+        if turn > 1 and before + longest - begin > 60 * minutes:
+            text = f"{turn} of {rounds} rounds, in {(before - begin) / 60:.1f} minutes"
+            harness.console.print(f"[yellow]{text}[/yellow]")
+            return
+        yield from one(turn)
+        longest = max(longest, time.monotonic() - before)
+
+
+def document(experiment: str, beds: Mapping[str, Json], jobs: Sequence[Json], **more: Json) -> str:
+    """A line for each job: a repository keeps it."""
+    date = datetime.now(UTC).isoformat(timespec="seconds")
+    head = {"experiment": experiment, "date": date, "beds": dict(beds), **more}
+    lines = ",\n".join(json.dumps(job) for job in jobs)
+    return json.dumps(head)[:-1] + ', "results": [\n' + lines + "\n]}\n"
+
+
+def read(file: Path, experiment: str) -> Json:
+    try:
+        body: Json = json.loads(file.read_text())
+    except (OSError, ValueError) as error:
+        raise UnisonoError(f"--report {file}: {error}") from None
+    if body.get("experiment") != experiment:
+        raise UnisonoError(f"--report {file}: holds no results of {experiment}")
+    return body
