@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import median
 
@@ -18,7 +18,7 @@ CLOSE = 1.03  # a segment is as good as the best one up to here
 LEAST_SEGMENT = 1024  # as in src/model/segment.h
 CALIBRATED = tuple(4**power for power in range(11))  # the sizes that unisono-calibrate measures
 AROUND = (0.25, 0.5, 2.0, 4.0)  # other segments, as factors of the model's
-MOST_OTHERS = 6  # rows of the catalogue without a segment
+MOST_OTHERS, MOST_PIPELINES = 6, 4  # rows of the catalogue without a segment, and with one
 SEGMENT = re.compile(r"(?<=segment=)\d+[KMGT]?")
 
 
@@ -136,14 +136,18 @@ def around(chosen: str, size: int) -> tuple[str, ...]:
 
 
 def plan(point: Point, specs: Sequence[str], ask: Asker) -> Plan:
-    """Without specs: the fastest rows without a segment, and all with one."""
+    """Without specs: the fastest rows without a segment, and the fastest with one, which run with their own
+    as well."""
     told = [each for each in ask(point.bytes, specs or standard_specs(point.collective)) if not each.unmet]
     priced = [each for each in told if each.seconds is not None]
-    pipelines = tuple(
-        Pipeline(each.chosen, around(each.chosen, point.bytes)) for each in priced if each.chosen
-    )
+    pipelines = [Pipeline(each.chosen, around(each.chosen, point.bytes)) for each in priced if each.chosen]
     others = [each.spec for each in priced if not each.chosen]
-    return Plan(point, tuple(others if specs else others[:MOST_OTHERS]), pipelines)
+    if specs:
+        return Plan(point, tuple(others), tuple(pipelines))
+    _, cut = rows_of(point.collective)
+    with_own = [replace(p, specs=(*p.specs, p.chosen.partition(":")[0])) for p in pipelines]
+    whole = [spec for spec in others if spec not in cut]
+    return Plan(point, tuple(whole[:MOST_OTHERS]), tuple(with_own[:MOST_PIPELINES]))
 
 
 def verdict(of: Plan, pipeline: Pipeline, row: Row) -> Verdict | None:
