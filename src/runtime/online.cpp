@@ -208,7 +208,10 @@ std::optional<Choice> Online::choose(Communicator& communicator, const Facts& fa
   current_ = kind;
   scope.tell(*this);
   waited_ = call_time() - scope.begin_ns();
-  return Choice{spec.algorithm, spec.params, why(*kind, arm), nullptr, false, true};
+  return Choice{.algorithm = spec.algorithm,
+                .params = spec.params,
+                .why = why(*kind, arm),
+                .is_on_trial = true};
 }
 
 std::optional<Choice> Online::leader_of(Communicator& communicator, const Facts& facts, int root) {

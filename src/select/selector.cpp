@@ -25,7 +25,11 @@ std::optional<std::string_view> unmet(const Spec& spec, const Facts& facts) {
 Choice as_asked(const Spec& spec, const Facts& facts, std::string_view why) {
   if (spec.is_native()) return {nullptr, {}, why};
   if (const auto reason = unmet(spec, facts)) return {nullptr, {}, *reason, spec.algorithm};
-  return {spec.algorithm, spec.params, why, nullptr, true, true};
+  return {.algorithm = spec.algorithm,
+          .params = spec.params,
+          .why = why,
+          .is_asked_for = true,
+          .is_forced = true};
 }
 
 /// What was measured within a node says nothing of several.
@@ -229,7 +233,10 @@ Choice Selector::choose(const Facts& facts) const {
   if (const auto [cell, book] = profiled(facts); cell != nullptr) {
     if (cell->spec.is_native()) return {nullptr, {}, book->why};
     if (!unmet(cell->spec, facts))
-      return {cell->spec.algorithm, cell->spec.params, book->why, nullptr, true};
+      return {.algorithm = cell->spec.algorithm,
+              .params = cell->spec.params,
+              .why = book->why,
+              .is_asked_for = true};
   }
   for (const Cell& cell : cells_[index(facts.collective)]) {
     if (!holds(*cell.row, facts)) continue;

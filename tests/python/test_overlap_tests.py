@@ -38,5 +38,5 @@ def test_a_report_counts_what_is_decided(overlap_tests: ModuleType) -> None:
     ]
     told = overlap_tests.report(rows)
     assert "0.01, 0.02, 0 %" in told[2]
-    assert "0.01, 0.01, 80 % | 80 to 80 | 0.60 (0.60 to 0.60) | 1.00 (1.00 to 1.00) |" in told[2]
+    assert "0.01, 0.012, 80 % | 80 to 80 | 0.60 (0.60 to 0.60) | 1.00 (1.00 to 1.00) |" in told[2]
     assert told[-3] == "calls: overlap >= 50 %: yes 1, no 0, undecided 0, of 1 cells"
