@@ -21,6 +21,10 @@ namespace unisono {
 
 namespace {
 
+Choice on_trial(const Spec& spec, std::string_view why) {
+  return {.algorithm = spec.algorithm, .params = spec.params, .why = why, .is_on_trial = true};
+}
+
 // Communicators that serve a few calls are not worth a duplicate, which costs tens of calls.
 constexpr int kCallsBefore = 16;
 // A program that calls with ever new sizes would learn nothing and keep it all.
@@ -208,10 +212,7 @@ std::optional<Choice> Online::choose(Communicator& communicator, const Facts& fa
   current_ = kind;
   scope.tell(*this);
   waited_ = call_time() - scope.begin_ns();
-  return Choice{.algorithm = spec.algorithm,
-                .params = spec.params,
-                .why = why(*kind, arm),
-                .is_on_trial = true};
+  return on_trial(spec, why(*kind, arm));
 }
 
 std::optional<Choice> Online::leader_of(Communicator& communicator, const Facts& facts, int root) {
