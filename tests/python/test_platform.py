@@ -139,7 +139,18 @@ def test_times_that_nobody_measures_break_no_command(unisono: Run, file: Path, v
 @needs_build
 def test_measure_measures_now_and_keeps_it(unisono: Run, tmp_path: Path) -> None:
     kept = tmp_path / "unisono"
-    run = ("platform", "measure", "--mpi", "openmpi", "-n", "3", "--collectives", "allgather", "--sizes", "8")
+    run: tuple[str, ...] = (
+        "platform",
+        "measure",
+        "--mpi",
+        "openmpi",
+        "-n",
+        "3",
+        "--collectives",
+        "allgather",
+        "--sizes",
+        "8",
+    )
     run += ("--time-budget", "1.2")  # other tests may have the cores
     done = unisono(*run)
     assert done.returncode == 0, done.stderr
