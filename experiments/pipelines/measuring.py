@@ -4,6 +4,7 @@ A round is one job for every MPI library and number of ranks. Ratios are of the 
 mean and Student's 95 % interval over the rounds.
 """
 
+import argparse
 import json
 import statistics
 import time
@@ -136,6 +137,15 @@ def points(jobs: Sequence[Json]) -> list[Point]:
                 name = f"{job['name']} {job['round']}"
                 point.times.setdefault(arm, {})[name] = statistics.median(seconds)
     return list(found.values())
+
+
+def add_what_is_kept(parser: argparse.ArgumentParser) -> None:
+    """The options of what is measured anew, read from one file, and written."""
+    add = parser.add_argument
+    add("--fresh", action="store_true", help="measure anew what is kept from before")
+    add("--report", "--from", dest="kept", type=Path, help="evaluate what --json wrote")
+    add("--json", type=Path, help="write what was measured to this file, anew after every job or round")
+    add("--markdown", type=Path, help="write the tables to this file")
 
 
 def lab_only(beds: Sequence[Real]) -> None:

@@ -42,8 +42,8 @@ class Transport {
   virtual int progress(std::vector<OpId>& completed, bool only_looks, bool& moved) = 0;
   /// Waits until something may have moved. False: the caller must wait in its own way.
   virtual bool wait() { return false; }
-  /// In place of wait(), for a caller that has others to serve as well: what a wait does besides
-  /// waiting. Whenever nothing has moved; cheap, or rare.
+  /// For a caller that has others to serve as well, or whose wait() said no: what a wait does
+  /// besides waiting. Whenever nothing has moved; cheap, or rare.
   virtual void look_around() {}
   /// After an error: when this returns, no byte of the program's receive buffers is written any
   /// more. True: others may still read what was to be sent.
