@@ -11,7 +11,6 @@ of a late rank's series without its 50 ms.
 import argparse
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 
 from unisono import places
 from unisono.errors import UnisonoError

@@ -9,7 +9,7 @@ import tempfile
 import unittest
 from collections.abc import Sequence
 
-from launch import BUILD, EXEC, FLAVOURS, PROGRAMS, RANK, mpiexec, ours
+from launch import BUILD, EXEC, FLAVOURS, NICE_TIMEOUT, PROGRAMS, RANK, mpiexec, ours
 
 # So that only what a test forces runs in Unisono, whatever the table of defaults says.
 COLLECTIVES = (
@@ -23,14 +23,14 @@ class Case(unittest.TestCase):
     def run_program(self, flavour: str, ranks: int, **variables: str) -> tuple[int, int, list[str]]:
         """Collectives of rank 0 in Unisono and in the MPI library, and what Unisono said."""
         program = PROGRAMS / f"environment_{flavour}"
-        done = mpiexec(flavour, ranks, EXEC, program, timeout=60, **(NATIVE | variables))
+        done = mpiexec(flavour, ranks, EXEC, program, timeout=NICE_TIMEOUT, **(NATIVE | variables))
         return self.result(done.returncode, done.stdout, done.stderr)
 
     def run_apart(self, flavour: str, ranks: int, script: str) -> tuple[int, int, list[str]]:
         """`script` is what the shell of every rank does before."""
         program = PROGRAMS / f"environment_{flavour}"
         command = f"rank={RANK}; {script}; exec {EXEC} {program}"
-        done = mpiexec(flavour, ranks, "sh", "-c", command, timeout=60, **NATIVE)
+        done = mpiexec(flavour, ranks, "sh", "-c", command, timeout=NICE_TIMEOUT, **NATIVE)
         return self.result(done.returncode, done.stdout, done.stderr)
 
     def result(self, status: int, out: str, err: str) -> tuple[int, int, list[str]]:
@@ -188,7 +188,9 @@ class Values(Case):
                 with self.subTest(flavour=flavour, spec=spec):
                     settings = {"UNISONO_ALLREDUCE": spec, "UNISONO_LOG": "decision"}
                     program = PROGRAMS / f"nonblocking_{flavour}"
-                    done = mpiexec(flavour, 2, EXEC, program, "alone", timeout=60, **(NATIVE | settings))
+                    done = mpiexec(
+                        flavour, 2, EXEC, program, "alone", timeout=NICE_TIMEOUT, **(NATIVE | settings)
+                    )
                     self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
                     name = spec.split(":")[0]
                     wanted = rf"nonblocking allreduce .*: {name}:.*transport=shm \(forced\)"

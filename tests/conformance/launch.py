@@ -12,6 +12,8 @@ DEPS = Path(os.environ.get("UNISONO_DEPS", CHECKOUT / ".deps"))
 PROGRAMS = BUILD / "bin"
 EXEC = BUILD / "bin/unisono-exec"
 FLAVOURS = ("mpich", "openmpi")
+# Seconds for a job of a test that runs nice beside others, whose ranks may spin for a minute meanwhile.
+NICE_TIMEOUT = 200
 # A rank's number, for shell commands that do different things on different ranks.
 RANK = "${PMI_RANK:-$OMPI_COMM_WORLD_RANK}"
 

@@ -10,7 +10,7 @@ import unittest
 from pathlib import Path
 
 import numpy as np
-from launch import DEPS, EXEC, FLAVOURS, PROGRAMS, mpiexec, ours, surroundings
+from launch import DEPS, EXEC, FLAVOURS, NICE_TIMEOUT, PROGRAMS, mpiexec, ours, surroundings
 from unisono.trace import reader
 
 # See collectives() in traced.cpp.
@@ -28,7 +28,7 @@ class Case(unittest.TestCase):
     ) -> subprocess.CompletedProcess[str]:
         program = PROGRAMS / f"traced_{flavour}"
         settings = {"UNISONO_TRACE": str(self.folder)} | variables
-        return mpiexec(flavour, ranks, EXEC, program, way, timeout=60, **settings)
+        return mpiexec(flavour, ranks, EXEC, program, way, timeout=NICE_TIMEOUT, **settings)
 
     def trace(self, flavour: str, ranks: int, way: str, **variables: str) -> reader.Trace:
         """Of a job that ends well, with as many events as calls were made."""
@@ -199,7 +199,7 @@ class FullDisk(Case):
             env=surroundings(UNISONO_TRACE=str(self.folder)),
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=NICE_TIMEOUT,
             check=False,
         )
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)

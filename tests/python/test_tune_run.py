@@ -28,12 +28,10 @@ def test_a_profile_is_made_and_taken(unisono: Run, tmp_path: Path, mpi: str) -> 
     assert (environment.key.flavour, environment.key.ranks, environment.key.nodes) == (mpi, 2, 1)
     points = [(cell.collective, measured.bytes) for cell, measured in environment.points()]
     cells = [("barrier", 0), ("bcast", 64), ("bcast", 65536)]
-    cells = [("barrier", 0), ("bcast", 64), ("bcast", 65536)]
     undecided = [cell for cell in cells if cell not in points]
     assert points == [cell for cell in cells if cell not in undecided]
-    assert len(undecided) <= 1, (
-        done.stdout
-    )  # one may be on a busy machine; it is said, and not in the profile
+    # Ten times as fast is sure on a busy machine too. The others may be undecided there.
+    assert ("barrier", 0) in points, done.stdout
     assert ("undecided" in done.stdout) == bool(undecided)
     assert "3 of 3 cells measured" in done.stdout
     for _, measured in environment.points():
