@@ -78,8 +78,9 @@ endfunction()
 # build/bin/unisono-bench-<flavour>, linked to Unisono and to the MPI library.
 function(unisono_bench flavour)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/tools/bench/*.cpp)
-  foreach(source IN ITEMS network_probe placement share_segment)  # hidden in the library
-    list(APPEND sources ${CMAKE_SOURCE_DIR}/src/comm/${source}.cpp)
+  # Hidden in the library.
+  foreach(source IN ITEMS comm/network_probe comm/placement comm/share_segment mpi/rank_lost)
+    list(APPEND sources ${CMAKE_SOURCE_DIR}/src/${source}.cpp)
   endforeach()
   if(NOT sources OR NOT TARGET unisono-${flavour})
     return()

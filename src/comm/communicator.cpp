@@ -321,9 +321,10 @@ bool Communicator::all_may(const UnisonoMakes& makes) const {
 }
 
 Portions Communicator::portions(Count unit_bytes) {
-  const Count bytes = registry().portion_bytes;
-  if (bytes == 0 || nodes_ == 1) return {};
-  Portions portions{.units = std::max<Count>(1, bytes / std::max<Count>(1, unit_bytes))};
+  if (nodes_ == 1) return {};
+  Portions portions;
+  if (const Count bytes = registry().portion_bytes; bytes > 0)
+    portions.units = std::max<Count>(1, bytes / std::max<Count>(1, unit_bytes));
   if (has_levels_) {
     portions.nodes = topology().at(Level::node)->group_of_ranks();
     portions.node = portions.nodes[static_cast<std::size_t>(rank_)];

@@ -195,6 +195,11 @@ class Communicator {
   TracedCommunicator& traced() { return traced_; }
 
   ChosenSegments& segments() { return segments_; }
+  /// Whether the next call that waits for all ranks is to make or find something: all of them must
+  /// see it.
+  bool wants_anything() const {
+    return wants_own() || wants_messages() || !segments_.wanted.empty();
+  }
 
   /// What is learned here; null until the selector that learns has put it there.
   std::unique_ptr<Learning>& learning() { return learning_; }

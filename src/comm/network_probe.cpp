@@ -151,7 +151,7 @@ Cost exchange_cost(MPI_Comm leaders, std::vector<std::byte>& data) {
   MPI_Request request = MPI_REQUEST_NULL;
   PMPI_Iallreduce(MPI_IN_PLACE, sums.data(), static_cast<int>(sums.size()), MPI_DOUBLE, MPI_SUM,
                   leaders, &request);
-  wait_patiently(request);
+  wait_patiently(request, leaders);
   const double empty = sums[0] / (size_of(leaders) & ~1), full = sums[1] / (size_of(leaders) & ~1);
   return {{{0, empty, std::max(0.0, (full - empty) / kExchanged)}}};
 }

@@ -15,7 +15,6 @@ namespace unisono {
 #ifdef UNISONO_FLAVOUR_SMPI
 
 inline constexpr auto kStartSend = PMPI_Issend, kStartMatchedSend = PMPI_Issend;
-inline constexpr bool kWaitsInMpi = true;
 
 /// Two: the next segment follows without a gap. With one, each would wait for word from the last.
 inline constexpr Count kSendsUnderWay = 2;
@@ -30,7 +29,6 @@ inline int complete_some(int n, MPI_Request* requests, int* count, int* done,
 #else
 
 inline constexpr auto kStartSend = PMPI_Isend, kStartMatchedSend = PMPI_Issend;
-inline constexpr bool kWaitsInMpi = false;
 inline constexpr Count kSendsUnderWay = kChannelDepth;  // as the algorithm wants it
 inline constexpr auto complete_some = PMPI_Testsome;
 

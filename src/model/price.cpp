@@ -49,12 +49,14 @@ struct Placement {
 
 /// An algorithm that is to be walked through, as often as it is asked for.
 struct Walked {
-  std::vector<Schedule> schedules;  // empty: it cannot serve the call
+  std::vector<Schedule> schedules;  // empty: it cannot serve the call, or is too long
   Count unit_bytes = 1;
   std::vector<int> node_of_rank;
+  bool is_too_long = false;
 
   std::optional<double> seconds(const Machine& machine, std::span<const double> late,
                                 double most) const {
+    if (is_too_long) return kNoLimit;
     if (schedules.empty()) return std::nullopt;
     const auto said = predict(schedules, unit_bytes, machine, node_of_rank, late, most);
     return said ? std::optional(*said) : std::nullopt;
@@ -64,16 +66,13 @@ struct Walked {
 /// Of a grid the phases in nodes stay what they are.
 Walked walked(const Algorithm& algorithm, const Params& params, const PricedCall& call,
               const Placement& placement) {
-  Problem problem = problem_of(call);
-  problem.params = params;
-  problem.topology = placement.topology;
-  const Conditions conditions{.size = problem.size,
-                              .commutative = problem.commutative,
-                              .topology = placement.topology,
-                              .graph = problem.graph != nullptr};
-  if (unmet_restriction(algorithm, conditions, params)) return {};
+  const Problem problem = problem_of(call, params, placement.topology);
+  if (!can_serve(algorithm, problem)) return {};
   const ArgsOfRanks ranks(problem);
   Walked all{{}, problem.unit_bytes, placement.node_of_rank()};
+  const Count ops_of_root = std::ssize(build(algorithm, ranks[call.root]).ops());
+  all.is_too_long = ops_of_root * call.ranks > kMostWalkedOps;
+  if (all.is_too_long) return all;
   if ((algorithm.restrictions & kComposed) == 0)
     all.schedules = build_all(algorithm, ranks.args());
   else
@@ -160,12 +159,22 @@ double continued(double m, const std::array<double, 3>& at, double n) {
 
 }  // namespace
 
-Problem problem_of(const PricedCall& call) {
+bool can_serve(const Algorithm& algorithm, const Problem& problem) {
+  const Conditions conditions{.size = problem.size,
+                              .commutative = problem.commutative,
+                              .topology = problem.topology,
+                              .graph = problem.graph != nullptr};
+  return !unmet_restriction(algorithm, conditions, problem.params);
+}
+
+Problem problem_of(const PricedCall& call, const Params& params, const Topology* topology) {
   Problem problem{.collective = call.collective,
                   .size = call.ranks,
                   .root = call.root,
                   .commutative = call.commutative,
                   .graph = call.graph};
+  problem.params = params;
+  problem.topology = topology;
   if (is_reducing(call.collective)) problem.unit_bytes = kElementBytes;
   const bool all_blocks = semantics(call.collective).measure == Measure::blocks;
   const Count bytes = all_blocks ? call.bytes / call.ranks : call.bytes;

@@ -11,6 +11,8 @@ namespace unisono {
 inline constexpr int kMostWalkedRanks = 64;
 /// With neighbours, who are few, none is left out: there is no price beyond.
 inline constexpr int kMostWalkedNeighbours = 256;
+/// Nor are longer schedules: those of all ranks together take 100 MB then, and a third of a second.
+inline constexpr Count kMostWalkedOps = Count{1} << 19;
 
 /// What all ranks know of a call that is to be priced.
 struct PricedCall {
@@ -26,14 +28,18 @@ struct PricedCall {
 };
 
 /// Blocks are equal, reductions are of elements of 4 bytes.
-Problem problem_of(const PricedCall& call);
+Problem problem_of(const PricedCall& call, const Params& params = {},
+                   const Topology* topology = nullptr);
+/// Whether the row can, through messages of the MPI library.
+bool can_serve(const Algorithm& algorithm, const Problem& problem);
 
 /// Seconds of the slowest rank, all starting at once; nothing where there is no prediction: what
 /// runs in one node's memory, depends on who arrives, or cannot serve the call, and grids with
 /// phases of the MPI library. Up to kMostWalkedRanks it is predict(); beyond, a + b log2(n) + c n
 /// through its results at three smaller numbers of nodes n: all rows of the catalogue have this
 /// form, or nearly so. There a few ranks of a node stand for all, with as many bytes. Infinity
-/// where it, or one of the smaller ones, is more than `most`: that is known sooner.
+/// where it, or one of the smaller ones, is more than `most`: that is known sooner; and where it
+/// has more operations than kMostWalkedOps.
 std::optional<double> price(const Algorithm& algorithm, const Params& params,
                             const PricedCall& call, const Machine& machine, double most = kNoLimit);
 

@@ -42,14 +42,8 @@ Count longest_message(const Algorithm& algorithm, Params params, const PricedCal
     call.topology = nullptr;
   }
   if (const Parameter* segment = segment_of(algorithm)) params.segment = segment->most;
-  Problem problem = problem_of(call);
-  problem.params = params;
-  problem.topology = call.topology;
-  const Conditions conditions{.size = problem.size,
-                              .commutative = problem.commutative,
-                              .topology = problem.topology,
-                              .graph = problem.graph != nullptr};
-  if (unmet_restriction(algorithm, conditions, params)) return 0;
+  const Problem problem = problem_of(call, params, call.topology);
+  if (!can_serve(algorithm, problem)) return 0;
   const ArgsOfRanks ranks(problem);
   Count longest = 0;
   const Schedule schedule = build(algorithm, ranks[call.root]);

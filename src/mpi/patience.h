@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include "mpi/rank_lost.h"
 #include "mpi/simulated.h"
 
 namespace unisono {
@@ -20,22 +21,33 @@ inline void rest(int looks) {
     ::usleep(kBetweenLooks);
 }
 
-inline void wait_patiently(MPI_Request& request) {
-  if (kSimulated) {  // who polls keeps the simulator from going on
-    PMPI_Wait(&request, MPI_STATUS_IGNORE);
-    return;
-  }
-  int done = 0;
-  for (int looks = 0; PMPI_Test(&request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done == 0;
-       ++looks)
+/// Looks until a request of Unisono's own on `comm` is over: the error that it ends with, also
+/// because the program has revoked its communicator, whose other ranks may never come.
+template <class Rest>
+int wait_looking(MPI_Request& request, MPI_Comm comm, const Rest& rest) {
+  if (kSimulated)
+    return PMPI_Wait(&request, MPI_STATUS_IGNORE);  // who polls keeps it from going on
+  bool revoked = false;
+  for (int looks = 0, done = 0;; ++looks) {
+    const int rc = PMPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    if (rc != MPI_SUCCESS || done != 0) return rc;
+    if (!revoked && is_call_revoked()) {
+      revoke(comm);
+      revoked = true;
+    }
     rest(looks);
+  }
 }
 
-/// Rank 0's bytes, on all ranks.
-inline void tell_patiently(void* bytes, int count, MPI_Comm comm) {
+inline int wait_patiently(MPI_Request& request, MPI_Comm comm) {
+  return wait_looking(request, comm, [](int looks) { rest(looks); });
+}
+
+/// Rank 0's bytes, on all ranks that get MPI_SUCCESS.
+inline int tell_patiently(void* bytes, int count, MPI_Comm comm) {
   MPI_Request request = MPI_REQUEST_NULL;
-  PMPI_Ibcast(bytes, count, MPI_BYTE, 0, comm, &request);
-  wait_patiently(request);
+  const int rc = PMPI_Ibcast(bytes, count, MPI_BYTE, 0, comm, &request);
+  return rc == MPI_SUCCESS ? wait_patiently(request, comm) : rc;
 }
 
 }  // namespace unisono

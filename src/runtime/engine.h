@@ -88,7 +88,7 @@ class Engine {
   Choice with_segment(Communicator& communicator, const Facts& facts, int root, Choice choice,
                       Waits waits);
   void know_machine(const Machine& network);
-  Count ask_for_segment(Communicator& communicator, const ChosenSegments::Wanted& wanted);
+  void ask_for_segment(Communicator& communicator, const ChosenSegments::Wanted& wanted);
   void find_segments(Communicator& communicator);
   void prepare_flights(Communicator& communicator);
   bool has_messages(Communicator& communicator);

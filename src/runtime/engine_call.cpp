@@ -103,8 +103,7 @@ Call Engine::completed(Call call, Communicator& communicator) {
 std::optional<Engine::Known> Engine::look_at(const Call& call, const CallInfo& info) {
   Communicator& communicator = *info.communicator;
   // What is logged must be seen.
-  const bool wants_more = communicator.wants_own() || communicator.wants_messages();
-  if (!communicator.knows_reach() && !log_decisions_ && !wants_more)
+  if (!communicator.knows_reach() && !log_decisions_ && !communicator.wants_anything())
     communicator.learn_reach(selector_);
   Facts facts{call.collective, communicator.size(), info.bytes, true, communicator.nodes()};
   if (call.neighbours != nullptr) {

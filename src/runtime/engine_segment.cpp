@@ -1,7 +1,10 @@
 // segment=auto: which segment a call gets. Rank 0 asks the model and tells the others, at the first
 // blocking or persistent call of a kind; then it is known.
+#include <new>
+
 #include "model/segment.h"
 #include "mpi/patience.h"
+#include "node/wait.h"
 #include "runtime/engine.h"
 #include "runtime/online_job.h"
 #include "select/online/key.h"
@@ -15,11 +18,23 @@ constexpr double kMostSeconds = 0.25;
 
 constexpr std::string_view kByModel = "segment=auto by the model",
                            kStandard = "segment=auto without a model: the standard one",
+                           kNoLength = "segment=auto of no length: the standard one",
                            kNotYet = "segment=auto not known yet: the standard one";
 
 ChosenSegments::Kind kind_of(const Facts& facts, const Choice& choice) {
-  return {facts.collective, size_class(facts.bytes), choice.algorithm, choice.params.window,
-          choice.params.transport};
+  Params params = choice.params;
+  params.segment = 0;
+  return {facts.collective, size_class(facts.bytes), facts.commutative, choice.algorithm, params};
+}
+
+/// Bytes; 0: the row's standard one, also where there is no memory to look for another.
+Count search(const ChosenSegments::Wanted& wanted, const Machine& machine) {
+  try {
+    return best_segment(*wanted.algorithm, wanted.params, wanted.call, machine, kMostSeconds)
+        .value_or(0);
+  } catch (const std::bad_alloc&) {
+    return 0;
+  }
 }
 
 }  // namespace
@@ -32,24 +47,23 @@ void Engine::know_machine(const Machine& network) {
   knows_machine_ = machine_.levels[kBetweenNodes] || machine_.levels[kWithinNode];
 }
 
-/// Collective over the communicator: 0 is the row's standard one. All ranks would walk through the
-/// same schedules, on cores that they may share, and not round alike where their libraries differ.
-Count Engine::ask_for_segment(Communicator& communicator, const ChosenSegments::Wanted& wanted) {
-  if (!knows_machine_ || communicator.own() == MPI_COMM_NULL) return 0;
-  Count bytes = 0;
-  if (communicator.rank() == 0)
-    bytes = best_segment(*wanted.algorithm, wanted.params, wanted.call, machine_, kMostSeconds)
-                .value_or(0);
-  tell_patiently(&bytes, sizeof bytes, communicator.own());
-  return bytes;
+/// Collective over the communicator: it is known then, unless a communicator for that is still to
+/// be had. All ranks would walk through the same schedules, on cores that they may share, and not
+/// round alike where their libraries differ.
+void Engine::ask_for_segment(Communicator& communicator, const ChosenSegments::Wanted& wanted) {
+  if (!knows_machine_ || communicator.own() == MPI_COMM_NULL) return;
+  Count bytes = communicator.rank() == 0 ? search(wanted, machine_) : 0;
+  // Ranks that cut differently would take one segment for another.
+  if (tell_patiently(&bytes, sizeof bytes, communicator.own()) != MPI_SUCCESS)
+    throw node::RankLost();
+  communicator.segments().known.push_back({wanted.kind, bytes});
 }
 
 /// Those that nonblocking calls have wanted. Collective over the communicator.
 void Engine::find_segments(Communicator& communicator) {
   ChosenSegments& segments = communicator.segments();
   for (const ChosenSegments::Wanted& wanted : std::exchange(segments.wanted, {}))
-    if (!segments.known.contains(wanted.kind))
-      segments.known[wanted.kind] = ask_for_segment(communicator, wanted);
+    if (!segments.find(wanted.kind)) ask_for_segment(communicator, wanted);
 }
 
 /// Where all ranks wait for each other it is asked for, collective over the communicator; elsewhere
@@ -59,27 +73,28 @@ Choice Engine::with_segment(Communicator& communicator, const Facts& facts, int 
   if (choice.algorithm == nullptr || choice.params.segment != kOpenSegment) return choice;
   ChosenSegments& segments = communicator.segments();
   const auto kind = kind_of(facts, choice);
-  auto known = segments.known.find(kind);
-  if (known == segments.known.end()) {
+  if (facts.bytes > 0 && !segments.find(kind)) {
     const ChosenSegments::Wanted wanted{
         kind,
         choice.algorithm,
         choice.params,
         {facts.collective, facts.size, facts.nodes, facts.bytes, root, facts.commutative,
          communicator.has_levels() ? &communicator.topology() : nullptr}};
-    if (waits == Waits::for_all) {
-      known = segments.known.emplace(kind, ask_for_segment(communicator, wanted)).first;
-    } else if (knows_machine_) {
-      if (segments.want(wanted)) communicator.take_long_way();
-    }
+    if (waits == Waits::for_all)
+      ask_for_segment(communicator, wanted);
+    else if (knows_machine_ && segments.want(wanted))
+      communicator.take_long_way();
   }
-  const bool is_known = known != segments.known.end();
-  const Count bytes = is_known ? known->second : 0;
-  if (bytes > 0)
-    choice.params.segment = bytes;
+  const std::optional<Count> known = segments.find(kind);
+  if (known.value_or(0) > 0)
+    choice.params.segment = *known;
   else
     choice.params = with_standard_segment(*choice.algorithm, choice.params);
-  choice.segment = bytes > 0 ? kByModel : is_known || !knows_machine_ ? kStandard : kNotYet;
+  const bool is_asked = known || !knows_machine_;
+  choice.segment = facts.bytes == 0        ? kNoLength
+                   : !is_asked             ? kNotYet
+                   : known.value_or(0) > 0 ? kByModel
+                                           : kStandard;
   return choice;
 }
 

@@ -42,15 +42,9 @@ int number_of_family(const std::vector<Spec>& arms) {
 }
 
 // Not PMPI_Wait: MPICH spins in it, also when ranks share a core.
-void wait_for(MPI_Request& request) {
-  if (kWaitsInMpi) {
-    PMPI_Wait(&request, MPI_STATUS_IGNORE);
-    return;
-  }
+int wait_for(MPI_Request& request, MPI_Comm comm) {
   Waiter waiter(online_job().wait);
-  int done = 0;
-  while (PMPI_Test(&request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done == 0)
-    waiter.nothing_came();
+  return wait_looking(request, comm, [&](int) { waiter.nothing_came(); });
 }
 
 /// Whatever a file says: messages with a price, and nothing that this call forbids.
@@ -233,10 +227,10 @@ void Online::take_summaries(Communicator& communicator, Kind& kind) {
   if (std::exchange(kind.waits, false)) {
     const MPI_Op op = kind.learner.policy().combine() == Combine::sum ? MPI_SUM : MPI_MAX;
     off_ = combine_numbers(communicator, kind.summary, kind.shared, op) != MPI_SUCCESS;
-    if (off_) return;  // a rank has died: what the others know nobody knows
   } else {
-    wait_for(kind.under_way);
+    off_ = wait_for(kind.under_way, own_) != MPI_SUCCESS;
   }
+  if (off_) return;  // a rank has died: what the others know nobody knows
   learn(kind, size_);
   if (kind.is_recalled && !kind.judged) judge(kind);
   kind.explained = -1;
@@ -298,8 +292,9 @@ Answer Online::ask_model(Kind& kind, double seconds) {
   numbers.resize(kNumbers * kMostOffered, 0);
   numbers.push_back(kind.pricing != nullptr && kind.pricing->is_complete() ? 1 : 0);
   // Rank 0 needs the core that others may wait on.
-  tell_patiently(numbers.data(), static_cast<int>(numbers.size() * sizeof(double)),
-                 own_ != MPI_COMM_NULL ? own_ : handle_);
+  if (tell_patiently(numbers.data(), static_cast<int>(numbers.size() * sizeof(double)),
+                     own_ != MPI_COMM_NULL ? own_ : handle_) != MPI_SUCCESS)
+    throw node::RankLost();
   Answer answer{.arms = {}, .is_complete = numbers.back() > 0};
   for (std::size_t i = 0; i + kNumbers < numbers.size() && numbers[i] > 0; i += kNumbers) {
     const std::size_t proposal = static_cast<std::size_t>(numbers[i]) - 1;

@@ -24,7 +24,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from launch import DEPS, EXEC, mpiexec
+from launch import BUILD, DEPS, EXEC, mpiexec
 from unisono import catalogue, places
 
 VERSION = "4.1.2"
@@ -82,6 +82,8 @@ def environment(name: str) -> dict[str, str]:
         "MPIR_CVAR_POLLS_BEFORE_YIELD": "1",
         "I_MPI_THREAD_YIELD": "2",
     }
+    if name in ("intel", "debian-mpich"):  # nap.c says why
+        idle |= {"LD_PRELOAD": str(BUILD / "tests/conformance/libnap.so"), "UNISONO_TEST_NAP": "1"}
     chosen = {"MPI4PY_MPIABI": mpi.flavour, "LD_LIBRARY_PATH": str(mpi.library.parent)}
     return mpi.environment() | idle | chosen
 

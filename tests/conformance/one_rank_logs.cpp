@@ -1,7 +1,10 @@
 // UNISONO_LOG=decision on one rank only, which sees calls that the others leave to the MPI library
 // beforehand: the next blocking call prepares what a nonblocking one has asked for, on all ranks.
 //
-//   UNISONO=fixed UNISONO_ALLREDUCE=ring mpiexec -n 2 one_rank_logs
+//   UNISONO=fixed UNISONO_ALLREDUCE=ring mpiexec -n 2 one_rank_logs 0
+//   UNISONO_BCAST=chain:segment=auto UNISONO_ONLINE=off ... one_rank_logs 1 world    (on two nodes)
+//
+// The first argument: the rank that logs; world: not on a duplicate.
 #include <cstdlib>
 #include <string_view>
 #include <vector>
@@ -11,10 +14,20 @@
 namespace {
 
 /// As the launchers of both MPI libraries say it.
-bool is_first() {
+bool is_rank(std::string_view number) {
   for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK"})
-    if (const char* value = std::getenv(name)) return std::string_view(value) == "0";
+    if (const char* value = std::getenv(name)) return value == number;
   return false;
+}
+
+/// Two of them: the second one must still know that the first has wanted a segment.
+void hand_down_twice(MPI_Comm comm) {
+  std::vector<char> data(std::size_t{1} << 20, 'x');
+  for (int call = 0; call < 2; ++call) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Ibcast(data.data(), static_cast<int>(data.size()), MPI_CHAR, 0, comm, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
 }
 
 void sum_up(MPI_Comm comm, int rank, int p) {
@@ -28,18 +41,21 @@ void sum_up(MPI_Comm comm, int rank, int p) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (is_first()) setenv("UNISONO_LOG", "decision", 1);
+  if (argc > 1 && is_rank(argv[1])) setenv("UNISONO_LOG", "decision", 1);
   MPI_Init(&argc, &argv);
   const int rank = conformance::rank_in(MPI_COMM_WORLD), p = conformance::size_of(MPI_COMM_WORLD);
-  MPI_Comm comm = MPI_COMM_NULL;
-  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm comm = MPI_COMM_WORLD;
+  if (argc < 3) MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   sum_up(comm, rank, p);
-  constexpr int kBytes = 3'000'000;  // no default has anything for an Allgather of so many
+  hand_down_twice(comm);
+  constexpr int kBytes =
+      3'000'000;  // neither a default nor the profile has an Allgather of so many
   std::vector<char> mine(kBytes, 'x'), all(std::size_t{kBytes} * static_cast<std::size_t>(p));
   MPI_Allgather(mine.data(), kBytes, MPI_CHAR, all.data(), kBytes, MPI_CHAR, comm);
   CHECK(all.back() == 'x');
   sum_up(comm, rank, p);
-  MPI_Comm_free(&comm);
+  MPI_Bcast(all.data(), 1 << 20, MPI_CHAR, 0, comm);
+  if (argc < 3) MPI_Comm_free(&comm);
   conformance::passed("one_rank_logs", 1, conformance::kAnyNumber);
   MPI_Finalize();
   return 0;

@@ -213,6 +213,18 @@ TEST(Segment, TheFirstMayBeTheWholeMessage) {
   EXPECT_TRUE(search.is_as_first());
 }
 
+// Of 64 ranks that exchange gigabytes in short segments, the schedules would fill rank 0's memory.
+TEST(Segment, WhatIsTooLongIsNotWalkedThrough) {
+  const Algorithm& ring = *find_algorithm(Collective::alltoall, "ring_light_barrier");
+  const Machine machine = between_nodes(hockney(5e-5, 8e-8));
+  const PricedCall call{
+      .collective = Collective::alltoall, .ranks = 64, .nodes = 64, .bytes = 16 << 20};
+  EXPECT_EQ(price(ring, default_params(ring), call, machine), kNoLimit);
+  const auto chosen = best_segment(ring, default_params(ring), call, machine);
+  ASSERT_TRUE(chosen);
+  EXPECT_LT(price_of(ring, *chosen, call, machine), kNoLimit);
+}
+
 TEST(Segment, HasATimeLimit) {
   const Algorithm& chain = *find_algorithm(bcast, "chain");
   EXPECT_FALSE(best_segment(chain, default_params(chain),
