@@ -1,6 +1,6 @@
 # Every target sets up what it needs; see scripts/bootstrap.sh. `make help` lists them.
 .DEFAULT_GOAL := build
-.PHONY: help setup build intel debian demo test check lab-test sim-test lint tidy sanitize clang format generate clean distclean
+.PHONY: help setup build intel debian demo test check thorough lab-test sim-test lint tidy sanitize clang format generate clean distclean
 
 BOOTSTRAP = ./scripts/bootstrap.sh
 PYTHON = .venv/bin/python
@@ -10,6 +10,7 @@ help:
 	@echo "make test       build, then every test and lint"
 	@echo "make            build into build/"
 	@echo "make check      the tests without MPI only (two minutes)"
+	@echo "make thorough   the same, of larger samples (a quarter of an hour)"
 	@echo "make lab-test   the tests of the lab: a cluster of network namespaces (root)"
 	@echo "make sim-test   the tests of the simulator (SimGrid)"
 	@echo "make intel      Intel MPI into .deps, for unisono compare --mpi intel"
@@ -44,6 +45,9 @@ test:
 
 check: build
 	@$(PYTHON) scripts/test.py -L unit
+
+thorough: build
+	@UNISONO_TESTS=thorough $(PYTHON) scripts/test.py -L unit
 
 lab-test:
 	@$(BOOTSTRAP) test

@@ -15,6 +15,7 @@
 #include "patterns/arrival.h"
 #include "schedule/checker.h"
 #include "schedule/problem.h"
+#include "tests/thorough.h"
 
 namespace unisono {
 
@@ -44,9 +45,10 @@ std::vector<int> sizes() {
 }
 
 std::size_t problems_per_size(int p) {
-  if (p <= 5) return 1500;
-  if (p <= 17) return 150;
-  return p <= kLargestFullSize ? 50 : 10;
+  const std::size_t times = is_thorough() ? 3 : 1;
+  if (p <= 5) return times * 500;
+  if (p <= 17) return times * 50;
+  return times * (p <= kLargestFullSize ? 16 : 4);
 }
 
 /// Collectives whose count is that of one block, so that a buffer holds p times as much.

@@ -10,6 +10,7 @@
 #include "schedule/checker.h"
 #include "schedule/problem.h"
 #include "select/spec.h"
+#include "tests/thorough.h"
 
 namespace unisono {
 
@@ -108,7 +109,7 @@ class Grids : public testing::TestWithParam<Collective> {
 TEST_P(Grids, DoWhatMpiDefines) {
   int checked = 0;
   // Above 48 multiples of 4, which have many factorisations; alltoall has p * p blocks.
-  const int step = GetParam() == Collective::alltoall ? 40 : 4;
+  const int step = GetParam() == Collective::alltoall ? 40 : is_thorough() ? 4 : 16;
   for (int p = 1; p <= 128; p += p < 48 ? 1 : step) {
     std::vector<Shape> shapes = factorisations(p);
     const auto others = ragged(p);
