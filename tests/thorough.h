@@ -1,5 +1,5 @@
-// Whether tests look at all that they can: `make thorough` does, and takes half an hour. What `make test`
-// looks at of a sample is spread as evenly, and the same every time.
+// Whether tests look at all that they can: `make thorough` does, and takes half an hour. What `make
+// test` looks at of a sample is spread as evenly, and the same every time.
 #pragma once
 #include <cstdlib>
 #include <string_view>

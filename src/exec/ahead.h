@@ -8,25 +8,40 @@
 
 namespace unisono {
 
-/// What this rank has sent to each other one, in whatever call, since it last knew that the
-/// receiver had begun to take a message: the MPI library may hold as much for a late one. With
-/// kMostAhead, or more, the next message is over when that is so. Any thread may send.
+/// What this rank has sent to each other one, in whatever call: the MPI library may hold as much
+/// for a late one. After kMostAhead bytes the next message is a question, which is over when its
+/// receiver has begun to take it. Others may follow it meanwhile, until another question is due. So
+/// there are twice as many bytes at most of which nobody knows. Any thread may send.
 class Ahead {
  public:
   static constexpr Count kMostAhead = Count{1} << 20;  ///< bytes
   static constexpr Count kLeast = 64;                  ///< of a message, be it a token
+  enum class Kind {
+    plain,
+    question,
+    hold,  ///< a question that nothing follows: the one before has no answer yet
+  };
 
-  explicit Ahead(int size) : bytes_(static_cast<std::size_t>(size)) {}
-  /// Counts a message: whether its receiver must have begun to take it when it is over.
-  bool is_due(int peer, Count bytes) {
-    std::atomic<Count>& of = bytes_[static_cast<std::size_t>(peer)];
-    if (of.fetch_add(std::max(bytes, kLeast), std::memory_order_relaxed) < kMostAhead) return false;
-    of.store(0, std::memory_order_relaxed);
-    return true;
+  explicit Ahead(int size) : peers_(static_cast<std::size_t>(size)) {}
+  /// Of the next message, which it counts.
+  Kind next(int peer, Count bytes) {
+    Peer& of = peers_[static_cast<std::size_t>(peer)];
+    if (of.bytes.fetch_add(std::max(bytes, kLeast), std::memory_order_relaxed) < kMostAhead)
+      return Kind::plain;
+    of.bytes.store(0, std::memory_order_relaxed);
+    return of.asks.exchange(true, std::memory_order_relaxed) ? Kind::hold : Kind::question;
+  }
+  /// A question, or a hold, is over.
+  void answered(int peer) {
+    peers_[static_cast<std::size_t>(peer)].asks.store(false, std::memory_order_relaxed);
   }
 
  private:
-  std::vector<std::atomic<Count>> bytes_;
+  struct Peer {
+    std::atomic<Count> bytes;
+    std::atomic<bool> asks;
+  };
+  std::vector<Peer> peers_;
 };
 
 }  // namespace unisono

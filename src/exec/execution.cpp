@@ -40,6 +40,19 @@ struct Footprint {
 constexpr std::size_t kOwnScratch = std::size_t{64} << 10;
 constexpr std::size_t kKeptScratch = std::size_t{64} << 20;
 
+/// Whether all that an op can be waiting for is its turn behind a send, not the send's memory.
+bool may_follow(const Op& op, const Op& send) {
+  switch (op.kind) {
+    case OpKind::send: return true;
+    case OpKind::recv:
+    case OpKind::copy:
+    case OpKind::reduce:
+      return op.buffer != send.buffer || op.offset >= send.offset + send.length ||
+             send.offset >= op.offset + op.length;
+    default: return false;  // others rely on it
+  }
+}
+
 /// The large scratch memory that the last execution is done with: fresh pages cost more to touch
 /// than to copy.
 class Spare {
@@ -183,7 +196,11 @@ int Execution::begin_message(OpId id, const Op& op) {
                         op.length == 0 ? nullptr : address(op.buffer, op.offset),
                         op.length,
                         slots};
-  return transport_->start(message, completions_, open_[id]);
+  Started started;
+  const int rc = transport_->start(message, completions_, started);
+  open_[id] = started.portions;
+  if (started.may_be_followed) let_follow(id);
+  return rc;
 }
 
 int Execution::copy(const Op& op) const {
@@ -217,8 +234,19 @@ int Execution::run_group_call(const GroupCall& call) const {
 
 void Execution::complete(OpId id) {
   --left_;
-  for (const OpId next : plan_->dependents(id))
+  const bool has_followers = std::erase(followed_, id) > 0;
+  const auto ops = plan_->schedule().ops();
+  for (const OpId next : plan_->dependents(id)) {
+    if (has_followers && may_follow(ops[next], ops[id])) continue;  // it has
     if (--open_[next] == 0) ready_.push_back(next);
+  }
+}
+
+void Execution::let_follow(OpId id) {
+  followed_.push_back(id);
+  const auto ops = plan_->schedule().ops();
+  for (const OpId next : plan_->dependents(id))
+    if (may_follow(ops[next], ops[id]) && --open_[next] == 0) ready_.push_back(next);
 }
 
 void Execution::take_completions() {
@@ -261,6 +289,7 @@ int Execution::fail(int error) noexcept {
   scratch_ = {};
   completions_.clear();
   waiting_.clear();
+  followed_.clear();
   ready_.clear();
   next_ready_ = 0;
   server_ = kNoOp;

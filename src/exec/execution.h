@@ -64,6 +64,7 @@ class Execution {
   int reduce(const Op& op) const;
   int run_group_call(const GroupCall& call) const;
   void complete(OpId id);
+  void let_follow(OpId id);
   void take_completions();
   int run_ready();
   bool serve();
@@ -84,6 +85,7 @@ class Execution {
   std::vector<std::uint32_t> open_;  // per op: dependencies, then portions under way
   std::vector<OpId> ready_;          // a queue: ready_[next_ready_...]
   std::size_t next_ready_ = 0;
+  std::vector<OpId> followed_;     // sends under way behind which others have gone on: few
   OpId server_ = kNoOp;            // a serve that has started
   std::vector<OpId> waiting_;      // enqueues that have started, in that order
   std::size_t unserved_ = 0;       // they, and those that have not

@@ -34,7 +34,7 @@ int MpiTransport::start_portion(const Message& message, Count at, Count units, i
                      : PMPI_Irecv(where, count, type, message.peer, tag, channel_.comm, &request);
   if (rc != MPI_SUCCESS) return rc;
   requests_.push_back(request);
-  ops_.push_back({message.op, message.kind, cut});
+  ops_.push_back({message.op, message.kind, cut, kNobodyAsked});
   return MPI_SUCCESS;
 }
 
@@ -46,18 +46,27 @@ int MpiTransport::start_next(int cut) {
   return start_portion(of.message, at, units, cut, is_matched);
 }
 
+Ahead::Kind MpiTransport::kind_of(const Message& message) {
+  if (message.kind != OpKind::send || channel_.ahead == nullptr ||
+      channel_.portions.is_near(message.peer))
+    return Ahead::Kind::plain;
+  return channel_.ahead->next(message.peer, message.units * std::abs(channel_.extent));
+}
+
 // Both sides cut alike, and portions of one message share its tag, so that MPI keeps their order.
-int MpiTransport::start(const Message& message, std::vector<OpId>&, std::uint32_t& portions) {
+int MpiTransport::start(const Message& message, std::vector<OpId>&, Started& started) {
   const Count most = message.slots ? kMaxPortion : channel_.portions.most(message.peer);
   if (message.units <= most) {  // a token has no units, but is a message
-    ++portions;
-    const bool counts = message.kind == OpKind::send && channel_.ahead != nullptr &&
-                        !channel_.portions.is_near(message.peer);
-    const bool is_matched =
-        counts && channel_.ahead->is_due(message.peer, message.units * std::abs(channel_.extent));
-    return start_portion(message, 0, message.units, kWhole, is_matched);
+    ++started.portions;
+    const Ahead::Kind kind = kind_of(message);
+    const bool asks = kind != Ahead::Kind::plain;
+    if (const int rc = start_portion(message, 0, message.units, kWhole, asks); rc != MPI_SUCCESS)
+      return rc;
+    if (asks) ops_.back().asked = message.peer;
+    started.may_be_followed = kind == Ahead::Kind::question;
+    return MPI_SUCCESS;
   }
-  portions += static_cast<std::uint32_t>((message.units + most - 1) / most);
+  started.portions += static_cast<std::uint32_t>((message.units + most - 1) / most);
   if (requests_.empty()) cuts_.clear();
   const int cut = static_cast<int>(cuts_.size());
   cuts_.push_back({message, most});
@@ -89,6 +98,7 @@ int MpiTransport::progress(std::vector<OpId>& completed, bool only_looks, bool& 
     const Of& of = ops_[static_cast<std::size_t>(completed_[static_cast<std::size_t>(i)])];
     completed.push_back(of.op);
     if (of.cut != kWhole) next_.push_back(of.cut);
+    if (of.asked != kNobodyAsked) channel_.ahead->answered(of.asked);
   }
   // Close the gaps: MPI has set the completed requests to null.
   std::size_t kept = 0;

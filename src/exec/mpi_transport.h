@@ -43,7 +43,7 @@ class MpiTransport final : public Transport {
   /// For the messages of the next execution. Precondition: none is under way.
   void open(const MpiChannel& channel) { channel_ = channel; }
 
-  int start(const Message& message, std::vector<OpId>& completed, std::uint32_t& portions) override;
+  int start(const Message& message, std::vector<OpId>& completed, Started& started) override;
   int progress(std::vector<OpId>& completed, bool only_looks, bool& moved) override;
   bool abandon(std::vector<OpId>& completed) override;
 
@@ -56,12 +56,14 @@ class MpiTransport final : public Transport {
   struct Of {
     OpId op;
     OpKind kind;
-    int cut;  // in cuts_, or kWhole
+    int cut;    // in cuts_, or kWhole
+    int asked;  // the rank that is asked whether it has begun to take it, or kNobodyAsked
   };
-  static constexpr int kWhole = -1;
+  static constexpr int kWhole = -1, kNobodyAsked = -1;
 
   void make_room();
   int start_portion(const Message& message, Count at, Count units, int cut, bool is_matched);
+  Ahead::Kind kind_of(const Message& message);
   int start_next(int cut);
 
   MpiChannel channel_;

@@ -15,13 +15,12 @@ void ShmTransport::take_arrived(std::vector<OpId>& completed) {
   arrived_.clear();
 }
 
-int ShmTransport::start(const Message& message, std::vector<OpId>& completed,
-                        std::uint32_t& portions) {
+int ShmTransport::start(const Message& message, std::vector<OpId>& completed, Started& started) {
   const Count unit = message.slots ? Count{sizeof(std::int32_t)} : channel_.unit_bytes;
   const auto bytes = static_cast<std::size_t>(message.units * unit);
   std::byte* where = bytes == 0 ? nullptr : message.where + (message.slots ? 0 : channel_.true_lb);
   const int tag = channel_.first_tag + static_cast<int>(message.position % kChannelDepth);
-  ++portions;
+  ++started.portions;
   const auto lock = guard();
   if (message.kind == OpKind::send)
     channel_.messenger->send(message.peer, tag, where, bytes, {&arrived_, message.op});

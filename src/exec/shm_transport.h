@@ -26,7 +26,7 @@ class ShmTransport final : public Transport {
   /// For the messages of the next execution.
   void open(const ShmChannel& channel) { channel_ = channel; }
 
-  int start(const Message& message, std::vector<OpId>& completed, std::uint32_t& portions) override;
+  int start(const Message& message, std::vector<OpId>& completed, Started& started) override;
   int progress(std::vector<OpId>& completed, bool only_looks, bool& moved) override;
   bool wait() override;
   void look_around() override;

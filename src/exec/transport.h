@@ -2,6 +2,7 @@
 // node (shm_transport.h), or, in the executor's tests, a made-up network.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "mpi/datatype.h"
@@ -26,17 +27,25 @@ struct Message {
   bool slots = false;
 };
 
+/// What became of a message.
+struct Started {
+  /// Into how many portions it was cut.
+  std::uint32_t portions = 0;
+  /// Who only waits for its turn behind it may go on before it is over; who writes into its memory
+  /// may not.
+  bool may_be_followed = false;
+};
+
 /// Of one execution at a time. Messages from one rank to another with the same position, or with
 /// positions kChannelDepth apart, arrive in the order in which they were started.
 class Transport {
  public:
   virtual ~Transport() = default;
 
-  /// Starts a message. `portions`: into how many it was cut, each of which adds the op to
-  /// `completed` once, perhaps at once. The list must outlive the message. An MPI error code: then
-  /// portions started before stay under way until abandon().
-  virtual int start(const Message& message, std::vector<OpId>& completed,
-                    std::uint32_t& portions) = 0;
+  /// Starts a message. Each of its portions adds the op to `completed` once, perhaps at once. The
+  /// list must outlive the message. An MPI error code: then portions started before stay under way
+  /// until abandon().
+  virtual int start(const Message& message, std::vector<OpId>& completed, Started& started) = 0;
   /// Moves what can be moved, and adds the ops of completed portions. `only_looks`: returns at
   /// once in the simulator too. An MPI error code.
   virtual int progress(std::vector<OpId>& completed, bool only_looks, bool& moved) = 0;

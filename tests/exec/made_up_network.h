@@ -35,9 +35,16 @@ class MadeUpNetwork {
   struct Sent {
     int from, to;
     Message message;
-    std::vector<std::byte> bytes;
-    Completed* completed;  // null: the sender knows already, or is gone
-    int delay;             // times that the receiver looks in vain
+    std::size_t size;
+    std::vector<std::byte> bytes;  // copied once the sender no longer waits
+    Completed* completed;          // null: the sender knows already, or is gone
+    int delay;                     // times that the receiver looks in vain
+
+    const std::byte* data() const { return completed == nullptr ? bytes.data() : message.where; }
+    void take_off() {
+      bytes.assign(message.where, message.where + size);
+      completed = nullptr;
+    }
   };
   struct Posted {
     int from, to;
@@ -70,8 +77,7 @@ class MadeUpNetwork {
         ++sent;
         continue;
       }
-      std::copy_n(sent->bytes.begin(), std::min(posted->room, sent->bytes.size()),
-                  posted->message.where);
+      std::copy_n(sent->data(), std::min(posted->room, sent->size), posted->message.where);
       posted->completed->push_back(posted->message.op);
       if (sent->completed != nullptr) sent->completed->push_back(sent->message.op);
       posted_.erase(posted);
@@ -95,11 +101,10 @@ class MadeUpTransport final : public Transport {
   MadeUpTransport(MadeUpNetwork& network, int rank, std::size_t unit_bytes)
       : network_(network), rank_(rank), unit_bytes_(unit_bytes) {}
 
-  int start(const Message& message, std::vector<OpId>& completed,
-            std::uint32_t& portions) override {
+  int start(const Message& message, std::vector<OpId>& completed, Started& started) override {
     network_.count_start();
     if (network_.has_failed()) return MPI_ERR_OTHER;
-    ++portions;
+    ++started.portions;
     const std::size_t bytes = static_cast<std::size_t>(message.units) *
                               (message.slots ? sizeof(std::int32_t) : unit_bytes_);
     if (message.kind == OpKind::recv) {
@@ -107,14 +112,13 @@ class MadeUpTransport final : public Transport {
       return MPI_SUCCESS;
     }
     const bool shuffled = network_.order_ == MadeUpNetwork::Order::shuffled;
-    const bool at_once = shuffled && network_.chance(50);
-    network_.sent_.push_back({rank_,
-                              message.peer,
-                              message,
-                              {message.where, message.where + bytes},
-                              at_once ? nullptr : &completed,
-                              shuffled ? static_cast<int>(network_.pick(9)) : 0});
-    if (at_once) completed.push_back(message.op);
+    const int delay = shuffled ? static_cast<int>(network_.pick(9)) : 0;
+    network_.sent_.push_back({rank_, message.peer, message, bytes, {}, &completed, delay});
+    started.may_be_followed = shuffled && network_.chance(50);
+    if (shuffled && network_.chance(50)) {
+      network_.sent_.back().take_off();
+      completed.push_back(message.op);
+    }
     return MPI_SUCCESS;
   }
   int progress(std::vector<OpId>&, bool, bool& moved) override {
@@ -124,8 +128,8 @@ class MadeUpTransport final : public Transport {
   bool abandon(std::vector<OpId>& completed) override {
     std::erase_if(network_.posted_, [&](const auto& p) { return p.completed == &completed; });
     for (auto& sent : network_.sent_)
-      if (sent.completed == &completed) sent.completed = nullptr;
-    return false;  // bytes are copied when they are sent
+      if (sent.completed == &completed) sent.take_off();
+    return false;
   }
 
  private:
