@@ -14,7 +14,7 @@ from unisono import catalogue, places
 from unisono.beds import Node
 from unisono.profile import check
 
-SMALL = ["--node", "-n", "2", "--collectives", "bcast,barrier", "--sizes", "64,64K", "--budget", "16s"]
+SMALL = ["--node", "-n", "2", "--collectives", "bcast,barrier", "--sizes", "64,64K", "--budget", "8s"]
 
 
 @pytest.mark.mpi
@@ -51,7 +51,7 @@ def test_a_profile_is_made_and_taken(unisono: Run, tmp_path: Path, mpi: str) -> 
         "--jobs",
         "2",
         "--budget",
-        "12s",
+        "8s",
         "--json",
         str(report),
     )
@@ -79,7 +79,7 @@ def test_the_catalogue_as_it_is_is_tuned_on_a_node(unisono: Run, tmp_path: Path,
     """With the model, as users do: no candidate is refused, all cells are measured, and the profile holds
     for the library that it was made with."""
     file = tmp_path / "p.json"
-    arguments = ["--node", "-n", "2", "--mpi", mpi, "--sizes", "64,32K", "--budget", "20s", "-o", str(file)]
+    arguments = ["--node", "-n", "2", "--mpi", mpi, "--sizes", "64,32K", "--budget", "12s", "-o", str(file)]
     done = unisono("tune", "--collectives", CALLS[mpi], *arguments)
     assert done.returncode == 0, done.stderr + done.stdout
     assert "2 of 2 cells measured" in done.stdout
