@@ -68,13 +68,15 @@ def times(jobs: Sequence[Json], beds: Mapping[str, Json]) -> dict[Key, dict[int,
         if job["wrong"]:
             raise UnisonoError(f"{job['bed']}, {job['arm']}: {job['wrong']} wrong bytes")
         bits = beds[job["bed"]]["bits_per_second"]
-        unit = job["calls"] * wire.seconds("bcast", job["bytes"], job["ranks"], bits)
+        one = wire.seconds("bcast", job["bytes"], job["ranks"], bits)
         for kind in job["kinds"]:
+            # Of changing roots the busiest port is that of who is root least often: a root receives nothing.
+            taken = job["calls"] - (job["calls"] // job["ranks"] if kind["changing"] else 0)
             late = 1e-3 * job["late_ms"] if kind["late"] else 0.0
             key = (job["bed"], job["arm"], kind["changing"], kind["late"])
             # At least 1 us: what waited for the late rank may have gone on meanwhile.
             seconds = max(1e-6, statistics.median(kind["seconds"]) - late)
-            found.setdefault(key, {})[job["round"]] = seconds / unit
+            found.setdefault(key, {})[job["round"]] = seconds / (taken * one)
     return found
 
 

@@ -10,8 +10,9 @@ namespace unisono {
 
 /// What this rank has sent to each other one, in whatever call: the MPI library may hold as much
 /// for a late one. After kMostAhead bytes the next message is a question, which is over when its
-/// receiver has begun to take it. Others may follow it meanwhile, until another question is due. So
-/// there are twice as many bytes at most of which nobody knows. Any thread may send.
+/// receiver has begun to take it. Others may follow it meanwhile; after as many bytes without an
+/// answer nothing follows any message. So there are twice kMostAhead at most of which nobody knows,
+/// and of each window one message. Any thread may send; the bound is theirs but for a few messages.
 class Ahead {
  public:
   static constexpr Count kMostAhead = Count{1} << 20;  ///< bytes
@@ -19,7 +20,7 @@ class Ahead {
   enum class Kind {
     plain,
     question,
-    hold,  ///< a question that nothing follows: the one before has no answer yet
+    hold,  ///< as a question, but nothing follows it
   };
 
   explicit Ahead(int size) : peers_(static_cast<std::size_t>(size)) {}
@@ -28,18 +29,19 @@ class Ahead {
     Peer& of = peers_[static_cast<std::size_t>(peer)];
     if (of.bytes.fetch_add(std::max(bytes, kLeast), std::memory_order_relaxed) < kMostAhead)
       return Kind::plain;
+    if (of.unanswered.fetch_add(1, std::memory_order_relaxed) > 0) return Kind::hold;
     of.bytes.store(0, std::memory_order_relaxed);
-    return of.asks.exchange(true, std::memory_order_relaxed) ? Kind::hold : Kind::question;
+    return Kind::question;
   }
   /// A question, or a hold, is over.
   void answered(int peer) {
-    peers_[static_cast<std::size_t>(peer)].asks.store(false, std::memory_order_relaxed);
+    peers_[static_cast<std::size_t>(peer)].unanswered.fetch_sub(1, std::memory_order_relaxed);
   }
 
  private:
   struct Peer {
-    std::atomic<Count> bytes;
-    std::atomic<bool> asks;
+    std::atomic<Count> bytes;  // since the last question
+    std::atomic<int> unanswered;
   };
   std::vector<Peer> peers_;
 };
