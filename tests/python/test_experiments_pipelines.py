@@ -253,9 +253,10 @@ def streams(over_wire: float, late: float) -> list[bool | None]:
 
 
 def test_calls_in_a_row() -> None:
-    assert streams(1.05, 1.05) == [True] * 4
+    assert streams(1.0, 1.05) == [True] * 4
+    assert streams(1.05, 1.05) == [True, True, False, True]  # of 50 changing roots each takes 47 at least
     assert streams(1.5, 1.05) == [False, True] * 2
-    assert streams(1.05, 1.2) == [True, False] * 2
+    assert streams(1.0, 1.2) == [True, False] * 2
     with pytest.raises(UnisonoError, match="3 wrong bytes"):
         stream.times([{**series("chain", 0, 1.0, 1.0), "wrong": 3}], {BED: {}})
 
