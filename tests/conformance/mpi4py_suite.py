@@ -72,13 +72,11 @@ def fetch_tests() -> Path | str:
 
 
 def environment(name: str) -> dict[str, str]:
-    """Of the MPI library. Ranks that share cores give theirs away while they wait: MPICH's release_gather
-    never does, so that barriers are made of messages."""
+    """Of the MPI library. Ranks that share cores give theirs away while they wait."""
     mpi = places.find_mpi(name)
     idle = {
         "MPIR_CVAR_CH4_PROGRESS_THROTTLE": "1",
         "MPIR_CVAR_CH4_PROGRESS_THROTTLE_NO_PROGRESS_COUNT": "1",
-        "MPIR_CVAR_BARRIER_POSIX_INTRA_ALGORITHM": "mpir",
         "MPIR_CVAR_POLLS_BEFORE_YIELD": "1",
         "I_MPI_THREAD_YIELD": "2",
     }
