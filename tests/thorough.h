@@ -1,4 +1,4 @@
-// Whether tests look at all that they can: `make thorough` does, and takes half an hour. What `make
+// Whether tests look at all that they can: `make thorough` does, and takes longer. What `make
 // test` looks at of a sample is spread as evenly, and the same every time.
 #pragma once
 #include <cstdlib>

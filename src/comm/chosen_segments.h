@@ -25,8 +25,6 @@ struct ChosenSegments {
   };
   struct Wanted {
     Kind kind;
-    const Algorithm* algorithm;
-    Params params;
     PricedCall call;
   };
 

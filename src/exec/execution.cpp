@@ -46,9 +46,7 @@ bool may_follow(const Op& op, const Op& send) {
     case OpKind::send: return true;
     case OpKind::recv:
     case OpKind::copy:
-    case OpKind::reduce:
-      return op.buffer != send.buffer || op.offset >= send.offset + send.length ||
-             send.offset >= op.offset + op.length;
+    case OpKind::reduce: return !overlap(op.slice(), send.slice());
     default: return false;  // others rely on it
   }
 }

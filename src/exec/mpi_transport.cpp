@@ -57,7 +57,7 @@ Ahead::Kind MpiTransport::kind_of(const Message& message) {
 int MpiTransport::start(const Message& message, std::vector<OpId>&, Started& started) {
   const Count most = message.slots ? kMaxPortion : channel_.portions.most(message.peer);
   if (message.units <= most) {  // a token has no units, but is a message
-    ++started.portions;
+    started.portions = 1;
     const Ahead::Kind kind = kind_of(message);
     const bool asks = kind != Ahead::Kind::plain;
     if (const int rc = start_portion(message, 0, message.units, kWhole, asks); rc != MPI_SUCCESS)
@@ -66,7 +66,7 @@ int MpiTransport::start(const Message& message, std::vector<OpId>&, Started& sta
     started.may_be_followed = kind == Ahead::Kind::question;
     return MPI_SUCCESS;
   }
-  started.portions += static_cast<std::uint32_t>((message.units + most - 1) / most);
+  started.portions = static_cast<std::uint32_t>((message.units + most - 1) / most);
   if (requests_.empty()) cuts_.clear();
   const int cut = static_cast<int>(cuts_.size());
   cuts_.push_back({message, most});

@@ -20,7 +20,7 @@ int ShmTransport::start(const Message& message, std::vector<OpId>& completed, St
   const auto bytes = static_cast<std::size_t>(message.units * unit);
   std::byte* where = bytes == 0 ? nullptr : message.where + (message.slots ? 0 : channel_.true_lb);
   const int tag = channel_.first_tag + static_cast<int>(message.position % kChannelDepth);
-  ++started.portions;
+  started.portions = 1;
   const auto lock = guard();
   if (message.kind == OpKind::send)
     channel_.messenger->send(message.peer, tag, where, bytes, {&arrived_, message.op});

@@ -23,8 +23,8 @@ inline void rest(int looks) {
 
 /// Looks until a request of Unisono's own on `comm` is over: the error that it ends with, also
 /// because the program has revoked its communicator, whose other ranks may never come.
-template <class Rest>
-int wait_looking(MPI_Request& request, MPI_Comm comm, const Rest& rest) {
+template <class Pause>
+int wait_looking(MPI_Request& request, MPI_Comm comm, const Pause& pause) {
   if (kSimulated)
     return PMPI_Wait(&request, MPI_STATUS_IGNORE);  // who polls keeps it from going on
   bool revoked = false;
@@ -35,12 +35,12 @@ int wait_looking(MPI_Request& request, MPI_Comm comm, const Rest& rest) {
       revoke(comm);
       revoked = true;
     }
-    rest(looks);
+    pause(looks);
   }
 }
 
 inline int wait_patiently(MPI_Request& request, MPI_Comm comm) {
-  return wait_looking(request, comm, [](int looks) { rest(looks); });
+  return wait_looking(request, comm, rest);
 }
 
 /// Rank 0's bytes, on all ranks that get MPI_SUCCESS.

@@ -30,7 +30,8 @@ ChosenSegments::Kind kind_of(const Facts& facts, const Choice& choice) {
 /// Bytes; 0: the row's standard one, also where there is no memory to look for another.
 Count search(const ChosenSegments::Wanted& wanted, const Machine& machine) {
   try {
-    return best_segment(*wanted.algorithm, wanted.params, wanted.call, machine, kMostSeconds)
+    const ChosenSegments::Kind& kind = wanted.kind;
+    return best_segment(*kind.algorithm, kind.params, wanted.call, machine, kMostSeconds)
         .value_or(0);
   } catch (const std::bad_alloc&) {
     return 0;
@@ -73,19 +74,18 @@ Choice Engine::with_segment(Communicator& communicator, const Facts& facts, int 
   if (choice.algorithm == nullptr || choice.params.segment != kOpenSegment) return choice;
   ChosenSegments& segments = communicator.segments();
   const auto kind = kind_of(facts, choice);
-  if (facts.bytes > 0 && !segments.find(kind)) {
+  std::optional<Count> known = segments.find(kind);
+  if (facts.bytes > 0 && !known) {
     const ChosenSegments::Wanted wanted{
         kind,
-        choice.algorithm,
-        choice.params,
         {facts.collective, facts.size, facts.nodes, facts.bytes, root, facts.commutative,
          communicator.has_levels() ? &communicator.topology() : nullptr}};
     if (waits == Waits::for_all)
       ask_for_segment(communicator, wanted);
     else if (knows_machine_ && segments.want(wanted))
       communicator.take_long_way();
+    known = segments.find(kind);
   }
-  const std::optional<Count> known = segments.find(kind);
   if (known.value_or(0) > 0)
     choice.params.segment = *known;
   else

@@ -9,10 +9,6 @@
 
 namespace unisono {
 
-inline bool overlap(Slice a, Slice b) {
-  return a.buffer == b.buffer && a.offset < b.offset + b.length && b.offset < a.offset + a.length;
-}
-
 /// By the dependencies, which must point backwards.
 class Order {
  public:

@@ -41,6 +41,10 @@ struct Slice {
   bool operator==(const Slice&) const = default;
 };
 
+constexpr bool overlap(Slice a, Slice b) {
+  return a.buffer == b.buffer && a.offset < b.offset + b.length && b.offset < a.offset + a.length;
+}
+
 /// A message to or from nobody is complete at once.
 inline constexpr std::int32_t kNobody = -1;
 /// As a peer: whoever is in slot `i` of `slots` when the message starts.
