@@ -15,6 +15,7 @@
 #include "mpi/comm.h"
 #include "mpi/device_memory.h"
 #include "mpi/rank_lost.h"
+#include "node/probe.h"
 
 namespace unisono {
 
@@ -304,7 +305,17 @@ void Communicator::lose_rank() {
 void Communicator::make_messages() {
   if (!in_node_ || asked_for_messages_ || (own() == MPI_COMM_NULL && !asked_)) return;
   asked_for_messages_ = true;
-  if (own_ != MPI_COMM_NULL) messages_ = unisono::make_messages(comm_, own_);
+  if (own_ != MPI_COMM_NULL)
+    messages_ = unisono::make_messages(comm_, own_, direct_messages_from());
+}
+
+// By what this node's memory costs: measured now if it has not been, as all ranks are here.
+std::size_t Communicator::direct_messages_from() {
+  NodeTeam* own = may_share_ ? team() : nullptr;
+  if (own == nullptr) return node::DirectFrom::kNever;
+  node::Team& team = own->team();
+  if (!team.measured() && team.probing().first != 0) node::measure_all(team);
+  return team.direct_from().message;
 }
 
 // The number of communicators is not the same on all ranks, so that they must ask each other.

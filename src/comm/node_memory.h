@@ -80,7 +80,7 @@ class NodeTeam : public InNode<node::Team> {
 
 class NodeMessages : public InNode<node::Messenger> {
  public:
-  NodeMessages(NodeArena arena, int ranks);
+  NodeMessages(NodeArena arena, int ranks, std::size_t direct_from);
   node::Messenger& messenger() { return user_; }
   /// For whoever uses the messenger, where several threads may.
   std::mutex& mutex() { return mutex_; }
@@ -133,10 +133,8 @@ std::vector<int> domains_in(MPI_Comm comm);
 /// nobody waits here any more.
 std::unique_ptr<NodeTeam> make_team(MPI_Comm comm, MPI_Comm whole);
 inline std::unique_ptr<NodeTeam> make_team(MPI_Comm comm) { return make_team(comm, comm); }
-/// The same for messages between them.
-std::unique_ptr<NodeMessages> make_messages(MPI_Comm comm, MPI_Comm whole);
-inline std::unique_ptr<NodeMessages> make_messages(MPI_Comm comm) {
-  return make_messages(comm, comm);
-}
+/// The same for messages between them, which are copied directly from so many bytes on, where ranks
+/// may.
+std::unique_ptr<NodeMessages> make_messages(MPI_Comm comm, MPI_Comm whole, std::size_t direct_from);
 
 }  // namespace unisono

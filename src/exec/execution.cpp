@@ -51,6 +51,23 @@ bool may_follow(const Op& op, const Op& send) {
   }
 }
 
+/// From all of a slice that nobody sees, or into all of it.
+bool reduces(const Op& op, Slice slice) {
+  if (op.kind != OpKind::reduce) return false;
+  if (op.slice() == slice) return !overlap(op.from(), slice);
+  return op.from() == slice && slice.buffer >= kFirstScratch && !overlap(op.slice(), slice);
+}
+
+bool reads(const Op& op, Slice slice) {
+  switch (op.kind) {
+    case OpKind::send: return overlap(op.slice(), slice);
+    case OpKind::recv: return false;
+    case OpKind::copy: return overlap(op.from(), slice);
+    case OpKind::reduce: return overlap(op.slice(), slice) || overlap(op.from(), slice);
+    default: return true;  // others rely on it
+  }
+}
+
 /// The large scratch memory that the last execution is done with: fresh pages cost more to touch
 /// than to copy.
 class Spare {
@@ -147,7 +164,9 @@ int Execution::begin(OpId id) {
     case OpKind::send:
     case OpKind::recv: return begin_message(id, op);
     case OpKind::copy: rc = copy(op); break;
-    case OpKind::reduce: rc = reduce(op); break;
+    case OpKind::reduce:
+      if (std::erase(reduced_, id) == 0) rc = reduce(op);
+      break;
     case OpKind::library: rc = run_group_call(plan_->schedule().group_calls()[op.call()]); break;
     case OpKind::enqueue:
       if (waiting_.empty()) first_came_ = PMPI_Wtime();
@@ -187,18 +206,44 @@ int Execution::begin_message(OpId id, const Op& op) {
     return MPI_SUCCESS;
   }
   const bool slots = op.buffer == kSlots;
-  const Message message{op.kind,
-                        id,
-                        peer,
-                        op.position(),
-                        op.length == 0 ? nullptr : address(op.buffer, op.offset),
-                        op.length,
-                        slots};
+  Message message{op.kind,
+                  id,
+                  peer,
+                  op.position(),
+                  op.length == 0 ? nullptr : address(op.buffer, op.offset),
+                  op.length,
+                  slots};
+  const OpId behind = op.kind == OpKind::recv ? reduction_behind(id) : kNoOp;
+  if (behind != kNoOp) {
+    const Op& reduce = plan_->schedule().ops()[behind];
+    const bool from_here = reduce.from() == op.slice();
+    message.reduction = &*binding_.built_in;
+    message.sum = address(reduce.buffer, reduce.offset);
+    message.left = from_here ? message.sum : address(reduce.from_buffer, reduce.from_offset);
+  }
   Started started;
   const int rc = transport_->start(message, completions_, started);
   open_[id] = started.portions;
+  if (started.reduces) reduced_.push_back(behind);
   if (started.may_be_followed) let_follow(id);
   return rc;
+}
+
+// The reduction from or into what `recv` brings, if nothing else reads that and it could begin now
+// but for that. Else what comes must lie there until it can, or for others. Who writes there next
+// waits for the reduction.
+OpId Execution::reduction_behind(OpId recv) const {
+  const auto ops = plan_->schedule().ops();
+  const Slice slice = ops[recv].slice();
+  if (!binding_.built_in || slice.length == 0) return kNoOp;
+  OpId found = kNoOp;
+  for (const OpId next : plan_->dependents(recv)) {
+    if (found == kNoOp && reduces(ops[next], slice))
+      found = next;
+    else if (found == kNoOp || reads(ops[next], slice))
+      return kNoOp;
+  }
+  return found != kNoOp && open_[found] == 1 ? found : kNoOp;
 }
 
 int Execution::copy(const Op& op) const {
@@ -213,7 +258,15 @@ int Execution::copy(const Op& op) const {
   return copy_elements(from, into, op.length, binding_.type, unit);
 }
 
+// MPI's own operations commute (MPI-4.1, 6.9.2), so that the right operand may stand left.
 int Execution::reduce(const Op& op) const {
+  if (binding_.built_in) {
+    std::byte* into = address(op.buffer, op.offset);
+    const auto& [combine, context, element_bytes] = *binding_.built_in;
+    combine(context, into, address(op.from_buffer, op.from_offset), into,
+            static_cast<std::size_t>(op.length));
+    return MPI_SUCCESS;
+  }
   for (Count at = 0; at < op.length; at += kMaxPortion) {
     const int n = static_cast<int>(std::min(kMaxPortion, op.length - at));
     const int rc =
@@ -288,6 +341,7 @@ int Execution::fail(int error) noexcept {
   completions_.clear();
   waiting_.clear();
   followed_.clear();
+  reduced_.clear();
   ready_.clear();
   next_ready_ = 0;
   server_ = kNoOp;

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "exec/group_runner.h"
@@ -12,6 +13,7 @@
 #include "exec/transport.h"
 #include "exec/wait.h"
 #include "mpi/datatype.h"
+#include "node/reduction.h"
 
 namespace unisono {
 
@@ -22,6 +24,7 @@ struct Binding {
   MPI_Datatype type = MPI_BYTE;  ///< of one unit
   TypeFacts unit = kByteFacts;
   MPI_Op op = MPI_OP_NULL;
+  std::optional<node::Reduction> built_in;  ///< of op and type, in place of the MPI library's
   int rank = 0;                    ///< among the ranks of the schedule
   GroupRunner* groups = nullptr;   ///< for plans with collectives of groups
   Transport* transport = nullptr;  ///< of all messages; open for this call
@@ -62,6 +65,7 @@ class Execution {
   int begin_message(OpId id, const Op& op);
   int copy(const Op& op) const;
   int reduce(const Op& op) const;
+  OpId reduction_behind(OpId recv) const;
   int run_group_call(const GroupCall& call) const;
   void complete(OpId id);
   void let_follow(OpId id);
@@ -86,6 +90,7 @@ class Execution {
   std::vector<OpId> ready_;          // a queue: ready_[next_ready_...]
   std::size_t next_ready_ = 0;
   std::vector<OpId> followed_;     // sends under way behind which others have gone on: few
+  std::vector<OpId> reduced_;      // reduces that a message brings about: few
   OpId server_ = kNoOp;            // a serve that has started
   std::vector<OpId> waiting_;      // enqueues that have started, in that order
   std::size_t unserved_ = 0;       // they, and those that have not

@@ -22,10 +22,15 @@ int ShmTransport::start(const Message& message, std::vector<OpId>& completed, St
   const int tag = channel_.first_tag + static_cast<int>(message.position % kChannelDepth);
   started.portions = 1;
   const auto lock = guard();
-  if (message.kind == OpKind::send)
-    channel_.messenger->send(message.peer, tag, where, bytes, {&arrived_, message.op});
-  else
-    channel_.messenger->recv(message.peer, tag, where, bytes, {&arrived_, message.op});
+  const node::Completion completion{&arrived_, message.op};
+  if (message.kind == OpKind::send) {
+    channel_.messenger->send(message.peer, tag, where, bytes, completion);
+  } else {
+    const node::Accumulator sum{message.reduction, message.left, message.sum};
+    started.reduces = sum.reduction != nullptr && channel_.messenger->can_reduce(*sum.reduction);
+    channel_.messenger->recv(message.peer, tag, where, bytes, completion,
+                             started.reduces ? sum : node::Accumulator{});
+  }
   take_arrived(completed);
   return channel_.messenger->take_truncated() ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "mpi/datatype.h"
+#include "node/reduction.h"
 #include "schedule/schedule.h"
 
 namespace unisono {
@@ -25,6 +26,12 @@ struct Message {
   std::byte* where = nullptr;  ///< address of its first unit; null if it has none
   Count units = 0;             ///< 0: a token
   bool slots = false;
+  /// Of a recv whose units may be reduced as they come, by a reduction that lives until it is
+  /// complete: sum = left (+) message, where any of these may be `where`, which nobody reads
+  /// afterwards if sum is another. Null: they may not.
+  const node::Reduction* reduction = nullptr;
+  const std::byte* left = nullptr;
+  std::byte* sum = nullptr;
 };
 
 /// What became of a message.
@@ -34,6 +41,8 @@ struct Started {
   /// Who only waits for its turn behind it may go on before it is over; who writes into its memory
   /// may not.
   bool may_be_followed = false;
+  /// When it is complete it has been reduced into `sum` as well.
+  bool reduces = false;
 };
 
 /// Of one execution at a time. Messages from one rank to another with the same position, or with

@@ -33,6 +33,7 @@
 
 #include "node/fifo.h"
 #include "node/flags.h"
+#include "node/reduction.h"
 
 namespace unisono::node {
 
@@ -42,6 +43,22 @@ struct Completion {
   std::uint32_t number = 0;
   void give() const {
     if (list != nullptr) list->push_back(number);
+  }
+};
+
+/// What becomes of a message that is reduced as it comes, which saves to write it and to read it
+/// again: sum = left (+) message, for an operation that commutes.
+struct Accumulator {
+  const Reduction* reduction = nullptr;  ///< null: nothing of the kind
+  const std::byte* left = nullptr;       ///< perhaps the sum
+  std::byte* sum = nullptr;
+
+  /// `from`: bytes of the message from `at` on, perhaps where the sum of them will be.
+  void add(std::size_t at, const std::byte* from, std::size_t bytes) const {
+    const bool in_place = from == sum + at;
+    const auto& [combine, context, element_bytes] = *reduction;
+    combine(context, in_place ? from : left + at, in_place ? left + at : from, sum + at,
+            reduction->elements(bytes));
   }
 };
 
@@ -265,9 +282,11 @@ class Receiver {
  public:
   struct Message {
     int tag = 0;
-    std::byte* into = nullptr;
+    std::byte* into = nullptr;  ///< with a sum: memory that is free meanwhile, or the sum's
     std::size_t room = 0;
     Completion completion;
+    Accumulator sum;
+    std::size_t summed = 0;  ///< so many bytes, before a copy failed
   };
 
   Receiver() = default;
@@ -376,7 +395,7 @@ class Receiver {
         posted == posted_.end() || std::any_of(aside_.begin(), aside_.end(), has_tag(header.tag));
     if (is_aside_) {
       aside_.push({first_cell_, header.tag, std::vector<std::byte>(bytes_)});
-      current_ = {header.tag, (aside_.end() - 1)->bytes.data(), bytes_, {}};
+      current_ = {header.tag, (aside_.end() - 1)->bytes.data(), bytes_, {}, {}};
     } else {
       current_ = *posted;
       posted_.erase(posted);
@@ -387,15 +406,29 @@ class Receiver {
 
   /// The bytes of `from` that there is room for.
   void store(const std::byte* from, std::size_t bytes) {
-    if (at_ < current_.room)
-      Memory::copy(current_.into + at_, from, std::min(bytes, current_.room - at_));
+    if (at_ < current_.room) take(current_, at_, from, std::min(bytes, current_.room - at_));
     at_ += bytes;
+  }
+  static void take(const Message& message, std::size_t at, const std::byte* from,
+                   std::size_t bytes) {
+    if (message.sum.reduction == nullptr) return Memory::copy(message.into + at, from, bytes);
+    if (at >= message.summed) message.sum.add(at, from, bytes);
   }
   bool pull(const std::byte* address) {
     const std::byte* data = nullptr;
     std::memcpy(&data, address, sizeof data);
     at_ = bytes_;
-    return Memory::pull(process_, current_.into, data, std::min(bytes_, current_.room));
+    const std::size_t bytes = std::min(bytes_, current_.room);
+    const bool reduces = current_.sum.reduction != nullptr;
+    if (!reduces) return Memory::pull(process_, current_.into, data, bytes);
+    // In pieces as long as they come again in if one fails, which stay in this core's cache.
+    for (std::size_t& at = current_.summed; at < bytes; at += place_.slot_bytes) {
+      const std::size_t piece = std::min(place_.slot_bytes, bytes - at);
+      std::byte* into = current_.into + (current_.into == current_.sum.sum ? at : 0);
+      if (!Memory::pull(process_, into, data + at, piece)) return false;
+      current_.sum.add(at, into, piece);
+    }
+    return true;
   }
 
   void note_length(std::size_t bytes, std::size_t room) {
@@ -427,7 +460,7 @@ class Receiver {
 
   void hand_over(const Aside& aside, const Message& message) {
     note_length(aside.bytes.size(), message.room);
-    Memory::copy(message.into, aside.bytes.data(), std::min(aside.bytes.size(), message.room));
+    take(message, 0, aside.bytes.data(), std::min(aside.bytes.size(), message.room));
     message.completion.give();
   }
 

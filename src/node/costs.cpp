@@ -127,6 +127,12 @@ Work scan_chain(const Terms& t) {
   return {each * (t.others * first + t.m - first), t.others * each * t.m, out_of_order,
           t.others - out_of_order + t.chunks(t.m) - 1};
 }
+// Worringer's stores (PIO) and single copy (DMA): a rank writes what it sends and reads what it
+// gets, or copies what it gets; then its sender waits for word of that.
+Work message_stored(const Terms& t) {
+  return t.by_each((t.write + t.fetch) * t.m, 0, t.chunks(t.m));
+}
+Work message_direct(const Terms& t) { return t.by_each(t.call + t.pull * t.m, 0, 2); }
 Work scan_direct(const Terms& t) {
   return t.by_each(2 * t.p * t.call + (2 * t.p * t.pull + t.others * t.combine) * t.m / t.p, 2);
 }
@@ -206,6 +212,7 @@ Work work_of(Kernel kernel, Protocol way, double bytes, const MemoryCosts& costs
     case Kernel::reduce_scatter:
       return direct ? reduce_scatter_direct(t) : reduce_scatter_blocks(t);
     case Kernel::scan: return direct ? scan_direct(t) : reads ? scan_read_all(t) : scan_chain(t);
+    case Kernel::message: return direct ? message_direct(t) : message_stored(t);
   }
   return {};
 }
@@ -244,6 +251,9 @@ Thresholds thresholds_of(const MemoryCosts& costs, const Setting& setting) {
   found.direct.reduce = border.of(Kernel::reduce, direct, {read_all, slices});
   found.direct.allreduce = border.of(Kernel::allreduce, direct, {read_all, slices});
   found.direct.scan = border.of(Kernel::scan, direct, {read_all, chain});
+  Setting channel = setting;
+  channel.slot = preferred_channel_slot(setting.ranks);
+  found.direct.message = Border(costs, channel).of(Kernel::message, direct, {pipeline});
   found.read.everybody = border.up_to(Kernel::allreduce, read_all, {slices});
   found.read.root = border.up_to(Kernel::reduce, read_all, {slices});
   found.read.last = border.up_to(Kernel::allreduce, last_arriver, {read_all, slices});

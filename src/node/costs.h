@@ -46,7 +46,8 @@ enum class Kernel {
   reduce,
   allreduce,
   reduce_scatter,
-  scan
+  scan,
+  message,  ///< of a ring or a chain, in which every rank sends one while it receives another
 };
 Work work_of(Kernel kernel, Protocol way, double bytes, const MemoryCosts& costs,
              const Setting& setting);

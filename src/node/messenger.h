@@ -47,8 +47,15 @@ class BasicMessenger {
             const Completion& completion) {
     start(senders_, to, {tag, data, bytes, completion}, sending_);
   }
-  void recv(int from, int tag, std::byte* into, std::size_t room, const Completion& completion) {
-    start(receivers_, from, {tag, into, room, completion}, receiving_);
+  /// With `sum`, of a reduction that can_reduce(), the message is reduced into that, and the room
+  /// is only memory for it meanwhile.
+  void recv(int from, int tag, std::byte* into, std::size_t room, const Completion& completion,
+            const Accumulator& sum = {}) {
+    start(receivers_, from, {tag, into, room, completion, sum}, receiving_);
+  }
+  /// Whether every piece of a message has whole elements.
+  bool can_reduce(const Reduction& reduction) const {
+    return reduction.whole(slot_bytes_) == slot_bytes_;
   }
 
   /// Moves what can be moved. Whether anything has.
@@ -150,6 +157,7 @@ class BasicMessenger {
   int rank_;
   WaitPolicy policy_;
   bool truncated_ = false;
+  std::size_t slot_bytes_;
   LinePair<Memory>* departures_;
   Doorbell<Memory>* doorbell_;
   std::vector<Sender<Memory>> senders_;      // by rank
@@ -162,6 +170,7 @@ BasicMessenger<Memory>::BasicMessenger(std::span<std::byte> arena, int rank, int
                                        const WaitPolicy& policy)
     : rank_(rank),
       policy_(policy),
+      slot_bytes_(size == 1 ? 0 : slot_bytes(arena, size)),
       departures_(reinterpret_cast<LinePair<Memory>*>(arena.data())),
       doorbell_(doorbells(arena.data()) + rank),
       senders_(static_cast<std::size_t>(size)),

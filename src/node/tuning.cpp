@@ -25,9 +25,6 @@ std::size_t preferred_ring(const Groups& groups, std::size_t private_cache) {
   return std::min(longer + Slots::kShortRing, fits);
 }
 
-// As for gather, where the receiver copies as well; not measured by itself.
-std::size_t direct_messages_from() { return 32 * kKiB; }
-
 // Two ranks have two channels, sixteen 240: all together have what a pool gives at most.
 std::size_t preferred_channel_slot(int size) {
   std::size_t slot = 16 * kKiB;

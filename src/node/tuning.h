@@ -18,10 +18,9 @@ struct DirectFrom {
               reduce_scatter_block = kNever;
   /// Of the message.
   std::size_t bcast = kNever, reduce = kNever, allreduce = kNever, scan = kNever;
+  /// Of a message of a schedule (messenger.h).
+  std::size_t message = kNever;
 };
-
-/// From how many bytes on a message goes directly, for such ranks.
-std::size_t direct_messages_from();
 
 /// Up to how many bytes of the others' input who wants the result of a reduction reads all of it
 /// and reduces for itself.

@@ -11,6 +11,7 @@
 #include "algorithms/catalogue.h"
 #include "algorithms/composition.h"
 #include "exec/execution.h"
+#include "exec/kernel_reduction.h"
 #include "schedule/problem.h"
 #include "tests/exec/made_up_network.h"
 
@@ -76,6 +77,8 @@ class Ranks {
     binding.type = MPI_LONG;
     binding.unit = facts_of(MPI_LONG);
     binding.op = MPI_SUM;
+    if (network_.chance(70))
+      binding.built_in = built_in_reduction(binding.op, binding.type, binding.unit);
     binding.rank = static_cast<int>(r);
     binding.transport = &transports_[r];
     return executions_[r].start(plans_[r], binding);
@@ -116,7 +119,7 @@ void for_each_problem(std::initializer_list<int> sizes, std::initializer_list<Co
 const std::vector<int> kAllWell(32, MPI_SUCCESS);
 
 TEST(Disorder, NeverChangesAResult) {
-  int problems = 0;
+  int problems = 0, reduced = 0;
   for_each_problem({2, 3, 6, 8}, {0, 1, 37}, [&](const Algorithm& row, const Problem& problem) {
     MadeUpNetwork orderly(MadeUpNetwork::Order::as_sent, 1);
     Ranks expected(orderly, row, problem);
@@ -129,10 +132,12 @@ TEST(Disorder, NeverChangesAResult) {
       for (int r = 0; r < problem.size; ++r) ASSERT_TRUE(ranks.done(static_cast<std::size_t>(r)));
       // The algorithms of arrival may place what they receive elsewhere, never another result.
       ASSERT_EQ(ranks.outputs(), expected.outputs()) << "seed " << seed;
+      reduced += disorderly.reduced();
     }
     ++problems;
   });
   EXPECT_GT(problems, 500);
+  EXPECT_GT(reduced, 1000);
 }
 
 TEST(Disorder, SumsAreRight) {

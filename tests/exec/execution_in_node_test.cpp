@@ -15,6 +15,7 @@
 #include "algorithms/composition.h"
 #include "comm/node_memory.h"
 #include "exec/execution.h"
+#include "exec/kernel_reduction.h"
 #include "exec/mpi_transport.h"
 #include "exec/shm_transport.h"
 #include "schedule/problem.h"
@@ -22,6 +23,23 @@
 
 namespace unisono {
 namespace {
+
+/// Counts the messages that were reduced as they came.
+class CountingTransport : public Transport {
+ public:
+  ShmTransport shm;
+  int reduced = 0;
+
+  int start(const Message& message, std::vector<OpId>& completed, Started& started) override {
+    const int rc = shm.start(message, completed, started);
+    reduced += started.reduces;
+    return rc;
+  }
+  int progress(std::vector<OpId>& completed, bool only_looks, bool& moved) override {
+    return shm.progress(completed, only_looks, moved);
+  }
+  bool abandon(std::vector<OpId>& completed) override { return shm.abandon(completed); }
+};
 
 struct InNodeMemory : ::testing::TestWithParam<WaitMode> {
   int rank = 0, size = 1;
@@ -34,7 +52,7 @@ struct InNodeMemory : ::testing::TestWithParam<WaitMode> {
     MPI_Comm_size(comm, &size);
     start_node_memory(comm, {.mode = GetParam()});
     ASSERT_TRUE(has_node_memory());
-    messages = make_messages(comm);
+    messages = make_messages(comm, comm, 32 << 10);
     ASSERT_NE(messages, nullptr);
   }
   void TearDown() override {
@@ -85,6 +103,7 @@ struct InNodeMemory : ::testing::TestWithParam<WaitMode> {
     binding = in_memory.binding(MPI_SUM);
     binding.rank = rank;
     ShmTransport shm;
+    binding.built_in = built_in_reduction(binding.op, binding.type, binding.unit);
     shm.open({&messages->messenger(), 0, binding.unit.size, binding.unit.true_lb});
     binding.transport = &shm;
     ASSERT_EQ(execution.start(plan, binding), MPI_SUCCESS);
@@ -109,6 +128,36 @@ TEST_P(InNodeMemory, RunsTheWholeCatalogue) {
                             .params = default_params(row)});
       }
     }
+}
+
+// Not the MPI library's operation, nor what comes before it may be reduced.
+TEST_P(InNodeMemory, ReducesSegmentsAsTheyCome) {
+  constexpr Count kSegments = 10, kElements = 500;
+  const Algorithm& chain = *find_algorithm(Collective::reduce, "chain");
+  Problem problem{.collective = Collective::reduce,
+                  .size = size,
+                  .count = kSegments * kElements,
+                  .unit_bytes = sizeof(long),
+                  .params = default_params(chain)};
+  problem.params.segment = kElements * sizeof(long);
+  const ArgsOfRanks ranks(problem);
+  const Plan plan(build(chain, ranks[rank]));
+  for (const bool built_in : {false, true}) {
+    Buffers own = buffers(problem.count);
+    Binding binding = own.binding(MPI_SUM);
+    binding.rank = rank;
+    if (built_in) binding.built_in = built_in_reduction(binding.op, binding.type, binding.unit);
+    CountingTransport counting;
+    counting.shm.open({&messages->messenger(), 0, binding.unit.size, binding.unit.true_lb});
+    binding.transport = &counting;
+    Execution execution;
+    ASSERT_EQ(execution.start(plan, binding), MPI_SUCCESS);
+    ASSERT_EQ(finish(execution, GetParam()), MPI_SUCCESS);
+    EXPECT_EQ(counting.reduced, built_in && rank < size - 1 ? kSegments : 0);
+    if (rank != 0) continue;
+    for (std::size_t i = 0; i < own.output.size(); ++i)
+      ASSERT_EQ(own.output[i], size * static_cast<long>(i * i) + 500L * size * (size - 1));
+  }
 }
 
 TEST_P(InNodeMemory, ExecutionsInFlightTogetherDoNotMix) {

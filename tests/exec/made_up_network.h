@@ -1,6 +1,6 @@
 // A transport for tests: the ranks are executions of one process, moved in any order, and messages
 // between them are delayed, reordered between channels and tags, taken at once or only with the
-// receiver, or fail.
+// receiver, reduced as they come, or fail.
 #pragma once
 #include <algorithm>
 #include <cstring>
@@ -25,6 +25,8 @@ class MadeUpNetwork {
     no_memory_ = no_memory;
   }
   bool has_failed() const { return starts_left_ == 0; }
+  /// So many messages were reduced as they came.
+  int reduced() const { return reduced_; }
   bool chance(unsigned percent) { return random_() % 100 < percent; }
   unsigned pick(std::size_t n) { return static_cast<unsigned>(random_() % n); }
 
@@ -51,6 +53,7 @@ class MadeUpNetwork {
     Message message;
     std::size_t room;
     Completed* completed;
+    bool reduces;
   };
 
   static bool fits(const Posted& posted, const Sent& sent) {
@@ -77,7 +80,7 @@ class MadeUpNetwork {
         ++sent;
         continue;
       }
-      std::copy_n(sent->data(), std::min(posted->room, sent->size), posted->message.where);
+      hand_over(*sent, *posted);
       posted->completed->push_back(posted->message.op);
       if (sent->completed != nullptr) sent->completed->push_back(sent->message.op);
       posted_.erase(posted);
@@ -87,7 +90,23 @@ class MadeUpNetwork {
     return moved;
   }
 
+  void hand_over(const Sent& sent, const Posted& posted) {
+    const std::size_t bytes = std::min(posted.room, sent.size);
+    const Message& message = posted.message;
+    if (!posted.reduces) {
+      std::copy_n(sent.data(), bytes, message.where);
+      return;
+    }
+    const node::Reduction& reduction = *message.reduction;
+    reduction.combine(reduction.context, message.left, sent.data(), message.sum,
+                      reduction.elements(bytes));
+    if (message.where != message.sum)
+      std::fill_n(message.where, bytes, std::byte{0x5a});  // which nobody may read
+    ++reduced_;
+  }
+
   Order order_;
+  int reduced_ = 0;
   std::mt19937 random_;
   int starts_left_ = -1;
   bool no_memory_ = false;
@@ -108,7 +127,9 @@ class MadeUpTransport final : public Transport {
     const std::size_t bytes = static_cast<std::size_t>(message.units) *
                               (message.slots ? sizeof(std::int32_t) : unit_bytes_);
     if (message.kind == OpKind::recv) {
-      network_.posted_.push_back({message.peer, rank_, message, bytes, &completed});
+      started.reduces = message.reduction != nullptr && network_.order_ == MadeUpNetwork::Order::shuffled;
+      network_.posted_.push_back(
+          {message.peer, rank_, message, bytes, &completed, started.reduces});
       return MPI_SUCCESS;
     }
     const bool shuffled = network_.order_ == MadeUpNetwork::Order::shuffled;

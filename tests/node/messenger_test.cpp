@@ -62,6 +62,90 @@ TEST_P(Messages, OfEveryLength) {
             "");
 }
 
+/// Adds bytes up, and counts the pieces in which they came.
+struct Sums {
+  std::size_t pieces = 0;
+  Reduction reduction{add, this, 1};
+  static void add(const void* sums, const std::byte* left, const std::byte* right, std::byte* out,
+                  std::size_t count) {
+    ++static_cast<Sums*>(const_cast<void*>(sums))->pieces;
+    for (std::size_t i = 0; i < count; ++i)
+      out[i] = static_cast<std::byte>(std::to_integer<int>(left[i]) + std::to_integer<int>(right[i]));
+  }
+};
+
+/// Where the sum is: in a place of its own, or where the message comes to.
+enum class SumIn { place, room };
+
+/// Rank 0 sends messages of these lengths, and rank 1 adds each to the same bytes. Empty, or which
+/// is wrong.
+template <class Memory>
+std::string add_up(BasicMessenger<Memory>& messenger, int rank,
+                   const std::vector<std::size_t>& lengths, SumIn where, bool aside = false) {
+  for (const std::size_t bytes : lengths) {
+    const int tag = static_cast<int>(bytes % 4096);
+    std::vector<std::uint32_t> done;
+    const Bytes data = message(0, 1, tag, bytes);
+    if (rank == 0) {
+      messenger.send(1, tag, data.data(), bytes, {&done, 1});
+      messenger.send(1, tag + 1, nullptr, 0, {&done, 2});
+      wait_for(messenger, done, 2);
+      continue;
+    }
+    Bytes sum = data, room(bytes);
+    Sums sums;
+    const auto wait_for_mark = [&] { messenger.recv(0, tag + 1, nullptr, 0, {&done, 2}); };
+    if (aside) {  // until the one behind it has come
+      wait_for_mark();
+      wait_for(messenger, done, 1);
+    }
+    const bool in_room = where == SumIn::room;
+    std::byte* into = in_room ? room.data() : sum.data();
+    messenger.recv(0, tag, room.data(), bytes, {&done, 1}, {&sums.reduction, sum.data(), into});
+    if (!aside) wait_for_mark();
+    wait_for(messenger, done, 2);
+    for (std::size_t i = 0; i < bytes; ++i)
+      if (into[i] != data[i] << 1) return std::to_string(bytes) + " bytes";
+    if ((sums.pieces > 0) != (bytes > 0)) return "not added as they came";
+  }
+  return "";
+}
+
+TEST_P(Messages, AreReducedAsTheyCome) {
+  constexpr std::size_t kSlot = 256;
+  const std::vector<std::size_t> lengths{0, 1, kShort, kShort + 1, kSlot - 1, kSlot, kSlot + 1,
+                                         700, 2000, 6001};
+  for (const SumIn where : {SumIn::place, SumIn::room})
+    for (const bool aside : {false, true})
+      EXPECT_EQ(message_threads(setting(2, kSlot),
+                                [&](Messenger& messenger, int rank) {
+                                  return add_up(messenger, rank, lengths, where, aside);
+                                }),
+                "");
+}
+
+/// Direct copies fail from the fourth on.
+struct FailsLater : SharedMemory {
+  inline static int pulls = 0;
+  static bool pull(pid_t process, std::byte* to, const std::byte* from, std::size_t bytes) {
+    return ++pulls < 4 && SharedMemory::pull(process, to, from, bytes);
+  }
+};
+
+// What was added before the copy failed comes again, and is not added again.
+TEST(Messenger, ReducesOnceWhatComesAgain) {
+  for (const SumIn where : {SumIn::place, SumIn::room}) {
+    FailsLater::pulls = 0;
+    EXPECT_EQ(message_threads<FailsLater>(
+                  {2, 256, WaitMode::yield, 512},
+                  [where](BasicMessenger<FailsLater>& messenger, int rank) {
+                    return add_up(messenger, rank, {2001, 3000}, where);
+                  }),
+              "");
+    EXPECT_EQ(FailsLater::pulls, 4);
+  }
+}
+
 /// Both have sent far more than the rings hold before either receives.
 TEST_P(Messages, PassFullRingsOnBothSides) {
   EXPECT_EQ(
