@@ -308,6 +308,8 @@ constexpr Algorithm kCatalogue[] = {
      "Worringer 2003"},
     {set_of(scan, exscan), "two_tree", scan::two_tree, kSegmentAndWindow, kNone,
      "about 2n+8 log2 p rounds of m/n", kTwoTree},
+    {set_of(scan, exscan), "fractional_tree", scan::fractional_tree, kSegmentGroupAndWindow, kNone,
+     "about (2+1/r)n+2(r+1)log2 p rounds of m/n; a chain if p<=3r", kFractional},
     {set_of(scan), "grid", scan::grid, kNoParameters, kComposed,
      "rows, columns, then down the rows", kOrthogonal},
     {set_of(exscan), "grid", scan::grid, kNoParameters, kComposed,

@@ -16,8 +16,8 @@ constexpr Count kSegments = 64;
 
 class PipelineCost : public testing::TestWithParam<int> {
  protected:
-  Metrics metrics(Collective collective, std::string_view algorithm,
-                  bool commutative = true) const {
+  Metrics metrics(Collective collective, std::string_view algorithm, bool commutative = true,
+                  Count radix = 0) const {
     const Algorithm& row = *find_algorithm(collective, algorithm);
     Problem problem{.collective = collective,
                     .size = p,
@@ -25,6 +25,7 @@ class PipelineCost : public testing::TestWithParam<int> {
                     .commutative = commutative,
                     .params = default_params(row)};
     problem.params.segment = 1;
+    if (radix != 0) problem.params.radix = radix;
     const ArgsOfRanks ranks(problem);
     return measure(build_all(row, ranks.args()));
   }
@@ -81,6 +82,26 @@ TEST_P(PipelineCost, ScanThroughTwoTreesIsTwoVectors) {
     EXPECT_LE(m.sent, 2 * kSegments);
     EXPECT_LE(m.rounds, 2 * kSegments + 8 * levels);
   }
+}
+
+TEST_P(PipelineCost, ScanThroughAFractionalTreeLiesBetweenAnInOrderTreeAndTheChain) {
+  for (const Collective c : {Collective::scan, Collective::exscan})
+    for (const Count r : {1, 3, 4, 32}) {
+      const Metrics m = metrics(c, "fractional_tree", false, r);
+      const Metrics chain = metrics(c, "chain", false);
+      if (p <= 3 * r) {
+        EXPECT_EQ(m.rounds, chain.rounds) << r;
+        EXPECT_EQ(m.sent, chain.sent) << r;
+        EXPECT_EQ(m.received, chain.received) << r;
+        continue;
+      }
+      const Count most = 2 * kSegments + (kSegments + r - 1) / r;
+      EXPECT_LE(m.sent, most) << r;
+      EXPECT_LE(m.received, most) << r;
+      // Up to a fifth more, while ports or scratch are waited for.
+      EXPECT_LE(5 * m.rounds, 6 * (most + (2 * r + 2) * levels)) << r;
+      EXPECT_LE(m.sent, metrics(c, "two_tree", false).sent + (kSegments + r - 1) / r) << r;
+    }
 }
 
 }  // namespace
