@@ -82,6 +82,7 @@ enum class SumIn { place, room };
 template <class Memory>
 std::string add_up(BasicMessenger<Memory>& messenger, int rank,
                    const std::vector<std::size_t>& lengths, SumIn where, bool aside = false) {
+  std::string wrong;
   for (const std::size_t bytes : lengths) {
     const int tag = static_cast<int>(bytes % 4096);
     std::vector<std::uint32_t> done;
@@ -105,10 +106,10 @@ std::string add_up(BasicMessenger<Memory>& messenger, int rank,
     if (!aside) wait_for_mark();
     wait_for(messenger, done, 2);
     for (std::size_t i = 0; i < bytes; ++i)
-      if (into[i] != data[i] << 1) return std::to_string(bytes) + " bytes";
-    if ((sums.pieces > 0) != (bytes > 0)) return "not added as they came";
+      if (into[i] != data[i] << 1) wrong = std::to_string(bytes) + " bytes";
+    if (bytes > 0 && sums.pieces == 0) wrong = "not added as they came";
   }
-  return "";
+  return wrong;
 }
 
 TEST_P(Messages, AreReducedAsTheyCome) {
