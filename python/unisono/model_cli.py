@@ -66,6 +66,34 @@ def level_rows(name: str, level: dict[str, Any]) -> list[tuple[str, ...]]:
     return rows
 
 
+def seconds_of(pieces: list[dict[str, Any]], size: int) -> float:
+    """As the model has them (src/model/machine.cpp)."""
+    ascending = sorted(pieces, key=lambda piece: float(piece["from_bytes"]))
+    at = [piece for piece in ascending if float(piece["from_bytes"]) <= size] or ascending[:1]
+    return max(0.0, float(at[-1]["alpha_s"]) + float(at[-1]["beta_s_per_byte"]) * size) if at else 0.0
+
+
+def show_memory(block: dict[str, Any], console: Console) -> None:
+    """Worringer's parameters, by length."""
+    made = left_table("d", "l_PIO us", "l_DMA us", "faster", "l_cpy us", "l_cmb us", left=0)
+    once = block.get("single_copy")
+    for size in model_check.CALIBRATED:
+        pio = seconds_of(block["stores"]["one_way"], size)
+        dma = seconds_of(once["one_way"], size) if once else None
+        others = [seconds_of(block[key], size) for key in ("copy", "combine")]
+        made.add_row(
+            format_size(size),
+            f"{pio * 1e6:.2f}",
+            "" if dma is None else f"{dma * 1e6:.2f}",
+            "DMA" if dma is not None and dma < pio else "PIO",
+            *(f"{seconds * 1e6:.3f}" for seconds in others),
+        )
+    console.print(Text("messages through the memory of a node, by their bytes d"), soft_wrap=True)
+    console.print(made)
+    text = f"l_sb {float(block['fence_s']) * 1e6:.2f} us"
+    console.print(text if once else f"{text}; no single copy (l_DMA) where this was measured", soft_wrap=True)
+
+
 def show_machine(title: str, machine: dict[str, Any], console: Console) -> None:
     console.print(Text(title, style="bold"), soft_wrap=True)
     made = left_table("level", "cost of", "from bytes", "alpha us", "beta ns/B", "Mb/s", left=2)
@@ -85,6 +113,8 @@ def show_machine(title: str, machine: dict[str, Any], console: Console) -> None:
                 f"{incast['timeout_s']} s"
             )
             console.print(text, soft_wrap=True)
+        if machine.get("node_memory"):
+            show_memory(machine["node_memory"], console)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise UnisonoError(f"{title}: a broken machine: {error}") from error
 

@@ -15,7 +15,18 @@ namespace {
 constexpr double kTolerance = 0.2;        // of a point's distance from its line
 constexpr double kLeastSeconds = 1e-9;    // below that a clock tells nothing
 constexpr Count kLeastLocalBytes = 4096;  // of copies and reductions that show a rate
-constexpr std::array<const char*, 5> kQuantities{"one_way", "gap", "exchange", "reduce", "copy"};
+constexpr std::array<const char*, 12> kQuantities{"one_way",
+                                                  "gap",
+                                                  "exchange",
+                                                  "reduce",
+                                                  "copy",
+                                                  "stores_one_way",
+                                                  "stores_gap",
+                                                  "single_copy_one_way",
+                                                  "single_copy_gap",
+                                                  "memory_copy",
+                                                  "memory_combine",
+                                                  "fence"};
 
 struct Line {
   double alpha = 0, beta = 0;
@@ -110,6 +121,29 @@ std::optional<double> rate(const Samples& samples, Sample::Quantity quantity) {
   return median(rates);
 }
 
+/// Nothing where one of the two was not measured.
+std::optional<TransferTimes> way(const Samples& samples, Sample::Quantity one_way,
+                                 Sample::Quantity gap) {
+  const auto trips = medians(samples, one_way, kWithinNode);
+  const auto messages = medians(samples, gap, kWithinNode);
+  if (trips.empty() || messages.empty()) return std::nullopt;
+  return TransferTimes{fit_cost(trips), fit_cost(messages)};
+}
+
+std::optional<MemoryTimes> node_memory(const Samples& samples) {
+  const auto stores = way(samples, Sample::stores_one_way, Sample::stores_gap);
+  const auto copy = medians(samples, Sample::memory_copy, kWithinNode);
+  const auto combine = medians(samples, Sample::memory_combine, kWithinNode);
+  const auto fence = medians(samples, Sample::fence, kWithinNode);
+  if (!stores || copy.empty() || combine.empty() || fence.empty()) return std::nullopt;
+  return MemoryTimes{
+      .stores = *stores,
+      .single_copy = way(samples, Sample::single_copy_one_way, Sample::single_copy_gap),
+      .copy = fit_cost(copy),
+      .combine = fit_cost(combine),
+      .fence = fence.front().seconds};
+}
+
 Sample sample_from(const Json& row) {
   Sample sample;
   const auto name = row.at("quantity").get<std::string>();
@@ -183,6 +217,7 @@ Result<Machine> fit(const Samples& samples) {
   if (!gamma || !copy) return Error{"no times of reductions or copies of 4 KB or more"};
   machine.gamma = *gamma;
   machine.copy = *copy;
+  machine.node_memory = node_memory(samples);
   return machine;
 }
 

@@ -14,13 +14,27 @@ namespace unisono {
 
 /// Repeated measurements of one thing at one size.
 struct Sample {
-  enum Quantity { one_way, gap, exchange, reduce, copy };
+  enum Quantity {
+    one_way,
+    gap,
+    exchange,
+    reduce,
+    copy,
+    // Of the memory of a node (MemoryTimes).
+    stores_one_way,
+    stores_gap,
+    single_copy_one_way,
+    single_copy_gap,
+    memory_copy,
+    memory_combine,
+    fence,
+  };
   Quantity quantity = one_way;
   LevelId level = kWithinNode;  ///< one_way, gap and exchange
   Count bytes = 0;
-  int active = 1;  ///< exchange: ranks that send at once, on one node or on all
-  std::vector<double>
-      seconds;  ///< one_way: a trip; gap: a message; exchange: a round; else all bytes
+  int active = 1;               ///< exchange: ranks that send at once, on one node or on all
+  std::vector<double> seconds;  ///< one_way: a trip; gap: a message; exchange: a round; fence: a
+                                ///< flag; else all bytes
 };
 
 struct Samples {
@@ -33,7 +47,8 @@ struct Samples {
 /// one line.
 Result<Samples> read_samples(std::string_view text);
 
-/// The error says what was not measured.
+/// The error says what was not measured. What nobody need measure, the memory of a node and single
+/// copies there, is left out.
 Result<Machine> fit(const Samples& samples);
 
 struct Point {

@@ -36,6 +36,33 @@ LevelCosts level_from(const Json& level) {
           cost_from(level.at("exchange")), level.at("active").get<int>()};
 }
 
+Json json(const TransferTimes& way) {
+  return {{"one_way", json(way.one_way)}, {"gap", json(way.gap)}};
+}
+
+TransferTimes way_from(const Json& way) {
+  return {cost_from(way.at("one_way")), cost_from(way.at("gap"))};
+}
+
+Json json(const MemoryTimes& memory) {
+  Json block{{"stores", json(memory.stores)}};
+  if (memory.single_copy) block["single_copy"] = json(*memory.single_copy);
+  block["copy"] = json(memory.copy);
+  block["combine"] = json(memory.combine);
+  block["fence_s"] = memory.fence;
+  return block;
+}
+
+MemoryTimes memory_from(const Json& block) {
+  MemoryTimes memory{.stores = way_from(block.at("stores")),
+                     .copy = cost_from(block.at("copy")),
+                     .combine = cost_from(block.at("combine")),
+                     .fence = block.at("fence_s").get<double>()};
+  if (const auto way = block.find("single_copy"); way != block.end())
+    memory.single_copy = way_from(*way);
+  return memory;
+}
+
 }  // namespace
 
 double Cost::operator()(Count bytes) const {
@@ -49,6 +76,14 @@ double Cost::operator()(Count bytes) const {
 
 double LevelCosts::shared(Count bytes) const {
   return active < 2 ? 0 : std::max(0.0, exchange(bytes) - one_way(bytes)) / (active - 1);
+}
+
+bool MemoryTimes::copies_once(Count bytes) const {
+  return single_copy && single_copy->one_way(bytes) < stores.one_way(bytes);
+}
+
+const TransferTimes& MemoryTimes::way(Count bytes) const {
+  return copies_once(bytes) ? *single_copy : stores;
 }
 
 LevelCosts hockney(double alpha, double beta) {
@@ -74,6 +109,7 @@ std::string write_machine(const Machine& machine) {
     file["incast"] = {{"buffer_bytes", incast.buffer},
                       {"window_bytes", incast.window},
                       {"timeout_s", incast.timeout}};
+  if (machine.node_memory) file["node_memory"] = json(*machine.node_memory);
   return file.dump(2) + "\n";
 }
 
@@ -112,6 +148,8 @@ Result<Machine> read_machine(std::string_view text) {
       machine.incast = {incast->at("buffer_bytes").get<double>(),
                         incast->at("window_bytes").get<double>(),
                         incast->at("timeout_s").get<double>()};
+    if (const auto memory = file.find("node_memory"); memory != file.end())
+      machine.node_memory = memory_from(*memory);
     return machine;
   } catch (const Json::exception& error) {
     return Error{std::string("a broken machine file: ") + error.what()};

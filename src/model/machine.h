@@ -64,13 +64,34 @@ struct NodeKernels {
   WaitMode mode = WaitMode::spin;
 };
 
+/// A way of messages through the memory of a node.
+struct TransferTimes {
+  Cost one_way;  ///< from the begin of a send to the end of its receive
+  Cost gap;      ///< the time between the messages of a stream
+};
+
+/// What the memory of a node does, as functions of the length: the parameters of Worringer 2003
+/// (docs/reference/model.md). A message there has been written by its owner just before.
+struct MemoryTimes {
+  TransferTimes stores;                      ///< l_PIO: stored into shared memory, and copied out
+  std::optional<TransferTimes> single_copy;  ///< l_DMA: read by its address; nothing: not permitted
+  Cost copy;                                 ///< l_cpy
+  Cost combine;                              ///< l_cmb, of floats
+  double fence = 0;                          ///< l_sb: seconds until another rank has seen a flag
+
+  /// Whether a message of so many bytes comes sooner by single copy: the paper's PIO or DMA.
+  bool copies_once(Count bytes) const;
+  const TransferTimes& way(Count bytes) const;
+};
+
 struct Machine {
   std::string flavour;  ///< mpich, openmpi or abi
   std::string library;  ///< the first line of MPI_Get_library_version
   std::array<std::optional<LevelCosts>, kMessageLevels> levels;
-  double gamma = 0;  ///< seconds per byte reduced
-  double copy = 0;   ///< seconds per byte copied
-  Incast incast;     ///< of the ports of nodes; the standard loses nothing
+  double gamma = 0;                        ///< seconds per byte reduced
+  double copy = 0;                         ///< seconds per byte copied
+  Incast incast;                           ///< of the ports of nodes; the standard loses nothing
+  std::optional<MemoryTimes> node_memory;  ///< of messages through it (TransportKind::shm)
   /// Not in the file. Nothing: no price for what runs in a node's memory.
   std::optional<NodeKernels> kernels;
 };

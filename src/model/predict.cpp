@@ -16,7 +16,7 @@ namespace unisono {
 namespace {
 
 struct Event {
-  enum Kind : std::uint8_t { begin, complete, depart, arrive };
+  enum Kind : std::uint8_t { begin, complete, depart, arrive, release };
   double time = 0;
   OpId position = 0;  // in its rank's program: at the same moment earlier ops come first
   VertexId id = 0;
@@ -38,6 +38,13 @@ struct Server {
     free = begin + seconds;
     return begin;
   }
+};
+
+/// A rank's core, where its messages go through the memory of its node: it does one thing at a
+/// time, and reads what others have sent when there is nothing to write, as the messenger does.
+struct Core {
+  std::queue<VertexId> own, to_read;
+  bool is_busy = false;
 };
 
 /// The port of a switch to a node, as far as it may overflow: what others have posted to it. A
@@ -136,8 +143,9 @@ Meetings::Meetings(std::span<const Schedule> schedules, const Graph& graph, Coun
 
 class Walk {
  public:
+  /// `in_memory`: messages go through the memory of the node, which the machine has times for.
   Walk(std::span<const Schedule> schedules, Count unit_bytes, const Machine& machine,
-       std::span<const int> node_of_rank);
+       std::span<const int> node_of_rank, bool in_memory);
   /// `late`: when each rank begins; empty: all at 0. Infinity: more than `most`.
   Result<double> go(std::span<const double> late, double most);
 
@@ -146,6 +154,15 @@ class Walk {
 
   void start(VertexId id, double now);
   void start_send(VertexId id, double now);
+  /// Of a copy or a reduction.
+  double local_seconds(VertexId id) const;
+  void send_in_memory(VertexId id, double now);
+  /// An op of its rank's core: now, or when that is free.
+  void use_core(VertexId id, double now);
+  void begin_next(Core& core, double now);
+  void begin_on_core(VertexId id, double now);
+  /// Nothing: all ops have a prediction.
+  std::optional<Error> unknown() const;
   /// When a send is complete that leaves its port in [begin, end).
   double accepted(VertexId id, double now, double begin, double end);
   void depart(VertexId id, double now);
@@ -185,14 +202,17 @@ class Walk {
   std::vector<bool> lost_;     // of sends: once is enough
   std::vector<double> left_;   // by sender and receiver: when the last byte does
   std::vector<Server> cores_;
-  std::optional<Meetings> meetings_;  // where the machine has times for them
+  std::optional<Meetings> meetings_;     // where the machine has times for them
+  const MemoryTimes* memory_ = nullptr;  // messages go through it; null: through the MPI library
+  std::vector<VertexId> send_of_;        // by receive, of those
+  std::vector<Core> busy_cores_;         // of those
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
   std::size_t unfinished_;
   double end_ = 0;
 };
 
 Walk::Walk(std::span<const Schedule> schedules, Count unit_bytes, const Machine& machine,
-           std::span<const int> node_of_rank)
+           std::span<const int> node_of_rank, bool in_memory)
     : graph_(schedules),
       unit_bytes_(unit_bytes),
       machine_(machine),
@@ -207,6 +227,13 @@ Walk::Walk(std::span<const Schedule> schedules, Count unit_bytes, const Machine&
   const std::vector<Server> of_ranks(schedules.size()), of_nodes(static_cast<std::size_t>(nodes));
   ports_[kWithinNode] = {of_ranks, of_ranks, of_nodes};
   ports_[kBetweenNodes] = {of_nodes, of_nodes, {Server{}}};
+  if (in_memory && machine.node_memory) {
+    memory_ = &*machine.node_memory;
+    busy_cores_.resize(schedules.size());
+    send_of_.assign(graph_.size(), kNoNode);
+    for (VertexId id = 0; id < graph_.size(); ++id)
+      if (graph_.receive[id] != kNoNode) send_of_[graph_.receive[id]] = id;
+  }
   if (!machine.incast.loses()) return;
   queues_.assign(static_cast<std::size_t>(nodes),
                  Queue(static_cast<std::size_t>(nodes), machine.incast));
@@ -216,12 +243,12 @@ Walk::Walk(std::span<const Schedule> schedules, Count unit_bytes, const Machine&
 
 void Walk::start(VertexId id, double now) {
   switch (graph_.ops[id].kind) {
-    case OpKind::send: start_send(id, now); break;
+    case OpKind::send: memory_ != nullptr ? send_in_memory(id, now) : start_send(id, now); break;
     case OpKind::recv: meet(id, now); break;
     case OpKind::copy:
     case OpKind::reduce: {
-      const double rate = graph_.ops[id].kind == OpKind::copy ? machine_.copy : machine_.gamma;
-      const double seconds = rate * static_cast<double>(bytes(id));
+      if (memory_ != nullptr) return use_core(id, now);
+      const double seconds = local_seconds(id);
       push(cores_[rank(id)].serve(now, seconds) + seconds, id, Event::complete);
       break;
     }
@@ -230,6 +257,54 @@ void Walk::start(VertexId id, double now) {
     case OpKind::enqueue:
     case OpKind::serve: break;  // never complete: nothing is known of them
   }
+}
+
+double Walk::local_seconds(VertexId id) const {
+  const bool copies = graph_.ops[id].kind == OpKind::copy;
+  if (memory_ != nullptr) return (copies ? memory_->copy : memory_->combine)(bytes(id));
+  return (copies ? machine_.copy : machine_.gamma) * static_cast<double>(bytes(id));
+}
+
+// By stores the sender's core writes it; else it says only where the message is.
+void Walk::send_in_memory(VertexId id, double now) {
+  if (!memory_->copies_once(bytes(id))) return use_core(id, now);
+  const TransferTimes& way = memory_->way(bytes(id));
+  push(now + std::max(0.0, way.one_way(bytes(id)) - way.gap(bytes(id))), id, Event::arrive);
+}
+
+void Walk::use_core(VertexId id, double now) {
+  Core& core = busy_cores_[rank(id)];
+  (graph_.ops[id].kind == OpKind::recv ? core.to_read : core.own).push(id);
+  if (!core.is_busy) begin_next(core, now);
+}
+
+void Walk::begin_next(Core& core, double now) {
+  std::queue<VertexId>& first = core.own.empty() ? core.to_read : core.own;
+  core.is_busy = !first.empty();
+  if (!core.is_busy) return;
+  const VertexId id = first.front();
+  first.pop();
+  begin_on_core(id, now);
+}
+
+// What was copied once is its sender's again when he has heard of it.
+void Walk::begin_on_core(VertexId id, double now) {
+  const OpKind kind = graph_.ops[id].kind;
+  if (kind != OpKind::send && kind != OpKind::recv) {
+    push(now + local_seconds(id), id, Event::complete);
+    return push(now + local_seconds(id), id, Event::release);
+  }
+  const VertexId send = kind == OpKind::send ? id : send_of_[id];
+  const TransferTimes& way = memory_->way(bytes(send));
+  const double gap = way.gap(bytes(send)), one_way = way.one_way(bytes(send));
+  push(now + gap, id, Event::release);
+  if (kind == OpKind::send) {
+    push(now + gap, id, Event::complete);
+    return push(now + std::max(0.0, one_way - gap), id, Event::arrive);
+  }
+  const double end = now + std::min(gap, one_way);
+  push(end, id, Event::complete);
+  if (memory_->copies_once(bytes(send))) push(end + memory_->fence, send, Event::complete);
 }
 
 void Walk::start_send(VertexId id, double now) {
@@ -268,6 +343,10 @@ void Walk::depart(VertexId id, double now) {
 }
 
 void Walk::arrive(VertexId id, double now) {
+  if (memory_ != nullptr) {
+    if (graph_.receive[id] != kNoNode) meet(graph_.receive[id], now);
+    return;
+  }
   const LevelId l = level(id);
   const LevelCosts& costs = *levels_[l];
   const double gap = costs.gap(bytes(id));
@@ -314,6 +393,8 @@ void Walk::meet(VertexId receive, double now) {
   double& met = met_[receive];
   if (met == kNever)
     met = now;
+  else if (memory_ != nullptr)
+    use_core(receive, now);
   else
     push(std::max(met, now), receive, Event::complete);
 }
@@ -325,17 +406,25 @@ void Walk::complete(VertexId id, double now) {
     if (--graph_.waits_for[follower] == 0) start(follower, now);
 }
 
-Result<double> Walk::go(std::span<const double> late, double most) {
+std::optional<Error> Walk::unknown() const {
   for (VertexId id = 0; id < graph_.size(); ++id) {
     if (graph_.ops[id].is_bound() || graph_.ops[id].kind == OpKind::serve)
       return Error{"what depends on who arrives has no prediction: resolve the schedules first"};
     if (graph_.ops[id].kind == OpKind::library && !(meetings_ && meetings_->hold(id)))
       return Error{"a collective of a group has no prediction: expand the schedule first"};
-    if (graph_.ops[id].kind == OpKind::send && levels_[level(id)] == nullptr)
+    if (graph_.ops[id].kind != OpKind::send) continue;
+    if (memory_ != nullptr && level(id) != kWithinNode)
+      return Error{"the memory of a node reaches no other node"};
+    if (memory_ == nullptr && levels_[level(id)] == nullptr)
       return Error{std::string("the machine file has no times for messages ") +
                    (level(id) == kWithinNode ? "within a node" : "between nodes") +
                    ": calibrate with such ranks"};
   }
+  return std::nullopt;
+}
+
+Result<double> Walk::go(std::span<const double> late, double most) {
+  if (auto error = unknown()) return *error;
   std::vector<VertexId> free;
   for (VertexId id = 0; id < graph_.size(); ++id)
     if (graph_.waits_for[id] == 0) free.push_back(id);
@@ -353,6 +442,7 @@ Result<double> Walk::go(std::span<const double> late, double most) {
       case Event::complete: complete(event.id, event.time); break;
       case Event::depart: depart(event.id, event.time); break;
       case Event::arrive: arrive(event.id, event.time); break;
+      case Event::release: begin_next(busy_cores_[rank(event.id)], event.time); break;
     }
   }
   if (unfinished_ > 0)
@@ -371,14 +461,20 @@ std::vector<int> block_placement(int ranks, int nodes) {
 
 Result<double> predict(std::span<const Schedule> schedules, Count unit_bytes,
                        const Machine& machine, std::span<const int> node_of_rank,
-                       std::span<const double> late, double most) {
-  return Walk(schedules, unit_bytes, machine, node_of_rank).go(late, most);
+                       std::span<const double> late, double most, TransportKind transport) {
+  const bool in_memory = transport == TransportKind::shm;
+  if (in_memory && !machine.node_memory)
+    return Error{
+        "the machine file has no times for messages through the memory of a node: calibrate with "
+        "two ranks on one"};
+  return Walk(schedules, unit_bytes, machine, node_of_rank, in_memory).go(late, most);
 }
 
 Result<double> predict(const Algorithm& algorithm, const Problem& problem, const Machine& machine,
                        std::span<const int> node_of_rank) {
   const ArgsOfRanks ranks(problem);
-  return predict(build_all(algorithm, ranks.args()), problem.unit_bytes, machine, node_of_rank);
+  return predict(build_all(algorithm, ranks.args()), problem.unit_bytes, machine, node_of_rank, {},
+                 kNoLimit, problem.params.transport);
 }
 
 }  // namespace unisono

@@ -6,9 +6,11 @@
 // sent there loses a timeout (Incast). Within a node a port belongs to a rank, between nodes to the
 // node: all its ranks share the way out, and the way in. Copies and reductions take their rank's
 // core, one after the other. A phase that runs in a node's memory begins when the last of its ranks
-// is there, and all are through at the same time (node_phase.h). Who comes first is served first,
-// at the same moment in program order. Cost O(n log n) for n ops; nothing is executed and no data
-// exist.
+// is there, and all are through at the same time (node_phase.h). Messages through the memory of a
+// node (TransportKind::shm) are moved by the cores of their ranks: each goes by stores or by single
+// copy, whichever is the cheaper at its length, as Worringer 2003 chooses between PIO and DMA. Who
+// comes first is served first, at the same moment in program order. Cost O(n log n) for n ops;
+// nothing is executed and no data exist.
 #pragma once
 #include <limits>
 #include <span>
@@ -32,7 +34,8 @@ inline constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 /// line: a level the machine has no times for, or schedules that do not match.
 Result<double> predict(std::span<const Schedule> schedules, Count unit_bytes,
                        const Machine& machine, std::span<const int> node_of_rank,
-                       std::span<const double> late = {}, double most = kNoLimit);
+                       std::span<const double> late = {}, double most = kNoLimit,
+                       TransportKind transport = TransportKind::mpi);
 
 /// The same for build_all() of an algorithm. Precondition: no unmet restriction.
 Result<double> predict(const Algorithm& algorithm, const Problem& problem, const Machine& machine,

@@ -52,13 +52,14 @@ struct Walked {
   std::vector<Schedule> schedules;  // empty: it cannot serve the call, or is too long
   Count unit_bytes = 1;
   std::vector<int> node_of_rank;
+  TransportKind transport = TransportKind::mpi;
   bool is_too_long = false;
 
   std::optional<double> seconds(const Machine& machine, std::span<const double> late,
                                 double most) const {
     if (is_too_long) return kNoLimit;
     if (schedules.empty()) return std::nullopt;
-    const auto said = predict(schedules, unit_bytes, machine, node_of_rank, late, most);
+    const auto said = predict(schedules, unit_bytes, machine, node_of_rank, late, most, transport);
     return said ? std::optional(*said) : std::nullopt;
   }
 };
@@ -69,7 +70,7 @@ Walked walked(const Algorithm& algorithm, const Params& params, const PricedCall
   const Problem problem = problem_of(call, params, placement.topology);
   if (!can_serve(algorithm, problem)) return {};
   const ArgsOfRanks ranks(problem);
-  Walked all{{}, problem.unit_bytes, placement.node_of_rank()};
+  Walked all{{}, problem.unit_bytes, placement.node_of_rank(), params.transport};
   const Count ops_of_root = std::ssize(build(algorithm, ranks[call.root]).ops());
   all.is_too_long = ops_of_root * call.ranks > kMostWalkedOps;
   if (all.is_too_long) return all;
@@ -162,6 +163,7 @@ double continued(double m, const std::array<double, 3>& at, double n) {
 bool can_serve(const Algorithm& algorithm, const Problem& problem) {
   const Conditions conditions{.size = problem.size,
                               .commutative = problem.commutative,
+                              .messages = true,
                               .topology = problem.topology,
                               .graph = problem.graph != nullptr};
   return !unmet_restriction(algorithm, conditions, problem.params);
@@ -216,12 +218,13 @@ double risk(const Algorithm& algorithm, const Params& params, const PricedCall& 
 
 std::optional<double> price(const Algorithm& algorithm, const Params& params,
                             const PricedCall& call, const Machine& machine, double most) {
-  if ((algorithm.restrictions & kOneNode) != 0 || params.transport == TransportKind::shm)
+  if ((algorithm.restrictions & kOneNode) != 0) return std::nullopt;
+  const int nodes = nodes_of(call) != nullptr ? nodes_of(call)->groups() : call.nodes;
+  if (params.transport == TransportKind::shm && (nodes > 1 || !machine.node_memory))
     return std::nullopt;
   if (call.graph != nullptr && !is_walked_whole(call)) return std::nullopt;
   if (is_walked_whole(call))
     return walk(algorithm, params, call, machine, placement_of(call), most);
-  const int nodes = nodes_of(call) != nullptr ? nodes_of(call)->groups() : call.nodes;
   if (nodes < 4) {
     const Placement some = some_of(call, nodes, kMostWalkedRanks / nodes);
     return walk(algorithm, params, on(call, some, nodes), machine, some, most);

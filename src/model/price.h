@@ -30,11 +30,12 @@ struct PricedCall {
 /// Blocks are equal, reductions are of elements of 4 bytes.
 Problem problem_of(const PricedCall& call, const Params& params = {},
                    const Topology* topology = nullptr);
-/// Whether the row can, through messages of the MPI library.
+/// Whether the row can, where its messages reach all ranks.
 bool can_serve(const Algorithm& algorithm, const Problem& problem);
 
 /// Seconds of the slowest rank, all starting at once; nothing where there is no prediction: what
-/// runs in one node's memory, depends on who arrives, or cannot serve the call, and grids with
+/// runs in one node's memory (but for messages through it, where the machine has times for them,
+/// and all ranks are on one node), depends on who arrives, or cannot serve the call, and grids with
 /// phases of the MPI library. Up to kMostWalkedRanks it is predict(); beyond, a + b log2(n) + c n
 /// through its results at three smaller numbers of nodes n: all rows of the catalogue have this
 /// form, or nearly so. There a few ranks of a node stand for all, with as many bytes. Infinity

@@ -56,6 +56,78 @@ TEST(Fit, TimeoutsDoNotMatter) {
   EXPECT_NEAR(machine->copy, 1e-10, 1e-11);
 }
 
+/// l_PIO, l_DMA, l_cpy and l_cmb.
+double stores(double bytes) { return 3e-7 + 3e-10 * bytes; }
+double single_copy(double bytes) { return 2e-6 + 1e-10 * bytes; }
+double memory_copy(double bytes) { return 5e-9 + 2e-11 * bytes; }
+double memory_combine(double bytes) { return 5e-9 + 4e-11 * bytes; }
+
+void add_node_memory(Samples& samples) {
+  std::mt19937 random(8);
+  const auto add = [&](Sample::Quantity quantity, Count bytes, double seconds) {
+    samples.samples.push_back(noisy(quantity, kWithinNode, bytes, seconds, random));
+  };
+  for (const Count bytes : kSizes) {
+    const auto d = static_cast<double>(bytes);
+    add(Sample::stores_one_way, bytes, stores(d));
+    add(Sample::stores_gap, bytes, stores(d) / 2);
+    add(Sample::single_copy_one_way, bytes, single_copy(d));
+    add(Sample::single_copy_gap, bytes, single_copy(d) / 2);
+    add(Sample::memory_copy, bytes, memory_copy(d));
+    add(Sample::memory_combine, bytes, memory_combine(d));
+  }
+  add(Sample::fence, 0, 2e-7);
+}
+
+TEST(Fit, TheMemoryOfANode) {
+  Samples samples = synthetic();
+  EXPECT_FALSE(fit(samples)->node_memory) << "older samples have none";
+  add_node_memory(samples);
+  const auto machine = fit(samples);
+  ASSERT_TRUE(machine) << machine.error();
+  ASSERT_TRUE(machine->node_memory);
+  const MemoryTimes& memory = *machine->node_memory;
+  ASSERT_TRUE(memory.single_copy);
+  for (const Count bytes : {1, 100, 3000, 50000, 1000000}) {
+    const auto d = static_cast<double>(bytes);
+    EXPECT_NEAR(memory.stores.one_way(bytes), stores(d), 0.1 * stores(d)) << bytes;
+    EXPECT_NEAR(memory.stores.gap(bytes), stores(d) / 2, 0.1 * stores(d) / 2) << bytes;
+    EXPECT_NEAR(memory.single_copy->one_way(bytes), single_copy(d), 0.1 * single_copy(d)) << bytes;
+    EXPECT_NEAR(memory.single_copy->gap(bytes), single_copy(d) / 2, 0.1 * single_copy(d) / 2);
+    EXPECT_NEAR(memory.copy(bytes), memory_copy(d), 0.15 * memory_copy(d)) << bytes;
+    EXPECT_NEAR(memory.combine(bytes), memory_combine(d), 0.15 * memory_combine(d)) << bytes;
+  }
+  EXPECT_NEAR(memory.fence, 2e-7, 0.1 * 2e-7);
+  EXPECT_FALSE(memory.copies_once(4096));
+  EXPECT_TRUE(memory.copies_once(65536));
+}
+
+TEST(Fit, WhereSingleCopyIsNotPermittedStoresAreLeft) {
+  Samples samples = synthetic();
+  add_node_memory(samples);
+  std::erase_if(samples.samples, [](const Sample& sample) {
+    return sample.quantity == Sample::single_copy_one_way ||
+           sample.quantity == Sample::single_copy_gap;
+  });
+  const auto machine = fit(samples);
+  ASSERT_TRUE(machine && machine->node_memory);
+  EXPECT_FALSE(machine->node_memory->single_copy);
+  EXPECT_FALSE(machine->node_memory->copies_once(1 << 20));
+}
+
+TEST(Fit, SamplesOfTheMemoryOfANodeAreRead) {
+  const auto samples = read_samples(
+      R"({"format":"unisono-samples","version":1,"mpi":{"flavour":"a","library":"b"},"samples":[
+          {"quantity":"stores_one_way","level":0,"bytes":64,"seconds":[3e-7]},
+          {"quantity":"memory_combine","level":0,"bytes":64,"seconds":[1e-8]},
+          {"quantity":"fence","level":0,"bytes":0,"seconds":[2e-7,3e-7]}]})");
+  ASSERT_TRUE(samples) << samples.error();
+  EXPECT_EQ(samples->samples[0].quantity, Sample::stores_one_way);
+  EXPECT_EQ(samples->samples[1].quantity, Sample::memory_combine);
+  EXPECT_EQ(samples->samples[2].quantity, Sample::fence);
+  EXPECT_EQ(samples->samples[2].seconds.size(), 2U);
+}
+
 TEST(Fit, ASizeWithAWrongMedianDoesNotMatter) {
   for (const std::size_t wrong : {2U, 5U, 10U}) {
     std::vector<Point> points;

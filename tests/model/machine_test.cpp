@@ -37,6 +37,31 @@ TEST(MachineFile, KeepsWhatPortsLose) {
   EXPECT_EQ(write_machine(*read), write_machine(machine));
 }
 
+TEST(MachineFile, KeepsWhatTheMemoryOfANodeDoes) {
+  Machine machine;
+  EXPECT_EQ(write_machine(machine).find("node_memory"), std::string::npos);
+  machine.node_memory = {.stores = {{{{0, 3e-7, 3e-10}}}, {{{0, 1e-7, 2e-10}}}},
+                         .copy = {{{0, 1e-8, 1e-11}, {65536, 0, 4e-11}}},
+                         .combine = {{{0, 2e-8, 2e-11}}},
+                         .fence = 2e-7};
+  auto read = read_machine(write_machine(machine));
+  ASSERT_TRUE(read) << read.error();
+  ASSERT_TRUE(read->node_memory);
+  EXPECT_FALSE(read->node_memory->single_copy) << "not permitted where it was measured";
+  EXPECT_FALSE(read->node_memory->copies_once(1 << 30));
+  machine.node_memory->single_copy = {{{{0, 2e-6, 1e-10}}}, {{{0, 2e-6, 1e-10}}}};
+  read = read_machine(write_machine(machine));
+  ASSERT_TRUE(read) << read.error();
+  EXPECT_EQ(write_machine(*read), write_machine(machine));
+  EXPECT_DOUBLE_EQ(read->node_memory->fence, 2e-7);
+  EXPECT_DOUBLE_EQ(read->node_memory->copy(100000), 4e-6);
+  // The lines cross at 8500 bytes.
+  EXPECT_FALSE(read->node_memory->copies_once(8400));
+  EXPECT_TRUE(read->node_memory->copies_once(8600));
+  EXPECT_DOUBLE_EQ(read->node_memory->way(8400).gap(8400), 1e-7 + 8400 * 2e-10);
+  EXPECT_DOUBLE_EQ(read->node_memory->way(8600).gap(8600), 2e-6 + 8600 * 1e-10);
+}
+
 TEST(MachineFile, InOneLine) {
   Machine machine;
   machine.levels[kBetweenNodes] = hockney(6e-5, 8e-8);

@@ -186,6 +186,91 @@ TEST(Predict, WhatAllShareMakesARoundOfAllAsLongAsMeasured) {
   EXPECT_SECONDS(paired(8), paired(1));
 }
 
+/// Lines through the memory of a node that cross between 8 KB and 9 KB.
+Machine memory_machine(bool with_single_copy = true) {
+  constexpr auto line = [](double alpha, double beta) { return Cost{{{0, alpha, beta}}}; };
+  Machine machine;
+  machine.node_memory = {.stores = {line(3e-7, 3e-10), line(3e-7, 3e-10)},
+                         .copy = line(1e-8, 2e-11),
+                         .combine = line(1e-8, 5e-11),
+                         .fence = 2e-7};
+  if (with_single_copy) machine.node_memory->single_copy = {line(2e-6, 1e-10), line(2e-6, 1e-10)};
+  return machine;
+}
+
+// Worringer's (2), for our chain, whose root has the first segment: with the cheaper of l_PIO and
+// l_DMA. Stores in and out are one after the other on a rank's core, as in the paper; by single
+// copy, as by DMA, what goes out costs it nothing. l_sb is paid once, for the last: before that
+// nobody waits for it.
+TEST(Predict, ChainInTheMemoryOfANodeIsWorringersBroadcast) {
+  const Machine machine = memory_machine();
+  const MemoryTimes& memory = *machine.node_memory;
+  for (const int p : {2, 3, 4, 7, 16})
+    for (const int n : {1, 2, 10, 64})
+      for (const Count block : {500, 8000, 9000, 100'000}) {
+        const double pio = memory.stores.one_way(block), dma = memory.single_copy->one_way(block);
+        EXPECT_EQ(dma<pio, block> 8500);
+        const double by_dma = (p - 2 + n) * dma + memory.fence;
+        const double by_pio = (p - 1) * pio + (n - 1) * (p == 2 ? pio : 2 * pio);
+        const Problem problem{.collective = Collective::bcast,
+                              .size = p,
+                              .count = n * block,
+                              .params = {.segment = block, .transport = TransportKind::shm}};
+        EXPECT_SECONDS(seconds(problem, "chain", machine, 1), dma < pio ? by_dma : by_pio)
+            << p << " ranks, " << n << " of " << block;
+      }
+}
+
+// (3): a processor that copies does not combine meanwhile, so that the larger of l_cmb and l_DMA
+// becomes their sum.
+TEST(Predict, ChainReduceInTheMemoryOfANode) {
+  const Machine machine = memory_machine();
+  const MemoryTimes& memory = *machine.node_memory;
+  const Count block = 100'000;
+  for (const int p : {2, 3, 7})
+    for (const int n : {1, 2, 10}) {
+      const Problem problem{
+          .collective = Collective::reduce,
+          .size = p,
+          .count = n * block / 4,
+          .unit_bytes = 4,
+          .params = {.segment = block, .window = 4, .transport = TransportKind::shm}};
+      const double stage = memory.single_copy->one_way(block) + memory.combine(block);
+      EXPECT_SECONDS(seconds(problem, "chain", machine, 1), (p - 2 + n) * stage);
+    }
+}
+
+TEST(Predict, EveryRowThatSendsHasATimeInTheMemoryOfANode) {
+  for (const bool once : {false, true}) {
+    const Machine machine = memory_machine(once);
+    for (const Algorithm& row : catalogue())
+      for (int c = 0; c < kCollectives; ++c) {
+        const auto collective = static_cast<Collective>(c);
+        if (!contains(row.collectives, collective) ||
+            (row.restrictions & (kOneNode | kComposed | kGraph)) != 0)
+          continue;
+        Problem problem{.collective = collective, .size = 8, .count = 40'000};
+        problem.params = default_params(row);
+        problem.params.transport = TransportKind::shm;
+        EXPECT_GT(seconds(problem, row.name, machine, 1), 0) << row.name;
+      }
+  }
+}
+
+TEST(Predict, TheMemoryOfANodeHasToBeKnownAndReached) {
+  const Problem problem{.collective = Collective::bcast,
+                        .size = 4,
+                        .count = 1,
+                        .params = {.transport = TransportKind::shm}};
+  const Algorithm& flat = *find_algorithm(Collective::bcast, "flat");
+  const auto unknown = predict(flat, problem, hockney_machine(), block_placement(4, 1));
+  ASSERT_FALSE(unknown);
+  EXPECT_NE(unknown.error().find("the memory of a node"), std::string::npos);
+  const auto elsewhere = predict(flat, problem, memory_machine(), block_placement(4, 2));
+  ASSERT_FALSE(elsewhere);
+  EXPECT_NE(elsewhere.error().find("no other node"), std::string::npos);
+}
+
 TEST(Predict, AMissingLevelAndAnUnmatchedReceiveAreErrors) {
   const Machine machine = hockney_machine();
   const Problem problem{.collective = Collective::bcast, .size = 2, .count = 1};

@@ -155,6 +155,30 @@ TEST(Segment, NothingWhereThereIsNoneOrNoPrice) {
   EXPECT_FALSE(best_segment(chain, {.segment = 1, .transport = TransportKind::shm}, call, machine));
 }
 
+TEST(Segment, OfMessagesThroughTheMemoryOfANode) {
+  Machine machine;  // which knows nothing of messages of the MPI library
+  const Cost once{{{0, 2e-6, 1e-10}}}, stores{{{0, 3e-7, 3e-10}}};
+  machine.node_memory = {
+      .stores = {stores, stores}, .single_copy = {{once, once}}, .copy = {}, .combine = {}};
+  PricedCall call{.collective = bcast, .ranks = 8, .nodes = 1, .bytes = 4 << 20};
+  const Algorithm& chain = *find_algorithm(bcast, "chain");
+  Params params = default_params(chain);
+  params.transport = TransportKind::shm;
+  const auto chosen = best_segment(chain, params, call, machine);
+  ASSERT_TRUE(chosen);
+  const auto priced = [&](Count segment) {
+    params.segment = segment;
+    return price(chain, params, call, machine).value();
+  };
+  // n* = sqrt((p - 2) beta m / alpha), by single copy.
+  const double best = std::sqrt(6 * 1e-10 * (4 << 20) / 2e-6);
+  EXPECT_NEAR(std::log2((4 << 20) / static_cast<double>(*chosen) / best), 0, 0.5);
+  for (Count other = kLeastSegment; other <= 4 << 20; other *= 2)
+    EXPECT_LE(priced(*chosen), 1.03 * priced(other)) << other;
+  call.nodes = 2;
+  EXPECT_FALSE(best_segment(chain, params, call, machine)) << "it reaches no other node";
+}
+
 TEST(Segment, IsNeverShorterThanAKibibyteUnlessTheMessageIs) {
   const Machine machine = between_nodes(hockney(1e-12, 1e-9));  // which would cut for ever
   const Algorithm& chain = *find_algorithm(bcast, "chain");

@@ -19,6 +19,21 @@ def level(alpha: float, beta: float) -> dict[str, Any]:
     return {"one_way": line(alpha, beta), "gap": line(alpha, beta), "exchange": [], "active": 1}
 
 
+def add_node_memory(body: dict[str, Any]) -> None:
+    """l_PIO and l_DMA cross at 9444 bytes."""
+
+    def way(alpha: float, beta: float) -> dict[str, Any]:
+        return {"one_way": line(alpha, beta), "gap": line(alpha, beta)}
+
+    body["node_memory"] = {
+        "stores": way(3e-7, 3e-10),
+        "single_copy": way(2e-6, 1e-10),
+        "copy": line(1e-8, 2e-11),
+        "combine": line(1e-8, 5e-11),
+        "fence_s": 2e-7,
+    }
+
+
 @pytest.fixture
 def machine(tmp_path: Path) -> Path:
     file = tmp_path / "machine.json"
@@ -68,6 +83,24 @@ def test_what_sends_no_messages_has_no_price(machine: Path) -> None:
     assert found == model.Prediction("shm", None)
 
 
+def test_messages_through_the_memory_of_a_node(machine: Path) -> None:
+    """By the cheaper of l_PIO and l_DMA."""
+    specs = [f"chain:segment={segment},transport=shm" for segment in ("4K", "64K", "auto")]
+    job = model.Job("bcast", 2, 1, 1 << 20, specs)
+    assert {each.seconds for each in model.predict(machine, [job])[0]} == {None}, "nobody measured it"
+    body = json.loads(machine.read_text())
+    add_node_memory(body)
+    machine.write_text(json.dumps(body))
+    (told, (elsewhere,)) = model.predict(machine, [job, model.Job("bcast", 4, 2, 8, specs[:1])])
+    of = {each.spec: each for each in told}
+    assert of[specs[0]].seconds == pytest.approx(256 * (3e-7 + 4096 * 3e-10))
+    assert of[specs[1]].seconds == pytest.approx(16 * (2e-6 + 65536 * 1e-10) + 2e-7)
+    assert of[specs[2]].chosen == "chain:segment=1M,transport=shm", "two ranks gain nothing by a pipeline"
+    assert of[specs[2]].seconds == pytest.approx(2e-6 + (1 << 20) * 1e-10 + 2e-7)
+    assert elsewhere.seconds is None
+    assert "one node" in elsewhere.unmet
+
+
 def test_shapes() -> None:
     assert set(model.shapes(12)) == {(2, 6), (3, 4), (4, 3), (6, 2), (2, 2, 3), (2, 3, 2), (3, 2, 2)}
     assert (4, 5) in model.shapes(17, 2)
@@ -111,11 +144,15 @@ def test_this_node_is_measured_and_fitted(flavour: str, tmp_path: Path) -> None:
     assert list(found["levels"]) == ["within_node"]
     assert found["levels"]["within_node"]["active"] == 2
     assert 0 < found["reduce_s_per_byte"] < 1e-6
-    jobs = [model.Job("allreduce", 2, 1, size, ["recursive_doubling"]) for size in (8, 1 << 20)]
-    (small,), (large,) = model.predict(file, jobs)
-    assert small.seconds is not None
-    assert large.seconds is not None
-    assert 0 < small.seconds < large.seconds
+    memory = found["node_memory"]
+    assert set(memory) - {"single_copy"} == {"stores", "copy", "combine", "fence_s"}
+    assert memory["fence_s"] > 0
+    for spec in ("recursive_doubling", "recursive_doubling:transport=shm"):
+        jobs = [model.Job("allreduce", 2, 1, size, [spec]) for size in (8, 1 << 20)]
+        (small,), (large,) = model.predict(file, jobs)
+        assert small.seconds is not None
+        assert large.seconds is not None
+        assert 0 < small.seconds < large.seconds
 
 
 def test_one_rank_has_nobody_to_send_to() -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from conftest import Run
-from test_model import machine
+from test_model import add_node_memory, machine
 from unisono import model_check
 from unisono.estimates import Estimate
 from unisono.model_check import Asker, Pipeline, Plan, Verdict
@@ -119,6 +119,30 @@ def test_show_a_machine(unisono: Run, machine: Path) -> None:
     words = done.stdout.split()
     for word in ("between", "alpha", "5.00", "8000"):
         assert word in words, done.stdout
+
+
+def test_show_what_the_memory_of_a_node_does(unisono: Run, machine: Path) -> None:
+    body = json.loads(machine.read_text())
+    add_node_memory(body)
+    machine.write_text(json.dumps(body))
+    done = unisono("model", "show", "--machine", str(machine))
+    assert done.returncode == 0, done.stderr
+    rows = [line.split() for line in done.stdout.splitlines()]
+    assert ["d", "l_PIO", "us", "l_DMA", "us", "faster", "l_cpy", "us", "l_cmb", "us"] in rows
+    assert ["4K", "1.53", "2.41", "PIO", "0.092", "0.215"] in rows, done.stdout
+    assert ["16K", "5.22", "3.64", "DMA", "0.338", "0.829"] in rows, done.stdout
+    assert ["l_sb", "0.20", "us"] in rows
+    del body["node_memory"]["single_copy"]
+    machine.write_text(json.dumps(body))
+    done = unisono("model", "show", "--machine", str(machine))
+    rows = [line.split() for line in done.stdout.splitlines()]
+    assert ["16K", "5.22", "PIO", "0.338", "0.829"] in rows, done.stdout
+    assert "no single copy" in done.stdout
+    body["node_memory"]["stores"] = 7
+    machine.write_text(json.dumps(body))
+    done = unisono("model", "show", "--machine", str(machine))
+    assert done.returncode == 2
+    assert "a broken machine" in done.stderr
 
 
 def test_show_what_jobs_have_kept(unisono: Run, machine: Path, tmp_path: Path) -> None:

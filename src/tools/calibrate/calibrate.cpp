@@ -9,8 +9,9 @@
 //   gap        seconds a message adds to a stream of messages from one rank to another, by the
 //              difference to a single one, which holds the latency and the acknowledgement
 //   exchange   a round in which every rank sends to a neighbour and receives from another
-// and, by all ranks at once, MPI_Reduce_local of MPI_FLOAT and memcpy. It uses nothing but MPI, so
-// that it runs in the simulator too.
+// and, by all ranks at once, MPI_Reduce_local of MPI_FLOAT and memcpy. This file uses nothing but
+// MPI, so that it runs in the simulator too. Elsewhere two ranks of a node measure its memory, for
+// half of the time (node_memory.h).
 #include <mpi.h>
 
 #include <algorithm>
@@ -18,10 +19,17 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <numeric>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#ifdef UNISONO_NODE_MEMORY
+#include <thread>
+
+#include "tools/calibrate/node_memory.h"
+#endif
 
 #ifndef UNISONO_FLAVOUR
 #define UNISONO_FLAVOUR "other"
@@ -309,19 +317,56 @@ void measure_level(const World& world, int level, const Options& options) {
 
 void measure_local(const World& world, const Options& options) {
   for (const std::size_t bytes : {4096U, 65536U, 1048576U}) {
-    std::vector<float> from(bytes / sizeof(float), 1.0F), into(from);
-    const int count = static_cast<int>(from.size());
-    const auto reduce = [&] {
-      MPI_Reduce_local(from.data(), into.data(), count, MPI_FLOAT, MPI_SUM);
-    };
+    // Half a page apart by their places in pages: some processors copy by bytes where these are
+    // alike.
+    const std::size_t apart = (bytes + 2048) / sizeof(float);
+    std::vector<float> all(2 * apart, 1.0F);
+    float* into = all.data();
+    float* from = all.data() + apart;
+    const int count = static_cast<int>(bytes / sizeof(float));
+    const auto reduce = [&] { MPI_Reduce_local(from, into, count, MPI_FLOAT, MPI_SUM); };
     print(world, 0, label("reduce", 0, bytes), repeat(options.seconds / 4, bytes, reduce));
     const auto copy = [&] {
       from[0] += 1;  // so that no copy can be left out
-      std::memcpy(into.data(), from.data(), bytes);
+      std::memcpy(into, from, bytes);
     };
     print(world, 0, label("copy", 0, bytes), repeat(options.seconds / 4, bytes, copy));
   }
 }
+
+#ifdef UNISONO_NODE_MEMORY
+void measure_memory(const World& world, const Options& options) {
+  using unisono::MemoryQuantity, unisono::NodeMemoryProbe, unisono::kMemoryQuantities;
+  const Pair pair = pair_at(world, 0);
+  if (pair.first < 0) return;
+  const bool takes_part = world.rank == pair.first || world.rank == pair.second;
+  MPI_Comm both = MPI_COMM_NULL;
+  MPI_Comm_split(MPI_COMM_WORLD, takes_part ? 0 : MPI_UNDEFINED, 0, &both);
+  std::unique_ptr<NodeMemoryProbe> probe;
+  const auto here = std::count(world.node.begin(), world.node.end(), world.node[world.rank]);
+  if (takes_part)
+    probe = std::make_unique<NodeMemoryProbe>(both, here > std::thread::hardware_concurrency());
+  for (std::size_t q = 0; q < kMemoryQuantities.size(); ++q) {
+    const auto quantity = static_cast<MemoryQuantity>(q);
+    int has = probe != nullptr && probe->has(quantity) ? 1 : 0;
+    MPI_Bcast(&has, 1, MPI_INT, pair.first, MPI_COMM_WORLD);
+    if (has == 0) continue;
+    const bool is_fence = quantity == MemoryQuantity::fence;
+    for (const std::size_t bytes : is_fence ? std::vector<std::size_t>{0} : options.sizes) {
+      if (!NodeMemoryProbe::has(quantity, bytes)) continue;
+      const auto go_on = [&](const Samples& samples, double begin) {
+        return wanted(samples, begin, options.seconds / 2, bytes);
+      };
+      const Samples samples = probe ? probe->measure(quantity, bytes, go_on) : Samples();
+      print(world, pair.first, label(kMemoryQuantities[q], 0, bytes), samples);
+    }
+  }
+  probe.reset();
+  if (both != MPI_COMM_NULL) MPI_Comm_free(&both);
+}
+#else
+void measure_memory(const World&, const Options&) {}
+#endif
 
 Options read(int argc, char** argv) {
   Options options;
@@ -385,6 +430,7 @@ int main(int argc, char** argv) {
   measure_level(world, 0, options);
   measure_level(world, 1, options);
   if (!options.only_one_way) measure_local(world, options);
+  if (!options.only_one_way) measure_memory(world, options);
   if (world.rank == 0) std::printf("\n]}\n");
   MPI_Finalize();
   return 0;

@@ -66,12 +66,13 @@ Priced price(const std::string& written, const Job& job, Problem problem, const 
     chosen = text(spec);
   }
   problem.params = spec.params;
-  // The model knows what messages of the MPI library cost.
-  if ((spec.algorithm->restrictions & kOneNode) != 0 || spec.params.transport == TransportKind::shm)
-    return {written, std::nullopt, "", chosen};
-  const Conditions conditions{problem.size, problem.commutative};
+  if ((spec.algorithm->restrictions & kOneNode) != 0) return {written, std::nullopt, "", chosen};
+  const Conditions conditions{
+      .size = problem.size, .commutative = problem.commutative, .messages = nodes_of(job) == 1};
   if (const auto unmet = unmet_restriction(*spec.algorithm, conditions, problem.params))
     return {written, std::nullopt, std::string(*unmet), chosen};
+  if (spec.params.transport == TransportKind::shm && !machine.node_memory)
+    return {written, std::nullopt, "", chosen};
   const auto node_of_rank = block_placement(job.ranks, nodes_of(job));
   return {written, value_of(predict(*spec.algorithm, problem, machine, node_of_rank)), "", chosen};
 }
