@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import median
+from typing import Protocol
 
 from unisono import catalogue, model
 from unisono.catalogue import format_size
@@ -12,7 +13,7 @@ from unisono.compare.matrix import parse_size
 from unisono.errors import UnisonoError
 from unisono.estimates import Estimate, estimate_median
 from unisono.profile.document import Arm
-from unisono.tune.bench import Bench, Entry, Point, Row
+from unisono.tune.bench import Entry, Point, Row
 
 CLOSE = 1.03  # a segment is as good as the best one up to here
 LEAST_SEGMENT = 1024  # as in src/model/segment.h
@@ -20,6 +21,12 @@ CALIBRATED = tuple(4**power for power in range(11))  # the sizes that unisono-ca
 AROUND = (0.25, 0.5, 2.0, 4.0)  # other segments, as factors of the model's
 MOST_OTHERS, MOST_PIPELINES = 6, 4  # rows of the catalogue without a segment, and with one
 SEGMENT = re.compile(r"(?<=segment=)\d+[KMGT]?")
+
+
+class Measures(Protocol):
+    """Runs cells: tune.bench.Bench on ranks, sim.bench.Simulator on a simulated network."""
+
+    def measure_all(self, entries: Sequence[Entry], seconds: float, /) -> list[Row]: ...
 
 
 @dataclass(frozen=True)
@@ -50,6 +57,7 @@ class Compared:
     point: Point
     arm: Arm
     predicted_s: float
+    exact: bool = False  # simulated: without an interval
 
     @property
     def error(self) -> float:
@@ -124,13 +132,13 @@ def standard_specs(collective: str) -> list[str]:
     return [*whole, *cut, *(f"{name}:segment=auto" for name in cut)]
 
 
-def around(chosen: str, size: int) -> tuple[str, ...]:
+def around(chosen: str, size: int, factors: Sequence[float] = AROUND) -> tuple[str, ...]:
     """The same pipeline with other segments, the model's first."""
     match = SEGMENT.search(chosen)
     if match is None:
         return (chosen,)
     segment = parse_size(match[0], "segment")
-    other = [int(segment * factor) for factor in AROUND]
+    other = [int(segment * factor) for factor in factors]
     kept = [one for one in other if LEAST_SEGMENT <= one <= max(size, segment)]
     return (chosen, *(SEGMENT.sub(format_size(one), chosen) for one in kept))
 
@@ -160,6 +168,9 @@ def verdict(of: Plan, pipeline: Pipeline, row: Row) -> Verdict | None:
     pairs = zip(row.blocks.get(chosen.spec, ()), row.blocks.get(best.spec, ()), strict=False)
     ratios = [mine / other for mine, other in pairs if other > 0]
     ratio = estimate_median(ratios) if ratios and best != chosen else None
+    if row.exact:
+        quotient = chosen.median_s / best.median_s
+        ratio = Estimate(quotient, quotient, quotient, 1.0)
     return Verdict(of.point, chosen.spec, best.spec, ratio, max(1.0, chosen.low_s / best.high_s))
 
 
@@ -171,7 +182,7 @@ def compare(of: Plan, row: Row, ask: Asker, report: Report) -> None:
     for arm in row.arms:
         seconds = said.get(arm.spec)
         if seconds is not None:
-            report.compared.append(Compared(of.point, arm, seconds))
+            report.compared.append(Compared(of.point, arm, seconds, row.exact))
     for pipeline in of.pipelines:
         found = verdict(of, pipeline, row)
         if found:
@@ -179,7 +190,7 @@ def compare(of: Plan, row: Row, ask: Asker, report: Report) -> None:
 
 
 def check(
-    bench: Bench,
+    bench: Measures,
     ask: Asker,
     sizes: Sequence[int],
     specs: Sequence[str],

@@ -1,6 +1,8 @@
 """The command `unisono model`: what the machine costs, what the model says of calls, and how right it is."""
 
 import json
+import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,8 +15,10 @@ from unisono.catalogue import format_size
 from unisono.compare import matrix
 from unisono.compare.terminal import wide_console
 from unisono.errors import UnisonoError
-from unisono.model_check import Asker, Report
+from unisono.model_check import Asker, Measures, Report
 from unisono.profile.terminal import left_table
+from unisono.sim import calibrate, platforms
+from unisono.sim.bench import Simulator
 from unisono.tune.bench import Bench
 from unisono.tune.cli import parse_time
 
@@ -28,6 +32,9 @@ errors = Console(stderr=True, highlight=False)
 LEVELS = {"within_node": "within a node", "between_nodes": "between nodes"}
 QUANTITIES = {"one_way": "a message", "gap": "the next message", "exchange": "all at once"}
 STANDARD_SIZES = "16K,96K,384K,1536K"
+
+# What says on which ranks, and for how long: nothing of it is asked of a simulation.
+OF_RANKS = ("mpi", "lab", "launch", "ppn", "nodes", "budget")
 
 MachineFile = Annotated[Path, typer.Option(metavar="FILE", help="Of unisono-model fit.")]
 Collective = Annotated[str, typer.Option(help="bcast, allreduce, ...")]
@@ -180,10 +187,61 @@ def predict(
     wide_console().print(made)
 
 
+@dataclass(frozen=True)
+class Place:
+    """Where a check measures."""
+
+    bench: Measures
+    ranks: int
+    nodes: int
+    title: str
+    network: platforms.Platform | None = None  # simulated
+
+
+def on_ranks(
+    ranks: int | None, mpi: str, lab: bool, launch: str | None, ppn: int | None, nodes: int | None
+) -> Place:
+    bed: beds.Bed = beds.Launcher(launch) if launch else beds.current_lab() if lab else beds.Node()
+    number = ranks or bed.fitting_ranks()
+    bench = Bench(bed, beds.find_mpi(bed, mpi), number, ppn)
+    on_nodes = nodes or (number if launch else -(-number // bench.per_host))
+    return Place(bench, number, on_nodes, f"[bold]{bed.title()}[/bold], {bench.mpi.name}")
+
+
+def simulated(platform: str, ranks: int | None, context: typer.Context) -> Place:
+    for name in OF_RANKS:
+        source = context.get_parameter_source(name)
+        if source is not None and source.name == "COMMANDLINE":
+            raise UnisonoError(f"--{name} is for measuring: --platform simulates, a rank on each host")
+    network = platforms.parse(platform)
+    number = ranks or network.hosts
+    if number > network.hosts:
+        raise UnisonoError(f"-n {number}: {network.spec} has {network.hosts} hosts, for a rank each")
+    return Place(Simulator(network, number), number, number, f"[bold]{network.spec}[/bold]", network)
+
+
+def machine_of(place: Place, given: Path | None, folder: str) -> Path:
+    """As given, or of the simulated network."""
+    if given:
+        return given
+    assert place.network
+    with errors.status("calibrating"):
+        return calibrate.calibrate(place.network, place.ranks, Path(folder) / "machine.json")
+
+
 @app.command()
 def check(
-    machine: MachineFile,
+    context: typer.Context,
     collective: Collective,
+    machine: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Of unisono-model fit; with --platform otherwise calibrated there."
+        ),
+    ] = None,
+    platform: Annotated[
+        str | None, typer.Option(metavar="NETWORK", help="Simulate: ethernet:16, as unisono sim takes them.")
+    ] = None,
     ranks: where.Ranks = None,
     mpi: where.Library = "mpich",
     lab: where.Lab = False,
@@ -197,24 +255,26 @@ def check(
     budget: Annotated[str, typer.Option(metavar="TIME", help="For all of it: 90s, 20m, 2h.")] = "2m",
 ) -> None:
     """Measure calls, and compare with what the model says of them, and of their segments."""
-    bed: beds.Bed = beds.Launcher(launch) if launch else beds.current_lab() if lab else beds.Node()
     chosen = one_collective(collective)
-    read_machine(machine)
-    number = ranks or bed.fitting_ranks()
-    bench = Bench(bed, beds.find_mpi(bed, mpi), number, ppn)
-    on_nodes = nodes or (number if launch else -(-number // bench.per_host))
-    ask = Asker(machine, chosen, number, on_nodes)
     bytes_ = matrix.parse_sizes(sizes, factor=4)
-    errors.print(f"[bold]{bed.title()}[/bold], {bench.mpi.name}, {number} ranks")
-    with errors.status("measuring") as status:
-        report = model_check.check(
-            bench,
-            ask,
-            bytes_,
-            specs or [],
-            parse_time(budget),
-            lambda of: status.update(f"{of.point.text()}: {len(of.specs)} algorithms"),
-        )
+    if machine:
+        read_machine(machine)
+    elif not platform:
+        raise UnisonoError("--machine FILE is missing: unisono-model fit writes one")
+    real = (ranks, mpi, lab, launch, ppn, nodes)
+    place = simulated(platform, ranks, context) if platform else on_ranks(*real)
+    errors.print(f"{place.title}, {place.ranks} ranks")
+    with tempfile.TemporaryDirectory(prefix="unisono-check-") as folder:
+        file = machine_of(place, machine, folder)
+        with errors.status("measuring") as status:
+            report = model_check.check(
+                place.bench,
+                Asker(file, chosen, place.ranks, place.nodes),
+                bytes_,
+                specs or [],
+                parse_time(budget),
+                lambda of: status.update(f"{of.point.text()}: {len(of.specs)} algorithms"),
+            )
     show_report(report, wide_console())
     if report.problems:
         raise typer.Exit(1)
@@ -226,6 +286,7 @@ def percent(value: float | None) -> str:
 
 def show_report(report: Report, console: Console) -> None:
     made = left_table("algorithm", "size", "predicted us", "measured us", "95 %", "error", left=1)
+    # A simulated time is the same in every run.
     for one in report.compared:
         arm = one.arm
         made.add_row(
@@ -233,7 +294,7 @@ def show_report(report: Report, console: Console) -> None:
             format_size(one.point.bytes) + ("*" if one.is_between else ""),
             f"{one.predicted_s * 1e6:.1f}",
             f"{arm.median_s * 1e6:.1f}",
-            f"{arm.low_s * 1e6:.1f} - {arm.high_s * 1e6:.1f}",
+            "exact" if one.exact else f"{arm.low_s * 1e6:.1f} - {arm.high_s * 1e6:.1f}",
             f"{100 * one.error:+.0f} %",
         )
     console.print(made)

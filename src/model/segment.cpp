@@ -25,6 +25,11 @@ const Parameter* segment_of(const Algorithm& algorithm) {
   return found == algorithm.parameters.end() ? nullptr : &*found;
 }
 
+Schedule schedule_of_root(const Algorithm& algorithm, const Problem& problem, int root) {
+  const ArgsOfRanks ranks(problem);
+  return build(algorithm, ranks[root]);
+}
+
 }  // namespace
 
 bool has_segment(const Algorithm& algorithm) { return segment_of(algorithm) != nullptr; }
@@ -41,15 +46,21 @@ Count longest_message(const Algorithm& algorithm, Params params, const PricedCal
     call.root = std::min(call.root, call.ranks - 1);
     call.topology = nullptr;
   }
-  if (const Parameter* segment = segment_of(algorithm)) params.segment = segment->most;
+  const Parameter* segment = segment_of(algorithm);
+  if (segment != nullptr) params.segment = segment->most;
   const Problem problem = problem_of(call, params, call.topology);
   if (!can_serve(algorithm, problem)) return 0;
-  const ArgsOfRanks ranks(problem);
+  const Schedule uncut = schedule_of_root(algorithm, problem, call.root);
   Count longest = 0;
-  const Schedule schedule = build(algorithm, ranks[call.root]);
-  for (const Op& op : schedule.ops())
+  for (const Op& op : uncut.ops())
     if (op.kind == OpKind::send || op.kind == OpKind::recv) longest = std::max(longest, op.length);
-  return longest * problem.unit_bytes;
+  longest *= problem.unit_bytes;
+  // A message may hold less than what the row cuts: circulant_segments counts the blocks of all.
+  for (params.segment = longest; segment != nullptr && longest > 0; params.segment = longest *= 2) {
+    const Problem cut = problem_of(call, params, call.topology);
+    if (schedule_of_root(algorithm, cut, call.root).ops().size() <= uncut.ops().size()) break;
+  }
+  return longest;
 }
 
 SegmentSearch::SegmentSearch(Count longest, Count first)

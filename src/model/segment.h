@@ -13,8 +13,9 @@ inline constexpr Count kLeastSegment = 1024;
 /// Whether the row cuts what it sends, so that its segment is a parameter.
 bool has_segment(const Algorithm& algorithm);
 
-/// Bytes of the longest message of the call where nothing is cut; 0: it cannot serve the call, or
-/// nobody knows. `params`: of a grid, of which no phase may cut anything.
+/// Bytes of the longest message of the call where nothing is cut, doubled until a segment of so
+/// many cuts nothing; 0: it cannot serve the call, or nobody knows. `params`: of a grid, of which
+/// no phase may cut anything.
 Count longest_message(const Algorithm& algorithm, Params params, const PricedCall& call);
 
 /// Says which segment to price next, until the best one is known: in practice the price has one

@@ -89,6 +89,21 @@ TEST(Segment, AsGoodAsTheBestOfAFineGrid) {
   EXPECT_LT(worst, 1.3);
 }
 
+TEST(Segment, TheUncutCallIsACandidateWhateverARowCuts) {
+  constexpr Row kOfBlocks[] = {{reduce_scatter, "circulant_segments"},
+                               {allgather, "circulant_segments"}};
+  const Machine machine = between_nodes(hockney(50e-6, 1e-9));
+  for (const auto& [collective, name] : kOfBlocks)
+    for (const int ranks : {5, 13, 16}) {
+      const Algorithm& row = *find_algorithm(collective, name);
+      const PricedCall call{collective, ranks, ranks, 64 << 10};
+      const auto found = best_segment(row, default_params(row), call, machine);
+      ASSERT_TRUE(found) << name;
+      EXPECT_LE(price_of(row, *found, call, machine), price_of(row, 1 << 30, call, machine))
+          << name << " on " << ranks;
+    }
+}
+
 TEST(Segment, LongVectorsToo) {
   const Machine machine = between_nodes(hockney(5e-5, 8e-9));
   const Algorithm& chain = *find_algorithm(bcast, "chain");

@@ -26,8 +26,9 @@ def simulate(
     selectors: Sequence[str],
     memory: str,
     done: Callable[[str], None],
+    at_once: int | None = None,
 ) -> Table:
-    """`done` is told the algorithm of each cell that is finished."""
+    """`done` is told the algorithm of each cell that is finished; `at_once`: processes, not one a core."""
     rows: list[Key] = [(algorithm, "") for algorithm in algorithms]
     rows += [("native", selector) for selector in selectors]
     stopping = False
@@ -43,7 +44,7 @@ def simulate(
 
     simgrid = smpi.simgrid_version()
     found: dict[Key, dict[int, Cell]] = {key: {} for key in rows}
-    with handled(stop), ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+    with handled(stop), ThreadPoolExecutor(at_once or os.cpu_count() or 1) as pool:
         try:
             jobs = {
                 pool.submit(simulate_cell, question, key, size, memory, keep_on): (key, size)

@@ -58,6 +58,7 @@ class Row:
     wrong: bool = False  # a result was: a defect of Unisono or of the MPI library
     failed: tuple[Failed, ...] = ()  # candidates left out of it
     blocks: Mapping[str, tuple[float, ...]] = field(default_factory=dict)  # us; arms start together
+    exact: bool = False  # simulated: the same in every run, without intervals
 
 
 class Bench:
