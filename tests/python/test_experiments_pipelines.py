@@ -12,10 +12,10 @@ import pytest
 from unisono.errors import UnisonoError
 
 from experiments import harness
-from experiments.pipelines import blocks, figures, goals, measuring, paper, stream, wire
+from experiments.pipelines import blocks, copies, figures, goals, measuring, paper, stream, wire
 from experiments.pipelines.blocks import Comparison, Curve
 from experiments.pipelines.goals import GOALS, Goal
-from experiments.pipelines.measuring import LEFT, NATIVE, SUM, Point, in_rounds, points
+from experiments.pipelines.measuring import DEFAULT, LEFT, NATIVE, SUM, Point, in_rounds, points
 
 KIB, MIB = 1 << 10, 1 << 20
 BED = "lab, mpich"
@@ -146,6 +146,27 @@ def test_every_goal_has_its_arms_in_a_job() -> None:
         assert not one.times_native or arms[0] == NATIVE
         assert plan.op == one.op
     assert plans["goals left"].arguments()[-3:-1] == ["--op", LEFT]
+
+
+def copied(allreduce: float, spread: float = 1.0) -> list[Point]:
+    """On a node: Bcast takes 1, and Allreduce so much."""
+    seconds = {"bcast": times(1.0), "allreduce": times(allreduce, spread)}
+    return [Point("node", 2, name, MIB, SUM, {DEFAULT: own}) for name, own in seconds.items()]
+
+
+def test_reductions_beside_the_copies_that_they_cannot_do_without() -> None:
+    assert [check.holds for check in copies.checks(copied(2.9))] == [True]
+    assert [check.holds for check in copies.checks(copied(3.1))] == [False]
+    assert [check.holds for check in copies.checks(copied(3.0, 9.0))] == [None]
+    assert any("| allreduce | 1M | 2.90" in line for line in copies.copy_table(copied(2.9)))
+    assert copies.checks(copied(2.9)[1:]) == []  # no Bcast beside it
+
+
+def test_on_a_node_messages_go_through_its_memory() -> None:
+    arms = figures.arms_of("bcast", False)
+    assert set(arms) == {NATIVE, DEFAULT, *(f"{a}:transport=shm" for a in ("binomial", "chain", "circulant"))}
+    (point,) = figures.by_algorithm([Point("node", 2, "bcast", MIB, SUM, {arm: times(1.0) for arm in arms})])
+    assert set(point.times) == set(figures.ARMS["bcast"])
 
 
 def job(turn: int, **arms: list[float]) -> dict[str, Any]:
