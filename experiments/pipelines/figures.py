@@ -8,9 +8,9 @@
 Bandwidth per process over the length: trees (the paper's generic algorithms), the MPI library's own,
 pipelines, and for Allreduce Rabenseifner's algorithm; on a node all messages but those of the library go
 through the memory that the ranks share, as in the paper. All arms of a cell in one job, in turn; --rounds
-jobs of each kind, spread over the run, no round begun that --minutes are not enough for. Ratios are of the same
-round, their interval Student's of 95 % over the rounds. `default`, what Unisono chooses, on the node only: in
-the lab it learns from more calls.
+jobs of each kind, spread over the run, no round begun that --minutes are not enough for. Ratios are of the
+same round, their interval Student's of 95 % over the rounds. `default`, what Unisono chooses, on the node
+only: in the lab it learns from more calls.
 
 In the lab ports are drained before every call, and times are also times the wire: m at the line rate,
 2 (p - 1) / p m for Allreduce. TCP takes 1.046 of it. `rounds` is what an algorithm would take without

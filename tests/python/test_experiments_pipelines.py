@@ -12,7 +12,7 @@ import pytest
 from unisono.errors import UnisonoError
 
 from experiments import harness
-from experiments.pipelines import blocks, copies, figures, goals, measuring, paper, stream, wire
+from experiments.pipelines import blocks, copies, figures, goals, measuring, paper, ports, stream, wire
 from experiments.pipelines.blocks import Comparison, Curve
 from experiments.pipelines.goals import GOALS, Goal
 from experiments.pipelines.measuring import DEFAULT, LEFT, NATIVE, SUM, Point, in_rounds, points
@@ -167,6 +167,15 @@ def test_on_a_node_messages_go_through_its_memory() -> None:
     assert set(arms) == {NATIVE, DEFAULT, *(f"{a}:transport=shm" for a in ("binomial", "chain", "circulant"))}
     (point,) = figures.by_algorithm([Point("node", 2, "bcast", MIB, SUM, {arm: times(1.0) for arm in arms})])
     assert set(point.times) == set(figures.ARMS["bcast"])
+
+
+def test_what_ports_carry_beside_the_time() -> None:
+    shaper = "qdisc tbf 1: root refcnt 3 rate 100Mbit\n Sent 1497702785 bytes 1170645 pkt (dropped 0)\n"
+    assert ports.SENT.findall("qdisc noqueue 0: root\n Sent 7 bytes 1 pkt\n" + shaper) == ["1497702785"]
+    one = {"bed": BED, "ranks": 16, "collective": "bcast", "bytes": MIB, "arm": "chain"}
+    one |= {"seconds": [9.0, 1.06 * MIB * 8 / 1e8, 0.001], "port_bytes": [1.0, 1.05 * MIB]}
+    page = ports.page([one], {BED: {"bits_per_second": 1e8}})
+    assert "| mpich | bcast | chain | 1.050 | 1.060 | 1.010 |" in page
 
 
 def job(turn: int, **arms: list[float]) -> dict[str, Any]:
