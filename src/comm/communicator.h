@@ -162,6 +162,10 @@ class Communicator {
     if (messages_ == nullptr) make_messages();
     return messages_.get();
   }
+  /// The team, if it has measured what the memory costs; null otherwise. The same on all ranks.
+  const node::Team* measured_team() {
+    return team_ != nullptr && team_->team().measured() ? &team_->team() : nullptr;
+  }
   /// A rank has died: a call fails, and those that follow are the MPI library's. Who waits for this
   /// rank in a call of ours is told.
   void lose_rank();

@@ -1,5 +1,6 @@
 #include "model/node_phase.h"
 
+#include <algorithm>
 #include <numeric>
 #include <optional>
 
@@ -41,6 +42,28 @@ double bytes_of(const GroupCall& call, Count unit_bytes) {
 }
 
 }  // namespace
+
+// A message of one piece is written, then read; of a longer one both go on at the same time.
+MemoryTimes memory_times(const node::MemoryCosts& costs, double piece, bool single_copy) {
+  constexpr double kNanosecond = 1e-9;
+  const auto line = [](double alpha, double beta, double from = 0) {
+    return Cost::Piece{from, alpha * kNanosecond, beta * kNanosecond};
+  };
+  const auto [less, more] = std::minmax(costs.write, costs.fetch);
+  MemoryTimes times;
+  times.stores.one_way.pieces = {line(costs.step, less + more),
+                                 line(costs.step + less * piece, more, piece)};
+  times.stores.gap.pieces = {line(costs.step, more)};
+  if (single_copy) {
+    times.single_copy.emplace();
+    times.single_copy->one_way.pieces = {line(costs.step + costs.call, costs.pull)};
+    times.single_copy->gap.pieces = {line(costs.call, costs.pull)};
+  }
+  times.copy.pieces = {line(0, 2.0 / 3 * costs.combine)};  // with two of three streams
+  times.combine.pieces = {line(0, costs.combine)};
+  times.fence = costs.step * kNanosecond;
+  return times;
+}
 
 double node_seconds(const GroupCall& call, Count unit_bytes, const NodeKernels& kernels) {
   constexpr double kNanosecond = 1e-9;

@@ -88,6 +88,8 @@ class Engine {
   Choice with_segment(Communicator& communicator, const Facts& facts, int root, Choice choice,
                       Waits waits);
   void know_machine(const Machine& network);
+  std::optional<Machine> machine_for(Communicator& communicator, const Params& params) const;
+  bool may_ask(Communicator& communicator, const Params& params) const;
   void ask_for_segment(Communicator& communicator, const ChosenSegments::Wanted& wanted);
   void find_segments(Communicator& communicator);
   void prepare_flights(Communicator& communicator);

@@ -2,8 +2,10 @@
 // blocking or persistent call of a kind; then it is known.
 #include <new>
 
+#include "model/node_phase.h"
 #include "model/segment.h"
 #include "mpi/patience.h"
+#include "node/tuning.h"
 #include "node/wait.h"
 #include "runtime/engine.h"
 #include "runtime/online_job.h"
@@ -48,12 +50,32 @@ void Engine::know_machine(const Machine& network) {
   knows_machine_ = machine_.levels[kBetweenNodes] || machine_.levels[kWithinNode];
 }
 
+/// What the messages cost that a choice with such parameters sends; nothing where nobody knows. The
+/// same on all ranks.
+std::optional<Machine> Engine::machine_for(Communicator& communicator, const Params& params) const {
+  if (params.transport != TransportKind::shm)
+    return knows_machine_ ? std::optional(machine_) : std::nullopt;
+  const node::Team* team = communicator.measured_team();
+  if (team == nullptr) return std::nullopt;
+  Machine machine = machine_;
+  const auto piece = static_cast<double>(node::preferred_channel_slot(communicator.size()));
+  machine.node_memory = memory_times(*team->measured(), piece, team->has_direct());
+  return machine;
+}
+
+/// Whether it is known then, or will be when all ranks have come.
+bool Engine::may_ask(Communicator& communicator, const Params& params) const {
+  return params.transport == TransportKind::shm ? communicator.may_send_in_node() : knows_machine_;
+}
+
 /// Collective over the communicator: it is known then, unless a communicator for that is still to
 /// be had. All ranks would walk through the same schedules, on cores that they may share, and not
 /// round alike where their libraries differ.
 void Engine::ask_for_segment(Communicator& communicator, const ChosenSegments::Wanted& wanted) {
-  if (!knows_machine_ || communicator.own() == MPI_COMM_NULL) return;
-  Count bytes = communicator.rank() == 0 ? search(wanted, machine_) : 0;
+  if (communicator.own() == MPI_COMM_NULL) return;
+  const std::optional<Machine> machine = machine_for(communicator, wanted.kind.params);
+  if (!machine) return communicator.segments().known.push_back({wanted.kind, 0});
+  Count bytes = communicator.rank() == 0 ? search(wanted, *machine) : 0;
   // Ranks that cut differently would take one segment for another.
   if (tell_patiently(&bytes, sizeof bytes, communicator.own()) != MPI_SUCCESS)
     throw node::RankLost();
@@ -75,14 +97,15 @@ Choice Engine::with_segment(Communicator& communicator, const Facts& facts, int 
   ChosenSegments& segments = communicator.segments();
   const auto kind = kind_of(facts, choice);
   std::optional<Count> known = segments.find(kind);
-  if (facts.bytes > 0 && !known) {
+  const bool may_be_asked = may_ask(communicator, choice.params);
+  if (facts.bytes > 0 && !known && may_be_asked) {
     const ChosenSegments::Wanted wanted{
         kind,
         {facts.collective, facts.size, facts.nodes, facts.bytes, root, facts.commutative,
          communicator.has_levels() ? &communicator.topology() : nullptr}};
     if (waits == Waits::for_all)
       ask_for_segment(communicator, wanted);
-    else if (knows_machine_ && segments.want(wanted))
+    else if (segments.want(wanted))
       communicator.take_long_way();
     known = segments.find(kind);
   }
@@ -90,7 +113,7 @@ Choice Engine::with_segment(Communicator& communicator, const Facts& facts, int 
     choice.params.segment = *known;
   else
     choice.params = with_standard_segment(*choice.algorithm, choice.params);
-  const bool is_asked = known || !knows_machine_;
+  const bool is_asked = known || !may_be_asked;
   choice.segment = facts.bytes == 0        ? kNoLength
                    : !is_asked             ? kNotYet
                    : known.value_or(0) > 0 ? kByModel
