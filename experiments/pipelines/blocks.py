@@ -45,6 +45,7 @@ PREDICTED_RANKS = (4, 8, 16, 32, 64, 128, 256)
 LENGTHS = (64 << 10, 256 << 10, 1 << 20, 4 << 20)
 DELAYS = (0.0, 5e-6, 20e-6, 80e-6)
 CLOSE = 1.03  # the model's best block, over the best one measured
+ALIKE = 1.015  # of prices so close the longest block counts, as in src/model/segment.h
 COLLECTIVES = "bcast,reduce"
 FINE = tuple(sorted({*BLOCKS, *(3 * block // 2 for block in BLOCKS)}))
 Machine = Json
@@ -224,7 +225,8 @@ class Comparison:
 
     @property
     def best_predicted(self) -> int:
-        return min(self.blocks, key=lambda block: self.seconds[block])
+        least = min(self.seconds[block] for block in self.blocks)
+        return max(block for block in self.blocks if self.seconds[block] <= ALIKE * least)
 
     @property
     def best_measured(self) -> int:

@@ -26,7 +26,9 @@ void BoundCall::prepare_reduction(const Call& call) {
   binding.type = call.recvtype;
   binding.unit = facts_of(call.recvtype);
   binding.op = call.op;
-  binding.built_in = built_in_reduction(call.op, call.recvtype, binding.unit);
+  // What lies between elements is the program's.
+  if (binding.unit.dense)
+    binding.built_in = built_in_reduction(call.op, call.recvtype, binding.unit);
   binding.input = static_cast<std::byte*>(const_cast<void*>(call.sendbuf));
   binding.output = static_cast<std::byte*>(call.recvbuf);
   args.unit_bytes = std::max<Count>(1, binding.unit.size);

@@ -305,8 +305,8 @@ void Communicator::lose_rank() {
 void Communicator::make_messages() {
   if (!in_node_ || asked_for_messages_ || (own() == MPI_COMM_NULL && !asked_)) return;
   asked_for_messages_ = true;
-  if (own_ != MPI_COMM_NULL)
-    messages_ = unisono::make_messages(comm_, own_, direct_messages_from());
+  if (own_ != MPI_COMM_NULL) messages_ = unisono::make_messages(comm_, own_);
+  if (messages_ != nullptr) messages_->copy_directly_from(direct_messages_from());
 }
 
 // By what this node's memory costs: measured now if it has not been, as all ranks are here.
@@ -314,7 +314,10 @@ std::size_t Communicator::direct_messages_from() {
   NodeTeam* own = may_share_ ? team() : nullptr;
   if (own == nullptr) return node::DirectFrom::kNever;
   node::Team& team = own->team();
-  if (!team.measured() && team.probing().first != 0) node::measure_all(team);
+  if (!team.measured() && team.probing().first != 0) {
+    team.ask_for_all();
+    node::measure(team);
+  }
   return team.direct_from().message;
 }
 

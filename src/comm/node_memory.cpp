@@ -363,9 +363,10 @@ NodeTeam::NodeTeam(NodeArena arena, const node::Groups& groups, const node::Slot
   node::begin(user_, probing);
 }
 
-NodeMessages::NodeMessages(NodeArena arena, int ranks, std::size_t direct_from)
-    : InNode(std::move(arena), ranks) {
-  if (!arena_.processes.empty()) user_.allow_direct(arena_.processes, direct_from);
+NodeMessages::NodeMessages(NodeArena arena, int ranks) : InNode(std::move(arena), ranks) {}
+
+void NodeMessages::copy_directly_from(std::size_t bytes) {
+  if (!arena_.processes.empty()) user_.allow_direct(arena_.processes, bytes);
 }
 
 namespace {
@@ -445,14 +446,13 @@ std::unique_ptr<NodeTeam> make_team(MPI_Comm comm, MPI_Comm whole) {
                : nullptr;
 }
 
-std::unique_ptr<NodeMessages> make_messages(MPI_Comm comm, MPI_Comm whole,
-                                            std::size_t direct_from) {
+std::unique_ptr<NodeMessages> make_messages(MPI_Comm comm, MPI_Comm whole) {
   const int size = size_of(comm);
   auto arena = take_arena<node::Messenger>(comm, whole, size, node::preferred_channel_slot(size),
                                            node::kLinePair);
   if (!arena) return nullptr;
   const int ranks = arena->size;
-  return std::make_unique<NodeMessages>(std::move(*arena), ranks, direct_from);
+  return std::make_unique<NodeMessages>(std::move(*arena), ranks);
 }
 
 }  // namespace unisono

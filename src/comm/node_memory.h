@@ -80,7 +80,10 @@ class NodeTeam : public InNode<node::Team> {
 
 class NodeMessages : public InNode<node::Messenger> {
  public:
-  NodeMessages(NodeArena arena, int ranks, std::size_t direct_from);
+  NodeMessages(NodeArena arena, int ranks);
+  /// Before the first message: where ranks may, those of so many bytes on are copied by their
+  /// address.
+  void copy_directly_from(std::size_t bytes);
   node::Messenger& messenger() { return user_; }
   /// For whoever uses the messenger, where several threads may.
   std::mutex& mutex() { return mutex_; }
@@ -133,8 +136,10 @@ std::vector<int> domains_in(MPI_Comm comm);
 /// nobody waits here any more.
 std::unique_ptr<NodeTeam> make_team(MPI_Comm comm, MPI_Comm whole);
 inline std::unique_ptr<NodeTeam> make_team(MPI_Comm comm) { return make_team(comm, comm); }
-/// The same for messages between them, which are copied directly from so many bytes on, where ranks
-/// may.
-std::unique_ptr<NodeMessages> make_messages(MPI_Comm comm, MPI_Comm whole, std::size_t direct_from);
+/// The same for messages between them.
+std::unique_ptr<NodeMessages> make_messages(MPI_Comm comm, MPI_Comm whole);
+inline std::unique_ptr<NodeMessages> make_messages(MPI_Comm comm) {
+  return make_messages(comm, comm);
+}
 
 }  // namespace unisono

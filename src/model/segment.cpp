@@ -67,11 +67,17 @@ SegmentSearch::SegmentSearch(Count longest, Count first)
     : longest_(longest),
       most_(std::clamp(longest / kLeastSegment, Count{1}, kMostPieces)),
       first_(first > 0 ? std::clamp(divided_up(longest, first), Count{1}, most_) : 1),
-      best_(first_),
+      cheapest_(first_),
       asked_(first_) {}
 
 Count SegmentSearch::bytes_of(Count pieces) const {
   return std::max(Count{1}, divided_up(divided_up(longest_, pieces), kLine)) * kLine;
+}
+
+Count SegmentSearch::fewest() const {
+  for (const auto& [pieces, seconds] : known_)
+    if (seconds <= limit()) return pieces;
+  return cheapest_;
 }
 
 // Towards longer pieces first: there the walks are short.
@@ -83,7 +89,7 @@ std::optional<Count> SegmentSearch::next() {
   if (!has_any()) return std::nullopt;
   for (; step_ < kSteps.size(); ++step_)
     for (const double factor : {1 / kSteps[step_], kSteps[step_]}) {
-      const auto pieces = std::llround(static_cast<double>(best_) * factor);
+      const auto pieces = std::llround(static_cast<double>(cheapest_) * factor);
       asked_ = std::clamp(static_cast<Count>(pieces), Count{1}, most_);
       if (!known_.contains(asked_)) return bytes_of(asked_);
     }
@@ -92,9 +98,9 @@ std::optional<Count> SegmentSearch::next() {
 
 void SegmentSearch::note(double seconds) {
   known_[asked_] = seconds;
-  if (!(seconds < seconds_)) return;
-  seconds_ = seconds;
-  best_ = asked_;
+  if (!(seconds < least_)) return;
+  least_ = seconds;
+  cheapest_ = asked_;
 }
 
 std::optional<Count> best_segment(const Algorithm& algorithm, const Params& params,
@@ -109,7 +115,7 @@ std::optional<Count> best_segment(const Algorithm& algorithm, const Params& para
     if (std::chrono::duration<double>(Clock::now() - begin).count() >= seconds) break;
     Params tried = params;
     tried.segment = *bytes;
-    const auto priced = price(algorithm, tried, call, machine, search.seconds());
+    const auto priced = price(algorithm, tried, call, machine, search.limit());
     if (!priced) return std::nullopt;
     search.note(*priced);
   }

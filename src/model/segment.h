@@ -21,8 +21,9 @@ Count longest_message(const Algorithm& algorithm, Params params, const PricedCal
 /// Says which segment to price next, until the best one is known: in practice the price has one
 /// valley over the logarithm of the number of pieces. From the segment it begins with it goes down
 /// by factors of 4, then of 2, then of the square root of 2; so the pieces are at most 2^(1/4) too
-/// long or too short, which costs a pipeline 1.5 % of what it could choose. What is not cut at all
-/// is always a candidate. About ten prices: two, one for each factor of 4 that it is away from
+/// long or too short, which costs a pipeline 1.5 % of what it could choose. Of those that cost no
+/// more than that beside the best the longest counts: a message takes a processor, which ranks may
+/// share, more than its price tells. What is not cut at all is always a candidate. About ten prices: two, one for each factor of 4 that it is away from
 /// where it began, one or two more there, and two for each of the other factors.
 class SegmentSearch {
  public:
@@ -35,18 +36,23 @@ class SegmentSearch {
   /// Seconds with what next() said; infinity: more than seconds() of the best so far.
   void note(double seconds);
 
-  bool has_any() const { return seconds() < kNoLimit; }
+  bool has_any() const { return least_ < kNoLimit; }
+  /// Who costs more is no candidate; infinity where there is none.
+  double limit() const { return kAlike * least_; }
   /// Of the best so far; infinity where there is none.
-  double seconds() const { return seconds_; }
-  Count best() const { return bytes_of(best_); }
+  double seconds() const { return has_any() ? known_.at(fewest()) : kNoLimit; }
+  Count best() const { return bytes_of(fewest()); }
   /// Whether the best cuts into as many pieces as the first one.
-  bool is_as_first() const { return best_ == first_; }
+  bool is_as_first() const { return fewest() == first_; }
 
  private:
-  Count bytes_of(Count pieces) const;
+  static constexpr double kAlike = 1.015;
 
-  Count longest_, most_, first_, best_, asked_;
-  double seconds_ = kNoLimit;
+  Count bytes_of(Count pieces) const;
+  Count fewest() const;
+
+  Count longest_, most_, first_, cheapest_, asked_;
+  double least_ = kNoLimit;
   std::size_t step_ = 0;
   std::map<Count, double> known_;  // seconds by pieces
 };

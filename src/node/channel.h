@@ -53,11 +53,13 @@ struct Accumulator {
   const std::byte* left = nullptr;       ///< perhaps the sum
   std::byte* sum = nullptr;
 
-  /// `from`: bytes of the message from `at` on, perhaps where the sum of them will be.
+  /// `from`: bytes of the message from `at` on, perhaps where the sum of them will be. What would
+  /// be in the sum's place without this is the left operand, always: the smaller of two zeros, or
+  /// of two that are no numbers, must be the same one whether it is combined here or later.
   void add(std::size_t at, const std::byte* from, std::size_t bytes) const {
-    const bool in_place = from == sum + at;
+    const bool is_sum = left == sum;
     const auto& [combine, context, element_bytes] = *reduction;
-    combine(context, in_place ? from : left + at, in_place ? left + at : from, sum + at,
+    combine(context, is_sum ? left + at : from, is_sum ? from : left + at, sum + at,
             reduction->elements(bytes));
   }
 };
@@ -421,9 +423,12 @@ class Receiver {
     const std::size_t bytes = std::min(bytes_, current_.room);
     const bool reduces = current_.sum.reduction != nullptr;
     if (!reduces) return Memory::pull(process_, current_.into, data, bytes);
-    // In pieces as long as they come again in if one fails, which stay in this core's cache.
-    for (std::size_t& at = current_.summed; at < bytes; at += place_.slot_bytes) {
-      const std::size_t piece = std::min(place_.slot_bytes, bytes - at);
+    // In pieces that stay in this core's cache, of whole ones of those in which it comes again if
+    // one fails.
+    constexpr std::size_t kPiece = 32 << 10;
+    const std::size_t step = std::max<std::size_t>(1, kPiece / place_.slot_bytes) * place_.slot_bytes;
+    for (std::size_t& at = current_.summed; at < bytes; at += step) {
+      const std::size_t piece = std::min(step, bytes - at);
       std::byte* into = current_.into + (current_.into == current_.sum.sum ? at : 0);
       if (!Memory::pull(process_, into, data + at, piece)) return false;
       current_.sum.add(at, into, piece);

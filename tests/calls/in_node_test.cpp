@@ -8,6 +8,7 @@
 #include <numeric>
 #include <vector>
 
+#include "calls/bound_call.h"
 #include "calls/fast_path.h"
 #include "comm/node_memory.h"
 #include "comm/placement.h"
@@ -150,6 +151,16 @@ TEST_F(InNode, GapsOfPairsStay) {
   EXPECT_EQ(least[1].index, s_size - 1);
   EXPECT_EQ(least[0].gap, 77);
   EXPECT_EQ(least[1].gap, 78);
+}
+
+// Nor do schedules read or write what lies between a pair and the next.
+TEST_F(InNode, PairsInSchedulesAreReducedByTheLibrary) {
+  std::array<std::byte, 64> memory{};
+  Call call = call_of(allreduce, memory.data(), memory.data() + 32, 2, MPI_DOUBLE_INT);
+  call.op = MPI_MINLOC;
+  EXPECT_FALSE(BoundCall(call, s_rank, s_size, true).binding.built_in);
+  call.recvtype = MPI_2INT;  // without a gap
+  EXPECT_TRUE(BoundCall(call, s_rank, s_size, true).binding.built_in);
 }
 
 TEST_F(InNode, AKindIsKnownOnceItHasRun) {

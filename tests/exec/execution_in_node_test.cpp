@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <chrono>
+#include <initializer_list>
+#include <limits>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -52,8 +55,9 @@ struct InNodeMemory : ::testing::TestWithParam<WaitMode> {
     MPI_Comm_size(comm, &size);
     start_node_memory(comm, {.mode = GetParam()});
     ASSERT_TRUE(has_node_memory());
-    messages = make_messages(comm, comm, 32 << 10);
+    messages = make_messages(comm);
     ASSERT_NE(messages, nullptr);
+    messages->copy_directly_from(32 << 10);
   }
   void TearDown() override {
     messages.reset();
@@ -65,13 +69,14 @@ struct InNodeMemory : ::testing::TestWithParam<WaitMode> {
   /// Of a call, where a rank's input lies and its output is to be.
   struct Buffers {
     Elements input, output;
-    Binding binding(MPI_Op op) {
+    Binding binding(MPI_Op op, MPI_Datatype type = MPI_LONG) {
       Binding b;
       b.input = reinterpret_cast<std::byte*>(input.data());
       b.output = reinterpret_cast<std::byte*>(output.data());
-      b.type = MPI_LONG;
-      b.unit = facts_of(MPI_LONG);
+      b.type = type;
+      b.unit = facts_of(type);
       b.op = op;
+      b.built_in = built_in_reduction(op, type, b.unit);
       return b;
     }
   };
@@ -84,50 +89,76 @@ struct InNodeMemory : ::testing::TestWithParam<WaitMode> {
   }
 
   /// Over the MPI library, and through the memory: the results must be the same.
-  void run_both_ways(const Algorithm& row, const Problem& problem) {
+  void run_both_ways(const Algorithm& row, const Problem& problem, const Buffers& given,
+                     MPI_Datatype type, MPI_Op op) {
     const ArgsOfRanks ranks(problem);
     const Args& args = ranks[rank];
     if (unmet_restriction(row, args)) return;
     const Plan plan(expand(build(row, args), args));
-    // Irregular collectives have blocks of up to twice the count, or one more (block_length).
-    Buffers over_library = buffers((2 * problem.count + 1) * std::max(size, 8)),
-            in_memory = over_library;
+    Buffers over_library = given, in_memory = given;
     Execution execution;
-    Binding binding = over_library.binding(MPI_SUM);
+    Binding binding = over_library.binding(op, type);
     MpiTransport library;
     library.open({comm, 0, binding.type, binding.unit.extent});
     binding.transport = &library;
     binding.rank = rank;
     ASSERT_EQ(execution.start(plan, binding), MPI_SUCCESS);
     ASSERT_EQ(finish(execution, WaitMode::yield), MPI_SUCCESS);
-    binding = in_memory.binding(MPI_SUM);
+    binding = in_memory.binding(op, type);
     binding.rank = rank;
     ShmTransport shm;
-    binding.built_in = built_in_reduction(binding.op, binding.type, binding.unit);
     shm.open({&messages->messenger(), 0, binding.unit.size, binding.unit.true_lb});
     binding.transport = &shm;
     ASSERT_EQ(execution.start(plan, binding), MPI_SUCCESS);
     ASSERT_EQ(finish(execution, GetParam()), MPI_SUCCESS);
     EXPECT_EQ(in_memory.output, over_library.output);
   }
+
+  /// function(row, problem) of everything in the catalogue.
+  template <class Function>
+  void for_each_problem(std::initializer_list<Count> counts, Function function) const {
+    for (const Algorithm& row : catalogue())
+      for (int c = 0; c < kCollectives; ++c) {
+        const auto collective = static_cast<Collective>(c);
+        if (!contains(row.collectives, collective)) continue;
+        for (const Count count : counts) {
+          SCOPED_TRACE(std::string(name(collective)) + " " + std::string(row.name) + " " +
+                       std::to_string(count));
+          function(row, Problem{.collective = collective,
+                                .size = size,
+                                .root = size - 1,
+                                .count = count,
+                                .unit_bytes = sizeof(long),
+                                .params = default_params(row)});
+        }
+      }
+  }
+  /// Irregular collectives have blocks of up to twice the count, or one more (block_length).
+  Count elements_of(const Problem& problem) const {
+    return (2 * problem.count + 1) * std::max(size, 8);
+  }
 };
 
 TEST_P(InNodeMemory, RunsTheWholeCatalogue) {
-  for (const Algorithm& row : catalogue())
-    for (int c = 0; c < kCollectives; ++c) {
-      const auto collective = static_cast<Collective>(c);
-      if (!contains(row.collectives, collective)) continue;
-      for (const Count count : {0, 1, 300, 20'000}) {
-        SCOPED_TRACE(std::string(name(collective)) + " " + std::string(row.name) + " " +
-                     std::to_string(count));
-        run_both_ways(row, {.collective = collective,
-                            .size = size,
-                            .root = size - 1,
-                            .count = count,
-                            .unit_bytes = sizeof(long),
-                            .params = default_params(row)});
-      }
-    }
+  for_each_problem({0, 1, 300, 20'000}, [this](const Algorithm& row, const Problem& problem) {
+    run_both_ways(row, problem, buffers(elements_of(problem)), MPI_LONG, MPI_SUM);
+  });
+}
+
+// Of zeros of both signs, and of what is no number, neither is the smaller one: the result is the
+// same on all ranks only if the operands stand alike, whether a message is reduced as it comes or
+// later.
+TEST_P(InNodeMemory, OperandsStandAlikeWhicheverWay) {
+  static_assert(sizeof(double) == sizeof(long));
+  const double some[] = {0.0, -0.0, std::numeric_limits<double>::quiet_NaN(), 1.0};
+  for_each_problem({1, 300, 20'000}, [&](const Algorithm& row, const Problem& problem) {
+    if (!is_reducing(problem.collective)) return;
+    Buffers given = buffers(elements_of(problem));
+    for (std::size_t i = 0; i < given.input.size(); ++i)
+      given.input[i] = std::bit_cast<long>(some[(i / 4 + i * static_cast<std::size_t>(rank)) % 4]);
+    for (const MPI_Op op : {MPI_MIN, MPI_MAX})
+      run_both_ways(row, problem, given, MPI_DOUBLE, op);
+  });
 }
 
 // Not the MPI library's operation, nor what comes before it may be reduced.
@@ -146,7 +177,7 @@ TEST_P(InNodeMemory, ReducesSegmentsAsTheyCome) {
     Buffers own = buffers(problem.count);
     Binding binding = own.binding(MPI_SUM);
     binding.rank = rank;
-    if (built_in) binding.built_in = built_in_reduction(binding.op, binding.type, binding.unit);
+    if (!built_in) binding.built_in.reset();
     CountingTransport counting;
     counting.shm.open({&messages->messenger(), 0, binding.unit.size, binding.unit.true_lb});
     binding.transport = &counting;

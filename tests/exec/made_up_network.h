@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "exec/transport.h"
+#include "node/channel.h"
 
 namespace unisono {
 
@@ -98,8 +99,7 @@ class MadeUpNetwork {
       return;
     }
     const node::Reduction& reduction = *message.reduction;
-    reduction.combine(reduction.context, message.left, sent.data(), message.sum,
-                      reduction.elements(bytes));
+    node::Accumulator{&reduction, message.left, message.sum}.add(0, sent.data(), bytes);
     if (message.where != message.sum)
       std::fill_n(message.where, bytes, std::byte{0x5a});  // which nobody may read
     ++reduced_;

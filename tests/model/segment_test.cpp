@@ -134,7 +134,7 @@ TEST(Segment, AsTheClosedFormOfAPipeline) {
           ASSERT_TRUE(chosen);
           const double n = std::ceil(m / static_cast<double>(*chosen));
           EXPECT_LE(seconds(n), 1.03 * seconds(best)) << p << " " << bytes << ": " << n;
-          EXPECT_LT(std::abs(std::log2(n / best)), 0.6) << p << " " << bytes << ": " << n;
+          EXPECT_LT(std::log2(n / best), 0.6) << p << " " << bytes << ": " << n;
         }
 }
 
@@ -222,13 +222,18 @@ TEST(Segment, AFewWalksAreEnough) {
   };
   for (const double alpha : {1e-7, 1e-6, 1e-5, 1e-4, 1e-3}) {
     const double m = 8 << 20, beta = 1e-9;
-    const auto [asked, best] = walks(8 << 20, 16384, [&](double segment) {
+    const auto seconds = [&](double segment) {
       return (14 + m / segment) * (alpha + beta * segment);
-    });
+    };
+    const auto [asked, best] = walks(8 << 20, 16384, seconds);
     EXPECT_LE(asked, 12) << alpha;
     const double segment = std::clamp(std::sqrt(alpha * m / (14 * beta)), 2048.0, m);
-    EXPECT_LT(std::abs(std::log2(static_cast<double>(best) / segment)), 0.51) << alpha;
+    EXPECT_GT(std::log2(static_cast<double>(best) / segment), -0.51) << alpha;
+    EXPECT_LT(seconds(static_cast<double>(best)), 1.031 * seconds(segment)) << alpha;
   }
+  // What costs the same in fewer messages is better.
+  EXPECT_EQ(walks(8 << 20, 16384, [](double segment) { return segment > 65536 ? 1.02 : 1.0; }).second,
+            65536);
   // Whatever is too slow ends a search at once.
   const auto [asked, best] = walks(8 << 20, 16384, [](double) { return kNoLimit; });
   EXPECT_EQ(asked, 2);

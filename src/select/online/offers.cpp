@@ -105,7 +105,7 @@ bool Pricing::price_one(std::size_t proposal) {
   if (!search_) look_for_segment(proposal);
   if (const auto bytes = search_ ? search_->next() : std::nullopt) {
     const auto said = at_segment(spec.params, *bytes, [&](const Params& params) {
-      return price(*spec.algorithm, params, call_, machine_, std::min(most, search_->seconds()));
+      return price(*spec.algorithm, params, call_, machine_, std::min(most, search_->limit()));
     });
     search_->note(said && *said <= most ? *said : kNoLimit);
     return false;
