@@ -140,7 +140,7 @@ TEST(Messenger, ReducesOnceWhatComesAgain) {
     EXPECT_EQ(message_threads<FailsLater>(
                   {2, 256, WaitMode::yield, 512},
                   [where](BasicMessenger<FailsLater>& messenger, int rank) {
-                    return add_up(messenger, rank, {2001, 3000}, where);
+                    return add_up(messenger, rank, {100'001, 3000}, where);
                   }),
               "");
     EXPECT_EQ(FailsLater::pulls, 4);
