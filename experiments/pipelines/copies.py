@@ -7,6 +7,9 @@ read and write at least so often, in messages:
   reduce, scan   the rank that has the result reads both inputs and writes the result: 3, a Bcast 2
   allreduce      a rank writes its own result, and to the other what that cannot know: half of its input and
                  half of the result, or all of its input; as much is read, its own input and the other's: 4
+
+A rank that reads the other's buffer at once, by single copy, needs one write less. And a Bcast is not its
+copy alone: short ones are mostly waiting, so that less than 1 says nothing of the reduction.
 """
 
 from collections.abc import Sequence

@@ -64,7 +64,8 @@ inline constexpr Variable kVariables[] = {
      "bytes of it through which a rank passes long messages; auto: more than its core's caches"},
     {"UNISONO_SHM_STORE", "auto", "how they are written there: auto, plain, nontemporal"},
     {"UNISONO_SHM_PROBE", "auto",
-     "bytes after which, and again, the ranks of a node measure their memory; 0: never"},
+     "bytes after which, and again, the ranks of a node measure their memory (before messages "
+     "there in any case); 0: never"},
     {"UNISONO_SINGLE_COPY", "1",
      "0: long messages within a node only through shared memory, not by process_vm_readv"},
     {"UNISONO_PLAN_CACHE", "64M", "memory of a process's stored plans, at most"},

@@ -15,7 +15,6 @@
 #include "mpi/comm.h"
 #include "mpi/device_memory.h"
 #include "mpi/rank_lost.h"
-#include "node/probe.h"
 
 namespace unisono {
 
@@ -306,19 +305,8 @@ void Communicator::make_messages() {
   if (!in_node_ || asked_for_messages_ || (own() == MPI_COMM_NULL && !asked_)) return;
   asked_for_messages_ = true;
   if (own_ != MPI_COMM_NULL) messages_ = unisono::make_messages(comm_, own_);
-  if (messages_ != nullptr) messages_->copy_directly_from(direct_messages_from());
-}
-
-// By what this node's memory costs: measured now if it has not been, as all ranks are here.
-std::size_t Communicator::direct_messages_from() {
-  NodeTeam* own = may_share_ ? team() : nullptr;
-  if (own == nullptr) return node::DirectFrom::kNever;
-  node::Team& team = own->team();
-  if (!team.measured() && team.probing().first != 0) {
-    team.ask_for_all();
-    node::measure(team);
-  }
-  return team.direct_from().message;
+  if (messages_ == nullptr || !may_share_ || team() == nullptr) return;
+  messages_->copy_directly_from(team_->direct_messages_from());
 }
 
 // The number of communicators is not the same on all ranks, so that they must ask each other.

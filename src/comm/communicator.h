@@ -249,7 +249,6 @@ class Communicator {
   void free_own();
   void make_team();
   void make_messages();
-  std::size_t direct_messages_from();
   bool take_room(int communicators) const;
   bool all_may(const UnisonoMakes& makes) const;
   bool make_groups(std::span<const CalledGroups> groups);

@@ -363,6 +363,15 @@ NodeTeam::NodeTeam(NodeArena arena, const node::Groups& groups, const node::Slot
   node::begin(user_, probing);
 }
 
+// What was chosen by other costs is forgotten, as whenever all is measured.
+std::size_t NodeTeam::direct_messages_from() {
+  if (!user_.measured() && user_.probing().first != 0) {
+    user_.ask_for_all();
+    node::measure(user_);
+  }
+  return user_.direct_from().message;
+}
+
 NodeMessages::NodeMessages(NodeArena arena, int ranks) : InNode(std::move(arena), ranks) {}
 
 void NodeMessages::copy_directly_from(std::size_t bytes) {

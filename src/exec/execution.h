@@ -25,9 +25,9 @@ struct Binding {
   TypeFacts unit = kByteFacts;
   MPI_Op op = MPI_OP_NULL;
   std::optional<node::Reduction> built_in;  ///< of op and type, in place of the MPI library's
-  int rank = 0;                    ///< among the ranks of the schedule
-  GroupRunner* groups = nullptr;   ///< for plans with collectives of groups
-  Transport* transport = nullptr;  ///< of all messages; open for this call
+  int rank = 0;                             ///< among the ranks of the schedule
+  GroupRunner* groups = nullptr;            ///< for plans with collectives of groups
+  Transport* transport = nullptr;           ///< of all messages; open for this call
 };
 
 struct ScratchMemory {

@@ -23,8 +23,9 @@ Count longest_message(const Algorithm& algorithm, Params params, const PricedCal
 /// by factors of 4, then of 2, then of the square root of 2; so the pieces are at most 2^(1/4) too
 /// long or too short, which costs a pipeline 1.5 % of what it could choose. Of those that cost no
 /// more than that beside the best the longest counts: a message takes a processor, which ranks may
-/// share, more than its price tells. What is not cut at all is always a candidate. About ten prices: two, one for each factor of 4 that it is away from
-/// where it began, one or two more there, and two for each of the other factors.
+/// share, more than its price tells. What is not cut at all is always a candidate. About ten
+/// prices: two, one for each factor of 4 that it is away from where it began, one or two more
+/// there, and two for each of the other factors.
 class SegmentSearch {
  public:
   /// `longest`: bytes of the longest message where nothing is cut; `first`: of the first segment,

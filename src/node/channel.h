@@ -426,7 +426,8 @@ class Receiver {
     // In pieces that stay in this core's cache, of whole ones of those in which it comes again if
     // one fails.
     constexpr std::size_t kPiece = 32 << 10;
-    const std::size_t step = std::max<std::size_t>(1, kPiece / place_.slot_bytes) * place_.slot_bytes;
+    const std::size_t step =
+        std::max<std::size_t>(1, kPiece / place_.slot_bytes) * place_.slot_bytes;
     for (std::size_t& at = current_.summed; at < bytes; at += step) {
       const std::size_t piece = std::min(step, bytes - at);
       std::byte* into = current_.into + (current_.into == current_.sum.sum ? at : 0);

@@ -89,12 +89,15 @@ class Values(Case):
                 self.assertEqual(own, 4 + 8 + 4)
 
     def test_a_segment_that_the_model_finds(self) -> None:
-        """On one node nobody knows what the library's messages cost, unless the model is asked for by name."""
+        """On one node nobody knows what the library's messages cost, but by asking for the model."""
         segment = {"UNISONO_BCAST": "chain:segment=auto", "UNISONO_LOG": "decision"}
         in_memory = {**segment, "UNISONO_BCAST": "chain:segment=auto,transport=shm"}
         for probe, expected in (
             ("auto", r"chain:segment=\d+[KM]?,transport=shm \(forced; segment=auto by the model\)"),
-            ("0", r"chain:segment=16K,transport=shm \(forced; segment=auto without a model: the standard one\)"),
+            (
+                "0",
+                r"chain:segment=16K,transport=shm \(forced; segment=auto without a model: the standard one\)",
+            ),
         ):
             with self.subTest(probe=probe):
                 own, _, lines = self.run_program("openmpi", 3, UNISONO_SHM_PROBE=probe, **in_memory)

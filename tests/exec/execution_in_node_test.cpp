@@ -156,8 +156,7 @@ TEST_P(InNodeMemory, OperandsStandAlikeWhicheverWay) {
     Buffers given = buffers(elements_of(problem));
     for (std::size_t i = 0; i < given.input.size(); ++i)
       given.input[i] = std::bit_cast<long>(some[(i / 4 + i * static_cast<std::size_t>(rank)) % 4]);
-    for (const MPI_Op op : {MPI_MIN, MPI_MAX})
-      run_both_ways(row, problem, given, MPI_DOUBLE, op);
+    for (const MPI_Op op : {MPI_MIN, MPI_MAX}) run_both_ways(row, problem, given, MPI_DOUBLE, op);
   });
 }
 

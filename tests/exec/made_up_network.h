@@ -127,7 +127,8 @@ class MadeUpTransport final : public Transport {
     const std::size_t bytes = static_cast<std::size_t>(message.units) *
                               (message.slots ? sizeof(std::int32_t) : unit_bytes_);
     if (message.kind == OpKind::recv) {
-      started.reduces = message.reduction != nullptr && network_.order_ == MadeUpNetwork::Order::shuffled;
+      started.reduces =
+          message.reduction != nullptr && network_.order_ == MadeUpNetwork::Order::shuffled;
       network_.posted_.push_back(
           {message.peer, rank_, message, bytes, &completed, started.reduces});
       return MPI_SUCCESS;

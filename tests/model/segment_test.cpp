@@ -232,8 +232,9 @@ TEST(Segment, AFewWalksAreEnough) {
     EXPECT_LT(seconds(static_cast<double>(best)), 1.031 * seconds(segment)) << alpha;
   }
   // What costs the same in fewer messages is better.
-  EXPECT_EQ(walks(8 << 20, 16384, [](double segment) { return segment > 65536 ? 1.02 : 1.0; }).second,
-            65536);
+  EXPECT_EQ(
+      walks(8 << 20, 16384, [](double segment) { return segment > 65536 ? 1.02 : 1.0; }).second,
+      65536);
   // Whatever is too slow ends a search at once.
   const auto [asked, best] = walks(8 << 20, 16384, [](double) { return kNoLimit; });
   EXPECT_EQ(asked, 2);

@@ -70,7 +70,8 @@ struct Sums {
                   std::size_t count) {
     ++static_cast<Sums*>(const_cast<void*>(sums))->pieces;
     for (std::size_t i = 0; i < count; ++i)
-      out[i] = static_cast<std::byte>(std::to_integer<int>(left[i]) + std::to_integer<int>(right[i]));
+      out[i] =
+          static_cast<std::byte>(std::to_integer<int>(left[i]) + std::to_integer<int>(right[i]));
   }
 };
 
@@ -114,8 +115,8 @@ std::string add_up(BasicMessenger<Memory>& messenger, int rank,
 
 TEST_P(Messages, AreReducedAsTheyCome) {
   constexpr std::size_t kSlot = 256;
-  const std::vector<std::size_t> lengths{0, 1, kShort, kShort + 1, kSlot - 1, kSlot, kSlot + 1,
-                                         700, 2000, 6001};
+  const std::vector<std::size_t> lengths{0,     1,         kShort, kShort + 1, kSlot - 1,
+                                         kSlot, kSlot + 1, 700,    2000,       6001};
   for (const SumIn where : {SumIn::place, SumIn::room})
     for (const bool aside : {false, true})
       EXPECT_EQ(message_threads(setting(2, kSlot),
@@ -137,11 +138,10 @@ struct FailsLater : SharedMemory {
 TEST(Messenger, ReducesOnceWhatComesAgain) {
   for (const SumIn where : {SumIn::place, SumIn::room}) {
     FailsLater::pulls = 0;
-    EXPECT_EQ(message_threads<FailsLater>(
-                  {2, 256, WaitMode::yield, 512},
-                  [where](BasicMessenger<FailsLater>& messenger, int rank) {
-                    return add_up(messenger, rank, {100'001, 3000}, where);
-                  }),
+    EXPECT_EQ(message_threads<FailsLater>({2, 256, WaitMode::yield, 512},
+                                          [where](BasicMessenger<FailsLater>& messenger, int rank) {
+                                            return add_up(messenger, rank, {100'001, 3000}, where);
+                                          }),
               "");
     EXPECT_EQ(FailsLater::pulls, 4);
   }

@@ -173,9 +173,10 @@ def test_what_ports_carry_beside_the_time() -> None:
     shaper = "qdisc tbf 1: root refcnt 3 rate 100Mbit\n Sent 1497702785 bytes 1170645 pkt (dropped 0)\n"
     assert ports.SENT.findall("qdisc noqueue 0: root\n Sent 7 bytes 1 pkt\n" + shaper) == ["1497702785"]
     one = {"bed": BED, "ranks": 16, "collective": "bcast", "bytes": MIB, "arm": "chain"}
-    one |= {"seconds": [9.0, 1.06 * MIB * 8 / 1e8, 0.001], "port_bytes": [1.0, 1.05 * MIB]}
+    one |= {"seconds": [9.0, 1.06 * MIB * 8 / 1e8, 0.001], "port_bytes": [10.0, 1.05 * MIB + 7]}
+    one |= {"drain_bytes": [10.0, 7.0]}
     page = ports.page([one], {BED: {"bits_per_second": 1e8}})
-    assert "| mpich | bcast | chain | 1.050 | 1.060 | 1.010 |" in page
+    assert "| mpich | bcast | chain | 1.050 | 0.525 | 1.060 | 1.010 |" in page
 
 
 def job(turn: int, **arms: list[float]) -> dict[str, Any]:
