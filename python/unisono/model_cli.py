@@ -258,7 +258,9 @@ def check(
     chosen = one_collective(collective)
     bytes_ = matrix.parse_sizes(sizes, factor=4)
     if machine:
-        read_machine(machine)
+        measured_on = read_machine(machine).get("mpi", {}).get("flavour", mpi)
+        if not platform and measured_on != mpi:
+            errors.print(f"{machine} was measured under {measured_on}: for others it is no test (--mpi)")
     elif not platform:
         raise UnisonoError("--machine FILE is missing: unisono-model fit writes one")
     real = (ranks, mpi, lab, launch, ppn, nodes)

@@ -220,3 +220,6 @@ def test_a_check_on_this_node(unisono: Run, tmp_path: Path) -> None:
     assert "96K*" in done.stdout
     assert "verdict" in done.stdout
     assert "median error" in done.stdout
+    done = unisono(*(word.replace("openmpi", "mpich") for word in check[:10]), "--spec", "shm")
+    assert done.returncode != 0
+    assert "was measured under openmpi" in " ".join(done.stderr.split())
