@@ -376,17 +376,12 @@ def paper_section() -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = measuring.lab_parser(__doc__)
     add = parser.add_argument
-    add("--bed", default="lab", help="lab")
-    add("--mpi", default="mpich,openmpi", help="MPI libraries (mpich,openmpi)")
     add("--ranks", default="8,16", help="measured, and calibrated for (8,16)")
     add("--collectives", default=COLLECTIVES, help=f"measured; all have a chain ({COLLECTIVES})")
     add("--rounds", type=int, default=6, help="jobs of each kind (6)")
     add("--minutes", type=float, default=4.0, help="for all rounds, after calibrating (4)")
-    measuring.add_what_is_kept(parser)
     given = parser.parse_args(arguments)
     body = measuring.read(given.kept, EXPERIMENT) if given.kept else measure(given)
     points = measuring.points(body["results"])

@@ -139,13 +139,19 @@ def points(jobs: Sequence[Json]) -> list[Point]:
     return list(found.values())
 
 
-def add_what_is_kept(parser: argparse.ArgumentParser) -> None:
-    """The options of what is measured anew, read from one file, and written."""
+def lab_parser(description: str | None) -> argparse.ArgumentParser:
+    """With the options of all that runs in the lab: where, and what is measured anew, read and written."""
+    parser = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     add = parser.add_argument
+    add("--bed", default="lab", help="lab")
+    add("--mpi", default="mpich,openmpi", help="MPI libraries (mpich,openmpi)")
     add("--fresh", action="store_true", help="measure anew what is kept from before")
     add("--report", "--from", dest="kept", type=Path, help="evaluate what --json wrote")
     add("--json", type=Path, help="write what was measured to this file, anew after every job or round")
     add("--markdown", type=Path, help="write the tables to this file")
+    return parser
 
 
 def lab_only(beds: Sequence[Real]) -> None:

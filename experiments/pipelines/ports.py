@@ -100,14 +100,8 @@ def page(results: Sequence[Json], described: Mapping[str, Json]) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    add = parser.add_argument
-    add("--bed", default="lab", help="lab")
-    add("--mpi", default="mpich,openmpi", help="MPI libraries (mpich,openmpi)")
-    add("--ranks", type=int, default=16, help="(16)")
-    measuring.add_what_is_kept(parser)
+    parser = measuring.lab_parser(__doc__)
+    parser.add_argument("--ranks", type=int, default=16, help="(16)")
     given = parser.parse_args(arguments)
     body = measuring.read(given.kept, EXPERIMENT) if given.kept else measure(given)
     text = page(body["results"], body["beds"])

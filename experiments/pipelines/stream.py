@@ -141,17 +141,12 @@ def section(found: Mapping[Key, dict[int, float]], bed: str, made: Sequence[Chec
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = measuring.lab_parser(__doc__)
     add = parser.add_argument
-    add("--bed", default="lab", help="lab")
-    add("--mpi", default="mpich,openmpi", help="MPI libraries (mpich,openmpi)")
     add("--ranks", type=int, default=16, help="(16)")
     add("--arms", default="", help=f"native, default, algorithms of Bcast ({','.join(ARMS)})")
     add("--rounds", type=int, default=4, help="jobs of each arm (4)")
     add("--minutes", type=float, default=3.0, help="for all rounds (3); two are run in any case")
-    measuring.add_what_is_kept(parser)
     given = parser.parse_args(arguments)
     body = measuring.read(given.kept, EXPERIMENT) if given.kept else measure(given)
     found = times(body["results"], body["beds"])

@@ -365,7 +365,7 @@ NodeTeam::NodeTeam(NodeArena arena, const node::Groups& groups, const node::Slot
 
 // What was chosen by other costs is forgotten, as whenever all is measured.
 std::size_t NodeTeam::direct_messages_from() {
-  if (!user_.measured() && user_.probing().first != 0) {
+  if (!user_.measured() && user_.size() > 1 && user_.probing().first != 0) {
     user_.ask_for_all();
     node::measure(user_);
   }

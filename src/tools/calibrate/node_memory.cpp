@@ -15,6 +15,7 @@
 
 #include "base/wait_mode.h"
 #include "comm/share_segment.h"
+#include "mpi/agreement.h"
 #include "mpi/comm.h"
 #include "node/messenger.h"
 #include "node/reduction.h"
@@ -35,12 +36,6 @@ constexpr std::size_t kShort = 1024;  // to write so much anew costs nothing bes
 constexpr int kMostTripsOfShort = 100, kMostFenceTrips = 500, kMostTimes = 10'000;
 constexpr double kBlockSeconds = 200e-6, kLocalSeconds = 20e-6;
 constexpr std::uint64_t kSeen = 0x5eeeeeeeeeeeeeed;
-
-bool all_agree(MPI_Comm comm, bool here) {
-  int all = here ? 1 : 0;
-  MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, comm);
-  return all != 0;
-}
 
 std::vector<pid_t> processes_of(MPI_Comm comm) {
   const int own = getpid();
