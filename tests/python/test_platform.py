@@ -136,23 +136,15 @@ def test_times_that_nobody_measures_break_no_command(unisono: Run, file: Path, v
         assert "Traceback" not in done.stderr, done.stderr
 
 
+# Long enough though other tests may have the cores.
+MEASURE: tuple[str, ...] = ("platform", "measure", "--mpi", "openmpi", "-n", "3")
+MEASURE += ("--collectives", "allgather", "--sizes", "8", "--time-budget", "2")
+
+
 @needs_build
 def test_measure_measures_now_and_keeps_it(unisono: Run, tmp_path: Path) -> None:
     kept = tmp_path / "unisono"
-    run: tuple[str, ...] = (
-        "platform",
-        "measure",
-        "--mpi",
-        "openmpi",
-        "-n",
-        "3",
-        "--collectives",
-        "allgather",
-        "--sizes",
-        "8",
-    )
-    run += ("--time-budget", "1.2")  # other tests may have the cores
-    done = unisono(*run)
+    done = unisono(*MEASURE)
     assert done.returncode == 0, done.stderr
     [file] = kept.glob("*.json")
     assert str(file) in done.stdout
@@ -163,7 +155,7 @@ def test_measure_measures_now_and_keeps_it(unisono: Run, tmp_path: Path) -> None
     old = json.dumps(json.loads(file.read_text()) | {"verdicts": [one | {"when": 1} for one in first]})
     file.write_text(old)
     launcher = shlex.join([*places.find_mpi("openmpi").launcher(3)])
-    done = unisono(*run[:4], *run[6:], "--launch", launcher)
+    done = unisono(*MEASURE[:4], *MEASURE[6:], "--launch", launcher)
     assert done.returncode == 0, done.stderr
     assert all(one["when"] > 1 for one in json.loads(file.read_text())["verdicts"])
 
@@ -172,8 +164,7 @@ def test_measure_measures_now_and_keeps_it(unisono: Run, tmp_path: Path) -> None
 def test_measure_says_why_nothing_is_kept(unisono: Run, tmp_path: Path) -> None:
     (tmp_path / "unisono").mkdir(mode=0o700)
     (tmp_path / "unisono").chmod(0o777)
-    run = ("platform", "measure", "--mpi", "openmpi", "-n", "3", "--collectives", "allgather", "--sizes", "8")
-    done = unisono(*run)
+    done = unisono(*MEASURE)
     assert (done.returncode, len(done.stderr.splitlines())) == (2, 1), done.stderr
     assert "others may write it" in done.stderr
 
