@@ -31,8 +31,8 @@ class Goal:
         return f"{self.collective}{', not commutative' if self.op == LEFT else ''}, {format_size(self.bytes)}"
 
 
-# Those of which the rounds alone, by TCP, take less than the goal on both numbers of hosts; of 8 MiB,
-# where acknowledgements are what is left (ports.py), the fastest that were found.
+# Those of which the rounds alone, by TCP, take less than the goal on both numbers of hosts; of 8 MiB
+# the fastest that were found.
 SCAN = ("chain:segment=2K", "chain:segment=4K")
 ORDERED = ("rabenseifner", "pipeline:segment=2K", "pipeline:segment=4K")
 GOALS = (

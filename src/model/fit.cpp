@@ -15,18 +15,6 @@ namespace {
 constexpr double kTolerance = 0.2;        // of a point's distance from its line
 constexpr double kLeastSeconds = 1e-9;    // below that a clock tells nothing
 constexpr Count kLeastLocalBytes = 4096;  // of copies and reductions that show a rate
-constexpr std::array<const char*, 12> kQuantities{"one_way",
-                                                  "gap",
-                                                  "exchange",
-                                                  "reduce",
-                                                  "copy",
-                                                  "stores_one_way",
-                                                  "stores_gap",
-                                                  "single_copy_one_way",
-                                                  "single_copy_gap",
-                                                  "memory_copy",
-                                                  "memory_combine",
-                                                  "fence"};
 
 struct Line {
   double alpha = 0, beta = 0;
@@ -90,7 +78,7 @@ Line through_last(std::span<const Point> points) {
 
 /// The medians of a quantity by size. No size takes longer than a larger one: where it did, it met
 /// what the larger one did not.
-std::vector<Point> medians(const Samples& samples, Sample::Quantity quantity, LevelId level) {
+std::vector<Point> medians(const Samples& samples, Quantity quantity, LevelId level) {
   std::map<Count, double> by_size;
   for (const Sample& sample : samples.samples)
     if (sample.quantity == quantity && sample.level == level && !sample.seconds.empty())
@@ -106,13 +94,13 @@ std::vector<Point> medians(const Samples& samples, Sample::Quantity quantity, Le
 int active_ranks(const Samples& samples, LevelId level) {
   int active = 1;
   for (const Sample& sample : samples.samples)
-    if (sample.quantity == Sample::exchange && sample.level == level)
+    if (sample.quantity == Quantity::exchange && sample.level == level)
       active = std::max(active, sample.active);
   return active;
 }
 
 /// Seconds per byte of copies or reductions.
-std::optional<double> rate(const Samples& samples, Sample::Quantity quantity) {
+std::optional<double> rate(const Samples& samples, Quantity quantity) {
   std::vector<double> rates;
   for (const Sample& sample : samples.samples)
     if (sample.quantity == quantity && sample.bytes >= kLeastLocalBytes && !sample.seconds.empty())
@@ -122,8 +110,7 @@ std::optional<double> rate(const Samples& samples, Sample::Quantity quantity) {
 }
 
 /// Nothing where one of the two was not measured.
-std::optional<TransferTimes> way(const Samples& samples, Sample::Quantity one_way,
-                                 Sample::Quantity gap) {
+std::optional<TransferTimes> way(const Samples& samples, Quantity one_way, Quantity gap) {
   const auto trips = medians(samples, one_way, kWithinNode);
   const auto messages = medians(samples, gap, kWithinNode);
   if (trips.empty() || messages.empty()) return std::nullopt;
@@ -131,14 +118,14 @@ std::optional<TransferTimes> way(const Samples& samples, Sample::Quantity one_wa
 }
 
 std::optional<MemoryTimes> node_memory(const Samples& samples) {
-  const auto stores = way(samples, Sample::stores_one_way, Sample::stores_gap);
-  const auto copy = medians(samples, Sample::memory_copy, kWithinNode);
-  const auto combine = medians(samples, Sample::memory_combine, kWithinNode);
-  const auto fence = medians(samples, Sample::fence, kWithinNode);
+  const auto stores = way(samples, Quantity::stores_one_way, Quantity::stores_gap);
+  const auto copy = medians(samples, Quantity::memory_copy, kWithinNode);
+  const auto combine = medians(samples, Quantity::memory_combine, kWithinNode);
+  const auto fence = medians(samples, Quantity::fence, kWithinNode);
   if (!stores || copy.empty() || combine.empty() || fence.empty()) return std::nullopt;
   return MemoryTimes{
       .stores = *stores,
-      .single_copy = way(samples, Sample::single_copy_one_way, Sample::single_copy_gap),
+      .single_copy = way(samples, Quantity::single_copy_one_way, Quantity::single_copy_gap),
       .copy = fit_cost(copy),
       .combine = fit_cost(combine),
       .fence = fence.front().seconds};
@@ -149,11 +136,11 @@ Sample sample_from(const Json& row) {
   const auto name = row.at("quantity").get<std::string>();
   const auto found = std::find(kQuantities.begin(), kQuantities.end(), name);
   if (found == kQuantities.end()) throw Json::other_error::create(501, "no quantity " + name, &row);
-  sample.quantity = static_cast<Sample::Quantity>(found - kQuantities.begin());
+  sample.quantity = static_cast<Quantity>(found - kQuantities.begin());
   sample.bytes = row.at("bytes").get<Count>();
   sample.seconds = row.at("seconds").get<std::vector<double>>();
   sample.active = std::max(1, row.value("active", 1));
-  if (sample.quantity <= Sample::exchange)
+  if (sample.quantity <= Quantity::exchange)
     sample.level = row.at("level").get<int>() == 0 ? kWithinNode : kBetweenNodes;
   return sample;
 }
@@ -200,9 +187,9 @@ Result<Samples> read_samples(std::string_view text) {
 Result<Machine> fit(const Samples& samples) {
   Machine machine{.flavour = samples.flavour, .library = samples.library};
   for (const LevelId level : {kWithinNode, kBetweenNodes}) {
-    const auto one_way = medians(samples, Sample::one_way, level);
-    const auto gap = medians(samples, Sample::gap, level);
-    const auto exchange = medians(samples, Sample::exchange, level);
+    const auto one_way = medians(samples, Quantity::one_way, level);
+    const auto gap = medians(samples, Quantity::gap, level);
+    const auto exchange = medians(samples, Quantity::exchange, level);
     if (one_way.empty()) continue;
     if (gap.empty() || exchange.empty())
       return Error{"one-way times but no gap or exchange " +
@@ -212,8 +199,8 @@ Result<Machine> fit(const Samples& samples) {
   }
   if (!machine.levels[kWithinNode] && !machine.levels[kBetweenNodes])
     return Error{"no one-way times: calibrate with 2 ranks at least"};
-  const auto gamma = rate(samples, Sample::reduce);
-  const auto copy = rate(samples, Sample::copy);
+  const auto gamma = rate(samples, Quantity::reduce);
+  const auto copy = rate(samples, Quantity::copy);
   if (!gamma || !copy) return Error{"no times of reductions or copies of 4 KB or more"};
   machine.gamma = *gamma;
   machine.copy = *copy;

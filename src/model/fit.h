@@ -9,27 +9,13 @@
 
 #include "base/result.h"
 #include "model/machine.h"
+#include "model/quantities.h"
 
 namespace unisono {
 
 /// Repeated measurements of one thing at one size.
 struct Sample {
-  enum Quantity {
-    one_way,
-    gap,
-    exchange,
-    reduce,
-    copy,
-    // Of the memory of a node (MemoryTimes).
-    stores_one_way,
-    stores_gap,
-    single_copy_one_way,
-    single_copy_gap,
-    memory_copy,
-    memory_combine,
-    fence,
-  };
-  Quantity quantity = one_way;
+  Quantity quantity = Quantity::one_way;
   LevelId level = kWithinNode;  ///< one_way, gap and exchange
   Count bytes = 0;
   int active = 1;               ///< exchange: ranks that send at once, on one node or on all

@@ -8,6 +8,8 @@ namespace unisono {
 
 namespace {
 
+constexpr double kNanosecond = 1e-9;
+
 /// Nothing: a barrier, which is one step.
 std::optional<node::Kernel> kernel_of(Collective collective) {
   using enum Collective;
@@ -45,7 +47,6 @@ double bytes_of(const GroupCall& call, Count unit_bytes) {
 
 // A message of one piece is written, then read; of a longer one both go on at the same time.
 MemoryTimes memory_times(const node::MemoryCosts& costs, double piece, bool single_copy) {
-  constexpr double kNanosecond = 1e-9;
   const auto line = [](double alpha, double beta, double from = 0) {
     return Cost::Piece{from, alpha * kNanosecond, beta * kNanosecond};
   };
@@ -66,7 +67,6 @@ MemoryTimes memory_times(const node::MemoryCosts& costs, double piece, bool sing
 }
 
 double node_seconds(const GroupCall& call, Count unit_bytes, const NodeKernels& kernels) {
-  constexpr double kNanosecond = 1e-9;
   const auto kernel = kernel_of(call.collective);
   if (!kernel) return kernels.costs.step * kNanosecond;
   const node::Setting setting{call.group.size(), kernels.cores, kernels.mode};

@@ -14,8 +14,7 @@ const std::vector<Count> kSizes{1,    4,     16,    64,     256,    1024,   4096
                                 8192, 16384, 65536, 131072, 262144, 1048576};
 
 /// Times with noise of 3 %, of which every third met a timeout of 200 ms.
-Sample noisy(Sample::Quantity quantity, LevelId level, Count bytes, double seconds,
-             std::mt19937& random) {
+Sample noisy(Quantity quantity, LevelId level, Count bytes, double seconds, std::mt19937& random) {
   std::normal_distribution<double> noise(1, 0.03);
   Sample sample{quantity, level, bytes, 1, {}};
   for (int i = 0; i < 15; ++i)
@@ -28,13 +27,14 @@ Samples synthetic() {
   Samples samples{"mpich", "MPICH 4", {}};
   for (const Count bytes : kSizes) {
     const double t = truth(static_cast<double>(bytes));
-    samples.samples.push_back(noisy(Sample::one_way, kBetweenNodes, bytes, t, random));
-    samples.samples.push_back(noisy(Sample::gap, kBetweenNodes, bytes, t / 2, random));
-    samples.samples.push_back(noisy(Sample::exchange, kBetweenNodes, bytes, 8 * t, random));
+    samples.samples.push_back(noisy(Quantity::one_way, kBetweenNodes, bytes, t, random));
+    samples.samples.push_back(noisy(Quantity::gap, kBetweenNodes, bytes, t / 2, random));
+    samples.samples.push_back(noisy(Quantity::exchange, kBetweenNodes, bytes, 8 * t, random));
     samples.samples.back().active = 8;
     const double b = static_cast<double>(bytes);
-    samples.samples.push_back(noisy(Sample::reduce, kWithinNode, bytes, 1e-6 + 5e-10 * b, random));
-    samples.samples.push_back(noisy(Sample::copy, kWithinNode, bytes, 1e-10 * b, random));
+    samples.samples.push_back(
+        noisy(Quantity::reduce, kWithinNode, bytes, 1e-6 + 5e-10 * b, random));
+    samples.samples.push_back(noisy(Quantity::copy, kWithinNode, bytes, 1e-10 * b, random));
   }
   return samples;
 }
@@ -64,19 +64,19 @@ double memory_combine(double bytes) { return 5e-9 + 4e-11 * bytes; }
 
 void add_node_memory(Samples& samples) {
   std::mt19937 random(8);
-  const auto add = [&](Sample::Quantity quantity, Count bytes, double seconds) {
+  const auto add = [&](Quantity quantity, Count bytes, double seconds) {
     samples.samples.push_back(noisy(quantity, kWithinNode, bytes, seconds, random));
   };
   for (const Count bytes : kSizes) {
     const auto d = static_cast<double>(bytes);
-    add(Sample::stores_one_way, bytes, stores(d));
-    add(Sample::stores_gap, bytes, stores(d) / 2);
-    add(Sample::single_copy_one_way, bytes, single_copy(d));
-    add(Sample::single_copy_gap, bytes, single_copy(d) / 2);
-    add(Sample::memory_copy, bytes, memory_copy(d));
-    add(Sample::memory_combine, bytes, memory_combine(d));
+    add(Quantity::stores_one_way, bytes, stores(d));
+    add(Quantity::stores_gap, bytes, stores(d) / 2);
+    add(Quantity::single_copy_one_way, bytes, single_copy(d));
+    add(Quantity::single_copy_gap, bytes, single_copy(d) / 2);
+    add(Quantity::memory_copy, bytes, memory_copy(d));
+    add(Quantity::memory_combine, bytes, memory_combine(d));
   }
-  add(Sample::fence, 0, 2e-7);
+  add(Quantity::fence, 0, 2e-7);
 }
 
 TEST(Fit, TheMemoryOfANode) {
@@ -106,8 +106,8 @@ TEST(Fit, WhereSingleCopyIsNotPermittedStoresAreLeft) {
   Samples samples = synthetic();
   add_node_memory(samples);
   std::erase_if(samples.samples, [](const Sample& sample) {
-    return sample.quantity == Sample::single_copy_one_way ||
-           sample.quantity == Sample::single_copy_gap;
+    return sample.quantity == Quantity::single_copy_one_way ||
+           sample.quantity == Quantity::single_copy_gap;
   });
   const auto machine = fit(samples);
   ASSERT_TRUE(machine && machine->node_memory);
@@ -122,9 +122,9 @@ TEST(Fit, SamplesOfTheMemoryOfANodeAreRead) {
           {"quantity":"memory_combine","level":0,"bytes":64,"seconds":[1e-8]},
           {"quantity":"fence","level":0,"bytes":0,"seconds":[2e-7,3e-7]}]})");
   ASSERT_TRUE(samples) << samples.error();
-  EXPECT_EQ(samples->samples[0].quantity, Sample::stores_one_way);
-  EXPECT_EQ(samples->samples[1].quantity, Sample::memory_combine);
-  EXPECT_EQ(samples->samples[2].quantity, Sample::fence);
+  EXPECT_EQ(samples->samples[0].quantity, Quantity::stores_one_way);
+  EXPECT_EQ(samples->samples[1].quantity, Quantity::memory_combine);
+  EXPECT_EQ(samples->samples[2].quantity, Quantity::fence);
   EXPECT_EQ(samples->samples[2].seconds.size(), 2U);
 }
 
@@ -160,7 +160,7 @@ TEST(Fit, OneAndTwoPoints) {
 
 TEST(Fit, WhatIsMissingIsSaid) {
   Samples samples = synthetic();
-  std::erase_if(samples.samples, [](const Sample& s) { return s.quantity == Sample::gap; });
+  std::erase_if(samples.samples, [](const Sample& s) { return s.quantity == Quantity::gap; });
   EXPECT_NE(fit(samples).error().find("gap"), std::string::npos);
   samples.samples.clear();
   EXPECT_NE(fit(samples).error().find("no one-way times"), std::string::npos);

@@ -336,7 +336,7 @@ void measure_local(const World& world, const Options& options) {
 
 #ifdef UNISONO_NODE_MEMORY
 void measure_memory(const World& world, const Options& options) {
-  using unisono::MemoryQuantity, unisono::NodeMemoryProbe, unisono::kMemoryQuantities;
+  using unisono::Quantity, unisono::NodeMemoryProbe, unisono::kQuantities;
   const Pair pair = pair_at(world, 0);
   if (pair.first < 0) return;
   const bool takes_part = world.rank == pair.first || world.rank == pair.second;
@@ -346,19 +346,19 @@ void measure_memory(const World& world, const Options& options) {
   const auto here = std::count(world.node.begin(), world.node.end(), world.node[world.rank]);
   if (takes_part)
     probe = std::make_unique<NodeMemoryProbe>(both, here > std::thread::hardware_concurrency());
-  for (std::size_t q = 0; q < kMemoryQuantities.size(); ++q) {
-    const auto quantity = static_cast<MemoryQuantity>(q);
+  for (auto q = static_cast<std::size_t>(Quantity::stores_one_way); q < kQuantities.size(); ++q) {
+    const auto quantity = static_cast<Quantity>(q);
     int has = probe != nullptr && probe->has(quantity) ? 1 : 0;
     MPI_Bcast(&has, 1, MPI_INT, pair.first, MPI_COMM_WORLD);
     if (has == 0) continue;
-    const bool is_fence = quantity == MemoryQuantity::fence;
+    const bool is_fence = quantity == Quantity::fence;
     for (const std::size_t bytes : is_fence ? std::vector<std::size_t>{0} : options.sizes) {
       if (!NodeMemoryProbe::has(quantity, bytes)) continue;
       const auto go_on = [&](const Samples& samples, double begin) {
         return wanted(samples, begin, options.seconds / 2, bytes);
       };
       const Samples samples = probe ? probe->measure(quantity, bytes, go_on) : Samples();
-      print(world, pair.first, label(kMemoryQuantities[q], 0, bytes), samples);
+      print(world, pair.first, label(kQuantities[q], 0, bytes), samples);
     }
   }
   probe.reset();

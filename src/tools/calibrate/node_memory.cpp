@@ -311,19 +311,19 @@ NodeMemoryProbe::NodeMemoryProbe(MPI_Comm pair, bool shares_cores) {
 
 NodeMemoryProbe::~NodeMemoryProbe() = default;
 
-bool NodeMemoryProbe::has(MemoryQuantity quantity) const {
-  const bool once = quantity == MemoryQuantity::single_copy_one_way ||
-                    quantity == MemoryQuantity::single_copy_gap;
+bool NodeMemoryProbe::has(Quantity quantity) const {
+  const bool once =
+      quantity == Quantity::single_copy_one_way || quantity == Quantity::single_copy_gap;
   return measurement_ != nullptr && (!once || measurement_->has_single_copy());
 }
 
-bool NodeMemoryProbe::has(MemoryQuantity quantity, std::size_t bytes) {
-  return quantity != MemoryQuantity::memory_combine || bytes >= sizeof(float);
+bool NodeMemoryProbe::has(Quantity quantity, std::size_t bytes) {
+  return quantity != Quantity::memory_combine || bytes >= sizeof(float);
 }
 
-std::vector<double> NodeMemoryProbe::measure(MemoryQuantity quantity, std::size_t bytes,
+std::vector<double> NodeMemoryProbe::measure(Quantity quantity, std::size_t bytes,
                                              const GoOn& go_on) {
-  using enum MemoryQuantity;
+  using enum Quantity;
   Measurement& here = *measurement_;
   switch (quantity) {
     case stores_one_way:
@@ -331,8 +331,7 @@ std::vector<double> NodeMemoryProbe::measure(MemoryQuantity quantity, std::size_
     case stores_gap:
     case single_copy_gap: return here.gap(quantity == single_copy_gap, bytes, go_on);
     case fence: return here.fence(go_on);
-    case memory_copy:
-    case memory_combine: break;
+    default: break;  // memory_copy, memory_combine
   }
   // Half a page apart by their places in pages: some processors copy by bytes where these are
   // alike.

@@ -3,26 +3,14 @@
 #pragma once
 #include <mpi.h>
 
-#include <array>
 #include <cstddef>
 #include <functional>
 #include <memory>
 #include <vector>
 
-namespace unisono {
+#include "model/quantities.h"
 
-enum class MemoryQuantity {
-  stores_one_way,
-  stores_gap,
-  single_copy_one_way,
-  single_copy_gap,
-  memory_copy,
-  memory_combine,
-  fence,
-};
-inline constexpr std::array<const char*, 7> kMemoryQuantities{
-    "stores_one_way", "stores_gap", "single_copy_one_way", "single_copy_gap", "memory_copy",
-    "memory_combine", "fence"};
+namespace unisono {
 
 class NodeMemoryProbe {
  public:
@@ -36,11 +24,12 @@ class NodeMemoryProbe {
   NodeMemoryProbe(const NodeMemoryProbe&) = delete;
   NodeMemoryProbe& operator=(const NodeMemoryProbe&) = delete;
 
-  /// Whether it can be measured here, with so many bytes. The same on both.
-  bool has(MemoryQuantity quantity) const;
-  static bool has(MemoryQuantity quantity, std::size_t bytes);
+  /// Whether it, of the memory of a node, can be measured here, with so many bytes. The same on
+  /// both.
+  bool has(Quantity quantity) const;
+  static bool has(Quantity quantity, std::size_t bytes);
   /// Collective. Seconds, on the first rank of the two.
-  std::vector<double> measure(MemoryQuantity quantity, std::size_t bytes, const GoOn& go_on);
+  std::vector<double> measure(Quantity quantity, std::size_t bytes, const GoOn& go_on);
 
  private:
   class Measurement;
