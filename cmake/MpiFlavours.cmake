@@ -45,7 +45,7 @@ function(unisono_preload_library flavour)
   unisono_mpi_objects(${flavour} objects)
   add_library(unisono-${flavour} SHARED ${objects})
   target_include_directories(unisono-${flavour} INTERFACE ${CMAKE_SOURCE_DIR}/include)
-  target_link_libraries(unisono-${flavour} PRIVATE unisono_node unisono_select unisono_trace
+  target_link_libraries(unisono-${flavour} PRIVATE unisono_node unisono_multicast unisono_select unisono_trace
                                                    Threads::Threads ${CMAKE_DL_LIBS})
   # PMPI_* stay undefined: the program's own MPI library resolves them at run time.
   target_link_options(unisono-${flavour} PRIVATE ${UNISONO_STATIC_RUNTIME}
@@ -90,7 +90,7 @@ function(unisono_bench flavour)
   unisono_hardly_optimised(unisono-bench-${flavour})
   unisono_see(unisono-bench-${flavour} PRIVATE mpi comm tools)
   target_link_libraries(unisono-bench-${flavour} PRIVATE
-                        unisono_select unisono_node unisono-${flavour} mpi_${flavour} CLI11::CLI11
+                        unisono_select unisono_node unisono_multicast unisono-${flavour} mpi_${flavour} CLI11::CLI11
                         nlohmann_json::nlohmann_json fmt::fmt)
 endfunction()
 
@@ -131,7 +131,7 @@ function(unisono_mpi_test name)
     add_executable(${target} ${arg_SOURCES})
     unisono_in_batches(${target})
     target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR})
-    target_link_libraries(${target} PRIVATE unisono_node unisono_select)
+    target_link_libraries(${target} PRIVATE unisono_node unisono_multicast unisono_select)
     foreach(layer IN LISTS UNISONO_MPI_LAYERS)
       if(arg_INTERNALS OR (arg_RUNTIME AND NOT layer STREQUAL interpose))
         target_link_libraries(${target} PRIVATE unisono_${layer}_${flavour})

@@ -31,13 +31,16 @@ function(unisono_simulator)
     unisono_hardly_optimised(unisono_${layer}_smpi)
   endforeach()
   add_library(unisono-smpi STATIC ${objects})
-  foreach(layer IN ITEMS base node trace schedule patterns topology algorithms model select)
+  foreach(layer IN ITEMS base node multicast trace schedule patterns topology algorithms model select)
     target_sources(unisono-smpi PRIVATE $<TARGET_OBJECTS:unisono_${layer}>)
     if(TARGET unisono_${layer}_templates)
       target_sources(unisono-smpi PRIVATE $<TARGET_OBJECTS:unisono_${layer}_templates>)
     endif()
   endforeach()
   set_target_properties(unisono-smpi PROPERTIES ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/sim)
+  # What it is linked with (unisono sim), though simulated networks have no multicast.
+  file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/sim)
+  file(CREATE_LINK ${UNISONO_SODIUM} ${CMAKE_BINARY_DIR}/sim/libsodium.a SYMBOLIC)
 
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/tools/sim/*.cpp)
   foreach(source IN ITEMS call_pattern cell collectives options values)
@@ -47,7 +50,7 @@ function(unisono_simulator)
   unisono_in_batches(unisono-sim)
   unisono_hardly_optimised(unisono-sim)
   unisono_see(unisono-sim PRIVATE tools ${UNISONO_MPI_LAYERS})
-  target_link_libraries(unisono-sim PRIVATE unisono_select unisono_node unisono_trace mpi_headers_smpi
+  target_link_libraries(unisono-sim PRIVATE unisono_select unisono_node unisono_multicast unisono_trace mpi_headers_smpi
                         CLI11::CLI11 nlohmann_json::nlohmann_json fmt::fmt
                         ${UNISONO_SIMGRID_LIBRARY})
   # Its own MPI_Bcast must come before SMPI's. Every rank loads a copy: no symbols, no dead code.

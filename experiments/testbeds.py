@@ -23,6 +23,7 @@ class Program:
     name: str
     source: Path
     with_unisono: bool = False  # what it prints depends on Unisono's library too
+    is_linked: bool = False  # to that library: variables are enough
 
 
 @dataclass(frozen=True)
@@ -38,12 +39,12 @@ class Run:
     repetition: int = 0  # tells runs of the same apart that are kept
 
 
-def prefix(variables: Mapping[str, str]) -> list[str]:
+def prefix(variables: Mapping[str, str], is_linked: bool = False) -> list[str]:
     """Of a command that these variables put under Unisono; without any, nothing."""
     if not variables:
         return []
     settings = (f"{name}={value}" for name, value in variables.items())
-    return ["env", *settings, str(places.program("unisono-exec"))]
+    return ["env", *settings, *([] if is_linked else [str(places.program("unisono-exec"))])]
 
 
 class Testbed(Protocol):
@@ -88,7 +89,8 @@ class Real:
         return found
 
     def execute(self, run: Run, silence: float) -> jobs.Outcome:
-        command = [*prefix(run.variables), str(self.executable(run.program)), *run.arguments]
+        put = prefix(run.variables, run.program.is_linked)
+        command = [*put, str(self.executable(run.program)), *run.arguments]
         return self.start(command, run.ranks, silence, run.per_host, run.into)
 
     def start(

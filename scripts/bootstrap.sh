@@ -40,6 +40,8 @@ nlohmann/json.hpp nlohmann-json3-dev
 CLI/CLI.hpp libcli11-dev
 fmt/core.h libfmt-dev
 fftw3.h libfftw3-dev
+sodium.h libsodium-dev
+boost/graph/boykov_kolmogorov_max_flow.hpp libboost-dev
 LIST
   [[ $purpose != clang ]] || scripts/quality.py compiler >/dev/null 2>&1 || available_clang
   if [[ $purpose == debian ]]; then
@@ -48,6 +50,7 @@ LIST
   fi
   [[ $purpose == test ]] || return 0
   command -v valgrind >/dev/null || echo valgrind
+  [[ -e /usr/include/normApi.h ]] || echo libnorm-dev  # unisono-norm, for comparison
   # Fortran comes with MPI libraries of its own, which a user may not want to find on PATH. Open MPI's is mpicc, as
   # it comes before MPICH's by Debian's priorities; both are called by full names here.
   [[ ${CI:-} ]] || return 0

@@ -9,12 +9,21 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 CMAKE = ROOT / "cmake" / "Layers.cmake"
 # Tools and the stub that must work without an MPI library.
-NO_MPI = ("src/interpose/stub/", "src/tools/schedule/", "src/tools/model/", "src/tools/unisono_exec")
+NO_MPI = (
+    "src/interpose/stub/",
+    "src/tools/schedule/",
+    "src/tools/model/",
+    "src/tools/multicast/",
+    "src/tools/network/",
+    "src/tools/unisono_exec",
+)
 # Third-party headers by layer; the preload library holds nothing that it does not need.
 LIBRARIES = {
     "nlohmann/": {"schedule", "topology", "model", "select", "trace", "tools"},
     "CLI/": {"tools"},
     "fmt/": {"tools"},
+    "sodium": {"multicast"},
+    "boost/": {"network"},
 }
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)')

@@ -12,6 +12,10 @@ namespace apps {
 /// has more elements than MPI can count.
 Team team_of(const World& world, LoopTimer& timer);
 
+/// The same, by a persistent MPI_Alltoall for each pair of buffers: made when they are first
+/// exchanged, which all ranks do in the same order, and freed with the last copy of the team.
+Team persistent_team_of(const World& world, LoopTimer& timer);
+
 /// Throws UsageError on all ranks if `value`, of the option `what`, is no multiple of the ranks.
 void demand_multiple(const World& world, const char* what, std::size_t value);
 

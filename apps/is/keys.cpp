@@ -7,6 +7,12 @@
 
 namespace apps::is {
 
+namespace {
+
+constexpr std::size_t kApart = 10;
+
+}  // namespace
+
 std::vector<Key> draw(std::size_t first, std::size_t count, int bits) {
   NasRandom random(4 * first);
   std::vector<Key> keys(count);
@@ -50,12 +56,28 @@ std::vector<std::size_t> shared_out(const std::vector<int>& sizes_of_all, std::s
   return first;
 }
 
-void sort(std::vector<Key>& keys, Key low, Key high) {
-  std::vector<int> count(static_cast<std::size_t>(high - low), 0);
-  for (const Key key : keys) ++count[static_cast<std::size_t>(key - low)];
-  auto out = keys.begin();
-  for (Key key = low; key < high; ++key)
-    out = std::fill_n(out, count[static_cast<std::size_t>(key - low)], key);
+std::vector<int> ranked(const std::vector<Key>& keys, Key low, Key high) {
+  std::vector<int> ranks(static_cast<std::size_t>(high - low) + 1, 0);
+  for (const Key key : keys) ++ranks[static_cast<std::size_t>(key - low)];
+  std::exclusive_scan(ranks.begin(), ranks.end(), ranks.begin(), 0);
+  return ranks;
+}
+
+std::vector<Key> sorted(const std::vector<int>& ranks, Key low) {
+  std::vector<Key> keys(static_cast<std::size_t>(ranks.back()));
+  for (std::size_t k = 0; k + 1 < ranks.size(); ++k)
+    std::fill(keys.begin() + ranks[k], keys.begin() + ranks[k + 1], low + static_cast<Key>(k));
+  return keys;
+}
+
+void change(std::vector<Key>& keys, std::size_t first, int iteration, int bits) {
+  const Key highest = Key{1} << bits;
+  if (iteration >= highest) return;  // there are no such keys
+  const auto put = [&](std::size_t place, Key key) {
+    if (place >= first && place - first < keys.size()) keys[place - first] = key;
+  };
+  put(static_cast<std::size_t>(iteration), iteration);
+  put(static_cast<std::size_t>(iteration) + kApart, highest - iteration);
 }
 
 std::uint64_t fingerprint(const std::vector<Key>& keys) {

@@ -1,66 +1,53 @@
 // is: integers sorted by buckets; see ../README.md.
 #include <fmt/format.h>
 
-#include <numeric>
-
 #include "apps/common/application.h"
 #include "apps/common/command_line.h"
 #include "apps/common/share.h"
-#include "apps/is/keys.h"
+#include "apps/is/ranking.h"
 
 namespace {
 
-using apps::is::Buckets;
-using apps::is::Key;
+using namespace apps::is;
 
 struct Options {
+  std::string name, form = "blocking";
   std::size_t keys = 65536;
-  int bits = 11, bucket_bits = 9, iterations = 10;
+  int bits = 11, bucket_bits = 9, iterations = kIterations;
   bool verify = false;
   std::string json;
 };
 
-struct Sorted {
-  std::vector<Key> keys;  // this rank's: all below those of the next rank
-  std::size_t sent = 0;   // bytes, to all ranks
+const std::map<std::string, Form> kForms{{"blocking", Form::blocking},
+                                         {"persistent", Form::persistent}};
+
+/// The ranks of the keys that the benchmark tests in every iteration.
+class Tests {
+ public:
+  explicit Tests(const Class* of) : class_(of) {}
+  void look(const Ranked& found, int iteration) {
+    for (std::size_t i = 0; class_ != nullptr && i < kTested; ++i) {
+      const Key key = found.tested[i];
+      if (!found.has(key)) continue;
+      if (found.rank_of(key) == class_->tested[i].in(iteration)) ++passed_;
+    }
+    ++iterations_;
+  }
+  /// On rank 0: what is wrong, or "". Collective.
+  std::string complaint(const apps::World& world) const {
+    if (class_ == nullptr) return "";
+    int passed = 0;
+    MPI_Reduce(&passed_, &passed, 1, MPI_INT, MPI_SUM, 0, world.comm);
+    const int all = kTested * iterations_;
+    if (world.rank != 0 || passed == all) return "";
+    return fmt::format("of {} ranks of keys that the benchmark publishes only {} are right", all,
+                       passed);
+  }
+
+ private:
+  const Class* class_;
+  int passed_ = 0, iterations_ = 0;
 };
-
-int as_int(std::size_t value) { return static_cast<int>(value); }
-
-/// The three collectives of the benchmark, and the sorting of what came.
-Sorted sort(const std::vector<Key>& own, const Options& o, const apps::World& world,
-            apps::LoopTimer& timer) {
-  const Buckets buckets(o.bits, o.bucket_bits);
-  const auto ranks = static_cast<std::size_t>(world.size);
-  const std::vector<int> sizes = buckets.sizes(own);
-  const std::vector<Key> ordered = buckets.ordered(own, sizes);
-  std::vector<int> of_all(sizes.size());
-  timer.collective([&] {
-    MPI_Allreduce(sizes.data(), of_all.data(), as_int(sizes.size()), MPI_INT, MPI_SUM, world.comm);
-  });
-  const std::vector<std::size_t> first = apps::is::shared_out(of_all, ranks);
-
-  std::vector<int> to(ranks), from(ranks), to_at(ranks), from_at(ranks);
-  for (std::size_t r = 0; r < ranks; ++r)
-    to[r] =
-        std::accumulate(sizes.begin() + as_int(first[r]), sizes.begin() + as_int(first[r + 1]), 0);
-  timer.collective(
-      [&] { MPI_Alltoall(to.data(), 1, MPI_INT, from.data(), 1, MPI_INT, world.comm); });
-  std::exclusive_scan(to.begin(), to.end(), to_at.begin(), 0);
-  std::exclusive_scan(from.begin(), from.end(), from_at.begin(), 0);
-  Sorted result;
-  result.sent = own.size() * sizeof(Key);
-  result.keys.resize(static_cast<std::size_t>(from_at.back() + from.back()));
-  timer.collective([&] {
-    MPI_Alltoallv(ordered.data(), to.data(), to_at.data(), MPI_INT32_T, result.keys.data(),
-                  from.data(), from_at.data(), MPI_INT32_T, world.comm);
-  });
-  const auto rank = static_cast<std::size_t>(world.rank);
-  const int width = o.bits - o.bucket_bits;
-  apps::is::sort(result.keys, static_cast<Key>(first[rank] << width),
-                 static_cast<Key>(first[rank + 1] << width));
-  return result;
-}
 
 /// The first thing that is wrong with the order of all keys, on rank 0; else "".
 std::string complaint(const std::vector<Key>& drawn, const std::vector<Key>& sorted,
@@ -71,7 +58,7 @@ std::string complaint(const std::vector<Key>& drawn, const std::vector<Key>& sor
                          static_cast<std::uint64_t>(highest),
                          sorted.size(),
                          std::is_sorted(sorted.begin(), sorted.end()) ? 1u : 0u,
-                         apps::is::fingerprint(drawn) - apps::is::fingerprint(sorted),
+                         fingerprint(drawn) - fingerprint(sorted),
                          drawn.size()};
   constexpr int kFacts = 6;
   std::vector<std::uint64_t> all(static_cast<std::size_t>(kFacts * world.size));
@@ -93,27 +80,48 @@ std::string complaint(const std::vector<Key>& drawn, const std::vector<Key>& sor
   return changed != 0 ? "the keys are not those that were drawn" : "";
 }
 
-bool run(const Options& o, const apps::World& world) {
+bool run(Options o, const apps::World& world) {
   apps::Report report(world, o.json);
+  const Class* of = o.name.empty() ? nullptr : &kClasses.at(o.name);
+  if (of != nullptr) {
+    o.keys = std::size_t{1} << of->key_bits;
+    o.bits = of->bits;
+    o.bucket_bits = of->bucket_bits;
+  }
   if (o.bucket_bits > o.bits) throw apps::UsageError("--bucket-bits: no more than --bits");
   const apps::Range part = apps::share(o.keys, world.size, world.rank);
-  const std::vector<Key> own = apps::is::draw(part.first, part.count(), o.bits);
+  std::vector<Key> own = draw(part.first, part.count(), o.bits);
   apps::LoopTimer timer(world.comm);
-  Sorted sorted;
+  Ranking rank(Buckets(o.bits, o.bucket_bits), of, kForms.at(o.form), world, timer);
+  Ranked found;
+  const auto iterate = [&](int i) {
+    change(own, part.first, i, o.bits);
+    found = rank(own, part.first);
+  };
+  if (of != nullptr) iterate(1);  // the benchmark ranks once before its time begins
+  Tests tests(of);
   timer.start();
-  for (int i = 0; i < o.iterations; ++i) {
-    sorted = sort(own, o, world, timer);
+  for (int i = 1; i <= o.iterations; ++i) {
+    iterate(i);
+    tests.look(found, i);
     timer.lap();
   }
-  const std::string wrong = o.verify ? complaint(own, sorted.keys, world) : "";
+  std::string wrong;
+  if (o.verify) {
+    wrong = complaint(own, sorted(found.ranks, found.low), world);
+    const std::string of_tests = tests.complaint(world);
+    if (wrong.empty()) wrong = of_tests;
+  }
   const std::vector<double> none;
-  return report.finish({{"app", "is"},
-                        {"form", "buckets"},
-                        {"n", o.keys},
-                        {"bits", o.bits},
-                        {"iterations", o.iterations},
-                        {"message_bytes", sorted.sent / static_cast<std::size_t>(world.size)}},
-                       timer, none, o.verify ? &none : nullptr, wrong);
+  nlohmann::ordered_json facts = {{"app", "is"}, {"form", o.form}};
+  if (of != nullptr) facts["class"] = o.name;
+  facts.update(
+      {{"n", o.keys},
+       {"bits", o.bits},
+       {"iterations", o.iterations},
+       {"message_bytes", own.size() * sizeof(Key) / static_cast<std::size_t>(world.size)}});
+  if (o.verify) facts["verified_by"] = of != nullptr ? "published" : "order";
+  return report.finish(facts, timer, none, o.verify ? &none : nullptr, wrong);
 }
 
 }  // namespace
@@ -125,6 +133,14 @@ int main(int argc, char** argv) {
   line.number("--bits", o.bits, {1, 27}, "of a key");
   line.number("--bucket-bits", o.bucket_bits, {0, 16}, "the leading bits that a bucket shares");
   line.number("--iterations", o.iterations, {1, 1000000});
-  line.results(o.verify, o.json, "look whether the keys are sorted, and the same");
+  line.word_of("--class", o.name, apps::names(kClasses),
+               "a problem of the benchmark: S, W, A, B, C");
+  for (const char* other : {"--keys", "--bits", "--bucket-bits", "--iterations"})
+    line.excludes("--class", other);
+  line.word_of("--form", o.form, apps::names(kForms),
+               "how what has constant counts is called: Allreduce and Alltoall");
+  line.results(o.verify, o.json,
+               "look whether the keys are sorted, and the same; with --class, whether those that "
+               "the benchmark tests have their published ranks");
   return apps::with_mpi(argc, argv, line, [&](const apps::World& world) { return run(o, world); });
 }

@@ -109,7 +109,9 @@ class SimulatedRuns:
         selector = smpi.SELECTORS[0] if self.selector == LAM else self.selector
         configuration = {**COMMUNICATION_ONLY, "smpi/coll-selector": selector}
         line = [str(executable), *arguments, "--json", str(output)]
-        done = smpi.run(self.testbed.platform, self.ranks, line, configuration, variables, lambda: True)
+        done = smpi.run(
+            self.testbed.platform, range(self.ranks), line, configuration, variables, lambda: True
+        )
         if done.problem or not output.exists():
             raise UnisonoError(f"{self.name}: {program}: {done.problem or 'wrote no result'}")
         result: Json = json.loads(output.read_text())

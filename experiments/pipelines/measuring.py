@@ -19,7 +19,7 @@ from experiments import harness
 from experiments.arrival.measuring import paired_ratio
 from experiments.testbeds import ROOT, Json, Program, Real, Run
 
-BENCH = Program("unisono-bench", ROOT / "src/tools/bench/main.cpp", with_unisono=True)
+BENCH = Program("unisono-bench", ROOT / "src/tools/bench/main.cpp", True, True)
 NATIVE, DEFAULT = "native", "default"
 SUM, LEFT = "sum", "left"  # left does not commute
 LIMIT = 240.0  # seconds for a job
@@ -83,6 +83,7 @@ class Plan:
     budget: float = 0.05
     op: str = SUM
     calls: int = 0  # in a block; 0: as many as fill some of the time
+    variables: Mapping[str, str] = field(default_factory=dict)
 
     def arguments(self) -> list[str]:
         cells = "; ".join(f"{collective} {sizes} {','.join(arms)}" for collective, sizes, arms in self.cells)
@@ -101,7 +102,8 @@ class Plan:
 
 def run(testbed: Real, plan: Plan, turn: int, fresh: bool) -> Json:
     """What a job said, with nothing in it that nobody asks for."""
-    wanted = Run(BENCH, plan.ranks, plan.arguments(), into="--json", repetition=turn)
+    arguments = plan.arguments()
+    wanted = Run(BENCH, plan.ranks, arguments, None, "--json", plan.variables, turn)
     raw = harness.measure(testbed, wanted, LIMIT, fresh)
     cells = []
     for cell in raw["cells"]:
@@ -148,10 +150,15 @@ def lab_parser(description: str | None) -> argparse.ArgumentParser:
     add("--bed", default="lab", help="lab")
     add("--mpi", default="mpich,openmpi", help="MPI libraries (mpich,openmpi)")
     add("--fresh", action="store_true", help="measure anew what is kept from before")
+    add_files(parser)
+    return parser
+
+
+def add_files(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
     add("--report", "--from", dest="kept", type=Path, help="evaluate what --json wrote")
     add("--json", type=Path, help="write what was measured to this file, anew after every job or round")
     add("--markdown", type=Path, help="write the tables to this file")
-    return parser
 
 
 def lab_only(beds: Sequence[Real]) -> None:

@@ -18,12 +18,17 @@ class Parameter:
     most: int
     is_size: bool
     meaning: str
+    names: tuple[str, ...] = ()  # of the values from least to most, if they have any
 
     def value_text(self, value: int) -> str:
+        if self.names:
+            return self.names[value - self.least]
         return format_size(value) if self.is_size else str(value)
 
     @property
     def limits(self) -> str:
+        if self.names:
+            return ", ".join(self.names)
         return f"{self.value_text(self.least)} to {self.value_text(self.most)}"
 
 
@@ -147,7 +152,9 @@ def algorithm_of(row: dict[str, Any]) -> Algorithm:
     return Algorithm(
         name=row["name"],
         collectives=tuple(row["collectives"]),
-        parameters=tuple(Parameter(**parameter) for parameter in row["parameters"]),
+        parameters=tuple(
+            Parameter(**parameter | {"names": tuple(parameter["names"])}) for parameter in row["parameters"]
+        ),
         composed=row["composed"],
         in_grids=row["in_grids"],
         transports=tuple(row["transports"]),

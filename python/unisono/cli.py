@@ -20,6 +20,8 @@ from unisono.model_cli import app as model_app
 from unisono.platform_cli import app as platform_app
 from unisono.profile.cli import app as profile_app
 from unisono.profile.cli import explain
+from unisono.restructure.cli import restructure
+from unisono.schedule_cli import app as schedule_app
 from unisono.sim.cli import sim
 from unisono.trace.cli import app as trace_app
 from unisono.trace.report_cli import report
@@ -40,9 +42,11 @@ profile_app.command()(verify)
 app.add_typer(profile_app, name="profile")
 app.add_typer(platform_app, name="platform")
 app.add_typer(model_app, name="model")
+app.add_typer(schedule_app, name="schedule")
 app.add_typer(trace_app, name="trace")
 app.command()(explain)
 app.command()(report)
+app.command()(restructure)
 app.command(context_settings={"allow_interspersed_args": False})(sim)
 console = Console(highlight=False)
 errors = Console(stderr=True, highlight=False)

@@ -1,11 +1,6 @@
 #include "algorithms/catalogue.h"
 
-#include <algorithm>
-#include <bit>
-
 #include "algorithms/algorithms.h"
-#include "algorithms/composition.h"
-#include "schedule/resolve.h"
 
 namespace unisono {
 
@@ -35,6 +30,11 @@ constexpr Parameter kGrants[] = {
 constexpr Parameter kGrantedSegments[] = {
     kSegment[0],
     {"window", &Params::window, 2, 1, 64, false, "segments asked for and not yet there"}};
+// 96K: a port of a small switch holds that, and a gigabit's credit needs no more for its way.
+constexpr Parameter kCredits[] = {
+    {"segment", &Params::segment, 8192, 1, kMaxSegment, true, "bytes of a segment"},
+    {"window", &Params::window, 12, 1, 64, false, "segments asked for and not yet there, in all"}};
+constexpr Parameter kTurns[] = {{"window", &Params::window, 1, 1, 64, false, "blocks under way"}};
 constexpr Parameter kMessagesPerStep[] = {
     {"radix", &Params::radix, 2, 2, 64, false, "messages per step, plus one"}};
 constexpr Parameter kRadix[] = {
@@ -51,14 +51,35 @@ constexpr Parameter kRadixAndRunSegment[] = {kRadix[0], kRunSegment[0]};
 constexpr Parameter kRow[] = {
     {"radix", &Params::radix, 0, 0, 1 << 20, false, "ranks in a row; 0: with the fewest messages"}};
 
+// Many short ones: the trees are deep, and hops on a torus are short.
+constexpr Parameter kTreesAndSegment[] = {
+    {"trees", &Params::trees, 0, 0, kTreeKindNames.size() - 1, false,
+     "over the hosts of the torus: see [tori](guide/tori.md)", kTreeKindNames},
+    {"segment", &Params::segment, 4096, 1, kMaxSegment, true, "bytes of a pipeline segment"}};
+constexpr Parameter kTreesSegmentAndWindow[] = {
+    kTreesAndSegment[0],
+    kTreesAndSegment[1],
+    {"window", &Params::window, 16, 1, 64, false, "segments of a tree under way"}};
+
+constexpr Parameter kThreshold[] = {
+    {"threshold", &Params::threshold, 1024, 0, kMaxSegment, true,
+     "bytes; when all that is left is shorter, it goes in one phase"}};
+
+constexpr std::string_view kPhased = "Karwande, Yuan, Lowenthal 2003";
 constexpr std::string_view kTwoTree = "Sanders, Speck, Traeff 2009";
 constexpr std::string_view kFractional = "Sanders, Sibeyn 2000";
+constexpr std::string_view kTorusTrees = "Mittal et al. 2012; own trees";
 constexpr std::string_view kOrthogonal = "Kuehnemann, Rauber, Ruenger 2004";
 // The rows of src/node: it copies into and out of shared memory, and no message is sent. Where the
 // ranks read from each other in an order that no schedule has, the nearest one is the model.
 constexpr std::string_view kShm = "shm";
 constexpr std::string_view kLevels = "two levels, as in XHC (Katevenis et al. 2022)";
 constexpr std::string_view kSingleCopy = "cross memory attach; own slices";
+constexpr std::string_view kCompiled = "Karwande, Yuan, Lowenthal 2003";
+constexpr std::string_view kBine = "De Sensi et al. 2025";
+constexpr std::string_view kSwing = "De Sensi et al. 2024";
+constexpr std::string_view kBucket = "Jain, Sabharwal 2010";
+constexpr std::string_view kTrivance = "own; after the abstract of Juerss, Addanki, Schmid 2026";
 constexpr std::string_view kFlags = "flags with one writer, as in Open MPI's XHC";
 
 constexpr Algorithm kCatalogue[] = {
@@ -85,8 +106,13 @@ constexpr Algorithm kCatalogue[] = {
      "Patarasuk, Yuan 2008"},
     {set_of(bcast), "sorted", bcast::sorted, kSegment, kPredicts,
      "p-2+n rounds of m/n; n after the last arrival", "own; order as in Proficz 2018"},
+    {set_of(bcast), "bine", bcast::bine, kNoParameters, kNone, "q rounds of m; short ways", kBine},
     {set_of(bcast), "grid", bcast::grid, kNoParameters, kComposed,
      "columns, then rows; lanes: about 2 m a rank", kOrthogonal},
+    {set_of(bcast), "torus", bcast::torus, kTreesAndSegment, kTorus,
+     "d+n rounds of m/(t n) over t trees, d deep", kTorusTrees},
+    {set_of(bcast), "multicast", bcast::multicast, kNoParameters, kMulticast,
+     "1 round of m, sent once to all", kCompiled},
     {set_of(bcast), kShm, bcast::flat, kNoParameters, kOneNode,
      "m copied in at the root, then out by all others", kFlags},
     {set_of(bcast), "shm_pipeline", bcast::flat, kNoParameters, kOneNode,
@@ -114,8 +140,12 @@ constexpr Algorithm kCatalogue[] = {
      kCommutative, "about (1+1/r)(n+2r log2(p/r)) rounds of m/n", kFractional},
     {set_of(reduce), "sorted", reduce::sorted, kSegmentAndWindow, kCommutative | kPredicts,
      "p-2+n rounds of m/n; n+1 after the last arrival", "Proficz 2018"},
+    {set_of(reduce), "bine", reduce::bine, kNoParameters, kNone, "q rounds of m; short ways",
+     kBine},
     {set_of(reduce), "grid", reduce::grid, kNoParameters, kComposed,
      "rows, then columns; lanes: about 2 m a rank", kOrthogonal},
+    {set_of(reduce), "torus", reduce::torus, kTreesSegmentAndWindow, kTorus,
+     "d+n rounds of m/(t n) over t trees, d deep", kTorusTrees},
     {set_of(reduce), kShm, reduce::slices, kNoParameters, kOneNode,
      "2 steps: (p-1)/p m copied in, m read and reduced; (p-1)/p m out at the root",
      "own; direct slices"},
@@ -153,8 +183,26 @@ constexpr Algorithm kCatalogue[] = {
     {set_of(allreduce), "straggler", allreduce::straggler, kBlockSegmentAndWindow,
      kCommutative | kPredicts, "about 2 m; p-1+q rounds of m/(p-1) after the last arrival",
      "own; after StragglAR 2025, Traeff 2022"},
+    {set_of(allreduce), "bine", allreduce::bine, kNoParameters, kCommutative,
+     "2q rounds, 2(p-1)/p m (2 rounds, 2 m more to fold); short ways", kBine},
+    {set_of(allreduce), "bine_whole", allreduce::bine_whole, kNoParameters, kCommutative,
+     "q rounds of m (2 more to fold); short ways", kBine},
+    {set_of(allreduce), "swing", allreduce::swing, kNoParameters, kTorus | kCommutative,
+     "2q rounds, 2(p-1)/p m over all links of a torus (2 rounds, 2 m more to fold)", kSwing},
+    {set_of(allreduce), "swing_whole", allreduce::swing_whole, kNoParameters, kTorus | kCommutative,
+     "q rounds of m over all links of a torus (2 more to fold)", kSwing},
+    {set_of(allreduce), "bucket", allreduce::bucket, kBlockSegment, kTorus | kCommutative,
+     "2 sum(n_i-1) rounds, 2(p-1)/p m over all links of a torus", kBucket},
+    {set_of(allreduce), "trivance", allreduce::trivance, kNoParameters, kTorus | kCommutative,
+     "2 log3 p rounds, 2(p-1)/p m over all links of a torus (2 rounds, 2 m more to fold)",
+     kTrivance},
+    {set_of(allreduce), "trivance_whole", allreduce::trivance_whole, kNoParameters,
+     kTorus | kCommutative, "sum(ceil(log3 n_i)) rounds of 2 m over all links of a torus",
+     kTrivance},
     {set_of(allreduce), "grid", allreduce::grid, kNoParameters, kComposed,
      "full: rows, then columns of m; lanes: 2(p-1)/p m", kOrthogonal},
+    {set_of(allreduce), "torus", allreduce::torus, kTreesSegmentAndWindow, kTorus,
+     "2d+n rounds of m/(t n) over t trees each way, d deep", kTorusTrees},
     {set_of(allreduce), kShm, allreduce::slices, kNoParameters, kOneNode,
      "2 steps: (p-1)/p m copied in, m read and reduced; (p-1)/p m out", "own; direct slices"},
     {set_of(allreduce), "shm_read_all", allreduce::read_all, kNoParameters, kOneNode,
@@ -180,8 +228,18 @@ constexpr Algorithm kCatalogue[] = {
     {set_of(reduce_scatter, reduce_scatter_block), "circulant_segments",
      reduce_scatter::circulant_segments, kSegmentAndWindow, kCommutative, "n-1+q rounds of m/n",
      "Traeff 2022"},
+    {set_of(reduce_scatter, reduce_scatter_block), "bine", reduce_scatter::bine, kNoParameters,
+     kCommutative, "q rounds, (p-1)/p m (2 rounds, m more to fold); short ways", kBine},
+    {set_of(reduce_scatter, reduce_scatter_block), "swing", reduce_scatter::swing, kNoParameters,
+     kTorus | kCommutative,
+     "q rounds, (p-1)/p m over all links of a torus (2 rounds, m more to fold)", kSwing},
+    {set_of(reduce_scatter, reduce_scatter_block), "bucket", reduce_scatter::bucket, kBlockSegment,
+     kTorus | kCommutative, "sum(n_i-1) rounds, (p-1)/p m over all links of a torus", kBucket},
     {set_of(reduce_scatter, reduce_scatter_block), "grid", reduce_scatter::grid, kNoParameters,
      kComposed, "lanes: columns, then rows, (p-1)/p m", kOrthogonal},
+    {set_of(reduce_scatter, reduce_scatter_block), "torus", reduce_scatter::torus,
+     kTreesSegmentAndWindow, kTorus | kCommutative,
+     "2d+p rounds of b/t over t trees each way, d deep", kTorusTrees},
     {set_of(reduce_scatter, reduce_scatter_block), kShm, reduce_scatter::direct, kNoParameters,
      kOneNode, "1 step: (p-1)/p m copied in, m read and reduced", "own; direct slices"},
     {set_of(reduce_scatter, reduce_scatter_block), "shm_blocks", reduce_scatter::direct,
@@ -214,6 +272,8 @@ constexpr Algorithm kCatalogue[] = {
      "q rounds, (p-1) b at the root", "textbook"},
     {set_of(gather, gatherv), "knomial", gather::knomial, kRadixAndRunSegment, kAllCounts,
      "ceil(log_k p) levels, (p-1) b at the root", "textbook; radix as in MPICH"},
+    {set_of(gather, gatherv), "bine", gather::bine, kRunSegment, kAllCounts,
+     "q rounds, (p-1) b at the root; short ways", kBine},
     {set_of(gather, gatherv), "grid", gather::grid, kNoParameters, kAllCounts | kComposed,
      "rows, then columns; (p-1) b at the root", kOrthogonal},
     {set_of(gather, gatherv), kShm, gather::flat, kNoParameters, kOneNode,
@@ -234,8 +294,15 @@ constexpr Algorithm kCatalogue[] = {
      "q rounds, (p-1) b at the root", "textbook"},
     {set_of(scatter, scatterv), "knomial", scatter::knomial, kRadixAndRunSegment, kAllCounts,
      "ceil(log_k p) levels, (p-1) b at the root", "textbook; radix as in MPICH"},
+    {set_of(scatter, scatterv), "bine", scatter::bine, kRunSegment, kAllCounts,
+     "q rounds, (p-1) b at the root; short ways", kBine},
     {set_of(scatter, scatterv), "grid", scatter::grid, kNoParameters, kAllCounts | kComposed,
      "columns, then rows; (p-1) b at the root", kOrthogonal},
+    {set_of(scatter, scatterv), "multicast", scatter::multicast, kNoParameters,
+     kAllCounts | kMulticast, "1 round of (p-1) b, sent once to all", kCompiled},
+    {set_of(scatterv), "multicast_receivers", scatter::multicast_receivers, kNoParameters,
+     kAllCounts | kMulticast | kCountedGroup,
+     "1 round of all blocks, sent once to those who get anything", kCompiled},
     {set_of(scatter, scatterv), kShm, scatter::flat, kNoParameters, kOneNode,
      "1 step: (p-1) b copied in at the root, b out", kFlags},
     {set_of(scatter, scatterv), "shm_pipeline", scatter::flat, kNoParameters, kOneNode,
@@ -258,11 +325,21 @@ constexpr Algorithm kCatalogue[] = {
      kNoParameters, kEvenSize, "p/2 rounds, (p-1) b", "Chen, Zhang, Zhang, Yuan 2005"},
     {set_of(allgather, allgatherv), "gather_bcast", allgather::gather_bcast, kNoParameters, kNone,
      "2q rounds, q p b at rank 0", "textbook"},
+    {set_of(allgather, allgatherv), "multicast", allgather::multicast, kTurns, kMulticast,
+     "p rounds of b, each sent once to all", kCompiled},
     {set_of(allgather, allgatherv), "straggler", allgather::straggler, kNoParameters, kPredicts,
      "2q rounds, (p-1) b; after the last arrival q of b, (p-1) b for the last",
      "own; after StragglAR 2025"},
+    {set_of(allgather, allgatherv), "bine", allgather::bine, kNoParameters, kNone,
+     "q rounds, (p-1) b (1 round, p b more to fold); short ways", kBine},
+    {set_of(allgather, allgatherv), "swing", allgather::swing, kNoParameters, kTorus,
+     "q rounds, (p-1) b over all links of a torus (1 round, p b more to fold)", kSwing},
+    {set_of(allgather, allgatherv), "bucket", allgather::bucket, kBlockSegment, kTorus,
+     "sum(n_i-1) rounds, (p-1) b over all links of a torus", kBucket},
     {set_of(allgather, allgatherv), "grid", allgather::grid, kNoParameters, kComposed,
      "lanes: rows, then columns, (p-1) b", kOrthogonal},
+    {set_of(allgather, allgatherv), "torus", allgather::torus, kTreesAndSegment, kTorus,
+     "2d+p rounds of b/t over t trees each way, d deep", kTorusTrees},
     {set_of(allgather, allgatherv), kShm, allgather::direct, kNoParameters, kOneNode,
      "1 step: b copied in, (p-1) b out", kFlags},
     {set_of(allgather, allgatherv), "shm_pipeline", allgather::direct, kNoParameters, kOneNode,
@@ -291,6 +368,40 @@ constexpr Algorithm kCatalogue[] = {
     {set_of(alltoall, alltoallv, alltoallw), "bruck", alltoall::bruck, kMessagesPerStep, kMatrix,
      "ceil(log_k p) steps of k-1 messages, b p (k-1)/k log_k p",
      "Bruck et al. 1997; Traeff, Rougier, Hunold 2014; Fan et al. 2022"},
+    {set_of(alltoallv, alltoallw), "greedy", alltoall::greedy, kThreshold, kOrder,
+     "at most 2 d-1 phases of the d messages of a rank, the longest first", kPhased,
+     MessageRule::greedy},
+    {set_of(alltoallv, alltoallw), "greedy_light_barriers", alltoall::greedy_light_barriers,
+     kThreshold, kOrder,
+     "at most 2 d-1 phases of the d messages of a rank, the longest first, a token a message",
+     kPhased, MessageRule::greedy},
+    {set_of(alltoallv, alltoallw), "greedy_barriers", alltoall::greedy_barriers, kThreshold, kOrder,
+     "at most 2 d-1 phases of the d messages of a rank, the longest first, q rounds between two",
+     kPhased, MessageRule::greedy},
+    {set_of(alltoall, alltoallv, alltoallw), "all_to_all_based", alltoall::all_to_all_based,
+     kThreshold, kOrder, "at most p-1 phases, and 2 d-1", kPhased, MessageRule::all_to_all_based},
+    {set_of(alltoall, alltoallv, alltoallw), "all_to_all_based_light_barriers",
+     alltoall::all_to_all_based_light_barriers, kThreshold, kOrder,
+     "at most p-1 phases, and 2 d-1, a token a message", kPhased, MessageRule::all_to_all_based},
+    {set_of(alltoall, alltoallv, alltoallw), "all_to_all_based_barriers",
+     alltoall::all_to_all_based_barriers, kThreshold, kOrder,
+     "at most p-1 phases, and 2 d-1, q rounds between two", kPhased, MessageRule::all_to_all_based},
+    {set_of(alltoallv, alltoallw), "edge_colouring", alltoall::edge_colouring, kNoParameters,
+     kOrder, "d phases, the fewest", "Koenig 1916", MessageRule::edge_colouring},
+    {set_of(alltoallv, alltoallw), "edge_colouring_light_barriers",
+     alltoall::edge_colouring_light_barriers, kNoParameters, kOrder,
+     "d phases, the fewest, a token a message", "Koenig 1916", MessageRule::edge_colouring},
+    {set_of(alltoallv, alltoallw), "edge_colouring_barriers", alltoall::edge_colouring_barriers,
+     kNoParameters, kOrder, "d phases, the fewest, q rounds between two", "Koenig 1916",
+     MessageRule::edge_colouring},
+    {set_of(alltoall, alltoallv, alltoallw), "credits", alltoall::credits, kCredits, kNone,
+     "1 round of n credits and segments a message, w of them on their way to a rank, (p-1) b",
+     "own; Gonzalez, Sahni 1976; credits as in pHost, Gao et al. 2015"},
+    {set_of(alltoallv, alltoallw), "token_list", alltoall::token_list, kGrantedSegments, kOrder,
+     "1.00 to 1.03 of the bytes at the busiest port; n tokens and segments a message",
+     "own; list scheduling of an open shop", MessageRule::token_list},
+    {set_of(alltoallv, alltoallw), "stored", alltoall::stored, kGrantedSegments, kOrder | kStored,
+     "as token_list, and no counts are exchanged", kPhased, MessageRule::token_list},
     {set_of(alltoall), "grid", alltoall::grid, kNoParameters, kComposed,
      "lanes: rows, then columns: C+R-2 messages, 2 p b", "textbook; Kinkead et al. 2025"},
     {set_of(alltoall, alltoallv, alltoallw), kShm, alltoall::simple, kNoParameters, kOneNode,
@@ -314,6 +425,8 @@ constexpr Algorithm kCatalogue[] = {
      "rows, columns, then down the rows", kOrthogonal},
     {set_of(exscan), "grid", scan::grid, kNoParameters, kComposed,
      "rows, columns, then down the rows", kOrthogonal},
+    {set_of(scan, exscan), "torus", scan::torus, kSegmentAndWindow, kTorus,
+     "2d+n rounds of m/n, d deep: the sum of the torus' sides", kTorusTrees},
     {set_of(scan, exscan), kShm, scan::linear, kNoParameters, kOneNode,
      "p-2+n steps of m/n: reduced into memory, read by the next", "Worringer 2003"},
     {set_of(scan, exscan), "shm_read_all", scan::recursive_doubling, kNoParameters, kOneNode,
@@ -348,54 +461,6 @@ Params default_params(const Algorithm& algorithm) {
   for (const Parameter& parameter : algorithm.parameters)
     params.*parameter.field = parameter.default_value;
   return params;
-}
-
-std::optional<std::string_view> unmet_restriction(const Algorithm& algorithm,
-                                                  const Conditions& conditions,
-                                                  const Params& params) {
-  const unsigned r = algorithm.restrictions;
-  const int size = conditions.size;
-  const bool power_of_two = (size & (size - 1)) == 0;
-  if ((r & kCommutative) && !conditions.commutative) return "needs a commutative operation";
-  if ((r & kEvenSize) && size % 2 != 0 && size != 1) return "needs an even number of ranks";
-  if ((r & kPowerOfTwo) && !power_of_two) return "needs a power of two of ranks";
-  if ((r & kOneNode) && !conditions.shared)
-    return (algorithm.collectives & kReducing) == 0
-               ? "needs all ranks on one node, with room in its shared memory"
-               : "needs all ranks on one node, with room in its shared memory, and a predefined "
-                 "datatype";
-  if ((r & kGraph) && !conditions.graph) return "needs to know who is whose neighbour";
-  if (params.transport == TransportKind::shm && !conditions.messages)
-    return "needs all ranks on one node, with shared memory to send messages over";
-  if ((r & kComposed) == 0) return std::nullopt;
-  const auto served = static_cast<Collective>(std::countr_zero(algorithm.collectives));
-  return unmet_composition(composition_of(params, served), served, conditions);
-}
-
-std::optional<std::string_view> unmet_restriction(const Algorithm& algorithm, const Args& args) {
-  const Conditions conditions{args.size, args.commutative, true,
-                              true,      args.topology,    args.graph != nullptr};
-  if (const auto unmet = unmet_restriction(algorithm, conditions, args.params)) return unmet;
-  const unsigned r = algorithm.restrictions;
-  if ((r & kAllCounts) && is_irregular(args.collective) && !args.all_counts_known)
-    return "needs the counts of all ranks";
-  if ((r & kMatrix) && is_irregular(args.collective) && args.matrix.empty())
-    return "needs the count matrix";
-  return std::nullopt;
-}
-
-Schedule build(const Algorithm& algorithm, const Args& args) {
-  Builder builder(args);
-  if (args.size > 1 || args.collective != Collective::barrier) algorithm.build(builder);
-  return std::move(builder).finish();
-}
-
-std::vector<Schedule> build_all(const Algorithm& algorithm, std::span<const Args> args, int late) {
-  std::vector<Schedule> schedules;
-  schedules.reserve(args.size());
-  for (const Args& own : args) schedules.push_back(expand(build(algorithm, own), own));
-  if ((algorithm.restrictions & kBindsPeers) == 0) return schedules;
-  return resolve(std::move(schedules), all_waiting(args[0].size, args[0].root, late));
 }
 
 }  // namespace unisono

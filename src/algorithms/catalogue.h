@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "patterns/message_scheduling.h"
 #include "schedule/args.h"
 #include "schedule/builder.h"
 
@@ -21,6 +22,8 @@ struct Parameter {
   Count least, most;
   bool is_size;  ///< bytes: users may write 64K
   std::string_view meaning;
+  std::span<const std::string_view> names =
+      {};  ///< of the values from `least` on, if they have any
 };
 
 enum Restriction : unsigned {
@@ -39,6 +42,15 @@ enum Restriction : unsigned {
   kOneNode = 256,
   /// Blocks go through other ranks than their neighbours: args.graph and args.topology.
   kGraph = 512,
+  kMulticast = 1024,     ///< one rank on each node, and the network carries a message to many
+  kCountedGroup = 2048,  ///< which the counts of all ranks name
+  /// Counts of a rank's own: an order of messages that is equal on all ranks, made from a matrix of
+  /// counts that are about this call's, or from these.
+  kOrder = 4096,
+  kStored = 8192,  ///< the order may be that of params.file
+  /// The ranks are on a torus, and it is known where. Whoever only looks at schedules sees the
+  /// ranks on a ring if he names no torus.
+  kTorus = 16384,
 };
 
 struct Algorithm {
@@ -49,6 +61,7 @@ struct Algorithm {
   unsigned restrictions;
   std::string_view cost;    ///< rounds and bytes in p, m (vector), b (block), q = ceil(log2 p)
   std::string_view source;  ///< paper or textbook, year
+  MessageRule rule = MessageRule::token_list;  ///< kOrder: by which the order is made
 };
 
 std::span<const Algorithm> catalogue();
@@ -67,10 +80,12 @@ struct Conditions {
   bool messages = false;               ///< its messages may (TransportKind::shm)
   const Topology* topology = nullptr;  ///< of the communicator; null: nothing is known
   bool graph = false;                  ///< who is whose neighbour is known
+  int nodes = 0;                       ///< that the ranks are on; 0: nobody knows
+  bool multicast = false;              ///< the network between the nodes may carry it
 };
 
 /// Why the row cannot serve such a call ("needs a commutative operation"), or nothing. What
-/// kAllCounts and kMatrix ask for the runtime is able to supply.
+/// kAllCounts, kMatrix and kOrder ask for the runtime is able to supply.
 std::optional<std::string_view> unmet_restriction(const Algorithm& algorithm,
                                                   const Conditions& conditions,
                                                   const Params& params = {});
@@ -78,12 +93,17 @@ std::optional<std::string_view> unmet_restriction(const Algorithm& algorithm,
 /// memory can always be.
 std::optional<std::string_view> unmet_restriction(const Algorithm& algorithm, const Args& args);
 
+/// What a row with kOrder makes of such counts, with the parameters of `args`.
+MessageList schedule_messages(const Algorithm& algorithm, const Args& args,
+                              const CountMatrix& matrix);
+
 /// This rank's schedule. Precondition: no unmet restriction, parameters within their limits. Only a
 /// composed algorithm's schedule may hold collectives of the MPI library.
 Schedule build(const Algorithm& algorithm, const Args& args);
 
-/// The same schedule with textbook algorithms in place of the MPI library's collectives: for the
-/// checker, the model and whoever has no MPI library. `args` are those it was built from.
+/// The same schedule with textbook algorithms in place of the MPI library's collectives, and with
+/// messages to each in place of those to a group: for the checker, the model and whoever has no MPI
+/// library. `args` are those it was built from.
 Schedule expand(const Schedule& schedule, const Args& args);
 
 /// The schedules of all ranks as those want them who run nothing: expanded, and resolved for

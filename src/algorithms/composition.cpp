@@ -183,7 +183,7 @@ std::optional<std::string_view> unmet_composition(const Composition& composition
   // Its leaders exchange blocks of several lengths, which a grid cannot.
   if (collective == alltoall && is_composed(composition.columns) && !grid.is_full()) return kMisfit;
   if (const auto why = unmet_order(form, grid, commutative)) return why;
-  const auto unmet = [commutative](const NestedSpec& spec, int ranks,
+  const auto unmet = [&conditions](const NestedSpec& spec, int ranks, int nodes,
                                    const Topology* nested) -> std::optional<std::string_view> {
     // Whether a line's ranks can do what a protocol wants is known when it runs, which is too late.
     if (spec.in_node() && spec.algorithm->name != "shm")
@@ -194,14 +194,20 @@ std::optional<std::string_view> unmet_composition(const Composition& composition
     if ((spec.algorithm->restrictions & kBindsPeers) != 0)
       return "cannot hold an algorithm whose chains depend on who arrives when";
     return unmet_restriction(*spec.algorithm,
-                             {.size = ranks, .commutative = commutative, .topology = nested},
+                             {.size = ranks,
+                              .commutative = conditions.commutative,
+                              .topology = nested,
+                              .nodes = nodes,
+                              .multicast = conditions.multicast},
                              spec.params);
   };
   for (const int length : grid.lengths()) {
     for (const NestedSpec& spec : composition.rows)
-      if (const auto why = unmet(spec, length, nullptr)) return why;
+      if (const auto why = unmet(spec, length, 0, nullptr)) return why;
   }
-  return unmet(composition.columns, grid.rows(), topology_of_columns(composition, topology));
+  const bool one_a_node = !composition.levels.empty() && composition.levels.back() == Level::node;
+  return unmet(composition.columns, grid.rows(), one_a_node ? grid.rows() : 0,
+               topology_of_columns(composition, topology));
 }
 
 namespace {
@@ -219,12 +225,30 @@ bool any_phase(const Composition& composition, Is is) {
 
 }  // namespace
 
+bool reads_topology(const Algorithm& algorithm, const Params& params) {
+  const auto reads = [](const Algorithm& row) {
+    return (row.restrictions & (kTorus | kGraph)) != 0;
+  };
+  const Composition* grid = params.composition;
+  return reads(algorithm) ||
+         (grid != nullptr &&
+          (!grid->levels.empty() || any_phase(*grid, [&](const NestedSpec& spec) {
+            return spec.algorithm != nullptr && reads(*spec.algorithm);
+          })));
+}
+
 bool has_calls(const Composition& composition) {
   return any_phase(composition, [](const NestedSpec& spec) { return spec.is_called(); });
 }
 
 bool runs_in_nodes(const Composition& composition) {
   return any_phase(composition, [](const NestedSpec& spec) { return spec.in_node(); });
+}
+
+bool has_multicasts(const Composition& composition) {
+  return any_phase(composition, [](const NestedSpec& spec) {
+    return spec.algorithm != nullptr && (spec.algorithm->restrictions & kMulticast) != 0;
+  });
 }
 
 namespace {
@@ -284,6 +308,16 @@ std::vector<CalledGroups> called_groups(const Composition& composition, Collecti
        called_groups(*nested, form.columns, grid.rows(), grid.row(root), among))
     add(in_every(columns, groups), in_node);
   return called;
+}
+
+// Rows are within nodes: only columns may.
+std::vector<RankGroup> multicast_groups(const Composition& composition, Collective collective,
+                                        int size, int root, const Topology* topology) {
+  const Grid grid = grid_of(composition, size, topology);
+  if (grid.rows() == 1) return {};
+  if (composition.form == Form::leaders)
+    return {grid.leaders(is_rooted(collective) ? grid.column(root) : 0)};
+  return columns_of(grid, composition.form, collective, root);
 }
 
 bool has_groups_of_root(const Composition& composition, Collective collective, int size,

@@ -92,6 +92,9 @@ std::optional<std::string_view> unmet_composition(const Composition& composition
                                                   Collective collective,
                                                   const Conditions& conditions);
 
+/// Whether a schedule with these parameters depends on where the ranks are: args.topology.
+bool reads_topology(const Algorithm& algorithm, const Params& params);
+
 /// Whether some phase is a call: of the MPI library's own collective, or of a node's.
 bool has_calls(const Composition& composition);
 /// Whether some phase runs through the memory of nodes.
@@ -104,6 +107,12 @@ struct CalledGroups {
   bool in_node = false;  ///< some of their phases through the memory of their node
   bool operator==(const CalledGroups&) const = default;
 };
+
+/// Whether some phase goes through the network's multicast.
+bool has_multicasts(const Composition& composition);
+/// The groups that it goes to, in a call with this root. Precondition: no unmet restriction.
+std::vector<RankGroup> multicast_groups(const Composition& composition, Collective collective,
+                                        int size, int root, const Topology* topology);
 
 /// Of a call with this root. Precondition: no unmet restriction.
 std::vector<CalledGroups> called_groups(const Composition& composition, Collective collective,

@@ -44,6 +44,7 @@ struct MemberArgs {
 
  private:
   Adjacent sent_, received_;
+  std::optional<const CountMatrix> matrix_;
   void set_lengths(const GroupCall& call);
 };
 
@@ -71,7 +72,7 @@ void MemberArgs::set_lengths(const GroupCall& call) {
     }
     args.send = sent_.layout();
     args.recv = received_.layout();
-    args.matrix = call.counts;
+    args.matrix = &matrix_.emplace(call.counts, args.size);
     return;
   }
   for (const Count length : call.counts) received_.add(length);
@@ -202,18 +203,26 @@ void SubCollective::reduce_scatter(std::span<const Count> lengths, Slice vector,
 }
 
 Schedule expand(const Schedule& schedule, const Args& args) {
-  if (schedule.group_calls().empty()) return schedule;
+  if (schedule.group_calls().empty() && schedule.groups().empty()) return schedule;
   Builder b(args);
-  const auto write = [](Builder& whole, const GroupCall& call) {
+  OtherWriters write;
+  write.library = [](Builder& whole, const GroupCall& call) {
     whole.end_round();
     SubCollective(whole, call.group, textbook(call.collective)).run(call);
     whole.end_round();
     return whole.join();
   };
-  RankGroup all;
-  all.ranks.resize(static_cast<std::size_t>(args.size));
-  std::iota(all.ranks.begin(), all.ranks.end(), 0);
-  embed(b, schedule, all, {kInput, 0, 0}, {kOutput, 0, 0}, write);
+  write.multicast = [](Builder& whole, const RankGroup& group, Slice slice) {
+    std::vector<OpId> sent;
+    for (const int rank : group.ranks)
+      if (rank != whole.rank()) sent.push_back(whole.send(rank, slice));
+    for (const OpId id : sent) whole.after(id);
+    return whole.join();
+  };
+  write.recv_multicast = [](Builder& whole, int root, Slice slice) {
+    return whole.recv(root, slice);
+  };
+  embed(b, schedule, RankGroup::of_all(args.size), {kInput, 0, 0}, {kOutput, 0, 0}, write);
   return std::move(b).finish();
 }
 

@@ -43,14 +43,17 @@ inline constexpr Variable kVariables[] = {
     {"UNISONO_NEIGHBOR_ALLTOALLW", "default", kForced},
     {"UNISONO_PROFILE", "", "file with the choices that `unisono tune` has measured"},
     {"UNISONO_TOPOLOGY", "",
-     "file that says which nodes a switch joins, like Slurm's topology.conf: "
-     "docs/reference/grids.md"},
+     "file that says which nodes a switch joins, like Slurm's topology.conf "
+     "(docs/reference/grids.md), or where they are on a torus (docs/guide/tori.md)"},
     {"UNISONO_ONLINE", "auto",
      "how algorithms are chosen by times of the program's own calls: auto (on several nodes where "
      "nothing has been measured, and within one), off, model, bandit, star"},
     {"UNISONO_ONLINE_SAVE", "", "file into which what was learned online is written, a profile"},
     {"UNISONO_REPRODUCIBLE", "0",
      "1: reductions run in one order for each number of ranks and length, on any machine"},
+    {"UNISONO_REPEATS", "1",
+     "0: each MPI_Alltoallv and MPI_Alltoallw that follows an order of messages exchanges the "
+     "counts of all ranks; 1: not where the counts of calls repeat"},
     {"UNISONO_LOG", "", "decision: rank 0 writes what was chosen for each new kind of call"},
     {"UNISONO_TRACE", "", "folder into which every rank traces its collectives: unisono trace"},
     {"UNISONO_WAIT", "auto",
@@ -68,6 +71,21 @@ inline constexpr Variable kVariables[] = {
      "there in any case); 0: never"},
     {"UNISONO_SINGLE_COPY", "1",
      "0: long messages within a node only through shared memory, not by process_vm_readv"},
+    {"UNISONO_MCAST_GROUPS", "20",
+     "multicast groups that a process is in at a time, at most; of those used least recently one "
+     "goes for the next"},
+    {"UNISONO_MCAST_INTERFACE", "",
+     "network interface, by name or IPv4 address, of multicast; empty: of the network that all "
+     "hosts are on"},
+    {"UNISONO_MCAST_RATE", "auto",
+     "megabits a second at which a host multicasts, at most; auto: as measured between the hosts, "
+     "or the interface's"},
+    {"UNISONO_MCAST_RELIABILITY", "nack",
+     "nack: receivers of a multicast ask for what is missing, along a tree; ack: each acknowledges "
+     "to the sender"},
+    {"UNISONO_MCAST_SILENCE", "0",
+     "seconds after which a call fails because nothing is heard of a member of its multicast "
+     "group; 0: never; more than ranks compute between calls"},
     {"UNISONO_PLAN_CACHE", "64M", "memory of a process's stored plans, at most"},
     {"UNISONO_DISABLE", "0", "anything but 0: as UNISONO=off"},
 };

@@ -85,6 +85,11 @@ class Untold : public Moved {
 
 void enter_flight(MovedNode& node) noexcept {
   InFlight& all = in_flight();
+  // One of them is over, and leaves a group to look after: this thread has the mutex.
+  if (t_moves) {
+    all.under_way.splice(all.under_way.end(), node);
+    return;
+  }
   {
     const std::lock_guard lock(all.mutex);
     all.under_way.splice(all.under_way.end(), node);

@@ -107,7 +107,7 @@ class Persistent : public Moved {
 class OwnPersistent : public Persistent {
  public:
   OwnPersistent(Communicator& communicator, const Call& call, const Choice& choice,
-                bool commutative, Tags tags)
+                bool commutative, Tags tags, WaitMode wait)
       : Persistent(call.comm),
         communicator_(communicator),
         call_(call),
@@ -119,6 +119,7 @@ class OwnPersistent : public Persistent {
       keep_types(call_.sendtypes, sent_blocks(call_, size), sendtypes_);
     keep_types(call_.recvtypes, received_blocks(call_, size), recvtypes_);
     request_ = make_request();
+    if (error() == MPI_SUCCESS) request_->prepare(wait);
   }
   int error() const { return request_->error(); }
   bool move() noexcept override {
@@ -141,7 +142,11 @@ class OwnPersistent : public Persistent {
   // frees the request; what it may have freed the request before holds until the new one does.
   int begin() override {
     try {
-      if (request_->holds_copies()) request_ = make_request();
+      if (request_->holds_copies()) {
+        std::unique_ptr<Request> next = make_request();
+        next->inherit(*request_);
+        request_ = std::move(next);
+      }
     } catch (const std::bad_alloc&) {
       PMPI_Comm_call_errhandler(call_.comm, MPI_ERR_NO_MEM);
       return MPI_ERR_NO_MEM;
@@ -233,10 +238,11 @@ int keep(std::unique_ptr<Persistent> made, MPI_Request* request) {
 }  // namespace
 
 std::optional<int> make_persistent(Communicator& communicator, const Call& call,
-                                   const Choice& choice, bool commutative, MPI_Request* request) {
+                                   const Choice& choice, bool commutative, WaitMode wait,
+                                   MPI_Request* request) {
   const auto tags = communicator.tags().take_lasting();
   if (!tags) return std::nullopt;
-  auto made = std::make_unique<OwnPersistent>(communicator, call, choice, commutative, *tags);
+  auto made = std::make_unique<OwnPersistent>(communicator, call, choice, commutative, *tags, wait);
   if (made->error() != MPI_SUCCESS) return made->error();
   return keep(std::move(made), request);
 }

@@ -10,10 +10,12 @@
 
 namespace unisono {
 
-/// Makes a request for a call, which starts inactive. An MPI error code; nothing, on all ranks: the
-/// communicator has served as many as it can. Precondition: has_turns().
+/// Makes a request for a call, which starts inactive; with all that ranks must tell each other for
+/// it, so that a start sends nothing but data. Collective over the communicator. An MPI error code;
+/// nothing, on all ranks: the communicator has served as many as it can. Precondition: has_turns().
 std::optional<int> make_persistent(Communicator& communicator, const Call& call,
-                                   const Choice& choice, bool commutative, MPI_Request* request);
+                                   const Choice& choice, bool commutative, WaitMode wait,
+                                   MPI_Request* request);
 
 /// For an MPI library that does not have the function: each start is a nonblocking call.
 /// MPI_ERR_UNSUPPORTED_OPERATION, where the library has no turns either.

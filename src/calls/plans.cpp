@@ -7,6 +7,7 @@
 
 #include "algorithms/composition.h"
 #include "exec/messages.h"
+#include "patterns/message_order.h"
 #include "schedule/flow_control.h"
 
 namespace unisono {
@@ -44,6 +45,9 @@ class Key {
     add(params.segment);
     add(params.radix);
     add(params.window);
+    add(params.threshold);
+    add(params.trees);
+    add(params.file != nullptr ? std::string_view(*params.file) : std::string_view());
     add(params.pause);
     add(params.composition != nullptr);
     if (params.composition != nullptr) add(*params.composition);
@@ -67,6 +71,29 @@ class Key {
   std::string& bytes_;
 };
 
+/// Row by row: of those that are short, only what they hold.
+void add_matrix(Key& key, const Args& args) {
+  key.add(args.matrix != nullptr);
+  if (args.matrix == nullptr) return;
+  for (int from = 0; from < args.matrix->size(); ++from) {
+    key.add(args.matrix->row(from).size());
+    for (const CountMatrix::Entry& entry : args.matrix->row(from)) {
+      key.add(entry.to);
+      key.add(entry.count);
+    }
+  }
+}
+
+void add_order(Key& key, const MessageOrder& order) {
+  key.add(order.phases);
+  key.add(order.steps.size());
+  for (const MessageOrder::Step& step : order.steps) {
+    key.add(step.peer);
+    key.add(step.phase);
+    key.add(step.sends);
+  }
+}
+
 }  // namespace
 
 void describe_plan(std::string& memory, const Algorithm& algorithm, const Args& args) {
@@ -82,7 +109,10 @@ void describe_plan(std::string& memory, const Algorithm& algorithm, const Args& 
   key.add(args.params);
   key.add(args.send);
   key.add(args.recv);
-  key.add(args.matrix);
+  add_matrix(key, args);
+  key.add(args.edge_counts);
+  key.add(args.order != nullptr);
+  if (args.order != nullptr) add_order(key, *args.order);
 }
 
 std::shared_ptr<const Plan> plan_for(Communicator& communicator, const Algorithm& algorithm,

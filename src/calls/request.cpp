@@ -26,6 +26,43 @@ bool fits_library(const Args& args) {
   return args.count <= INT_MAX / (sends || receives ? args.size : 1);
 }
 
+/// A group of which others may still wait for this rank, though its calls are over. Who ends the
+/// group takes care of that.
+class UnquietGroup : public Moved {
+ public:
+  explicit UnquietGroup(const std::shared_ptr<MulticastChannel>& channel) : channel_(channel) {}
+  bool move() noexcept override {
+    const auto channel = channel_.lock();
+    if (channel == nullptr) return true;
+    channel->progress();
+    return channel->is_idle();
+  }
+  void tell() noexcept override {
+    if (const auto channel = channel_.lock()) channel->end_duty();
+  }
+
+ private:
+  std::weak_ptr<MulticastChannel> channel_;
+};
+
+/// Whoever waits does so from now on.
+void look_after(const std::vector<std::shared_ptr<MulticastChannel>>& channels) noexcept {
+  for (const auto& channel : channels) {
+    if (channel == nullptr || !channel->claim_duty()) continue;
+    try {
+      MovedNode node;
+      node.push_back(std::make_shared<UnquietGroup>(channel));
+      enter_flight(node);
+    } catch (const std::bad_alloc&) {  // then it is moved by the next call
+      channel->end_duty();
+    }
+  }
+}
+
+bool follows_order(const Algorithm& algorithm, const Args& args) {
+  return (algorithm.restrictions & kOrder) != 0 && is_irregular(args.collective);
+}
+
 }  // namespace
 
 Request::Retained::Retained(Call& call, int rank, int size)
@@ -50,6 +87,16 @@ Request::Request(Communicator& communicator, Call call, const Choice& choice, bo
       groups_(communicator.groups()),
       tags_(lasting ? *lasting : communicator.tags().take()) {
   if (tags_.lasting) workspace_ = communicator.take_workspace();
+  if (follows_order(*choice.algorithm, bound_.args))
+    order_ =
+        communicator.planned_calls().given(bound_.args.collective, *choice.algorithm, choice.params,
+                                           communicator.rank(), communicator.size());
+  bound_.args.order = order_.get();
+  // A persistent call's counts are its own, and known when it has been prepared.
+  if (order_ == nullptr && follows_order(*choice.algorithm, bound_.args) && !tags_.lasting)
+    repeated_ = communicator.planned_calls().of(bound_.args.collective, *choice.algorithm,
+                                                choice.params, communicator.rank());
+  if (repeated_ != nullptr) number_ = repeated_->enter();
   communicator_.retain();
   if (is_mover()) ++communicator_.messages()->movers();
 }
@@ -58,11 +105,8 @@ Request::Request(Communicator& communicator, Call call, const Choice& choice, bo
 const Args& Request::args_for(const Choice& choice) {
   Args& args = bound_.args;
   args.params = choice.params;
-  const Composition* grid = choice.params.composition;
-  const bool routes = (choice.algorithm->restrictions & kGraph) != 0;
-  if (routes) args.graph = communicator_.graph();
-  if (routes || (grid != nullptr && !grid->levels.empty()))
-    args.topology = &communicator_.topology();
+  if ((choice.algorithm->restrictions & kGraph) != 0) args.graph = communicator_.graph();
+  if (reads_topology(*choice.algorithm, choice.params)) args.topology = &communicator_.topology();
   return args;
 }
 
@@ -106,7 +150,65 @@ void Request::run(const Algorithm& algorithm, const Args& args, Binding binding,
     binding.transport = &workspace_->mpi;
   }
   if (plan == nullptr) plan = plan_for(communicator_, algorithm, args);
+  if (has_channels(plan, algorithm, args, MulticastGroups::For::all_calls)) {
+    workspace_->multicast.open(channels_, plan->schedule(), binding.unit);
+    binding.multicast = &workspace_->multicast;
+  }
   if (const int rc = workspace_->execution.start(*plan, binding); rc != MPI_SUCCESS) finish(rc);
+}
+
+/// Those of the plan's groups; no, where there are none, or they cannot be had, on all ranks alike:
+/// then the messages of another plan go to each member. Collective over the communicator where they
+/// are not there yet.
+bool Request::has_channels(std::shared_ptr<const Plan>& plan, const Algorithm& algorithm,
+                           const Args& args, MulticastGroups::For whom) {
+  if (plan->schedule().groups().empty()) return false;
+  if (!channels_.empty()) return true;
+  // A group's messages are numbered as calls begin to send, and those in flight do not begin in the
+  // same order on all ranks. A persistent one has a group of its own.
+  const bool is_ordered = !retained_ || whom == MulticastGroups::For::one_caller;
+  MulticastGroups& groups = communicator_.multicast();
+  const auto has = [&](const RankGroup& group, std::shared_ptr<MulticastChannel>& channel) {
+    if (whom == MulticastGroups::For::all_calls && groups.find(group, channel)) return true;
+    return groups.open(communicator_.own(), group, whom, channel);
+  };
+  std::vector<std::shared_ptr<MulticastChannel>> channels;
+  for (const RankGroup& group : plan->schedule().groups()) {
+    if (is_ordered && has(group, channels.emplace_back())) continue;
+    plan = std::make_shared<const Plan>(expand(build(algorithm, args), args));
+    return false;
+  }
+  channels_ = std::move(channels);
+  return true;
+}
+
+void Request::prepare(WaitMode mode) {
+  Waiter waiter(mode);
+  if (exchange_.is_needed() && order_ == nullptr) exchange_counts();
+  while (phase_ == Phase::counts) {
+    if (workspace_->execution.done()) {
+      if (take_counts()) break;
+      continue;
+    }
+    if (workspace_->execution.progress() != MPI_SUCCESS) return;  // the first start says so
+    workspace_->execution.wait(waiter, progress_in_flight());
+  }
+  if (phase_ == Phase::done) return;
+  phase_ = Phase::queued;
+  plan_ = plan_for(communicator_, *choice_.algorithm, bound_.args);
+  has_channels(plan_, *choice_.algorithm, bound_.args, MulticastGroups::For::one_caller);
+}
+
+void Request::inherit(Request& prepared) {
+  exchange_ = std::move(prepared.exchange_);
+  has_counts_ = prepared.has_counts_;
+  order_ = std::move(prepared.order_);
+  if (order_ != nullptr)
+    bound_.args.order = order_.get();
+  else if (has_counts_)
+    exchange_.supply(bound_.args);
+  plan_ = std::move(prepared.plan_);
+  channels_ = std::move(prepared.channels_);
 }
 
 void Request::start() noexcept {
@@ -118,9 +220,20 @@ void Request::start() noexcept {
 
 void Request::begin() {
   if (!communicator_.tags().may_use(tags_)) return;  // again in progress()
+  if (repeated_ != nullptr) {
+    const auto decision = repeated_->decide(number_);
+    if (!decision) return;  // the counts of an earlier call are under way
+    order_ = decision->order;
+    bound_.args.order = order_.get();
+  }
   if (workspace_ == nullptr) workspace_ = communicator_.take_workspace();
-  if (has_counts_ || !exchange_.is_needed()) return begin_data();
+  if (has_counts_ || order_ != nullptr || !exchange_.is_needed()) return begin_data();
+  exchange_counts();
+}
+
+void Request::exchange_counts() {
   phase_ = Phase::counts;
+  exchange_plan_ = nullptr;  // that of the step before
   Binding binding;
   binding.output = exchange_.memory();
   run(exchange_.algorithm(), exchange_.args(), binding, exchange_plan_);
@@ -142,9 +255,34 @@ void Request::advance() {
     const int rc = bound_.unpack_outputs();
     return finish(retained_ ? retained_->host.end(rc) : rc);
   }
-  exchange_.supply(bound_.args);
-  has_counts_ = true;
-  begin_data();
+  if (take_counts()) begin_data();
+}
+
+/// Of a step of their exchange; no: the next one has begun.
+bool Request::take_counts() {
+  if (exchange_.has_next()) {
+    exchange_counts();
+    return false;
+  }
+  if (follows_order(*choice_.algorithm, bound_.args))
+    find_order();
+  else
+    exchange_.supply(bound_.args);
+  return has_counts_ = true;
+}
+
+void Request::find_order() {
+  if (repeated_ != nullptr) {
+    const RepeatedCalls::Learned learned = repeated_->learn(exchange_.matrix());
+    order_ = learned.order;
+    if (communicator_.rank() == 0)
+      tell(learned, bound_.args.collective, *choice_.algorithm, communicator_.size());
+  } else {
+    order_ = std::make_shared<const MessageOrder>(
+        order_of(schedule_messages(*choice_.algorithm, bound_.args, exchange_.matrix()),
+                 communicator_.rank()));
+  }
+  bound_.args.order = order_.get();
 }
 
 void Request::progress() noexcept {
@@ -160,6 +298,7 @@ void Request::progress() noexcept {
 void Request::finish(std::optional<int> result) noexcept {
   if (done()) return;
   phase_ = Phase::done;
+  if (repeated_ != nullptr) repeated_->give_up(number_);
   // Of what the MPI library says of communicators of ours, the program knows nothing.
   if (result && *result != MPI_ERR_PENDING && says_rank_lost(*result)) {
     communicator_.lose_rank();
@@ -169,6 +308,9 @@ void Request::finish(std::optional<int> result) noexcept {
   if (workspace_ != nullptr) {
     workspace_->execution.abandon();
     workspace_->execution.give_back_scratch();
+    look_after(channels_);
+    workspace_->multicast.close();
+    if (!tags_.lasting) channels_.clear();
     if (!tags_.lasting) communicator_.give_back(std::move(workspace_));
   }
   communicator_.tags().give_back(tags_);

@@ -42,6 +42,11 @@ class Request {
   /// Goes on as far as it can without waiting.
   void progress() noexcept;
   bool done() const { return phase_ == Phase::done; }
+  /// For a request that is started again and again: what all ranks have to be there for, the counts
+  /// of others and groups of its own. Collective over the communicator, before the first start.
+  void prepare(WaitMode mode);
+  /// The same of one of the same call that has been prepared, which is not used any more.
+  void inherit(Request& prepared);
   /// Waits, and moves the other requests of the process meanwhile.
   void wait(WaitMode mode);
 
@@ -73,7 +78,13 @@ class Request {
   /// What waiting includes, besides waiting.
   void look_around();
   void begin();
+  void exchange_counts();
+  /// After the counts have come.
+  void find_order();
   void begin_data();
+  bool has_channels(std::shared_ptr<const Plan>& plan, const Algorithm& algorithm, const Args& args,
+                    MulticastGroups::For whom);
+  bool take_counts();
   void advance();
   void finish(std::optional<int> result) noexcept;
 
@@ -84,7 +95,12 @@ class Request {
   CountExchange exchange_;
   GroupCalls groups_;
   std::unique_ptr<Workspace> workspace_;  // while it is under way, or as long as its tags last
+  /// Where its order may be that of earlier calls; null: nothing is known of these.
+  RepeatedCalls* repeated_ = nullptr;
+  std::uint64_t number_ = 0;  // among them
+  std::shared_ptr<const MessageOrder> order_;
   std::shared_ptr<const Plan> exchange_plan_, plan_;
+  std::vector<std::shared_ptr<MulticastChannel>> channels_;  // of the plan's groups
   Tags tags_;
   bool has_counts_ = false;  // of other ranks
   Phase phase_ = Phase::queued;

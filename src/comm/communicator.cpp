@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "comm/being_freed.h"
+#include "comm/lingering.h"
 #include "comm/outliving.h"
 #include "mpi/agreement.h"
 #include "mpi/comm.h"
@@ -35,19 +36,12 @@ constexpr Count kCallsBefore = 32, kBytesPerCall = 2 << 10;
 // A communicator asks for its duplicate so many times at most, a call each.
 constexpr int kMostRefused = 16;
 
-/// The private duplicate of a communicator that was freed while times were on their way.
-struct Lingering {
-  MPI_Comm own;
-  std::unique_ptr<Learning> learning;
-};
-
 /// All states, by age: freeing is collective, and ranks that share communicators have met them in
 /// this order. A list that needs no memory: programs make and free communicators in loops.
 struct Registry {
   std::mutex mutex;
   Communicator *oldest = nullptr, *youngest = nullptr;
   std::size_t own = 0;
-  std::vector<Lingering> lingering;
   // Of the ranks of MPI_COMM_WORLD, or empty; constant after the start.
   std::vector<int> nodes;
   TopologyLabels topology;
@@ -91,34 +85,9 @@ void give_room(int communicators) {
   all.own -= static_cast<std::size_t>(communicators);
 }
 
-// Not touched under the mutex, which MPI_Comm_free takes within the MPI library's own locks.
-std::vector<Lingering> take_lingering() {
-  const std::lock_guard lock(registry().mutex);
-  return std::exchange(registry().lingering, {});
-}
-void put_back(std::vector<Lingering> lingering) {
-  const std::lock_guard lock(registry().mutex);
-  std::move(lingering.begin(), lingering.end(), std::back_inserter(registry().lingering));
-}
-
-/// Frees the duplicates whose times have come; or all, and waits.
-void free_lingering(bool wait) {
-  std::vector<Lingering> kept;
-  for (Lingering& one : take_lingering()) {
-    if (!wait && !one.learning->is_over()) {
-      kept.push_back(std::move(one));
-      continue;
-    }
-    one.learning->complete();
-    PMPI_Comm_free(&one.own);
-    give_room(1);
-  }
-  put_back(std::move(kept));
-}
-
 /// Takes so many communicators of the process's limit; false: there is no room for them.
 bool reserve(int communicators) {
-  free_lingering(false);
+  give_room(free_lingering(false));
   Registry& all = registry();
   const std::lock_guard lock(all.mutex);
   const std::size_t wanted = all.own + static_cast<std::size_t>(communicators);
@@ -264,17 +233,17 @@ void forget_reaches() {
 void Communicator::free_own() {
   if (learning_ != nullptr) learning_->record(*this);
   if (own_ == MPI_COMM_NULL) return;
+  std::unique_ptr<EndingGroups> ending = multicast_.end();
+  if (has_lost_rank_) ending.reset();  // not all would come
   give_room(groups_.count());
   groups_.free();
   // Other threads may wait meanwhile for what the MPI library holds while it deletes attributes,
   // and other ranks for them.
-  if (learning_ != nullptr && several_threads() && !learning_->is_over()) {
-    Registry& all = registry();
-    const std::lock_guard lock(all.mutex);
-    all.lingering.push_back({std::exchange(own_, MPI_COMM_NULL), std::move(learning_)});
-    return;
-  }
-  if (learning_ != nullptr) learning_->complete();
+  const bool learns = learning_ != nullptr && several_threads() && !learning_->is_over();
+  if (!learns && learning_ != nullptr) learning_->complete();
+  if (learns || ending != nullptr)
+    return linger({std::exchange(own_, MPI_COMM_NULL), learns ? std::move(learning_) : nullptr,
+                   std::move(ending)});
   PMPI_Comm_free(&own_);
   own_ = MPI_COMM_NULL;
   give_room(1);
@@ -342,6 +311,7 @@ const Topology& Communicator::topology() {
   } else {
     labels.at(Level::node).assign(static_cast<std::size_t>(size_), 0);
   }
+  if (labels.torus.as_cart) labels.torus = hosts_of_cart(comm_, labels.torus.routing);
   topology_ = std::make_unique<Topology>(size_, labels);
   return *topology_;
 }
@@ -467,9 +437,7 @@ std::vector<Communicator*> all_communicators() {
 }
 
 void complete_learning() {
-  std::vector<Lingering> lingering = take_lingering();
-  for (const Lingering& one : lingering) one.learning->complete();
-  put_back(std::move(lingering));
+  complete_lingering();
   for (Communicator* state : all_communicators()) {
     if (const auto& learning = state->learning()) learning->complete_if_idle();
     state->release();
@@ -486,7 +454,7 @@ void stop_communicators() {
     state->may_share_ = state->in_node_ = false;
     state->release();
   }
-  free_lingering(true);
+  give_room(free_lingering(true));
   PMPI_Comm_free_keyval(&g_keyval);
   PMPI_Group_free(&g_world);
 }

@@ -21,15 +21,19 @@
 #include "comm/known_kinds.h"
 #include "comm/learning.h"
 #include "comm/making.h"
+#include "comm/multicast_groups.h"
 #include "comm/neighbours.h"
 #include "comm/node_memory.h"
+#include "comm/planned_calls.h"
 #include "comm/sub_communicators.h"
 #include "comm/tags.h"
 #include "exec/execution.h"
 #include "exec/mpi_transport.h"
+#include "exec/multicast_transport.h"
 #include "exec/plan.h"
 #include "exec/shm_transport.h"
 #include "mpi/peers.h"
+#include "mpi/simulated.h"
 #include "mpi/threads.h"
 #include "schedule/collective.h"
 #include "select/online/key.h"
@@ -65,6 +69,7 @@ struct Workspace {
   Execution execution;
   MpiTransport mpi;
   ShmTransport shm;
+  MulticastTransport multicast;
 };
 
 class Communicator {
@@ -196,6 +201,12 @@ class Communicator {
   bool has_groups(const Composition& composition, Collective collective, int root);
   SubCommunicators& groups() { return groups_; }
 
+  /// Whether its ranks may be asked for a multicast group. The same on all ranks.
+  bool may_multicast() const { return !kSimulated && nodes_ > 1 && !multicast_.is_refused(); }
+  MulticastGroups& multicast() { return multicast_; }
+
+  PlannedCalls& planned_calls() { return planned_calls_; }
+
   TracedCommunicator& traced() { return traced_; }
 
   ChosenSegments& segments() { return segments_; }
@@ -278,6 +289,7 @@ class Communicator {
   std::unique_ptr<NodeMessages> messages_;
   std::unique_ptr<KnownKinds> known_kinds_;
   SubCommunicators groups_;
+  MulticastGroups multicast_;
   ChosenSegments segments_;
   std::unique_ptr<Learning> learning_;
   /// By the root, too, where it matters.
@@ -286,6 +298,7 @@ class Communicator {
   bool has_looked_for_neighbours_ = false, has_asked_for_graph_ = false;
   std::optional<Neighbourhood> neighbours_;
   std::unique_ptr<const NeighbourGraph> graph_;
+  PlannedCalls planned_calls_;
   TagBook tags_;
   std::unique_ptr<Ahead> ahead_;
   // Another thread may end a request in flight while the program's starts the next.

@@ -148,4 +148,15 @@ std::unique_ptr<const NeighbourGraph> graph_of(MPI_Comm comm) {
   return graph;
 }
 
+TorusHosts hosts_of_cart(MPI_Comm comm, Routing routing) {
+  if (topology_of(comm) != MPI_CART || size_of(comm) < 2) return {};
+  const Cartesian grid(comm);
+  TorusHosts hosts{
+      std::make_shared<const Torus>(std::vector(grid.dims.rbegin(), grid.dims.rend()),
+                                    std::vector<bool>(grid.periods.rbegin(), grid.periods.rend())),
+      routing, std::vector<int>(static_cast<std::size_t>(size_of(comm)))};
+  std::iota(hosts.of_rank.begin(), hosts.of_rank.end(), 0);
+  return hosts;
+}
+
 }  // namespace unisono

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "schedule/neighbourhood.h"
+#include "topology/torus_placement.h"
 
 namespace unisono {
 
@@ -15,6 +16,10 @@ std::optional<Neighbourhood> neighbours_of(MPI_Comm comm);
 /// Whether every rank can tell the neighbours of all others by itself: not where each rank has
 /// named its own only. The same on all ranks. Local.
 bool every_rank_knows_all(MPI_Comm comm);
+
+/// The ranks of a Cartesian communicator as if each were on the host that has its coordinates; the
+/// last of MPI's dimensions is the torus' first. Nothing: it is not Cartesian. Local.
+TorusHosts hosts_of_cart(MPI_Comm comm, Routing routing);
 
 /// Of all ranks. Null, on all of them: without a topology, where it is too large to be held by each
 /// rank, where this MPI library reads it in another way, and where it falls apart, for then a rank

@@ -129,7 +129,6 @@ int Execution::start(const Plan& plan, const Binding& binding) try {
   assert(done());
   plan_ = &plan;
   binding_ = binding;
-  transport_ = binding.transport;
   left_ = plan.schedule().ops().size();
   open_.assign(plan.open().begin(), plan.open().end());
   ready_.assign(plan.sources().begin(), plan.sources().end());
@@ -163,6 +162,8 @@ int Execution::begin(OpId id) {
   switch (op.kind) {
     case OpKind::send:
     case OpKind::recv: return begin_message(id, op);
+    case OpKind::multicast:
+    case OpKind::recv_multicast: return begin_multicast(id, op);
     case OpKind::copy: rc = copy(op); break;
     case OpKind::reduce:
       if (std::erase(reduced_, id) == 0) rc = reduce(op);
@@ -222,10 +223,24 @@ int Execution::begin_message(OpId id, const Op& op) {
     message.left = from_here ? message.sum : address(reduce.from_buffer, reduce.from_offset);
   }
   Started started;
-  const int rc = transport_->start(message, completions_, started);
+  const int rc = binding_.transport->start(message, completions_, started);
   open_[id] = started.portions;
   if (started.reduces) reduced_.push_back(behind);
   if (started.may_be_followed) let_follow(id);
+  return rc;
+}
+
+int Execution::begin_multicast(OpId id, const Op& op) {
+  Started started;
+  const int rc = binding_.multicast->start({.kind = op.kind,
+                                            .op = id,
+                                            .peer = op.peer,
+                                            .position = op.position(),
+                                            .where = address(op.buffer, op.offset),
+                                            .units = op.length,
+                                            .group = op.group()},
+                                           completions_, started);
+  open_[id] = started.portions;
   return rc;
 }
 
@@ -308,8 +323,13 @@ void Execution::take_completions() {
 
 int Execution::progress() try {
   moved_ = false;
-  if (const int rc = transport_->progress(completions_, pauses(), moved_); rc != MPI_SUCCESS)
-    return fail(rc);
+  for (Transport* transport : {binding_.transport, binding_.multicast}) {
+    if (transport == nullptr) continue;
+    bool moved = false;
+    if (const int rc = transport->progress(completions_, pauses(), moved); rc != MPI_SUCCESS)
+      return fail(rc);
+    moved_ = moved_ || moved;
+  }
   moved_ = moved_ || !completions_.empty();
   if (completions_.empty()) {
     if (!serve()) return MPI_SUCCESS;  // a pause may be over though nothing has come
@@ -323,8 +343,12 @@ int Execution::progress() try {
 
 void Execution::wait(Waiter& waiter, bool others) {
   if (moved_) return waiter.something_came();
-  if (!others && !pauses() && transport_->wait()) return;
-  transport_->look_around();
+  Transport* one = binding_.multicast != nullptr ? binding_.multicast : binding_.transport;
+  if (!others && !pauses() && one->wait()) {
+    if (one != binding_.transport) binding_.transport->look_around();
+    return;
+  }
+  binding_.transport->look_around();
   waiter.nothing_came();
 }
 
@@ -335,8 +359,9 @@ void Execution::give_back_scratch() {
 // MPI leaves the state of a failed communicator open; what is under way is called off as far as
 // possible, so that nothing is written into the program's memory later.
 int Execution::fail(int error) noexcept {
-  if (transport_ != nullptr && transport_->abandon(completions_))
-    static_cast<void>(scratch_.bytes.release());  // others still read it
+  for (Transport* transport : {binding_.transport, binding_.multicast})
+    if (transport != nullptr && transport->abandon(completions_))
+      static_cast<void>(scratch_.bytes.release());  // others still read it
   scratch_ = {};
   completions_.clear();
   waiting_.clear();

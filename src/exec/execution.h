@@ -28,6 +28,7 @@ struct Binding {
   int rank = 0;                             ///< among the ranks of the schedule
   GroupRunner* groups = nullptr;            ///< for plans with collectives of groups
   Transport* transport = nullptr;           ///< of all messages; open for this call
+  Transport* multicast = nullptr;           ///< of those to groups, where there are any
 };
 
 struct ScratchMemory {
@@ -63,6 +64,7 @@ class Execution {
  private:
   int begin(OpId id);
   int begin_message(OpId id, const Op& op);
+  int begin_multicast(OpId id, const Op& op);
   int copy(const Op& op) const;
   int reduce(const Op& op) const;
   OpId reduction_behind(OpId recv) const;
@@ -82,7 +84,6 @@ class Execution {
 
   const Plan* plan_ = nullptr;
   Binding binding_;
-  Transport* transport_ = nullptr;
   std::size_t left_ = 0;
   bool moved_ = false;
   std::vector<std::byte*> buffers_;  // the addresses of unit 0

@@ -117,6 +117,12 @@ int MpiTransport::progress(std::vector<OpId>& completed, bool only_looks, bool& 
   return MPI_SUCCESS;
 }
 
+void MpiTransport::look_around() {
+  if (!requests_.empty() || channel_.comm == MPI_COMM_NULL || is_in_turn()) return;
+  int found = 0;
+  PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, channel_.comm, &found, MPI_STATUS_IGNORE);
+}
+
 // A receive that is cancelled, or completes all the same, is over when MPI_Wait returns, whatever
 // the other ranks do (MPI-4.1, 3.8.4). A send may not be cancelled any more; it reads on.
 bool MpiTransport::abandon(std::vector<OpId>&) {

@@ -45,6 +45,8 @@ class MpiTransport final : public Transport {
 
   int start(const Message& message, std::vector<OpId>& completed, Started& started) override;
   int progress(std::vector<OpId>& completed, bool only_looks, bool& moved) override;
+  /// A turn for the library, where it has nothing of this execution to look at.
+  void look_around() override;
   bool abandon(std::vector<OpId>& completed) override;
 
  private:

@@ -19,13 +19,15 @@ inline constexpr Count kPortionsUnderWay = 8;
 
 /// A message of an op. Its units are those of the call, or, for `slots`, 32-bit integers.
 struct Message {
-  OpKind kind = OpKind::send;  ///< or recv
+  OpKind kind = OpKind::send;  ///< or recv; or, of a transport to groups, those
   OpId op = 0;
   int peer = 0;
   Count position = 0;  ///< of this message among all from the one rank to the other; equal on both
   std::byte* where = nullptr;  ///< address of its first unit; null if it has none
   Count units = 0;             ///< 0: a token
   bool slots = false;
+  /// Of a multicast or recv_multicast: which of the schedule's groups. `peer` is who sends it.
+  std::size_t group = 0;
   /// Of a recv whose units may be reduced as they come, by a reduction that lives until it is
   /// complete: sum = left (+) message, where any of these may be `where`, which nobody reads
   /// afterwards if sum is another. Null: they may not.

@@ -2,6 +2,7 @@
 #include <cstring>
 #include <string>
 
+#include "interpose/api.h"
 #include "interpose/dispatch.h"
 #include "runtime/engine.h"
 #include "unisono/unisono.h"
@@ -11,12 +12,12 @@ namespace {
 // Without a destructor, so that it can be asked for in the program's exit handlers as well.
 thread_local char t_error[1024];
 
-int fail(const std::string& text) {
+}  // namespace
+
+int unisono::fail_with(const std::string& text) {
   t_error[text.copy(t_error, sizeof t_error - 1)] = '\0';
   return -1;
 }
-
-}  // namespace
 
 extern "C" {
 
@@ -24,15 +25,15 @@ const char* unisono_version(void) { return UNISONO_VERSION; }
 
 int unisono_force(const char* collective, const char* spec) try {
   using namespace unisono;
-  if (collective == nullptr || spec == nullptr) return fail("collective or spec is NULL");
+  if (collective == nullptr || spec == nullptr) return fail_with("collective or spec is NULL");
   const auto named = collective_named(collective);
   if (!named) {
     std::string text = std::string(collective) + ": no such collective; valid are";
     for (const auto valid : kCollectiveNames) text += " " + std::string(valid);
-    return fail(text);
+    return fail_with(text);
   }
   const auto result = Engine::instance().force(*named, spec);
-  if (!result) return fail(result.error());
+  if (!result) return fail_with(result.error());
   set_candidates();
   return 0;
 } catch (...) {

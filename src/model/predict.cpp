@@ -255,7 +255,9 @@ void Walk::start(VertexId id, double now) {
     case OpKind::join: push(now, id, Event::complete); break;
     case OpKind::library: join_phase(id, now); break;
     case OpKind::enqueue:
-    case OpKind::serve: break;  // never complete: nothing is known of them
+    case OpKind::serve:
+    case OpKind::multicast:
+    case OpKind::recv_multicast: break;  // never complete: nothing is known of them
   }
 }
 

@@ -17,7 +17,7 @@ RankGroup within(const RankGroup& group, RankGroup part) {
 }  // namespace
 
 void embed(Builder& b, const Schedule& part, const RankGroup& group, Slice input, Slice output,
-           const WriteLibrary& write_library) {
+           const OtherWriters& others) {
   assert(!part.binds_peers() && "see unmet_composition()");
   std::vector<Slice> buffers = {input, output, {kSlots, 0, 0}};
   for (const Count length : part.scratch()) buffers.push_back(b.scratch(length));
@@ -29,7 +29,17 @@ void embed(Builder& b, const Schedule& part, const RankGroup& group, Slice input
     call.group = within(group, std::move(call.group));
     call.input = place(call.input);
     call.output = place(call.output);
-    return write_library ? write_library(b, call) : b.library(std::move(call));
+    return others.library ? others.library(b, call) : b.library(std::move(call));
+  };
+  const auto to_group = [&](const Op& op) {
+    RankGroup all = within(group, part.groups()[op.group()]);
+    const Slice slice = place(op.slice());
+    const int root = group.rank(op.peer);
+    if (op.kind == OpKind::recv_multicast)
+      return others.recv_multicast ? others.recv_multicast(b, root, slice)
+                                   : b.recv_multicast(b.group(std::move(all)), root, slice);
+    return others.multicast ? others.multicast(b, all, slice)
+                            : b.multicast(b.group(std::move(all)), slice);
   };
 
   b.channel_window(kChannelDepth);  // the part bounds its own messages
@@ -43,7 +53,9 @@ void embed(Builder& b, const Schedule& part, const RankGroup& group, Slice input
     const bool token = op.is_message() && op.length == 0;
     OpId id = kNoOp;
     switch (op.kind) {
-      case OpKind::send: id = token ? b.send_token(peer) : b.send(peer, place(op.slice())); break;
+      case OpKind::send:
+        id = token ? b.send_token(peer) : b.send_by(op.way, peer, place(op.slice()));
+        break;
       case OpKind::recv: id = token ? b.recv_token(peer) : b.recv(peer, place(op.slice())); break;
       case OpKind::copy: id = b.copy(place(op.from()), place(op.slice())); break;
       case OpKind::reduce: id = b.reduce(place(op.from()), place(op.slice())); break;
@@ -51,6 +63,8 @@ void embed(Builder& b, const Schedule& part, const RankGroup& group, Slice input
       case OpKind::enqueue:
       case OpKind::serve: break;
       case OpKind::library: id = library(part.group_calls()[op.call()]); break;
+      case OpKind::multicast:
+      case OpKind::recv_multicast: id = to_group(op); break;
     }
     embedded.push_back(id);
   }

@@ -11,10 +11,15 @@ namespace unisono {
 /// begin; its scratch buffers become scratch buffers of the whole. Parts written one after the
 /// other overlap where the data allow it, as single ops do. Linear in the part's ops.
 ///
-/// `write_library` writes a collective of the MPI library, given in terms of the whole; without it
-/// such a call stays what it is.
-using WriteLibrary = std::function<OpId(Builder&, const GroupCall&)>;
+/// `others` write what not everybody can run, given in terms of the whole: a collective of the MPI
+/// library, and messages to and from all others of a group. Without one of them such an op stays
+/// what it is.
+struct OtherWriters {
+  std::function<OpId(Builder&, const GroupCall&)> library;
+  std::function<OpId(Builder&, const RankGroup&, Slice)> multicast;
+  std::function<OpId(Builder&, int root, Slice)> recv_multicast;
+};
 void embed(Builder& b, const Schedule& part, const RankGroup& group, Slice input, Slice output,
-           const WriteLibrary& write_library = {});
+           const OtherWriters& others = {});
 
 }  // namespace unisono

@@ -1,4 +1,4 @@
-// A power of two out of any number of ranks.
+// A power of two, or another handy number, out of any number of ranks.
 #pragma once
 
 namespace unisono {
@@ -11,8 +11,10 @@ struct Fold {
     while (power <= size / 2) power *= 2;
     extra = size - power;
   }
+  /// So many work, of fewer than twice as many.
+  Fold(int size, int working) : power(working), extra(size - working) {}
 
-  int power = 1;  ///< the largest power of two <= size
+  int power = 1;  ///< ranks that work: the largest power of two <= size
   int extra = 0;
 
   /// -1 for a rank that its left neighbour works for.

@@ -22,10 +22,10 @@ std::vector<Slice> pieces(const Builder& b, const RunOf& run, int from, int to) 
 void gather_tree(Builder& b, const TreeNode& node, int root, const RunOf& run) {
   const Rotation order{b.size(), root};
   for (const auto& child : node.children | std::views::reverse)
-    for (const Slice piece : pieces(b, run, child.rank, child.end))
+    for (const Slice piece : pieces(b, run, child.begin, child.end))
       b.recv(order.rank(child.rank), piece);
   if (node.parent >= 0)
-    for (const Slice piece : pieces(b, run, order.position(b.rank()), node.end))
+    for (const Slice piece : pieces(b, run, node.begin, node.end))
       b.send(order.rank(node.parent), piece);
 }
 
@@ -33,11 +33,10 @@ void gather_tree(Builder& b, const TreeNode& node, int root, const RunOf& run) {
 void scatter_tree(Builder& b, const TreeNode& node, int root, const RunOf& run) {
   const Rotation order{b.size(), root};
   if (node.parent >= 0)
-    for (const Slice piece :
-         pieces(b, run, order.position(b.rank()), node.end) | std::views::reverse)
+    for (const Slice piece : pieces(b, run, node.begin, node.end) | std::views::reverse)
       b.recv(order.rank(node.parent), piece);
   for (const auto& child : node.children)
-    for (const Slice piece : pieces(b, run, child.rank, child.end) | std::views::reverse)
+    for (const Slice piece : pieces(b, run, child.begin, child.end) | std::views::reverse)
       b.send(order.rank(child.rank), piece);
 }
 

@@ -6,7 +6,6 @@
 
 #include "patterns/accumulator.h"
 #include "patterns/circulant.h"
-#include "patterns/tree.h"
 #include "patterns/two_tree.h"
 #include "patterns/window.h"
 
@@ -14,20 +13,30 @@ namespace unisono {
 
 // ---- trees --------------------------------------------------------------------------------------
 
-void tree_bcast(Builder& b, const Rotation& order, int radix, Slice vector) {
-  const TreeNode node = knomial_node(order.position(b.rank()), order.size, radix);
+void tree_bcast(Builder& b, const Rotation& order, const TreeNode& node, Slice vector) {
   if (node.parent >= 0) b.recv(order.rank(node.parent), vector);
   for (const auto& child : node.children) b.send(order.rank(child.rank), vector);
+}
+
+void tree_bcast(Builder& b, const Rotation& order, int radix, Slice vector) {
+  tree_bcast(b, order, knomial_node(order.position(b.rank()), order.size, radix), vector);
+}
+
+// The smallest subtree is the nearest one, on either side of what is summed up already.
+Slice tree_reduce(Builder& b, const Rotation& order, const TreeNode& node, Slice own,
+                  Slice workspace, int buffers) {
+  Accumulator sum(b, own, workspace, !b.args().commutative, buffers);
+  const int self = order.position(b.rank());
+  for (const auto& child : node.children | std::views::reverse)
+    sum.receive(order.rank(child.rank), child.rank < self ? Side::left : Side::right);
+  if (node.parent >= 0) b.send(order.rank(node.parent), sum.value());
+  return sum.value();
 }
 
 Slice tree_reduce(Builder& b, const Rotation& order, int radix, Slice own, Slice workspace) {
   const TreeNode node = knomial_node(order.position(b.rank()), order.size, radix);
   const auto children = static_cast<int>(node.children.size());
-  Accumulator sum(b, own, workspace, !b.args().commutative, 1 + std::clamp(children, 1, radix - 1));
-  for (const auto& child : node.children | std::views::reverse)
-    sum.receive(order.rank(child.rank), Side::right);
-  if (node.parent >= 0) b.send(order.rank(node.parent), sum.value());
-  return sum.value();
+  return tree_reduce(b, order, node, own, workspace, 1 + std::clamp(children, 1, radix - 1));
 }
 
 // ---- rings --------------------------------------------------------------------------------------

@@ -6,9 +6,18 @@
 
 #include "patterns/partition.h"
 #include "patterns/rotation.h"
+#include "patterns/tree.h"
 #include "schedule/builder.h"
 
 namespace unisono {
+
+// --- trees ---------------------------------------------------------------------------------------
+/// From the top of a tree over the positions of `order` to everyone; `node`: this rank's.
+void tree_bcast(Builder& b, const Rotation& order, const TreeNode& node, Slice vector);
+/// To its top, in the order of positions; the sum there, a partial sum elsewhere. `workspace`:
+/// memory that the sum may lie in, or nothing. `buffers`: see Accumulator.
+Slice tree_reduce(Builder& b, const Rotation& order, const TreeNode& node, Slice own,
+                  Slice workspace, int buffers = 2);
 
 // --- k-nomial trees with the root at position 0 of `order` ---------------------------------------
 /// From position 0 to everyone. ceil(log_k p) levels.

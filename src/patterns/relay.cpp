@@ -21,8 +21,8 @@ class Lengths {
   /// Every neighbour gets a block of its own; else all get the same one.
   bool cuts() const { return is_per_peer(semantics(args_.collective).send.shape); }
   Count of(const NeighbourGraph::Edge& edge) const {
-    if (args_.matrix.empty()) return args_.count;
-    return args_.matrix[key(edge)];
+    if (args_.edge_counts.empty()) return args_.count;
+    return args_.edge_counts[key(edge)];
   }
   /// Equal for edges with one block.
   std::size_t key(const NeighbourGraph::Edge& edge) const {

@@ -14,6 +14,11 @@ struct Rotation {
   int root = 0;
   std::span<const int> left_out;  ///< ascending
 
+  /// In which the root stands at position `top`.
+  static Rotation around(int size, int root, int top) {
+    return {size, root < top ? root - top + size : root - top, {}};
+  }
+
   /// Of a rank that is not left out.
   int position(int rank) const {
     int among_others = rank;

@@ -1,6 +1,7 @@
 #include "runtime/engine.h"
 
 #include <unistd.h>
+#include <charconv>
 
 #include <algorithm>
 #include <filesystem>
@@ -10,6 +11,7 @@
 
 #include "base/config.h"
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/size.h"
 #include "calls/in_flight.h"
 #include "calls/persistent.h"
@@ -31,6 +33,7 @@
 #include "runtime/settings_hash.h"
 #include "runtime/words.h"
 #include "select/profile.h"
+#include "select/stored_order.h"
 
 namespace unisono {
 
@@ -140,6 +143,17 @@ void Engine::use_profile(const Result<std::string>& text, const Platform& here, 
   selector_.use(std::move(*cells), "profile " + name);
 }
 
+/// What all ranks read alike. Collective where such a file is named, which all ranks see alike.
+void Engine::load_order(const std::string& setting, const Spec& spec) const {
+  if (spec.params.file == nullptr) return;
+  const auto text = read_file(*spec.params.file);
+  auto order = text ? read_order(*text) : Error{text.error()};
+  const bool equal = all_equal(MPI_COMM_WORLD, text ? fnv1a(*text) : fnv1a("unreadable"));
+  if (equal && order) return keep_loaded(spec.params.file, std::move(order->list));
+  complain(setting + ": " + (equal ? order.error() : "the file is not the same on all ranks") +
+           "; counts are exchanged, as by token_list; unisono schedule make writes such a file");
+}
+
 void Engine::read_environment(const Files& files) {
   if (first_rank_)
     for (const std::string& line : misspelt_variables()) say(line);
@@ -157,6 +171,8 @@ void Engine::read_environment(const Files& files) {
     if (!spec) {
       complain(name + "=" + variable(name) + ": " + spec.error() + "; the MPI library's own runs");
       static_cast<void>(selector_.force(static_cast<Collective>(c), "native"));
+    } else {
+      load_order(name + "=" + variable(name), *spec);
     }
   }
 
@@ -170,6 +186,7 @@ void Engine::read_environment(const Files& files) {
     complain("UNISONO_PLAN_CACHE=" + variable("UNISONO_PLAN_CACHE") +
              ": no size; valid are 0, 4096, 64K, 1M, ...; 64M holds");
   begin_progress(node);
+  plan_repeated_calls(is_on("UNISONO_REPEATS", true), log_decisions_);
   if (is_on("UNISONO_REPRODUCIBLE", false)) selector_.fix_order();
   const auto nodes = nodes_of_ranks(MPI_COMM_WORLD, node_, node);
   const std::set<int> different(nodes.begin(), nodes.end());
@@ -181,8 +198,38 @@ void Engine::read_environment(const Files& files) {
   const bool has_memory = has_node_memory() || size_of(node_) == 1;
   kernels_in_nodes_ =
       left_online().collectives != 0 && (node.all_alone || all_agree(MPI_COMM_WORLD, has_memory));
+  start_multicasting();
   start_communicators(cache ? static_cast<std::size_t>(*cache) : kDefaultPlanCache, nodes,
                       find_levels(files.topology, nodes), portion_bytes(node));
+}
+
+// Where the network was measured, its rate is; TCP's own headers took a share of it.
+void Engine::start_multicasting() {
+  constexpr double kFrame = 1514, kTcpPayload = 1448;
+  MulticastSettings settings;
+  settings.interface = variable("UNISONO_MCAST_INTERFACE");
+  if (const auto& network = machine_.levels[kBetweenNodes]) {
+    constexpr Count kLong = Count{1} << 20;
+    const double more = network->gap(2 * kLong) - network->gap(kLong);
+    if (more > 0) settings.rate = 8 * kLong / more * kFrame / kTcpPayload;
+  }
+  const auto number = [this](const char* name, double least, double otherwise) {
+    const std::string text = variable(name);
+    double value = otherwise;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (text == "auto" || (error == std::errc() && *end == '\0' && value >= least)) return value;
+    complain(std::string(name) + "=" + text + ": no number from " +
+             std::to_string(static_cast<int>(least)) + " on; the standard one holds");
+    return otherwise;
+  };
+  settings.rate = number("UNISONO_MCAST_RATE", 1, settings.rate / 1e6) * 1e6;
+  settings.most_groups = static_cast<int>(number("UNISONO_MCAST_GROUPS", 0, settings.most_groups));
+  settings.silence_seconds = number("UNISONO_MCAST_SILENCE", 0, 0);
+  const std::string who = variable("UNISONO_MCAST_RELIABILITY");
+  settings.acknowledges = who == "ack";
+  if (who != "ack" && who != "nack")
+    complain("UNISONO_MCAST_RELIABILITY=" + who + ": valid are nack and ack; nack holds");
+  start_multicast(settings);
 }
 
 bool Engine::is_on(const char* name, bool otherwise) const {

@@ -20,6 +20,10 @@
 
 namespace unisono {
 
+/// To which the choice multicasts, as far as that is known before the counts of other ranks are.
+std::vector<RankGroup> groups_of(Communicator& communicator, const Call& call,
+                                 const Choice& choice);
+
 class Engine {
  public:
   static Engine& instance();
@@ -61,6 +65,7 @@ class Engine {
   void read_environment(const Files& files);
   void select_online(const Platform& here, const Machine& machine);
   Machine network(const NodeFacts& node) const;
+  void load_order(const std::string& setting, const Spec& spec) const;
   void use_profile(const Result<std::string>& text, const Platform& here, int nodes);
   TopologyLabels find_levels(const Result<std::string>& text, const std::vector<int>& nodes) const;
   void begin_progress(const NodeFacts& node) const;
@@ -82,7 +87,8 @@ class Engine {
   Choice select_in_flight(Communicator& communicator, const Facts& facts, int root) const;
   Choice as_hinted(Communicator& communicator, const Facts& facts, MPI_Info hints, Choice choice);
   static Choice to_be_in_flight(const Choice& choice);
-  static bool is_prepared(Communicator& communicator, const Known& known, const Choice& choice);
+  static bool is_prepared(Communicator& communicator, const Call& call, const Known& known,
+                          const Choice& choice);
   Choice with_transport(Communicator& communicator, const Known& known, Choice choice);
   enum class Waits : std::uint8_t { for_all, for_nobody };
   Choice with_segment(Communicator& communicator, const Facts& facts, int root, Choice choice,
@@ -94,6 +100,8 @@ class Engine {
   void find_segments(Communicator& communicator);
   void prepare_flights(Communicator& communicator);
   bool has_messages(Communicator& communicator);
+  bool has_multicast(Communicator& communicator, const Call& call, const Choice& choice);
+  void start_multicasting();
   bool prepare_groups(Communicator& communicator, const Facts& facts, const Choice& choice,
                       int root) const;
   void report(Communicator& communicator, const Facts& facts, const Choice& choice,

@@ -15,6 +15,18 @@
 
 namespace unisono {
 
+/// Whether it goes to groups, and they can be made beforehand: each then.
+std::vector<RankGroup> groups_of(Communicator& communicator, const Call& call,
+                                 const Choice& choice) {
+  const Composition* grid = choice.params.composition;
+  const int size = communicator.size();
+  if (grid != nullptr && has_multicasts(*grid))
+    return multicast_groups(*grid, call.collective, size, call.root,
+                            grid->levels.empty() ? nullptr : &communicator.topology());
+  if ((choice.algorithm->restrictions & (kMulticast | kCountedGroup)) != kMulticast) return {};
+  return {RankGroup::of_all(size)};
+}
+
 namespace {
 
 const Choice kFirstCall{nullptr, {}, "one of the first calls on this communicator"};
@@ -114,6 +126,7 @@ std::optional<Engine::Known> Engine::look_at(const Call& call, const CallInfo& i
   if (!log_decisions_ && !selector_.covers(facts)) return std::nullopt;
   facts.shared = communicator.may_share();
   facts.messages = communicator.may_send_in_node();
+  facts.multicast = communicator.may_multicast();
   if (selector_.reads_topology(call.collective)) facts.topology = &communicator.topology();
   facts.kernels_in_nodes = kernels_in_nodes_ && communicator.has_levels();
   if (!is_reducing(call.collective)) return Known{facts};
@@ -147,6 +160,10 @@ Choice Engine::acquire(Communicator& communicator, const Call& call, Known& know
   Facts& facts = known.facts;
   if (runs_in_node(choice) && !has_room(communicator, call)) {
     facts.shared = false;
+    choice = selector_.choose(facts);
+  }
+  if (!has_multicast(communicator, call, choice)) {
+    facts.multicast = false;
     choice = selector_.choose(facts);
   }
   if (runs_in_node(choice)) check_protocol(choice, communicator, call, facts.bytes);
@@ -185,6 +202,21 @@ std::optional<int> Engine::run_choice(Communicator& communicator, const Call& ca
     request.wait(wait_);
     return request.result();
   });
+}
+
+/// Whether what the choice multicasts has its groups, as far as these are known beforehand.
+/// Collective over the communicator at their first call.
+bool Engine::has_multicast(Communicator& communicator, const Call& call, const Choice& choice) {
+  if (choice.algorithm == nullptr) return true;
+  MulticastGroups& multicast = communicator.multicast();
+  bool all = true;
+  for (const RankGroup& group : groups_of(communicator, call, choice)) {
+    std::shared_ptr<MulticastChannel> channel;
+    all = all && communicator.own() != MPI_COMM_NULL &&
+          (multicast.find(group, channel) ||
+           multicast.open(communicator.own(), group, MulticastGroups::For::all_calls, channel));
+  }
+  return all;
 }
 
 bool Engine::has_messages(Communicator& communicator) {

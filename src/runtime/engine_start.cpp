@@ -85,10 +85,15 @@ void Engine::prepare_flights(Communicator& communicator) {
 
 /// Whether it has been made, or cannot be: all ranks must be there for that, in the next blocking
 /// call, and this one waits for none.
-bool Engine::is_prepared(Communicator& communicator, const Known& known, const Choice& choice) {
+bool Engine::is_prepared(Communicator& communicator, const Call& call, const Known& known,
+                         const Choice& choice) {
   const bool in_node = choice.params.transport == TransportKind::shm && known.plain_elements;
   if (!communicator.has_own()) communicator.want_own();
   if (in_node) communicator.want_messages();
+  if ((choice.algorithm->restrictions & kCountedGroup) != 0) return false;
+  for (const RankGroup& group : groups_of(communicator, call, choice))
+    if (std::shared_ptr<MulticastChannel> channel; !communicator.multicast().find(group, channel))
+      return false;
   return communicator.has_own() && !(in_node && communicator.wants_messages());
 }
 
@@ -127,7 +132,7 @@ std::optional<int> Engine::start(const Call& asked, const CallInfo& info, MPI_Re
   Choice choice = to_be_in_flight(select_in_flight(communicator, known->facts, call.root));
   choice = with_segment(communicator, known->facts, call.root, choice, Waits::for_nobody);
   if (choice.algorithm != nullptr)
-    choice = is_prepared(communicator, *known, choice)
+    choice = is_prepared(communicator, call, *known, choice)
                  ? with_transport(communicator, *known, choice)
                  : Choice{nullptr, {}, kNotPrepared};
   report(communicator, known->facts, choice, "nonblocking ");
@@ -174,7 +179,7 @@ std::optional<int> Engine::make_persistent(const Call& asked, const CallInfo& in
   report(communicator, facts, choice, "persistent ");
   std::optional<int> code;
   if (choice.algorithm != nullptr && communicator.own() != MPI_COMM_NULL)
-    code = unisono::make_persistent(communicator, call, choice, facts.commutative, request);
+    code = unisono::make_persistent(communicator, call, choice, facts.commutative, wait_, request);
   count(code ? g_own_calls : g_native_calls);
   return code;
 }

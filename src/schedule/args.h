@@ -2,9 +2,11 @@
 #pragma once
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "schedule/collective.h"
+#include "schedule/count_matrix.h"
 #include "schedule/neighbourhood.h"
 #include "schedule/schedule.h"
 
@@ -24,8 +26,9 @@ struct Layout {
   Count total(int first, int last) const;
 };
 
-struct Composition;  // algorithms/composition.h
-class Topology;      // topology/topology.h
+struct Composition;   // algorithms/composition.h
+struct MessageOrder;  // patterns/message_order.h
+class Topology;       // topology/topology.h
 
 /// What carries the messages of a schedule.
 enum class TransportKind : std::uint8_t {
@@ -39,14 +42,18 @@ inline constexpr Count kOpenSegment = -1;
 
 /// Parameters an algorithm may take. A catalogue row names those it reads, with their limits.
 struct Params {
-  Count segment = 0;  ///< bytes of one pipeline segment; 0: nothing is cut; or kOpenSegment
-  Count radix = 0;    ///< k of k-nomial trees, radix of Bruck
-  Count window = 0;   ///< messages in flight
-  Count pause = 0;    ///< microseconds that a rank waits for others before it looks who has come
+  Count segment = 0;    ///< bytes of one pipeline segment; 0: nothing is cut; or kOpenSegment
+  Count radix = 0;      ///< k of k-nomial trees, radix of Bruck
+  Count window = 0;     ///< messages in flight
+  Count threshold = 0;  ///< bytes: shorter messages may make up a phase of their own
+  Count trees = 0;      ///< a TreeKind (patterns/torus_trees.h): over the hosts of a torus
+  Count pause = 0;      ///< microseconds that a rank waits for others before it looks who has come
   /// What a grid is made of; interned, so that equal ones have one address. Null: the standard.
   const Composition* composition = nullptr;
   /// Ranks predicted to arrive last, the very last one last; interned. Null: nothing is predicted.
   const std::vector<int>* late = nullptr;
+  /// Where an order of messages is stored: the name of a file, interned. Null: nowhere.
+  const std::string* file = nullptr;
   /// Whoever runs the schedule looks at this; it is the same schedule.
   TransportKind transport = TransportKind::mpi;
   bool operator==(const Params&) const = default;
@@ -69,9 +76,9 @@ struct Params {
 ///
 /// gatherv and scatterv: the counts of all ranks are known on the root only, unless
 /// `all_counts_known`; then every rank has them in recv.counts (gatherv) or send.counts (scatterv)
-/// and displs are given on the root only. alltoallv: `matrix` is empty unless the algorithm's row
-/// asks for it; then matrix[i * size + j] is what rank i sends to rank j. Among neighbours, where
-/// counts are a rank's own, it is what rank 0 sends, block by block, then what rank 1 does, ...
+/// and displs are given on the root only. alltoallv: `matrix` is null unless the algorithm's row
+/// asks for it. Among neighbours, where counts are a rank's own, `edge_counts` is what rank 0
+/// sends, block by block, then what rank 1 does, ...
 struct Args {
   Collective collective = Collective::barrier;
   int rank = 0;
@@ -81,7 +88,11 @@ struct Args {
   Count unit_bytes = 1;  ///< bytes of the signature in one unit, equal on all ranks
   Layout send;
   Layout recv;
-  std::span<const Count> matrix;
+  const CountMatrix* matrix = nullptr;
+  /// Of the messages, where the row asks for one: made from this call's matrix, or from another's.
+  /// This rank's part of one that is equal on all ranks; null: the algorithm makes its own.
+  const MessageOrder* order = nullptr;
+  std::span<const Count> edge_counts;
   bool all_counts_known = true;
   bool commutative = true;
   bool in_place = false;  ///< MPI_IN_PLACE was given on THIS rank

@@ -50,6 +50,12 @@ OpId Builder::recv(int peer, Slice slice) {
   return slice.length == 0 ? kNoOp : add_message(OpKind::recv, peer, slice);
 }
 
+OpId Builder::send_by(std::uint8_t way, int peer, Slice slice) {
+  const OpId id = send(peer, slice);
+  if (id != kNoOp) ops_[id].way = way;
+  return id;
+}
+
 OpId Builder::send_token(int peer) { return add_message(OpKind::send, peer, {}); }
 OpId Builder::recv_token(int peer) { return add_message(OpKind::recv, peer, {}); }
 
@@ -83,6 +89,36 @@ OpId Builder::add_message(OpKind kind, int peer, Slice slice) {
                        .from_offset = sent + (peer < kNobody ? 1 : 0)});
   before.push_back(id);
   return id;
+}
+
+BufferId Builder::group(RankGroup ranks) {
+  const auto known = std::find(groups_.begin(), groups_.end(), ranks);
+  if (known != groups_.end()) return static_cast<BufferId>(known - groups_.begin());
+  if (groups_.size() == kMostGroups)
+    throw std::length_error("more than " + std::to_string(kMostGroups) + " groups in a schedule");
+  groups_.push_back(std::move(ranks));
+  group_messages_.push_back(0);
+  return static_cast<BufferId>(groups_.size() - 1);
+}
+
+OpId Builder::multicast(BufferId group, Slice slice) {
+  return add_multicast(OpKind::multicast, group, args_.rank, slice);
+}
+
+OpId Builder::recv_multicast(BufferId group, int root, Slice slice) {
+  assert(root != args_.rank);
+  return add_multicast(OpKind::recv_multicast, group, root, slice);
+}
+
+OpId Builder::add_multicast(OpKind kind, BufferId group, int peer, Slice slice) {
+  if (slice.length == 0) return kNoOp;
+  return add({.kind = kind,
+              .buffer = slice.buffer,
+              .from_buffer = group,
+              .peer = peer,
+              .offset = slice.offset,
+              .length = slice.length,
+              .from_offset = group_messages_[group]++});
 }
 
 OpId Builder::library(GroupCall call) {
@@ -119,8 +155,10 @@ OpId Builder::add(const Op& op) {
   pending_.clear();
   if (op.is_bound()) depend_on_readers_and_writer(id, {kSlots, op.slot(), 1}, false);
   switch (op.kind) {
-    case OpKind::send: depend_on_readers_and_writer(id, op.slice(), false); break;
+    case OpKind::send:
+    case OpKind::multicast: depend_on_readers_and_writer(id, op.slice(), false); break;
     case OpKind::recv:
+    case OpKind::recv_multicast:
     case OpKind::enqueue:
     case OpKind::serve: depend_on_readers_and_writer(id, op.slice(), true); break;
     case OpKind::copy:
@@ -213,7 +251,8 @@ void Builder::channel_window(Count messages) {
 
 Schedule Builder::finish() && {
   return {std::move(ops_),     std::move(first_dep_), std::move(deps_),
-          std::move(scratch_), std::move(calls_),     static_cast<std::size_t>(slots_)};
+          std::move(scratch_), std::move(calls_),     static_cast<std::size_t>(slots_),
+          std::move(groups_)};
 }
 
 }  // namespace unisono

@@ -41,10 +41,17 @@ class Builder {
   // --- ops; those of length zero vanish (on both sides alike) ----------------------------------
   OpId send(int peer, Slice slice);
   OpId recv(int peer, Slice slice);
+  /// As send(), and asks the network for a way; see Op.
+  OpId send_by(std::uint8_t way, int peer, Slice slice);
   OpId copy(Slice from, Slice into);    ///< also vanishes when both are the same slice
   OpId reduce(Slice from, Slice into);  ///< into = from (+) into
   OpId send_token(int peer);            ///< an empty message that does not vanish
   OpId recv_token(int peer);
+  /// The number of a group of ranks; equal ones are one. At most kMostGroups.
+  BufferId group(RankGroup ranks);
+  /// To all other members. Each of them receives it as its next message of that group.
+  OpId multicast(BufferId group, Slice slice);
+  OpId recv_multicast(BufferId group, int root, Slice slice);
   /// Everything before is complete when it begins, and it is complete before anything behind it
   /// begins: the calling thread waits in the MPI library.
   OpId library(GroupCall call);
@@ -79,6 +86,7 @@ class Builder {
   OpId add(const Op& op);
   OpId add_local(OpKind kind, Slice from, Slice into);
   OpId add_message(OpKind kind, int peer, Slice slice);
+  OpId add_multicast(OpKind kind, BufferId group, int peer, Slice slice);
   void depend(OpId on);
   std::vector<OpId>& channel(OpKind kind, int peer) {
     return channels_[std::int64_t{peer} * 2 + (kind == OpKind::send ? 1 : 0)];
@@ -96,6 +104,8 @@ class Builder {
   std::vector<Count> scratch_;
   std::vector<GroupCall> calls_;
   Count slots_ = 0;
+  std::vector<RankGroup> groups_;
+  std::vector<Count> group_messages_;                   // so far, to each of them
   std::vector<Intervals> touched_;                      // per buffer
   std::map<std::int64_t, std::vector<OpId>> channels_;  // key: peer * 2 + direction
 };

@@ -96,6 +96,8 @@ class Check {
         if (d >= id) return fail(r, id, {}, "depends on an op that does not come before it");
       if (ops[id].kind == OpKind::library)
         return fail(r, id, {}, "is the MPI library's: expand() the schedule first");
+      if (ops[id].is_multicast())
+        return fail(r, id, {}, "goes to many: expand() the schedule first");
       if (ops[id].is_bound() || ops[id].kind == OpKind::enqueue || ops[id].kind == OpKind::serve)
         return fail(r, id, {}, "depends on who arrives when: resolve() the schedules first");
       check_bounds(r, id, ops[id].slice());

@@ -12,13 +12,13 @@ Schedule limit_sends(Schedule schedule, Count sends) {
   if (sends >= kChannelDepth) return schedule;  // the builder allows no more
   std::vector<std::uint32_t> first_dep{0};
   std::vector<OpId> deps;
-  std::unordered_map<std::int32_t, std::vector<OpId>> sent;  // by peer, in order
+  std::unordered_map<std::int64_t, std::vector<OpId>> sent;  // by peer and way, in order
   const auto ops = schedule.ops();
   for (OpId id = 0; id < ops.size(); ++id) {
     const auto own = schedule.dependencies(id);
     deps.insert(deps.end(), own.begin(), own.end());
     if (ops[id].kind == OpKind::send) {
-      std::vector<OpId>& earlier = sent[ops[id].peer];
+      std::vector<OpId>& earlier = sent[std::int64_t{ops[id].peer} * 256 + ops[id].way];
       if (std::cmp_greater_equal(earlier.size(), sends)) {
         const OpId before = earlier[earlier.size() - static_cast<std::size_t>(sends)];
         const auto begin = deps.begin() + first_dep.back();
@@ -34,7 +34,8 @@ Schedule limit_sends(Schedule schedule, Count sends) {
           std::move(deps),
           {schedule.scratch().begin(), schedule.scratch().end()},
           {schedule.group_calls().begin(), schedule.group_calls().end()},
-          schedule.slots()};
+          schedule.slots(),
+          {schedule.groups().begin(), schedule.groups().end()}};
 }
 
 }  // namespace unisono

@@ -4,8 +4,8 @@
 
 namespace unisono {
 
-/// The same schedule with at most `sends` sends under way on one channel: each also waits for the
-/// one `sends` positions before it. Linear in the ops. Precondition: sends >= 1.
+/// The same schedule with at most `sends` sends under way on one channel, and one way of it: each
+/// also waits for the one `sends` places before it. Linear in the ops. Precondition: sends >= 1.
 Schedule limit_sends(Schedule schedule, Count sends);
 
 }  // namespace unisono

@@ -211,7 +211,9 @@ Metrics measure(std::span<const Schedule> schedules) {
         case OpKind::join:
         case OpKind::library:
         case OpKind::enqueue:
-        case OpKind::serve: break;
+        case OpKind::serve:
+        case OpKind::multicast:
+        case OpKind::recv_multicast: break;
       }
     }
     for (const Count length : schedule.scratch()) own.scratch += length;

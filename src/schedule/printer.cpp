@@ -50,6 +50,9 @@ std::string text(const Op& op) {
     case OpKind::serve:
       return "serve who waits, the first in " + what +
              (op.pause() > 0 ? ", after " + std::to_string(op.pause()) + " us" : "");
+    case OpKind::multicast: return "multicast " + what + " to group " + std::to_string(op.group());
+    case OpKind::recv_multicast:
+      return "recv " + what + " from " + peer + ", to group " + std::to_string(op.group());
     case OpKind::join: break;
   }
   return "join";

@@ -68,6 +68,7 @@ void ArgsOfRanks::make_columns(const Problem& problem) {
   const auto p = static_cast<std::size_t>(problem.size);
   columns_.assign(p, std::vector<Count>(graph_ == nullptr ? p : 0));
   if (graph_ == nullptr) {
+    matrix_ = CountMatrix(counts_, problem.size);
     for (std::size_t i = 0; i < p; ++i)
       for (std::size_t j = 0; j < p; ++j) columns_[j][i] = counts_[i * p + j];
     return;
@@ -111,7 +112,8 @@ void ArgsOfRanks::lay_out(const Problem& problem, Args& a) {
     }
     a.recv.counts = columns_[r];
     a.recv.displs = displacements(a.recv.counts, problem.gaps);
-    if (problem.share_counts) a.matrix = counts_;
+    if (problem.share_counts && graph_ != nullptr) a.edge_counts = counts_;
+    if (problem.share_counts && graph_ == nullptr) a.matrix = &matrix_;
   }
 }
 

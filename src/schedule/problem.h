@@ -42,7 +42,8 @@ class ArgsOfRanks {
  private:
   std::optional<const NeighbourGraph> stencil_;
   const NeighbourGraph* graph_;
-  std::vector<Count> counts_;                // p, or p * p by rows
+  std::vector<Count> counts_;  // p, or p * p by rows
+  CountMatrix matrix_;
   std::vector<std::vector<Count>> columns_;  // where there is a matrix: what rank j receives
   std::vector<std::size_t> first_;           // in it, of each rank and the end: among neighbours
   std::vector<std::vector<Count>> displs_;   // kept alive for the spans

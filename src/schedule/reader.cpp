@@ -120,7 +120,7 @@ StoredSchedule Reader::read(const Json& file) {
 
 std::string write_json(const StoredSchedule& stored) {
   const Schedule& schedule = stored.schedule;
-  assert(schedule.group_calls().empty() && !schedule.binds_peers());
+  assert(schedule.group_calls().empty() && !schedule.binds_peers() && schedule.groups().empty());
   Json ops = Json::array();
   for (std::size_t i = 0; i < schedule.ops().size(); ++i) {
     const Op& op = schedule.ops()[i];

@@ -10,6 +10,10 @@
 // schedule runs: a slot holds it, an integer that a rank writes, or is sent, before. One rank, the
 // server, decides for all, in a serve; the others follow what it writes to them. resolve() makes a
 // static schedule of it, for one course of arrivals; who does not run schedules reads only those.
+//
+// What all of several ranks want is sent once, to a group of ranks, where the network can do that
+// (docs/adr/0039). Every member's schedule has every message to the group, in one order. expand()
+// makes messages to single ranks of them.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -53,14 +57,16 @@ constexpr std::int32_t bound(Slice slots, Count i = 0) {
 }
 
 enum class OpKind : std::uint8_t {
-  send,     ///< slice() to peer()
-  recv,     ///< slice() from peer()
-  copy,     ///< from() into slice()
-  reduce,   ///< slice() = from() (+) slice(): from() is the LEFT operand, as in MPI_Reduce_local
-  join,     ///< nothing; the end of a round
-  library,  ///< a collective of the MPI library; joins stand before and behind it
-  enqueue,  ///< peer() waits to be served; complete when a serve has taken it
-  serve,    ///< takes all who wait, or the first who comes, or nobody when all have been taken
+  send,       ///< slice() to peer()
+  recv,       ///< slice() from peer()
+  copy,       ///< from() into slice()
+  reduce,     ///< slice() = from() (+) slice(): from() is the LEFT operand, as in MPI_Reduce_local
+  join,       ///< nothing; the end of a round
+  library,    ///< a collective of the MPI library; joins stand before and behind it
+  enqueue,    ///< peer() waits to be served; complete when a serve has taken it
+  serve,      ///< takes all who wait, or the first who comes, or nobody when all have been taken
+  multicast,  ///< slice() to all other members of group()
+  recv_multicast,  ///< slice() from peer(), a member of group()
 };
 
 using OpId = std::uint32_t;
@@ -70,20 +76,27 @@ inline constexpr OpId kNoOp = ~OpId{0};
 struct Op {
   OpKind kind = OpKind::join;
   BufferId buffer = kInput;       ///< the slice sent, received into, or written
-  BufferId from_buffer = kInput;  ///< copy and reduce: the slice read
-  std::int32_t peer = -1;         ///< send, recv and enqueue
+  BufferId from_buffer = kInput;  ///< copy and reduce: the slice read; number of a group
+  /// Sends: what is asked of a network whose routes can be chosen (Way in patterns/torus.h); 0:
+  /// nothing. Other networks do not heed it.
+  std::uint8_t way = 0;
+  std::int32_t peer = -1;  ///< send, recv, recv_multicast and enqueue
   Count offset = 0;
   Count length = 0;
   Count from_offset = 0;  ///< copy and reduce; position of a message; number of a library call
 
   bool is_message() const { return kind == OpKind::send || kind == OpKind::recv; }
+  bool is_multicast() const { return kind == OpKind::multicast || kind == OpKind::recv_multicast; }
+  /// Multicasts: which of the schedule's groups.
+  std::size_t group() const { return from_buffer; }
   Slice slice() const { return {buffer, offset, length}; }
   Slice from() const { return {from_buffer, from_offset, length}; }
   bool is_bound() const { return is_message() && peer < kNobody; }
   /// The slot that holds the peer of a bound message.
   Count slot() const { return -2 - Count{peer}; }
   /// Messages: how many messages this rank has exchanged with peer in this direction before. Bound
-  /// ones count from 1 in every chain: 0 is what the server has written to this peer.
+  /// ones count from 1 in every chain: 0 is what the server has written to this peer. Multicasts:
+  /// how many messages the group has had before, whoever sent them.
   Count position() const { return from_offset; }
   /// Serve: microseconds after the first has come, in which others may still join the set.
   Count pause() const { return from_offset; }
@@ -95,6 +108,9 @@ static_assert(sizeof(Op) == 32);
 /// Some of the ranks, in any order: member i is rank(i).
 struct RankGroup {
   std::vector<int> ranks;
+
+  /// All of `size` ranks, in their order.
+  static RankGroup of_all(int size);
 
   int size() const { return static_cast<int>(ranks.size()); }
   int rank(int i) const { return ranks[static_cast<std::size_t>(i)]; }
@@ -123,6 +139,8 @@ struct GroupCall {
 /// At most so many messages of one schedule are under way on one channel (ordered pair of ranks);
 /// the builder orders message k after message k - kChannelDepth. Bounds the tags that are needed.
 inline constexpr Count kChannelDepth = 1024;
+/// To which a schedule may multicast.
+inline constexpr std::size_t kMostGroups = 255;
 
 class Schedule {
  public:
@@ -134,6 +152,9 @@ class Schedule {
   /// Length of each scratch buffer, in units.
   std::span<const Count> scratch() const { return scratch_; }
   std::span<const GroupCall> group_calls() const { return calls_; }
+  /// To whom multicasts go. The same on all ranks that an algorithm has asked for them, be they
+  /// members or not.
+  std::span<const RankGroup> groups() const { return groups_; }
   std::size_t slots() const { return slots_; }
   /// Whether resolve() has something to do.
   bool binds_peers() const { return slots_ > 0; }
@@ -146,7 +167,8 @@ class Schedule {
 
   /// For the builder, the reader and tests that mutate: takes the parts as they are.
   Schedule(std::vector<Op> ops, std::vector<std::uint32_t> first_dep, std::vector<OpId> deps,
-           std::vector<Count> scratch, std::vector<GroupCall> calls = {}, std::size_t slots = 0);
+           std::vector<Count> scratch, std::vector<GroupCall> calls = {}, std::size_t slots = 0,
+           std::vector<RankGroup> groups = {});
   Schedule() : first_dep_{0} {}
 
  private:
@@ -156,6 +178,7 @@ class Schedule {
   std::vector<Count> scratch_;
   std::vector<GroupCall> calls_;
   std::size_t slots_ = 0;
+  std::vector<RankGroup> groups_;
 };
 
 }  // namespace unisono

@@ -5,6 +5,7 @@
 
 #include "base/size.h"
 #include "patterns/arrival.h"
+#include "select/stored_order.h"
 
 namespace unisono {
 
@@ -18,11 +19,23 @@ bool is_segment(const Parameter& parameter) { return parameter.field == &Params:
 
 std::string value_text(const Parameter& parameter, Count value) {
   if (is_segment(parameter) && value == kOpenSegment) return std::string(kAuto);
+  if (!parameter.names.empty())
+    return std::string(parameter.names[static_cast<std::size_t>(value - parameter.least)]);
   return parameter.is_size ? format_size(value) : std::to_string(value);
 }
 
-/// "segment (1 to 1G or auto, default 16K)"
+/// "segment (1 to 1G or auto, default 16K)", "trees (auto, 2k or raster, default auto)"
 std::string limits(const Parameter& parameter) {
+  if (!parameter.names.empty()) {
+    std::string list;
+    for (const std::string_view name : parameter.names)
+      list += (list.empty()                     ? ""
+               : name == parameter.names.back() ? " or "
+                                                : ", ") +
+              std::string(name);
+    return std::string(parameter.name) + " (" + list + ", default " +
+           value_text(parameter, parameter.default_value) + ")";
+  }
   return std::string(parameter.name) + " (" + value_text(parameter, parameter.least) + " to " +
          value_text(parameter, parameter.most) +
          (is_segment(parameter) ? " or auto, default " : ", default ") +
@@ -39,6 +52,11 @@ constexpr std::string_view kTransport = "transport", kMpi = kTransportNames[0],
 constexpr std::string_view kTransportLimits =
     "transport (shm: its messages go through the memory of the node; default: mpi)";
 
+constexpr std::string_view kFile = "file";
+constexpr std::string_view kFileLimits =
+    "file (that unisono schedule make has written; no comma in its name)";
+
+bool is_stored(const Algorithm& algorithm) { return (algorithm.restrictions & kStored) != 0; }
 bool predicts(const Algorithm& algorithm) { return (algorithm.restrictions & kPredicts) != 0; }
 
 std::string valid_parameters(const Algorithm& algorithm) {
@@ -48,12 +66,17 @@ std::string valid_parameters(const Algorithm& algorithm) {
   };
   for (const Parameter& parameter : algorithm.parameters) add(limits(parameter));
   if (predicts(algorithm)) add(kLateLimits);
+  if (is_stored(algorithm)) add(kFileLimits);
   if (sends_messages(algorithm)) add(kTransportLimits);
   return list.empty() ? "it takes none" : list;
 }
 
 std::optional<Count> parse_value(const Parameter& parameter, std::string_view text) {
   if (parameter.is_size) return parse_size(text);
+  if (const auto at = std::find(parameter.names.begin(), parameter.names.end(), text);
+      at != parameter.names.end())
+    return parameter.least + (at - parameter.names.begin());
+  if (!parameter.names.empty()) return std::nullopt;
   Count value = 0;
   const char* end = text.data() + text.size();
   const auto [last, error] = std::from_chars(text.data(), end, value);
@@ -100,6 +123,12 @@ std::optional<std::string> read_parameter(const Algorithm& algorithm, std::strin
     params.late = ranks;
     return std::nullopt;
   }
+  if (is_stored(algorithm) && name == kFile) {
+    if (item.size() == equals + 1)
+      return quoted(item) + " names no file; " + std::string(kFileLimits);
+    params.file = intern_name(item.substr(equals + 1));
+    return std::nullopt;
+  }
   if (sends_messages(algorithm) && name == kTransport) {
     const std::string_view value = item.substr(equals + 1);
     if (value != kMpi && value != kShm)
@@ -133,6 +162,7 @@ std::string parameters_text(const Algorithm& algorithm, const Params& params, ch
   for (const Parameter& parameter : algorithm.parameters)
     add(parameter.name, value_text(parameter, params.*parameter.field));
   if (params.late != nullptr) add(kLate, ranks_text(*params.late));
+  if (params.file != nullptr) add(kFile, *params.file);
   if (params.transport == TransportKind::shm) add(kTransport, std::string(kShm));
   return written;
 }

@@ -91,8 +91,8 @@ Selector::Entry Selector::profiled(const Facts& facts) const {
 
 // A spec that was taken back is still noted: that costs a pointer.
 void Selector::note(Collective collective, const Spec& spec) {
-  const Composition* composition = spec.params.composition;
-  if (composition != nullptr && !composition->levels.empty()) reads_topology_ |= set_of(collective);
+  if (spec.algorithm != nullptr && unisono::reads_topology(*spec.algorithm, spec.params))
+    reads_topology_ |= set_of(collective);
 }
 
 Result<Spec> Selector::force(Collective collective, std::string_view text) {

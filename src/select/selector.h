@@ -39,12 +39,13 @@ struct Facts {
   /// Phases of a grid may run through the memory of nodes: the ranks are on several, of which some
   /// has several of them, these share memory, and elements have no gaps.
   bool kernels_in_nodes = false;
+  bool multicast = false;  ///< between the nodes, as far as anybody knows
 };
 
 /// What an algorithm's restrictions are judged by.
 constexpr Conditions conditions(const Facts& facts) {
-  return {facts.size,     facts.commutative, facts.shared,
-          facts.messages, facts.topology,    facts.graph != nullptr};
+  return {facts.size,     facts.commutative,      facts.shared, facts.messages,
+          facts.topology, facts.graph != nullptr, facts.nodes,  facts.multicast};
 }
 
 /// Of signatures; empty unless said otherwise.

@@ -19,6 +19,7 @@ TopologyLabels TopologyLabels::restricted_to(std::span<const int> ranks) const {
     for (const int rank : ranks)
       result.levels[level].push_back(levels[level][static_cast<std::size_t>(rank)]);
   }
+  result.torus = torus.restricted_to(ranks);
   return result;
 }
 
@@ -40,9 +41,24 @@ std::vector<int> cut(const std::vector<int>& labels, const RankPartition& farthe
   return result;
 }
 
+/// Of the first ranks of groups, if the others of each are on the same hosts; else nothing.
+TorusHosts hosts_of(const RankPartition& groups, const TorusHosts& torus) {
+  if (torus.torus == nullptr) return {};
+  std::vector<int> first;
+  for (int group = 0; group < groups.groups(); ++group) {
+    first.push_back(groups.group(group).rank(0));
+    for (const int rank : groups.group(group).ranks)
+      if (torus.of_rank[static_cast<std::size_t>(rank)] !=
+          torus.of_rank[static_cast<std::size_t>(first.back())])
+        return {};
+  }
+  return torus.restricted_to(first);
+}
+
 }  // namespace
 
 Topology::Topology(int size, const TopologyLabels& labels) : size_(size) {
+  if (labels.torus.torus != nullptr) torus_ = std::make_unique<TorusPlacement>(labels.torus);
   const RankPartition* farther = nullptr;
   for (int i = kLevels - 1; i >= 0; --i) {
     const auto level = static_cast<std::size_t>(i);
@@ -57,6 +73,7 @@ Topology::Topology(int size, const TopologyLabels& labels) : size_(size) {
         among_groups.levels[above].push_back(
             partitions_[above]->group_of(partition.group(group).rank(0)));
     }
+    among_groups.torus = hosts_of(partition, labels.torus);
     of_groups_[level] = std::make_unique<Topology>(partition.groups(), among_groups);
     farther = &partition;
   }

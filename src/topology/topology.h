@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "patterns/rank_partition.h"
+#include "topology/torus_placement.h"
 
 namespace unisono {
 
@@ -32,6 +33,7 @@ struct TopologyLabels {
   TopologyLabels restricted_to(std::span<const int> ranks) const;
 
   std::array<std::vector<int>, kLevels> levels;
+  TorusHosts torus;
 };
 
 class Topology {
@@ -48,6 +50,8 @@ class Topology {
     const auto& partition = partitions_[static_cast<std::size_t>(level)];
     return partition ? &*partition : nullptr;
   }
+  /// Null: they are on no torus that is known.
+  const TorusPlacement* torus() const { return torus_.get(); }
   /// The topology in which group i of this level is rank i, whichever member stands for it: only
   /// farther levels are left. Precondition: at(level).
   const Topology& of_groups(Level level) const {
@@ -58,6 +62,7 @@ class Topology {
   int size_;
   std::array<std::optional<RankPartition>, kLevels> partitions_;
   std::array<std::unique_ptr<const Topology>, kLevels> of_groups_;
+  std::unique_ptr<const TorusPlacement> torus_;
 };
 
 }  // namespace unisono

@@ -1,94 +1,21 @@
 #include "topology/topology_file.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
-#include <charconv>
+#include <initializer_list>
 #include <utility>
 #include <vector>
+
+#include "topology/name_lists.h"
 
 namespace unisono {
 
 namespace {
 
 constexpr std::string_view kValid =
-    "valid are lines like SwitchName=leaf1 Nodes=node[01-16] and NodeName=node01 Ranks=0-3";
-/// A list may be longer than any machine by mistake only.
-constexpr int kMostNames = 1 << 22;
-
-std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
-
-std::string_view without_domain(std::string_view host) { return host.substr(0, host.find('.')); }
-
-/// A number of at most 9 digits, or nothing.
-std::optional<int> number(std::string_view text) {
-  int value = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool whole = code == std::errc{} && end == text.data() + text.size();
-  if (!whole || text.size() > 9 || text.front() == '-') return std::nullopt;
-  return value;
-}
-
-struct Range {
-  int first = 0, last = 0;
-  std::size_t digits = 0;  ///< with leading zeros
-};
-
-std::optional<Range> range(std::string_view text) {
-  const std::size_t dash = text.find('-');
-  const std::string_view from = text.substr(0, dash);
-  const auto first = number(from);
-  const auto last = dash == std::string_view::npos ? first : number(text.substr(dash + 1));
-  if (!first || !last || *last < *first || *last - *first > kMostNames) return std::nullopt;
-  return Range{*first, *last, from.size()};
-}
-
-std::string padded(int value, std::size_t digits) {
-  const std::string text = std::to_string(value);
-  return std::string(digits - std::min(digits, text.size()), '0') + text;
-}
-
-/// Calls use(item) for what stands between the commas outside of brackets; false: an item is wrong.
-template <class Use>
-bool by_commas(std::string_view list, Use use) {
-  std::size_t begin = 0;
-  bool inside = false;
-  for (std::size_t i = 0; i <= list.size(); ++i) {
-    if (i < list.size() && list[i] == '[') inside = true;
-    if (i < list.size() && list[i] == ']') inside = false;
-    if (i < list.size() && (list[i] != ',' || inside)) continue;
-    if (i == begin || !use(list.substr(begin, i - begin))) return false;
-    begin = i + 1;
-  }
-  return true;
-}
-
-/// "a[01-03,7],b" in full, or nothing.
-std::optional<std::vector<std::string>> names_in(std::string_view list) {
-  std::vector<std::string> names;
-  const auto expand = [&](std::string_view item) {
-    const std::size_t open = item.find('[');
-    if (open == std::string_view::npos) {
-      names.emplace_back(item);
-      return item.find(']') == std::string_view::npos;
-    }
-    const std::size_t close = item.find(']', open);
-    if (close == std::string_view::npos || item.find('[', close) != std::string_view::npos)
-      return false;
-    const std::string before(item.substr(0, open)), behind(item.substr(close + 1));
-    return by_commas(item.substr(open + 1, close - open - 1), [&](std::string_view text) {
-      const auto numbers = range(text);
-      if (!numbers || static_cast<int>(names.size()) > kMostNames) return false;
-      for (int i = numbers->first; i <= numbers->last; ++i) {
-        std::string name = before;
-        name += padded(i, numbers->digits);
-        names.push_back(name + behind);
-      }
-      return true;
-    });
-  };
-  if (!by_commas(list, expand)) return std::nullopt;
-  return names;
-}
+    "valid are lines like SwitchName=leaf1 Nodes=node[01-16], NodeName=node01 Ranks=0-3 and "
+    "Torus=8x8x16";
 
 std::vector<std::string_view> words(std::string_view line) {
   constexpr std::string_view kBlanks = " \t\r";
@@ -104,38 +31,47 @@ std::vector<std::string_view> words(std::string_view line) {
   }
 }
 
+constexpr std::array<std::string_view, 10> kKeys = {
+    "switchname", "nodes", "switches", "linkspeed",   "nodename",
+    "ranks",      "torus", "wrap",     "coordinates", "routing"};
+
 }  // namespace
 
 class TopologyReader {
  public:
   /// What is wrong with the line, or nothing.
   std::optional<std::string> read(std::string_view line) {
-    std::map<std::string, std::string_view> items;
+    TopologyItems items;
     for (const std::string_view word : words(line)) {
       const std::size_t equals = word.find('=');
       if (equals == std::string_view::npos || equals + 1 == word.size())
-        return quoted(word) + " is no KEY=VALUE";
+        return in_quotes(word) + " is no KEY=VALUE";
       std::string key(word.substr(0, equals));
       for (char& c : key) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
       if (!items.emplace(key, word.substr(equals + 1)).second)
-        return quoted(key) + " is given twice";
+        return in_quotes(key) + " is given twice";
     }
     if (items.empty()) return std::nullopt;
     for (const auto& [key, value] : items)
-      if (key != "switchname" && key != "nodename" && key != "nodes" && key != "switches" &&
-          key != "ranks" && key != "linkspeed")
-        return "no key " + quoted(key);
-    if (items.contains("switchname") && !items.contains("nodename") && !items.contains("ranks"))
+      if (std::find(kKeys.begin(), kKeys.end(), key) == kKeys.end())
+        return "no key " + in_quotes(key);
+    const auto only = [&items](std::initializer_list<const char*> keys) {
+      return std::all_of(items.begin(), items.end(), [&keys](const auto& item) {
+        return std::find(keys.begin(), keys.end(), item.first) != keys.end();
+      });
+    };
+    if (items.contains("torus")) return file_.torus_.read_torus(items);
+    if (items.contains("switchname") && only({"switchname", "nodes", "switches", "linkspeed"}))
       return read_switch(items);
-    if (items.contains("nodename") && items.contains("ranks") && items.size() == 2)
-      return read_node(items["nodename"], items["ranks"]);
-    return "it names neither the nodes of a switch nor the ranks of a node";
+    if (items.contains("nodename") && only({"nodename", "coordinates", "ranks"}))
+      return read_nodes(items);
+    return "it names neither the nodes of a switch, nor the ranks of a node, nor a torus";
   }
 
   TopologyFile take() { return std::move(file_); }
 
  private:
-  std::optional<std::string> read_switch(const std::map<std::string, std::string_view>& items) {
+  std::optional<std::string> read_switch(const TopologyItems& items) {
     const bool of_switches = items.contains("switches");
     if (of_switches == items.contains("nodes")) return "a switch has either Nodes= or Switches=";
     if (of_switches) return std::nullopt;
@@ -143,24 +79,34 @@ class TopologyReader {
     if (!nodes) return "Nodes=" + std::string(items.at("nodes")) + " is no list of names";
     for (const std::string& node : *nodes)
       if (!file_.switch_of_node_.emplace(without_domain(node), switches_).second)
-        return quoted(node) + " is under two switches";
+        return in_quotes(node) + " is under two switches";
     ++switches_;
     return std::nullopt;
   }
 
-  std::optional<std::string> read_node(std::string_view name, std::string_view ranks) {
-    const bool good =
-        by_commas(ranks, [](std::string_view item) { return range(item).has_value(); });
-    if (!good) return "Ranks=" + std::string(ranks) + " is no list of ranks";
-    std::optional<std::string> wrong;
-    by_commas(ranks, [&](std::string_view item) {
-      const Range numbers = *range(item);
-      for (int rank = numbers.first; rank <= numbers.last && !wrong; ++rank)
+  /// Where they are on the torus, and which ranks are on them.
+  std::optional<std::string> read_nodes(const TopologyItems& items) {
+    const bool on_torus = file_.torus_.known();
+    if (!on_torus && items.contains("coordinates")) return "Coordinates= before Torus=";
+    if (!on_torus && !items.contains("ranks")) return "NodeName= without Ranks=, before Torus=";
+    if (on_torus && (items.contains("coordinates") || !items.contains("ranks")))
+      if (auto wrong = file_.torus_.read_nodes(items)) return wrong;
+    if (items.contains("ranks")) return read_ranks(items.at("nodename"), items.at("ranks"));
+    return std::nullopt;
+  }
+
+  std::optional<std::string> read_ranks(std::string_view name, std::string_view ranks) {
+    const auto list = by_commas(ranks);
+    if (!list ||
+        !std::all_of(list->begin(), list->end(), [](auto item) { return number_range(item); }))
+      return "Ranks=" + std::string(ranks) + " is no list of ranks";
+    for (const std::string_view item : *list) {
+      const NumberRange numbers = *number_range(item);
+      for (int rank = numbers.first; rank <= numbers.last; ++rank)
         if (!file_.node_of_rank_.emplace(rank, name).second)
-          wrong = "rank " + std::to_string(rank) + " is on two nodes";
-      return true;
-    });
-    return wrong;
+          return "rank " + std::to_string(rank) + " is on two nodes";
+    }
+    return std::nullopt;
   }
 
   TopologyFile file_;
@@ -176,7 +122,8 @@ Result<TopologyFile> TopologyFile::parse(std::string_view text) {
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
   }
   TopologyFile file = reader.take();
-  if (!file.names_switches() && !file.places_ranks())
+  if (!file.names_switches() && !file.places_ranks() && !file.torus().known() &&
+      !file.torus().as_cart())
     return Error{"it says nothing of any node; " + std::string(kValid)};
   return file;
 }
@@ -200,11 +147,18 @@ Result<TopologyLabels> TopologyFile::labels(int size) const {
     if (node.empty()) return Error{"it places rank " + std::to_string(rank) + " on no node"};
     labels.at(Level::node)
         .push_back(nodes.try_emplace(node, static_cast<int>(nodes.size())).first->second);
-    if (!names_switches()) continue;
-    const auto under = switch_of(node);
-    if (!under) return Error{"node " + node + " is under no switch"};
-    labels.at(Level::network_switch).push_back(*under);
+    if (names_switches()) {
+      const auto under = switch_of(node);
+      if (!under) return Error{"node " + node + " is under no switch"};
+      labels.at(Level::network_switch).push_back(*under);
+    }
+    if (!torus_.known()) continue;
+    const auto host = torus_.host_of(node);
+    if (!host) return Error{"node " + node + " is nowhere on the torus"};
+    labels.torus.of_rank.push_back(*host);
   }
+  labels.torus.torus = torus_.torus();
+  labels.torus.routing = torus_.routing();
   return labels;
 }
 

@@ -1,8 +1,9 @@
-// The file of UNISONO_TOPOLOGY, in the form of Slurm's topology.conf and a line more:
+// The file of UNISONO_TOPOLOGY, in the form of Slurm's topology.conf and some lines more:
 //
 //   SwitchName=leaf1 Nodes=node[01-16],login   # which nodes a switch joins
 //   SwitchName=spine Switches=leaf[1-2]        # switches of switches: read over
 //   NodeName=node01 Ranks=0-3,8                # which ranks are to count as on that node
+//   Torus=8x8x16                               # see torus_in_file.h
 //
 // Keywords in any case, lists by commas without blanks, numbers in brackets keep their zeros.
 #pragma once
@@ -13,6 +14,7 @@
 
 #include "base/result.h"
 #include "topology/topology.h"
+#include "topology/torus_in_file.h"
 
 namespace unisono {
 
@@ -29,14 +31,18 @@ class TopologyFile {
   /// The name of the node on which the file places a rank; empty: nowhere.
   std::string node_of(int rank) const;
 
-  /// Nodes and switches of the ranks 0 .. size - 1 where the file alone says it. The error is one
-  /// line.
+  /// Where nodes are on a torus, if it says so.
+  const TorusLines& torus() const { return torus_; }
+
+  /// Nodes, switches and places on a torus of the ranks 0 .. size - 1 where the file alone says it.
+  /// The error is one line.
   Result<TopologyLabels> labels(int size) const;
 
  private:
   friend class TopologyReader;
   std::map<std::string, int, std::less<>> switch_of_node_;
   std::map<int, std::string> node_of_rank_;
+  TorusLines torus_;
 };
 
 }  // namespace unisono

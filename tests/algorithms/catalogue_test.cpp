@@ -74,6 +74,7 @@ std::vector<Count> values(const Parameter& parameter) {
   std::vector<Count> wanted = {parameter.default_value};
   if (parameter.name == "segment") wanted = {1, 5, parameter.default_value};  // many, few and one
   if (parameter.name == "radix") wanted = {1, 2, 3, 4, 8};
+  if (parameter.name == "threshold") wanted = {0, 4, parameter.default_value};
   if (parameter.name == "window") wanted = {1, 2, 4};
   std::erase_if(wanted, [&](Count v) { return v < parameter.least || v > parameter.most; });
   return wanted;
@@ -134,7 +135,7 @@ std::vector<Problem> problems(const Algorithm& row, Collective c, int p) {
   const std::vector<bool> no{false}, both{false, true};
   const bool ordered_too = is_reducing(c) && (row.restrictions & kCommutative) == 0;
   const bool unknown_counts_too =
-      is_irregular(c) && (row.restrictions & (kAllCounts | kMatrix)) == 0;
+      is_irregular(c) && (row.restrictions & (kAllCounts | kMatrix | kOrder)) == 0;
   Combinations all;
   all.add(counts(c, p), [](Problem& x) -> Count& { return x.count; });
   all.add(is_rooted(c) ? distinct<int>({0, std::min(1, p - 1), p / 2, p - 1}) : std::vector<int>{0},

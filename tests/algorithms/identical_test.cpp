@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <tuple>
 
 #include "algorithms/catalogue.h"
 #include "patterns/arrival.h"
 #include "schedule/problem.h"
+#include "topology/topology.h"
 
 namespace unisono {
 namespace {
@@ -96,25 +98,41 @@ class Interpreter {
   std::map<Message, std::vector<Number>> messages_;
 };
 
+/// Nothing, or where the ranks are on a torus.
+std::vector<std::unique_ptr<const Topology>> placements(int p) {
+  std::vector<std::unique_ptr<const Topology>> result(1);
+  for (const int width : {2, 3, 4, 8}) {
+    if (p % width != 0 || p == width) continue;
+    TopologyLabels labels;
+    labels.torus = {
+        std::make_shared<const Torus>(std::vector{width, p / width}), Routing::minimal, {}};
+    for (int rank = 0; rank < p; ++rank) labels.torus.of_rank.push_back(p - 1 - rank);
+    result.push_back(std::make_unique<const Topology>(p, labels));
+  }
+  return result;
+}
+
 TEST(Allreduce, GivesAllRanksTheSameBits) {
   for (const Algorithm& row : catalogue()) {
     if (!contains(row.collectives, Collective::allreduce)) continue;
-    for (const int p : {2, 3, 4, 5, 6, 7, 8, 12, 13, 16, 31, 33})
-      for (const bool in_place : {false, true}) {
-        Problem problem{.collective = Collective::allreduce,
-                        .size = p,
-                        .count = 2 * p + 5,
-                        .in_place = in_place,
-                        .params = default_params(row)};
-        if ((row.restrictions & kPredicts) != 0) problem.params.late = intern({p / 2, 0});
-        const ArgsOfRanks ranks(problem);
-        if (unmet_restriction(row, ranks[0])) continue;
-        const Interpreter run(ranks.args(), row);
-        ASSERT_TRUE(run.complete()) << row.name << " p=" << p;
-        for (int r = 1; r < p; ++r)
-          ASSERT_EQ(run.output(static_cast<std::size_t>(r)), run.output(0))
-              << row.name << " p=" << p << " in_place=" << in_place << " rank " << r;
-      }
+    for (const int p : {2, 3, 4, 5, 6, 7, 8, 10, 12, 13, 16, 27, 31, 33})
+      for (const bool in_place : {false, true})
+        for (const auto& topology : placements(p)) {
+          Problem problem{.collective = Collective::allreduce,
+                          .size = p,
+                          .count = 2 * p + 5,
+                          .in_place = in_place,
+                          .params = default_params(row),
+                          .topology = topology.get()};
+          if ((row.restrictions & kPredicts) != 0) problem.params.late = intern({p / 2, 0});
+          const ArgsOfRanks ranks(problem);
+          if (unmet_restriction(row, ranks[0])) continue;
+          const Interpreter run(ranks.args(), row);
+          ASSERT_TRUE(run.complete()) << row.name << " p=" << p;
+          for (int r = 1; r < p; ++r)
+            ASSERT_EQ(run.output(static_cast<std::size_t>(r)), run.output(0))
+                << row.name << " p=" << p << " in_place=" << in_place << " rank " << r;
+        }
   }
 }
 

@@ -4,6 +4,7 @@
 #include <numbers>
 
 #include "apps/common/random.h"
+#include "apps/ft/classes.h"
 #include "apps/ft/solver.h"
 
 namespace apps::ft {
@@ -36,16 +37,21 @@ TEST(NasRandom, JumpsToAnyPlace) {
   EXPECT_GT(NasRandom(12345).next(), 0);
 }
 
-// The checksums that the NAS Parallel Benchmarks publish for FT, class S.
 TEST(Ft, HasThePublishedChecksums) {
-  const std::vector<double> published = {
-      5.546087004964e+02, 4.845363331978e+02, 5.546385409189e+02, 4.865304269511e+02,
-      5.546148406171e+02, 4.883910722336e+02, 5.545423607415e+02, 4.901273169046e+02,
-      5.544255039624e+02, 4.917475857993e+02, 5.542683411902e+02, 4.932597244941e+02};
-  const std::vector<double> found = solve_serially({64, 64, 64}, 6);
-  ASSERT_EQ(found.size(), published.size());
-  for (std::size_t i = 0; i < found.size(); ++i)
-    EXPECT_NEAR(found[i] / published[i], 1, 1e-12) << "number " << i;
+  for (const char* name : {"S", "W"}) {
+    const Class& of = kClasses.at(name);
+    const std::vector<double> found = solve_serially(of.box, of.iterations());
+    ASSERT_EQ(found.size(), of.checksums.size());
+    for (std::size_t i = 0; i < found.size(); ++i)
+      EXPECT_NEAR(found[i] / of.checksums[i], 1, kEpsilon) << "class " << name << ", number " << i;
+  }
+}
+
+TEST(Ft, SharesYWhereTheRanksCannotShareZ) {
+  EXPECT_TRUE(can_share({128, 128, 32}, 32));
+  EXPECT_TRUE(can_share({128, 128, 32}, 64));
+  EXPECT_FALSE(can_share({128, 128, 32}, 3));
+  EXPECT_FALSE(can_share({128, 32, 32}, 64));
 }
 
 }  // namespace

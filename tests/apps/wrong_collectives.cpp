@@ -2,7 +2,8 @@
 // the application must say that its result is wrong.
 #include <mpi.h>
 
-#include <cstring>
+#include <algorithm>
+#include <cstdint>
 
 namespace {
 
@@ -14,11 +15,15 @@ void* of_last(void* buffer, MPI_Comm comm) {
   return rank == ranks - 1 ? buffer : nullptr;
 }
 
-/// Still a number, and a valid key.
+/// Still a number, a valid key, and a word of a page, behind what says where it belongs.
 void spoil(void* buffer, MPI_Datatype type) {
   if (buffer == nullptr) return;
   if (type == MPI_DOUBLE) static_cast<double*>(buffer)[0] += 0.25;
-  if (type == MPI_INT32_T) std::memcpy(buffer, static_cast<char*>(buffer) + 64, 4);
+  if (type == MPI_BYTE) static_cast<unsigned char*>(buffer)[20] ^= 1;
+  if (type == MPI_INT32_T) {
+    auto* keys = static_cast<std::int32_t*>(buffer);
+    keys[0] = *std::find_if(keys, keys + 1024, [&](std::int32_t key) { return key != keys[0]; });
+  }
 }
 
 }  // namespace

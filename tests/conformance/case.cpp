@@ -80,7 +80,9 @@ std::optional<bool> Case::own_expected() const {
       (grid != nullptr && (unisono::runs_in_nodes(*grid) || !grid->levels.empty())))
     return std::nullopt;
   const bool commutative = !reduction_ || reduction_->commutative;
-  return !unisono::unmet_restriction(*spec_.algorithm, {size_, commutative}, spec_.params);
+  unisono::Algorithm asked = *spec_.algorithm;
+  if (places_ranks()) asked.restrictions &= ~unsigned{unisono::kTorus};  // on a torus
+  return !unisono::unmet_restriction(asked, {size_, commutative}, spec_.params);
 }
 
 /// Between groups MPICH 5.0.2 and Open MPI 5.0.11 hang now and then, beside other collectives

@@ -11,8 +11,11 @@ namespace conformance {
 
 namespace {
 
-/// A file says that this job's ranks are on several nodes.
-bool places_ranks() { return std::getenv("UNISONO_TOPOLOGY") != nullptr; }
+std::string value_text(Rng& rng, const unisono::Parameter& parameter, long long value) {
+  if (!parameter.names.empty())
+    return std::string(rng.pick(std::vector(parameter.names.begin(), parameter.names.end())));
+  return std::to_string(std::clamp<long long>(value, parameter.least, parameter.most));
+}
 
 /// As the model proposes them: memory within nodes, any algorithm between them.
 Spec proposed_grid(Rng& rng, unisono::Collective collective, std::string text, unisono::Form form) {
@@ -27,8 +30,7 @@ Spec proposed_grid(Rng& rng, unisono::Collective collective, std::string text, u
   for (const unisono::Parameter& parameter : chosen.parameters) {
     if (rng.chance(40)) continue;
     const long long value = parameter.is_size ? rng.pick({64, 1024, 16384}) : rng.pick({1, 2, 3});
-    text += "/" + std::string(parameter.name) + "=" +
-            std::to_string(std::clamp<long long>(value, parameter.least, parameter.most));
+    text += "/" + std::string(parameter.name) + "=" + value_text(rng, parameter, value);
   }
   return spec_of(collective, text);
 }
@@ -52,6 +54,8 @@ Spec random_grid(Rng& rng, unisono::Collective collective) {
 
 }  // namespace
 
+bool places_ranks() { return std::getenv("UNISONO_TOPOLOGY") != nullptr; }
+
 Spec random_spec(Rng& rng, unisono::Collective collective) {
   if (rng.chance(3)) return {"native", nullptr};
   if (rng.chance(3)) return {"default", nullptr};
@@ -61,7 +65,9 @@ Spec random_spec(Rng& rng, unisono::Collective collective) {
   if (rows.empty()) return {"default", nullptr};
   const unisono::Algorithm* row = rng.pick(rows);
   const unisono::Algorithm* grid = unisono::find_algorithm(collective, "grid");
+  const unisono::Algorithm* torus = unisono::find_algorithm(collective, "torus");
   if (grid != nullptr && places_ranks() && rng.chance(80)) row = grid;
+  if (torus != nullptr && places_ranks() && rng.chance(30)) row = torus;
   if (row->restrictions & unisono::kComposed) return random_grid(rng, collective);
   std::string text(row->name);
   char separator = ':';
@@ -70,8 +76,7 @@ Spec random_spec(Rng& rng, unisono::Collective collective) {
     const long long value = parameter.is_size
                                 ? rng.pick({1, 7, 64, 100, 1024, 1024, 4096, 4096, 16384, 65536})
                                 : rng.pick({1, 2, 2, 3, 4, 5, 7, 8, 16, 64});
-    text += separator + std::string(parameter.name) + "=" +
-            std::to_string(std::clamp<long long>(value, parameter.least, parameter.most));
+    text += separator + std::string(parameter.name) + "=" + value_text(rng, parameter, value);
     separator = ',';
   }
   // Ranks that a communicator may not have; two of them, or one.

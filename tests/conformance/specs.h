@@ -13,6 +13,9 @@ struct Spec {
   unisono::Params params;
 };
 
+/// A file says that this job's ranks are on several nodes, which are on a torus.
+bool places_ranks();
+
 /// "native", "default", or a row that serves the collective, often with parameters.
 Spec random_spec(Rng& rng, unisono::Collective collective);
 

@@ -13,6 +13,7 @@
 #include "exec/execution.h"
 #include "exec/kernel_reduction.h"
 #include "schedule/problem.h"
+#include "tests/exec/made_up_multicast.h"
 #include "tests/exec/made_up_network.h"
 
 namespace unisono {
@@ -30,8 +31,11 @@ class Ranks {
     const auto elements = static_cast<std::size_t>(
         (2 * problem.count + 1) * std::max(problem.size, 8));  // blocks of a stencil
     for (int rank = 0; rank < problem.size; ++rank) {
-      plans_.emplace_back(expand(build(row, all_[rank]), all_[rank]));
+      Schedule schedule = build(row, all_[rank]);
+      if (!schedule.group_calls().empty()) schedule = expand(schedule, all_[rank]);
+      plans_.emplace_back(std::move(schedule));
       transports_.emplace_back(network, rank, sizeof(long));
+      multicasts_.emplace_back(network, groups_, plans_.back().schedule(), rank, sizeof(long));
       Elements& input = inputs_.emplace_back(elements);
       for (std::size_t i = 0; i < elements; ++i) input[i] = static_cast<long>(i * i) + 1000L * rank;
       outputs_.push_back(input);
@@ -81,6 +85,7 @@ class Ranks {
       binding.built_in = built_in_reduction(binding.op, binding.type, binding.unit);
     binding.rank = static_cast<int>(r);
     binding.transport = &transports_[r];
+    binding.multicast = &multicasts_[r];
     return executions_[r].start(plans_[r], binding);
   }
 
@@ -88,6 +93,8 @@ class Ranks {
   ArgsOfRanks all_;
   std::deque<Plan> plans_;
   std::deque<MadeUpTransport> transports_;
+  MadeUpGroups groups_;
+  std::deque<MadeUpMulticast> multicasts_;
   std::vector<Elements> inputs_, outputs_, at_error_;
   std::vector<Execution> executions_;
 };

@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 OURS = Path(__file__).with_name("pages")
 BUILD = Path(os.environ.get("UNISONO_BUILD", ROOT / "build"))
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs" / "guide").glob("*.md"))]
-MOST_NOT_RUN = 18
+MOST_NOT_RUN = 19
 PROFILE = ROOT / "docs" / "results" / "orthogonal" / "tuned-openmpi-16.json"
 # What Unisono says about a setting that it cannot follow; the program runs all the same.
 COMPLAINTS = re.compile(r"unisono: .*(there (are|is)|valid|not known|cannot|must be|no such|is missing)")
@@ -63,6 +63,7 @@ def prepare(folder: Path) -> dict[str, str]:
     assert openmpi is not None
     (folder / "build").symlink_to(BUILD)
     (folder / ".venv").symlink_to(ROOT / ".venv")
+    (folder / "include").symlink_to(ROOT / "include")
     tools = folder / ".venv" / "bin"
     for source in ("script.py", "heat.cpp"):
         shutil.copy(OURS / source, folder)

@@ -35,10 +35,11 @@ def simulated(unisono: Run, *arguments: str) -> dict[str, Any]:
 def test_every_algorithm_is_right(collective: str) -> None:
     network = platforms.parse("torus:2x4")
     own = [row for row in catalogue.algorithms() if collective in row.collectives]
-    names = [row.name for row in own if "one_node" not in row.restrictions]
+    elsewhere = {"one_node", "multicast"}
+    names = [row.name for row in own if not elsewhere & set(row.restrictions)]
     line = [str(smpi.built("unisono-sim")), "--collective", collective, "--memory", "1G"]
     line += ["--algorithms", ",".join([*names, "native"]), "--bytes", "8,20K"]
-    run = smpi.run(network, 8, line, {}, {}, lambda: True)
+    run = smpi.run(network, range(8), line, {}, {}, lambda: True)
     assert not run.problem, run.output
     cells = [json.loads(text) for text in run.output.splitlines()]
     sizes = 1 if collective == "barrier" else 2

@@ -17,7 +17,7 @@ MIB = 1 << 20
 def limit(platform: Platform, collective: str, size: int, root: int = 0) -> float:
     ranks = platform.hosts
     seconds = wire_seconds(
-        collective, size, ranks, platform.ports(ranks, root), platform.inner_cuts(ranks, root)
+        collective, size, ranks, platform.ports(range(ranks), root), platform.inner_cuts(range(ranks), root)
     )
     assert seconds is not None
     return seconds
@@ -116,15 +116,15 @@ def test_the_narrowest_cut_of_a_torus_limits_an_exchange() -> None:
 @pytest.mark.parametrize(("root", "inside"), [(0, True), (1, True), (2, False), (5, True), (11, False)])
 def test_on_which_side_of_a_cut_the_root_is(root: int, inside: bool) -> None:
     torus = platforms.parse("torus:4x3")
-    across_x = torus.inner_cuts(12, root)[0]
+    across_x = torus.inner_cuts(range(12), root)[0]
     assert across_x == Cut(6, inside, 2 * 3 * 425e6 * 8)
 
 
 def test_ranks_on_a_part_of_a_torus_may_use_all_of_it() -> None:
     torus = platforms.parse("torus:4x4")
-    assert torus.inner_cuts(15, 0) == []
-    assert len(torus.ports(15, 3)) == 15
-    assert [cut.holds_root for cut in torus.ports(5, 3)] == [False, False, False, True, False]
+    assert torus.inner_cuts(range(15), 0) == []
+    assert len(torus.ports(range(15), 3)) == 15
+    assert [cut.holds_root for cut in torus.ports(range(5), 3)] == [False, False, False, True, False]
 
 
 def test_a_thin_fat_tree_limits_an_exchange_at_its_switches() -> None:
@@ -137,7 +137,7 @@ def test_a_thin_fat_tree_limits_an_exchange_at_its_switches() -> None:
 
 
 def test_a_last_switch_with_few_ranks() -> None:
-    cuts = platforms.parse("fattree:4x4:2").inner_cuts(10, 9)
+    cuts = platforms.parse("fattree:4x4:2").inner_cuts(range(10), 9)
     assert [(cut.ranks, cut.holds_root) for cut in cuts] == [(4, False), (4, False), (2, True)]
 
 

@@ -120,7 +120,8 @@ def test_ctrl_c_keeps_what_was_measured_and_resume_goes_on(unisono: Run, tmp_pat
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     kept = Path(f"{file}.work") / "measured.jsonl"
     deadline = time.monotonic() + 60
-    while not kept.exists() and time.monotonic() < deadline:  # the first cell
+    # The first cell is written, not only its file opened.
+    while not (kept.exists() and kept.stat().st_size > 0) and time.monotonic() < deadline:
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
     output, errors = process.communicate(timeout=60)

@@ -43,7 +43,7 @@ bool more_may_be_under_way(const Schedule& schedule, std::size_t n) {
 
 std::vector<Schedule> schedules(const Algorithm& row, const ArgsOfRanks& ranks) {
   std::vector<Schedule> all;
-  for (const Args& args : ranks.args()) all.push_back(build(row, args));
+  for (const Args& args : ranks.args()) all.push_back(expand(build(row, args), args));
   return all;
 }
 

@@ -46,6 +46,47 @@ TEST(TopologyFile, NamesTheNodeThatNoSwitchJoins) {
   EXPECT_EQ(file->labels(1).error(), "node w is under no switch");
 }
 
+TEST(TopologyFile, ReadsATorus) {
+  const auto file = TopologyFile::parse(
+      "Torus=4x3x2 Wrap=yes,no,yes Routing=directed\n"
+      "NodeName=node[00-22]\n"
+      "nodename=login.example.org coordinates=3,2,1\n");
+  ASSERT_TRUE(file) << file.error();
+  const TorusLines& torus = file->torus();
+  ASSERT_TRUE(torus.known());
+  EXPECT_EQ(torus.torus()->hosts(), 24);
+  EXPECT_TRUE(torus.torus()->wraps(0));
+  EXPECT_FALSE(torus.torus()->wraps(1));
+  EXPECT_EQ(torus.routing(), Routing::directed);
+  EXPECT_EQ(torus.host_of("node13.example.org"), 13);
+  EXPECT_EQ(torus.host_of("login"), 23);
+  EXPECT_FALSE(torus.host_of("node23"));
+}
+
+TEST(TopologyFile, ReadsSlurmsNamesOfATorus) {
+  const auto file =
+      TopologyFile::parse("Torus=8x8x36\nNodeName=tux01Z,tux7[00-07] Coordinates=suffix");
+  ASSERT_TRUE(file) << file.error();
+  EXPECT_EQ(file->torus().host_of("tux01Z"), 0 + 8 * 1 + 64 * 35);
+  EXPECT_EQ(file->torus().host_of("tux703"), 7 + 8 * 0 + 64 * 3);
+}
+
+TEST(TopologyFile, PlacesRanksOnATorus) {
+  const auto file = TopologyFile::parse(
+      "Torus=2x2\nNodeName=a,b,c,d\nNodeName=d Ranks=0,2\nNodeName=b Ranks=1\n");
+  ASSERT_TRUE(file) << file.error();
+  const auto labels = file->labels(3);
+  ASSERT_TRUE(labels) << labels.error();
+  const Topology topology(3, *labels);
+  ASSERT_NE(topology.torus(), nullptr);
+  EXPECT_EQ(topology.torus()->members().size(), 2);
+  EXPECT_EQ(topology.torus()->host_of(2), 3);
+  ASSERT_NE(topology.of_groups(Level::node).torus(), nullptr);
+  EXPECT_EQ(topology.of_groups(Level::node).torus()->host_of(1), 1);
+  const Topology part(1, labels->restricted_to(std::vector{1}));
+  EXPECT_EQ(part.torus()->host_of(0), 1);
+}
+
 TEST(TopologyFile, SaysInOneLineWhatIsWrong) {
   const std::pair<const char*, const char*> wrong[] = {
       {"", "it says nothing of any node"},
@@ -58,6 +99,25 @@ TEST(TopologyFile, SaysInOneLineWhatIsWrong) {
       {"SwitchName=s Nodes=a[1][2]", "is no list of names"},
       {"SwitchName=s Nodes=a[]", "is no list of names"},
       {"SwitchName=s Nodes=a,,b", "is no list of names"},
+      {"NodeName=a", "line 1: NodeName= without Ranks=, before Torus="},
+      {"NodeName=a Coordinates=1,1\nTorus=2x2", "line 1: Coordinates= before Torus="},
+      {"Torus=cart Wrap=yes", "with Torus=cart MPI says what wraps"},
+      {"Torus=cart\nTorus=4", "there is a torus already"},
+      {"Torus=8y8", "Torus=8y8 is no list of sizes like 8x8x16"},
+      {"Torus=1x1", "is no list of sizes"},
+      {"Torus=0x4", "is no list of sizes"},
+      {"Torus=99999x99999", "is no list of sizes"},
+      {"Torus=4x4 Wrap=yes", "Wrap= has not as many entries"},
+      {"Torus=4x4 Wrap=1,0", "Wrap=1,0 is no list of yes and no"},
+      {"Torus=4x4 Routing=fast", "Routing=fast: valid are minimal, directed, source, adaptive"},
+      {"Torus=4x4 Ranks=0", "with Torus= go Wrap= and Routing= only"},
+      {"Torus=4x4\nTorus=4x4", "line 2: there is a torus already"},
+      {"Torus=2x2\nNodeName=a[0-4]", "'a4' is one node more than the torus has hosts"},
+      {"Torus=2x2\nNodeName=a Coordinates=2,0", "are not those of one node on the torus"},
+      {"Torus=2x2\nNodeName=a,b Coordinates=1,0", "are not those of one node on the torus"},
+      {"Torus=2x2\nNodeName=a\nNodeName=b Coordinates=0,0", "'b' and 'a' are both at (0,0)"},
+      {"Torus=2x2\nNodeName=a,a", "'a' is on two hosts"},
+      {"Torus=2x2\nNodeName=tux9 Coordinates=suffix", "does not end with coordinates"},
       {"SwitchName=s Nodes=a,", "is no list of names"},
       {"SwitchName=s Nodes=a[0-999999999]", "is no list of names"},
       {"SwitchName=s Nodes=a\nSwitchName=t Nodes=a", "line 2: 'a' is under two switches"},
@@ -65,8 +125,8 @@ TEST(TopologyFile, SaysInOneLineWhatIsWrong) {
       {"SwitchName=s Nodes=", "'Nodes=' is no KEY=VALUE"},
       {"SwitchName=s Rack=a", "no key 'rack'"},
       {"SwitchName=s switchname=t Nodes=a", "'switchname' is given twice"},
-      {"Nodes=a", "it names neither the nodes of a switch nor the ranks of a node"},
-      {"NodeName=a", "it names neither"},
+      {"Nodes=a", "it names neither the nodes of a switch, nor the ranks of a node, nor a torus"},
+      {"NodeName=a Nodes=b", "it names neither"},
       {"NodeName=a Ranks=x", "Ranks=x is no list of ranks"},
       {"NodeName=a Ranks=-1", "is no list of ranks"},
       {"NodeName=a Ranks=0-3\nNodeName=b Ranks=3", "line 2: rank 3 is on two nodes"},

@@ -3,6 +3,7 @@
 import json
 import shlex
 import signal
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -16,9 +17,55 @@ from unisono.compare.limits import Sized, size_kind
 from unisono.compare.terminal import wide_console
 from unisono.errors import UnisonoError
 from unisono.sim import platforms, program, runner, smpi, terminal
-from unisono.sim.table import Question, Table
+from unisono.sim.ranks import hosts_of_ranks
+from unisono.sim.table import ENGINES, FLOWS, SMPI, Question, Table
 
 COLLECTIVE, PROGRAM = "One collective", "A program"
+
+Placed = Annotated[
+    str | None,
+    typer.Option(
+        "--ranks",
+        metavar="WHERE",
+        help="Hosts with ranks: a file of them, random:31:seed=1, or without:5,17-19.",
+    ),
+]
+Engine = Annotated[
+    str,
+    typer.Option(
+        help="smpi: runs Unisono in SimGrid's SMPI; flows: times of the schedules, without it.",
+        rich_help_panel=COLLECTIVE,
+    ),
+]
+Algorithms = Annotated[
+    str | None,
+    typer.Option(
+        metavar="A,B",
+        help="As in chain:segment=32K; all; native: what the selectors choose.",
+        rich_help_panel=COLLECTIVE,
+        show_default="all,native; of flows all",
+    ),
+]
+Memory = Annotated[
+    str,
+    typer.Option(help="Buffers of all ranks, at most, in a process.", rich_help_panel=COLLECTIVE),
+]
+Share = Annotated[
+    bool,
+    typer.Option(
+        "--share",
+        help="Buffers of all ranks are the same memory; results are not verified.",
+        rich_help_panel=COLLECTIVE,
+    ),
+]
+Force = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COLLECTIVE=ALGORITHM",
+        help="Also run the program with this of Unisono; may be repeated.",
+        rich_help_panel=PROGRAM,
+    ),
+]
 
 
 def sim(
@@ -32,39 +79,25 @@ def sim(
     ranks: Annotated[
         int | None, typer.Option("-n", min=2, help="Number of ranks; otherwise one on each host.")
     ] = None,
+    placed: Placed = None,
     selectors: Annotated[
         str, typer.Option(metavar="A,B", help="SMPI's imitations of MPI libraries, or none.")
     ] = ",".join(smpi.SELECTORS),
     collective: Annotated[
         str | None, typer.Option(help="bcast, allreduce, ...", rich_help_panel=COLLECTIVE)
     ] = None,
-    algorithms: Annotated[
-        str,
-        typer.Option(
-            metavar="A,B",
-            help="As in chain:segment=32K; all; native: what the selectors choose.",
-            rich_help_panel=COLLECTIVE,
-        ),
-    ] = "all,native",
+    algorithms: Algorithms = None,
     sizes: Annotated[
         str,
         typer.Option(
             "--bytes", metavar="S,S", help="64K,1M, or 8:1M for powers of two.", rich_help_panel=COLLECTIVE
         ),
     ] = "64K",
+    engine: Engine = SMPI,
     root: Annotated[int, typer.Option(min=0, help="Of the collective.", rich_help_panel=COLLECTIVE)] = 0,
-    memory: Annotated[
-        str,
-        typer.Option(help="Buffers of all ranks, at most, in a process.", rich_help_panel=COLLECTIVE),
-    ] = "4G",
-    force: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="COLLECTIVE=ALGORITHM",
-            help="Also run the program with this of Unisono; may be repeated.",
-            rich_help_panel=PROGRAM,
-        ),
-    ] = None,
+    memory: Memory = "4G",
+    share: Share = False,
+    force: Force = None,
     flags: Annotated[
         str, typer.Option(metavar="FLAGS", help="For the compiler.", rich_help_panel=PROGRAM)
     ] = "-O2",
@@ -79,9 +112,11 @@ def sim(
     if bool(command) == bool(collective):
         raise UnisonoError("give either --collective, or -- and the source of a program")
     network = platforms.parse(platform)
-    count = ranks or network.hosts
-    if count > network.hosts:
+    where = placement(placed, ranks, network)
+    count = len(where) or ranks or network.hosts
+    if count > network.hosts and not where:
         raise UnisonoError(f"-n {count}: {network.spec} has {network.hosts} hosts, for a rank each")
+    check_engine(engine, network, bool(command))
     peers = parse_selectors(selectors)
     # A kill asks for the same as Ctrl-C: end the simulations.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -100,6 +135,7 @@ def sim(
             words(flags),
             peers,
             launch.forced(force or []),
+            where,
         )
         runs = program.simulate(plan, configuration(configure or []), Console(stderr=True))
         print(json.dumps(program.to_json(plan, runs), indent=1)) if as_json else program.show(plan, runs, out)
@@ -107,10 +143,30 @@ def sim(
             raise typer.Exit(1)
         return
     assert collective
-    table = simulate(question_of(network, count, collective, root, sizes), algorithms, peers, memory)
+    question = question_of(network, count, collective, root, sizes)
+    question = replace(question, placed=where, engine=engine, shares=share)
+    table = simulate(question, algorithms, peers, memory)
     print(json.dumps(table.to_json(), indent=1)) if as_json else terminal.show(table, out)
     if table.wrong() or table.failed():
         raise typer.Exit(1)
+
+
+def placement(text: str | None, ranks: int | None, network: platforms.Platform) -> tuple[int, ...]:
+    """The host of each rank; empty: rank i on host i."""
+    if text is None:
+        return ()
+    if ranks is not None:
+        raise UnisonoError("--ranks says how many ranks there are: leave out -n")
+    return hosts_of_ranks(text, network)
+
+
+def check_engine(engine: str, network: platforms.Platform, is_program: bool) -> None:
+    if engine not in ENGINES:
+        raise UnisonoError(f"--engine {engine}: valid are {', '.join(ENGINES)}")
+    if engine == FLOWS and is_program:
+        raise UnisonoError("--engine flows: it times collectives; programs run in smpi")
+    if engine == SMPI and network.only_flows:
+        raise UnisonoError(f"--platform {network.spec}: {network.only_flows} is for --engine flows, not smpi")
 
 
 def words(flags: str) -> list[str]:
@@ -157,7 +213,10 @@ def parse_algorithms(text: str, collective: str) -> list[str]:
     return list(dict.fromkeys(specs))
 
 
-def simulate(question: Question, algorithms: str, selectors: list[str], memory: str) -> Table:
+def simulate(question: Question, given: str | None, selectors: list[str], memory: str) -> Table:
+    algorithms = given or ("all" if question.engine == FLOWS else "all,native")
+    if question.engine == FLOWS and "native" in matrix.split_specs(algorithms):
+        raise UnisonoError("--algorithms native: only SMPI has selectors that choose, not --engine flows")
     own = parse_algorithms(algorithms, question.collective)
     matrix.parse_size(memory, "--memory")
     peers = selectors if "native" in matrix.split_specs(algorithms) else []

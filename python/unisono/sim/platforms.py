@@ -1,10 +1,11 @@
 """Simulated networks: from what the user writes to SimGrid's XML, and to the cuts that limit them.
 
-All links are full duplex. A host has one rank; ranks take the hosts in their order.
+All links are full duplex. `hosts` of a method are the hosts of the ranks, in their order.
 """
 
 import math
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import ClassVar, Self
@@ -16,6 +17,7 @@ from unisono.sim import units
 
 MOST_HOSTS = 65536
 PREFIX = "host"  # of the hosts' names; their numbers follow
+AXES = "xyzuvw"  # of a torus, as users write them
 
 
 @dataclass(frozen=True)
@@ -79,16 +81,25 @@ class Platform(ABC):
         """Attributes of the cluster; none: a star."""
         return {}
 
-    def inner_cuts(self, ranks: int, root: int) -> list[Cut]:
+    @property
+    def only_flows(self) -> str:
+        """What SMPI cannot do of it; empty: nothing."""
+        return ""
+
+    def topology_file(self) -> str:
+        """For UNISONO_TOPOLOGY; empty: it says nothing that ranks cannot find out."""
+        return ""
+
+    def inner_cuts(self, hosts: Sequence[int], root: int) -> list[Cut]:
         """Beside the hosts' own ports."""
         return []
 
-    def ports(self, ranks: int, root: int) -> list[Cut]:
+    def ports(self, hosts: Sequence[int], root: int) -> list[Cut]:
         rate = self.links_of_a_host * self.link_bits
-        return [Cut(1, rank == root, rate) for rank in range(ranks)]
+        return [Cut(ranks, host == hosts[root], rate) for host, ranks in Counter(hosts).items()]
 
-    def host_names(self, ranks: int) -> list[str]:
-        return [f"{PREFIX}{i}" for i in range(ranks)]
+    def host_names(self, hosts: Sequence[int]) -> list[str]:
+        return [f"{PREFIX}{host}" for host in hosts]
 
     def xml(self) -> str:
         # A rank's message to itself is a copy, and copies cost nothing here.
@@ -135,21 +146,69 @@ class Ethernet(Platform):
         return 1
 
 
+ROUTINGS = ("minimal", "directed", "source")
+
+
 @dataclass(frozen=True)
 class Torus(Platform):
     """Links to both neighbours in every dimension, as in BlueGene/P: 425 MB/s a direction, all
-    usable at once; its cores ran at 850 MHz. Host number: x + y X + z X Y."""
+    usable at once; its cores ran at 850 MHz. Host number: x + y X + z X Y. A dimension with an m
+    behind its size does not wrap around."""
 
     bw: str = "425MBps"
     lat: str = "100ns"
     speed: str = "850Mf"
+    routing: str = "minimal"  # of Routing in src/patterns/torus.h
 
     kind: ClassVar = "torus"
     form: ClassVar = "torus:XxYxZ, any number of dimensions, as in torus:8x8x8"
 
+    def check(self) -> None:
+        super().check()
+        if self.routing not in ROUTINGS:
+            raise UnisonoError(f"--platform torus: routing={self.routing}: valid are {', '.join(ROUTINGS)}")
+
+    @property
+    def spec(self) -> str:
+        chosen = "" if self.routing == "minimal" else f",routing={self.routing}"
+        return super().spec + chosen
+
     @property
     def dimensions(self) -> tuple[int, ...]:
-        return self.numbers(self.shape)
+        return self.numbers("x".join(part.removesuffix("m") for part in self.shape.split("x")))
+
+    @property
+    def wraps(self) -> tuple[bool, ...]:
+        return tuple(not part.endswith("m") for part in self.shape.split("x"))
+
+    @property
+    def only_flows(self) -> str:
+        if self.routing != "minimal":
+            return f"routing={self.routing}"
+        return "" if all(self.wraps) else "a dimension that does not wrap around"
+
+    def topology_file(self) -> str:
+        wraps = ",".join("yes" if wraps else "no" for wraps in self.wraps)
+        shape = "x".join(map(str, self.dimensions))
+        first = f"Torus={shape} Routing={self.routing}" + ("" if all(self.wraps) else f" Wrap={wraps}")
+        return f"{first}\nNodeName={PREFIX}[0-{self.hosts - 1}]\n"
+
+    def coordinates(self, host: int) -> tuple[int, ...]:
+        found = []
+        for size in self.dimensions:
+            found.append(host % size)
+            host //= size
+        return tuple(found)
+
+    def host_at(self, coordinates: Sequence[int]) -> int | None:
+        """None: no host is there."""
+        sizes = self.dimensions
+        if len(coordinates) != len(sizes) or any(c >= n for c, n in zip(coordinates, sizes, strict=True)):
+            return None
+        host = 0
+        for c, n in zip(reversed(coordinates), reversed(sizes), strict=True):
+            host = host * n + c
+        return host
 
     @property
     def hosts(self) -> int:
@@ -163,19 +222,19 @@ class Torus(Platform):
     def topology(self) -> dict[str, str]:
         return {"topology": "TORUS", "topo_parameters": ",".join(map(str, self.dimensions))}
 
-    def inner_cuts(self, ranks: int, root: int) -> list[Cut]:
+    def inner_cuts(self, hosts: Sequence[int], root: int) -> list[Cut]:
         """The torus in halves, across each dimension; only when all hosts take part, for otherwise
         the messages may go round by the others."""
-        if ranks < self.hosts:
+        if len(set(hosts)) < self.hosts:
             return []
         cuts, stride = [], 1
-        for size in self.dimensions:
+        for size, wraps in zip(self.dimensions, self.wraps, strict=True):
             half = size // 2
             rings = self.hosts // size
             if half:
-                crossings = rings * min(2, size - 1)
-                holds_root = root // stride % size < half
-                cuts.append(Cut(half * rings, holds_root, crossings * self.link_bits))
+                crossings = rings * (min(2, size - 1) if wraps else 1)
+                inside = [host // stride % size < half for host in hosts]
+                cuts.append(Cut(sum(inside), inside[root], crossings * self.link_bits))
             stride *= size
         return cuts
 
@@ -222,12 +281,12 @@ class FatTree(Platform):
         numbers = ";".join(",".join(map(str, level)) for level in levels)
         return {"topology": "FAT_TREE", "topo_parameters": f"{len(self.down)};{numbers}"}
 
-    def inner_cuts(self, ranks: int, root: int) -> list[Cut]:
-        """Around every subtree of switches."""
+    def inner_cuts(self, hosts: Sequence[int], root: int) -> list[Cut]:
+        """Around every subtree of switches that has ranks."""
         return [
-            Cut(min(ranks - first, size), first <= root < first + size, links * self.link_bits)
+            Cut(ranks, subtree == hosts[root] // size, links * self.link_bits)
             for size, links in self.subtrees()
-            for first in range(0, ranks, size)
+            for subtree, ranks in sorted(Counter(host // size for host in hosts).items())
         ]
 
     def subtrees(self) -> Iterator[tuple[int, int]]:

@@ -37,6 +37,11 @@ class Plan:
     flags: Sequence[str]
     selectors: Sequence[str]
     force: Mapping[str, str]  # UNISONO_*; empty: no run with Unisono
+    placed: Sequence[int] = ()  # the host of each rank; empty: rank i on host i
+
+    @property
+    def hosts(self) -> Sequence[int]:
+        return self.placed or range(self.ranks)
 
     @property
     def base_selector(self) -> str:
@@ -66,7 +71,8 @@ def compile_program(plan: Plan, folder: Path, with_unisono: bool) -> Path:
     # SMPI declares MPI_* weak, so that a linker would take nothing from an archive for them; and
     # without -Bsymbolic the program's calls would find SMPI's own definitions first.
     library = str(smpi.built("libunisono-smpi.a")) if with_unisono else ""
-    added = ["-Wl,--whole-archive", library, "-Wl,--no-whole-archive", "-Wl,-Bsymbolic"]
+    needed = str(smpi.built("libsodium.a")) if with_unisono else ""
+    added = ["-Wl,--whole-archive", library, "-Wl,--no-whole-archive", needed, "-Wl,-Bsymbolic"]
     link = ["smpicxx", str(compiled), *(added if with_unisono else []), *plan.flags, "-o", str(program)]
     compile_step(plan, link)
     return program
@@ -95,7 +101,7 @@ def simulate(plan: Plan, configuration: Mapping[str, str], console: Console) -> 
             with console.status(f"{plan.source.name}: {label}"):
                 line = [str(program), *plan.arguments]
                 settings = {**configuration, "smpi/coll-selector": selector}
-                run = smpi.run(plan.platform, plan.ranks, line, settings, variables, lambda: True)
+                run = smpi.run(plan.platform, plan.hosts, line, settings, variables, lambda: True)
             seconds = None if run.problem else run.simulated_seconds
             runs.append(ProgramRun(label, not variables, seconds, run.output, run.problem))
     return runs

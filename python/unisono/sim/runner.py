@@ -12,8 +12,8 @@ from contextlib import contextmanager
 
 from unisono.compare.limits import bench_bytes
 from unisono.jobs import LOOK_SECONDS
-from unisono.sim import smpi
-from unisono.sim.table import Cell, Question, Row, Table
+from unisono.sim import network, smpi
+from unisono.sim.table import FLOWS, SMPI, Cell, Question, Row, Table
 
 RESOLUTION = 9  # digits of a second: SimGrid works to a nanosecond
 
@@ -42,7 +42,7 @@ def simulate(
             raise CancelledError
         return True
 
-    simgrid = smpi.simgrid_version()
+    simgrid = smpi.simgrid_version() if question.engine == SMPI else ""
     found: dict[Key, dict[int, Cell]] = {key: {} for key in rows}
     with handled(stop), ThreadPoolExecutor(at_once or os.cpu_count() or 1) as pool:
         try:
@@ -84,19 +84,34 @@ def handled(stop: Callable[[int, object], None]) -> Iterator[None]:
 def simulate_cell(question: Question, key: Key, size: int, memory: str, keep_on: Callable[[], bool]) -> Cell:
     algorithm, selector = key
     size = bench_bytes(question.collective, size, question.ranks)
+    if question.engine == FLOWS:
+        return flows_cell(question, algorithm, size, memory, keep_on)
     line = [
         *(str(smpi.built("unisono-sim")), "--collective", question.collective),
         *("--algorithms", algorithm, "--bytes", str(size or 1)),
         *("--root", str(question.root), "--memory", memory),
+        *(["--share"] if question.shares else []),
     ]
     configuration = {"smpi/coll-selector": selector} if selector else {}
     # Unisono's own communicators confuse the selector impi.
     variables = {"UNISONO_DISABLE": "1"} if algorithm == "native" else {}
-    run = smpi.run(question.platform, question.ranks, line, configuration, variables, keep_on)
+    run = smpi.run(question.platform, question.hosts, line, configuration, variables, keep_on)
     for text in run.output.splitlines():
         if text.startswith('{"collective"'):
             return cell_of(json.loads(text))
     return Cell(None, run.problem or "the simulation ended early", is_error=True)
+
+
+def flows_cell(
+    question: Question, algorithm: str, size: int, memory: str, keep_on: Callable[[], bool]
+) -> Cell:
+    call = ["--collective", question.collective, "--algorithm", algorithm]
+    call += ["--bytes", str(size), "--memory", memory]
+    found = network.times(question.platform, question.hosts, question.root, call, keep_on)
+    if "seconds" not in found:
+        return Cell(None, str(found["left_out"]), is_error=bool(found.get("is_error")))
+    told = {name: found[name] for name in ("messages", "sent", "slowed", "busiest_link")}
+    return Cell(round(found["seconds"], 12), network=told)
 
 
 def cell_of(result: dict[str, object]) -> Cell:

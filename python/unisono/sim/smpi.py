@@ -78,19 +78,23 @@ def environment(added: Mapping[str, str], scratch: Path) -> dict[str, str]:
 
 def run(
     platform: Platform,
-    ranks: int,
+    hosts: Sequence[int],
     command: Sequence[str],
     configuration: Mapping[str, str],
     variables: Mapping[str, str],
     sign_of_life: Callable[[], bool],
 ) -> Run:
-    """`sign_of_life` is asked twice a second; what it raises ends the run."""
+    """Rank i is on hosts[i]. `sign_of_life` is asked twice a second; what it raises ends the run."""
+    variables = dict(variables)
     with tempfile.TemporaryDirectory(prefix="unisono-sim-") as folder:
         scratch = Path(folder)
         log = scratch / "simgrid.log"
         (scratch / "platform.xml").write_text(platform.xml())
-        (scratch / "hosts").write_text("\n".join(platform.host_names(ranks)) + "\n")
-        line = [str(smpirun()), "-np", str(ranks)]
+        (scratch / "hosts").write_text("\n".join(platform.host_names(hosts)) + "\n")
+        if topology := platform.topology_file():
+            (scratch / "topology").write_text(topology)
+            variables["UNISONO_TOPOLOGY"] = str(scratch / "topology")
+        line = [str(smpirun()), "-np", str(len(hosts))]
         line += ["-platform", str(scratch / "platform.xml"), "-hostfile", str(scratch / "hosts")]
         line += [f"--cfg={key}:{value}" for key, value in {**CONFIGURATION, **configuration}.items()]
         line += [f"--log={setting}" for setting in (*LOGS, f"root.app:file:{log}")]

@@ -1,12 +1,17 @@
 """One collective: algorithms and SMPI's selectors over sizes, with the network's limit."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from unisono import __version__
-from unisono.compare.limits import wire_seconds
+from unisono.compare.limits import plain_form, wire_seconds
+from unisono.sim import network
 from unisono.sim.platforms import Platform
+
+SMPI, FLOWS = "smpi", "flows"
+ENGINES = (SMPI, FLOWS)
 
 SCHEMA = "unisono-sim"
 SCHEMA_VERSION = 1  # rises when a reader of the former form would misread the new one
@@ -23,12 +28,32 @@ class Question:
     collective: str
     root: int
     sizes: tuple[int, ...]
+    placed: tuple[int, ...] = ()  # the host of each rank; empty: rank i on host i
+    engine: str = SMPI
+    shares: bool = False  # smpi: all ranks' buffers are the same memory, and no result is verified
+
+    @property
+    def hosts(self) -> tuple[int, ...]:
+        return self.placed or tuple(range(self.ranks))
+
+    @property
+    def network_limits(self) -> network.Limits:
+        # A scan's data begin at rank 0.
+        root = 0 if plain_form(self.collective) == "scan" else self.root
+        return network.limits(self.platform, self.hosts, root)
 
     def limit(self, size: int) -> float | None:
-        """No implementation can take fewer seconds; None where bytes set no limit."""
-        ports = self.platform.ports(self.ranks, self.root)
-        cuts = self.platform.inner_cuts(self.ranks, self.root)
-        return wire_seconds(self.collective, size, self.ranks, ports, cuts)
+        """No implementation can take fewer seconds, whatever the routes; None where bytes set no limit."""
+        ports = self.platform.ports(self.hosts, self.root)
+        cuts = self.platform.inner_cuts(self.hosts, self.root)
+        wire = wire_seconds(self.collective, size, self.ranks, ports, cuts)
+        flow = self.network_limits.flow_seconds(self.collective, size)
+        return max(filter(None, (wire, flow)), default=None)
+
+    def routing_limit(self, size: int) -> float | None:
+        """The same of messages that go the network's own routes; None where those restrict nothing."""
+        most = max(Counter(self.hosts).values())
+        return self.network_limits.route_seconds(self.collective, size, self.ranks, most)
 
 
 @dataclass(frozen=True)
@@ -37,6 +62,7 @@ class Cell:
     left_out: str = ""  # why there is no time
     correct: bool = True
     is_error: bool = False  # the simulation failed: no mere restriction
+    network: Mapping[str, Any] | None = None  # flows: messages, and who met whom on which links
 
 
 @dataclass(frozen=True)
@@ -52,19 +78,25 @@ class Row:
         return f"native, {self.selector}" if self.selector else self.algorithm
 
 
+def share(limit: float | None, seconds: float | None) -> float | None:
+    return limit / seconds if seconds and limit else None
+
+
 @dataclass(frozen=True)
 class Table:
     question: Question
     rows: tuple[Row, ...]
-    simgrid: str
+    simgrid: str  # its version; empty: it took no part
 
     def best_selector(self, size: int) -> Row | None:
         timed = [row for row in self.rows if row.selector and row.cells[size].seconds is not None]
         return min(timed, key=lambda row: row.cells[size].seconds or 0, default=None)
 
     def share_of_limit(self, row: Row, size: int) -> float | None:
-        seconds, limit = row.cells[size].seconds, self.question.limit(size)
-        return limit / seconds if seconds and limit else None
+        return share(self.question.limit(size), row.cells[size].seconds)
+
+    def share_of_routing_limit(self, row: Row, size: int) -> float | None:
+        return share(self.question.routing_limit(size), row.cells[size].seconds)
 
     def ratio_to_best(self, row: Row, size: int) -> float | None:
         seconds, best = row.cells[size].seconds, self.best_selector(size)
@@ -89,12 +121,15 @@ class Table:
             "schema": SCHEMA,
             "schema_version": SCHEMA_VERSION,
             "unisono_version": __version__,
-            "simgrid_version": self.simgrid,
+            "engine": question.engine,
+            "simgrid_version": self.simgrid or None,
             "platform": question.platform.spec,
             "ranks": question.ranks,
+            "hosts": list(question.placed) or None,
             "collective": question.collective,
             "root": question.root,
             "limit_seconds": {str(size): question.limit(size) for size in question.sizes},
+            "routing_limit_seconds": {str(size): question.routing_limit(size) for size in question.sizes},
             "rows": [
                 {
                     "algorithm": row.algorithm,
@@ -107,12 +142,15 @@ class Table:
 
     def cell_json(self, row: Row, size: int) -> Json:
         cell = row.cells[size]
+        verifies = self.question.engine == SMPI and not self.question.shares
         if cell.seconds is None:
             return {"bytes": size, "left_out": cell.left_out, "is_error": cell.is_error}
         return {
             "bytes": size,
             "seconds": cell.seconds,
-            "correct": cell.correct,
+            "correct": cell.correct if verifies else None,
             "share_of_limit": self.share_of_limit(row, size),
+            "share_of_routing_limit": self.share_of_routing_limit(row, size),
             "ratio_to_best_selector": self.ratio_to_best(row, size),
+            **({"network": dict(cell.network)} if cell.network else {}),
         }

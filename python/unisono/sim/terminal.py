@@ -8,18 +8,22 @@ from rich.text import Text
 from unisono.catalogue import format_size
 from unisono.compare.limits import Sized, size_kind
 from unisono.compare.words import number
-from unisono.sim.table import Row, Table
+from unisono.sim.table import FLOWS, Row, Table
 
 LEGEND = (
     "us: simulated, the same in every run. limit: share of the network's limit, bytes over the narrowest\n"
     "cut (100 %: nothing can be faster). ratio: time / best selector's time, below 1 is faster."
 )
+ROUTES = "routes: the same, of what the torus' own routes let through."
+SHARED = "The ranks' buffers were the same memory: no result was verified."
+FLOWS_LEGEND = "Flows of the schedules, without SMPI: results are not computed, there are no selectors."
 
 
 def title(table: Table) -> str:
     question = table.question
     rooted = f", root {question.root}" if question.root else ""
-    return f"{question.collective} on {question.ranks} ranks{rooted}, {question.platform.spec}"
+    hosts = f" on {len(set(question.placed))} hosts" if question.placed else ""
+    return f"{question.collective} on {question.ranks} ranks{hosts}{rooted}, {question.platform.spec}"
 
 
 def show(table: Table, console: Console) -> None:
@@ -31,7 +35,7 @@ def show(table: Table, console: Console) -> None:
     for size in table.question.sizes:
         sized = size_kind(table.question.collective)
         name = "us" if sized is Sized.NOTHING else f"{format_size(size)} {sized}: us"
-        for heading in (name, "limit", "ratio"):
+        for heading in headings(table, name):
             drawn.add_column(heading, justify="right", no_wrap=heading != name)
     for row in table.by_time():
         cells = [cell for size in table.question.sizes for cell in texts(table, row, size)]
@@ -39,22 +43,34 @@ def show(table: Table, console: Console) -> None:
     console.print(drawn)
     for reason in sorted(reasons(table)):
         console.print(Text(reason, style="yellow"), soft_wrap=True)
-    console.print(Text(LEGEND, style="dim"))
+    legend = [LEGEND, *([ROUTES] if has_routes(table) else [])]
+    legend += [SHARED] if table.question.shares else []
+    legend += [FLOWS_LEGEND] if table.question.engine == FLOWS else []
+    console.print(Text("\n".join(legend), style="dim"))
 
 
-def texts(table: Table, row: Row, size: int) -> tuple[Text | str, Text | str, Text | str]:
+def has_routes(table: Table) -> bool:
+    return any(table.question.routing_limit(size) for size in table.question.sizes)
+
+
+def headings(table: Table, name: str) -> list[str]:
+    return [name, "limit", *(["routes"] if has_routes(table) else []), "ratio"]
+
+
+def texts(table: Table, row: Row, size: int) -> list[Text | str]:
     cell = row.cells[size]
-    if not cell.correct:
-        return Text("WRONG", style="bold red"), "", ""
-    if cell.seconds is None:
-        return "n/a", "", ""
-    share, ratio = table.share_of_limit(row, size), table.ratio_to_best(row, size)
+    shares = [percent(table.share_of_limit(row, size))]
+    if has_routes(table):
+        shares.append(percent(table.share_of_routing_limit(row, size)))
+    if not cell.correct or cell.seconds is None:
+        return ["n/a" if cell.correct else Text("WRONG", style="bold red"), *("" for _ in shares), ""]
+    ratio = table.ratio_to_best(row, size)
     style = "" if ratio is None or row.selector else "green" if ratio < 1 else "red" if ratio > 1 else ""
-    return (
-        microseconds(cell.seconds),
-        "" if share is None else f"{100 * share:.1f} %",
-        Text(number(ratio), style=style),
-    )
+    return [microseconds(cell.seconds), *shares, Text(number(ratio), style=style)]
+
+
+def percent(share: float | None) -> str:
+    return "" if share is None else f"{100 * share:.1f} %"
 
 
 def microseconds(seconds: float) -> str:

@@ -79,6 +79,10 @@ def fits(row: Algorithm, ranks: int, nodes: int) -> bool:
         return False
     if "one_node" in row.restrictions and nodes > 1:
         return False
+    if "stored" in row.restrictions:
+        return False  # without a file it is token_list
+    if "torus" in row.restrictions:
+        return False  # a profile does not say where hosts are
     return "even_size" not in row.restrictions or ranks % 2 == 0
 
 

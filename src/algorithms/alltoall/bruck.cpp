@@ -41,8 +41,8 @@ void bruck(Builder& b) {
     // The length of here[d] after this digit: its source is then so far behind.
     const auto arriving = [&](std::int64_t d) {
       const int source = ahead(rank, -(d % (weight * radix)));
-      if (b.args().matrix.empty()) return b.args().send.count;
-      return at(b.args().matrix, std::int64_t{source} * p + ahead(source, d));
+      if (b.args().matrix == nullptr) return b.args().send.count;
+      return b.args().matrix->at(source, ahead(source, d));
     };
     Count out = 0, in = 0;
     for (std::int64_t d = weight; d < p; ++d)

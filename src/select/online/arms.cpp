@@ -60,6 +60,7 @@ constexpr Candidate kCandidates[] = {
 
     {set_of(alltoall), 0, 2047, "bruck"},
     {set_of(alltoall, alltoallv, alltoallw), 0, kAny, "simple"},
+    {set_of(alltoall, alltoallv, alltoallw), 4096, kAny, "credits"},
     {set_of(alltoall, alltoallv, alltoallw), 0, kAny, "pair_light_barrier"},
     {set_of(alltoall, alltoallv, alltoallw), 0, kAny, "ring_light_barrier"},
     {set_of(alltoall, alltoallv, alltoallw), 0, kAny, "pair_barrier"},

@@ -33,7 +33,8 @@ std::optional<std::string> Cell::obstacle(const Setting& s, Count memory_limit) 
     return fmt::format("less than one element{}", cuts_one_vector(s.collective) ? " a rank" : "");
   const auto bytes = static_cast<Count>(s.type->bytes);
   const Count all = block * s.blocks();
-  if (all * (has_types(s.collective) ? bytes : 1) > INT_MAX)
+  const bool has_blocks = what.input == Part::all || what.output == Part::all;
+  if ((has_blocks ? all : block) * (has_types(s.collective) ? bytes : 1) > INT_MAX)
     return "counts or displacements exceed int";
   const Count needed = bytes * ((what.input == Part::all ? all : block) +
                                 (what.output == Part::all || s.in_place ? all : block));
@@ -50,7 +51,8 @@ Cell::Cell(const Setting& s)
       first_root(s.root),
       root(s.root),
       rank(s.rank),
-      size(s.size) {
+      size(s.size),
+      memory_(s.memory) {
   int displacement = 0;
   for (int i = 0; i < s.blocks(); ++i) {
     counts.push_back(static_cast<int>(block_length(s, i)));
@@ -116,14 +118,18 @@ void Cell::place_buffers(bool in_place_here) {
   }
 }
 
-void Cell::FreeDeleter::operator()(std::byte* p) const { std::free(p); }
+void Cell::FreeDeleter::operator()(std::byte* p) const {
+  release != nullptr ? release(p) : std::free(p);
+}
 
 // Page-aligned, as OSU's, and never empty, so that no rank passes a null pointer.
 Cell::Buffer Cell::allocate(Count elements) const {
   constexpr std::size_t kPage = 4096;
   const std::size_t bytes =
       (static_cast<std::size_t>(elements) * element.bytes / kPage + 1) * kPage;
-  Buffer buffer(static_cast<std::byte*>(std::aligned_alloc(kPage, bytes)));
+  void* const where =
+      memory_.allocate != nullptr ? memory_.allocate(bytes) : std::aligned_alloc(kPage, bytes);
+  Buffer buffer(static_cast<std::byte*>(where), {memory_.release});
   if (!buffer) throw std::bad_alloc();
   std::memset(buffer.get(), 0, bytes);
   return buffer;

@@ -14,6 +14,12 @@
 
 namespace unisono::bench {
 
+/// Where the buffers come from. The standard: pages of the rank's own.
+struct Memory {
+  void* (*allocate)(std::size_t bytes) = nullptr;
+  void (*release)(void* p) = nullptr;
+};
+
 /// Everything that defines a cell, alike on all ranks.
 struct Setting {
   Collective collective = Collective::barrier;
@@ -29,6 +35,7 @@ struct Setting {
   int size = 1;
   bool one_node = false;                  ///< all ranks are on one
   const NeighbourGraph* graph = nullptr;  ///< of comm; of a collective among neighbours
+  Memory memory;
 
   /// That make up the data.
   int blocks() const {
@@ -77,6 +84,7 @@ class Cell {
  private:
   struct FreeDeleter {
     void operator()(std::byte* p) const;
+    void (*release)(void* p);  // null: std::free
   };
   using Buffer = std::unique_ptr<std::byte, FreeDeleter>;
 
@@ -87,6 +95,7 @@ class Cell {
   std::byte* output() const { return output_.get(); }
 
   IntArguments arguments_;
+  Memory memory_;
   Count input_elements_ = 0, output_elements_ = 0;
   Buffer input_, output_;
   std::byte* contribution_ = nullptr;  // where prepare() writes the input; nullptr: has none

@@ -76,7 +76,9 @@ std::string overview() {
       columns.push_back(static_cast<Collective>(c));
   std::vector<std::string_view> names;
   for (const Algorithm& row : catalogue())
-    if (std::find(names.begin(), names.end(), row.name) == names.end()) names.push_back(row.name);
+    if ((row.collectives & kAmongAll & ~kIrregular) != 0 &&
+        std::find(names.begin(), names.end(), row.name) == names.end())
+      names.push_back(row.name);
 
   std::string out = "| |";
   for (const Collective c : columns) out += " " + std::string(name(c)) + " |";
@@ -106,12 +108,18 @@ std::string parameters_text(const Algorithm& row) {
   std::string text;
   for (const Parameter& parameter : row.parameters) {
     const auto value = [&](Count v) {
+      if (!parameter.names.empty())
+        return std::string(parameter.names[static_cast<std::size_t>(v - parameter.least)]);
       return parameter.is_size ? format_size(v) : std::to_string(v);
     };
     if (!text.empty()) text += "<br>";
-    text += "`" + std::string(parameter.name) + "=" + value(parameter.default_value) + "` (" +
-            value(parameter.least) + " to " + value(parameter.most) +
-            "): " + std::string(parameter.meaning);
+    text += "`" + std::string(parameter.name) + "=" + value(parameter.default_value) + "` (";
+    if (parameter.names.empty())
+      text += value(parameter.least) + " to " + value(parameter.most);
+    else
+      for (Count v = parameter.least; v <= parameter.most; ++v)
+        text += (v > parameter.least ? ", " : "") + value(v);
+    text += "): " + std::string(parameter.meaning);
   }
   if ((row.restrictions & kPredicts) != 0)
     text += std::string(text.empty() ? "" : "<br>") +

@@ -24,7 +24,12 @@ constexpr Named kRestrictionNames[] = {
     {kPowerOfTwo, "power_of_two", "a power of two of ranks"},
     {kAllCounts, "all_counts", "the counts of all ranks on every rank"},
     {kMatrix, "matrix", "the whole count matrix on every rank"},
+    {kOrder, "order", "counts of all ranks, or an order of messages made from others"},
+    {kStored, "stored", "to spare these, a file with an order"},
+    {kMulticast, "multicast", "one rank on each node, and a network between them that carries it"},
+    {kCountedGroup, "counted_group", "a group of the ranks that get anything"},
     {kGraph, "graph", "a topology that hangs together, known on every rank"},
+    {kTorus, "torus", "hosts of a torus, named in a topology file"},
     {kOneNode, "one_node",
      "all ranks on one node, with room in its shared memory; in reductions a predefined datatype"},
 };
@@ -32,7 +37,8 @@ constexpr Named kRestrictionNames[] = {
 Json json(const Parameter& parameter) {
   return {{"name", parameter.name},       {"default", parameter.default_value},
           {"least", parameter.least},     {"most", parameter.most},
-          {"is_size", parameter.is_size}, {"meaning", parameter.meaning}};
+          {"is_size", parameter.is_size}, {"names", Json(parameter.names)},
+          {"meaning", parameter.meaning}};
 }
 
 // In the order of the enumerators of schedule/semantics.h.

@@ -10,6 +10,8 @@
 #include "base/file.h"
 #include "base/size.h"
 #include "tools/schedule/commands.h"
+#include "tools/schedule/order.h"
+#include "tools/schedule/trees.h"
 #include "topology/topology_file.h"
 
 namespace unisono {
@@ -76,6 +78,27 @@ void complete(const Options& options, Show& what) {
   if (what.rank >= problem.size) throw CLI::ValidationError("--rank is not one of the ranks");
 }
 
+CLI::App* add_show(CLI::App& app, Options& options, Show& what) {
+  auto* show_command = app.add_subcommand("show", "the schedule of one call");
+  show_command->add_option("--collective", options.collective, "bcast, allreduce, ...")->required();
+  show_command->add_option("--algorithm", options.algorithm, "chain:segment=4K, ...")->required();
+  show_command->add_option("--ranks", what.problem.size, "how many (8)")
+      ->check(CLI::Range(1, 100000));
+  show_command->add_option("--rank", what.rank, "only this one")->check(CLI::NonNegativeNumber);
+  show_command->add_option("--root", what.problem.root, "root of the collective (0)");
+  show_command->add_option("--count", options.count, "units of the vector, or of a block (1K)");
+  show_command->add_option("--unit-bytes", what.problem.unit_bytes, "bytes of a unit (1)")
+      ->check(CLI::PositiveNumber);
+  show_command->add_option("--topology", options.topology,
+                           "file that places the ranks (NodeName=a Ranks=0-3)");
+  show_command->add_option("--neighbours", options.neighbours,
+                           "torus:N or stencil:N, N dimensions (stencil:2)");
+  show_command->add_flag("--in-place", what.problem.in_place, "with MPI_IN_PLACE");
+  show_command->add_option("--format", what.format, "text, json or dot (text)")
+      ->check(CLI::IsMember({"text", "json", "dot"}));
+  return show_command;
+}
+
 int run(int argc, char** argv) {
   CLI::App app("The algorithms of Unisono and their schedules");
   app.set_version_flag("--version", UNISONO_VERSION);
@@ -97,27 +120,13 @@ int run(int argc, char** argv) {
 
   Show what;
   what.problem.size = 8;
-  auto* show_command = app.add_subcommand("show", "the schedule of one call");
-  show_command->add_option("--collective", options.collective, "bcast, allreduce, ...")->required();
-  show_command->add_option("--algorithm", options.algorithm, "chain:segment=4K, ...")->required();
-  show_command->add_option("--ranks", what.problem.size, "how many (8)")
-      ->check(CLI::Range(1, 100000));
-  show_command->add_option("--rank", what.rank, "only this one")->check(CLI::NonNegativeNumber);
-  show_command->add_option("--root", what.problem.root, "root of the collective (0)");
-  show_command->add_option("--count", options.count, "units of the vector, or of a block (1K)");
-  show_command->add_option("--unit-bytes", what.problem.unit_bytes, "bytes of a unit (1)")
-      ->check(CLI::PositiveNumber);
-  show_command->add_option("--topology", options.topology,
-                           "file that places the ranks (NodeName=a Ranks=0-3)");
-  show_command->add_option("--neighbours", options.neighbours,
-                           "torus:N or stencil:N, N dimensions (stencil:2)");
-  show_command->add_flag("--in-place", what.problem.in_place, "with MPI_IN_PLACE");
-  show_command->add_option("--format", what.format, "text, json or dot (text)")
-      ->check(CLI::IsMember({"text", "json", "dot"}));
+  const auto* show_command = add_show(app, options, what);
+  const OrderCommands orders(app);
+  const TreesCommand trees(app);
 
   try {
     app.parse(argc, argv);
-    std::string out;
+    std::string out = orders.run() + trees.run();
     if (*list_command) out = list(json);
     if (*variables_command) out = variables(json);
     if (*arrival_command) out = arrival_tables();

@@ -27,7 +27,8 @@ struct Options {
   std::vector<std::string> algorithms;
   std::vector<Count> sizes;
   int root = 0;
-  Count memory = 0;  ///< bytes of buffers of all ranks together
+  Count memory = 0;     ///< bytes of buffers of all ranks together
+  bool shares = false;  ///< the ranks' buffers are the same memory: no result is right
 };
 
 // Who is wrong here is `unisono sim`, which has checked what its user wrote.
@@ -40,6 +41,7 @@ std::optional<Options> parse(int argc, char** argv) {
   app.add_option("--bytes", bytes)->required();
   app.add_option("--root", o.root);
   app.add_option("--memory", memory)->required();
+  app.add_flag("--share", o.shares);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -74,6 +76,7 @@ int run(int argc, char** argv) {
   const auto options = parse(argc, argv);
   if (!options) return 2;
   Setting setting = setting_of(options->collective, options->root);
+  if (options->shares) share_buffers(setting);
   const bool sized = bench::call_of(options->collective).output != bench::Part::none;
   warm_up(setting.comm);
   bool correct = true;

@@ -18,6 +18,10 @@ struct Outcome {
 /// Of this rank, for char data, or sums of float whose additions cost a flop each of the host.
 Setting setting_of(Collective collective, int root);
 
+/// The buffers of all ranks become the same memory, which holds rubbish: for times of cells whose
+/// data do not fit. Results are not verified.
+void share_buffers(Setting& setting);
+
 /// Lets Unisono make its private communicator, so that no simulated call does. Collective.
 void warm_up(MPI_Comm comm);
 

@@ -1,0 +1,18 @@
+// Bucket: rings along the dimensions of a torus, one dimension after the other, each handing on all
+// that the one before has gathered. 2k of these, beginning with each of k dimensions and going each
+// way round, go on at once with a 2k-th of every block, and so use all links, neighbours only.
+// Rounds sum(n_i - 1), bytes (p - 1) b; T = sum(n_i - 1) alpha + (p - 1) beta b / 2k with
+// dimensions of one length: optimal; and two copies of the result. Any p. Source: Jain, Sabharwal,
+// Optimal Bucket Algorithms for Large MPI Collectives on Torus Interconnects (2010).
+#include "algorithms/algorithms.h"
+#include "algorithms/lattice_of_ranks.h"
+#include "patterns/butterfly_collectives.h"
+
+namespace unisono::allgather {
+
+void bucket(Builder& b) {
+  const RankLattice lattice = lattice_of_ranks(b.args());
+  parts_allgather(b, on_all_links(lattice, RingForm::whole));
+}
+
+}  // namespace unisono::allgather

@@ -1,0 +1,54 @@
+// Which links of a torus trees have taken, and whether the members keep those that they will need.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "patterns/torus.h"
+
+namespace unisono {
+
+/// A host is a port's at which a link begins or ends, where that may be of use to it: such ports
+/// are spare as far as they are not needed.
+class FreeLinks {
+ public:
+  enum End : std::uint8_t { kFrom = 1, kTo = 2 };
+
+  /// All free, no ports.
+  explicit FreeLinks(const Torus& torus);
+
+  void make_port(LinkId link, End end);
+  /// All free, none needed.
+  void reset();
+  /// That many more at which links end or begin, or fewer.
+  void need(int host, End end, int ports) {
+    auto& spare = (end == kFrom ? spare_from_ : spare_to_)[static_cast<std::size_t>(host)];
+    spare = static_cast<std::int16_t>(spare - ports);
+  }
+
+  /// -1: there is no such link.
+  int to(LinkId link) const { return to_[static_cast<std::size_t>(link)]; }
+  int from(LinkId link) const { return link / ports_; }
+  bool is_free(LinkId link) const { return owner_[static_cast<std::size_t>(link)] == 0; }
+  /// Whether it is free and leaves the hosts at its ends what they need. `met`: at which ends it is
+  /// what was needed.
+  bool may_take(LinkId link, int from, unsigned met) const {
+    const auto l = static_cast<std::size_t>(link);
+    if (owner_[l] != 0) return false;
+    const unsigned unmet = port_[l] & ~met;
+    return ((unmet & kFrom) == 0 || spare_from_[static_cast<std::size_t>(from)] > 0) &&
+           ((unmet & kTo) == 0 || spare_to_[static_cast<std::size_t>(to_[l])] > 0);
+  }
+  /// `owner`: 1 to 255.
+  void take(LinkId link, std::uint8_t owner);
+  void give_back(std::uint8_t owner);
+
+ private:
+  void count(std::size_t link, int change);
+
+  int ports_;  // of a host
+  std::vector<int> to_;
+  std::vector<std::uint8_t> owner_, port_;           // by link; 0: free
+  std::vector<std::int16_t> spare_from_, spare_to_;  // by host
+};
+
+}  // namespace unisono

@@ -1,0 +1,313 @@
+#include "patterns/torus_packing.h"
+
+#include <algorithm>
+
+namespace unisono {
+
+namespace {
+
+/// Hops that are worse are equally bad.
+constexpr int kQualities = 512;
+/// A link costs as much as so many messages more on the way from the root.
+constexpr int kLinkWeight = 8;
+/// How much more the choice differs with every turn, on the same scale.
+constexpr std::uint32_t kTurned = 3;
+
+/// What looking at a host's links costs.
+constexpr int kLooksOfHost = 3;
+
+/// Wellons' lowbias32.
+std::uint32_t mixed(std::uint32_t value) {
+  value = (value ^ (value >> 16)) * 0x7feb352dU;
+  value = (value ^ (value >> 15)) * 0x846ca68bU;
+  return value ^ (value >> 16);
+}
+
+}  // namespace
+
+Packing::Packing(const TorusMembers& members, int root, TreesFor use, Routing routing)
+    : members_(members), root_(root), use_(use), routing_(routing), links_(members.torus()) {
+  const Torus& torus = members.torus();
+  for (const int host : members.hosts())
+    for (int d = 0; d < torus.dimensions(); ++d) coordinates_.push_back(torus.coordinate(host, d));
+  const bool ways = routing == Routing::directed;
+  if (use != TreesFor::reduction) make_ports(out_.emplace(members, Flow::out, ways), Flow::out);
+  if (use != TreesFor::broadcast) make_ports(in_.emplace(members, Flow::in, ways), Flow::in);
+  if (routing != Routing::source) return;
+  seen_.resize(static_cast<std::size_t>(torus.hosts()));
+  towards_.resize(seen_.size());
+}
+
+/// Where members get their data, or pass it on to the root, and the root likewise.
+void Packing::make_ports(const HopTable& hops, Flow flow) {
+  const Torus& torus = members_.torus();
+  const auto child = flow == Flow::out ? FreeLinks::kTo : FreeLinks::kFrom;
+  const auto parent = flow == Flow::out ? FreeLinks::kFrom : FreeLinks::kTo;
+  if (routing_ == Routing::source) {
+    for (LinkId link = 0; link < torus.links(); ++link) {
+      if (links_.to(link) < 0) continue;
+      const int below = flow == Flow::out ? links_.to(link) : links_.from(link);
+      const int above = flow == Flow::out ? links_.from(link) : links_.to(link);
+      if (members_.member(below) >= 0 && members_.member(below) != root_)
+        links_.make_port(link, child);
+      if (members_.member(above) == root_) links_.make_port(link, parent);
+    }
+    return;
+  }
+  for (int member = 0; member < members_.size(); ++member)
+    for (const Hop& hop : hops.of(member))
+      if (hop.child != root_) links_.make_port(hop.port, child);
+  Tree tree;
+  tree.flow = flow;
+  tree.parent.assign(static_cast<std::size_t>(members_.size()), kNotYet);
+  for (const Hop& hop : hops.of(root_)) {
+    const bool out = flow == Flow::out;
+    walk(tree, out ? root_ : hop.child, out ? hop.child : root_, Way::numbered(hop.way));
+    links_.make_port(path_.front(), parent);
+  }
+}
+
+std::optional<TorusTrees> Packing::grow(int count, std::uint32_t turn, bool fewer,
+                                        std::int64_t most_work) {
+  turn_ = turn;
+  most_work_ = most_work;
+  links_.reset();
+  trees_.clear();
+  for (int i = 0; i < count; ++i) {
+    if (use_ != TreesFor::reduction) trees_.emplace_back().flow = Flow::out;
+    if (use_ != TreesFor::broadcast) trees_.emplace_back().flow = Flow::in;
+  }
+  for (Tree& tree : trees_) {
+    tree.number = static_cast<std::uint8_t>(&tree - trees_.data() + 1);
+    start(tree);
+  }
+  while (Tree* tree = smallest(std::nullopt)) {
+    if (tree->size == members_.size()) return result();
+    if (extend(*tree)) continue;
+    if (!fewer) return std::nullopt;
+    const bool too_long = work_ >= most_work_;
+    give_up(*tree);
+    if (too_long)
+      most_work_ = work_ + most_work / 8;
+    else
+      retry();
+  }
+  return std::nullopt;
+}
+
+void Packing::start(Tree& tree) {
+  const auto size = static_cast<std::size_t>(members_.size());
+  tree.parent.assign(size, kNotYet);
+  tree.depth.assign(size, 0);
+  tree.next.assign(size, 0);
+  if (routing_ == Routing::directed) tree.ways.assign(size, 0);
+  if (routing_ == Routing::source) tree.route.assign(size, {});
+  tree.waiting.assign(kQualities, {});
+  tree.parent[static_cast<std::size_t>(root_)] = -1;
+  for (int member = 0; member < members_.size(); ++member)
+    links_.need(members_.host(member), member == root_ ? tree.end_of_parent() : tree.end_of_child(),
+                1);
+  wait(tree, root_);
+}
+
+/// Until it is the turn of the member's next hop.
+void Packing::wait(Tree& tree, int member) {
+  const auto m = static_cast<std::size_t>(member);
+  const auto hops = hops_of(tree, member);
+  std::uint32_t& next = tree.next[m];
+  while (next < hops.size() && tree.has(hops[next].child)) {
+    ++next;
+    ++work_;
+  }
+  if (next == hops.size()) return;
+  const Hop& hop = hops[next];
+  const auto key = static_cast<std::uint32_t>(hop.child) * 64 + tree.number;
+  const auto turned =
+      turn_ == 0 ? 0 : static_cast<int>(mixed(key ^ mixed(turn_)) % (kTurned * turn_));
+  const auto quality = static_cast<std::size_t>(
+      std::min(hop.length * kLinkWeight + tree.depth[m] + turned, kQualities - 1));
+  tree.waiting[quality].push_back(member);
+  tree.best = std::min(tree.best, quality);
+}
+
+/// Of those that are not given up; the first of several.
+Packing::Tree* Packing::smallest(std::optional<Flow> flow) {
+  Tree* found = nullptr;
+  for (Tree& tree : trees_)
+    if (!tree.given_up && (!flow || tree.flow == *flow) &&
+        (found == nullptr || tree.size < found->size))
+      found = &tree;
+  return found;
+}
+
+/// By one member at least, if that is possible.
+bool Packing::extend(Tree& tree) {
+  while (tree.best < tree.waiting.size() && work_ < most_work_) {
+    auto& waiting = tree.waiting[tree.best];
+    if (waiting.empty()) {
+      ++tree.best;
+      continue;
+    }
+    const int parent = waiting.back();
+    waiting.pop_back();
+    const Hop& hop = hops_of(tree, parent)[tree.next[static_cast<std::size_t>(parent)]++];
+    const int child = hop.child;
+    ++work_;
+    const bool taken = !tree.has(child) && (routing_ == Routing::source ? search(tree, child)
+                                                                        : take(tree, parent, hop));
+    // A member that no free route leads to has none later.
+    if (!taken && routing_ == Routing::source && !tree.has(child)) return false;
+    wait(tree, parent);
+    if (taken) return true;
+  }
+  return false;
+}
+
+/// At which ends a link is what the tree's hosts there need.
+unsigned Packing::met(const Tree& tree, int from, int to) const {
+  const int above = members_.member(tree.is_out() ? from : to);
+  const int below = members_.member(tree.is_out() ? to : from);
+  unsigned ends = 0;
+  if (below >= 0 && !tree.has(below)) ends |= tree.end_of_child();
+  if (above == root_ && tree.size == 1) ends |= tree.end_of_parent();
+  return ends;
+}
+
+/// Whether the links of a message may all be taken. path_: they, from the tree on.
+bool Packing::walk(const Tree& tree, int from, int to, Way way) {
+  const Torus& torus = members_.torus();
+  path_.clear();
+  int host = members_.host(from);
+  bool free = true;
+  for (int i = 0; i < torus.dimensions(); ++i) {
+    const int d = way.last_dimension_first ? torus.dimensions() - 1 - i : i;
+    int at = coordinate(from, d);
+    const int end = coordinate(to, d), n = torus.size(d);
+    const int sign = torus.direction(at, end, d, way.direction);
+    for (; at != end; at = at + sign < 0 ? n - 1 : at + sign == n ? 0 : at + sign) {
+      const LinkId link = torus.link(host, d, sign);
+      const int next = links_.to(link);
+      free = free && links_.may_take(link, host, met(tree, host, next));
+      path_.push_back(link);
+      host = next;
+    }
+  }
+  work_ += std::ssize(path_);
+  if (!tree.is_out()) std::reverse(path_.begin(), path_.end());
+  return free;
+}
+
+bool Packing::take(Tree& tree, int parent, const Hop& hop) {
+  if (!links_.is_free(hop.port) || (routing_ == Routing::adaptive && hop.length > 1)) return false;
+  const bool out = tree.is_out();
+  if (!walk(tree, out ? parent : hop.child, out ? hop.child : parent, Way::numbered(hop.way)))
+    return false;
+  follow(tree, parent, hop.way);
+  return true;
+}
+
+/// The shortest free route between the tree and a member, from there.
+bool Packing::search(Tree& tree, int child) {
+  const int ports = 2 * members_.torus().dimensions();
+  const bool out = tree.is_out();
+  ++searches_;
+  queue_.assign(1, members_.host(child));
+  seen_[static_cast<std::size_t>(queue_[0])] = searches_;
+  for (std::size_t i = 0; i < queue_.size(); ++i) {
+    const int here = queue_[i];
+    work_ += kLooksOfHost;
+    for (int p = 0; p < ports; ++p) {
+      const LinkId leaving = here * ports + p;
+      const int there = links_.to(leaving);
+      if (there < 0 || seen_[static_cast<std::size_t>(there)] == searches_) continue;
+      const LinkId link = out ? there * ports + (p ^ 1) : leaving;  // of the two between them
+      const int from = out ? there : here;
+      if (!links_.may_take(link, from, met(tree, from, out ? here : there))) continue;
+      seen_[static_cast<std::size_t>(there)] = searches_;
+      towards_[static_cast<std::size_t>(there)] = link;
+      queue_.push_back(there);
+      const int member = members_.member(there);
+      if (member < 0 || !tree.has(member)) continue;
+      path_.clear();
+      for (int at = there; at != queue_[0];) {
+        path_.push_back(towards_[static_cast<std::size_t>(at)]);
+        at = out ? links_.to(path_.back()) : links_.from(path_.back());
+      }
+      follow(tree, member, 0);
+      return true;
+    }
+  }
+  return false;
+}
+
+/// Takes the path's links, and the members along it that are not yet in the tree.
+void Packing::follow(Tree& tree, int parent, std::uint8_t way) {
+  std::vector<LinkId> route;
+  for (const LinkId link : path_) {
+    links_.take(link, tree.number);
+    route.push_back(link);
+    const int member = members_.member(tree.is_out() ? links_.to(link) : links_.from(link));
+    if (member < 0 || tree.has(member)) continue;
+    const auto m = static_cast<std::size_t>(member);
+    if (!tree.ways.empty()) tree.ways[m] = way;
+    if (!tree.route.empty() && route.size() > 1) {
+      if (!tree.is_out()) std::reverse(route.begin(), route.end());
+      tree.route[m] = route;
+    }
+    route.clear();
+    add(tree, member, parent);
+    parent = member;
+  }
+}
+
+void Packing::add(Tree& tree, int member, int parent) {
+  const auto m = static_cast<std::size_t>(member);
+  tree.parent[m] = parent;
+  tree.depth[m] = static_cast<std::uint16_t>(
+      std::min(tree.depth[static_cast<std::size_t>(parent)] + 1, kQualities));
+  links_.need(members_.host(member), tree.end_of_child(), -1);
+  if (tree.size++ == 1) links_.need(members_.host(root_), tree.end_of_parent(), -1);
+  wait(tree, member);
+}
+
+/// And, where there are both flows, the smallest of the other: there are as many of each.
+void Packing::give_up(Tree& tree) {
+  Tree* const other =
+      use_ != TreesFor::both ? nullptr : smallest(tree.is_out() ? Flow::in : Flow::out);
+  for (Tree* const gone : {&tree, other}) {
+    if (gone == nullptr) continue;
+    gone->given_up = true;
+    links_.give_back(gone->number);
+    for (int member = 0; member < members_.size(); ++member)
+      if (!gone->has(member)) links_.need(members_.host(member), gone->end_of_child(), -1);
+    if (gone->size == 1) links_.need(members_.host(root_), gone->end_of_parent(), -1);
+  }
+}
+
+/// What was in the way may be so no longer.
+void Packing::retry() {
+  for (Tree& left : trees_) {
+    if (left.given_up) continue;
+    std::fill(left.next.begin(), left.next.end(), 0);
+    for (auto& waiting : left.waiting) waiting.clear();
+    left.best = left.waiting.size();
+    for (int member = 0; member < members_.size(); ++member)
+      if (left.has(member)) wait(left, member);
+  }
+}
+
+TorusTrees Packing::result() const {
+  TorusTrees trees;
+  for (const Tree& tree : trees_) {
+    if (tree.given_up) continue;
+    TorusTree done;
+    done.flow = tree.flow;
+    done.parent = tree.parent;
+    done.ways = tree.ways;
+    done.route = tree.route;
+    (tree.is_out() ? trees.out : trees.in).push_back(std::move(done));
+  }
+  return trees;
+}
+
+}  // namespace unisono

@@ -1,0 +1,18 @@
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+int main(int argc, char** argv) {
+  int rank, size;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  double* data = malloc(8 * sizeof *data);
+  for (int i = 0; i < 4; i++) {
+    data = realloc(data, (8 + i) * sizeof *data);
+    /* refused: data is written in the loop */
+    MPI_Bcast(data, 8, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+  }
+  MPI_Finalize();
+  return 0;
+}

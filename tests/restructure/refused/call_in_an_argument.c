@@ -1,0 +1,22 @@
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static int length(void) {
+  static int n = 8;
+  return n--;
+}
+
+int main(int argc, char** argv) {
+  int rank, size;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  double data[8] = {0};
+  for (int i = 0; i < 4; i++) {
+    /* refused: length() is called in an argument */
+    MPI_Bcast(data, length(), MPI_DOUBLE, 0, MPI_COMM_WORLD);
+  }
+  MPI_Finalize();
+  return 0;
+}

@@ -1,0 +1,28 @@
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static int counts[64];
+
+static void shrink(int size) { counts[size - 1] = 0; }
+
+int main(int argc, char** argv) {
+  int rank, size;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  int displs[64];
+  double from[64] = {0}, to[64];
+  for (int p = 0; p < size; p++) {
+    counts[p] = 1;
+    displs[p] = p;
+  }
+
+  for (int i = 0; i < 4; i++) {
+    /* refused: counts is written in the loop at line LINE by shrink() */
+    MPI_Alltoallv(from, counts, displs, MPI_DOUBLE, to, counts, displs, MPI_DOUBLE, MPI_COMM_WORLD);
+    shrink(size);
+  }
+  MPI_Finalize();
+  return 0;
+}

@@ -1,0 +1,22 @@
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+int main(int argc, char** argv) {
+  int rank, size;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  for (int i = 0; i < 4; i++) {
+    switch (i) {
+      case 0: rank++;
+      case 1:
+        /* refused: the switch at line LINE falls through to it at line LINE */
+        MPI_Barrier(MPI_COMM_WORLD);
+        break;
+      default: break;
+    }
+  }
+  MPI_Finalize();
+  return 0;
+}

@@ -1,0 +1,18 @@
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+int main(int argc, char** argv) {
+  int rank, size;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  for (int i = 0; i < 4; i++) {
+    /* refused: a goto at line LINE */
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (i == size) goto end;
+  }
+end:
+  MPI_Finalize();
+  return 0;
+}

@@ -1,0 +1,18 @@
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define SYNC() MPI_Barrier(MPI_COMM_WORLD)
+
+int main(int argc, char** argv) {
+  int rank, size;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  for (int i = 0; i < 4; i++) {
+    /* refused: a macro makes the call */
+    SYNC();
+  }
+  MPI_Finalize();
+  return 0;
+}

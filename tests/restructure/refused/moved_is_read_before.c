@@ -1,0 +1,27 @@
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+int main(int argc, char** argv) {
+  int rank, size;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  int counts[64], displs[64];
+  double from[64] = {0}, to[64];
+  for (int p = 0; p < size; p++) {
+    counts[p] = 1;
+    displs[p] = p;
+  }
+
+  for (int i = 0; i < 4; i++) {
+    printf("%d\n", counts[0]);
+    for (int p = 0; p < size; p++) {
+      counts[p] = 2;
+    }
+    /* refused: counts is used before */
+    MPI_Alltoallv(from, counts, displs, MPI_DOUBLE, to, counts, displs, MPI_DOUBLE, MPI_COMM_WORLD);
+  }
+  MPI_Finalize();
+  return 0;
+}
