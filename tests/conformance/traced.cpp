@@ -159,6 +159,18 @@ void forked() {
   collectives(MPI_COMM_WORLD);
 }
 
+/// Every rank's word has reached rank 0, and rank 0's every rank, once it returns; not traced.
+void meet_by_messages() {
+  const int rank = rank_in(MPI_COMM_WORLD);
+  for (int peer = 1; rank == 0 && peer < size_of(MPI_COMM_WORLD); ++peer)
+    MPI_Recv(nullptr, 0, MPI_BYTE, peer, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  for (int peer = 1; rank == 0 && peer < size_of(MPI_COMM_WORLD); ++peer)
+    MPI_Send(nullptr, 0, MPI_BYTE, peer, 0, MPI_COMM_WORLD);
+  if (rank == 0) return;
+  MPI_Send(nullptr, 0, MPI_BYTE, 0, 0, MPI_COMM_WORLD);
+  MPI_Recv(nullptr, 0, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -182,6 +194,8 @@ int main(int argc, char** argv) {
     all();
   std::printf("rank %d made %d calls\n", rank, g_calls.load());
   std::fflush(stdout);
+  // Launchers end all ranks when one does: by then every rank has to have left its last call.
+  if (way == "exit" || way == "abort" || way == "kill") meet_by_messages();
   if (way == "exit") return 0;  // without MPI_Finalize
   if (way == "abort" || way == "kill") {
     if (rank == 0) usleep(500000);  // the others wait in the barrier by then
