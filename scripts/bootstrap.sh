@@ -55,9 +55,9 @@ LIST
   # it comes before MPICH's by Debian's priorities; both are called by full names here.
   [[ ${CI:-} ]] || return 0
   command -v gfortran >/dev/null || echo gfortran
-  command -v mpifort.openmpi >/dev/null || echo libopenmpi-dev
+  compgen -G '/usr/lib/*/openmpi/include/mpi.h' >/dev/null || echo libopenmpi-dev
   command -v mpiexec.openmpi >/dev/null || echo openmpi-bin
-  command -v mpifort.mpich >/dev/null || echo libmpich-dev
+  compgen -G '/usr/include/*/mpich/mpi.h' >/dev/null || echo libmpich-dev  # mpich has its wrappers
   command -v mpiexec.mpich >/dev/null || echo mpich
 }
 
@@ -83,6 +83,7 @@ install_packages() {
   "${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get update -qq
   "${root[@]}" env DEBIAN_FRONTEND=noninteractive \
     apt-get install -y -qq --no-install-recommends "${packages[@]}" >/dev/null
+  rm -f build/build.ninja  # there may be more to build now
 }
 
 # For unisono sim; without it everything else works. Where it cannot be had it is tried for once only.
@@ -185,12 +186,9 @@ build() {
   if [[ -f build/CMakeCache.txt ]] && ! grep -qx "CMAKE_HOME_DIRECTORY:INTERNAL=$PWD" build/CMakeCache.txt; then
     rm -rf build
   fi
-  # SimGrid and Fortran may have come since.
-  if [[ -f build/CMakeCache.txt ]] \
-    && { { command -v smpirun && grep '^UNISONO_SMPIRUN:.*NOTFOUND' build/CMakeCache.txt; } \
-      || { command -v mpifort.openmpi && grep '^UNISONO_MPIFORT_openmpi:.*NOTFOUND' build/CMakeCache.txt; } \
-      || { command -v mpifort.mpich && grep '^UNISONO_MPIFORT_mpich:.*NOTFOUND' build/CMakeCache.txt; }; } \
-      >/dev/null; then
+  # SimGrid may have come since.
+  if [[ -f build/CMakeCache.txt ]] && command -v smpirun >/dev/null \
+    && grep -q '^UNISONO_SMPIRUN:.*NOTFOUND' build/CMakeCache.txt; then
     rm -f build/build.ninja
   fi
   if [[ ! -f build/build.ninja || CMakePresets.json -nt build/CMakeCache.txt ]]; then

@@ -184,6 +184,7 @@ void Communicator::meet() {
   nodes_ = count_nodes(ranks, registry().nodes);
   const int groups = count_nodes(ranks, registry().topology.at(Level::node));
   has_levels_ = groups > 1 && groups < size_;
+  may_be_on_torus_ = groups > 1 && registry().topology.torus.is_described();
   may_share_ = in_node_ = nodes_ == 1 && has_node_memory();
 }
 

@@ -101,6 +101,8 @@ class Communicator {
   /// Whether its ranks are on several nodes, of which some has several of them: as the MPI library
   /// sees it, or a file says. The same on all ranks.
   bool has_levels() const { return has_levels_; }
+  /// Whether its ranks are on several nodes, which a topology file places on a torus.
+  bool may_be_on_torus() const { return may_be_on_torus_; }
   /// The bytes for which a call of this collective may be anything but the MPI library's: all until
   /// learn_reach. None, ever, with one rank, between two groups, and where not all ranks have
   /// agreed with each other in MPI_Init. All ranks see that alike: one of another MPI_COMM_WORLD is
@@ -273,6 +275,7 @@ class Communicator {
   int size_ = 1;
   int nodes_ = 1;
   bool has_levels_ = false;
+  bool may_be_on_torus_ = false;
   bool knows_reach_ = false;
   std::array<ByteRange, kCollectives> reach_;
   using Left = std::array<std::array<std::uint32_t, kSizeClasses>, kCollectives>;

@@ -10,6 +10,7 @@
 
 #include "model/graph.h"
 #include "model/node_phase.h"
+#include "model/port_queue.h"
 
 namespace unisono {
 
@@ -46,52 +47,6 @@ struct Core {
   std::queue<VertexId> own, to_read;
   bool is_busy = false;
 };
-
-/// The port of a switch to a node, as far as it may overflow: what others have posted to it. A
-/// rank's sends to several nodes share its own port packet by packet, so that each is under way
-/// from its post on. A node's own port loses nothing: its operating system stops whom it has no
-/// room for (docs/adr/0031-hosts-drop-nothing.md).
-class Queue {
- public:
-  Queue(std::size_t nodes, const Incast& incast) : incast_(&incast), bytes_(nodes) {}
-
-  /// Messages from another node; and until when what was posted is in the way.
-  void post(std::size_t other, double bytes) { change(other, bytes); }
-  void leave(std::size_t other, double bytes, double until) {
-    leaving_.push({until, other, bytes});
-  }
-  /// Whether what is under way is more than the port holds; with one other node alone never.
-  bool overflows(double now);
-
- private:
-  using Leaving = std::tuple<double, std::size_t, double>;
-
-  void change(std::size_t other, double more);
-
-  const Incast* incast_;
-  std::vector<double> bytes_;  // by the node that they come from
-  double total_ = 0;           // of each node a window at most
-  int others_ = 0;             // that have any
-  std::priority_queue<Leaving, std::vector<Leaving>, std::greater<>> leaving_;
-};
-
-void Queue::change(std::size_t other, double more) {
-  double& bytes = bytes_[other];
-  total_ -= std::min(bytes, incast_->window);
-  others_ -= bytes > 0 ? 1 : 0;
-  bytes += more;  // whole numbers, so that nothing is left of what has gone
-  total_ += std::min(bytes, incast_->window);
-  others_ += bytes > 0 ? 1 : 0;
-}
-
-bool Queue::overflows(double now) {
-  while (!leaving_.empty() && std::get<0>(leaving_.top()) <= now) {
-    const auto [until, other, bytes] = leaving_.top();
-    leaving_.pop();
-    change(other, -bytes);
-  }
-  return others_ > 1 && total_ > incast_->buffer;
-}
 
 /// A level's ports, of ranks or nodes, and what is shared: on each node, or by all.
 struct Ports {
@@ -145,7 +100,7 @@ class Walk {
  public:
   /// `in_memory`: messages go through the memory of the node, which the machine has times for.
   Walk(std::span<const Schedule> schedules, Count unit_bytes, const Machine& machine,
-       std::span<const int> node_of_rank, bool in_memory);
+       std::span<const int> node_of_rank, bool in_memory, const TorusPlacement* torus);
   /// `late`: when each rank begins; empty: all at 0. Infinity: more than `most`.
   Result<double> go(std::span<const double> late, double most);
 
@@ -166,6 +121,11 @@ class Walk {
   /// When a send is complete that leaves its port in [begin, end).
   double accepted(VertexId id, double now, double begin, double end);
   void depart(VertexId id, double now);
+  /// Over the links of its route behind the sender's own.
+  double pass_links(VertexId id, double now);
+  /// Of the message's route on the torus, in its order; on that of the network, which heeds a way
+  /// or does not, but knows no names of routes.
+  std::vector<LinkId> route(VertexId send) const;
   void arrive(VertexId id, double now);
   void post(VertexId id);
   void leave(VertexId id, double until);
@@ -191,6 +151,12 @@ class Walk {
     return level == kWithinNode ? rank : node(rank);
   }
 
+  /// Whether it goes over links of the torus: to another of its hosts.
+  bool is_on_torus(VertexId send) const {
+    return torus_ != nullptr && level(send) == kBetweenNodes &&
+           torus_->host_of(graph_.rank[send]) != torus_->host_of(graph_.ops[send].peer);
+  }
+
   Graph graph_;
   Count unit_bytes_;
   const Machine& machine_;
@@ -198,7 +164,7 @@ class Walk {
   std::vector<double> met_;  // of receives: kNever, or when the first of two was there
   std::array<const LevelCosts*, kMessageLevels> levels_{};  // those that the machine has
   std::array<Ports, kMessageLevels> ports_;
-  std::vector<Queue> queues_;  // of nodes; empty where nothing is lost
+  std::vector<PortQueue> queues_;  // of nodes; empty where nothing is lost
   std::vector<bool> lost_;     // of sends: once is enough
   std::vector<double> left_;   // by sender and receiver: when the last byte does
   std::vector<Server> cores_;
@@ -206,20 +172,24 @@ class Walk {
   const MemoryTimes* memory_ = nullptr;  // messages go through it; null: through the MPI library
   std::vector<VertexId> send_of_;        // by receive, of those
   std::vector<Core> busy_cores_;         // of those
+  const TorusPlacement* torus_;          // null: nodes have a port each way
+  std::vector<Server> links_;            // of the torus
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
   std::size_t unfinished_;
   double end_ = 0;
 };
 
 Walk::Walk(std::span<const Schedule> schedules, Count unit_bytes, const Machine& machine,
-           std::span<const int> node_of_rank, bool in_memory)
+           std::span<const int> node_of_rank, bool in_memory, const TorusPlacement* torus)
     : graph_(schedules),
       unit_bytes_(unit_bytes),
       machine_(machine),
       node_of_rank_(node_of_rank),
       met_(graph_.size(), kNever),
       cores_(schedules.size()),
+      torus_(torus),
       unfinished_(graph_.size()) {
+  if (torus != nullptr) links_.resize(static_cast<std::size_t>(torus->members().torus().links()));
   for (int l = 0; l < kMessageLevels; ++l)
     if (const auto& level = machine.levels[l]) levels_[l] = &*level;
   if (machine.kernels) meetings_.emplace(schedules, graph_, unit_bytes, *machine.kernels);
@@ -234,9 +204,10 @@ Walk::Walk(std::span<const Schedule> schedules, Count unit_bytes, const Machine&
     for (VertexId id = 0; id < graph_.size(); ++id)
       if (graph_.receive[id] != kNoNode) send_of_[graph_.receive[id]] = id;
   }
-  if (!machine.incast.loses()) return;
+  // The switches of a torus are its hosts, which stop whom they have no room for.
+  if (!machine.incast.loses() || torus != nullptr) return;
   queues_.assign(static_cast<std::size_t>(nodes),
-                 Queue(static_cast<std::size_t>(nodes), machine.incast));
+                 PortQueue(static_cast<std::size_t>(nodes), machine.incast));
   left_.resize(schedules.size() * schedules.size());
   lost_.resize(graph_.size());
 }
@@ -312,7 +283,9 @@ void Walk::begin_on_core(VertexId id, double now) {
 void Walk::start_send(VertexId id, double now) {
   const LevelId l = level(id);
   const double gap = levels_[l]->gap(bytes(id));
-  const double begin = ports_[l].out[port(l, rank(id))].serve(now, gap);
+  Server& out = is_on_torus(id) ? links_[static_cast<std::size_t>(route(id).front())]
+                                : ports_[l].out[port(l, rank(id))];
+  const double begin = out.serve(now, gap);
   if (l == kWithinNode || queues_.empty()) {
     push(begin + gap, id, Event::complete);
     push(begin, id, Event::depart);
@@ -339,9 +312,30 @@ void Walk::depart(VertexId id, double now) {
   const LevelId l = level(id);
   const LevelCosts& costs = *levels_[l];
   const std::size_t where = l == kWithinNode ? node(rank(id)) : 0;
-  const double begin = ports_[l].shared[where].serve(now, costs.shared(bytes(id)));
+  const double begin = is_on_torus(id)
+                           ? pass_links(id, now)
+                           : ports_[l].shared[where].serve(now, costs.shared(bytes(id)));
   const double ahead = costs.one_way(bytes(id)) - costs.gap(bytes(id));
   push(begin + std::max(0.0, ahead), id, Event::arrive);
+}
+
+std::vector<LinkId> Walk::route(VertexId send) const {
+  const bool is_heeded =
+      torus_->routing() == Routing::directed && graph_.ops[send].way < kFirstNamedRoute;
+  std::vector<LinkId> links;
+  torus_->members().torus().route(
+      torus_->host_of(graph_.rank[send]), torus_->host_of(graph_.ops[send].peer),
+      is_heeded ? Way::numbered(graph_.ops[send].way) : Way{},
+      [&links](LinkId link) { links.push_back(link); });
+  return links;
+}
+
+double Walk::pass_links(VertexId id, double now) {
+  const double gap = levels_[kBetweenNodes]->gap(bytes(id));
+  const std::vector<LinkId> links = route(id);
+  for (std::size_t i = 1; i < links.size(); ++i)
+    now = links_[static_cast<std::size_t>(links[i])].serve(now, gap);
+  return now;
 }
 
 void Walk::arrive(VertexId id, double now) {
@@ -356,7 +350,8 @@ void Walk::arrive(VertexId id, double now) {
     push(now + machine_.incast.timeout, id, Event::arrive);
     return;
   }
-  const double begin = ports_[l].in[port(l, peer(id))].serve(now, gap);
+  const double begin =
+      is_on_torus(id) ? now : ports_[l].in[port(l, peer(id))].serve(now, gap);
   if (l == kBetweenNodes && !queues_.empty()) leave(id, begin + gap);
   if (graph_.receive[id] != kNoNode)
     meet(graph_.receive[id], begin + std::min(gap, costs.one_way(bytes(id))));
@@ -463,20 +458,22 @@ std::vector<int> block_placement(int ranks, int nodes) {
 
 Result<double> predict(std::span<const Schedule> schedules, Count unit_bytes,
                        const Machine& machine, std::span<const int> node_of_rank,
-                       std::span<const double> late, double most, TransportKind transport) {
+                       std::span<const double> late, double most, TransportKind transport,
+                       const TorusPlacement* torus) {
   const bool in_memory = transport == TransportKind::shm;
   if (in_memory && !machine.node_memory)
     return Error{
         "the machine file has no times for messages through the memory of a node: calibrate with "
         "two ranks on one"};
-  return Walk(schedules, unit_bytes, machine, node_of_rank, in_memory).go(late, most);
+  return Walk(schedules, unit_bytes, machine, node_of_rank, in_memory, torus).go(late, most);
 }
 
 Result<double> predict(const Algorithm& algorithm, const Problem& problem, const Machine& machine,
                        std::span<const int> node_of_rank) {
   const ArgsOfRanks ranks(problem);
   return predict(build_all(algorithm, ranks.args()), problem.unit_bytes, machine, node_of_rank, {},
-                 kNoLimit, problem.params.transport);
+                 kNoLimit, problem.params.transport,
+                 problem.topology != nullptr ? problem.topology->torus() : nullptr);
 }
 
 }  // namespace unisono

@@ -6,7 +6,9 @@
 // sent there loses a timeout (Incast). Within a node a port belongs to a rank, between nodes to the
 // node: all its ranks share the way out, and the way in. Copies and reductions take their rank's
 // core, one after the other. A phase that runs in a node's memory begins when the last of its ranks
-// is there, and all are through at the same time (node_phase.h). Messages through the memory of a
+// is there, and all are through at the same time (node_phase.h). Between the hosts of a torus it is
+// links that messages share in place of ports: each keeps those of its route, one after the other,
+// for the gap. Messages through the memory of a
 // node (TransportKind::shm) are moved by the cores of their ranks: each goes by stores or by single
 // copy, whichever is the cheaper at its length, as Worringer 2003 chooses between PIO and DMA. Who
 // comes first is served first, at the same moment in program order. Cost O(n log n) for n ops;
@@ -20,6 +22,7 @@
 #include "base/result.h"
 #include "model/machine.h"
 #include "schedule/problem.h"
+#include "topology/topology.h"
 
 namespace unisono {
 
@@ -30,12 +33,14 @@ std::vector<int> block_placement(int ranks, int nodes);
 inline constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 
 /// Seconds until the last rank is done, all starting at once, or rank r at late[r]; schedules[r] is
-/// rank r's. Infinity where it is more than `most`: then the walk ends there. The error is one
-/// line: a level the machine has no times for, or schedules that do not match.
+/// rank r's. Infinity where it is more than `most`: then the walk ends there. `torus`: where the
+/// ranks are on one; null: every node has a port each way. The error is one line: a level the
+/// machine has no times for, or schedules that do not match.
 Result<double> predict(std::span<const Schedule> schedules, Count unit_bytes,
                        const Machine& machine, std::span<const int> node_of_rank,
                        std::span<const double> late = {}, double most = kNoLimit,
-                       TransportKind transport = TransportKind::mpi);
+                       TransportKind transport = TransportKind::mpi,
+                       const TorusPlacement* torus = nullptr);
 
 /// The same for build_all() of an algorithm. Precondition: no unmet restriction.
 Result<double> predict(const Algorithm& algorithm, const Problem& problem, const Machine& machine,

@@ -53,13 +53,15 @@ struct Walked {
   Count unit_bytes = 1;
   std::vector<int> node_of_rank;
   TransportKind transport = TransportKind::mpi;
+  const TorusPlacement* torus = nullptr;
   bool is_too_long = false;
 
   std::optional<double> seconds(const Machine& machine, std::span<const double> late,
                                 double most) const {
     if (is_too_long) return kNoLimit;
     if (schedules.empty()) return std::nullopt;
-    const auto said = predict(schedules, unit_bytes, machine, node_of_rank, late, most, transport);
+    const auto said =
+        predict(schedules, unit_bytes, machine, node_of_rank, late, most, transport, torus);
     return said ? std::optional(*said) : std::nullopt;
   }
 };
@@ -70,7 +72,11 @@ Walked walked(const Algorithm& algorithm, const Params& params, const PricedCall
   const Problem problem = problem_of(call, params, placement.topology);
   if (!can_serve(algorithm, problem)) return {};
   const ArgsOfRanks ranks(problem);
-  Walked all{{}, problem.unit_bytes, placement.node_of_rank(), params.transport};
+  Walked all{{},
+             problem.unit_bytes,
+             placement.node_of_rank(),
+             params.transport,
+             placement.topology->torus()};
   const Count ops_of_root = std::ssize(build(algorithm, ranks[call.root]).ops());
   all.is_too_long = ops_of_root * call.ranks > kMostWalkedOps;
   if (all.is_too_long) return all;
@@ -84,10 +90,6 @@ Walked walked(const Algorithm& algorithm, const Params& params, const PricedCall
 std::optional<double> walk(const Algorithm& algorithm, const Params& params, const PricedCall& call,
                            const Machine& machine, const Placement& placement, double most) {
   return walked(algorithm, params, call, placement).seconds(machine, {}, most);
-}
-
-bool is_walked_whole(const PricedCall& call) {
-  return call.ranks <= (call.graph != nullptr ? kMostWalkedNeighbours : kMostWalkedRanks);
 }
 
 /// Null: in blocks.
@@ -160,6 +162,12 @@ double continued(double m, const std::array<double, 3>& at, double n) {
 
 }  // namespace
 
+bool is_walked_whole(const Algorithm& algorithm, const PricedCall& call) {
+  if (call.graph != nullptr) return call.ranks <= kMostWalkedNeighbours;
+  const bool needs_all = (algorithm.restrictions & kTorus) != 0;
+  return call.ranks <= (needs_all ? kMostWalkedOnTorus : kMostWalkedRanks);
+}
+
 bool can_serve(const Algorithm& algorithm, const Problem& problem) {
   const Conditions conditions{.size = problem.size,
                               .commutative = problem.commutative,
@@ -198,7 +206,7 @@ double risk(const Algorithm& algorithm, const Params& params, const PricedCall& 
   const double of_a_rank = static_cast<double>(call.bytes) * (of_blocks ? call.ranks : 1);
   if (of_a_rank * call.ranks <= machine.incast.buffer) return 0;
   const int nodes = nodes_of(call) != nullptr ? nodes_of(call)->groups() : call.nodes;
-  const bool is_small = is_walked_whole(call);
+  const bool is_small = is_walked_whole(algorithm, call);
   const int some_nodes = is_small ? nodes : std::min(nodes, kMostWalkedRanks / kMostOfANode);
   const Placement placement =
       is_small ? placement_of(call) : some_of(call, some_nodes, kMostOfANode);
@@ -222,8 +230,9 @@ std::optional<double> price(const Algorithm& algorithm, const Params& params,
   const int nodes = nodes_of(call) != nullptr ? nodes_of(call)->groups() : call.nodes;
   if (params.transport == TransportKind::shm && (nodes > 1 || !machine.node_memory))
     return std::nullopt;
-  if (call.graph != nullptr && !is_walked_whole(call)) return std::nullopt;
-  if (is_walked_whole(call))
+  const bool is_small = is_walked_whole(algorithm, call);
+  if (call.graph != nullptr && !is_small) return std::nullopt;
+  if (is_small)
     return walk(algorithm, params, call, machine, placement_of(call), most);
   if (nodes < 4) {
     const Placement some = some_of(call, nodes, kMostWalkedRanks / nodes);

@@ -11,6 +11,8 @@ namespace unisono {
 inline constexpr int kMostWalkedRanks = 64;
 /// With neighbours, who are few, none is left out: there is no price beyond.
 inline constexpr int kMostWalkedNeighbours = 256;
+/// On a torus a part of its hosts is another torus: none is left out of what needs one.
+inline constexpr int kMostWalkedOnTorus = 1024;
 /// Nor are longer schedules: those of all ranks together take 100 MB then, and a third of a second.
 inline constexpr Count kMostWalkedOps = Count{1} << 19;
 
@@ -27,6 +29,8 @@ struct PricedCall {
   const NeighbourGraph* graph = nullptr;  ///< of a collective among neighbours; as long
 };
 
+/// Whether a price needs no smaller calls.
+bool is_walked_whole(const Algorithm& algorithm, const PricedCall& call);
 /// Blocks are equal, reductions are of elements of 4 bytes.
 Problem problem_of(const PricedCall& call, const Params& params = {},
                    const Topology* topology = nullptr);
@@ -38,7 +42,8 @@ bool can_serve(const Algorithm& algorithm, const Problem& problem);
 /// and all ranks are on one node), depends on who arrives, or cannot serve the call, and grids with
 /// phases of the MPI library. Up to kMostWalkedRanks it is predict(); beyond, a + b log2(n) + c n
 /// through its results at three smaller numbers of nodes n: all rows of the catalogue have this
-/// form, or nearly so. There a few ranks of a node stand for all, with as many bytes. Infinity
+/// form, or nearly so, but for those that need a torus, which are walked through up to
+/// kMostWalkedOnTorus ranks. There a few ranks of a node stand for all, with as many bytes. Infinity
 /// where it, or one of the smaller ones, is more than `most`: that is known sooner; and where it
 /// has more operations than kMostWalkedOps.
 std::optional<double> price(const Algorithm& algorithm, const Params& params,

@@ -39,7 +39,7 @@ Count longest_message(const Algorithm& algorithm, Params params, const PricedCal
   PricedCall call = asked;
   if (call.bytes <= 0 || call.ranks < 2) return 0;
   const bool is_grid = (algorithm.restrictions & kComposed) != 0;
-  if (call.ranks > kMostWalkedRanks) {
+  if (!is_walked_whole(algorithm, call)) {
     if (is_grid) return call.bytes;
     // As the walks do. The arguments of a hundred thousand ranks would take longer than these.
     call.ranks = kMostWalkedRanks;

@@ -102,6 +102,8 @@ std::unique_ptr<Online::Kind> Online::make_kind(Communicator& communicator, cons
                                                 const Choice& by_default) {
   Facts facts = asked;
   if (is_duel(facts)) return make_duel(facts, by_default);
+  if (communicator.has_levels() || communicator.may_be_on_torus())
+    facts.topology = &communicator.topology();
   if (const auto* settings = std::get_if<ModelSettings>(&online_job().settings)) {
     auto policy = std::make_unique<ModelFirst>(
         *settings, first_calls(facts),
@@ -110,7 +112,6 @@ std::unique_ptr<Online::Kind> Online::make_kind(Communicator& communicator, cons
         },
         least_time());
     ModelFirst* model = policy.get();
-    if (communicator.has_levels()) facts.topology = &communicator.topology();
     const Remembered* known = recalled(communicator, key, facts);
     if (known != nullptr)
       model->recall(recollection_of(*known));

@@ -19,6 +19,8 @@ struct TorusHosts {
   std::vector<int> of_rank;
   bool as_cart = false;  ///< of communicators with a Cartesian topology, that is one
 
+  /// Whether any communicator may be on it.
+  bool is_described() const { return torus != nullptr || as_cart; }
   TorusHosts restricted_to(std::span<const int> ranks) const;
 };
 

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <memory>
 
 #include "schedule/builder.h"
 
@@ -184,6 +185,61 @@ TEST(Predict, WhatAllShareMakesARoundOfAllAsLongAsMeasured) {
     return *predict(schedules, 1, machine, block_placement(pair.size, nodes));
   };
   EXPECT_SECONDS(paired(8), paired(1));
+}
+
+/// A rank on every host, in their order.
+std::unique_ptr<const Topology> on_torus(std::vector<int> sizes, std::vector<bool> wraps = {},
+                                         Routing routing = Routing::minimal) {
+  TopologyLabels labels;
+  labels.torus.torus = std::make_shared<const Torus>(std::move(sizes), std::move(wraps));
+  labels.torus.routing = routing;
+  const int hosts = labels.torus.torus->hosts();
+  for (int r = 0; r < hosts; ++r) labels.torus.of_rank.push_back(r);
+  labels.at(Level::node) = labels.torus.of_rank;
+  return std::make_unique<const Topology>(hosts, labels);
+}
+
+// The oracle is who shares a link on a line of four hosts, counted by hand.
+TEST(Predict, OnATorusMessagesShareLinks) {
+  const Problem problem{.collective = Collective::alltoall, .size = 4, .count = 1};
+  const auto line = on_torus({4}, {false});
+  const auto of = [&](std::vector<std::pair<int, int>> messages) {
+    const ArgsOfRanks ranks(problem);
+    std::vector<Schedule> schedules;
+    for (int r = 0; r < 4; ++r) {
+      Builder b(ranks[r]);
+      for (const auto& [from, to] : messages) {
+        if (r == from) b.send(to, b.input_block(to));
+        if (r == to) b.recv(from, b.output_block(from));
+      }
+      schedules.push_back(std::move(b).finish());
+    }
+    return *predict(schedules, 1000, hockney_machine(), block_placement(4, 4), {}, kNoLimit,
+                    TransportKind::mpi, line->torus());
+  };
+  const double message = kAlpha + 1000 * kBeta;
+  EXPECT_SECONDS(of({{0, 1}, {1, 2}, {2, 3}}), message);      // a link each
+  EXPECT_SECONDS(of({{0, 3}, {1, 2}}), 2 * message);          // the link in the middle
+  EXPECT_SECONDS(of({{1, 0}, {1, 2}}), message);              // one port would send them in turn
+  EXPECT_SECONDS(of({{0, 1}, {2, 1}}), message);              // or receive them
+  EXPECT_SECONDS(of({{0, 3}, {1, 3}, {2, 3}}), 3 * message);  // the last link
+}
+
+// Of contention-free trees every one goes at a link's rate: of d + n rounds the root sends n.
+TEST(Predict, TreesOnATorusGoAtOnce) {
+  for (const auto& [sizes, trees] :
+       {std::pair{std::vector{4, 4}, 4}, std::pair{std::vector{3, 3, 3}, 6}}) {
+    const auto topology = on_torus(sizes);
+    Problem problem{.collective = Collective::bcast, .size = topology->size(), .count = 1 << 20};
+    problem.params = default_params(*find_algorithm(Collective::bcast, "torus"));
+    problem.topology = topology.get();
+    const double round =
+        kAlpha + static_cast<double>(problem.params.segment) * kBeta,
+                 rounds = static_cast<double>(problem.count / trees / problem.params.segment);
+    const double predicted = seconds(problem, "torus", hockney_machine());
+    EXPECT_GT(predicted, rounds * round);
+    EXPECT_LT(predicted, (rounds + 12) * round);
+  }
 }
 
 /// Lines through the memory of a node that cross between 8 KB and 9 KB.

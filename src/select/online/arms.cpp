@@ -28,6 +28,9 @@ struct Candidate {
 constexpr Candidate kCandidates[] = {
     {kEveryCollective, 0, kAny, "shm"},
 
+    {set_of(bcast, reduce, allreduce, allgather, reduce_scatter, reduce_scatter_block), 65536, kAny,
+     "torus"},
+
     {set_of(barrier), 0, kAny, "dissemination"},
     {set_of(barrier), 0, kAny, "tree"},
 

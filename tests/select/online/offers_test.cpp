@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <set>
 #include <vector>
 
@@ -295,6 +296,31 @@ TEST(Settings, AutoAndModel) {
   EXPECT_EQ(first_calls(facts_of(bcast, 13, 512 << 10)), 2);
   EXPECT_EQ(first_calls(facts_of(allgather, 13, 32 << 10)), 2);
   EXPECT_EQ(first_calls(facts_of(bcast, 13, 8)), 64);
+}
+
+/// Of a rank on every host, in their order.
+Topology torus_topology(std::vector<int> sizes) {
+  TopologyLabels labels;
+  labels.torus.torus = std::make_shared<const Torus>(std::move(sizes));
+  const int hosts = labels.torus.torus->hosts();
+  for (int r = 0; r < hosts; ++r) labels.torus.of_rank.push_back(r);
+  labels.at(Level::node) = labels.torus.of_rank;
+  return {hosts, labels};
+}
+
+// Where a file describes a torus, its links are the model's: what uses several at once is the best
+// for long messages, on more hosts, too, than are walked through elsewhere.
+TEST(Offers, OnATorusItsTreesComeFirst) {
+  const unisono::Machine machine = ethernet(3.4e9);
+  for (const auto& sizes : {std::vector{4, 4}, std::vector{3, 3, 3}, std::vector{3, 5, 5}}) {
+    const Topology topology = torus_topology(sizes);
+    for (const Collective c : {bcast, reduce}) {
+      Facts facts = facts_of(c, topology.size(), 1 << 20);
+      EXPECT_NE(best(facts, machine), "torus");
+      facts.topology = &topology;
+      EXPECT_EQ(best(facts, machine), "torus") << topology.size() << " hosts";
+    }
+  }
 }
 
 }  // namespace
