@@ -22,9 +22,7 @@ SIZES = (MIB, 16 * MIB)
 SEGMENTS = (512, KIB, 2 * KIB, 4 * KIB, 8 * KIB, 16 * KIB)
 DEFAULT = 4 * KIB
 FAST = ",speed=3.4Gf"
-MOST = 300_000  # messages of a call, but for
-MOST_SHORT = 1_100_000  # those of 1 MiB
-MOST_DEFAULT = 4_300_000  # and those with the standard segment
+MOST = 8_500_000  # messages of a call
 OTHERS = {
     "bcast": ("binomial", "scatter_allgather", "chain:segment=4K", "circulant"),
     "allreduce": ("swing", "bucket", "trivance", "ring", "rabenseifner", "circulant"),
@@ -46,8 +44,7 @@ def segment_of(cell: Cell) -> int:
 def asked(shape: str, collective: str, speed: str, size: int) -> Iterator[Cell]:
     for segment in SEGMENTS:
         cell = Cell(f"torus:{shape}{speed}", collective, f"torus:segment={letters(segment)}", size)
-        most = MOST_DEFAULT if segment == DEFAULT else MOST_SHORT if size == MIB else MOST
-        if messages(cell, segment) <= most or segment == SEGMENTS[-1]:
+        if messages(cell, segment) <= MOST:
             yield cell
 
 

@@ -8,6 +8,7 @@
 #include "calls/in_node.h"
 #include "comm/communicator.h"
 #include "mpi/patience.h"
+#include "mpi/simulated.h"
 #include "mpi/threads.h"
 #include "node/wait.h"
 #include "runtime/call_time.h"
@@ -108,7 +109,10 @@ std::unique_ptr<Online::Kind> Online::make_kind(Communicator& communicator, cons
     auto policy = std::make_unique<ModelFirst>(
         *settings, first_calls(facts),
         [this, key](double spent, double call) {
-          return ask_model(*kinds_.at(key), pricing_time(spent, call));
+          // What is no part of the simulated time takes as long as it takes.
+          constexpr double kAsLongAsItTakes = 1e6;
+          return ask_model(*kinds_.at(key),
+                           kSimulated ? kAsLongAsItTakes : pricing_time(spent, call));
         },
         least_time());
     ModelFirst* model = policy.get();

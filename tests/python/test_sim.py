@@ -17,6 +17,7 @@ from unisono import catalogue
 from unisono.sim import platforms, smpi
 
 PROGRAM = str(Path(__file__).with_name("sim_program.cpp"))
+REPEATED = str(Path(__file__).parents[2] / "experiments" / "inputs" / "repeated.c")
 
 pytestmark = [
     pytest.mark.sim,
@@ -193,3 +194,11 @@ def test_an_interrupt_that_wakes_nobody_is_answered(tmp_path: Path) -> None:
         assert_ended(job, tmp_path)
     finally:
         job.kill()
+
+
+def test_a_program_that_asks_for_nothing_gets_the_trees_of_a_torus(unisono: Run) -> None:
+    options = ["--platform", "torus:3x3", "--selectors", "ompi", "--online"]
+    peer, own = simulated(unisono, *options, "--", REPEATED, "bcast", "262144", "60")["runs"]
+    last = [[float(word) for word in run["output"].split()][-10:] for run in (peer, own)]
+    assert min(last[0]) > 3 * max(last[1])
+    assert own["seconds"] < peer["seconds"]

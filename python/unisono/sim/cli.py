@@ -67,6 +67,9 @@ Force = Annotated[
     ),
 ]
 
+# On any network: left to itself, selection leaves those alone that are faster than Ethernet.
+ONLINE = {"UNISONO_ONLINE": "model"}
+
 
 def sim(
     command: Annotated[
@@ -98,6 +101,14 @@ def sim(
     memory: Memory = "4G",
     share: Share = False,
     force: Force = None,
+    online: Annotated[
+        bool,
+        typer.Option(
+            "--online",
+            help="Also run the program with what Unisono finds out while it runs.",
+            rich_help_panel=PROGRAM,
+        ),
+    ] = False,
     flags: Annotated[
         str, typer.Option(metavar="FLAGS", help="For the compiler.", rich_help_panel=PROGRAM)
     ] = "-O2",
@@ -134,7 +145,7 @@ def sim(
             command[1:],
             words(flags),
             peers,
-            launch.forced(force or []),
+            launch.forced(force or []) | (ONLINE if online else {}),
             where,
         )
         runs = program.simulate(plan, configuration(configure or []), Console(stderr=True))
