@@ -2,6 +2,7 @@
 
 import os
 import sys
+import tempfile
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from unisono import __version__, catalogue, files, launch, places, svg
+from unisono import __version__, catalogue, files, launch, on_torus, places, svg
 from unisono import doctor as doctor_module
 from unisono.compare.cli import compare
 from unisono.errors import UnisonoError
@@ -133,6 +134,10 @@ def show(
     topology: Annotated[
         Path | None, typer.Option(help="File that places the ranks: NodeName=a Ranks=0-3")
     ] = None,
+    torus: Annotated[
+        str | None,
+        typer.Option(metavar="SIZES", help="In place of -n: a rank on each host; --svg draws the trees."),
+    ] = None,
     neighbours: Annotated[
         str, typer.Option(help="Topology of a neighbor_ collective: torus:N, stencil:N")
     ] = "stencil:2",
@@ -143,6 +148,10 @@ def show(
     ] = None,
 ) -> None:
     """Show what every rank does: [bold]unisono show bcast chain:segment=256 -n 4[/bold]"""
+    if torus and drawing:
+        print(on_torus.draw(collective, algorithm, torus, root, drawing))
+        return
+    ranks = on_torus.hosts(torus) if torus else ranks
     arguments = ["--collective", collective, "--algorithm", algorithm, "--ranks", str(ranks)]
     arguments += ["--root", str(root), "--count", count, "--unit-bytes", str(unit_bytes)]
     arguments += ["--neighbours", neighbours]
@@ -157,7 +166,12 @@ def show(
     if rank is not None:
         arguments += ["--rank", str(rank)]
     kind = "json" if as_json else "dot" if dot else "text"
-    print(catalogue.ask("show", *arguments, "--format", kind), end="")
+    with tempfile.NamedTemporaryFile("w", prefix="unisono-topology-") as file:
+        if torus:
+            file.write(on_torus.topology(torus))
+            file.flush()
+            arguments += ["--topology", file.name]
+        print(catalogue.ask("show", *arguments, "--format", kind), end="")
 
 
 @app.command()

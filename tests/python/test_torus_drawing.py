@@ -108,3 +108,24 @@ def test_wrong_options_get_one_line(unisono: Run, arguments: list[str], said: st
     assert done.returncode == 2
     assert said in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("collective", "algorithm", "options"),
+    [("bcast", "torus", ["--root", "5"]), ("allreduce", "torus:trees=raster", [])],
+)
+def test_show_draws_the_trees_of_a_call(
+    unisono: Run, tmp_path: Path, collective: str, algorithm: str, options: list[str]
+) -> None:
+    drawing, wanted = tmp_path / "trees.svg", ["--torus", "4x4", *options]
+    done = unisono("show", collective, algorithm, *wanted, "--svg", str(drawing))
+    assert done.returncode == 0, done.stderr
+    use = "broadcast" if collective == "bcast" else "both"
+    kind = "raster" if "raster" in algorithm else "auto"
+    assert drawing.read_text() == torus_drawing.draw(told_of(*wanted, "--for", use, "--trees", kind))
+    assert f"rank {'5' if options else '0'}" in unisono("show", collective, algorithm, *wanted).stdout
+
+
+def test_show_draws_trees_of_torus_only(unisono: Run, tmp_path: Path) -> None:
+    done = unisono("show", "bcast", "chain", "--torus", "4x4", "--svg", str(tmp_path / "no.svg"))
+    assert done.returncode == 2 and "not chain" in done.stderr and not list(tmp_path.iterdir())

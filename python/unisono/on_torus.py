@@ -1,0 +1,38 @@
+"""`unisono show --torus`: a rank on each host of a torus; the trees of its collectives, drawn."""
+
+import json
+import math
+import re
+from pathlib import Path
+
+from unisono import catalogue, files, torus_drawing
+from unisono.errors import UnisonoError
+
+# As torus_trees() in src/algorithms/torus.cpp has it.
+USES = {"bcast": "broadcast", "reduce": "reduction"}
+
+
+def hosts(torus: str) -> int:
+    if not re.fullmatch(r"[1-9]\d*(x[1-9]\d*)*", torus):
+        raise UnisonoError(f"--torus {torus}: write its sizes, as in 4x4x8")
+    return math.prod(map(int, torus.split("x")))
+
+
+def topology(torus: str) -> str:
+    """A topology file: rank i on host i."""
+    count = hosts(torus)
+    ranks = [f"NodeName=host{i} Ranks={i}" for i in range(count)]
+    return "\n".join([f"Torus={torus}", f"NodeName=host[0-{count - 1}]", *ranks]) + "\n"
+
+
+def draw(collective: str, algorithm: str, torus: str, root: int, drawing: Path) -> str:
+    """The trees of `torus`; a line for people."""
+    name, _, parameters = catalogue.complete_spec(collective, algorithm).partition(":")
+    if name != "torus":
+        raise UnisonoError(f"--svg with --torus draws the trees of torus, not {name}: leave out --torus")
+    kind = dict(item.split("=") for item in parameters.split(","))["trees"]
+    use = USES.get(collective, "both")
+    place = ["--root", str(root)] if collective in USES else []
+    told = json.loads(catalogue.ask("trees", "--torus", torus, "--trees", kind, "--for", use, *place, "--json"))
+    files.write_text(torus_drawing.draw(told), drawing)
+    return f"{told['summary']}\nwrote {drawing}"
