@@ -101,8 +101,6 @@ class Communicator {
   /// Whether its ranks are on several nodes, of which some has several of them: as the MPI library
   /// sees it, or a file says. The same on all ranks.
   bool has_levels() const { return has_levels_; }
-  /// Whether its ranks are on several nodes, which a topology file places on a torus.
-  bool may_be_on_torus() const { return may_be_on_torus_; }
   /// The bytes for which a call of this collective may be anything but the MPI library's: all until
   /// learn_reach. None, ever, with one rank, between two groups, and where not all ranks have
   /// agreed with each other in MPI_Init. All ranks see that alike: one of another MPI_COMM_WORLD is
@@ -182,6 +180,10 @@ class Communicator {
 
   /// Made at the first request. Local, and the same on all ranks.
   const Topology& topology();
+  /// As far as a price depends on it; null: its ranks are on nodes in blocks, all of one length.
+  const Topology* priced_topology() {
+    return has_levels_ || may_be_on_torus_ ? &topology() : nullptr;
+  }
   /// Of messages of such units. The same on all ranks.
   Portions portions(Count unit_bytes);
   /// Of the messages on own() to other nodes; null within one, where memory bounds what is ahead.
@@ -275,7 +277,7 @@ class Communicator {
   int size_ = 1;
   int nodes_ = 1;
   bool has_levels_ = false;
-  bool may_be_on_torus_ = false;
+  bool may_be_on_torus_ = false;  // on several nodes, which a file places there
   bool knows_reach_ = false;
   std::array<ByteRange, kCollectives> reach_;
   using Left = std::array<std::array<std::uint32_t, kSizeClasses>, kCollectives>;

@@ -102,7 +102,7 @@ Choice Engine::with_segment(Communicator& communicator, const Facts& facts, int 
     const ChosenSegments::Wanted wanted{
         kind,
         {facts.collective, facts.size, facts.nodes, facts.bytes, root, facts.commutative,
-         communicator.has_levels() ? &communicator.topology() : nullptr}};
+         communicator.priced_topology()}};
     if (waits == Waits::for_all)
       ask_for_segment(communicator, wanted);
     else if (segments.want(wanted))

@@ -103,8 +103,7 @@ std::unique_ptr<Online::Kind> Online::make_kind(Communicator& communicator, cons
                                                 const Choice& by_default) {
   Facts facts = asked;
   if (is_duel(facts)) return make_duel(facts, by_default);
-  if (communicator.has_levels() || communicator.may_be_on_torus())
-    facts.topology = &communicator.topology();
+  facts.topology = communicator.priced_topology();
   if (const auto* settings = std::get_if<ModelSettings>(&online_job().settings)) {
     auto policy = std::make_unique<ModelFirst>(
         *settings, first_calls(facts),
