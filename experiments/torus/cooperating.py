@@ -115,10 +115,16 @@ def table(found: list[Json], collective: str) -> str:
     return "\n".join(lines)
 
 
-def show(found: list[Json]) -> None:
+def tables(found: list[Json]) -> list[str]:
+    lines = []
     for collective in LIBRARIES:
-        print(f"\nSum of bandwidths, in links of {LINK / 1e6:g} MB/s, {collective} on {SHAPE}\n")
-        print(table(found, collective))
+        lines += [f"{collective.capitalize()}:", "", table(found, collective), ""]
+    return lines
+
+
+def show(found: list[Json]) -> None:
+    print(f"Sum of bandwidths, in links of {LINK / 1e6:g} MB/s, on {SHAPE}\n")
+    print("\n".join(tables(found)))
 
 
 def points() -> Iterator[tuple[str, int, str]]:

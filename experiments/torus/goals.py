@@ -20,7 +20,7 @@ from experiments.testbeds import Json
 from experiments.torus import full, groups, holes, measuring, peers, subsets
 from experiments.torus.measuring import MIB, RESULTS, Store
 
-NAMES = ("full", "peers", "holes", "groups", "subsets")
+NAMES = ("full", "peers", "holes", "groups", "subsets", "unasked")
 LARGE, SMALL = 16 * MIB, MIB
 
 

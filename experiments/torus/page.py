@@ -17,7 +17,7 @@ from unisono.files import write_text
 
 from experiments import harness
 from experiments.markdown import table
-from experiments.torus import cost, fattree, full, goals, groups, holes, peers, subsets
+from experiments.torus import cooperating, cost, fattree, full, goals, groups, holes, peers, subsets, unasked
 from experiments.torus.measuring import RESULTS, Store
 
 PAGE = RESULTS.parent / "torus.md"
@@ -42,6 +42,8 @@ def makers(folder: Path) -> dict[str, Callable[[], list[str]]]:
         "counted": lambda: subsets.count_table(stores["subsets"]),
         "sample": lambda: subsets.sample_table(stores["subsets"]),
         "figure1": lambda: subsets.figure_table(stores["subsets"]),
+        "cooperating": lambda: cooperating.tables(json.loads((folder / "cooperating.json").read_text())["rows"]),
+        "unasked": lambda: unasked.tables(stores["unasked"]),
         "cost": lambda: cost.tables(json.loads((folder / "cost.json").read_text())),
         "fattree": lambda: fattree.tables(folder),
     }

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from unisono import places
 
-from experiments.torus import cost, full, goals, groups, holes, measuring, page, peers, subsets
+from experiments.torus import cost, full, goals, groups, holes, measuring, page, peers, subsets, unasked
 from experiments.torus.measuring import MIB, RESULTS, Cell, Store
 
 MOST_MESSAGES = 30_000  # of a call that is simulated anew: some tenths of a second
@@ -121,6 +121,19 @@ def test_a_link_of_two_groups_is_a_failure(tmp_path: Path) -> None:
     some.rows = {f"{groups.CUTS[0]} box broadcast": {"hosts": 512, "trees": 5, "messages": 2, "groups": 2}}
     some.save()
     assert answers(tmp_path)["groups that are boxes share no link"] is False
+
+
+def test_unasked_is_compared_with_the_best_peer(tmp_path: Path) -> None:
+    some = store("unasked", tmp_path)
+    early = [9.0] * (unasked.CALLS - unasked.LAST)
+    calls = {"ompi": 4e-3, "mpich": 2e-3, unasked.OWN: 1e-3}
+    one = {who: {"seconds": 3 * last, "calls": [*early, *[last] * unasked.LAST]} for who, last in calls.items()}
+    some.rows = {"4x4 bcast 1048576": one, "4x4 reduce 1048576": {"left_out": "no time"}}
+    rows = unasked.tables(some)[2:]
+    assert [cell.strip() for cell in rows[0].strip("|").split("|")] == [
+        *("4x4", "bcast", "1 MiB", "4000", "2000", "1000", "2.0", "2.0")
+    ]
+    assert not "".join(rows[1:]).strip()
 
 
 def test_trees_cost_what_the_page_says() -> None:
