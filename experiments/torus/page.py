@@ -42,7 +42,9 @@ def makers(folder: Path) -> dict[str, Callable[[], list[str]]]:
         "counted": lambda: subsets.count_table(stores["subsets"]),
         "sample": lambda: subsets.sample_table(stores["subsets"]),
         "figure1": lambda: subsets.figure_table(stores["subsets"]),
-        "cooperating": lambda: cooperating.tables(json.loads((folder / "cooperating.json").read_text())["rows"]),
+        "cooperating": lambda: cooperating.tables(
+            json.loads((folder / "cooperating.json").read_text())["rows"]
+        ),
         "unasked": lambda: unasked.tables(stores["unasked"]),
         "cost": lambda: cost.tables(json.loads((folder / "cost.json").read_text())),
         "fattree": lambda: fattree.tables(folder),

@@ -33,6 +33,8 @@ def draw(collective: str, algorithm: str, torus: str, root: int, drawing: Path) 
     kind = dict(item.split("=") for item in parameters.split(","))["trees"]
     use = USES.get(collective, "both")
     place = ["--root", str(root)] if collective in USES else []
-    told = json.loads(catalogue.ask("trees", "--torus", torus, "--trees", kind, "--for", use, *place, "--json"))
+    told = json.loads(
+        catalogue.ask("trees", "--torus", torus, "--trees", kind, "--for", use, *place, "--json")
+    )
     files.write_text(torus_drawing.draw(told), drawing)
     return f"{told['summary']}\nwrote {drawing}"

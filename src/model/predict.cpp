@@ -165,8 +165,8 @@ class Walk {
   std::array<const LevelCosts*, kMessageLevels> levels_{};  // those that the machine has
   std::array<Ports, kMessageLevels> ports_;
   std::vector<PortQueue> queues_;  // of nodes; empty where nothing is lost
-  std::vector<bool> lost_;     // of sends: once is enough
-  std::vector<double> left_;   // by sender and receiver: when the last byte does
+  std::vector<bool> lost_;         // of sends: once is enough
+  std::vector<double> left_;       // by sender and receiver: when the last byte does
   std::vector<Server> cores_;
   std::optional<Meetings> meetings_;     // where the machine has times for them
   const MemoryTimes* memory_ = nullptr;  // messages go through it; null: through the MPI library
@@ -323,10 +323,10 @@ std::vector<LinkId> Walk::route(VertexId send) const {
   const bool is_heeded =
       torus_->routing() == Routing::directed && graph_.ops[send].way < kFirstNamedRoute;
   std::vector<LinkId> links;
-  torus_->members().torus().route(
-      torus_->host_of(graph_.rank[send]), torus_->host_of(graph_.ops[send].peer),
-      is_heeded ? Way::numbered(graph_.ops[send].way) : Way{},
-      [&links](LinkId link) { links.push_back(link); });
+  torus_->members().torus().route(torus_->host_of(graph_.rank[send]),
+                                  torus_->host_of(graph_.ops[send].peer),
+                                  is_heeded ? Way::numbered(graph_.ops[send].way) : Way{},
+                                  [&links](LinkId link) { links.push_back(link); });
   return links;
 }
 
@@ -350,8 +350,7 @@ void Walk::arrive(VertexId id, double now) {
     push(now + machine_.incast.timeout, id, Event::arrive);
     return;
   }
-  const double begin =
-      is_on_torus(id) ? now : ports_[l].in[port(l, peer(id))].serve(now, gap);
+  const double begin = is_on_torus(id) ? now : ports_[l].in[port(l, peer(id))].serve(now, gap);
   if (l == kBetweenNodes && !queues_.empty()) leave(id, begin + gap);
   if (graph_.receive[id] != kNoNode)
     meet(graph_.receive[id], begin + std::min(gap, costs.one_way(bytes(id))));

@@ -232,8 +232,7 @@ std::optional<double> price(const Algorithm& algorithm, const Params& params,
     return std::nullopt;
   const bool is_small = is_walked_whole(algorithm, call);
   if (call.graph != nullptr && !is_small) return std::nullopt;
-  if (is_small)
-    return walk(algorithm, params, call, machine, placement_of(call), most);
+  if (is_small) return walk(algorithm, params, call, machine, placement_of(call), most);
   if (nodes < 4) {
     const Placement some = some_of(call, nodes, kMostWalkedRanks / nodes);
     return walk(algorithm, params, on(call, some, nodes), machine, some, most);

@@ -43,9 +43,9 @@ bool can_serve(const Algorithm& algorithm, const Problem& problem);
 /// phases of the MPI library. Up to kMostWalkedRanks it is predict(); beyond, a + b log2(n) + c n
 /// through its results at three smaller numbers of nodes n: all rows of the catalogue have this
 /// form, or nearly so, but for those that need a torus, which are walked through up to
-/// kMostWalkedOnTorus ranks. There a few ranks of a node stand for all, with as many bytes. Infinity
-/// where it, or one of the smaller ones, is more than `most`: that is known sooner; and where it
-/// has more operations than kMostWalkedOps.
+/// kMostWalkedOnTorus ranks. There a few ranks of a node stand for all, with as many bytes.
+/// Infinity where it, or one of the smaller ones, is more than `most`: that is known sooner; and
+/// where it has more operations than kMostWalkedOps.
 std::optional<double> price(const Algorithm& algorithm, const Params& params,
                             const PricedCall& call, const Machine& machine, double most = kNoLimit);
 

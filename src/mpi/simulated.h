@@ -11,9 +11,7 @@ namespace unisono {
 #ifdef UNISONO_FLAVOUR_SMPI
 inline constexpr bool kSimulated = true;
 /// Unlike MPI_Wtime, which lets others go on.
-inline std::int64_t simulated_ns() {
-  return static_cast<std::int64_t>(1e9 * simgrid_get_clock());
-}
+inline std::int64_t simulated_ns() { return static_cast<std::int64_t>(1e9 * simgrid_get_clock()); }
 #else
 inline constexpr bool kSimulated = false;
 inline std::int64_t simulated_ns() { return 0; }

@@ -99,10 +99,9 @@ Choice Engine::with_segment(Communicator& communicator, const Facts& facts, int 
   std::optional<Count> known = segments.find(kind);
   const bool may_be_asked = may_ask(communicator, choice.params);
   if (facts.bytes > 0 && !known && may_be_asked) {
-    const ChosenSegments::Wanted wanted{
-        kind,
-        {facts.collective, facts.size, facts.nodes, facts.bytes, root, facts.commutative,
-         communicator.priced_topology()}};
+    const ChosenSegments::Wanted wanted{kind,
+                                        {facts.collective, facts.size, facts.nodes, facts.bytes,
+                                         root, facts.commutative, communicator.priced_topology()}};
     if (waits == Waits::for_all)
       ask_for_segment(communicator, wanted);
     else if (segments.want(wanted))

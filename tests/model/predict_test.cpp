@@ -233,8 +233,7 @@ TEST(Predict, TreesOnATorusGoAtOnce) {
     Problem problem{.collective = Collective::bcast, .size = topology->size(), .count = 1 << 20};
     problem.params = default_params(*find_algorithm(Collective::bcast, "torus"));
     problem.topology = topology.get();
-    const double round =
-        kAlpha + static_cast<double>(problem.params.segment) * kBeta,
+    const double round = kAlpha + static_cast<double>(problem.params.segment) * kBeta,
                  rounds = static_cast<double>(problem.count / trees / problem.params.segment);
     const double predicted = seconds(problem, "torus", hockney_machine());
     EXPECT_GT(predicted, rounds * round);

@@ -127,7 +127,9 @@ def test_unasked_is_compared_with_the_best_peer(tmp_path: Path) -> None:
     some = store("unasked", tmp_path)
     early = [9.0] * (unasked.CALLS - unasked.LAST)
     calls = {"ompi": 4e-3, "mpich": 2e-3, unasked.OWN: 1e-3}
-    one = {who: {"seconds": 3 * last, "calls": [*early, *[last] * unasked.LAST]} for who, last in calls.items()}
+    one = {
+        who: {"seconds": 3 * last, "calls": [*early, *[last] * unasked.LAST]} for who, last in calls.items()
+    }
     some.rows = {"4x4 bcast 1048576": one, "4x4 reduce 1048576": {"left_out": "no time"}}
     rows = unasked.tables(some)[2:]
     assert [cell.strip() for cell in rows[0].strip("|").split("|")] == [

@@ -1,13 +1,12 @@
 // unisono-model: fits the cost model and asks it, without MPI. The tuner's candidates come from it.
 #include <CLI/CLI.hpp>
-#include <cstdio>
-#include <exception>
 #include <fstream>
 #include <iostream>
 #include <iterator>
 
 #include "base/size.h"
 #include "tools/model/commands.h"
+#include "tools/tool.h"
 
 namespace unisono {
 
@@ -118,26 +117,12 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   Options options;
   add_commands(app, options);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success& success) {
-    return app.exit(success);
-  } catch (const CLI::Error& error) {
-    std::cerr << "unisono-model: " << error.what() << '\n';
-    return 2;
-  }
-  return 0;
+  // Each command writes its own.
+  return run_tool(app, "unisono-model", argc, argv, [] { return ""; });
 }
 
 }  // namespace
 
 }  // namespace unisono
 
-int main(int argc, char** argv) {
-  try {
-    return unisono::run(argc, argv);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "unisono-model: %s\n", error.what());
-    return 2;
-  }
-}
+int main(int argc, char** argv) { return unisono::run(argc, argv); }

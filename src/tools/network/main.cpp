@@ -1,11 +1,9 @@
 // unisono-network: what schedules take on a network with links, and what no schedule can beat
 // there, without MPI. `unisono sim --engine flows` asks it. docs/reference/sim.md.
 #include <CLI/CLI.hpp>
-#include <cstdio>
-#include <exception>
-#include <iostream>
 
 #include "tools/network/commands.h"
+#include "tools/tool.h"
 
 namespace unisono {
 
@@ -62,30 +60,16 @@ int run(int argc, char** argv) {
   auto* limits = app.add_subcommand("limits", "bytes a second that members can exchange, as JSON");
   add_network(*limits, place);
 
-  try {
-    app.parse(argc, argv);
-    std::cout << (*times    ? times_line(place, call)
-                  : *groups ? groups_line(place, call, in_groups)
-                            : limits_line(place))
-              << '\n';
-  } catch (const CLI::Success& success) {
-    return app.exit(success);
-  } catch (const CLI::Error& error) {
-    std::cerr << "unisono-network: " << error.what() << '\n';
-    return 2;
-  }
-  return 0;
+  return run_tool(app, "unisono-network", argc, argv, [&] {
+    return (*times    ? times_line(place, call)
+            : *groups ? groups_line(place, call, in_groups)
+                      : limits_line(place)) +
+           "\n";
+  });
 }
 
 }  // namespace
 
 }  // namespace unisono
 
-int main(int argc, char** argv) {
-  try {
-    return unisono::run(argc, argv);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "unisono-network: %s\n", error.what());
-    return 2;
-  }
-}
+int main(int argc, char** argv) { return unisono::run(argc, argv); }

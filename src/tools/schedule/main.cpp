@@ -1,8 +1,5 @@
 // unisono-schedule: prints the catalogue, schedules, and the documentation made from them.
 #include <CLI/CLI.hpp>
-#include <cstdio>
-#include <exception>
-#include <iostream>
 #include <memory>
 #include <tuple>
 #include <utility>
@@ -12,6 +9,7 @@
 #include "tools/schedule/commands.h"
 #include "tools/schedule/order.h"
 #include "tools/schedule/trees.h"
+#include "tools/tool.h"
 #include "topology/topology_file.h"
 
 namespace unisono {
@@ -124,37 +122,20 @@ int run(int argc, char** argv) {
   const OrderCommands orders(app);
   const TreesCommand trees(app);
 
-  try {
-    app.parse(argc, argv);
-    std::string out = orders.run() + trees.run();
-    if (*list_command) out = list(json);
-    if (*variables_command) out = variables(json);
-    if (*arrival_command) out = arrival_tables();
-    if (*docs_command) out = documentation();
-    if (*spec_command) out = text(read_names(options).second) + "\n";
-    if (*show_command) {
-      complete(options, what);
-      out = show(what);
-    }
-    std::cout << out;
-  } catch (const CLI::Success& success) {
-    return app.exit(success);
-  } catch (const CLI::Error& error) {
-    std::cerr << "unisono-schedule: " << error.what() << '\n';
-    return 2;
-  }
-  return 0;
+  return run_tool(app, "unisono-schedule", argc, argv, [&] {
+    if (*list_command) return list(json);
+    if (*variables_command) return variables(json);
+    if (*arrival_command) return arrival_tables();
+    if (*docs_command) return documentation();
+    if (*spec_command) return text(read_names(options).second) + "\n";
+    if (!*show_command) return orders.run() + trees.run();
+    complete(options, what);
+    return show(what);
+  });
 }
 
 }  // namespace
 
 }  // namespace unisono
 
-int main(int argc, char** argv) {
-  try {
-    return unisono::run(argc, argv);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "unisono-schedule: %s\n", error.what());
-    return 2;
-  }
-}
+int main(int argc, char** argv) { return unisono::run(argc, argv); }
