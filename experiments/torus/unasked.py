@@ -3,8 +3,8 @@
     python -m experiments.torus.unasked [--quick] [--minutes 60]
 
 The program calls one collective again and again. Unisono reads where the hosts are, as it does from a
-topology file; the model offers what should be fast on these links, and what was faster than the library's own is
-kept. Beside it the program under SMPI's imitations of MPI libraries.
+topology file; the model offers what should be fast on these links, and what was faster than the library's own
+is kept. Beside it the program under SMPI's imitations of MPI libraries.
 """
 
 import json
