@@ -33,7 +33,8 @@ using MakeTrees = std::optional<TorusTrees>(const TorusMembers& members, int roo
 
 /// box_trees: multicolour_trees over links between the members alone: groups that are boxes beside
 /// each other do not disturb each other.
-MakeTrees multicolour_trees, line_trees, box_trees, snake_trees, raster_trees, greedy_trees;
+MakeTrees multicolour_trees, line_trees, missing_host_trees, box_trees, snake_trees, raster_trees,
+    greedy_trees;
 
 /// Whether every message goes to a neighbour: a route that Routing::adaptive keeps to as well.
 bool only_neighbours(const TorusMembers& members, const TorusTrees& trees);
