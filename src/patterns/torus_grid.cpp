@@ -70,6 +70,32 @@ std::optional<TorusGrid> TorusGrid::around(const TorusMembers& members, Hops hop
   return grid;
 }
 
+GridTree hung_from(const std::vector<GridHop>& hops, int cells, int root) {
+  std::vector<int> first(static_cast<std::size_t>(cells) + 1), at(2 * hops.size());
+  for (const GridHop& hop : hops)
+    for (const int end : {hop.from, hop.to}) ++first[static_cast<std::size_t>(end) + 1];
+  for (std::size_t c = 1; c < first.size(); ++c) first[c] += first[c - 1];
+  std::vector<int> next(first.begin(), first.end() - 1);
+  for (std::size_t i = 0; i < hops.size(); ++i)
+    for (const int end : {hops[i].from, hops[i].to})
+      at[static_cast<std::size_t>(next[static_cast<std::size_t>(end)]++)] = static_cast<int>(i);
+  GridTree tree(cells);
+  std::vector<int> queue = {root};
+  for (std::size_t i = 0; i < queue.size(); ++i) {
+    const int cell = queue[i];
+    const auto c = static_cast<std::size_t>(cell);
+    for (int j = first[c]; j < first[c + 1]; ++j) {
+      const GridHop& hop = hops[static_cast<std::size_t>(at[static_cast<std::size_t>(j)])];
+      const bool along = hop.from == cell;
+      const int there = along ? hop.to : hop.from;
+      if (tree.parent[c] == there) continue;
+      tree.hang(there, cell, along ? hop.sign : -hop.sign);
+      queue.push_back(there);
+    }
+  }
+  return tree;
+}
+
 namespace {
 
 TorusTree torus_tree(const TorusMembers& members, const TorusGrid& grid, const GridTree& tree,

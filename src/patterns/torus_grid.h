@@ -67,6 +67,14 @@ struct GridTree {
   std::vector<std::int8_t> sign;
 };
 
+/// A hop between two cells, and its way round.
+struct GridHop {
+  int from = 0, to = 0;
+  std::int8_t sign = 0;  ///< as in GridTree
+};
+/// The tree of these hops, whichever way each is given, as it hangs from `root`.
+GridTree hung_from(const std::vector<GridHop>& hops, int cells, int root);
+
 /// Trees over the members, out, in, or both; cells that are no members are left out. `forced`:
 /// messages ask for the way round that each hop has.
 TorusTrees torus_trees_of(const TorusMembers& members, const TorusGrid& grid,

@@ -9,38 +9,6 @@ namespace unisono {
 
 namespace {
 
-struct GridHop {
-  int from, to;
-  std::int8_t sign;
-};
-
-/// The tree of these hops, whichever way each was given, as it hangs from `root`.
-GridTree hung_from(const std::vector<GridHop>& hops, int cells, int root) {
-  std::vector<int> first(static_cast<std::size_t>(cells) + 1), at(2 * hops.size());
-  for (const GridHop& hop : hops)
-    for (const int end : {hop.from, hop.to}) ++first[static_cast<std::size_t>(end) + 1];
-  for (std::size_t c = 1; c < first.size(); ++c) first[c] += first[c - 1];
-  std::vector<int> next(first.begin(), first.end() - 1);
-  for (std::size_t i = 0; i < hops.size(); ++i)
-    for (const int end : {hops[i].from, hops[i].to})
-      at[static_cast<std::size_t>(next[static_cast<std::size_t>(end)]++)] = static_cast<int>(i);
-  GridTree tree(cells);
-  std::vector<int> queue = {root};
-  for (std::size_t i = 0; i < queue.size(); ++i) {
-    const auto cell = static_cast<std::size_t>(queue[i]);
-    for (int j = first[cell]; j < first[cell + 1]; ++j) {
-      const auto& [from, to, sign] =
-          hops[static_cast<std::size_t>(at[static_cast<std::size_t>(j)])];
-      const bool along = from == queue[i];
-      const int there = along ? to : from;
-      if (tree.parent[cell] == there) continue;
-      tree.hang(there, queue[i], along ? sign : -sign);
-      queue.push_back(there);
-    }
-  }
-  return tree;
-}
-
 /// The hops of the two paths, shared out: which of them trees take at each cell of the grid that
 /// the paths are beside. A place is where in the two paths, its number that of `places`.
 class PathHops {
