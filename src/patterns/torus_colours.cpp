@@ -160,7 +160,8 @@ namespace {
 /// Three paths and nothing else, if they have the hops for two trees; `longest` is the grid that
 /// the others are beside.
 bool extend_to_three_paths(std::vector<GridTree>& trees, const TorusGrid& grid, int root) {
-  const int n[] = {grid.length(0), grid.length(1), grid.length(2)}, stride[] = {1, n[0], n[0] * n[1]};
+  const int n[] = {grid.length(0), grid.length(1), grid.length(2)},
+            stride[] = {1, n[0], n[0] * n[1]};
   const int longest = static_cast<int>(std::max_element(n, n + 3) - n);
   for (int turn = 0; turn < 6; ++turn) {
     const int base = (longest + turn / 2) % 3, first = (base + 1 + turn % 2) % 3;
@@ -168,8 +169,9 @@ bool extend_to_three_paths(std::vector<GridTree>& trees, const TorusGrid& grid, 
     const auto at = [&](int axis) { return root / stride[axis] % n[axis]; };
     std::vector<GridTree> line;
     extend_by_path(line, 1, 0, n[base], at(base));
-    const TwoPaths paths{n[base],       n[first],       n[second], stride[base], stride[first],
-                         stride[second], at(base), at(first) + n[first] * at(second)};
+    const TwoPaths paths{
+        n[base],       n[first],       n[second], stride[base],
+        stride[first], stride[second], at(base),  at(first) + n[first] * at(second)};
     if (!extend_by_two_paths(line, paths, {})) continue;
     trees = std::move(line);
     return true;

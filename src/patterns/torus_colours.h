@@ -50,8 +50,8 @@ void extend_by_path(std::vector<GridTree>& trees, int cells, int root, int lengt
 void extend_both_ways(std::vector<GridTree>& trees, int cells, int root, int length,
                       int root_layer);
 
-/// A grid, and two paths beside it: the cells of the whole are (cell of the grid, place in the first
-/// path, place in the second).
+/// A grid, and two paths beside it: the cells of the whole are (cell of the grid, place in the
+/// first path, place in the second).
 struct TwoPaths {
   int cells = 1;              ///< of the grid
   int first = 2, second = 2;  ///< lengths of the paths, 2 at least

@@ -1,6 +1,6 @@
-// Boxes of R rings and one path, for both ways at once: 2 R + 1 trees each way, no link of more than
-// two messages. So they move R + 1/2 links' bandwidth each way, where trees that share no link are
-// R: for R + 1 there are not enough links.
+// Boxes of R rings and one path, for both ways at once: 2 R + 1 trees each way, no link of more
+// than two messages. So they move R + 1/2 links' bandwidth each way, where trees that share no link
+// are R: for R + 1 there are not enough links.
 //
 // Every hop counts twice. The rings' R trees, and the same again, are a copy in each layer of the
 // path. The first of them takes no hop of the root's layer: it enters each cell there from the next
@@ -113,7 +113,8 @@ std::vector<GridHop> HalfTrees::added() const {
 
 std::vector<GridTree> HalfTrees::made() const {
   const int cells = colours_.cells() * layers_;
-  std::vector<GridTree> trees = {hung_from(first(), cells, root_), hung_from(added(), cells, root_)};
+  std::vector<GridTree> trees = {hung_from(first(), cells, root_),
+                                 hung_from(added(), cells, root_)};
   for (const bool again : {false, true})
     for (int ring = again ? 0 : 1; ring < rings(); ++ring)
       trees.push_back(hung_from(another(ring, again), cells, root_));

@@ -13,7 +13,7 @@ namespace {
 constexpr std::pair<TreeKind, MakeTrees*> kConstructions[] = {
     {TreeKind::multicolour, multicolour_trees},
     {TreeKind::multicolour, line_trees},
-    {TreeKind::multicolour, missing_host_trees},
+    {TreeKind::multicolour, mended_trees},
     {TreeKind::multicolour, half_trees},
     {TreeKind::box, box_trees},
     {TreeKind::box, half_box_trees},

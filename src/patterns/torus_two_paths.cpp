@@ -139,8 +139,8 @@ class TwoPathsExtension {
   int root_of_grid() const { return paths_.grid_root; }
   /// Whether the new tree comes to the cell by a spare hop, wherever in the paths.
   bool is_hooked(int v) const {
-    return !spare_.empty() && (v == root_of_grid() ||
-                               std::find(spare_.begin() + 1, spare_.end(), v) != spare_.end());
+    return !spare_.empty() &&
+           (v == root_of_grid() || std::find(spare_.begin() + 1, spare_.end(), v) != spare_.end());
   }
   void copy(std::vector<GridHop>& to, const GridTree& tree, int place) const;
   bool share_out(PathHops& hops, int tree, const std::vector<int>& near,
@@ -172,8 +172,8 @@ bool TwoPathsExtension::share_out(PathHops& hops, int tree, const std::vector<in
     int taken = -1;
     if (hook >= 0 && hops.take_if_joined(hook, hop, true)) taken = hook;
     for (std::size_t i = 0; i < near.size() && taken < 0; ++i) {
-      const std::size_t wanted = 3 * static_cast<std::size_t>(tree) +
-                                 static_cast<std::size_t>(hops.part_of(hop)) + i;
+      const std::size_t wanted =
+          3 * static_cast<std::size_t>(tree) + static_cast<std::size_t>(hops.part_of(hop)) + i;
       const int v = near[wanted % near.size()];
       if (hops.take_if_joined(v, hop, is_hooked(v))) taken = v;
     }
@@ -205,8 +205,7 @@ std::optional<std::vector<GridTree>> TwoPathsExtension::made(int root, int leaf,
     std::vector<GridHop> its;
     if (!share_out(hops, tree, near, its)) return std::nullopt;
     for (int place = 0; place < paths_.places(); ++place)
-      if (tree > 0 || place != leaf)
-        copy(its, trees_[static_cast<std::size_t>(tree)], place);
+      if (tree > 0 || place != leaf) copy(its, trees_[static_cast<std::size_t>(tree)], place);
     for (int v = 0; v < paths_.cells && tree == 0; ++v)
       its.push_back({paths_.cell(v, leaf), paths_.cell(v, hops.neck()), 0});
     made.push_back(hung_from(its, cells, root));
@@ -227,8 +226,8 @@ bool extend_by_two_paths(std::vector<GridTree>& trees, const TwoPaths& paths,
   const int root = paths.cell(paths.grid_root, paths.root_place);
   for (int i = 0; i < paths.places(); ++i) {
     const int leaf = (paths.root_place + i) % paths.places(), at = leaf % paths.first;
-    for (const int spine : {2 * at < paths.first ? at + 1 : at - 1, 
-                            2 * at < paths.first ? at - 1 : at + 1}) {
+    for (const int spine :
+         {2 * at < paths.first ? at + 1 : at - 1, 2 * at < paths.first ? at - 1 : at + 1}) {
       if (spine < 0 || spine >= paths.first) continue;
       if (auto made = extension.made(root, leaf, spine, near)) {
         trees = std::move(*made);
