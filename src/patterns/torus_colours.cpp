@@ -155,6 +155,64 @@ void extend_both_ways(std::vector<GridTree>& trees, int cells, int root, int len
   trees = std::move(made);
 }
 
+namespace {
+
+/// Three paths and nothing else, if they have the hops for two trees; `longest` is the grid that
+/// the others are beside.
+bool extend_to_three_paths(std::vector<GridTree>& trees, const TorusGrid& grid, int root) {
+  const int n[] = {grid.length(0), grid.length(1), grid.length(2)},
+            stride[] = {1, n[0], n[0] * n[1]};
+  const int longest = static_cast<int>(std::max_element(n, n + 3) - n);
+  for (int turn = 0; turn < 6; ++turn) {
+    const int base = (longest + turn / 2) % 3, first = (base + 1 + turn % 2) % 3;
+    const int second = 3 - base - first;
+    const auto at = [&](int axis) { return root / stride[axis] % n[axis]; };
+    std::vector<GridTree> line;
+    extend_by_path(line, 1, 0, n[base], at(base));
+    const TwoPaths paths{
+        n[base],       n[first],       n[second], stride[base],
+        stride[first], stride[second], at(base),  at(first) + n[first] * at(second)};
+    if (!extend_by_two_paths(line, paths, {})) continue;
+    trees = std::move(line);
+    return true;
+  }
+  return false;
+}
+
+/// The paths beside a grid's rings, for both ways at once.
+void extend_by_paths_both_ways(std::vector<GridTree>& trees, const TorusGrid& grid,
+                               const RingColours& colours, int root) {
+  int cells = colours.cells(), axis = grid.rings();
+  const int axes = static_cast<int>(grid.axes().size());
+  // Hops up into the root, which no tree has.
+  std::vector<int> spare;
+  for (int ring = 0; ring < colours.rings(); ++ring)
+    spare.push_back(colours.next(colours.root(), ring, -1));
+  if (axis == 0 && axes > 2 && extend_to_three_paths(trees, grid, root)) {
+    for (; axis < 3; ++axis) cells *= grid.length(axis);
+  }
+  while (axis < axes) {
+    const int length = grid.length(axis), layer = root / cells % length;
+    if (axis + 1 < axes && !trees.empty()) {
+      const int second = grid.length(axis + 1), after = cells * length;
+      const TwoPaths paths{cells, length, second,       1,
+                           cells, after,  root % cells, root / cells % (length * second)};
+      if (extend_by_two_paths(trees, paths, spare)) {
+        cells = after * second;
+        axis += 2;
+        spare.clear();
+        continue;
+      }
+    }
+    extend_both_ways(trees, cells, root % cells, length, layer);
+    cells *= length;
+    ++axis;
+    spare.clear();
+  }
+}
+
+}  // namespace
+
 std::vector<GridTree> grid_trees(const TorusGrid& grid, int root, bool both) {
   std::vector<int> lengths;
   int cells = 1;
@@ -167,10 +225,14 @@ std::vector<GridTree> grid_trees(const TorusGrid& grid, int root, bool both) {
   for (const int sign : {1, -1})
     for (int colour = 0; colour < colours.rings() && (sign > 0 || !both); ++colour)
       trees.push_back(colours.tree(colour, sign));
-  for (int axis = grid.rings(); axis < std::ssize(grid.axes()); ++axis) {
-    const int length = grid.length(axis), layer = root / cells % length;
-    (both ? extend_both_ways : extend_by_path)(trees, cells, root % cells, length, layer);
-    cells *= length;
+  if (both) {
+    extend_by_paths_both_ways(trees, grid, colours, root);
+  } else {
+    for (int axis = grid.rings(); axis < std::ssize(grid.axes()); ++axis) {
+      const int length = grid.length(axis), layer = root / cells % length;
+      extend_by_path(trees, cells, root % cells, length, layer);
+      cells *= length;
+    }
   }
   // One member alone.
   if (trees.empty()) trees.emplace_back(1);

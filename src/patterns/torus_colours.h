@@ -46,10 +46,41 @@ class RingColours {
 void extend_by_path(std::vector<GridTree>& trees, int cells, int root, int length, int root_layer);
 
 /// The same with trees that do not even share a hop with another in the opposite direction: r
-/// trees, or one if there were none. Two paths beside a ring, or three paths, have links for one
-/// more, which this does not find.
+/// trees, or one if there were none.
 void extend_both_ways(std::vector<GridTree>& trees, int cells, int root, int length,
                       int root_layer);
+
+/// A grid, and two paths beside it: the cells of the whole are (cell of the grid, place in the
+/// first path, place in the second).
+struct TwoPaths {
+  int cells = 1;              ///< of the grid
+  int first = 2, second = 2;  ///< lengths of the paths, 2 at least
+  int cell_stride = 1, first_stride = 1, second_stride = 1;
+  int grid_root = 0, root_place = 0;
+
+  int places() const { return first * second; }
+  int cell(int v, int place) const {
+    return v * cell_stride + place % first * first_stride + place / first * second_stride;
+  }
+};
+
+/// Trees of a grid that share no hop, in either direction, become as many over it and two paths
+/// beside it, and one more: r + 1. Nothing changes, and false, where there are not enough hops.
+///
+/// Places are pairs of layers, one of each path. In one place, the leaf, tree 1 takes no hop of the
+/// grid: each cell of it is entered from the next place, the neck. So the new tree spreads there as
+/// tree 1 would, and goes from each cell v through all places. The other hops from place to place
+/// are shared out: trees 1 .. r each need those of a tree over the places, at whatever cells, and
+/// at each cell the rest must join all places for the new tree: `left` may go, one for each square
+/// of four places but the leaf's. Where `spare` says that hops of the grid lead from those cells
+/// upwards to its root that no tree has, as many as trees, the new tree comes by these to as many
+/// cells in every place, and the hops there are the others' for nothing.
+///
+/// No forest has more: 2 (r + 1) trees have all hops of three paths but a few. Cost: hops * r; ways
+/// between places are found round one square mostly. Source: our own; Nash-Williams 1961 says how
+/// many trees there can be.
+bool extend_by_two_paths(std::vector<GridTree>& trees, const TwoPaths& paths,
+                         const std::vector<int>& spare);
 
 /// All of a grid: its rings' trees, extended by its paths. `both`: the reversed trees are free as
 /// well.

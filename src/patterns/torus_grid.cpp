@@ -1,6 +1,7 @@
 #include "patterns/torus_grid.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace unisono {
 
@@ -32,9 +33,14 @@ std::optional<GridAxis> axis_of(const Torus& torus, int dimension, std::vector<i
 
 }  // namespace
 
+int cells_around(const TorusMembers& members) {
+  std::size_t cells = 1;
+  for (const auto& at : coordinates_of(members)) cells *= at.size();
+  return static_cast<int>(cells);
+}
+
 std::optional<TorusGrid> TorusGrid::of(const TorusMembers& members, Hops hops) {
-  auto grid = around(members, hops);
-  return grid && grid->cells() == members.size() ? std::move(grid) : std::nullopt;
+  return cells_around(members) == members.size() ? around(members, hops) : std::nullopt;
 }
 
 std::optional<TorusGrid> TorusGrid::around(const TorusMembers& members, Hops hops) {
@@ -68,6 +74,35 @@ std::optional<TorusGrid> TorusGrid::around(const TorusMembers& members, Hops hop
   for (int cell = 0; cell < grid.cells(); ++cell)
     grid.cells_[static_cast<std::size_t>(grid.host(cell))] = cell;
   return grid;
+}
+
+HopsAt::HopsAt(std::span<const GridHop> hops, int cells)
+    : first_(static_cast<std::size_t>(cells) + 1), at_(2 * hops.size()) {
+  for (const GridHop& hop : hops)
+    for (const int end : {hop.from, hop.to}) ++first_[static_cast<std::size_t>(end) + 1];
+  std::partial_sum(first_.begin(), first_.end(), first_.begin());
+  std::vector<int> next(first_.begin(), first_.end() - 1);
+  for (std::size_t h = 0; h < hops.size(); ++h)
+    for (const int end : {hops[h].from, hops[h].to})
+      at_[static_cast<std::size_t>(next[static_cast<std::size_t>(end)]++)] = static_cast<int>(h);
+}
+
+GridTree hung_from(std::span<const GridHop> hops, int cells, int root) {
+  const HopsAt at(hops, cells);
+  GridTree tree(cells);
+  std::vector<int> queue = {root};
+  for (std::size_t i = 0; i < queue.size(); ++i) {
+    const int cell = queue[i];
+    for (const int h : at.of(cell)) {
+      const GridHop& hop = hops[static_cast<std::size_t>(h)];
+      const bool along = hop.from == cell;
+      const int there = along ? hop.to : hop.from;
+      if (tree.parent[static_cast<std::size_t>(cell)] == there) continue;
+      tree.hang(there, cell, along ? hop.sign : -hop.sign);
+      queue.push_back(there);
+    }
+  }
+  return tree;
 }
 
 namespace {

@@ -3,6 +3,7 @@
 // straight lines, and no two of these share a link.
 #pragma once
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -25,6 +26,9 @@ enum class Hops : std::uint8_t {
   forced,
   confined,  ///< shortest, over links between members only
 };
+
+/// Cells of the smallest grid that all members are in. O(members * dimensions).
+int cells_around(const TorusMembers& members);
 
 class TorusGrid {
  public:
@@ -66,6 +70,28 @@ struct GridTree {
   /// a hop along a path, which has no choice.
   std::vector<std::int8_t> sign;
 };
+
+/// A hop between two cells, and its way round.
+struct GridHop {
+  int from = 0, to = 0;
+  std::int8_t sign = 0;  ///< as in GridTree
+};
+/// Which hops end at a cell, as numbers of them.
+class HopsAt {
+ public:
+  HopsAt(std::span<const GridHop> hops, int cells);
+  std::span<const int> of(int cell) const {
+    const auto c = static_cast<std::size_t>(cell);
+    return std::span(at_).subspan(static_cast<std::size_t>(first_[c]),
+                                  static_cast<std::size_t>(first_[c + 1] - first_[c]));
+  }
+
+ private:
+  std::vector<int> first_, at_;
+};
+
+/// The tree of these hops, whichever way each is given, as it hangs from `root`.
+GridTree hung_from(std::span<const GridHop> hops, int cells, int root);
 
 /// Trees over the members, out, in, or both; cells that are no members are left out. `forced`:
 /// messages ask for the way round that each hop has.

@@ -1,8 +1,9 @@
 // Members that are a grid: all of a torus or mesh, one without some planes in any dimensions, or a
 // box. Per dimension two trees where the grid closes to a ring, one where it is a path: as many as
 // the farthest corner has links in the grid, so that no other trees between members can be more.
-// A reduction uses the same trees reversed; both at once the upwards trees out and the same trees
-// back in, downwards.
+// A reduction uses the same trees reversed; both at once trees that share no hop in either
+// direction out, and the same back in: of a ring's those upwards, of two paths one, see
+// extend_by_two_paths.
 //
 // Where the sender may ask for a way round (directed), every dimension that wraps is a ring, planes
 // missing or not; where messages go the shorter way (minimal), the ring must have no gap of half

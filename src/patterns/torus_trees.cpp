@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "patterns/torus_bound.h"
+#include "patterns/torus_hops.h"
 
 namespace unisono {
 
@@ -12,7 +13,10 @@ namespace {
 constexpr std::pair<TreeKind, MakeTrees*> kConstructions[] = {
     {TreeKind::multicolour, multicolour_trees},
     {TreeKind::multicolour, line_trees},
+    {TreeKind::multicolour, mended_trees},
+    {TreeKind::multicolour, half_trees},
     {TreeKind::box, box_trees},
+    {TreeKind::box, half_box_trees},
     {TreeKind::raster, raster_trees},
     {TreeKind::greedy, greedy_trees},
     {TreeKind::snake, snake_trees},
@@ -33,14 +37,17 @@ ForestQuality quality_of(const TorusMembers& members, const TorusTrees& trees) {
   return {static_cast<double>(count) / std::max(1, use.most), use.depth};
 }
 
-/// As many trees as the root has links: no forest has more.
+/// As many trees as the root has links: no forest has more. For both at once, where there is a
+/// member on every host, no more than dimensions.
 int most_trees(const TorusMembers& members, int root, TreesFor use) {
   const Torus& torus = members.torus();
-  int links = 0;
-  for (int d = 0; d < torus.dimensions(); ++d)
+  int links = 0, dimensions = 0;
+  for (int d = 0; d < torus.dimensions(); ++d) {
+    dimensions += torus.size(d) > 1 ? 1 : 0;
     for (const int sign : {1, -1})
       links += torus.exists(torus.link(members.host(root), d, sign)) ? 1 : 0;
-  return use == TreesFor::both ? links / 2 : links;
+  }
+  return use == TreesFor::both ? std::min(links, dimensions) : links;
 }
 
 }  // namespace
@@ -72,8 +79,9 @@ std::optional<TorusTrees> make_trees(TreeKind kind, const TorusMembers& members,
     if (best && kind == TreeKind::best && members.torus().dimensions() > 1 &&
         reached.rate >= most_trees(members, root, use))
       break;
-    // Packing is slow, and snakes are no better than rasters.
+    // Packing is slow, but of few members may be shallower; snakes are no better than rasters.
     if (kind == TreeKind::best && made == TreeKind::greedy && reached.rate > 1 &&
+        members.size() > HopTable::kFewMembers &&
         reached.rate >= port_bound(members, root, use, routing))
       continue;
     if (kind == TreeKind::best && made == TreeKind::snake && reached.rate >= 1) continue;

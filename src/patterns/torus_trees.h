@@ -32,8 +32,10 @@ using MakeTrees = std::optional<TorusTrees>(const TorusMembers& members, int roo
                                             Routing routing);
 
 /// box_trees: multicolour_trees over links between the members alone: groups that are boxes beside
-/// each other do not disturb each other.
-MakeTrees multicolour_trees, line_trees, box_trees, snake_trees, raster_trees, greedy_trees;
+/// each other do not disturb each other. half_trees, half_box_trees: two messages on a link. These
+/// and mended_trees are for both at once.
+MakeTrees multicolour_trees, line_trees, mended_trees, half_trees, box_trees, half_box_trees,
+    snake_trees, raster_trees, greedy_trees;
 
 /// Whether every message goes to a neighbour: a route that Routing::adaptive keeps to as well.
 bool only_neighbours(const TorusMembers& members, const TorusTrees& trees);
