@@ -20,10 +20,7 @@ class FreeLinks {
   /// All free, none needed.
   void reset();
   /// That many more at which links end or begin, or fewer.
-  void need(int host, End end, int ports) {
-    auto& spare = (end == kFrom ? spare_from_ : spare_to_)[static_cast<std::size_t>(host)];
-    spare = static_cast<std::int16_t>(spare - ports);
-  }
+  void need(int host, End end, int ports) { add(spare_, host, end, -ports); }
 
   /// -1: there is no such link.
   int to(LinkId link) const { return to_[static_cast<std::size_t>(link)]; }
@@ -35,20 +32,28 @@ class FreeLinks {
     const auto l = static_cast<std::size_t>(link);
     if (owner_[l] != 0) return false;
     const unsigned unmet = port_[l] & ~met;
-    return ((unmet & kFrom) == 0 || spare_from_[static_cast<std::size_t>(from)] > 0) &&
-           ((unmet & kTo) == 0 || spare_to_[static_cast<std::size_t>(to_[l])] > 0);
+    return ((unmet & kFrom) == 0 || spare_[static_cast<std::size_t>(from)].from > 0) &&
+           ((unmet & kTo) == 0 || spare_[static_cast<std::size_t>(to_[l])].to > 0);
   }
   /// `owner`: 1 to 255.
   void take(LinkId link, std::uint8_t owner);
   void give_back(std::uint8_t owner);
 
  private:
+  struct Spare {
+    std::int16_t from = 0, to = 0;
+  };
+  static void add(std::vector<Spare>& spare, int host, End end, int ports) {
+    Spare& here = spare[static_cast<std::size_t>(host)];
+    auto& at_end = end == kFrom ? here.from : here.to;
+    at_end = static_cast<std::int16_t>(at_end + ports);
+  }
   void count(std::size_t link, int change);
 
   int ports_;  // of a host
   std::vector<int> to_;
-  std::vector<std::uint8_t> owner_, port_;           // by link; 0: free
-  std::vector<std::int16_t> spare_from_, spare_to_;  // by host
+  std::vector<std::uint8_t> owner_, port_;  // by link; 0: free
+  std::vector<Spare> spare_, all_spare_;    // by host; where all are free
 };
 
 }  // namespace unisono

@@ -29,7 +29,7 @@ struct ForestQuality {
 
 ForestQuality quality_of(const TorusMembers& members, const TorusTrees& trees) {
   const auto count = std::max(trees.out.size(), trees.in.size());
-  const LinkUse use = use_of(members, trees.all());
+  const LinkUse use = use_of(members, trees.out, trees.in);
   return {static_cast<double>(count) / std::max(1, use.most), use.depth};
 }
 
