@@ -92,7 +92,7 @@ class Torus {
   /// Calls use(link) for each link of the dimension-ordered route, in its order.
   template <class Use>
   void route(int from, int to, Way way, Use&& use) const {
-    for (int i = 0; i < dimensions(); ++i) {
+    for (int i = 0; i < dimensions() && from != to; ++i) {
       const int d = way.last_dimension_first ? dimensions() - 1 - i : i;
       const int n = size(d), end = coordinate(to, d);
       int at = coordinate(from, d);

@@ -25,7 +25,7 @@ class Surroundings {
     for (int distance = 1; distance <= farthest && size() < most; ++distance)
       add(dimensions.size() - 1, distance);
   }
-  std::size_t size() const { return steps_.size() / now_.size(); }
+  std::size_t size() const { return size_; }
   std::span<const int> operator[](std::size_t i) const {
     return std::span(steps_).subspan(i * now_.size(), now_.size());
   }
@@ -43,16 +43,19 @@ class Surroundings {
     for (int n = std::max(-distance, lowest(d)); n <= std::min(distance, highest(d)); ++n) {
       if ((last && n == 0) || (i == 0 && std::abs(n) != distance)) continue;
       here = n;
-      if (i == 0)
-        steps_.insert(steps_.end(), now_.begin(), now_.end());
-      else
+      if (i > 0) {
         add(i - 1, distance - std::abs(n));
+        continue;
+      }
+      steps_.insert(steps_.end(), now_.begin(), now_.end());
+      ++size_;
     }
     here = 0;
   }
 
   const Torus& torus_;
   std::span<const int> dimensions_;
+  std::size_t size_ = 0;
   std::vector<int> now_, steps_;
 };
 
@@ -80,6 +83,13 @@ class Contributions {
  private:
   std::vector<std::size_t> first_;  // by dimension: where coordinate 0 is
   std::vector<int> added_;
+};
+
+/// A place in a child's surroundings.
+struct Near {
+  Hop hop;            ///< of a parent there; but for who that is
+  bool above, tie;    ///< in the last dimension; half a ring away in it
+  bool known_before;  ///< a parent there has been found
 };
 
 class HopSearch {
@@ -125,6 +135,7 @@ class HopSearch {
   /// All whose link at the child is in the last of `dimensions`, moving in others of them as well.
   void among_all(std::span<const int> dimensions, bool last_dimension_first) {
     const Torus& torus = members_.torus();
+    const int last = dimensions.back();
     std::vector<int> steps(dimensions.size());
     std::vector<bool> moves(static_cast<std::size_t>(torus.dimensions()));
     for (const int d : dimensions) moves[static_cast<std::size_t>(d)] = true;
@@ -135,7 +146,7 @@ class HopSearch {
         bool within = true;
         for (int d = 0; d < torus.dimensions() && within; ++d)
           within = moves[static_cast<std::size_t>(d)] || places_.at(parent, d) == places_.at(child, d);
-        if (!within || places_.at(parent, dimensions.back()) == places_.at(child, dimensions.back()))
+        if (!within || places_.at(parent, last) == places_.at(child, last))
           continue;
         for (std::size_t i = 0; i < dimensions.size(); ++i) {
           const int d = dimensions[i], n = torus.size(d);
@@ -145,53 +156,72 @@ class HopSearch {
           steps[i] = step;
         }
         (steps.back() > 0 ? above : below) = true;
-        add(parent, child, steps, dimensions.back(), last_dimension_first);
+        const Near at = near_of(steps, last, last_dimension_first);
+        if (at.known_before) continue;
+        found_.push_back(at.tie ? tied(parent, child, at, last) : at.hop.with(parent));
       }
-      if (ways_ && above != below && torus.wraps(dimensions.back()))
-        go_round(before, child, dimensions.back(), !above, last_dimension_first);
+      if (ways_ && above != below && torus.wraps(last))
+        go_round(before, child, last, !above, last_dimension_first);
       counts_.push_back(static_cast<std::uint8_t>(found_.size() - before));
     }
   }
 
   /// Of those the nearest, from hosts up to some distance.
   void nearby(std::span<const int> dimensions, bool last_dimension_first) {
-    const Torus& torus = members_.torus();
-    const Surroundings around(torus, dimensions, looks_);
+    const int last = dimensions.back();
+    const Surroundings around(members_.torus(), dimensions, looks_);
+    std::vector<Near> near;
+    for (std::size_t i = 0; i < around.size(); ++i)
+      near.push_back(near_of(around[i], last, last_dimension_first));
     std::vector<const int*> added(dimensions.size());
     for (int child = 0; child < members_.size(); ++child) {
       const std::size_t before = found_.size();
-      int still = members_.host(child), above = 0, below = 0;
+      int still = members_.host(child);
       for (std::size_t d = 0; d < dimensions.size(); ++d) {
         added[d] = added_.at(dimensions[d], places_.at(child, dimensions[d]));
         still -= *added[d];
       }
-      for (std::size_t i = 0; i < around.size() && (above < parents_ || below < parents_); ++i) {
-        const auto steps = around[i];
-        int& side = steps.back() > 0 ? above : below;
-        if (side >= parents_) continue;
+      int left[] = {parents_, parents_};  // below, above
+      std::array<Hop, 2 * kParents + 1> parents;
+      std::size_t count = 0;
+      // Who is a member is as good as random: no branch depends on it.
+      for (std::size_t i = 0; i < near.size() && left[0] + left[1] > 0; ++i) {
+        const Near& at = near[i];
         int host = still;
-        for (std::size_t d = 0; d < steps.size(); ++d) host += added[d][steps[d]];
-        const int parent = host < 0 ? -1 : members_.member(host);
-        if (parent < 0) continue;
-        ++side;
-        add(parent, child, steps, dimensions.back(), last_dimension_first);
+        for (std::size_t d = 0; d < added.size(); ++d) host += added[d][around[i][d]];
+        const int parent = members_.member(std::max(host, 0));
+        const bool found = (host >= 0) & (parent >= 0) & (left[at.above] > 0);
+        left[at.above] -= found;
+        parents[count] = at.tie ? tied(parent, child, at, last) : at.hop.with(parent);
+        count += found & !at.known_before;
       }
-      if (ways_ && (above == 0) != (below == 0) && torus.wraps(dimensions.back()))
-        go_round(before, child, dimensions.back(), above == 0, last_dimension_first);
+      found_.insert(found_.end(), parents.begin(), parents.begin() + count);
+      if (ways_ && (left[0] == parents_) != (left[1] == parents_) &&
+          members_.torus().wraps(last))
+        go_round(before, child, last, left[1] == parents_, last_dimension_first);
       counts_.push_back(static_cast<std::uint8_t>(found_.size() - before));
     }
   }
 
-  void add(int parent, int child, std::span<const int> steps, int d, bool last_dimension_first) {
+  Near near_of(std::span<const int> steps, int d, bool last_dimension_first) const {
     int length = 0, moved = 0;
     for (const int n : steps) {
       length += std::abs(n);
       moved += n != 0;
     }
-    // Straight messages are the same in either order, and were found before.
-    if (last_dimension_first && moved == 1) return;
+    const bool above = steps.back() > 0, downwards = above == (flow_ == Flow::out);
     const Way way{0, last_dimension_first};
-    found_.emplace_back(parent, port(parent, child, d, way), way, length);
+    // Straight messages are the same in either order, and were found before.
+    return {.hop = Hop(0, 2 * d + (downwards ? 1 : 0), way, length),
+            .above = above,
+            .tie = members_.torus().wraps(d) && 2 * steps.back() == members_.torus().size(d),
+            .known_before = last_dimension_first && moved == 1};
+  }
+
+  /// The hop where both ways round the last ring are as long.
+  Hop tied(int parent, int child, const Near& at, int d) const {
+    if (parent < 0) return at.hop;
+    return Hop(parent, port(parent, child, d, at.hop.way()), at.hop.way(), at.hop.length());
   }
 
   /// The same, the other way round their rings, because no parent is on that side.

@@ -1,6 +1,7 @@
 #include "patterns/torus_packing.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace unisono {
 
@@ -48,11 +49,10 @@ Packing::Packing(const TorusMembers& members, int root, TreesFor use, Routing ro
 }
 
 /// The link at the child.
-LinkId Packing::link_of(const Tree& tree, Hop hop) const {
-  const Torus& torus = members_.torus();
-  const LinkId leaving = members_.host(hop.other()) * 2 * torus.dimensions() + hop.port();
-  if (!tree.is_out()) return leaving;
-  return links_.to(leaving ^ 1) * 2 * torus.dimensions() + hop.port();
+LinkId Packing::link_of(const Tree& tree, int child, int port) const {
+  const int ports = 2 * members_.torus().dimensions();
+  const LinkId leaving = members_.host(child) * ports + port;
+  return tree.is_out() ? links_.to(leaving ^ 1) * ports + port : leaving;
 }
 
 /// Where members get their data, or pass it on to the root, and the root likewise.
@@ -60,9 +60,15 @@ void Packing::make_ports(const HopTable& hops, Flow flow) {
   const bool out = flow == Flow::out;
   Tree tree;
   tree.flow = flow;
+  // There are several hops to each.
+  std::vector<std::uint64_t> ports(static_cast<std::size_t>(members_.size()));
   for (int member = 0; member < members_.size(); ++member)
     for (const Hop hop : hops.of(member))
-      if (hop.other() != root_) links_.make_port(link_of(tree, hop), tree.end_of_child());
+      ports[static_cast<std::size_t>(hop.other())] |= std::uint64_t{1} << hop.port();
+  for (int member = 0; member < members_.size(); ++member)
+    for (auto left = ports[static_cast<std::size_t>(member)]; left != 0; left &= left - 1)
+      if (member != root_)
+        links_.make_port(link_of(tree, member, std::countr_zero(left)), tree.end_of_child());
   for (const Hop hop : hops.of(root_)) {
     const int root = members_.host(root_), child = members_.host(hop.other());
     path_.clear();
@@ -230,7 +236,7 @@ bool Packing::walk(const Tree& tree, int parent, Hop hop) {
 }
 
 bool Packing::take(Tree& tree, int parent, Hop hop) {
-  if (!links_.is_free(link_of(tree, hop))) return false;
+  if (!links_.is_free(link_of(tree, hop.other(), hop.port()))) return false;
   if ((routing_ == Routing::adaptive && hop.length() > 1) || !walk(tree, parent, hop)) return false;
   follow(tree, parent, hop.way().number());
   return true;

@@ -57,7 +57,7 @@ class Packing {
   std::span<const Hop> hops_of(const Tree& tree, int member) const {
     return (tree.is_out() ? *out_ : *in_).of(member);
   }
-  LinkId link_of(const Tree& tree, Hop hop) const;
+  LinkId link_of(const Tree& tree, int child, int port) const;
   void make_ports(const HopTable& hops, Flow flow);
   void make_all_ports(Flow flow);
   void start(Tree& tree);
