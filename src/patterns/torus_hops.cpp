@@ -105,14 +105,26 @@ class HopSearch {
   /// Calls use(child, hop) for each in the order in which they are found; the others are parents.
   template <class Use>
   void for_all(Use&& use) const {
-    std::size_t i = 0;
-    for (std::size_t turn = 0; turn < counts_.size(); ++turn)
-      for (int left = counts_[turn]; left > 0; --left)
-        use(static_cast<int>(turn) % members_.size(), found_[i++]);
+    for (const Pass& pass : passes_) {
+      auto hop = pass.found.begin();
+      for (int child = 0; child < members_.size(); ++child)
+        for (int left = pass.counts[static_cast<std::size_t>(child)]; left > 0; --left)
+          use(child, *hop++);
+    }
   }
-  std::size_t size() const { return found_.size(); }
+  std::size_t size() const {
+    std::size_t all = 0;
+    for (const Pass& pass : passes_) all += pass.found.size();
+    return all;
+  }
 
  private:
+  /// Of one last dimension and order.
+  struct Pass {
+    std::vector<Hop> found;            // child by child
+    std::vector<std::uint8_t> counts;  // by child
+  };
+
   void search() {
     for (const bool last_dimension_first : {false, true}) {
       if (last_dimension_first && !ways_) break;
@@ -124,6 +136,7 @@ class HopSearch {
       for (std::size_t i = last_dimension_first ? 1 : 0; i < dimensions.size(); ++i) {
         const auto moving = std::span(dimensions).first(i + 1);
         if (last_dimension_first) parents_ = std::min(parents_, kParentsTurned);
+        passes_.emplace_back().counts.reserve(static_cast<std::size_t>(members_.size()));
         if (members_.size() <= HopTable::kFewMembers)
           among_all(moving, last_dimension_first);
         else
@@ -134,13 +147,14 @@ class HopSearch {
 
   /// All whose link at the child is in the last of `dimensions`, moving in others of them as well.
   void among_all(std::span<const int> dimensions, bool last_dimension_first) {
+    auto& [found, counts] = passes_.back();
     const Torus& torus = members_.torus();
     const int last = dimensions.back();
     std::vector<int> steps(dimensions.size());
     std::vector<bool> moves(static_cast<std::size_t>(torus.dimensions()));
     for (const int d : dimensions) moves[static_cast<std::size_t>(d)] = true;
     for (int child = 0; child < members_.size(); ++child) {
-      const std::size_t before = found_.size();
+      const std::size_t before = found.size();
       bool above = false, below = false;
       for (int parent = 0; parent < members_.size(); ++parent) {
         bool within = true;
@@ -158,24 +172,26 @@ class HopSearch {
         (steps.back() > 0 ? above : below) = true;
         const Near at = near_of(steps, last, last_dimension_first);
         if (at.known_before) continue;
-        found_.push_back(at.tie ? tied(parent, child, at, last) : at.hop.with(parent));
+        found.push_back(at.tie ? tied(parent, child, at, last) : at.hop.with(parent));
       }
       if (ways_ && above != below && torus.wraps(last))
-        go_round(before, child, last, !above, last_dimension_first);
-      counts_.push_back(static_cast<std::uint8_t>(found_.size() - before));
+        go_round(found, before, child, last, !above, last_dimension_first);
+      counts.push_back(static_cast<std::uint8_t>(found.size() - before));
     }
   }
 
   /// Of those the nearest, from hosts up to some distance.
   void nearby(std::span<const int> dimensions, bool last_dimension_first) {
+    auto& [found, counts] = passes_.back();
     const int last = dimensions.back();
     const Surroundings around(members_.torus(), dimensions, looks_);
     std::vector<Near> near;
+    found.reserve(static_cast<std::size_t>(2 * parents_ * members_.size()));
     for (std::size_t i = 0; i < around.size(); ++i)
       near.push_back(near_of(around[i], last, last_dimension_first));
     std::vector<const int*> added(dimensions.size());
     for (int child = 0; child < members_.size(); ++child) {
-      const std::size_t before = found_.size();
+      const std::size_t before = found.size();
       int still = members_.host(child);
       for (std::size_t d = 0; d < dimensions.size(); ++d) {
         added[d] = added_.at(dimensions[d], places_.at(child, dimensions[d]));
@@ -190,16 +206,16 @@ class HopSearch {
         int host = still;
         for (std::size_t d = 0; d < added.size(); ++d) host += added[d][around[i][d]];
         const int parent = members_.member(std::max(host, 0));
-        const bool found = (host >= 0) & (parent >= 0) & (left[at.above] > 0);
-        left[at.above] -= found;
+        const bool taken = (host >= 0) & (parent >= 0) & (left[at.above] > 0);
+        left[at.above] -= taken;
         parents[count] = at.tie ? tied(parent, child, at, last) : at.hop.with(parent);
-        count += found & !at.known_before;
+        count += taken & !at.known_before;
       }
-      found_.insert(found_.end(), parents.begin(), parents.begin() + count);
+      found.insert(found.end(), parents.begin(), parents.begin() + count);
       if (ways_ && (left[0] == parents_) != (left[1] == parents_) &&
           members_.torus().wraps(last))
-        go_round(before, child, last, left[1] == parents_, last_dimension_first);
-      counts_.push_back(static_cast<std::uint8_t>(found_.size() - before));
+        go_round(found, before, child, last, left[1] == parents_, last_dimension_first);
+      counts.push_back(static_cast<std::uint8_t>(found.size() - before));
     }
   }
 
@@ -225,17 +241,17 @@ class HopSearch {
   }
 
   /// The same, the other way round their rings, because no parent is on that side.
-  void go_round(std::size_t first, int child, int dimension, bool from_above,
+  void go_round(std::vector<Hop>& found, std::size_t first, int child, int dimension, bool from_above,
                 bool last_dimension_first) {
     const int sign = from_above == (flow_ == Flow::out) ? -1 : 1;
     const Way way{static_cast<std::int8_t>(sign), last_dimension_first};
-    const std::size_t last = found_.size();
+    const std::size_t last = found.size();
     for (std::size_t i = first; i < last; ++i) {
-      const int parent = found_[i].other();
+      const int parent = found[i].other();
       const int above = members_.host(parent), below = members_.host(child);
       const int length = flow_ == Flow::out ? members_.torus().distance(above, below, way)
                                             : members_.torus().distance(below, above, way);
-      found_.emplace_back(parent, port(parent, child, dimension, way), way, length);
+      found.emplace_back(parent, port(parent, child, dimension, way), way, length);
     }
   }
 
@@ -254,8 +270,7 @@ class HopSearch {
   int parents_;
   std::size_t looks_;
   Contributions added_;
-  std::vector<Hop> found_;            // child by child, and again
-  std::vector<std::uint8_t> counts_;  // of a child each
+  std::vector<Pass> passes_;
 };
 
 }  // namespace

@@ -45,7 +45,7 @@ Packing::Packing(const TorusMembers& members, int root, TreesFor use, Routing ro
   }
   if (routing != Routing::source) return;
   seen_.resize(static_cast<std::size_t>(members.torus().hosts()));
-  towards_.resize(seen_.size());
+  arrived_.resize(seen_.size());
 }
 
 /// The link at the child.
@@ -132,7 +132,7 @@ void Packing::start(Tree& tree) {
   tree.depth.assign(size, 0);
   tree.next.assign(size, 0);
   if (routing_ == Routing::directed) tree.ways.assign(size, 0);
-  if (routing_ == Routing::source) tree.route = NamedRoutes(members_.size());
+  tree.routes.clear();
   tree.waiting.assign(kQualities, kNobody);
   tree.before.resize(size);
   tree.best = 0;
@@ -246,34 +246,49 @@ bool Packing::take(Tree& tree, int parent, Hop hop) {
 bool Packing::search(Tree& tree, int child) {
   const int ports = 2 * members_.torus().dimensions();
   const bool out = tree.is_out();
-  ++searches_;
+  const int root = tree.size == 1 ? members_.host(root_) : -1;
+  if (++searches_ == 0) {
+    std::fill(seen_.begin(), seen_.end(), 0);
+    searches_ = 1;
+  }
   queue_.assign(1, members_.host(child));
   seen_[static_cast<std::size_t>(queue_[0])] = searches_;
   for (std::size_t i = 0; i < queue_.size(); ++i) {
-    const int here = queue_[i];
+    const int here = queue_[i], below = members_.member(here);
+    unsigned met_here = 0;
+    if (below >= 0 && !tree.has(below)) met_here = tree.end_of_child();
     work_ += kLooksOfHost;
     for (int p = 0; p < ports; ++p) {
       const LinkId leaving = here * ports + p;
       const int there = links_.to(leaving);
       if (there < 0 || seen_[static_cast<std::size_t>(there)] == searches_) continue;
       const LinkId link = out ? there * ports + (p ^ 1) : leaving;  // of the two between them
-      const int from = out ? there : here;
-      if (!links_.may_take(link, from, met(tree, from, out ? here : there))) continue;
+      unsigned met = met_here;
+      if (there == root) met |= tree.end_of_parent();
+      if (!links_.may_take(link, out ? there : here, met)) continue;
       seen_[static_cast<std::size_t>(there)] = searches_;
-      towards_[static_cast<std::size_t>(there)] = link;
+      arrived_[static_cast<std::size_t>(there)] = static_cast<std::uint8_t>(p);
       queue_.push_back(there);
       const int member = members_.member(there);
       if (member < 0 || !tree.has(member)) continue;
-      path_.clear();
-      for (int at = there; at != queue_[0];) {
-        path_.push_back(towards_[static_cast<std::size_t>(at)]);
-        at = out ? links_.to(path_.back()) : links_.from(path_.back());
-      }
+      retrace(out, there);
       follow(tree, member, 0);
       return true;
     }
   }
   return false;
+}
+
+/// path_: the links from there to the host that was searched from, or that host's to there.
+void Packing::retrace(bool out, int there) {
+  const int ports = 2 * members_.torus().dimensions();
+  path_.clear();
+  while (there != queue_[0]) {
+    const int port = arrived_[static_cast<std::size_t>(there)];
+    const LinkId back = there * ports + (port ^ 1);
+    there = links_.to(back);
+    path_.push_back(out ? back : there * ports + port);
+  }
 }
 
 /// Takes the path's links, and the members along it that are not yet in the tree.
@@ -286,9 +301,11 @@ void Packing::follow(Tree& tree, int parent, std::uint8_t way) {
     if (member < 0 || tree.has(member)) continue;
     const auto m = static_cast<std::size_t>(member);
     if (!tree.ways.empty()) tree.ways[m] = way;
-    if (!tree.route.empty() && route_.size() > 1) {
+    if (routing_ == Routing::source && route_.size() > 1) {
       if (!tree.is_out()) std::reverse(route_.begin(), route_.end());
-      tree.route.name(member, route_);
+      tree.routes.push_back(member);
+      tree.routes.push_back(static_cast<int>(route_.size()));
+      tree.routes.insert(tree.routes.end(), route_.begin(), route_.end());
     }
     route_.clear();
     add(tree, member, parent);
@@ -340,7 +357,16 @@ TorusTrees Packing::result() {
     done.flow = tree.flow;
     done.parent = std::move(tree.parent);
     done.ways = std::move(tree.ways);
-    done.route = std::move(tree.route);
+    if (routing_ == Routing::source) {
+      // Nothing more is asked of the tree.
+      tree.depth = {};
+      tree.next = {};
+      done.route = NamedRoutes(members_.size());
+      for (std::size_t i = 0, count; i < tree.routes.size(); i += 2 + count) {
+        count = static_cast<std::size_t>(tree.routes[i + 1]);
+        done.route.name(tree.routes[i], std::span(tree.routes).subspan(i + 2, count));
+      }
+    }
     (tree.is_out() ? trees.out : trees.in).push_back(std::move(done));
   }
   return trees;

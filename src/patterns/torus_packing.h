@@ -37,7 +37,7 @@ class Packing {
     int size = 1;
     std::vector<int> parent;         // by member; kNotYet: not in it
     std::vector<std::uint8_t> ways;  // by member
-    NamedRoutes route;
+    std::vector<int> routes;         // a member, how many links, and they; and another
     std::vector<std::uint16_t> depth;  // by member
     std::vector<std::uint32_t> next;   // by member: of its hops
     // Members by how good their next hop is: those that wait last come first, and name the one
@@ -68,6 +68,7 @@ class Packing {
   bool walk(const Tree& tree, int parent, Hop hop);
   bool take(Tree& tree, int parent, Hop hop);
   bool search(Tree& tree, int child);
+  void retrace(bool out, int there);
   void follow(Tree& tree, int parent, std::uint8_t way);
   void add(Tree& tree, int member, int parent);
   void give_up(Tree& tree);
@@ -86,10 +87,10 @@ class Packing {
   std::vector<LinkId> route_;  // of it what one member's message takes
   std::uint32_t turn_ = 0, seed_ = 0;
   std::int64_t work_ = 0, most_work_ = 0;
-  // Of search(), by host: when it was last seen, and the link from there towards the new member.
-  int searches_ = 0;
-  std::vector<int> seen_, queue_;
-  std::vector<LinkId> towards_;
+  // Of search(), by host: in which search it was last seen, and by which port it was arrived at.
+  std::uint8_t searches_ = 0;
+  std::vector<std::uint8_t> seen_, arrived_;
+  std::vector<int> queue_;
 };
 
 }  // namespace unisono
