@@ -1,14 +1,11 @@
 #include "patterns/free_links.h"
 
-#include <algorithm>
-
 namespace unisono {
 
 FreeLinks::FreeLinks(const Torus& torus)
     : ports_(2 * torus.dimensions()),
       to_(static_cast<std::size_t>(torus.links()), -1),
-      owner_(to_.size()),
-      port_(to_.size()),
+      links_(to_.size()),
       spare_(static_cast<std::size_t>(torus.hosts())),
       all_spare_(spare_.size()) {
   int stride = 1;
@@ -30,30 +27,30 @@ FreeLinks::FreeLinks(const Torus& torus)
 
 void FreeLinks::make_port(LinkId link, End end) {
   const auto l = static_cast<std::size_t>(link);
-  if ((port_[l] & end) != 0) return;
-  port_[l] |= end;
+  if ((links_[l] & end) != 0) return;
+  links_[l] |= end;
   add(all_spare_, end == kFrom ? from(link) : to_[l], end, 1);
 }
 
 void FreeLinks::reset() {
-  std::fill(owner_.begin(), owner_.end(), 0);
+  for (std::uint8_t& link : links_) link %= kOwned;
   spare_ = all_spare_;
 }
 
 void FreeLinks::count(std::size_t link, int change) {
-  if ((port_[link] & kFrom) != 0) add(spare_, from(static_cast<LinkId>(link)), kFrom, change);
-  if ((port_[link] & kTo) != 0) add(spare_, to_[link], kTo, change);
+  if ((links_[link] & kFrom) != 0) add(spare_, from(static_cast<LinkId>(link)), kFrom, change);
+  if ((links_[link] & kTo) != 0) add(spare_, to_[link], kTo, change);
 }
 
 void FreeLinks::take(LinkId link, std::uint8_t owner) {
-  owner_[static_cast<std::size_t>(link)] = owner;
+  links_[static_cast<std::size_t>(link)] |= static_cast<std::uint8_t>(owner * kOwned);
   count(static_cast<std::size_t>(link), -1);
 }
 
 void FreeLinks::give_back(std::uint8_t owner) {
-  for (std::size_t link = 0; link < owner_.size(); ++link) {
-    if (owner_[link] != owner) continue;
-    owner_[link] = 0;
+  for (std::size_t link = 0; link < links_.size(); ++link) {
+    if (links_[link] / kOwned != owner) continue;
+    links_[link] %= kOwned;
     count(link, 1);
   }
 }

@@ -50,8 +50,12 @@ enum class Flow : std::uint8_t {
 class NamedRoutes {
  public:
   NamedRoutes() = default;
-  /// None named yet.
-  explicit NamedRoutes(int members) : first_(static_cast<std::size_t>(members)), links_(1) {}
+  /// None named yet; memory for that many links and members with routes.
+  explicit NamedRoutes(int members, std::size_t most = 0)
+      : first_(static_cast<std::size_t>(members)) {
+    links_.reserve(most + 1);
+    links_.push_back(0);
+  }
   NamedRoutes(std::initializer_list<std::vector<LinkId>> by_member);
 
   /// Whether it is of no members, as in trees all of whose messages go their way.

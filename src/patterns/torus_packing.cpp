@@ -330,6 +330,7 @@ void Packing::give_up(Tree& tree) {
   for (Tree* const gone : {&tree, other}) {
     if (gone == nullptr) continue;
     gone->given_up = true;
+    gone->routes = {};
     links_.give_back(gone->number);
     for (int member = 0; member < members_.size(); ++member)
       if (!gone->has(member)) links_.need(members_.host(member), gone->end_of_child(), -1);
@@ -361,7 +362,7 @@ TorusTrees Packing::result() {
       // Nothing more is asked of the tree.
       tree.depth = {};
       tree.next = {};
-      done.route = NamedRoutes(members_.size());
+      done.route = NamedRoutes(members_.size(), tree.routes.size());
       for (std::size_t i = 0, count; i < tree.routes.size(); i += 2 + count) {
         count = static_cast<std::size_t>(tree.routes[i + 1]);
         done.route.name(tree.routes[i], std::span(tree.routes).subspan(i + 2, count));

@@ -14,7 +14,7 @@ namespace unisono {
 class Packing {
  public:
   /// At most that many trees in all.
-  static constexpr int kMostTrees = 64;
+  static constexpr int kMostTrees = FreeLinks::kMostOwners;
 
   /// See HopTable for how many members and dimensions there may be.
   Packing(const TorusMembers& members, int root, TreesFor use, Routing routing);
