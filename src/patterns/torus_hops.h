@@ -69,10 +69,11 @@ class HopTable {
   /// hop can name. O(hosts k).
   HopTable(const TorusMembers& members, const MemberPlaces& places, Flow flow, bool ways);
 
-  /// Shortest first.
+  /// Shortest first; no more than so many, though no member is near to nearly as many.
+  static constexpr std::uint32_t kMostHops = 0xffff;
   std::span<const Hop> of(int parent) const {
     const auto p = static_cast<std::size_t>(parent);
-    return {hops_.data() + first_[p], first_[p + 1] - first_[p]};
+    return {hops_.data() + first_[p], std::min(first_[p + 1] - first_[p], kMostHops)};
   }
   std::size_t size() const { return hops_.size(); }
 

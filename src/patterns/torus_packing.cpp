@@ -147,7 +147,7 @@ void Packing::start(Tree& tree) {
 void Packing::wait(Tree& tree, int member) {
   const auto m = static_cast<std::size_t>(member);
   const auto hops = hops_of(tree, member);
-  std::uint32_t& next = tree.next[m];
+  std::uint16_t& next = tree.next[m];
   while (next < hops.size() && tree.has(hops[next].other())) {
     ++next;
     ++work_;
@@ -315,7 +315,7 @@ void Packing::follow(Tree& tree, int parent, std::uint8_t way) {
 
 void Packing::add(Tree& tree, int member, int parent) {
   const auto m = static_cast<std::size_t>(member);
-  tree.parent[m] = parent;
+  tree.parent[m] = static_cast<std::int16_t>(parent);
   tree.depth[m] = static_cast<std::uint16_t>(
       std::min(tree.depth[static_cast<std::size_t>(parent)] + 1, kQualities));
   links_.need(members_.host(member), tree.end_of_child(), -1);
@@ -352,25 +352,26 @@ void Packing::retry() {
 
 TorusTrees Packing::result() {
   TorusTrees trees;
-  for (Tree& tree : trees_) {
-    if (tree.given_up) continue;
-    TorusTree done;
-    done.flow = tree.flow;
-    done.parent = std::move(tree.parent);
-    done.ways = std::move(tree.ways);
-    if (routing_ == Routing::source) {
-      // Nothing more is asked of the tree.
-      tree.depth = {};
-      tree.next = {};
-      done.route = NamedRoutes(members_.size(), tree.routes.size());
-      for (std::size_t i = 0, count; i < tree.routes.size(); i += 2 + count) {
-        count = static_cast<std::size_t>(tree.routes[i + 1]);
-        done.route.name(tree.routes[i], std::span(tree.routes).subspan(i + 2, count));
-      }
-    }
-    (tree.is_out() ? trees.out : trees.in).push_back(std::move(done));
-  }
+  for (Tree& tree : trees_)
+    if (!tree.given_up) (tree.is_out() ? trees.out : trees.in).push_back(done(tree));
   return trees;
+}
+
+TorusTree Packing::done(Tree& tree) const {
+  // Nothing more is asked of these.
+  tree.depth = {};
+  tree.next = {};
+  TorusTree done;
+  done.flow = tree.flow;
+  done.parent.assign(tree.parent.begin(), tree.parent.end());
+  done.ways = std::move(tree.ways);
+  if (routing_ != Routing::source) return done;
+  done.route = NamedRoutes(members_.size(), tree.routes.size());
+  for (std::size_t i = 0, count; i < tree.routes.size(); i += 2 + count) {
+    count = static_cast<std::size_t>(tree.routes[i + 1]);
+    done.route.name(tree.routes[i], std::span(tree.routes).subspan(i + 2, count));
+  }
+  return done;
 }
 
 }  // namespace unisono

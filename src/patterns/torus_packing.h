@@ -35,11 +35,11 @@ class Packing {
     std::uint8_t number = 0;
     bool given_up = false;
     int size = 1;
-    std::vector<int> parent;         // by member; kNotYet: not in it
-    std::vector<std::uint8_t> ways;  // by member
-    std::vector<int> routes;         // a member, how many links, and they; and another
+    std::vector<std::int16_t> parent;  // by member; kNotYet: not in it
+    std::vector<std::uint8_t> ways;    // by member
+    std::vector<int> routes;           // a member, how many links, and they; and another
     std::vector<std::uint16_t> depth;  // by member
-    std::vector<std::uint32_t> next;   // by member: of its hops
+    std::vector<std::uint16_t> next;   // by member: of its hops
     // Members by how good their next hop is: those that wait last come first, and name the one
     // before.
     std::vector<std::int16_t> waiting, before;
@@ -51,7 +51,7 @@ class Packing {
     FreeLinks::End end_of_child() const { return is_out() ? FreeLinks::kTo : FreeLinks::kFrom; }
     FreeLinks::End end_of_parent() const { return is_out() ? FreeLinks::kFrom : FreeLinks::kTo; }
   };
-  static constexpr int kNotYet = -2;
+  static constexpr std::int16_t kNotYet = -2;
   static constexpr std::int16_t kNobody = -1;
 
   std::span<const Hop> hops_of(const Tree& tree, int member) const {
@@ -74,6 +74,7 @@ class Packing {
   void give_up(Tree& tree);
   void retry();
   TorusTrees result();
+  TorusTree done(Tree& tree) const;
 
   const TorusMembers& members_;
   int root_;
