@@ -64,6 +64,11 @@ class Torus {
   /// "(3,0,7)"
   std::string text(int host) const;
 
+  /// The coordinate one step upwards or downwards in a ring, or where a mesh goes on.
+  int beside(int coordinate, int dimension, int sign) const {
+    const int next = coordinate + sign, n = size(dimension);
+    return next < 0 ? n - 1 : next == n ? 0 : next;
+  }
   /// The host one step upwards or downwards; -1: the mesh ends here.
   int neighbour(int host, int dimension, int sign) const;
   LinkId link(int host, int dimension, int sign) const {
@@ -94,12 +99,12 @@ class Torus {
   void route(int from, int to, Way way, Use&& use) const {
     for (int i = 0; i < dimensions() && from != to; ++i) {
       const int d = way.last_dimension_first ? dimensions() - 1 - i : i;
-      const int n = size(d), end = coordinate(to, d);
+      const int end = coordinate(to, d);
       int at = coordinate(from, d);
       const int sign = direction(at, end, d, way.direction);
       while (at != end) {
         use(link(from, d, sign));
-        const int next = at + sign < 0 ? n - 1 : at + sign == n ? 0 : at + sign;
+        const int next = beside(at, d, sign);
         from += (next - at) * stride(d);
         at = next;
       }

@@ -69,7 +69,7 @@ class Contributions {
       const int n = torus.size(d);
       first_.push_back(added_.size() + static_cast<std::size_t>(n));
       for (int c = -n; c < 2 * n; ++c)
-        added_.push_back(c >= 0 && c < n ? c * stride
+        added_.push_back(c >= 0 && c < n  ? c * stride
                          : torus.wraps(d) ? (c + (c < 0 ? n : -n)) * stride
                                           : -torus.hosts());
       stride *= n;
@@ -159,9 +159,9 @@ class HopSearch {
       for (int parent = 0; parent < members_.size(); ++parent) {
         bool within = true;
         for (int d = 0; d < torus.dimensions() && within; ++d)
-          within = moves[static_cast<std::size_t>(d)] || places_.at(parent, d) == places_.at(child, d);
-        if (!within || places_.at(parent, last) == places_.at(child, last))
-          continue;
+          within =
+              moves[static_cast<std::size_t>(d)] || places_.at(parent, d) == places_.at(child, d);
+        if (!within || places_.at(parent, last) == places_.at(child, last)) continue;
         for (std::size_t i = 0; i < dimensions.size(); ++i) {
           const int d = dimensions[i], n = torus.size(d);
           int step = places_.at(parent, d) - places_.at(child, d);
@@ -175,7 +175,7 @@ class HopSearch {
         found.push_back(at.tie ? tied(parent, child, at, last) : at.hop.with(parent));
       }
       if (ways_ && above != below && torus.wraps(last))
-        go_round(found, before, child, last, !above, last_dimension_first);
+        go_round(before, child, last, !above, last_dimension_first);
       counts.push_back(static_cast<std::uint8_t>(found.size() - before));
     }
   }
@@ -183,10 +183,10 @@ class HopSearch {
   /// Of those the nearest, from hosts up to some distance.
   void nearby(std::span<const int> dimensions, bool last_dimension_first) {
     auto& [found, counts] = passes_.back();
+    found.reserve(static_cast<std::size_t>(2 * parents_ * members_.size()));
     const int last = dimensions.back();
     const Surroundings around(members_.torus(), dimensions, looks_);
     std::vector<Near> near;
-    found.reserve(static_cast<std::size_t>(2 * parents_ * members_.size()));
     for (std::size_t i = 0; i < around.size(); ++i)
       near.push_back(near_of(around[i], last, last_dimension_first));
     std::vector<const int*> added(dimensions.size());
@@ -200,7 +200,8 @@ class HopSearch {
       int left[] = {parents_, parents_};  // below, above
       std::array<Hop, 2 * kParents + 1> parents;
       std::size_t count = 0;
-      // Who is a member is as good as random: no branch depends on it.
+      // Who is a member is as good as random: no branch depends on it, and the last entry is not
+      // counted until it is of one.
       for (std::size_t i = 0; i < near.size() && left[0] + left[1] > 0; ++i) {
         const Near& at = near[i];
         int host = still;
@@ -212,9 +213,8 @@ class HopSearch {
         count += taken & !at.known_before;
       }
       found.insert(found.end(), parents.begin(), parents.begin() + count);
-      if (ways_ && (left[0] == parents_) != (left[1] == parents_) &&
-          members_.torus().wraps(last))
-        go_round(found, before, child, last, left[1] == parents_, last_dimension_first);
+      if (ways_ && (left[0] == parents_) != (left[1] == parents_) && members_.torus().wraps(last))
+        go_round(before, child, last, left[1] == parents_, last_dimension_first);
       counts.push_back(static_cast<std::uint8_t>(found.size() - before));
     }
   }
@@ -241,8 +241,9 @@ class HopSearch {
   }
 
   /// The same, the other way round their rings, because no parent is on that side.
-  void go_round(std::vector<Hop>& found, std::size_t first, int child, int dimension, bool from_above,
+  void go_round(std::size_t first, int child, int dimension, bool from_above,
                 bool last_dimension_first) {
+    auto& found = passes_.back().found;
     const int sign = from_above == (flow_ == Flow::out) ? -1 : 1;
     const Way way{static_cast<std::int8_t>(sign), last_dimension_first};
     const std::size_t last = found.size();

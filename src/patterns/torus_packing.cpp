@@ -219,10 +219,10 @@ bool Packing::walk(const Tree& tree, int parent, Hop hop) {
   int host = members_.host(from);
   for (int i = 0; i < torus.dimensions() && (free || !known); ++i) {
     const int d = way.last_dimension_first ? torus.dimensions() - 1 - i : i;
-    const int end = places_.at(to, d), n = torus.size(d);
+    const int end = places_.at(to, d);
     int at = places_.at(from, d);
     const int sign = torus.direction(at, end, d, way.direction);
-    for (; at != end && (free || !known); at = at + sign < 0 ? n - 1 : at + sign == n ? 0 : at + sign) {
+    for (; at != end && (free || !known); at = torus.beside(at, d, sign)) {
       const LinkId link = torus.link(host, d, sign);
       const int next = links_.to(link);
       free = free && links_.is_free(link) && links_.may_take(link, host, met(tree, host, next));
