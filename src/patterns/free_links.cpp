@@ -1,43 +1,56 @@
 #include "patterns/free_links.h"
 
-#include <algorithm>
-
 namespace unisono {
 
 FreeLinks::FreeLinks(const Torus& torus)
     : ports_(2 * torus.dimensions()),
       to_(static_cast<std::size_t>(torus.links()), -1),
-      owner_(to_.size()),
-      port_(to_.size()),
-      spare_from_(static_cast<std::size_t>(torus.hosts())),
-      spare_to_(spare_from_.size()) {
-  for (LinkId link = 0; link < torus.links(); ++link)
-    if (torus.exists(link)) to_[static_cast<std::size_t>(link)] = torus.to(link);
+      links_(to_.size()),
+      spare_(static_cast<std::size_t>(torus.hosts())),
+      all_spare_(spare_.size()) {
+  int stride = 1;
+  for (int d = 0; d < torus.dimensions(); ++d) {
+    const int n = torus.size(d);
+    const int hosts = torus.hosts();
+    // Hosts of one coordinate come in runs of `stride`.
+    for (int run = 0, c = 0; run < hosts; run += stride, c = c + 1 == n ? 0 : c + 1) {
+      const int above = c + 1 < n ? stride : torus.wraps(d) ? (1 - n) * stride : 0;
+      if (above == 0) continue;
+      for (int host = run; host < run + stride; ++host) {
+        to_[static_cast<std::size_t>(torus.link(host, d, 1))] = host + above;
+        to_[static_cast<std::size_t>(torus.link(host + above, d, -1))] = host;
+      }
+    }
+    stride *= n;
+  }
 }
 
-void FreeLinks::make_port(LinkId link, End end) { port_[static_cast<std::size_t>(link)] |= end; }
+void FreeLinks::make_port(LinkId link, End end) {
+  const auto l = static_cast<std::size_t>(link);
+  if ((links_[l] & end) != 0) return;
+  links_[l] |= end;
+  add(all_spare_, end == kFrom ? from(link) : to_[l], end, 1);
+}
 
 void FreeLinks::reset() {
-  std::fill(owner_.begin(), owner_.end(), 0);
-  std::fill(spare_from_.begin(), spare_from_.end(), 0);
-  std::fill(spare_to_.begin(), spare_to_.end(), 0);
-  for (std::size_t link = 0; link < port_.size(); ++link) count(link, 1);
+  for (std::uint8_t& link : links_) link %= kOwned;
+  spare_ = all_spare_;
 }
 
 void FreeLinks::count(std::size_t link, int change) {
-  if ((port_[link] & kFrom) != 0) need(from(static_cast<LinkId>(link)), kFrom, -change);
-  if ((port_[link] & kTo) != 0) need(to_[link], kTo, -change);
+  if ((links_[link] & kFrom) != 0) add(spare_, from(static_cast<LinkId>(link)), kFrom, change);
+  if ((links_[link] & kTo) != 0) add(spare_, to_[link], kTo, change);
 }
 
 void FreeLinks::take(LinkId link, std::uint8_t owner) {
-  owner_[static_cast<std::size_t>(link)] = owner;
+  links_[static_cast<std::size_t>(link)] |= static_cast<std::uint8_t>(owner * kOwned);
   count(static_cast<std::size_t>(link), -1);
 }
 
 void FreeLinks::give_back(std::uint8_t owner) {
-  for (std::size_t link = 0; link < owner_.size(); ++link) {
-    if (owner_[link] != owner) continue;
-    owner_[link] = 0;
+  for (std::size_t link = 0; link < links_.size(); ++link) {
+    if (links_[link] / kOwned != owner) continue;
+    links_[link] %= kOwned;
     count(link, 1);
   }
 }

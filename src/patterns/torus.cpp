@@ -1,7 +1,5 @@
 #include "patterns/torus.h"
 
-#include <cstdlib>
-
 namespace unisono {
 
 Torus::Torus(std::vector<int> sizes, std::vector<bool> wraps)
@@ -36,21 +34,12 @@ std::string Torus::text(int host) const {
 int Torus::neighbour(int host, int dimension, int sign) const {
   const int n = size(dimension), next = coordinate(host, dimension) + sign;
   if (next >= 0 && next < n) return host + sign * stride(dimension);
-  return wraps(dimension) ? moved(host, dimension, next < 0 ? n - 1 : 0) : -1;
+  return wraps(dimension) ? host - sign * (n - 1) * stride(dimension) : -1;
 }
 
 std::string Torus::text_of_link(LinkId link) const {
   return text(from(link)) + (sign(link) > 0 ? " up" : " down") + " in dimension " +
          std::to_string(dimension(link));
-}
-
-int Torus::direction(int from, int to, int dimension, std::int8_t wanted) const {
-  if (from == to) return 0;
-  if (!wraps(dimension)) return to > from ? 1 : -1;
-  if (wanted != 0) return wanted;
-  const int n = size(dimension), up = (to - from + n) % n, down = n - up;
-  if (up == down) return to == 0 ? -1 : 1;
-  return up < down ? 1 : -1;
 }
 
 int Torus::distance(int from, int to, Way way) const {

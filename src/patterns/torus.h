@@ -64,6 +64,11 @@ class Torus {
   /// "(3,0,7)"
   std::string text(int host) const;
 
+  /// The coordinate one step upwards or downwards in a ring, or where a mesh goes on.
+  int beside(int coordinate, int dimension, int sign) const {
+    const int next = coordinate + sign, n = size(dimension);
+    return next < 0 ? n - 1 : next == n ? 0 : next;
+  }
   /// The host one step upwards or downwards; -1: the mesh ends here.
   int neighbour(int host, int dimension, int sign) const;
   LinkId link(int host, int dimension, int sign) const {
@@ -81,16 +86,27 @@ class Torus {
   /// Upwards from one coordinate to another (+1), downwards (-1), or 0: they are the same. A mesh
   /// has no choice. Where both ways round a ring are as short it is upwards, but to coordinate 0
   /// downwards, as SimGrid has it.
-  int direction(int from, int to, int dimension, std::int8_t wanted) const;
+  int direction(int from, int to, int dimension, std::int8_t wanted) const {
+    if (from == to) return 0;
+    if (!wraps(dimension)) return to > from ? 1 : -1;
+    if (wanted != 0) return wanted;
+    const int n = size(dimension), up = to > from ? to - from : to - from + n, down = n - up;
+    if (up == down) return to == 0 ? -1 : 1;
+    return up < down ? 1 : -1;
+  }
   /// Calls use(link) for each link of the dimension-ordered route, in its order.
   template <class Use>
   void route(int from, int to, Way way, Use&& use) const {
-    for (int i = 0; i < dimensions(); ++i) {
+    for (int i = 0; i < dimensions() && from != to; ++i) {
       const int d = way.last_dimension_first ? dimensions() - 1 - i : i;
-      const int sign = direction(coordinate(from, d), coordinate(to, d), d, way.direction);
-      while (coordinate(from, d) != coordinate(to, d)) {
+      const int end = coordinate(to, d);
+      int at = coordinate(from, d);
+      const int sign = direction(at, end, d, way.direction);
+      while (at != end) {
         use(link(from, d, sign));
-        from = neighbour(from, d, sign);
+        const int next = beside(at, d, sign);
+        from += (next - at) * stride(d);
+        at = next;
       }
     }
   }

@@ -26,6 +26,19 @@ std::vector<std::vector<int>> coordinates_of(const TorusMembers& members) {
   return found;
 }
 
+NamedRoutes::NamedRoutes(std::initializer_list<std::vector<LinkId>> by_member)
+    : NamedRoutes(static_cast<int>(by_member.size())) {
+  int member = 0;
+  for (const auto& route : by_member) name(member++, route);
+}
+
+void NamedRoutes::name(int member, std::span<const LinkId> route) {
+  if (route.empty()) return;
+  first_[static_cast<std::size_t>(member)] = static_cast<std::uint32_t>(links_.size());
+  links_.push_back(static_cast<LinkId>(route.size()));
+  links_.insert(links_.end(), route.begin(), route.end());
+}
+
 namespace {
 
 /// By member, edges from the root; -1: it has no way to the root.
@@ -56,19 +69,25 @@ int root_of(const TorusTree& tree) {
 }  // namespace
 
 LinkUse use_of(const TorusMembers& members, std::span<const TorusTree> forest) {
+  return use_of(members, forest, {});
+}
+
+LinkUse use_of(const TorusMembers& members, std::span<const TorusTree> forest,
+               std::span<const TorusTree> other) {
   LinkUse use;
   std::vector<int> load(static_cast<std::size_t>(members.torus().links()));
-  for (const TorusTree& tree : forest) {
-    for (int member = 0; member < members.size(); ++member)
-      for_links(members, tree, member, [&](LinkId link) {
-        const int now = ++load[static_cast<std::size_t>(link)];
-        if (now == 1) ++use.used;
-        if (now > use.most) use.busiest = link;
-        use.most = std::max(use.most, now);
-      });
-    const auto depth = depths(tree, root_of(tree));
-    use.depth = std::max(use.depth, *std::max_element(depth.begin(), depth.end()));
-  }
+  for (const auto trees : {forest, other})
+    for (const TorusTree& tree : trees) {
+      for (int member = 0; member < members.size(); ++member)
+        for_links(members, tree, member, [&](LinkId link) {
+          const int now = ++load[static_cast<std::size_t>(link)];
+          if (now == 1) ++use.used;
+          if (now > use.most) use.busiest = link;
+          use.most = std::max(use.most, now);
+        });
+      const auto depth = depths(tree, root_of(tree));
+      use.depth = std::max(use.depth, *std::max_element(depth.begin(), depth.end()));
+    }
   return use;
 }
 

@@ -1,6 +1,8 @@
 // Several spanning trees at once over hosts of a torus, for pipelines that share no link: what the
 // constructions in torus_trees.h make.
 #pragma once
+#include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <span>
@@ -43,6 +45,35 @@ enum class Flow : std::uint8_t {
   in,   ///< to the root: a reduction
 };
 
+/// The links of some members' messages, in the order of the data's flow. Of each tree over routes
+/// that are named there is one, mostly of short ones: all links are in one list.
+class NamedRoutes {
+ public:
+  NamedRoutes() = default;
+  /// None named yet; memory for that many links and members with routes.
+  explicit NamedRoutes(int members, std::size_t most = 0)
+      : first_(static_cast<std::size_t>(members)) {
+    links_.reserve(most + 1);
+    links_.push_back(0);
+  }
+  NamedRoutes(std::initializer_list<std::vector<LinkId>> by_member);
+
+  /// Whether it is of no members, as in trees all of whose messages go their way.
+  bool empty() const { return first_.empty(); }
+  /// Empty where none is named.
+  std::span<const LinkId> operator[](std::size_t member) const {
+    const LinkId* const length = links_.data() + first_[member];
+    return {length + 1, static_cast<std::size_t>(*length)};
+  }
+  /// Once a member.
+  void name(int member, std::span<const LinkId> route);
+  bool operator==(const NamedRoutes&) const = default;
+
+ private:
+  std::vector<std::uint32_t> first_;  // by member
+  std::vector<LinkId> links_;         // how many, and they; first none
+};
+
 /// A spanning tree. A message between a member and its parent goes its way, or, with
 /// Routing::source, over the links of its `route`.
 struct TorusTree {
@@ -51,8 +82,8 @@ struct TorusTree {
   std::vector<int> parent;  ///< by member; -1: the root
   /// By member, Way::number(); empty: all go `way`.
   std::vector<std::uint8_t> ways;
-  /// By member, in the order of the data's flow; where there are none, the route that its way says.
-  std::vector<std::vector<LinkId>> route;
+  /// Where none is named, it is the route that the way says.
+  NamedRoutes route;
 
   Way way_of(int member) const {
     return ways.empty() ? way : Way::numbered(ways[static_cast<std::size_t>(member)]);
@@ -87,6 +118,9 @@ struct LinkUse {
 };
 /// Precondition: every tree spans the members.
 LinkUse use_of(const TorusMembers& members, std::span<const TorusTree> forest);
+/// Of both together.
+LinkUse use_of(const TorusMembers& members, std::span<const TorusTree> forest,
+               std::span<const TorusTree> other);
 
 /// Why it is no set of spanning trees from `root`, one line, or nothing: a member without a way to
 /// the root, a circle, a route that does not lead from one end to the other.

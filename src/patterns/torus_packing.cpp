@@ -1,6 +1,7 @@
 #include "patterns/torus_packing.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace unisono {
 
@@ -26,60 +27,88 @@ std::uint32_t mixed(std::uint32_t value) {
 }  // namespace
 
 Packing::Packing(const TorusMembers& members, int root, TreesFor use, Routing routing)
-    : members_(members), root_(root), use_(use), routing_(routing), links_(members.torus()) {
-  const Torus& torus = members.torus();
-  for (const int host : members.hosts())
-    for (int d = 0; d < torus.dimensions(); ++d) coordinates_.push_back(torus.coordinate(host, d));
+    : members_(members),
+      root_(root),
+      use_(use),
+      routing_(routing),
+      places_(members),
+      links_(members.torus()) {
   const bool ways = routing == Routing::directed;
-  if (use != TreesFor::reduction) make_ports(out_.emplace(members, Flow::out, ways), Flow::out);
-  if (use != TreesFor::broadcast) make_ports(in_.emplace(members, Flow::in, ways), Flow::in);
+  for (const Flow flow : {Flow::out, Flow::in}) {
+    if (use == (flow == Flow::out ? TreesFor::reduction : TreesFor::broadcast)) continue;
+    auto& hops = flow == Flow::out ? out_ : in_;
+    hops.emplace(members, places_, flow, ways);
+    if (routing == Routing::source)
+      make_all_ports(flow);
+    else
+      make_ports(*hops, flow);
+  }
   if (routing != Routing::source) return;
-  seen_.resize(static_cast<std::size_t>(torus.hosts()));
-  towards_.resize(seen_.size());
+  seen_.resize(static_cast<std::size_t>(members.torus().hosts()));
+  arrived_.resize(seen_.size());
+}
+
+/// The link at the child.
+LinkId Packing::link_of(const Tree& tree, int child, int port) const {
+  const int ports = 2 * members_.torus().dimensions();
+  const LinkId leaving = members_.host(child) * ports + port;
+  return tree.is_out() ? links_.to(leaving ^ 1) * ports + port : leaving;
 }
 
 /// Where members get their data, or pass it on to the root, and the root likewise.
 void Packing::make_ports(const HopTable& hops, Flow flow) {
-  const Torus& torus = members_.torus();
-  const auto child = flow == Flow::out ? FreeLinks::kTo : FreeLinks::kFrom;
-  const auto parent = flow == Flow::out ? FreeLinks::kFrom : FreeLinks::kTo;
-  if (routing_ == Routing::source) {
-    for (LinkId link = 0; link < torus.links(); ++link) {
-      if (links_.to(link) < 0) continue;
-      const int below = flow == Flow::out ? links_.to(link) : links_.from(link);
-      const int above = flow == Flow::out ? links_.from(link) : links_.to(link);
-      if (members_.member(below) >= 0 && members_.member(below) != root_)
-        links_.make_port(link, child);
-      if (members_.member(above) == root_) links_.make_port(link, parent);
-    }
-    return;
-  }
-  for (int member = 0; member < members_.size(); ++member)
-    for (const Hop& hop : hops.of(member))
-      if (hop.child != root_) links_.make_port(hop.port, child);
+  const bool out = flow == Flow::out;
   Tree tree;
   tree.flow = flow;
-  tree.parent.assign(static_cast<std::size_t>(members_.size()), kNotYet);
-  for (const Hop& hop : hops.of(root_)) {
-    const bool out = flow == Flow::out;
-    walk(tree, out ? root_ : hop.child, out ? hop.child : root_, Way::numbered(hop.way));
-    links_.make_port(path_.front(), parent);
+  // There are several hops to each.
+  std::vector<std::uint64_t> ports(static_cast<std::size_t>(members_.size()));
+  for (int member = 0; member < members_.size(); ++member)
+    for (const Hop hop : hops.of(member))
+      ports[static_cast<std::size_t>(hop.other())] |= std::uint64_t{1} << hop.port();
+  for (int member = 0; member < members_.size(); ++member)
+    for (auto left = ports[static_cast<std::size_t>(member)]; left != 0; left &= left - 1)
+      if (member != root_)
+        links_.make_port(link_of(tree, member, std::countr_zero(left)), tree.end_of_child());
+  for (const Hop hop : hops.of(root_)) {
+    const int root = members_.host(root_), child = members_.host(hop.other());
+    path_.clear();
+    members_.torus().route(out ? root : child, out ? child : root, hop.way(),
+                           [&](LinkId link) { path_.push_back(link); });
+    work_ += std::ssize(path_);
+    links_.make_port(out ? path_.front() : path_.back(), tree.end_of_parent());
   }
+}
+
+/// Where messages may come in, or leave, by any link.
+void Packing::make_all_ports(Flow flow) {
+  const int ports = 2 * members_.torus().dimensions();
+  Tree tree;
+  tree.flow = flow;
+  for (int member = 0; member < members_.size(); ++member)
+    for (int p = 0; p < ports; ++p) {
+      const LinkId leaving = members_.host(member) * ports + p;
+      const int there = links_.to(leaving);
+      if (there < 0) continue;
+      const LinkId arriving = there * ports + (p ^ 1);
+      const bool is_root = member == root_;
+      const auto end = is_root ? tree.end_of_parent() : tree.end_of_child();
+      links_.make_port(tree.is_out() == is_root ? leaving : arriving, end);
+    }
 }
 
 std::optional<TorusTrees> Packing::grow(int count, std::uint32_t turn, bool fewer,
                                         std::int64_t most_work) {
   turn_ = turn;
+  seed_ = mixed(turn);
   most_work_ = most_work;
   links_.reset();
-  trees_.clear();
-  for (int i = 0; i < count; ++i) {
-    if (use_ != TreesFor::reduction) trees_.emplace_back().flow = Flow::out;
-    if (use_ != TreesFor::broadcast) trees_.emplace_back().flow = Flow::in;
-  }
-  for (Tree& tree : trees_) {
-    tree.number = static_cast<std::uint8_t>(&tree - trees_.data() + 1);
-    start(tree);
+  // What was allocated for trees before serves again.
+  trees_.resize(static_cast<std::size_t>(use_ == TreesFor::both ? 2 * count : count));
+  for (std::size_t i = 0; i < trees_.size(); ++i) {
+    const bool in = use_ == TreesFor::both ? i % 2 == 1 : use_ == TreesFor::reduction;
+    trees_[i].flow = in ? Flow::in : Flow::out;
+    trees_[i].number = static_cast<std::uint8_t>(i + 1);
+    start(trees_[i]);
   }
   while (Tree* tree = smallest(std::nullopt)) {
     if (tree->size == members_.size()) return result();
@@ -97,12 +126,16 @@ std::optional<TorusTrees> Packing::grow(int count, std::uint32_t turn, bool fewe
 
 void Packing::start(Tree& tree) {
   const auto size = static_cast<std::size_t>(members_.size());
+  tree.given_up = false;
+  tree.size = 1;
   tree.parent.assign(size, kNotYet);
   tree.depth.assign(size, 0);
   tree.next.assign(size, 0);
   if (routing_ == Routing::directed) tree.ways.assign(size, 0);
-  if (routing_ == Routing::source) tree.route.assign(size, {});
-  tree.waiting.assign(kQualities, {});
+  tree.routes.clear();
+  tree.waiting.assign(kQualities, kNobody);
+  tree.before.resize(size);
+  tree.best = 0;
   tree.parent[static_cast<std::size_t>(root_)] = -1;
   for (int member = 0; member < members_.size(); ++member)
     links_.need(members_.host(member), member == root_ ? tree.end_of_parent() : tree.end_of_child(),
@@ -114,19 +147,19 @@ void Packing::start(Tree& tree) {
 void Packing::wait(Tree& tree, int member) {
   const auto m = static_cast<std::size_t>(member);
   const auto hops = hops_of(tree, member);
-  std::uint32_t& next = tree.next[m];
-  while (next < hops.size() && tree.has(hops[next].child)) {
+  std::uint16_t& next = tree.next[m];
+  while (next < hops.size() && tree.has(hops[next].other())) {
     ++next;
     ++work_;
   }
   if (next == hops.size()) return;
-  const Hop& hop = hops[next];
-  const auto key = static_cast<std::uint32_t>(hop.child) * 64 + tree.number;
-  const auto turned =
-      turn_ == 0 ? 0 : static_cast<int>(mixed(key ^ mixed(turn_)) % (kTurned * turn_));
+  const Hop hop = hops[next];
+  const auto key = static_cast<std::uint32_t>(hop.other()) * 64 + tree.number;
+  const auto turned = turn_ == 0 ? 0 : static_cast<int>(mixed(key ^ seed_) % (kTurned * turn_));
   const auto quality = static_cast<std::size_t>(
-      std::min(hop.length * kLinkWeight + tree.depth[m] + turned, kQualities - 1));
-  tree.waiting[quality].push_back(member);
+      std::min(hop.length() * kLinkWeight + tree.depth[m] + turned, kQualities - 1));
+  tree.before[m] = tree.waiting[quality];
+  tree.waiting[quality] = static_cast<std::int16_t>(member);
   tree.best = std::min(tree.best, quality);
 }
 
@@ -144,14 +177,14 @@ Packing::Tree* Packing::smallest(std::optional<Flow> flow) {
 bool Packing::extend(Tree& tree) {
   while (tree.best < tree.waiting.size() && work_ < most_work_) {
     auto& waiting = tree.waiting[tree.best];
-    if (waiting.empty()) {
+    if (waiting == kNobody) {
       ++tree.best;
       continue;
     }
-    const int parent = waiting.back();
-    waiting.pop_back();
-    const Hop& hop = hops_of(tree, parent)[tree.next[static_cast<std::size_t>(parent)]++];
-    const int child = hop.child;
+    const int parent = waiting;
+    waiting = tree.before[static_cast<std::size_t>(parent)];
+    const Hop hop = hops_of(tree, parent)[tree.next[static_cast<std::size_t>(parent)]++];
+    const int child = hop.other();
     ++work_;
     const bool taken = !tree.has(child) && (routing_ == Routing::source ? search(tree, child)
                                                                         : take(tree, parent, hop));
@@ -173,36 +206,39 @@ unsigned Packing::met(const Tree& tree, int from, int to) const {
   return ends;
 }
 
-/// Whether the links of a message may all be taken. path_: they, from the tree on.
-bool Packing::walk(const Tree& tree, int from, int to, Way way) {
+/// Whether the links of a message may all be taken. path_: they, from the tree on, if so.
+bool Packing::walk(const Tree& tree, int parent, Hop hop) {
   const Torus& torus = members_.torus();
+  const int from = tree.is_out() ? parent : hop.other(), to = tree.is_out() ? hop.other() : parent;
+  const Way way = hop.way();
+  // Looking stops where a link is taken. All of a message's links are work nevertheless, so that
+  // how many trees are tried for does not depend on where.
+  const bool known = hop.length() < Hop::kLong;
+  bool free = true;
   path_.clear();
   int host = members_.host(from);
-  bool free = true;
-  for (int i = 0; i < torus.dimensions(); ++i) {
+  for (int i = 0; i < torus.dimensions() && (free || !known); ++i) {
     const int d = way.last_dimension_first ? torus.dimensions() - 1 - i : i;
-    int at = coordinate(from, d);
-    const int end = coordinate(to, d), n = torus.size(d);
+    const int end = places_.at(to, d);
+    int at = places_.at(from, d);
     const int sign = torus.direction(at, end, d, way.direction);
-    for (; at != end; at = at + sign < 0 ? n - 1 : at + sign == n ? 0 : at + sign) {
+    for (; at != end && (free || !known); at = torus.beside(at, d, sign)) {
       const LinkId link = torus.link(host, d, sign);
       const int next = links_.to(link);
-      free = free && links_.may_take(link, host, met(tree, host, next));
+      free = free && links_.is_free(link) && links_.may_take(link, host, met(tree, host, next));
       path_.push_back(link);
       host = next;
     }
   }
-  work_ += std::ssize(path_);
+  work_ += known ? hop.length() : std::ssize(path_);
   if (!tree.is_out()) std::reverse(path_.begin(), path_.end());
   return free;
 }
 
-bool Packing::take(Tree& tree, int parent, const Hop& hop) {
-  if (!links_.is_free(hop.port) || (routing_ == Routing::adaptive && hop.length > 1)) return false;
-  const bool out = tree.is_out();
-  if (!walk(tree, out ? parent : hop.child, out ? hop.child : parent, Way::numbered(hop.way)))
-    return false;
-  follow(tree, parent, hop.way);
+bool Packing::take(Tree& tree, int parent, Hop hop) {
+  if (!links_.is_free(link_of(tree, hop.other(), hop.port()))) return false;
+  if ((routing_ == Routing::adaptive && hop.length() > 1) || !walk(tree, parent, hop)) return false;
+  follow(tree, parent, hop.way().number());
   return true;
 }
 
@@ -210,29 +246,32 @@ bool Packing::take(Tree& tree, int parent, const Hop& hop) {
 bool Packing::search(Tree& tree, int child) {
   const int ports = 2 * members_.torus().dimensions();
   const bool out = tree.is_out();
-  ++searches_;
+  const int root = tree.size == 1 ? members_.host(root_) : -1;
+  if (++searches_ == 0) {
+    std::fill(seen_.begin(), seen_.end(), 0);
+    searches_ = 1;
+  }
   queue_.assign(1, members_.host(child));
   seen_[static_cast<std::size_t>(queue_[0])] = searches_;
   for (std::size_t i = 0; i < queue_.size(); ++i) {
-    const int here = queue_[i];
+    const int here = queue_[i], below = members_.member(here);
+    unsigned met_here = 0;
+    if (below >= 0 && !tree.has(below)) met_here = tree.end_of_child();
     work_ += kLooksOfHost;
     for (int p = 0; p < ports; ++p) {
       const LinkId leaving = here * ports + p;
       const int there = links_.to(leaving);
       if (there < 0 || seen_[static_cast<std::size_t>(there)] == searches_) continue;
       const LinkId link = out ? there * ports + (p ^ 1) : leaving;  // of the two between them
-      const int from = out ? there : here;
-      if (!links_.may_take(link, from, met(tree, from, out ? here : there))) continue;
+      unsigned met = met_here;
+      if (there == root) met |= tree.end_of_parent();
+      if (!links_.may_take(link, out ? there : here, met)) continue;
       seen_[static_cast<std::size_t>(there)] = searches_;
-      towards_[static_cast<std::size_t>(there)] = link;
+      arrived_[static_cast<std::size_t>(there)] = static_cast<std::uint8_t>(p);
       queue_.push_back(there);
       const int member = members_.member(there);
       if (member < 0 || !tree.has(member)) continue;
-      path_.clear();
-      for (int at = there; at != queue_[0];) {
-        path_.push_back(towards_[static_cast<std::size_t>(at)]);
-        at = out ? links_.to(path_.back()) : links_.from(path_.back());
-      }
+      retrace(out, there);
       follow(tree, member, 0);
       return true;
     }
@@ -240,21 +279,35 @@ bool Packing::search(Tree& tree, int child) {
   return false;
 }
 
+/// path_: the links from there to the host that was searched from, or that host's to there.
+void Packing::retrace(bool out, int there) {
+  const int ports = 2 * members_.torus().dimensions();
+  path_.clear();
+  while (there != queue_[0]) {
+    const int port = arrived_[static_cast<std::size_t>(there)];
+    const LinkId back = there * ports + (port ^ 1);
+    there = links_.to(back);
+    path_.push_back(out ? back : there * ports + port);
+  }
+}
+
 /// Takes the path's links, and the members along it that are not yet in the tree.
 void Packing::follow(Tree& tree, int parent, std::uint8_t way) {
-  std::vector<LinkId> route;
+  route_.clear();
   for (const LinkId link : path_) {
     links_.take(link, tree.number);
-    route.push_back(link);
+    route_.push_back(link);
     const int member = members_.member(tree.is_out() ? links_.to(link) : links_.from(link));
     if (member < 0 || tree.has(member)) continue;
     const auto m = static_cast<std::size_t>(member);
     if (!tree.ways.empty()) tree.ways[m] = way;
-    if (!tree.route.empty() && route.size() > 1) {
-      if (!tree.is_out()) std::reverse(route.begin(), route.end());
-      tree.route[m] = route;
+    if (routing_ == Routing::source && route_.size() > 1) {
+      if (!tree.is_out()) std::reverse(route_.begin(), route_.end());
+      tree.routes.push_back(member);
+      tree.routes.push_back(static_cast<int>(route_.size()));
+      tree.routes.insert(tree.routes.end(), route_.begin(), route_.end());
     }
-    route.clear();
+    route_.clear();
     add(tree, member, parent);
     parent = member;
   }
@@ -262,7 +315,7 @@ void Packing::follow(Tree& tree, int parent, std::uint8_t way) {
 
 void Packing::add(Tree& tree, int member, int parent) {
   const auto m = static_cast<std::size_t>(member);
-  tree.parent[m] = parent;
+  tree.parent[m] = static_cast<std::int16_t>(parent);
   tree.depth[m] = static_cast<std::uint16_t>(
       std::min(tree.depth[static_cast<std::size_t>(parent)] + 1, kQualities));
   links_.need(members_.host(member), tree.end_of_child(), -1);
@@ -277,6 +330,7 @@ void Packing::give_up(Tree& tree) {
   for (Tree* const gone : {&tree, other}) {
     if (gone == nullptr) continue;
     gone->given_up = true;
+    gone->routes = {};
     links_.give_back(gone->number);
     for (int member = 0; member < members_.size(); ++member)
       if (!gone->has(member)) links_.need(members_.host(member), gone->end_of_child(), -1);
@@ -289,25 +343,35 @@ void Packing::retry() {
   for (Tree& left : trees_) {
     if (left.given_up) continue;
     std::fill(left.next.begin(), left.next.end(), 0);
-    for (auto& waiting : left.waiting) waiting.clear();
+    std::fill(left.waiting.begin(), left.waiting.end(), kNobody);
     left.best = left.waiting.size();
     for (int member = 0; member < members_.size(); ++member)
       if (left.has(member)) wait(left, member);
   }
 }
 
-TorusTrees Packing::result() const {
+TorusTrees Packing::result() {
   TorusTrees trees;
-  for (const Tree& tree : trees_) {
-    if (tree.given_up) continue;
-    TorusTree done;
-    done.flow = tree.flow;
-    done.parent = tree.parent;
-    done.ways = tree.ways;
-    done.route = tree.route;
-    (tree.is_out() ? trees.out : trees.in).push_back(std::move(done));
-  }
+  for (Tree& tree : trees_)
+    if (!tree.given_up) (tree.is_out() ? trees.out : trees.in).push_back(done(tree));
   return trees;
+}
+
+TorusTree Packing::done(Tree& tree) const {
+  // Nothing more is asked of these.
+  tree.depth = {};
+  tree.next = {};
+  TorusTree done;
+  done.flow = tree.flow;
+  done.parent.assign(tree.parent.begin(), tree.parent.end());
+  done.ways = std::move(tree.ways);
+  if (routing_ != Routing::source) return done;
+  done.route = NamedRoutes(members_.size(), tree.routes.size());
+  for (std::size_t i = 0, count; i < tree.routes.size(); i += 2 + count) {
+    count = static_cast<std::size_t>(tree.routes[i + 1]);
+    done.route.name(tree.routes[i], std::span(tree.routes).subspan(i + 2, count));
+  }
+  return done;
 }
 
 }  // namespace unisono

@@ -14,8 +14,9 @@ namespace unisono {
 class Packing {
  public:
   /// At most that many trees in all.
-  static constexpr int kMostTrees = 64;
+  static constexpr int kMostTrees = FreeLinks::kMostOwners;
 
+  /// See HopTable for how many members and dimensions there may be.
   Packing(const TorusMembers& members, int root, TreesFor use, Routing routing);
 
   /// `count` trees, of each flow where there are both. With `fewer`, trees that cannot go on are
@@ -34,13 +35,15 @@ class Packing {
     std::uint8_t number = 0;
     bool given_up = false;
     int size = 1;
-    std::vector<int> parent;         // by member; kNotYet: not in it
-    std::vector<std::uint8_t> ways;  // by member
-    std::vector<std::vector<LinkId>> route;
-    std::vector<std::uint16_t> depth;       // by member
-    std::vector<std::uint32_t> next;        // by member: of its hops
-    std::vector<std::vector<int>> waiting;  // members by how good their next hop is
-    std::size_t best = 0;                   // none waits with a better one
+    std::vector<std::int16_t> parent;  // by member; kNotYet: not in it
+    std::vector<std::uint8_t> ways;    // by member
+    std::vector<int> routes;           // a member, how many links, and they; and another
+    std::vector<std::uint16_t> depth;  // by member
+    std::vector<std::uint16_t> next;   // by member: of its hops
+    // Members by how good their next hop is: those that wait last come first, and name the one
+    // before.
+    std::vector<std::int16_t> waiting, before;
+    std::size_t best = 0;  // none waits with a better one
 
     bool has(int member) const { return parent[static_cast<std::size_t>(member)] != kNotYet; }
     bool is_out() const { return flow == Flow::out; }
@@ -48,46 +51,47 @@ class Packing {
     FreeLinks::End end_of_child() const { return is_out() ? FreeLinks::kTo : FreeLinks::kFrom; }
     FreeLinks::End end_of_parent() const { return is_out() ? FreeLinks::kFrom : FreeLinks::kTo; }
   };
-  static constexpr int kNotYet = -2;
+  static constexpr std::int16_t kNotYet = -2;
+  static constexpr std::int16_t kNobody = -1;
 
   std::span<const Hop> hops_of(const Tree& tree, int member) const {
     return (tree.is_out() ? *out_ : *in_).of(member);
   }
-  int coordinate(int member, int dimension) const {
-    return coordinates_[static_cast<std::size_t>(member * members_.torus().dimensions() +
-                                                 dimension)];
-  }
-
+  LinkId link_of(const Tree& tree, int child, int port) const;
   void make_ports(const HopTable& hops, Flow flow);
+  void make_all_ports(Flow flow);
   void start(Tree& tree);
   void wait(Tree& tree, int member);
   Tree* smallest(std::optional<Flow> flow);
   bool extend(Tree& tree);
   unsigned met(const Tree& tree, int from, int to) const;
-  bool walk(const Tree& tree, int from, int to, Way way);
-  bool take(Tree& tree, int parent, const Hop& hop);
+  bool walk(const Tree& tree, int parent, Hop hop);
+  bool take(Tree& tree, int parent, Hop hop);
   bool search(Tree& tree, int child);
+  void retrace(bool out, int there);
   void follow(Tree& tree, int parent, std::uint8_t way);
   void add(Tree& tree, int member, int parent);
   void give_up(Tree& tree);
   void retry();
-  TorusTrees result() const;
+  TorusTrees result();
+  TorusTree done(Tree& tree) const;
 
   const TorusMembers& members_;
   int root_;
   TreesFor use_;
   Routing routing_;
+  MemberPlaces places_;
   std::optional<HopTable> out_, in_;
-  std::vector<int> coordinates_;  // of members
   FreeLinks links_;
   std::vector<Tree> trees_;
-  std::vector<LinkId> path_;  // from the tree to the new member
-  std::uint32_t turn_ = 0;
+  std::vector<LinkId> path_;   // from the tree to the new member
+  std::vector<LinkId> route_;  // of it what one member's message takes
+  std::uint32_t turn_ = 0, seed_ = 0;
   std::int64_t work_ = 0, most_work_ = 0;
-  // Of search(), by host: when it was last seen, and the link from there towards the new member.
-  int searches_ = 0;
-  std::vector<int> seen_, queue_;
-  std::vector<LinkId> towards_;
+  // Of search(), by host: in which search it was last seen, and by which port it was arrived at.
+  std::uint8_t searches_ = 0;
+  std::vector<std::uint8_t> seen_, arrived_;
+  std::vector<int> queue_;
 };
 
 }  // namespace unisono

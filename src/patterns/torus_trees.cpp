@@ -9,6 +9,9 @@ namespace unisono {
 
 namespace {
 
+/// Rasters and snakes are no more, out or in.
+constexpr int kMostPlainTrees = 2;
+
 /// In the order in which they are tried: quick ones first.
 constexpr std::pair<TreeKind, MakeTrees*> kConstructions[] = {
     {TreeKind::multicolour, multicolour_trees},
@@ -31,9 +34,13 @@ struct ForestQuality {
   }
 };
 
+std::size_t count_of(const TorusTrees& trees) {
+  return std::max(trees.out.size(), trees.in.size());
+}
+
 ForestQuality quality_of(const TorusMembers& members, const TorusTrees& trees) {
-  const auto count = std::max(trees.out.size(), trees.in.size());
-  const LinkUse use = use_of(members, trees.all());
+  const auto count = count_of(trees);
+  const LinkUse use = use_of(members, trees.out, trees.in);
   return {static_cast<double>(count) / std::max(1, use.most), use.depth};
 }
 
@@ -85,8 +92,10 @@ std::optional<TorusTrees> make_trees(TreeKind kind, const TorusMembers& members,
         reached.rate >= port_bound(members, root, use, routing))
       continue;
     if (kind == TreeKind::best && made == TreeKind::snake && reached.rate >= 1) continue;
+    if (made == TreeKind::raster && reached.rate > kMostPlainTrees) continue;
     auto trees = make(members, root, use, routing);
-    if (!trees) continue;
+    // A tree moves no more than a link's share.
+    if (!trees || (best && reached.rate > static_cast<double>(count_of(*trees)))) continue;
     const ForestQuality quality = quality_of(members, *trees);
     if (best && !quality.better_than(reached)) continue;
     reached = quality;

@@ -1,6 +1,7 @@
 // The greedy packing: trees that share no link, as many as the ports nearly allow, the same on
 // every rank, for a limited work; and the best of all constructions.
 #include <set>
+#include <tuple>
 
 #include "patterns/torus_bound.h"
 #include "patterns/torus_packing.h"
@@ -91,6 +92,111 @@ TEST(GreedyTrees, AreAsManyAsThePortsNearlyAllow) {
     }
     EXPECT_GE(found, mean * subsets) << count << " members";
   }
+}
+
+// --- what the packing looks at -------------------------------------------------------------------
+
+TEST(Hops, KeepWhatTheyAreMadeOf) {
+  for (const int other : {0, 1, Hop::kMostMembers - 1})
+    for (const int port : {0, 5, 2 * Hop::kMostDimensions - 1})
+      for (const std::uint8_t way : {0, 1, 2, 4, 5, 6})
+        for (const int length : {1, 64, Hop::kLong, 70'000}) {
+          const Hop hop = Hop(7, port, Way::numbered(way), length).with(other);
+          ASSERT_EQ(hop.other(), other);
+          ASSERT_EQ(hop.port(), port);
+          ASSERT_EQ(hop.way().number(), way);
+          ASSERT_EQ(hop.length(), std::min(length, Hop::kLong));
+        }
+}
+
+/// The link at the child, as the torus says.
+LinkId link_at_child(const TorusMembers& members, Flow flow, int parent, Hop hop) {
+  const int above = members.host(parent), below = members.host(hop.other());
+  std::vector<LinkId> route;
+  members.torus().route(flow == Flow::out ? above : below, flow == Flow::out ? below : above,
+                        hop.way(), [&](LinkId link) { route.push_back(link); });
+  EXPECT_EQ(hop.length(), std::min(static_cast<int>(route.size()), Hop::kLong));
+  return flow == Flow::out ? route.back() : route.front();
+}
+
+TEST(Hops, AreRoutesShortestFirst) {
+  std::mt19937 random(20131);
+  auto tori = small_tori();
+  tori.insert(tori.end(), {torus_of({8, 6, 8}), torus_of({12, 20}, {true, false})});
+  for (const auto& torus : tori)
+    for (int i = 0; i < 4; ++i) {
+      const auto members = random_members(torus, random_number(2, torus->hosts(), random), random);
+      const MemberPlaces places(members);
+      for (const Flow flow : {Flow::out, Flow::in})
+        for (const bool ways : {false, true}) {
+          const HopTable table(members, places, flow, ways);
+          std::set<std::tuple<int, int, int>> seen;
+          for (int parent = 0; parent < members.size(); ++parent) {
+            int length = 1;
+            for (const Hop hop : table.of(parent)) {
+              const LinkId link = link_at_child(members, flow, parent, hop);
+              ASSERT_EQ(hop.port(), 2 * torus->dimension(link) + (torus->sign(link) < 0))
+                  << text(members, parent);
+              ASSERT_LE(length, hop.length());
+              length = hop.length();
+              ASSERT_TRUE(seen.emplace(parent, hop.other(), hop.way().number()).second);
+              ASSERT_TRUE(ways || hop.way() == Way{});
+            }
+          }
+          ASSERT_EQ(seen.size(), table.size());
+        }
+    }
+}
+
+// They decide what memory a packing takes.
+TEST(Hops, AreFewAndSmall) {
+  static_assert(sizeof(Hop) == 4);
+  std::mt19937 random(20132);
+  const auto torus = torus_of({16, 16, 16});
+  for (const int count : {129, 410, 2048, 4096}) {
+    const auto members = random_members(torus, count, random);
+    const MemberPlaces places(members);
+    EXPECT_LE(HopTable(members, places, Flow::out, false).size(), 24U * count);
+    EXPECT_LE(HopTable(members, places, Flow::in, true).size(), 36U * count);
+  }
+}
+
+TEST(NamedRoutes, AreOfTheirMembersOnly) {
+  EXPECT_TRUE(NamedRoutes().empty());
+  NamedRoutes routes(3);
+  EXPECT_FALSE(routes.empty());
+  const std::vector<LinkId> two = {4, 9}, one = {7};
+  routes.name(2, two);
+  routes.name(0, one);
+  EXPECT_TRUE(std::ranges::equal(routes[0], one));
+  EXPECT_TRUE(routes[1].empty());
+  EXPECT_TRUE(std::ranges::equal(routes[2], two));
+  EXPECT_FALSE(routes == NamedRoutes(3));
+}
+
+TEST(FreeLinks, LeaveHostsThePortsThatTheyNeed) {
+  const auto torus = torus_of({4});
+  FreeLinks links(*torus);
+  const LinkId up = torus->link(0, 0, 1), down = torus->link(2, 0, -1);  // both end at host 1
+  for (const LinkId link : {up, down}) {
+    EXPECT_EQ(links.to(link), 1);
+    links.make_port(link, FreeLinks::kTo);
+    links.make_port(link, FreeLinks::kTo);  // which they are already
+  }
+  links.reset();
+  links.need(1, FreeLinks::kTo, 1);
+  EXPECT_TRUE(links.may_take(up, 0, 0));
+  links.take(up, FreeLinks::kMostOwners);
+  EXPECT_FALSE(links.is_free(up));
+  EXPECT_FALSE(links.may_take(down, 2, 0)) << "host 1 needs one";
+  EXPECT_TRUE(links.may_take(down, 2, FreeLinks::kTo)) << "for this";
+  links.give_back(1);
+  EXPECT_FALSE(links.is_free(up));
+  links.give_back(FreeLinks::kMostOwners);
+  EXPECT_TRUE(links.may_take(down, 2, 0));
+  links.take(down, 1);
+  links.reset();
+  EXPECT_TRUE(links.is_free(down));
 }
 
 // Every communicator has its trees made, on every rank.
@@ -189,6 +295,31 @@ TEST(BestTrees, ShareNoLinkWhateverTheMembers) {
               << text(members, root);
         }
       EXPECT_TRUE(make_trees(TreeKind::best, members, root, TreesFor::both, Routing::adaptive));
+    }
+}
+
+// What is not made, because it could not be better, is not. (Both ways at once make_trees() is
+// content with half as many as the root has links; a few members may have more.)
+TEST(BestTrees, AreAsGoodAsThoseOfAnyKind) {
+  const auto rate_of = [](const TorusMembers& members, const TorusTrees& trees) {
+    return count_of(trees) / static_cast<double>(std::max(1, use_of(members, all_of(trees)).most));
+  };
+  std::mt19937 random(20133);
+  for (const auto& torus : small_tori())
+    for (int i = 0; i < (is_thorough() ? 40 : 5); ++i) {
+      const auto members = random_members(torus, random_number(1, torus->hosts(), random), random);
+      const int root = random_number(0, members.size() - 1, random);
+      for (const Routing routing : {Routing::minimal, Routing::directed, Routing::source})
+        for (const TreesFor use : {TreesFor::broadcast, TreesFor::reduction}) {
+          const auto best = make_trees(TreeKind::best, members, root, use, routing);
+          ASSERT_TRUE(best);
+          for (const TreeKind kind : {TreeKind::multicolour, TreeKind::box, TreeKind::raster,
+                                      TreeKind::snake, TreeKind::greedy}) {
+            const auto trees = make_trees(kind, members, root, use, routing);
+            ASSERT_TRUE(!trees || rate_of(members, *trees) <= rate_of(members, *best))
+                << kTreeKindNames[static_cast<std::size_t>(kind)] << text(members, root);
+          }
+        }
     }
 }
 

@@ -149,6 +149,7 @@ def test_trees_cost_what_the_page_says() -> None:
     # Bytes are those of this C library's blocks; times are no test's business.
     for old, new in zip(before, now, strict=True):
         assert new["most_bytes"] == pytest.approx(old["most_bytes"], rel=0.1)
+        assert new["most_bytes"] < cost.LIMITS[4096][1]
     assert len(cost.tables(body)) > len(before)
 
 
