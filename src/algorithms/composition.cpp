@@ -302,7 +302,8 @@ std::vector<CalledGroups> called_groups(const Composition& composition, Collecti
   const auto columns = columns_of(grid, composition.form, collective, root);
   if (composition.columns.is_called()) add(columns, composition.columns.in_node());
   const Composition* nested = composition.columns.params.composition;
-  if (nested == nullptr) return called;
+  // Among the ranks of one row nobody has asked whether the levels of columns are known.
+  if (nested == nullptr || columns.empty()) return called;
   const Topology* among = topology_of_columns(composition, topology);
   for (const auto& [groups, in_node] :
        called_groups(*nested, form.columns, grid.rows(), grid.row(root), among))
@@ -325,6 +326,7 @@ bool has_groups_of_root(const Composition& composition, Collective collective, i
   if (!is_rooted(collective)) return false;
   const Grid grid = grid_of(composition, size, topology);
   if (composition.form == Form::leaders && !grid.is_full()) return true;
+  if (grid.rows() == 1) return false;
   const Composition* nested = composition.columns.params.composition;
   const FormRow& form = *find_form(collective, composition.form);
   return nested != nullptr && has_groups_of_root(*nested, form.columns, grid.rows(),

@@ -74,13 +74,14 @@ int on_group(MPI_Comm comm, int members, const int* ranks, const Run& run) try {
   if (!all_equal(comm, sound ? hash : 0))
     return fail_with("the group is not the same on all ranks");
   if (!sound) return fail_with("a group has at least two ranks of the communicator, each once");
+  // First of all: of another job's ranks nobody knows where they are.
+  if (!communicator->may_multicast())
+    return fail_with("no multicast between the ranks of this communicator");
   const std::span<const int> nodes = communicator->topology().at(Level::node)->group_of_ranks();
   std::set<int> hosts;
   for (const int rank : group.ranks) hosts.insert(nodes[static_cast<std::size_t>(rank)]);
-  if (hosts.size() < group.ranks.size() && communicator->nodes() > 1)
+  if (hosts.size() < group.ranks.size())
     return fail_with("two ranks of the group are on one node: one can receive for both");
-  if (!communicator->may_multicast())
-    return fail_with("no multicast between the ranks of this communicator");
   if (communicator->own() == MPI_COMM_NULL) return fail_with("no room for another communicator");
   return run(*communicator, group);
 } catch (...) {

@@ -160,7 +160,10 @@ Choice Engine::as_hinted(Communicator& communicator, const Facts& facts, MPI_Inf
     return complain("hints of a persistent " + call + " differ between ranks; none holds");
   const auto asked = parse_spec(facts.collective, text);
   if (!asked) return complain("hint for a persistent " + call + ": " + asked.error());
-  return selector_.choose(facts, *asked, "hint");
+  Facts known = facts;
+  if (asked->algorithm != nullptr && reads_topology(*asked->algorithm, asked->params))
+    known.topology = &communicator.topology();
+  return selector_.choose(known, *asked, "hint");
 }
 
 std::optional<int> Engine::make_persistent(const Call& asked, const CallInfo& info, MPI_Info hints,

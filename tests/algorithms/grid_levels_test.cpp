@@ -207,6 +207,25 @@ TEST(LevelsOfATopology, MustBeKnown) {
   }
 }
 
+// Columns, and what is nested in them, are not asked then.
+TEST(LevelsOfATopology, NeedNotBeKnownAmongTheRanksOfOneRow) {
+  TopologyLabels labels;
+  labels.at(Level::node) = {5, 5, 5, 5};
+  const Topology one_node(4, labels);
+  for (int c = 0; c < kCollectives; ++c) {
+    const auto collective = static_cast<Collective>(c);
+    if (find_algorithm(collective, "grid") == nullptr) continue;
+    const auto spec = parse_spec(collective, "grid:shape=switches/nodes,rows=native");
+    ASSERT_TRUE(spec) << spec.error();
+    const Composition& composition = composition_of(spec->params, collective);
+    ASSERT_FALSE(
+        unmet_restriction(*spec->algorithm, {4, true, false, false, &one_node}, spec->params));
+    EXPECT_FALSE(has_groups_of_root(composition, collective, 4, &one_node));
+    for (const CalledGroups& called : called_groups(composition, collective, 4, 2, &one_node))
+      for (const RankGroup& group : called.groups) EXPECT_EQ(group.size(), 4);
+  }
+}
+
 TEST(LevelsOfATopology, AreWrittenFromFarToNear) {
   for (const auto& [text, expected] :
        {std::pair("grid:shape=nodes/switches", "from far to near"),

@@ -7,6 +7,7 @@ extern "C" {
 __attribute__((weak)) int unisono_force(const char* collective, const char* spec);
 __attribute__((weak)) const char* unisono_error(void);
 __attribute__((weak)) void unisono_counts(unsigned long long* own, unsigned long long* native);
+__attribute__((weak)) int unisono_open_group(MPI_Comm comm, int members, const int ranks[]);
 }
 
 namespace conformance {
