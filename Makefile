@@ -10,7 +10,7 @@ help:
 	@echo "make test       build, then every test and lint"
 	@echo "make            build into build/"
 	@echo "make check      the tests without MPI only (two minutes)"
-	@echo "make thorough   the same, of larger samples: longer"
+	@echo "make thorough   the same and random programs of MPI calls, of larger samples: longer"
 	@echo "make lab-test   the tests of the lab: a cluster of network namespaces (root)"
 	@echo "make sim-test   the tests of the simulator (SimGrid)"
 	@echo "make intel      Intel MPI into .deps, for unisono compare --mpi intel"
@@ -47,7 +47,7 @@ check: build
 	@$(PYTHON) scripts/test.py -L unit
 
 thorough: build
-	@UNISONO_TESTS=thorough $(PYTHON) scripts/test.py -L unit
+	@UNISONO_TESTS=thorough $(PYTHON) scripts/test.py -L "unit|thorough"
 
 lab-test:
 	@$(BOOTSTRAP) test

@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "check.h"
+#include "tests/thorough.h"
 
 namespace {
 
@@ -88,7 +89,7 @@ Memory memory() {
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
-  const int rounds = argc > 1 ? std::atoi(argv[1]) : 3000;
+  const int rounds = argc > 1 ? std::atoi(argv[1]) : unisono::is_thorough() ? 3000 : 1500;
   conformance::force("allreduce", "ring");
   conformance::force("bcast", "chain");
   const unsigned long long before = conformance::own_calls();

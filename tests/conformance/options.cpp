@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "tests/thorough.h"
+
 namespace conformance {
 
 namespace {
@@ -89,7 +91,7 @@ Options parse_options(int argc, char** argv) {
     else if (name == "--from")
       o.from = value;
     else if (name == "--seconds")
-      o.seconds = value;
+      o.seconds = unisono::is_thorough() ? 10 * value : value;
     else if (name == "--patience")
       o.patience = static_cast<int>(value);
     else

@@ -9,6 +9,7 @@
 
 #include "check.h"
 #include "fortran_library.h"
+#include "tests/thorough.h"
 
 namespace {
 
@@ -62,7 +63,7 @@ void work(MPI_Comm comm, MPI_Datatype type, int salt, int rounds) {
 
 int main(int argc, char** argv) {
   const std::string way = argc > 1 ? argv[1] : "c";
-  const int rounds = argc > 2 ? std::atoi(argv[2]) : 50000;
+  const int rounds = argc > 2 ? std::atoi(argv[2]) : unisono::is_thorough() ? 50000 : 10000;
   int provided = MPI_THREAD_SINGLE;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
   MPI_Info info;
