@@ -57,15 +57,21 @@ def runs(only: str) -> list[Run]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--only", default="", help="networks whose name has this in it")
     parser.add_argument("--collectives", default="", help="only these")
     parser.add_argument("--sizes", default="", help="instead of the standard ones")
-    parser.add_argument("--folder", type=Path, required=True)
+    parser.add_argument(
+        "--folder", type=Path, required=True, help="for a file for each network and collective"
+    )
     options = parser.parse_args()
-    for run in runs(options.only):
-        if options.collectives and run.collective not in options.collectives.split(","):
-            continue
+    wanted = options.collectives.split(",") if options.collectives else []
+    chosen = [run for run in runs(options.only) if not wanted or run.collective in wanted]
+    if not chosen:
+        parser.error("no network here has such a name and such a collective")
+    for run in chosen:
         line = ["unisono", "sim", "--platform", run.network, "--collective", run.collective]
         line += ["--algorithms", ",".join(run.algorithms), "--bytes", options.sizes or run.sizes()]
         line += ["--selectors", "none", "--memory", "8G", "--json"]

@@ -138,7 +138,9 @@ def points() -> Iterator[tuple[str, int, str]]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--json", type=Path, help="measure, and write there; what it holds is kept")
     parser.add_argument("--show", type=Path, help="only print what is in this file")
     parser.add_argument("--sizes", type=int, nargs="*", choices=SIZES, help="only these")

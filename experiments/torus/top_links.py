@@ -89,7 +89,9 @@ def count(tree: FatTree, ranks: int, collective: str, algorithm: str) -> Count:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--json", type=Path, help="write the counts there, too")
     options = parser.parse_args()
     rows = []

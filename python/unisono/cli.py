@@ -125,7 +125,7 @@ def list_command(
 def show(
     collective: Annotated[str, typer.Argument(help="bcast, allreduce, ...")],
     algorithm: Annotated[str, typer.Argument(help="As in chain:segment=4K")],
-    ranks: Annotated[int, typer.Option("-n", min=1, help="Number of ranks.")] = 8,
+    ranks: Annotated[int | None, typer.Option("-n", min=1, help="Number of ranks.", show_default="8")] = None,
     rank: Annotated[int | None, typer.Option(min=0, help="Only this rank (text, JSON).")] = None,
     root: Annotated[int, typer.Option(min=0, help="Root of the collective.")] = 0,
     count: Annotated[str, typer.Option(help="Units of the vector, or of a block.")] = "1K",
@@ -148,10 +148,12 @@ def show(
     ] = None,
 ) -> None:
     """Show what every rank does: [bold]unisono show bcast chain:segment=256 -n 4[/bold]"""
+    if torus and (ranks or topology):
+        raise UnisonoError("--torus has a rank on each host: leave out -n and --topology")
     if torus and drawing:
         print(on_torus.draw(collective, algorithm, torus, root, drawing))
         return
-    ranks = on_torus.hosts(torus) if torus else ranks
+    ranks = on_torus.hosts(torus) if torus else ranks or 8
     arguments = ["--collective", collective, "--algorithm", algorithm, "--ranks", str(ranks)]
     arguments += ["--root", str(root), "--count", count, "--unit-bytes", str(unit_bytes)]
     arguments += ["--neighbours", neighbours]

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from unisono import catalogue, files, gantt, torus_drawing
+from unisono.errors import UnisonoError
 
 app = typer.Typer(
     help="Orders of the messages of MPI_Alltoallv, made before a program runs; trees on a torus.",
@@ -86,6 +87,8 @@ def trees(
     drawing: Annotated[Path | None, typer.Option("--svg", help="Draw them into this file.")] = None,
 ) -> None:
     """Show the trees of a collective: [bold]unisono schedule trees --torus 4x4 --svg trees.svg[/bold]"""
+    if as_json and drawing:
+        raise UnisonoError("--json and --svg: give one of them")
     arguments = ["--torus", torus, "--members", members, "--trees", kind, "--for", use, "--routing", routing]
     arguments += [] if root is None else ["--root", str(root)]
     arguments += [] if wrap is None else ["--wrap", wrap]

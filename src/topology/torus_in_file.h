@@ -1,15 +1,16 @@
 // What the topology file says of a torus:
 //
-//   Torus=8x8x16 Wrap=yes,yes,no Routing=minimal   # the two last may be left out: all yes, minimal
-//   Torus=cart Routing=minimal                     # the coordinates of a communicator that
-//                                                  # MPI_Cart_create or MPI_Cart_sub has made are
-//                                                  # those of its ranks' hosts; no other is on a
-//                                                  torus
-//   NodeName=node[0000-1023]                       # hosts in the order of their numbers x + y X +
-//   z X Y NodeName=login Coordinates=0,3,15              # or one by one NodeName=tux[000-77F]
-//   Coordinates=suffix       # or as Slurm's 3d_torus has them: by the last
-//                                                  # characters of the name, one a dimension, base
-//                                                  36
+//   Torus=8x8x16 Wrap=yes,yes,no Routing=minimal
+//       Wrap and Routing may be left out: all yes, minimal.
+//   Torus=cart Routing=minimal
+//       The coordinates of a communicator that MPI_Cart_create or MPI_Cart_sub has made are those
+//       of its ranks' hosts; no other is on a torus.
+//   NodeName=node[0000-1023]
+//       Hosts in the order of their numbers x + y X + z X Y.
+//   NodeName=login Coordinates=0,3,15
+//       One host.
+//   NodeName=tux00[0-7],tux01A Coordinates=suffix
+//       The last characters of the name, one a dimension, to the base 36: Slurm's 3d_torus.
 #pragma once
 #include <array>
 #include <map>

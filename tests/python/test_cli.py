@@ -65,6 +65,7 @@ def test_list_json_is_the_tool_s(unisono: Run) -> None:
         (["show", "bcast", "chain:segment=0"], "'segment=0' is not valid; segment (1 to 1G"),
         (["show", "bcast", "native"], "'native' has no schedule"),
         (["show", "bcast", "flat", "--root", "8"], "--root is not one of the ranks"),
+        (["show", "bcast", "torus", "--torus", "3x2", "-n", "5"], "leave out -n"),
         (["show", "bcast", "flat", "--rank", "8"], "--rank is not one of the ranks"),
         (["show", "bcast", "flat", "--count", "many"], "--count many"),
         (

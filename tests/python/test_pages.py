@@ -63,7 +63,8 @@ def prepare(folder: Path) -> dict[str, str]:
     assert openmpi is not None
     (folder / "build").symlink_to(BUILD)
     (folder / ".venv").symlink_to(ROOT / ".venv")
-    (folder / "include").symlink_to(ROOT / "include")
+    for name in ("include", "experiments"):
+        (folder / name).symlink_to(ROOT / name)
     tools = folder / ".venv" / "bin"
     for source in ("script.py", "heat.cpp"):
         shutil.copy(OURS / source, folder)

@@ -26,6 +26,25 @@ def flows(unisono: Run, *arguments: str) -> dict[str, Any]:
     return found
 
 
+def test_a_table_is_as_wide_as_there_is_room(unisono: Run) -> None:
+    options = [
+        "--engine",
+        "flows",
+        "--platform",
+        "torus:4x4",
+        "--collective",
+        "bcast",
+        "--algorithms",
+        "flat",
+    ]
+    few = unisono("sim", *options, "--bytes", "1K,4K").stdout
+    many = unisono("sim", *options, "--bytes", "4K:4M").stdout
+    assert (few.count(" algorithm "), few.count("\n flat ")) == (1, 1)
+    assert many.count(" algorithm ") == many.count("\n flat ") > 1
+    assert all(f" {size} vector: us" in many for size in ("4K", "64K", "4M"))
+    assert "ratio" not in few and max(map(len, many.splitlines())) <= 150 and "…" not in many
+
+
 def test_a_table_without_simgrid(unisono: Run) -> None:
     options = ["--platform", "torus:4x4", "--collective", "bcast", "--bytes", "1K,64K"]
     table = flows(unisono, *options, "--algorithms", "flat,binomial,shm")

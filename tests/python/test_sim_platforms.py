@@ -155,6 +155,8 @@ def test_a_last_switch_with_few_ranks() -> None:
         (["--collective", "bcast", "--selectors", "lam"], "valid are none, ompi"),
         (["--collective", "bcast", "--memory", "much"], "--memory much: no size"),
         (["--collective", "bcast", "--algorithms", "native", "--selectors", "none"], "nothing to simulate"),
+        (["--collective", "bcast", "--online"], "--online is for programs"),
+        (["--collective", "bcast", "--force", "bcast=flat"], "--force is for programs"),
         (["--cfg", "a", "--", "a.c"], "--cfg a: write KEY:VALUE"),
         (["--force", "bcast", "--", "a.c"], "write COLLECTIVE=ALGORITHM"),
         (["--flags", "'-O2", "--", "a.c"], "--flags '-O2: No closing quotation"),

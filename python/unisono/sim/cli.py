@@ -128,6 +128,8 @@ def sim(
     if count > network.hosts and not where:
         raise UnisonoError(f"-n {count}: {network.spec} has {network.hosts} hosts, for a rank each")
     check_engine(engine, network, bool(command))
+    if collective:
+        check_of_program({"--force": force, "--online": online, "--cfg": configure})
     peers = parse_selectors(selectors)
     # A kill asks for the same as Ctrl-C: end the simulations.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -178,6 +180,12 @@ def check_engine(engine: str, network: platforms.Platform, is_program: bool) -> 
         raise UnisonoError("--engine flows: it times collectives; programs run in smpi")
     if engine == SMPI and network.only_flows:
         raise UnisonoError(f"--platform {network.spec}: {network.only_flows} is for --engine flows, not smpi")
+
+
+def check_of_program(given: dict[str, object]) -> None:
+    for option, value in given.items():
+        if value:
+            raise UnisonoError(f"{option} is for programs, as in: unisono sim {option} ... -- program.c")
 
 
 def words(flags: str) -> list[str]:

@@ -12,8 +12,9 @@ from unisono.sim.table import FLOWS, Row, Table
 
 LEGEND = (
     "us: simulated, the same in every run. limit: share of the network's limit, bytes over the narrowest\n"
-    "cut (100 %: nothing can be faster). ratio: time / best selector's time, below 1 is faster."
+    "cut (100 %: nothing can be faster)."
 )
+RATIO = " ratio: time / best selector's time, below 1 is faster."
 ROUTES = "routes: the same, of what the torus' own routes let through."
 SHARED = "The ranks' buffers were the same memory: no result was verified."
 FLOWS_LEGEND = "Flows of the schedules, without SMPI: results are not computed, there are no selectors."
@@ -30,23 +31,44 @@ def show(table: Table, console: Console) -> None:
     console.print(Text(title(table), style="bold"), soft_wrap=True)
     for row, size in table.wrong():
         console.print(Text(f"WRONG RESULT: {row.label}, {format_size(size)}B", style="bold red"))
+    for sizes in side_by_side(table, console):
+        console.print(draw(table, sizes))
+    for reason in sorted(reasons(table)):
+        console.print(Text(reason, style="yellow"), soft_wrap=True)
+    legend = [LEGEND + (RATIO if has_ratios(table) else ""), *([ROUTES] if has_routes(table) else [])]
+    legend += [SHARED] if table.question.shares else []
+    legend += [FLOWS_LEGEND] if table.question.engine == FLOWS else []
+    console.print(Text("\n".join(legend), style="dim"))
+
+
+def side_by_side(table: Table, console: Console) -> list[tuple[int, ...]]:
+    """The sizes, as many in a row as the console is wide."""
+    sizes = table.question.sizes
+    unbounded = console.options.update_width(1 << 20)
+    for count in range(len(sizes), 1, -1):
+        rows = [sizes[first : first + count] for first in range(0, len(sizes), count)]
+        widths = [console.measure(draw(table, row), options=unbounded).maximum for row in rows]
+        if max(widths) <= console.width:
+            return rows
+    return [(size,) for size in sizes]
+
+
+def draw(table: Table, sizes: tuple[int, ...]) -> Drawn:
     drawn = Drawn(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
     drawn.add_column("algorithm", no_wrap=True)
-    for size in table.question.sizes:
+    for size in sizes:
         sized = size_kind(table.question.collective)
         name = "us" if sized is Sized.NOTHING else f"{format_size(size)} {sized}: us"
         for heading in headings(table, name):
             drawn.add_column(heading, justify="right", no_wrap=heading != name)
     for row in table.by_time():
-        cells = [cell for size in table.question.sizes for cell in texts(table, row, size)]
+        cells = [cell for size in sizes for cell in texts(table, row, size)]
         drawn.add_row(Text(row.label, style="cyan" if row.selector else ""), *cells)
-    console.print(drawn)
-    for reason in sorted(reasons(table)):
-        console.print(Text(reason, style="yellow"), soft_wrap=True)
-    legend = [LEGEND, *([ROUTES] if has_routes(table) else [])]
-    legend += [SHARED] if table.question.shares else []
-    legend += [FLOWS_LEGEND] if table.question.engine == FLOWS else []
-    console.print(Text("\n".join(legend), style="dim"))
+    return drawn
+
+
+def has_ratios(table: Table) -> bool:
+    return any(row.selector for row in table.rows)
 
 
 def has_routes(table: Table) -> bool:
@@ -54,7 +76,8 @@ def has_routes(table: Table) -> bool:
 
 
 def headings(table: Table, name: str) -> list[str]:
-    return [name, "limit", *(["routes"] if has_routes(table) else []), "ratio"]
+    routes = ["routes"] if has_routes(table) else []
+    return [name, "limit", *routes, *(["ratio"] if has_ratios(table) else [])]
 
 
 def texts(table: Table, row: Row, size: int) -> list[Text | str]:
@@ -63,7 +86,10 @@ def texts(table: Table, row: Row, size: int) -> list[Text | str]:
     if has_routes(table):
         shares.append(percent(table.share_of_routing_limit(row, size)))
     if not cell.correct or cell.seconds is None:
-        return ["n/a" if cell.correct else Text("WRONG", style="bold red"), *("" for _ in shares), ""]
+        missing = "n/a" if cell.correct else Text("WRONG", style="bold red")
+        return [missing, *("" for _ in headings(table, "")[1:])]
+    if not has_ratios(table):
+        return [microseconds(cell.seconds), *shares]
     ratio = table.ratio_to_best(row, size)
     style = "" if ratio is None or row.selector else "green" if ratio < 1 else "red" if ratio > 1 else ""
     return [microseconds(cell.seconds), *shares, Text(number(ratio), style=style)]
