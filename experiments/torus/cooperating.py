@@ -123,7 +123,7 @@ def table(found: list[Json], collective: str) -> str:
             cells = " | ".join(cell(rows, name) for name in names)
             lines.append(
                 f"| {groups} | {size // KIB} KiB | {cells} | {most}{gain:.2f} | "
-                f"{'together' if says else 'apart'} | {right} |"
+                f"{'?' if is_bound(rows) else 'together' if says else 'apart'} | {right} |"
             )
     return "\n".join(lines)
 
