@@ -25,7 +25,10 @@ FAST = ",speed=3.4Gf"
 MOST = 8_500_000  # messages of a call
 OTHERS = {
     "bcast": ("binomial", "scatter_allgather", "chain:segment=4K", "circulant"),
-    "allreduce": ("swing", "bucket", "trivance", "ring", "rabenseifner", "circulant"),
+    "allreduce": (
+        *("swing", "bucket", "bucket:segment=4K", "bucket:segment=1K"),
+        *("trivance", "ring", "rabenseifner", "circulant"),
+    ),
 }
 CONTRAST = ("8x8", "4x4x4")
 
@@ -46,6 +49,10 @@ def asked(shape: str, collective: str, speed: str, size: int) -> Iterator[Cell]:
         cell = Cell(f"torus:{shape}{speed}", collective, f"torus:segment={letters(segment)}", size)
         if messages(cell, segment) <= MOST:
             yield cell
+
+
+def standard(shape: str, collective: str, speed: str, size: int) -> Cell:
+    return Cell(f"torus:{shape}{speed}", collective, f"torus:segment={letters(DEFAULT)}", size)
 
 
 KINDS = (("bcast", ""), ("reduce", ""), ("reduce", FAST), ("allreduce", ""), ("allreduce", FAST))
@@ -79,7 +86,7 @@ def tables(store: Store) -> list[str]:
             row = [shape]
             for collective, speed in KINDS:
                 cells = list(asked(shape, collective, speed, size))
-                plain = Cell(f"torus:{shape}{speed}", collective, f"torus:segment={letters(DEFAULT)}", size)
+                plain = standard(shape, collective, speed, size)
                 found = measuring.best(store, cells)
                 row.append(percent(store.share(plain)))
                 row.append(f"{percent(found[1])} ({found[0].algorithm.partition('=')[2]})" if found else "")
@@ -96,7 +103,7 @@ def contrast(store: Store) -> list[str]:
     rows = []
     for shape in CONTRAST:
         for collective, names in OTHERS.items():
-            for name in ("torus:segment=4K", *names):
+            for name in ("torus:segment=4K", "torus:segment=1K", *names):
                 shares = [store.share(Cell(f"torus:{shape}", collective, name, size)) for size in SIZES]
                 rows.append([shape, collective, f"`{name}`", *map(percent, shares)])
     return table(("torus", "collective", "algorithm", *map(size_text, SIZES)), rows, (0, 1, 2))

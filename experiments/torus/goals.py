@@ -9,6 +9,7 @@ import argparse
 import json
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from unisono.sim import smpi
@@ -51,15 +52,22 @@ def of_full(store: Store) -> list[Check]:
     ):
         for collective, speed in full.KINDS:
             shares: list[tuple[str, float | None]] = []
+            goal, plain = goals[collective], []
             for shape in full.SHAPES:
                 cells = list(full.asked(shape, collective, speed, size))
                 found = measuring.best(store, cells)
                 # One that was not simulated may be better.
-                open_yet = found is None or (found[1] < goals[collective] and not all(map(store.get, cells)))
+                open_yet = found is None or (found[1] < goal and not all(map(store.get, cells)))
                 shares.append((shape, None if open_yet or found is None else found[1]))
+                plain.append(store.share(full.standard(shape, collective, speed, size)))
             where = f"{collective}, {measuring.size_text(size)}" + (", hosts of 3.4 Gf" if speed else "")
-            goal = goals[collective]
-            made.append(least(f"full tori, {where}: {percent(goal)} of max-flow", shares, goal, percent))
+            check = least(f"full tori, {where}: {percent(goal)} of max-flow", shares, goal, percent)
+            # The best segment is often one so short that real messages would cost too much.
+            known = [share for share in plain if share is not None]
+            if known:
+                enough = f"{sum(share >= goal for share in known)} of {len(plain)}"
+                check = replace(check, numbers=f"{check.numbers}; 4K: {percent(min(known))}, {enough}")
+            made.append(check)
     return made
 
 
@@ -79,14 +87,13 @@ def of_holes(store: Store) -> list[Check]:
     made = []
     for routing in subsets.ROUTINGS:
         for collective in ("bcast", "reduce", "allreduce"):
+            name = collective + ("" if collective == "bcast" else ", hosts of 3.4 Gf")
             shares = [
                 (f"{cell.platform.partition(':')[2].partition(',')[0]}, {cell.ranks}", store.share(cell))
                 for what, cell in holes.small()
                 if what == "1 host" and cell.collective == collective and routing_of(cell.platform) == routing
             ]
-            made.append(
-                least(f"one host missing, {collective}, {routing}: 80 % of max-flow", shares, 0.8, percent)
-            )
+            made.append(least(f"one host missing, {name}, {routing}: 80 % of max-flow", shares, 0.8, percent))
     return made
 
 

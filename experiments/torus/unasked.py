@@ -13,6 +13,8 @@ import subprocess
 from collections.abc import Iterator, Sequence
 from functools import partial
 
+from unisono.sim import smpi
+
 from experiments import harness
 from experiments.markdown import table
 from experiments.testbeds import ROOT, Json
@@ -25,12 +27,12 @@ COLLECTIVES = ("bcast", "reduce", "allreduce")
 SIZES = (MIB // 4, MIB)
 CALLS = 100
 LAST = 20
-SELECTORS = ("ompi", "mpich")
+SELECTORS = smpi.SELECTORS
 OWN = "unisono"
 
 
 def run(shape: str, collective: str, size: int) -> Json:
-    """Seconds of each call, by who served it."""
+    """Seconds of each call, by who served it; of whom it failed for, the problem."""
     line = ["unisono", "sim", "--platform", f"torus:{shape}", "--selectors", ",".join(SELECTORS)]
     line += ["--online", "--json", "--", str(PROGRAM), collective, str(size), str(CALLS)]
     done = subprocess.run(line, check=False, capture_output=True, text=True)
@@ -40,9 +42,10 @@ def run(shape: str, collective: str, size: int) -> Json:
         return {"left_out": done.stderr.strip()[-200:]}
     names = [*SELECTORS, OWN]
     return {
-        name: {"seconds": run["seconds"], "calls": [float(word) for word in run["output"].split()]}
+        name: {"left_out": run["problem"]}
+        if run["problem"]
+        else {"seconds": run["seconds"], "calls": [float(word) for word in run["output"].split()]}
         for name, run in zip(names, runs, strict=True)
-        if not run["problem"]
     }
 
 
@@ -55,11 +58,13 @@ def cells(quick: bool) -> Iterator[tuple[str, str, int]]:
 def tables(store: Store) -> list[str]:
     rows = []
     for shape, collective, size in cells(False):
-        known = store.rows.get(f"{shape} {collective} {size}")
-        if not known or OWN not in known:
+        row = store.rows.get(f"{shape} {collective} {size}", {})
+        known = {who: of for who, of in row.items() if who != "left_out" and "calls" in of}
+        peers = [name for name in SELECTORS if name in known]
+        if OWN not in known or not peers:
+            rows.append((shape, collective, size_text(size), *[""] * (len(SELECTORS) + 3)))
             continue
         last = {who: statistics.median(of["calls"][-LAST:]) for who, of in known.items()}
-        peers = [name for name in SELECTORS if name in last]
         best = min(peers, key=lambda name: last[name])
         rows.append(
             (
