@@ -24,19 +24,29 @@ from experiments.torus.measuring import MIB, RESULTS, Store
 NAMES = ("full", "peers", "holes", "groups", "subsets", "unasked")
 LARGE, SMALL = 16 * MIB, MIB
 
+Errors = dict[str, tuple[float, float]]
+
 
 def least(
-    claim: str, shares: Sequence[tuple[str, float | None]], goal: float, text: Callable[[float], str]
+    claim: str,
+    shares: Sequence[tuple[str, float | None]],
+    goal: float,
+    text: Callable[[float], str],
+    error: tuple[float, float] = (1.0, 1.0),
 ) -> Check:
-    """The worst of them decides; one that is missing leaves it undecided, unless another one fails."""
+    """The worst of them decides; one that is missing leaves it undecided, unless another one fails. So does
+    what SMPI, which takes between these parts more, may see otherwise."""
     known = [(name, share) for name, share in shares if share is not None]
     if not known:
         return Check(claim, None, "not simulated")
     name, worst = min(known, key=lambda pair: pair[1])
     missing = [name for name, share in shares if share is None]
-    holds = False if worst < goal else None if missing else True
+    low, high = (worst * factor for factor in error)
+    holds = False if high < goal else None if missing or low < goal else True
     below = sum(share < goal for _, share in known)
     numbers = f"least: {text(worst)} ({name}); {len(known) - below} of {len(shares)}"
+    if low < goal <= high:
+        numbers += "; within the simulators' difference"
     return Check(claim, holds, numbers)
 
 
@@ -44,7 +54,7 @@ def percent(value: float) -> str:
     return f"{100 * value:.1f} %"
 
 
-def of_full(store: Store) -> list[Check]:
+def of_full(store: Store, errors: Errors) -> list[Check]:
     made = []
     for size, goals in (
         (LARGE, {"bcast": 0.9, "reduce": 0.9, "allreduce": 0.85}),
@@ -61,7 +71,9 @@ def of_full(store: Store) -> list[Check]:
                 shares.append((shape, None if open_yet or found is None else found[1]))
                 plain.append(store.share(full.standard(shape, collective, speed, size)))
             where = f"{collective}, {measuring.size_text(size)}" + (", hosts of 3.4 Gf" if speed else "")
-            check = least(f"full tori, {where}: {percent(goal)} of max-flow", shares, goal, percent)
+            check = least(
+                f"full tori, {where}: {percent(goal)} of max-flow", shares, goal, percent, errors[collective]
+            )
             # The best segment is often one so short that real messages would cost too much.
             known = [share for share in plain if share is not None]
             if known:
@@ -83,7 +95,7 @@ def of_peers(store: Store, ours: Store) -> list[Check]:
     return [least("6 times SMPI's best selector, 16 MiB", ratios, 6, lambda ratio: f"{ratio:.1f}")]
 
 
-def of_holes(store: Store) -> list[Check]:
+def of_holes(store: Store, errors: Errors) -> list[Check]:
     made = []
     for routing in subsets.ROUTINGS:
         for collective in ("bcast", "reduce", "allreduce"):
@@ -93,7 +105,8 @@ def of_holes(store: Store) -> list[Check]:
                 for what, cell in holes.small()
                 if what == "1 host" and cell.collective == collective and routing_of(cell.platform) == routing
             ]
-            made.append(least(f"one host missing, {name}, {routing}: 80 % of max-flow", shares, 0.8, percent))
+            claim = f"one host missing, {name}, {routing}: 80 % of max-flow"
+            made.append(least(claim, shares, 0.8, percent, errors[collective]))
     return made
 
 
@@ -162,8 +175,9 @@ def of_cost(body: Json) -> list[Check]:
 
 def checks(folder: Path) -> list[Check]:
     stores = {name: Store(folder / f"{name}.json", f"torus-{name}", time.monotonic()) for name in NAMES}
-    made = [*of_full(stores["full"]), *of_peers(stores["peers"], stores["full"])]
-    made += [*of_holes(stores["holes"]), *of_groups(stores["groups"]), *of_subsets(stores["subsets"])]
+    errors = peers.errors(stores["peers"], stores["full"])
+    made = [*of_full(stores["full"], errors), *of_peers(stores["peers"], stores["full"])]
+    made += [*of_holes(stores["holes"], errors), *of_groups(stores["groups"]), *of_subsets(stores["subsets"])]
     cost = folder / "cost.json"
     return made + (of_cost(json.loads(cost.read_text())) if cost.exists() else [])
 

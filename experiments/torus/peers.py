@@ -92,6 +92,24 @@ def flows(ours: Store, shape: str, collective: str, size: int) -> float | None:
     return float(ours.cells[found[0]]["seconds"]) if found else None
 
 
+def in_both(store: Store, ours: Store) -> Iterator[tuple[Peer, float, float]]:
+    """Seconds of a call as flows, and in SMPI."""
+    for peer in both():
+        in_smpi = store.rows.get(peer.name, {}).get("seconds")
+        told = ours.get(Cell(f"torus:{peer.shape}", peer.collective, OWN, peer.bytes))
+        if in_smpi and told:
+            yield peer, told["seconds"], in_smpi
+
+
+def errors(store: Store, ours: Store) -> dict[str, tuple[float, float]]:
+    """By collective, the least and the most that flows take of SMPI's time."""
+    found: dict[str, tuple[float, float]] = dict.fromkeys(COLLECTIVES, (1.0, 1.0))
+    for peer, flow, in_smpi in in_both(store, ours):
+        low, high = found[peer.collective]
+        found[peer.collective] = min(low, flow / in_smpi), max(high, flow / in_smpi)
+    return found
+
+
 def tables(store: Store, ours: Store) -> list[str]:
     rows = []
     for shape in SHAPES:
@@ -105,19 +123,9 @@ def tables(store: Store, ours: Store) -> list[str]:
     head = ("torus", "collective", "`torus`", *smpi.SELECTORS, "best / `torus`")
     lines = table(head, rows, (0, 1))
     rows = []
-    for peer in both():
-        in_smpi = store.rows.get(peer.name, {}).get("seconds")
-        told = ours.get(Cell(f"torus:{peer.shape}", peer.collective, OWN, peer.bytes))
-        own = told["seconds"] if told else None
-        if in_smpi and own:
-            row = [
-                peer.shape,
-                peer.collective,
-                size_text(peer.bytes),
-                f"{1e6 * own:.1f}",
-                f"{1e6 * in_smpi:.1f}",
-            ]
-            rows.append([*row, f"{own / in_smpi:.4f}"])
+    for peer, flow, in_smpi in in_both(store, ours):
+        words = f"{1e6 * flow:.1f}", f"{1e6 * in_smpi:.1f}", f"{flow / in_smpi:.4f}"
+        rows.append([peer.shape, peer.collective, size_text(peer.bytes), *words])
     return lines + table(
         ("torus", "collective", "size", "flows: us", "SMPI: us", "flows / SMPI"), rows, (0, 1, 2)
     )
