@@ -81,6 +81,9 @@ OpId Builder::add_message(OpKind kind, int peer, Slice slice) {
   std::vector<OpId>& before = channel(kind, peer);
   const auto sent = static_cast<Count>(before.size());
   if (sent >= window_) after(before[static_cast<std::size_t>(sent - window_)]);
+  // By windows it comes after those that are whole windows before it: others may have its tag.
+  if (sent >= kChannelDepth && kChannelDepth % window_ != 0)
+    after(before[static_cast<std::size_t>(sent - kChannelDepth)]);
   const OpId id = add({.kind = kind,
                        .buffer = slice.buffer,
                        .peer = peer,

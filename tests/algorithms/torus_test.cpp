@@ -119,6 +119,23 @@ TEST(Torus, IsRightForEveryPlacement) {
   }
 }
 
+// Three trees each way: so many messages under way on a channel do not divide the number of tags.
+TEST(Torus, MoreMessagesThanThereAreTagsStayInOrder) {
+  const Topology topology(6, labels_of({{3, 2}, {}, Routing::minimal, {4, 0, 3, 1, 2, 5}}));
+  for (const Collective collective : {allgather, allreduce, reduce_scatter_block}) {
+    Problem problem = problem_of(collective, 0, topology);
+    problem.count = collective == allreduce ? 6000 : 1000;
+    const ArgsOfRanks args(problem);
+    const auto schedules = build_all(*find_algorithm(collective, "torus"), args.args());
+    Count last = 0;
+    for (const Op& op : schedules[0].ops())
+      if (op.is_message()) last = std::max(last, op.position());
+    EXPECT_GT(last, kChannelDepth) << name(collective);
+    const auto violation = check(args.args(), schedules);
+    EXPECT_FALSE(violation) << name(collective) << ": " << violation->text();
+  }
+}
+
 std::vector<Schedule> schedules_of(Collective collective, std::string_view algorithm,
                                    const Topology& topology, int root = 0) {
   const Algorithm& row = *find_algorithm(collective, algorithm);
