@@ -1,11 +1,10 @@
 """`unisono show --torus`: a rank on each host of a torus; the trees of its collectives, drawn."""
 
-import json
 import math
 import re
 from pathlib import Path
 
-from unisono import catalogue, files, torus_drawing
+from unisono import catalogue, torus_drawing
 from unisono.errors import UnisonoError
 
 # As torus_trees() in src/algorithms/torus.cpp has it.
@@ -33,8 +32,4 @@ def draw(collective: str, algorithm: str, torus: str, root: int, drawing: Path) 
     kind = dict(item.split("=") for item in parameters.split(","))["trees"]
     use = USES.get(collective, "both")
     place = ["--root", str(root)] if collective in USES else []
-    told = json.loads(
-        catalogue.ask("trees", "--torus", torus, "--trees", kind, "--for", use, *place, "--json")
-    )
-    files.write_text(torus_drawing.draw(told), drawing)
-    return f"{told['summary']}\nwrote {drawing}"
+    return torus_drawing.write(["--torus", torus, "--trees", kind, "--for", use, *place], drawing)

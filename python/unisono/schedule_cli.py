@@ -93,8 +93,6 @@ def trees(
     arguments += [] if root is None else ["--root", str(root)]
     arguments += [] if wrap is None else ["--wrap", wrap]
     if drawing:
-        told = json.loads(catalogue.ask("trees", *arguments, "--json"))
-        files.write_text(torus_drawing.draw(told), drawing)
-        print(f"{told['summary']}\nwrote {drawing}")
+        print(torus_drawing.write(arguments, drawing))
         return
     print(catalogue.ask("trees", *arguments, *(("--json",) if as_json else ())), end="")

@@ -5,12 +5,15 @@ stubs: one at the host where they begin, one where they end. The two directions 
 each other, each to the right of where it goes.
 """
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
+from unisono import catalogue, files
 from unisono.errors import UnisonoError
 from unisono.svg import FADED, FAINT, INK, text
 
@@ -158,6 +161,13 @@ def legend(told: dict[str, Any], y: float) -> Iterator[str]:
         colour = COLOURS[tree % len(COLOURS)]
         yield f'<line x1="20" y1="{at - 4}" x2="52" y2="{at - 4}" stroke="{colour}" stroke-width="2"{dash}/>'
         yield text(60, at, f"tree {tree}, {what['flow']}, depth {what['depth']}", 11, fill="#52606d")
+
+
+def write(arguments: Sequence[str], drawing: Path) -> str:
+    """Draws what unisono-schedule trees says with these arguments; what to tell people."""
+    told = json.loads(catalogue.ask("trees", *arguments, "--json"))
+    files.write_text(draw(told), drawing)
+    return f"{told['summary']}\nwrote {drawing}"
 
 
 def draw(told: dict[str, Any]) -> str:

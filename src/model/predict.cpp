@@ -7,6 +7,7 @@
 #include <queue>
 #include <string>
 #include <tuple>
+#include <utility>
 
 #include "model/graph.h"
 #include "model/node_phase.h"
@@ -123,9 +124,11 @@ class Walk {
   void depart(VertexId id, double now);
   /// Over the links of its route behind the sender's own.
   double pass_links(VertexId id, double now);
-  /// Of the message's route on the torus, in its order; on that of the network, which heeds a way
-  /// or does not, but knows no names of routes.
-  std::vector<LinkId> route(VertexId send) const;
+  /// Calls use(link) for each link of the message's route on the torus, in its order; on that of
+  /// the network, which heeds a way or does not, but knows no names of routes.
+  template <class Use>
+  void for_route(VertexId send, Use&& use) const;
+  LinkId first_link(VertexId send) const;
   void arrive(VertexId id, double now);
   void post(VertexId id);
   void leave(VertexId id, double until);
@@ -283,7 +286,7 @@ void Walk::begin_on_core(VertexId id, double now) {
 void Walk::start_send(VertexId id, double now) {
   const LevelId l = level(id);
   const double gap = levels_[l]->gap(bytes(id));
-  Server& out = is_on_torus(id) ? links_[static_cast<std::size_t>(route(id).front())]
+  Server& out = is_on_torus(id) ? links_[static_cast<std::size_t>(first_link(id))]
                                 : ports_[l].out[port(l, rank(id))];
   const double begin = out.serve(now, gap);
   if (l == kWithinNode || queues_.empty()) {
@@ -319,22 +322,27 @@ void Walk::depart(VertexId id, double now) {
   push(begin + std::max(0.0, ahead), id, Event::arrive);
 }
 
-std::vector<LinkId> Walk::route(VertexId send) const {
-  const bool is_heeded =
-      torus_->routing() == Routing::directed && graph_.ops[send].way < kFirstNamedRoute;
-  std::vector<LinkId> links;
-  torus_->members().torus().route(torus_->host_of(graph_.rank[send]),
-                                  torus_->host_of(graph_.ops[send].peer),
-                                  is_heeded ? Way::numbered(graph_.ops[send].way) : Way{},
-                                  [&links](LinkId link) { links.push_back(link); });
-  return links;
+template <class Use>
+void Walk::for_route(VertexId send, Use&& use) const {
+  const Op& op = graph_.ops[send];
+  const bool is_heeded = torus_->routing() == Routing::directed && op.way < kFirstNamedRoute;
+  torus_->members().torus().route(torus_->host_of(graph_.rank[send]), torus_->host_of(op.peer),
+                                  is_heeded ? Way::numbered(op.way) : Way{}, use);
+}
+
+LinkId Walk::first_link(VertexId send) const {
+  constexpr LinkId kNone = -1;
+  LinkId first = kNone;
+  for_route(send, [&](LinkId link) { first = first == kNone ? link : first; });
+  return first;
 }
 
 double Walk::pass_links(VertexId id, double now) {
   const double gap = levels_[kBetweenNodes]->gap(bytes(id));
-  const std::vector<LinkId> links = route(id);
-  for (std::size_t i = 1; i < links.size(); ++i)
-    now = links_[static_cast<std::size_t>(links[i])].serve(now, gap);
+  bool is_own = true;
+  for_route(id, [&](LinkId link) {
+    if (!std::exchange(is_own, false)) now = links_[static_cast<std::size_t>(link)].serve(now, gap);
+  });
   return now;
 }
 

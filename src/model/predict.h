@@ -8,11 +8,10 @@
 // core, one after the other. A phase that runs in a node's memory begins when the last of its ranks
 // is there, and all are through at the same time (node_phase.h). Between the hosts of a torus it is
 // links that messages share in place of ports: each keeps those of its route, one after the other,
-// for the gap. Messages through the memory of a
-// node (TransportKind::shm) are moved by the cores of their ranks: each goes by stores or by single
-// copy, whichever is the cheaper at its length, as Worringer 2003 chooses between PIO and DMA. Who
-// comes first is served first, at the same moment in program order. Cost O(n log n) for n ops;
-// nothing is executed and no data exist.
+// for the gap. Messages through the memory of a node (TransportKind::shm) are moved by the cores of
+// their ranks: each goes by stores or by single copy, whichever is the cheaper at its length, as
+// Worringer 2003 chooses between PIO and DMA. Who comes first is served first, at the same moment
+// in program order. Cost O(n log n) for n ops; nothing is executed and no data exist.
 #pragma once
 #include <limits>
 #include <span>
