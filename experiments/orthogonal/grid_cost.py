@@ -8,7 +8,6 @@ program". Every job makes the groups once, at its first call; UNISONO_LOG=decisi
 """
 
 import argparse
-import json
 import os
 import re
 import statistics
@@ -22,6 +21,7 @@ from unisono import places
 from unisono.catalogue import format_size
 from unisono.compare import matrix
 from unisono.errors import UnisonoError
+from unisono.files import write_json
 
 from experiments import harness, markdown, testbeds
 from experiments.harness import Check, below, every
@@ -146,9 +146,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     harness.report({name: checks(calls) for name, calls in results.items()})
     if given.json:
         body = {name: [asdict(call) for call in calls] for name, calls in results.items()}
-        given.json.write_text(
-            json.dumps({"experiment": "orthogonal-grid-cost", "results": body}, indent=1) + "\n"
-        )
+        write_json({"experiment": "orthogonal-grid-cost", "results": body}, given.json)
     if given.markdown:
         lines: list[str] = []
         for name, calls in results.items():

@@ -6,14 +6,13 @@ A table stands between <!-- table: NAME --> and <!-- end -->; the text around is
 """
 
 import argparse
-import json
 import re
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from unisono.errors import UnisonoError
-from unisono.files import write_text
+from unisono.files import read_json, write_text
 
 from experiments import harness
 from experiments.markdown import table
@@ -25,7 +24,9 @@ PLACE = re.compile(r"<!-- table: (\S+) -->\n.*?<!-- end -->", re.S)
 
 
 def makers(folder: Path) -> dict[str, Callable[[], list[str]]]:
-    stores = {name: Store(folder / f"{name}.json", f"torus-{name}", time.monotonic()) for name in goals.NAMES}
+    stores = {
+        name: Store(folder / f"{name}.json.zst", f"torus-{name}", time.monotonic()) for name in goals.NAMES
+    }
 
     def verdicts() -> list[str]:
         rows = [(check.claim, check.word, check.numbers) for check in goals.checks(folder)]
@@ -42,11 +43,9 @@ def makers(folder: Path) -> dict[str, Callable[[], list[str]]]:
         "counted": lambda: subsets.count_table(stores["subsets"]),
         "sample": lambda: subsets.sample_table(stores["subsets"]),
         "figure1": lambda: subsets.figure_table(stores["subsets"]),
-        "cooperating": lambda: cooperating.tables(
-            json.loads((folder / "cooperating.json").read_text())["rows"]
-        ),
+        "cooperating": lambda: cooperating.tables(read_json(folder / "cooperating.json")["rows"]),
         "unasked": lambda: unasked.tables(stores["unasked"]),
-        "cost": lambda: cost.tables(json.loads((folder / "cost.json").read_text())),
+        "cost": lambda: cost.tables(read_json(folder / "cost.json")),
         "fattree": lambda: fattree.tables(folder),
     }
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from unisono import places
+from unisono.files import read_json
 
 from experiments.torus import cost, full, goals, groups, holes, measuring, page, peers, subsets, unasked
 from experiments.torus.measuring import MIB, RESULTS, Cell, Store
@@ -19,7 +20,7 @@ EACH = 12  # calls of a file
 
 
 def store(name: str, folder: Path = RESULTS) -> Store:
-    return Store(folder / f"{name}.json", f"torus-{name}", time.monotonic())
+    return Store(folder / f"{name}.json.zst", f"torus-{name}", time.monotonic())
 
 
 def spread(name: str) -> list[Cell]:
@@ -139,7 +140,7 @@ def test_unasked_is_compared_with_the_best_peer(tmp_path: Path) -> None:
 
 
 def test_trees_cost_what_the_page_says() -> None:
-    body = json.loads((RESULTS / "cost.json").read_text())
+    body = read_json(RESULTS / "cost.json.zst")
     program = [str(places.program("unisono-torus-benchmark")), "1", "4096"]
     told = subprocess.run(program, check=True, capture_output=True, text=True).stdout
     now = [json.loads(line) for line in told.splitlines()]
