@@ -120,7 +120,7 @@ def ratios(cell: Cell) -> tuple[float, float] | None:
 
 def report(cells: list[Cell]) -> list[str]:
     lines = [
-        f"| network | hosts | cells | first within {NEAR - 1:.0%} of the best arm "
+        f"| network | hosts | cells | first within {100 * (NEAR - 1):.0f} % of the best arm "
         f"| best of {TRIED} | geometric mean, first | best of {TRIED} | worst, first | best of {TRIED} |",
         "|---|---|---|---|---|---|---|---|---|",
     ]

@@ -12,7 +12,7 @@ import pytest
 from unisono import places
 from unisono.files import read_json
 
-from experiments.torus import cost, full, goals, groups, holes, measuring, page, peers, subsets, unasked
+from experiments.torus import cost, full, goals, groups, holes, measuring, peers, subsets, unasked
 from experiments.torus.measuring import MIB, RESULTS, Cell, Store
 
 MOST_MESSAGES = 30_000  # of a call that is simulated anew: some tenths of a second
@@ -152,9 +152,3 @@ def test_trees_cost_what_the_page_says() -> None:
         assert new["most_bytes"] == pytest.approx(old["most_bytes"], rel=0.1)
         assert new["most_bytes"] < cost.LIMITS[4096][1]
     assert len(cost.tables(body)) > len(before)
-
-
-def test_the_page_has_the_tables_of_the_results() -> None:
-    text = page.PAGE.read_text()
-    assert page.filled(text) == text, "python -m experiments.torus.page"
-    assert set(page.PLACE.findall(text)) == set(page.makers(RESULTS))
