@@ -8,7 +8,9 @@ cannot be made has <!-- by hand: WHY --> before it, and is counted at the end.
 
 import argparse
 import difflib
+import itertools
 import re
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,15 +19,20 @@ from unisono.errors import UnisonoError
 from unisono.files import write_text
 
 from experiments import harness
-from experiments.tables import torus, unasked
+from experiments.tables import node, torus, unasked
 
 RESULTS = harness.ROOT / "docs" / "results"
-PLACE = re.compile(r"<!-- table: (.+?) -->\n.*?<!-- end -->", re.S)
+PLACE = re.compile(r"^( *)<!-- table: (.+?) -->\n.*?<!-- end -->$", re.S | re.M)
 BY_HAND = re.compile(r"<!-- by hand: (.+) -->")
 SHOWN = 20  # lines of a difference
 
 Maker = Callable[[], Sequence[str]]
 PAGES: dict[str, Mapping[str, Maker]] = {
+    "guidelines.md": node.GUIDELINES,
+    "node.md": node.NODE,
+    "node/judged.md": node.JUDGED,
+    "node/slots.md": {},
+    "tuned.md": node.TUNED,
     "torus.md": torus.TABLES,
     "unasked.md": unasked.TABLES,
     "unasked/tables.md": unasked.ALL,
@@ -44,11 +51,12 @@ def filled(name: str, text: str, known: Mapping[str, Maker]) -> str:
     used: set[str] = set()
 
     def fill(place: re.Match[str]) -> str:
-        if place[1] not in known:
-            raise UnisonoError(f"{name}: there is no table {place[1]}; there are {', '.join(known)}")
-        used.add(place[1])
-        lines = "\n".join(known[place[1]]()).strip()
-        return f"<!-- table: {place[1]} -->\n{lines}\n<!-- end -->"
+        indentation, table = place.groups()
+        if table not in known:
+            raise UnisonoError(f"{name}: there is no table {table}; there are {', '.join(known)}")
+        used.add(table)
+        lines = re.sub(r"\n{3,}", "\n\n", "\n".join(known[table]())).strip()
+        return textwrap.indent(f"<!-- table: {table} -->\n{lines}\n<!-- end -->", indentation)
 
     made = PLACE.sub(fill, text)
     if missing := [table for table in known if table not in used]:
@@ -60,7 +68,7 @@ def by_hand(name: str, text: str) -> list[tuple[int, str]]:
     """Where tables stand that nothing makes; each says why."""
     lines = PLACE.sub(lambda place: "\n" * place[0].count("\n"), text).splitlines()
     found = []
-    for number, (before, line) in enumerate(zip(["", *lines], lines, strict=False), 1):
+    for number, (before, line) in enumerate(itertools.pairwise(["", *map(str.strip, lines)]), 1):
         if not line.startswith("|") or before.startswith("|"):
             continue
         reason = BY_HAND.fullmatch(before)

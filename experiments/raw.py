@@ -5,6 +5,7 @@ python -m experiments.raw docs/results/pipelines/figures.json.zst
 
 import argparse
 import json
+import signal
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -18,6 +19,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("file", type=Path)
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # of head, which has read enough
     print(json.dumps(read_json(parser.parse_args(arguments).file), indent=1))
     return 0
 

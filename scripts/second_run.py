@@ -61,7 +61,7 @@ def text(estimate: Estimate, digits: int) -> str:
 
 
 def table(jobs: dict[str, list[Times]]) -> list[str]:
-    lines = ["| | " + " | ".join(f"{name}, ms | / native" for name in COLLECTIVES) + " |"]
+    lines = ["| | " + " | ".join(f"{name.capitalize()}, ms | / native" for name in COLLECTIVES) + " |"]
     lines.append("|---|" + "---|" * 2 * len(COLLECTIVES))
     for arm, times in jobs.items():
         cells = [arm]
