@@ -19,7 +19,7 @@ from unisono.errors import UnisonoError
 from unisono.files import write_text
 
 from experiments import harness
-from experiments.tables import node, torus, unasked
+from experiments.tables import node, orthogonal, torus, unasked
 
 RESULTS = harness.ROOT / "docs" / "results"
 PLACE = re.compile(r"^( *)<!-- table: (.+?) -->\n.*?<!-- end -->$", re.S | re.M)
@@ -32,6 +32,7 @@ PAGES: dict[str, Mapping[str, Maker]] = {
     "node.md": node.NODE,
     "node/judged.md": node.JUDGED,
     "node/slots.md": {},
+    "orthogonal.md": orthogonal.TABLES,
     "tuned.md": node.TUNED,
     "torus.md": torus.TABLES,
     "unasked.md": unasked.TABLES,
