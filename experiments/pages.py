@@ -19,7 +19,7 @@ from unisono.errors import UnisonoError
 from unisono.files import write_text
 
 from experiments import harness
-from experiments.tables import arrival, node, orthogonal, torus, unasked
+from experiments.tables import arrival, compiled, node, orthogonal, torus, unasked
 
 RESULTS = harness.ROOT / "docs" / "results"
 PLACE = re.compile(r"^( *)<!-- table: (.+?) -->\n.*?<!-- end -->$", re.S | re.M)
@@ -29,6 +29,7 @@ SHOWN = 20  # lines of a difference
 Maker = Callable[[], Sequence[str]]
 PAGES: dict[str, Mapping[str, Maker]] = {
     "arrival.md": arrival.TABLES,
+    "compiled.md": compiled.TABLES,
     "guidelines.md": node.GUIDELINES,
     "node.md": node.NODE,
     "node/judged.md": node.JUDGED,
