@@ -25,6 +25,7 @@ from typing import Any
 from unisono import places
 from unisono.compare.matrix import parse_size
 from unisono.compare.summary import geometric_mean
+from unisono.files import read_json, write_json
 
 ROOT = Path(__file__).resolve().parent.parent
 LEARNED_ON = 16
@@ -119,7 +120,7 @@ def ratios(cell: Cell) -> tuple[float, float] | None:
 
 def report(cells: list[Cell]) -> list[str]:
     lines = [
-        f"| network | hosts | cells | first within {NEAR - 1:.0%} of the best arm "
+        f"| network | hosts | cells | first within {100 * (NEAR - 1):.0f} % of the best arm "
         f"| best of {TRIED} | geometric mean, first | best of {TRIED} | worst, first | best of {TRIED} |",
         "|---|---|---|---|---|---|---|---|---|",
     ]
@@ -159,7 +160,7 @@ def main() -> int:
     parser.add_argument("--json", type=Path, required=True)
     parser.add_argument("--report", action="store_true")
     options = parser.parse_args()
-    cells: list[Cell] = json.loads(options.json.read_text()) if options.json.exists() else []
+    cells: list[Cell] = read_json(options.json) if options.json.exists() else []
     if not options.report:
         cells = measure_all(options, cells)
     print("\n".join(report(cells)))
@@ -178,7 +179,7 @@ def measure_all(options: argparse.Namespace, cells: list[Cell]) -> list[Cell]:
                         if (name, hosts, collective, size) in known or time.monotonic() > end:
                             continue
                         cells.append(measure(name, hosts, machine, collective, size, options.patience))
-                        options.json.write_text("[\n" + ",\n".join(map(json.dumps, cells)) + "\n]\n")
+                        write_json(cells, options.json)
     return cells
 
 

@@ -10,7 +10,6 @@ has the median of the jobs' ratios, and their range.
 """
 
 import argparse
-import json
 import statistics
 import subprocess
 import sys
@@ -22,6 +21,7 @@ from unisono import places
 from unisono.catalogue import format_size
 from unisono.compare.matrix import parse_size
 from unisono.errors import UnisonoError
+from unisono.files import read_json, write_json
 
 NAME = "neighbours"
 HOSTS = 8
@@ -42,7 +42,7 @@ def job(lab: list[str], layout: str, mpi: str, options: argparse.Namespace) -> d
         done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=PATIENCE)
         if done.returncode:
             raise UnisonoError(f"{' '.join(command)}:\n{done.stdout[-500:]}{done.stderr[-500:]}")
-        found: dict[str, Any] = json.loads(file.read_text())
+        found: dict[str, Any] = read_json(file)
     cells = [
         {
             "collective": cell["collective"],
@@ -68,7 +68,7 @@ def measure(options: argparse.Namespace) -> None:
             for layout in LAYOUTS:
                 for mpi in LIBRARIES:
                     jobs.append(job(lab, layout, mpi, options))
-                    options.json.write_text(json.dumps(jobs) + "\n")
+                    write_json(jobs, options.json)
     finally:
         subprocess.run([*lab, "down", "--name", NAME], check=False)
 
@@ -102,7 +102,7 @@ def main() -> int:
         parse_size(size, "--sizes")
     if not options.report:
         measure(options)
-    report(json.loads(options.json.read_text()))
+    report(read_json(options.json))
     return 0
 
 

@@ -2,7 +2,6 @@
 
 import argparse
 import dataclasses
-import json
 import math
 import statistics
 from collections.abc import Mapping, Sequence
@@ -13,6 +12,7 @@ from typing import Any
 
 from unisono import places
 from unisono.errors import UnisonoError
+from unisono.files import read_json, write_json
 
 from experiments import harness, testbeds
 from experiments.testbeds import Json, Program, Real, Run, Testbed
@@ -155,10 +155,7 @@ def numbers_of(text: str, option: str) -> tuple[int, ...]:
 
 def results_in(file: Path, experiment: str) -> Any:
     """The `results` of a file that write() made."""
-    try:
-        body = json.loads(file.read_text())
-    except (OSError, ValueError) as error:
-        raise UnisonoError(f"--from {file}: {error}") from None
+    body = read_json(file)
     if body.get("experiment") != experiment:
         raise UnisonoError(f"--from {file}: holds no results of {experiment}")
     return body["results"]
@@ -169,6 +166,6 @@ def write(given: argparse.Namespace, experiment: str, results: Json, sections: S
     if given.json:
         date = datetime.now(UTC).isoformat(timespec="seconds")
         body = {"experiment": experiment, "date": date, "results": results}
-        given.json.write_text(json.dumps(body, indent=1) + "\n")
+        write_json(body, given.json)
     if given.markdown:
         given.markdown.write_text("\n".join(sections))

@@ -2,7 +2,7 @@
 
   sudo .venv/bin/python -m experiments.arrival.robust --bed lab --ranks 16 --mpi openmpi
   .venv/bin/python -m experiments.arrival.robust --bed node --ranks 4 --collective bcast --bytes 1K
-  .venv/bin/python -m experiments.arrival.robust --from docs/results/arrival/robust-openmpi-16.json
+  .venv/bin/python -m experiments.arrival.robust --from docs/results/arrival/robust-openmpi-16.json.zst
 
 Every fixed algorithm, the MPI library's own, and Unisono's online selection, each in jobs of its own, in
 turn, with the same arrival patterns: for every MAX_IF, for a program whose pattern changes in mid-run, and

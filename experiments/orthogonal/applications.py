@@ -12,7 +12,6 @@ iteration, which makes the groups, is left out.
 """
 
 import argparse
-import json
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -25,6 +24,7 @@ from unisono import launch, places
 from unisono.compare import matrix
 from unisono.errors import UnisonoError
 from unisono.estimates import outliers
+from unisono.files import write_json
 from unisono.sim import smpi
 
 from experiments import harness, markdown, testbeds
@@ -273,7 +273,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                     rows += rows_of(measure(runs, arms, problem, given.rounds)) if arms else []
             results[runs.name] = rows
     if given.json:
-        given.json.write_text(json.dumps(document(results, problem, variables), indent=1) + "\n")
+        write_json(document(results, problem, variables), given.json)
     return shown(given, results)
 
 

@@ -25,6 +25,7 @@ from matplotlib.figure import Figure
 from unisono import model, places
 from unisono.catalogue import format_size
 from unisono.errors import UnisonoError
+from unisono.files import write_json
 from unisono.model import Job
 
 from experiments import harness, testbeds
@@ -312,7 +313,7 @@ def measure(given: argparse.Namespace) -> Json:
     for job in measuring.in_rounds(one_round, given.rounds, given.minutes):
         jobs.append(job)
         if given.json:
-            given.json.write_text(measuring.document(EXPERIMENT, described, jobs, machines=machines))
+            write_json(measuring.document(EXPERIMENT, described, jobs, machines=machines), given.json)
     return {"beds": described, "machines": machines, "results": jobs}
 
 

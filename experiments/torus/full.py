@@ -75,7 +75,7 @@ def others() -> Iterator[Cell]:
 
 
 def results(deadline: float) -> Store:
-    return Store(measuring.RESULTS / "full.json", "torus-full", deadline)
+    return Store(measuring.RESULTS / "full.json.zst", "torus-full", deadline)
 
 
 def tables(store: Store) -> list[str]:

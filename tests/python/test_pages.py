@@ -14,13 +14,14 @@ from pathlib import Path
 
 import pytest
 from unisono import places
+from unisono.files import read_json, write_json
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 OURS = Path(__file__).with_name("pages")
 BUILD = Path(os.environ.get("UNISONO_BUILD", ROOT / "build"))
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs" / "guide").glob("*.md"))]
 MOST_NOT_RUN = 19
-PROFILE = ROOT / "docs" / "results" / "orthogonal" / "tuned-openmpi-16.json"
+PROFILE = ROOT / "docs" / "results" / "orthogonal" / "tuned-openmpi-16.json.zst"
 # What Unisono says about a setting that it cannot follow; the program runs all the same.
 COMPLAINTS = re.compile(r"unisono: .*(there (are|is)|valid|not known|cannot|must be|no such|is missing)")
 
@@ -72,7 +73,7 @@ def prepare(folder: Path) -> dict[str, str]:
     compiler = ["cc", "-g", f"-I{include}", str(OURS / "program.c"), str(library), "-o", "program"]
     subprocess.run([*compiler, f"-Wl,-rpath,{library.parent}"], cwd=folder, check=True)
     for name in ("mine", "a", "b", "mpich-16", "openmpi-16", "mpich-4"):
-        shutil.copy(PROFILE, folder / f"{name}.json")
+        write_json(read_json(PROFILE), folder / f"{name}.json")
     kept = {name: value for name, value in os.environ.items() if not places.is_ours(name)}
     path = f"{tools}:{openmpi.home / 'bin'}:{kept['PATH']}"
     # What ctest sets, and the README tells a user to set: see prepared().

@@ -1,6 +1,5 @@
 """What a comparison found, and its JSON form (docs/reference/compare.md)."""
 
-import json
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -9,7 +8,7 @@ from unisono.catalogue import format_size
 from unisono.compare.limits import Sized, bench_bytes, size_kind
 from unisono.errors import UnisonoError
 from unisono.estimates import Estimate, Modes
-from unisono.files import write_json
+from unisono.files import read_json, write_json
 
 SCHEMA = "unisono-compare"
 SCHEMA_VERSION = 2  # rises when a reader of the former form would misread the new one
@@ -208,12 +207,7 @@ def save(comparison: Comparison, path: Path) -> None:
 
 
 def load(path: Path) -> Comparison:
-    try:
-        body = json.loads(path.read_text())
-    except OSError as error:
-        raise UnisonoError(f"{path}: {error.strerror}") from error
-    except ValueError as error:
-        raise UnisonoError(f"{path}: no JSON ({error})") from error
+    body = read_json(path)
     if not isinstance(body, dict) or body.get("schema") != SCHEMA:
         raise UnisonoError(f"{path}: was not written by unisono compare --json")
     if body.get("schema_version") == 1:

@@ -9,6 +9,7 @@ from typing import Any
 
 from unisono import catalogue
 from unisono.errors import UnisonoError
+from unisono.files import read_text
 from unisono.profile import document
 from unisono.profile.document import Environment, Profile
 
@@ -26,9 +27,7 @@ def load(path: Path) -> Profile:
 
 def read(path: Path) -> Any:
     try:
-        return json.loads(path.read_text())
-    except OSError as error:
-        raise UnisonoError(f"{path}: {error.strerror}") from error
+        return json.loads(read_text(path))
     except ValueError as error:
         raise UnisonoError(f"{path}: no JSON: {error}; tune again, or take a copy") from error
 
