@@ -13,9 +13,9 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 import matplotlib as mpl
+from markupsafe import Markup
 from matplotlib.artist import Artist
 from matplotlib.figure import Figure
-from markupsafe import Markup
 
 from unisono import theme
 
@@ -80,8 +80,8 @@ def inline(figure: Figure, label: str, tips: Tips | None = None) -> Markup:
 
 
 def clean(element: Element, used: Container[str], tips: Mapping[str, str]) -> None:
-    """Without namespaces, which a page does not need, without what the page has once for all of its charts, and
-    without groups that say nothing, which are most."""
+    """Without namespaces, which a page does not need, without what the page has once for all of its charts,
+    and without groups that say nothing, which are most."""
     element.tag = plain(element.tag)
     element.tail = None
     if element.tag != "text":

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import shutil
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
@@ -27,6 +28,7 @@ def write(folder: Path, form: str, output: Path) -> int:
         "parquet": write_parquet,
         "csv": write_csv,
         "perfetto": write_perfetto,
+        "otf2": write_otf2,
     }
     if form not in writers:
         raise UnisonoError(f"--to {form}: valid are {', '.join(writers)}")
@@ -38,7 +40,10 @@ def write(folder: Path, form: str, output: Path) -> int:
     except OSError as error:
         raise UnisonoError(f"{output}: cannot be written: {error.strerror}") from error
     finally:
-        part.unlink(missing_ok=True)
+        if part.is_dir():
+            shutil.rmtree(part)
+        else:
+            part.unlink(missing_ok=True)
     return trace.events
 
 
@@ -123,6 +128,12 @@ def write_parquet(trace: Trace, path: Path) -> None:
     finally:
         if writer is not None:
             writer.close()
+
+
+def write_otf2(trace: Trace, path: Path) -> None:
+    from unisono.trace import otf2_archive  # noqa: PLC0415 - it uses this module
+
+    otf2_archive.write(trace, path)
 
 
 def write_perfetto(trace: Trace, path: Path) -> None:
