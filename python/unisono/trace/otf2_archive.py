@@ -116,8 +116,7 @@ class Archive:
         place = rank.rank, row["thread"]
         events = self.file.event_writer_from_location(self.location(*place))
         region, communicator = self.region(row["collective"]), self.communicator(rank, number)
-        # Clocks are corrected at arrivals; a call is as long as its own clock says, and may then seem to
-        # reach into the next one by what the clocks drift meanwhile.
+        # OTF2 refuses times that go back, which a damaged trace may hold.
         begin = max(row["begin_ns"], self.last.get(place, 0))
         end = max(row["end_ns"], begin)
         self.last[place] = end
