@@ -362,7 +362,7 @@ class Checker(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.plots += tag == "svg"
-        if tag in {"script", "link", "img", "iframe"}:
+        if tag in {"link", "img", "iframe"}:
             self.fetched.append(tag)
         for name, value in attrs:
             if name in {"src", "href", "xlink:href"} and not (value or "").startswith("#"):

@@ -9,7 +9,7 @@ from rich.console import Console
 
 def export(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="What unisono trace wrote.")],
-    form: Annotated[str, typer.Option("--to", metavar="FORM", help="parquet, csv or perfetto.")],
+    form: Annotated[str, typer.Option("--to", metavar="FORM", help="parquet, csv, perfetto or otf2.")],
     output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="The file to write.")],
 ) -> None:
     """Write a trace for other tools: [bold]unisono trace export DIR --to perfetto -o trace.json[/bold]"""
