@@ -95,7 +95,9 @@ def test_on_a_phone_tables_scroll_and_the_page_does_not(chromium: Any, file: Pat
     page, _ = browser.open_file(chromium, file, width=400)
     page.evaluate("document.querySelectorAll('details').forEach((one) => one.open = true)")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    assert page.evaluate("[...document.querySelectorAll('.scroll')].some((one) => one.scrollWidth > one.clientWidth)")
+    assert page.evaluate(
+        "[...document.querySelectorAll('.scroll')].some((one) => one.scrollWidth > one.clientWidth)"
+    )
     page.close()
 
 
@@ -148,7 +150,9 @@ def test_a_thousand_call_sites(chromium: Any, tmp_path: Path) -> None:
     page.click("#sites th:nth-child(9) button")
     assert first_column(page)[0] == f"{worst[-1]['routine']} at {worst[-1]['site']}"
     page.fill("input[type=search]", "mpi_barrier +0x1f20")
-    assert first_column(page) == [name for name in names if name.startswith("MPI_Barrier") and "+0x1f20" in name]
+    assert first_column(page) == [
+        name for name in names if name.startswith("MPI_Barrier") and "+0x1f20" in name
+    ]
     page.fill("input[type=search]", "")
     assert len(first_column(page)) == SITES
     second = page.locator("#sites a").nth(1).get_attribute("href")

@@ -132,4 +132,3 @@ class Archive:
             root = row["root"] if row["root"] >= 0 else self.otf2.enums.Undefined.UINT32.value
             events.mpi_collective_end(end, operation, communicator, root, row["bytes"], row["bytes"])
         events.leave(end, region)
-
