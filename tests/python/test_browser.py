@@ -1,4 +1,4 @@
-"""Pages and drawings in a headless Chromium: nothing is said, nothing fetched, all can be read, light and dark."""
+"""Pages and drawings in a headless Chromium: nothing is said or fetched, all can be read, light and dark."""
 
 import json
 import re
@@ -95,7 +95,9 @@ def test_on_a_phone_tables_scroll_and_the_page_does_not(chromium: Any, file: Pat
     page, _ = browser.open_file(chromium, file, width=400)
     page.evaluate("document.querySelectorAll('details').forEach((one) => one.open = true)")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    assert page.evaluate("[...document.querySelectorAll('.scroll')].some((one) => one.scrollWidth > one.clientWidth)")
+    assert page.evaluate(
+        "[...document.querySelectorAll('.scroll')].some((one) => one.scrollWidth > one.clientWidth)"
+    )
     page.close()
 
 
@@ -104,8 +106,9 @@ def test_dark_is_another_page_than_light(chromium: Any, file: Path) -> None:
     colours = []
     for scheme in SCHEMES:
         page, _ = browser.open_file(chromium, file, scheme)
-        told = "[getComputedStyle(document.body).backgroundColor, getComputedStyle(document.querySelector('svg text')).fill]"
-        colours.append(page.evaluate(told))
+        paper = "getComputedStyle(document.body).backgroundColor"
+        ink = "getComputedStyle(document.querySelector('svg text')).fill"
+        colours.append(page.evaluate(f"[{paper}, {ink}]"))
         page.close()
     assert colours == [["rgb(255, 255, 255)", "rgb(34, 34, 34)"], ["rgb(22, 24, 28)", "rgb(221, 221, 221)"]]
 
@@ -120,10 +123,9 @@ def test_the_check_of_contrast_finds_what_cannot_be_read(chromium: Any, tmp_path
 
 
 def first_column(page: Any) -> list[str]:
-    rows: list[str] = page.evaluate(
-        "[...document.querySelectorAll('#sites tbody tr')].filter((r) => !r.hidden).map((r) => r.cells[0].innerText)"
-    )
-    return rows
+    rows = "[...document.querySelectorAll('#sites tbody tr')].filter((row) => !row.hidden)"
+    found: list[str] = page.evaluate(f"{rows}.map((row) => row.cells[0].innerText)")
+    return found
 
 
 def test_a_thousand_call_sites(chromium: Any, tmp_path: Path) -> None:
@@ -148,7 +150,9 @@ def test_a_thousand_call_sites(chromium: Any, tmp_path: Path) -> None:
     page.click("#sites th:nth-child(9) button")
     assert first_column(page)[0] == f"{worst[-1]['routine']} at {worst[-1]['site']}"
     page.fill("input[type=search]", "mpi_barrier +0x1f20")
-    assert first_column(page) == [name for name in names if name.startswith("MPI_Barrier") and "+0x1f20" in name]
+    assert first_column(page) == [
+        name for name in names if name.startswith("MPI_Barrier") and "+0x1f20" in name
+    ]
     page.fill("input[type=search]", "")
     assert len(first_column(page)) == SITES
     second = page.locator("#sites a").nth(1).get_attribute("href")

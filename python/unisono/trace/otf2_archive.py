@@ -1,5 +1,5 @@
-"""A trace as an OTF2 archive, for Vampir, Scalasca and their kin: a process for each rank, a location for each
-of its threads."""
+"""A trace as an OTF2 archive, for Vampir, Scalasca and their kin: a process for each rank, a location for
+each of its threads."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -132,4 +132,3 @@ class Archive:
             root = row["root"] if row["root"] >= 0 else self.otf2.enums.Undefined.UINT32.value
             events.mpi_collective_end(end, operation, communicator, root, row["bytes"], row["bytes"])
         events.leave(end, region)
-
