@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
-from unisono import catalogue, elf, launch, machine, places
+from unisono import catalogue, launch, machine, places
 from unisono.errors import UnisonoError
 from unisono.profile import check as profile_check
 
@@ -206,6 +206,8 @@ def check_program(program: str) -> Iterator[Finding]:
             f"{program} is set-uid or set-gid",
             "the loader ignores LD_PRELOAD for such",
         )
+    from unisono import elf  # noqa: PLC0415 - no other check reads programs
+
     found = elf.linked(Path(path))
     if found is None:
         yield Finding(Level.OK, f"{program} is a script: its interpreter is what matters")

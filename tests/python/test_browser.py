@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ from test_compare import Bench, job, measured
 from traces import Writer
 from unisono import catalogue, gantt, svg, torus_drawing
 from unisono.compare import page as compare_page
-from unisono.compare.matrix import Setting
+from unisono.compare.results import Setting
 from unisono.trace import document, html
 from unisono.trace.analysis import analyse
 from unisono.trace.reader import read
@@ -22,12 +21,6 @@ from unisono.trace.summary import Summary, summarise
 SITES = 1000
 PAGES = ("report", "comparison", "schedule", "torus", "order")
 SCHEMES: tuple[browser.Scheme, ...] = ("light", "dark")
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    with browser.chromium() as started:
-        yield started
 
 
 def report_of(folder: Path, sites: int, calls: int, ranks: int) -> Summary:

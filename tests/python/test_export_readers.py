@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import browser
 import pytest
 from trace_processor import TraceProcessor
 from traces import Writer
@@ -30,8 +29,8 @@ class Call(NamedTuple):
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Clocks that lie apart and drift, so that of calls that follow each other one would reach into the next
-    if only arrivals were corrected; communicators that ranks number differently; two threads at the same time;
-    a call that is never left."""
+    if only arrivals were corrected; communicators that ranks number differently; two threads at the same
+    time; a call that is never left."""
     writer = Writer(
         tmp_path_factory.mktemp("trace") / "trace",
         4,
@@ -163,10 +162,12 @@ from slice s
 
 
 @pytest.fixture(scope="module")
-def processor(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[TraceProcessor]:
+def processor(
+    folder: Path, chromium: Any, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[TraceProcessor]:
     output = tmp_path_factory.mktemp("perfetto") / "trace.json"
     formats.write(folder, "perfetto", output)
-    with browser.chromium() as started, TraceProcessor(started, output) as opened:
+    with TraceProcessor(chromium, output) as opened:
         yield opened
 
 

