@@ -28,7 +28,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from unisono import places
+from unisono import machine, places
 from unisono.catalogue import collective as meaning_of
 from unisono.catalogue import collectives as all_collectives
 from unisono.files import read_json, write_json
@@ -61,22 +61,9 @@ VARIANTS = {
 Cell = dict[str, Any]
 
 
-def idle_share(seconds: float = 0.5) -> float:
-    """How much of the machine's time nobody uses."""
-
-    def times() -> tuple[int, int]:
-        values = [int(v) for v in Path("/proc/stat").read_text().splitlines()[0].split()[1:9]]
-        return values[3] + values[4], sum(values)
-
-    idle, total = times()
-    time.sleep(seconds)
-    idle_after, total_after = times()
-    return (idle_after - idle) / max(1, total_after - total)
-
-
 def wait_for_quiet(limit: float = 600) -> None:
     end = time.monotonic() + limit
-    while idle_share() < QUIET:
+    while 1 - machine.busy_share() < QUIET:
         if time.monotonic() > end:
             sys.exit("other programs keep the machine busy: no measurement")
         time.sleep(2)
@@ -109,7 +96,7 @@ class Bed:
             wait_for_quiet()
             subprocess.run(command, check=True, timeout=3600, env=environment, capture_output=True)
             time.sleep(1)  # launchers clear up after themselves
-            if idle_share() >= QUIET:
+            if 1 - machine.busy_share() >= QUIET:
                 break
         result: Cell = read_json(raw)
         return result

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from scipy.stats import t as student_t
 from unisono import places
 from unisono.errors import UnisonoError
 from unisono.files import read_json, write_json
@@ -20,13 +21,6 @@ from experiments.testbeds import Json, Program, Real, Run, Testbed
 SOURCE = testbeds.ROOT / "apps" / "arrival" / "main.cpp"
 NATIVE = "native"
 LIMIT = 300.0  # seconds for a job
-
-# Student's t for 95 % by degrees of freedom, from 1 on; beyond them the normal distribution's.
-T_95: tuple[float, ...] = (
-    *(12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228),
-    *(2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086),
-    *(2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042),
-)
 
 
 @dataclass(frozen=True)
@@ -50,8 +44,8 @@ def mean(values: Sequence[float]) -> Mean:
     n = len(values)
     if n < 2:
         return Mean(values[0], math.inf, n)
-    t = T_95[n - 2] if n - 2 < len(T_95) else 1.96
-    return Mean(statistics.fmean(values), t * statistics.stdev(values) / math.sqrt(n), n)
+    half = float(student_t.ppf(0.975, n - 1)) * statistics.stdev(values) / math.sqrt(n)
+    return Mean(statistics.fmean(values), half, n)
 
 
 def paired_ratio(own: Sequence[float], other: Sequence[float]) -> tuple[float, float, float]:

@@ -84,7 +84,7 @@ def clean(element: Element, used: Container[str], tips: Mapping[str, str]) -> No
     and without groups that say nothing, which are most."""
     element.tag = plain(element.tag)
     element.tail = None
-    if element.tag != "text":
+    if element.tag not in {"text", "tspan"}:
         element.text = None
     attributes = {plain(name): value for name, value in element.attrib.items()}
     tip = tips.get(attributes.get("id", ""))

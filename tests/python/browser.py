@@ -49,8 +49,8 @@ def open_file(chromium: Any, file: Path, scheme: Scheme = "light", width: int = 
     return page, said
 
 
-# Of every text that can be seen: its own colour over the first opaque background below it; of SVG `fill`, over the
-# page's, or over the rectangle that a drawing has as its paper or the text as its bar.
+# Of every text that can be seen: its own colour over the first opaque background below it; of SVG `fill`,
+# over the page's, or over the rectangle that a drawing has as its paper or the text as its bar.
 LOW_CONTRASTS = """
 (least) => {
   const parse = (text) => (text.match(/[\\d.]+/g) ?? [0, 0, 0, 0]).map(Number);
@@ -77,7 +77,8 @@ LOW_CONTRASTS = """
   const found = [];
   for (const element of document.querySelectorAll("*")) {
     const own = [...element.childNodes].some((n) => n.nodeType === Node.TEXT_NODE && n.textContent.trim());
-    if (!own || !element.checkVisibility() || ["STYLE", "SCRIPT", "TITLE", "title"].includes(element.tagName)) continue;
+    const unseen = ["STYLE", "SCRIPT", "TITLE", "title"].includes(element.tagName);
+    if (!own || unseen || !element.checkVisibility()) continue;
     const style = getComputedStyle(element);
     const colour = parse(element instanceof SVGElement ? style.fill : style.color).slice(0, 3);
     const both = [light(colour), light(below(element))].sort((a, b) => b - a);

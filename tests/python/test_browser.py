@@ -1,8 +1,7 @@
-"""Pages and drawings in a headless Chromium: nothing is said, nothing fetched, all can be read, light and dark."""
+"""Pages and drawings in a headless Chromium: nothing is said or fetched, all can be read, light and dark."""
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ from test_compare import Bench, job, measured
 from traces import Writer
 from unisono import catalogue, gantt, svg, torus_drawing
 from unisono.compare import page as compare_page
-from unisono.compare.matrix import Setting
+from unisono.compare.results import Setting
 from unisono.trace import document, html
 from unisono.trace.analysis import analyse
 from unisono.trace.reader import read
@@ -22,12 +21,6 @@ from unisono.trace.summary import Summary, summarise
 SITES = 1000
 PAGES = ("report", "comparison", "schedule", "torus", "order")
 SCHEMES: tuple[browser.Scheme, ...] = ("light", "dark")
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    with browser.chromium() as started:
-        yield started
 
 
 def report_of(folder: Path, sites: int, calls: int, ranks: int) -> Summary:
@@ -106,8 +99,9 @@ def test_dark_is_another_page_than_light(chromium: Any, file: Path) -> None:
     colours = []
     for scheme in SCHEMES:
         page, _ = browser.open_file(chromium, file, scheme)
-        told = "[getComputedStyle(document.body).backgroundColor, getComputedStyle(document.querySelector('svg text')).fill]"
-        colours.append(page.evaluate(told))
+        paper = "getComputedStyle(document.body).backgroundColor"
+        ink = "getComputedStyle(document.querySelector('svg text')).fill"
+        colours.append(page.evaluate(f"[{paper}, {ink}]"))
         page.close()
     assert colours == [["rgb(255, 255, 255)", "rgb(34, 34, 34)"], ["rgb(22, 24, 28)", "rgb(221, 221, 221)"]]
 
@@ -122,10 +116,9 @@ def test_the_check_of_contrast_finds_what_cannot_be_read(chromium: Any, tmp_path
 
 
 def first_column(page: Any) -> list[str]:
-    rows: list[str] = page.evaluate(
-        "[...document.querySelectorAll('#sites tbody tr')].filter((r) => !r.hidden).map((r) => r.cells[0].innerText)"
-    )
-    return rows
+    rows = "[...document.querySelectorAll('#sites tbody tr')].filter((row) => !row.hidden)"
+    found: list[str] = page.evaluate(f"{rows}.map((row) => row.cells[0].innerText)")
+    return found
 
 
 def test_a_thousand_call_sites(chromium: Any, tmp_path: Path) -> None:

@@ -395,6 +395,7 @@ def test_a_plot_has_every_arm_and_the_limit() -> None:
     assert plot is not None
     for word in ("native", "default", "limit", "percentage of the limit", "1K", "bytes (vector)"):
         assert word in plot
+    assert ">100</text>" in plot and ">1000</text>" in plot  # us, on the axis of times
 
 
 def test_arms_that_a_collective_lacks_are_left_out() -> None:

@@ -41,7 +41,7 @@ def undecided(found: Sequence[Check]) -> list[str]:
 def test_means_have_student_s_interval() -> None:
     one = measuring.mean([1.0, 2.0, 3.0, 4.0, 5.0])
     assert one.value == 3
-    assert one.half == pytest.approx(2.776 * math.sqrt(2.5 / 5))
+    assert one.half == pytest.approx(2.7764 * math.sqrt(2.5 / 5), rel=1e-5)
     assert measuring.mean([7.0]).half == math.inf
     assert measuring.mean([0.0, 1.0] * 50).half == pytest.approx(1.96 * 0.05025, rel=1e-3)
     ratio, low, high = measuring.paired_ratio([2.0, 4.0, 80.0], [1.0, 2.0, 40.0])

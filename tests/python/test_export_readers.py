@@ -1,10 +1,9 @@
-"""Exported traces in the readers of those who made the formats: OTF2's own, and Perfetto's trace processor."""
+"""Exported traces in the readers of the formats' makers: OTF2's own, and Perfetto's trace processor."""
 
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import browser
 import pytest
 from trace_processor import TraceProcessor
 from traces import Writer
@@ -29,8 +28,9 @@ class Call(NamedTuple):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Clocks that lie apart and drift, so that calls that follow each other would overlap on uncorrected ones;
-    communicators that ranks number differently; two threads at the same time; a call that is never left."""
+    """Clocks that lie apart and drift, so that of calls that follow each other one would reach into the next
+    if only arrivals were corrected; communicators that ranks number differently; two threads at the same
+    time; a call that is never left."""
     writer = Writer(
         tmp_path_factory.mktemp("trace") / "trace",
         4,
@@ -146,19 +146,28 @@ def test_otf2_s_reader_says_what_ours_says(folder: Path, archive: Any) -> None:
 # --- Perfetto -------------------------------------------------------------------------------------
 
 SLICES = """
-select p.pid as rank, p.name as process, t.name as thread, s.name as name, s.ts as begin, s.dur as dur, s.depth as depth,
-  extract_arg(s.arg_set_id, 'args.bytes') as bytes, extract_arg(s.arg_set_id, 'args.communicator') as communicator,
-  extract_arg(s.arg_set_id, 'args.sequence') as sequence, extract_arg(s.arg_set_id, 'args.root') as root,
-  extract_arg(s.arg_set_id, 'args.algorithm') as algorithm, extract_arg(s.arg_set_id, 'args.site') as site
-from slice s join thread_track track on s.track_id = track.id join thread t using (utid) join process p using (upid)
+select p.pid as rank, p.name as process, t.name as thread,
+  s.name as name, s.ts as begin, s.dur as dur, s.depth as depth,
+  extract_arg(s.arg_set_id, 'args.bytes') as bytes,
+  extract_arg(s.arg_set_id, 'args.communicator') as communicator,
+  extract_arg(s.arg_set_id, 'args.sequence') as sequence,
+  extract_arg(s.arg_set_id, 'args.root') as root,
+  extract_arg(s.arg_set_id, 'args.algorithm') as algorithm,
+  extract_arg(s.arg_set_id, 'args.site') as site
+from slice s
+  join thread_track track on s.track_id = track.id
+  join thread t using (utid)
+  join process p using (upid)
 """
 
 
 @pytest.fixture(scope="module")
-def processor(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[TraceProcessor]:
+def processor(
+    folder: Path, chromium: Any, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[TraceProcessor]:
     output = tmp_path_factory.mktemp("perfetto") / "trace.json"
     formats.write(folder, "perfetto", output)
-    with browser.chromium() as started, TraceProcessor(started, output) as opened:
+    with TraceProcessor(chromium, output) as opened:
         yield opened
 
 

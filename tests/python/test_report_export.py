@@ -75,3 +75,19 @@ def test_without_pyarrow_it_is_said(folder: Path, tmp_path: Path, monkeypatch: p
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(UnisonoError, match="--to parquet needs pyarrow: pip install pyarrow"):
         formats.write(folder, "parquet", tmp_path / "trace.parquet")
+
+
+def test_without_otf2_it_is_said(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "otf2", None)
+    with pytest.raises(UnisonoError, match="--to otf2 needs otf2: pip install otf2"):
+        formats.write(folder, "otf2", tmp_path / "trace.otf2")
+
+
+def test_an_archive_takes_no_other_s_place(folder: Path, tmp_path: Path) -> None:
+    output = tmp_path / "archive"
+    formats.write(folder, "otf2", output)
+    before = (output / "traces.otf2").read_bytes()
+    with pytest.raises(UnisonoError, match="archive: cannot be written"):
+        formats.write(folder, "otf2", output)
+    assert (output / "traces.otf2").read_bytes() == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["archive", "trace"]

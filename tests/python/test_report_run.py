@@ -53,3 +53,8 @@ def test_a_program_from_trace_to_report(unisono: Run, tmp_path: Path, flavour: s
     exported = unisono("trace", "export", str(folder), "--to", "csv", "-o", str(tmp_path / "trace.csv"))
     assert exported.returncode == 0, exported.stderr
     assert len((tmp_path / "trace.csv").read_text().splitlines()) == 1 + told["trace"]["events"]
+    exported = unisono("trace", "export", str(folder), "--to", "otf2", "-o", str(tmp_path / "otf2"))
+    assert exported.returncode == 0, exported.stderr
+    with pytest.importorskip("otf2").reader.open(str(tmp_path / "otf2" / "traces.otf2")) as archive:
+        kinds = [type(event).__name__ for _, event in archive.events]
+    assert kinds.count("Enter") == kinds.count("Leave") == told["trace"]["events"]

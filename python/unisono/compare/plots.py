@@ -82,6 +82,7 @@ def draw_times(axes: Axes, series: dict[str, Series], with_limit: Sequence[Cell]
         limits = [cell.limit_us or 0.0 for cell in ordered]
         axes.plot([c.point.size for c in ordered], limits, "--", color=LIMIT, label="limit")
     axes.set(title="time (us), band: middle half", xscale="log", yscale="log")
+    plain_numbers(axes)
 
 
 def draw_limit(axes: Axes, series: dict[str, Series], has_limit: bool) -> None:
@@ -114,7 +115,15 @@ def draw_spread(axes: Axes, series: dict[str, Series]) -> None:
             axes.plot([place], [middle], "_", color=COLOURS["paper"], markersize=5)
     axes.axhline(1, color=LIMIT, linestyle="--")
     axes.set(title="time / native's median: all, middle half", xscale="log", yscale="log")
+    plain_numbers(axes)
+
+
+def plain_numbers(axes: Axes) -> None:
+    """100 rather than a power of ten; of a short axis, on which no power may lie, 2 and 5 as well."""
+    low, high = axes.get_ylim()
+    axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if high < 100 * low else (1.0,)))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.yaxis.set_minor_formatter(NullFormatter())
 
 
 def label_sizes(axes: Axes, cells: Sequence[Cell], label: str) -> None:

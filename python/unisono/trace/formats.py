@@ -199,7 +199,8 @@ def perfetto_event(row: tuple[Any, ...], origin: int, threads: Threads) -> str:
     ) = row
     drawn = f'"ph":"X","dur":{(end - begin) / 1000:.3f}' if end else '"ph":"B"'
     return (
-        f'{{"name":{quoted("MPI_" + collective.capitalize())},{drawn},"pid":{rank},"tid":{threads.number(rank, thread)},'
+        f'{{"name":{quoted("MPI_" + collective.capitalize())},{drawn},'
+        f'"pid":{rank},"tid":{threads.number(rank, thread)},'
         f'"ts":{(begin - origin) / 1000:.3f},"args":{{"bytes":{size},"communicator":{quoted(communicator)},'
         f'"sequence":{sequence},"root":{root},"algorithm":{quoted(algorithm)},"site":{quoted(site)},'
         f'"function":{quoted(function)}}}}}'

@@ -1,5 +1,5 @@
-"""A trace as an OTF2 archive, for Vampir, Scalasca and their kin: a process for each rank, a location for each
-of its threads."""
+"""A trace as an OTF2 archive, for Vampir, Scalasca and their kin: a process for each rank, a location for
+each of its threads."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
