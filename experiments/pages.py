@@ -19,7 +19,7 @@ from unisono.errors import UnisonoError
 from unisono.files import write_text
 
 from experiments import harness
-from experiments.tables import arrival, compiled, node, orthogonal, torus, unasked
+from experiments.tables import arrival, compiled, node, orthogonal, pipelines, torus, unasked
 
 RESULTS = harness.ROOT / "docs" / "results"
 PLACE = re.compile(r"^( *)<!-- table: (.+?) -->\n.*?<!-- end -->$", re.S | re.M)
@@ -35,6 +35,8 @@ PAGES: dict[str, Mapping[str, Maker]] = {
     "node/judged.md": node.JUDGED,
     "node/slots.md": {},
     "orthogonal.md": orthogonal.TABLES,
+    "pipelines.md": pipelines.TABLES,
+    "pipelines/simulator.md": pipelines.SIMULATOR,
     "tuned.md": node.TUNED,
     "torus.md": torus.TABLES,
     "unasked.md": unasked.TABLES,
