@@ -19,7 +19,7 @@ from unisono.errors import UnisonoError
 from unisono.files import write_text
 
 from experiments import harness
-from experiments.tables import arrival, compiled, node, orthogonal, pipelines, torus, unasked
+from experiments.tables import arrival, compiled, node, orthogonal, pipelines, surface, torus, unasked
 
 RESULTS = harness.ROOT / "docs" / "results"
 PLACE = re.compile(r"^( *)<!-- table: (.+?) -->\n.*?<!-- end -->$", re.S | re.M)
@@ -37,6 +37,7 @@ PAGES: dict[str, Mapping[str, Maker]] = {
     "orthogonal.md": orthogonal.TABLES,
     "pipelines.md": pipelines.TABLES,
     "pipelines/simulator.md": pipelines.SIMULATOR,
+    "surface.md": surface.TABLES,
     "tuned.md": node.TUNED,
     "torus.md": torus.TABLES,
     "unasked.md": unasked.TABLES,

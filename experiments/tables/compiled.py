@@ -16,6 +16,7 @@ from experiments.markdown import table
 from experiments.pipelines import measuring, wire
 from experiments.pipelines.measuring import Point
 from experiments.tables.words import LIBRARIES
+from experiments.testbeds import Json
 
 FOLDER = ROOT / "docs" / "results" / "compiled"
 WIDE = 1.1  # the slowest round / the fastest, from which on both are told
@@ -23,11 +24,11 @@ KIB = 1 << 10
 
 
 @cache
-def body_of(name: str, experiment: str) -> measuring.Json:
+def body_of(name: str, experiment: str) -> Json:
     return measuring.read(FOLDER / f"{name}.json.zst", experiment)
 
 
-def bed_of(body: measuring.Json, flavour: str) -> str:
+def bed_of(body: Json, flavour: str) -> str:
     """The test bed of an MPI library."""
     (name,) = (bed for bed in body["beds"] if flavour in bed.split(", "))
     return str(name)
@@ -127,7 +128,7 @@ def multicasts(flavour: str) -> dict[multicast.Key, Point]:
     return multicast.found_in(body, bed_of(body, flavour))
 
 
-BCAST = (multicast.NATIVE, multicast.MULTICAST, multicast.BY_ACK, multicast.CHAIN, multicast.CIRCULANT)
+BCAST = ("native", multicast.MULTICAST, multicast.BY_ACK, multicast.CHAIN, multicast.CIRCULANT)
 SCATTER = ("native", "multicast", "native, ack", "multicast, ack", "flat", "binomial")
 SCATTERV = ("native, static", "static", "native, dynamic", "dynamic", "native, assisted", "assisted")
 DISTURBED = "0"  # round

@@ -13,6 +13,7 @@ from experiments.markdown import table
 from experiments.pipelines import blocks, copies, figures, goals, measuring, paper, ports, simulator, stream
 from experiments.pipelines.measuring import DEFAULT, NATIVE, SUM, Point
 from experiments.tables.words import LIBRARIES
+from experiments.testbeds import Json
 
 FOLDER = ROOT / "docs" / "results" / "pipelines"
 Maker = Callable[[], Sequence[str]]
@@ -21,7 +22,7 @@ FLAVOURS = ("mpich", "openmpi")
 
 
 @cache
-def body_of(name: str, experiment: str) -> measuring.Json:
+def body_of(name: str, experiment: str) -> Json:
     return measuring.read(FOLDER / f"{name}.json.zst", experiment)
 
 
@@ -72,7 +73,7 @@ def in_ports() -> list[str]:
 
 
 def speeds() -> list[str]:
-    """GB/s in the fast mode of the machine and in the slow one, which a job's Bcasts through the chain tell."""
+    """GB/s in the fast mode of the machine and in the slow one, by a job's Bcasts through the chain."""
     rows = []
     found = {flavour: points_of("node", flavour)[0] for flavour in FLAVOURS}
     modes = {flavour: slow_jobs(points) for flavour, points in found.items()}
@@ -81,7 +82,7 @@ def speeds() -> list[str]:
         for flavour, points in found.items()
     }
     for collective in ("bcast", "reduce", "scan", "allreduce"):
-        arms = (NATIVE, figures.GENERIC[collective], figures.PIPELINED[collective], DEFAULT)
+        arms = (NATIVE, paper.GENERIC[collective], paper.PIPELINED[collective], DEFAULT)
         for size in (16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20):
             cells = []
             for flavour in FLAVOURS:
@@ -96,7 +97,7 @@ def speeds() -> list[str]:
 
 def slow_jobs(points: Sequence[Point]) -> set[str]:
     (point,) = (p for p in points if (p.collective, p.bytes, p.op) == ("bcast", 1 << 20, SUM))
-    chain = point.times[figures.PIPELINED["bcast"]]
+    chain = point.times[paper.PIPELINED["bcast"]]
     middle = median(chain.values())
     return {job for job, seconds in chain.items() if seconds > middle}
 
@@ -155,7 +156,7 @@ def best_blocks(flavour: str) -> list[str]:
 
 
 @cache
-def simulated() -> list[measuring.Json]:
+def simulated() -> list[Json]:
     return [cell for cell in read_json(FOLDER / "simulator.json.zst")["cells"] if "arms" in cell]
 
 
