@@ -19,7 +19,7 @@ from unisono.errors import UnisonoError
 from unisono.files import write_text
 
 from experiments import harness
-from experiments.tables import arrival, compiled, node, orthogonal, pipelines, surface, torus, unasked
+from experiments.tables import arrival, compiled, node, orthogonal, pipelines, refit, surface, torus, unasked
 
 RESULTS = harness.ROOT / "docs" / "results"
 PLACE = re.compile(r"^( *)<!-- table: (.+?) -->\n.*?<!-- end -->$", re.S | re.M)
@@ -30,13 +30,17 @@ Maker = Callable[[], Sequence[str]]
 PAGES: dict[str, Mapping[str, Maker]] = {
     "arrival.md": arrival.TABLES,
     "compiled.md": compiled.TABLES,
+    "foundation.md": {},
     "guidelines.md": node.GUIDELINES,
+    "lab.md": refit.LAB,
     "node.md": node.NODE,
     "node/judged.md": node.JUDGED,
     "node/slots.md": {},
     "orthogonal.md": orthogonal.TABLES,
     "pipelines.md": pipelines.TABLES,
     "pipelines/simulator.md": pipelines.SIMULATOR,
+    "quality.md": {},
+    "refit.md": refit.REFIT,
     "surface.md": surface.TABLES,
     "tuned.md": node.TUNED,
     "torus.md": torus.TABLES,
