@@ -20,10 +20,12 @@ from unisono.files import write_text
 
 from experiments import harness
 from experiments.tables import arrival, compiled, node, orthogonal, pipelines, refit, surface, torus, unasked
+from scripts import defaults
 
 RESULTS = harness.ROOT / "docs" / "results"
 PLACE = re.compile(r"^( *)<!-- table: (.+?) -->\n.*?<!-- end -->$", re.S | re.M)
 BY_HAND = re.compile(r"<!-- by hand: (.+) -->")
+TABLE = re.compile(r"^\|[ :|-]+\|$", re.M)  # the line below a table's head
 SHOWN = 20  # lines of a difference
 
 Maker = Callable[[], Sequence[str]]
@@ -47,6 +49,10 @@ PAGES: dict[str, Mapping[str, Maker]] = {
     "unasked.md": unasked.TABLES,
     "unasked/tables.md": unasked.ALL,
 }
+
+
+# Written as a whole by a script of its own.
+WHOLE: dict[str, Callable[[], str]] = {"defaults.md": defaults.page}
 
 
 @dataclass(frozen=True)
@@ -92,18 +98,21 @@ def by_hand(name: str, text: str) -> list[tuple[int, str]]:
 
 
 def make(name: str, folder: Path = RESULTS) -> Page:
-    text = (folder / name).read_text()
-    made = filled(name, text, PAGES[name])
+    if name in WHOLE:
+        whole = WHOLE[name]()
+        return Page(name, len(TABLE.findall(whole)), [], whole)
+    made = filled(name, (folder / name).read_text(), PAGES[name])
     return Page(name, len(PLACE.findall(made)), by_hand(name, made), made)
 
 
 def pages_of(names: Sequence[str]) -> list[str]:
     """As a user writes them: docs/results/node.md, node.md or node."""
     wanted = [name.removeprefix("docs/results/").removesuffix(".md") + ".md" for name in names]
+    known = [*PAGES, *WHOLE]
     for name in wanted:
-        if name not in PAGES:
-            raise UnisonoError(f"{name}: no page with tables; there are {', '.join(PAGES)}")
-    return wanted or list(PAGES)
+        if name not in known:
+            raise UnisonoError(f"{name}: no page with tables; there are {', '.join(known)}")
+    return wanted or known
 
 
 def tally(pages: Sequence[Page]) -> list[str]:

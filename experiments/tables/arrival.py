@@ -47,12 +47,12 @@ def micro() -> list[str]:
 
     rows = [
         Row(
-            row["computation_ms"],
-            by_drained(row["exit"]),
-            by_drained(row["computation"]),
-            by_drained(row["arrival"]),
+            one["computation_ms"],
+            by_drained(one["exit"]),
+            by_drained(one["computation"]),
+            by_drained(one["arrival"]),
         )
-        for row in found
+        for one in found
     ]
     return [
         *table(microbenchmark.HEAD, [row.cells() for row in rows], ()),
