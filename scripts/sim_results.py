@@ -68,8 +68,8 @@ def markdown(lines: list[list[str]]) -> list[str]:
 
 def table(platform: str, collective: str) -> list[str]:
     found = read_json(file_of(platform, collective))
-    last = [row["cells"][-1].get("seconds", float("inf")) for row in found["rows"]]
-    rows = [row for _, row in sorted(zip(last, found["rows"], strict=True), key=lambda pair: pair[0])]
+    able = [row for row in found["rows"] if any("seconds" in cell for cell in row["cells"])]
+    rows = sorted(able, key=lambda row: row["cells"][-1].get("seconds", float("inf")))
     sizes = [size_text(int(size)) for size in found["limit_seconds"]]
     heading = ["algorithm"] + [text for size in sizes for text in (f"{size}: us", "limit", "ratio")]
     lines = [heading, ["---", *["---:"] * (len(heading) - 1)]]
