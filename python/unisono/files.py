@@ -64,10 +64,9 @@ def uncompressed(data: bytes, path: Path) -> bytes:
 
 
 def zstd(path: Path) -> ModuleType:
+    """Loaded only where a file is compressed: an installation may lack it."""
     try:
-        return importlib.import_module(
-            "zstandard"
-        )  # only where files are compressed: an installation may lack it
+        return importlib.import_module("zstandard")
     except ImportError as error:
         raise UnisonoError(f"{path}: needs the Python package zstandard: pip install zstandard") from error
 
