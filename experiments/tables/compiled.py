@@ -11,7 +11,7 @@ from experiments.compiled import applications, matrices, multicast, reliable
 from experiments.compiled.applications import Times
 from experiments.compiled.patterns import TABLE_3, Cell
 from experiments.compiled.reliable import Case, lossy
-from experiments.harness import ROOT
+from experiments.harness import ROOT, Check
 from experiments.markdown import table
 from experiments.pipelines import measuring, wire
 from experiments.pipelines.measuring import Point
@@ -74,6 +74,43 @@ def matrix_table(name: str, flavour: str, arms: Mapping[str, str]) -> list[str]:
         times = [list(point.times.get(arm, {}).values()) for arm in arms.values()]
         rows.append((cell.words.capitalize() if cell.kind == TABLE_3 else cell.words, *map(span, times)))
     return table(("matrix", *arms), rows, (0,))
+
+
+LISTS = "token_list:window=4+known"
+
+
+def goals() -> list[str]:
+    """Of the wire by cell, and the geometric mean over the matrices on 16 hosts."""
+    sets = (
+        ("own", f"at most {matrices.MOST} of the wire"),
+        ("thirteen", "13 hosts, other matrices (seed 2), 16 and 128 KiB"),
+    )
+    rows = []
+    for name, words in sets:
+        for flavour in ("mpich", "openmpi"):
+            checks = matrices.goals(points_in(name, flavour))
+            cells = [counted([c for c in checks if f": {arm} at most" in c.claim]) for arm in ARMS_JUDGED]
+            rows.append((f"{words}, {LIBRARIES[flavour]}", *cells))
+    for flavour in ("mpich", "openmpi"):
+        checks = matrices.goals(points_in("own", flavour))
+        claims = [f": {arm} {matrices.TIMES_NATIVE} times as fast" for arm in ARMS_JUDGED]
+        means = [next(check for check in checks if claim in check.claim) for claim in claims]
+        words = f"{matrices.TIMES_NATIVE} times as fast as the library's own, geometric mean"
+        cells = [f"{WORDS[check.holds]}: {check.numbers}" for check in means]
+        rows.append((f"{words}, {LIBRARIES[flavour]}", *cells))
+    return table(("goal", "`credits`", "`token_list:window=4`, counts known"), rows, range(3))
+
+
+ARMS_JUDGED = (matrices.CREDITS, LISTS)
+WORDS = {True: "yes", False: "**no**", None: "undecided"}
+
+
+def counted(checks: Sequence[Check]) -> str:
+    answers = [check.holds for check in checks]
+    text = f"{answers.count(True)} of {len(answers)} matrices"
+    for answer, word in ((False, "not"), (None, "undecided")):
+        text += f", {answers.count(answer)} {word}" if answer in answers else ""
+    return text
 
 
 def against_native() -> list[str]:
@@ -256,6 +293,7 @@ def program_cells(one: Times) -> list[str]:
 TABLES: Mapping[str, Callable[[], Sequence[str]]] = {
     "own, mpich": partial(matrix_table, "own", "mpich", OWN_ARMS),
     "own, openmpi": partial(matrix_table, "own", "openmpi", OWN_ARMS),
+    "goals": goals,
     "against native": against_native,
     "paper, mpich": partial(matrix_table, "paper", "mpich", PAPER_ARMS),
     "paper, openmpi": partial(matrix_table, "paper", "openmpi", PAPER_ARMS),

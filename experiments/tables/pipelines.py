@@ -152,6 +152,21 @@ def best_blocks(flavour: str) -> list[str]:
     return table((LIBRARIES[flavour], *blocks.HEAD), [one.row() for one in found], (0,))
 
 
+PARAMETERS = {"l_PIO, stores": 1, "l_DMA, single copy": 2, "l_cpy": 4, "l_cmb": 5}  # columns of the file
+LENGTHS = ("64", "1K", "4K", "16K", "64K", "256K", "1M")
+
+
+def parameters() -> list[str]:
+    """Microseconds by length, as `unisono model show` printed them."""
+    lines = (FOLDER / "node-model.txt").read_text().splitlines()
+    columns: dict[str, list[str]] = {}
+    for words in map(str.split, lines):
+        if len(words) > max(PARAMETERS.values()):
+            columns.setdefault(words[0], words)  # MPICH's stand before Open MPI's
+    rows = [(name, *(columns[size][at] for size in LENGTHS)) for name, at in PARAMETERS.items()]
+    return table(("d", *LENGTHS), rows, (0,))
+
+
 # --- the simulator
 
 
@@ -171,6 +186,7 @@ TABLES: Mapping[str, Maker] = {
     "equation": equation,
     "blocks, mpich": partial(best_blocks, "mpich"),
     "blocks, openmpi": partial(best_blocks, "openmpi"),
+    "parameters": parameters,
     "simulator": lambda: simulator.goals(simulated()),
 }
 SIMULATOR: Mapping[str, Maker] = {
