@@ -19,27 +19,40 @@ from unisono.errors import UnisonoError
 from unisono.files import write_text
 
 from experiments import harness
-from experiments.tables import arrival, compiled, node, orthogonal, torus, unasked
+from experiments.tables import arrival, compiled, node, orthogonal, pipelines, refit, surface, torus, unasked
+from scripts import defaults
 
 RESULTS = harness.ROOT / "docs" / "results"
 PLACE = re.compile(r"^( *)<!-- table: (.+?) -->\n.*?<!-- end -->$", re.S | re.M)
 BY_HAND = re.compile(r"<!-- by hand: (.+) -->")
+TABLE = re.compile(r"^\|[ :|-]+\|$", re.M)  # the line below a table's head
 SHOWN = 20  # lines of a difference
 
 Maker = Callable[[], Sequence[str]]
 PAGES: dict[str, Mapping[str, Maker]] = {
     "arrival.md": arrival.TABLES,
     "compiled.md": compiled.TABLES,
+    "foundation.md": {},
     "guidelines.md": node.GUIDELINES,
+    "lab.md": refit.LAB,
     "node.md": node.NODE,
     "node/judged.md": node.JUDGED,
     "node/slots.md": {},
     "orthogonal.md": orthogonal.TABLES,
+    "pipelines.md": pipelines.TABLES,
+    "pipelines/simulator.md": pipelines.SIMULATOR,
+    "quality.md": {},
+    "refit.md": refit.REFIT,
+    "surface.md": surface.TABLES,
     "tuned.md": node.TUNED,
     "torus.md": torus.TABLES,
     "unasked.md": unasked.TABLES,
     "unasked/tables.md": unasked.ALL,
 }
+
+
+# Written as a whole by a script of its own.
+WHOLE: dict[str, Callable[[], str]] = {"defaults.md": defaults.page}
 
 
 @dataclass(frozen=True)
@@ -85,18 +98,21 @@ def by_hand(name: str, text: str) -> list[tuple[int, str]]:
 
 
 def make(name: str, folder: Path = RESULTS) -> Page:
-    text = (folder / name).read_text()
-    made = filled(name, text, PAGES[name])
+    if name in WHOLE:
+        whole = WHOLE[name]()
+        return Page(name, len(TABLE.findall(whole)), [], whole)
+    made = filled(name, (folder / name).read_text(), PAGES[name])
     return Page(name, len(PLACE.findall(made)), by_hand(name, made), made)
 
 
 def pages_of(names: Sequence[str]) -> list[str]:
     """As a user writes them: docs/results/node.md, node.md or node."""
     wanted = [name.removeprefix("docs/results/").removesuffix(".md") + ".md" for name in names]
+    known = [*PAGES, *WHOLE]
     for name in wanted:
-        if name not in PAGES:
-            raise UnisonoError(f"{name}: no page with tables; there are {', '.join(PAGES)}")
-    return wanted or list(PAGES)
+        if name not in known:
+            raise UnisonoError(f"{name}: no page with tables; there are {', '.join(known)}")
+    return wanted or known
 
 
 def tally(pages: Sequence[Page]) -> list[str]:

@@ -271,7 +271,7 @@ def intervals(collective: str, cells: list[Cell], allowed: set[str]) -> Iterator
 
 class Catalogue:
     def __init__(self) -> None:
-        tool = ROOT / "build/bin/unisono-schedule"
+        tool = str(places.program("unisono-schedule"))
         listing = subprocess.run([tool, "list", "--json"], check=True, capture_output=True).stdout
         self.algorithms = json.loads(listing)["algorithms"]
 
@@ -381,6 +381,11 @@ def page_text(rows: list[Row], catalogue: Catalogue) -> str:
         lost = len(cells) - len(best)
         out.append(f"| {name_of(file)} | {len(cells)} | {len(best)} | {lost} | {mean:.2g} |")
     return "\n".join(out) + "\n"
+
+
+def page() -> str:
+    catalogue = Catalogue()
+    return page_text(all_rows(catalogue), catalogue)
 
 
 def derive(check: bool) -> int:

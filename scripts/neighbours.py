@@ -73,10 +73,9 @@ def measure(options: argparse.Namespace) -> None:
         subprocess.run([*lab, "down", "--name", NAME], check=False)
 
 
-def report(jobs: list[dict[str, Any]]) -> None:
-    print(f"{jobs[0]['machine']}\n")
-    print(f"| layout | library | collective | block | native ms | {' | '.join(ARMS)} |")
-    print(f"|---|---|---|---:|---:|{'---|' * len(ARMS)}")
+def table(jobs: list[dict[str, Any]]) -> list[str]:
+    lines = [f"| layout | library | collective | block | native ms | {' | '.join(ARMS)} |"]
+    lines.append(f"|---|---|---|---:|---:|{'---|' * len(ARMS)}")
     for layout in LAYOUTS:
         for mpi in LIBRARIES:
             same = [one["cells"] for one in jobs if (one["layout"], one["mpi"]) == (layout, mpi)]
@@ -87,7 +86,8 @@ def report(jobs: list[dict[str, Any]]) -> None:
                     ratios = sorted(cell["ratios"][arm] for cell in cells if arm in cell["ratios"])
                     text = f" {statistics.median(ratios):.2f} ({ratios[0]:.2f} to {ratios[-1]:.2f}) |"
                     row += text if ratios else " - |"
-                print(row)
+                lines.append(row)
+    return lines
 
 
 def main() -> int:
@@ -102,7 +102,9 @@ def main() -> int:
         parse_size(size, "--sizes")
     if not options.report:
         measure(options)
-    report(read_json(options.json))
+    jobs = read_json(options.json)
+    print(f"{jobs[0]['machine']}\n")
+    print("\n".join(table(jobs)))
     return 0
 
 

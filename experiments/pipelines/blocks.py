@@ -255,6 +255,9 @@ class Comparison:
         return [Check(claim, answer, f"{loss.text(3)} ({best[0]}, measured {best[1]})")]
 
 
+HEAD = ("best block, predicted", "measured", "time with it, over the best", "median error", "as fitted")
+
+
 def comparisons(
     points: Sequence[Point], machines: dict[str, Machine], bits: float | None
 ) -> list[Comparison]:
@@ -349,15 +352,7 @@ def section(
     lines = [f"### {name}", "", "Predicted at the line, Bcast of 1 MiB, by block.", "", *block_table(curves)]
     lines += ["Over the ranks, with the best block of each.", "", *against_trees(machine)]
     lines += ["8 ranks, 1 MiB, with so much more for each block.", "", *block_table(by_delay)]
-    head = (
-        "",
-        "best block, predicted",
-        "measured",
-        "time with it, over the best",
-        "median error",
-        "as fitted",
-    )
-    lines += ["1 MiB, predicted and measured.", "", *table(head, [one.row() for one in own], (0,))]
+    lines += ["1 MiB, predicted and measured.", "", *table(("", *HEAD), [one.row() for one in own], (0,))]
     lines += comparison_table(own)
     errors = [error for one in own for error in one.errors(one.seconds)]
     if errors:

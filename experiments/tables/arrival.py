@@ -46,7 +46,13 @@ def micro() -> list[str]:
         return Mean(scale * one["factor"], scale * one["half_interval"], one["calls"])
 
     rows = [
-        Row(row["computation_ms"], *(by_drained(row[kind]) for kind in microbenchmark.KINDS)) for row in found
+        Row(
+            one["computation_ms"],
+            by_drained(one["exit"]),
+            by_drained(one["computation"]),
+            by_drained(one["arrival"]),
+        )
+        for one in found
     ]
     return [
         *table(microbenchmark.HEAD, [row.cells() for row in rows], ()),

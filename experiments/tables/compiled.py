@@ -11,11 +11,12 @@ from experiments.compiled import applications, matrices, multicast, reliable
 from experiments.compiled.applications import Times
 from experiments.compiled.patterns import TABLE_3, Cell
 from experiments.compiled.reliable import Case, lossy
-from experiments.harness import ROOT
+from experiments.harness import ROOT, Check
 from experiments.markdown import table
 from experiments.pipelines import measuring, wire
 from experiments.pipelines.measuring import Point
 from experiments.tables.words import LIBRARIES
+from experiments.testbeds import Json
 
 FOLDER = ROOT / "docs" / "results" / "compiled"
 WIDE = 1.1  # the slowest round / the fastest, from which on both are told
@@ -23,11 +24,11 @@ KIB = 1 << 10
 
 
 @cache
-def body_of(name: str, experiment: str) -> measuring.Json:
+def body_of(name: str, experiment: str) -> Json:
     return measuring.read(FOLDER / f"{name}.json.zst", experiment)
 
 
-def bed_of(body: measuring.Json, flavour: str) -> str:
+def bed_of(body: Json, flavour: str) -> str:
     """The test bed of an MPI library."""
     (name,) = (bed for bed in body["beds"] if flavour in bed.split(", "))
     return str(name)
@@ -73,6 +74,43 @@ def matrix_table(name: str, flavour: str, arms: Mapping[str, str]) -> list[str]:
         times = [list(point.times.get(arm, {}).values()) for arm in arms.values()]
         rows.append((cell.words.capitalize() if cell.kind == TABLE_3 else cell.words, *map(span, times)))
     return table(("matrix", *arms), rows, (0,))
+
+
+LISTS = "token_list:window=4+known"
+
+
+def goals() -> list[str]:
+    """Of the wire by cell, and the geometric mean over the matrices on 16 hosts."""
+    sets = (
+        ("own", f"at most {matrices.MOST} of the wire"),
+        ("thirteen", "13 hosts, other matrices (seed 2), 16 and 128 KiB"),
+    )
+    rows = []
+    for name, words in sets:
+        for flavour in ("mpich", "openmpi"):
+            checks = matrices.goals(points_in(name, flavour))
+            cells = [counted([c for c in checks if f": {arm} at most" in c.claim]) for arm in ARMS_JUDGED]
+            rows.append((f"{words}, {LIBRARIES[flavour]}", *cells))
+    for flavour in ("mpich", "openmpi"):
+        checks = matrices.goals(points_in("own", flavour))
+        claims = [f": {arm} {matrices.TIMES_NATIVE} times as fast" for arm in ARMS_JUDGED]
+        means = [next(check for check in checks if claim in check.claim) for claim in claims]
+        words = f"{matrices.TIMES_NATIVE} times as fast as the library's own, geometric mean"
+        cells = [f"{WORDS[check.holds]}: {check.numbers}" for check in means]
+        rows.append((f"{words}, {LIBRARIES[flavour]}", *cells))
+    return table(("goal", "`credits`", "`token_list:window=4`, counts known"), rows, range(3))
+
+
+ARMS_JUDGED = (matrices.CREDITS, LISTS)
+WORDS = {True: "yes", False: "**no**", None: "undecided"}
+
+
+def counted(checks: Sequence[Check]) -> str:
+    answers = [check.holds for check in checks]
+    text = f"{answers.count(True)} of {len(answers)} matrices"
+    for answer, word in ((False, "not"), (None, "undecided")):
+        text += f", {answers.count(answer)} {word}" if answer in answers else ""
+    return text
 
 
 def against_native() -> list[str]:
@@ -127,7 +165,7 @@ def multicasts(flavour: str) -> dict[multicast.Key, Point]:
     return multicast.found_in(body, bed_of(body, flavour))
 
 
-BCAST = (multicast.NATIVE, multicast.MULTICAST, multicast.BY_ACK, multicast.CHAIN, multicast.CIRCULANT)
+BCAST = ("native", multicast.MULTICAST, multicast.BY_ACK, multicast.CHAIN, multicast.CIRCULANT)
 SCATTER = ("native", "multicast", "native, ack", "multicast, ack", "flat", "binomial")
 SCATTERV = ("native, static", "static", "native, dynamic", "dynamic", "native, assisted", "assisted")
 DISTURBED = "0"  # round
@@ -255,6 +293,7 @@ def program_cells(one: Times) -> list[str]:
 TABLES: Mapping[str, Callable[[], Sequence[str]]] = {
     "own, mpich": partial(matrix_table, "own", "mpich", OWN_ARMS),
     "own, openmpi": partial(matrix_table, "own", "openmpi", OWN_ARMS),
+    "goals": goals,
     "against native": against_native,
     "paper, mpich": partial(matrix_table, "paper", "mpich", PAPER_ARMS),
     "paper, openmpi": partial(matrix_table, "paper", "openmpi", PAPER_ARMS),

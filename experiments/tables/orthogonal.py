@@ -76,7 +76,7 @@ def verified(*names: str) -> dict[tuple[str, int], Any]:
 
 def ratio_text(cell: Any) -> str:
     text = "-" if cell["choice"] == "native" else f"{cell['ratio']:.2f}"
-    return text + "*" * (not cell["is_best"]) + "!" * cell["is_slow"]
+    return f"{text}{'' if cell['is_best'] else '*'}{'!' if cell['is_slow'] else ''}"
 
 
 def tuned(title: str, *names: str) -> list[str]:

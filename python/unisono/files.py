@@ -1,7 +1,9 @@
 """Results are read and written as a whole, or not at all. A file named *.zst is compressed."""
 
+import importlib
 import json
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from unisono.errors import UnisonoError
@@ -30,10 +32,8 @@ def write_json(data: Any, path: Path) -> None:
     if path.suffix != COMPRESSED:
         write_text(json.dumps(data, indent=1) + "\n", path)
         return
-    import zstandard  # noqa: PLC0415 - only for results that are kept compressed
-
     text = json.dumps(data, separators=(",", ":")) + "\n"
-    compressor = zstandard.ZstdCompressor(level=LEVEL, write_checksum=True)
+    compressor = zstd(path).ZstdCompressor(level=LEVEL, write_checksum=True)
     write_bytes(compressor.compress(text.encode()), path)
 
 
@@ -55,14 +55,20 @@ def read_text(path: Path) -> str:
 
 
 def uncompressed(data: bytes, path: Path) -> bytes:
+    library = zstd(path)
     try:
-        import zstandard  # noqa: PLC0415 - only for results that are kept compressed
+        whole: bytes = library.ZstdDecompressor().decompress(data)
+    except library.ZstdError as error:
+        raise UnisonoError(f"{path}: cannot be uncompressed ({error}); take a copy") from error
+    return whole
+
+
+def zstd(path: Path) -> ModuleType:
+    """Loaded only where a file is compressed: an installation may lack it."""
+    try:
+        return importlib.import_module("zstandard")
     except ImportError as error:
         raise UnisonoError(f"{path}: needs the Python package zstandard: pip install zstandard") from error
-    try:
-        return zstandard.ZstdDecompressor().decompress(data)
-    except zstandard.ZstdError as error:
-        raise UnisonoError(f"{path}: cannot be uncompressed ({error}); take a copy") from error
 
 
 def read_json(path: Path) -> Any:

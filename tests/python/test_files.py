@@ -1,5 +1,6 @@
 """Results: plain and compressed, the same bytes every time, and one line for what cannot be read."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,17 @@ def test_a_file_that_cannot_be_read_is_one_line(tmp_path: Path) -> None:
         read_text(plain)
     with pytest.raises(UnisonoError, match=r"/c/a\.json\.zst: cannot be written: No such file"):
         write_json(DATA, tmp_path / "c" / "a.json.zst")
+
+
+def test_without_zstandard_a_compressed_file_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "a.json.zst"
+    write_json(DATA, file)
+    monkeypatch.setitem(sys.modules, "zstandard", None)
+    with pytest.raises(UnisonoError, match=r"/a\.json\.zst: needs the Python package zstandard: pip install"):
+        read_json(file)
+    with pytest.raises(UnisonoError, match=r"/b\.json\.zst: needs the Python package zstandard: pip install"):
+        write_json(DATA, tmp_path / "b.json.zst")
+    write_json(DATA, tmp_path / "b.json")
 
 
 def test_raw_prints_it_for_people(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,7 +9,6 @@ from typing import Any
 
 from unisono import catalogue
 from unisono.errors import UnisonoError
-from unisono.files import read_text
 from unisono.profile import document
 from unisono.profile.document import Environment, Profile
 
@@ -27,7 +26,9 @@ def load(path: Path) -> Profile:
 
 def read(path: Path) -> Any:
     try:
-        return json.loads(read_text(path))
+        return json.loads(path.read_text())
+    except OSError as error:
+        raise UnisonoError(f"{path}: {error.strerror}") from error
     except ValueError as error:
         raise UnisonoError(f"{path}: no JSON: {error}; tune again, or take a copy") from error
 
