@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """The drawings of the pages, each by the command that stands above it:
 
-    <!-- drawn by: unisono show bcast binomial -n 8 -->
-    ![What is to be seen](drawings/bcast-binomial.svg)
+<!-- drawn by: unisono show bcast binomial -n 8 -->
+![What is to be seen](drawings/bcast-binomial.svg)
 
-    drawings.py [--build DIR]           draw them anew
-    drawings.py [--build DIR] --check   compare; 1 where one is another, or nobody draws it"""
+drawings.py [--build DIR]           draw them anew
+drawings.py [--build DIR] --check   compare; 1 where one is another, or nobody draws it"""
 
 import argparse
 import os

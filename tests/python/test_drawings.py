@@ -1,4 +1,4 @@
-"""scripts/drawings.py: a page's drawing names the command that drew it, and is redrawn when that draws another."""
+"""scripts/drawings.py: a page's drawing names the command that drew it, and must be what that draws."""
 
 import sys
 from pathlib import Path

