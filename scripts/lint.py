@@ -69,7 +69,8 @@ def generated(build: Path, fix: bool) -> int:
         print("\n".join(list(difference)[:20]))
     # Generators that write several files look after their own --check.
     interpose = ["generate_interpose.py", "--build", str(build)]
-    for command in (interpose, ["defaults.py", "derive"]):
+    drawings = ["drawings.py", "--build", str(build)]
+    for command in (interpose, drawings, ["defaults.py", "derive"]):
         script = ROOT / "scripts" / command[0]
         if script.exists():
             status |= run(sys.executable, script, *command[1:], *([] if fix else ["--check"]))

@@ -1,11 +1,11 @@
 """What makes a site of pages that are written to be read in the repository as well.
 
-Pages link to each other, and to files outside of docs/, by relative paths: a forge follows them. In the site a
-file outside of docs/ that some page links to is a page below repository/: Markdown as it is, any other file as
-its text. A folder is a page that lists its files. So every link leads somewhere, also without a network.
+Pages link to each other, and to files outside of docs/, by relative paths: a forge follows them. In the
+site a file outside of docs/ that some page links to is a page below repository/: Markdown as it is, any other
+file as its text. A folder is a page that lists its files. So links lead somewhere, also without a network.
 
-An entry of the navigation with a star stands for the pages that fit and that no other entry names, in order of
-their names, so that a new decision needs no line in mkdocs.yml.
+An entry of the navigation with a star stands for the pages that fit and that no other entry names, in order
+of their names, so that a new decision needs no line in mkdocs.yml.
 """
 
 import posixpath
@@ -34,7 +34,7 @@ def source_of(uri: str) -> str:
 
 
 def page_of(path: str) -> str | None:
-    """The page or file of the site that shows this path of the repository; none where there is no such path."""
+    """What of the site shows this path of the repository; none where there is no such path."""
     found = ROOT / path
     if path.startswith(DOCS) and found.is_file():
         return path.removeprefix(DOCS)

@@ -9,6 +9,7 @@ from typing import Any
 LANE = 38  # between ranks
 ROUND = 74  # between rounds
 LEFT, TOP, RIGHT, BOTTOM = 74, 84, 24, 46
+LETTER = 12  # of the title: in wide fonts a bold one takes 11 on the average
 INK, FADED, FAINT = "#1f2933", "#64707d", "#d9dfe6"
 
 
@@ -71,16 +72,19 @@ def slice_text(part: tuple[str, int, int]) -> str:
     return f"{part[0]}[{part[1]}:{part[1] + part[2]}]"
 
 
+def title_of(schedule: dict[str, Any]) -> str:
+    return f"{schedule['collective']} {schedule['algorithm']}, {schedule['size']} ranks"
+
+
 def heading(schedule: dict[str, Any]) -> list[str]:
     metrics = schedule["metrics"]
-    title = f"{schedule['collective']} {schedule['algorithm']}, {schedule['size']} ranks"
     units = f"{schedule['count']} units of {schedule['unit_bytes']} B"
     cost = (
         f"{metrics['rounds']} rounds; a rank sends at most {metrics['messages']} messages"
         f" and {metrics['sent']} units; {units}"
     )
     return [
-        text(LEFT - 54, 30, title, 17, font_weight="600"),
+        text(LEFT - 54, 30, title_of(schedule), 17, font_weight="600"),
         text(LEFT - 54, 50, cost, 12, fill="#52606d"),
     ]
 
@@ -167,7 +171,8 @@ def draw(schedule: dict[str, Any]) -> str:
                 if key in op:
                     buffer, offset, length = op[key]
                     ends[buffer] = max(ends[buffer], offset + length)
-    width = max(LEFT + rounds * ROUND + RIGHT, 620)
+    title = LEFT - 54 + LETTER * len(title_of(schedule))
+    width = max(LEFT + rounds * ROUND, title, 620 - RIGHT) + RIGHT
     height = TOP + (ranks - 1) * LANE + 24 + BOTTOM
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '

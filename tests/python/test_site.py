@@ -1,5 +1,5 @@
-"""The documentation is a site that builds without a warning: every link and anchor of every page leads somewhere,
-every page is in the navigation, and nothing on a page comes from elsewhere."""
+"""The documentation is a site that builds without a warning: every link and anchor of every page leads
+somewhere, every page is in the navigation, and nothing on a page comes from elsewhere."""
 
 import os
 import re

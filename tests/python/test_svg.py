@@ -36,6 +36,14 @@ def test_arrows_say_what_they_carry() -> None:
     assert "round 1: 0 to 1, output[0:1024] into output[0:1024]" in titles
 
 
+def test_a_long_title_fits() -> None:
+    picture, _ = drawn("bcast", "grid:shape=3x3,rows=shm,columns=chain", 9)
+    title = next(text for text in picture.iter(f"{NAMESPACE}text") if text.attrib["font-size"] == "17")
+    assert len(title.text or "") > 60
+    # A bold letter of a wide font, on the average.
+    assert float(title.attrib["x"]) + 0.65 * 17 * len(title.text or "") < float(picture.attrib["width"])
+
+
 def test_one_rank_has_nothing_to_draw() -> None:
     picture, messages = drawn("bcast", "flat", 1)
     assert messages == 0
