@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from unisono import places
-from unisono.compare.matrix import parse_size
+from unisono.amounts import parse_size
 
 NAME = "overlap"
 PATIENCE = 300  # seconds a job

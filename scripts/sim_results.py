@@ -49,7 +49,7 @@ most of the six links of a host are idle. The distance to the limit there is wha
 
 
 def command_of(platform: str, collective: str, sizes: str) -> str:
-    return f"unisono sim --platform {platform} --collective {collective} --bytes {sizes}"
+    return f"unisono sim --platform {platform} --collective {collective} --sizes {sizes}"
 
 
 def result(command: str, reuse: bool) -> dict[str, Any]:
@@ -57,7 +57,7 @@ def result(command: str, reuse: bool) -> dict[str, Any]:
     if not (reuse and kept.exists()):
         print(command, flush=True)
         program, *arguments = shlex.split(command)
-        line = [sys.executable, "-m", f"{program}.cli", *arguments, "--json"]
+        line = [sys.executable, "-m", f"{program}.cli", *arguments, "--json", "-"]
         text = subprocess.run(line, check=True, stdout=subprocess.PIPE).stdout
         KEPT.mkdir(parents=True, exist_ok=True)
         kept.write_bytes(text)

@@ -53,8 +53,8 @@ def tables(folder: Path) -> list[str]:
     top = folder / "top-links.json"
     lines = counted(json.loads(top.read_text())) if top.exists() else []
     for file in sorted(folder.glob("*.json")):
-        body = json.loads(file.read_text())
-        if body.get("schema") == "unisono-sim":
+        body = documents.load(file)
+        if body.get("schema") == "unisono.sim":
             lines += simulated(body)
     return lines
 

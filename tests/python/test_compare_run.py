@@ -11,7 +11,7 @@ import pytest
 from conftest import COMMAND, Run
 from unisono.compare import results
 
-SMALL = ["--node", "-n", "2", "--passes", "1", "--time-budget", "0.02"]
+SMALL = ["--node", "-n", "2", "--passes", "1", "--budget", "0.02"]
 
 
 @pytest.mark.mpi
@@ -68,7 +68,7 @@ def test_ctrl_c_keeps_what_was_measured(tmp_path: Path) -> None:
         "--json",
         str(file),
     ]
-    command += ["--collectives", "barrier,bcast", "--sizes", "8", "--time-budget", "6"]
+    command += ["--collectives", "barrier,bcast", "--sizes", "8", "--budget", "6"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     deadline = time.monotonic() + 60
     while not file.exists() and time.monotonic() < deadline:  # written when the first job is done

@@ -138,7 +138,7 @@ def test_times_that_nobody_measures_break_no_command(unisono: Run, file: Path, v
 
 # Long enough though other tests may have the cores.
 MEASURE: tuple[str, ...] = ("platform", "measure", "--mpi", "openmpi", "-n", "3")
-MEASURE += ("--collectives", "allgather", "--sizes", "8", "--time-budget", "2")
+MEASURE += ("--collectives", "allgather", "--sizes", "8", "--budget", "2")
 
 
 @needs_build

@@ -11,13 +11,14 @@ import pytest
 from arms import NATIVE, arm
 from rich.console import Console
 from unisono import beds, jobs, places
+from unisono.amounts import parse_time
 from unisono.errors import UnisonoError
 from unisono.profile import check, choice, document
 from unisono.profile.document import Key
 from unisono.tune import report
 from unisono.tune.bench import Bench, Entry, Failed, Point, Row
 from unisono.tune.candidates import Candidate
-from unisono.tune.cli import parse_time, points_of
+from unisono.tune.cli import points_of
 from unisono.tune.prediction import rank_correlation
 from unisono.tune.record import MEASURED, Record
 from unisono.tune.tuner import CONFIRMATIONS, RACES, Listener, Tuner
@@ -349,7 +350,7 @@ def test_sizes_and_times_of_the_command_line() -> None:
 def test_profiles_survive_writing_and_reading(tmp_path: Path) -> None:
     outcome = tuner(FakeBench(), tmp_path / "w").run(POINTS, deadline=200.0)
     document.save(outcome.profile, tmp_path / "p.json")
-    assert document.from_json(check.read(tmp_path / "p.json")) == outcome.profile
+    assert check.load(tmp_path / "p.json") == outcome.profile
     assert not (tmp_path / "p.json.part").exists()
 
 

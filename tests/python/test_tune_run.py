@@ -105,7 +105,7 @@ def decisions(mpi: str, profile: Path) -> str:
     """What a job says of the profile."""
     library = places.find_mpi(mpi)
     line = [str(places.program(f"unisono-bench-{library.flavour}")), "--collectives", "barrier"]
-    line += ["--time-budget", "0.01", "--max-blocks", "1"]
+    line += ["--budget", "0.01", "--max-blocks", "1"]
     command, environment = Node().command(library, 2, 2, line)
     wanted = environment | {"UNISONO_PROFILE": str(profile), "UNISONO_LOG": "decision"}
     done = subprocess.run(command, check=False, capture_output=True, text=True, env=wanted, timeout=60)
