@@ -9,6 +9,8 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+from unisono import documents
+
 from experiments import harness
 from experiments.markdown import table
 from experiments.testbeds import Json

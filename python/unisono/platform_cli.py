@@ -144,7 +144,13 @@ def measure(
     launch: where.Launch = None,
     ppn: where.RanksPerHost = None,
     collectives: Annotated[
-        str, typer.Option(metavar="A,B", help="Or all.", autocompletion=completion.collectives)
+        str,
+        typer.Option(
+            metavar="A,B",
+            help=f"Or all; {platform_measure.STANDARD_COLLECTIVES.replace(',', ', ')} otherwise.",
+            show_default=False,
+            autocompletion=completion.collectives,
+        ),
     ] = platform_measure.STANDARD_COLLECTIVES,
     sizes: options.Sizes = platform_measure.STANDARD_SIZES,
     budget: Annotated[
