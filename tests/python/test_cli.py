@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from conftest import Run
+from unisono import errors
 
 
 def test_list_shows_the_catalogue(unisono: Run) -> None:
@@ -143,5 +144,5 @@ def test_info_shows_what_is_set(unisono: Run) -> None:
 
 def test_without_a_build_it_says_so(unisono: Run, tmp_path: object) -> None:
     done = unisono("list", UNISONO_BUILD=str(tmp_path), PATH="/usr/bin:/bin")
-    assert done.returncode == 2
+    assert done.returncode == errors.SETUP
     assert "unisono-schedule is not built: run make" in done.stderr

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from conftest import Run
 from test_model import add_node_memory, machine
-from unisono import model_check
+from unisono import errors, model_check
 from unisono.estimates import Estimate
 from unisono.model_check import Asker, Pipeline, Plan, Verdict
 from unisono.profile.document import Arm
@@ -147,7 +147,7 @@ def test_show_what_the_memory_of_a_node_does(unisono: Run, machine: Path) -> Non
 
 def test_show_what_jobs_have_kept(unisono: Run, machine: Path, tmp_path: Path) -> None:
     done = unisono("model", "show")
-    assert done.returncode == 2
+    assert done.returncode == errors.FAILED
     assert "no network was measured yet" in done.stderr
     folder = tmp_path / "unisono"
     folder.mkdir()

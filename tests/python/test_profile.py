@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from conftest import Run
-from unisono import documents, places
+from unisono import documents, errors, places
 from unisono.estimates import Estimate
 from unisono.profile import check, document
 from unisono.profile.document import Arm, Cell, Environment, Key, Measured, Profile
@@ -60,9 +60,9 @@ def profile(ranks: int = 4, choice: str = "chain:segment=4K") -> Json:
         {"collective": "bcast", "bytes": [8193, 131072], "choice": choice, "measured": [measured]},
     ]
     return {
-        "format": "unisono-profile",
-        "version": 1,
-        "unisono": "0.1.0",
+        "schema": "unisono.profile",
+        "schema_version": 1,
+        "unisono_version": "0.1.0",
         "created": "2026-01-02T03:04:05Z",
         "environments": [
             {
@@ -131,8 +131,8 @@ CELLS = ("environments", 0, "cells")
 @pytest.mark.parametrize(
     ("data", "problem"),
     [
-        (change(profile(), "format", to="other"), "no profile of Unisono"),
-        (change(profile(), "version", to=2), "made by a newer Unisono (version 2, this one reads 1)"),
+        (change(profile(), "schema", to="other"), "no profile of Unisono"),
+        (change(profile(), "schema_version", to=2), "made by a newer Unisono (version 2, this one reads 1)"),
         (change(profile(), *CELLS, 0, "bytes", to=[8]), "$.environments[0].cells[0].bytes: [8] is too short"),
         (change(profile(), *CELLS, 0, "choice", to=3), "cells[0].choice: 3 is not of type 'string'"),
         (change(profile(), *CELLS, 0, "bytes", to=[9, 8]), "bcast 9 to 8: ends before it begins"),
@@ -198,7 +198,7 @@ def test_diff_shows_what_changed(unisono: Run, tmp_path: Path, good: Path) -> No
 
 def test_explain_says_where_a_profile_ends(unisono: Run, good: Path) -> None:
     done = unisono("explain", str(good), "bcast", "1M")
-    assert done.returncode == 2
+    assert done.returncode == errors.FAILED
     assert "nothing for bcast of 1048576 bytes" in done.stderr
     assert "8193 to 131072" in done.stderr
     done = unisono("explain", str(good), "bcast", "8", "-n", "3")

@@ -5,6 +5,7 @@ from xml.etree import ElementTree
 import pytest
 from conftest import Run
 from typer.testing import CliRunner
+from unisono import errors
 from unisono.cli import app
 from unisono.compare.limits import Cut, wire_seconds
 from unisono.errors import UnisonoError
@@ -175,5 +176,5 @@ def test_mistakes_end_in_one_clear_line(arguments: list[str], message: str) -> N
 
 def test_without_simgrid_it_says_so(unisono: Run) -> None:
     done = unisono("sim", "--collective", "bcast", PATH="/nowhere")
-    assert done.returncode == 2
+    assert done.returncode == errors.SETUP
     assert "SimGrid is not installed: apt-get install libsimgrid-dev" in done.stderr
