@@ -37,7 +37,7 @@ def times(
         file = Path(folder) / "job.json"
         bench = [build / "bin" / f"unisono-bench-{mpi.flavour}", "--arms", "default"]
         bench += ["--collectives", options.collectives, "--sizes", options.sizes, "--seed", str(seed)]
-        bench += ["--time-budget", str(options.seconds), "--json", file]
+        bench += ["--budget", str(options.seconds), "--json", file]
         launcher = shlex.split(options.launch) if options.launch else mpi.launcher(options.ranks)
         command = [*launcher, *map(str, bench)]
         environment = mpi.shell(options.ranks)

@@ -90,7 +90,7 @@ class Bed:
         built = places.program(f"unisono-bench-{self.mpi.flavour}")
         program = [str(built), "--collectives", collective]
         program += ["--sizes", sizes, "--arms", ",".join(["native", *arms]), "--memory", "256M"]
-        program += ["--time-budget", str(budget), "--json", str(raw)]
+        program += ["--budget", str(budget), "--json", str(raw)]
         command, environment = self.command(program)
         for _ in range(10):
             wait_for_quiet()
@@ -413,7 +413,7 @@ def main() -> int:
     run = commands.add_parser("measure")
     run.add_argument("flavour", choices=["mpich", "openmpi", "intel"])
     run.add_argument("ranks", type=int, nargs="+")
-    run.add_argument("--time-budget", type=float, default=1.5, help="seconds per cell")
+    run.add_argument("--budget", type=float, default=1.5, help="seconds per cell")
     run.add_argument("--collectives", default="")
     run.add_argument("--sizes", default="")
     run.add_argument("--arms", default="", help="only these; the others keep what was measured")

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from unisono import places
+from unisono.amounts import parse_size
 from unisono.catalogue import format_size
-from unisono.compare.matrix import parse_size
 from unisono.errors import UnisonoError
 from unisono.files import read_json, write_json
 
@@ -38,7 +38,7 @@ def job(lab: list[str], layout: str, mpi: str, options: argparse.Namespace) -> d
         command = [*lab, "run", "--name", NAME, "--mpi", mpi, *LAYOUTS[layout], "--"]
         command += [str(places.program(f"unisono-bench-{mpi}")), "--collectives", COLLECTIVES]
         command += ["--neighbours", layout, "--sizes", options.sizes, "--arms", f"native,{','.join(ARMS)}"]
-        command += ["--time-budget", str(options.seconds), "--json", str(file)]
+        command += ["--budget", str(options.seconds), "--json", str(file)]
         done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=PATIENCE)
         if done.returncode:
             raise UnisonoError(f"{' '.join(command)}:\n{done.stdout[-500:]}{done.stderr[-500:]}")

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from unisono import places
-from unisono.compare.matrix import parse_size
+from unisono.amounts import parse_size
 from unisono.files import read_json, write_json
 
 NAME = "overlap"

@@ -26,7 +26,7 @@ from typing import Any
 
 from overlap import FORCED
 from unisono import places
-from unisono.compare.matrix import parse_size
+from unisono.amounts import parse_size
 from unisono.errors import UnisonoError
 from unisono.estimates import Estimate, estimate_median
 from unisono.files import read_json, write_json

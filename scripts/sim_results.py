@@ -30,7 +30,7 @@ TABLES = [
 
 
 def command_of(platform: str, collective: str, sizes: str) -> str:
-    return f"unisono sim --platform {platform} --collective {collective} --bytes {sizes}"
+    return f"unisono sim --platform {platform} --collective {collective} --sizes {sizes}"
 
 
 def name_of(platform: str, collective: str) -> str:
@@ -45,7 +45,7 @@ def simulate(platform: str, collective: str, sizes: str) -> None:
     command = command_of(platform, collective, sizes)
     print(command, flush=True)
     program, *arguments = shlex.split(command)
-    line = [sys.executable, "-m", f"{program}.cli", *arguments, "--json"]
+    line = [sys.executable, "-m", f"{program}.cli", *arguments, "--json", "-"]
     found = json.loads(subprocess.run(line, check=True, stdout=subprocess.PIPE).stdout)
     KEPT.mkdir(parents=True, exist_ok=True)
     write_json(found, file_of(platform, collective))

@@ -31,9 +31,8 @@ from statistics import geometric_mean
 
 from rich import box
 from rich.table import Table
-from unisono import catalogue
+from unisono import amounts, catalogue
 from unisono.catalogue import format_size
-from unisono.compare import matrix
 from unisono.errors import UnisonoError
 
 from experiments import harness, markdown
@@ -373,7 +372,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for place in measuring.places_of(given):
         if not isinstance(place.testbed, Real):
             raise UnisonoError(f"--bed {given.bed}: valid are node and lab")
-        for size in matrix.parse_sizes(given.bytes):
+        for size in amounts.parse_sizes(given.bytes):
             own = Settings(given.collective, size, given.calls, given.online_calls, given.jobs)
             name = f"{place.name}: {own.collective}, {format_size(size)}"
             for found[name] in measured(place, own, scenarios(maxima, change, times), end):

@@ -17,9 +17,8 @@ from pathlib import Path
 
 from rich import box
 from rich.table import Table
-from unisono import places
+from unisono import amounts, places
 from unisono.catalogue import format_size
-from unisono.compare import matrix
 from unisono.errors import UnisonoError
 from unisono.files import write_json
 
@@ -74,7 +73,7 @@ def measure(
 ) -> list[Call]:
     layout = balanced(layouts(ranks, [2]))[0]
     arguments = ["--collectives", collective, "--sizes", ",".join(map(str, sizes))]
-    arguments += ["--arms", f"native,{layout.spec(FORMS[PAPER][collective])}", "--time-budget", str(seconds)]
+    arguments += ["--arms", f"native,{layout.spec(FORMS[PAPER][collective])}", "--budget", str(seconds)]
     made: list[float] = []
     times: dict[int, list[list[float]]] = {size: [] for size in sizes}
     for _ in range(JOBS):
@@ -148,7 +147,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         name = f"{testbed.name}, {given.ranks} ranks"
         results[name] = []
         for collective in given.collectives.split(","):
-            sizes = matrix.parse_sizes(given.sizes)
+            sizes = amounts.parse_sizes(given.sizes)
             results[name] += measure(testbed, collective, given.ranks, sizes, given.seconds)
         harness.console.print(table(name, results[name]))
     harness.report({name: checks(calls) for name, calls in results.items()})

@@ -17,8 +17,7 @@ from pathlib import Path
 from matplotlib.figure import Figure
 from rich import box
 from rich.table import Table
-from unisono import places
-from unisono.compare import matrix
+from unisono import amounts, places
 from unisono.errors import UnisonoError
 from unisono.files import write_json
 from unisono.sim import smpi
@@ -65,7 +64,7 @@ class Options:
         layouts += grids.chosen(self.shapes, ranks) if self.shapes else []
         sizes = self.sizes or (SIM_SIZES if isinstance(testbed, Simulated) else SIZES)
         chosen = tuple(dict.fromkeys(layouts))
-        return Plan(ranks, matrix.parse_sizes(sizes), self.families, chosen, self.deep, self.seconds)
+        return Plan(ranks, amounts.parse_sizes(sizes), self.families, chosen, self.deep, self.seconds)
 
 
 def standard_ranks(testbed: Testbed) -> int:

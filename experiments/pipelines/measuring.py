@@ -90,7 +90,7 @@ class Plan:
         options = [
             "--cells",
             cells,
-            "--time-budget",
+            "--budget",
             str(self.budget),
             "--max-blocks",
             str(self.blocks),

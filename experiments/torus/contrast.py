@@ -76,8 +76,8 @@ def main() -> int:
         parser.error("no network here has such a name and such a collective")
     for run in chosen:
         line = ["unisono", "sim", "--platform", run.network, "--collective", run.collective]
-        line += ["--algorithms", ",".join(run.algorithms), "--bytes", options.sizes or run.sizes()]
-        line += ["--selectors", "none", "--memory", "8G", "--json"]
+        line += ["--arms", ",".join(run.algorithms), "--sizes", options.sizes or run.sizes()]
+        line += ["--selectors", "none", "--memory", "8G", "--json", "-"]
         print(" ".join(line), flush=True)
         found = subprocess.run(line, check=False, capture_output=True, text=True)
         if found.returncode != 0:

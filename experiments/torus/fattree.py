@@ -8,6 +8,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
+from unisono import documents
 from unisono.files import read_json
 
 from experiments import harness
@@ -54,8 +55,8 @@ def tables(folder: Path) -> list[str]:
     top = folder / "top-links.json.zst"
     lines = counted(read_json(top)) if top.exists() else []
     for file in sorted(folder.glob("*.json.zst")):
-        body = read_json(file)
-        if body.get("schema") == "unisono-sim":
+        body = documents.load(file)
+        if isinstance(body, dict) and body.get("schema") == "unisono.sim":
             lines += simulated(body)
     return lines
 

@@ -42,7 +42,7 @@ class Cell:
         root = f" --root {self.root}" if self.root else ""
         return (
             f"unisono sim --engine flows --platform {self.platform}{where} --collective {self.collective}"
-            f"{root} --algorithms {self.algorithm} --bytes {self.bytes}"
+            f"{root} --arms {self.algorithm} --sizes {self.bytes}"
         )
 
 

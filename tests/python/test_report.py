@@ -20,7 +20,7 @@ from unisono.trace.verdict import function_text, time_text, verdict
 
 Json = dict[str, Any]
 MS = 1e-3
-SCHEMA = places.REPOSITORY / "docs" / "reference" / "report.schema.json"
+SCHEMA = places.REPOSITORY / "docs" / "reference" / "schemas" / "report.json"
 ALPHA = ONE_WAY[1]
 BETA = (ONE_WAY[1048576] - ALPHA) / 1048576
 
@@ -80,7 +80,7 @@ def test_less_than_the_clocks_can_tell_is_said_to_be_so(tmp_path: Path) -> None:
     [site] = found.sites
     assert site.late == []
     assert "less than the clocks can tell (2 ms)" in verdict(site)
-    assert document.to_json(found)["call_sites"][0]["below_clock_error"] is True
+    assert document.document_of(found).call_sites[0].below_clock_error is True
 
 
 def test_balanced_is_a_worst_case_factor_below_one(tmp_path: Path) -> None:
@@ -175,7 +175,7 @@ def test_functions_are_named_without_parameters(name: str, short: str) -> None:
 
 
 def test_json_is_as_the_schema_says(tmp_path: Path, unisono: Run) -> None:
-    done = unisono("report", str(by_hand(tmp_path).write()), "--json")
+    done = unisono("report", str(by_hand(tmp_path).write()), "--json", "-")
     assert done.returncode == 0, done.stderr
     told: Json = json.loads(done.stdout)
     schema = json.loads(SCHEMA.read_text())

@@ -31,7 +31,7 @@ def test_a_program_from_trace_to_report(unisono: Run, tmp_path: Path, flavour: s
         UNISONO_ALLREDUCE="ring", OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
     )  # fmt: skip
     assert traced.returncode == 0, traced.stderr
-    done = unisono("report", str(folder), "--json")
+    done = unisono("report", str(folder), "--json", "-")
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     assert told["program"]["incomplete_calls"] == told["program"]["mismatched_calls"] == 0

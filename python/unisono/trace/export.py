@@ -4,7 +4,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
+
+from unisono.console import output as stdout
 
 
 def export(
@@ -16,4 +17,4 @@ def export(
     from unisono.trace import formats  # noqa: PLC0415 - NumPy takes a moment to load
 
     events = formats.write(folder, form, output)
-    Console(highlight=False).print(f"wrote {output}: {events} events", soft_wrap=True)
+    stdout().print(f"wrote {output}: {events} events", soft_wrap=True)

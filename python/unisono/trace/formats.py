@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unisono.errors import UnisonoError
+from unisono.errors import SetupError, UnisonoError
 from unisono.trace.reader import IN_PLACE, Events, Rank, Trace, read
 from unisono.trace.sites import Sites
 
@@ -114,7 +114,7 @@ def write_parquet(trace: Trace, path: Path) -> None:
         import pyarrow  # noqa: PLC0415 - optional, and large
         from pyarrow import parquet  # noqa: PLC0415
     except ImportError as error:
-        raise UnisonoError("--to parquet needs pyarrow: pip install pyarrow, or take --to csv") from error
+        raise SetupError("--to parquet needs pyarrow: pip install pyarrow, or take --to csv") from error
     tables = Tables(trace)
     writer = None
     try:
