@@ -76,5 +76,5 @@ def read_json(path: Path) -> Any:
     text = read_text(path)
     try:
         return json.loads(text)
-    except ValueError as error:
-        raise UnisonoError(f"{kept(path)}: no JSON ({error})") from error
+    except (ValueError, RecursionError) as error:
+        raise UnisonoError(f"{kept(path)}: no JSON ({error}); write it again, or take a copy") from error

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from test_compare import Bench, job, measured
 from traces import Writer
-from unisono import catalogue, gantt, svg, torus_drawing
+from unisono import catalogue, documents, gantt, svg, torus_drawing
 from unisono.compare import page as compare_page
 from unisono.compare.results import Setting
 from unisono.trace import document, html
@@ -134,7 +134,7 @@ def test_a_thousand_call_sites(chromium: Any, tmp_path: Path) -> None:
     # What is folded is not laid out.
     shown = "[...document.querySelectorAll('svg')].filter((one) => one.checkVisibility()).length"
     assert page.evaluate(shown) <= 3
-    told = document.to_json(found)["call_sites"]
+    told = json.loads(documents.text(document.document_of(found)))["call_sites"]
     names = [f"{site['routine']} at {site['site']}" for site in told]
     assert first_column(page) == names
     page.click("#sites th:nth-child(9) button")

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from conftest import Run
 from traces import ONE_WAY, Writer
-from unisono import places
+from unisono import documents, places
 from unisono.trace import document, figures, html
 from unisono.trace.analysis import analyse
 from unisono.trace.reader import read
@@ -300,7 +300,7 @@ def test_the_page_and_the_json_say_the_same_numbers(tmp_path: Path) -> None:
         writer.call("allreduce", arrivals.tolist(), leave, 8 if k % 2 else 4096)
         writer.call("alltoall", (arrivals + 0.05).tolist(), [at + 0.05 for at in leave], 1024, site=0x3000)
     found = report(writer.write())
-    told, tags = document.to_json(found), parse(html.render(found, 10))
+    told, tags = json.loads(documents.text(document.document_of(found))), parse(html.render(found, 10))
     wanted: list[float] = []
     for site in told["call_sites"]:
         elapsed = site["mean_per_rank_time_s"]
