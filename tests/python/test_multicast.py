@@ -93,7 +93,7 @@ def test_a_late_receiver_is_waited_for(lab: labs.Lab) -> None:
     assert status == 0, said
     assert time.monotonic() - begun > 1.5
     # What went out before is within the credit, and was lost by nobody: without it nearly all of a message
-    # would be repaired, half of what is sent here. A member without a core for a while has some repaired, too.
+    # would be repaired, half of what is sent here. A member without a core for a while loses some as well.
     assert counted.get("repairs to one", 0) < counted["data sent"] / 8
 
 
