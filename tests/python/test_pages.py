@@ -18,7 +18,11 @@ from unisono import places
 ROOT = Path(__file__).resolve().parent.parent.parent
 OURS = Path(__file__).with_name("pages")
 BUILD = Path(os.environ.get("UNISONO_BUILD", ROOT / "build"))
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs" / "guide").glob("*.md"))]
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "docs" / "reference" / "cli" / "index.md",
+    *sorted((ROOT / "docs" / "guide").glob("*.md")),
+]
 MOST_NOT_RUN = 19
 PROFILE = ROOT / "docs" / "results" / "orthogonal" / "tuned-openmpi-16.json"
 # What Unisono says about a setting that it cannot follow; the program runs all the same.
