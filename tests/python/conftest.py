@@ -28,7 +28,7 @@ def unisono(tmp_path: Path) -> Run:
             text=True,
             timeout=120,
             env=os.environ
-            | {"COLUMNS": "120", "NO_COLOR": "1", "XDG_CACHE_HOME": str(tmp_path)}
+            | {"COLUMNS": "150", "NO_COLOR": "1", "XDG_CACHE_HOME": str(tmp_path)}
             | environment,
         )
 

@@ -29,6 +29,7 @@ PAGES = [
     DOCS / "tutorial.md",
     *sorted((DOCS / "howto").glob("*.md")),
     *sorted((DOCS / "guide").glob("*.md")),
+    DOCS / "reference" / "cli" / "index.md",
 ]
 PREPARES = DOCS / "guide" / "getting-started.md"
 ASKS = "#prepare-a-shell)"  # a link to where that page says so
