@@ -33,7 +33,7 @@ PAGES = [
 ]
 PREPARES = DOCS / "guide" / "getting-started.md"
 ASKS = "#prepare-a-shell)"  # a link to where that page says so
-WITH_MPICH = {"tutorial", "ethernet-cluster"}  # the others are with Open MPI
+WITH_MPICH = {"tutorial", "slow-alltoall", "ethernet-cluster"}  # the others are with Open MPI
 IN_A_LAB = {"ethernet-cluster"}
 MOST_NOT_RUN = 27
 PROFILE = ROOT / "docs" / "results" / "orthogonal" / "tuned-openmpi-16.json.zst"
