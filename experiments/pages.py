@@ -19,7 +19,18 @@ from unisono.errors import UnisonoError
 from unisono.files import write_text
 
 from experiments import harness
-from experiments.tables import arrival, compiled, node, orthogonal, pipelines, refit, surface, torus, unasked
+from experiments.tables import (
+    arrival,
+    compiled,
+    node,
+    orthogonal,
+    pipelines,
+    refit,
+    simulator,
+    surface,
+    torus,
+    unasked,
+)
 from scripts import defaults
 
 RESULTS = harness.ROOT / "docs" / "results"
@@ -43,6 +54,7 @@ PAGES: dict[str, Mapping[str, Maker]] = {
     "pipelines/simulator.md": pipelines.SIMULATOR,
     "quality.md": {},
     "refit.md": refit.REFIT,
+    "simulator.md": simulator.TABLES,
     "surface.md": surface.TABLES,
     "tuned.md": node.TUNED,
     "torus.md": torus.TABLES,
