@@ -245,7 +245,7 @@ def verdict(low: float, high: float) -> str:
     return "undecided"
 
 
-HEAD = ("program", "ranks", "rounds", "native s", "Unisono s", "time / native", "95 %", "")
+HEAD = ("program", "ranks", "rounds", "native s", "Unisono s", "time / native", "95 %", "by more than 2 %")
 
 
 def rows(found: Mapping[Key, Sequence[tuple[float, float]]]) -> list[tuple[str, ...]]:
@@ -254,10 +254,14 @@ def rows(found: Mapping[Key, Sequence[tuple[float, float]]]) -> list[tuple[str, 
         native, ours = (estimate_median([pair[i] for pair in times]).median for i in (0, 1))
         ratio = estimate_median([pair[1] / pair[0] for pair in times])
         told = verdict(ratio.low, ratio.high) if ratio.is_sure else "too few rounds"
-        interval = f"{ratio.low:.3f} - {ratio.high:.3f}"
+        interval = f"{ratio.low:.3f} to {ratio.high:.3f}"
         seconds = (f"{native:.3f}", f"{ours:.3f}")
         made.append((name, str(ranks), str(len(times)), *seconds, f"{ratio.median:.3f}", interval, told))
     return made
+
+
+def table(found: Mapping[Key, Sequence[tuple[float, float]]]) -> list[str]:
+    return markdown.table(HEAD, rows(found), (0, 7))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -281,8 +285,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     bed = beds.current_lab() if given.bed == "lab" else beds.Node()
     cells = [(name, int(ranks)) for name in names for ranks in given.ranks.split(",")]
     found = measure(bed, cells, given.rounds)
-    for line in markdown.table(HEAD, rows(found), (0, 7)):
-        print(line)
+    print("\n".join(table(found)))
     if given.json:
         told = [
             {"program": name, "ranks": n, "native_and_ours_s": times} for (name, n), times in found.items()

@@ -11,7 +11,6 @@ Whether sums have the same bits everywhere is asked of the last two runs: there 
 """
 
 import argparse
-import json
 import math
 import subprocess
 import tempfile
@@ -21,7 +20,7 @@ from pathlib import Path
 
 from unisono import beds, catalogue, places
 from unisono.errors import UnisonoError
-from unisono.files import write_text
+from unisono.files import write_json
 
 from experiments import harness, markdown
 from experiments.programs import INPUTS, PROGRAMS, Program, Ran
@@ -127,8 +126,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 rows += compare(PROGRAMS[name], int(ranks), folder)
     print("\n".join(table(rows)))
     if given.json:
-        lines = ",\n".join(json.dumps(asdict(row), separators=(",", ":")) for row in rows)
-        write_text(f"[{lines}]\n", given.json)
+        write_json([asdict(row) for row in rows], given.json)
     return 0
 
 

@@ -9,7 +9,6 @@ chooses in each cell: whatever the machine does for minutes, it does to both. A 
 """
 
 import argparse
-import json
 import math
 import shlex
 import subprocess
@@ -20,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from unisono import estimates, places
+from unisono.files import read_json, write_json
 
 ROOT = Path(__file__).resolve().parent.parent
 COLLECTIVES = (
@@ -37,12 +37,12 @@ def times(
         file = Path(folder) / "job.json"
         bench = [build / "bin" / f"unisono-bench-{mpi.flavour}", "--arms", "default"]
         bench += ["--collectives", options.collectives, "--sizes", options.sizes, "--seed", str(seed)]
-        bench += ["--time-budget", str(options.seconds), "--json", file]
+        bench += ["--budget", str(options.seconds), "--json", file]
         launcher = shlex.split(options.launch) if options.launch else mpi.launcher(options.ranks)
         command = [*launcher, *map(str, bench)]
         environment = mpi.shell(options.ranks)
         subprocess.run(command, check=True, timeout=600, stdout=subprocess.DEVNULL, env=environment)
-        document: dict[str, Any] = json.loads(file.read_text())
+        document: dict[str, Any] = read_json(file)
     found = {}
     for cell in document["cells"]:
         for arm in cell.get("arms", []):  # none: the cell failed
@@ -107,7 +107,7 @@ def main() -> int:
         print(f"{verdict}: {sum(row['verdict'] == verdict for row in rows)}")
     if options.json:
         facts = circumstances(options, machine) | {"geometric_mean": mean, "cells": rows}
-        options.json.write_text(json.dumps(facts) + "\n")
+        write_json(facts, options.json)
     return 0
 
 

@@ -23,8 +23,9 @@ from pathlib import Path
 from typing import Any
 
 from unisono import places
-from unisono.compare.matrix import parse_size
+from unisono.amounts import parse_size
 from unisono.compare.summary import geometric_mean
+from unisono.files import read_json, write_json
 
 ROOT = Path(__file__).resolve().parent.parent
 LEARNED_ON = 16
@@ -42,7 +43,7 @@ KINDS = {
     "alltoall": ["64", "1K", "8K"],
     "gather": ["64", "1K", "16K"],
     "scatter": ["64", "1K", "16K"],
-    "reduce_scatter_block": ["64", "1K", "16K"],
+    "reduce_scatter_block": ["1K", "64K", "1M"],
 }
 TRIED = 3
 NEAR = 1.10
@@ -75,22 +76,17 @@ def learn(name: str, folder: Path) -> Path:
     return machine
 
 
-def in_facts(collective: str, size: str, hosts: int) -> int:
-    """Bytes as the model has them: of reduce_scatter_block all blocks."""
-    return parse_size(size, "bytes") * (hosts if collective == "reduce_scatter_block" else 1)
-
-
 def offers(machine: Path, collective: str, size: str, hosts: int) -> dict[str, Any]:
     command = [str(places.program("unisono-model")), "offers", "--machine", str(machine)]
     command += ["--collective", collective, "--ranks", str(hosts)]
-    command += ["--bytes", str(in_facts(collective, size, hosts))]
+    command += ["--bytes", str(parse_size(size, "bytes"))]
     found: dict[str, Any] = json.loads(run(command, 60))
     return found
 
 
 def simulate(platform: str, collective: str, size: str, specs: list[str], seconds: int) -> dict[str, float]:
     command = [unisono(), "sim", "--platform", platform, "--selectors", "none", "--collective", collective]
-    command += ["--algorithms", ",".join(["all", *specs]), "--bytes", size, "--json"]
+    command += ["--arms", ",".join(["all", *specs]), "--sizes", size, "--json", "-"]
     rows = json.loads(run(command, seconds))["rows"]
     return {row["algorithm"]: cell["seconds"] for row in rows for cell in row["cells"] if cell.get("seconds")}
 
@@ -119,7 +115,7 @@ def ratios(cell: Cell) -> tuple[float, float] | None:
 
 def report(cells: list[Cell]) -> list[str]:
     lines = [
-        f"| network | hosts | cells | first within {NEAR - 1:.0%} of the best arm "
+        f"| network | hosts | cells | first within {100 * (NEAR - 1):.0f} % of the best arm "
         f"| best of {TRIED} | geometric mean, first | best of {TRIED} | worst, first | best of {TRIED} |",
         "|---|---|---|---|---|---|---|---|---|",
     ]
@@ -159,7 +155,7 @@ def main() -> int:
     parser.add_argument("--json", type=Path, required=True)
     parser.add_argument("--report", action="store_true")
     options = parser.parse_args()
-    cells: list[Cell] = json.loads(options.json.read_text()) if options.json.exists() else []
+    cells: list[Cell] = read_json(options.json) if options.json.exists() else []
     if not options.report:
         cells = measure_all(options, cells)
     print("\n".join(report(cells)))
@@ -178,7 +174,7 @@ def measure_all(options: argparse.Namespace, cells: list[Cell]) -> list[Cell]:
                         if (name, hosts, collective, size) in known or time.monotonic() > end:
                             continue
                         cells.append(measure(name, hosts, machine, collective, size, options.patience))
-                        options.json.write_text("[\n" + ",\n".join(map(json.dumps, cells)) + "\n]\n")
+                        write_json(cells, options.json)
     return cells
 
 

@@ -28,9 +28,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from unisono import places
+from unisono import machine, places
 from unisono.catalogue import collective as meaning_of
 from unisono.catalogue import collectives as all_collectives
+from unisono.files import read_json, write_json
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT / "docs/results/defaults"
@@ -60,22 +61,9 @@ VARIANTS = {
 Cell = dict[str, Any]
 
 
-def idle_share(seconds: float = 0.5) -> float:
-    """How much of the machine's time nobody uses."""
-
-    def times() -> tuple[int, int]:
-        values = [int(v) for v in Path("/proc/stat").read_text().splitlines()[0].split()[1:9]]
-        return values[3] + values[4], sum(values)
-
-    idle, total = times()
-    time.sleep(seconds)
-    idle_after, total_after = times()
-    return (idle_after - idle) / max(1, total_after - total)
-
-
 def wait_for_quiet(limit: float = 600) -> None:
     end = time.monotonic() + limit
-    while idle_share() < QUIET:
+    while 1 - machine.busy_share() < QUIET:
         if time.monotonic() > end:
             sys.exit("other programs keep the machine busy: no measurement")
         time.sleep(2)
@@ -102,15 +90,15 @@ class Bed:
         built = places.program(f"unisono-bench-{self.mpi.flavour}")
         program = [str(built), "--collectives", collective]
         program += ["--sizes", sizes, "--arms", ",".join(["native", *arms]), "--memory", "256M"]
-        program += ["--time-budget", str(budget), "--json", str(raw)]
+        program += ["--budget", str(budget), "--json", str(raw)]
         command, environment = self.command(program)
         for _ in range(10):
             wait_for_quiet()
             subprocess.run(command, check=True, timeout=3600, env=environment, capture_output=True)
             time.sleep(1)  # launchers clear up after themselves
-            if idle_share() >= QUIET:
+            if 1 - machine.busy_share() >= QUIET:
                 break
-        result: Cell = json.loads(raw.read_text())
+        result: Cell = read_json(raw)
         return result
 
     def refined(self, cell: Cell, budget: float) -> Cell:
@@ -128,12 +116,16 @@ class Bed:
 def target_of(bed: Bed, run: Cell) -> Path:
     machine = run["machine"]
     place = "oversubscribed" if machine["most_ranks_on_a_node"] > machine["cores"] else "undersubscribed"
-    return DATA / f"{bed.flavour}-{place}-{bed.ranks}.json"
+    return DATA / f"{bed.flavour}-{place}-{bed.ranks}.json.zst"
+
+
+def name_of(file: Path) -> str:
+    return file.name.split(".")[0]
 
 
 def known_cells(target: Path) -> list[Cell]:
     """Those that new ones may stand beside."""
-    return json.loads(target.read_text())["cells"] if target.exists() else []
+    return read_json(target)["cells"] if target.exists() else []
 
 
 def measure(bed: Bed, budget: float, collectives: str, sizes: str, only: str) -> None:
@@ -157,9 +149,7 @@ def measure(bed: Bed, budget: float, collectives: str, sizes: str, only: str) ->
         cells += [c for c in known if c["collective"] not in names]
     cells.sort(key=lambda c: all_collectives().index(c["collective"]))
     target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text(
-        json.dumps(head)[:-1] + ', "cells": [\n' + ",\n".join(map(json.dumps, cells)) + "\n]}\n"
-    )
+    write_json({**head, "cells": cells}, target)
     print(f"\n{target.relative_to(ROOT)}")
 
 
@@ -228,9 +218,9 @@ def winners(cell: Cell, allowed: set[str], wins: Callable[[list[float]], bool] =
 
 
 def rows_of(file: Path, least: int, most: int, catalogue: Catalogue) -> Iterator[Row]:
-    flavour, place, _ = file.stem.split("-")
+    flavour, place, _ = name_of(file).split("-")
     cells: dict[str, list[Cell]] = {}
-    for cell in json.loads(file.read_text())["cells"]:
+    for cell in read_json(file)["cells"]:
         cells.setdefault(cell["collective"], []).append(cell)
     for collective, measured in cells.items():
         measured.sort(key=lambda c: c["bytes"])
@@ -281,7 +271,7 @@ def intervals(collective: str, cells: list[Cell], allowed: set[str]) -> Iterator
 
 class Catalogue:
     def __init__(self) -> None:
-        tool = ROOT / "build/bin/unisono-schedule"
+        tool = str(places.program("unisono-schedule"))
         listing = subprocess.run([tool, "list", "--json"], check=True, capture_output=True).stdout
         self.algorithms = json.loads(listing)["algorithms"]
 
@@ -305,8 +295,8 @@ class Catalogue:
 
 def all_rows(catalogue: Catalogue) -> list[Row]:
     groups: dict[tuple[str, str], list[tuple[int, Path]]] = {}
-    for file in sorted(DATA.glob("*.json")):
-        flavour, place, ranks = file.stem.split("-")
+    for file in sorted(DATA.glob("*.json.zst")):
+        flavour, place, ranks = name_of(file).split("-")
         groups.setdefault((flavour, place), []).append((int(ranks), file))
     rows: list[Row] = []
     for (_, place), group in groups.items():
@@ -328,7 +318,7 @@ def all_rows(catalogue: Catalogue) -> list[Row]:
 
 
 def table_text(rows: list[Row]) -> str:
-    lines = ["// Generated by scripts/defaults.py derive from docs/results/defaults/*.json."]
+    lines = ["// Generated by scripts/defaults.py derive from docs/results/defaults."]
     for r in rows:
         lines.append(
             f'{{"{r.flavour}", Place::{r.place}, Collective::{r.collective}, {r.least_ranks}, '
@@ -382,14 +372,20 @@ def page_text(rows: list[Row], catalogue: Catalogue) -> str:
         "| measurement | cells | won | lost or even | geometric mean of the best ratio in won cells |",
         "|---|---|---|---|---|",
     ]
-    for file in sorted(DATA.glob("*.json")):
-        cells = json.loads(file.read_text())["cells"]
+    for file in sorted(DATA.glob("*.json.zst")):
+        cells = read_json(file)["cells"]
         best = [
             min(t.values()) for t in (winners(c, catalogue.choices(c["collective"])[0]) for c in cells) if t
         ]
         mean = math.exp(sum(map(math.log, best)) / len(best)) if best else 1.0
-        out.append(f"| {file.name} | {len(cells)} | {len(best)} | {len(cells) - len(best)} | {mean:.2g} |")
+        lost = len(cells) - len(best)
+        out.append(f"| {name_of(file)} | {len(cells)} | {len(best)} | {lost} | {mean:.2g} |")
     return "\n".join(out) + "\n"
+
+
+def page() -> str:
+    catalogue = Catalogue()
+    return page_text(all_rows(catalogue), catalogue)
 
 
 def derive(check: bool) -> int:
@@ -417,7 +413,7 @@ def main() -> int:
     run = commands.add_parser("measure")
     run.add_argument("flavour", choices=["mpich", "openmpi", "intel"])
     run.add_argument("ranks", type=int, nargs="+")
-    run.add_argument("--time-budget", type=float, default=1.5, help="seconds per cell")
+    run.add_argument("--budget", type=float, default=1.5, help="seconds per cell")
     run.add_argument("--collectives", default="")
     run.add_argument("--sizes", default="")
     run.add_argument("--arms", default="", help="only these; the others keep what was measured")

@@ -48,7 +48,7 @@ def bench(mpi: places.Mpi, ranks: int, outcome: Outcome) -> list[dict[str, Any]]
     with tempfile.TemporaryDirectory() as folder:
         results = Path(folder) / "results.json"
         command = [*mpi.launcher(ranks), str(program), "--collectives", ",".join(COLLECTIVES)]
-        command += ["--sizes", SIZES, "--arms", ",".join(ARMS), "--time-budget", str(BUDGET)]
+        command += ["--sizes", SIZES, "--arms", ",".join(ARMS), "--budget", str(BUDGET)]
         command += ["--json", str(results)]
         error = run(command, mpi.shell(ranks))[1]
         if error or not results.exists():

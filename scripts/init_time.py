@@ -21,6 +21,7 @@ from pathlib import Path
 
 from unisono import places
 from unisono.estimates import Estimate, estimate_median
+from unisono.files import write_json
 
 NAME = "init"
 ARMS = ("native", "empty cache", "filled cache")
@@ -109,7 +110,7 @@ def main() -> int:
         subprocess.run([*options.lab, "down", "--name", NAME], check=True, stdout=subprocess.DEVNULL)
     if options.json:
         settings = {key: getattr(options, key) for key in ("hosts", "ranks", "rate", "jobs")}
-        options.json.write_text(json.dumps({**settings, "milliseconds": found}, indent=1) + "\n")
+        write_json({**settings, "milliseconds": found}, options.json)
     return 0
 
 

@@ -70,7 +70,7 @@ def generated(build: Path, fix: bool) -> int:
     # Generators that write several files look after their own --check.
     interpose = ["generate_interpose.py", "--build", str(build)]
     drawings = ["drawings.py", "--build", str(build)]
-    for command in (interpose, drawings, ["defaults.py", "derive"]):
+    for command in (interpose, drawings, ["defaults.py", "derive"], ["generate_cli.py"]):
         script = ROOT / "scripts" / command[0]
         if script.exists():
             status |= run(sys.executable, script, *command[1:], *([] if fix else ["--check"]))

@@ -10,7 +10,6 @@ has the median of the jobs' ratios, and their range.
 """
 
 import argparse
-import json
 import statistics
 import subprocess
 import sys
@@ -19,9 +18,10 @@ from pathlib import Path
 from typing import Any
 
 from unisono import places
+from unisono.amounts import parse_size
 from unisono.catalogue import format_size
-from unisono.compare.matrix import parse_size
 from unisono.errors import UnisonoError
+from unisono.files import read_json, write_json
 
 NAME = "neighbours"
 HOSTS = 8
@@ -38,11 +38,11 @@ def job(lab: list[str], layout: str, mpi: str, options: argparse.Namespace) -> d
         command = [*lab, "run", "--name", NAME, "--mpi", mpi, *LAYOUTS[layout], "--"]
         command += [str(places.program(f"unisono-bench-{mpi}")), "--collectives", COLLECTIVES]
         command += ["--neighbours", layout, "--sizes", options.sizes, "--arms", f"native,{','.join(ARMS)}"]
-        command += ["--time-budget", str(options.seconds), "--json", str(file)]
+        command += ["--budget", str(options.seconds), "--json", str(file)]
         done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=PATIENCE)
         if done.returncode:
             raise UnisonoError(f"{' '.join(command)}:\n{done.stdout[-500:]}{done.stderr[-500:]}")
-        found: dict[str, Any] = json.loads(file.read_text())
+        found: dict[str, Any] = read_json(file)
     cells = [
         {
             "collective": cell["collective"],
@@ -68,15 +68,14 @@ def measure(options: argparse.Namespace) -> None:
             for layout in LAYOUTS:
                 for mpi in LIBRARIES:
                     jobs.append(job(lab, layout, mpi, options))
-                    options.json.write_text(json.dumps(jobs) + "\n")
+                    write_json(jobs, options.json)
     finally:
         subprocess.run([*lab, "down", "--name", NAME], check=False)
 
 
-def report(jobs: list[dict[str, Any]]) -> None:
-    print(f"{jobs[0]['machine']}\n")
-    print(f"| layout | library | collective | block | native ms | {' | '.join(ARMS)} |")
-    print(f"|---|---|---|---:|---:|{'---|' * len(ARMS)}")
+def table(jobs: list[dict[str, Any]]) -> list[str]:
+    lines = [f"| layout | library | collective | block | native ms | {' | '.join(ARMS)} |"]
+    lines.append(f"|---|---|---|---:|---:|{'---|' * len(ARMS)}")
     for layout in LAYOUTS:
         for mpi in LIBRARIES:
             same = [one["cells"] for one in jobs if (one["layout"], one["mpi"]) == (layout, mpi)]
@@ -87,7 +86,8 @@ def report(jobs: list[dict[str, Any]]) -> None:
                     ratios = sorted(cell["ratios"][arm] for cell in cells if arm in cell["ratios"])
                     text = f" {statistics.median(ratios):.2f} ({ratios[0]:.2f} to {ratios[-1]:.2f}) |"
                     row += text if ratios else " - |"
-                print(row)
+                lines.append(row)
+    return lines
 
 
 def main() -> int:
@@ -102,7 +102,9 @@ def main() -> int:
         parse_size(size, "--sizes")
     if not options.report:
         measure(options)
-    report(json.loads(options.json.read_text()))
+    jobs = read_json(options.json)
+    print(f"{jobs[0]['machine']}\n")
+    print("\n".join(table(jobs)))
     return 0
 
 

@@ -14,7 +14,6 @@ same algorithm (IMB-MPI1) is measured beside them.
 """
 
 import argparse
-import json
 import os
 import re
 import statistics
@@ -26,7 +25,8 @@ from pathlib import Path
 from typing import Any
 
 from unisono import places
-from unisono.compare.matrix import parse_size
+from unisono.amounts import parse_size
+from unisono.files import read_json, write_json
 
 NAME = "overlap"
 PATIENCE = 300  # seconds a job
@@ -98,7 +98,7 @@ def measure(options: argparse.Namespace) -> None:
                         cells.setdefault(size, {}).update(cell)
                 for size, cell in cells.items():
                     rows.append({"turn": turn, "collective": collective, "arm": arm, "bytes": size} | cell)
-                options.json.write_text(json.dumps(rows, indent=1) + "\n")
+                write_json(rows, options.json)
                 print(f"{turn}: I{collective}, {arm}: {len(cells)} sizes", file=sys.stderr, flush=True)
 
 
@@ -160,7 +160,7 @@ def main() -> int:
             file.flush()
             options.lengths = file.name
             measure(options) if options.node else measure_in_lab(options)
-    print("\n".join(report(json.loads(options.json.read_text()))))
+    print("\n".join(report(read_json(options.json))))
     return 0
 
 

@@ -26,9 +26,10 @@ from typing import Any
 
 from overlap import FORCED
 from unisono import places
-from unisono.compare.matrix import parse_size
+from unisono.amounts import parse_size
 from unisono.errors import UnisonoError
 from unisono.estimates import Estimate, estimate_median
+from unisono.files import read_json, write_json
 
 NAME = "overlap-tests"
 PATIENCE = 200  # seconds a job
@@ -91,8 +92,7 @@ def measure(options: argparse.Namespace) -> None:
                     arm = arms[(turn + at) % len(arms)]
                     what = {"mpi": mpi, "collective": collective, "arm": arm, "turn": turn}
                     rows += [what | cell for cell in job(options, mpi, collective, arm)]
-                    lines = ",\n".join(json.dumps(row, separators=(",", ":")) for row in rows)
-                    options.json.write_text(f"[{lines}]\n")
+                    write_json(rows, options.json)
                 print(f"{turn}: {mpi}, I{collective}", file=sys.stderr, flush=True)
 
 
@@ -198,7 +198,7 @@ def main() -> int:
     except UnisonoError as error:
         print(f"overlap_tests.py: {error}", file=sys.stderr)
         return 1
-    print("\n".join(report(json.loads(options.json.read_text()))))
+    print("\n".join(report(read_json(options.json))))
     return 0
 
 

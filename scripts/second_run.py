@@ -18,6 +18,7 @@ from pathlib import Path
 
 from unisono import places
 from unisono.estimates import Estimate, estimate_median
+from unisono.files import write_json
 
 ARMS = ("native", "first", "second", "fixed")
 LONGER = 4  # times as many calls until everything is known
@@ -60,7 +61,7 @@ def text(estimate: Estimate, digits: int) -> str:
 
 
 def table(jobs: dict[str, list[Times]]) -> list[str]:
-    lines = ["| | " + " | ".join(f"{name}, ms | / native" for name in COLLECTIVES) + " |"]
+    lines = ["| | " + " | ".join(f"{name.capitalize()}, ms | / native" for name in COLLECTIVES) + " |"]
     lines.append("|---|" + "---|" * 2 * len(COLLECTIVES))
     for arm, times in jobs.items():
         cells = [arm]
@@ -88,7 +89,7 @@ def main() -> int:
     print(*table(found), sep="\n")
     if options.json:
         settings = {key: getattr(options, key) for key in ("mpi", "ranks", "calls", "jobs")}
-        options.json.write_text(json.dumps({**settings, "milliseconds": found}, indent=1) + "\n")
+        write_json({**settings, "milliseconds": found}, options.json)
     return 0
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Write docs/results/simulator.md from the commands below; about ten minutes.
+"""Simulate what docs/results/simulator.md shows, about ten minutes, into docs/results/simulator/.
 
---reuse takes what an earlier run left in build/sim/results/."""
+Then python -m experiments.pages simulator fills the page, as it does from what is kept there."""
 
 import argparse
 import json
@@ -11,9 +11,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from unisono.files import read_json, write_json
+
 ROOT = Path(__file__).resolve().parent.parent
-PAGE = ROOT / "docs" / "results" / "simulator.md"
-KEPT = ROOT / "build" / "sim" / "results"
+KEPT = ROOT / "docs" / "results" / "simulator"
 
 VECTORS, BLOCKS = "64K,1M", "8K,64K"
 TABLES = [
@@ -27,42 +28,27 @@ TABLES = [
     for collective in collectives
 ]
 
-HEAD = """# Simulated networks: Unisono's algorithms, SMPI's selectors and the limit
-
-Written by `scripts/sim_results.py` from the commands above each table, with SimGrid {version}. The times
-are simulated: they are the same in every run on every machine. [unisono sim](../reference/sim.md) says
-what the networks are and what is charged.
-
-- **us**: from the common start of all ranks to the return of the last.
-- **limit**: share of the network's limit, which is bytes over the narrowest cut. 100 %: nothing can be
-  faster.
-- **ratio**: time over the time of the best selector at that size. Below 1 Unisono is faster. Losses are
-  printed like wins.
-
-The rows "native, ompi" and so on are what SMPI's imitations of Open MPI, MPICH, MVAPICH2 and Intel MPI
-choose. They are not these libraries. Their pipelines send all segments at once, which this simulator
-punishes more than a network does ([decision 8](../adr/0008-simulator.md)); Unisono's send two.
-
-None of the algorithms knows the torus yet: their rounds cross it as the rank numbers happen to lie, and
-most of the six links of a host are idle. The distance to the limit there is what such algorithms can win.
-"""
-
 
 def command_of(platform: str, collective: str, sizes: str) -> str:
-    return f"unisono sim --platform {platform} --collective {collective} --bytes {sizes}"
+    return f"unisono sim --platform {platform} --collective {collective} --sizes {sizes}"
 
 
-def result(command: str, reuse: bool) -> dict[str, Any]:
-    kept = KEPT / f"{command.replace(' ', '_').replace(':', '-')}.json"
-    if not (reuse and kept.exists()):
-        print(command, flush=True)
-        program, *arguments = shlex.split(command)
-        line = [sys.executable, "-m", f"{program}.cli", *arguments, "--json"]
-        text = subprocess.run(line, check=True, stdout=subprocess.PIPE).stdout
-        KEPT.mkdir(parents=True, exist_ok=True)
-        kept.write_bytes(text)
-    found: dict[str, Any] = json.loads(kept.read_text())
-    return found
+def name_of(platform: str, collective: str) -> str:
+    return f"{collective} on {platform}"
+
+
+def file_of(platform: str, collective: str) -> Path:
+    return KEPT / f"{collective}-{platform.replace(':', '-')}.json.zst"
+
+
+def simulate(platform: str, collective: str, sizes: str) -> None:
+    command = command_of(platform, collective, sizes)
+    print(command, flush=True)
+    program, *arguments = shlex.split(command)
+    line = [sys.executable, "-m", f"{program}.cli", *arguments, "--json", "-"]
+    found = json.loads(subprocess.run(line, check=True, stdout=subprocess.PIPE).stdout)
+    KEPT.mkdir(parents=True, exist_ok=True)
+    write_json(found, file_of(platform, collective))
 
 
 def size_text(size: int) -> str:
@@ -76,13 +62,14 @@ def texts(cell: dict[str, Any]) -> list[str]:
     return [f"{cell['seconds'] * 1e6:.1f}", f"{share:.1%}", f"{ratio:.2f}" if ratio else ""]
 
 
-def markdown(lines: list[list[str]]) -> str:
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+def markdown(lines: list[list[str]]) -> list[str]:
+    return [f"| {' | '.join(line)} |" for line in lines]
 
 
-def table(found: dict[str, Any]) -> str:
-    last = [row["cells"][-1].get("seconds", float("inf")) for row in found["rows"]]
-    rows = [row for _, row in sorted(zip(last, found["rows"], strict=True), key=lambda pair: pair[0])]
+def table(platform: str, collective: str) -> list[str]:
+    found = read_json(file_of(platform, collective))
+    able = [row for row in found["rows"] if any("seconds" in cell for cell in row["cells"])]
+    rows = sorted(able, key=lambda row: row["cells"][-1].get("seconds", float("inf")))
     sizes = [size_text(int(size)) for size in found["limit_seconds"]]
     heading = ["algorithm"] + [text for size in sizes for text in (f"{size}: us", "limit", "ratio")]
     lines = [heading, ["---", *["---:"] * (len(heading) - 1)]]
@@ -92,31 +79,32 @@ def table(found: dict[str, Any]) -> str:
     return markdown(lines)
 
 
-def best_rows(command: str, found: dict[str, Any]) -> list[list[str]]:
+def best_rows(platform: str, found: dict[str, Any]) -> list[list[str]]:
     """Of Unisono's algorithms the fastest at each size."""
     rows = []
     for i, size in enumerate(found["limit_seconds"]):
         own = [row for row in found["rows"] if "selector" not in row and "seconds" in row["cells"][i]]
         best = min(own, key=lambda row: row["cells"][i]["seconds"])
-        place = [shlex.split(command)[3], found["collective"], size_text(int(size))]
+        place = [platform, found["collective"], size_text(int(size))]
         rows.append([*place, best["algorithm"], *texts(best["cells"][i])[1:]])
     return rows
 
 
+def best() -> list[str]:
+    rows = [["network", "collective", "bytes", "Unisono's best", "limit", "ratio"]]
+    rows += [["---", "---", "---:", "---", "---:", "---:"]]
+    for platform, collective, _ in TABLES:
+        rows += best_rows(platform, read_json(file_of(platform, collective)))
+    return markdown(rows)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--reuse", action="store_true")
-    reuse = parser.parse_args().reuse
-    found = {command: result(command, reuse) for command in (command_of(*row) for row in TABLES)}
-    version = next(iter(found.values()))["simgrid_version"]
-    summary = [["network", "collective", "bytes", "Unisono's best", "limit", "ratio"]]
-    summary += [["---", "---", "---:", "---", "---:", "---:"]]
-    summary += [row for command, one in found.items() for row in best_rows(command, one)]
-    page = [HEAD.format(version=version), "## The best of Unisono's at each size\n", markdown(summary) + "\n"]
-    for command, one in found.items():
-        page += [f"## {one['collective']} on {one['platform']}\n", f"`{command}`\n", table(one) + "\n"]
-    PAGE.write_text("\n".join(page))
-    print(f"wrote {PAGE.relative_to(ROOT)}")
+    parser.add_argument("--missing", action="store_true", help="only what is not kept yet")
+    missing = parser.parse_args().missing
+    for platform, collective, sizes in TABLES:
+        if not (missing and file_of(platform, collective).exists()):
+            simulate(platform, collective, sizes)
     return 0
 
 

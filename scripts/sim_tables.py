@@ -25,7 +25,7 @@ Seconds = dict[str, dict[str, float]]
 
 def simulate(command: str) -> dict[str, Any]:
     program, *arguments = shlex.split(command)
-    line = [sys.executable, "-m", f"{program}.cli", *arguments, "--json"]
+    line = [sys.executable, "-m", f"{program}.cli", *arguments, "--json", "-"]
     done = subprocess.run(line, check=False, stdout=subprocess.PIPE, text=True)
     if done.returncode:
         sys.exit(f"failed: {command}")

@@ -37,6 +37,7 @@ from typing import Any
 from unisono import places
 from unisono.compare import limits
 from unisono.estimates import Estimate, estimate_median
+from unisono.files import read_json, write_json
 from unisono.lab import layout
 
 GOODPUT = 0.956  # of TCP in the lab: docs/guide/lab.md
@@ -180,20 +181,17 @@ def measure_round(cell: Cell, number: int, options: argparse.Namespace) -> Round
 
 
 def file_of(cell: Cell, folder: Path) -> Path:
-    return folder / f"{cell.code()}.json"
+    return folder / f"{cell.code()}.json.zst"
 
 
 def read(file: Path) -> tuple[Cell, list[Round]]:
-    document = json.loads(file.read_text())
+    document = read_json(file)
     fields = document["cell"]
     return Cell(**{**fields, "hosts": Hosts(**fields["hosts"])}), document["rounds"]
 
 
 def write(file: Path, cell: Cell, rounds: list[Round]) -> None:
-    part = file.with_suffix(".part")
-    lines = ",\n".join(json.dumps(one) for one in rounds)
-    part.write_text(f'{{"cell": {json.dumps(asdict(cell))},\n"rounds": [\n{lines}\n]}}\n')
-    part.replace(file)
+    write_json({"cell": asdict(cell), "rounds": rounds}, file)
 
 
 def rounds_of(cell: Cell, folder: Path) -> list[Round]:
@@ -392,7 +390,7 @@ def summary(rows: list[Row]) -> list[str]:
 def report(folder: Path) -> list[str]:
     found: list[Row] = []
     blocks = []
-    for file in sorted(folder.glob("*.json")):
+    for file in sorted(folder.glob("*.json.zst")):
         cell, rounds = read(file)
         rows = rows_of(cell, rounds)
         blocks.append(table(cell, rounds, rows) if rows else f"### {cell}\n\n{how_measured(cell, rounds)}.")

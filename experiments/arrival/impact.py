@@ -2,7 +2,7 @@
 
   .venv/bin/python -m experiments.arrival.impact --bed lab --ranks 16 --mpi openmpi
   .venv/bin/python -m experiments.arrival.impact --bed sim:ethernet:16 --collectives bcast
-  .venv/bin/python -m experiments.arrival.impact --from docs/results/arrival/impact-openmpi-16.json
+  .venv/bin/python -m experiments.arrival.impact --from docs/results/arrival/impact-openmpi-16.json.zst
 
 Every rank waits r times the time of one message after a barrier, r drawn below MAX_IF, then calls the
 collective; all algorithms have the same patterns. Times are the mean over the ranks, with 95 % confidence

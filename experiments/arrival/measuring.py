@@ -2,7 +2,6 @@
 
 import argparse
 import dataclasses
-import json
 import math
 import statistics
 from collections.abc import Mapping, Sequence
@@ -11,8 +10,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from scipy.stats import t as student_t
 from unisono import places
 from unisono.errors import UnisonoError
+from unisono.files import read_json, write_json
 
 from experiments import harness, testbeds
 from experiments.testbeds import Json, Program, Real, Run, Testbed
@@ -20,13 +21,6 @@ from experiments.testbeds import Json, Program, Real, Run, Testbed
 SOURCE = testbeds.ROOT / "apps" / "arrival" / "main.cpp"
 NATIVE = "native"
 LIMIT = 300.0  # seconds for a job
-
-# Student's t for 95 % by degrees of freedom, from 1 on; beyond them the normal distribution's.
-T_95: tuple[float, ...] = (
-    *(12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228),
-    *(2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086),
-    *(2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042),
-)
 
 
 @dataclass(frozen=True)
@@ -50,8 +44,8 @@ def mean(values: Sequence[float]) -> Mean:
     n = len(values)
     if n < 2:
         return Mean(values[0], math.inf, n)
-    t = T_95[n - 2] if n - 2 < len(T_95) else 1.96
-    return Mean(statistics.fmean(values), t * statistics.stdev(values) / math.sqrt(n), n)
+    half = float(student_t.ppf(0.975, n - 1)) * statistics.stdev(values) / math.sqrt(n)
+    return Mean(statistics.fmean(values), half, n)
 
 
 def paired_ratio(own: Sequence[float], other: Sequence[float]) -> tuple[float, float, float]:
@@ -155,10 +149,7 @@ def numbers_of(text: str, option: str) -> tuple[int, ...]:
 
 def results_in(file: Path, experiment: str) -> Any:
     """The `results` of a file that write() made."""
-    try:
-        body = json.loads(file.read_text())
-    except (OSError, ValueError) as error:
-        raise UnisonoError(f"--from {file}: {error}") from None
+    body = read_json(file)
     if body.get("experiment") != experiment:
         raise UnisonoError(f"--from {file}: holds no results of {experiment}")
     return body["results"]
@@ -169,6 +160,6 @@ def write(given: argparse.Namespace, experiment: str, results: Json, sections: S
     if given.json:
         date = datetime.now(UTC).isoformat(timespec="seconds")
         body = {"experiment": experiment, "date": date, "results": results}
-        given.json.write_text(json.dumps(body, indent=1) + "\n")
+        write_json(body, given.json)
     if given.markdown:
         given.markdown.write_text("\n".join(sections))

@@ -2,7 +2,7 @@
 
   sudo .venv/bin/python -m experiments.arrival.robust --bed lab --ranks 16 --mpi openmpi
   .venv/bin/python -m experiments.arrival.robust --bed node --ranks 4 --collective bcast --bytes 1K
-  .venv/bin/python -m experiments.arrival.robust --from docs/results/arrival/robust-openmpi-16.json
+  .venv/bin/python -m experiments.arrival.robust --from docs/results/arrival/robust-openmpi-16.json.zst
 
 Every fixed algorithm, the MPI library's own, and Unisono's online selection, each in jobs of its own, in
 turn, with the same arrival patterns: for every MAX_IF, for a program whose pattern changes in mid-run, and
@@ -31,9 +31,8 @@ from statistics import geometric_mean
 
 from rich import box
 from rich.table import Table
-from unisono import catalogue
+from unisono import amounts, catalogue
 from unisono.catalogue import format_size
-from unisono.compare import matrix
 from unisono.errors import UnisonoError
 
 from experiments import harness, markdown
@@ -373,7 +372,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for place in measuring.places_of(given):
         if not isinstance(place.testbed, Real):
             raise UnisonoError(f"--bed {given.bed}: valid are node and lab")
-        for size in matrix.parse_sizes(given.bytes):
+        for size in amounts.parse_sizes(given.bytes):
             own = Settings(given.collective, size, given.calls, given.online_calls, given.jobs)
             name = f"{place.name}: {own.collective}, {format_size(size)}"
             for found[name] in measured(place, own, scenarios(maxima, change, times), end):

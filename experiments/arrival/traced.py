@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from unisono.trace import document
 from unisono.trace.analysis import analyse
 from unisono.trace.reader import read
@@ -28,7 +29,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Traced:
-    """A program under the tracer; the report is docs/reference/report.schema.json."""
+    """A program under the tracer; the report is docs/reference/schemas/report.json."""
 
     program: Program
     times: Times
@@ -39,7 +40,7 @@ def traced(place: Place, program: Program, variables: Mapping[str, str]) -> Trac
     with tempfile.TemporaryDirectory(prefix="unisono-trace-") as folder:
         own = {**variables, "UNISONO_TRACE": folder}
         times = run(place.testbed, place.ranks, program, own)
-        report = document.to_json(summarise(analyse(read(Path(folder)))))
+        report = msgspec.to_builtins(document.document_of(summarise(analyse(read(Path(folder))))))
     report["trace"]["command"] = [without_place(word) for word in report["trace"]["command"]]
     return Traced(program, times, report)
 

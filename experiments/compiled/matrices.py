@@ -18,6 +18,7 @@ from pathlib import Path
 
 from unisono import catalogue, files, places
 from unisono.errors import UnisonoError
+from unisono.files import write_json
 
 from experiments import harness, testbeds
 from experiments.arrival.measuring import numbers_of, paired_ratio
@@ -139,7 +140,7 @@ def measure(given: argparse.Namespace) -> Json:
     for one in measuring.in_rounds(one_round, given.rounds, given.minutes):
         jobs.append(one)
         if given.json:
-            given.json.write_text(measuring.document(EXPERIMENT, described, jobs))
+            write_json(measuring.document(EXPERIMENT, described, jobs), given.json)
     return {"beds": described, "results": jobs}
 
 

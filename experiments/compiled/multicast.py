@@ -20,6 +20,7 @@ from dataclasses import replace
 
 from unisono import places
 from unisono.errors import UnisonoError
+from unisono.files import write_json
 
 from experiments import harness, testbeds
 from experiments.arrival.measuring import numbers_of
@@ -177,7 +178,7 @@ def measure(given: argparse.Namespace) -> Json:
     for one in measuring.in_rounds(one_round, given.rounds, given.minutes):
         jobs.append(one)
         if given.json:
-            given.json.write_text(measuring.document(EXPERIMENT, described, jobs))
+            write_json(measuring.document(EXPERIMENT, described, jobs), given.json)
     return {"beds": described, "results": jobs}
 
 

@@ -22,6 +22,7 @@ from dataclasses import dataclass, replace
 from unisono import lab as labs
 from unisono import places
 from unisono.errors import UnisonoError
+from unisono.files import write_json
 from unisono.lab import layout, network
 
 from experiments import harness
@@ -233,7 +234,7 @@ def measure(given: argparse.Namespace) -> Json:
     for one in measuring.in_rounds(one_round, given.rounds, given.minutes):
         jobs.append(one)
         if given.json:
-            given.json.write_text(measuring.document(EXPERIMENT, beds, jobs))
+            write_json(measuring.document(EXPERIMENT, beds, jobs), given.json)
     return {"beds": beds, "results": jobs}
 
 

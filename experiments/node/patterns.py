@@ -1,7 +1,7 @@
 """The tables of docs/results/guidelines.md, from what `unisono compare --json` wrote.
 
-  .venv/bin/python -m experiments.node.patterns docs/results/node/patterns-2.json
-  .venv/bin/python -m experiments.node.patterns --guidelines docs/results/node/guidelines-2.json
+  .venv/bin/python -m experiments.node.patterns docs/results/node/patterns-2.json.zst
+  .venv/bin/python -m experiments.node.patterns --guidelines docs/results/node/guidelines-2.json.zst
 
 Bold: surely slower than native. ?: not sure that it is faster or slower.
 """

@@ -1,6 +1,6 @@
 """The tables of docs/results/node.md, from what `unisono compare --node --json` wrote.
 
-  .venv/bin/python -m experiments.node.tables docs/results/node/node-2.json docs/results/node/node-more.json
+  .venv/bin/python -m experiments.node.tables docs/results/node/node-{2,more}.json.zst
 
 Of a cell that stands in several files the last one counts. `*`: Unisono handed the call to the MPI library;
 bold: the fastest library of its own.

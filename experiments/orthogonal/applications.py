@@ -12,7 +12,6 @@ iteration, which makes the groups, is left out.
 """
 
 import argparse
-import json
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -21,10 +20,10 @@ from pathlib import Path
 
 from rich import box
 from rich.table import Table
-from unisono import launch, places
-from unisono.compare import matrix
+from unisono import amounts, launch, places
 from unisono.errors import UnisonoError
 from unisono.estimates import outliers
+from unisono.files import write_json
 from unisono.sim import smpi
 
 from experiments import harness, markdown, testbeds
@@ -268,12 +267,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for runs in on(testbed, selectors, given.ranks, variables):
             rows: list[Row] = []
             for application in some_of("--applications", given.applications, tuple(APPLICATIONS)):
-                for size in matrix.parse_sizes(given.n if application == "jacobi" else given.grid):
+                for size in amounts.parse_sizes(given.n if application == "jacobi" else given.grid):
                     arms = arms_of(application, given.forms, size)
                     rows += rows_of(measure(runs, arms, problem, given.rounds)) if arms else []
             results[runs.name] = rows
     if given.json:
-        given.json.write_text(json.dumps(document(results, problem, variables), indent=1) + "\n")
+        write_json(document(results, problem, variables), given.json)
     return shown(given, results)
 
 

@@ -8,7 +8,6 @@ program". Every job makes the groups once, at its first call; UNISONO_LOG=decisi
 """
 
 import argparse
-import json
 import os
 import re
 import statistics
@@ -18,10 +17,10 @@ from pathlib import Path
 
 from rich import box
 from rich.table import Table
-from unisono import places
+from unisono import amounts, places
 from unisono.catalogue import format_size
-from unisono.compare import matrix
 from unisono.errors import UnisonoError
+from unisono.files import write_json
 
 from experiments import harness, markdown, testbeds
 from experiments.harness import Check, below, every
@@ -32,6 +31,7 @@ from experiments.testbeds import Real, Run, Testbed
 MADE = re.compile(r"(\d+) sub-communicators of \d+ ranks made in ([\d.]+) ms")
 SIZES = "10K,100K"
 JOBS = 5
+EXPERIMENT = "orthogonal-grid-cost"
 MOST_CALLS = 10  # "very small": less than so many calls, of the thousands in a program
 
 
@@ -73,7 +73,7 @@ def measure(
 ) -> list[Call]:
     layout = balanced(layouts(ranks, [2]))[0]
     arguments = ["--collectives", collective, "--sizes", ",".join(map(str, sizes))]
-    arguments += ["--arms", f"native,{layout.spec(FORMS[PAPER][collective])}", "--time-budget", str(seconds)]
+    arguments += ["--arms", f"native,{layout.spec(FORMS[PAPER][collective])}", "--budget", str(seconds)]
     made: list[float] = []
     times: dict[int, list[list[float]]] = {size: [] for size in sizes}
     for _ in range(JOBS):
@@ -118,6 +118,13 @@ def cells_of(call: Call) -> tuple[str, ...]:
     return (call.collective, format_size(call.bytes), *times, f"{call.calls:.2f}", pays)
 
 
+def tables(calls: Sequence[Call]) -> list[str]:
+    return [
+        *markdown.table(HEAD, [cells_of(call) for call in calls], (0,)),
+        *markdown.verdicts(checks(calls)),
+    ]
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -140,20 +147,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         name = f"{testbed.name}, {given.ranks} ranks"
         results[name] = []
         for collective in given.collectives.split(","):
-            sizes = matrix.parse_sizes(given.sizes)
+            sizes = amounts.parse_sizes(given.sizes)
             results[name] += measure(testbed, collective, given.ranks, sizes, given.seconds)
         harness.console.print(table(name, results[name]))
     harness.report({name: checks(calls) for name, calls in results.items()})
     if given.json:
         body = {name: [asdict(call) for call in calls] for name, calls in results.items()}
-        given.json.write_text(
-            json.dumps({"experiment": "orthogonal-grid-cost", "results": body}, indent=1) + "\n"
-        )
+        write_json({"experiment": EXPERIMENT, "results": body}, given.json)
     if given.markdown:
         lines: list[str] = []
         for name, calls in results.items():
-            rows = [cells_of(call) for call in calls]
-            lines += [f"### {name}", "", *markdown.table(HEAD, rows, (0,)), *markdown.verdicts(checks(calls))]
+            lines += [f"### {name}", "", *tables(calls)]
         given.markdown.write_text("\n".join(lines))
     return 0
 

@@ -9,7 +9,6 @@ Improvement: (t_native - t_grid) / t_native.
 """
 
 import argparse
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
@@ -18,9 +17,9 @@ from pathlib import Path
 from matplotlib.figure import Figure
 from rich import box
 from rich.table import Table
-from unisono import places
-from unisono.compare import matrix
+from unisono import amounts, places
 from unisono.errors import UnisonoError
+from unisono.files import write_json
 from unisono.sim import smpi
 
 from experiments import harness, testbeds
@@ -65,7 +64,7 @@ class Options:
         layouts += grids.chosen(self.shapes, ranks) if self.shapes else []
         sizes = self.sizes or (SIM_SIZES if isinstance(testbed, Simulated) else SIZES)
         chosen = tuple(dict.fromkeys(layouts))
-        return Plan(ranks, matrix.parse_sizes(sizes), self.families, chosen, self.deep, self.seconds)
+        return Plan(ranks, amounts.parse_sizes(sizes), self.families, chosen, self.deep, self.seconds)
 
 
 def standard_ranks(testbed: Testbed) -> int:
@@ -221,17 +220,6 @@ def numbers(row: Row) -> list[Json | str | float]:
     ]
 
 
-def compact(body: Json) -> str:
-    """A line for each row: a repository keeps it."""
-    head = {key: value for key, value in body.items() if key != "results"}
-    blocks = []
-    for result in body["results"]:
-        own = {key: value for key, value in result.items() if key != "rows"}
-        rows = ",\n".join(json.dumps(row) for row in result["rows"])
-        blocks.append(json.dumps(own)[:-1] + ', "rows": [\n' + rows + "\n]}")
-    return json.dumps(head)[:-1] + ', "results": [\n' + ",\n".join(blocks) + "\n]}\n"
-
-
 def read(results: Sequence[Json]) -> list[Result]:
     """What document() made."""
     made = []
@@ -256,7 +244,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         harness.save(plot(result), f"orthogonal-{shortened}")
     harness.report(checks)
     if options.json:
-        options.json.write_text(compact(document(results)))
+        write_json(document(results), options.json)
     if options.markdown:
         pieces = [markdown.section(r.name, r.found, checks[r.name]) for r in results]
         options.markdown.write_text("\n".join(pieces))

@@ -105,7 +105,7 @@ def measured(testbed: Testbed, collective: str, plan: Plan, fresh: bool) -> list
         run = Run(SIM, plan.ranks, [collective, sizes, base, *specs])
         return rows_of_sim(collective, harness.measure(testbed, run, 0, fresh), specs, base)
     arguments = ["--collectives", collective, "--sizes", sizes, "--arms", ",".join(("native", *specs))]
-    arguments += ["--time-budget", str(plan.seconds), "--memory", "1G"]
+    arguments += ["--budget", str(plan.seconds), "--memory", "1G"]
     run = Run(BENCH, plan.ranks, arguments, into="--json")
     # The bench may need five budgets for six repetitions.
     limit = 60 + 10 * plan.seconds * len(plan.sizes)

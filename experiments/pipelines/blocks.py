@@ -25,6 +25,7 @@ from matplotlib.figure import Figure
 from unisono import model, places
 from unisono.catalogue import format_size
 from unisono.errors import UnisonoError
+from unisono.files import write_json
 from unisono.model import Job
 
 from experiments import harness, testbeds
@@ -254,6 +255,9 @@ class Comparison:
         return [Check(claim, answer, f"{loss.text(3)} ({best[0]}, measured {best[1]})")]
 
 
+HEAD = ("best block, predicted", "measured", "time with it, over the best", "median error", "as fitted")
+
+
 def comparisons(
     points: Sequence[Point], machines: dict[str, Machine], bits: float | None
 ) -> list[Comparison]:
@@ -312,7 +316,7 @@ def measure(given: argparse.Namespace) -> Json:
     for job in measuring.in_rounds(one_round, given.rounds, given.minutes):
         jobs.append(job)
         if given.json:
-            given.json.write_text(measuring.document(EXPERIMENT, described, jobs, machines=machines))
+            write_json(measuring.document(EXPERIMENT, described, jobs, machines=machines), given.json)
     return {"beds": described, "machines": machines, "results": jobs}
 
 
@@ -348,15 +352,7 @@ def section(
     lines = [f"### {name}", "", "Predicted at the line, Bcast of 1 MiB, by block.", "", *block_table(curves)]
     lines += ["Over the ranks, with the best block of each.", "", *against_trees(machine)]
     lines += ["8 ranks, 1 MiB, with so much more for each block.", "", *block_table(by_delay)]
-    head = (
-        "",
-        "best block, predicted",
-        "measured",
-        "time with it, over the best",
-        "median error",
-        "as fitted",
-    )
-    lines += ["1 MiB, predicted and measured.", "", *table(head, [one.row() for one in own], (0,))]
+    lines += ["1 MiB, predicted and measured.", "", *table(("", *HEAD), [one.row() for one in own], (0,))]
     lines += comparison_table(own)
     errors = [error for one in own for error in one.errors(one.seconds)]
     if errors:

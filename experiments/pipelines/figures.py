@@ -26,6 +26,7 @@ from matplotlib.figure import Figure
 from unisono import places
 from unisono.catalogue import format_size
 from unisono.errors import UnisonoError
+from unisono.files import write_json
 
 from experiments import harness, testbeds
 from experiments.harness import Check
@@ -150,7 +151,7 @@ def measure(options: Options) -> tuple[dict[str, Json], list[Json]]:
     for job in measuring.in_rounds(one_round, options.rounds, options.minutes):
         jobs.append(job)
         if options.json:
-            options.json.write_text(measuring.document(EXPERIMENT, beds, jobs))
+            write_json(measuring.document(EXPERIMENT, beds, jobs), options.json)
     return beds, jobs
 
 

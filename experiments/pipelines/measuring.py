@@ -5,7 +5,6 @@ mean and Student's 95 % interval over the rounds.
 """
 
 import argparse
-import json
 import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,6 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from unisono.errors import UnisonoError
+from unisono.files import read_json
 
 from experiments import harness
 from experiments.arrival.measuring import paired_ratio
@@ -90,7 +90,7 @@ class Plan:
         options = [
             "--cells",
             cells,
-            "--time-budget",
+            "--budget",
             str(self.budget),
             "--max-blocks",
             str(self.blocks),
@@ -180,19 +180,13 @@ def in_rounds(one: Callable[[int], Iterator[Json]], rounds: int, minutes: float)
         longest = max(longest, time.monotonic() - before)
 
 
-def document(experiment: str, beds: Mapping[str, Json], jobs: Sequence[Json], **more: Json) -> str:
-    """A line for each job: a repository keeps it."""
+def document(experiment: str, beds: Mapping[str, Json], jobs: Sequence[Json], **more: Json) -> Json:
     date = datetime.now(UTC).isoformat(timespec="seconds")
-    head = {"experiment": experiment, "date": date, "beds": dict(beds), **more}
-    lines = ",\n".join(json.dumps(job) for job in jobs)
-    return json.dumps(head)[:-1] + ', "results": [\n' + lines + "\n]}\n"
+    return {"experiment": experiment, "date": date, "beds": dict(beds), **more, "results": list(jobs)}
 
 
 def read(file: Path, experiment: str) -> Json:
-    try:
-        body: Json = json.loads(file.read_text())
-    except (OSError, ValueError) as error:
-        raise UnisonoError(f"--report {file}: {error}") from None
+    body: Json = read_json(file)
     if body.get("experiment") != experiment:
         raise UnisonoError(f"--report {file}: holds no results of {experiment}")
     return body

@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from unisono import beds, places
 from unisono.catalogue import format_size
 from unisono.errors import UnisonoError
+from unisono.files import write_json
 
 from experiments import harness, testbeds
 from experiments.markdown import table
@@ -79,7 +80,7 @@ def measure(given: argparse.Namespace) -> Json:
             one = measured(bed, given.ranks, collective, arm)
             results.append({**one, "drain_bytes": drain})
     if given.json:
-        given.json.write_text(measuring.document(EXPERIMENT, described, results))
+        write_json(measuring.document(EXPERIMENT, described, results), given.json)
     return {"beds": described, "results": results}
 
 

@@ -11,7 +11,6 @@ one, until the time is over.
 """
 
 import argparse
-import json
 import math
 import random
 import statistics
@@ -26,6 +25,7 @@ from typing import Any
 from unisono import model_check
 from unisono.catalogue import format_size
 from unisono.errors import UnisonoError
+from unisono.files import read_json, write_json
 from unisono.sim import calibrate, platforms
 from unisono.sim.bench import Simulator
 from unisono.tune.bench import Point
@@ -100,20 +100,18 @@ def arm(spec: str, predicted: float | None, simulated: float) -> list[Any]:
 
 
 def write(file: Path, machines: Json, done: Sequence[Json]) -> None:
-    lines = ",\n".join(json.dumps(cell) for cell in done)
-    head = json.dumps({"machines": machines})
-    file.write_text(f'{head[:-1]}, "cells": [\n{lines}\n]}}\n')
+    write_json({"machines": machines, "cells": list(done)}, file)
 
 
 def measure_all(file: Path, minutes: float) -> Json:
-    kept = json.loads(file.read_text()) if file.exists() else {"machines": {}, "cells": []}
+    kept = read_json(file) if file.exists() else {"machines": {}, "cells": []}
     known = [{key: cell[key] for key in KEYS} for cell in kept["cells"]]
     end = time.monotonic() + 60 * minutes
     with tempfile.TemporaryDirectory(prefix="unisono-machines-") as folder:
         files = {name: Path(folder) / f"{at}.json" for at, name in enumerate(NETWORKS)}
         for name, spec in NETWORKS.items():
             calibrate.calibrate(platforms.parse(spec), CALIBRATED_ON, files[name])
-            kept["machines"][name] = json.loads(files[name].read_text())
+            kept["machines"][name] = read_json(files[name])
         for cell in cells():
             if time.monotonic() > end:
                 break
@@ -246,10 +244,7 @@ def main() -> int:
     parser.add_argument("--report", action="store_true")
     options = parser.parse_args()
     try:
-        if options.report:
-            kept = json.loads(options.json.read_text())
-        else:
-            kept = measure_all(options.json, options.minutes)
+        kept = read_json(options.json) if options.report else measure_all(options.json, options.minutes)
     except (OSError, ValueError, UnisonoError) as error:
         print(f"experiments.pipelines.simulator: {error}", file=sys.stderr)
         return 1

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from unisono import places
 from unisono.errors import UnisonoError
+from unisono.files import write_json
 
 from experiments import harness, testbeds
 from experiments.arrival.measuring import paired_ratio
@@ -57,7 +58,7 @@ def measure(given: argparse.Namespace) -> Json:
     for job in measuring.in_rounds(one_round, given.rounds, given.minutes):
         jobs.append(job)
         if given.json:
-            given.json.write_text(measuring.document(EXPERIMENT, described, jobs))
+            write_json(measuring.document(EXPERIMENT, described, jobs), given.json)
     return {"beds": described, "results": jobs}
 
 

@@ -7,10 +7,13 @@ A file for each network and collective, as `unisono sim --json` writes it.
 """
 
 import argparse
+import json
 import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+
+from unisono.files import write_json
 
 TORI = ("8x8", "4x4x4", "9x9")
 FAT_TREES = ("8x8:4", "16x16:8")
@@ -44,7 +47,7 @@ class Run:
 
     @property
     def file(self) -> str:
-        return f"{self.network.replace(':', '-')}-{self.collective}.json"
+        return f"{self.network.replace(':', '-')}-{self.collective}.json.zst"
 
     def sizes(self) -> str:
         return VECTOR if self.collective in ("bcast", "reduce", "allreduce") else BLOCK
@@ -73,14 +76,14 @@ def main() -> int:
         parser.error("no network here has such a name and such a collective")
     for run in chosen:
         line = ["unisono", "sim", "--platform", run.network, "--collective", run.collective]
-        line += ["--algorithms", ",".join(run.algorithms), "--bytes", options.sizes or run.sizes()]
-        line += ["--selectors", "none", "--memory", "8G", "--json"]
+        line += ["--arms", ",".join(run.algorithms), "--sizes", options.sizes or run.sizes()]
+        line += ["--selectors", "none", "--memory", "8G", "--json", "-"]
         print(" ".join(line), flush=True)
         found = subprocess.run(line, check=False, capture_output=True, text=True)
         if found.returncode != 0:
             print(found.stderr or found.stdout, file=sys.stderr)
             return 1
-        (options.folder / run.file).write_text(found.stdout)
+        write_json(json.loads(found.stdout), options.folder / run.file)
     return 0
 
 

@@ -5,8 +5,8 @@ Cooperating, each group uses its share of link-disjoint trees over all hosts; ap
 best for it alone. What is printed is the sum over the groups of bytes by seconds, and whether the rule
 (cooperate where the trees' rate is more, counted on the links without simulating) chose the better one.
 
-    python -m experiments.torus.cooperating --json docs/results/torus/cooperating.json
-    python -m experiments.torus.cooperating --show docs/results/torus/cooperating.json
+    python -m experiments.torus.cooperating --json docs/results/torus/cooperating.json.zst
+    python -m experiments.torus.cooperating --show docs/results/torus/cooperating.json.zst
 """
 
 import argparse
@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from unisono import places
+from unisono.files import read_json, write_json
 
 SHAPE = "8x8x16"
 LINK = 425e6
@@ -160,11 +161,11 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=60, help="for one simulation (60)")
     options = parser.parse_args()
     if options.show:
-        show(json.loads(options.show.read_text())["rows"])
+        show(read_json(options.show)["rows"])
         return 0
     found: list[Json] = []
     if options.json and options.json.exists():
-        found = json.loads(options.json.read_text())["rows"]
+        found = read_json(options.json)["rows"]
     known = {(r["collective"], r["groups"], r["bytes"], r["algorithm"]) for r in found}
     for size in options.sizes or SIZES:
         for collective, groups, algorithm in points():
@@ -174,7 +175,7 @@ def main() -> int:
             print(found[-1], file=sys.stderr)
             if options.json:
                 what = {"experiment": "torus-cooperating", "shape": SHAPE, "link": LINK, "rows": found}
-                options.json.write_text(json.dumps(what, indent=1) + "\n")
+                write_json(what, options.json)
     show(found)
     return 0
 

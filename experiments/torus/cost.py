@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from unisono import machine, places
-from unisono.files import write_json
+from unisono.files import read_json, write_json
 
 from experiments import harness
 from experiments.markdown import table
@@ -87,14 +87,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--json", type=Path, default=RESULTS / "cost.json", help="results: read, or written")
+    file = RESULTS / "cost.json.zst"
+    parser.add_argument("--json", type=Path, default=file, help="results: read, or written")
     parser.add_argument("--times", type=int, default=15, help="the median of so many (15)")
     parser.add_argument("--fresh", action="store_true", help="measure anew")
     parser.add_argument("--quick", action="store_true", help="4096 hosts, once each")
     given = parser.parse_args(arguments)
     if given.fresh or not given.json.exists():
         write_json(measure(*((1, SMALL) if given.quick else (given.times, 1 << 16))), given.json)
-    print("\n".join(tables(json.loads(given.json.read_text()))))
+    print("\n".join(tables(read_json(given.json))))
     return 0
 
 

@@ -5,9 +5,11 @@ what top_links has counted and contrast has simulated.
 """
 
 import argparse
-import json
 from collections.abc import Sequence
 from pathlib import Path
+
+from unisono import documents
+from unisono.files import read_json
 
 from experiments import harness
 from experiments.markdown import table
@@ -50,11 +52,11 @@ def simulated(body: Json) -> list[str]:
 
 
 def tables(folder: Path) -> list[str]:
-    top = folder / "top-links.json"
-    lines = counted(json.loads(top.read_text())) if top.exists() else []
-    for file in sorted(folder.glob("*.json")):
-        body = json.loads(file.read_text())
-        if body.get("schema") == "unisono-sim":
+    top = folder / "top-links.json.zst"
+    lines = counted(read_json(top)) if top.exists() else []
+    for file in sorted(folder.glob("*.json.zst")):
+        body = documents.load(file)
+        if isinstance(body, dict) and body.get("schema") == "unisono.sim":
             lines += simulated(body)
     return lines
 

@@ -9,7 +9,7 @@ BlueGene/P, those of 3.4 Gf with its four. The contrast is of what else the cata
 
 from collections.abc import Iterator, Sequence
 
-from unisono.compare.matrix import parse_size
+from unisono.amounts import parse_size
 from unisono.sim import platforms
 
 from experiments import harness
@@ -75,7 +75,7 @@ def others() -> Iterator[Cell]:
 
 
 def results(deadline: float) -> Store:
-    return Store(measuring.RESULTS / "full.json", "torus-full", deadline)
+    return Store(measuring.RESULTS / "full.json.zst", "torus-full", deadline)
 
 
 def tables(store: Store) -> list[str]:

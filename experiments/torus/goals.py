@@ -6,12 +6,12 @@ Only what has been simulated counts; what has not is said to be undecided.
 """
 
 import argparse
-import json
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from unisono.files import read_json
 from unisono.sim import smpi
 
 from experiments import harness
@@ -174,12 +174,12 @@ def of_cost(body: Json) -> list[Check]:
 
 
 def checks(folder: Path) -> list[Check]:
-    stores = {name: Store(folder / f"{name}.json", f"torus-{name}", time.monotonic()) for name in NAMES}
+    stores = {name: Store(folder / f"{name}.json.zst", f"torus-{name}", time.monotonic()) for name in NAMES}
     errors = peers.errors(stores["peers"], stores["full"])
     made = [*of_full(stores["full"], errors), *of_peers(stores["peers"], stores["full"])]
     made += [*of_holes(stores["holes"], errors), *of_groups(stores["groups"]), *of_subsets(stores["subsets"])]
-    cost = folder / "cost.json"
-    return made + (of_cost(json.loads(cost.read_text())) if cost.exists() else [])
+    cost = folder / "cost.json.zst"
+    return made + (of_cost(read_json(cost)) if cost.exists() else [])
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

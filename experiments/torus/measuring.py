@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from unisono import catalogue, places
-from unisono.files import write_json
+from unisono.files import read_json, write_json
 from unisono.sim import network, platforms
 from unisono.sim.ranks import hosts_of_ranks
 from unisono.sim.table import FLOWS, Question
@@ -42,7 +42,7 @@ class Cell:
         root = f" --root {self.root}" if self.root else ""
         return (
             f"unisono sim --engine flows --platform {self.platform}{where} --collective {self.collective}"
-            f"{root} --algorithms {self.algorithm} --bytes {self.bytes}"
+            f"{root} --arms {self.algorithm} --sizes {self.bytes}"
         )
 
 
@@ -90,7 +90,7 @@ class Store:
     def __post_init__(self) -> None:
         if not self.file.exists():
             return
-        before = json.loads(self.file.read_text())
+        before = read_json(self.file)
         for row in before["cells"]:
             self.cells[Cell(**row["cell"])] = row["result"]
         self.rows = before["rows"]
@@ -165,7 +165,7 @@ def options(description: str, name: str, arguments: Sequence[str] | None) -> tup
         description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument(
-        "--json", type=Path, default=RESULTS / f"{name}.json", help="results: read, and more added"
+        "--json", type=Path, default=RESULTS / f"{name}.json.zst", help="results: read, and more added"
     )
     parser.add_argument(
         "--minutes", type=float, default=60.0, help="then no new simulation begins (60; 0: only tables)"

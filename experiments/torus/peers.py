@@ -46,12 +46,12 @@ class Peer:
 
     @property
     def command(self) -> list[str]:
-        who = ["--algorithms", self.who]
+        who = ["--arms", self.who]
         if self.who != OWN:
-            who = ["--algorithms", "native", "--selectors", self.who]
+            who = ["--arms", "native", "--selectors", self.who]
         return [
             *("unisono", "sim", "--platform", f"torus:{self.shape}", "--collective", self.collective),
-            *("--bytes", str(self.bytes), *who, "--share", "--json"),
+            *("--sizes", str(self.bytes), *who, "--share", "--json", "-"),
         ]
 
 

@@ -18,6 +18,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from unisono import places
+from unisono.files import write_json
 
 # The ranks fill the first hosts. Leaf switches whose hosts are no power of two cut every butterfly.
 NETWORKS = (("8x8:4", 64), ("16x16:8", 256), ("12x6:6", 64))
@@ -123,7 +124,7 @@ def main() -> int:
             "command": "python -m experiments.torus.top_links",
             "rows": rows,
         }
-        options.json.write_text(json.dumps(what, indent=1) + "\n")
+        write_json(what, options.json)
     return 0
 
 

@@ -34,7 +34,7 @@ OWN = "unisono"
 def run(shape: str, collective: str, size: int) -> Json:
     """Seconds of each call, by who served it; of whom it failed for, the problem."""
     line = ["unisono", "sim", "--platform", f"torus:{shape}", "--selectors", ",".join(SELECTORS)]
-    line += ["--online", "--json", "--", str(PROGRAM), collective, str(size), str(CALLS)]
+    line += ["--online", "--json", "-", "--", str(PROGRAM), collective, str(size), str(CALLS)]
     done = subprocess.run(line, check=False, capture_output=True, text=True)
     try:
         runs = json.loads(done.stdout)["runs"]

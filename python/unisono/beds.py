@@ -8,11 +8,11 @@ from typing import Any, Protocol
 
 from unisono import lab as lab_module
 from unisono import machine, places
-from unisono.errors import UnisonoError
+from unisono.errors import SetupError, UnisonoError
 from unisono.lab import layout, network
+from unisono.options import LIBRARIES, Library
 from unisono.places import Mpi
 
-MPIS = ("mpich", "openmpi", places.INTEL)
 # What earlier jobs have learned is no part of a measurement.
 FORGETFUL = {"XDG_CACHE_HOME": os.devnull}
 CommandLine = tuple[list[str], dict[str, str]]  # what to start, in which environment
@@ -98,7 +98,7 @@ class Launcher:
         if not self.prefix:
             raise UnisonoError('--launch: write what starts the ranks, as in "srun -n 16"')
         if shutil.which(self.prefix[0]) is None:
-            raise UnisonoError(f"--launch {prefix}: there is no command {self.prefix[0]}")
+            raise SetupError(f"--launch {prefix}: there is no command {self.prefix[0]}")
 
     def title(self) -> str:
         return shlex.join(self.prefix)
@@ -119,12 +119,12 @@ class Launcher:
 
 
 def find_mpi(bed: Bed, name: str) -> Mpi:
-    """The MPI library that an option --mpi names, if it can be used on the bed."""
-    if name not in MPIS:
-        raise UnisonoError(f"--mpi {name}: valid are {', '.join(MPIS[:-1])} and {MPIS[-1]}")
+    """The MPI library that an option --mpi names, if it can be used on the bed; auto: the one on PATH."""
+    if name not in set(Library):
+        raise UnisonoError(f"--mpi {name}: valid are {LIBRARIES}")
     if name == places.INTEL and bed.kind == Lab.kind:
         raise UnisonoError("--mpi intel: not with --lab: make intel gets what runs on one node only")
-    return places.find_mpi(name)
+    return places.find_mpi(Library(name).chosen)
 
 
 def current_lab() -> Lab:

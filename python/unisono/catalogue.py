@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+import msgspec
+
 from unisono import places
 from unisono.errors import UnisonoError
 
@@ -60,13 +62,6 @@ class GridForm:
 
 
 @dataclass(frozen=True)
-class Catalogue:
-    algorithms: tuple[Algorithm, ...]
-    grid_dimensions: tuple[str, ...]  # names, that of adjacent ranks first
-    grid_forms: tuple[GridForm, ...]
-
-
-@dataclass(frozen=True)
 class Side:
     """Who has a buffer, and how it is described: nothing, block, blocks, counts or types."""
 
@@ -102,12 +97,20 @@ class Collective:
 
     @property
     def counts_all_blocks(self) -> bool:
-        """The bench, profiles and traces count all blocks together, which `compare` does not."""
+        """Its size is that of the vector that it cuts, one block for each rank."""
         return self.measure == "blocks"
 
     @property
     def from_root(self) -> bool:
         return self.rooted and self.receive.who == "all"
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    algorithms: tuple[Algorithm, ...]
+    grid_dimensions: tuple[str, ...]  # names, that of adjacent ranks first
+    grid_forms: tuple[GridForm, ...]
+    collectives: tuple[Collective, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -134,43 +137,19 @@ def ask(*arguments: str) -> str:
     return done.stdout
 
 
+@cache
 def load() -> Catalogue:
     """All that `unisono-schedule list --json` tells."""
-    told = json.loads(ask("list", "--json"))
-    return Catalogue(
-        algorithms=tuple(map(algorithm_of, told["algorithms"])),
-        grid_dimensions=tuple(told["grid_dimensions"]),
-        grid_forms=tuple(GridForm(**{**row, "rows": tuple(row["rows"])}) for row in told["grid_forms"]),
-    )
+    return msgspec.convert(json.loads(ask("list", "--json")), Catalogue)
 
 
 def algorithms() -> list[Algorithm]:
     return list(load().algorithms)
 
 
-def algorithm_of(row: dict[str, Any]) -> Algorithm:
-    return Algorithm(
-        name=row["name"],
-        collectives=tuple(row["collectives"]),
-        parameters=tuple(
-            Parameter(**parameter | {"names": tuple(parameter["names"])}) for parameter in row["parameters"]
-        ),
-        composed=row["composed"],
-        in_grids=row["in_grids"],
-        transports=tuple(row["transports"]),
-        predicts=row["predicts"],
-        restrictions=tuple(row["restrictions"]),
-        needs=row["needs"],
-        cost=row["cost"],
-        source=row["source"],
-    )
-
-
 @cache
 def all_collectives() -> dict[str, Collective]:
-    rows = json.loads(ask("list", "--json"))["collectives"]
-    sides = ("send", "receive")
-    return {row["name"]: Collective(**row | {side: Side(**row[side]) for side in sides}) for row in rows}
+    return {row.name: row for row in load().collectives}
 
 
 def collective(name: str) -> Collective:
@@ -199,7 +178,7 @@ def refuse_neighbours(name: str) -> None:
 
 
 def variables() -> list[Variable]:
-    return [Variable(**row) for row in json.loads(ask("variables", "--json"))]
+    return msgspec.convert(json.loads(ask("variables", "--json")), list[Variable])
 
 
 def complete_spec(collective: str, spec: str) -> str:

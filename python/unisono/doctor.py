@@ -206,22 +206,23 @@ def check_program(program: str) -> Iterator[Finding]:
             f"{program} is set-uid or set-gid",
             "the loader ignores LD_PRELOAD for such",
         )
-    with Path(path).open("rb") as file:
-        if file.read(4) != b"\x7fELF":
-            yield Finding(Level.OK, f"{program} is a script: its interpreter is what matters")
-            return
-    done = subprocess.run(["ldd", path], check=False, capture_output=True, text=True)
-    if done.returncode:
+    from unisono import elf  # noqa: PLC0415 - no other check reads programs
+
+    found = elf.linked(Path(path))
+    if found is None:
+        yield Finding(Level.OK, f"{program} is a script: its interpreter is what matters")
+        return
+    if found.static:
         yield Finding(
             Level.PROBLEM,
             f"{program} is statically linked",
             "nothing can be placed under it: link it to the shared MPI library",
         )
         return
-    if "not found" in done.stdout:
-        missing = [line.split()[0] for line in done.stdout.splitlines() if "not found" in line]
-        yield Finding(Level.PROBLEM, f"{program} does not find {', '.join(missing)}", "set LD_LIBRARY_PATH")
-    linked = places.linked_libraries(done.stdout)
+    if found.missing:
+        missing = ", ".join(found.missing)
+        yield Finding(Level.PROBLEM, f"{program} does not find {missing}", "set LD_LIBRARY_PATH")
+    linked = found.libraries
     if len(linked) == 1:
         [(flavour, soname)] = linked.items()
         yield Finding(Level.OK, f"{program} uses {soname} ({flavour})")

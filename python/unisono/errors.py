@@ -1,5 +1,24 @@
-"""What a user can cause."""
+"""What ends a command, and with which exit status (docs/reference/cli/exit-codes.md)."""
+
+from typing import ClassVar
+
+DONE, FAILED, USAGE, SETUP = 0, 1, 2, 3
+INTERRUPTED = 130  # as shells say it of a program that Ctrl-C ended
 
 
 class UnisonoError(Exception):
-    """One line: what is wrong and what to do."""
+    """What was given cannot be used: an option, an argument, a file. Says what is wrong and what to do."""
+
+    status: ClassVar[int] = USAGE
+
+
+class RunError(UnisonoError):
+    """What was asked for was tried, and did not succeed."""
+
+    status = FAILED
+
+
+class SetupError(UnisonoError):
+    """Something around the command is missing: an MPI library, a tool, a lab, permission."""
+
+    status = SETUP

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from html import escape
 from typing import Any
 
-from unisono.svg import FADED, FAINT, INK, colour, text
+from unisono.svg import FADED, FAINT, INK, colour, ink_on, text
 
 LANE = 15  # of what a rank sends; the other one is below
 GAP = 8  # between ranks
@@ -19,7 +19,8 @@ def top_of(rank: int) -> int:
 def bars(told: dict[str, Any], scale: float) -> Iterator[str]:
     """In both of its lanes a message has the colour of its sender."""
     for sender, receiver, phase, begin, end in told["messages"]:
-        shade = colour(sender / max(told["ranks"] - 1, 1))
+        place = sender / max(told["ranks"] - 1, 1)
+        shade = colour(place)
         of_phase = f", phase {phase}" if told["phases"] else ""
         title = f"<title>{sender} to {receiver}: {end - begin} B{of_phase}</title>"
         x, width = LEFT + begin * scale, max((end - begin) * scale, 0.5)
@@ -30,7 +31,7 @@ def bars(told: dict[str, Any], scale: float) -> Iterator[str]:
                 f'fill="{shade}" stroke="white" stroke-width="0.5">{title}</rect>'
             )
             if width > 14:
-                yield text(x + width / 2, y + 10, str(peer), 9, fill="white", text_anchor="middle")
+                yield text(x + width / 2, y + 10, str(peer), 9, fill=ink_on(place), text_anchor="middle")
 
 
 def phase_lines(told: dict[str, Any], scale: float, bottom: int) -> Iterator[str]:

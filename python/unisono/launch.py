@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -34,11 +33,10 @@ def flavour_needed_by(command: str) -> str | None:
     path = shutil.which(command)
     if path is None:
         raise UnisonoError(f"{command}: no such program")
-    with Path(path).open("rb") as file:
-        if file.read(4) != b"\x7fELF":
-            return None
-    linked = subprocess.run(["ldd", path], check=False, capture_output=True, text=True).stdout
-    flavour = next(iter(places.linked_libraries(linked)), None)
+    from unisono import elf  # noqa: PLC0415 - no other command reads programs
+
+    linked = elf.linked(Path(path))
+    flavour = next(iter(linked.libraries), None) if linked else None
     return "mpich" if flavour == "abi" else flavour
 
 

@@ -68,18 +68,23 @@ def shared_memory() -> tuple[int, int] | None:
     return state.f_blocks * state.f_frsize, state.f_bavail * state.f_frsize
 
 
-def busy_share(seconds: float = 0.5, stat: Path = Path("/proc/stat")) -> float:
+def cpu_times(niced_is_idle: bool = False) -> tuple[float, float]:
+    """Seconds of all cores together, and those of them that were idle; `niced_is_idle`: or spent on work that
+    gives way."""
+    import psutil  # noqa: PLC0415 - few commands measure
+
+    times = psutil.cpu_times()
+    # What runs in a guest is counted under user and nice, too (proc(5)).
+    total = sum(times) - getattr(times, "guest", 0.0) - getattr(times, "guest_nice", 0.0)
+    return total, times.idle + times.iowait + (times.nice if niced_is_idle else 0.0)
+
+
+def busy_share(seconds: float = 0.5) -> float:
     """How much of all cores' time somebody uses now. What runs beside a measurement slows it down."""
-
-    def times() -> tuple[int, int]:
-        # user, nice, system, idle, iowait, irq, softirq, steal (proc(5))
-        values = [int(value) for value in stat.read_text().splitlines()[0].split()[1:9]]
-        return values[3] + values[4], sum(values)
-
     try:
-        idle, total = times()
+        total, idle = cpu_times()
         time.sleep(seconds)
-        idle_after, total_after = times()
-    except (OSError, ValueError, IndexError):
+        total_after, idle_after = cpu_times()
+    except OSError:
         return 0.0
-    return 1 - (idle_after - idle) / max(1, total_after - total)
+    return 1 - (idle_after - idle) / max(1e-9, total_after - total)

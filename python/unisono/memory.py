@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from unisono.errors import UnisonoError
+from unisono.errors import SetupError, UnisonoError
 
 FORMAT = "unisono-memory"
 MOST_BYTES = 1 << 20
@@ -29,7 +29,7 @@ def folder() -> Path:
         return Path(chosen) / "unisono"
     home = os.environ.get("HOME", "")
     if not home.startswith("/"):
-        raise UnisonoError("there is no home directory: set HOME or XDG_CACHE_HOME")
+        raise SetupError("there is no home directory: set HOME or XDG_CACHE_HOME")
     return Path(home) / ".cache" / "unisono"
 
 
@@ -37,7 +37,7 @@ def files() -> list[Path]:
     try:
         return sorted(path for path in folder().glob("*.json"))
     except OSError as error:
-        raise UnisonoError(f"{folder()}: {error.strerror}") from error
+        raise SetupError(f"{folder()}: {error.strerror}") from error
 
 
 def broken(path: Path) -> UnisonoError:

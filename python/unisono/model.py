@@ -9,7 +9,7 @@ from pathlib import Path
 
 from unisono import jobs, places
 from unisono.beds import Bed
-from unisono.errors import UnisonoError
+from unisono.errors import RunError, UnisonoError
 from unisono.places import Mpi
 
 
@@ -55,7 +55,7 @@ def calibrate(
         line, environment = bed.command(mpi, ranks, bed.per_host(ranks, per_host), program)
         outcome = jobs.run(line, environment, silence)
         if not outcome.ok:
-            raise UnisonoError(f"unisono-calibrate: {outcome.problem}")
+            raise RunError(f"unisono-calibrate: {outcome.problem}")
         ask("fit", str(samples), "-o", str(file))
     return file
 

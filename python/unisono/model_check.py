@@ -5,11 +5,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import median
-from typing import Protocol
+from typing import Any, Protocol
 
-from unisono import catalogue, model
+import msgspec
+
+from unisono import catalogue, documents, model
+from unisono.amounts import parse_size
 from unisono.catalogue import format_size
-from unisono.compare.matrix import parse_size
 from unisono.errors import UnisonoError
 from unisono.estimates import Estimate, estimate_median
 from unisono.profile.document import Arm
@@ -101,6 +103,77 @@ class Report:
         """The median of the relative errors, whatever their sign."""
         of = [abs(one.error) for one in self.compared if between is None or one.is_between == between]
         return median(of) if of else None
+
+
+class ComparedRow(msgspec.Struct):
+    """What the model says of a call, and what it takes; a simulated time is exact. The error is relative."""
+
+    bytes: int
+    arm: Arm
+    predicted_s: float
+    exact: bool
+    error: float
+    is_between: bool
+
+
+class VerdictRow(msgspec.Struct):
+    """The model's segment against the fastest one that was measured."""
+
+    bytes: int
+    chosen: str
+    best: str
+    ratio: Estimate | None
+    verdict: str
+
+
+class Document(documents.Document, tag="unisono.model-check", kw_only=True):
+    """How right the cost model is; errors are medians of the relative ones, whatever their sign."""
+
+    error: float | None
+    error_between: float | None
+    compared: list[ComparedRow]
+    verdicts: list[VerdictRow]
+    problems: list[str]
+
+
+class PredictedRow(msgspec.Struct):
+    """What the model says of an algorithm; without a time the note says why."""
+
+    algorithm: str
+    bytes: int
+    seconds: float | None
+    note: str
+
+
+class Predicted(documents.Document, tag="unisono.prediction", kw_only=True):
+    """What calls would take, the fastest first for each size."""
+
+    collective: str
+    ranks: int
+    nodes: int
+    predictions: list[PredictedRow]
+
+
+class Machines(documents.Document, tag="unisono.machines", kw_only=True):
+    """What messages, reductions and copies cost (model.md), by where that is known from."""
+
+    machines: dict[str, dict[str, Any]]
+
+
+def document_of(report: Report) -> Document:
+    return Document(
+        error=report.error(),
+        error_between=report.error(between=True),
+        compared=[
+            ComparedRow(one.point.bytes, one.arm, one.predicted_s, one.exact, one.error, one.is_between)
+            for one in report.compared
+        ],
+        verdicts=[
+            VerdictRow(found.point.bytes, found.chosen, found.best, found.ratio, found.text)
+            for found in report.verdicts
+        ],
+        problems=list(report.problems),
+    )
 
 
 class Asker:

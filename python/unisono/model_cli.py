@@ -10,36 +10,46 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from unisono import beds, catalogue, memory, model, model_check, where
+from unisono import (
+    amounts,
+    beds,
+    catalogue,
+    completion,
+    documents,
+    memory,
+    model,
+    model_check,
+    options,
+    where,
+)
+from unisono.amounts import parse_time
 from unisono.catalogue import format_size
 from unisono.compare import matrix
-from unisono.compare.terminal import wide_console
-from unisono.errors import UnisonoError
+from unisono.console import errors, output, table
+from unisono.errors import FAILED, RunError, UnisonoError
 from unisono.model_check import Asker, Measures, Report
-from unisono.profile.terminal import left_table
+from unisono.options import group
 from unisono.sim import calibrate, platforms
 from unisono.sim.bench import Simulator
 from unisono.tune.bench import Bench
-from unisono.tune.cli import parse_time
 
-app = typer.Typer(
-    help="The cost model: what messages cost here, what it says of calls, and how right it is.",
-    no_args_is_help=True,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-errors = Console(stderr=True, highlight=False)
+app = group("The cost model: what messages cost here, what it says of calls, and how right it is.")
 
 LEVELS = {"within_node": "within a node", "between_nodes": "between nodes"}
 QUANTITIES = {"one_way": "a message", "gap": "the next message", "exchange": "all at once"}
 STANDARD_SIZES = "16K,96K,384K,1536K"
 
 # What says on which ranks, and for how long: nothing of it is asked of a simulation.
-OF_RANKS = ("mpi", "lab", "launch", "ppn", "nodes", "budget")
+OF_RANKS = {"mpi", "lab", "launch", "ppn", "nodes", "budget"}
 
 MachineFile = Annotated[Path, typer.Option(metavar="FILE", help="Of unisono-model fit.")]
-Collective = Annotated[str, typer.Option(help="bcast, allreduce, ...")]
-Specs = Annotated[
-    list[str] | None, typer.Option("--spec", metavar="SPEC", help="As chain:segment=auto; may be repeated.")
+Arms = Annotated[
+    str | None,
+    typer.Option(
+        metavar="A,B",
+        help="Algorithms, as chain:segment=auto; otherwise all that send messages.",
+        autocompletion=completion.algorithms,
+    ),
 ]
 
 
@@ -82,7 +92,7 @@ def seconds_of(pieces: list[dict[str, Any]], size: int) -> float:
 
 def show_memory(block: dict[str, Any], console: Console) -> None:
     """Worringer's parameters, by length."""
-    made = left_table("d", "l_PIO us", "l_DMA us", "faster", "l_cpy us", "l_cmb us", left=0)
+    made = table("d", "l_PIO us", "l_DMA us", "faster", "l_cpy us", "l_cmb us", left=0)
     once = block.get("single_copy")
     for size in model_check.CALIBRATED:
         pio = seconds_of(block["stores"]["one_way"], size)
@@ -103,7 +113,7 @@ def show_memory(block: dict[str, Any], console: Console) -> None:
 
 def show_machine(title: str, machine: dict[str, Any], console: Console) -> None:
     console.print(Text(title, style="bold"), soft_wrap=True)
-    made = left_table("level", "cost of", "from bytes", "alpha us", "beta ns/B", "Mb/s", left=2)
+    made = table("level", "cost of", "from bytes", "alpha us", "beta ns/B", "Mb/s", left=2)
     try:
         for name, level in machine["levels"].items():
             for row in level_rows(name, level):
@@ -131,22 +141,25 @@ def show(
     machine: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Of unisono-model fit; otherwise what jobs have kept.")
     ] = None,
+    json: options.Json = None,
 ) -> None:
     """Show what messages, reductions and copies cost: seconds = alpha + beta * bytes."""
-    console = wide_console()
+    console = output(json)
     if machine:
         document = read_machine(machine)
         library = document.get("mpi", {})
-        show_machine(f"{machine}, {library.get('library', '')}", document, console)
-        return
-    known = [(path, document) for path, document in memory.each() if document.get("machine")]
+        known = [(f"{machine}, {library.get('library', '')}", document)]
+    else:
+        remembered = [(path, document) for path, document in memory.each() if document.get("machine")]
+        known = [(path.name, document["machine"]) for path, document in remembered]
     if not known:
-        raise UnisonoError(
+        raise RunError(
             "no network was measured yet: jobs on several nodes do that; or name a file by --machine "
             "(unisono-calibrate, then unisono-model fit)"
         )
-    for path, document in known:
-        show_machine(path.name, document["machine"], console)
+    for title, document in known:
+        show_machine(title, document, console)
+    documents.write(model_check.Machines(machines=dict(known)), json)
 
 
 def one_collective(name: str) -> str:
@@ -161,21 +174,24 @@ def one_collective(name: str) -> str:
 @app.command()
 def predict(
     machine: MachineFile,
-    collective: Collective,
+    collective: options.Collective,
     ranks: Annotated[int, typer.Option("-n", min=1, help="Ranks.")],
-    sizes: Annotated[str, typer.Option(metavar="S,S", help="Bytes, as 64K or 64:1M.")],
+    sizes: options.Sizes,
     nodes: Annotated[
         int | None, typer.Option(min=1, help="Blocks of ranks; otherwise one rank on each.")
     ] = None,
     root: Annotated[int, typer.Option(min=0, help="Root of the collective.")] = 0,
-    specs: Specs = None,
+    arms: Arms = None,
+    json: options.Json = None,
 ) -> None:
     """Say what calls would take, and which segments are best: the fastest first."""
     chosen = one_collective(collective)
+    specs = matrix.split_specs(arms or "")
     wanted = specs or model_check.standard_specs(chosen)
-    bytes_ = matrix.parse_sizes(sizes, factor=4)
+    bytes_ = amounts.parse_sizes(sizes)
     jobs = [model.Job(chosen, ranks, nodes or ranks, size, wanted, root) for size in bytes_]
-    made = left_table("algorithm", "note", "size", "us", left=2)
+    made = table("algorithm", "note", "size", "us", left=2)
+    rows: list[model_check.PredictedRow] = []
     for job, told in zip(jobs, model.predict(machine, jobs), strict=True):
         for each in told:
             if each.seconds is None and not specs:
@@ -184,7 +200,10 @@ def predict(
             note = note or ("the model's segment" if each.chosen else "")
             time = "" if each.seconds is None else f"{each.seconds * 1e6:.1f}"
             made.add_row(each.runs, note, format_size(job.bytes), time)
-    wide_console().print(made)
+            rows.append(model_check.PredictedRow(each.runs, job.bytes, each.seconds, note))
+    output(json).print(made)
+    predicted = model_check.Predicted(collective=chosen, ranks=ranks, nodes=nodes or ranks, predictions=rows)
+    documents.write(predicted, json)
 
 
 @dataclass(frozen=True)
@@ -199,7 +218,7 @@ class Place:
 
 
 def on_ranks(
-    ranks: int | None, mpi: str, lab: bool, launch: str | None, ppn: int | None, nodes: int | None
+    ranks: int | None, mpi: options.Library, lab: bool, launch: str | None, ppn: int | None, nodes: int | None
 ) -> Place:
     bed: beds.Bed = beds.Launcher(launch) if launch else beds.current_lab() if lab else beds.Node()
     number = ranks or bed.fitting_ranks()
@@ -209,10 +228,7 @@ def on_ranks(
 
 
 def simulated(platform: str, ranks: int | None, context: typer.Context) -> Place:
-    for name in OF_RANKS:
-        source = context.get_parameter_source(name)
-        if source is not None and source.name == "COMMANDLINE":
-            raise UnisonoError(f"--{name} is for measuring: --platform simulates, a rank on each host")
+    options.refuse_given(context, OF_RANKS, "is for measuring: --platform simulates, a rank on each host")
     network = platforms.parse(platform)
     number = ranks or network.hosts
     if number > network.hosts:
@@ -232,7 +248,7 @@ def machine_of(place: Place, given: Path | None, folder: str) -> Path:
 @app.command()
 def check(
     context: typer.Context,
-    collective: Collective,
+    collective: options.Collective,
     machine: Annotated[
         Path | None,
         typer.Option(
@@ -243,22 +259,25 @@ def check(
         str | None, typer.Option(metavar="NETWORK", help="Simulate: ethernet:16, as unisono sim takes them.")
     ] = None,
     ranks: where.Ranks = None,
-    mpi: where.Library = "mpich",
+    mpi: where.Library = options.Library.AUTO,
     lab: where.Lab = False,
     launch: where.Launch = None,
     ppn: where.RanksPerHost = None,
     nodes: Annotated[
         int | None, typer.Option(min=1, help="With --launch: on which its ranks are; otherwise one each.")
     ] = None,
-    sizes: Annotated[str, typer.Option(metavar="S,S", help="Bytes, as 64K or 64:1M.")] = STANDARD_SIZES,
-    specs: Specs = None,
-    budget: Annotated[str, typer.Option(metavar="TIME", help="For all of it: 90s, 20m, 2h.")] = "2m",
+    sizes: options.Sizes = STANDARD_SIZES,
+    arms: Arms = None,
+    budget: options.Budget = "2m",
+    json: options.Json = None,
 ) -> None:
     """Measure calls, and compare with what the model says of them, and of their segments."""
     chosen = one_collective(collective)
-    bytes_ = matrix.parse_sizes(sizes, factor=4)
+    bytes_ = amounts.parse_sizes(sizes)
     if machine:
         measured_on = read_machine(machine).get("mpi", {}).get("flavour", mpi)
+        if mpi is options.Library.AUTO and measured_on in set(options.Library):
+            mpi = options.Library(measured_on)
         if not platform and measured_on != mpi:
             errors.print(f"{machine} was measured under {measured_on}: for others it is no test (--mpi)")
     elif not platform:
@@ -273,13 +292,14 @@ def check(
                 place.bench,
                 Asker(file, chosen, place.ranks, place.nodes),
                 bytes_,
-                specs or [],
+                matrix.split_specs(arms or ""),
                 parse_time(budget),
                 lambda of: status.update(f"{of.point.text()}: {len(of.specs)} algorithms"),
             )
-    show_report(report, wide_console())
+    show_report(report, output(json))
+    documents.write(model_check.document_of(report), json)
     if report.problems:
-        raise typer.Exit(1)
+        raise typer.Exit(FAILED)
 
 
 def percent(value: float | None) -> str:
@@ -287,7 +307,7 @@ def percent(value: float | None) -> str:
 
 
 def show_report(report: Report, console: Console) -> None:
-    made = left_table("algorithm", "size", "predicted us", "measured us", "95 %", "error", left=1)
+    made = table("algorithm", "size", "predicted us", "measured us", "95 %", "error", left=1)
     # A simulated time is the same in every run.
     for one in report.compared:
         arm = one.arm
@@ -301,7 +321,7 @@ def show_report(report: Report, console: Console) -> None:
         )
     console.print(made)
     if report.verdicts:
-        made = left_table("the model's segment", "the best measured", "size", "verdict", left=2)
+        made = table("the model's segment", "the best measured", "size", "verdict", left=2)
         for found in report.verdicts:
             made.add_row(found.chosen, found.best, format_size(found.point.bytes), found.text)
         console.print(made)

@@ -5,7 +5,7 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from unisono.errors import UnisonoError
+from unisono.errors import SetupError
 
 # Of the environment, what says where to look and changes no result; and what unisono-bench reads.
 WHERE = {"UNISONO_BUILD", "UNISONO_LAB"}
@@ -46,7 +46,7 @@ def program(name: str) -> Path:
     found = shutil.which(name)
     if found:
         return Path(found)
-    raise UnisonoError(f"{name} is not built: run make (looked in {built.parent} and PATH)")
+    raise SetupError(f"{name} is not built: run make (looked in {built.parent} and PATH)")
 
 
 def preload_library(name: str = "unisono") -> Path:
@@ -157,12 +157,12 @@ def find_mpi(flavour: str | None) -> Mpi:
             return on_path
         if found:
             return found[0]
-        raise UnisonoError("no mpiexec found: install MPICH or Open MPI, or run make")
+        raise SetupError("no mpiexec found: install MPICH or Open MPI, or run make")
     if flavour in FLAVOURS:
         if mpi := mpi_from_wheel(flavour):
             return mpi
-        raise UnisonoError(f"no {flavour} in .deps: run make {flavour.partition('-')[0]}")
+        raise SetupError(f"no {flavour} in .deps: run make {flavour.partition('-')[0]}")
     for mpi in found:
         if mpi.flavour == flavour:
             return mpi
-    raise UnisonoError(f"no {flavour} found, neither in .deps nor on PATH: run make")
+    raise SetupError(f"no {flavour} found, neither in .deps nor on PATH: run make")

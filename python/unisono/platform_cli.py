@@ -8,17 +8,24 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from unisono import beds, memory, platform_measure, where
-from unisono.compare import matrix
-from unisono.errors import UnisonoError
-from unisono.memory import Learned
-from unisono.profile.terminal import left_table
-
-app = typer.Typer(
-    help="Look at what jobs have found out about hosts and networks here, measure it now, or forget it.",
-    no_args_is_help=True,
-    context_settings={"help_option_names": ["-h", "--help"]},
+from unisono import (
+    amounts,
+    answers,
+    beds,
+    completion,
+    documents,
+    memory,
+    options,
+    platform_measure,
+    where,
 )
+from unisono.compare import matrix
+from unisono.console import output, table
+from unisono.errors import RunError, UnisonoError
+from unisono.memory import Learned
+from unisono.options import group
+
+app = group("Look at what jobs have found out about hosts and networks here, measure it now, or forget it.")
 
 
 def network_text(document: dict[str, Any]) -> str:
@@ -40,7 +47,7 @@ def microseconds(seconds: float) -> str:
 
 def show_choices(choices: list[Learned], console: Console) -> None:
     columns = ("collective", "choice", "bytes", "ranks", "nodes", "chosen ms", "predicted", "native", "calls")
-    made = left_table(*columns, left=2)
+    made = table(*columns, left=2)
     made.columns[-1].justify = "left"
     for one in choices:
         made.add_row(
@@ -60,7 +67,7 @@ def show_choices(choices: list[Learned], console: Console) -> None:
 def show_verdicts(verdicts: list[Learned], console: Console) -> None:
     columns = ("collective", "choice", "bytes", "ranks", "per core")
     times = ("kernels us", "native us", "kernels all", "native all")
-    made = left_table(*columns, *times, "calls", left=2)
+    made = table(*columns, *times, "calls", left=2)
     made.columns[-1].justify = "left"
     for one in verdicts:
         made.add_row(
@@ -109,36 +116,47 @@ def show_all(paths: list[Path], console: Console) -> None:
             raise memory.broken(path) from error
 
 
-def output() -> Console:
-    out = Console(highlight=False)
-    return out if out.is_terminal else Console(highlight=False, width=150)
+def document_of(paths: list[Path]) -> answers.Memory:
+    files = []
+    for path in paths:
+        document = memory.read(path)
+        learned = memory.learned(path, document)
+        files.append(answers.MemoryFile(str(path), document["where"], learned, document["machine"] or None))
+    return answers.Memory(folder=str(memory.folder()), files=files)
 
 
 @app.command()
-def show() -> None:
+def show(json: options.Json = None) -> None:
     """Show what is known of networks, and what was chosen: predicted, measured, native."""
     found = memory.files()
+    out = output(json)
     if not found:
-        output().print(f"{memory.folder()}: nothing is remembered yet", soft_wrap=True)
-    show_all(found, output())
+        out.print(f"{memory.folder()}: nothing is remembered yet", soft_wrap=True)
+    show_all(found, out)
+    documents.write(document_of(found), json)
 
 
 @app.command()
 def measure(
     ranks: where.Ranks = None,
-    mpi: where.Library = "mpich",
+    mpi: where.Library = options.Library.AUTO,
     lab: where.Lab = False,
     launch: where.Launch = None,
     ppn: where.RanksPerHost = None,
     collectives: Annotated[
-        str, typer.Option(metavar="A,B", help="Or all.")
+        str,
+        typer.Option(
+            metavar="A,B",
+            help=f"Or all; {platform_measure.STANDARD_COLLECTIVES.replace(',', ', ')} otherwise.",
+            show_default=False,
+            autocompletion=completion.collectives,
+        ),
     ] = platform_measure.STANDARD_COLLECTIVES,
-    sizes: Annotated[
-        str, typer.Option(metavar="S,S", help="Bytes: 8,1K,32K.")
-    ] = platform_measure.STANDARD_SIZES,
-    time_budget: Annotated[
-        float, typer.Option(metavar="SEC", min=0.01, help="For a collective of one size.")
-    ] = 0.4,
+    sizes: options.Sizes = platform_measure.STANDARD_SIZES,
+    budget: Annotated[
+        str, typer.Option(metavar="TIME", help="For a collective of one size: 0.4s, 2s.")
+    ] = "0.4s",
+    json: options.Json = None,
 ) -> None:
     """Measure now what jobs would measure, and keep it for them: [bold]unisono platform measure -n 4[/bold]
 
@@ -151,14 +169,16 @@ def measure(
         ranks=ranks or (0 if launch else bed.fitting_ranks()),
         per_host=ppn,
         collectives=matrix.parse_collectives(collectives),
-        sizes=matrix.parse_sizes(sizes),
-        seconds=time_budget,
+        sizes=amounts.parse_sizes(sizes),
+        seconds=amounts.parse_time(budget),
     )
-    console = output()
+    console = output(json)
     console.print(
         f"measuring on {bed.title()}, about {platform_measure.seconds_needed(chosen):.0f} s", soft_wrap=True
     )
-    show_all(platform_measure.measure(chosen), console)
+    found = platform_measure.measure(chosen)
+    show_all(found, console)
+    documents.write(document_of(found), json)
 
 
 @app.command()
@@ -175,5 +195,5 @@ def forget(
         try:
             path.unlink()
         except OSError as error:
-            raise UnisonoError(f"{path}: {error.strerror}") from error
+            raise RunError(f"{path}: {error.strerror}") from error
     print(f"forgot {len(chosen)} file{'' if len(chosen) == 1 else 's'} in {memory.folder()}")

@@ -7,7 +7,7 @@ from pathlib import Path
 from unisono import jobs, memory, places
 from unisono.beds import Bed
 from unisono.catalogue import format_size
-from unisono.errors import UnisonoError
+from unisono.errors import RunError
 from unisono.places import Mpi
 
 STANDARD_COLLECTIVES = "barrier,bcast,reduce,allreduce,allgather,alltoall,gather,scatter"
@@ -41,7 +41,7 @@ def arguments(options: Options, pattern: str) -> list[str]:
         str(places.program(f"unisono-bench-{options.mpi.flavour}")),
         *("--collectives", ",".join(options.collectives)),
         *("--sizes", ",".join(map(format_size, options.sizes))),
-        *("--arms", "default", "--pattern", pattern, "--time-budget", str(options.seconds)),
+        *("--arms", "default", "--pattern", pattern, "--budget", str(options.seconds)),
     ]
 
 
@@ -67,15 +67,15 @@ def measure(options: Options) -> list[Path]:
         done = jobs.run(command, environment, PATIENCE + seconds_needed(options))
         output += done.output
         if not done.ok:
-            raise UnisonoError(f"the measuring job failed: {done.problem}")
+            raise RunError(f"the measuring job failed: {done.problem}")
     after = contents()
     new = [path for path in after if after[path] != before.get(path)]
     if not new:
-        raise UnisonoError(f"the jobs kept nothing in {memory.folder()}: {reason(output)}")
+        raise RunError(f"the jobs kept nothing in {memory.folder()}: {reason(output)}")
     return new
 
 
 def reason(output: str) -> str:
     """As rank 0 said it."""
     said = [line.partition("unisono: ")[2] for line in output.splitlines() if "not kept" in line]
-    return said[-1] if said else "no kind of call took long enough; a larger --time-budget helps"
+    return said[-1] if said else "no kind of call took long enough; a larger --budget helps"

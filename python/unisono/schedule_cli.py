@@ -1,19 +1,19 @@
 """The command `unisono schedule`: orders of the messages of an MPI_Alltoallv, in files; trees on a torus."""
 
-import json
+import json as jsonlib
 from pathlib import Path
 from typing import Annotated
 
+import msgspec
 import typer
+from rich.text import Text
 
-from unisono import catalogue, files, gantt, torus_drawing
+from unisono import answers, catalogue, documents, files, gantt, options, torus_drawing
+from unisono.console import output
 from unisono.errors import UnisonoError
+from unisono.options import group
 
-app = typer.Typer(
-    help="Orders of the messages of MPI_Alltoallv, made before a program runs; trees on a torus.",
-    no_args_is_help=True,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+app = group("Orders of the messages of MPI_Alltoallv, made before a program runs; trees on a torus.")
 
 OrderFile = Annotated[Path, typer.Argument(metavar="FILE", help="Of unisono schedule make.")]
 
@@ -23,7 +23,7 @@ def make(
     matrix: Annotated[
         Path, typer.Argument(metavar="COUNTS", help="p rows of p counts in bytes: CSV or JSON.")
     ],
-    output: Annotated[Path, typer.Option("-o", "--output", help="File to write.")],
+    to: options.OutputFile,
     rule: Annotated[
         str, typer.Option(help="token_list, greedy, all_to_all_based or edge_colouring.")
     ] = "token_list",
@@ -33,17 +33,21 @@ def make(
 ) -> None:
     """Make an order from counts: [bold]unisono schedule make counts.csv -o order.json[/bold]"""
     arguments = ("--matrix", str(matrix), "--rule", rule, "--threshold", threshold)
-    files.write_text(catalogue.ask("order", "make", *arguments), output)
-    print(catalogue.ask("order", "check", "--file", str(output)), end="")
+    files.write_text(catalogue.ask("order", "make", *arguments), to)
+    print(catalogue.ask("order", "check", "--file", str(to)), end="")
 
 
 @app.command()
 def show(
     file: OrderFile,
-    rank: Annotated[int | None, typer.Option(min=0, help="Only this rank.")] = None,
+    rank: Annotated[int | None, typer.Option(min=0, help="Only this rank (text).")] = None,
+    json: options.Json = None,
 ) -> None:
     """Show what each rank sends and receives, in which phase."""
     only = () if rank is None else ("--rank", str(rank))
+    if json:
+        documents.write(order_document(file), json)
+        return
     print(catalogue.ask("order", "show", "--file", str(file), *only), end="")
 
 
@@ -54,22 +58,30 @@ def check(
     matrix: Annotated[
         Path | None, typer.Option(metavar="COUNTS", help="It must hold every message of these counts.")
     ] = None,
+    json: options.Json = None,
 ) -> None:
     """Check that an order is whole: every message once, no port twice in a phase."""
     arguments = [] if ranks is None else ["--ranks", str(ranks)]
     if matrix is not None:
         arguments += ["--matrix", str(matrix)]
-    print(catalogue.ask("order", "check", "--file", str(file), *arguments), end="")
+    output(json).print(Text(catalogue.ask("order", "check", "--file", str(file), *arguments)), end="")
+    if json:
+        documents.write(order_document(file), json)
+
+
+def order_document(file: Path) -> answers.Order:
+    summary = catalogue.ask("order", "check", "--file", str(file)).strip()
+    return answers.Order(summary=summary, order=documents.load(file))
 
 
 @app.command()
 def draw(
     file: OrderFile,
-    output: Annotated[Path, typer.Option("-o", "--output", help="SVG file to write.")],
+    to: options.OutputFile,
 ) -> None:
     """Draw when each rank sends and receives, if only bytes took time."""
-    files.write_text(gantt.draw(json.loads(catalogue.ask("order", "times", "--file", str(file)))), output)
-    print(f"wrote {output}")
+    files.write_text(gantt.draw(jsonlib.loads(catalogue.ask("order", "times", "--file", str(file)))), to)
+    print(f"wrote {to}")
 
 
 @app.command()
@@ -83,11 +95,13 @@ def trees(
     wrap: Annotated[
         str | None, typer.Option(help="Whether dimensions are rings: yes,no,... Otherwise all are.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Parents and routes as JSON.")] = False,
-    drawing: Annotated[Path | None, typer.Option("--svg", help="Draw them into this file.")] = None,
+    json: options.Json = None,
+    drawing: Annotated[
+        Path | None, typer.Option("--svg", metavar="FILE", help="Draw them into this file.")
+    ] = None,
 ) -> None:
     """Show the trees of a collective: [bold]unisono schedule trees --torus 4x4 --svg trees.svg[/bold]"""
-    if as_json and drawing:
+    if json and drawing:
         raise UnisonoError("--json and --svg: give one of them")
     arguments = ["--torus", torus, "--members", members, "--trees", kind, "--for", use, "--routing", routing]
     arguments += [] if root is None else ["--root", str(root)]
@@ -95,4 +109,8 @@ def trees(
     if drawing:
         print(torus_drawing.write(arguments, drawing))
         return
-    print(catalogue.ask("trees", *arguments, *(("--json",) if as_json else ())), end="")
+    if json:
+        told = jsonlib.loads(catalogue.ask("trees", *arguments, "--json"))
+        documents.write(msgspec.convert(told, answers.Trees), json)
+        return
+    print(catalogue.ask("trees", *arguments), end="")

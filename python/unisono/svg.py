@@ -10,7 +10,7 @@ LANE = 38  # between ranks
 ROUND = 74  # between rounds
 LEFT, TOP, RIGHT, BOTTOM = 74, 84, 24, 46
 LETTER = 12  # of the title: in wide fonts a bold one takes 11 on the average
-INK, FADED, FAINT = "#1f2933", "#7b8794", "#d9dfe6"
+INK, FADED, FAINT = "#1f2933", "#64707d", "#d9dfe6"
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,11 @@ def messages_of(schedule: dict[str, Any]) -> Iterator[Message]:
 def colour(place: float) -> str:
     """From blue (start of the data) over green to red (their end)."""
     return f"hsl({225 - 225 * place:.0f} 72% 42%)"
+
+
+def ink_on(place: float) -> str:
+    """Of text on that colour: white on blue and on red, which are dark."""
+    return "black" if 0.09 < place < 0.89 else "white"
 
 
 def shade(message: Message, ends: dict[str, int]) -> str:

@@ -4,8 +4,13 @@ from typing import Annotated
 
 import typer
 
+from unisono.options import LIBRARIES
+from unisono.options import Library as Name
+
 Ranks = Annotated[int | None, typer.Option("-n", min=2, help="Ranks; otherwise one for each core or host.")]
-Library = Annotated[str, typer.Option(help="mpich, openmpi, or on a node intel.")]
+Library = Annotated[
+    Name, typer.Option(metavar="LIBRARY", help=f"{LIBRARIES}: the one on PATH, or the only one.")
+]
 Lab = Annotated[bool, typer.Option("--lab/--node", help="Where: the lab that is up, or this node.")]
 Launch = Annotated[
     str | None, typer.Option(metavar="COMMAND", help='Elsewhere: what starts the ranks, "srun -n 16".')

@@ -95,10 +95,12 @@ ProfileEnvironment read_environment(const Json& object) {
 }
 
 Profile read(const Json& document) {
-  if (!document.is_object() || document.value("format", Json()) != "unisono-profile")
-    throw Bad{"it is no profile of Unisono ('format' is not 'unisono-profile')"};
-  const Count version =
-      integer(field(document, "version"), "version", 1, std::numeric_limits<Count>::max());
+  // Profiles of 0.1 have "format" and "version" in place of the envelope that all documents have.
+  const bool former = document.is_object() && document.value("format", Json()) == "unisono-profile";
+  if (!document.is_object() || (!former && document.value("schema", Json()) != "unisono.profile"))
+    throw Bad{"it is no profile of Unisono ('schema' is not 'unisono.profile')"};
+  const char* const key = former ? "version" : "schema_version";
+  const Count version = integer(field(document, key), key, 1, std::numeric_limits<Count>::max());
   if (version > kProfileVersion)
     throw Bad{"it was made by a newer Unisono (version " + std::to_string(version) +
               " of the format, here " + std::to_string(kProfileVersion) + ")"};

@@ -23,7 +23,7 @@ def surroundings(flavour: str, ranks: int) -> str:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "bench.json"
         bench = PROGRAMS / f"unisono-bench-{flavour}"
-        options = ("--collectives", "barrier", "--arms", "native", "--time-budget", "0.01", "--json")
+        options = ("--collectives", "barrier", "--arms", "native", "--budget", "0.01", "--json")
         done = mpiexec(flavour, ranks, bench, *options, file)
         assert done.returncode == 0, done.stdout + done.stderr
         return json.dumps(json.loads(file.read_text())["environment"])

@@ -1,9 +1,11 @@
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
+import browser
 import pytest
 
 # The command, but for how long it looks at how fast this machine copies: what that says is not tested.
@@ -26,11 +28,18 @@ def unisono(tmp_path: Path) -> Run:
             text=True,
             timeout=120,
             env=os.environ
-            | {"COLUMNS": "120", "NO_COLOR": "1", "XDG_CACHE_HOME": str(tmp_path)}
+            | {"COLUMNS": "150", "NO_COLOR": "1", "XDG_CACHE_HOME": str(tmp_path)}
             | environment,
         )
 
     return run
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Any]:
+    """One for all tests: it takes a second to start."""
+    with browser.chromium() as started:
+        yield started
 
 
 SKIPPED = 77  # for ctest

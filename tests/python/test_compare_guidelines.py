@@ -164,7 +164,7 @@ def test_the_matrix_is_what_the_guidelines_need() -> None:
 @pytest.mark.mpi
 def test_measured_and_read_again(unisono: Run, tmp_path: Path) -> None:
     file = tmp_path / "c.json"
-    small = ["--mpi", "mpich", "-n", "2", "--passes", "1", "--time-budget", "0.02", "--block-sizes", "8,16"]
+    small = ["--mpi", "mpich", "-n", "2", "--passes", "1", "--budget", "0.02", "--block-sizes", "8,16"]
     some = ["--collectives", "gather,allgather,bcast,scatter"]
     done = unisono("compare", *small, *some, "--guidelines", "--json", str(file))
     assert done.returncode == 0, done.stderr + done.stdout

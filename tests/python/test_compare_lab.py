@@ -35,7 +35,7 @@ def command(*arguments: str) -> list[str]:
 
 def test_cells_of_the_lab(lab: str, unisono: Run, tmp_path: Path) -> None:
     file = tmp_path / "c.json"
-    matrix = ["--collectives", "bcast,reduce_scatter_block", "--sizes", "64K", "--time-budget", "0.05"]
+    matrix = ["--collectives", "bcast,reduce_scatter_block", "--sizes", "64K", "--budget", "0.05"]
     done = unisono("compare", "--lab", *matrix, "--json", str(file))
     assert done.returncode == 0, done.stderr + done.stdout
     comparison = results.load(file)

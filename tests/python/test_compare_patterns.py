@@ -5,6 +5,7 @@ import re
 from itertools import pairwise
 from pathlib import Path
 
+import msgspec
 import pytest
 from test_compare import Bench, job, measured, quiet, shown
 from unisono.beds import Node
@@ -36,7 +37,7 @@ def test_the_bench_is_told_the_pattern_and_the_file_says_it(tmp_path: Path) -> N
     comparison = measured(bench, plan)
     names = ["barrier", "loop", "sleep", "compute"]
     assert [dict(pairwise(line))["--pattern"] for line in bench.lines] == names
-    assert [row["pattern"] for row in results.to_json(comparison)["cells"]] == names
+    assert [row["pattern"] for row in msgspec.to_builtins(results.document_of(comparison))["cells"]] == names
     results.save(comparison, tmp_path / "c.json")
     assert results.load(tmp_path / "c.json").patterns() == names
     assert matrix.parse_patterns("sleep, loop,sleep") == ["sleep", "loop"]
@@ -46,7 +47,9 @@ def test_the_bench_is_told_the_pattern_and_the_file_says_it(tmp_path: Path) -> N
 
 
 def test_a_file_from_before_patterns_still_reads(tmp_path: Path) -> None:
-    body = results.to_json(measured(Bench(ends={0: (1, "hangs")}), [job()])) | {"schema_version": 1}
+    body = msgspec.to_builtins(results.document_of(measured(Bench(ends={0: (1, "hangs")}), [job()]))) | {
+        "schema_version": 1
+    }
     for row in (*body["cells"], *body["failures"]):
         del row["pattern"]
     for loop, pattern in ((True, "loop"), (False, "barrier")):

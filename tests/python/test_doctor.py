@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from conftest import Run
-from unisono import doctor, places
+from unisono import doctor, elf, places
 from unisono.doctor import Level
 
 
@@ -75,6 +75,36 @@ def test_a_program_is_known_by_the_name_of_its_library(tmp_path: Path, soname: s
     )
     assert f"uses {soname} ({flavour})" in done.stdout
     assert "PROBLEM" not in done.stdout
+
+
+def test_a_library_of_the_program_s_own_may_be_what_is_linked_to_mpi(tmp_path: Path) -> None:
+    """The program's file does not name MPI's library: the loader is asked."""
+    mpi, own, program = (tmp_path / name for name in ("libmpi.so.40", "libown.so", "program"))
+    shared = ["cc", "-shared", "-x", "c", "/dev/null", "-x", "none"]
+    for line in (
+        [*shared, "-Wl,-soname,libmpi.so.40", "-o", str(mpi)],
+        [*shared, "-Wl,--no-as-needed", str(mpi), "-Wl,-soname,libown.so", "-o", str(own)],
+        [
+            *("cc", "-x", "c", "-", "-x", "none", "-Wl,--no-as-needed", str(own), "-o", str(program)),
+            *(f"-Wl,-rpath,{tmp_path}", "-Wl,--disable-new-dtags", f"-Wl,-rpath-link,{tmp_path}"),
+        ],
+    ):
+        subprocess.run(line, check=True, input="int main(void) { return 0; }", text=True)
+    assert elf.linked(program) == elf.Linked(False, {"openmpi": "libmpi.so.40"})
+    own.unlink()
+    assert elf.linked(program) == elf.Linked(False, {}, ("libown.so",))
+
+
+def test_what_the_loader_never_sees(tmp_path: Path) -> None:
+    program, script, library = tmp_path / "static", tmp_path / "script", tmp_path / "empty"
+    line = ["cc", "-static", "-nostdlib", "-x", "c", "-", "-o", str(program)]
+    subprocess.run(line, check=True, input="void _start(void) { for (;;) {} }", text=True)
+    script.write_text("#!/bin/sh\n")
+    library.touch()
+    assert elf.linked(program) == elf.Linked(True, {})
+    assert elf.linked(script) is elf.linked(library) is None
+    (finding,) = doctor.check_program(str(program))
+    assert finding.level is Level.PROBLEM and "statically linked" in finding.what
 
 
 def test_the_profile_is_looked_at(tmp_path: Path) -> None:

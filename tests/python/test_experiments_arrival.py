@@ -41,9 +41,9 @@ def undecided(found: Sequence[Check]) -> list[str]:
 def test_means_have_student_s_interval() -> None:
     one = measuring.mean([1.0, 2.0, 3.0, 4.0, 5.0])
     assert one.value == 3
-    assert one.half == pytest.approx(2.776 * math.sqrt(2.5 / 5))
+    assert one.half == pytest.approx(2.7764451 * math.sqrt(2.5 / 5))
     assert measuring.mean([7.0]).half == math.inf
-    assert measuring.mean([0.0, 1.0] * 50).half == pytest.approx(1.96 * 0.05025, rel=1e-3)
+    assert measuring.mean([0.0, 1.0] * 50).half == pytest.approx(1.98422 * 0.0502519, rel=1e-5)
     ratio, low, high = measuring.paired_ratio([2.0, 4.0, 80.0], [1.0, 2.0, 40.0])
     assert [ratio, low, high] == pytest.approx([2, 2, 2]), "patterns differ, the ratio does not"
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from unisono import catalogue
 from unisono.errors import UnisonoError
+from unisono.files import write_json
 
 from experiments import harness, testbeds
 from experiments.orthogonal import applications, figures, grid_cost, grids, layouts, paper, runs
@@ -292,7 +293,7 @@ def test_few_blocks_decide_nothing_and_what_was_kept_is_judged_anew(tmp_path: Pa
     assert check.word == "undecided"
     bed = {"kind": "lab", "mpi": "mpich"}
     file = tmp_path / "raw.json"
-    file.write_text(layouts.compact(layouts.document([layouts.Result("lab, mpich, 16 ranks", bed, 16, few)])))
+    write_json(layouts.document([layouts.Result("lab, mpich, 16 ranks", bed, 16, few)]), file)
     (found,) = layouts.read(json.loads(file.read_text())["results"])
     assert [one.layout for one in found.rows] == [Layout((4, 4))] * 2
     assert (found.name, found.rows[0].blocks) == ("lab, mpich, 16 ranks", 3)

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from unisono.errors import UnisonoError
+from unisono.files import write_json
 
 from experiments import harness
 from experiments.pipelines import blocks, copies, figures, goals, measuring, paper, ports, stream, wire
@@ -300,7 +301,7 @@ def test_what_was_measured_is_evaluated_again(
     kept, page = tmp_path / "f.json", tmp_path / "page.md"
     jobs = [job(turn, chain=[0.1], binomial=[0.4], native=[0.3]) for turn in range(3)]
     beds = {BED: {"kind": "lab", "bits_per_second": 1e8}}
-    kept.write_text(measuring.document(figures.EXPERIMENT, beds, jobs))
+    write_json(measuring.document(figures.EXPERIMENT, beds, jobs), kept)
     assert len(json.loads(kept.read_text())["results"]) == 3
     assert figures.main(["--report", str(kept), "--markdown", str(page)]) == 0
     # 1 MiB in 0.1 s, 1.19 times the wire; four times as fast as the tree.

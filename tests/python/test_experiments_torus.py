@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 from unisono import places
+from unisono.files import read_json
 
-from experiments.torus import cost, full, goals, groups, holes, measuring, page, peers, subsets, unasked
+from experiments.torus import cost, full, goals, groups, holes, measuring, peers, subsets, unasked
 from experiments.torus.measuring import MIB, RESULTS, Cell, Store
 
 MOST_MESSAGES = 30_000  # of a call that is simulated anew: some tenths of a second
@@ -19,7 +20,7 @@ EACH = 12  # calls of a file
 
 
 def store(name: str, folder: Path = RESULTS) -> Store:
-    return Store(folder / f"{name}.json", f"torus-{name}", time.monotonic())
+    return Store(folder / f"{name}.json.zst", f"torus-{name}", time.monotonic())
 
 
 def spread(name: str) -> list[Cell]:
@@ -139,7 +140,7 @@ def test_unasked_is_compared_with_the_best_peer(tmp_path: Path) -> None:
 
 
 def test_trees_cost_what_the_page_says() -> None:
-    body = json.loads((RESULTS / "cost.json").read_text())
+    body = read_json(RESULTS / "cost.json.zst")
     program = [str(places.program("unisono-torus-benchmark")), "1", "4096"]
     told = subprocess.run(program, check=True, capture_output=True, text=True).stdout
     now = [json.loads(line) for line in told.splitlines()]
@@ -151,9 +152,3 @@ def test_trees_cost_what_the_page_says() -> None:
         assert new["most_bytes"] == pytest.approx(old["most_bytes"], rel=0.1)
         assert new["most_bytes"] < cost.LIMITS[4096][1]
     assert len(cost.tables(body)) > len(before)
-
-
-def test_the_page_has_the_tables_of_the_results() -> None:
-    text = page.PAGE.read_text()
-    assert page.filled(text) == text, "python -m experiments.torus.page"
-    assert set(page.PLACE.findall(text)) == set(page.makers(RESULTS))

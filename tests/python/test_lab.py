@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from conftest import Run
+from unisono import errors
 from unisono import lab as labs
 from unisono.lab import check, cluster, layout, network, sockets
 from unisono.lab.cluster import Lab
@@ -102,7 +103,7 @@ def test_up_twice(unisono: Run) -> None:
     assert again.returncode == 0
     assert f"lab {NAME} is up already" in again.stdout
     other = unisono("lab", "up", "--hosts", "3")
-    assert other.returncode == 2
+    assert other.returncode == errors.SETUP
     assert f"lab {NAME} is up with other options" in other.stderr
     assert len(labs.current().hosts) == 2
 
@@ -138,7 +139,7 @@ def test_a_killed_up_is_cleaned_by_down(unisono: Run, tmp_path: Path) -> None:
     folder = cluster.ROOT / NAME
     assert network.mounts_under(folder) and network.processes_in(folder)
     status = unisono("lab", "status")
-    assert status.returncode == 2
+    assert status.returncode == errors.SETUP
     assert f"no lab is up: making {NAME} was interrupted" in status.stderr
     assert unisono("lab", "down").returncode == 0
     assert nothing_left()
@@ -159,7 +160,7 @@ def test_a_terminated_up_cleans_up(tmp_path: Path) -> None:
 def test_an_up_that_fails_says_why_and_leaves_nothing(unisono: Run, tmp_path: Path) -> None:
     path = path_with(tmp_path, "tc", 'echo "Error: Specified qdisc kind is unknown." >&2; exit 2')
     done = unisono("lab", "up", "--hosts", "4", PATH=path)
-    assert done.returncode == 2
+    assert done.returncode == errors.SETUP
     assert "Specified qdisc kind is unknown" in done.stderr
     assert len(done.stderr.splitlines()) == 1
     assert nothing_left()
@@ -168,7 +169,7 @@ def test_an_up_that_fails_says_why_and_leaves_nothing(unisono: Run, tmp_path: Pa
 def test_one_at_a_time(unisono: Run) -> None:
     with network.alone(NAME):
         done = unisono("lab", "up", "--hosts", "2")
-    assert done.returncode == 2
+    assert done.returncode == errors.SETUP
     assert f"lab {NAME} is being made or removed right now" in done.stderr
 
 
@@ -186,7 +187,7 @@ def test_down_while_a_shell_stands_in_the_directory(unisono: Run) -> None:
 def test_down_from_within_is_refused(unisono: Run) -> None:
     up(hosts=2)
     done = unisono("lab", "shell", "h0", f"{sys.executable} -m unisono.cli lab down")
-    assert done.returncode == 2
+    assert done.returncode == errors.SETUP
     assert f"this is a host of lab {NAME}" in done.stderr
     assert len(labs.current().hosts) == 2
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from conftest import Run
-from unisono import lab, places
+from unisono import errors, lab, places
 from unisono.errors import UnisonoError
 from unisono.lab import check, cluster, layout, network
 
@@ -199,7 +199,7 @@ def test_a_tools_complaint_names_the_line(tmp_path: Path) -> None:
         (["up", "--loss", "5"], "loss 5: write a percentage"),
         (["up", "--speed", "h3"], "--speed h3: write HOST=VALUE"),
         (["up", "--speed", "h3=x"], "--speed x: write HOST=FACTOR"),
-        (["run", "--mpi", "lam", "a"], "--mpi lam: valid are mpich and openmpi"),
+        (["run", "--mpi", "lam", "a"], "'lam' is not one of 'auto', 'mpich', 'openmpi'"),
         (["run", "--native", "--log", "a"], "--native runs without Unisono"),
         (["run", "a", "--name", "x"], "no lab is up"),
         (["status"], "no lab is up"),
@@ -209,7 +209,7 @@ def test_a_tools_complaint_names_the_line(tmp_path: Path) -> None:
 )
 def test_mistakes_give_one_line(unisono: Run, arguments: list[str], words: str) -> None:
     done = unisono("lab", *arguments, UNISONO_LAB="never-made")
-    assert done.returncode == 2
+    assert done.returncode == (errors.SETUP if "no lab is up" in words else errors.USAGE)
     assert words in done.stderr
     assert len(done.stderr.splitlines()) == 1
 

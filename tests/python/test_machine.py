@@ -1,6 +1,7 @@
 """Cores as the control group and the affinity mask leave them."""
 
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from unisono import machine
@@ -52,13 +53,29 @@ def test_format_size(value: int, text: str) -> None:
     assert format_size(value) == text
 
 
-def test_busy_share_is_what_was_not_idle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    stat = tmp_path / "stat"
-    stat.write_text("cpu 100 0 100 800 0 0 0 0 0 0\n")
+class Times(NamedTuple):
+    """As psutil.cpu_times has them on Linux."""
 
-    def later(_: float) -> None:
-        stat.write_text("cpu 120 0 110 860 10 0 0 0 0 0\n")
+    user: float
+    nice: float
+    system: float
+    idle: float
+    iowait: float
+    guest: float  # within user
 
-    monkeypatch.setattr("time.sleep", later)
-    assert machine.busy_share(stat=stat) == pytest.approx(0.3)
-    assert machine.busy_share(stat=tmp_path / "none") == 0
+
+def test_busy_share_is_what_was_not_idle(monkeypatch: pytest.MonkeyPatch) -> None:
+    times = iter([Times(100, 0, 100, 800, 0, 50), Times(120, 10, 100, 860, 10, 70)] * 2)
+    monkeypatch.setattr("psutil.cpu_times", lambda: next(times))
+    monkeypatch.setattr("time.sleep", lambda _: None)
+    assert machine.busy_share() == pytest.approx(0.3)
+    before, after = machine.cpu_times(niced_is_idle=True), machine.cpu_times(niced_is_idle=True)
+    assert (after[0] - before[0], after[1] - before[1]) == (100, 80)
+
+
+def test_where_nothing_tells_the_machine_is_taken_for_idle(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unknown() -> Times:
+        raise FileNotFoundError("/proc/stat")
+
+    monkeypatch.setattr("psutil.cpu_times", unknown)
+    assert machine.busy_share() == 0

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from conftest import Run
 from test_model import add_node_memory, machine
-from unisono import model_check
+from unisono import errors, model_check
 from unisono.estimates import Estimate
 from unisono.model_check import Asker, Pipeline, Plan, Verdict
 from unisono.profile.document import Arm
@@ -147,7 +147,7 @@ def test_show_what_the_memory_of_a_node_does(unisono: Run, machine: Path) -> Non
 
 def test_show_what_jobs_have_kept(unisono: Run, machine: Path, tmp_path: Path) -> None:
     done = unisono("model", "show")
-    assert done.returncode == 2
+    assert done.returncode == errors.FAILED
     assert "no network was measured yet" in done.stderr
     folder = tmp_path / "unisono"
     folder.mkdir()
@@ -160,9 +160,7 @@ def test_show_what_jobs_have_kept(unisono: Run, machine: Path, tmp_path: Path) -
 
 def test_predict_times_and_segments(unisono: Run, machine: Path) -> None:
     call = ["model", "predict", "--machine", str(machine), "--collective", "bcast", "-n", "9"]
-    done = unisono(
-        *call, "--sizes", "1M", "--spec", "chain:segment=auto", "--spec", "chain", "--spec", "native"
-    )
+    done = unisono(*call, "--sizes", "1M", "--arms", "chain:segment=auto,chain,native")
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     (found,) = [line for line in lines if "the model's segment" in line]
@@ -213,13 +211,13 @@ def test_a_check_on_this_node(unisono: Run, tmp_path: Path) -> None:
     file = tmp_path / "machine.json"
     file.write_text(json.dumps(body))
     check = ["model", "check", "--machine", str(file), "--collective", "bcast", "-n", "3", "--mpi", "openmpi"]
-    check += ["--sizes", "96K", "--spec", "binomial", "--spec", "chain:segment=auto", "--budget", "8s"]
+    check += ["--sizes", "96K", "--arms", "binomial,chain:segment=auto", "--budget", "8s"]
     done = unisono(*check)
     assert done.returncode == 0, done.stderr + done.stdout
     assert "binomial" in done.stdout
     assert "96K*" in done.stdout
     assert "verdict" in done.stdout
     assert "median error" in done.stdout
-    done = unisono(*(word.replace("openmpi", "mpich") for word in check[:10]), "--spec", "shm")
+    done = unisono(*(word.replace("openmpi", "mpich") for word in check[:10]), "--arms", "shm")
     assert done.returncode != 0
     assert "was measured under openmpi" in " ".join(done.stderr.split())

@@ -92,8 +92,9 @@ def test_a_late_receiver_is_waited_for(lab: labs.Lab) -> None:
     status, counted, said = run(lab, "--messages", "2", "--size", "4M", "--late", "2:1.5")
     assert status == 0, said
     assert time.monotonic() - begun > 1.5
-    # What went out before is within the credit, and was lost by nobody.
-    assert "repairs to one" not in counted or counted["repairs to one"] < 200
+    # What went out before is within the credit, and was lost by nobody: without it nearly all of a message
+    # would be repaired, half of what is sent here. A member without a core for a while loses some as well.
+    assert counted.get("repairs to one", 0) < counted["data sent"] / 8
 
 
 @pytest.mark.parametrize(("root", "dead"), [(0, 2), (2, 2)])

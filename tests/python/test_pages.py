@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 from test_lab import lab_marks
 from unisono import places
+from unisono.files import read_json, write_json
 from unisono.lab import network
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -28,13 +29,14 @@ PAGES = [
     DOCS / "tutorial.md",
     *sorted((DOCS / "howto").glob("*.md")),
     *sorted((DOCS / "guide").glob("*.md")),
+    DOCS / "reference" / "cli" / "index.md",
 ]
 PREPARES = DOCS / "guide" / "getting-started.md"
 ASKS = "#prepare-a-shell)"  # a link to where that page says so
 WITH_MPICH = {"tutorial", "slow-alltoall", "ethernet-cluster"}  # the others are with Open MPI
 IN_A_LAB = {"ethernet-cluster"}
 MOST_NOT_RUN = 27
-PROFILE = ROOT / "docs" / "results" / "orthogonal" / "tuned-openmpi-16.json"
+PROFILE = ROOT / "docs" / "results" / "orthogonal" / "tuned-openmpi-16.json.zst"
 # What Unisono says about a setting that it cannot follow; the program runs all the same.
 COMPLAINTS = re.compile(r"unisono: .*(there (are|is)|valid|not known|cannot|must be|no such|is missing)")
 
@@ -87,7 +89,7 @@ def prepare(folder: Path, mpi: str) -> dict[str, str]:
     compiler = ["cc", "-g", f"-I{include}", str(OURS / "program.c"), str(library), "-o", "program"]
     subprocess.run([*compiler, f"-Wl,-rpath,{library.parent}"], cwd=folder, check=True)
     for name in ("mine", "a", "b", "mpich-16", "openmpi-16", "mpich-4"):
-        shutil.copy(PROFILE, folder / f"{name}.json")
+        write_json(read_json(PROFILE), folder / f"{name}.json")
     kept = {name: value for name, value in os.environ.items() if not places.is_ours(name)}
     path = f"{tools}:{first.home / 'bin'}:{kept['PATH']}"
     # What ctest sets, and a prepared shell has: see prepared().

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from conftest import Run
-from unisono import places
+from unisono import errors, places
 
 needs_build = pytest.mark.skipif(
     not (places.build_directory() / "bin" / "unisono-bench-openmpi").exists(),
@@ -138,7 +138,7 @@ def test_times_that_nobody_measures_break_no_command(unisono: Run, file: Path, v
 
 # Long enough though other tests may have the cores.
 MEASURE: tuple[str, ...] = ("platform", "measure", "--mpi", "openmpi", "-n", "3")
-MEASURE += ("--collectives", "allgather", "--sizes", "8", "--time-budget", "2")
+MEASURE += ("--collectives", "allgather", "--sizes", "8", "--budget", "2")
 
 
 @needs_build
@@ -165,7 +165,7 @@ def test_measure_says_why_nothing_is_kept(unisono: Run, tmp_path: Path) -> None:
     (tmp_path / "unisono").mkdir(mode=0o700)
     (tmp_path / "unisono").chmod(0o777)
     done = unisono(*MEASURE)
-    assert (done.returncode, len(done.stderr.splitlines())) == (2, 1), done.stderr
+    assert (done.returncode, len(done.stderr.splitlines())) == (errors.FAILED, 1), done.stderr
     assert "others may write it" in done.stderr
 
 

@@ -1,6 +1,7 @@
 """unisono report on traces whose figures are known by hand."""
 
 import json
+import re
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -10,16 +11,16 @@ import numpy as np
 import pytest
 from conftest import Run
 from traces import ONE_WAY, Writer
-from unisono import places
+from unisono import documents, places
 from unisono.trace import document, figures, html
 from unisono.trace.analysis import analyse
 from unisono.trace.reader import read
 from unisono.trace.summary import Summary, main_loop, summarise
-from unisono.trace.verdict import function_text, verdict
+from unisono.trace.verdict import function_text, time_text, verdict
 
 Json = dict[str, Any]
 MS = 1e-3
-SCHEMA = places.REPOSITORY / "docs" / "reference" / "report.schema.json"
+SCHEMA = places.REPOSITORY / "docs" / "reference" / "schemas" / "report.json"
 ALPHA = ONE_WAY[1]
 BETA = (ONE_WAY[1048576] - ALPHA) / 1048576
 
@@ -79,7 +80,7 @@ def test_less_than_the_clocks_can_tell_is_said_to_be_so(tmp_path: Path) -> None:
     [site] = found.sites
     assert site.late == []
     assert "less than the clocks can tell (2 ms)" in verdict(site)
-    assert document.to_json(found)["call_sites"][0]["below_clock_error"] is True
+    assert document.document_of(found).call_sites[0].below_clock_error is True
 
 
 def test_balanced_is_a_worst_case_factor_below_one(tmp_path: Path) -> None:
@@ -174,7 +175,7 @@ def test_functions_are_named_without_parameters(name: str, short: str) -> None:
 
 
 def test_json_is_as_the_schema_says(tmp_path: Path, unisono: Run) -> None:
-    done = unisono("report", str(by_hand(tmp_path).write()), "--json")
+    done = unisono("report", str(by_hand(tmp_path).write()), "--json", "-")
     assert done.returncode == 0, done.stderr
     told: Json = json.loads(done.stdout)
     schema = json.loads(SCHEMA.read_text())
@@ -220,25 +221,36 @@ def test_no_trace_is_one_clear_line(tmp_path: Path, unisono: Run, kind: str) -> 
 
 
 class Tags(HTMLParser):
-    """Every element, closed in order; attributes that could fetch something."""
+    """Every element, closed in order; attributes that could fetch something; what tables and tips tell."""
 
     def __init__(self) -> None:
         super().__init__()
         self.open: list[str] = []
         self.fetching: list[str] = []
-        self.seen: set[str] = set()
+        self.seen: list[str] = []
+        self.values: list[str] = []
+        self.titles: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.seen.add(tag)
+        self.seen.append(tag)
+        fetchers = {"src", "href", "data", "xlink:href", "action"}
         self.fetching += [
-            name for name, _ in attrs if name in {"src", "href", "data", "xlink:href", "action"}
+            name for name, value in attrs if name in fetchers and not str(value).startswith("#")
         ]
-        if tag not in {"meta", "th", "rect", "line", "polygon", "polyline"}:
+        self.values += [str(value) for name, value in attrs if name == "data-value"]
+        if tag not in {"meta", "th"}:
             self.open.append(tag)
 
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attrs)
+        self.open.pop()
+
     def handle_endtag(self, tag: str) -> None:
-        if tag not in {"rect", "line", "polygon", "polyline"}:
-            assert self.open.pop() == tag
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open[-1:] == ["title"]:
+            self.titles.append(data)
 
 
 def parse(page: str) -> Tags:
@@ -258,10 +270,10 @@ def test_the_page_stands_alone_and_is_escaped(tmp_path: Path) -> None:
     page = html.render(report(writer.write()), 10)
     tags = parse(page)
     assert tags.fetching == []
-    assert {"svg", "table", "polyline", "polygon"} <= tags.seen
-    assert "script" not in tags.seen
-    for wanted in ("url(", "@import", "http:", "https:"):
-        assert wanted not in page
+    assert {"svg", "table", "path"} <= set(tags.seen)
+    assert tags.seen.count("script") == 1  # ours
+    for unwanted in ("url(h", "@import", "http:", "https:", "xlink"):
+        assert unwanted not in page
     for table in ("Table 1", "Table 2", "Table 3", "Table 4", "Table 5", "Figure 2", "Figures 3 and 5"):
         assert table in page
     assert "prefers-color-scheme: dark" in page
@@ -276,6 +288,54 @@ def test_the_page_s_size_does_not_grow_with_the_calls(tmp_path: Path) -> None:
             writer.call("barrier", [k, k + MS * (1 + k % 7)], [k + 0.1] * 2)
         lengths.append(len(html.render(report(writer.write()), 10)))
     assert lengths[1] < 1.2 * lengths[0]
+
+
+def test_the_page_and_the_json_say_the_same_numbers(tmp_path: Path) -> None:
+    """In the table of call sites, in the chart of Figure 2, in the chart of a site with phases."""
+    writer = Writer(tmp_path, 4)
+    random = np.random.default_rng(7)
+    for k in range(100):
+        arrivals = 1 + k * 0.1 + random.uniform(0, 50e-6 if k < 40 else 10 * MS, 4)
+        leave = [float(arrivals.max()) + MS] * 4
+        writer.call("allreduce", arrivals.tolist(), leave, 8 if k % 2 else 4096)
+        writer.call("alltoall", (arrivals + 0.05).tolist(), [at + 0.05 for at in leave], 1024, site=0x3000)
+    found = report(writer.write())
+    told, tags = json.loads(documents.text(document.document_of(found))), parse(html.render(found, 10))
+    wanted: list[float] = []
+    for site in told["call_sites"]:
+        elapsed = site["mean_per_rank_time_s"]
+        wanted += [site["share_of_collective_time"], site["calls"], site["bytes"]["mean"], elapsed]
+        wanted += [site[part] / elapsed for part in ("unavoidable_s", "rest_s", "inefficiency_s")]
+        wanted += [site["worst_imbalance_time_s"], site["worst_imbalance_factor"]]
+    assert list(map(float, tags.values)) == pytest.approx(wanted)
+    bars = [title for title in tags.titles if " calls, " in title]
+    small, large = ([row[kind] for row in told["distribution"]["classes"]] for kind in ("small", "large"))
+    assert [int(bar.split(": ")[1].split()[0]) for bar in bars] == small + large
+    assert sum(small) + sum(large) == told["program"]["calls"]
+    phases = [phase for site in told["call_sites"] for phase in site["phases"]]
+    assert len(phases) == 4
+    assert [title for title in tags.titles if title.startswith("calls ")] == [
+        f"calls {phase['first_call'] + 1} to {phase['last_call'] + 1}: "
+        f"median {time_text(phase['median_worst_imbalance_time_s'])}"
+        for phase in phases
+    ]
+
+
+def test_a_chart_is_drawn_where_the_numbers_are(tmp_path: Path) -> None:
+    """Two calls, worst-case factors of 10 and 1000: two decades apart on an axis that says so."""
+    chart = figures.series(np.array([10.0, 1000.0]), np.array([1.0, 1.0]), [], 1.0, True, "a chart")
+    places = {}
+    for path in re.findall(r'<path d="M ([\d.]+) ([\d.]+) L ([\d.]+) ([\d.]+)"[^>]*var\(--worst\)', chart):
+        places["line"] = tuple(map(float, path))
+    labels = {text: float(y) for y, text in re.findall(r'y="([\d.]+)"[^>]*>([\d.K]+)</text>', chart)}
+    decade = (labels["10.0"] - labels["1.0K"]) / 2
+    _, low, _, high = places["line"]
+    assert low - high == pytest.approx(2 * decade, abs=0.3)
+
+
+def test_charts_are_the_same_bytes_each_time() -> None:
+    drawn = [figures.bars(["a", "b"], [("x", "worst", [1, 2])]) for _ in range(2)]
+    assert drawn[0] == drawn[1]
 
 
 def test_a_page_without_calls(tmp_path: Path) -> None:

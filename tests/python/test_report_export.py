@@ -53,7 +53,8 @@ def test_perfetto_has_a_track_for_each_rank(folder: Path, tmp_path: Path) -> Non
     output = tmp_path / "trace.json"
     formats.write(folder, "perfetto", output)
     events = json.loads(output.read_text())["traceEvents"]
-    assert [event["args"]["name"] for event in events if event["ph"] == "M"] == ["rank 0", "rank 1"]
+    named = [event["args"]["name"] for event in events if event["ph"] == "M"]
+    assert named == ["rank 0", "thread 0", "rank 1", "thread 0"]
     complete = [event for event in events if event["ph"] == "X"]
     assert [(event["pid"], event["name"]) for event in complete] == [
         (0, "MPI_Bcast"), (0, "MPI_Barrier"), (1, "MPI_Bcast"),
@@ -65,8 +66,8 @@ def test_perfetto_has_a_track_for_each_rank(folder: Path, tmp_path: Path) -> Non
 def test_nothing_is_left_of_what_cannot_be_written(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(UnisonoError, match="cannot be written"):
         formats.write(folder, "csv", tmp_path / "no" / "trace.csv")
-    with pytest.raises(UnisonoError, match="valid are parquet, csv, perfetto"):
-        formats.write(folder, "otf2", tmp_path / "trace")
+    with pytest.raises(UnisonoError, match="valid are parquet, csv, perfetto, otf2"):
+        formats.write(folder, "otf", tmp_path / "trace")
     assert [path.name for path in tmp_path.iterdir()] == ["trace"]
 
 
@@ -74,3 +75,19 @@ def test_without_pyarrow_it_is_said(folder: Path, tmp_path: Path, monkeypatch: p
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(UnisonoError, match="--to parquet needs pyarrow: pip install pyarrow"):
         formats.write(folder, "parquet", tmp_path / "trace.parquet")
+
+
+def test_without_otf2_it_is_said(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "otf2", None)
+    with pytest.raises(UnisonoError, match="--to otf2 needs otf2: pip install otf2"):
+        formats.write(folder, "otf2", tmp_path / "trace.otf2")
+
+
+def test_an_archive_takes_no_other_s_place(folder: Path, tmp_path: Path) -> None:
+    output = tmp_path / "archive"
+    formats.write(folder, "otf2", output)
+    before = (output / "traces.otf2").read_bytes()
+    with pytest.raises(UnisonoError, match="archive: cannot be written"):
+        formats.write(folder, "otf2", output)
+    assert (output / "traces.otf2").read_bytes() == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["archive", "trace"]

@@ -31,7 +31,7 @@ def test_a_program_from_trace_to_report(unisono: Run, tmp_path: Path, flavour: s
         UNISONO_ALLREDUCE="ring", OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
     )  # fmt: skip
     assert traced.returncode == 0, traced.stderr
-    done = unisono("report", str(folder), "--json")
+    done = unisono("report", str(folder), "--json", "-")
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     assert told["program"]["incomplete_calls"] == told["program"]["mismatched_calls"] == 0
@@ -53,3 +53,8 @@ def test_a_program_from_trace_to_report(unisono: Run, tmp_path: Path, flavour: s
     exported = unisono("trace", "export", str(folder), "--to", "csv", "-o", str(tmp_path / "trace.csv"))
     assert exported.returncode == 0, exported.stderr
     assert len((tmp_path / "trace.csv").read_text().splitlines()) == 1 + told["trace"]["events"]
+    exported = unisono("trace", "export", str(folder), "--to", "otf2", "-o", str(tmp_path / "otf2"))
+    assert exported.returncode == 0, exported.stderr
+    with pytest.importorskip("otf2").reader.open(str(tmp_path / "otf2" / "traces.otf2")) as archive:
+        kinds = [type(event).__name__ for _, event in archive.events]
+    assert kinds.count("Enter") == kinds.count("Leave") == told["trace"]["events"]

@@ -26,7 +26,7 @@ pytestmark = [
 
 
 def simulated(unisono: Run, *arguments: str) -> dict[str, Any]:
-    done = unisono("sim", "--json", *arguments)
+    done = unisono("sim", "--json", "-", *arguments)
     assert done.returncode == 0, done.stderr
     found: dict[str, Any] = json.loads(done.stdout)
     return found
@@ -39,7 +39,7 @@ def test_every_algorithm_is_right(collective: str) -> None:
     elsewhere = {"one_node", "multicast"}
     names = [row.name for row in own if not elsewhere & set(row.restrictions)]
     line = [str(smpi.built("unisono-sim")), "--collective", collective, "--memory", "1G"]
-    line += ["--algorithms", ",".join([*names, "native"]), "--bytes", "8,20K"]
+    line += ["--arms", ",".join([*names, "native"]), "--sizes", "8,20K"]
     run = smpi.run(network, range(8), line, {}, {}, lambda: True)
     assert not run.problem, run.output
     cells = [json.loads(text) for text in run.output.splitlines()]
@@ -51,8 +51,8 @@ def test_every_algorithm_is_right(collective: str) -> None:
 
 
 def test_a_table(unisono: Run) -> None:
-    options = ["--platform", "ethernet:6", "--collective", "bcast", "--bytes", "1K,64K", "--root", "2"]
-    table = simulated(unisono, *options, "--algorithms", "flat,chain:segment=4K,native")
+    options = ["--platform", "ethernet:6", "--collective", "bcast", "--sizes", "1K,64K", "--root", "2"]
+    table = simulated(unisono, *options, "--arms", "flat,chain:segment=4K,native")
     assert table["limit_seconds"] == {"1024": pytest.approx(8.192e-6), "65536": pytest.approx(524.288e-6)}
     labels = [(row["algorithm"], row.get("selector")) for row in table["rows"]]
     assert labels == [("flat", None), ("chain:segment=4K", None)] + [
@@ -68,23 +68,23 @@ def test_a_table(unisono: Run) -> None:
 
 def test_a_window_of_sends_makes_a_pipeline_of_a_chain(unisono: Run) -> None:
     # All segments sent at once would arrive together at each host: 15 times the wire time.
-    options = ["--platform", "ethernet:16", "--collective", "bcast", "--bytes", "1M"]
-    table = simulated(unisono, *options, "--algorithms", "chain:segment=8K")
+    options = ["--platform", "ethernet:16", "--collective", "bcast", "--sizes", "1M"]
+    table = simulated(unisono, *options, "--arms", "chain:segment=8K")
     assert table["rows"][0]["cells"][0]["share_of_limit"] > 0.5
 
 
 def test_what_cannot_serve_has_no_time(unisono: Run) -> None:
-    options = ["--platform", "ethernet:6", "--collective", "alltoall", "--algorithms", "ring,pair"]
+    options = ["--platform", "ethernet:6", "--collective", "alltoall", "--arms", "ring,pair"]
     done = unisono("sim", *options)
     assert done.returncode == 0, done.stderr
     assert "pair: needs a power of two of ranks" in done.stdout
-    options = ["--platform", "ethernet:6", "--collective", "bcast", "--algorithms", "shm"]
+    options = ["--platform", "ethernet:6", "--collective", "bcast", "--arms", "shm"]
     done = unisono("sim", *options)
     assert "shm: runs through the shared memory of a node, which is not simulated" in done.stdout
 
 
 def test_more_memory_than_there_is(unisono: Run) -> None:
-    options = ["--collective", "alltoall", "--algorithms", "ring", "--bytes", "1M", "--memory", "16M"]
+    options = ["--collective", "alltoall", "--arms", "ring", "--sizes", "1M", "--memory", "16M"]
     assert "needs 32 MiB on a rank" in unisono("sim", *options).stdout
 
 
@@ -155,7 +155,7 @@ def threads_of(process: int) -> list[int]:
 def begun(tmp_path: Path) -> "subprocess.Popen[bytes]":
     """A long simulation that has begun: its processes are there."""
     line = [sys.executable, "-m", "unisono.cli", "sim", "--platform", "torus:6x6x6"]
-    line += ["--collective", "alltoall", "--algorithms", "simple,ring,native", "--bytes", "8K"]
+    line += ["--collective", "alltoall", "--arms", "simple,ring,native", "--sizes", "8K"]
     # A shell's background job, as this test may be part of, ignores interrupts, and so would ours.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     job = subprocess.Popen(

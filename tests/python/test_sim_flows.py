@@ -20,7 +20,7 @@ TORUS = platforms.parse("torus:4x4x4")
 
 
 def flows(unisono: Run, *arguments: str) -> dict[str, Any]:
-    done = unisono("sim", "--json", "--engine", "flows", *arguments, PATH="/nowhere")
+    done = unisono("sim", "--json", "-", "--engine", "flows", *arguments, PATH="/nowhere")
     assert done.returncode == 0, done.stderr
     found: dict[str, Any] = json.loads(done.stdout)
     return found
@@ -34,11 +34,11 @@ def test_a_table_is_as_wide_as_there_is_room(unisono: Run) -> None:
         "torus:4x4",
         "--collective",
         "bcast",
-        "--algorithms",
+        "--arms",
         "flat",
     ]
-    few = unisono("sim", *options, "--bytes", "1K,4K").stdout
-    many = unisono("sim", *options, "--bytes", "4K:4M").stdout
+    few = unisono("sim", *options, "--sizes", "1K,4K").stdout
+    many = unisono("sim", *options, "--sizes", "4K:4M").stdout
     assert (few.count(" algorithm "), few.count("\n flat ")) == (1, 1)
     assert many.count(" algorithm ") == many.count("\n flat ") > 1
     assert all(f" {size} vector: us" in many for size in ("4K", "64K", "4M"))
@@ -46,8 +46,8 @@ def test_a_table_is_as_wide_as_there_is_room(unisono: Run) -> None:
 
 
 def test_a_table_without_simgrid(unisono: Run) -> None:
-    options = ["--platform", "torus:4x4", "--collective", "bcast", "--bytes", "1K,64K"]
-    table = flows(unisono, *options, "--algorithms", "flat,binomial,shm")
+    options = ["--platform", "torus:4x4", "--collective", "bcast", "--sizes", "1K,64K"]
+    table = flows(unisono, *options, "--arms", "flat,binomial,shm")
     assert (table["engine"], table["simgrid_version"], table["hosts"]) == ("flows", None, None)
     flat, binomial, shared = table["rows"]
     assert "memory of a node" in shared["cells"][0]["left_out"]
@@ -59,27 +59,27 @@ def test_a_table_without_simgrid(unisono: Run) -> None:
             assert cell["network"]["messages"] == 15
             assert cell["network"]["busiest_link"]["bytes"] >= cell["bytes"]
     assert flat["cells"][1]["seconds"] > binomial["cells"][1]["seconds"]
-    text = unisono("sim", "--engine", "flows", *options, "--algorithms", "flat").stdout
+    text = unisono("sim", "--engine", "flows", *options, "--arms", "flat").stdout
     assert "routes: the same" in text
     assert "results are not computed" in text
 
 
 def test_all_that_smpi_simulates_flows_do(unisono: Run) -> None:
     for collective in ("allreduce", "alltoallv", "gatherv", "reduce_scatter", "barrier"):
-        options = ["--platform", "torus:3x2", "--collective", collective, "--bytes", "4K"]
+        options = ["--platform", "torus:3x2", "--collective", collective, "--sizes", "4K"]
         for row in flows(unisono, *options)["rows"]:
             assert not row["cells"][0].get("is_error"), row
 
 
 def test_blocks_of_less_than_an_element(unisono: Run) -> None:
-    options = ["--platform", "torus:4", "--collective", "reduce_scatter_block", "--bytes", "2"]
-    table = flows(unisono, *options, "--algorithms", "ring")
+    options = ["--platform", "torus:4", "--collective", "reduce_scatter_block", "--sizes", "2"]
+    table = flows(unisono, *options, "--arms", "ring")
     assert table["rows"][0]["cells"][0]["left_out"] == "less than one element"
 
 
 def test_schedules_larger_than_the_memory(unisono: Run) -> None:
-    options = ["--platform", "torus:4x4x4", "--collective", "bcast", "--bytes", "16M", "--memory", "64K"]
-    table = flows(unisono, *options, "--algorithms", "chain:segment=4K")
+    options = ["--platform", "torus:4x4x4", "--collective", "bcast", "--sizes", "16M", "--memory", "64K"]
+    table = flows(unisono, *options, "--arms", "chain:segment=4K")
     assert table["rows"][0]["cells"][0]["left_out"] == "its schedules need more memory (--memory)"
 
 
@@ -121,7 +121,7 @@ def test_ranks_elsewhere_than_on_a_torus() -> None:
         (["--ranks", "random:5", "-n", "5"], "leave out -n"),
         (["--ranks", "random:5", "--root", "5"], "--root 5: the ranks are 0 to 4"),
         (["--engine", "fast"], "--engine fast: valid are smpi, flows"),
-        (["--engine", "flows", "--algorithms", "ring,native"], "--algorithms native: only SMPI"),
+        (["--engine", "flows", "--arms", "ring,native"], "--arms native: only SMPI"),
         (["--platform", "torus:4x4,routing=directed"], "routing=directed is for --engine flows"),
         (["--platform", "torus:4x4m"], "does not wrap around is for --engine flows"),
         (["--platform", "torus:4x4,routing=lost"], "routing=lost: valid are minimal, directed, source"),
@@ -224,7 +224,7 @@ def test_both_engines_put_ranks_on_the_same_hosts(unisono: Run, tmp_path: Path) 
     path = tmp_path / "ranks"
     path.write_text("host5 3 3 (1,2) 0-2")
     options = ["--platform", "torus:4x4", "--ranks", str(path), "--collective", "allreduce"]
-    options += ["--algorithms", "ring,recursive_doubling", "--bytes", "64K", "--root", "1", "--json"]
+    options += ["--arms", "ring,recursive_doubling", "--sizes", "64K", "--root", "1", "--json", "-"]
     both = [json.loads(unisono("sim", *options, "--engine", engine).stdout) for engine in (SMPI, FLOWS)]
     assert both[0]["hosts"] == both[1]["hosts"] == [5, 3, 3, 9, 0, 1, 2]
     for row, other in zip(both[0]["rows"], both[1]["rows"], strict=True):
@@ -235,8 +235,8 @@ def test_both_engines_put_ranks_on_the_same_hosts(unisono: Run, tmp_path: Path) 
 @pytest.mark.sim
 @pytest.mark.skipif(shutil.which("smpirun") is None, reason="SimGrid is not installed")
 def test_buffers_that_all_ranks_share_take_the_same_time(unisono: Run) -> None:
-    options = ["--platform", "torus:3x3", "--collective", "allreduce", "--bytes", "1M", "--json"]
-    options += ["--algorithms", "ring,native", "--selectors", "ompi", "--memory", "16M"]
+    options = ["--platform", "torus:3x3", "--collective", "allreduce", "--sizes", "1M", "--json", "-"]
+    options += ["--arms", "ring,native", "--selectors", "ompi", "--memory", "16M"]
     alone, shared, small = (
         json.loads(unisono("sim", *options, *more).stdout)["rows"]
         for more in (["--memory", "1G"], ["--share"], [])

@@ -68,7 +68,7 @@ def test_verdicts_are_plain_quotients(machine: Path) -> None:
 
 def test_the_command(unisono: Run, machine: Path) -> None:
     check = ["model", "check", "--platform", "ethernet:4", "--collective", "bcast"]
-    done = unisono(*check, "--machine", str(machine), "--sizes", "96K", "--spec", "chain:segment=auto")
+    done = unisono(*check, "--machine", str(machine), "--sizes", "96K", "--arms", "chain:segment=auto")
     assert done.returncode == 0, done.stderr
     assert "96K*" in done.stdout
     assert "exact" in done.stdout

@@ -5,6 +5,7 @@ from xml.etree import ElementTree
 import pytest
 from conftest import Run
 from typer.testing import CliRunner
+from unisono import errors
 from unisono.cli import app
 from unisono.compare.limits import Cut, wire_seconds
 from unisono.errors import UnisonoError
@@ -149,12 +150,12 @@ def test_a_last_switch_with_few_ranks() -> None:
         (["--collective", "bcats"], "--collective bcats: no such collective; valid: barrier"),
         (["--collective", "bcast", "-n", "17"], "-n 17: ethernet:16"),
         (["--collective", "bcast", "--root", "16"], "--root 16: the ranks are 0 to 15"),
-        (["--collective", "bcast", "--bytes", "1X"], "--bytes 1X: no size"),
-        (["--collective", "bcast", "--algorithms", "rings"], "no algorithm 'rings'"),
-        (["--collective", "bcast", "--algorithms", "chain:segment=0"], "'segment=0' is not valid"),
+        (["--collective", "bcast", "--sizes", "1X"], "--sizes 1X: no size"),
+        (["--collective", "bcast", "--arms", "rings"], "no algorithm 'rings'"),
+        (["--collective", "bcast", "--arms", "chain:segment=0"], "'segment=0' is not valid"),
         (["--collective", "bcast", "--selectors", "lam"], "valid are none, ompi"),
         (["--collective", "bcast", "--memory", "much"], "--memory much: no size"),
-        (["--collective", "bcast", "--algorithms", "native", "--selectors", "none"], "nothing to simulate"),
+        (["--collective", "bcast", "--arms", "native", "--selectors", "none"], "nothing to simulate"),
         (["--collective", "bcast", "--online"], "--online is for programs"),
         (["--collective", "bcast", "--force", "bcast=flat"], "--force is for programs"),
         (["--cfg", "a", "--", "a.c"], "--cfg a: write KEY:VALUE"),
@@ -175,5 +176,5 @@ def test_mistakes_end_in_one_clear_line(arguments: list[str], message: str) -> N
 
 def test_without_simgrid_it_says_so(unisono: Run) -> None:
     done = unisono("sim", "--collective", "bcast", PATH="/nowhere")
-    assert done.returncode == 2
+    assert done.returncode == errors.SETUP
     assert "SimGrid is not installed: apt-get install libsimgrid-dev" in done.stderr

@@ -83,7 +83,7 @@ def test_the_command(unisono: Run, tmp_path: Path) -> None:
     drawing = tmp_path / "trees.svg"
     assert unisono("schedule", "trees", "--torus", "4x4", "--svg", str(drawing)).returncode == 0
     assert drawing.read_text().startswith("<svg")
-    told = json.loads(unisono("schedule", "trees", "--torus", "4x4", "--json").stdout)
+    told = json.loads(unisono("schedule", "trees", "--torus", "4x4", "--json", "-").stdout)
     assert [tree["parents"][0] for tree in told["trees"]] == [-1] * 4
 
 
@@ -97,7 +97,7 @@ def test_the_command(unisono: Run, tmp_path: Path) -> None:
         (["--torus", "4x4", "--members", "0,16"], "the last host is 15"),
         (["--torus", "4x4", "--members", "without:0-15"], "nobody is left"),
         (["--torus", "4x4", "--members", "1-3", "--root", "0"], "--root 0 is no member"),
-        (["--torus", "4x4", "--json", "--svg", "no.svg"], "--json and --svg: give one"),
+        (["--torus", "4x4", "--json", "-", "--svg", "no.svg"], "--json and --svg: give one"),
         (["--torus", "4x4", "--trees", "oak"], "valid are auto, 2k, box"),
         (["--torus", "4x4", "--routing", "fast"], "valid are minimal, directed"),
         (["--torus", "4x4", "--for", "scan"], "valid are broadcast, reduction, both"),

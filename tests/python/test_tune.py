@@ -10,14 +10,15 @@ from pathlib import Path
 import pytest
 from arms import NATIVE, arm
 from rich.console import Console
-from unisono import beds, jobs, places
+from unisono import beds, documents, jobs, places
+from unisono.amounts import parse_time
 from unisono.errors import UnisonoError
-from unisono.profile import check, choice, document
+from unisono.profile import choice, document
 from unisono.profile.document import Key
 from unisono.tune import report
 from unisono.tune.bench import Bench, Entry, Failed, Point, Row
 from unisono.tune.candidates import Candidate
-from unisono.tune.cli import parse_time, points_of
+from unisono.tune.cli import points_of
 from unisono.tune.prediction import rank_correlation
 from unisono.tune.record import MEASURED, Record
 from unisono.tune.tuner import CONFIRMATIONS, RACES, Listener, Tuner
@@ -335,8 +336,8 @@ def test_two_modes_of_a_cell_are_told(tmp_path: Path) -> None:
 
 
 def test_sizes_and_times_of_the_command_line() -> None:
-    assert [p.bytes for p in points_of("bcast", "64:1M")] == [4**k for k in range(3, 11)]
-    assert points_of("barrier", "64:1M") == [Point("barrier", 0)]
+    assert [p.bytes for p in points_of("bcast", "64:1M:4")] == [4**k for k in range(3, 11)]
+    assert points_of("barrier", "64:1M:4") == [Point("barrier", 0)]
     assert "gatherv" not in {p.collective for p in points_of("all", "8")}
     with pytest.raises(UnisonoError, match="gatherv: no rank knows all counts"):
         points_of("gatherv", "8")
@@ -349,7 +350,7 @@ def test_sizes_and_times_of_the_command_line() -> None:
 def test_profiles_survive_writing_and_reading(tmp_path: Path) -> None:
     outcome = tuner(FakeBench(), tmp_path / "w").run(POINTS, deadline=200.0)
     document.save(outcome.profile, tmp_path / "p.json")
-    assert document.from_json(check.read(tmp_path / "p.json")) == outcome.profile
+    assert document.from_json(documents.load(tmp_path / "p.json")) == outcome.profile
     assert not (tmp_path / "p.json.part").exists()
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from conftest import Run
-from unisono import beds
+from unisono import beds, places
 from unisono.tune.native import openmpi, verify
 from unisono.tune.native.bench import Bench
 from unisono.tune.native.record import Cell, Record
@@ -24,9 +24,9 @@ def tuning(library: Library, folder: Path, cells: Sequence[Cell] = CELLS) -> Tun
     return Tuning(bench, Record(folder, {}, resume=False), cells, folder, budget=60)
 
 
-@pytest.mark.parametrize("export", ["ompi", "mpich"])
-def test_library_takes_the_file_and_applies_it_to_nothing_else(export: str, tmp_path: Path) -> None:
-    library = library_of(export)
+@pytest.mark.parametrize("mpi", ["openmpi", "mpich"])
+def test_library_takes_the_file_and_applies_it_to_nothing_else(mpi: str, tmp_path: Path) -> None:
+    library = library_of(places.find_mpi(mpi))
     rules = [
         Rule("bcast", 2, 1 << 10, 32 << 10, library.algorithms("bcast", 2)[-1]),
         Rule("allgather", 2, 1 << 10, 32 << 10, library.algorithms("allgather", 2)[0]),
@@ -49,7 +49,7 @@ class Unread:
 
 
 def test_a_file_that_is_not_read_is_noticed(tmp_path: Path) -> None:
-    library = library_of("ompi")
+    library = library_of(places.find_mpi("openmpi"))
     rule = Rule("bcast", 2, 1 << 10, 32 << 10, library.algorithms("bcast", 2)[0])
     assert verify.not_taken(tuning(Unread(library), tmp_path), [rule], tmp_path / "file") == [rule]
 
@@ -60,14 +60,14 @@ def test_open_mpi_reads_rules_for_scan_and_does_not_follow_them(
     """Why scans are not tuned. If this fails with a new Open MPI they can be."""
     monkeypatch.setitem(openmpi.NUMBERS, "scan", 14)
     rule = Rule("scan", 2, 1 << 10, 32 << 10, openmpi.algorithm(2, "recursive_doubling", 0))
-    made = tuning(library_of("ompi"), tmp_path, [Cell("scan", 2, 16 << 10)])
+    made = tuning(library_of(places.find_mpi("openmpi")), tmp_path, [Cell("scan", 2, 16 << 10)])
     assert verify.not_taken(made, [rule], tmp_path / "file") == [rule]
 
 
-@pytest.mark.parametrize("export", ["ompi", "mpich"])
-def test_command(unisono: Run, export: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("mpi", ["openmpi", "mpich"])
+def test_command(unisono: Run, mpi: str, tmp_path: Path) -> None:
     file = tmp_path / "exported"
-    command = ["tune", "--native-only", "--export", export, "-n", "2", "-o", str(file)]
+    command = ["tune", "--native-only", "--mpi", mpi, "-n", "2", "-o", str(file)]
     done = unisono(*command, "--collectives", "gather", "--sizes", "1K", "--budget", "1s")
     assert done.returncode in (0, 1), done.stderr
     if done.returncode == 1:  # too little time for all of it
@@ -82,9 +82,11 @@ def test_command(unisono: Run, export: str, tmp_path: Path) -> None:
         assert value == "1" or Path(value).exists()
 
 
-def test_both_options_belong_together(unisono: Run, tmp_path: Path) -> None:
-    file = str(tmp_path / "file")
-    done = unisono("tune", "--native-only", "-o", file)
-    assert done.returncode == 2
-    assert "say for which library, --export ompi or --export mpich" in done.stderr
-    assert "--export is for --native-only" in unisono("tune", "--export", "ompi", "-o", file).stderr
+def test_what_native_only_would_ignore_is_refused(unisono: Run, tmp_path: Path) -> None:
+    line = ("tune", "--native-only", "-o", str(tmp_path / "file"))
+    for options in (["--no-model"], ["--model", "m.json"], ["--json", "-"]):
+        done = unisono(*line, *options)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr == f"unisono: {options[0]} is not for --native-only\n"
+    done = unisono(*line, "--mpi", "debian-mpich")
+    assert done.returncode in {2, 3}, "no library with a file of its own, or not installed"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from conftest import Run
-from unisono import catalogue, places
+from unisono import catalogue, errors, places
 from unisono.beds import Node
 from unisono.profile import check
 
@@ -105,7 +105,7 @@ def decisions(mpi: str, profile: Path) -> str:
     """What a job says of the profile."""
     library = places.find_mpi(mpi)
     line = [str(places.program(f"unisono-bench-{library.flavour}")), "--collectives", "barrier"]
-    line += ["--time-budget", "0.01", "--max-blocks", "1"]
+    line += ["--budget", "0.01", "--max-blocks", "1"]
     command, environment = Node().command(library, 2, 2, line)
     wanted = environment | {"UNISONO_PROFILE": str(profile), "UNISONO_LOG": "decision"}
     done = subprocess.run(command, check=False, capture_output=True, text=True, env=wanted, timeout=60)
@@ -163,7 +163,7 @@ def test_another_launcher(unisono: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--mpi", "lam"], "--mpi lam: valid are mpich, openmpi and intel"),
+        (["--mpi", "lam"], "'lam' is not one of 'auto', 'mpich', 'openmpi'"),
         (["--collectives", "bcats"], "--collectives bcats: no such collective"),
         (["--collectives", "gatherv"], "gatherv: no rank knows all counts"),
         (["--sizes", "many"], "--sizes many: no size"),
@@ -178,7 +178,8 @@ def test_mistakes_end_in_one_clear_line(
     unisono: Run, tmp_path: Path, arguments: list[str], message: str
 ) -> None:
     done = unisono("tune", *arguments, "-o", str(tmp_path / "p.json"), UNISONO_LAB="none-of-that-name")
-    assert done.returncode == 2, done.stdout
+    missing = "no lab is up" in message or "no command" in message
+    assert done.returncode == (errors.SETUP if missing else errors.USAGE), done.stdout
     assert message in done.stderr
     assert done.stderr.count("\n") == 1, done.stderr
     assert not list(tmp_path.iterdir())

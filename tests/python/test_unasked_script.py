@@ -1,9 +1,9 @@
 """scripts/unasked.py: what it takes for the limit, what it measures next, and what it says of it."""
 
-import json
 from pathlib import Path
 
 import pytest
+from unisono.files import read_json
 
 from scripts import unasked
 from scripts.unasked import Cell, Hosts
@@ -114,7 +114,7 @@ def test_a_loss_is_in_the_summary(tmp_path: Path) -> None:
     assert "at 1.15 of the limit or below: 0 of 1 (native: 1); below 0.95 of native's speed: 1" in text
     assert "whole program below 0.97 of native's speed: 1 of 1" in text
     assert "second run, all its calls: at 1.15 of the limit or below: 1 of 1" in text
-    assert json.loads(unasked.file_of(one, tmp_path).read_text())["cell"]["rate"] == "100mbit"
+    assert read_json(unasked.file_of(one, tmp_path))["cell"]["rate"] == "100mbit"
 
 
 def test_short_messages_have_no_limit(tmp_path: Path) -> None:

@@ -27,6 +27,7 @@ class Writer:
     folder: Path
     size: int
     offsets_ns: Sequence[int] = ()  # rank 0's clock less the rank's
+    drift_ns: Sequence[int] = ()  # by how much the offset is more at the last reading, after 100 s
     error_ns: float = 1000
     hosts: Sequence[str] = ()
     one_way: dict[int, float] = field(default_factory=lambda: dict(ONE_WAY))
@@ -61,6 +62,7 @@ class Writer:
         root: int = -1,
         flags: int = 0,
         algorithm: int = 0,
+        thread: int = 0,
     ) -> None:
         """By default on MPI_COMM_WORLD. An exit of 0: never left."""
         members = list(range(self.size)) if ranks is None else ranks
@@ -74,7 +76,7 @@ class Writer:
             self.events[rank].append(
                 (
                     *(begin, end if exits[at] else 0, own_size, own_site, number, sequence, root),
-                    *(COLLECTIVES.index(collective), algorithm, flags, 0, 0),
+                    *(COLLECTIVES.index(collective), algorithm, flags, thread, 0),
                 )
             )
 
@@ -94,7 +96,8 @@ class Writer:
         clock = {"kind": "clock", "offset_ns": self.offset(rank), "error_ns": self.error_ns}
         said.append(clock | {"at_ns": self.local(rank, 0)})
         if self.ended:
-            said.append(clock | {"at_ns": self.local(rank, 100)})
+            last = self.offset(rank) + (self.drift_ns[rank] if self.drift_ns else 0)
+            said.append(clock | {"at_ns": self.local(rank, 100), "offset_ns": last})
             for size, seconds in self.one_way.items() if rank == 0 else ():
                 said.append({"kind": "one_way", "bytes": size, "seconds": seconds})
             said.append({"kind": "end", "events": len(self.events[rank]), "at_ns": self.local(rank, 100)})

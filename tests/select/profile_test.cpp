@@ -29,7 +29,7 @@ Json environment(const std::vector<Json>& cells, const Platform& where = kPlatfo
 }
 
 Json document(const std::vector<Json>& environments) {
-  return {{"format", "unisono-profile"}, {"version", 1}, {"environments", environments}};
+  return {{"schema", "unisono.profile"}, {"schema_version", 1}, {"environments", environments}};
 }
 
 Json good() {
@@ -127,16 +127,24 @@ TEST(Profile, OrderOfCellsAndUnknownFieldsDoNotMatter) {
             "binomial by profile mine.json");
 }
 
+TEST(Profile, OfTheFirstVersionIsRead) {
+  Json former = good();
+  for (const char* const key : {"schema", "schema_version"}) former.erase(key);
+  former["format"] = "unisono-profile";
+  former["version"] = 1;
+  EXPECT_EQ(cells_of(former).size(), 3U);
+}
+
 TEST(Profile, SaysWhereItIsWrong) {
   const struct {
     const char* pointer;
     Json value;
     std::vector<const char*> said;
   } cases[] = {
-      {"/format", "other", {"no profile of Unisono"}},
-      {"/version", 2, {"newer Unisono", "version 2"}},
-      {"/version", "1", {"version is not an integer"}},
-      {"/version", 0, {"version is 0"}},
+      {"/schema", "other", {"no profile of Unisono"}},
+      {"/schema_version", 2, {"newer Unisono", "version 2"}},
+      {"/schema_version", "1", {"version is not an integer"}},
+      {"/schema_version", 0, {"version is 0"}},
       {"/environments", 3, {"environments is not a list"}},
       {"/environments/0", 3, {"environments[0]", "not an object"}},
       {"/environments/0/mpi", Json::object(), {"environments[0]", "'flavour' is missing"}},

@@ -5,24 +5,17 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
+from rich.progress import Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
-from unisono import beds, places
+from unisono import amounts, beds, completion, console, documents, options, places
 from unisono.compare import guidelines as rules
 from unisono.compare import matrix, results, summary, terminal
 from unisono.compare.results import PATTERNS, Comparison, Failure, Point, Setting
-from unisono.compare.runner import Listener, Options, Runner
+from unisono.compare.runner import Listener, Runner
+from unisono.compare.runner import Options as RunOptions
 from unisono.compare.yardstick import yardstick_of
-from unisono.errors import UnisonoError
+from unisono.errors import FAILED, INTERRUPTED, UnisonoError
 
 MATRIX, REPORT = "Matrix", "Report"
 PASSES = 3
@@ -45,6 +38,7 @@ Collectives = Annotated[
         metavar="A,B",
         help=f"Collectives, or all; {matrix.STANDARD_COLLECTIVES.replace(',', ', ')} otherwise.",
         rich_help_panel=MATRIX,
+        autocompletion=completion.collectives,
     ),
 ]
 Guidelines = Annotated[
@@ -63,7 +57,7 @@ def compare(
         bool, typer.Option("--lab/--node", help="Where: the lab that is up, or this node.")
     ] = False,
     mpi: Annotated[
-        str, typer.Option(metavar="A,B", help="MPI libraries.", rich_help_panel=MATRIX)
+        str, typer.Option(metavar="A,B", help=f"{options.LIBRARIES}.", rich_help_panel=MATRIX)
     ] = "mpich,openmpi",
     ranks: Annotated[
         str | None,
@@ -83,7 +77,7 @@ def compare(
         str | None,
         typer.Option(
             metavar="S,S",
-            help=f"Bytes: 8,64K, or 8:1M for powers of two; {matrix.STANDARD_SIZES} otherwise.",
+            help=f"Bytes: 8,64K; 8:1M doubles, 8:1M:4 quadruples; {matrix.STANDARD_SIZES} otherwise.",
             rich_help_panel=MATRIX,
         ),
     ] = None,
@@ -91,8 +85,8 @@ def compare(
         str | None,
         typer.Option(
             metavar="S,S",
-            help="Other sizes where the size is that of a block: gather, scatter, allgather, alltoall, "
-            f"reduce_scatter and their forms. Without --sizes {matrix.STANDARD_BLOCK_SIZES}.",
+            help="Other sizes where the size is that of a block: gather, scatter, allgather, alltoall "
+            f"and their forms. Without --sizes {matrix.STANDARD_BLOCK_SIZES}.",
             rich_help_panel=MATRIX,
         ),
     ] = None,
@@ -102,24 +96,22 @@ def compare(
             metavar="A,B",
             help="Beside native: default, algorithms such as chain:segment=32K, or all.",
             rich_help_panel=MATRIX,
+            autocompletion=completion.algorithms,
         ),
     ] = "default",
     pattern: Pattern = None,
-    time_budget: Annotated[
-        float, typer.Option(min=0.001, metavar="SEC", help="Seconds a cell, all arms together.")
-    ] = 1.0,
+    budget: Annotated[
+        str, typer.Option(metavar="TIME", help="For a cell, all arms and passes together: 1s, 2m.")
+    ] = "1s",
     passes: Passes = PASSES,
     silence: Annotated[
-        float | None,
+        str | None,
         typer.Option(
-            min=1,
-            metavar="SEC",
-            help="A job without a new cell for so long is ended; 60 + 10 time budgets otherwise.",
+            metavar="TIME",
+            help="A job without a new cell for so long is ended; 1m and 10 budgets otherwise.",
         ),
     ] = None,
-    json_file: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE", rich_help_panel=REPORT, help="Write as JSON.")
-    ] = None,
+    json: options.Json = None,
     html: Annotated[
         Path | None, typer.Option(metavar="FILE", rich_help_panel=REPORT, help="Write a page with plots.")
     ] = None,
@@ -141,9 +133,8 @@ def compare(
         refuse_measuring(context)
         comparison = results.load(from_file)
     else:
-        for path in (json_file, html):
-            if path and not path.absolute().parent.is_dir():
-                raise UnisonoError(f"{path}: there is no such directory")
+        for path in (json, html):
+            options.demand_folder(path)
         pattern = pattern or (rules.PATTERN if guidelines else PATTERNS[0])
         standard = ",".join(rules.collectives()) if guidelines else matrix.STANDARD_COLLECTIVES
         chosen = matrix.parse_collectives(collectives or standard)
@@ -152,9 +143,10 @@ def compare(
         plan = plan_of(settings, own, sizes, block_sizes, guidelines=guidelines)
         if former:
             summary.refuse_mixture(former, matrix.parse_patterns(pattern))
-        options = Options(time_budget, silence or 60 + 10 * time_budget, passes)
-        comparison = measure(bed, plan, options, json_file)
-    report(comparison, former, json_file, html, guidelines=guidelines)
+        seconds = amounts.parse_time(budget)
+        patience = amounts.parse_time(silence, "--silence") if silence else 60 + 10 * seconds
+        comparison = measure(bed, plan, RunOptions(seconds, patience, passes), json)
+    report(comparison, former, json, html, guidelines=guidelines)
 
 
 def plan_of(
@@ -171,23 +163,21 @@ def plan_of(
         )
     if guidelines:
         return rules.plan(
-            settings, arms, matrix.parse_sizes(block_sizes or rules.BLOCK_SIZES, "--block-sizes")
+            settings, arms, amounts.parse_sizes(block_sizes or rules.BLOCK_SIZES, "--block-sizes")
         )
     return matrix.plan(
         settings,
         arms,
-        matrix.parse_sizes(sizes or matrix.STANDARD_SIZES),
-        matrix.parse_sizes(block_sizes or sizes or matrix.STANDARD_BLOCK_SIZES, "--block-sizes"),
+        amounts.parse_sizes(sizes or matrix.STANDARD_SIZES),
+        amounts.parse_sizes(block_sizes or sizes or matrix.STANDARD_BLOCK_SIZES, "--block-sizes"),
     )
 
 
 def refuse_measuring(context: typer.Context) -> None:
     """--from shows all that a file holds; an option that seems to choose from it would mislead."""
-    showing = {"from_file", "against", "json_file", "html", "guidelines"}
-    for parameter in context.command.params:
-        source = context.get_parameter_source(parameter.name or "")
-        if parameter.name not in showing and source is not None and source.name == "COMMANDLINE":
-            raise UnisonoError(f"{parameter.opts[0]} is for measuring: --from shows all that its file holds")
+    showing = {"from_file", "against", "json", "html", "guidelines"}
+    measuring = {parameter.name or "" for parameter in context.command.params} - showing
+    options.refuse_given(context, measuring, "is for measuring: --from shows all that its file holds")
 
 
 def settings_of(
@@ -196,11 +186,12 @@ def settings_of(
     counts = [int(n) for n in matrix.names(ranks) if n.isdigit()] if ranks else [bed.fitting_ranks()]
     if not counts or min(counts) < 1 or (ranks and len(counts) != len(matrix.names(ranks))):
         raise UnisonoError(f"-n {ranks}: write numbers of ranks, as in 2,4")
-    flavours = list(dict.fromkeys(matrix.names(mpis)))
-    for flavour in flavours:
-        places.program(f"unisono-bench-{beds.find_mpi(bed, flavour).flavour}")
-    if not flavours:
-        raise UnisonoError("--mpi: valid are mpich, openmpi and intel")
+    libraries = [beds.find_mpi(bed, name) for name in dict.fromkeys(matrix.names(mpis))]
+    for mpi in libraries:
+        places.program(f"unisono-bench-{mpi.flavour}")
+    if not libraries:
+        raise UnisonoError(f"--mpi: valid are {options.LIBRARIES}")
+    flavours = list(dict.fromkeys(mpi.name for mpi in libraries))
     return [
         Setting(flavour, n, bed.per_host(n, ppn), pattern)
         for flavour in flavours
@@ -231,53 +222,40 @@ class Display(Listener):
         )
 
 
-def measure(bed: beds.Bed, plan: list[matrix.Job], options: Options, json_file: Path | None) -> Comparison:
+def measure(bed: beds.Bed, plan: list[matrix.Job], chosen: RunOptions, json: Path | None) -> Comparison:
     # A kill asks for the same as Ctrl-C: end the job, keep what there is.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    errors = Console(stderr=True, highlight=False)
-    errors.print(f"[bold]{bed.title()}[/bold]", soft_wrap=True)
-    progress = Progress(
-        TextColumn("{task.description:46.46}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-        console=errors,
-        refresh_per_second=1,  # the cores are for the ranks
-        speed_estimate_period=3600,
-        transient=True,
-    )
-    with progress:
-        display = Display(progress, options.passes * sum(len(job.sizes) for job in plan))
-        runner = Runner(bed, yardstick_of(bed), options, display)
-        if json_file:
-            runner.save_to = json_file
+    console.errors.print(f"[bold]{bed.title()}[/bold]", soft_wrap=True)
+    with console.progress(TextColumn("left"), TimeRemainingColumn()) as progress:
+        display = Display(progress, chosen.passes * sum(len(job.sizes) for job in plan))
+        runner = Runner(bed, yardstick_of(bed), chosen, display)
+        if json and str(json) != "-":
+            runner.save_to = json
         return runner.run(plan)
 
 
 def report(
     comparison: Comparison,
     former: Comparison | None,
-    json_file: Path | None,
+    json: Path | None,
     html: Path | None,
     *,
     guidelines: bool,
 ) -> None:
-    out = terminal.wide_console()
+    out = console.output(json)
     terminal.show_guidelines(comparison, out) if guidelines else terminal.show(comparison, out)
     changes = None if former is None else summary.changes(former, comparison)
     if changes is not None:
         terminal.show_changes(changes, out)
-    if json_file:
-        results.save(comparison, json_file)
-        out.print(f"wrote {json_file}", soft_wrap=True)
+    if json:
+        documents.write(results.document_of(comparison), json)
+        out.print(f"wrote {json}", soft_wrap=True)
     if html:
         from unisono.compare import page  # noqa: PLC0415 - Matplotlib takes a second to load
 
         page.write(comparison, html, changes)
         out.print(f"wrote {html}", soft_wrap=True)
     if comparison.interrupted:
-        raise typer.Exit(130)
+        raise typer.Exit(INTERRUPTED)
     if comparison.wrong or any(failure.is_error for failure in comparison.failures):
-        raise typer.Exit(1)
+        raise typer.Exit(FAILED)

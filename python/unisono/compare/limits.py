@@ -7,6 +7,7 @@ nothing about small messages. What a size is the size of says `size_kind`.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from fractions import Fraction
 
 from unisono import catalogue
 
@@ -20,14 +21,9 @@ class Sized(StrEnum):
 
 
 def size_kind(collective: str) -> Sized:
-    """Of scattered reductions one block, though unisono-bench counts all of them."""
+    """As the table of semantics says it for every command: a scattered reduction cuts a vector."""
     measure = catalogue.collective(collective).measure
-    return {"vector": Sized.VECTOR, "nothing": Sized.NOTHING}.get(measure, Sized.BLOCK)
-
-
-def bench_bytes(collective: str, size: int, ranks: int) -> int:
-    """What unisono-bench and unisono-sim call a cell of that size."""
-    return size * ranks if catalogue.collective(collective).counts_all_blocks else size
+    return {"block": Sized.BLOCK, "nothing": Sized.NOTHING}.get(measure, Sized.VECTOR)
 
 
 def plain_form(collective: str) -> str:
@@ -55,7 +51,7 @@ def bytes_over(collective: str, size: int, ranks: int, cut: Cut) -> int:
     if not inside or not outside:
         return 0
     larger = max(inside, outside)
-    units = {
+    units: dict[str, int | Fraction] = {
         "barrier": 0,
         "bcast": 1,
         "reduce": 1,
@@ -66,9 +62,9 @@ def bytes_over(collective: str, size: int, ranks: int, cut: Cut) -> int:
         "allgather": larger,
         "alltoall": inside * outside,
         # Out go the others' blocks with the inner contributions, in come the own ones.
-        "reduce_scatter_block": larger,
+        "reduce_scatter_block": Fraction(larger, ranks),
     }
-    return size * units[plain_form(collective)]
+    return int(size * units[plain_form(collective)])
 
 
 def wire_seconds(
@@ -100,7 +96,7 @@ def moved_bytes(collective: str, size: int, ranks: int) -> int:
         "alltoall": (ranks * ranks, ranks * ranks),
         "reduce": (ranks, 1),
         "allreduce": (ranks, ranks),
-        "reduce_scatter_block": (ranks * ranks, ranks),
+        "reduce_scatter_block": (ranks, 1),
         "scan": (ranks, ranks),
     }[plain_form(collective)]
     if collective == "exscan":  # the last contribution goes nowhere, rank 0 gets nothing

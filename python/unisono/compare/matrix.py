@@ -1,6 +1,5 @@
 """Which cells are measured, and how they make up jobs."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -13,9 +12,6 @@ from unisono.errors import UnisonoError
 STANDARD_COLLECTIVES = "bcast,reduce,allreduce,scan,allgather,alltoall,gather,scatter,reduce_scatter_block"
 STANDARD_SIZES = "8,1K,64K,1M"
 STANDARD_BLOCK_SIZES = "8,1K,64K"  # p blocks of a megabyte would keep a slow wire busy for minutes
-
-FACTORS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
-SIZE = re.compile(r"(\d+)([KMG]?)", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -33,29 +29,6 @@ class Job:
 
 def names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
-
-
-def parse_size(text: str, option: str) -> int:
-    match = SIZE.fullmatch(text)
-    if not match:
-        raise UnisonoError(f"{option} {text}: no size; write 8, 64K, 1M, or 8:1M for powers of two between")
-    return int(match[1]) * FACTORS[match[2].upper()]
-
-
-def parse_sizes(text: str, option: str = "--sizes", factor: int = 2) -> tuple[int, ...]:
-    """As unisono-bench reads them: "8,64K,1M", "8:1M" (doubling, or by `factor`), or both mixed."""
-    sizes: list[int] = []
-    for piece in names(text):
-        first, separator, last = piece.partition(":")
-        size, end = parse_size(first, option), parse_size(last if separator else first, option)
-        if not 0 < size <= end:
-            raise UnisonoError(f"{option} {piece}: sizes begin at 1, and the first is the smaller")
-        while size <= end:
-            sizes.append(size)
-            size *= factor
-    if not sizes:
-        raise UnisonoError(f"{option}: no size")
-    return tuple(sorted(set(sizes)))
 
 
 def parse_patterns(text: str) -> list[str]:

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from markupsafe import Markup
+
 from unisono import pages
 from unisono.compare import plots, summary, words
 from unisono.compare.results import Cell, Comparison, Setting
@@ -15,7 +17,7 @@ from unisono.files import write_text
 class Section:
     setting: Setting
     machine: str
-    collectives: list[tuple[str, str | None, list[Cell]]]  # name, plot, cells
+    collectives: list[tuple[str, Markup | None, list[Cell]]]  # name, plot, cells
 
 
 def sections(comparison: Comparison) -> list[Section]:

@@ -1,37 +1,25 @@
 """The plots of a comparison, one SVG for each collective in each setting."""
 
-import io
 from collections.abc import Sequence
-from typing import Any
 
-import matplotlib as mpl
+from markupsafe import Markup
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
+from unisono import charts, theme
 from unisono.catalogue import format_size
+from unisono.charts import COLOURS
 from unisono.compare.limits import Sized, size_kind
 from unisono.compare.results import Arm, Cell
 
-# Text stays text, and the same data give the same bytes.
-STYLE: dict[Any, Any] = {
-    "svg.fonttype": "none",
-    "svg.hashsalt": "unisono",
-    "font.size": 9.0,
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "grid.color": "#e4e4e4",
-    "legend.frameon": False,
-}
-NO_METADATA = {"Creator": None, "Date": None, "Format": None, "Type": None}
-NATIVE, LIMIT = "#444444", "#999999"
-# Okabe and Ito's colours, told apart by colour-blind readers too.
-ARMS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#f0e442")
+NATIVE, LIMIT = COLOURS["native"], COLOURS["limit"]
+ARMS = tuple(COLOURS[name] for name in theme.ARMS)
 
 Series = list[tuple[Cell, Arm]]
 
 
-def collective_svg(cells: Sequence[Cell]) -> str | None:
+def collective_svg(cells: Sequence[Cell]) -> Markup | None:
     """Time over size, percentage of the limit, spread. None where there is no size to plot over."""
     collective = cells[0].point.collective
     if size_kind(collective) is Sized.NOTHING:
@@ -40,7 +28,7 @@ def collective_svg(cells: Sequence[Cell]) -> str | None:
     if not series:
         return None
     with_limit = [cell for cell in cells if cell.limit_us is not None]
-    with mpl.rc_context(STYLE):
+    with charts.style():
         figure = Figure(figsize=(12, 3.4), layout="constrained")
         time_axes, limit_axes, spread_axes = figure.subplots(1, 3)
         draw_times(time_axes, series, with_limit)
@@ -50,7 +38,10 @@ def collective_svg(cells: Sequence[Cell]) -> str | None:
             label_sizes(axes, cells, f"bytes ({size_kind(collective)})")
         handles, labels = time_axes.get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside right center")
-        return inline(figure)
+        where = cells[0].point.setting.text()
+        return charts.inline(
+            figure, f"{collective} in {where}: time over size, percentage of the limit, spread"
+        )
 
 
 def series_of(cells: Sequence[Cell]) -> dict[str, Series]:
@@ -91,6 +82,7 @@ def draw_times(axes: Axes, series: dict[str, Series], with_limit: Sequence[Cell]
         limits = [cell.limit_us or 0.0 for cell in ordered]
         axes.plot([c.point.size for c in ordered], limits, "--", color=LIMIT, label="limit")
     axes.set(title="time (us), band: middle half", xscale="log", yscale="log")
+    plain_numbers(axes)
 
 
 def draw_limit(axes: Axes, series: dict[str, Series], has_limit: bool) -> None:
@@ -120,10 +112,18 @@ def draw_spread(axes: Axes, series: dict[str, Series]) -> None:
             place = cell.point.size * shift
             axes.plot([place, place], [least, most], color=palette[name], linewidth=0.8)
             axes.plot([place, place], [first, third], color=palette[name], linewidth=4)
-            axes.plot([place], [middle], "_", color="white", markersize=5)
+            axes.plot([place], [middle], "_", color=COLOURS["paper"], markersize=5)
     axes.axhline(1, color=LIMIT, linestyle="--")
     axes.set(title="time / native's median: all, middle half", xscale="log", yscale="log")
+    plain_numbers(axes)
+
+
+def plain_numbers(axes: Axes) -> None:
+    """100 rather than a power of ten; of a short axis, on which no power may lie, 2 and 5 as well."""
+    low, high = axes.get_ylim()
+    axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if high < 100 * low else (1.0,)))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.yaxis.set_minor_formatter(NullFormatter())
 
 
 def label_sizes(axes: Axes, cells: Sequence[Cell], label: str) -> None:
@@ -133,11 +133,3 @@ def label_sizes(axes: Axes, cells: Sequence[Cell], label: str) -> None:
     least, most = min(c.point.size for c in cells), max(c.point.size for c in cells)
     axes.set_xlim(least / 2, most * 2)
     axes.set_xlabel(label)
-
-
-def inline(figure: Figure) -> str:
-    """Without the prologue of a file."""
-    buffer = io.StringIO()
-    figure.savefig(buffer, format="svg", metadata=NO_METADATA)
-    text = buffer.getvalue()
-    return text[text.index("<svg") :]

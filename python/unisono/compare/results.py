@@ -1,18 +1,15 @@
 """What a comparison found, and its JSON form (docs/reference/compare.md)."""
 
-import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from unisono.catalogue import format_size
-from unisono.compare.limits import Sized, bench_bytes, size_kind
-from unisono.errors import UnisonoError
-from unisono.estimates import Estimate, Modes
-from unisono.files import write_json
+import msgspec
 
-SCHEMA = "unisono-compare"
-SCHEMA_VERSION = 2  # rises when a reader of the former form would misread the new one
+from unisono import documents
+from unisono.catalogue import format_size
+from unisono.compare.limits import Sized, size_kind
+from unisono.estimates import Estimate, Modes
 
 PATTERNS = ("barrier", "loop", "sleep", "compute")  # unisono-bench's: what ranks do before a call
 
@@ -43,10 +40,6 @@ class Point:
     setting: Setting
     collective: str
     size: int  # bytes of what size_kind() says
-
-    @property
-    def bench_bytes(self) -> int:
-        return bench_bytes(self.collective, self.size, self.setting.ranks)
 
     @property
     def size_text(self) -> str:
@@ -133,96 +126,106 @@ class Comparison:
         return [pattern for pattern in PATTERNS if pattern in used]
 
 
-def to_json(comparison: Comparison) -> Json:
-    # A list of one kind of records each, flat: what spreadsheets and data frames read.
-    body = asdict(comparison)
-    body["cells"] = [
-        {**flat(cell.point), "limit_us": cell.limit_us, "arms": [arm_json(a, cell) for a in cell.arms]}
-        for cell in comparison.cells
-    ]
-    body["failures"] = [
-        {**flat(f.point), "reason": f.reason, "is_error": f.is_error} for f in comparison.failures
-    ]
-    return {"schema": SCHEMA, "schema_version": SCHEMA_VERSION, **body}
+class Row(msgspec.Struct):
+    """A cell or a failure, flat: what spreadsheets and data frames read."""
+
+    mpi: str
+    ranks: int
+    ranks_per_host: int
+    pattern: str
+    collective: str
+    size: int
+    size_of: str
+
+    @property
+    def point(self) -> Point:
+        setting = Setting(self.mpi, self.ranks, self.ranks_per_host, self.pattern)
+        return Point(setting, self.collective, self.size)
 
 
-def flat(point: Point) -> Json:
-    return {
-        **asdict(point.setting),
-        "collective": point.collective,
-        "size": point.size,
-        "size_of": size_kind(point.collective),
-        "bench_bytes": point.bench_bytes,
-    }
+class ArmRow(msgspec.Struct, kw_only=True):
+    """One way to run the call; times over the blocks of all passes."""
+
+    name: str
+    available: bool
+    ran_by: str = ""
+    correct: bool = True
+    blocks: int = 0
+    time_us: Estimate | None = None
+    quantiles_us: tuple[float, ...] = ()
+    ratio_to_native: Estimate | None = None
+    modes: Modes | None = None
+    times_limit: float | None = None
 
 
-def arm_json(arm: Arm, cell: Cell) -> Json:
-    return {**asdict(arm), "times_limit": cell.times_limit(arm)}
+class CellRow(Row, kw_only=True):
+    """A cell that was measured."""
+
+    limit_us: float | None
+    arms: list[ArmRow]
 
 
-def point_of(row: Json) -> Point:
-    setting = Setting(row["mpi"], row["ranks"], row["ranks_per_host"], row["pattern"])
-    return Point(setting, row["collective"], row["size"])
+class FailureRow(Row, kw_only=True):
+    """A cell without a result."""
+
+    reason: str
+    is_error: bool
 
 
-def arm_of(row: Json) -> Arm:
-    known = {key: value for key, value in row.items() if key in Arm.__dataclass_fields__}
-    for name in ("time_us", "ratio_to_native"):
-        known[name] = Estimate(**known[name]) if known.get(name) else None
-    known["modes"] = Modes(**known["modes"]) if known.get("modes") else None
-    known["quantiles_us"] = tuple(known.get("quantiles_us", ()))
-    return Arm(**known)
+class Document(documents.Document, tag="unisono.compare", kw_only=True):
+    """What a comparison found (compare.md)."""
+
+    schema_version: int = 3
+    date: str
+    bed: Json
+    options: Json
+    machines: list[Json]
+    cells: list[CellRow]
+    failures: list[FailureRow]
+    planned: int
+    interrupted: bool
 
 
-def from_json(body: Json) -> Comparison:
-    return Comparison(
-        date=body["date"],
-        unisono_version=body["unisono_version"],
-        bed=body["bed"],
-        options=body["options"],
-        machines=body["machines"],
+def document_of(comparison: Comparison) -> Document:
+    return Document(
+        **{name: getattr(comparison, name) for name in KEPT},
         cells=[
-            Cell(point_of(row), row["limit_us"], tuple(arm_of(arm) for arm in row["arms"]))
-            for row in body["cells"]
+            CellRow(
+                **flat(cell.point),
+                limit_us=cell.limit_us,
+                arms=[ArmRow(**vars(arm), times_limit=cell.times_limit(arm)) for arm in cell.arms],
+            )
+            for cell in comparison.cells
         ],
-        failures=[Failure(point_of(row), row["reason"], row["is_error"]) for row in body["failures"]],
-        planned=body["planned"],
-        interrupted=body["interrupted"],
+        failures=[
+            FailureRow(**flat(one.point), reason=one.reason, is_error=one.is_error)
+            for one in comparison.failures
+        ],
     )
 
 
-def with_patterns(body: Json) -> Json:
-    """Version 1 said of the whole file whether calls came back to back."""
-    options = body.get("options")
-    pattern = {"pattern": "loop" if isinstance(options, dict) and options.get("loop") else "barrier"}
-    lists: Json = {
-        name: [{**row, **pattern} for row in body.get(name, []) if isinstance(row, dict)]
-        for name in ("cells", "failures")
-        if name in body
-    }
-    return {**body, **lists, "schema_version": SCHEMA_VERSION}
+KEPT = ("date", "unisono_version", "bed", "options", "machines", "planned", "interrupted")
+
+
+def flat(point: Point) -> Json:
+    of = {"collective": point.collective, "size": point.size, "size_of": str(size_kind(point.collective))}
+    return {**vars(point.setting), **of}
+
+
+def arm_of(row: ArmRow) -> Arm:
+    own = msgspec.structs.asdict(row)
+    del own["times_limit"]
+    return Arm(**own)
 
 
 def save(comparison: Comparison, path: Path) -> None:
-    write_json(to_json(comparison), path)
+    documents.write(document_of(comparison), path)
 
 
 def load(path: Path) -> Comparison:
-    try:
-        body = json.loads(path.read_text())
-    except OSError as error:
-        raise UnisonoError(f"{path}: {error.strerror}") from error
-    except ValueError as error:
-        raise UnisonoError(f"{path}: no JSON ({error})") from error
-    if not isinstance(body, dict) or body.get("schema") != SCHEMA:
-        raise UnisonoError(f"{path}: was not written by unisono compare --json")
-    if body.get("schema_version") == 1:
-        body = with_patterns(body)
-    if body.get("schema_version") != SCHEMA_VERSION:
-        raise UnisonoError(
-            f"{path}: has schema version {body.get('schema_version')}, this is for {SCHEMA_VERSION}"
-        )
-    try:
-        return from_json(body)
-    except (KeyError, TypeError) as error:
-        raise UnisonoError(f"{path}: is incomplete ({error})") from error
+    found = documents.read(path, Document, "unisono compare --json")
+    return Comparison(
+        **{name: getattr(found, name) for name in KEPT},
+        cells=[Cell(row.point, row.limit_us, tuple(map(arm_of, row.arms))) for row in found.cells],
+        failures=[Failure(row.point, row.reason, row.is_error) for row in found.failures],
+    )

@@ -124,9 +124,9 @@ class Runner:
         mpi = places.find_mpi(setting.mpi)
         bench = [str(places.program(f"unisono-bench-{mpi.flavour}")), "--collectives", job.collective]
         if points[0].size:
-            bench += ["--sizes", ",".join(str(point.bench_bytes) for point in points)]
+            bench += ["--sizes", ",".join(str(point.size) for point in points)]
         bench += ["--arms", ",".join(("native", *job.arms)), "--raw", "--json", str(file)]
-        bench += ["--time-budget", str(self.options.time_budget / self.options.passes)]
+        bench += ["--budget", str(self.options.time_budget / self.options.passes)]
         bench += ["--seed", str(number + 1)]
         bench += ["--pattern", setting.pattern]
         return self.bed.command(mpi, setting.ranks, setting.ranks_per_host, bench)
@@ -160,7 +160,7 @@ class Reader:
 
     def __init__(self, file: Path, points: Sequence[Point], runner: Runner) -> None:
         self.file, self.runner = file, runner
-        self.points = {point.bench_bytes: point for point in points}
+        self.points = {point.size: point for point in points}
         self.taken: list[Point] = []
         self.found_wrong = False
         self.seen: tuple[int, int] | None = None

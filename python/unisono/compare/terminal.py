@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from unisono import console as console_module
 from unisono.compare import guidelines, summary
 from unisono.compare.results import Arm, Cell, Comparison, Setting
 from unisono.compare.words import interval, library, microseconds, number, percent, title, warnings
@@ -26,22 +26,15 @@ NOT_ALIKE = (
 GUIDELINES_LEGEND = (
     "factor: time of the left side / sum of the times of the right side; 95 %: its worst case.\n"
     "with ...: the left side's time by that arm / native's right side. Sizes: of a block in gather,\n"
-    "scatter, allgather, alltoall and reduce_scatter and their forms, else of the vector."
+    "scatter, allgather and alltoall and their forms, else of the vector."
 )
 
 
-def wide_console() -> Console:
-    """Standard output: as wide as the terminal, or wide enough for the tables."""
-    out = Console(highlight=False)
-    return out if out.is_terminal else Console(highlight=False, width=150)
-
-
 def table(*columns: str) -> Table:
-    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
-    for column in columns:
-        made.add_column(
-            column, justify="left" if column in LEFT or column.startswith("broken") else "right", no_wrap=True
-        )
+    made = console_module.table(*columns)
+    for column in made.columns:
+        name = str(column.header)
+        column.justify = "left" if name in LEFT or name.startswith("broken") else "right"
     return made
 
 

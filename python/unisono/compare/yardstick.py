@@ -11,7 +11,7 @@ from unisono import machine, places
 from unisono.beds import Bed, Lab
 from unisono.compare.limits import Cut, memory_seconds, moved_bytes, wire_seconds
 from unisono.compare.results import Point, Setting
-from unisono.errors import UnisonoError
+from unisono.errors import RunError, SetupError
 
 SECONDS_PER_SIZE = 0.05
 REPETITIONS = 3  # of which the fastest counts: what disturbs can only slow it down
@@ -119,14 +119,14 @@ def copy_rates(benchmark: str) -> dict[int, float]:
         runs = json.loads(done.stdout)["benchmarks"]
     except (ValueError, KeyError) as error:
         reason = (done.stderr.strip().splitlines() or [str(error)])[-1]
-        raise UnisonoError(f"unisono-benchmarks: copying was not measured: {reason}") from error
+        raise RunError(f"unisono-benchmarks: copying was not measured: {reason}") from error
     rates: dict[int, float] = {}
     for run in runs:
         if run["run_type"] == "iteration":
             size = int(run["name"].split("/")[1])
             rates[size] = max(rates.get(size, 0.0), run["bytes_per_second"])
     if not rates:
-        raise UnisonoError(f"unisono-benchmarks: has no {benchmark}: run make")
+        raise SetupError(f"unisono-benchmarks: has no {benchmark}: run make")
     return rates
 
 

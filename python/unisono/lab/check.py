@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from unisono import machine
 from unisono.lab import sockets
 from unisono.lab.cluster import Lab
 from unisono.lab.layout import Host
@@ -151,12 +152,6 @@ class Flow:
     congestion_control: str
 
 
-def cpu_times() -> tuple[int, int]:
-    """All ticks of the machine, and those that were idle or spent on niced work, which gives way."""
-    values = [int(value) for value in Path("/proc/stat").read_text().splitlines()[0].split()[1:]]
-    return sum(values[:8]), values[1] + values[3] + values[4]
-
-
 def slowest_cable(lab: Lab, sender: Host, receiver: Host) -> float:
     limit = min(sender.rate, receiver.rate)
     if sender.switch != receiver.switch:
@@ -193,9 +188,9 @@ def ring(lab: Lab, seconds: float, warm_up: float = 1.0) -> tuple[list[Flow], fl
     pump(warm_up)
     retransmitted = [sockets.retransmissions(near) for near, _ in pairs]
     received[:] = [0] * len(pairs)
-    all_before, idle_before = cpu_times()
+    all_before, idle_before = machine.cpu_times(niced_is_idle=True)
     duration = pump(seconds)
-    all_after, idle_after = cpu_times()
+    all_after, idle_after = machine.cpu_times(niced_is_idle=True)
     flows = [
         Flow(
             by.name,
@@ -211,7 +206,7 @@ def ring(lab: Lab, seconds: float, warm_up: float = 1.0) -> tuple[list[Flow], fl
     for near, far in pairs:
         near.close()
         far.close()
-    busy = 1 - (idle_after - idle_before) / max(1, all_after - all_before)
+    busy = 1 - (idle_after - idle_before) / max(1e-9, all_after - all_before)
     return flows, busy
 
 

@@ -7,21 +7,17 @@ import time
 from typing import Annotated
 
 import typer
-from rich import box
-from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
-from unisono import launch, places
-from unisono.errors import UnisonoError
+from unisono import answers, documents, launch, options, places
+from unisono.amounts import parse_time
+from unisono.console import output, table
+from unisono.errors import FAILED, RunError, UnisonoError
 from unisono.lab import check as check_module
 from unisono.lab import cluster, layout, network
+from unisono.options import group
 
-app = typer.Typer(
-    help="An Ethernet cluster on one machine, made of network namespaces (Linux, as root).",
-    no_args_is_help=True,
-)
-console = Console(highlight=False)
+app = group("An Ethernet cluster on one machine, made of network namespaces (Linux, as root).")
 
 Name = Annotated[
     str | None, typer.Option("--name", metavar="NAME", help="Which lab; UNISONO_LAB, or lab, otherwise.")
@@ -87,9 +83,9 @@ def up(
     end_cleanly_when_asked()
     start = time.monotonic()
     if network.up(name, plan):
-        console.print(f"lab {name} is up: {plan.describe()}; made in {time.monotonic() - start:.1f} s")
+        output().print(f"lab {name} is up: {plan.describe()}; made in {time.monotonic() - start:.1f} s")
     else:
-        console.print(f"lab {name} is up already: {plan.describe()}")
+        output().print(f"lab {name} is up already: {plan.describe()}")
 
 
 @app.command()
@@ -97,86 +93,91 @@ def down(name: Name = None) -> None:
     """Remove the cluster, and end what runs in it."""
     name = cluster.chosen_name(name)
     if network.down(name):
-        console.print(f"lab {name} is down")
+        output().print(f"lab {name} is down")
     else:
-        console.print(f"lab {name} was not up: nothing to do")
+        output().print(f"lab {name} was not up: nothing to do")
 
 
 @app.command()
-def status(name: Name = None) -> None:
+def status(name: Name = None, json: options.Json = None) -> None:
     """Show the hosts of the lab, and which other labs there are."""
     name = cluster.chosen_name(name)
     others = sorted(set(cluster.all_names()) - {name})
+    console = output(json)
     if others:
         console.print(f"other labs: {', '.join(others)}")
     lab = cluster.current(name)
     console.print(f"lab {lab.name} is up: {lab.plan.describe()}")
-    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
-    for column in ("host", "address", "switch", "rate", "loss", "processes"):
-        made.add_column(column)
+    made = table("host", "address", "switch", "rate", "loss", "processes", left=6)
+    rows = []
     for host in lab.hosts:
+        # Only root may see whose they are.
+        running = len(network.processes_in(lab.folder, host.name)) if os.geteuid() == 0 else None
+        rows.append(answers.LabHost(host.name, host.address, host.switch, host.rate, host.loss, running))
         made.add_row(
             host.name,
             host.address,
             f"s{host.switch}",
             layout.rate_text(host.rate),
             f"{host.loss:.4g}" if host.loss else "-",
-            # Only root may see whose they are.
-            str(len(network.processes_in(lab.folder, host.name))) if os.geteuid() == 0 else "?",
+            "?" if running is None else str(running),
         )
     console.print(made)
+    told = answers.LabStatus(name=lab.name, plan=lab.plan.describe(), hosts=rows, other_labs=others)
+    documents.write(told, json)
 
 
 @app.command()
 def check(
-    seconds: Annotated[float, typer.Option(min=0.5, help="How long the flows are measured.")] = 3.0,
+    budget: Annotated[str, typer.Option(metavar="TIME", help="How long the flows are measured.")] = "3s",
     name: Name = None,
+    json: options.Json = None,
 ) -> None:
     """Test the lab itself: names, reach, multicast, and a TCP flow from every host to the next."""
     lab = cluster.current(name)
     network.demand_root_and_tools()
-    failed = 0
+    console, tests = output(json), []
     try:
-        for result in check_module.check(lab, seconds):
+        for result in check_module.check(lab, max(0.5, parse_time(budget))):
             mark = Text("    ok  ", style="green") if result.good else Text("FAILED  ", style="bold red")
             console.print(mark + Text(f"{result.what:<11}{result.seen}"), soft_wrap=True)
-            failed += not result.good
+            tests.append(answers.LabTest(result.what, result.good, result.seen))
     except OSError as error:
-        raise UnisonoError(f"lab {lab.name}: the check could not go on: {error}") from None
+        raise RunError(f"lab {lab.name}: the check could not go on: {error}") from None
+    failed = sum(not test.good for test in tests)
+    documents.write(answers.LabCheck(name=lab.name, failed=failed, tests=tests), json)
     if failed:
         console.print(f"{failed} failed: times measured in this lab now would not be those of a network")
-        raise typer.Exit(1)
+        raise typer.Exit(FAILED)
 
 
 @app.command(context_settings=PASSED_ON)
 def run(
-    command: Annotated[list[str], typer.Argument(help="Program and its arguments.")],
+    command: Annotated[list[str], typer.Argument(metavar="PROGRAM...", help="Program and its arguments.")],
     ranks: Annotated[int, typer.Option("-n", min=1, help="Number of ranks.")] = 2,
     mpi: Annotated[
-        str | None, typer.Option(help="mpich or openmpi; otherwise what the program is linked to.")
-    ] = None,
+        options.Library,
+        typer.Option(metavar="LIBRARY", help=f"{options.LIBRARIES}: what the program is linked to."),
+    ] = options.Library.AUTO,
     ppn: Annotated[
         int | None, typer.Option(min=1, help="Ranks per host; otherwise as few as possible.")
     ] = None,
     in_turn: Annotated[
         bool, typer.Option("--in-turn", help="Rank 0 on h0, rank 1 on h1, ... (round-robin).")
     ] = False,
-    force: Annotated[
-        list[str] | None,
-        typer.Option(metavar="COLLECTIVE=ALGORITHM", help="Force an algorithm; may be repeated."),
-    ] = None,
+    force: options.Force = None,
     native: Annotated[bool, typer.Option("--native", help="Without Unisono.")] = False,
-    log: Annotated[bool, typer.Option("--log", help="Say what was chosen for each call.")] = False,
+    log: options.Log = False,
     name: Name = None,
 ) -> None:
     """Run a program on the hosts: [bold]unisono lab run --mpi mpich -n 16 -- ./app input[/bold]"""
-    if mpi not in {None, "mpich", "openmpi"}:
-        raise UnisonoError(f"--mpi {mpi}: valid are mpich and openmpi")
+    if mpi is options.Library.INTEL:
+        raise UnisonoError("--mpi intel: not in a lab: make intel gets what runs on one node only")
     if native and (force or log):
         raise UnisonoError("--native runs without Unisono: --force and --log have no meaning then")
     lab = cluster.current(name)
     network.demand_root_and_tools()
-    library = launch.choose_mpi(mpi, command[0])
+    library = launch.choose_mpi(mpi.chosen, command[0])
     environment = {key: value for key, value in os.environ.items() if places.is_ours(key)}
     environment |= launch.forced(force or [])
     if log:

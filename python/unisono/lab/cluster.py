@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from unisono import launch, places
-from unisono.errors import UnisonoError
+from unisono.errors import SetupError, UnisonoError
 from unisono.lab.layout import BURST_KIB, Host, Plan
 
 # Each lab is a directory here: its plan, the files that hold its namespaces, and `enter`.
@@ -36,7 +36,7 @@ def read_plan(folder: Path) -> Plan:
     try:
         return Plan(**json.loads((folder / PLAN_FILE).read_text()))
     except (OSError, TypeError, ValueError):
-        raise UnisonoError(
+        raise SetupError(
             f"lab {folder.name} was made by another version of unisono: run unisono lab down"
         ) from None
 
@@ -113,7 +113,7 @@ def yielding() -> Path:
     """What MPICH's ranks need where they share cores, as Open MPI's have mpi_yield_when_idle."""
     library = places.preload_library("unisono-lab-yield")
     if not library.exists():
-        raise UnisonoError(f"{library} is not built: run make")
+        raise SetupError(f"{library} is not built: run make")
     return library
 
 
@@ -135,7 +135,7 @@ def current(name: str | None = None) -> Lab:
     folder = ROOT / name
     if not (folder / READY_FILE).exists():
         if folder.exists():
-            raise UnisonoError(f"no lab is up: making {name} was interrupted; run unisono lab down")
-        raise UnisonoError("no lab is up: run sudo unisono lab up")
+            raise SetupError(f"no lab is up: making {name} was interrupted; run unisono lab down")
+        raise SetupError("no lab is up: run sudo unisono lab up")
     plan = read_plan(folder)
     return Lab(name, plan.all_hosts(), float(plan.rate), plan, folder)

@@ -10,7 +10,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from unisono.errors import UnisonoError
+from unisono.errors import SetupError, UnisonoError
 from unisono.lab import layout
 from unisono.lab.cluster import READY_FILE, ROOT, read_plan, write_plan
 
@@ -21,10 +21,10 @@ TOOLS = {"ip": "iproute2", "tc": "iproute2", "nsenter": "util-linux", "unshare":
 
 def demand_root_and_tools() -> None:
     if os.geteuid() != 0:
-        raise UnisonoError("the lab makes network namespaces: run it as root, as in sudo unisono lab up")
+        raise SetupError("the lab makes network namespaces: run it as root, as in sudo unisono lab up")
     for tool, package in TOOLS.items():
         if not shutil.which(tool):
-            raise UnisonoError(f"{tool} is missing: install {package}")
+            raise SetupError(f"{tool} is missing: install {package}")
 
 
 def failure(line: Sequence[str], stderr: str) -> UnisonoError:
@@ -34,7 +34,7 @@ def failure(line: Sequence[str], stderr: str) -> UnisonoError:
         match = re.fullmatch(r"Command failed (.+):(\d+)", part)
         said.append(batch_line(Path(match[1]), int(match[2])) if match else part)
     reason = " / ".join(said) or "no reason given"
-    return UnisonoError(f"lab: {line[0]} failed: {reason}; the kernel or the container may not allow it")
+    return SetupError(f"lab: {line[0]} failed: {reason}; the kernel or the container may not allow it")
 
 
 def batch_line(file: Path, number: int) -> str:
@@ -102,7 +102,7 @@ def alone(name: str) -> socket.socket:
         lock.bind(f"\0unisono-lab-{name}")
     except OSError:
         lock.close()
-        raise UnisonoError(f"lab {name} is being made or removed right now: wait for it") from None
+        raise SetupError(f"lab {name} is being made or removed right now: wait for it") from None
     return lock
 
 
@@ -114,7 +114,7 @@ def up(name: str, plan: layout.Plan) -> bool:
         if (folder / READY_FILE).exists():
             if read_plan(folder) == plan:
                 return False
-            raise UnisonoError(
+            raise SetupError(
                 f"lab {name} is up with other options (see unisono lab status): run unisono lab down first"
             )
         remove(folder)
@@ -199,7 +199,7 @@ def remove(folder: Path) -> bool:
     if not folder.exists():
         return False
     if identity(Path("/proc/self/ns/net")) in {identity(file) for file in folder.glob("*/net")}:
-        raise UnisonoError(f"this is a host of lab {folder.name}: leave it before removing it")
+        raise SetupError(f"this is a host of lab {folder.name}: leave it before removing it")
     for last in (False, False, True):
         end_processes(folder)
         try:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from unisono.errors import UnisonoError
+from unisono.errors import SetupError
 from unisono.lab.cluster import Lab
 
 CLONE_NEWNET = 0x40000000
@@ -19,7 +19,7 @@ def enter_network(descriptor: int) -> None:
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.setns(descriptor, CLONE_NEWNET) != 0:
         reason = os.strerror(ctypes.get_errno())
-        raise UnisonoError(f"lab: cannot enter a network namespace: {reason}")
+        raise SetupError(f"lab: cannot enter a network namespace: {reason}")
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from unisono import catalogue
+from unisono import catalogue, documents
 from unisono.errors import UnisonoError
 from unisono.profile import document
 from unisono.profile.document import Environment, Profile
@@ -17,28 +17,19 @@ SCHEMA = resources.files("unisono.profile") / "profile.schema.json"
 
 def load(path: Path) -> Profile:
     """A profile that can be used; otherwise one line that says why not."""
-    data = read(path)
+    data = documents.load(path)
     problem = next(problems(data), None)
     if problem:
         raise UnisonoError(f"{path}: {problem}; all of it: unisono profile check {path}")
     return document.from_json(data)
 
 
-def read(path: Path) -> Any:
-    try:
-        return json.loads(path.read_text())
-    except OSError as error:
-        raise UnisonoError(f"{path}: {error.strerror}") from error
-    except ValueError as error:
-        raise UnisonoError(f"{path}: no JSON: {error}; tune again, or take a copy") from error
-
-
 def problems(data: Any) -> Iterator[str]:
     """One line each; none: a good profile."""
-    if not isinstance(data, dict) or data.get("format") != document.FORMAT:
-        yield "no profile of Unisono (format is not unisono-profile)"
+    if not isinstance(data, dict) or data.get("schema") != document.SCHEMA:
+        yield f"no profile of Unisono (schema is not {document.SCHEMA})"
         return
-    version = data.get("version")
+    version = data.get("schema_version")
     if isinstance(version, int) and version > document.VERSION:
         yield f"made by a newer Unisono (version {version}, this one reads {document.VERSION}): update it"
         return

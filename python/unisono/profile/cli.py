@@ -6,60 +6,69 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from unisono import catalogue
-from unisono.compare.matrix import parse_collectives, parse_size
-from unisono.compare.terminal import wide_console
-from unisono.errors import UnisonoError
+from unisono import answers, catalogue, documents, options
+from unisono.amounts import parse_size
+from unisono.compare.matrix import parse_collectives
+from unisono.console import output
+from unisono.errors import FAILED, RunError, UnisonoError
+from unisono.options import group
 from unisono.profile import check as check_module
 from unisono.profile import document, terminal
 from unisono.profile.document import Profile
 
-app = typer.Typer(
-    help="Look at profiles that [bold]unisono tune[/bold] made, and check them.",
-    no_args_is_help=True,
-    rich_markup_mode="rich",
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-File = Annotated[Path, typer.Argument(metavar="PROFILE")]
+app = group("Look at profiles that [bold]unisono tune[/bold] made, and check them.")
+File = Annotated[Path, typer.Argument(metavar="PROFILE", help="Of unisono tune.")]
 
 
 @app.command()
-def show(profile: File) -> None:
+def show(profile: File, json: options.Json = None) -> None:
     """Show what was chosen for which sizes."""
-    terminal.show(check_module.load(profile), wide_console())
+    loaded = check_module.load(profile)
+    terminal.show(loaded, output(json))
+    shown = answers.ProfileShown(created=loaded.created, environments=list(loaded.environments))
+    documents.write(shown, json)
 
 
 @app.command()
-def diff(former: File, latter: File) -> None:
+def diff(former: File, latter: File, json: options.Json = None) -> None:
     """Show where two profiles choose differently."""
-    terminal.show_changes(check_module.load(former), check_module.load(latter), wide_console())
+    both = check_module.load(former), check_module.load(latter)
+    terminal.show_changes(*both, output(json))
+    difference = answers.ProfileDifference(
+        only_in_first=[one.key for one in terminal.only_in(both[0], both[1])],
+        only_in_second=[one.key for one in terminal.only_in(both[1], both[0])],
+        differences=[answers.Difference(one[0].key, *one[1:]) for one in terminal.changes(*both)],
+    )
+    documents.write(difference, json)
 
 
 @app.command()
-def check(profile: File) -> None:
+def check(profile: File, json: options.Json = None) -> None:
     """Look for mistakes: against the schema, overlapping sizes, algorithms that do not exist."""
-    found = list(check_module.problems(check_module.read(profile)))
+    found = list(check_module.problems(documents.load(profile)))
+    out = output(json)
     for problem in found:
-        wide_console().print(Text(f"{profile}: {problem}", style="red"), soft_wrap=True)
+        out.print(Text(f"{profile}: {problem}", style="red"), soft_wrap=True)
+    documents.write(answers.ProfileCheck(profile=str(profile), problems=found), json)
     if found:
-        raise typer.Exit(1)
-    wide_console().print(f"{profile}: good", soft_wrap=True)
+        raise typer.Exit(FAILED)
+    out.print(f"{profile}: good", soft_wrap=True)
 
 
 @app.command()
 def merge(
     profiles: Annotated[list[Path], typer.Argument(metavar="PROFILE...")],
-    output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="The profile of all.")],
+    to: options.OutputFile,
 ) -> None:
     """Make one profile of several; what two have tuned is taken from the later."""
     merged = Profile(())
     for profile in profiles:
         merged = document.merge(merged, check_module.load(profile))
-    document.save(merged, output)
+    document.save(merged, to)
     environments = len(merged.environments)
     cells = sum(len(environment.cells) for environment in merged.environments)
-    wide_console().print(
-        f"wrote {output}: {environments} environment{'s' * (environments != 1)}, "
+    output().print(
+        f"wrote {to}: {environments} environment{'s' * (environments != 1)}, "
         f"{cells} cell{'s' * (cells != 1)}",
         soft_wrap=True,
     )
@@ -72,8 +81,12 @@ def explain(
             metavar="[PROFILE] COLLECTIVE [BYTES]", help="A profile; bcast, allreduce, ...; 8, 64K, 1M"
         ),
     ],
-    mpi: Annotated[str | None, typer.Option(help="mpich, openmpi or intel, if there are several.")] = None,
+    mpi: Annotated[
+        options.Library,
+        typer.Option(metavar="LIBRARY", help=f"{options.LIBRARIES}: whichever there is."),
+    ] = options.Library.AUTO,
     ranks: Annotated[int | None, typer.Option("-n", help="Ranks, if there are several.")] = None,
+    json: options.Json = None,
 ) -> None:
     """Say why a call runs as it does: by a profile, or by what earlier jobs have found out.
 
@@ -85,7 +98,9 @@ def explain(
         if len(what) > 2:
             raise UnisonoError(f"{' '.join(what)}: valid are a collective and a size")
         size = parse_size(what[1], "size") if len(what) == 2 else None
-        terminal.explain_remembered(what[0], size, mpi, ranks, wide_console())
+        found = terminal.explain_remembered(what[0], size, mpi.chosen, ranks, output(json))
+        told = answers.Explanation(collective=what[0], bytes=size, remembered=found)
+        documents.write(told, json)
         return
     if not Path(what[0]).exists():
         raise UnisonoError(
@@ -94,10 +109,12 @@ def explain(
         )
     if len(what) == 1:
         raise UnisonoError(f"{what[0]}: say which collective; valid: {', '.join(catalogue.collectives())}")
-    explain_profile(Path(what[0]), what[1], what[2] if len(what) == 3 else "0", mpi, ranks)
+    explain_profile(Path(what[0]), what[1], what[2] if len(what) == 3 else "0", mpi.chosen, ranks, json)
 
 
-def explain_profile(profile: Path, collective: str, size: str, mpi: str | None, ranks: int | None) -> None:
+def explain_profile(
+    profile: Path, collective: str, size: str, mpi: str | None, ranks: int | None, json: Path | None
+) -> None:
     loaded = check_module.load(profile)
     environment = check_module.environment_of(loaded, profile, mpi, ranks)
     [name] = parse_collectives(collective)[:1]
@@ -105,8 +122,12 @@ def explain_profile(profile: Path, collective: str, size: str, mpi: str | None, 
     cell = environment.cell(name, bytes_)
     if cell is None:
         held = [f"{c.least} to {c.most}" for c in environment.cells if c.collective == name]
-        raise UnisonoError(
+        raise RunError(
             f"{profile}: nothing for {name} of {bytes_} bytes, so that the table of defaults holds; "
             f"it has {name} for {', '.join(held) if held else 'no size'}"
         )
-    terminal.explain(environment, cell, bytes_, wide_console())
+    terminal.explain(environment, cell, bytes_, output(json))
+    told = answers.Explanation(
+        collective=name, bytes=bytes_, profile=str(profile), where=environment.key, cell=cell
+    )
+    documents.write(told, json)

@@ -6,11 +6,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from unisono import __version__
 from unisono.estimates import Estimate
 from unisono.files import write_json
 
-FORMAT = "unisono-profile"
+SCHEMA = "unisono.profile"
 VERSION = 1
 
 Json = dict[str, Any]
@@ -145,9 +147,9 @@ def to_json(profile: Profile) -> Json:
         }
 
     return {
-        "format": FORMAT,
-        "version": VERSION,
-        "unisono": profile.unisono,
+        "schema": SCHEMA,
+        "schema_version": VERSION,
+        "unisono_version": profile.unisono,
         "created": profile.created,
         "environments": [
             {**env.key.to_json(), "cells": [cell_of(cell) for cell in env.cells]}
@@ -159,27 +161,15 @@ def to_json(profile: Profile) -> Json:
 def from_json(data: Json) -> Profile:
     """Of what the schema allows."""
 
-    def arm_of(row: Json) -> Arm:
-        ratio = row.get("ratio_to_native")
-        return Arm(
-            spec=row["spec"],
-            median_s=row["median_s"],
-            low_s=row["low_s"],
-            high_s=row["high_s"],
-            blocks=row["blocks"],
-            predicted_s=row.get("predicted_s"),
-            ratio_to_native=estimate_of(ratio) if ratio else None,
-        )
-
     def cell_of(row: Json) -> Cell:
-        measured = [Measured(m["bytes"], tuple(map(arm_of, m["arms"]))) for m in row.get("measured", [])]
+        measured = msgspec.convert(row.get("measured", []), tuple[Measured, ...])
         least, most = row["bytes"]
-        return Cell(row["collective"], least, most, row["choice"], tuple(measured))
+        return Cell(row["collective"], least, most, row["choice"], measured)
 
     environments = [
         Environment(Key.from_json(env), tuple(map(cell_of, env["cells"]))) for env in data["environments"]
     ]
-    return Profile(tuple(environments), data.get("created", ""), data.get("unisono", ""))
+    return Profile(tuple(environments), data.get("created", ""), data.get("unisono_version", ""))
 
 
 def save(profile: Profile, path: Path) -> None:

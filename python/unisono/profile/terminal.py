@@ -6,21 +6,12 @@ from rich.text import Text
 
 from unisono import memory
 from unisono.catalogue import format_size
-from unisono.compare.terminal import table
 from unisono.compare.words import interval, number
-from unisono.errors import UnisonoError
+from unisono.console import table
+from unisono.errors import RunError
 from unisono.memory import Learned
 from unisono.profile.choice import NATIVE, WORTH, is_safe, ratio_of
 from unisono.profile.document import Arm, Cell, Environment, Measured, Profile
-
-
-def left_table(*columns: str, left: int) -> Table:
-    """The first `left` columns hold words."""
-    made = table(*columns)
-    for column in made.columns[:left]:
-        column.justify = "left"
-        column.no_wrap, column.overflow = False, "fold"  # a grid's name is long
-    return made
 
 
 def choice_text(spec: str) -> Text:
@@ -32,7 +23,7 @@ def show(profile: Profile, console: Console) -> None:
     for environment in profile.environments:
         console.print(Text(environment.key.text(), style="bold"), soft_wrap=True)
         console.print(Text(environment.key.library, style="dim"), soft_wrap=True)
-        made = left_table("collective", "choice", "bytes", "measured at", "ratio to native", left=2)
+        made = table("collective", "choice", "bytes", "measured at", "ratio to native", left=2)
         for cell in environment.cells:
             sizes = " ".join(format_size(measured.bytes) for measured in cell.measured)
             made.add_row(
@@ -71,13 +62,16 @@ def changes(former: Profile, latter: Profile) -> list[Change]:
     return found
 
 
+def only_in(one: Profile, other: Profile) -> list[Environment]:
+    return [env for env in one.environments if not any(env.key.like(its.key) for its in other.environments)]
+
+
 def show_changes(former: Profile, latter: Profile, console: Console) -> None:
     for name, one, other in (("first", former, latter), ("second", latter, former)):
-        for environment in one.environments:
-            if not any(environment.key.like(env.key) for env in other.environments):
-                console.print(f"only in the {name}: {environment.key.text()}", soft_wrap=True)
+        for environment in only_in(one, other):
+            console.print(f"only in the {name}: {environment.key.text()}", soft_wrap=True)
     found = changes(former, latter)
-    made = left_table("where", "collective", "size", "before", "after", left=2)
+    made = table("where", "collective", "size", "before", "after", left=2)
     for environment, collective, size, before, after in found:
         made.add_row(
             environment.key.text(), collective, format_size(size), choice_text(before), choice_text(after)
@@ -99,7 +93,7 @@ def explain(environment: Environment, cell: Cell, size: int, console: Console) -
         return
     measured = min(cell.measured, key=lambda m: abs(m.bytes - size))
     console.print(reason(cell, measured))
-    made = left_table(
+    made = table(
         *("candidate", "predicted us", "measured us", "95 %", "ratio", "95 % of ratio", "blocks", "why"),
         left=1,
     )
@@ -147,7 +141,7 @@ def why_not(arm: Arm) -> str:
 
 def explain_remembered(
     collective: str, size: int | None, mpi: str | None, ranks: int | None, console: Console
-) -> None:
+) -> list[Learned]:
     """What earlier jobs have found out; without a size of all."""
 
     def is_asked_for(one: Learned) -> bool:
@@ -158,7 +152,7 @@ def explain_remembered(
             and ranks in {None, one.ranks}
         )
 
-    any_found = False
+    shown: list[Learned] = []
     for path, document in memory.each():
         found = [one for one in memory.learned(path, document) if is_asked_for(one)]
         try:
@@ -168,25 +162,25 @@ def explain_remembered(
             raise memory.broken(path) from error
         if not found or mpi not in {None, flavour}:
             continue
-        any_found = True
+        shown += found
         console.print(Text(library, style="bold"), soft_wrap=True)
         console.print(remembered_table(found))
-    if not any_found:
+    if not shown:
         what = collective if size is None else f"{collective} of {size} bytes"
-        raise UnisonoError(
+        raise RunError(
             f"{memory.folder()}: nothing is remembered of {what}: the table of defaults holds, or the next "
             "job that calls it often enough finds out; unisono platform measure does it now"
         )
+    return shown
 
 
 def remembered_table(found: list[Learned]) -> Table:
-    made = left_table(
+    made = table(
         *("choice", "bytes", "ranks", "nodes", "predicted us", "measured us", "native us", "when", "why"),
         left=1,
     )
     made.columns[0].min_width = len("choice")
     made.columns[-1].justify = "left"
-    made.columns[-1].no_wrap, made.columns[-1].overflow = False, "fold"
     for one in found:
         least, most = memory.size_class(one.bytes)
         made.add_row(

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from unisono import files
-from unisono.errors import UnisonoError
+from unisono.errors import RunError, UnisonoError
 from unisono.restructure.check import Accepted, Checker, Refused
 from unisono.restructure.parse import parse
 from unisono.restructure.report import lines
@@ -86,6 +86,6 @@ def written(
     why = {id(d): error for d in accepted if (error := wrong(d))}
     kept = [d for d in accepted if id(d) not in why]
     if kept and (error := wrong(*kept)):
-        raise UnisonoError(f"nothing is written: what it would be does not compile: {error}") from error
+        raise RunError(f"nothing is written: what it would be does not compile: {error}") from error
     refused = "what would be written does not compile"
     return [Refused(d.found, f"{refused}: {why[id(d)]}") if id(d) in why else d for d in decisions]

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from unisono.errors import UnisonoError
+from unisono.errors import SetupError, UnisonoError
 from unisono.restructure.tree import (
     LOOPS,
     OPERATORS,
@@ -63,7 +63,7 @@ def cindex() -> Any:
     try:
         from clang import cindex as module  # noqa: PLC0415 (only this command needs it, and it is large)
     except ImportError:
-        raise UnisonoError("restructure needs libclang: pip install libclang==18.1.1") from None
+        raise SetupError("restructure needs libclang: pip install libclang==18.1.1") from None
     return module
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from unisono import catalogue
 from unisono.profile.document import Arm
 from unisono.sim import runner
 from unisono.sim.platforms import Platform
@@ -21,8 +20,7 @@ class Simulator:
         return [self.measure(entry.point, entry.arms) for entry in entries]
 
     def measure(self, point: Point, arms: Sequence[str]) -> Row:
-        blocks = self.ranks if catalogue.collective(point.collective).counts_all_blocks else 1
-        size = point.bytes // blocks
+        size = point.bytes
         question = Question(self.network, self.ranks, point.collective, 0, (size,))
         table = runner.simulate(question, arms, [], "4G", lambda _: None, self.at_once)
         cells = {row.algorithm: row.cells[size] for row in table.rows}

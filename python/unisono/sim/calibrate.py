@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from unisono import model
-from unisono.errors import UnisonoError
+from unisono.errors import RunError
 from unisono.sim import runner, smpi
 from unisono.sim.platforms import Platform
 from unisono.sim.table import Json, Question
@@ -27,7 +27,7 @@ def seconds(
     cells = runner.simulate(question, [algorithm], [], "4G", lambda _: None).rows[0].cells
     for size in sizes:
         if cells[size].seconds is None:
-            raise UnisonoError(f"{network.spec}: {collective} {algorithm}: {cells[size].left_out}")
+            raise RunError(f"{network.spec}: {collective} {algorithm}: {cells[size].left_out}")
     return [cells[size].seconds or 0.0 for size in sizes]
 
 

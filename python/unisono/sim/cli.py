@@ -1,6 +1,5 @@
 """The command `unisono sim`."""
 
-import json
 import shlex
 import signal
 from dataclasses import replace
@@ -8,14 +7,12 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from unisono import catalogue, launch
+from unisono import amounts, catalogue, completion, documents, launch, options
 from unisono.compare import matrix
 from unisono.compare.limits import Sized, size_kind
-from unisono.compare.terminal import wide_console
-from unisono.errors import UnisonoError
+from unisono.console import errors, output, progress
+from unisono.errors import FAILED, UnisonoError
 from unisono.sim import platforms, program, runner, smpi, terminal
 from unisono.sim.ranks import hosts_of_ranks
 from unisono.sim.table import ENGINES, FLOWS, SMPI, Question, Table
@@ -37,13 +34,14 @@ Engine = Annotated[
         rich_help_panel=COLLECTIVE,
     ),
 ]
-Algorithms = Annotated[
+Arms = Annotated[
     str | None,
     typer.Option(
         metavar="A,B",
         help="As in chain:segment=32K; all; native: what the selectors choose.",
         rich_help_panel=COLLECTIVE,
         show_default="all,native; of flows all",
+        autocompletion=completion.algorithms,
     ),
 ]
 Memory = Annotated[
@@ -64,6 +62,7 @@ Force = Annotated[
         metavar="COLLECTIVE=ALGORITHM",
         help="Also run the program with this of Unisono; may be repeated.",
         rich_help_panel=PROGRAM,
+        autocompletion=completion.force,
     ),
 ]
 
@@ -87,13 +86,19 @@ def sim(
         str, typer.Option(metavar="A,B", help="SMPI's imitations of MPI libraries, or none.")
     ] = ",".join(smpi.SELECTORS),
     collective: Annotated[
-        str | None, typer.Option(help="bcast, allreduce, ...", rich_help_panel=COLLECTIVE)
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="bcast, allreduce, ...",
+            rich_help_panel=COLLECTIVE,
+            autocompletion=completion.collectives,
+        ),
     ] = None,
-    algorithms: Algorithms = None,
+    arms: Arms = None,
     sizes: Annotated[
         str,
         typer.Option(
-            "--bytes", metavar="S,S", help="64K,1M, or 8:1M for powers of two.", rich_help_panel=COLLECTIVE
+            metavar="S,S", help="Bytes: 64K,1M; 8:1M doubles, 8:1M:4 quadruples.", rich_help_panel=COLLECTIVE
         ),
     ] = "64K",
     engine: Engine = SMPI,
@@ -116,10 +121,10 @@ def sim(
         list[str] | None,
         typer.Option("--cfg", metavar="KEY:VALUE", help="Of SimGrid.", rich_help_panel=PROGRAM),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="The results as JSON.")] = False,
+    json: options.Json = None,
 ) -> None:
     """Algorithms and programs on a simulated network:
-    [bold]unisono sim --platform torus:4x4x4 --collective bcast --bytes 64K,1M[/bold]"""
+    [bold]unisono sim --platform torus:4x4x4 --collective bcast --sizes 64K,1M[/bold]"""
     if bool(command) == bool(collective):
         raise UnisonoError("give either --collective, or -- and the source of a program")
     network = platforms.parse(platform)
@@ -133,7 +138,7 @@ def sim(
     peers = parse_selectors(selectors)
     # A kill asks for the same as Ctrl-C: end the simulations.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    out = wide_console()
+    out = output(json)
     if command:
         for argument in command:
             if len(argument.split()) != 1:
@@ -150,18 +155,20 @@ def sim(
             launch.forced(force or []) | (ONLINE if online else {}),
             where,
         )
-        runs = program.simulate(plan, configuration(configure or []), Console(stderr=True))
-        print(json.dumps(program.to_json(plan, runs), indent=1)) if as_json else program.show(plan, runs, out)
+        runs = program.simulate(plan, configuration(configure or []), errors)
+        program.show(plan, runs, out)
+        documents.write(program.document_of(plan, runs), json)
         if program.failed(runs):
-            raise typer.Exit(1)
+            raise typer.Exit(FAILED)
         return
     assert collective
     question = question_of(network, count, collective, root, sizes)
     question = replace(question, placed=where, engine=engine, shares=share)
-    table = simulate(question, algorithms, peers, memory)
-    print(json.dumps(table.to_json(), indent=1)) if as_json else terminal.show(table, out)
+    table = simulate(question, arms, peers, memory)
+    terminal.show(table, out)
+    documents.write(table.document(), json)
     if table.wrong() or table.failed():
-        raise typer.Exit(1)
+        raise typer.Exit(FAILED)
 
 
 def placement(text: str | None, ranks: int | None, network: platforms.Platform) -> tuple[int, ...]:
@@ -219,7 +226,7 @@ def question_of(network: platforms.Platform, ranks: int, collective: str, root: 
     if root >= ranks:
         raise UnisonoError(f"--root {root}: the ranks are 0 to {ranks - 1}")
     sized = size_kind(collective) is not Sized.NOTHING
-    chosen = matrix.parse_sizes(sizes, "--bytes") if sized else (0,)
+    chosen = amounts.parse_sizes(sizes) if sized else (0,)
     return Question(network, ranks, collective, root, chosen)
 
 
@@ -235,28 +242,17 @@ def parse_algorithms(text: str, collective: str) -> list[str]:
 def simulate(question: Question, given: str | None, selectors: list[str], memory: str) -> Table:
     algorithms = given or ("all" if question.engine == FLOWS else "all,native")
     if question.engine == FLOWS and "native" in matrix.split_specs(algorithms):
-        raise UnisonoError("--algorithms native: only SMPI has selectors that choose, not --engine flows")
+        raise UnisonoError("--arms native: only SMPI has selectors that choose, not --engine flows")
     own = parse_algorithms(algorithms, question.collective)
-    matrix.parse_size(memory, "--memory")
+    amounts.parse_size(memory, "--memory")
     peers = selectors if "native" in matrix.split_specs(algorithms) else []
     if not own and not peers:
-        raise UnisonoError("--algorithms: nothing to simulate")
-    errors = Console(stderr=True)
-    progress = Progress(
-        TextColumn("{task.description:40.40}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        console=errors,
-        refresh_per_second=1,
-        transient=True,
-        disable=not errors.is_terminal,
-    )
-    with progress:
+        raise UnisonoError("--arms: nothing to simulate")
+    with progress(disable=not errors.is_terminal) as bar:
         total = (len(own) + len(peers)) * len(question.sizes)
-        task = progress.add_task(question.collective, total=total)
+        task = bar.add_task(question.collective, total=total)
 
         def done(algorithm: str) -> None:
-            progress.update(task, advance=1, description=f"{question.collective}: {algorithm}")
+            bar.update(task, advance=1, description=f"{question.collective}: {algorithm}")
 
         return runner.simulate(question, own, peers, memory, done)

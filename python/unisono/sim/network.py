@@ -68,7 +68,7 @@ class Limits:
             "gather": blocks / of["root_receives"],
             "scatter": blocks / of["root_sends"],
             "allgather": blocks / every[0],
-            "reduce_scatter_block": blocks / every[1],
+            "reduce_scatter_block": blocks / ranks / every[1],
             "alltoall": blocks / min(every),
         }.get(plain_form(collective), 0.0)
         return seconds or None

@@ -6,21 +6,17 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from rich import box
+import msgspec
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
-from unisono import __version__
+from unisono import documents
 from unisono.compare.words import number
+from unisono.console import table
 from unisono.errors import UnisonoError
 from unisono.sim import smpi
 from unisono.sim.platforms import Platform
-
-SCHEMA = "unisono-sim-program"
-SCHEMA_VERSION = 1
 
 COMPILERS = {".c": "smpicc", ".cc": "smpicxx", ".cpp": "smpicxx", ".cxx": "smpicxx", ".C": "smpicxx"}
 
@@ -134,11 +130,9 @@ def show(plan: Plan, runs: Sequence[ProgramRun], console: Console) -> None:
     for run in runs:
         console.print(Text(f"--- {run.label}", style="dim"))
         if run.output:
-            print(run.output)
+            console.print(Text(run.output), soft_wrap=True)
     console.print(Text(f"\n{title(plan)}", style="bold"), soft_wrap=True)
-    drawn = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
-    for heading in ("run", "simulated ms", "ratio"):
-        drawn.add_column(heading, justify="left" if heading == "run" else "right", no_wrap=True)
+    drawn = table("run", "simulated ms", "ratio")
     for run in runs:
         time = "failed" if run.seconds is None else f"{run.seconds * 1e3:.3f}"
         drawn.add_row(run.label, time, number(ratio(run, runs)))
@@ -149,24 +143,35 @@ def show(plan: Plan, runs: Sequence[ProgramRun], console: Console) -> None:
     console.print(Text("The whole program. ratio: time / best selector's time, below 1 is faster.", "dim"))
 
 
-def to_json(plan: Plan, runs: Sequence[ProgramRun]) -> dict[str, Any]:
-    return {
-        "schema": SCHEMA,
-        "schema_version": SCHEMA_VERSION,
-        "unisono_version": __version__,
-        "simgrid_version": smpi.simgrid_version(),
-        "platform": plan.platform.spec,
-        "ranks": plan.ranks,
-        "program": [plan.source.name, *plan.arguments],
-        "runs": [
-            {
-                "run": run.label,
-                "is_peer": run.is_peer,
-                "seconds": run.seconds,
-                "ratio_to_best_selector": ratio(run, runs),
-                "problem": run.problem,
-                "output": run.output,
-            }
+class RunRow(msgspec.Struct):
+    """One run of the program; a peer is what a selector of SMPI chooses."""
+
+    run: str
+    is_peer: bool
+    seconds: float | None
+    ratio_to_best_selector: float | None
+    problem: str
+    output: str
+
+
+class Document(documents.Document, tag="unisono.sim-program", kw_only=True):
+    """A whole program on a simulated network, from MPI_Init to its end."""
+
+    simgrid_version: str
+    platform: str
+    ranks: int
+    program: list[str]
+    runs: list[RunRow]
+
+
+def document_of(plan: Plan, runs: Sequence[ProgramRun]) -> Document:
+    return Document(
+        simgrid_version=smpi.simgrid_version(),
+        platform=plan.platform.spec,
+        ranks=plan.ranks,
+        program=[plan.source.name, *plan.arguments],
+        runs=[
+            RunRow(run.label, run.is_peer, run.seconds, ratio(run, runs), run.problem, run.output)
             for run in runs
         ],
-    }
+    )

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 
-from unisono.compare.limits import bench_bytes
 from unisono.jobs import LOOK_SECONDS
 from unisono.sim import network, smpi
 from unisono.sim.table import FLOWS, SMPI, Cell, Question, Row, Table
@@ -83,12 +82,11 @@ def handled(stop: Callable[[int, object], None]) -> Iterator[None]:
 
 def simulate_cell(question: Question, key: Key, size: int, memory: str, keep_on: Callable[[], bool]) -> Cell:
     algorithm, selector = key
-    size = bench_bytes(question.collective, size, question.ranks)
     if question.engine == FLOWS:
         return flows_cell(question, algorithm, size, memory, keep_on)
     line = [
         *(str(smpi.built("unisono-sim")), "--collective", question.collective),
-        *("--algorithms", algorithm, "--bytes", str(size or 1)),
+        *("--arms", algorithm, "--sizes", str(size or 1)),
         *("--root", str(question.root), "--memory", memory),
         *(["--share"] if question.shares else []),
     ]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from unisono import jobs, places
-from unisono.errors import UnisonoError
+from unisono.errors import SetupError
 from unisono.sim.platforms import Platform
 
 SELECTORS = ("ompi", "mpich", "mvapich2", "impi")
@@ -50,7 +50,7 @@ class Run:
 def smpirun() -> Path:
     found = shutil.which("smpirun")
     if not found:
-        raise UnisonoError(NOT_INSTALLED)
+        raise SetupError(NOT_INSTALLED)
     return Path(found)
 
 
@@ -65,7 +65,7 @@ def built(name: str) -> Path:
     smpirun()
     path = places.build_directory() / "sim" / name
     if not path.exists():
-        raise UnisonoError(f"{path} is not there: run make (SimGrid must be installed before)")
+        raise SetupError(f"{path} is not there: run make (SimGrid must be installed before)")
     return path
 
 

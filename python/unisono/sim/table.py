@@ -5,16 +5,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from unisono import __version__
+import msgspec
+
+from unisono import documents
 from unisono.compare.limits import plain_form, wire_seconds
 from unisono.sim import network
 from unisono.sim.platforms import Platform
 
 SMPI, FLOWS = "smpi", "flows"
 ENGINES = (SMPI, FLOWS)
-
-SCHEMA = "unisono-sim"
-SCHEMA_VERSION = 1  # rises when a reader of the former form would misread the new one
 
 Json = dict[str, Any]
 
@@ -115,42 +114,77 @@ class Table:
         last = self.question.sizes[-1]
         return sorted(self.rows, key=lambda row: row.cells[last].seconds or float("inf"))
 
-    def to_json(self) -> Json:
+    def document(self) -> "Document":
         question = self.question
-        return {
-            "schema": SCHEMA,
-            "schema_version": SCHEMA_VERSION,
-            "unisono_version": __version__,
-            "engine": question.engine,
-            "simgrid_version": self.simgrid or None,
-            "platform": question.platform.spec,
-            "ranks": question.ranks,
-            "hosts": list(question.placed) or None,
-            "collective": question.collective,
-            "root": question.root,
-            "limit_seconds": {str(size): question.limit(size) for size in question.sizes},
-            "routing_limit_seconds": {str(size): question.routing_limit(size) for size in question.sizes},
-            "rows": [
-                {
-                    "algorithm": row.algorithm,
-                    **({"selector": row.selector} if row.selector else {}),
-                    "cells": [self.cell_json(row, size) for size in question.sizes],
-                }
+        return Document(
+            engine=question.engine,
+            simgrid_version=self.simgrid or None,
+            platform=question.platform.spec,
+            ranks=question.ranks,
+            hosts=list(question.placed) or None,
+            collective=question.collective,
+            root=question.root,
+            limit_seconds={str(size): question.limit(size) for size in question.sizes},
+            routing_limit_seconds={str(size): question.routing_limit(size) for size in question.sizes},
+            rows=[
+                RowOut(
+                    row.algorithm,
+                    row.selector or msgspec.UNSET,
+                    [self.cell_out(row, size) for size in question.sizes],
+                )
                 for row in self.rows
             ],
-        }
+        )
 
-    def cell_json(self, row: Row, size: int) -> Json:
+    def cell_out(self, row: Row, size: int) -> "CellOut":
         cell = row.cells[size]
         verifies = self.question.engine == SMPI and not self.question.shares
         if cell.seconds is None:
-            return {"bytes": size, "left_out": cell.left_out, "is_error": cell.is_error}
-        return {
-            "bytes": size,
-            "seconds": cell.seconds,
-            "correct": cell.correct if verifies else None,
-            "share_of_limit": self.share_of_limit(row, size),
-            "share_of_routing_limit": self.share_of_routing_limit(row, size),
-            "ratio_to_best_selector": self.ratio_to_best(row, size),
-            **({"network": dict(cell.network)} if cell.network else {}),
-        }
+            return CellOut(size, left_out=cell.left_out, is_error=cell.is_error)
+        return CellOut(
+            size,
+            seconds=cell.seconds,
+            correct=cell.correct if verifies else None,
+            share_of_limit=self.share_of_limit(row, size),
+            share_of_routing_limit=self.share_of_routing_limit(row, size),
+            ratio_to_best_selector=self.ratio_to_best(row, size),
+            network=dict(cell.network) if cell.network else msgspec.UNSET,
+        )
+
+
+class CellOut(msgspec.Struct, omit_defaults=True):
+    """One size: what it took, or why there is no time. `network`: of flows, who met whom on which links."""
+
+    bytes: int
+    seconds: float | msgspec.UnsetType = msgspec.UNSET
+    left_out: str | msgspec.UnsetType = msgspec.UNSET
+    is_error: bool | msgspec.UnsetType = msgspec.UNSET
+    correct: bool | msgspec.UnsetType | None = msgspec.UNSET  # null: not verified
+    share_of_limit: float | msgspec.UnsetType | None = msgspec.UNSET
+    share_of_routing_limit: float | msgspec.UnsetType | None = msgspec.UNSET
+    ratio_to_best_selector: float | msgspec.UnsetType | None = msgspec.UNSET
+    network: Json | msgspec.UnsetType = msgspec.UNSET
+
+
+class RowOut(msgspec.Struct):
+    """An algorithm of the catalogue; with a selector, what that one of SMPI chooses."""
+
+    algorithm: str
+    selector: str | msgspec.UnsetType
+    cells: list[CellOut]
+
+
+class Document(documents.Document, tag="unisono.sim", kw_only=True):
+    """Algorithms on a simulated network; limits by size in bytes, null where bytes set none."""
+
+    schema_version: int = 2
+    engine: str
+    simgrid_version: str | None
+    platform: str
+    ranks: int
+    hosts: list[int] | None
+    collective: str
+    root: int
+    limit_seconds: dict[str, float | None]
+    routing_limit_seconds: dict[str, float | None]
+    rows: list[RowOut]

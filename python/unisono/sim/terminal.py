@@ -1,10 +1,10 @@
 """A simulated table in the terminal."""
 
-from rich import box
 from rich.console import Console
 from rich.table import Table as Drawn
 from rich.text import Text
 
+from unisono import console as console_module
 from unisono.catalogue import format_size
 from unisono.compare.limits import Sized, size_kind
 from unisono.compare.words import number
@@ -54,13 +54,11 @@ def side_by_side(table: Table, console: Console) -> list[tuple[int, ...]]:
 
 
 def draw(table: Table, sizes: tuple[int, ...]) -> Drawn:
-    drawn = Drawn(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
-    drawn.add_column("algorithm", no_wrap=True)
+    columns = ["algorithm"]
     for size in sizes:
         sized = size_kind(table.question.collective)
-        name = "us" if sized is Sized.NOTHING else f"{format_size(size)} {sized}: us"
-        for heading in headings(table, name):
-            drawn.add_column(heading, justify="right", no_wrap=heading != name)
+        columns += headings(table, "us" if sized is Sized.NOTHING else f"{format_size(size)} {sized}: us")
+    drawn = console_module.table(*columns)
     for row in table.by_time():
         cells = [cell for size in sizes for cell in texts(table, row, size)]
         drawn.add_row(Text(row.label, style="cyan" if row.selector else ""), *cells)

@@ -5,10 +5,11 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.text import Text
 from typer.core import TyperGroup
 
+from unisono.console import errors
+from unisono.options import group
 from unisono.trace import record
 from unisono.trace.export import export
 
@@ -22,13 +23,11 @@ class RecordUnlessNamed(TyperGroup):
         return super().parse_args(ctx, args)
 
 
-app = typer.Typer(
+app = group(
+    "Trace the collectives of a program: [bold]unisono trace --output DIR -- mpiexec -n 4 ./app[/bold]",
     cls=RecordUnlessNamed,
-    no_args_is_help=True,
-    help="Trace the collectives of a program: [bold]unisono trace --output DIR -- mpiexec -n 4 ./app[/bold]",
 )
 app.command()(export)
-errors = Console(stderr=True, highlight=False)
 
 
 @app.command("record", context_settings={"allow_interspersed_args": False})

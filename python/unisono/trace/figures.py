@@ -1,63 +1,51 @@
-"""The report's figures as inline SVG; colours are the page's."""
+"""The report's charts."""
 
-import math
-from collections.abc import Iterator, Sequence
-from html import escape
+from collections.abc import Callable, Sequence
 
 import numpy as np
+from markupsafe import Markup
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 from numpy.typing import NDArray
 
+from unisono.charts import COLOURS, Tips, inline, style
 from unisono.trace.analysis import Worst
 from unisono.trace.phases import Phase
 from unisono.trace.verdict import factor_text, time_text
 
-WIDTH, LEFT, RIGHT = 760, 64, 12
 POINTS = 300  # of a series; more calls are drawn as ranges
 LANES = 40  # of a timeline; more ranks are sampled
+WIDTH = 10.0  # inches
 Float = NDArray[np.float64]
 
 
-def svg(height: float, body: Sequence[str], label: str) -> str:
-    return (
-        f'<svg viewBox="0 0 {WIDTH} {height:.0f}" role="img" aria-label="{escape(label)}">'
-        + "".join(body)
-        + "</svg>"
-    )
+def paper(height: float) -> tuple[Figure, Axes]:
+    """Margins that are the same in all charts, so that they stand in line; laying out would take longer."""
+    figure = Figure(figsize=(WIDTH, height))
+    return figure, figure.add_axes((0.08, 0.45 / height, 0.9, 1 - 0.75 / height))
 
 
-def text(x: float, y: float, content: str, anchor: str = "start") -> str:
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(content)}</text>'
-
-
-def box(x: float, y: float, width: float, height: float, kind: str, told: str) -> str:
-    return (
-        f'<rect class="{kind}" x="{x:.1f}" y="{y:.1f}" width="{max(width, 0.5):.1f}" height="{height:.1f}">'
-        f"<title>{escape(told)}</title></rect>"
-    )
-
-
-def bars(names: Sequence[str], series: Sequence[tuple[str, str, Sequence[int]]]) -> str:
-    """Shares of each series' calls over classes. A series: its name, its CSS class, counts."""
-    height, top, bottom = 230, 30, 190
-    wide = (WIDTH - LEFT - RIGHT) / len(names)
-    one = wide * 0.7 / len(series)
-    body = []
-    for percent in (0, 25, 50, 75, 100):
-        y = bottom - (bottom - top) * percent / 100
-        body += [f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>']
-        body += [text(LEFT - 6, y + 4, f"{percent} %", "end")]
-    for at, name in enumerate(names):
-        body.append(text(LEFT + (at + 0.5) * wide, bottom + 18, name, "middle"))
-    for number, (name, kind, counts) in enumerate(series):
-        body.append(box(LEFT + 230 * number, 6, 10, 10, kind, name))
-        body.append(text(LEFT + 230 * number + 16, 15, f"{name}: {sum(counts)} calls"))
-        for at, count in enumerate(counts):
-            share = count / max(sum(counts), 1)
-            x = LEFT + (at + 0.15) * wide + number * one
-            tall = (bottom - top) * share
-            told = f"{name}, {names[at]}: {count} calls, {100 * share:.1f} %"
-            body.append(box(x, bottom - tall, one - 2, tall, kind, told))
-    return svg(height, body, "share of the calls by worst-case imbalance factor")
+def bars(names: Sequence[str], series: Sequence[tuple[str, str, Sequence[int]]]) -> Markup:
+    """Shares of each series' calls over classes. A series: its name, its colour, counts."""
+    tips, wide = Tips(), 0.7 / len(series)
+    with style():
+        figure, axes = paper(2.8)
+        for number, (name, colour, counts) in enumerate(series):
+            total = max(sum(counts), 1)
+            places = np.arange(len(names)) + (number - (len(series) - 1) / 2) * wide
+            shares = [100 * count / total for count in counts]
+            drawn = axes.bar(
+                places, shares, 0.92 * wide, color=COLOURS[colour], label=f"{name}: {sum(counts)} calls"
+            )
+            for at, bar in enumerate(drawn):
+                tips.add(bar, f"{name}, {names[at]}: {counts[at]} calls, {shares[at]:.1f} %")
+        axes.set_xticks(range(len(names)), names)
+        axes.set_ylim(0, 100)
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda share, _: f"{share:.0f} %"))
+        axes.grid(visible=False, axis="x")
+        axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=len(series))
+        return inline(figure, "share of the calls by worst-case imbalance factor", tips)
 
 
 def ranges(values: Float) -> tuple[Float, Float, Float, Float]:
@@ -70,87 +58,69 @@ def ranges(values: Float) -> tuple[Float, Float, Float, Float]:
     return place, least, middle, most
 
 
-def log_axis(least: float, most: float) -> list[float]:
-    return [10.0**power for power in range(math.floor(math.log10(least)), math.ceil(math.log10(most)) + 1)]
-
-
-def series(worst: Float, average: Float, phases: Sequence[Phase], scale: float, factor: bool) -> str:
+def series(
+    worst: Float, average: Float, phases: Sequence[Phase], scale: float, factor: bool, label: str
+) -> Markup:
     """The imbalance of a site's calls, one after the other, and the medians of the phases. `scale`: what a
     phase's median is divided by (a phase is in seconds)."""
-    height, top, bottom = 220, 14, 180
-    positive = np.concatenate([worst[worst > 0], average[average > 0]])
-    if not len(positive):
-        return ""
-    ticks = log_axis(float(positive.min()), float(positive.max()) * 1.0001)
-    ticks = ticks if len(ticks) > 1 else [ticks[0], ticks[0] * 10]
-    low, high = math.log10(ticks[0]), math.log10(ticks[-1])
-    last = max(len(worst) - 1, 1)
-
-    def x(at: float) -> float:
-        return LEFT + (WIDTH - LEFT - RIGHT) * at / last
-
-    def y(value: float) -> float:
-        share = (math.log10(max(value, ticks[0])) - low) / (high - low)
-        return bottom - (bottom - top) * share
-
-    def points(at: Float, values: Float) -> str:
-        return " ".join(f"{x(a):.1f},{y(v):.1f}" for a, v in zip(at, values, strict=True))
-
-    body = []
-    for tick in ticks:
-        body.append(
-            f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y(tick):.1f}" y2="{y(tick):.1f}"/>'
-        )
-        body.append(text(LEFT - 6, y(tick) + 4, factor_text(tick) if factor else time_text(tick), "end"))
-    for values, kind in ((worst, "worst"), (average, "average")):
-        place, least, middle, most = ranges(values)
-        if len(values) > POINTS:
-            outline = points(np.append(place, place[::-1]), np.append(most, least[::-1]))
-            body.append(f'<polygon class="{kind} pale" points="{outline}"/>')
-        body.append(f'<polyline class="{kind}" points="{points(place, middle)}"/>')
-    for phase in phases if len(phases) > 1 else []:
-        at = y(phase.median / scale)
-        told = f"calls {phase.first} to {phase.last}: median {time_text(phase.median)}"
-        body.append(
-            f'<line class="phase" x1="{x(phase.first):.1f}" x2="{x(phase.last):.1f}" y1="{at:.1f}" '
-            f'y2="{at:.1f}"><title>{escape(told)}</title></line>'
-        )
-    body += [text(LEFT, bottom + 18, "call 1"), text(WIDTH - RIGHT, bottom + 18, f"call {len(worst)}", "end")]
-    body += [text(WIDTH / 2, bottom + 32, "one call after the other", "middle")]
-    return svg(height, body, "imbalance of each call")
+    if not (worst > 0).any() and not (average > 0).any():
+        return Markup("")
+    tips, told = Tips(), factor_text if factor else time_text
+    with style():
+        figure, axes = paper(2.8)
+        for values, name in ((worst, "worst"), (average, "average")):
+            place, least, middle, most = ranges(np.where(values > 0, values, np.nan))
+            if len(values) > POINTS:
+                axes.fill_between(place + 1, least, most, color=COLOURS[name], alpha=0.2, linewidth=0)
+            # A call without neighbours that have a value is a point; of a line nothing would be seen.
+            alone = "." if len(place) == 1 else ""
+            axes.plot(place + 1, middle, alone or "-", color=COLOURS[name], linewidth=1)
+        for phase in phases if len(phases) > 1 else []:
+            (line,) = axes.plot(
+                [phase.first + 1, phase.last + 1], [phase.median / scale] * 2,
+                color=COLOURS["phase"], linewidth=1.6, linestyle=(0, (4, 2)),
+            )  # fmt: skip
+            tips.add(line, f"calls {phase.first + 1} to {phase.last + 1}: median {time_text(phase.median)}")
+        axes.set_xlabel("call")
+        axes.set_xlim(1, max(len(worst), 2))
+        logarithmic(axes, told)
+        return inline(figure, label, tips)
 
 
-def timeline(call: Worst) -> str:
+def logarithmic(axes: Axes, told: Callable[[float], str]) -> None:
+    axes.set_yscale("log")
+    axes.yaxis.set_major_locator(LogLocator(numticks=7))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: told(value)))
+    axes.yaxis.set_minor_locator(NullLocator())
+
+
+def timeline(call: Worst, label: str) -> Markup:
     """Every rank of a call from arrival to exit: until the last arrives, and from then on."""
     shown = np.unique(
         np.linspace(0, len(call.members) - 1, min(LANES, len(call.members))).round().astype(int)
     )
-    start, end = float(call.begin.min()), float(call.end.max())
-    last = float(call.begin.max())
-    lane, top = 15, 18
-    height = top + lane * len(shown) + 8
-    scale = (WIDTH - LEFT - RIGHT) / max(end - start, 1e-12)
-
-    def lanes() -> Iterator[str]:
-        for row, column in enumerate(shown):
-            begin, leave = float(call.begin[column]), float(call.end[column])
-            y = top + lane * row
-            rank = int(call.members[column])
-            told = f"rank {rank}: arrives at {time_text(begin - start)}, in it for {time_text(leave - begin)}"
-            yield text(LEFT - 6, y + 10, str(rank), "end")
-            border = min(max(last, begin), leave)
-            if border > begin:
-                yield box(
-                    LEFT + scale * (begin - start), y, scale * (border - begin), lane - 4, "waiting", told
+    start, last = float(call.begin.min()), float(call.begin.max())
+    begin, leave = call.begin[shown], call.end[shown]
+    border = np.clip(last, begin, leave)
+    tips, lanes = Tips(), np.arange(len(shown))
+    with style():
+        figure, axes = paper(0.8 + 0.16 * len(shown))
+        parts = (("waiting", begin, border), ("inside", border, leave))
+        for kind, first, end in parts:
+            drawn = axes.barh(lanes, end - first, 0.75, left=first - start, color=COLOURS[kind])
+            for lane, bar in enumerate(drawn):
+                column = int(shown[lane])
+                inside = float(call.end[column] - call.begin[column])
+                tips.add(
+                    bar,
+                    f"rank {call.members[column]}: arrives at {time_text(float(begin[lane]) - start)}, "
+                    f"in it for {time_text(inside)}",
                 )
-            if leave > border or begin == leave:
-                yield box(
-                    LEFT + scale * (border - start), y, scale * (leave - border), lane - 4, "inside", told
-                )
-
-    body = [
-        text(LEFT, 11, "0"),
-        text(WIDTH - RIGHT, 11, time_text(end - start), "end"),
-        text(LEFT - 6, 11, "rank", "end"),
-    ]
-    return svg(height, [*body, *lanes()], "ranks of the call from arrival to exit")
+        axes.set_yticks(lanes, [str(call.members[column]) for column in shown])
+        axes.set_ylim(len(shown) - 0.4, -0.6)
+        axes.set_ylabel("rank")
+        axes.tick_params(axis="y", left=False)
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: time_text(value) if value else "0"))
+        axes.set_xlim(0, max(float(call.end.max()) - start, 1e-12))
+        axes.grid(visible=False, axis="y")
+        return inline(figure, label, tips)

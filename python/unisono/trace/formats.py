@@ -2,6 +2,7 @@
 
 import csv
 import json
+import shutil
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unisono.errors import UnisonoError
+from unisono.errors import SetupError, UnisonoError
 from unisono.trace.reader import IN_PLACE, Events, Rank, Trace, read
 from unisono.trace.sites import Sites
 
@@ -27,6 +28,7 @@ def write(folder: Path, form: str, output: Path) -> int:
         "parquet": write_parquet,
         "csv": write_csv,
         "perfetto": write_perfetto,
+        "otf2": write_otf2,
     }
     if form not in writers:
         raise UnisonoError(f"--to {form}: valid are {', '.join(writers)}")
@@ -38,7 +40,10 @@ def write(folder: Path, form: str, output: Path) -> int:
     except OSError as error:
         raise UnisonoError(f"{output}: cannot be written: {error.strerror}") from error
     finally:
-        part.unlink(missing_ok=True)
+        if part.is_dir():
+            shutil.rmtree(part)
+        else:
+            part.unlink(missing_ok=True)
     return trace.events
 
 
@@ -64,7 +69,7 @@ class Tables:
             "rank": np.full(len(events), rank.rank),
             "collective": named(self.trace.collectives, events["collective"]),
             "begin_ns": begin,
-            "end_ns": np.where(left, begin + events["end_ns"] - events["begin_ns"], 0),
+            "end_ns": np.where(left, rank.clock.corrected(events["end_ns"]), 0),
             "clock_error_ns": np.rint(rank.clock.error(events["begin_ns"])).astype(np.int64),
             "bytes": events["bytes"],
             "communicator": [communicator_text(rank, int(n)) for n in events["communicator"]],
@@ -109,7 +114,7 @@ def write_parquet(trace: Trace, path: Path) -> None:
         import pyarrow  # noqa: PLC0415 - optional, and large
         from pyarrow import parquet  # noqa: PLC0415
     except ImportError as error:
-        raise UnisonoError("--to parquet needs pyarrow: pip install pyarrow, or take --to csv") from error
+        raise SetupError("--to parquet needs pyarrow: pip install pyarrow, or take --to csv") from error
     tables = Tables(trace)
     writer = None
     try:
@@ -125,26 +130,48 @@ def write_parquet(trace: Trace, path: Path) -> None:
             writer.close()
 
 
+def write_otf2(trace: Trace, path: Path) -> None:
+    from unisono.trace import otf2_archive  # noqa: PLC0415 - it uses this module
+
+    otf2_archive.write(trace, path)
+
+
 def write_perfetto(trace: Trace, path: Path) -> None:
     """Chrome's trace event format, which ui.perfetto.dev reads: a process per rank, a track per thread."""
-    tables = Tables(trace)
+    tables, threads = Tables(trace), Threads(trace.size)
     ranks = [rank for rank in trace.ranks.values() if len(rank.events)]
     origin = min((int(rank.clock.corrected(rank.events["begin_ns"][:1])[0]) for rank in ranks), default=0)
     with path.open("w") as file:
         file.write('{"displayTimeUnit":"ns","traceEvents":[')
         comma = ""
         for rank in ranks:
-            name = {
-                "name": "process_name",
-                "ph": "M",
-                "pid": rank.rank,
-                "args": {"name": f"rank {rank.rank}"},
-            }
-            file.write(comma + json.dumps(name))
-            comma = ",\n"
+            for name in threads.names(rank):
+                file.write(comma + json.dumps(name))
+                comma = ",\n"
             for block in tables.blocks(rank):
-                file.writelines(comma + perfetto_event(row, origin) for row in rows(block))
+                file.writelines(comma + perfetto_event(row, origin, threads) for row in rows(block))
         file.write("]}\n")
+
+
+class Threads:
+    """Perfetto takes thread numbers for those of an operating system: no two processes have the same, and the
+    first thread has that of its process."""
+
+    def __init__(self, ranks: int) -> None:
+        self.next, self.numbers = ranks, dict[tuple[int, int], int]()
+
+    def number(self, rank: int, thread: int) -> int:
+        if (rank, thread) not in self.numbers:
+            self.numbers[rank, thread] = self.next if thread else rank
+            self.next += bool(thread)
+        return self.numbers[rank, thread]
+
+    def names(self, rank: Rank) -> Iterator[dict[str, Any]]:
+        told = {"ph": "M", "pid": rank.rank}
+        yield told | {"name": "process_name", "args": {"name": f"rank {rank.rank}"}}
+        for thread in np.unique(rank.events["thread"]).tolist():
+            number = self.number(rank.rank, thread)
+            yield told | {"tid": number, "name": "thread_name", "args": {"name": f"thread {thread}"}}
 
 
 @cache
@@ -152,7 +179,7 @@ def quoted(text: str) -> str:
     return json.dumps(text)
 
 
-def perfetto_event(row: tuple[Any, ...], origin: int) -> str:
+def perfetto_event(row: tuple[Any, ...], origin: int, threads: Threads) -> str:
     """Begin without end for a call that was never left: it is drawn to the end of the trace."""
     (
         rank,
@@ -172,7 +199,8 @@ def perfetto_event(row: tuple[Any, ...], origin: int) -> str:
     ) = row
     drawn = f'"ph":"X","dur":{(end - begin) / 1000:.3f}' if end else '"ph":"B"'
     return (
-        f'{{"name":{quoted("MPI_" + collective.capitalize())},{drawn},"pid":{rank},"tid":{thread},'
+        f'{{"name":{quoted("MPI_" + collective.capitalize())},{drawn},'
+        f'"pid":{rank},"tid":{threads.number(rank, thread)},'
         f'"ts":{(begin - origin) / 1000:.3f},"args":{{"bytes":{size},"communicator":{quoted(communicator)},'
         f'"sequence":{sequence},"root":{root},"algorithm":{quoted(algorithm)},"site":{quoted(site)},'
         f'"function":{quoted(function)}}}}}'

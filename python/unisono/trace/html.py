@@ -22,6 +22,8 @@ from unisono.trace.summary import (
 )
 from unisono.trace.terminal import class_text, error_text, headline, left_out
 
+MOST_DRAWN = 50  # call sites with figures, some 50 KB each: the page stays below 5 MB
+
 
 @dataclass(frozen=True)
 class Drawn:
@@ -49,15 +51,15 @@ def render(summary: Summary, top: int) -> str:
         trace=analysis.trace,
         start=analysis.trace.first.start,
         hosts=len({rank.host for rank in analysis.trace.ranks.values()}),
-        headline=headline(analysis.trace),
+        title=headline(analysis.trace),
         notes=[*analysis.trace.notes, *left_out(analysis)],
         clocks=error_text(summary.whole) if summary.whole else "",
         bars=classes(summary),
-        drawn=[draw(site) for site in summary.sites[:top]],
+        drawn=[draw(site, at) for at, site in enumerate(summary.sites[: min(top, MOST_DRAWN)], 1)],
         verdict=verdict.verdict,
         shares=verdict.shares,
         bytes_text=verdict.bytes_text,
-        title=verdict.title,
+        title_of=verdict.title,
         function_text=verdict.function_text,
         late_text=verdict.late_text,
         small=SMALL_BYTES,
@@ -76,23 +78,28 @@ def classes(summary: Summary) -> Markup:
         (f"messages up to {SMALL_BYTES} B", "average", [row[1] for row in found]),
         ("larger", "worst", [row[2] for row in found]),
     ]
-    return Markup(figures.bars(names, drawn))
+    return figures.bars(names, drawn)
 
 
-def draw(site: Site) -> Drawn:
+def draw(site: Site, number: int) -> Drawn:
     calls = site.calls
     one_way = calls["one_way"].astype(float)
     factor = not np.isnan(one_way).any()
     scale = one_way if factor else np.ones(len(calls))
     series = figures.series(
-        calls["worst"] / scale, calls["average"] / scale, site.phases, float(np.median(scale)), factor
+        calls["worst"] / scale,
+        calls["average"] / scale,
+        site.phases,
+        float(np.median(scale)),
+        factor,
+        f"imbalance of each call of call site {number}",
     )
     worst = site.row.worst
     return Drawn(
         site,
-        Markup(series),
+        series,
         len(calls) > POINTS,
-        Markup(figures.timeline(worst) if worst else ""),
+        figures.timeline(worst, f"ranks of the worst call of call site {number}") if worst else Markup(""),
         max(0, len(worst.members) - LANES) if worst else 0,
     )
 

@@ -1,8 +1,8 @@
 """Where a series of imbalance times changes its level.
 
 Change points of the mean of the logarithms by PELT (Killick, Fearnhead, Eckley 2012, "Optimal detection of
-changepoints with a linear computational cost"), after a running median, so that single spikes, which the
-paper's Figure 3 shows, make no phase.
+changepoints with a linear computational cost"; the library ruptures has it), after a running median, so that
+single spikes, which the paper's Figure 3 shows, make no phase.
 """
 
 from dataclasses import dataclass
@@ -62,25 +62,12 @@ def change_points(points: Float) -> list[int]:
     count = len(points)
     if count < 2 * SHORTEST:
         return []
+    import ruptures  # noqa: PLC0415 - it takes time to load, and few traces are long enough
+
     penalty = PENALTY * max(noise(points), 1e-4) * np.log(count) * SPIKE  # its points are not independent
-    total, squares = (np.concatenate([[0.0], np.cumsum(each)]) for each in (points, points**2))
-    best = np.full(count + 1, np.inf)
-    best[0] = -penalty
-    former = np.zeros(count + 1, np.int64)
-    starts = np.array([0])
-    for end in range(SHORTEST, count + 1):
-        length = end - starts
-        residual = squares[end] - squares[starts] - (total[end] - total[starts]) ** 2 / length
-        cost = best[starts] + residual
-        chosen = int(cost.argmin())
-        best[end], former[end] = cost[chosen] + penalty, starts[chosen]
-        starts = np.append(starts[cost <= best[end]], end - SHORTEST + 1)
-    found = []
-    end = int(former[count])
-    while end:
-        found.append(end)
-        end = int(former[end])
-    return found[::-1]
+    # The linear kernel's cost is the sum of squares about the mean.
+    search = ruptures.KernelCPD(kernel="linear", min_size=SHORTEST).fit(points[:, None])
+    return [int(border) for border in search.predict(pen=penalty)[:-1]]
 
 
 def merged(series: Float, borders: list[int], floor: float) -> list[Phase]:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from unisono import places
-from unisono.errors import UnisonoError
+from unisono.errors import SetupError, UnisonoError
 
 LAUNCHERS = {"mpiexec", "mpirun", "orterun", "prterun", "mpiexec.openmpi", "mpirun.openmpi"}
 PASSED_ON = ("LD_PRELOAD", "UNISONO_TRACE", "UNISONO_DISABLE")
@@ -31,9 +31,9 @@ def preloaded() -> str:
     as the launcher, so that the whole line may run with it."""
     stub = places.preload_library().resolve()
     if not stub.exists():
-        raise UnisonoError(f"{stub} is not built: run make")
+        raise SetupError(f"{stub} is not built: run make")
     if " " in str(stub) or ":" in str(stub):
-        raise UnisonoError(f"{stub}: cannot be preloaded from a path with a space or colon: move it")
+        raise SetupError(f"{stub}: cannot be preloaded from a path with a space or colon: move it")
     return ":".join([str(stub), *filter(None, [os.environ.get("LD_PRELOAD")])])
 
 

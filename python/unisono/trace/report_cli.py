@@ -1,18 +1,17 @@
 """The command `unisono report`."""
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
-from unisono.compare.terminal import wide_console
+from unisono import documents, options
+from unisono.console import errors, output
 
 
 def report(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="What unisono trace wrote.")],
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    json: options.Json = None,
     page: Annotated[Path | None, typer.Option("--html", metavar="FILE", help="As one HTML page.")] = None,
     top: Annotated[int, typer.Option(min=1, help="Call sites that are shown.")] = 10,
 ) -> None:
@@ -24,10 +23,9 @@ def report(
     from unisono.trace.summary import summarise  # noqa: PLC0415
 
     summary = summarise(analyse(read(folder)))
-    if as_json:
-        print(json.dumps(document.to_json(summary), indent=1, allow_nan=False))
-    else:
-        terminal.show(summary, wide_console(), top)
+    terminal.show(summary, output(json), top)
+    if json:
+        documents.write(document.document_of(summary), json)
     if page:
         html.write(summary, page, top)
-        Console(stderr=True, highlight=False).print(f"wrote {page}", soft_wrap=True)
+        errors.print(f"wrote {page}", soft_wrap=True)

@@ -1,7 +1,6 @@
 """Call sites: from return addresses to file and line."""
 
 import re
-import struct
 import subprocess
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -10,9 +9,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from unisono import elf
 from unisono.trace.reader import Rank, Trace
 
-LOAD = 1  # program header of a part that is mapped
 ADDR2LINE_SECONDS = 120
 
 
@@ -77,9 +76,11 @@ def look_up(trace: Trace, module: str, offsets: Sequence[int]) -> list[Place]:
     if not module:
         return bare
     try:
-        addresses = virtual_addresses(Path(module), offsets)
+        if not Path(module).is_file():
+            raise FileNotFoundError(2, "the file is gone", module)
+        addresses = elf.virtual_addresses(Path(module), offsets)
         told = addr2line(module, addresses)
-    except (OSError, ValueError, struct.error, subprocess.SubprocessError) as error:
+    except (OSError, ValueError, subprocess.SubprocessError) as error:
         trace.notes.append(f"{name}: no lines of the source: {reason(error)}")
         return bare
     started = float(trace.first.start.get("started_unix_s", 0))
@@ -94,29 +95,6 @@ def reason(error: Exception) -> str:
     if isinstance(error, OSError):
         return error.strerror or "cannot be read"
     return "addr2line failed on it" if isinstance(error, subprocess.SubprocessError) else "no ELF file"
-
-
-def virtual_addresses(module: Path, offsets: Sequence[int]) -> list[int]:
-    """Of bytes of a 64-bit ELF file, by its program headers; 0 for one that is not mapped."""
-    if not module.is_file():
-        raise FileNotFoundError(2, "the file is gone", str(module))
-    with module.open("rb") as file:
-        header = file.read(64)
-        if header[:5] != b"\x7fELF\x02":
-            raise ValueError
-        order = "<" if header[5] == 1 else ">"
-        (table,) = struct.unpack_from(order + "Q", header, 32)
-        entry, count = struct.unpack_from(order + "HH", header, 54)
-        file.seek(table)
-        entries = file.read(entry * count)
-    loads = []
-    for number in range(count):
-        kind, _, offset, address, _, size = struct.unpack_from(order + "IIQQQQ", entries, number * entry)
-        if kind == LOAD:
-            loads.append((offset, size, address))
-    return [
-        next((o - start + at for start, size, at in loads if start <= o < start + size), 0) for o in offsets
-    ]
 
 
 def addr2line(module: str, addresses: Sequence[int]) -> list[tuple[str, str]]:

@@ -2,11 +2,10 @@
 
 from collections.abc import Sequence
 
-from rich import box
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
+from unisono.console import table
 from unisono.trace.analysis import Analysis
 from unisono.trace.reader import Trace
 from unisono.trace.summary import (
@@ -20,14 +19,6 @@ from unisono.trace.summary import (
     distribution,
 )
 from unisono.trace.verdict import bytes_text, factor_text, late_text, percent, shares, time_text, verdict
-
-
-def table(*columns: str, left: int = 1) -> Table:
-    """The first `left` columns hold words."""
-    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
-    for at, column in enumerate(columns):
-        made.add_column(column, justify="left" if at < left else "right", overflow="fold")
-    return made
 
 
 def headline(trace: Trace) -> str:

@@ -110,7 +110,7 @@ class Bench:
     def command(self, entries: Sequence[Entry], budget: float, file: Path) -> list[str]:
         most = max(len(entry.arms) for entry in entries) + 1
         line = [str(self.program), "--cells", "; ".join(entry.text() for entry in entries)]
-        line += ["--race", "--time-budget", f"{budget:.3f}", "--max-blocks", str(BATCHES // most)]
+        line += ["--race", "--budget", f"{budget:.3f}", "--max-blocks", str(BATCHES // most)]
         return [*line, "--seed", str(self.seed), "--raw", "--json", str(file)]
 
     def read(self, entries: Sequence[Entry], file: Path, outcome: jobs.Outcome) -> tuple[list[Row], float]:

@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import re
 import signal
 import time
 from collections.abc import Iterator
@@ -12,15 +11,17 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import Progress, TaskID
 from rich.text import Text
 
-from unisono import beds, catalogue, model, places, where
+from unisono import amounts, beds, catalogue, completion, documents, model, options, places, where
+from unisono.amounts import parse_time
 from unisono.catalogue import format_size
 from unisono.compare import matrix
 from unisono.compare.limits import Sized, size_kind
-from unisono.compare.terminal import wide_console
-from unisono.errors import UnisonoError
+from unisono.console import errors, progress
+from unisono.console import output as stdout
+from unisono.errors import FAILED, INTERRUPTED, UnisonoError
 from unisono.profile import document
 from unisono.tune import native, report
 from unisono.tune.bench import Bench, Point, Row
@@ -29,11 +30,7 @@ from unisono.tune.record import Record
 from unisono.tune.tuner import Listener, Outcome, Tuner
 
 STANDARD_COLLECTIVES = "bcast,gather,scatter,reduce,allreduce,allgather"
-STANDARD_SIZES = "64:1M"
-STEP = 4  # of a range of sizes
-UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}
-
-errors = Console(stderr=True, highlight=False)
+STANDARD_SIZES = "64:1M:4"
 
 
 @dataclass(frozen=True)
@@ -51,17 +48,24 @@ class Options:
 
 
 def tune(
-    output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="The profile.")],
+    context: typer.Context,
+    output: options.OutputFile,
     ranks: where.Ranks = None,
-    mpi: where.Library = "mpich",
+    mpi: where.Library = options.Library.AUTO,
     lab: where.Lab = False,
     launch: where.Launch = None,
     ppn: where.RanksPerHost = None,
-    collectives: Annotated[str, typer.Option(metavar="A,B", help="Or all.")] = STANDARD_COLLECTIVES,
-    sizes: Annotated[
-        str, typer.Option(metavar="S,S", help="Bytes: 64,4K, or 64:1M in steps of 4.")
-    ] = STANDARD_SIZES,
-    budget: Annotated[str, typer.Option(metavar="TIME", help="For all of it: 90s, 20m, 2h.")] = "20m",
+    collectives: Annotated[
+        str,
+        typer.Option(
+            metavar="A,B",
+            help=f"Or all; {STANDARD_COLLECTIVES.replace(',', ', ')} otherwise.",
+            show_default=False,
+            autocompletion=completion.collectives,
+        ),
+    ] = STANDARD_COLLECTIVES,
+    sizes: options.Sizes = STANDARD_SIZES,
+    budget: options.Budget = "20m",
     resume: Annotated[bool, typer.Option("--resume", help="Go on where it was interrupted.")] = False,
     machine: Annotated[
         Path | None, typer.Option("--model", metavar="FILE", help="Of unisono-model; otherwise measured.")
@@ -69,26 +73,24 @@ def tune(
     no_model: Annotated[bool, typer.Option("--no-model", help="A fixed list of candidates.")] = False,
     native_only: Annotated[
         bool,
-        typer.Option("--native-only", help="The MPI library's own algorithms, for its own settings."),
+        typer.Option("--native-only", help="The MPI library's own algorithms, for its own settings file."),
     ] = False,
-    export: Annotated[
-        str | None, typer.Option(metavar="ompi|mpich", help="For which library --native-only is.")
-    ] = None,
+    json: options.Json = None,
 ) -> None:
     """Measure which algorithm is fastest here: [bold]unisono tune -n 4 -o profile.json[/bold]"""
     bed: beds.Bed = beds.Launcher(launch) if launch else beds.current_lab() if lab else beds.Node()
-    if native_only or export:
-        native.demand_both(native_only, export)
-        bytes_ = matrix.parse_sizes(sizes, factor=STEP)
-        chosen = native.COLLECTIVES if collectives == "all" else matrix.names(collectives)
+    if native_only:
+        options.refuse_given(context, {"machine", "no_model", "json"}, "is not for --native-only")
+        bytes_ = amounts.parse_sizes(sizes)
+        names = native.COLLECTIVES if collectives == "all" else matrix.names(collectives)
         native.tune_and_show(
             native.Options(
                 bed=bed,
-                export=export or "",
+                mpi=beds.find_mpi(bed, mpi),
                 output=output,
                 ranks=[ranks] if ranks else [],
                 per_host=ppn,
-                collectives=chosen,
+                collectives=names,
                 sizes=bytes_,
                 block_sizes=bytes_,
                 budget=parse_time(budget),
@@ -96,9 +98,9 @@ def tune(
             )
         )
         return
-    if not output.absolute().parent.is_dir():
-        raise UnisonoError(f"{output}: there is no such directory")
-    options = Options(
+    options.demand_folder(output)
+    options.demand_folder(json)
+    chosen = Options(
         bed=bed,
         mpi=beds.find_mpi(bed, mpi),
         ranks=ranks or bed.fitting_ranks(),
@@ -111,10 +113,11 @@ def tune(
         use_model=not no_model,
     )
     began = time.monotonic()
-    outcome = run(options)
-    out = wide_console()
+    outcome = run(chosen)
+    out = stdout(json)
     report.show(outcome, time.monotonic() - began, out)
-    finish(options, outcome, out)
+    documents.write(report.document_of(outcome), json)
+    finish(chosen, outcome, out)
 
 
 def points_of(collectives: str, sizes: str) -> list[Point]:
@@ -124,20 +127,13 @@ def points_of(collectives: str, sizes: str) -> list[Point]:
         raise UnisonoError(
             f"--collectives {unknown[0]}: no rank knows all counts, a profile cannot choose by them"
         )
-    bytes_ = matrix.parse_sizes(sizes, factor=STEP)
+    bytes_ = amounts.parse_sizes(sizes)
     return [
         Point(name, size)
         for name in chosen
         if catalogue.collective(name).bytes_known
         for size in ((0,) if size_kind(name) is Sized.NOTHING else bytes_)
     ]
-
-
-def parse_time(text: str) -> float:
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)([smh]?)", text)
-    if not match or float(match[1]) == 0:
-        raise UnisonoError(f"--budget {text}: no time; write 90s, 20m or 2h")
-    return float(match[1]) * UNITS[match[2]]
 
 
 def run(options: Options) -> Outcome:
@@ -192,9 +188,9 @@ def finish(options: Options, outcome: Outcome, out: Console) -> None:
     else:
         Record.remove(folder)
     if outcome.interrupted:
-        raise typer.Exit(130)
+        raise typer.Exit(INTERRUPTED)
     if outcome.problems or outcome.failed or outcome.measured < outcome.planned:
-        raise typer.Exit(1)
+        raise typer.Exit(FAILED)
 
 
 class Display(Listener):
@@ -220,14 +216,5 @@ class Display(Listener):
 
 @contextlib.contextmanager
 def display() -> Iterator[Display]:
-    progress = Progress(
-        TextColumn("{task.description:46.46}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        console=errors,
-        refresh_per_second=1,  # the cores are for the ranks
-        transient=True,
-    )
-    with progress:
-        yield Display(progress, progress.add_task("", total=None))
+    with progress() as bar:
+        yield Display(bar, bar.add_task("", total=None))

@@ -59,17 +59,11 @@ class Field:
 def rank_correlation(predicted: Sequence[float], measured: Sequence[float]) -> float:
     """Spearman's: 1 when the order is the same; nan when there is none, because all are equal.
     Precondition: equal lengths, at least 2."""
-    import numpy as np  # noqa: PLC0415 - no other command of ours needs it, and it takes time to load
-
-    def ranks(values: Sequence[float]) -> "np.typing.NDArray[np.float64]":
-        """Equal values share the mean of their ranks."""
-        _, inverse, counts = np.unique(np.asarray(values), return_inverse=True, return_counts=True)
-        shared: np.typing.NDArray[np.float64] = (np.cumsum(counts) - (counts - 1) / 2)[inverse]
-        return shared
-
     if len(set(predicted)) == 1 or len(set(measured)) == 1:
         return math.nan
-    return float(np.corrcoef(ranks(predicted), ranks(measured))[0, 1])
+    from scipy.stats import spearmanr  # noqa: PLC0415 - no other command of ours needs it, and it takes time to load
+
+    return float(spearmanr(predicted, measured).statistic)
 
 
 def correlations(environment: Environment) -> dict[str, list[float]]:

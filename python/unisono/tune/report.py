@@ -2,14 +2,17 @@
 
 import statistics
 
+import msgspec
 from rich.console import Console
 from rich.text import Text
 
+from unisono import documents
 from unisono.catalogue import format_size
 from unisono.compare.words import interval, number
+from unisono.console import table
 from unisono.profile import choice
 from unisono.profile.document import Cell, Environment, Measured
-from unisono.profile.terminal import choice_text, left_table
+from unisono.profile.terminal import choice_text
 from unisono.tune.bench import Failed, Point, Row
 from unisono.tune.prediction import correlations
 from unisono.tune.tuner import Outcome
@@ -17,10 +20,45 @@ from unisono.tune.tuner import Outcome
 REST = ("us", "ratio", "95 %", "arms", "blocks")
 
 
+class FailedRow(msgspec.Struct):
+    """A candidate that was left out of a cell."""
+
+    collective: str
+    bytes: int
+    spec: str
+    problem: str
+
+
+class Document(documents.Document, tag="unisono.tuning", kw_only=True):
+    """What a tuning found; the profile that it wrote says the same of what was decided. Times in seconds."""
+
+    planned: int
+    measured: int
+    interrupted: bool
+    environments: list[Environment]
+    undecided: list[Point]
+    missing: list[Point]
+    failed: list[FailedRow]
+    problems: list[str]
+
+
+def document_of(outcome: Outcome) -> Document:
+    return Document(
+        planned=outcome.planned,
+        measured=outcome.measured,
+        interrupted=outcome.interrupted,
+        environments=list(outcome.profile.environments),
+        undecided=outcome.undecided,
+        missing=outcome.missing,
+        failed=[FailedRow(p.collective, p.bytes, one.spec, one.problem) for p, one in outcome.failed],
+        problems=[f"{row.point.text()}: {row.problem}" for row in outcome.problems if not row.failed],
+    )
+
+
 def show(outcome: Outcome, seconds: float, console: Console) -> None:
     for environment in outcome.profile.environments:
         console.print(Text(environment.key.text(), style="bold"), soft_wrap=True)
-        made = left_table("collective", "choice", "size", "native us", *REST, left=2)
+        made = table("collective", "choice", "size", "native us", *REST, left=2)
         for cell, measured in environment.points():
             made.add_row(*row_of(cell, measured))
         console.print(made)
@@ -76,7 +114,7 @@ def show_correlations(environment: Environment, console: Console) -> None:
     found = correlations(environment)
     if not found:
         return
-    made = left_table("collective", "rank correlation predicted/measured: median", "least", "sizes", left=1)
+    made = table("collective", "rank correlation predicted/measured: median", "least", "sizes", left=1)
     for collective, values in found.items():
         made.add_row(collective, f"{statistics.median(values):.2f}", f"{min(values):.2f}", str(len(values)))
     console.print(made)

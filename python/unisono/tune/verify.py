@@ -4,10 +4,13 @@ arms of its race and at sizes between the tuned ones too."""
 import itertools
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Protocol
 
+import msgspec
+
+from unisono import documents
 from unisono.estimates import Estimate, Modes, estimate_median, find_modes, middle_estimate
 from unisono.profile.choice import NATIVE, NOT_SLOWER, pooled
 from unisono.profile.document import Arm, Cell, Environment, Measured
@@ -233,41 +236,62 @@ def summary(verdicts: Sequence[Verdict]) -> dict[str, Any]:
     }
 
 
-def exit_status(verdicts: Sequence[Verdict]) -> int:
-    """0: every choice is within 0.97 of native and of the best. 1: one is not, or a cell has no result.
-    3: neither, but some are undecided."""
+def all_good(verdicts: Sequence[Verdict]) -> bool:
+    """Every choice is within 0.97 of native and of the best; what is undecided is not shown to be."""
     answers = {each for verdict in verdicts for each in (verdict.within_native, verdict.within_best)}
-    if Answer.NO in answers or any(verdict.problem for verdict in verdicts):
-        return 1
-    return 3 if Answer.UNDECIDED in answers else 0
+    return answers <= {Answer.YES} and not any(verdict.problem for verdict in verdicts)
 
 
-def to_json(environment: Environment, verdicts: Sequence[Verdict]) -> dict[str, Any]:
-    def estimate(value: Estimate | None) -> dict[str, float] | None:
-        return asdict(value) if value else None
+class VerdictRow(msgspec.Struct, kw_only=True):
+    """A cell of the profile, or a size between two. Ratios are of times, below 1 is faster."""
 
-    return {
-        "schema": "unisono-profile-verification",
-        "schema_version": 3,
-        "environment": environment.key.to_json(),
-        "summary": summary(verdicts),
-        "cells": [
-            {
-                **asdict(verdict.look.point),
-                "tuned": verdict.look.tuned,
-                "choice": verdict.look.choice,
-                "jobs": len(verdict.rows),
-                "to_native": estimate(verdict.to_native),
-                "within_native": verdict.within_native,
-                "best": verdict.best,
-                "to_best": estimate(verdict.ratio_to(verdict.best)),
-                "within_best": verdict.within_best,
-                "left_out": verdict.look.left_out,
-                "no_time": verdict.look.no_time,
-                "modes": {spec: asdict(modes) for spec, modes in verdict.modes.items()},
-                "problem": verdict.problem,
-                "arms": [asdict(arm) for arm in verdict.arms],
-            }
+    collective: str
+    bytes: int
+    tuned: bool
+    choice: str
+    jobs: int
+    to_native: Estimate | None
+    within_native: str
+    best: str
+    to_best: Estimate | None
+    within_best: str
+    left_out: list[str]
+    no_time: list[str]
+    modes: dict[str, Modes]
+    problem: str
+    arms: list[Arm]
+
+
+class Document(documents.Document, tag="unisono.verification", kw_only=True):
+    """A profile that was measured anew."""
+
+    schema_version: int = 4
+    environment: dict[str, Any]
+    summary: dict[str, Any]
+    cells: list[VerdictRow]
+
+
+def document_of(environment: Environment, verdicts: Sequence[Verdict]) -> Document:
+    return Document(
+        environment=environment.key.to_json(),
+        summary=summary(verdicts),
+        cells=[
+            VerdictRow(
+                **vars(verdict.look.point),
+                tuned=verdict.look.tuned,
+                choice=verdict.look.choice,
+                jobs=len(verdict.rows),
+                to_native=verdict.to_native,
+                within_native=str(verdict.within_native),
+                best=verdict.best,
+                to_best=verdict.ratio_to(verdict.best),
+                within_best=str(verdict.within_best),
+                left_out=list(verdict.look.left_out),
+                no_time=list(verdict.look.no_time),
+                modes=dict(verdict.modes),
+                problem=verdict.problem,
+                arms=list(verdict.arms),
+            )
             for verdict in verdicts
         ],
-    }
+    )

@@ -9,37 +9,38 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from unisono import beds
+from unisono import beds, documents, options, where
+from unisono.amounts import parse_time
 from unisono.catalogue import format_size
-from unisono.compare.terminal import wide_console
 from unisono.compare.words import interval, number
-from unisono.files import write_json
+from unisono.console import errors, output, table
+from unisono.errors import FAILED, INTERRUPTED
 from unisono.profile import check
-from unisono.profile.terminal import choice_text, left_table
+from unisono.profile.terminal import choice_text
 from unisono.tune.bench import Bench
-from unisono.tune.cli import parse_time
-from unisono.tune.verify import JOBS, Answer, Verdict, Verification, exit_status, summary, to_json
+from unisono.tune.verify import JOBS, Answer, Verdict, Verification, all_good, document_of, summary
 
 
 def verify(
-    profile: Annotated[Path, typer.Argument(metavar="PROFILE")],
-    mpi: Annotated[str, typer.Option(help="mpich, openmpi, or on a node intel.")] = "mpich",
+    profile: Annotated[Path, typer.Argument(metavar="PROFILE", help="Of unisono tune.")],
+    mpi: where.Library = options.Library.AUTO,
     lab: Annotated[bool, typer.Option("--lab/--node", help="Where it was tuned.")] = False,
     launch: Annotated[str | None, typer.Option(metavar="COMMAND", help="As for unisono tune.")] = None,
     ranks: Annotated[int | None, typer.Option("-n", min=2, help="Of the cells that are measured.")] = None,
-    ppn: Annotated[int | None, typer.Option(min=1, help="Ranks on a host of the lab.")] = None,
-    budget: Annotated[str, typer.Option(metavar="TIME", help="For all cells.")] = "20m",
+    ppn: where.RanksPerHost = None,
+    budget: options.Budget = "20m",
     jobs: Annotated[int, typer.Option(min=1, help="Of each cell, spread over the run.")] = JOBS,
-    json_file: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write as JSON.")] = None,
+    json: options.Json = None,
 ) -> None:
     """Measure every cell anew, and sizes between; say whether the choices are right."""
     loaded = check.load(profile)
+    options.demand_folder(json)
     bed: beds.Bed = beds.Launcher(launch) if launch else beds.current_lab() if lab else beds.Node()
-    library = beds.find_mpi(bed, mpi)
     ranks = ranks or bed.fitting_ranks()
-    environment = check.environment_of(loaded, profile, mpi, ranks)
+    environment = check.environment_of(loaded, profile, mpi.chosen, ranks)
+    library = beds.find_mpi(bed, mpi.chosen or environment.key.flavour)
     deadline = time.monotonic() + parse_time(budget)
-    errors, out = Console(stderr=True, highlight=False), wide_console()
+    out = output(json)
     with errors.status("") as status:
         verification = Verification(
             environment,
@@ -57,18 +58,19 @@ def verify(
     if interrupted:
         out.print("interrupted")
     show_verdicts(verdicts, out)
-    if json_file:
-        write_json(to_json(environment, verdicts), json_file)
-        out.print(f"wrote {json_file}", soft_wrap=True)
-    if status_code := 130 if interrupted else exit_status(verdicts):
-        raise typer.Exit(status_code)
+    if json:
+        documents.write(document_of(environment, verdicts), json)
+        out.print(f"wrote {json}", soft_wrap=True)
+    if interrupted:
+        raise typer.Exit(INTERRUPTED)
+    if not all_good(verdicts):
+        raise typer.Exit(FAILED)
 
 
 def show_verdicts(verdicts: Sequence[Verdict], console: Console) -> None:
     columns = ("collective", "choice", "size", "to native", "95 %", "best", "to best", "95 %", "jobs")
-    made = left_table(*columns, "within 0.97", left=2)
+    made = table(*columns, "within 0.97", left=2)
     made.columns[5].justify = made.columns[-1].justify = "left"
-    made.columns[5].no_wrap, made.columns[5].overflow = False, "fold"
     for verdict in verdicts:
         look = verdict.look
         size = format_size(look.point.bytes) + ("" if look.tuned else " (between)")

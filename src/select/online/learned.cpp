@@ -137,9 +137,9 @@ std::string profile_text(const Ledger& ledger, const Platform& here, const std::
     environments.back()["cells"].push_back(cell_of(*learned));
     last = learned;
   }
-  const Json document{{"format", "unisono-profile"},
-                      {"version", 1},
-                      {"unisono", UNISONO_VERSION},
+  const Json document{{"schema", "unisono.profile"},
+                      {"schema_version", 1},
+                      {"unisono_version", UNISONO_VERSION},
                       {"created", created},
                       {"environments", std::move(environments)}};
   return document.dump(1) + "\n";

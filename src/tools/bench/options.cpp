@@ -7,6 +7,7 @@
 #include <climits>
 #include <iostream>
 #include <limits>
+#include <map>
 #include <sstream>
 
 #include "base/size.h"
@@ -61,7 +62,7 @@ CallPattern parse_pattern(const std::string& name) {
 
 std::vector<Count> sizes_in(std::string_view text) {
   const auto sizes = parse_sizes(text);
-  if (!sizes) throw CLI::ValidationError("--sizes", "wants 8:1M or 8,1K,64K");
+  if (!sizes) throw CLI::ValidationError("--sizes", "wants 8:1M, 8:1M:4 or 8,1K,64K");
   return *sizes;
 }
 
@@ -102,8 +103,12 @@ void check_consistent(const Options& o, int ranks) {
     throw CLI::ValidationError("--op", "bitwise operations need an integer --type (int32, ...)");
 }
 
+/// A number alone is of seconds.
+const std::map<std::string, double> kSeconds{{"s", 1}, {"m", 60}, {"h", 3600}};
+
 void add_amounts(CLI::App& app, MeasureOptions& measure) {
-  app.add_option("--time-budget", measure.budget_seconds, "seconds per collective and size")
+  app.add_option("--budget", measure.budget_seconds, "per collective and size: 0.5s, 2m")
+      ->transform(CLI::AsNumberWithUnit(kSeconds, CLI::AsNumberWithUnit::CASE_SENSITIVE, "TIME"))
       ->check(CLI::PositiveNumber);
   app.add_option("--max-blocks", measure.max_blocks, "repetitions of all arms, at most")
       ->check(CLI::PositiveNumber);
@@ -124,11 +129,19 @@ std::optional<std::vector<Count>> parse_sizes(std::string_view text) {
       sizes.push_back(*first);
       continue;
     }
-    const auto last = parse_size(piece.substr(colon + 1));
+    const std::string_view rest = piece.substr(colon + 1);
+    const std::size_t second = rest.find(':');
+    const auto last = parse_size(rest.substr(0, second));
+    const auto factor = second == std::string_view::npos ? std::optional<std::int64_t>(2)
+                                                         : parse_size(rest.substr(second + 1));
     constexpr Count kLargest = Count{1} << 60;
     if (!last || *last < *first || *last > kLargest) return std::nullopt;
+    if (!factor || *factor < 2 || *factor > kLargest) return std::nullopt;
     const Count end = *last;
-    for (Count size = *first; size <= end; size *= 2) sizes.push_back(size);
+    for (Count size = *first; size <= end; size *= *factor) {
+      sizes.push_back(size);
+      if (size > end / *factor) break;  // the next may not fit a Count
+    }
   }
   return sizes;
 }
@@ -175,7 +188,7 @@ std::optional<Options> parse_command_line(int argc, char** argv, int ranks, bool
   auto* const of_all = app.add_option("--collectives", collectives, "comma-separated names");
   auto* const of_sizes = app.add_option(
       "--sizes", sizes,
-      "bytes: 8:1M for powers of two, or a list. Of the whole vector (bcast, reduce, "
+      "bytes: 8:1M (doubling), 8:1M:4 (times 4), or a list. Of the whole vector (bcast, reduce, "
       "allreduce, scan, exscan, reduce_scatter*), else of one block");
   auto* const of_arms =
       app.add_option("--arms", arms,
@@ -190,7 +203,7 @@ std::optional<Options> parse_command_line(int argc, char** argv, int ranks, bool
   add_amounts(app, o.measure);
   app.add_flag("--race", o.measure.race,
                "arms that are surely not the fastest leave; ends when nothing is left to be told, "
-               "and never later than --time-budget (needs native among the arms)");
+               "and never later than --budget (needs native among the arms)");
   app.add_option("--time", time, "of the ranks' times: max, or mean as OSU prints")
       ->check(CLI::IsMember({"max", "mean"}));
   app.add_option(

@@ -33,7 +33,8 @@ struct Options {
   bool raw = false;  ///< every block's times into the JSON file
 };
 
-/// "8:1M" (powers of two between), "8,1K,64K", or both mixed. Nothing when it is neither.
+/// "8:1M" (each twice the one before), "8:1M:4" (four times), "8,1K,64K", or all of it mixed.
+/// Nothing when it is neither.
 std::optional<std::vector<Count>> parse_sizes(std::string_view text);
 
 /// "native,chain:segment=32K,depth=4,ring" -> three specs: a piece that only assigns a parameter

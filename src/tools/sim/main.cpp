@@ -37,8 +37,8 @@ std::optional<Options> parse(int argc, char** argv) {
   std::string collective, algorithms, bytes, memory;
   CLI::App app("started by: unisono sim");
   app.add_option("--collective", collective)->required();
-  app.add_option("--algorithms", algorithms)->required();
-  app.add_option("--bytes", bytes)->required();
+  app.add_option("--arms", algorithms)->required();
+  app.add_option("--sizes", bytes)->required();
   app.add_option("--root", o.root);
   app.add_option("--memory", memory)->required();
   app.add_flag("--share", o.shares);

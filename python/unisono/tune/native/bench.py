@@ -42,7 +42,7 @@ class Bench:
             file = Path(folder) / "cells.json"
             line = [str(places.program(f"unisono-bench-{self.library.mpi.flavour}"))]
             line += ["--collectives", ",".join(collectives), "--arms", "native", "--json", str(file)]
-            line += ["--time-budget", str(self.cell_seconds), *extra]
+            line += ["--budget", str(self.cell_seconds), *extra]
             if any(sizes):
                 line += ["--sizes", ",".join(str(size) for size in sizes if size)]
             command, environment = self.bed.command(self.library.mpi, cells[0].ranks, self.per_host, line)

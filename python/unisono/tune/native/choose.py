@@ -1,16 +1,15 @@
 """Which algorithm is exported for which cell, from paired measurements."""
 
-import math
 import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from unisono.estimates import estimate_median
 from unisono.tune.native.record import DEFAULT, Cell, Record
 
 WORTH = 0.97  # a gain below 3 % is not worth an entry
 HOPEFUL = 1.0  # after screening: what is tried again
 FINALISTS = 2  # of a cell
-COVERAGE = 0.95
 
 
 @dataclass(frozen=True)
@@ -33,13 +32,8 @@ class Ratio:
 def interval(values: Sequence[float]) -> Ratio | None:
     """Order statistics that enclose the true median with 95 % probability whatever the distribution;
     None of fewer than six values, which cannot."""
-    ordered, n = sorted(values), len(values)
-    outside, rank = 0.0, 0
-    while (outside := outside + math.comb(n, rank) / 2**n) * 2 <= 1 - COVERAGE:
-        rank += 1
-    if rank == 0:
-        return None
-    return Ratio(statistics.median(ordered), ordered[rank - 1], ordered[n - rank])
+    found = estimate_median(values) if values else None
+    return Ratio(found.median, found.low, found.high) if found and found.is_sure else None
 
 
 def finalists(

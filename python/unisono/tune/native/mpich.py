@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from unisono.errors import UnisonoError
+from unisono.errors import SetupError
 from unisono.places import Mpi
 from unisono.tune.native.rules import Algorithm, Rule
 
@@ -186,7 +186,7 @@ def trees_in(library: bytes, where: str) -> dict[str, Tree]:
         elif "composition=MPIDI_" in text:
             found[CH4] = json.loads(text)
     if MPIR not in found:
-        raise UnisonoError(f"{where}: no selection tree of MPICH in it (MPICH 4.0 or later has one)")
+        raise SetupError(f"{where}: no selection tree of MPICH in it (MPICH 4.0 or later has one)")
     return found
 
 

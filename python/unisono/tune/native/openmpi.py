@@ -10,7 +10,7 @@ import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from unisono.errors import UnisonoError
+from unisono.errors import SetupError, UnisonoError
 from unisono.places import Mpi
 from unisono.tune.native.rules import Algorithm, Rule, size_text
 
@@ -89,9 +89,7 @@ def ask(mpi: Mpi) -> str:
     try:
         return subprocess.run(command, check=True, capture_output=True, text=True).stdout
     except (OSError, subprocess.CalledProcessError) as error:
-        raise UnisonoError(
-            f"{command[0]}: cannot be asked for the algorithms of coll/tuned: {error}"
-        ) from None
+        raise SetupError(f"{command[0]}: cannot be asked for the algorithms of coll/tuned: {error}") from None
 
 
 ENUMERATOR = re.compile(r":param:coll_tuned_(\w+)_algorithm:enumerator:value:(\d+):(.+)")
@@ -103,7 +101,7 @@ def names_of(info: str) -> dict[str, dict[int, str]]:
         if number != "0":
             found.setdefault(collective, {})[int(number)] = name
     if not found:
-        raise UnisonoError("this Open MPI has no coll/tuned, for which the rules file is: nothing to tune")
+        raise SetupError("this Open MPI has no coll/tuned, for which the rules file is: nothing to tune")
     return found
 
 

@@ -2,15 +2,14 @@
 
 import statistics
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from unisono import beds, places
-from unisono.compare.limits import Sized, bench_bytes, size_kind
-from unisono.errors import UnisonoError
-from unisono.files import write_json
+from unisono import beds, documents, places
+from unisono.compare.limits import Sized, size_kind
+from unisono.errors import RunError, UnisonoError
 from unisono.tune.native import verify
 from unisono.tune.native.bench import Bench
 from unisono.tune.native.choose import Ratio
@@ -20,13 +19,13 @@ from unisono.tune.native.record import DEFAULT, Cell, Record
 from unisono.tune.native.rules import COLLECTIVES, Library, Rule
 from unisono.tune.native.tuning import Tuning
 
-EXPORTS = {"ompi": "openmpi", "mpich": "mpich"}
+TUNABLE = ("mpich", "openmpi")  # that read a file of their own
 
 
 @dataclass(frozen=True)
 class Options:
     bed: beds.Bed
-    export: str  # ompi or mpich
+    mpi: places.Mpi
     output: Path  # for MPICH there will be a second file beside it
     ranks: Sequence[int] = ()  # otherwise what fits the bed
     per_host: int | None = None
@@ -68,11 +67,24 @@ class Result:
     complete: bool = True  # False: the budget was too small, more of it may change the file
 
 
-def library_of(export: str) -> Library:
-    if export not in EXPORTS:
-        raise UnisonoError(f"--export {export}: valid are {', '.join(EXPORTS)}")
-    mpi = places.find_mpi(EXPORTS[export])
-    return OpenMpi(mpi) if export == "ompi" else Mpich(mpi)
+class Document(documents.Document, tag="unisono.native-tuning", kw_only=True):
+    """What tune --native-only measured, and the variables that make the library read its file."""
+
+    created: str
+    library: str
+    mpi: str  # where it is
+    bed: str
+    per_host: int
+    variables: dict[str, str]
+    complete: bool
+    notes: list[str]
+    cells: list[Row]
+
+
+def library_of(mpi: places.Mpi) -> Library:
+    if mpi.name not in TUNABLE:
+        raise UnisonoError(f"--mpi {mpi.name}: --native-only is for {' and '.join(TUNABLE)}")
+    return OpenMpi(mpi) if mpi.flavour == "openmpi" else Mpich(mpi)
 
 
 def cells_of(options: Options, ranks: Sequence[int]) -> list[Cell]:
@@ -84,7 +96,7 @@ def cells_of(options: Options, ranks: Sequence[int]) -> list[Cell]:
         for collective in options.collectives:
             kind = size_kind(collective)
             sizes = {Sized.NOTHING: (0,), Sized.VECTOR: options.sizes, Sized.BLOCK: options.block_sizes}[kind]
-            found += [Cell(collective, p, bench_bytes(collective, size, p)) for size in sorted(set(sizes))]
+            found += [Cell(collective, p, size) for size in sorted(set(sizes))]
     return found
 
 
@@ -107,7 +119,7 @@ def bench_of(options: Options, library: Library, ranks: Sequence[int]) -> Bench:
 def run(options: Options, say: Callable[[str], None] = lambda _: None) -> Result:
     """Raises KeyboardInterrupt as it comes: what was measured is kept in `work`, and the same call
     goes on from there."""
-    library = library_of(options.export)
+    library = library_of(options.mpi)
     ranks = sorted(set(options.ranks)) or [options.bed.fitting_ranks()]
     if ranks[0] < 2:
         raise UnisonoError(f"-n {ranks[0]}: there is nothing to tune below 2 ranks")
@@ -147,7 +159,7 @@ def verified(tuning: Tuning, rules: Sequence[Rule]) -> tuple[list[Rule], dict[Ce
     disturbed = verify.disturbed(tuning, kept, trial)
     if disturbed:
         calls = ", ".join(f"{cell.collective} of {cell.bytes} bytes" for cell in disturbed)
-        raise UnisonoError(f"the file would also change {calls}, which it should not: nothing is exported")
+        raise RunError(f"the file would also change {calls}, which it should not: nothing is exported")
     checks = verify.compare(tuning, kept, trial)
     slower = [
         rule
@@ -179,15 +191,13 @@ def rows_of(tuning: Tuning, rules: Sequence[Rule], checks: Mapping[Cell, Ratio |
 
 
 def save(result: Result, options: Options, setup: Mapping[str, Any]) -> None:
-    body = {
-        "format": "unisono-native-tuning-result",
-        "version": 1,
-        "created": datetime.now(UTC).isoformat(timespec="seconds"),
-        "export": options.export,
+    document = Document(
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        library=options.mpi.name,
         **setup,
-        "variables": result.variables,
-        "complete": result.complete,
-        "notes": result.notes,
-        "cells": [asdict(row) for row in result.rows],
-    }
-    write_json(body, options.report)
+        variables=dict(result.variables),
+        complete=result.complete,
+        notes=list(result.notes),
+        cells=list(result.rows),
+    )
+    documents.write(document, options.report)

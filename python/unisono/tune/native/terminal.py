@@ -1,19 +1,16 @@
 """The result as a table, and how the file is used."""
 
-from rich import box
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
+from unisono.console import table
 from unisono.tune.native.record import DEFAULT
 from unisono.tune.native.rules import size_text
 from unisono.tune.native.run import Result, Row
 
 
 def show(result: Result, console: Console) -> None:
-    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
-    for column in ("collective", "ranks", "bytes", "default us", "exported", "time/default", "95 %"):
-        made.add_column(column, justify="left" if column in {"collective", "exported"} else "right")
+    made = table("collective", "exported", "ranks", "bytes", "default us", "time/default", "95 %", left=2)
     for row in result.rows:
         made.add_row(*texts(row), style="" if row.algorithm != DEFAULT else "dim")
     console.print(made)
@@ -30,7 +27,7 @@ def texts(row: Row) -> tuple[str, ...]:
     cell, ratio = row.cell, row.ratio
     size = size_text(cell.bytes) if cell.collective != "barrier" else ""
     measured = (f"{ratio.median:.2f}", f"{ratio.low:.2f} - {ratio.high:.2f}") if ratio else ("", "")
-    return (cell.collective, str(cell.ranks), size, microseconds(row.default_us), row.algorithm, *measured)
+    return (cell.collective, row.algorithm, str(cell.ranks), size, microseconds(row.default_us), *measured)
 
 
 def microseconds(value: float) -> str:

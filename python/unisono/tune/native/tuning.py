@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from unisono import catalogue
-from unisono.errors import UnisonoError
+from unisono.errors import RunError
 from unisono.tune.native import choose
 from unisono.tune.native.bench import Bench
 from unisono.tune.native.record import DEFAULT, Cell, Measured, Record
@@ -172,7 +172,7 @@ class Tuning:
         if read.wrong:
             problem = "wrong result" + (" of an operation that does not commute" if extra else "")
         if line_up[guilty] == DEFAULT:
-            raise UnisonoError(f"{guilty.collective}, {guilty.bytes} bytes, as the MPI library is: {problem}")
+            raise RunError(f"{guilty.collective}, {guilty.bytes} bytes, as the MPI library is: {problem}")
         self.record.add(Measured(stage, round_, guilty, line_up[guilty], None, problem))
         self.notes.append(f"{guilty.collective}, {guilty.bytes} bytes: {line_up[guilty]} is out: {problem}")
         return [cell for cell in rest if cell.collective != guilty.collective]

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from unisono.compare.limits import bench_bytes
+from unisono import catalogue
 from unisono.tune.native import choose
 from unisono.tune.native.record import DEFAULT, Cell, Measured
 from unisono.tune.native.rules import Library, Rule
@@ -27,7 +27,7 @@ def probe_of(rule: Rule, cells: Sequence[Cell]) -> Cell:
     if rule.high is None:
         return cell
     element = 4  # bytes; each rank of reduce_scatter keeps whole ones
-    step = bench_bytes(cell.collective, 5 * element, cell.ranks)
+    step = 5 * element * (cell.ranks if catalogue.collective(cell.collective).counts_all_blocks else 1)
     tried = [replace(cell, bytes=cell.bytes + step), replace(cell, bytes=cell.bytes - step)]
     return next((probe for probe in tried if holds(rule, probe)), cell)
 

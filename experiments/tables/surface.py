@@ -1,0 +1,134 @@
+"""The tables of docs/results/surface.md."""
+
+import re
+import sys
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+
+from unisono.estimates import estimate_median
+from unisono.files import read_json
+
+from experiments import same_results
+from experiments.harness import ROOT
+from experiments.markdown import table
+from experiments.same_results import Row
+
+sys.path.append(str(ROOT / "scripts"))  # overlap_tests uses its neighbour
+import overlap_tests
+
+from scripts import neighbours, overlap
+
+FOLDER = ROOT / "docs" / "results" / "surface"
+
+
+def overlaps(*names: str) -> list[str]:
+    return overlap.report([row for name in names for row in read_json(FOLDER / f"{name}.json.zst")])
+
+
+# --- with calls of MPI_Test
+
+
+def tests_report(name: str) -> list[str]:
+    return list(overlap_tests.report(read_json(FOLDER / f"{name}.json.zst")))
+
+
+def with_tests() -> list[str]:
+    return [line for line in tests_report("overlap-tests") if line.startswith("|")]
+
+
+CLAIMS = (
+    "overlap of 50 % with calls of MPI_Test",
+    "call and computing take at most native's time",
+    "a pure call takes at most 1.05 of the blocking one",
+)
+COUNTED = re.compile(r"yes (\d+), no (\d+), undecided (\d+), of (\d+) cells$")
+
+
+def counted(name: str) -> list[tuple[str, ...]]:
+    """Of the claims of one arm after the other: yes, no, undecided, cells."""
+    found = [COUNTED.search(line) for line in tests_report(name)]
+    return [one.groups() for one in found if one]
+
+
+def goals_in_lab() -> list[str]:
+    found = counted("overlap-tests")
+    rows = [(claim, *counts[:3]) for claim, counts in zip(CLAIMS, found, strict=True)]
+    return table(("goal", f"cells of {found[0][3]}: yes", "no", "undecided"), rows, (0,))
+
+
+WAYS = {
+    "calls": "messages of the MPI library",
+    "memory": "through the node's memory",
+    "kernels": "kernels' schedules",
+}
+
+
+def goals_on_node() -> list[str]:
+    found = counted("overlap-node-tests")
+    rows = [
+        (claim, *(", ".join(found[len(CLAIMS) * way + number][:3]) for way in range(len(WAYS))))
+        for number, claim in enumerate(CLAIMS)
+    ]
+    first, *others = WAYS.values()
+    return table(("goal", f"{first}: yes, no, undecided of {found[0][3]} cells", *others), rows, range(4))
+
+
+def on_node() -> list[str]:
+    jobs: dict[overlap_tests.Key, overlap_tests.Jobs] = defaultdict(lambda: defaultdict(list))
+    for row in read_json(FOLDER / "overlap-node-tests.json.zst"):
+        jobs[row["mpi"], row["collective"], row["bytes"]][row["arm"]].append(row)
+    rows = []
+    for (mpi, collective, size), own in sorted(jobs.items()):
+        cells = [figures(own[arm]) for arm in ("native", *WAYS)]
+        totals = ", ".join(over_native(own, arm) for arm in WAYS)
+        rows.append((mpi, f"I{collective}", str(size), *cells, totals))
+    head = ("MPI", "call", "bytes", "native: pure, overlapped us, overlap", *WAYS.values())
+    return table((*head, "overlapped / native's: of the three"), rows, (0, 1, 3, 4, 5, 6, 7))
+
+
+def figures(cells: Sequence[Mapping[str, float]]) -> str:
+    pure, overlapped = (estimate_median([cell[of] for cell in cells]).median for of in ("pure", "overlapped"))
+    hidden = estimate_median([overlap_tests.overlap(dict(cell)) for cell in cells]).median
+    return f"{pure:.3g}, {overlapped:.3g}, {hidden:.0f} %"
+
+
+def over_native(own: overlap_tests.Jobs, arm: str) -> str:
+    both = zip(own[arm], own["native"], strict=False)
+    return str(overlap_tests.text(estimate_median([a["overlapped"] / b["overlapped"] for a, b in both])))
+
+
+# --- others
+
+
+def among_neighbours() -> list[str]:
+    return neighbours.table(read_json(FOLDER / "neighbours.json.zst"))
+
+
+PROGRAMS = {
+    "lammps-melt": "LAMMPS, a melt, 1,000 steps, of which 500 are compared",
+    "lammps-copper": "LAMMPS, copper, 200 steps, of which 50 are compared",
+    "hpcc": "HPCC",
+    "espresso": "Quantum ESPRESSO, silicon",
+    "fftw": "FFTW-MPI, 64^3",
+    "petsc": "PETSc, pipelined conjugate gradients",
+}
+
+
+def same() -> list[str]:
+    rows = [Row(**row) for row in read_json(FOLDER / "programs.json.zst")]
+    named = [Row(**{**vars(row), "program": PROGRAMS[row.program]}) for row in rows]
+    return same_results.table(named)
+
+
+TABLES: Mapping[str, Callable[[], Sequence[str]]] = {
+    "lab": partial(overlaps, "overlap-lab-calls"),
+    "lab, threads": partial(overlaps, "overlap-lab-thread"),
+    "tests": with_tests,
+    "tests, goals": goals_in_lab,
+    "node": partial(overlaps, "overlap-node"),
+    "node, tests": on_node,
+    "node, goals": goals_on_node,
+    "neighbours": among_neighbours,
+    "programs": same,
+}

@@ -1,0 +1,27 @@
+"""The command `unisono run`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from unisono import launch, options
+from unisono.options import Library
+
+
+def run(
+    command: Annotated[list[str], typer.Argument(metavar="PROGRAM...", help="Program and its arguments.")],
+    ranks: Annotated[int, typer.Option("-n", min=1, help="Number of ranks.")] = 2,
+    mpi: Annotated[
+        Library,
+        typer.Option(metavar="LIBRARY", help=f"{options.LIBRARIES}: what the program is linked to."),
+    ] = Library.AUTO,
+    force: options.Force = None,
+    profile: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Choose as in this file, which unisono tune has written."),
+    ] = None,
+    log: options.Log = False,
+) -> None:
+    """Run a program under Unisono: [bold]unisono run -n 4 -- ./app input[/bold]"""
+    launch.run(command, ranks, mpi.chosen, force or [], profile, log)
