@@ -79,7 +79,7 @@ generate: build
 	@$(PYTHON) scripts/lint.py generated --fix
 
 site: setup
-	@$(PYTHON) -m mkdocs build --quiet
+	@NO_MKDOCS_2_WARNING=1 $(PYTHON) -m mkdocs build --quiet
 
 clean:
 	rm -rf build build-* site
