@@ -16,6 +16,7 @@ from unisono import __version__, catalogue, files, launch, on_torus, places, svg
 from unisono import doctor as doctor_module
 from unisono.compare.cli import compare
 from unisono.errors import UnisonoError
+from unisono.exec_cli import exec_command
 from unisono.lab.cli import app as lab_app
 from unisono.model_cli import app as model_app
 from unisono.platform_cli import app as platform_app
@@ -49,6 +50,7 @@ app.command()(explain)
 app.command()(report)
 app.command()(restructure)
 app.command(context_settings={"allow_interspersed_args": False})(sim)
+app.command("exec", context_settings={"allow_interspersed_args": False})(exec_command)
 console = Console(highlight=False)
 errors = Console(stderr=True, highlight=False)
 

@@ -38,7 +38,7 @@ def arguments(options: Options, pattern: str) -> list[str]:
         # An mpiexec may not pass variables on to other hosts.
         *("env", "UNISONO=measure", "UNISONO_LOG=decision"),
         f"XDG_CACHE_HOME={memory.folder().parent}",
-        str(places.program(f"unisono-bench-{options.mpi.flavour}")),
+        *options.mpi.tool("unisono-bench"),
         *("--collectives", ",".join(options.collectives)),
         *("--sizes", ",".join(map(format_size, options.sizes))),
         *("--arms", "default", "--pattern", pattern, "--time-budget", str(options.seconds)),

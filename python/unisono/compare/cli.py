@@ -198,7 +198,7 @@ def settings_of(
         raise UnisonoError(f"-n {ranks}: write numbers of ranks, as in 2,4")
     flavours = list(dict.fromkeys(matrix.names(mpis)))
     for flavour in flavours:
-        places.program(f"unisono-bench-{beds.find_mpi(bed, flavour).flavour}")
+        beds.find_mpi(bed, flavour).tool("unisono-bench")
     if not flavours:
         raise UnisonoError("--mpi: valid are mpich, openmpi and intel")
     return [
