@@ -1,8 +1,8 @@
-"""A wheel of everything: the command line, and what `cmake --install` puts into a prefix (cmake/Install.cmake),
-so that the virtual environment it is installed into is such a prefix.
+"""A wheel of everything: the command line, and what `cmake --install` puts into a prefix
+(cmake/Install.cmake), so that the virtual environment it is installed into is such a prefix.
 
-`pip wheel .` takes the libraries from UNISONO_BUILD or build/, and compiles them where there is none. The tag is
-that of the glibc they need; `python setup.py --version` and editable installs are as ever.
+`pip wheel .` takes the libraries from UNISONO_BUILD or build/, and compiles them where there is none.
+The tag is that of the glibc they need. Editable installations are as ever.
 """
 
 import os
@@ -34,7 +34,9 @@ def built() -> Path:
         return present.resolve()
     if chosen:
         sys.exit(f"unisono: UNISONO_BUILD={chosen}: there is no lib/libunisono.so in it")
-    cmake = shutil.which("cmake") or sys.exit("unisono: cmake is not on PATH, and there is no build/: see install.md")
+    cmake = shutil.which("cmake") or sys.exit(
+        "unisono: no cmake on PATH, and no build/: docs/guide/install.md"
+    )
     folder = ROOT / "build" / "wheel"
     run(cmake, "-S", ROOT, "-B", folder, *(f"-DUNISONO_BUILD_{part}=OFF" for part in LEAN))
     run(cmake, "--build", folder, "--parallel")
@@ -51,7 +53,9 @@ def glibc_needed(files: list[Path]) -> tuple[int, int]:
             if file.read(4) != b"\x7fELF":
                 continue
             needed = ELFFile(file).get_section_by_name(".gnu.version_r")
-            names |= {one.name for _, several in needed.iter_versions() for one in several} if needed else set()
+            names |= (
+                {one.name for _, several in needed.iter_versions() for one in several} if needed else set()
+            )
     found = [re.fullmatch(r"GLIBC_(\d+)\.(\d+).*", name) for name in names]
     return max((int(match[1]), int(match[2])) for match in found if match)
 
@@ -64,8 +68,9 @@ class Wheel(bdist_wheel):
         self.root_is_pure = False
 
     def run(self) -> None:
-        stage = Path(self.bdist_dir).resolve().parent / "prefix"
-        shutil.rmtree(stage, ignore_errors=True)
+        base = Path(self.get_finalized_command("build").build_base).resolve()
+        shutil.rmtree(base, ignore_errors=True)  # a module that is gone would still be packed
+        stage = base / "prefix"
         for component in COMPONENTS:
             run("cmake", "--install", built(), "--prefix", stage, "--strip", "--component", component)
         files = [path for path in sorted(stage.rglob("*")) if path.is_file()]
@@ -82,4 +87,5 @@ class Wheel(bdist_wheel):
         return "py3", "none", f"manylinux_{major}_{minor}_{machine}"
 
 
-setup(cmdclass={"bdist_wheel": Wheel})
+# Apart from CMake's build/lib, all of which would be packed.
+setup(cmdclass={"bdist_wheel": Wheel}, options={"build": {"build_base": str(ROOT / "build" / "python")}})

@@ -57,6 +57,8 @@ LIST
   fi
   [[ $purpose == test ]] || return 0
   command -v valgrind >/dev/null || echo valgrind
+  command -v pkg-config >/dev/null || echo pkg-config
+  command -v tclsh >/dev/null || echo tcl
   [[ -e /usr/include/normApi.h ]] || echo libnorm-dev  # unisono-norm, for comparison
   # Fortran comes with MPI libraries of its own, which a user may not want to find on PATH. Open MPI's is mpicc, as
   # it comes before MPICH's by Debian's priorities; both are called by full names here.

@@ -10,7 +10,8 @@ from unisono import places
 
 def exec_command(
     command: Annotated[
-        list[str] | None, typer.Argument(help="Program and its arguments; without: says where unisono-exec is.")
+        list[str] | None,
+        typer.Argument(help="Program and its arguments; without: where unisono-exec is."),
     ] = None,
 ) -> None:
     """Put Unisono under a program, after the launcher: [bold]mpiexec -n 4 unisono exec ./app[/bold]

@@ -43,7 +43,7 @@ def prefix() -> Path | None:
 
 
 def build_directory() -> Path:
-    """The folder of bin/ and lib/: UNISONO_BUILD; the prefix; build/ of the checkout that this package lies in."""
+    """The folder of bin/ and lib/: UNISONO_BUILD, the prefix, or build/ of the checkout that we lie in."""
     chosen = os.environ.get("UNISONO_BUILD")
     return Path(chosen) if chosen else prefix() or REPOSITORY / "build"
 
@@ -109,7 +109,7 @@ class Mpi:
 
     def tool(self, name: str) -> list[str]:
         """The command of unisono-bench or unisono-calibrate for this library. Those in a build know where it
-        is; those in a prefix are told here, unless they find it beside themselves or where the system does."""
+        is; those in a prefix are told, unless they find it beside themselves or where the system does."""
         path = program(f"{name}-{self.flavour}")
         folder = self.library.parent
         beside = path.resolve().parent.parent / "lib"
@@ -117,7 +117,7 @@ class Mpi:
         if prefix() is None or not self.library.exists() or folder.resolve() == beside or system:
             return [str(path)]
         former = os.environ.get("LD_LIBRARY_PATH")
-        return ["env", f"LD_LIBRARY_PATH={folder}{':' + former if former else ''}", str(path)]
+        return ["/usr/bin/env", f"LD_LIBRARY_PATH={folder}{':' + former if former else ''}", str(path)]
 
     def environment(self) -> dict[str, str]:
         """What a program needs beside ours: mpi4py's library, Open MPI's consent to containers."""
@@ -210,7 +210,9 @@ def find_mpi(flavour: str | None) -> Mpi:
             return on_path
         if found:
             return found[0]
-        raise UnisonoError("no mpiexec found: put the bin/ of MPICH or Open MPI on PATH, or in a checkout run make")
+        raise UnisonoError(
+            "no mpiexec found: put the bin/ of MPICH or Open MPI on PATH (a checkout: run make)"
+        )
     if flavour in FLAVOURS:
         if mpi := mpi_from_wheel(flavour):
             return mpi

@@ -4,7 +4,7 @@ programs that differ, in a loop and between computing, which way is faster."""
 from dataclasses import dataclass
 from pathlib import Path
 
-from unisono import jobs, memory, places
+from unisono import jobs, memory
 from unisono.beds import Bed
 from unisono.catalogue import format_size
 from unisono.errors import UnisonoError

@@ -16,7 +16,7 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from unisono import beds, places
+from unisono import beds
 from unisono.compare import guidelines as rules
 from unisono.compare import matrix, results, summary, terminal
 from unisono.compare.results import PATTERNS, Comparison, Failure, Point, Setting

@@ -66,8 +66,8 @@ def built(name: str) -> Path:
     path = places.simulator(name)
     if not path.exists():
         raise UnisonoError(
-            f"{path} is not there: build Unisono where SimGrid is installed (make), and install the component "
-            "simulator"
+            f"{path} is not there: build Unisono where SimGrid is installed (make), "
+            "and install the component simulator"
         )
     return path
 

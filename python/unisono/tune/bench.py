@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from unisono import jobs, places
+from unisono import jobs
 from unisono.beds import Bed
 from unisono.places import Mpi
 from unisono.profile.document import Arm, Key, estimate_of

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from unisono import jobs, places
+from unisono import jobs
 from unisono.beds import Bed
 from unisono.tune.native.record import Cell
 from unisono.tune.native.rules import Library
