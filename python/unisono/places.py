@@ -5,6 +5,7 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
+from unisono import memory
 from unisono.errors import UnisonoError
 
 # Of the environment, what says where to look and changes no result; and what unisono-bench reads.
@@ -86,6 +87,17 @@ def simulator(name: str) -> Path:
     return next((path for path in found if path.exists()), found[0])
 
 
+def link_to(library: Path, name: str) -> Path:
+    """A folder in which the library has that name; programs that are linked to it look for no other."""
+    folder = memory.folder() / "libraries"
+    folder.mkdir(parents=True, exist_ok=True)
+    link = folder / name
+    if not link.is_symlink() or link.readlink() != library:
+        link.unlink(missing_ok=True)
+        link.symlink_to(library)
+    return folder
+
+
 @dataclass(frozen=True)
 class Mpi:
     """An MPI library that programs can be started with."""
@@ -111,10 +123,13 @@ class Mpi:
         """The command of unisono-bench or unisono-calibrate for this library. Those in a build know where it
         is; those in a prefix are told, unless they find it beside themselves or where the system does."""
         path = program(f"{name}-{self.flavour}")
-        folder = self.library.parent
-        beside = path.resolve().parent.parent / "lib"
-        system = str(folder.resolve()).startswith("/usr/lib")
-        if prefix() is None or not self.library.exists() or folder.resolve() == beside or system:
+        wanted, folder = SONAMES[self.flavour][0], self.library.parent
+        beside = path.resolve().parents[1] / "lib"
+        if prefix() is None or not self.library.exists():
+            return [str(path)]
+        if self.library.name != wanted:
+            folder = link_to(self.library, wanted)
+        elif folder.resolve() == beside or folder.is_relative_to("/usr/lib"):
             return [str(path)]
         former = os.environ.get("LD_LIBRARY_PATH")
         return ["/usr/bin/env", f"LD_LIBRARY_PATH={folder}{':' + former if former else ''}", str(path)]

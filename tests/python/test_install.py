@@ -273,9 +273,8 @@ def test_the_debian_package_runs_programs(programs: dict[str, Path], tmp_path: P
 def configured(tmp_path: Path, variables: dict[str, str], *options: str) -> str:
     lean = [f"-DUNISONO_BUILD_{part}=OFF" for part in ("TESTING", "APPS", "BENCH", "TOOLS")]
     nothing = ["-DUNISONO_DEPS=/nowhere", "-DCMAKE_DISABLE_FIND_PACKAGE_GTest=ON"]
-    return cmake(
-        "-G", "Ninja", "-S", ROOT, "-B", tmp_path / "build", *lean, *nothing, *options, environment=variables
-    )
+    folders = ("-S", ROOT, "-B", tmp_path / "build")
+    return cmake("-G", "Ninja", *folders, *lean, *nothing, *options, environment=variables)
 
 
 def test_the_mpi_library_of_path_is_built_for(tmp_path: Path) -> None:
@@ -296,5 +295,35 @@ def test_a_named_mpi_library_is_built_for(tmp_path: Path) -> None:
 
 
 def test_a_flavour_that_is_not_there_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(AssertionError, match="mpich is not found"):
-        configured(tmp_path, {"PATH": str(tmp_path), "HOME": str(tmp_path)}, "-DUNISONO_FLAVOURS=mpich")
+    home = library("openmpi").home
+    with pytest.raises(AssertionError, match="of UNISONO_FLAVOURS, abi is not found"):
+        configured(tmp_path, shell(tmp_path, MPI_HOME=str(home)), "-DUNISONO_FLAVOURS=openmpi;abi")
+
+
+def test_programs_of_a_prefix_are_told_where_the_mpi_library_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Debian calls libmpi.so.12 by another name."""
+    for made in (
+        "prefix/bin/unisono-exec",
+        "prefix/bin/unisono-bench-mpich",
+        "prefix/lib/x",
+        "mpi/lib/libmpich.so.12",
+    ):
+        (tmp_path / made).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / made).touch()
+    package = tmp_path / "prefix" / "lib" / "python3.11" / "site-packages" / "unisono"
+    monkeypatch.setattr(places, "PACKAGE", package)
+    monkeypatch.delenv("UNISONO_BUILD", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("LD_LIBRARY_PATH", "/mine")
+    bench = str(tmp_path / "prefix" / "bin" / "unisono-bench-mpich")
+    mpi = places.Mpi("mpich", tmp_path / "mpi")
+    links = tmp_path / "cache" / "unisono" / "libraries"
+    assert mpi.tool("unisono-bench") == ["/usr/bin/env", f"LD_LIBRARY_PATH={links}:/mine", bench]
+    assert (links / "libmpi.so.12").resolve() == mpi.library.resolve()
+    # Under its own name it is taken from where it is, and beside us it is found anyway.
+    mpi.library.rename(mpi.home / "lib" / "libmpi.so.12")
+    assert mpi.tool("unisono-bench")[1:] == [f"LD_LIBRARY_PATH={mpi.home}/lib:/mine", bench]
+    mpi.library.rename(tmp_path / "prefix" / "lib" / "libmpi.so.12")
+    assert places.Mpi("mpich", tmp_path / "prefix").tool("unisono-bench") == [bench]
