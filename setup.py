@@ -61,11 +61,8 @@ def glibc_needed(files: list[Path]) -> tuple[int, int]:
 
 
 class Wheel(bdist_wheel):
-    """With the prefix as data, which pip and others put where the environment has its bin/ and lib/."""
-
-    def finalize_options(self) -> None:
-        super().finalize_options()
-        self.root_is_pure = False
+    """With the prefix as data, which pip and others put where the environment has its bin/ and lib/. The
+    package itself is Python only, and lies where that does."""
 
     def run(self) -> None:
         base = Path(self.get_finalized_command("build").build_base).resolve()

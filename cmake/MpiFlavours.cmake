@@ -6,7 +6,8 @@ add_library(unisono_static_runtime INTERFACE)
 if(NOT UNISONO_SANITIZE)
   add_library(unisono_older_glibc OBJECT ${CMAKE_SOURCE_DIR}/src/base/older_glibc.c)
   target_sources(unisono_static_runtime INTERFACE $<TARGET_OBJECTS:unisono_older_glibc>)
-  target_link_options(unisono_static_runtime INTERFACE -static-libstdc++ -static-libgcc)
+  # Of the archives, what is used only: libstdc++ alone is a megabyte otherwise, in each file.
+  target_link_options(unisono_static_runtime INTERFACE -static-libstdc++ -static-libgcc -Wl,--gc-sections)
 endif()
 
 foreach(flavour IN LISTS UNISONO_FLAVOURS)
