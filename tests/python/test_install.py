@@ -188,7 +188,7 @@ def test_the_command_line_of_a_prefix_runs_and_measures(
     variables["PYTHONPATH"] += f":{prefix}/lib/unisono/python"
     ask = f"from unisono import places; print(*places.find_mpi('{flavour}').tool('unisono-bench'))"
     bench = run(sys.executable, "-c", ask, env=variables).split()
-    options = ("--collectives", "barrier", "--time-budget", "0.05")
+    options = ("--collectives", "barrier", "--budget", "0.05")
     assert "barrier" in job(flavour, tmp_path, prefix / "bin", *bench, *options)
 
 
