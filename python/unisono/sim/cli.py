@@ -66,6 +66,19 @@ Force = Annotated[
     ),
 ]
 
+Online = Annotated[
+    bool,
+    typer.Option(
+        "--online",
+        help="Also run the program with what Unisono finds out while it runs.",
+        rich_help_panel=PROGRAM,
+    ),
+]
+Configure = Annotated[
+    list[str] | None,
+    typer.Option("--cfg", metavar="KEY:VALUE", help="Of SimGrid.", rich_help_panel=PROGRAM),
+]
+
 # On any network: left to itself, selection leaves those alone that are faster than Ethernet.
 ONLINE = {"UNISONO_ONLINE": "model"}
 
@@ -106,21 +119,11 @@ def sim(
     memory: Memory = "4G",
     share: Share = False,
     force: Force = None,
-    online: Annotated[
-        bool,
-        typer.Option(
-            "--online",
-            help="Also run the program with what Unisono finds out while it runs.",
-            rich_help_panel=PROGRAM,
-        ),
-    ] = False,
+    online: Online = False,
     flags: Annotated[
         str, typer.Option(metavar="FLAGS", help="For the compiler.", rich_help_panel=PROGRAM)
     ] = "-O2",
-    configure: Annotated[
-        list[str] | None,
-        typer.Option("--cfg", metavar="KEY:VALUE", help="Of SimGrid.", rich_help_panel=PROGRAM),
-    ] = None,
+    configure: Configure = None,
     json: options.Json = None,
 ) -> None:
     """Algorithms and programs on a simulated network:
