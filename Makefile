@@ -1,6 +1,7 @@
-# Every target sets up what it needs; see scripts/bootstrap.sh. `make help` lists them.
+# Every target sets up what it needs; see scripts/bootstrap.sh. System packages are installed by setup, demo and
+# test, and by those that name what they install; plain make says which are missing. `make help` lists them.
 .DEFAULT_GOAL := build
-.PHONY: help setup build intel debian demo test check thorough lab-test sim-test lint tidy sanitize clang format generate site clean distclean
+.PHONY: help setup build install uninstall wheel package intel debian demo test check thorough lab-test sim-test lint tidy sanitize clang format generate site clean distclean
 
 BOOTSTRAP = ./scripts/bootstrap.sh
 PYTHON = .venv/bin/python
@@ -8,7 +9,10 @@ PYTHON = .venv/bin/python
 help:
 	@echo "make demo       build what it needs, then time two MPI libraries with and without Unisono"
 	@echo "make test       build, then every test and lint"
-	@echo "make            build into build/"
+	@echo "make            build into build/; says which system packages are missing"
+	@echo "make setup      install those packages (apt, as root or by sudo), MPI libraries, Python tools"
+	@echo "make install    build, then install into PREFIX=/usr/local;  make uninstall"
+	@echo "make wheel      build, then build/wheels/unisono-...whl;  make package: a Debian package"
 	@echo "make check      the tests without MPI only (two minutes)"
 	@echo "make thorough   the same and random programs of MPI calls, of larger samples: longer"
 	@echo "make lab-test   the tests of the lab: a cluster of network namespaces (root)"
@@ -29,6 +33,19 @@ setup:
 
 build:
 	@$(BOOTSTRAP) build
+
+PREFIX ?= /usr/local
+install: build
+	@cmake --install build --strip --prefix $(PREFIX) >/dev/null && echo "unisono: installed in $(PREFIX)"
+
+uninstall:
+	@cmake --build build --target uninstall
+
+wheel: build
+	@$(PYTHON) -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir build/wheels . && ls build/wheels/*.whl
+
+package: build
+	@cpack --config build/CPackConfig.cmake -B build/packages
 
 intel:
 	@$(BOOTSTRAP) intel
@@ -72,7 +89,8 @@ clang:
 	@$(BOOTSTRAP) clang
 	@$(PYTHON) scripts/quality.py clang
 
-format: setup
+format:
+	@$(BOOTSTRAP) python
 	@$(PYTHON) scripts/lint.py format --fix
 
 generate: build

@@ -1,36 +1,28 @@
-# What is built once per MPI flavour. A flavour is a binary interface: mpich (libmpi.so.12, also
-# Intel MPI, MVAPICH, Cray), openmpi (libmpi.so.40), abi (libmpi_abi.so.1, the MPI 5 standard ABI).
-set(UNISONO_FLAVOURS mpich openmpi abi)
+# What is built once per MPI flavour; cmake/MpiLibraries.cmake has found them.
 
-set(UNISONO_MPI_HOME_mpich ${UNISONO_DEPS}/mpich)
-set(UNISONO_MPI_HOME_openmpi ${UNISONO_DEPS}/openmpi)
-set(UNISONO_MPI_HOME_abi ${UNISONO_DEPS}/mpich)
-set(UNISONO_MPI_LIBRARY_mpich ${UNISONO_DEPS}/mpich/lib/libmpi.so.12)
-set(UNISONO_MPI_LIBRARY_openmpi ${UNISONO_DEPS}/openmpi/lib/libmpi.so.40)
-set(UNISONO_MPI_LIBRARY_abi ${UNISONO_DEPS}/mpich/lib/libmpi_abi.so.1)
-
-# Nothing of ours may clash with the program's C++ library, whatever its version.
-if(UNISONO_SANITIZE)
-  set(UNISONO_STATIC_RUNTIME "")
-else()
-  set(UNISONO_STATIC_RUNTIME -static-libstdc++ -static-libgcc)
+# unisono_static_runtime: to be linked into what is installed. Nothing of ours may clash with the program's
+# C++ library, whatever its version, or be missing where that is older.
+add_library(unisono_static_runtime INTERFACE)
+if(NOT UNISONO_SANITIZE)
+  add_library(unisono_older_glibc OBJECT ${CMAKE_SOURCE_DIR}/src/base/older_glibc.c)
+  target_sources(unisono_static_runtime INTERFACE $<TARGET_OBJECTS:unisono_older_glibc>)
+  # Of the archives, what is used only: libstdc++ alone is a megabyte otherwise, in each file.
+  target_link_options(unisono_static_runtime INTERFACE -static-libstdc++ -static-libgcc -Wl,--gc-sections)
 endif()
 
 foreach(flavour IN LISTS UNISONO_FLAVOURS)
   add_library(mpi_headers_${flavour} INTERFACE)
-  target_include_directories(mpi_headers_${flavour} SYSTEM INTERFACE
-                             ${UNISONO_MPI_HOME_${flavour}}/include)
-  if(NOT EXISTS ${UNISONO_MPI_HOME_${flavour}}/include/mpi.h)
-    message(FATAL_ERROR "${UNISONO_MPI_HOME_${flavour}}/include/mpi.h is missing: "
-                        "run scripts/bootstrap.sh first (make does)")
-  endif()
+  target_include_directories(mpi_headers_${flavour} SYSTEM INTERFACE ${UNISONO_MPI_INCLUDE_${flavour}})
   add_library(mpi_${flavour} INTERFACE)
-  target_link_libraries(mpi_${flavour} INTERFACE mpi_headers_${flavour}
-                                                 ${UNISONO_MPI_LIBRARY_${flavour}})
-  target_link_options(mpi_${flavour} INTERFACE
-                      -Wl,-rpath,${UNISONO_MPI_HOME_${flavour}}/lib)
+  target_link_libraries(mpi_${flavour} INTERFACE mpi_headers_${flavour})
+  # By its path, which gives programs in the build tree an rpath to it, and those that are installed none.
+  if(UNISONO_MPI_LIBRARY_${flavour})
+    target_link_libraries(mpi_${flavour} INTERFACE ${UNISONO_MPI_LIBRARY_${flavour}})
+  endif()
 endforeach()
-target_compile_definitions(mpi_headers_abi INTERFACE MPI_ABI)
+if(TARGET mpi_headers_abi)
+  target_compile_definitions(mpi_headers_abi INTERFACE MPI_ABI)
+endif()
 foreach(flavour IN LISTS UNISONO_FLAVOURS)
   string(TOUPPER ${flavour} upper)
   target_compile_definitions(mpi_headers_${flavour} INTERFACE UNISONO_FLAVOUR_${upper}=1
@@ -44,12 +36,11 @@ function(unisono_preload_library flavour)
   unisono_mpi_layers(${flavour})
   unisono_mpi_objects(${flavour} objects)
   add_library(unisono-${flavour} SHARED ${objects})
-  target_include_directories(unisono-${flavour} INTERFACE ${CMAKE_SOURCE_DIR}/include)
+  target_include_directories(unisono-${flavour} INTERFACE $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include>)
   target_link_libraries(unisono-${flavour} PRIVATE unisono_node unisono_multicast unisono_select unisono_trace
-                                                   Threads::Threads ${CMAKE_DL_LIBS})
+                                                   unisono_static_runtime Threads::Threads ${CMAKE_DL_LIBS})
   # PMPI_* stay undefined: the program's own MPI library resolves them at run time.
-  target_link_options(unisono-${flavour} PRIVATE ${UNISONO_STATIC_RUNTIME}
-                      -Wl,--exclude-libs,ALL)
+  target_link_options(unisono-${flavour} PRIVATE -Wl,--exclude-libs,ALL)
 endfunction()
 
 # build/lib/libunisono-bookend.so, which the libraries of all flavours look for beside themselves.
@@ -71,8 +62,8 @@ function(unisono_stub_library)
   endif()
   add_library(unisono SHARED ${sources})
   unisono_see(unisono PRIVATE interpose)
-  target_link_libraries(unisono PRIVATE unisono_base Threads::Threads ${CMAKE_DL_LIBS})
-  target_link_options(unisono PRIVATE ${UNISONO_STATIC_RUNTIME} -Wl,--exclude-libs,ALL)
+  target_link_libraries(unisono PRIVATE unisono_base unisono_static_runtime Threads::Threads ${CMAKE_DL_LIBS})
+  target_link_options(unisono PRIVATE -Wl,--exclude-libs,ALL)
 endfunction()
 
 # build/bin/unisono-bench-<flavour>, linked to Unisono and to the MPI library.
@@ -91,7 +82,7 @@ function(unisono_bench flavour)
   unisono_see(unisono-bench-${flavour} PRIVATE mpi comm tools)
   target_link_libraries(unisono-bench-${flavour} PRIVATE
                         unisono_select unisono_node unisono_multicast unisono-${flavour} mpi_${flavour} CLI11::CLI11
-                        nlohmann_json::nlohmann_json fmt::fmt)
+                        nlohmann_json::nlohmann_json fmt::fmt-header-only unisono_static_runtime)
 endfunction()
 
 # How a program is run on so many ranks: sets `out` to a command prefix.

@@ -19,13 +19,24 @@ from unisono.errors import UnisonoError
 from unisono.files import write_text
 
 from experiments import harness
-from experiments.tables import arrival, compiled, node, orthogonal, pipelines, refit, surface, torus, unasked
+from experiments.tables import (
+    arrival,
+    compiled,
+    node,
+    orthogonal,
+    pipelines,
+    refit,
+    simulator,
+    surface,
+    torus,
+    unasked,
+)
 from scripts import defaults
 
 RESULTS = harness.ROOT / "docs" / "results"
 PLACE = re.compile(r"^( *)<!-- table: (.+?) -->\n.*?<!-- end -->$", re.S | re.M)
 BY_HAND = re.compile(r"<!-- by hand: (.+) -->")
-TABLE = re.compile(r"^\|[ :|-]+\|$", re.M)  # the line below a table's head
+TABLE = re.compile(r"^ *\|[ :|-]+\|$", re.M)  # the line below a table's head
 SHOWN = 20  # lines of a difference
 
 Maker = Callable[[], Sequence[str]]
@@ -43,6 +54,7 @@ PAGES: dict[str, Mapping[str, Maker]] = {
     "pipelines/simulator.md": pipelines.SIMULATOR,
     "quality.md": {},
     "refit.md": refit.REFIT,
+    "simulator.md": simulator.TABLES,
     "surface.md": surface.TABLES,
     "tuned.md": node.TUNED,
     "torus.md": torus.TABLES,
@@ -58,7 +70,7 @@ WHOLE: dict[str, Callable[[], str]] = {"defaults.md": defaults.page}
 @dataclass(frozen=True)
 class Page:
     name: str
-    made: int
+    made: int  # tables
     by_hand: list[tuple[int, str]]  # line, and why
     text: str
 
@@ -102,7 +114,8 @@ def make(name: str, folder: Path = RESULTS) -> Page:
         whole = WHOLE[name]()
         return Page(name, len(TABLE.findall(whole)), [], whole)
     made = filled(name, (folder / name).read_text(), PAGES[name])
-    return Page(name, len(PLACE.findall(made)), by_hand(name, made), made)
+    left = by_hand(name, made)
+    return Page(name, len(TABLE.findall(made)) - len(left), left, made)
 
 
 def pages_of(names: Sequence[str]) -> list[str]:
@@ -119,7 +132,7 @@ def tally(pages: Sequence[Page]) -> list[str]:
     """How many tables were made, and which could not be."""
     left = [f"  {page.name}:{line}: {reason}" for page in pages for line, reason in page.by_hand]
     made = sum(page.made for page in pages)
-    return [f"{made} places filled from raw results; {len(left)} tables by hand{':' if left else ''}", *left]
+    return [f"tables made from raw results: {made}; by hand: {len(left)}", *left]
 
 
 def main(arguments: Sequence[str] | None = None, folder: Path = RESULTS) -> int:

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Sets up everything on a Debian or Ubuntu machine that has git, python3 and make, and builds.
-# Does only what is not done yet; a second run takes a second.
+# Does only what is not done yet; a second run takes a second. Elsewhere it says which packages are missing.
 #
 #   bootstrap.sh setup   system packages, .deps/ (MPI libraries), .venv/ (our Python package, tools)
 #   bootstrap.sh demo    what `make demo` runs: of both the part that it needs
-#   bootstrap.sh build   all of setup, and build/
-#   bootstrap.sh test    that, and what only tests need; with CI=1 Fortran and LAMMPS, too
+#   bootstrap.sh build   .deps/, .venv/ and build/; system packages are named, and not installed
+#   bootstrap.sh python  .venv/ only
+#   bootstrap.sh test    setup, build/, and what only tests need; with CI=1 Fortran and LAMMPS, too
 #   bootstrap.sh tidy    all of setup, and .deps/tidy/: clang-tidy
 #   bootstrap.sh clang   all of setup, and clang 15 or newer
 #   bootstrap.sh intel   .deps/intel/: Intel MPI, for comparisons only
@@ -22,7 +23,12 @@ purpose=${1:-build}
 
 # What a package is needed for is looked for first: a compiler need not come from apt.
 missing_packages() {
-  command -v g++ >/dev/null || echo g++
+  if command -v g++ >/dev/null; then
+    [[ -e $(g++ -print-file-name=libstdc++.a) ]] || echo libstdc++-static  # apart from g++ on RPM distributions
+  else
+    echo g++
+    command -v apt-get >/dev/null || echo libstdc++-static
+  fi
   command -v cmake >/dev/null || echo cmake
   command -v ninja >/dev/null || echo ninja-build
   python3 -c 'import ensurepip, venv' 2>/dev/null || echo python3-venv
@@ -30,6 +36,7 @@ missing_packages() {
   if ((EUID == 0)) && command -v apt-get >/dev/null && unshare --net true 2>/dev/null; then
     { command -v ip && command -v tc; } >/dev/null || echo iproute2
   fi
+  [[ -e $(g++ -print-file-name=libsodium.a 2>/dev/null) ]] || command -v apt-get >/dev/null || echo libsodium-static
   local header package
   while read -r header package; do
     [[ -e /usr/include/$header || -e /usr/local/include/$header ]] || echo "$package"
@@ -51,6 +58,8 @@ LIST
   [[ $purpose == test ]] || return 0
   command -v valgrind >/dev/null || echo valgrind
   command -v chromium >/dev/null || command -v chromium-browser >/dev/null || echo chromium  # looks at our pages
+  command -v pkg-config >/dev/null || echo pkg-config
+  command -v tclsh >/dev/null || echo tcl
   [[ -e /usr/include/normApi.h ]] || echo libnorm-dev  # unisono-norm, for comparison
   # Fortran comes with MPI libraries of its own, which a user may not want to find on PATH. Open MPI's is mpicc, as
   # it comes before MPICH's by Debian's priorities; both are called by full names here.
@@ -71,11 +80,46 @@ available_clang() {
   echo clang-16
 }
 
+# What RPM distributions call Debian's packages: Fedora and RHEL with EPEL, openSUSE where it differs.
+rpm_names() {
+  local manager=$1 package
+  shift
+  for package in "$@"; do
+    case $package in
+      g++) echo gcc-c++ ;;
+      ninja-build) [[ $manager == zypper ]] && echo ninja || echo ninja-build ;;
+      python3-venv) echo python3 ;;
+      iproute2) [[ $manager == zypper ]] && echo iproute2 || echo iproute iproute-tc ;;
+      libgtest-dev) [[ $manager == zypper ]] && echo googletest-devel || echo gtest-devel ;;
+      libbenchmark-dev) [[ $manager == zypper ]] && echo benchmark-devel || echo google-benchmark-devel ;;
+      nlohmann-json3-dev) [[ $manager == zypper ]] && echo nlohmann_json-devel || echo json-devel ;;
+      libfftw3-dev) [[ $manager == zypper ]] && echo fftw3-devel || echo fftw-devel ;;
+      libstdc++-static) [[ $manager == zypper ]] || echo libstdc++-static ;;
+      libsodium-static) [[ $manager == zypper ]] && echo libsodium-devel || echo libsodium-static ;;
+      gfortran) echo gcc-gfortran ;;
+      openmpi-bin) echo openmpi ;;
+      lib*-dev) package=${package#lib} && package=${package%-dev} && [[ $package != sodium ]] || package=libsodium
+        echo "$package-devel" ;;
+      *) echo "$package" ;;
+    esac
+  done
+}
+
+# Changes the system only where that is what make was asked for; make itself says what it misses.
 install_packages() {
   local -a packages root=()
+  local manager
   mapfile -t packages < <(missing_packages)
   ((${#packages[@]})) || return 0
-  command -v apt-get >/dev/null || fail "please install: ${packages[*]}"
+  if ! command -v apt-get >/dev/null; then
+    for manager in dnf zypper; do
+      command -v "$manager" >/dev/null || continue
+      mapfile -t packages < <(rpm_names "$manager" "${packages[@]}")
+      fail "please install, as root: $manager install ${packages[*]}"
+    done
+    fail "please install what Debian calls: ${packages[*]}"
+  fi
+  [[ $purpose != build ]] || fail "missing: ${packages[*]}; \`make setup\` installs them by apt"
   if ((EUID != 0)); then
     command -v sudo >/dev/null || fail "please install, as root: apt-get install ${packages[*]}"
     root=(sudo)
@@ -111,7 +155,7 @@ install_simgrid() {
 # which takes seconds to install, serves all.
 make_venv() {
   local directory=$1 requirements=$2 editable=${3:-} stamp
-  stamp=$(cat "$requirements" ${editable:+"$editable/pyproject.toml"} | sha256sum | cut -d' ' -f1)
+  stamp=$(cat "$requirements" ${editable:+"$editable/pyproject.toml" "$editable/setup.py"} | sha256sum | cut -d' ' -f1)
   stamp+=" $(python3 -c 'import sys; print(sys.version_info[:2], end=" ")')$PWD"
   [[ -x $directory/bin/python && $(cat "$directory/.stamp" 2>/dev/null) == "$stamp" ]] && return 0
   say "making $directory"
@@ -127,6 +171,11 @@ make_venv() {
 
 version_at_least() { [[ $(printf '%s\n%s\n' "$1" "$2" | sort -V | head -n1) == "$1" ]]; }
 
+make_python_venv() {
+  [[ -x .venv/bin/pip ]] || python3 -m venv .venv
+  make_venv .venv requirements/python.txt .
+}
+
 setup() {
   python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || fail "needs Python 3.11 or newer"
   install_packages
@@ -135,10 +184,10 @@ setup() {
   # lib/libmpi.so, so each has a place of its own.
   local job
   local -a jobs=()
-  if [[ $purpose != demo ]]; then install_simgrid & jobs+=($!); fi
+  if [[ $purpose != demo && $purpose != build ]]; then install_simgrid & jobs+=($!); fi
   make_venv .deps/mpich requirements/mpich.txt & jobs+=($!)
   make_venv .deps/openmpi requirements/openmpi.txt & jobs+=($!)
-  make_venv .venv requirements/python.txt . & later+=($!)
+  make_python_venv & later+=($!)
   if [[ $purpose == tidy ]]; then make_venv .deps/tidy requirements/tidy.txt & later+=($!); fi
   if [[ $purpose == test && ${CI:-} ]]; then scripts/fetch_programs.sh lammps & later+=($!); fi
   for job in "${jobs[@]}"; do wait "$job"; done
@@ -210,6 +259,7 @@ case $purpose in
   setup | tidy | clang) setup; rest_of_setup ;;
   demo) setup; build demo; rest_of_setup ;;
   build) setup; build; rest_of_setup ;;
+  python) make_python_venv ;;
   test)
     setup
     if [[ ${CI:-} ]]; then setup_debian; fi
@@ -218,5 +268,5 @@ case $purpose in
     ;;
   intel) setup_intel ;;
   debian) setup_debian ;;
-  *) fail "usage: bootstrap.sh [setup|demo|build|test|tidy|clang|intel|debian]" ;;
+  *) fail "usage: bootstrap.sh [setup|demo|build|python|test|tidy|clang|intel|debian]" ;;
 esac

@@ -3,6 +3,7 @@
 
 import argparse
 import difflib
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -74,7 +75,22 @@ def generated(build: Path, fix: bool) -> int:
         script = ROOT / "scripts" / command[0]
         if script.exists():
             status |= run(sys.executable, script, *command[1:], *([] if fix else ["--check"]))
-    return status
+    return status | pages(build, fix)
+
+
+def pages(build: Path, fix: bool) -> int:
+    """The tables of docs/results; which of them are written by hand is no news here."""
+    done = subprocess.run(
+        [sys.executable, "-m", "experiments.pages", *([] if fix else ["--check"])],
+        cwd=ROOT,
+        env=os.environ | {"UNISONO_BUILD": str(build.absolute())},
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    changed = done.stdout.partition("tables made from raw results:")[0]
+    print(changed + done.stderr, end="")
+    return done.returncode
 
 
 def ruff(_build: Path, fix: bool) -> int:

@@ -90,10 +90,16 @@ def best_rows(platform: str, found: dict[str, Any]) -> list[list[str]]:
     return rows
 
 
+def kept() -> list[tuple[str, str]]:
+    return [
+        (platform, collective) for platform, collective, _ in TABLES if file_of(platform, collective).exists()
+    ]
+
+
 def best() -> list[str]:
     rows = [["network", "collective", "bytes", "Unisono's best", "limit", "ratio"]]
     rows += [["---", "---", "---:", "---", "---:", "---:"]]
-    for platform, collective, _ in TABLES:
+    for platform, collective in kept():
         rows += best_rows(platform, read_json(file_of(platform, collective)))
     return markdown(rows)
 

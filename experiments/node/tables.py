@@ -17,9 +17,9 @@ from unisono.compare.results import PATTERNS, Arm, Cell, Comparison
 from unisono.errors import UnisonoError
 
 from experiments import markdown
+from experiments.tables.words import LIBRARIES
 
 NATIVE, DEFAULT = "native", "default"
-LIBRARIES = {"mpich": "MPICH", "openmpi": "Open MPI", "intel": "Intel MPI"}
 
 
 def joined(comparisons: Sequence[Comparison]) -> Comparison:

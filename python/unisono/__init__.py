@@ -1,3 +1,4 @@
 """The command line of Unisono."""
 
-__version__ = "0.1.0"
+# The only place where it stands: cmake/Version.cmake and pyproject.toml read it from here.
+__version__ = "0.2.0"

@@ -10,6 +10,7 @@ from typer.core import TyperGroup
 from unisono import __version__, catalogue_cli, console, doctor_cli, errors
 from unisono.compare.cli import compare
 from unisono.errors import UnisonoError
+from unisono.exec_cli import exec_command
 from unisono.lab.cli import app as lab_app
 from unisono.model_cli import app as model_app
 from unisono.options import group
@@ -52,6 +53,7 @@ app = group(
 )
 
 app.command(**of("run", context_settings=REST))(run)
+app.command(**of("exec", context_settings=REST))(exec_command)
 app.command(**of("doctor"))(doctor_cli.doctor)
 app.command(**of("info"))(doctor_cli.info)
 app.add_typer(trace_app, **of("trace"))

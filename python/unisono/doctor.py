@@ -45,13 +45,16 @@ class Finding:
 
 def check_build() -> Iterator[Finding]:
     folder = places.build_directory()
-    needed = [places.preload_library(name) for name in ("unisono", "unisono-mpich", "unisono-openmpi")]
+    flavours = [places.preload_library(f"unisono-{flavour}") for flavour in places.SONAMES]
+    needed = [places.preload_library(), *([] if any(path.exists() for path in flavours) else flavours)]
     needed += [folder / "bin" / name for name in ("unisono-exec", "unisono-schedule")]
     missing = [path.name for path in needed if not path.exists()]
+    installed = folder == places.prefix()
     if missing:
-        yield Finding(Level.PROBLEM, f"not in {folder}: {', '.join(missing)}", "run make")
+        advice = "install it again, with all components" if installed else "run make"
+        yield Finding(Level.PROBLEM, f"not in {folder}: {', '.join(missing)}", advice)
     else:
-        yield Finding(Level.OK, f"Unisono is built in {folder}")
+        yield Finding(Level.OK, f"Unisono is {'installed' if installed else 'built'} in {folder}")
 
 
 def check_mpi() -> Iterator[Finding]:

@@ -50,8 +50,7 @@ def calibrate(
     `file`. Some 10 s altogether; an error after `silence` seconds."""
     with tempfile.TemporaryDirectory(prefix="unisono-calibrate-") as folder:
         samples = Path(folder) / "samples.json"
-        program = [str(places.program(f"unisono-calibrate-{mpi.flavour}"))]
-        program += ["--seconds", str(seconds), "--output", str(samples)]
+        program = [*mpi.tool("unisono-calibrate"), "--seconds", str(seconds), "--output", str(samples)]
         line, environment = bed.command(mpi, ranks, bed.per_host(ranks, per_host), program)
         outcome = jobs.run(line, environment, silence)
         if not outcome.ok:

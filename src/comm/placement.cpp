@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "base/version.h"
 #include "mpi/comm.h"
 #include "node/cpu_mask.h"
 

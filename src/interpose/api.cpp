@@ -2,6 +2,7 @@
 #include <cstring>
 #include <string>
 
+#include "base/version.h"
 #include "interpose/api.h"
 #include "interpose/dispatch.h"
 #include "runtime/engine.h"

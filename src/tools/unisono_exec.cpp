@@ -9,6 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/version.h"
+
 namespace {
 
 constexpr const char* kHelp =
@@ -23,12 +25,16 @@ constexpr const char* kHelp =
   std::exit(status);
 }
 
-/// The library to preload, found from where this program lies: bin/../lib.
+/// The library to preload, found from where this program lies: bin/../lib, or as the prefix has it.
 std::string library() {
   std::error_code error;
   const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
   if (error) fail(127, "cannot find out where I am: " + error.message());
-  std::string path = (self.parent_path().parent_path() / "lib/libunisono.so").string();
+  const auto beside = self.parent_path();
+  std::string path = (beside.parent_path() / "lib/libunisono.so").string();
+  if (const auto installed = beside / UNISONO_LIBRARIES "/libunisono.so";
+      access(path.c_str(), R_OK) != 0)
+    if (access(installed.c_str(), R_OK) == 0) path = installed.lexically_normal().string();
   if (access(path.c_str(), R_OK) != 0) fail(127, path + " cannot be read: " + std::strerror(errno));
   // The dynamic linker splits LD_PRELOAD there, and has no way to quote.
   if (path.find_first_of(" :") != path.npos)

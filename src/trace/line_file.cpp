@@ -1,4 +1,5 @@
 #include "trace/line_file.h"
+#include "base/version.h"
 
 #include <fcntl.h>
 #include <unistd.h>

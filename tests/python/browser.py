@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import pytest
 
+PATIENCE_MS = 120_000  # on a busy machine
 Scheme = Literal["light", "dark"]
 
 
@@ -41,6 +42,7 @@ def chromium() -> Iterator[Any]:
 
 def open_file(chromium: Any, file: Path, scheme: Scheme = "light", width: int = 1280) -> tuple[Any, Said]:
     page = chromium.new_page(color_scheme=scheme, viewport={"width": width, "height": 900})
+    page.set_default_timeout(PATIENCE_MS)
     said = Said()
     page.on("console", lambda message: said.console.append(f"{message.type}: {message.text}"))
     page.on("pageerror", lambda error: said.errors.append(str(error)))

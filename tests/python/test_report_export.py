@@ -64,8 +64,11 @@ def test_perfetto_has_a_track_for_each_rank(folder: Path, tmp_path: Path) -> Non
 
 
 def test_nothing_is_left_of_what_cannot_be_written(folder: Path, tmp_path: Path) -> None:
-    with pytest.raises(UnisonoError, match="cannot be written"):
-        formats.write(folder, "csv", tmp_path / "no" / "trace.csv")
+    for form in ("csv", "otf2"):
+        with pytest.raises(UnisonoError, match="cannot be written: No such file"):
+            formats.write(folder, form, tmp_path / "no" / "trace")
+        with pytest.raises(UnisonoError, match="cannot be written: Not a directory"):
+            formats.write(folder, form, folder / "rank-00000.jsonl" / "trace")
     with pytest.raises(UnisonoError, match="valid are parquet, csv, perfetto, otf2"):
         formats.write(folder, "otf", tmp_path / "trace")
     assert [path.name for path in tmp_path.iterdir()] == ["trace"]

@@ -12,6 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+import browser
 import pytest
 
 ADDRESS = "http://perfetto.test/"  # nothing is asked there: the browser's requests are answered here
@@ -54,6 +55,7 @@ class Worker:
 
     def __init__(self, page: Any) -> None:
         self.page, self.received = page, b""
+        page.set_default_timeout(browser.PATIENCE_MS)
         files = bundle()
 
         def answer(route: Any) -> None:

@@ -8,7 +8,7 @@ import typer
 from rich.progress import Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
-from unisono import amounts, beds, completion, console, documents, options, places
+from unisono import amounts, beds, completion, console, documents, options
 from unisono.compare import guidelines as rules
 from unisono.compare import matrix, results, summary, terminal
 from unisono.compare.results import PATTERNS, Comparison, Failure, Point, Setting
@@ -188,7 +188,7 @@ def settings_of(
         raise UnisonoError(f"-n {ranks}: write numbers of ranks, as in 2,4")
     libraries = [beds.find_mpi(bed, name) for name in dict.fromkeys(matrix.names(mpis))]
     for mpi in libraries:
-        places.program(f"unisono-bench-{mpi.flavour}")
+        mpi.tool("unisono-bench")
     if not libraries:
         raise UnisonoError(f"--mpi: valid are {options.LIBRARIES}")
     flavours = list(dict.fromkeys(mpi.name for mpi in libraries))

@@ -122,7 +122,7 @@ class Runner:
     ) -> tuple[list[str], dict[str, str]]:
         setting = job.setting
         mpi = places.find_mpi(setting.mpi)
-        bench = [str(places.program(f"unisono-bench-{mpi.flavour}")), "--collectives", job.collective]
+        bench = [*mpi.tool("unisono-bench"), "--collectives", job.collective]
         if points[0].size:
             bench += ["--sizes", ",".join(str(point.size) for point in points)]
         bench += ["--arms", ",".join(("native", *job.arms)), "--raw", "--json", str(file)]

@@ -63,9 +63,12 @@ def simgrid_version() -> str:
 def built(name: str) -> Path:
     """A file in build/sim."""
     smpirun()
-    path = places.build_directory() / "sim" / name
+    path = places.simulator(name)
     if not path.exists():
-        raise SetupError(f"{path} is not there: run make (SimGrid must be installed before)")
+        raise SetupError(
+            f"{path} is not there: build Unisono where SimGrid is installed (make), "
+            "and install the component simulator"
+        )
     return path
 
 

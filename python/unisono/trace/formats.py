@@ -42,8 +42,8 @@ def write(folder: Path, form: str, output: Path) -> int:
     finally:
         if part.is_dir():
             shutil.rmtree(part)
-        else:
-            part.unlink(missing_ok=True)
+        elif part.exists():
+            part.unlink()
     return trace.events
 
 

@@ -1,6 +1,7 @@
 """A trace as an OTF2 archive, for Vampir, Scalasca and their kin: a process for each rank, a location for
 each of its threads."""
 
+import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,8 @@ def write(trace: Trace, path: Path) -> None:
         raise UnisonoError("--to otf2 needs otf2: pip install otf2, or take --to csv") from error
     if not trace.events:
         raise UnisonoError(f"{trace.folder}: holds no event")
+    shutil.rmtree(path, ignore_errors=True)  # of a run that was killed
+    path.mkdir()  # what is wrong with the place, Python says better than OTF2
     with otf2.writer.open(str(path), timer_resolution=NANOSECONDS) as archive:
         Archive(trace, otf2, archive).write()
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from unisono import jobs, places
+from unisono import jobs
 from unisono.beds import Bed
 from unisono.places import Mpi
 from unisono.profile.document import Arm, Key, estimate_of
@@ -69,7 +69,7 @@ class Bench:
     ) -> None:
         self.bed, self.mpi, self.ranks = bed, mpi, ranks
         self.per_host = bed.per_host(ranks, ppn)
-        self.program = places.program(f"unisono-bench-{mpi.flavour}")
+        self.program = mpi.tool("unisono-bench")
         self.run_job = run_job
         self.start = START_SECONDS  # seconds of a job that are no measurement
         self.seed = 0
@@ -109,7 +109,7 @@ class Bench:
 
     def command(self, entries: Sequence[Entry], budget: float, file: Path) -> list[str]:
         most = max(len(entry.arms) for entry in entries) + 1
-        line = [str(self.program), "--cells", "; ".join(entry.text() for entry in entries)]
+        line = [*self.program, "--cells", "; ".join(entry.text() for entry in entries)]
         line += ["--race", "--budget", f"{budget:.3f}", "--max-blocks", str(BATCHES // most)]
         return [*line, "--seed", str(self.seed), "--raw", "--json", str(file)]
 

@@ -1,4 +1,5 @@
 #include "interpose/stub/inactive.h"
+#include "base/version.h"
 
 #include <string_view>
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/hash.h"
+#include "base/version.h"
 #include "schedule/fields.h"
 
 namespace unisono {

@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "base/size.h"
+#include "base/version.h"
 
 namespace unisono::bench {
 
@@ -184,6 +185,7 @@ std::optional<Options> parse_command_line(int argc, char** argv, int ranks, bool
   std::string time = "max", drain = "0", pattern = "barrier", cells;
 
   CLI::App app(usage());
+  app.set_version_flag("--version", "unisono-bench " UNISONO_VERSION);
   app.option_defaults()->always_capture_default();
   auto* const of_all = app.add_option("--collectives", collectives, "comma-separated names");
   auto* const of_sizes = app.add_option(

@@ -28,11 +28,13 @@
 #ifdef UNISONO_NODE_MEMORY
 #include <thread>
 
+#include "base/version.h"
 #include "tools/calibrate/node_memory.h"
 #endif
 
 #ifndef UNISONO_FLAVOUR
 #define UNISONO_FLAVOUR "other"
+#define UNISONO_VERSION "(compiled alone)"
 #endif
 
 namespace {
@@ -410,6 +412,8 @@ void print_head(const World& world) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc == 2 && std::string_view(argv[1]) == "--version")
+    return std::puts("unisono-calibrate " UNISONO_VERSION), 0;
   MPI_Init(&argc, &argv);
   const World world = discover();
   const Options options = read(argc, argv);

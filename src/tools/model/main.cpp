@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "base/size.h"
+#include "base/version.h"
 #include "tools/model/commands.h"
 #include "tools/tool.h"
 
@@ -113,7 +114,7 @@ void add_commands(CLI::App& app, Options& options) {
 
 int run(int argc, char** argv) {
   CLI::App app("The cost model of Unisono: fitted from measurements, asked for predictions");
-  app.set_version_flag("--version", UNISONO_VERSION);
+  app.set_version_flag("--version", "unisono-model " UNISONO_VERSION);
   app.require_subcommand(1);
   Options options;
   add_commands(app, options);

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <stdexcept>
 
+#include "base/version.h"
 #include "tools/multicast/options.h"
 
 namespace unisono::multicast {
@@ -83,7 +84,7 @@ void add_attack(CLI::App& app, AttackOptions& options, int& result) {
 
 int main(int argc, char** argv) {
   CLI::App app("Reliable multicast among hosts, by itself");
-  app.set_version_flag("--version", UNISONO_VERSION);
+  app.set_version_flag("--version", "unisono-multicast " UNISONO_VERSION);
   app.require_subcommand(1);
   RunOptions run_options;
   AttackOptions attack_options;

@@ -2,6 +2,7 @@
 // there, without MPI. `unisono sim --engine flows` asks it. docs/reference/sim.md.
 #include <CLI/CLI.hpp>
 
+#include "base/version.h"
 #include "tools/network/commands.h"
 #include "tools/tool.h"
 
@@ -37,7 +38,7 @@ void add_call(CLI::App& command, Call& call) {
 
 int run(int argc, char** argv) {
   CLI::App app("Schedules on a network with links");
-  app.set_version_flag("--version", UNISONO_VERSION);
+  app.set_version_flag("--version", "unisono-network " UNISONO_VERSION);
   app.require_subcommand(1);
 
   Place place;

@@ -3,6 +3,7 @@
 #include "algorithms/composition.h"
 #include "base/config.h"
 #include "base/size.h"
+#include "base/version.h"
 #include "select/composition_spec.h"
 #include "select/parameters.h"
 #include "tools/schedule/commands.h"

@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/size.h"
+#include "base/version.h"
 #include "tools/schedule/commands.h"
 #include "tools/schedule/order.h"
 #include "tools/schedule/trees.h"
@@ -99,7 +100,7 @@ CLI::App* add_show(CLI::App& app, Options& options, Show& what) {
 
 int run(int argc, char** argv) {
   CLI::App app("The algorithms of Unisono and their schedules");
-  app.set_version_flag("--version", UNISONO_VERSION);
+  app.set_version_flag("--version", "unisono-schedule " UNISONO_VERSION);
   app.require_subcommand(1);
 
   bool json = false;

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from unisono import jobs, places
+from unisono import jobs
 from unisono.beds import Bed
 from unisono.tune.native.record import Cell
 from unisono.tune.native.rules import Library
@@ -40,7 +40,7 @@ class Bench:
         sizes = sorted({cell.bytes for cell in cells})
         with tempfile.TemporaryDirectory(prefix="unisono-tune-") as folder:
             file = Path(folder) / "cells.json"
-            line = [str(places.program(f"unisono-bench-{self.library.mpi.flavour}"))]
+            line = [*self.library.mpi.tool("unisono-bench")]
             line += ["--collectives", ",".join(collectives), "--arms", "native", "--json", str(file)]
             line += ["--budget", str(self.cell_seconds), *extra]
             if any(sizes):
