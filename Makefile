@@ -96,7 +96,8 @@ format:
 generate: build
 	@$(PYTHON) scripts/lint.py generated --fix
 
-site: setup
+site:
+	@$(BOOTSTRAP) site
 	@NO_MKDOCS_2_WARNING=1 $(PYTHON) -m mkdocs build --quiet
 
 clean:

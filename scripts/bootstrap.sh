@@ -151,13 +151,14 @@ install_simgrid() {
 
 # --- virtual environments -------------------------------------------------------------------------
 
-# make_venv DIRECTORY REQUIREMENTS [EDITABLE]: done when its stamp names these requirements. One pip,
-# which takes seconds to install, serves all.
+# make_venv DIRECTORY REQUIREMENTS [EDITABLE]: done when a stamp, of which each file of requirements has its own,
+# names them. One pip, which takes seconds to install, serves all.
 make_venv() {
-  local directory=$1 requirements=$2 editable=${3:-} stamp
+  local directory=$1 requirements=$2 editable=${3:-} stamp file
+  file=$directory/.stamp-$(basename "$requirements" .txt)
   stamp=$(cat "$requirements" ${editable:+"$editable/pyproject.toml" "$editable/setup.py"} | sha256sum | cut -d' ' -f1)
   stamp+=" $(python3 -c 'import sys; print(sys.version_info[:2], end=" ")')$PWD"
-  [[ -x $directory/bin/python && $(cat "$directory/.stamp" 2>/dev/null) == "$stamp" ]] && return 0
+  [[ -x $directory/bin/python && $(cat "$file" 2>/dev/null) == "$stamp" ]] && return 0
   say "making $directory"
   [[ -x $directory/bin/python ]] || python3 -m venv --without-pip "$directory"
   .venv/bin/python -m pip --python "$directory/bin/python" install --quiet \
@@ -166,7 +167,7 @@ make_venv() {
     .venv/bin/python -m pip --python "$directory/bin/python" install --quiet \
       --disable-pip-version-check --no-deps --no-build-isolation --editable "$editable"
   fi
-  printf '%s\n' "$stamp" >"$directory/.stamp"
+  printf '%s\n' "$stamp" >"$file"
 }
 
 version_at_least() { [[ $(printf '%s\n%s\n' "$1" "$2" | sort -V | head -n1) == "$1" ]]; }
@@ -174,6 +175,7 @@ version_at_least() { [[ $(printf '%s\n%s\n' "$1" "$2" | sort -V | head -n1) == "
 make_python_venv() {
   [[ -x .venv/bin/pip ]] || python3 -m venv .venv
   make_venv .venv requirements/python.txt .
+  [[ $purpose != test && $purpose != site ]] || make_venv .venv requirements/test.txt
 }
 
 setup() {
@@ -259,7 +261,7 @@ case $purpose in
   setup | tidy | clang) setup; rest_of_setup ;;
   demo) setup; build demo; rest_of_setup ;;
   build) setup; build; rest_of_setup ;;
-  python) make_python_venv ;;
+  python | site) make_python_venv ;;
   test)
     setup
     if [[ ${CI:-} ]]; then setup_debian; fi
@@ -268,5 +270,5 @@ case $purpose in
     ;;
   intel) setup_intel ;;
   debian) setup_debian ;;
-  *) fail "usage: bootstrap.sh [setup|demo|build|python|test|tidy|clang|intel|debian]" ;;
+  *) fail "usage: bootstrap.sh [setup|demo|build|python|site|test|tidy|clang|intel|debian]" ;;
 esac
