@@ -86,6 +86,7 @@ def expanded(nav: Any, taken: set[str]) -> Any:
         if isinstance(entry, str) and "*" in entry:
             fitting = {p.relative_to(ROOT / DOCS).as_posix() for p in (ROOT / DOCS).glob(entry)}
             entries += sorted(fitting - taken)
+            taken |= fitting
         else:
             entries.append(expanded(entry, taken))
     return entries
