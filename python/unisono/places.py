@@ -59,6 +59,10 @@ def missing(what: str, folder: Path) -> SetupError:
     )
 
 
+def exists(name: str) -> bool:
+    return (build_directory() / "bin" / name).exists() or shutil.which(name) is not None
+
+
 def program(name: str) -> Path:
     """One of our programs, from the build or from PATH."""
     built = build_directory() / "bin" / name

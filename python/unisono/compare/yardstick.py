@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import sys
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
@@ -13,6 +14,7 @@ from unisono.compare.limits import Cut, memory_seconds, moved_bytes, wire_second
 from unisono.compare.results import Point, Setting
 from unisono.errors import RunError, SetupError
 
+BENCHMARKS = "unisono-benchmarks"
 SECONDS_PER_SIZE = 0.05
 REPETITIONS = 3  # of which the fastest counts: what disturbs can only slow it down
 
@@ -111,7 +113,7 @@ def rate_for(rates: dict[int, float], size: int) -> float:
 
 def copy_rates(benchmark: str) -> dict[int, float]:
     """Bytes a second in the benchmark, by the bytes that each core copies."""
-    command = [str(places.program("unisono-benchmarks"))]
+    command = [str(places.program(BENCHMARKS))]
     command += [f"--benchmark_filter=^{benchmark}", "--benchmark_format=json"]
     command += [f"--benchmark_min_time={SECONDS_PER_SIZE}", f"--benchmark_repetitions={REPETITIONS}"]
     done = subprocess.run(command, check=False, capture_output=True, text=True)
@@ -130,5 +132,26 @@ def copy_rates(benchmark: str) -> dict[int, float]:
     return rates
 
 
+class Unknown:
+    """Where there is no unisono-benchmarks: an installation has none, as it is linked to Google Benchmark."""
+
+    def prepare(self, settings: Iterable[Setting]) -> None:
+        """Says why a column is empty."""
+        print(
+            "unisono: no limits are shown: unisono-benchmarks, which measures copying, is not installed",
+            file=sys.stderr,
+        )
+
+    def limit_us(self, point: Point) -> float | None:
+        return None
+
+    def describe(self) -> dict[str, Any]:
+        return {"kind": "unknown"}
+
+
 def yardstick_of(bed: Bed) -> Yardstick:
-    return Wire(bed.lab) if isinstance(bed, Lab) else Copying(machine.cores().usable)
+    if isinstance(bed, Lab):
+        return Wire(bed.lab)
+    if places.prefix() == places.build_directory() and not places.exists(BENCHMARKS):
+        return Unknown()
+    return Copying(machine.cores().usable)
