@@ -28,6 +28,7 @@ from unisono.trace.cli import app as trace_app
 from unisono.trace.report_cli import report
 from unisono.tune.cli import tune
 from unisono.tune.verify_cli import verify
+from unisono.whatif.cli import whatif
 
 app = typer.Typer(
     help="Makes the MPI collectives of unmodified programs faster, and shows why they were slow.",
@@ -49,6 +50,7 @@ app.command()(explain)
 app.command()(report)
 app.command()(restructure)
 app.command(context_settings={"allow_interspersed_args": False})(sim)
+app.command()(whatif)
 console = Console(highlight=False)
 errors = Console(stderr=True, highlight=False)
 
