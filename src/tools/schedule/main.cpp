@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/size.h"
 #include "tools/schedule/commands.h"
+#include "tools/schedule/decide.h"
 #include "tools/schedule/order.h"
 #include "tools/schedule/trees.h"
 #include "tools/tool.h"
@@ -121,6 +122,7 @@ int run(int argc, char** argv) {
   const auto* show_command = add_show(app, options, what);
   const OrderCommands orders(app);
   const TreesCommand trees(app);
+  const DecideCommand decisions(app);
 
   return run_tool(app, "unisono-schedule", argc, argv, [&] {
     if (*list_command) return list(json);
@@ -128,7 +130,7 @@ int run(int argc, char** argv) {
     if (*arrival_command) return arrival_tables();
     if (*docs_command) return documentation();
     if (*spec_command) return text(read_names(options).second) + "\n";
-    if (!*show_command) return orders.run() + trees.run();
+    if (!*show_command) return orders.run() + trees.run() + decisions.run();
     complete(options, what);
     return show(what);
   });
