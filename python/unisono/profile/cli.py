@@ -6,12 +6,12 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from unisono import catalogue
+from unisono import catalogue, machine
 from unisono.compare.matrix import parse_collectives, parse_size
 from unisono.compare.terminal import wide_console
 from unisono.errors import UnisonoError
 from unisono.profile import check as check_module
-from unisono.profile import document, terminal
+from unisono.profile import document, running, terminal
 from unisono.profile.document import Profile
 
 app = typer.Typer(
@@ -67,17 +67,36 @@ def merge(
 
 def explain(
     what: Annotated[
-        list[str],
+        list[str] | None,
         typer.Argument(
             metavar="[PROFILE] COLLECTIVE [BYTES]", help="A profile; bcast, allreduce, ...; 8, 64K, 1M"
         ),
-    ],
+    ] = None,
     mpi: Annotated[str | None, typer.Option(help="mpich, openmpi or intel, if there are several.")] = None,
     ranks: Annotated[int | None, typer.Option("-n", help="Ranks, if there are several.")] = None,
+    here: Annotated[
+        bool, typer.Option("--here", help="Which rule decides as this environment is set, and what runs.")
+    ] = False,
+    hosts: Annotated[int | None, typer.Option(min=1, help="With --here: of the ranks; else this.")] = None,
+    log: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="What a job said with UNISONO_LOG=decision; -: input.")
+    ] = None,
 ) -> None:
-    """Say why a call runs as it does: by a profile, or by what earlier jobs have found out.
+    """Say why a call runs as it does: by a profile, by what earlier jobs have found out, or as a job would
+    decide here and now.
 
-    [bold]unisono explain profile.json bcast 64K[/bold], [bold]unisono explain bcast 64K[/bold]"""
+    [bold]unisono explain profile.json bcast 64K[/bold], [bold]unisono explain bcast 64K[/bold],
+    [bold]unisono explain bcast 64K -n 16 --here[/bold]"""
+    if log:
+        running.explain_log(log, wide_console())
+        return
+    if not what:
+        raise UnisonoError("explain: say which collective, as in bcast 64K")
+    if hosts and not here:
+        raise UnisonoError("--hosts is for --here")
+    if here:
+        explain_here(what, mpi, ranks, hosts)
+        return
     if len(what) > 3:
         raise UnisonoError(f"{' '.join(what)}: valid are a profile, a collective and a size")
     catalogue.refuse_neighbours(what[0])
@@ -95,6 +114,18 @@ def explain(
     if len(what) == 1:
         raise UnisonoError(f"{what[0]}: say which collective; valid: {', '.join(catalogue.collectives())}")
     explain_profile(Path(what[0]), what[1], what[2] if len(what) == 3 else "0", mpi, ranks)
+
+
+def explain_here(what: list[str], mpi: str | None, ranks: int | None, hosts: int | None) -> None:
+    if len(what) > 2:
+        raise UnisonoError(f"{' '.join(what)}: with --here the profile is that of UNISONO_PROFILE")
+    [name] = parse_collectives(what[0])[:1]
+    size = parse_size(what[1], "size") if len(what) == 2 else 0
+    own_hosts = hosts or 1
+    count = ranks or max(2, own_hosts, machine.cores().usable if own_hosts == 1 else 0)
+    if count < own_hosts:
+        raise UnisonoError(f"--hosts {own_hosts}: there are only {count} ranks; give -n")
+    running.explain_here(running.Asked(name, size, count, own_hosts), mpi, wide_console())
 
 
 def explain_profile(profile: Path, collective: str, size: str, mpi: str | None, ranks: int | None) -> None:
