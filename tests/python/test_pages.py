@@ -118,7 +118,7 @@ def test_commands_run_as_written(page: Path, tmp_path: Path) -> None:
         return
     environment = prepare(tmp_path)
     for block in blocks:
-        if re.search(r"unisono sim|--platform", block.text) and not shutil.which("smpirun"):
+        if re.search(r"unisono (sim|whatif)|--platform", block.text) and not shutil.which("smpirun"):
             continue  # tests of the simulator say that it is not there
         done = subprocess.run(
             ["bash", "-euo", "pipefail", "-c", f"{prepared()}\n{block.text}"],

@@ -11,7 +11,6 @@ import typer
 from rich.console import Console
 
 from unisono import files, machine
-from unisono.compare.terminal import wide_console
 from unisono.errors import UnisonoError
 from unisono.profile import document
 from unisono.sim import platforms, smpi
@@ -98,13 +97,13 @@ def whatif(
     if json_file == "-":
         print(json.dumps(results.to_json(done), indent=1))
     else:
-        terminal.show(done, wide_console())
+        terminal.show(done, terminal.narrow_console())
     if json_file and json_file != "-":
         files.write_json(results.to_json(done), Path(json_file))
     if profile:
         document.save(choices.profile_of(done, cores or machine.cores().usable), profile)
         if json_file != "-":
-            wide_console().print(f"wrote {profile}: unisono profile show {profile}", soft_wrap=True)
+            terminal.narrow_console().print(f"wrote {profile}: unisono profile show {profile}", soft_wrap=True)
 
 
 def place(traced: Trace, found: Calls, where: Where) -> tuple[Target, Platform]:

@@ -13,7 +13,7 @@ import numpy as np
 from unisono.errors import UnisonoError
 from unisono.sim import smpi
 from unisono.sim.platforms import Platform
-from unisono.whatif.calls import Calls, Kind, Shape
+from unisono.whatif.calls import Calls, Float, Kind, Shape
 from unisono.whatif.scaling import Scale, Target
 
 NATIVE = "native"
@@ -85,6 +85,23 @@ class Program:
             seen[kind] += 1
         return tuple(found)
 
+    @cached_property
+    def turns(self) -> dict[int, list[int]]:
+        """The calls of each kind, by their number in the trace."""
+        found: dict[int, list[int]] = {}
+        for call, kind in enumerate(self.calls.kind_of):
+            found.setdefault(kind, []).append(call)
+        return found
+
+    def computing(self, call: int) -> Float:
+        """Before that call, of every rank. Of p traced ranks rank i lends its time to i, i + p, i + 2p, ...,
+        but from another turn of the loop to each: of more ranks the latest is later."""
+        turns = self.turns[self.calls.kind_of[call]]
+        at = turns.index(call)
+        copies = -(-self.target.ranks // self.calls.ranks)
+        rows = [self.calls.computing[turns[(at + copy) % len(turns)]] for copy in range(copies)]
+        return np.concatenate(rows)[: self.target.ranks]
+
     def document(self, specs: Mapping[Cell, str], repetitions: int = 1) -> dict[str, object]:
         """`specs`: what runs a cell; of those that are not in it nothing is forced."""
         scale = Scale.of(self.calls, self.target)
@@ -105,7 +122,7 @@ class Program:
                 {
                     "kind": number,
                     "root": scale.root(self.calls.roots[call], self.calls.kinds[number].shape),
-                    "computing_seconds": np.round(self.calls.computing[call] * scale.computing, 9).tolist(),
+                    "computing_seconds": np.round(scale.computing * self.computing(call), 9).tolist(),
                 }
             )
         return {"repetitions": repetitions, "kinds": kinds, "steps": steps}

@@ -29,6 +29,15 @@ def imitation(selector: str) -> str:
     return f"the simulator's imitation of {IMITATED[selector]}"
 
 
+WIDTH = 80
+
+
+def narrow_console() -> Console:
+    """As wide as the terminal, and elsewhere as any terminal is."""
+    out = Console(highlight=False)
+    return out if out.is_terminal else Console(highlight=False, width=WIDTH)
+
+
 def show(found: Study, console: Console) -> None:
     head(found, console)
     sites(found, console)
