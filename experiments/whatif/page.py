@@ -53,7 +53,16 @@ def natives(found: Sequence[Json]) -> list[str]:
                 time_text(run["measured_seconds"]),
             )
         )
-    head = ("program", "ranks", "call", "predicted size", "predicted", "run", "program predicted", "program run")
+    head = (
+        "program",
+        "ranks",
+        "call",
+        "predicted size",
+        "predicted",
+        "run",
+        "program predicted",
+        "program run",
+    )
     return markdown.table(head, rows, {0, 2})
 
 
@@ -112,7 +121,9 @@ def text(found: Sequence[Json]) -> str:
         "",
         *gains(found),
     ]
-    notes = sorted({f"- `{one['program']}` on {one['ranks']}: {note}" for one in found for note in one["notes"]})
+    notes = sorted(
+        {f"- `{one['program']}` on {one['ranks']}: {note}" for one in found for note in one["notes"]}
+    )
     if notes:
         lines += ["## What was left out", "", *notes, ""]
     return "\n".join(lines).rstrip() + "\n"

@@ -232,7 +232,7 @@ class TestSimulated:
         def in_alltoall(late: float) -> float:
             found = calls.read(reader.read(loop(tmp_path / f"late-{late}", late=late)))
             program = Program(found, Target(8, 1, "weak"), platforms.parse("ethernet:8"), "ompi", 1)
-            run = program.run({cell: NATIVE for cell in program.cells}, lambda: True)
+            run = program.run(dict.fromkeys(program.cells, NATIVE), lambda: True)
             return run.in_call[0]
 
         # Of 8 ranks 3 and 7 are late by 5 ms, and the others wait for these.
@@ -243,7 +243,7 @@ class TestSimulated:
         traced = calls.read(programs.trace(application, 4, "ethernet:4", {}))
         assert {kind.shape for kind in traced.kinds} == {Shape(4), Shape(2), Shape(2, strided=True)}
         program = Program(traced, Target(16, 1, "weak"), platforms.parse("ethernet:16"), "ompi", 8)
-        predicted = program.run({cell: NATIVE for cell in program.cells}, lambda: True)
+        predicted = program.run(dict.fromkeys(program.cells, NATIVE), lambda: True)
         ran = calls.read(programs.trace(application, 16, "ethernet:16", {}))
         for number, kind in enumerate(ran.kinds):
             assert predicted.in_call[number] == pytest.approx(kind.seconds / kind.calls, rel=0.15)

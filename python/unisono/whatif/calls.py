@@ -102,9 +102,7 @@ def of_rank(trace: Trace, rank: Rank, sites: Sites) -> OfRank:
     begin, end = kept["begin_ns"].astype(float), kept["end_ns"].astype(float)
     computing = np.maximum(begin - np.concatenate([begin[:1], end[:-1]]), 0.0)
     return OfRank(
-        key=[
-            (int(c), shapes[int(n)]) for c, n in zip(kept["collective"], kept["communicator"], strict=True)
-        ],
+        key=[(int(c), shapes[int(n)]) for c, n in zip(kept["collective"], kept["communicator"], strict=True)],
         bytes=kept["bytes"].astype(float),
         site=sites.numbers(rank, kept["site"]),
         root=kept["root"].astype(np.int64),

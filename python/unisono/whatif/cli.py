@@ -103,7 +103,9 @@ def whatif(
     if profile:
         document.save(choices.profile_of(done, cores or machine.cores().usable), profile)
         if json_file != "-":
-            terminal.narrow_console().print(f"wrote {profile}: unisono profile show {profile}", soft_wrap=True)
+            terminal.narrow_console().print(
+                f"wrote {profile}: unisono profile show {profile}", soft_wrap=True
+            )
 
 
 def place(traced: Trace, found: Calls, where: Where) -> tuple[Target, Platform]:

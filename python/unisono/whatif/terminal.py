@@ -73,9 +73,7 @@ def drawn(*columns: str, words: int) -> Table:
     made = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
     for number, column in enumerate(columns):
         left = number < words
-        made.add_column(
-            column, justify="left" if left else "right", overflow="fold", no_wrap=not left
-        )
+        made.add_column(column, justify="left" if left else "right", overflow="fold", no_wrap=not left)
     return made
 
 

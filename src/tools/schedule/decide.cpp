@@ -70,9 +70,9 @@ void use_memory(const Question& question, Setup& setup) {
   const auto spec = parse_spec(question.facts.collective, question.remembered);
   if (question.remembered.empty() || !spec) return;
   const auto [least, most] = bytes_of_class(size_class(question.facts.bytes));
-  setup.selector.use({{question.facts.collective, question.facts.size, question.facts.nodes, least,
-                       most, *spec}},
-                     "remembered");
+  setup.selector.use(
+      {{question.facts.collective, question.facts.size, question.facts.nodes, least, most, *spec}},
+      "remembered");
   setup.has[kMemory] = true;
 }
 
@@ -109,8 +109,8 @@ std::optional<Source> source_of(const Setup& setup, const Facts& facts, const Ch
   if (setup.selector.is_online(facts)) return kOnlineBy;
   for (const Source source : {kFixed, kProfile, kMemory})
     if (setup.has[source] && choice.why == kNames[source]) return source;
-  if (setup.has[kForcedBy] && (choice.is_forced || choice.why == kNames[kForcedBy] ||
-                               choice.unmet != nullptr))
+  if (setup.has[kForcedBy] &&
+      (choice.is_forced || choice.why == kNames[kForcedBy] || choice.unmet != nullptr))
     return kForcedBy;
   return std::nullopt;
 }
@@ -188,8 +188,8 @@ std::string DecideCommand::run() const {
   question.facts.kernels_in_nodes = nodes_ > 1 && ranks_ > nodes_;
   const auto topology = topology_of(ranks_);
   question.facts.topology = topology.get();
-  question.here = {flavour_, library_, static_cast<Place>(place - std::begin(kPlaceNames)), rate_,
-                   cores_,   0};
+  question.here = {flavour_, library_, static_cast<Place>(place - std::begin(kPlaceNames)),
+                   rate_,    cores_,   0};
   question.remembered = remembered_;
   question.mode = is_switched_off() ? "off" : variable("UNISONO");
   return decide(question).dump(1) + "\n";

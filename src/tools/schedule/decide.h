@@ -16,7 +16,8 @@ class DecideCommand {
 
  private:
   CLI::App* command_;
-  std::string collective_, bytes_ = "0", flavour_, library_, place_ = "undersubscribed", remembered_;
+  std::string collective_, bytes_ = "0", flavour_, library_, place_ = "undersubscribed",
+                           remembered_;
   double rate_ = 0;
   int ranks_ = 2, nodes_ = 1, cores_ = 1;
 };

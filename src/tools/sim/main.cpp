@@ -1,8 +1,8 @@
 // unisono-sim: algorithms of the catalogue, or the MPI library's own, in simulated time. It is a
 // program for SMPI, started by smpirun; `unisono sim` does that. docs/reference/sim.md.
 //
-// One line of JSON for every algorithm and size, or one for a program's calls (replay.h). Nothing is measured: a call takes the time that
-// the simulated network needs, the same in every run.
+// One line of JSON for every algorithm and size, or one for a program's calls (replay.h). Nothing
+// is measured: a call takes the time that the simulated network needs, the same in every run.
 #include <mpi.h>
 
 #include <CLI/CLI.hpp>
@@ -28,8 +28,8 @@ struct Options {
   std::vector<std::string> algorithms;
   std::vector<Count> sizes;
   int root = 0;
-  Count memory = 0;     ///< bytes of buffers of all ranks together
-  bool shares = false;  ///< the ranks' buffers are the same memory: no result is right
+  Count memory = 0;      ///< bytes of buffers of all ranks together
+  bool shares = false;   ///< the ranks' buffers are the same memory: no result is right
   std::string replayed;  ///< file of a program's calls; then the rest says nothing
 };
 

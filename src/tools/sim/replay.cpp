@@ -60,8 +60,8 @@ Program read(const std::string& path) {
     const auto collective = collective_named(row.at("collective").get<std::string>());
     if (!collective || !contains(kAmongAll, *collective))
       throw std::runtime_error(path + ": no collective " + row.at("collective").dump());
-    program.kinds.push_back({*collective, row.at("bytes"), row.at("ranks"), row.at("strided"),
-                             row.at("algorithm")});
+    program.kinds.push_back(
+        {*collective, row.at("bytes"), row.at("ranks"), row.at("strided"), row.at("algorithm")});
   }
   for (const Json& row : told.at("steps")) {
     program.steps.push_back({row.at("kind"), row.at("root")});
@@ -131,17 +131,17 @@ class Replay {
       setting.comm = comm_of(kind);
       MPI_Comm_rank(setting.comm, &setting.rank);
       MPI_Comm_size(setting.comm, &setting.size);
-      if (const auto obstacle =
-              bench::Cell::obstacle(setting, std::numeric_limits<Count>::max()))
-        throw std::runtime_error(fmt::format("{} of {} bytes: {}", name(kind.collective),
-                                             kind.bytes, *obstacle));
+      if (const auto obstacle = bench::Cell::obstacle(setting, std::numeric_limits<Count>::max()))
+        throw std::runtime_error(
+            fmt::format("{} of {} bytes: {}", name(kind.collective), kind.bytes, *obstacle));
       cells_.emplace(std::pair(step.kind, step.root), std::make_unique<bench::Cell>(setting));
     }
   }
 
   MPI_Comm comm_of(const Kind& kind) {
     if (kind.ranks < 1 || size_ % kind.ranks != 0)
-      throw std::runtime_error(fmt::format("no communicators of {} of {} ranks", kind.ranks, size_));
+      throw std::runtime_error(
+          fmt::format("no communicators of {} of {} ranks", kind.ranks, size_));
     const auto [found, is_new] = comms_.emplace(shape_of(kind), MPI_COMM_WORLD);
     if (is_new && kind.ranks < size_)
       PMPI_Comm_split(MPI_COMM_WORLD,
@@ -181,8 +181,7 @@ class Replay {
   std::vector<double> of_kinds(const std::vector<double>& of_steps) const {
     const auto sums = all_of(of_steps, MPI_SUM, MPI_COMM_WORLD);
     std::vector<double> kinds(program_.kinds.size());
-    for (std::size_t i = 0; i < sums.size(); ++i)
-      kinds[program_.steps[i].kind] += sums[i] / size_;
+    for (std::size_t i = 0; i < sums.size(); ++i) kinds[program_.steps[i].kind] += sums[i] / size_;
     return kinds;
   }
 
