@@ -19,11 +19,13 @@ HEAD = """# What `unisono whatif` predicts, and what happens
 
 <!-- Written by `python -m experiments.whatif.page`. -->
 
-Each program was traced on 8 hosts of a simulated Ethernet. From the trace [`unisono whatif`](../guide/whatif.md) predicted
-what it takes on more hosts, and which algorithms gain there. Then the program itself was run on so many hosts
-in the same simulator, natively and with each of these algorithms forced. So this page says whether scaling and
-replaying a trace loses anything; how near the simulator is to a network is [another question](simulator.md).
-Nothing here is noise: every number is the same in every run.
+Each program was traced on 8 hosts of a simulated Ethernet. From the trace
+[`unisono whatif`](../guide/whatif.md) predicted what it takes on more hosts, and which algorithms gain there.
+Then the program itself was run on so many hosts in the same simulator, natively and with each of these
+algorithms forced. So this page says whether scaling and replaying a trace loses anything; how near the
+simulator is to a network is [another question](simulator.md). Nothing here is noise: every number is the
+same in every run. Programs compute in no time there, but for `imbalanced`, whose ranks sleep for
+times of their own.
 """
 
 Json = Mapping[str, Any]
@@ -60,8 +62,8 @@ def natives(found: Sequence[Json]) -> list[str]:
         "predicted size",
         "predicted",
         "run",
-        "program predicted",
-        "program run",
+        "loop predicted",
+        "loop run",
     )
     return markdown.table(head, rows, {0, 2})
 
@@ -99,10 +101,10 @@ def summary(found: Sequence[Json]) -> list[str]:
     correlation = float(spearmanr(*zip(*told, strict=True)).statistic)
     off = sorted(abs(a / b - 1) for a, b in told)
     return [
-        f"- {len(told)} algorithms in {len(found)} cases. The rank correlation (Spearman) of predicted and run ratios is "
-        f"{correlation:.2f}.",
-        f"- {len(decided)} were faster or slower than native by more than {100 * EVEN:.0f} %. Of {right} of them the "
-        f"prediction said so. Of {opposite} it said the opposite.",
+        f"- {len(told)} algorithms in {len(found)} cases. The rank correlation (Spearman) of predicted "
+        f"and run ratios is {correlation:.2f}.",
+        f"- {len(decided)} were faster or slower than native by more than {100 * EVEN:.0f} %. Of {right} of "
+        f"these the prediction said so. Of {opposite} it said the opposite.",
         f"- Half of the ratios are within {100 * off[len(off) // 2]:.1f} % of what was run. The worst is "
         f"{100 * off[-1]:.0f} % off.",
         "",
@@ -112,7 +114,9 @@ def summary(found: Sequence[Json]) -> list[str]:
 def text(found: Sequence[Json]) -> str:
     lines = [HEAD, *summary(found), "## Native", ""]
     lines += [
-        "Seconds of one call, on the mean rank, and of the whole program from its first call to its last.",
+        "Seconds of one call on the mean rank, and of the whole loop: its calls and its computing. Calls",
+        "that are made once are not in it. At the end of these programs rank 0 receives what it prints in",
+        "messages that are no collectives; nobody scales those.",
         "",
         *natives(found),
         "## What algorithms gain",

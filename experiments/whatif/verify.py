@@ -3,9 +3,9 @@
     ninja -C build simulated_apps
     python -m experiments.whatif.verify [--ranks 64] [--only jacobi] [--folder docs/results/whatif]
 
-Each program is traced on 8 hosts. Unisono predicts what it takes on more hosts, and what algorithms would gain
-there. Then the program itself is run there: natively, and with each of these algorithms forced. Compared are
-the seconds that a rank is in the calls of the main collective, a place in the program for itself.
+Each program is traced on 8 hosts. Unisono predicts what it takes on more hosts, and what algorithms would
+gain there. Then the program itself is run there: natively, and with each of these algorithms forced.
+Compared are the seconds that a rank is in the calls of the main collective, a place in the program for itself.
 """
 
 import argparse
@@ -94,7 +94,7 @@ def some(main: CellStudy) -> list[str]:
 
 
 def replay_of(program: Program, main: CellStudy, spec: str) -> Replayed:
-    native = {cell: NATIVE for cell in program.cells}
+    native = dict.fromkeys(program.cells, NATIVE)
     return program.run({**native, main.cell: spec}, lambda: True)
 
 
@@ -122,9 +122,9 @@ def bytes_of(ran: Calls, collective: str, place: str) -> float:
 
 
 def whole(program: Program, native: Replayed, ran: Calls) -> Json:
-    """Seconds of the mean rank in the loop: in all calls but those that are made once, and before them. In the
-    first of these the ranks meet whom the tracer has started at different times, and at the end rank 0 receives
-    what it prints from each rank, in messages that are no collectives and that nobody scales."""
+    """Seconds of the mean rank in the loop: in all calls but those that are made once, and before them. In
+    the first of these the ranks meet whom the tracer has started at different times, and at the end rank 0
+    receives what it prints from each rank, in messages that are no collectives and that nobody scales."""
     predicted = sum(
         kind.calls * (native.in_call[number] + native.computing[number])
         for number, kind in enumerate(program.calls.kinds)

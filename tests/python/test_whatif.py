@@ -1,4 +1,4 @@
-"""A trace at another scale: the scaling rules exactly, what is refused, and that a program's own run agrees."""
+"""A trace at another scale: the rules exactly, what is refused, and that a program's own run agrees."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""What would run a call as this environment is set, which rule decides it, and what a job has said of its own.
+"""What would run a call as this environment is set, which rule decides, and what a job has said of its own.
 
 The order of the rules is the library's: unisono-schedule decide asks its selector."""
 

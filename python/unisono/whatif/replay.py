@@ -48,7 +48,7 @@ class Replayed:
         return sum(kind.calls * own for kind, own in zip(kinds, self.in_call, strict=True))
 
 
-class Failed(UnisonoError):
+class SimulationError(UnisonoError):
     """A simulation that gave no times."""
 
 
@@ -149,7 +149,7 @@ class Program:
             )
         lines = [text for text in run.output.splitlines() if text.startswith('{"after_last')]
         if run.problem or not lines:
-            raise Failed(run.problem or "the simulation ended early")
+            raise SimulationError(run.problem or "the simulation ended early")
         return self.replayed(json.loads(lines[0]), run.output)
 
     def replayed(self, told: Mapping[str, list[float]], output: str) -> Replayed:

@@ -15,7 +15,7 @@ from unisono.compare import matrix
 from unisono.sim import cli as sim_cli
 from unisono.sim.runner import flows_cell
 from unisono.sim.table import FLOWS, Question
-from unisono.whatif.replay import NATIVE, Cell, Failed, Program, Replayed
+from unisono.whatif.replay import NATIVE, Cell, Program, Replayed, SimulationError
 
 SCREENING, REPLAYING = 0.35, 0.9  # shares of the budget after which these begin nothing more
 GAIN = 0.98  # of native's time: as unisono tune, what is chosen must be worth it
@@ -63,7 +63,7 @@ class Study:
         return run.program(self.program.calls.kinds)
 
 
-class Over(Exception):
+class BudgetError(Exception):
     """The budget is."""
 
 
@@ -82,7 +82,7 @@ class Budget:
     def keep_on(self) -> bool:
         """For jobs.run(): ends what runs when the budget is over."""
         if self.is_past(1.0):
-            raise Over
+            raise BudgetError
         return True
 
 
@@ -107,12 +107,12 @@ def study(program: Program, seconds: float, finalists: int, online: bool, say: S
 
 def first(program: Program, budget: Budget) -> Study:
     """Native: what all else is compared with. Where the sample takes too long one call of each kind."""
-    native = {cell: NATIVE for cell in program.cells}
+    native = dict.fromkeys(program.cells, NATIVE)
     notes = []
     limited = Budget(SCREENING * budget.seconds, budget.began)
     try:
         run = program.run(native, limited.keep_on)
-    except Over:
+    except BudgetError:
         notes.append(f"{program.sample} calls of each kind took too long: one of each was replayed")
         program = replace(program, sample=1)
         run = program.run(native, lambda: True)
@@ -195,7 +195,7 @@ def screen_arms(found: Study, budget: Budget, until: float) -> None:
         question = question_of(found, cell.cell)
         try:
             timed = flows_cell(question, arm.spec, cell.cell.bytes, MEMORY, own.keep_on)
-        except Over:
+        except BudgetError:
             arm.problem = f"not timed within {own.seconds:.0f} s"
             return
         arm.screened, arm.problem = timed.seconds, timed.left_out
@@ -207,7 +207,7 @@ def screen_arms(found: Study, budget: Budget, until: float) -> None:
 
 def finals(found: Study, most: int, budget: Budget, say: Say) -> None:
     """The n-th best of every cell run in the n-th run: each is measured where the others are as well."""
-    native = {cell: NATIVE for cell in found.cells}
+    native = dict.fromkeys(found.cells, NATIVE)
     for number in range(most):
         forced = {
             cell.cell: cell.arms[number].spec
@@ -222,10 +222,10 @@ def finals(found: Study, most: int, budget: Budget, say: Say) -> None:
         say(f"the program with algorithms, {number + 1} of {most}")
         try:
             run = found.program.run({**native, **forced}, budget.keep_on)
-        except Over:
+        except BudgetError:
             found.notes.append(f"the budget was over in run {number + 1} of {most} with algorithms")
             return
-        except Failed as error:
+        except SimulationError as error:
             found.notes.append(f"run {number + 1} with algorithms failed: {error}")
             continue
         for cell in forced:
@@ -242,11 +242,11 @@ def choose(found: Study) -> None:
 
 def confirm(found: Study, budget: Budget) -> None:
     """The program with all choices; where it gains nothing, nothing is chosen."""
-    native = {cell: NATIVE for cell in found.cells}
+    native = dict.fromkeys(found.cells, NATIVE)
     chosen = {cell.cell: cell.chosen for cell in found.cells.values()}
     try:
         found.best = found.program.run({**native, **chosen}, budget.keep_on)
-    except Over:
+    except BudgetError:
         found.notes.append("the budget was over before the choices ran together: they are each one's own")
         return
     if found.seconds(found.best) >= found.seconds(found.native):
@@ -263,8 +263,12 @@ def learn(found: Study, budget: Budget) -> None:
         return
     try:
         run = found.program.run({}, budget.keep_on, repetitions, BY_ITSELF)
-    except (Over, Failed) as error:
-        why = "was over before it had found out something" if isinstance(error, Over) else f"failed: {error}"
+    except (BudgetError, SimulationError) as error:
+        why = (
+            "was over before it had found out something"
+            if isinstance(error, BudgetError)
+            else f"failed: {error}"
+        )
         found.notes.append(f"Unisono by itself {why}")
         return
     found.by_itself = run
