@@ -5,7 +5,8 @@
 
 Each program is traced on 8 hosts. Unisono predicts what it takes on more hosts, and what algorithms would
 gain there. Then the program itself is run there: natively, and with each of these algorithms forced.
-Compared are the seconds that a rank is in the calls of the main collective, a place in the program for itself.
+Compared are the seconds that a rank is in the calls of the main collective, a place in the program for
+itself.
 """
 
 import argparse
