@@ -185,3 +185,10 @@ class Explanation(Document, tag="unisono.explanation", kw_only=True):
     where: Key | None = None
     cell: Cell | None = None
     remembered: list[Learned] = msgspec.field(default_factory=list)
+    decision: Json | None = None  # with --here: the rules that apply, in their order
+
+
+class Decisions(Document, tag="unisono.decisions", kw_only=True):
+    """The last word of each kind of call, as a job has logged it."""
+
+    calls: list[Json]

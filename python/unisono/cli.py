@@ -25,6 +25,7 @@ from unisono.trace.cli import app as trace_app
 from unisono.trace.report_cli import report
 from unisono.tune.cli import tune
 from unisono.tune.verify_cli import verify
+from unisono.whatif.cli import whatif
 
 # The panels of --help, and in them the commands, in the order in which a newcomer needs them.
 PANELS = {
@@ -58,6 +59,7 @@ app.command(**of("doctor"))(doctor_cli.doctor)
 app.command(**of("info"))(doctor_cli.info)
 app.add_typer(trace_app, **of("trace"))
 app.command(**of("report"))(report)
+app.command(**of("whatif"))(whatif)
 app.command(**of("explain"))(explain)
 app.command(**of("compare"))(compare)
 app.command(**of("list"))(catalogue_cli.list_command)

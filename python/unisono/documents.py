@@ -28,6 +28,7 @@ MODULES = (
     "unisono.tune.native.run",
     "unisono.tune.report",
     "unisono.tune.verify",
+    "unisono.whatif.results",
 )
 
 

@@ -136,9 +136,7 @@ std::string use_machine(Machine machine, MPI_Comm node) {
 }
 
 LeftOnline left_online() {
-  const auto* model = std::get_if<ModelSettings>(&online_job().settings);
-  return {std::holds_alternative<std::monostate>(online_job().settings) ? 0 : kEveryCollective,
-          online_job().judges_nodes ? kEveryCollective : 0, model != nullptr && model->is_auto};
+  return left_online_by(online_job().settings, online_job().judges_nodes);
 }
 
 std::vector<std::string> online_report() {

@@ -143,7 +143,7 @@ void Tracer::stop() {
   wait_quietly_for_all(comm_);
   PMPI_Comm_free(&comm_);
   if (!lines_->problem().empty()) complain(lines_->problem());
-  lines_->end(events_->events(), events_->lost(), trace::now_ns());
+  lines_->end(events_->events(), events_->lost(), call_time());
   lines_->close();
   events_->close();
 }

@@ -153,7 +153,7 @@ def test_commands_run_as_written(page: Path, tmp_path: Path, lab_name: str) -> N
     environment = prepare(tmp_path, "mpich" if page.stem in WITH_MPICH else "openmpi")
     environment["UNISONO_LAB"] = lab_name
     for block in blocks:
-        if re.search(r"unisono sim|--platform", block.text) and not shutil.which("smpirun"):
+        if re.search(r"unisono (sim|whatif)|--platform", block.text) and not shutil.which("smpirun"):
             continue  # tests of the simulator say that it is not there
         done = subprocess.run(
             ["bash", "-euo", "pipefail", "-c", f"{prepared(page)}\n{block.text}"],

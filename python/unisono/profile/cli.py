@@ -6,14 +6,14 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from unisono import answers, catalogue, documents, options
+from unisono import answers, catalogue, documents, machine, options
 from unisono.amounts import parse_size
 from unisono.compare.matrix import parse_collectives
 from unisono.console import output
 from unisono.errors import FAILED, RunError, UnisonoError
 from unisono.options import group
 from unisono.profile import check as check_module
-from unisono.profile import document, terminal
+from unisono.profile import document, running, terminal
 from unisono.profile.document import Profile
 
 app = group("Look at profiles that [bold]unisono tune[/bold] made, and check them.")
@@ -76,21 +76,40 @@ def merge(
 
 def explain(
     what: Annotated[
-        list[str],
+        list[str] | None,
         typer.Argument(
             metavar="[PROFILE] COLLECTIVE [BYTES]", help="A profile; bcast, allreduce, ...; 8, 64K, 1M"
         ),
-    ],
+    ] = None,
     mpi: Annotated[
         options.Library,
         typer.Option(metavar="LIBRARY", help=f"{options.LIBRARIES}: whichever there is."),
     ] = options.Library.AUTO,
     ranks: Annotated[int | None, typer.Option("-n", help="Ranks, if there are several.")] = None,
+    here: Annotated[
+        bool, typer.Option("--here", help="Which rule decides as this environment is set, and what runs.")
+    ] = False,
+    hosts: Annotated[int | None, typer.Option(min=1, help="With --here: of the ranks; else this.")] = None,
+    log: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="What a job said with UNISONO_LOG=decision; -: input.")
+    ] = None,
     json: options.Json = None,
 ) -> None:
-    """Say why a call runs as it does: by a profile, or by what earlier jobs have found out.
+    """Say why a call runs as it does: by a profile, by what earlier jobs have found out, or as a job would
+    decide here and now.
 
-    [bold]unisono explain profile.json bcast 64K[/bold], [bold]unisono explain bcast 64K[/bold]"""
+    [bold]unisono explain profile.json bcast 64K[/bold], [bold]unisono explain bcast 64K[/bold],
+    [bold]unisono explain bcast 64K -n 16 --here[/bold]"""
+    if log:
+        documents.write(answers.Decisions(calls=running.explain_log(log, output(json))), json)
+        return
+    if not what:
+        raise UnisonoError("explain: say which collective, as in bcast 64K")
+    if hosts and not here:
+        raise UnisonoError("--hosts is for --here")
+    if here:
+        explain_here(what, mpi.chosen, ranks, hosts, json)
+        return
     if len(what) > 3:
         raise UnisonoError(f"{' '.join(what)}: valid are a profile, a collective and a size")
     catalogue.refuse_neighbours(what[0])
@@ -110,6 +129,21 @@ def explain(
     if len(what) == 1:
         raise UnisonoError(f"{what[0]}: say which collective; valid: {', '.join(catalogue.collectives())}")
     explain_profile(Path(what[0]), what[1], what[2] if len(what) == 3 else "0", mpi.chosen, ranks, json)
+
+
+def explain_here(
+    what: list[str], mpi: str | None, ranks: int | None, hosts: int | None, json: Path | None
+) -> None:
+    if len(what) > 2:
+        raise UnisonoError(f"{' '.join(what)}: with --here the profile is that of UNISONO_PROFILE")
+    [name] = parse_collectives(what[0])[:1]
+    size = parse_size(what[1], "size") if len(what) == 2 else 0
+    own_hosts = hosts or 1
+    count = ranks or max(2, own_hosts, machine.cores().usable if own_hosts == 1 else 0)
+    if count < own_hosts:
+        raise UnisonoError(f"--hosts {own_hosts}: there are only {count} ranks; give -n")
+    decision = running.explain_here(running.Asked(name, size, count, own_hosts), mpi, output(json))
+    documents.write(answers.Explanation(collective=name, bytes=size, decision=decision), json)
 
 
 def explain_profile(

@@ -96,6 +96,12 @@ Result<OnlineSettings> parse_online(std::string_view text) {
   return Error{"no such rule '" + std::string(kind) + "'; " + std::string(kValid)};
 }
 
+LeftOnline left_online_by(const OnlineSettings& settings, bool judges_nodes) {
+  const auto* model = std::get_if<ModelSettings>(&settings);
+  return {std::holds_alternative<std::monostate>(settings) ? 0 : kEveryCollective,
+          judges_nodes ? kEveryCollective : 0, model != nullptr && model->is_auto};
+}
+
 std::string text(const OnlineSettings& settings) {
   if (const auto* star = std::get_if<StarSettings>(&settings))
     return "star:calls=" + plain(star->calls) + ",threshold=" + plain(star->threshold);

@@ -19,6 +19,9 @@ using OnlineSettings = std::variant<std::monostate, StarSettings, BanditSettings
 /// error is one line that names what is valid.
 Result<OnlineSettings> parse_online(std::string_view text);
 
+/// What these leave online; `judges_nodes`: also which way is faster within one.
+LeftOnline left_online_by(const OnlineSettings& settings, bool judges_nodes);
+
 /// Complete, as it could have been written.
 std::string text(const OnlineSettings& settings);
 

@@ -8,6 +8,7 @@
 #include "base/size.h"
 #include "base/version.h"
 #include "tools/schedule/commands.h"
+#include "tools/schedule/decide.h"
 #include "tools/schedule/order.h"
 #include "tools/schedule/trees.h"
 #include "tools/tool.h"
@@ -122,6 +123,7 @@ int run(int argc, char** argv) {
   const auto* show_command = add_show(app, options, what);
   const OrderCommands orders(app);
   const TreesCommand trees(app);
+  const DecideCommand decisions(app);
 
   return run_tool(app, "unisono-schedule", argc, argv, [&] {
     if (*list_command) return list(json);
@@ -129,7 +131,7 @@ int run(int argc, char** argv) {
     if (*arrival_command) return arrival_tables();
     if (*docs_command) return documentation();
     if (*spec_command) return text(read_names(options).second) + "\n";
-    if (!*show_command) return orders.run() + trees.run();
+    if (!*show_command) return orders.run() + trees.run() + decisions.run();
     complete(options, what);
     return show(what);
   });

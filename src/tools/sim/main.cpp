@@ -1,8 +1,8 @@
 // unisono-sim: algorithms of the catalogue, or the MPI library's own, in simulated time. It is a
 // program for SMPI, started by smpirun; `unisono sim` does that. docs/reference/sim.md.
 //
-// One line of JSON for every algorithm and size. Nothing is measured: a call takes the time that
-// the simulated network needs, the same in every run.
+// One line of JSON for every algorithm and size, or one for a program's calls (replay.h). Nothing
+// is measured: a call takes the time that the simulated network needs, the same in every run.
 #include <mpi.h>
 
 #include <CLI/CLI.hpp>
@@ -16,6 +16,7 @@
 #include "base/size.h"
 #include "tools/bench/cell.h"
 #include "tools/bench/options.h"
+#include "tools/sim/replay.h"
 #include "tools/sim/simulate.h"
 
 namespace unisono::sim {
@@ -27,8 +28,9 @@ struct Options {
   std::vector<std::string> algorithms;
   std::vector<Count> sizes;
   int root = 0;
-  Count memory = 0;     ///< bytes of buffers of all ranks together
-  bool shares = false;  ///< the ranks' buffers are the same memory: no result is right
+  Count memory = 0;      ///< bytes of buffers of all ranks together
+  bool shares = false;   ///< the ranks' buffers are the same memory: no result is right
+  std::string replayed;  ///< file of a program's calls; then the rest says nothing
 };
 
 // Who is wrong here is `unisono sim`, which has checked what its user wrote.
@@ -36,11 +38,12 @@ std::optional<Options> parse(int argc, char** argv) {
   Options o;
   std::string collective, algorithms, bytes, memory;
   CLI::App app("started by: unisono sim");
-  app.add_option("--collective", collective)->required();
-  app.add_option("--arms", algorithms)->required();
-  app.add_option("--sizes", bytes)->required();
+  app.add_option("--collective", collective);
+  app.add_option("--arms", algorithms);
+  app.add_option("--sizes", bytes);
   app.add_option("--root", o.root);
-  app.add_option("--memory", memory)->required();
+  app.add_option("--memory", memory);
+  app.add_option("--replay", o.replayed);
   app.add_flag("--share", o.shares);
   try {
     app.parse(argc, argv);
@@ -48,6 +51,7 @@ std::optional<Options> parse(int argc, char** argv) {
     app.exit(error);
     return std::nullopt;
   }
+  if (!o.replayed.empty()) return o;
   const auto named = collective_named(collective);
   const auto sizes = bench::parse_sizes(bytes);
   const auto limit = parse_size(memory);
@@ -75,6 +79,7 @@ void write_line(const Setting& setting, const std::string& algorithm, const Outc
 int run(int argc, char** argv) {
   const auto options = parse(argc, argv);
   if (!options) return 2;
+  if (!options->replayed.empty()) return replay(options->replayed);
   Setting setting = setting_of(options->collective, options->root);
   if (options->shares) share_buffers(setting);
   const bool sized = bench::call_of(options->collective).output != bench::Part::none;

@@ -27,22 +27,6 @@ void charged_sum(void* in, void* inout, int* count, MPI_Datatype*) {
   smpi_execute_flops(*count);
 }
 
-double largest(double mine, MPI_Comm comm) {
-  double all = 0;
-  PMPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_MAX, comm);
-  return all;
-}
-
-double clock() { return simgrid::s4u::Engine::get_clock(); }
-
-/// All ranks leave at the same simulated instant: a whole second, so that what follows does not
-/// depend on the rounding of what was before.
-double start_together(MPI_Comm comm) {
-  const double start = std::ceil(largest(clock(), comm)) + 1;
-  simgrid::s4u::this_actor::sleep_until(start);
-  return start;
-}
-
 unsigned long long calls_run_by_unisono() {
   unsigned long long own = 0, native = 0;
   unisono_counts(&own, &native);
@@ -89,6 +73,20 @@ std::optional<std::string> obstacle_to(const Setting& setting, const std::string
 
 }  // namespace
 
+double largest(double mine, MPI_Comm comm) {
+  double all = 0;
+  PMPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_MAX, comm);
+  return all;
+}
+
+double simulated_clock() { return simgrid::s4u::Engine::get_clock(); }
+
+double start_together(MPI_Comm comm) {
+  const double start = std::ceil(largest(simulated_clock(), comm)) + 1;
+  simgrid::s4u::this_actor::sleep_until(start);
+  return start;
+}
+
 Setting setting_of(Collective collective, int root) {
   Setting s;
   s.collective = collective;
@@ -131,7 +129,7 @@ Outcome simulate(const Setting& setting, const std::string& algorithm, Count mem
   const auto before = calls_run_by_unisono();
   const double start = start_together(setting.comm);
   cell.run(mpi);
-  outcome.seconds = largest(clock() - start, setting.comm);
+  outcome.seconds = largest(simulated_clock() - start, setting.comm);
   if (!native && calls_run_by_unisono() == before) return {"left to the MPI library"};
   outcome.correct = verified(cell, 2, algorithm, shares) && outcome.correct;
   return outcome;

@@ -22,6 +22,14 @@ Setting setting_of(Collective collective, int root);
 /// data do not fit. Results are not verified.
 void share_buffers(Setting& setting);
 
+/// Simulated seconds.
+double simulated_clock();
+/// Of all ranks'. Collective, without Unisono.
+double largest(double mine, MPI_Comm comm);
+/// All ranks leave at the same simulated instant, which is returned: a whole second, so that what
+/// follows does not depend on the rounding of what was before.
+double start_together(MPI_Comm comm);
+
 /// Lets Unisono make its private communicator, so that no simulated call does. Collective.
 void warm_up(MPI_Comm comm);
 

@@ -1,0 +1,142 @@
+"""docs/results/whatif.md, made anew from docs/results/whatif/*.json: python -m experiments.whatif.page"""
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from scipy.stats import spearmanr
+from unisono.catalogue import format_size
+from unisono.files import write_text
+from unisono.trace.verdict import time_text
+
+from experiments import markdown
+
+FOLDER = Path(__file__).resolve().parents[2] / "docs" / "results" / "whatif"
+EVEN = 0.02  # so near to native's time nobody is faster
+HEAD = """# What `unisono whatif` predicts, and what happens
+
+<!-- Written by `python -m experiments.whatif.page`. -->
+
+Each program was traced on 8 hosts of a simulated Ethernet. From the trace
+[`unisono whatif`](../guide/whatif.md) predicted what it takes on more hosts, and which algorithms gain there.
+Then the program itself was run on so many hosts in the same simulator, natively and with each of these
+algorithms forced. So this page says whether scaling and replaying a trace loses anything; how near the
+simulator is to a network is [another question](simulator.md). Nothing here is noise: every number is the
+same in every run. Programs compute in no time there, but for `imbalanced`, whose ranks sleep for
+times of their own.
+"""
+
+Json = Mapping[str, Any]
+
+
+def load(folder: Path) -> list[Json]:
+    return [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))]
+
+
+def size_text(size: float) -> str:
+    return f"{format_size(round(size))}B"
+
+
+def natives(found: Sequence[Json]) -> list[str]:
+    rows = []
+    for one in found:
+        run = one["runs"][0]
+        rows.append(
+            (
+                f"`{one['program']}`",
+                str(one["ranks"]),
+                f"{one['collective']} of {size_text(one['bytes'])}",
+                size_text(one["predicted_bytes"]),
+                time_text(one["predicted_native_seconds"]),
+                time_text(one["native_seconds"]),
+                time_text(run["predicted_seconds"]),
+                time_text(run["measured_seconds"]),
+            )
+        )
+    head = (
+        "program",
+        "ranks",
+        "call",
+        "predicted size",
+        "predicted",
+        "run",
+        "loop predicted",
+        "loop run",
+    )
+    return markdown.table(head, rows, {0, 2})
+
+
+def arms(found: Sequence[Json]) -> list[tuple[Json, Json]]:
+    return [(one, arm) for one in found for arm in one["arms"] if arm["measured_ratio"] is not None]
+
+
+def gains(found: Sequence[Json]) -> list[str]:
+    rows = [
+        (
+            f"`{one['program']}`",
+            str(one["ranks"]),
+            one["collective"],
+            f"`{arm['algorithm']}`",
+            f"{arm['predicted_ratio']:.2f}",
+            f"{arm['measured_ratio']:.2f}",
+        )
+        for one, arm in arms(found)
+    ]
+    return markdown.table(("program", "ranks", "call", "algorithm", "predicted", "run"), rows, {0, 2, 3})
+
+
+def sign(ratio: float) -> int:
+    return 0 if abs(ratio - 1) <= EVEN else 1 if ratio > 1 else -1
+
+
+def summary(found: Sequence[Json]) -> list[str]:
+    told = [(arm["predicted_ratio"], arm["measured_ratio"]) for _, arm in arms(found)]
+    if len(told) < 3:
+        return []
+    decided = [(a, b) for a, b in told if sign(b)]
+    right = sum(sign(a) == sign(b) for a, b in decided)
+    opposite = sum(sign(a) == -sign(b) for a, b in decided)
+    correlation = float(spearmanr(*zip(*told, strict=True)).statistic)
+    off = sorted(abs(a / b - 1) for a, b in told)
+    return [
+        f"- {len(told)} algorithms in {len(found)} cases. The rank correlation (Spearman) of predicted "
+        f"and run ratios is {correlation:.2f}.",
+        f"- {len(decided)} were faster or slower than native by more than {100 * EVEN:.0f} %. Of {right} of "
+        f"these the prediction said so. Of {opposite} it said the opposite.",
+        f"- Half of the ratios are within {100 * off[len(off) // 2]:.1f} % of what was run. The worst is "
+        f"{100 * off[-1]:.0f} % off.",
+        "",
+    ]
+
+
+def text(found: Sequence[Json]) -> str:
+    lines = [HEAD, *summary(found), "## Native", ""]
+    lines += [
+        "Seconds of one call on the mean rank, and of the whole loop: its calls and its computing. Calls",
+        "that are made once are not in it. At the end of these programs rank 0 receives what it prints in",
+        "messages that are no collectives; nobody scales those.",
+        "",
+        *natives(found),
+        "## What algorithms gain",
+        "",
+        "Of native's time in the calls; below 1 is faster.",
+        "",
+        *gains(found),
+    ]
+    notes = sorted(
+        {f"- `{one['program']}` on {one['ranks']}: {note}" for one in found for note in one["notes"]}
+    )
+    if notes:
+        lines += ["## What was left out", "", *notes, ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def write(folder: Path = FOLDER) -> None:
+    write_text(text(load(folder)), folder.parent / "whatif.md")
+
+
+if __name__ == "__main__":
+    write()
+    sys.exit(0)

@@ -1,0 +1,1 @@
+"""`unisono whatif`: the calls of a trace, replayed in the simulator at another scale."""

@@ -1,0 +1,98 @@
+"""`unisono explain --here`: which rule decides. The order is the library's own; these are its ends."""
+
+import json
+from pathlib import Path
+
+import pytest
+from conftest import Run
+from unisono import catalogue, machine, places
+from unisono.profile import running
+from unisono.profile.document import Cell, Environment, Key, Profile, save
+
+
+def rules(*arguments: str, monkeypatch: pytest.MonkeyPatch, **environment: str) -> list[tuple[str, str]]:
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    line = ["--collective", "allreduce", "--bytes", "64K", "--ranks", "4", "--flavour", "openmpi"]
+    told = json.loads(catalogue.ask("decide", *line, *arguments))
+    return [(rule["rule"], rule["algorithm"].partition(":")[0]) for rule in told["rules"]]
+
+
+BETWEEN = ("--nodes", "4", "--place", "ethernet")
+
+
+def test_between_nodes_the_jobs_own_calls_decide(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert rules(*BETWEEN, monkeypatch=monkeypatch) == [("online", "native"), ("native", "native")]
+
+
+def test_what_is_forced_comes_first_and_the_rest_behind_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = rules(*BETWEEN, monkeypatch=monkeypatch, UNISONO_ALLREDUCE="ring", UNISONO_REPRODUCIBLE="1")
+    assert [rule for rule, _ in found] == ["forced", "reproducible", "online", "native"]
+    assert found[0] == ("forced", "ring")
+
+
+def test_fixed_uses_what_is_remembered_and_learns_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = rules(*BETWEEN, "--remembered", "rabenseifner", monkeypatch=monkeypatch, UNISONO="fixed")
+    assert found == [("remembered", "rabenseifner"), ("native", "native")]
+
+
+def test_what_is_not_forced_of_another_collective(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert rules(*BETWEEN, monkeypatch=monkeypatch, UNISONO_BCAST="chain")[0][0] == "online"
+
+
+def test_off_decides_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert rules(*BETWEEN, monkeypatch=monkeypatch, UNISONO="off")[0] == ("off", "native")
+
+
+def test_a_forced_algorithm_that_does_not_exist(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("UNISONO_ALLREDUCE", "rign")
+    told = json.loads(catalogue.ask("decide", "--collective", "allreduce", "--flavour", "mpich"))
+    assert told["rules"][0]["rule"] == "forced"
+    assert "no algorithm 'rign'" in told["complaints"][0]
+
+
+def test_a_profile_decides_where_it_holds(tmp_path: Path, unisono: Run) -> None:
+    mpi = places.find_mpi("openmpi")
+    library = running.library_line(mpi)
+    assert library.startswith("Open MPI v")
+    key = Key("openmpi", library, "ethernet", 1e9, machine.cores().usable, 8, 8)
+    cells = (Cell("bcast", 1024, 1 << 20, "chain:segment=8K"),)
+    path = tmp_path / "p.json"
+    save(Profile((Environment(key, cells),)), path)
+    asked = ("explain", "--here", "--mpi", "openmpi", "-n", "8", "--hosts", "8", "bcast")
+    done = unisono(*asked, "64K", UNISONO_PROFILE=str(path))
+    assert done.returncode == 0, done.stderr
+    words = " ".join(done.stdout.split())
+    assert "profile, decides chain:segment=8K" in words
+    assert "To change it: unset UNISONO_PROFILE." in words
+    elsewhere = unisono(*asked, "8", UNISONO_PROFILE=str(path))
+    assert "online, decides native" in " ".join(elsewhere.stdout.split()), "the profile has no such size"
+
+
+def test_what_a_job_said(tmp_path: Path, unisono: Run) -> None:
+    log = tmp_path / "log"
+    said = "unisono: bcast of 512KB on 7 ranks"
+    log.write_text(
+        f"{said}: native (online: native is timed)\nhello\n{said}: chain:segment=4K (online: took 44.6 ms)\n"
+    )
+    done = unisono("explain", "--log", str(log))
+    assert done.returncode == 0, done.stderr
+    assert "bcast 512K 7 chain:segment=4K online: took 44.6 ms" in " ".join(done.stdout.split())
+    assert "native" not in done.stdout, "only the last word counts"
+
+
+@pytest.mark.parametrize(
+    ("asked", "why"),
+    [
+        (("--here",), "say which collective"),
+        (("bcast", "8", "--hosts", "2"), "--hosts is for --here"),
+        (("bcast", "8", "--here", "-n", "2", "--hosts", "4"), "there are only 2 ranks"),
+        (("p.json", "bcast", "8", "--here"), "is that of UNISONO_PROFILE"),
+        (("--log", "nothing"), "No such file"),
+        (("--log", "/dev/null"), "no decision is in it"),
+    ],
+)
+def test_mistakes_are_one_line(unisono: Run, asked: tuple[str, ...], why: str) -> None:
+    done = unisono("explain", *asked)
+    assert (done.returncode, len(done.stderr.splitlines())) == (2, 1), done.stderr
+    assert why in done.stderr
