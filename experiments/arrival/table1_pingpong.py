@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from rich import box
 from rich.table import Table
 from unisono.catalogue import format_size
-from unisono.compare.words import number
+from unisono.words import number
 
 from experiments import harness, testbeds
 from experiments.harness import Check

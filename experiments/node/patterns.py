@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from unisono.catalogue import format_size
-from unisono.compare import guidelines, results, summary, words
+from unisono import words
+from unisono.compare import guidelines, results, summary
 from unisono.compare.guidelines import Finding, Report
 from unisono.compare.results import Comparison
 from unisono.estimates import Estimate

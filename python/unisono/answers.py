@@ -1,4 +1,4 @@
-"""The documents of commands that only look: info, doctor, list, show, schedule, lab, platform, profile."""
+"""The documents of commands that only look: info, doctor, list, show, schedule, platform."""
 
 from typing import Any
 
@@ -7,7 +7,6 @@ import msgspec
 from unisono.catalogue import Algorithm, Collective, GridForm
 from unisono.documents import Document
 from unisono.memory import Learned
-from unisono.profile.document import Cell, Environment, Key
 
 Json = dict[str, Any]
 
@@ -92,42 +91,6 @@ class Trees(Document, tag="unisono.trees", kw_only=True):
     trees: list[Json]
 
 
-class LabHost(msgspec.Struct):
-    """One host of the lab; loss is a share of frames."""
-
-    name: str
-    address: str
-    switch: int
-    bits_per_second: float
-    loss: float
-    processes: int | None  # None: only root may see them
-
-
-class LabStatus(Document, tag="unisono.lab-status", kw_only=True):
-    """The lab that is up."""
-
-    name: str
-    plan: str
-    hosts: list[LabHost]
-    other_labs: list[str]
-
-
-class LabTest(msgspec.Struct):
-    """One test of the lab by itself."""
-
-    what: str
-    good: bool
-    seen: str
-
-
-class LabCheck(Document, tag="unisono.lab-check", kw_only=True):
-    """Whether the lab is the cluster that its plan says."""
-
-    name: str
-    failed: int
-    tests: list[LabTest]
-
-
 class MemoryFile(msgspec.Struct):
     """What jobs keep for each other of one platform; times in seconds."""
 
@@ -144,51 +107,3 @@ class Memory(Document, tag="unisono.memory", kw_only=True):
     files: list[MemoryFile]
 
 
-class ProfileShown(Document, tag="unisono.profile-shown", kw_only=True):
-    """What a profile chooses, and what was measured."""
-
-    created: str
-    environments: list[Environment]
-
-
-class Difference(msgspec.Struct):
-    """A size at which two profiles choose differently; -: one says nothing about it."""
-
-    where: Key
-    collective: str
-    bytes: int
-    before: str
-    after: str
-
-
-class ProfileDifference(Document, tag="unisono.profile-difference", kw_only=True):
-    """Where two profiles choose differently."""
-
-    only_in_first: list[Key]
-    only_in_second: list[Key]
-    differences: list[Difference]
-
-
-class ProfileCheck(Document, tag="unisono.profile-check", kw_only=True):
-    """What is wrong with a profile; no problem: it is good."""
-
-    profile: str
-    problems: list[str]
-
-
-class Explanation(Document, tag="unisono.explanation", kw_only=True):
-    """Why a call runs as it does: by a profile's cell, or by what earlier jobs have found out."""
-
-    collective: str
-    bytes: int | None
-    profile: str | None = None
-    where: Key | None = None
-    cell: Cell | None = None
-    remembered: list[Learned] = msgspec.field(default_factory=list)
-    decision: Json | None = None  # with --here: the rules that apply, in their order
-
-
-class Decisions(Document, tag="unisono.decisions", kw_only=True):
-    """The last word of each kind of call, as a job has logged it."""
-
-    calls: list[Json]

@@ -20,6 +20,8 @@ Json = dict[str, Any]
 # Where documents are declared.
 MODULES = (
     "unisono.answers",
+    "unisono.lab.answers",
+    "unisono.profile.answers",
     "unisono.compare.results",
     "unisono.model_check",
     "unisono.sim.program",

@@ -24,7 +24,7 @@ from unisono import (
 )
 from unisono.amounts import parse_time
 from unisono.catalogue import format_size
-from unisono.compare import matrix
+from unisono.arguments import split_specs
 from unisono.console import errors, output, table
 from unisono.errors import FAILED, RunError, UnisonoError
 from unisono.model_check import Asker, Measures, Report
@@ -186,7 +186,7 @@ def predict(
 ) -> None:
     """Say what calls would take, and which segments are best: the fastest first."""
     chosen = one_collective(collective)
-    specs = matrix.split_specs(arms or "")
+    specs = split_specs(arms or "")
     wanted = specs or model_check.standard_specs(chosen)
     bytes_ = amounts.parse_sizes(sizes)
     jobs = [model.Job(chosen, ranks, nodes or ranks, size, wanted, root) for size in bytes_]
@@ -292,7 +292,7 @@ def check(
                 place.bench,
                 Asker(file, chosen, place.ranks, place.nodes),
                 bytes_,
-                matrix.split_specs(arms or ""),
+                split_specs(arms or ""),
                 parse_time(budget),
                 lambda of: status.update(f"{of.point.text()}: {len(of.specs)} algorithms"),
             )

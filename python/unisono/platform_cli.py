@@ -19,7 +19,7 @@ from unisono import (
     platform_measure,
     where,
 )
-from unisono.compare import matrix
+from unisono.arguments import parse_collectives
 from unisono.console import output, table
 from unisono.errors import RunError, UnisonoError
 from unisono.memory import Learned
@@ -168,7 +168,7 @@ def measure(
         # A launcher knows by itself how many it starts.
         ranks=ranks or (0 if launch else bed.fitting_ranks()),
         per_host=ppn,
-        collectives=matrix.parse_collectives(collectives),
+        collectives=parse_collectives(collectives),
         sizes=amounts.parse_sizes(sizes),
         seconds=amounts.parse_time(budget),
     )

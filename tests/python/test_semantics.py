@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 from unisono import catalogue
-from unisono.compare import matrix
+from unisono.arguments import parse_collectives
 from unisono.compare.limits import Sized, size_kind
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -39,4 +39,4 @@ def test_words_of_a_row() -> None:
 
 
 def test_collectives_of_a_topology_cannot_be_compared() -> None:
-    assert matrix.parse_collectives("all") == catalogue.collectives()
+    assert parse_collectives("all") == catalogue.collectives()

@@ -9,6 +9,7 @@ from rich.progress import Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
 from unisono import amounts, beds, completion, console, documents, options
+from unisono.arguments import names, parse_collectives
 from unisono.compare import guidelines as rules
 from unisono.compare import matrix, results, summary, terminal
 from unisono.compare.results import PATTERNS, Comparison, Failure, Point, Setting
@@ -137,7 +138,7 @@ def compare(
             options.demand_folder(path)
         pattern = pattern or (rules.PATTERN if guidelines else PATTERNS[0])
         standard = ",".join(rules.collectives()) if guidelines else matrix.STANDARD_COLLECTIVES
-        chosen = matrix.parse_collectives(collectives or standard)
+        chosen = parse_collectives(collectives or standard)
         settings = settings_of(bed := beds.current_lab() if lab else beds.Node(), mpi, ranks, ppn, pattern)
         own = matrix.arms_by_collective(matrix.parse_arms(arms), chosen)
         plan = plan_of(settings, own, sizes, block_sizes, guidelines=guidelines)
@@ -183,10 +184,10 @@ def refuse_measuring(context: typer.Context) -> None:
 def settings_of(
     bed: beds.Bed, mpis: str, ranks: str | None, ppn: int | None, patterns: str = PATTERNS[0]
 ) -> list[Setting]:
-    counts = [int(n) for n in matrix.names(ranks) if n.isdigit()] if ranks else [bed.fitting_ranks()]
-    if not counts or min(counts) < 1 or (ranks and len(counts) != len(matrix.names(ranks))):
+    counts = [int(n) for n in names(ranks) if n.isdigit()] if ranks else [bed.fitting_ranks()]
+    if not counts or min(counts) < 1 or (ranks and len(counts) != len(names(ranks))):
         raise UnisonoError(f"-n {ranks}: write numbers of ranks, as in 2,4")
-    libraries = [beds.find_mpi(bed, name) for name in dict.fromkeys(matrix.names(mpis))]
+    libraries = [beds.find_mpi(bed, name) for name in dict.fromkeys(names(mpis))]
     for mpi in libraries:
         mpi.tool("unisono-bench")
     if not libraries:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from unisono import catalogue
 from unisono.compare.limits import Sized, size_kind
 from unisono.compare.results import PATTERNS, Point, Setting
+from unisono.arguments import names, split_specs
 from unisono.errors import UnisonoError
 
 # shared by the tables of peers in docs/results: what a program spends its time in
@@ -27,40 +28,12 @@ class Job:
         return [Point(self.setting, self.collective, size) for size in self.sizes]
 
 
-def names(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",") if name.strip()]
-
-
 def parse_patterns(text: str) -> list[str]:
     chosen = list(PATTERNS) if text == "all" else list(dict.fromkeys(names(text)))
     for name in chosen or [text]:
         if name not in PATTERNS:
             raise UnisonoError(f"--pattern {name}: valid are all, {', '.join(PATTERNS)}")
     return chosen
-
-
-def parse_collectives(text: str) -> list[str]:
-    chosen = catalogue.collectives() if text == "all" else list(dict.fromkeys(names(text)))
-    for name in chosen:
-        catalogue.refuse_neighbours(name)
-        if name not in catalogue.collectives():
-            raise UnisonoError(
-                f"--collectives {name}: no such collective; valid: all, {', '.join(catalogue.collectives())}"
-            )
-    if not chosen:
-        raise UnisonoError("--collectives: none given")
-    return chosen
-
-
-def split_specs(text: str) -> list[str]:
-    """ "chain:segment=32K,depth=4,ring": a piece that only assigns belongs to the one before it."""
-    specs: list[str] = []
-    for piece in names(text):
-        if specs and "=" in piece and ":" not in piece:
-            specs[-1] += f",{piece}"
-        else:
-            specs.append(piece)
-    return list(dict.fromkeys(specs))
 
 
 def parse_arms(text: str) -> list[str]:

@@ -8,6 +8,7 @@ from markupsafe import Markup
 
 from unisono import pages
 from unisono.compare import plots, summary, words
+from unisono.words import interval, microseconds, number, percent
 from unisono.compare.results import Cell, Comparison, Setting
 from unisono.compare.terminal import legend
 from unisono.files import write_text
@@ -37,10 +38,10 @@ def sections(comparison: Comparison) -> list[Section]:
 def render(comparison: Comparison, changes: Sequence[summary.Change] | None = None) -> str:
     environment = pages.environment("unisono.compare")
     environment.filters |= {
-        "number": words.number,
-        "us": words.microseconds,
-        "percent": words.percent,
-        "interval": words.interval,
+        "number": number,
+        "us": microseconds,
+        "percent": percent,
+        "interval": interval,
     }
     slow = summary.slow_cells(comparison)
     return environment.get_template("page.html.j2").render(

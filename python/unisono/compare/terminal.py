@@ -9,7 +9,8 @@ from rich.text import Text
 from unisono import console as console_module
 from unisono.compare import guidelines, summary
 from unisono.compare.results import Arm, Cell, Comparison, Setting
-from unisono.compare.words import interval, library, microseconds, number, percent, title, warnings
+from unisono.compare.words import library, title, warnings
+from unisono.words import interval, microseconds, number, percent
 from unisono.errors import UnisonoError
 from unisono.estimates import Estimate
 

@@ -9,7 +9,8 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from unisono import answers, documents, launch, options, places
+from unisono import documents, launch, options, places
+from unisono.lab import answers
 from unisono.amounts import parse_time
 from unisono.console import output, table
 from unisono.errors import FAILED, RunError, UnisonoError

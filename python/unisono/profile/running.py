@@ -18,12 +18,12 @@ from rich.text import Text
 
 from unisono import catalogue, machine, memory, model, places
 from unisono.catalogue import format_size
-from unisono.compare.words import number
+from unisono.words import number
 from unisono.console import table
 from unisono.errors import UnisonoError
 from unisono.memory import Learned
 from unisono.profile import check
-from unisono.profile.terminal import choice_text
+from unisono.words import choice_text
 
 Json = dict[str, Any]
 # A process of its own: an MPI library that is loaded stays.

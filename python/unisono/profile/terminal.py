@@ -6,16 +6,12 @@ from rich.text import Text
 
 from unisono import memory
 from unisono.catalogue import format_size
-from unisono.compare.words import interval, number
+from unisono.words import choice_text, interval, number
 from unisono.console import table
 from unisono.errors import RunError
 from unisono.memory import Learned
 from unisono.profile.choice import NATIVE, WORTH, is_safe, ratio_of
 from unisono.profile.document import Arm, Cell, Environment, Measured, Profile
-
-
-def choice_text(spec: str) -> Text:
-    return Text(spec, style="dim" if spec == NATIVE else "green")
 
 
 def show(profile: Profile, console: Console) -> None:

@@ -9,7 +9,8 @@ from typing import Annotated
 import typer
 
 from unisono import amounts, catalogue, completion, documents, launch, options
-from unisono.compare import matrix
+from unisono.arguments import names, split_specs
+from unisono.sim.arms import parse_algorithms
 from unisono.compare.limits import Sized, size_kind
 from unisono.console import errors, output, progress
 from unisono.errors import FAILED, UnisonoError
@@ -206,7 +207,7 @@ def words(flags: str) -> list[str]:
 
 
 def parse_selectors(text: str) -> list[str]:
-    chosen = [] if text == "none" else list(dict.fromkeys(matrix.names(text)))
+    chosen = [] if text == "none" else list(dict.fromkeys(names(text)))
     for name in chosen:
         if name not in smpi.SELECTORS:
             raise UnisonoError(f"--selectors {name}: valid are none, {', '.join(smpi.SELECTORS)}")
@@ -233,22 +234,13 @@ def question_of(network: platforms.Platform, ranks: int, collective: str, root: 
     return Question(network, ranks, collective, root, chosen)
 
 
-def parse_algorithms(text: str, collective: str) -> list[str]:
-    """With every parameter, so that a table says what it shows; without native."""
-    own = [row for row in catalogue.algorithms() if collective in row.collectives]
-    rows = [row.name for row in own if "one_node" not in row.restrictions]  # no shared memory is simulated
-    specs = [spec for given in matrix.split_specs(text) for spec in (rows if given == "all" else [given])]
-    specs = [catalogue.complete_spec(collective, spec) for spec in specs if spec != "native"]
-    return list(dict.fromkeys(specs))
-
-
 def simulate(question: Question, given: str | None, selectors: list[str], memory: str) -> Table:
     algorithms = given or ("all" if question.engine == FLOWS else "all,native")
-    if question.engine == FLOWS and "native" in matrix.split_specs(algorithms):
+    if question.engine == FLOWS and "native" in split_specs(algorithms):
         raise UnisonoError("--arms native: only SMPI has selectors that choose, not --engine flows")
     own = parse_algorithms(algorithms, question.collective)
     amounts.parse_size(memory, "--memory")
-    peers = selectors if "native" in matrix.split_specs(algorithms) else []
+    peers = selectors if "native" in split_specs(algorithms) else []
     if not own and not peers:
         raise UnisonoError("--arms: nothing to simulate")
     with progress(disable=not errors.is_terminal) as bar:

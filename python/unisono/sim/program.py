@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 from unisono import documents
-from unisono.compare.words import number
+from unisono.words import number
 from unisono.console import table
 from unisono.errors import UnisonoError
 from unisono.sim import smpi

@@ -7,7 +7,7 @@ from rich.text import Text
 from unisono import console as console_module
 from unisono.catalogue import format_size
 from unisono.compare.limits import Sized, size_kind
-from unisono.compare.words import number
+from unisono.words import number
 from unisono.sim.table import FLOWS, Row, Table
 
 LEGEND = (

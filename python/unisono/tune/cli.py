@@ -17,7 +17,8 @@ from rich.text import Text
 from unisono import amounts, beds, catalogue, completion, documents, model, options, places, where
 from unisono.amounts import parse_time
 from unisono.catalogue import format_size
-from unisono.compare import matrix
+from unisono.arguments import names as split_names
+from unisono.arguments import parse_collectives
 from unisono.compare.limits import Sized, size_kind
 from unisono.console import errors, progress
 from unisono.console import output as stdout
@@ -82,7 +83,7 @@ def tune(
     if native_only:
         options.refuse_given(context, {"machine", "no_model", "json"}, "is not for --native-only")
         bytes_ = amounts.parse_sizes(sizes)
-        names = native.COLLECTIVES if collectives == "all" else matrix.names(collectives)
+        names = native.COLLECTIVES if collectives == "all" else split_names(collectives)
         native.tune_and_show(
             native.Options(
                 bed=bed,
@@ -121,7 +122,7 @@ def tune(
 
 
 def points_of(collectives: str, sizes: str) -> list[Point]:
-    chosen = matrix.parse_collectives(collectives)
+    chosen = parse_collectives(collectives)
     unknown = [name for name in chosen if not catalogue.collective(name).bytes_known]
     if unknown and collectives != "all":
         raise UnisonoError(

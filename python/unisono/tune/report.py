@@ -8,11 +8,11 @@ from rich.text import Text
 
 from unisono import documents
 from unisono.catalogue import format_size
-from unisono.compare.words import interval, number
+from unisono.words import interval, number
 from unisono.console import table
 from unisono.profile import choice
 from unisono.profile.document import Cell, Environment, Measured
-from unisono.profile.terminal import choice_text
+from unisono.words import choice_text
 from unisono.tune.bench import Failed, Point, Row
 from unisono.tune.prediction import correlations
 from unisono.tune.tuner import Outcome

@@ -12,11 +12,11 @@ from rich.text import Text
 from unisono import beds, documents, options, where
 from unisono.amounts import parse_time
 from unisono.catalogue import format_size
-from unisono.compare.words import interval, number
+from unisono.words import interval, number
 from unisono.console import errors, output, table
 from unisono.errors import FAILED, INTERRUPTED
 from unisono.profile import check
-from unisono.profile.terminal import choice_text
+from unisono.words import choice_text
 from unisono.tune.bench import Bench
 from unisono.tune.verify import JOBS, Answer, Verdict, Verification, all_good, document_of, summary
 

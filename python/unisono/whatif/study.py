@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from unisono.catalogue import format_size
 from unisono.amounts import parse_size
-from unisono.sim import cli as sim_cli
+from unisono.sim.arms import parse_algorithms
 from unisono.sim.runner import flows_cell
 from unisono.sim.table import FLOWS, Question
 from unisono.whatif.replay import NATIVE, Cell, Program, Replayed, SimulationError
@@ -158,7 +158,7 @@ def question_of(found: Study, cell: Cell) -> Question:
 def screen(found: Study, budget: Budget, say: Say) -> None:
     """Every algorithm with its usual parameters; then the best pipelines with other segments."""
     for cell in weightiest(found):
-        cell.arms = [Arm(spec) for spec in sim_cli.parse_algorithms("all", cell.cell.collective)]
+        cell.arms = [Arm(spec) for spec in parse_algorithms("all", cell.cell.collective)]
     say(f"{sum(len(cell.arms) for cell in found.cells.values())} algorithms, each call alone")
     screen_arms(found, budget, SCREENING)
     for cell in weightiest(found):
