@@ -26,7 +26,7 @@ foreach(flavour IN LISTS UNISONO_LINKED_FLAVOURS)
 endforeach()
 
 # From bin/ to lib/. An MPI library in the same prefix (a virtual environment) is found there as well; any
-# other is found as its own programs find it, or named by the command line (unisono.places).
+# other is found as its own programs find it, or named by the command line (unisono.core.places).
 file(RELATIVE_PATH to_libraries ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
 target_compile_definitions(unisono-exec PRIVATE UNISONO_LIBRARIES="${to_libraries}")
 

@@ -18,10 +18,10 @@ from pathlib import Path
 from matplotlib.figure import Figure
 from rich.console import Console
 from rich.text import Text
-from unisono import machine, places
 from unisono.compare.words import BUSY
-from unisono.errors import UnisonoError
-from unisono.files import write_json
+from unisono.core import machine, places
+from unisono.core.errors import UnisonoError
+from unisono.core.files import write_json
 
 from experiments import testbeds
 from experiments.testbeds import Json, Run, Simulated, Testbed

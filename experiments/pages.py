@@ -15,8 +15,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from unisono.errors import UnisonoError
-from unisono.files import write_text
+from unisono.core.errors import UnisonoError
+from unisono.core.files import write_text
 
 from experiments import harness
 from experiments.tables import (

@@ -21,10 +21,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from unisono import beds, jobs, machine, places
-from unisono.errors import UnisonoError
-from unisono.estimates import estimate_median
-from unisono.files import write_json
+from unisono.core import jobs, machine, places
+from unisono.core.errors import UnisonoError
+from unisono.core.estimates import estimate_median
+from unisono.core.files import write_json
+from unisono.testbeds import beds
 
 from experiments import harness, markdown, testbeds
 from experiments.arrival.programs import LAMMPS_TIME

@@ -9,7 +9,7 @@ import signal
 from collections.abc import Sequence
 from pathlib import Path
 
-from unisono.files import read_json
+from unisono.core.files import read_json
 
 from experiments import harness
 

@@ -18,9 +18,10 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from unisono import beds, catalogue, places
-from unisono.errors import UnisonoError
-from unisono.files import write_json
+from unisono.core import catalogue, places
+from unisono.core.errors import UnisonoError
+from unisono.core.files import write_json
+from unisono.testbeds import beds
 
 from experiments import harness, markdown
 from experiments.programs import INPUTS, PROGRAMS, Program, Ran

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from rich.console import Console
-from unisono import beds, jobs, places
-from unisono.errors import UnisonoError
+from unisono.core import jobs, places
+from unisono.core.errors import UnisonoError
 from unisono.sim import platforms, smpi
 from unisono.sim import program as simulated_program
+from unisono.testbeds import beds
 
 ROOT = Path(__file__).resolve().parent.parent
 Json = dict[str, Any]

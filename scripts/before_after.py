@@ -18,8 +18,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from unisono import estimates, places
-from unisono.files import read_json, write_json
+from unisono.core import estimates, places
+from unisono.core.files import read_json, write_json
 
 ROOT = Path(__file__).resolve().parent.parent
 COLLECTIVES = (

@@ -22,10 +22,10 @@ import time
 from pathlib import Path
 from typing import Any
 
-from unisono import places
-from unisono.amounts import parse_size
 from unisono.compare.summary import geometric_mean
-from unisono.files import read_json, write_json
+from unisono.core import places
+from unisono.core.amounts import parse_size
+from unisono.core.files import read_json, write_json
 
 ROOT = Path(__file__).resolve().parent.parent
 LEARNED_ON = 16

@@ -28,10 +28,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from unisono import machine, places
-from unisono.catalogue import collective as meaning_of
-from unisono.catalogue import collectives as all_collectives
-from unisono.files import read_json, write_json
+from unisono.core import machine, places
+from unisono.core.catalogue import collective as meaning_of
+from unisono.core.catalogue import collectives as all_collectives
+from unisono.core.files import read_json, write_json
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT / "docs/results/defaults"

@@ -14,7 +14,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
-from unisono import machine, places
+from unisono.core import machine, places
 
 ROOT = Path(__file__).resolve().parent.parent
 COLLECTIVES = ["bcast", "reduce", "allreduce", "allgather", "alltoall", "reduce_scatter_block", "scan"]

@@ -18,7 +18,8 @@ import typer
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "python"))
 
-from unisono import __version__, cli, documents  # noqa: E402
+from unisono import __version__, cli  # noqa: E402
+from unisono.core import documents  # noqa: E402
 
 PAGES, MANUALS, SCHEMAS = (Path("docs") / name for name in ("reference/cli", "man", "reference/schemas"))
 BY_HAND = ("index.md",)  # in PAGES

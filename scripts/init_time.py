@@ -19,9 +19,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from unisono import places
-from unisono.estimates import Estimate, estimate_median
-from unisono.files import write_json
+from unisono.core import places
+from unisono.core.estimates import Estimate, estimate_median
+from unisono.core.files import write_json
 
 NAME = "init"
 ARMS = ("native", "empty cache", "filled cache")

@@ -11,8 +11,8 @@ import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from unisono import places
-from unisono.errors import UnisonoError
+from unisono.core import places
+from unisono.core.errors import UnisonoError
 
 DONE = re.compile(r"^\d+ programs, \d+ calls, no differing byte$", re.M)
 SEED = re.compile(r"^random_program: .*?seed (\d+)", re.M)

@@ -17,11 +17,11 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from unisono import places
-from unisono.amounts import parse_size
-from unisono.catalogue import format_size
-from unisono.errors import UnisonoError
-from unisono.files import read_json, write_json
+from unisono.core import places
+from unisono.core.amounts import parse_size
+from unisono.core.catalogue import format_size
+from unisono.core.errors import UnisonoError
+from unisono.core.files import read_json, write_json
 
 NAME = "neighbours"
 HOSTS = 8

@@ -24,9 +24,9 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-from unisono import places
-from unisono.amounts import parse_size
-from unisono.files import read_json, write_json
+from unisono.core import places
+from unisono.core.amounts import parse_size
+from unisono.core.files import read_json, write_json
 
 NAME = "overlap"
 PATIENCE = 300  # seconds a job

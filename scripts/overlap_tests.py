@@ -25,11 +25,11 @@ from pathlib import Path
 from typing import Any
 
 from overlap import FORCED
-from unisono import places
-from unisono.amounts import parse_size
-from unisono.errors import UnisonoError
-from unisono.estimates import Estimate, estimate_median
-from unisono.files import read_json, write_json
+from unisono.core import places
+from unisono.core.amounts import parse_size
+from unisono.core.errors import UnisonoError
+from unisono.core.estimates import Estimate, estimate_median
+from unisono.core.files import read_json, write_json
 
 NAME = "overlap-tests"
 PATIENCE = 200  # seconds a job

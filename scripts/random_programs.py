@@ -16,8 +16,8 @@ import re
 import sys
 
 from minimise_program import Failure, minimise, outcome
-from unisono import places
-from unisono.errors import UnisonoError
+from unisono.core import places
+from unisono.core.errors import UnisonoError
 
 DONE = re.compile(r"^(\d+) programs, (\d+) calls, no differing byte$", re.M)
 DEFECTS = re.compile(r"^results of the MPI library itself that are wrong: (\d+)$", re.M)

@@ -16,9 +16,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from unisono import places
-from unisono.estimates import Estimate, estimate_median
-from unisono.files import write_json
+from unisono.core import places
+from unisono.core.estimates import Estimate, estimate_median
+from unisono.core.files import write_json
 
 ARMS = ("native", "first", "second", "fixed")
 LONGER = 4  # times as many calls until everything is known

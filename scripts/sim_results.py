@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from unisono.files import read_json, write_json
+from unisono.core.files import read_json, write_json
 
 ROOT = Path(__file__).resolve().parent.parent
 KEPT = ROOT / "docs" / "results" / "simulator"

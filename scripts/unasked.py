@@ -34,10 +34,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from unisono import places
-from unisono.compare import limits
-from unisono.estimates import Estimate, estimate_median
-from unisono.files import read_json, write_json
+from unisono.core import limits, places
+from unisono.core.estimates import Estimate, estimate_median
+from unisono.core.files import read_json, write_json
 from unisono.lab import layout
 
 GOODPUT = 0.956  # of TCP in the lab: docs/guide/lab.md

@@ -25,8 +25,8 @@ from typing import Any
 
 from rich import box
 from rich.table import Table
-from unisono import launch
-from unisono.errors import UnisonoError
+from unisono.core import launch
+from unisono.core.errors import UnisonoError
 
 from experiments import harness, markdown
 from experiments.arrival import measuring

@@ -25,8 +25,8 @@ from statistics import fmean
 from matplotlib.figure import Figure
 from rich import box
 from rich.table import Table
-from unisono.catalogue import format_size
-from unisono.errors import UnisonoError
+from unisono.core.catalogue import format_size
+from unisono.core.errors import UnisonoError
 
 from experiments import harness, markdown
 from experiments.arrival import measuring

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from scipy.stats import t as student_t
-from unisono import places
-from unisono.errors import UnisonoError
-from unisono.files import read_json, write_json
+from unisono.core import places
+from unisono.core.errors import UnisonoError
+from unisono.core.files import read_json, write_json
 
 from experiments import harness, testbeds
 from experiments.testbeds import Json, Program, Real, Run, Testbed

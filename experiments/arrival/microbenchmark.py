@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from matplotlib.figure import Figure
 from rich import box
 from rich.table import Table
-from unisono.catalogue import format_size
+from unisono.core.catalogue import format_size
 
 from experiments import harness, markdown
 from experiments.arrival import measuring

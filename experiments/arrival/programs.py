@@ -5,8 +5,8 @@ import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from unisono import places
-from unisono.errors import UnisonoError
+from unisono.core import places
+from unisono.core.errors import UnisonoError
 
 from experiments import harness, testbeds
 from experiments.testbeds import Real

@@ -31,9 +31,9 @@ from statistics import geometric_mean
 
 from rich import box
 from rich.table import Table
-from unisono import amounts, catalogue
-from unisono.catalogue import format_size
-from unisono.errors import UnisonoError
+from unisono.core import amounts, catalogue
+from unisono.core.catalogue import format_size
+from unisono.core.errors import UnisonoError
 
 from experiments import harness, markdown
 from experiments.arrival import measuring

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from matplotlib.figure import Figure
 from rich import box
 from rich.table import Table
-from unisono.catalogue import format_size
-from unisono.words import number
+from unisono.core.catalogue import format_size
+from unisono.core.words import number
 
 from experiments import harness, testbeds
 from experiments.harness import Check

@@ -24,8 +24,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from unisono import places
-from unisono.errors import UnisonoError
+from unisono.core import places
+from unisono.core.errors import UnisonoError
 from unisono.trace.reader import read
 
 from experiments import harness, markdown

@@ -25,8 +25,8 @@ from pathlib import Path
 
 from rich import box
 from rich.table import Table
-from unisono import launch, places
-from unisono.errors import UnisonoError
+from unisono.core import launch, places
+from unisono.core.errors import UnisonoError
 
 from experiments import harness, markdown, testbeds
 from experiments.arrival.measuring import numbers_of, paired_ratio, results_in, write

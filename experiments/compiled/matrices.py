@@ -16,9 +16,9 @@ import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from unisono import catalogue, files, places
-from unisono.errors import UnisonoError
-from unisono.files import write_json
+from unisono.core import catalogue, files, places
+from unisono.core.errors import UnisonoError
+from unisono.core.files import write_json
 
 from experiments import harness, testbeds
 from experiments.arrival.measuring import numbers_of, paired_ratio

@@ -18,9 +18,9 @@ import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from unisono import places
-from unisono.errors import UnisonoError
-from unisono.files import write_json
+from unisono.core import places
+from unisono.core.errors import UnisonoError
+from unisono.core.files import write_json
 
 from experiments import harness, testbeds
 from experiments.arrival.measuring import numbers_of

@@ -20,9 +20,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from unisono import lab as labs
-from unisono import places
-from unisono.errors import UnisonoError
-from unisono.files import write_json
+from unisono.core import places
+from unisono.core.errors import UnisonoError
+from unisono.core.files import write_json
 from unisono.lab import layout, network
 
 from experiments import harness

@@ -10,12 +10,12 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from unisono.catalogue import format_size
-from unisono import words
 from unisono.compare import guidelines, results, summary
 from unisono.compare.guidelines import Finding, Report
 from unisono.compare.results import Comparison
-from unisono.estimates import Estimate
+from unisono.core import words
+from unisono.core.catalogue import format_size
+from unisono.core.estimates import Estimate
 
 from experiments import markdown
 

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from unisono.catalogue import format_size
 from unisono.compare import results, summary
 from unisono.compare.results import PATTERNS, Arm, Cell, Comparison
-from unisono.errors import UnisonoError
+from unisono.core.catalogue import format_size
+from unisono.core.errors import UnisonoError
 
 from experiments import markdown
 from experiments.tables.words import LIBRARIES

@@ -20,10 +20,10 @@ from pathlib import Path
 
 from rich import box
 from rich.table import Table
-from unisono import amounts, launch, places
-from unisono.errors import UnisonoError
-from unisono.estimates import outliers
-from unisono.files import write_json
+from unisono.core import amounts, launch, places
+from unisono.core.errors import UnisonoError
+from unisono.core.estimates import outliers
+from unisono.core.files import write_json
 from unisono.sim import smpi
 
 from experiments import harness, markdown, testbeds

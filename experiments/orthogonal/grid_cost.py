@@ -17,10 +17,10 @@ from pathlib import Path
 
 from rich import box
 from rich.table import Table
-from unisono import amounts, places
-from unisono.catalogue import format_size
-from unisono.errors import UnisonoError
-from unisono.files import write_json
+from unisono.core import amounts, places
+from unisono.core.catalogue import format_size
+from unisono.core.errors import UnisonoError
+from unisono.core.files import write_json
 
 from experiments import harness, markdown, testbeds
 from experiments.harness import Check, below, every

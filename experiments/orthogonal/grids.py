@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from unisono.errors import UnisonoError
+from unisono.core.errors import UnisonoError
 
 OPERATIONS = ("bcast", "gather", "scatter", "reduce", "allreduce", "allgather")
 # The forms of the paper's section 2.1, and the ones that move the fewest bytes where they are others.

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from unisono.estimates import ENOUGH
+from unisono.core.estimates import ENOUGH
 
 from experiments.orthogonal.grids import Layout
 

@@ -17,9 +17,9 @@ from pathlib import Path
 from matplotlib.figure import Figure
 from rich import box
 from rich.table import Table
-from unisono import amounts, places
-from unisono.errors import UnisonoError
-from unisono.files import write_json
+from unisono.core import amounts, places
+from unisono.core.errors import UnisonoError
+from unisono.core.files import write_json
 from unisono.sim import smpi
 
 from experiments import harness, testbeds

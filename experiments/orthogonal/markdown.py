@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from unisono.catalogue import format_size
+from unisono.core.catalogue import format_size
 
 from experiments.harness import Check
 from experiments.markdown import table, verdicts

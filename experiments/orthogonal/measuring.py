@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from unisono import jobs
-from unisono.errors import UnisonoError
+from unisono.core import jobs
+from unisono.core.errors import UnisonoError
 from unisono.sim import runner, smpi
 from unisono.sim.table import Question
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Protocol
 
-from unisono import places
-from unisono.errors import UnisonoError
+from unisono.core import places
+from unisono.core.errors import UnisonoError
 from unisono.sim import program as simulated
 from unisono.sim import smpi
 

@@ -22,11 +22,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from matplotlib.figure import Figure
-from unisono import model, places
-from unisono.catalogue import format_size
-from unisono.errors import UnisonoError
-from unisono.files import write_json
-from unisono.model import Job
+from unisono.core import places
+from unisono.core.catalogue import format_size
+from unisono.core.cost_model import Job
+from unisono.core.errors import UnisonoError
+from unisono.core.files import write_json
+from unisono.testbeds import calibrate
 
 from experiments import harness, testbeds
 from experiments.harness import Check, below
@@ -292,7 +293,7 @@ def comparison_table(own: Sequence[Comparison]) -> list[str]:
 def calibrated(bed: Real, ranks: int) -> Machine:
     harness.console.print(f"[dim]{bed.name}, {ranks} ranks: calibrating[/dim]", soft_wrap=True)
     with tempfile.TemporaryDirectory(prefix="unisono-calibrate-") as folder:
-        file = model.calibrate(bed.bed, bed.mpi, ranks, Path(folder) / "machine.json", seconds=0.05)
+        file = calibrate.calibrate(bed.bed, bed.mpi, ranks, Path(folder) / "machine.json", seconds=0.05)
         machine: Machine = json.loads(file.read_text())
     return machine
 

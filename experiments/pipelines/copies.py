@@ -14,7 +14,7 @@ copy alone: short ones are mostly waiting, so that less than 1 says nothing of t
 
 from collections.abc import Sequence
 
-from unisono.catalogue import format_size
+from unisono.core.catalogue import format_size
 
 from experiments.harness import Check, below, every
 from experiments.markdown import table

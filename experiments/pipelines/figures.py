@@ -23,10 +23,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from matplotlib.figure import Figure
-from unisono import places
-from unisono.catalogue import format_size
-from unisono.errors import UnisonoError
-from unisono.files import write_json
+from unisono.core import places
+from unisono.core.catalogue import format_size
+from unisono.core.errors import UnisonoError
+from unisono.core.files import write_json
 
 from experiments import harness, testbeds
 from experiments.harness import Check

@@ -7,7 +7,7 @@ nodes it learns from more calls than are made here; `unisono compare --lab` and 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from unisono.catalogue import format_size
+from unisono.core.catalogue import format_size
 
 from experiments.harness import Check, above, below
 from experiments.pipelines import wire

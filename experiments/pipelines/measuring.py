@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from unisono.errors import UnisonoError
-from unisono.files import read_json
+from unisono.core.errors import UnisonoError
+from unisono.core.files import read_json
 
 from experiments import harness
 from experiments.arrival.measuring import paired_ratio

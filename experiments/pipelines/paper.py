@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from unisono.catalogue import format_size
+from unisono.core.catalogue import format_size
 
 from experiments.harness import Check, above, below, every, some
 from experiments.pipelines.measuring import Point, Ratio

@@ -14,10 +14,11 @@ import statistics
 import subprocess
 from collections.abc import Mapping, Sequence
 
-from unisono import beds, places
-from unisono.catalogue import format_size
-from unisono.errors import UnisonoError
-from unisono.files import write_json
+from unisono.core import places
+from unisono.core.catalogue import format_size
+from unisono.core.errors import UnisonoError
+from unisono.core.files import write_json
+from unisono.testbeds import beds
 
 from experiments import harness, testbeds
 from experiments.markdown import table

@@ -22,13 +22,13 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from unisono import model_check
-from unisono.catalogue import format_size
-from unisono.errors import UnisonoError
-from unisono.files import read_json, write_json
+from unisono.core.catalogue import format_size
+from unisono.core.errors import UnisonoError
+from unisono.core.files import read_json, write_json
+from unisono.model import check as model_check
 from unisono.sim import calibrate, platforms
 from unisono.sim.bench import Simulator
-from unisono.tune.bench import Point
+from unisono.testbeds.bench import Point
 
 from experiments.markdown import table
 

@@ -12,9 +12,9 @@ import argparse
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 
-from unisono import places
-from unisono.errors import UnisonoError
-from unisono.files import write_json
+from unisono.core import places
+from unisono.core.errors import UnisonoError
+from unisono.core.files import write_json
 
 from experiments import harness, testbeds
 from experiments.arrival.measuring import paired_ratio

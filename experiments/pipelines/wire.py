@@ -8,8 +8,8 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from unisono import model
-from unisono.model import Job
+from unisono.core import cost_model
+from unisono.core.cost_model import Job
 
 TCP = 1514 / 1448  # bytes of a full frame as the lab's shaper counts them, over its data
 
@@ -50,7 +50,7 @@ def predict(machine_text: str, jobs: Sequence[Job]) -> list[dict[str, float]]:
     with tempfile.TemporaryDirectory(prefix="unisono-machine-") as folder:
         file = Path(folder) / "machine.json"
         file.write_text(machine_text)
-        told = model.predict(file, jobs)
+        told = cost_model.predict(file, jobs)
     return [{one.spec: one.seconds for one in answers if one.seconds is not None} for answers in told]
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from unisono import catalogue
+from unisono.core import catalogue
 
 from experiments import harness
 from experiments.arrival import applications, impact, measuring, microbenchmark, robust, traced, tracing_cost

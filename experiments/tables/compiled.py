@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import cache, partial
 from statistics import median
 
-from unisono.files import read_json
+from unisono.core.files import read_json
 
 from experiments.compiled import applications, matrices, multicast, reliable
 from experiments.compiled.applications import Times

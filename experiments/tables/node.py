@@ -8,8 +8,8 @@ from typing import Any
 
 from unisono.compare import guidelines, results, summary
 from unisono.compare.results import Cell, Comparison
-from unisono.estimates import Estimate
-from unisono.files import read_json
+from unisono.core.estimates import Estimate
+from unisono.core.files import read_json
 
 from experiments.harness import ROOT
 from experiments.markdown import table

@@ -6,8 +6,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from unisono.catalogue import format_size
-from unisono.files import read_json
+from unisono.core.catalogue import format_size
+from unisono.core.files import read_json
 from unisono.profile import document
 from unisono.tune import prediction
 

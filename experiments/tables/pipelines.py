@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from statistics import median
 
-from unisono.catalogue import format_size
-from unisono.files import read_json
+from unisono.core.catalogue import format_size
+from unisono.core.files import read_json
 
 from experiments.harness import ROOT, Check
 from experiments.markdown import table

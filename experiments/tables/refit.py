@@ -6,8 +6,8 @@ from typing import Any
 from unisono.compare import results
 from unisono.compare.results import Arm
 from unisono.compare.summary import geometric_mean
-from unisono.estimates import Estimate, estimate_median
-from unisono.files import read_json
+from unisono.core.estimates import Estimate, estimate_median
+from unisono.core.files import read_json
 
 from experiments.harness import ROOT
 from experiments.markdown import table

@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-from unisono.estimates import estimate_median
-from unisono.files import read_json
+from unisono.core.estimates import estimate_median
+from unisono.core.files import read_json
 
 from experiments import same_results
 from experiments.harness import ROOT

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 
-from unisono.files import read_json
+from unisono.core.files import read_json
 
 from experiments.markdown import table
 from experiments.torus import cooperating, cost, fattree, full, goals, groups, holes, peers, subsets, unasked

@@ -6,7 +6,7 @@ from functools import cache, partial
 
 from unisono.compare import results, summary
 from unisono.compare.results import Comparison, Setting
-from unisono.files import read_json
+from unisono.core.files import read_json
 
 from experiments import programs
 from experiments.harness import ROOT

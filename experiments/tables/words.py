@@ -1,6 +1,6 @@
 """What the tables call things."""
 
-from unisono.catalogue import format_size
+from unisono.core.catalogue import format_size
 
 LIBRARIES = {"mpich": "MPICH", "openmpi": "Open MPI", "intel": "Intel MPI"}
 

@@ -13,7 +13,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from unisono.files import write_json
+from unisono.core.files import write_json
 
 TORI = ("8x8", "4x4x4", "9x9")
 FAT_TREES = ("8x8:4", "16x16:8")

@@ -17,8 +17,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from unisono import places
-from unisono.files import read_json, write_json
+from unisono.core import places
+from unisono.core.files import read_json, write_json
 
 SHAPE = "8x8x16"
 LINK = 425e6

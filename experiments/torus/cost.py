@@ -12,8 +12,8 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from unisono import machine, places
-from unisono.files import read_json, write_json
+from unisono.core import machine, places
+from unisono.core.files import read_json, write_json
 
 from experiments import harness
 from experiments.markdown import table

@@ -8,8 +8,8 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from unisono import documents
-from unisono.files import read_json
+from unisono.core import documents
+from unisono.core.files import read_json
 
 from experiments import harness
 from experiments.markdown import table

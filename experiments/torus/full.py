@@ -9,7 +9,7 @@ BlueGene/P, those of 3.4 Gf with its four. The contrast is of what else the cata
 
 from collections.abc import Iterator, Sequence
 
-from unisono.amounts import parse_size
+from unisono.core.amounts import parse_size
 from unisono.sim import platforms
 
 from experiments import harness

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from unisono.files import read_json
+from unisono.core.files import read_json
 from unisono.sim import smpi
 
 from experiments import harness

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from unisono import catalogue, places
-from unisono.files import read_json, write_json
+from unisono.core import catalogue, places
+from unisono.core.files import read_json, write_json
 from unisono.sim import network, platforms
 from unisono.sim.ranks import hosts_of_ranks
 from unisono.sim.table import FLOWS, Question

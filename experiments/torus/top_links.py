@@ -17,8 +17,8 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from unisono import places
-from unisono.files import write_json
+from unisono.core import places
+from unisono.core.files import write_json
 
 # The ranks fill the first hosts. Leaf switches whose hosts are no power of two cut every butterfly.
 NETWORKS = (("8x8:4", 64), ("16x16:8", 256), ("12x6:6", 64))

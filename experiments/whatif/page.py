@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from scipy.stats import spearmanr
-from unisono.catalogue import format_size
-from unisono.files import write_text
+from unisono.core.catalogue import format_size
+from unisono.core.files import write_text
 from unisono.trace.verdict import time_text
 
 from experiments import markdown

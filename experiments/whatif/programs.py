@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from unisono.errors import UnisonoError
+from unisono.core.errors import UnisonoError
 from unisono.sim import platforms, program, smpi
 from unisono.trace import reader
 from unisono.trace.reader import Trace

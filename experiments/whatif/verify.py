@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from unisono.errors import UnisonoError
+from unisono.core.errors import UnisonoError
 from unisono.sim import platforms
 from unisono.whatif import calls, study
 from unisono.whatif.calls import Calls

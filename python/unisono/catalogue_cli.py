@@ -8,10 +8,11 @@ import msgspec
 import typer
 from rich.text import Text
 
-from unisono import answers, catalogue, completion, documents, files, on_torus, options, svg
-from unisono.catalogue import Algorithm
-from unisono.console import output, table
-from unisono.errors import UnisonoError
+from unisono.core import answers, catalogue, completion, documents, files, options
+from unisono.core.catalogue import Algorithm
+from unisono.core.console import output, table
+from unisono.core.errors import UnisonoError
+from unisono.drawing import on_torus, svg
 
 EVERYWHERE = (
     "[dim]Beside these, everywhere: native (the MPI library's own) and default. Those that send\n"

@@ -7,14 +7,15 @@ import typer
 from rich.text import Text
 from typer.core import TyperGroup
 
-from unisono import __version__, catalogue_cli, console, doctor_cli, errors
+from unisono import __version__, catalogue_cli, doctor_cli
 from unisono.compare.cli import compare
-from unisono.errors import UnisonoError
+from unisono.core import console, errors
+from unisono.core.errors import UnisonoError
+from unisono.core.options import group
 from unisono.exec_cli import exec_command
 from unisono.lab.cli import app as lab_app
-from unisono.model_cli import app as model_app
-from unisono.options import group
-from unisono.platform_cli import app as platform_app
+from unisono.model.cli import app as model_app
+from unisono.platform.cli import app as platform_app
 from unisono.profile.cli import app as profile_app
 from unisono.profile.cli import explain
 from unisono.restructure.cli import restructure

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
-from unisono import catalogue, launch, machine, places
-from unisono.errors import UnisonoError
+from unisono.core import catalogue, launch, machine, places
+from unisono.core.errors import UnisonoError
 from unisono.profile import check as profile_check
 
 # Runs under unisono-exec on two ranks. The counters tell whether the call went through us.
@@ -209,7 +209,7 @@ def check_program(program: str) -> Iterator[Finding]:
             f"{program} is set-uid or set-gid",
             "the loader ignores LD_PRELOAD for such",
         )
-    from unisono import elf  # noqa: PLC0415 - no other check reads programs
+    from unisono.core import elf  # noqa: PLC0415 - no other check reads programs
 
     found = elf.linked(Path(path))
     if found is None:

@@ -6,10 +6,11 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from unisono import __version__, answers, catalogue, documents, options, places
+from unisono import __version__
 from unisono import doctor as doctor_module
-from unisono.console import output, table
-from unisono.errors import FAILED
+from unisono.core import answers, catalogue, documents, options, places
+from unisono.core.console import output, table
+from unisono.core.errors import FAILED
 
 MARKS = {
     doctor_module.Level.OK: ("ok", "green"),

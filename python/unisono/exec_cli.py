@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from unisono import places
+from unisono.core import places
 
 
 def exec_command(

@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from unisono import launch, options
-from unisono.options import Library
+from unisono.core import launch, options
+from unisono.core.options import Library
 
 
 def run(

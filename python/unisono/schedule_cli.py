@@ -8,10 +8,12 @@ import msgspec
 import typer
 from rich.text import Text
 
-from unisono import answers, catalogue, documents, files, gantt, options, torus_drawing
-from unisono.console import output
-from unisono.errors import UnisonoError
-from unisono.options import group
+from unisono.core import answers, catalogue, documents, files, options
+from unisono.core.console import output
+from unisono.core.errors import UnisonoError
+from unisono.core.options import group
+from unisono.drawing import gantt
+from unisono.drawing import torus as torus_drawing
 
 app = group("Orders of the messages of MPI_Alltoallv, made before a program runs; trees on a torus.")
 

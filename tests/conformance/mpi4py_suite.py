@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from launch import BUILD, DEPS, EXEC, mpiexec
-from unisono import catalogue, places
+from unisono.core import catalogue, places
 
 VERSION = "4.1.2"
 HERE = Path(__file__).resolve().parent

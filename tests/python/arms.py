@@ -1,6 +1,6 @@
 """Arms of a race that nobody ran, for the tests of tuning."""
 
-from unisono.estimates import Estimate
+from unisono.core.estimates import Estimate
 from unisono.profile.document import Arm
 
 

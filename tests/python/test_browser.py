@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 from test_compare import Bench, job, measured
 from traces import Writer
-from unisono import catalogue, documents, gantt, svg, torus_drawing
 from unisono.compare import page as compare_page
 from unisono.compare.results import Setting
+from unisono.core import catalogue, documents
+from unisono.drawing import gantt, svg
+from unisono.drawing import torus as torus_drawing
 from unisono.trace import document, html
 from unisono.trace.analysis import analyse
 from unisono.trace.reader import read

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from conftest import Run
-from unisono import errors
+from unisono.core import errors
 
 
 def test_list_shows_the_catalogue(unisono: Run) -> None:

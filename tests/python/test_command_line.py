@@ -16,9 +16,10 @@ from conftest import Run
 from rich.console import Console
 from rich.table import Table
 from typer.testing import CliRunner
-from unisono import catalogue, catalogue_cli, cli, completion, console, documents, errors, places
+from unisono import catalogue_cli, cli
 from unisono.compare import results
-from unisono.errors import RunError, SetupError, UnisonoError
+from unisono.core import catalogue, completion, console, documents, errors, places
+from unisono.core.errors import RunError, SetupError, UnisonoError
 
 ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
 FORMER = {"--time-budget", "--bytes", "--algorithms", "--spec", "--export", "--seconds"}

@@ -14,18 +14,18 @@ from xml.etree import ElementTree
 import msgspec
 import pytest
 from rich.console import Console
-from unisono import jobs, machine
-from unisono.beds import Lab, Node
 from unisono.compare import matrix, page, results, runner, summary, terminal
 from unisono.compare.cli import settings_of
 from unisono.compare.results import Comparison, Failure, Point, Setting
 from unisono.compare.runner import Listener, Options, Runner
 from unisono.compare.yardstick import Wire, rate_for
-from unisono.errors import UnisonoError
-from unisono.estimates import Estimate
+from unisono.core import jobs, machine
+from unisono.core.errors import UnisonoError
+from unisono.core.estimates import Estimate
+from unisono.core.places import Mpi
 from unisono.lab.cluster import Lab as RealLab
 from unisono.lab.layout import Plan
-from unisono.places import Mpi
+from unisono.testbeds.beds import Lab, Node
 
 PAIR = Setting("mpich", 2, 2)
 

@@ -11,10 +11,10 @@ from test_compare import Bench, measured, quiet
 from unisono.compare import guidelines, results, terminal
 from unisono.compare.cli import plan_of
 from unisono.compare.guidelines import GUIDELINES, Finding, Guideline, Report, Statement, Verdict
-from unisono.compare.limits import Sized, size_kind
 from unisono.compare.results import Arm, Cell, Comparison, Point, Setting
-from unisono.errors import UnisonoError
-from unisono.estimates import Estimate
+from unisono.core.errors import UnisonoError
+from unisono.core.estimates import Estimate
+from unisono.core.limits import Sized, size_kind
 
 __all__ = ["quiet"]  # a fixture of all tests here
 

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from conftest import Run
 from test_lab import REASON
-from unisono import beds, jobs, places
 from unisono.compare import results
+from unisono.core import jobs, places
+from unisono.testbeds import beds
 
 pytestmark = [pytest.mark.lab, pytest.mark.skipif(REASON is not None, reason=str(REASON))]
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import msgspec
 import pytest
 from test_compare import Bench, job, measured, quiet, shown
-from unisono.beds import Node
 from unisono.compare import matrix, results, summary, words
 from unisono.compare.cli import settings_of
 from unisono.compare.results import Setting
-from unisono.errors import UnisonoError
+from unisono.core.errors import UnisonoError
+from unisono.testbeds.beds import Node
 
 __all__ = ["quiet"]  # a fixture of all tests here
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 from conftest import COMMAND, Run
-from unisono import errors
 from unisono.compare import results
+from unisono.core import errors
 
 SMALL = ["--node", "-n", "2", "--passes", "1", "--budget", "0.02"]
 

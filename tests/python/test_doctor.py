@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 from conftest import Run
-from unisono import doctor, elf, places
+from unisono import doctor
+from unisono.core import elf, places
 from unisono.doctor import Level
 
 

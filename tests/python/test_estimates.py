@@ -4,7 +4,7 @@ import math
 import random
 
 import pytest
-from unisono.estimates import Estimate, estimate_median, find_modes, middle_estimate
+from unisono.core.estimates import Estimate, estimate_median, find_modes, middle_estimate
 
 
 def sample(rng: random.Random, *medians: float, spread: float, blocks: int = 60) -> list[float]:

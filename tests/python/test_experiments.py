@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from unisono import beds, jobs, places
-from unisono.errors import UnisonoError
+from unisono.core import jobs, places
+from unisono.core.errors import UnisonoError
+from unisono.testbeds import beds
 
 from experiments import harness, testbeds
 from experiments.arrival import table1_pingpong
@@ -39,7 +40,7 @@ def build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     program.write_text("first")
     monkeypatch.setenv("UNISONO_BUILD", str(tmp_path))
     monkeypatch.setattr(harness, "STORE", tmp_path / "store")
-    monkeypatch.setattr("unisono.machine.busy_share", lambda: 0.0)
+    monkeypatch.setattr("unisono.core.machine.busy_share", lambda: 0.0)
     return tmp_path
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from unisono import places
-from unisono.errors import UnisonoError
+from unisono.core import places
+from unisono.core.errors import UnisonoError
 
 from experiments.compiled import matrices, multicast, patterns, reliable
 from experiments.compiled.matrices import LEVELS, LIST, PHASES, POINT_TO_POINT, WINDOWS

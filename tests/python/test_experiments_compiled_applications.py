@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from unisono.errors import UnisonoError
+from unisono.core.errors import UnisonoError
 
 from experiments.compiled import applications
 from experiments.compiled.applications import NATIVE, NODES, PAPER, PHASED, Cell, Times

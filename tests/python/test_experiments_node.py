@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from unisono.compare import results
 from unisono.compare.results import Arm, Cell, Comparison, Point, Setting
-from unisono.estimates import Estimate
+from unisono.core.estimates import Estimate
 
 from experiments.node import patterns, tables
 

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from unisono import catalogue
-from unisono.errors import UnisonoError
-from unisono.files import write_json
+from unisono.core import catalogue
+from unisono.core.errors import UnisonoError
+from unisono.core.files import write_json
 
 from experiments import harness, testbeds
 from experiments.orthogonal import applications, figures, grid_cost, grids, layouts, paper, runs
@@ -304,7 +304,7 @@ def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(harness, "STORE", tmp_path / "store")
     monkeypatch.setattr(harness, "PICTURES", tmp_path)
     monkeypatch.setattr(harness, "ROOT", tmp_path)
-    monkeypatch.setattr("unisono.machine.busy_share", lambda: 0.0)  # half a second each time
+    monkeypatch.setattr("unisono.core.machine.busy_share", lambda: 0.0)  # half a second each time
     return tmp_path
 
 

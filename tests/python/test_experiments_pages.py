@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from unisono.errors import UnisonoError
+from unisono.core.errors import UnisonoError
 
 from experiments import pages
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from unisono.errors import UnisonoError
-from unisono.files import write_json
+from unisono.core.errors import UnisonoError
+from unisono.core.files import write_json
 
 from experiments import harness
 from experiments.pipelines import blocks, copies, figures, goals, measuring, paper, ports, stream, wire

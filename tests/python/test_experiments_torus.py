@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from unisono import places
-from unisono.files import read_json
+from unisono.core import places
+from unisono.core.files import read_json
 
 from experiments.torus import cost, full, goals, groups, holes, measuring, peers, subsets, unasked
 from experiments.torus.measuring import MIB, RESULTS, Cell, Store

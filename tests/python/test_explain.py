@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from conftest import Run
-from unisono import catalogue, machine, places
+from unisono.core import catalogue, machine, places
 from unisono.profile import running
 from unisono.profile.document import Cell, Environment, Key, Profile, save
 

@@ -4,8 +4,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from unisono.errors import UnisonoError
-from unisono.files import read_json, read_text, write_json
+from unisono.core.errors import UnisonoError
+from unisono.core.files import read_json, read_text, write_json
 
 from experiments import raw
 

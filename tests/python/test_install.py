@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from unisono import __version__, places
+from unisono import __version__
+from unisono.core import places
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("UNISONO_BUILD", ROOT / "build"))

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 
 import pytest
-from unisono import jobs, places
+from unisono.core import jobs, places
 
 pytestmark = pytest.mark.mpi
 

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 from conftest import Run
-from unisono import errors
 from unisono import lab as labs
+from unisono.core import errors
 from unisono.lab import check, cluster, layout, network, sockets
 from unisono.lab.cluster import Lab
 

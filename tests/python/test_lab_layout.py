@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 from conftest import Run
-from unisono import errors, lab, places
-from unisono.errors import UnisonoError
+from unisono import lab
+from unisono.core import errors, places
+from unisono.core.errors import UnisonoError
 from unisono.lab import check, cluster, layout, network
 
 

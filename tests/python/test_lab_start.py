@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from conftest import Run
 from test_lab import NAME, lab_marks, own_lab, up  # noqa: F401  (the fixture)
-from unisono import places
+from unisono.core import places
 
 # What the library measures of the network decides here.
 pytestmark = [*lab_marks, pytest.mark.quiet]

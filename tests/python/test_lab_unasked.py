@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from conftest import Run
 from test_lab import NAME, lab_marks, own_lab, up  # noqa: F401  (the fixture)
-from unisono import places
+from unisono.core import places
 from unisono.lab import network
 
 # What the library measures of the network decides here.

@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 
 import pytest
-from unisono import catalogue
-from unisono.amounts import parse_sizes
-from unisono.compare.limits import (
+from unisono.core import catalogue
+from unisono.core.amounts import parse_sizes
+from unisono.core.errors import UnisonoError
+from unisono.core.limits import (
     Cut,
     bytes_over,
     memory_seconds,
@@ -13,7 +14,6 @@ from unisono.compare.limits import (
     plain_form,
     wire_seconds,
 )
-from unisono.errors import UnisonoError
 
 RATE = 100e6
 MIB = 1 << 20

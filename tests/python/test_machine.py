@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from unisono import machine
-from unisono.catalogue import format_size
+from unisono.core import machine
+from unisono.core.catalogue import format_size
 
 
 def group(root: Path, name: str, limit: str) -> None:

@@ -6,11 +6,12 @@ from pathlib import Path
 import pytest
 from conftest import Run
 from test_model import add_node_memory, machine
-from unisono import errors, model_check
-from unisono.estimates import Estimate
-from unisono.model_check import Asker, Pipeline, Plan, Verdict
+from unisono.core import errors
+from unisono.core.estimates import Estimate
+from unisono.model import check as model_check
+from unisono.model.check import Asker, Pipeline, Plan, Verdict
 from unisono.profile.document import Arm
-from unisono.tune.bench import Point, Row
+from unisono.testbeds.bench import Point, Row
 
 __all__ = ["machine"]
 

@@ -9,7 +9,7 @@ from conftest import COMMAND
 from test_lab import REASON
 from test_multicast import NAME, PATIENCE
 from unisono import lab as labs
-from unisono import places
+from unisono.core import places
 from unisono.lab import layout, network
 
 pytestmark = [pytest.mark.lab, pytest.mark.skipif(REASON is not None, reason=str(REASON))]

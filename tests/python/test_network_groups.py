@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from unisono import places
+from unisono.core import places
 
 LINK = 425e6
 

@@ -4,8 +4,8 @@ import importlib.util
 from types import ModuleType
 
 import pytest
-from unisono import places
-from unisono.estimates import Estimate
+from unisono.core import places
+from unisono.core.estimates import Estimate
 
 
 @pytest.fixture

@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 from test_lab import lab_marks
-from unisono import places
-from unisono.files import read_json, write_json
+from unisono.core import places
+from unisono.core.files import read_json, write_json
 from unisono.lab import network
 
 ROOT = Path(__file__).resolve().parent.parent.parent

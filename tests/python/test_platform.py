@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from conftest import Run
-from unisono import errors, places
+from unisono.core import errors, places
 
 needs_build = pytest.mark.skipif(
     not (places.build_directory() / "bin" / "unisono-bench-openmpi").exists(),

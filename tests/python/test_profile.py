@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 from conftest import Run
-from unisono import documents, errors, places
-from unisono.estimates import Estimate
+from unisono.core import documents, errors, places
+from unisono.core.estimates import Estimate
 from unisono.profile import check, document
 from unisono.profile.document import Arm, Cell, Environment, Key, Measured, Profile
 from unisono.profile.terminal import why_not
-from unisono.tune.bench import Entry, Point, Row
+from unisono.testbeds.bench import Entry, Point, Row
 from unisono.tune.verify import (
     Look,
     Verdict,

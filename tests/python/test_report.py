@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from conftest import Run
 from traces import ONE_WAY, Writer
-from unisono import documents, places
+from unisono.core import documents, places
 from unisono.trace import document, figures, html
 from unisono.trace.analysis import analyse
 from unisono.trace.reader import read

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from traces import START_NS, Writer
-from unisono.errors import UnisonoError
+from unisono.core.errors import UnisonoError
 from unisono.trace import formats
 
 

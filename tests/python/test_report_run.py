@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from conftest import Run
-from unisono import places
+from unisono.core import places
 
 pytestmark = pytest.mark.mpi
 

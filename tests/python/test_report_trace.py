@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from traces import Writer
-from unisono.errors import UnisonoError
+from unisono.core.errors import UnisonoError
 from unisono.trace.analysis import analyse
 from unisono.trace.clock import DRIFT, Clock, Reading
 from unisono.trace.metrics import OneWay

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from conftest import Run
-from unisono import places
+from unisono.core import places
 from unisono.restructure import library
 from unisono.restructure.check import Accepted, Checker
 from unisono.restructure.parse import parse

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from unisono import places
+from unisono.core import places
 from unisono.restructure.check import Accepted, Checker
 from unisono.restructure.parse import parse
 from unisono.restructure.report import lines

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 from conftest import Run
-from unisono import launch, places
-from unisono.errors import UnisonoError
+from unisono.core import launch, places
+from unisono.core.errors import UnisonoError
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "kmeans.py"
 

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
-from unisono import catalogue, places
-from unisono.errors import UnisonoError
+from unisono.core import catalogue, places
+from unisono.core.errors import UnisonoError
 
 from experiments import programs, same_results
 from experiments.programs import Ran

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import jsonschema
 import pytest
 from conftest import Run
-from unisono import places
+from unisono.core import places
 
 Done = subprocess.CompletedProcess[str]
 SCHEMA = json.loads((places.REPOSITORY / "docs" / "reference" / "schedule.schema.json").read_text())

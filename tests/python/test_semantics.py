@@ -4,9 +4,9 @@ import json
 import re
 from pathlib import Path
 
-from unisono import catalogue
-from unisono.arguments import parse_collectives
-from unisono.compare.limits import Sized, size_kind
+from unisono.core import catalogue
+from unisono.core.arguments import parse_collectives
+from unisono.core.limits import Sized, size_kind
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from conftest import Run
-from unisono import catalogue
+from unisono.core import catalogue
 from unisono.sim import platforms, smpi
 
 PROGRAM = str(Path(__file__).with_name("sim_program.cpp"))

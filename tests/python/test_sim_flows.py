@@ -10,7 +10,7 @@ import pytest
 from conftest import Run
 from typer.testing import CliRunner
 from unisono.cli import app
-from unisono.errors import UnisonoError
+from unisono.core.errors import UnisonoError
 from unisono.sim import network, platforms, runner
 from unisono.sim.ranks import hosts_of_ranks
 from unisono.sim.table import FLOWS, SMPI, Question

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 from conftest import Run
-from unisono import model_check
-from unisono.model_check import Asker
+from unisono.model import check as model_check
+from unisono.model.check import Asker
 from unisono.sim import calibrate, platforms
 from unisono.sim.bench import Simulator
-from unisono.tune.bench import Entry, Point
+from unisono.testbeds.bench import Entry, Point
 
 pytestmark = [
     pytest.mark.sim,

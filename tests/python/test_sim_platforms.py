@@ -5,10 +5,10 @@ from xml.etree import ElementTree
 import pytest
 from conftest import Run
 from typer.testing import CliRunner
-from unisono import errors
 from unisono.cli import app
-from unisono.compare.limits import Cut, wire_seconds
-from unisono.errors import UnisonoError
+from unisono.core import errors
+from unisono.core.errors import UnisonoError
+from unisono.core.limits import Cut, wire_seconds
 from unisono.sim import platforms, units
 from unisono.sim.platforms import Platform
 

@@ -3,7 +3,8 @@
 from xml.etree import ElementTree
 
 import pytest
-from unisono import catalogue, svg
+from unisono.core import catalogue
+from unisono.drawing import svg
 
 NAMESPACE = "{http://www.w3.org/2000/svg}"
 

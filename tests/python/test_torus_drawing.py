@@ -7,8 +7,9 @@ from xml.etree import ElementTree
 
 import pytest
 from conftest import Run
-from unisono import catalogue, torus_drawing
-from unisono.errors import UnisonoError
+from unisono.core import catalogue
+from unisono.core.errors import UnisonoError
+from unisono.drawing import torus as torus_drawing
 
 NAMESPACE = "{http://www.w3.org/2000/svg}"
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 from conftest import Run
-from unisono import places
-from unisono.errors import UnisonoError
+from unisono.core import places
+from unisono.core.errors import UnisonoError
 from unisono.trace import reader, record
 
 PROGRAM = """

@@ -10,13 +10,14 @@ from pathlib import Path
 import pytest
 from arms import NATIVE, arm
 from rich.console import Console
-from unisono import beds, documents, jobs, places
-from unisono.amounts import parse_time
-from unisono.errors import UnisonoError
+from unisono.core import documents, jobs, places
+from unisono.core.amounts import parse_time
+from unisono.core.errors import UnisonoError
 from unisono.profile import choice, document
 from unisono.profile.document import Key
+from unisono.testbeds import beds
+from unisono.testbeds.bench import Bench, Entry, Failed, Point, Row
 from unisono.tune import report
-from unisono.tune.bench import Bench, Entry, Failed, Point, Row
 from unisono.tune.candidates import Candidate
 from unisono.tune.cli import points_of
 from unisono.tune.prediction import rank_correlation

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 import pytest
-from unisono import catalogue
-from unisono.catalogue import Algorithm, Catalogue, GridForm, Parameter
+from unisono.core import catalogue
+from unisono.core.catalogue import Algorithm, Catalogue, GridForm, Parameter
 from unisono.profile import check
 from unisono.tune import candidates
 from unisono.tune.candidates import Candidate, Shape

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from arms import NATIVE, arm
-from unisono.estimates import Estimate, outliers
+from unisono.core.estimates import Estimate, outliers
 from unisono.profile import choice
 from unisono.profile.document import Arm, Measured
 

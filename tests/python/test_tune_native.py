@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from unisono.errors import UnisonoError
-from unisono.places import Mpi
+from unisono.core.errors import UnisonoError
+from unisono.core.places import Mpi
 from unisono.tune.native import choose, mpich, openmpi, verify
 from unisono.tune.native.bench import Read, Reader
 from unisono.tune.native.record import DEFAULT, Cell, Measured, Record

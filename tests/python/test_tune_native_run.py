@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 from conftest import Run
-from unisono import beds, places
+from unisono.core import places
+from unisono.testbeds import beds
 from unisono.tune.native import openmpi, verify
 from unisono.tune.native.bench import Bench
 from unisono.tune.native.record import Cell, Record

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 from conftest import Run
-from unisono import catalogue, errors, places
-from unisono.beds import Node
+from unisono.core import catalogue, errors, places
 from unisono.profile import check
+from unisono.testbeds.beds import Node
 
 SMALL = ["--node", "-n", "2", "--collectives", "bcast,barrier", "--sizes", "64,64K", "--budget", "8s"]
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from unisono.files import read_json
+from unisono.core.files import read_json
 
 from scripts import unasked
 from scripts.unasked import Cell, Hosts

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from conftest import Run
 from traces import Writer
-from unisono.errors import UnisonoError
+from unisono.core.errors import UnisonoError
 from unisono.sim import platforms
 from unisono.trace import reader
 from unisono.whatif import calls, study

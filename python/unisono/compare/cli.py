@@ -8,15 +8,16 @@ import typer
 from rich.progress import Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
-from unisono import amounts, beds, completion, console, documents, options
-from unisono.arguments import names, parse_collectives
 from unisono.compare import guidelines as rules
 from unisono.compare import matrix, results, summary, terminal
 from unisono.compare.results import PATTERNS, Comparison, Failure, Point, Setting
 from unisono.compare.runner import Listener, Runner
 from unisono.compare.runner import Options as RunOptions
 from unisono.compare.yardstick import yardstick_of
-from unisono.errors import FAILED, INTERRUPTED, UnisonoError
+from unisono.core import amounts, completion, console, documents, options
+from unisono.core.arguments import names, parse_collectives
+from unisono.core.errors import FAILED, INTERRUPTED, UnisonoError
+from unisono.testbeds import beds
 
 MATRIX, REPORT = "Matrix", "Report"
 PASSES = 3

@@ -14,11 +14,11 @@ from enum import StrEnum
 from fractions import Fraction
 from itertools import pairwise
 
-from unisono.catalogue import format_size
 from unisono.compare import matrix
-from unisono.compare.limits import Sized, size_kind
 from unisono.compare.results import Cell, Comparison, Point, Setting
-from unisono.estimates import Estimate
+from unisono.core.catalogue import format_size
+from unisono.core.estimates import Estimate
+from unisono.core.limits import Sized, size_kind
 
 NATIVE = "native"
 # The pattern in which all collectives are timed alike. After a barrier some are called back to back and some

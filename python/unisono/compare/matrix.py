@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from unisono import catalogue
-from unisono.compare.limits import Sized, size_kind
 from unisono.compare.results import PATTERNS, Point, Setting
-from unisono.arguments import names, split_specs
-from unisono.errors import UnisonoError
+from unisono.core import catalogue
+from unisono.core.arguments import names, split_specs
+from unisono.core.errors import UnisonoError
+from unisono.core.limits import Sized, size_kind
 
 # shared by the tables of peers in docs/results: what a program spends its time in
 STANDARD_COLLECTIVES = "bcast,reduce,allreduce,scan,allgather,alltoall,gather,scatter,reduce_scatter_block"

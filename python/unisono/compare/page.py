@@ -6,12 +6,12 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from unisono import pages
 from unisono.compare import plots, summary, words
-from unisono.words import interval, microseconds, number, percent
 from unisono.compare.results import Cell, Comparison, Setting
 from unisono.compare.terminal import legend
-from unisono.files import write_text
+from unisono.core import pages
+from unisono.core.files import write_text
+from unisono.core.words import interval, microseconds, number, percent
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from unisono import charts, theme
-from unisono.catalogue import format_size
-from unisono.charts import COLOURS
-from unisono.compare.limits import Sized, size_kind
 from unisono.compare.results import Arm, Cell
+from unisono.core import charts, theme
+from unisono.core.catalogue import format_size
+from unisono.core.charts import COLOURS
+from unisono.core.limits import Sized, size_kind
 
 NATIVE, LIMIT = COLOURS["native"], COLOURS["limit"]
 ARMS = tuple(COLOURS[name] for name in theme.ARMS)

@@ -6,10 +6,10 @@ from typing import Any
 
 import msgspec
 
-from unisono import documents
-from unisono.catalogue import format_size
-from unisono.compare.limits import Sized, size_kind
-from unisono.estimates import Estimate, Modes
+from unisono.core import documents
+from unisono.core.catalogue import format_size
+from unisono.core.estimates import Estimate, Modes
+from unisono.core.limits import Sized, size_kind
 
 PATTERNS = ("barrier", "loop", "sleep", "compute")  # unisono-bench's: what ranks do before a call
 

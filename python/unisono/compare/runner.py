@@ -10,13 +10,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from unisono import __version__, jobs, machine, places
-from unisono.beds import Bed
+from unisono import __version__
 from unisono.compare import results
 from unisono.compare.matrix import Job
 from unisono.compare.results import Arm, Cell, Comparison, Failure, Point
 from unisono.compare.yardstick import Yardstick
-from unisono.estimates import Estimate, find_modes, middle_estimate
+from unisono.core import jobs, machine, places
+from unisono.core.estimates import Estimate, find_modes, middle_estimate
+from unisono.testbeds.beds import Bed
 
 RunJob = Callable[..., jobs.Outcome]
 

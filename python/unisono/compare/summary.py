@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from unisono.compare.results import PATTERNS, SLOW, Arm, Cell, Comparison, Point
-from unisono.errors import UnisonoError
-from unisono.estimates import Estimate
+from unisono.core.errors import UnisonoError
+from unisono.core.estimates import Estimate
 
 
 @dataclass(frozen=True)

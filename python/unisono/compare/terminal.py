@@ -6,13 +6,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from unisono import console as console_module
 from unisono.compare import guidelines, summary
 from unisono.compare.results import Arm, Cell, Comparison, Setting
 from unisono.compare.words import library, title, warnings
-from unisono.words import interval, microseconds, number, percent
-from unisono.errors import UnisonoError
-from unisono.estimates import Estimate
+from unisono.core import console as console_module
+from unisono.core.errors import UnisonoError
+from unisono.core.estimates import Estimate
+from unisono.core.words import interval, microseconds, number, percent
 
 LEFT = {"where", "collective", "size of", "arm", "change", "verdict", "removed"}
 REMOVED = {

@@ -1,7 +1,7 @@
 """Numbers as people read them, alike in the terminal and on the page."""
 
 from unisono.compare.results import Comparison
-from unisono.estimates import Estimate
+from unisono.core.words import percent
 from unisono.lab.layout import rate_text
 
 

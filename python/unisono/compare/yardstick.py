@@ -8,11 +8,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
 from unisono import lab as lab_module
-from unisono import machine, places
-from unisono.beds import Bed, Lab
-from unisono.compare.limits import Cut, memory_seconds, moved_bytes, wire_seconds
 from unisono.compare.results import Point, Setting
-from unisono.errors import RunError, SetupError
+from unisono.core import machine, places
+from unisono.core.errors import RunError, SetupError
+from unisono.core.limits import Cut, memory_seconds, moved_bytes, wire_seconds
+from unisono.testbeds.beds import Bed, Lab
 
 BENCHMARKS = "unisono-benchmarks"
 SECONDS_PER_SIZE = 0.05

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from unisono.documents import Document
+from unisono.core.documents import Document
 
 
 class LabHost(msgspec.Struct):

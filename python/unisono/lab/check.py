@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from unisono import machine
+from unisono.core import machine
 from unisono.lab import sockets
 from unisono.lab.cluster import Lab
 from unisono.lab.layout import Host

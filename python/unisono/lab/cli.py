@@ -9,14 +9,13 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from unisono import documents, launch, options, places
-from unisono.lab import answers
-from unisono.amounts import parse_time
-from unisono.console import output, table
-from unisono.errors import FAILED, RunError, UnisonoError
+from unisono.core import documents, launch, options, places
+from unisono.core.amounts import parse_time
+from unisono.core.console import output, table
+from unisono.core.errors import FAILED, RunError, UnisonoError
+from unisono.core.options import group
+from unisono.lab import answers, cluster, layout, network
 from unisono.lab import check as check_module
-from unisono.lab import cluster, layout, network
-from unisono.options import group
 
 app = group("An Ethernet cluster on one machine, made of network namespaces (Linux, as root).")
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from unisono import launch, places
-from unisono.errors import SetupError, UnisonoError
+from unisono.core import launch, places
+from unisono.core.errors import SetupError, UnisonoError
 from unisono.lab.layout import BURST_KIB, Host, Plan
 
 # Each lab is a directory here: its plan, the files that hold its namespaces, and `enter`.

@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 
-from unisono.errors import UnisonoError
+from unisono.core.errors import UnisonoError
 
 # The lab's network is reachable from nowhere else, so any private range will do.
 NETWORK = "10.77.0"

@@ -10,7 +10,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from unisono.errors import SetupError, UnisonoError
+from unisono.core.errors import SetupError, UnisonoError
 from unisono.lab import layout
 from unisono.lab.cluster import READY_FILE, ROOT, read_plan, write_plan
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from unisono.errors import SetupError
+from unisono.core.errors import SetupError
 from unisono.lab.cluster import Lab
 
 CLONE_NEWNET = 0x40000000

@@ -4,8 +4,8 @@ from typing import Any
 
 import msgspec
 
-from unisono.documents import Document
-from unisono.memory import Learned
+from unisono.core.documents import Document
+from unisono.core.memory import Learned
 from unisono.profile.document import Cell, Environment, Key
 
 Json = dict[str, Any]

@@ -7,8 +7,8 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from unisono import catalogue, documents
-from unisono.errors import UnisonoError
+from unisono.core import catalogue, documents
+from unisono.core.errors import UnisonoError
 from unisono.profile import document
 from unisono.profile.document import Environment, Profile
 

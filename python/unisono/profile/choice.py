@@ -5,7 +5,7 @@ import math
 from collections.abc import Mapping, Sequence
 from statistics import median, median_high, median_low
 
-from unisono.estimates import ENOUGH, middle_estimate
+from unisono.core.estimates import ENOUGH, middle_estimate
 from unisono.profile.document import Arm, Cell, Measured
 
 GAIN = 0.98  # of native's time: what is sure must be more than nothing

@@ -6,14 +6,14 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from unisono import catalogue, documents, machine, options
-from unisono.amounts import parse_size
-from unisono.arguments import parse_collectives
-from unisono.console import output
-from unisono.errors import FAILED, RunError, UnisonoError
-from unisono.options import group
-from unisono.profile import check as check_module
+from unisono.core import catalogue, documents, machine, options
+from unisono.core.amounts import parse_size
+from unisono.core.arguments import parse_collectives
+from unisono.core.console import output
+from unisono.core.errors import FAILED, RunError, UnisonoError
+from unisono.core.options import group
 from unisono.profile import answers, document, running, terminal
+from unisono.profile import check as check_module
 from unisono.profile.document import Profile
 
 app = group("Look at profiles that [bold]unisono tune[/bold] made, and check them.")

@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 
 from unisono import __version__
-from unisono.estimates import Estimate
-from unisono.files import write_json
+from unisono.core.estimates import Estimate
+from unisono.core.files import write_json
 
 SCHEMA = "unisono.profile"
 VERSION = 1

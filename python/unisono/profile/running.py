@@ -16,14 +16,13 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from unisono import catalogue, machine, memory, model, places
-from unisono.catalogue import format_size
-from unisono.words import number
-from unisono.console import table
-from unisono.errors import UnisonoError
-from unisono.memory import Learned
+from unisono.core import catalogue, cost_model, machine, memory, places
+from unisono.core.catalogue import format_size
+from unisono.core.console import table
+from unisono.core.errors import UnisonoError
+from unisono.core.memory import Learned
+from unisono.core.words import choice_text, number
 from unisono.profile import check
-from unisono.words import choice_text
 
 Json = dict[str, Any]
 # A process of its own: an MPI library that is loaded stays.
@@ -122,9 +121,9 @@ def predicted(asked: Asked, specs: list[str], known_machine: Json | None) -> dic
     with tempfile.TemporaryDirectory(prefix="unisono-explain-") as folder:
         file = Path(folder) / "machine.json"
         file.write_text(json.dumps(known_machine))
-        job = model.Job(asked.collective, asked.ranks, asked.hosts, asked.bytes, specs)
+        job = cost_model.Job(asked.collective, asked.ranks, asked.hosts, asked.bytes, specs)
         try:
-            rows = model.predict(file, [job])[0]
+            rows = cost_model.predict(file, [job])[0]
         except UnisonoError:  # what is remembered is not all that the model wants to know
             return {}
     return {row.spec: row.seconds for row in rows if row.seconds is not None}

@@ -4,12 +4,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from unisono import memory
-from unisono.catalogue import format_size
-from unisono.words import choice_text, interval, number
-from unisono.console import table
-from unisono.errors import RunError
-from unisono.memory import Learned
+from unisono.core import memory
+from unisono.core.catalogue import format_size
+from unisono.core.console import table
+from unisono.core.errors import RunError
+from unisono.core.memory import Learned
+from unisono.core.words import choice_text, interval, number
 from unisono.profile.choice import NATIVE, WORTH, is_safe, ratio_of
 from unisono.profile.document import Arm, Cell, Environment, Measured, Profile
 

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from unisono import files
-from unisono.errors import RunError, UnisonoError
+from unisono.core import files
+from unisono.core.errors import RunError, UnisonoError
 from unisono.restructure.check import Accepted, Checker, Refused
 from unisono.restructure.parse import parse
 from unisono.restructure.report import lines

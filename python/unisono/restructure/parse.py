@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from unisono.errors import SetupError, UnisonoError
+from unisono.core.errors import SetupError, UnisonoError
 from unisono.restructure.tree import (
     LOOPS,
     OPERATORS,

@@ -1,7 +1,7 @@
 """Algorithms that can be simulated."""
 
-from unisono import catalogue
-from unisono.arguments import split_specs
+from unisono.core import catalogue
+from unisono.core.arguments import split_specs
 
 
 def parse_algorithms(text: str, collective: str) -> list[str]:

@@ -6,7 +6,7 @@ from unisono.profile.document import Arm
 from unisono.sim import runner
 from unisono.sim.platforms import Platform
 from unisono.sim.table import Cell, Question
-from unisono.tune.bench import Entry, Point, Row
+from unisono.testbeds.bench import Entry, Point, Row
 
 
 class Simulator:

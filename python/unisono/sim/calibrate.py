@@ -9,8 +9,8 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from unisono import model
-from unisono.errors import RunError
+from unisono.core import cost_model
+from unisono.core.errors import RunError
 from unisono.sim import runner, smpi
 from unisono.sim.platforms import Platform
 from unisono.sim.table import Json, Question
@@ -64,5 +64,5 @@ def calibrate(network: Platform, ranks: int, file: Path) -> Path:
     with tempfile.TemporaryDirectory(prefix="unisono-calibrate-") as folder:
         kept = Path(folder) / "samples.json"
         kept.write_text(json.dumps(samples(network, ranks)))
-        model.ask("fit", str(kept), "-o", str(file))
+        cost_model.ask("fit", str(kept), "-o", str(file))
     return file

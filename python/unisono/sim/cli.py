@@ -8,13 +8,13 @@ from typing import Annotated
 
 import typer
 
-from unisono import amounts, catalogue, completion, documents, launch, options
-from unisono.arguments import names, split_specs
-from unisono.sim.arms import parse_algorithms
-from unisono.compare.limits import Sized, size_kind
-from unisono.console import errors, output, progress
-from unisono.errors import FAILED, UnisonoError
+from unisono.core import amounts, catalogue, completion, documents, launch, options
+from unisono.core.arguments import names, split_specs
+from unisono.core.console import errors, output, progress
+from unisono.core.errors import FAILED, UnisonoError
+from unisono.core.limits import Sized, size_kind
 from unisono.sim import platforms, program, runner, smpi, terminal
+from unisono.sim.arms import parse_algorithms
 from unisono.sim.ranks import hosts_of_ranks
 from unisono.sim.table import ENGINES, FLOWS, SMPI, Question, Table
 

@@ -10,9 +10,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from unisono import jobs, places
-from unisono.compare.limits import plain_form
-from unisono.errors import UnisonoError
+from unisono.core import jobs, places
+from unisono.core.errors import UnisonoError
+from unisono.core.limits import plain_form
 from unisono.sim import units
 from unisono.sim.platforms import Platform, Torus
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass, fields
 from typing import ClassVar, Self
 from xml.etree import ElementTree
 
-from unisono.compare.limits import Cut
-from unisono.errors import UnisonoError
+from unisono.core.errors import UnisonoError
+from unisono.core.limits import Cut
 from unisono.sim import units
 
 MOST_HOSTS = 65536

@@ -11,10 +11,10 @@ import msgspec
 from rich.console import Console
 from rich.text import Text
 
-from unisono import documents
-from unisono.words import number
-from unisono.console import table
-from unisono.errors import UnisonoError
+from unisono.core import documents
+from unisono.core.console import table
+from unisono.core.errors import UnisonoError
+from unisono.core.words import number
 from unisono.sim import smpi
 from unisono.sim.platforms import Platform
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from unisono.errors import UnisonoError
+from unisono.core.errors import UnisonoError
 from unisono.sim.platforms import AXES, PREFIX, Platform, Torus
 
 FORMS = "random:N or random:N:seed=S, without:5,17-19,z=3, or a file with the host of each rank"

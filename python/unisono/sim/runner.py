@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 
-from unisono.jobs import LOOK_SECONDS
+from unisono.core.jobs import LOOK_SECONDS
 from unisono.sim import network, smpi
 from unisono.sim.table import FLOWS, SMPI, Cell, Question, Row, Table
 

@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from unisono import jobs, places
-from unisono.errors import SetupError
+from unisono.core import jobs, places
+from unisono.core.errors import SetupError
 from unisono.sim.platforms import Platform
 
 SELECTORS = ("ompi", "mpich", "mvapich2", "impi")

@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
-from unisono import documents
-from unisono.compare.limits import plain_form, wire_seconds
+from unisono.core import documents
+from unisono.core.limits import plain_form, wire_seconds
 from unisono.sim import network
 from unisono.sim.platforms import Platform
 

@@ -4,10 +4,10 @@ from rich.console import Console
 from rich.table import Table as Drawn
 from rich.text import Text
 
-from unisono import console as console_module
-from unisono.catalogue import format_size
-from unisono.compare.limits import Sized, size_kind
-from unisono.words import number
+from unisono.core import console as console_module
+from unisono.core.catalogue import format_size
+from unisono.core.limits import Sized, size_kind
+from unisono.core.words import number
 from unisono.sim.table import FLOWS, Row, Table
 
 LEGEND = (

@@ -2,7 +2,7 @@
 
 import re
 
-from unisono.errors import UnisonoError
+from unisono.core.errors import UnisonoError
 
 PREFIXES = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from unisono import catalogue
-from unisono.compare.limits import plain_form
+from unisono.core import catalogue
+from unisono.core.limits import plain_form
 from unisono.trace.metrics import message_bytes
 
 Float = NDArray[np.float64]

@@ -8,8 +8,8 @@ import typer
 from rich.text import Text
 from typer.core import TyperGroup
 
-from unisono.console import errors
-from unisono.options import group
+from unisono.core.console import errors
+from unisono.core.options import group
 from unisono.trace import record
 from unisono.trace.export import export
 

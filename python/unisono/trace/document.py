@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from unisono import documents
+from unisono.core import documents
 from unisono.trace.analysis import Analysis
 from unisono.trace.reader import Trace
 from unisono.trace.summary import SMALL_BYTES, Site, Statistic, Summary, collective_name, distribution

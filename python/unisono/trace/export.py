@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from unisono.console import output as stdout
+from unisono.core.console import output as stdout
 
 
 def export(

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 from numpy.typing import NDArray
 
-from unisono.charts import COLOURS, Tips, inline, style
+from unisono.core.charts import COLOURS, Tips, inline, style
 from unisono.trace.analysis import Worst
 from unisono.trace.phases import Phase
 from unisono.trace.verdict import factor_text, time_text

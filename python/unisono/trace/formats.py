@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unisono.errors import SetupError, UnisonoError
+from unisono.core.errors import SetupError, UnisonoError
 from unisono.trace.reader import IN_PLACE, Events, Rank, Trace, read
 from unisono.trace.sites import Sites
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 from markupsafe import Markup
 
-from unisono import pages
-from unisono.files import write_text
+from unisono.core import pages
+from unisono.core.files import write_text
 from unisono.trace import figures, verdict
 from unisono.trace.figures import LANES, POINTS
 from unisono.trace.summary import (

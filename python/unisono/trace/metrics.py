@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from unisono import catalogue
+from unisono.core import catalogue
 
 Float = NDArray[np.float64]
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from unisono.catalogue import collective as semantics
-from unisono.errors import UnisonoError
+from unisono.core.catalogue import collective as semantics
+from unisono.core.errors import UnisonoError
 from unisono.trace.formats import COLUMNS, Tables, rows
 from unisono.trace.reader import Rank, Trace
 from unisono.trace.summary import collective_name

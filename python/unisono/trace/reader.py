@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unisono.errors import UnisonoError
+from unisono.core.errors import UnisonoError
 from unisono.trace.clock import Clock, Reading
 
 FORMAT = 1

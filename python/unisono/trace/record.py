@@ -8,8 +8,8 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from unisono import places
-from unisono.errors import SetupError, UnisonoError
+from unisono.core import places
+from unisono.core.errors import SetupError, UnisonoError
 
 LAUNCHERS = {"mpiexec", "mpirun", "orterun", "prterun", "mpiexec.openmpi", "mpirun.openmpi"}
 PASSED_ON = ("LD_PRELOAD", "UNISONO_TRACE", "UNISONO_DISABLE")

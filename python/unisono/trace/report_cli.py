@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from unisono import documents, options
-from unisono.console import errors, output
+from unisono.core import documents, options
+from unisono.core.console import errors, output
 
 
 def report(

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from unisono import elf
+from unisono.core import elf
 from unisono.trace.reader import Rank, Trace
 
 ADDR2LINE_SECONDS = 120

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.text import Text
 
-from unisono.console import table
+from unisono.core.console import table
 from unisono.trace.analysis import Analysis
 from unisono.trace.reader import Trace
 from unisono.trace.summary import (

@@ -1,6 +1,6 @@
 """What a call site's figures say, in one sentence."""
 
-from unisono import catalogue
+from unisono.core import catalogue
 from unisono.trace.reader import ranks_text
 from unisono.trace.summary import Late, Site, collective_name
 

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from unisono import catalogue
-from unisono.catalogue import Algorithm, Catalogue, GridForm, Parameter, format_size
-from unisono.errors import UnisonoError
+from unisono.core import catalogue
+from unisono.core.catalogue import Algorithm, Catalogue, GridForm, Parameter, format_size
+from unisono.core.errors import UnisonoError
 
 NATIVE = "native"
 BY_NODES = "nodes"  # the shape of a grid whose rows are the nodes

@@ -14,18 +14,19 @@ from rich.console import Console
 from rich.progress import Progress, TaskID
 from rich.text import Text
 
-from unisono import amounts, beds, catalogue, completion, documents, model, options, places, where
-from unisono.amounts import parse_time
-from unisono.catalogue import format_size
-from unisono.arguments import names as split_names
-from unisono.arguments import parse_collectives
-from unisono.compare.limits import Sized, size_kind
-from unisono.console import errors, progress
-from unisono.console import output as stdout
-from unisono.errors import FAILED, INTERRUPTED, UnisonoError
+from unisono.core import amounts, catalogue, completion, documents, options, places
+from unisono.core.amounts import parse_time
+from unisono.core.arguments import names as split_names
+from unisono.core.arguments import parse_collectives
+from unisono.core.catalogue import format_size
+from unisono.core.console import errors, progress
+from unisono.core.console import output as stdout
+from unisono.core.errors import FAILED, INTERRUPTED, UnisonoError
+from unisono.core.limits import Sized, size_kind
 from unisono.profile import document
+from unisono.testbeds import beds, calibrate, where
+from unisono.testbeds.bench import Bench, Point, Row
 from unisono.tune import native, report
-from unisono.tune.bench import Bench, Point, Row
 from unisono.tune.prediction import Field
 from unisono.tune.record import Record
 from unisono.tune.tuner import Listener, Outcome, Tuner
@@ -159,7 +160,7 @@ def machine_of(options: Options, record: Record) -> Path | None:
         return file
     try:
         with errors.status("measuring the machine for the model"):
-            return model.calibrate(options.bed, options.mpi, options.ranks, file, options.ppn)
+            return calibrate.calibrate(options.bed, options.mpi, options.ranks, file, options.ppn)
     except UnisonoError as error:
         warn(f"without the model: {error}")
         return None

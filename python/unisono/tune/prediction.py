@@ -4,11 +4,11 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from unisono import catalogue, model
-from unisono.errors import UnisonoError
+from unisono.core import catalogue, cost_model
+from unisono.core.errors import UnisonoError
 from unisono.profile.document import Environment
+from unisono.testbeds.bench import Point
 from unisono.tune import candidates
-from unisono.tune.bench import Point
 from unisono.tune.candidates import Candidate, Shape
 
 
@@ -22,7 +22,7 @@ class Field:
 
     def grid_shapes(self, ranks: int) -> list[tuple[int, ...]]:
         try:
-            return model.shapes(ranks)
+            return cost_model.shapes(ranks)
         except UnisonoError as error:
             self.warn(f"no grids: {error}")
             return []
@@ -44,12 +44,12 @@ class Field:
         able = [s for s in found if f"shape={candidates.BY_NODES}" in s or s not in told or not told[s].unmet]
         return able, near, {spec: each.seconds for spec, each in told.items() if each.seconds is not None}
 
-    def predict(self, point: Point, specs: Sequence[str]) -> Sequence[model.Prediction]:
+    def predict(self, point: Point, specs: Sequence[str]) -> Sequence[cost_model.Prediction]:
         if self.machine is None:
             return []
-        job = model.Job(point.collective, self.job.ranks, self.job.nodes, point.bytes, specs)
+        job = cost_model.Job(point.collective, self.job.ranks, self.job.nodes, point.bytes, specs)
         try:
-            return model.predict(self.machine, [job])[0]
+            return cost_model.predict(self.machine, [job])[0]
         except UnisonoError as error:
             self.warn(f"without the model from here on: {error}")
             self.machine = None

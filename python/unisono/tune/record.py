@@ -6,9 +6,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from unisono.errors import UnisonoError
+from unisono.core.errors import UnisonoError
 from unisono.profile.document import Arm, Key, estimate_of
-from unisono.tune.bench import Failed, Point, Row
+from unisono.testbeds.bench import Failed, Point, Row
 
 MEASURED, PLAN = "measured.jsonl", "plan.json"
 

@@ -6,14 +6,13 @@ import msgspec
 from rich.console import Console
 from rich.text import Text
 
-from unisono import documents
-from unisono.catalogue import format_size
-from unisono.words import interval, number
-from unisono.console import table
+from unisono.core import documents
+from unisono.core.catalogue import format_size
+from unisono.core.console import table
+from unisono.core.words import choice_text, interval, number
 from unisono.profile import choice
 from unisono.profile.document import Cell, Environment, Measured
-from unisono.words import choice_text
-from unisono.tune.bench import Failed, Point, Row
+from unisono.testbeds.bench import Failed, Point, Row
 from unisono.tune.prediction import correlations
 from unisono.tune.tuner import Outcome
 

@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from unisono.estimates import Modes, find_modes
+from unisono.core.estimates import Modes, find_modes
 from unisono.profile import choice
 from unisono.profile.document import Arm, Environment, Measured, Profile, sort_cells
-from unisono.tune.bench import Failed, Point, Row
+from unisono.testbeds.bench import Failed, Point, Row
 from unisono.tune.candidates import Candidate
 from unisono.tune.record import Record
 

@@ -10,11 +10,11 @@ from typing import Any, Protocol
 
 import msgspec
 
-from unisono import documents
-from unisono.estimates import Estimate, Modes, estimate_median, find_modes, middle_estimate
+from unisono.core import documents
+from unisono.core.estimates import Estimate, Modes, estimate_median, find_modes, middle_estimate
 from unisono.profile.choice import NATIVE, NOT_SLOWER, pooled
 from unisono.profile.document import Arm, Cell, Environment, Measured
-from unisono.tune.bench import Entry, Point, Row
+from unisono.testbeds.bench import Entry, Point, Row
 from unisono.tune.tuner import BLOCKS
 
 SECOND_LOOK = 0.25  # of the time

@@ -9,15 +9,15 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from unisono import beds, documents, options, where
-from unisono.amounts import parse_time
-from unisono.catalogue import format_size
-from unisono.words import interval, number
-from unisono.console import errors, output, table
-from unisono.errors import FAILED, INTERRUPTED
+from unisono.core import documents, options
+from unisono.core.amounts import parse_time
+from unisono.core.catalogue import format_size
+from unisono.core.console import errors, output, table
+from unisono.core.errors import FAILED, INTERRUPTED
+from unisono.core.words import choice_text, interval, number
 from unisono.profile import check
-from unisono.words import choice_text
-from unisono.tune.bench import Bench
+from unisono.testbeds import beds, where
+from unisono.testbeds.bench import Bench
 from unisono.tune.verify import JOBS, Answer, Verdict, Verification, all_good, document_of, summary
 
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from unisono import catalogue, memory
-from unisono.errors import UnisonoError
+from unisono.core import catalogue, memory
+from unisono.core.errors import UnisonoError
 from unisono.trace.reader import INTER, Rank, Trace, ranks_text
 from unisono.trace.sites import Sites
 

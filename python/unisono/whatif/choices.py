@@ -2,9 +2,9 @@
 
 from collections import defaultdict
 
-from unisono import catalogue
-from unisono.errors import UnisonoError
-from unisono.estimates import Estimate
+from unisono.core import catalogue
+from unisono.core.errors import UnisonoError
+from unisono.core.estimates import Estimate
 from unisono.profile import choice
 from unisono.profile.document import Arm, Cell, Environment, Key, Measured, Profile
 from unisono.whatif.replay import NATIVE

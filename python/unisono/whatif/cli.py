@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from unisono import console, documents, machine, options
-from unisono.amounts import parse_time
-from unisono.errors import UnisonoError
+from unisono.core import console, documents, machine, options
+from unisono.core.amounts import parse_time
+from unisono.core.errors import UnisonoError
 from unisono.profile import document
 from unisono.sim import platforms, smpi
 from unisono.sim.platforms import Ethernet, Platform

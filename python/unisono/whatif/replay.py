@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from unisono.errors import UnisonoError
+from unisono.core.errors import UnisonoError
 from unisono.sim import smpi
 from unisono.sim.platforms import Platform
 from unisono.whatif.calls import Calls, Float, Kind, Shape

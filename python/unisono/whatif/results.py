@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from unisono import documents
+from unisono.core import documents
 from unisono.sim import smpi
 from unisono.whatif.scaling import RULES
 from unisono.whatif.study import CellStudy, Study, totals

@@ -3,8 +3,8 @@
 import math
 from dataclasses import dataclass
 
-from unisono import catalogue
-from unisono.errors import UnisonoError
+from unisono.core import catalogue
+from unisono.core.errors import UnisonoError
 from unisono.whatif.calls import Calls, Shape
 
 WEAK, STRONG, SAME = "weak", "strong", "same"

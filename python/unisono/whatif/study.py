@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 
-from unisono.catalogue import format_size
-from unisono.amounts import parse_size
+from unisono.core.amounts import parse_size
+from unisono.core.catalogue import format_size
 from unisono.sim.arms import parse_algorithms
 from unisono.sim.runner import flows_cell
 from unisono.sim.table import FLOWS, Question

@@ -4,8 +4,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from unisono.catalogue import format_size
-from unisono.console import table
+from unisono.core.catalogue import format_size
+from unisono.core.console import table
 from unisono.trace.verdict import time_text
 from unisono.whatif.replay import NATIVE, Cell
 from unisono.whatif.scaling import RULES

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from unisono import jobs
-from unisono.beds import Bed
+from unisono.core import jobs
+from unisono.testbeds.beds import Bed
 from unisono.tune.native.record import Cell
 from unisono.tune.native.rules import Library
 

@@ -4,7 +4,7 @@ import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from unisono.estimates import estimate_median
+from unisono.core.estimates import estimate_median
 from unisono.tune.native.record import DEFAULT, Cell, Record
 
 WORTH = 0.97  # a gain below 3 % is not worth an entry

@@ -4,8 +4,8 @@ import signal
 
 import typer
 
-from unisono.console import errors, output
-from unisono.errors import FAILED, INTERRUPTED
+from unisono.core.console import errors, output
+from unisono.core.errors import FAILED, INTERRUPTED
 from unisono.tune.native import terminal
 from unisono.tune.native.run import Options, run
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from unisono.errors import SetupError
-from unisono.places import Mpi
+from unisono.core.errors import SetupError
+from unisono.core.places import Mpi
 from unisono.tune.native.rules import Algorithm, Rule
 
 Tree = dict[str, Any]  # a key is a question, or the answer: algorithm=..., composition=...

@@ -10,8 +10,8 @@ import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from unisono.errors import SetupError, UnisonoError
-from unisono.places import Mpi
+from unisono.core.errors import SetupError, UnisonoError
+from unisono.core.places import Mpi
 from unisono.tune.native.rules import Algorithm, Rule, size_text
 
 # Of COLLTYPE in ompi/mca/coll/base/coll_base_functions.h. Rules for scan and exscan are read, but Open

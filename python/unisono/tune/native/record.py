@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from unisono.errors import UnisonoError
+from unisono.core.errors import UnisonoError
 
 DEFAULT = "default"  # the library's own decision
 

@@ -6,7 +6,7 @@ from math import isqrt
 from pathlib import Path
 from typing import Any, Protocol
 
-from unisono.places import Mpi
+from unisono.core.places import Mpi
 
 COLLECTIVES = [
     "barrier",

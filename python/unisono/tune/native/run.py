@@ -7,9 +7,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from unisono import beds, documents, places
-from unisono.compare.limits import Sized, size_kind
-from unisono.errors import RunError, UnisonoError
+from unisono.core import documents, places
+from unisono.core.errors import RunError, UnisonoError
+from unisono.core.limits import Sized, size_kind
+from unisono.testbeds import beds
 from unisono.tune.native import verify
 from unisono.tune.native.bench import Bench
 from unisono.tune.native.choose import Ratio

@@ -3,7 +3,7 @@
 from rich.console import Console
 from rich.text import Text
 
-from unisono.console import table
+from unisono.core.console import table
 from unisono.tune.native.record import DEFAULT
 from unisono.tune.native.rules import size_text
 from unisono.tune.native.run import Result, Row

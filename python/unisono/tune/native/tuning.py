@@ -10,8 +10,8 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from unisono import catalogue
-from unisono.errors import RunError
+from unisono.core import catalogue
+from unisono.core.errors import RunError
 from unisono.tune.native import choose
 from unisono.tune.native.bench import Bench
 from unisono.tune.native.record import DEFAULT, Cell, Measured, Record

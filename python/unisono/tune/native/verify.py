@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from unisono import catalogue
+from unisono.core import catalogue
 from unisono.tune.native import choose
 from unisono.tune.native.record import DEFAULT, Cell, Measured
 from unisono.tune.native.rules import Library, Rule

@@ -1,0 +1,51 @@
+"""What ELF files say: whether a program is one, which MPI libraries are under it, where code is mapped."""
+
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from elftools.common.exceptions import ELFError
+from elftools.elf.elffile import ELFFile
+
+from unisono.core import places
+
+
+@dataclass(frozen=True)
+class Linked:
+    """What the loader puts under a program."""
+
+    static: bool  # the loader is not asked
+    libraries: dict[str, str]  # of MPI, by flavour: the name in the file
+    missing: tuple[str, ...] = ()
+
+
+def linked(program: Path) -> Linked | None:
+    """None of a script, or of anything else that is no ELF file."""
+    try:
+        with program.open("rb") as file:
+            if not any(segment["p_type"] == "PT_INTERP" for segment in ELFFile(file).iter_segments()):
+                return Linked(True, {})
+    except ELFError:
+        return None
+    # The file itself names what it is linked to directly only. A program whose own library is linked to MPI
+    # counts as well, and where libraries are found only the loader knows: RPATH, LD_LIBRARY_PATH, its cache.
+    said = subprocess.run(["ldd", str(program)], check=False, capture_output=True, text=True).stdout
+    missing = tuple(line.split()[0] for line in said.splitlines() if "not found" in line)
+    return Linked(False, places.linked_libraries(said), missing)
+
+
+def virtual_addresses(module: Path, offsets: Sequence[int]) -> list[int]:
+    """Of bytes of a file, by what of it is mapped; 0 for one that is not. Raises OSError, ValueError."""
+    try:
+        with module.open("rb") as file:
+            loads = [
+                (part["p_offset"], part["p_filesz"], part["p_vaddr"])
+                for part in ELFFile(file).iter_segments("PT_LOAD")
+            ]
+    except ELFError as error:
+        raise ValueError(str(error)) from error
+    return [
+        next((at - start + address for start, size, address in loads if start <= at < start + size), 0)
+        for at in offsets
+    ]

@@ -1,0 +1,80 @@
+"""The command line and environment that run a program under Unisono."""
+
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from unisono.core import catalogue, places
+from unisono.core.errors import UnisonoError
+
+
+def forced(settings: Sequence[str]) -> dict[str, str]:
+    """COLLECTIVE=SPEC as environment variables, checked before anything is started."""
+    environment = {}
+    for setting in settings:
+        collective, separator, spec = setting.partition("=")
+        if not separator:
+            raise UnisonoError(f"--force {setting}: write COLLECTIVE=ALGORITHM, as in bcast=chain")
+        catalogue.complete_spec(collective, spec)
+        environment[f"UNISONO_{collective.upper()}"] = spec
+    return environment
+
+
+def profile_path(profile: Path) -> str:
+    """Absolute, as ranks may start elsewhere. Whether it holds here, only the job itself can tell."""
+    if not profile.is_file():
+        raise UnisonoError(f"--profile {profile}: no such file; unisono tune makes one")
+    return str(profile.resolve())
+
+
+def flavour_needed_by(command: str) -> str | None:
+    """The flavour a compiled program is linked to; None when it does not say (scripts)."""
+    path = shutil.which(command)
+    if path is None:
+        raise UnisonoError(f"{command}: no such program")
+    from unisono.core import elf  # noqa: PLC0415 - no other command reads programs
+
+    linked = elf.linked(Path(path))
+    flavour = next(iter(linked.libraries), None) if linked else None
+    return "mpich" if flavour == "abi" else flavour
+
+
+def choose_mpi(flavour: str | None, command: str) -> places.Mpi:
+    needed = flavour_needed_by(command)
+    if flavour and needed and flavour != needed:
+        raise UnisonoError(f"{command} is linked to {needed}: it cannot run under --mpi {flavour}")
+    return places.find_mpi(flavour or needed)
+
+
+def command_line(mpi: places.Mpi, ranks: int, command: Sequence[str]) -> list[str]:
+    """Without the variables that Open MPI must be told to pass on; see with_variables."""
+    return [*mpi.launcher(ranks), str(places.program("unisono-exec")), *command]
+
+
+def with_variables(mpi: places.Mpi, line: Sequence[str], environment: Mapping[str, str]) -> list[str]:
+    """Open MPI forwards to other nodes only what it is told to; Hydra forwards everything."""
+    if mpi.flavour != "openmpi":
+        return list(line)
+    names = sorted(name for name in environment if places.is_ours(name))
+    options = [option for name in names for option in ("-x", name)]
+    return [line[0], *options, *line[1:]]
+
+
+def run(
+    command: Sequence[str],
+    ranks: int,
+    flavour: str | None,
+    force: Sequence[str],
+    profile: Path | None,
+    log: bool,
+) -> None:
+    """Replaces this process by mpiexec."""
+    mpi = choose_mpi(flavour, command[0])
+    environment = mpi.shell(ranks) | forced(force)
+    if profile:
+        environment["UNISONO_PROFILE"] = profile_path(profile)
+    if log:
+        environment["UNISONO_LOG"] = "decision"
+    line = with_variables(mpi, command_line(mpi, ranks, command), environment)
+    os.execve(line[0], line, environment)

@@ -1,0 +1,161 @@
+"""What jobs keep for each other (docs/reference/memory.md), as Python reads it."""
+
+import json
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from unisono.core.errors import SetupError, UnisonoError
+
+FORMAT = "unisono-memory"
+MOST_BYTES = 1 << 20
+FORGET = "unisono platform forget removes it"
+DAY = 86400.0
+# Of calls that are alike in all else, where the field is false.
+UNUSUAL = {
+    "root_is_first": "root not 0",
+    "commutative": "not commutative",
+    "shared": "not for the memory of nodes",
+}
+
+
+def folder() -> Path:
+    """As src/base/cache.cpp finds it."""
+    chosen = os.environ.get("XDG_CACHE_HOME", "")
+    if chosen.startswith("/"):
+        return Path(chosen) / "unisono"
+    home = os.environ.get("HOME", "")
+    if not home.startswith("/"):
+        raise SetupError("there is no home directory: set HOME or XDG_CACHE_HOME")
+    return Path(home) / ".cache" / "unisono"
+
+
+def files() -> list[Path]:
+    try:
+        return sorted(path for path in folder().glob("*.json"))
+    except OSError as error:
+        raise SetupError(f"{folder()}: {error.strerror}") from error
+
+
+def broken(path: Path) -> UnisonoError:
+    return UnisonoError(f"{path}: it is broken; {FORGET}")
+
+
+def read(path: Path) -> dict[str, Any]:
+    try:
+        if path.is_symlink() or not path.is_file() or path.stat().st_size > MOST_BYTES:
+            raise UnisonoError(f"{path}: it is no small plain file; {FORGET}")
+        document = json.loads(path.read_text())
+    except (OSError, ValueError, RecursionError) as error:
+        raise UnisonoError(f"{path}: it cannot be read ({error}); {FORGET}") from error
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise UnisonoError(f"{path}: it is no memory of Unisono; {FORGET}")
+    return document
+
+
+def size_class(size: int) -> tuple[int, int]:
+    """The least and the most bytes of the class, as src/select/online/key.cpp has them."""
+    if size < 2:
+        return size, size
+    power = 1 << (size.bit_length() - 1)
+    upper = power + power // 2
+    return (upper, 2 * power - 1) if size >= upper else (power, upper - 1)
+
+
+@dataclass(frozen=True)
+class Learned:
+    """One kind of call, and what was found out about it. Seconds; 0: not known."""
+
+    collective: str
+    bytes: int
+    ranks: int
+    nodes: int
+    choice: str
+    seconds: float
+    native: float
+    when: float
+    predicted: float = 0.0
+    other: str = ""  # within a node: the way that is not the MPI library's
+    all_seconds: float = 0.0  # there: from call to call
+    all_native: float = 0.0
+    ranks_per_core: int = 0
+    differs: str = ""  # in what, from the usual calls of this collective and size; between nodes
+
+    @property
+    def is_verdict(self) -> bool:
+        return bool(self.other)
+
+    @property
+    def program(self) -> str:
+        """Of a verdict: programs of both kinds have one of their own (src/select/online/verdict.h)."""
+        return "between computing" if self.all_native > 2 * self.native else "in a loop"
+
+    def why(self) -> str:
+        """In one sentence."""
+        ratio = self.seconds / self.native
+        if self.is_verdict:
+            all_ratio = self.all_seconds / self.all_native
+            took = f"{self.other} took {ratio:.2f} of native's time, {all_ratio:.2f} from call to call"
+            return f"{took}, {self.program}"
+        reason = "no other was faster" if self.choice == "native" else f"took {ratio:.2f} of native's time"
+        return f"{reason}; {self.differs}" if self.differs else reason
+
+    def age(self) -> str:
+        days = max(0.0, time.time() - self.when) / DAY
+        return f"{days:.0f} days ago" if days >= 1 else "today"
+
+
+def learned_of(row: dict[str, Any], **own: Any) -> Learned:
+    """What choices and verdicts have in common, and what is each one's own."""
+    return Learned(
+        collective=str(row["collective"]),
+        bytes=int(row["bytes"]),
+        ranks=int(row["ranks"]),
+        choice=str(row["choice"]),
+        seconds=float(row["seconds"]),
+        native=float(row["native_seconds"]),
+        **own,
+    )
+
+
+def choice_of(row: dict[str, Any]) -> Learned:
+    return learned_of(
+        row,
+        nodes=int(row["nodes"]),
+        predicted=float(row["predicted_seconds"]),
+        when=float(row.get("when", 0)),
+        differs=", ".join(words for field, words in UNUSUAL.items() if row.get(field) is False),
+    )
+
+
+def verdict_of(row: dict[str, Any]) -> Learned:
+    return learned_of(
+        row,
+        nodes=1,
+        when=float(row["when"]),
+        other=str(row["kernels"]),
+        all_seconds=float(row["from_call_to_call"]),
+        all_native=float(row["native_from_call_to_call"]),
+        ranks_per_core=int(row["ranks_per_core"]),
+    )
+
+
+def learned(path: Path, document: dict[str, Any]) -> list[Learned]:
+    """Of several nodes first; an error when it is broken."""
+    try:
+        found = [choice_of(row) for row in document["choices"]]
+        found += [verdict_of(row) for row in document.get("verdicts", [])]
+        # Numbers that nobody measures would be divided by.
+        if any(min(one.seconds, one.native) <= 0 or (one.other and one.all_native <= 0) for one in found):
+            raise broken(path)
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        raise broken(path) from error
+    return found
+
+
+def each() -> Iterator[tuple[Path, dict[str, Any]]]:
+    for path in files():
+        yield path, read(path)

