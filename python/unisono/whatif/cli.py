@@ -26,6 +26,19 @@ from unisono.whatif.scaling import SCALINGS, WEAK, Target
 NICE = 19  # whoever works on this machine comes first
 SELECTORS = {"Open MPI": "ompi", "MPICH": "mpich", "MVAPICH": "mvapich2", "Intel": "impi"}
 
+Network = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NETWORK",
+        help="torus:8x8x8, fattree:16x4:8, ethernet,bw=10Gbps",
+        show_default="an Ethernet as the trace has measured it",
+    ),
+]
+Selector = Annotated[
+    str | None,
+    typer.Option(help="Imitated as native: ompi, mpich, mvapich2, impi.", show_default="as traced"),
+]
+
 
 @dataclass(frozen=True)
 class Where:
@@ -46,22 +59,12 @@ def whatif(
     per_host: Annotated[
         int | None, typer.Option("--ppn", min=1, help="Ranks on a host.", show_default="as traced")
     ] = None,
-    platform: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NETWORK",
-            help="torus:8x8x8, fattree:16x4:8, ethernet,bw=10Gbps",
-            show_default="an Ethernet as the trace has measured it",
-        ),
-    ] = None,
+    platform: Network = None,
     scaling: Annotated[str, typer.Option(help="What stays: weak, strong, same.")] = WEAK,
     grid: Annotated[
         str | None, typer.Option(metavar="RxC", help="Of a program with rows and columns.")
     ] = None,
-    selector: Annotated[
-        str | None,
-        typer.Option(help="Imitated as native: ompi, mpich, mvapich2, impi.", show_default="as traced"),
-    ] = None,
+    selector: Selector = None,
     sample: Annotated[int, typer.Option("--calls", min=1, help="Of each kind that are replayed.")] = 3,
     finalists: Annotated[int, typer.Option(min=0, help="Algorithms of a call that run the program.")] = 3,
     budget: Annotated[float, typer.Option(min=1, help="Seconds that all may take.")] = 60.0,
