@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import signal
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -93,6 +94,8 @@ def whatif(
     program = Program(found, target, network, selector_of(selector, found.mpi), sample)
     assert program.cells  # says what cannot be scaled before anything runs
     os.nice(NICE - os.nice(0))
+    # A kill asks for the same as Ctrl-C: end the simulations.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     errors = Console(stderr=True)
     with errors.status("") as status:
         done = study.study(program, budget, finalists, online, status.update)
