@@ -2,6 +2,7 @@
 
 import os
 import re
+import signal
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -25,6 +26,19 @@ from unisono.whatif.scaling import SCALINGS, WEAK, Target
 NICE = 19  # whoever works on this machine comes first
 SELECTORS = {"Open MPI": "ompi", "MPICH": "mpich", "MVAPICH": "mvapich2", "Intel": "impi"}
 
+Network = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NETWORK",
+        help="torus:8x8x8, fattree:16x4:8, ethernet,bw=10Gbps",
+        show_default="an Ethernet as the trace has measured it",
+    ),
+]
+Selector = Annotated[
+    str | None,
+    typer.Option(help="Imitated as native: ompi, mpich, mvapich2, impi.", show_default="as traced"),
+]
+
 
 @dataclass(frozen=True)
 class Where:
@@ -45,22 +59,12 @@ def whatif(
     per_host: Annotated[
         int | None, typer.Option("--ppn", min=1, help="Ranks on a host.", show_default="as traced")
     ] = None,
-    platform: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NETWORK",
-            help="torus:8x8x8, fattree:16x4:8, ethernet,bw=10Gbps",
-            show_default="an Ethernet as the trace has measured it",
-        ),
-    ] = None,
+    platform: Network = None,
     scaling: Annotated[str, typer.Option(help="What stays: weak, strong, same.")] = WEAK,
     grid: Annotated[
         str | None, typer.Option(metavar="RxC", help="Of a program with rows and columns.")
     ] = None,
-    selector: Annotated[
-        str | None,
-        typer.Option(help="Imitated as native: ompi, mpich, mvapich2, impi.", show_default="as traced"),
-    ] = None,
+    selector: Selector = None,
     sample: Annotated[int, typer.Option("--calls", min=1, help="Of each kind that are replayed.")] = 3,
     finalists: Annotated[int, typer.Option(min=0, help="Algorithms of a call that run the program.")] = 3,
     budget: options.Budget = "60s",
@@ -89,6 +93,8 @@ def whatif(
     program = Program(found, target, network, selector_of(selector, found.mpi), sample)
     assert program.cells  # says what cannot be scaled before anything runs
     os.nice(NICE - os.nice(0))
+    # A kill asks for the same as Ctrl-C: end the simulations.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     with console.errors.status("") as status:
         done = study.study(program, seconds, finalists, online, status.update)
     done.notes = [*guesses(traced, where), *done.notes]

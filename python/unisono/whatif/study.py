@@ -202,7 +202,11 @@ def screen_arms(found: Study, budget: Budget, until: float) -> None:
 
     new = [(c, arm) for c in weightiest(found) for arm in c.arms if arm.screened is None and not arm.problem]
     with ThreadPoolExecutor(2) as pool:
-        list(pool.map(time_one, new))
+        try:
+            list(pool.map(time_one, new))
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
 
 
 def finals(found: Study, most: int, budget: Budget, say: Say) -> None:
