@@ -14,6 +14,7 @@ from rich.text import Text
 
 from unisono import __version__, catalogue, files, launch, on_torus, places, svg
 from unisono import doctor as doctor_module
+from unisono.advise.cli import advise
 from unisono.compare.cli import compare
 from unisono.errors import UnisonoError
 from unisono.lab.cli import app as lab_app
@@ -47,6 +48,7 @@ app.add_typer(schedule_app, name="schedule")
 app.add_typer(trace_app, name="trace")
 app.command()(explain)
 app.command()(report)
+app.command()(advise)
 app.command()(restructure)
 app.command(context_settings={"allow_interspersed_args": False})(sim)
 console = Console(highlight=False)

@@ -1,0 +1,127 @@
+"""Runs the applications natively and with forced algorithms, traced each time, and keeps what was traced.
+
+What a job left is kept in .cache/experiments/advice by library, application, round and arm, so that an
+interrupted measurement goes on where it was.
+"""
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from unisono import catalogue, jobs, memory, model, places
+from unisono.advise import arms as arms_module
+from unisono.beds import Lab
+from unisono.errors import UnisonoError
+from unisono.files import write_json
+
+from experiments import harness
+from experiments.advice.programs import Application
+from experiments.testbeds import ROOT, Json
+
+STORE = ROOT / ".cache" / "experiments" / "advice"
+NATIVE = "native"
+SILENCE = 90.0  # seconds for a job
+DEAREST = 12.0  # times the fastest: what takes longer is not run, a job would take minutes
+
+
+@dataclass(frozen=True)
+class Place:
+    bed: Lab
+    mpi: places.Mpi
+    ranks: int
+
+    @property
+    def folder(self) -> Path:
+        return STORE / self.mpi.flavour
+
+
+@dataclass(frozen=True)
+class Job:
+    application: Application
+    collective: str  # that is forced; empty: none
+    arm: str
+    number: int  # of the round
+
+    @property
+    def name(self) -> str:
+        what = f"{self.collective}={self.arm}" if self.collective else NATIVE
+        return what.replace("/", "_")
+
+    def folder(self, place: Place) -> Path:
+        return place.folder / self.application.name.replace(" ", "-") / str(self.number) / self.name
+
+    def variables(self, trace: Path) -> dict[str, str]:
+        """All other collectives stay the MPI library's."""
+        own = {"UNISONO_TRACE": str(trace), "UNISONO_LOG": "decision"}
+        if not self.collective:
+            return own | {"UNISONO_DISABLE": "1"}
+        return own | {"UNISONO": "fixed", f"UNISONO_{self.collective.upper()}": self.arm}
+
+
+def run(place: Place, job: Job) -> Json:
+    """What the program printed, beside its trace in `folder`/trace."""
+    folder = job.folder(place)
+    kept = folder / "result.json"
+    if kept.exists():
+        before: Json = json.loads(kept.read_text())
+        return before
+    trace = folder / "trace"
+    trace.mkdir(parents=True, exist_ok=True)
+    for old in trace.iterdir():
+        old.unlink()
+    settings = (f"{name}={value}" for name, value in job.variables(trace).items())
+    result = folder / "program.json"
+    line = ["env", *settings, str(places.program("unisono-exec"))]
+    line += [*job.application.command(place.mpi.flavour), "--json", str(result)]
+    command, environment = place.bed.command(
+        place.mpi, place.ranks, place.bed.per_host(place.ranks, None), line
+    )
+    done = jobs.run(command, environment, SILENCE)
+    if not done.ok:
+        raise UnisonoError(f"{place.mpi.flavour}, {job.application.name}, {job.name}: {done.problem}")
+    said = json.loads(result.read_text())
+    lines = [line for line in done.output.splitlines() if line.startswith("unisono")]
+    body = {"loop_s": said["seconds"], "load": os.getloadavg()[0], "said": lines}
+    write_json(body, kept)
+    return body
+
+
+def machine(place: Place) -> Path:
+    """What messages cost there: as a job finds it in MPI_Init and remembers it."""
+    file = place.folder / "machine.json"
+    if file.exists():
+        return file
+    place.folder.mkdir(parents=True, exist_ok=True)
+    bench = [str(places.program(f"unisono-bench-{place.mpi.flavour}")), "--collectives", "bcast"]
+    bench += ["--sizes", "8", "--arms", "default", "--time-budget", "0.3"]
+    settings = ["env", "UNISONO=measure", f"XDG_CACHE_HOME={place.folder / 'cache'}"]
+    line, environment = place.bed.command(place.mpi, place.ranks, 1, [*settings, *bench])
+    done = jobs.run(line, environment, SILENCE)
+    kept = list((place.folder / "cache" / "unisono").glob("*.json"))
+    if not done.ok or not kept:
+        raise UnisonoError(f"{place.mpi.flavour}: the network was not measured: {done.problem}")
+    write_json(memory.read(kept[0])["machine"], file)
+    return file
+
+
+def few(place: Place, collective: str, size: int, count: int) -> list[str]:
+    """The best by the model, the worst, and those in the middle, with the segment that the model chose."""
+    specs = arms_module.legal(catalogue.load(), collective, place.ranks, place.ranks)
+    [told] = model.predict(machine(place), [model.Job(collective, place.ranks, place.ranks, size, specs)])
+    able = [each for each in told if each.seconds is not None]
+    able = [each for each in able if (each.seconds or 0) <= DEAREST * (able[0].seconds or 0)]
+    at = [round(i * (len(able) - 1) / max(1, count - 1)) for i in range(count)]
+    return [able[i].runs for i in dict.fromkeys(at)]
+
+
+def jobs_of(application: Application, arms: Mapping[str, Sequence[str]], number: int) -> Iterator[Job]:
+    """Those of a round, forwards and backwards in turn."""
+    made = [Job(application, "", NATIVE, number)]
+    made += [Job(application, of, arm, number) for of, own in arms.items() for arm in own]
+    yield from made if number % 2 == 0 else reversed(made)
+
+
+def say(text: str) -> None:
+    harness.console.print(f"[dim]{text}[/dim]", soft_wrap=True)

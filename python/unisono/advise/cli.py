@@ -1,0 +1,42 @@
+"""The command `unisono advise`."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from unisono.errors import UnisonoError
+
+
+def advise(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="What unisono trace wrote.")],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write a profile of what gains.")
+    ] = None,
+    json_file: Annotated[
+        str | None, typer.Option("--json", metavar="FILE", help="As JSON, - for standard output.")
+    ] = None,
+    machine: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="What messages cost there; else what jobs remembered."),
+    ] = None,
+    top: Annotated[int, typer.Option(min=1, help="Call sites that are shown.")] = 10,
+) -> None:
+    """Say what other algorithms would gain, and how to get it: [bold]unisono advise DIR -o mine.json[/bold]"""
+    # NumPy takes a moment to load, and most commands do without.
+    from unisono import files  # noqa: PLC0415
+    from unisono.advise import document, result, terminal  # noqa: PLC0415
+    from unisono.profile import document as profile_document  # noqa: PLC0415
+
+    found = result.of_folder(folder, machine)
+    if output:
+        if not found.choices:
+            raise UnisonoError(f"-o {output}: no algorithm surely gains anything, so that there is nothing to write")
+        profile_document.save(result.profile_of(found), output)
+    if json_file == "-":
+        print(json.dumps(document.to_json(found), indent=1, allow_nan=False))
+        return
+    if json_file:
+        files.write_json(document.to_json(found), Path(json_file))
+    terminal.show(found, terminal.console(), top, output)
