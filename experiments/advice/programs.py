@@ -19,21 +19,21 @@ class Application:
 
 
 def jacobi(form: str, *collectives: str) -> Application:
-    arguments = ("--form", form, "--n", "1600", "--iterations", "12")
+    arguments = ("--form", form, "--n", "4000", "--iterations", "15")
     return Application(f"jacobi {form}", "jacobi", arguments, collectives)
 
 
-# For 8 ranks on as many hosts at 4 Mb/s: about a second each, nearly all of it in the network.
+# For 8 ranks on as many hosts at 50 Mb/s: about a second each, most of it in the network.
 APPLICATIONS = (
-    Application("ft", "ft", ("--box", "32", "32", "16", "--iterations", "15"), ("alltoall", "reduce")),
-    Application("fft2d", "fft2d", ("--n", "160", "--iterations", "12"), ("alltoall",)),
-    Application("transpose", "transpose", ("--n", "256", "--iterations", "10"), ("alltoall",)),
-    Application("sweep", "sweep", ("--n", "64", "--steps", "12"), ("alltoall", "allreduce")),
+    Application("ft", "ft", ("--box", "64", "64", "32", "--iterations", "20"), ("alltoall", "reduce")),
+    Application("fft2d", "fft2d", ("--n", "384", "--iterations", "20"), ("alltoall",)),
+    Application("transpose", "transpose", ("--n", "512", "--iterations", "20"), ("alltoall",)),
+    Application("sweep", "sweep", ("--n", "256", "--steps", "10"), ("alltoall", "allreduce")),
     Application(
-        "is", "is", ("--keys", "65536", "--iterations", "15"), ("alltoallv", "allreduce", "alltoall")
+        "is", "is", ("--keys", "524288", "--bucket-bits", "11", "--iterations", "15"), ("alltoallv", "allreduce", "alltoall")
     ),
-    Application("nbody", "nbody", ("--n", "800", "--steps", "15"), ("allgather",)),
-    Application("adams", "adams", ("--form", "dp", "--grid", "40", "--steps", "4"), ("allgatherv",)),
+    Application("nbody", "nbody", ("--n", "1600", "--steps", "20"), ("allgather",)),
+    Application("adams", "adams", ("--form", "dp", "--grid", "100", "--steps", "6"), ("allgatherv",)),
     jacobi("row-allgather", "allgather"),
     jacobi("column-allreduce", "allreduce"),
     jacobi("column-reduce-bcast", "reduce", "bcast"),

@@ -1,10 +1,12 @@
 #include "model/predict.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <limits>
 #include <map>
 #include <queue>
+#include <random>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -126,6 +128,8 @@ class Walk {
   /// Those that a call before has left.
   void set_ports(AllPorts ports) { ports_ = std::move(ports); }
   AllPorts& ports() { return ports_; }
+  void set_random(std::minstd_rand random) { random_ = random; }
+  std::minstd_rand random() const { return random_; }
 
  private:
   static constexpr double kNever = -1;
@@ -160,7 +164,9 @@ class Walk {
   /// A rank has come to a phase in its node.
   void join_phase(VertexId id, double now);
   /// The message of a receive is there, or the receive is posted: the second completes it.
-  void meet(VertexId receive, double now);
+  void meet(VertexId receive, double now, bool is_message);
+  /// Until the rank that waits for a message has a core.
+  double wake_seconds();
   void complete(VertexId id, double now);
   void push(double time, VertexId id, Event::Kind kind) {
     events_.push({time, graph_.position(id), id, kind});
@@ -190,6 +196,7 @@ class Walk {
   std::vector<double> met_;  // of receives: kNever, or when the first of two was there
   std::array<const LevelCosts*, kMessageLevels> levels_{};  // those that the machine has
   AllPorts ports_;
+  std::minstd_rand random_;  // the same wherever it is asked
   double credit_ = 0;               // seconds, of a port between nodes
   std::vector<double> sent_until_;  // by send, where ports give credit
   std::vector<PortQueue> queues_;   // of nodes; empty where nothing is lost
@@ -250,7 +257,7 @@ Walk::Walk(std::span<const Schedule> schedules, Count unit_bytes, const Machine&
 void Walk::start(VertexId id, double now) {
   switch (graph_.ops[id].kind) {
     case OpKind::send: memory_ != nullptr ? send_in_memory(id, now) : start_send(id, now); break;
-    case OpKind::recv: meet(id, now); break;
+    case OpKind::recv: meet(id, now, false); break;
     case OpKind::copy:
     case OpKind::reduce: {
       if (memory_ != nullptr) return use_core(id, now);
@@ -386,7 +393,7 @@ double Walk::pass_links(VertexId id, double now) {
 
 void Walk::arrive(VertexId id, double now) {
   if (memory_ != nullptr) {
-    if (graph_.receive[id] != kNoNode) meet(graph_.receive[id], now);
+    if (graph_.receive[id] != kNoNode) meet(graph_.receive[id], now, true);
     return;
   }
   const LevelId l = level(id);
@@ -405,7 +412,7 @@ void Walk::arrive(VertexId id, double now) {
   // The last byte arrives no sooner than it has left, however much credit its receiver's port has.
   if (l == kBetweenNodes && !sent_until_.empty())
     received = std::max(received, sent_until_[id] + std::max(0.0, one_way - gap));
-  meet(graph_.receive[id], received);
+  meet(graph_.receive[id], received, true);
 }
 
 void Walk::post(VertexId id) {
@@ -437,14 +444,21 @@ void Walk::join_phase(VertexId id, double now) {
     push(meeting.latest + meeting.seconds, member, Event::complete);
 }
 
-void Walk::meet(VertexId receive, double now) {
+double Walk::wake_seconds() {
+  const double drawn =
+      static_cast<double>(random_()) / (static_cast<double>(std::minstd_rand::max()) + 1);
+  return -machine_.wake * std::log(1 - drawn);
+}
+
+void Walk::meet(VertexId receive, double now, bool is_message) {
   double& met = met_[receive];
-  if (met == kNever)
+  if (met == kNever) {
     met = now;
-  else if (memory_ != nullptr)
-    use_core(receive, now);
-  else
-    push(std::max(met, now), receive, Event::complete);
+    return;
+  }
+  if (memory_ != nullptr) return use_core(receive, now);
+  const bool waits = machine_.wake > 0 && (is_message ? now > met : met > now);
+  push(std::max(met, now) + (waits ? wake_seconds() : 0), receive, Event::complete);
 }
 
 void Walk::complete(VertexId id, double now) {
@@ -536,6 +550,7 @@ Result<double> predict(const Algorithm& algorithm, const Problem& problem, const
 
 struct CallSequence::State {
   std::optional<AllPorts> ports;  // nothing: no call has been yet
+  std::minstd_rand random;
 };
 
 CallSequence::CallSequence(const Machine& machine, std::span<const int> node_of_rank,
@@ -554,8 +569,10 @@ Result<std::vector<double>> CallSequence::next(std::span<const Schedule> schedul
   const bool in_memory = transport_ == TransportKind::shm;
   Walk walk(schedules, unit_bytes, machine_, node_of_rank_, in_memory, torus_);
   if (state_->ports) walk.set_ports(std::move(*state_->ports));
+  walk.set_random(state_->random);
   const auto end = walk.go(arrivals, kNoLimit);
   if (!end) return Error{end.error()};
+  state_->random = walk.random();
   state_->ports = std::move(walk.ports());
   return walk.exits();
 }
