@@ -10,11 +10,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from unisono import catalogue, jobs, memory, model, places
+from unisono import catalogue, jobs, model, places
 from unisono.advise import arms as arms_module
+from unisono.advise import wake
 from unisono.beds import Lab
 from unisono.errors import UnisonoError
 from unisono.files import write_json
+from unisono.lab import layout
+from unisono.trace import reader
+from unisono.trace.groups import groups
 
 from experiments import harness
 from experiments.advice.programs import Application
@@ -89,21 +93,34 @@ def run(place: Place, job: Job) -> Json:
 
 
 def machine(place: Place) -> Path:
-    """What messages cost there: as a job finds it in MPI_Init and remembers it."""
+    """What messages cost there, and what the model cannot find out by itself: the credit of the lab's shapers,
+    and how long ranks wait for one of the few cores, by a program of its own. Measured once."""
     file = place.folder / "machine.json"
     if file.exists():
         return file
-    place.folder.mkdir(parents=True, exist_ok=True)
-    bench = [str(places.program(f"unisono-bench-{place.mpi.flavour}")), "--collectives", "bcast"]
-    bench += ["--sizes", "8", "--arms", "default", "--time-budget", "0.3"]
-    settings = ["env", "UNISONO=measure", f"XDG_CACHE_HOME={place.folder / 'cache'}"]
-    line, environment = place.bed.command(place.mpi, place.ranks, 1, [*settings, *bench])
-    done = jobs.run(line, environment, SILENCE)
-    kept = list((place.folder / "cache" / "unisono").glob("*.json"))
-    if not done.ok or not kept:
-        raise UnisonoError(f"{place.mpi.flavour}: the network was not measured: {done.problem}")
-    write_json(memory.read(kept[0])["machine"], file)
+    calibrated = place.folder / "calibrated.json"
+    if not calibrated.exists():
+        place.folder.mkdir(parents=True, exist_ok=True)
+        model.calibrate(place.bed, place.mpi, place.ranks, calibrated, seconds=0.05)
+    body = {**without_credit(json.loads(calibrated.read_text())), "credit_bytes": float(layout.BURST_KIB << 10)}
+    probe = Application("sweep, small", "sweep", ("--n", "64", "--steps", "40"), ("allreduce",))
+    job = Job(probe, "allreduce", "recursive_doubling", 0)
+    run(place, job)
+    found = groups(reader.read(job.folder(place) / "trace"))
+    seconds = wake.estimate(found, body, place.folder)
+    write_json(wake.with_wake(body, seconds or 0.0), file)
     return file
+
+
+def without_credit(body: Json) -> Json:
+    """Single messages pass the lab's shapers on credit, which the calibration takes for the network's rate. A
+    stream does not: its slope for the longest messages is the rate."""
+    between = body["levels"]["between_nodes"]
+    slope = between["gap"][-1]["beta_s_per_byte"]
+    start = max(0.0, between["one_way"][0]["alpha_s"])
+    line = [{"from_bytes": 0.0, "alpha_s": start, "beta_s_per_byte": slope}]
+    level = {"one_way": line, "gap": line, "exchange": [], "active": 1}
+    return {**body, "levels": {"between_nodes": level}}
 
 
 def few(place: Place, collective: str, size: int, count: int) -> list[str]:

@@ -9,7 +9,6 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 import numpy as np
@@ -25,10 +24,12 @@ NATIVE = "native"
 FOLLOWED = 512  # calls times ranks that are followed, at most; of longer groups some in a row
 LEAST_FOLLOWED = 4
 MOST_RANKS = 1024  # beyond, a walk through the schedules takes too long
+LOST = 0.05  # seconds on the average: what lost messages cost at least, of timeouts of 0.2
 ENOUGH_CALLS = 3  # of an arm in the trace, to believe them
-# The model's error: of the arms that docs/results/advice.md measured, two thirds took between its time
-# divided and multiplied by this.
-ERROR = 1.3
+ERROR = 1.1  # times: what the costs of messages may be wrong by
+# Of what short calls say that ranks wait for a core: so much fits longer calls, in which a rank waits less often
+# than a message comes (docs/results/advice.md); none to all of it is thought possible.
+SHARE_OF_WAKE = 1 / 3
 
 
 @dataclass(frozen=True)
@@ -107,44 +108,58 @@ def predicted_completion(told: model.Prediction, away: Sequence[Sequence[float]]
     return completion(arrivals, exits)
 
 
-def advise(groups: Sequence[Group], machine: Machine, folder: Path) -> list[Advice]:
-    """`folder`: for files of our own."""
+def advise(
+    groups: Sequence[Group], machine: Machine, folder: Path, more: Mapping[str, Sequence[str]] | None = None
+) -> list[Advice]:
+    """`folder`: for files of our own; `more`: what else is asked about, by collective."""
     known = catalogue.load()
-    wanted = [
-        question(group, arms_module.legal(known, group.kind.collective, group.ranks, group.nodes))
-        for group in groups
-    ]
-    plain = ask(machine.without_loss(), wanted, folder / "machine.json")
-    lossy = ask(machine.body, wanted, folder / "lossy.json") if machine.loses else plain
+    wanted = []
+    for group in groups:
+        specs = arms_module.legal(known, group.kind.collective, group.ranks, group.nodes)
+        specs = [*specs, *(more or {}).get(group.kind.collective, ())]
+        wanted.append(question(group, list(dict.fromkeys(specs))))
+    answers = [ask(body, wanted, folder / "machine.json") for body in possible(machine)]
     return [
-        advice(group, job, told, {each.spec: each for each in risky}, remembered(group, machine))
-        for group, job, told, risky in zip(groups, wanted, plain, lossy, strict=True)
+        advice(group, job, [answer[at] for answer in answers], remembered(group, machine))
+        for at, (group, job) in enumerate(zip(groups, wanted, strict=True))
     ]
 
 
-def ask(body: Mapping[str, Any], wanted: Sequence[model.Job], file: Path) -> list[list[model.Prediction]]:
+def possible(machine: Machine) -> list[Mapping[str, Any]]:
+    """Machines that may be this one: first what is thought most likely."""
+    plain = machine.without_loss()
+    found: list[Mapping[str, Any]] = [plain]
+    if wake := plain.get("wake_s", 0.0):
+        found = [{**plain, "wake_s": wake * share} for share in (SHARE_OF_WAKE, 0.0, 1.0)]
+    return [*found, {**found[0], "incast": machine.body["incast"]}] if machine.loses else found
+
+
+Told = dict[str, model.Prediction]  # by the spec that was asked
+
+
+def ask(body: Mapping[str, Any], wanted: Sequence[model.Job], file: Path) -> list[Told]:
     files.write_json(body, file)
-    return model.predict(file, wanted) if wanted else []
+    return [{each.spec: each for each in own} for own in model.predict(file, wanted)] if wanted else []
 
 
 def advice(
     group: Group,
     job: model.Job,
-    told: Sequence[model.Prediction],
-    risky: Mapping[str, model.Prediction],
+    answers: Sequence[Told],
     measured: Mapping[str, Gain],
 ) -> Advice:
+    """`answers`: of each possible machine."""
     took = completion(group.begin, group.end)
     base = typical(group, took)
     found: dict[str, Gain] = {}
-    for each in told:
-        if each.exits:
-            lossy = predicted_completion(risky[each.spec], job.delays)
-            own = predicted_completion(each, job.delays)
-            found.setdefault(each.runs, modelled(each.runs, group, base, own, lossy))
+    for spec, likely in answers[0].items():
+        # Each machine may find another segment best: what runs is that of the likely one.
+        if likely.exits and likely.runs not in found:
+            times = [predicted_completion(told[spec], job.delays) for told in answers if told[spec].exits]
+            found[likely.runs] = modelled(likely.runs, group, base, times)
     found |= traced(group, took) | measured
     gains = sorted(found.values(), key=lambda gain: -gain.seconds)
-    unknown = [each.spec for each in told if not each.exits and not each.unmet]
+    unknown = [spec for spec, told in answers[0].items() if not told.exits and not told.unmet]
     return Advice(group, base.seconds * group.calls, tuple(gains), tuple(unknown))
 
 
@@ -167,12 +182,15 @@ def typical_of(took: Float) -> Typical:
     return Typical(float(np.median(took)), 2 * 1.25 * spread / math.sqrt(len(took)))
 
 
-def modelled(spec: str, group: Group, base: Typical, own: Float, lossy: Float) -> Gain:
-    n, middle = group.calls, float(np.median(own))
-    worst = max(middle, float(np.mean(lossy)))
-    low = base.seconds - base.error - worst * ERROR
-    high = base.seconds + base.error - middle / ERROR
-    return Gain(spec, n * (base.seconds - middle), n * low, n * high, "model", worst > 1.5 * middle)
+def modelled(spec: str, group: Group, base: Typical, times: Sequence[Float]) -> Gain:
+    """`times`: of the calls, on each possible machine; the mean of those in which messages are lost."""
+    n, middle = group.calls, float(np.median(times[0]))
+    others = [float(np.median(each)) for each in times]
+    risky = float(np.mean(times[-1])) > LOST + float(np.max(times[0]))
+    slowest = max(*others, float(np.mean(times[-1])) if risky else 0.0)
+    low = base.seconds - base.error - slowest * ERROR
+    high = base.seconds + base.error - min(others) / ERROR
+    return Gain(spec, n * (base.seconds - middle), n * low, n * high, "model", risky)
 
 
 def traced(group: Group, took: Float) -> dict[str, Gain]:
@@ -218,15 +236,3 @@ def fits(one: memory.Learned, group: Group) -> bool:
     alike = one.collective == group.kind.collective and not one.differs
     places = one.ranks == group.ranks and one.nodes == group.nodes
     return alike and places and group.kind.least <= one.bytes <= group.kind.most
-
-
-def round_seconds(groups: Sequence[Group]) -> float | None:
-    """What a round of short messages takes in the program, by its calls of a few bytes in which everybody
-    waits for everybody: of ranks that share cores much more than a message alone."""
-    found: list[float] = []
-    for group in groups:
-        few = group.kind.most < 64 and catalogue.collective(group.kind.collective).synchronises
-        if few and group.kind.collective != "barrier":
-            rounds = max(1, math.ceil(math.log2(group.ranks)))
-            found += (completion(group.begin, group.end) / rounds).tolist()
-    return median(found) if len(found) >= ENOUGH_CALLS else None

@@ -2,11 +2,11 @@
 
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from unisono.advise import choose, predict
+from unisono.advise import choose, predict, wake
 from unisono.advise import machine as machine_module
 from unisono.advise.choose import Choice, Variable
 from unisono.advise.machine import Machine
@@ -61,6 +61,7 @@ def of_folder(folder: Path, machine_file: Path | None) -> Result:
         raise UnisonoError(f"{folder}: no collective of two ranks or more is complete in it: nothing to advise on")
     wanted, left_out = worth(found, seconds)
     with tempfile.TemporaryDirectory(prefix="unisono-advise-") as own:
+        machine = awake(machine, found, Path(own))
         advices = predict.advise(wanted, machine, Path(own))
     chosen = choose.choices(advices)
     return Result(
@@ -72,6 +73,15 @@ def of_folder(folder: Path, machine_file: Path | None) -> Result:
         tuple(chosen),
         tuple(choose.variables(advices, chosen)),
     )
+
+
+def awake(machine: Machine, found: list[Group], folder: Path) -> Machine:
+    """With what the trace tells of waiting for cores, unless the machine file says so itself."""
+    known = machine.body.get("wake_s")
+    seconds = known if known is not None else wake.estimate(found, machine.body, folder)
+    if not seconds:
+        return machine
+    return replace(machine, body=wake.with_wake(machine.body, seconds))
 
 
 def worth(found: list[Group], seconds: float) -> tuple[list[Group], list[str]]:
