@@ -93,8 +93,8 @@ def run(place: Place, job: Job) -> Json:
 
 
 def machine(place: Place) -> Path:
-    """What messages cost there, and what the model cannot find out by itself: the credit of the lab's shapers,
-    and how long ranks wait for one of the few cores, by a program of its own. Measured once."""
+    """What messages cost there, and what the model cannot find out by itself: the credit of the lab's
+    shapers, and how long ranks wait for one of the few cores, by a program of its own. Measured once."""
     file = place.folder / "machine.json"
     if file.exists():
         return file
@@ -102,7 +102,10 @@ def machine(place: Place) -> Path:
     if not calibrated.exists():
         place.folder.mkdir(parents=True, exist_ok=True)
         model.calibrate(place.bed, place.mpi, place.ranks, calibrated, seconds=0.05)
-    body = {**without_credit(json.loads(calibrated.read_text())), "credit_bytes": float(layout.BURST_KIB << 10)}
+    body = {
+        **without_credit(json.loads(calibrated.read_text())),
+        "credit_bytes": float(layout.BURST_KIB << 10),
+    }
     probe = Application("sweep, small", "sweep", ("--n", "64", "--steps", "40"), ("allreduce",))
     job = Job(probe, "allreduce", "recursive_doubling", 0)
     run(place, job)

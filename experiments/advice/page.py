@@ -1,10 +1,11 @@
-"""Writes docs/results/advice.md from docs/results/advice/*.json: .venv/bin/python -m experiments.advice.page"""
+"""Writes docs/results/advice.md from docs/results/advice/: .venv/bin/python -m experiments.advice.page"""
 
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
-from scipy.stats import spearmanr
+from scipy.stats import spearmanr  # type: ignore[import-untyped]
 from unisono.estimates import estimate_median
 from unisono.files import write_text
 
@@ -13,9 +14,10 @@ from experiments.advice.verify import RESULTS
 from experiments.testbeds import Json
 
 PAGE = RESULTS.parent / "advice.md"
+TEXT = Path(__file__).with_name("page.md")
 GOAL_RANKS, GOAL_SIGNS = 0.9, 0.95
-HEAD = ("library", "application", "collective", "bytes", "native s", "algorithm")
-HEAD = (*HEAD, "predicted ms", "from", "to", "measured ms", "from", "to", "program ms", "sign")
+WHERE = ("library", "application", "collective", "bytes", "native s", "algorithm")
+HEAD = (*WHERE, "predicted ms", "from", "to", "measured ms", "from", "to", "program ms", "sign")
 WORDS = (0, 1, 2, 5, 13)
 
 
@@ -91,6 +93,13 @@ def ranks(cells: Sequence[Cell]) -> float:
     return float(spearmanr([c.predicted for c in cells], [c.median for c in cells]).statistic)
 
 
+def halves(cells: Sequence[Cell]) -> float:
+    """The same between the medians of every other round: more than that no prediction can reach for sure."""
+    several = [cell for cell in cells if len(cell.measured) > 1]
+    medians = [[estimate_median(c.measured[first::2]).median for c in several] for first in (0, 1)]
+    return float(spearmanr(*medians).statistic)
+
+
 def share(cells: Sequence[Cell]) -> str:
     right = sum(cell.is_right for cell in cells)
     return f"{right} of {len(cells)}" + (f" ({100 * right / len(cells):.0f} %)" if cells else "")
@@ -100,15 +109,16 @@ def summary_row(name: str, cells: Sequence[Cell]) -> tuple[str, ...]:
     sure = [cell for cell in cells if cell.is_sure]
     decided = [cell for cell in cells if cell.is_decided]
     both = [cell for cell in sure if cell.is_decided]
-    rho = f"{ranks(cells):.2f}" if len(cells) > 2 else ""
-    numbers = (str(len(cells)), rho, str(len(cells) - len(sure)), share(sure))
-    return (name, *numbers, str(len(cells) - len(decided)), share(both))
+    correlations = (f"{ranks(cells):.2f}", f"{halves(cells):.2f}")
+    signs = (str(len(cells) - len(sure)), share(sure), str(len(cells) - len(decided)), share(both))
+    return (name, str(len(cells)), *correlations, *signs)
 
 
 SUMMARY_HEAD = (
     "",
     "algorithms",
-    "rank correlation",
+    "rank correlation, predicted and measured",
+    "measured twice",
     "not measurable",
     "sign right, of the others",
     "undecided by the advice",
@@ -151,7 +161,7 @@ def losses(cells: Sequence[Cell]) -> list[str]:
 def page(bodies: Sequence[Json]) -> str:
     cells = [cell for body in bodies for cell in cells_of(body)]
     least, most = min(len(c.measured) for c in cells), max(len(c.measured) for c in cells)
-    text = (RESULTS / "text.md").read_text()
+    text = TEXT.read_text()
     head, _, tail = text.partition("<!-- tables -->\n")
     waits = ", ".join(
         f"{1e3 * body['machine']['wake_s']:.1f} ms under {body['mpi']['flavour']}" for body in bodies

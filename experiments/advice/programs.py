@@ -30,7 +30,10 @@ APPLICATIONS = (
     Application("transpose", "transpose", ("--n", "512", "--iterations", "20"), ("alltoall",)),
     Application("sweep", "sweep", ("--n", "256", "--steps", "10"), ("alltoall", "allreduce")),
     Application(
-        "is", "is", ("--keys", "524288", "--bucket-bits", "11", "--iterations", "15"), ("alltoallv", "allreduce", "alltoall")
+        "is",
+        "is",
+        ("--keys", "524288", "--bucket-bits", "11", "--iterations", "15"),
+        ("alltoallv", "allreduce", "alltoall"),
     ),
     Application("nbody", "nbody", ("--n", "1600", "--steps", "20"), ("allgather",)),
     Application("adams", "adams", ("--form", "dp", "--grid", "100", "--steps", "6"), ("allgatherv",)),

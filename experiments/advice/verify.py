@@ -4,9 +4,9 @@
   sudo UNISONO_LAB=advise .venv/bin/python -m experiments.advice.verify --rounds 6
   .venv/bin/python -m experiments.advice.page
 
-Each application is traced natively, once for the advice. For each of its collectives a few algorithms are then
-forced, one at a time: the best by the model, the worst, and some between. Each round runs native and all of
-these, forwards and backwards in turn. What was run is kept, so that an interrupted run goes on; --evaluate
+Each application is traced natively, once for the advice. For each of its collectives a few algorithms are
+then forced, one at a time: the best by the model, the worst, and some between. Each round runs native and all
+of these, forwards and backwards in turn. What was run is kept, so that an interrupted run goes on; --evaluate
 measures nothing and writes docs/results/advice/LIBRARY.json from what is there.
 """
 
@@ -82,14 +82,16 @@ def measure_all(found: Sequence[Place], rounds: int) -> None:
 
 
 def typical_seconds(trace: Path, collective: str) -> float:
-    """Of a run: the median of the calls of each group, from the last arrival to the last exit, times calls."""
+    """Of a run: the median call of each group, from the last arrival to the last exit, times its calls."""
     return sum(
         group.calls * float(np.median(predict.completion(group.begin, group.end)))
         for group in main_loop(trace, collective)
     )
 
 
-def advice_on(place: Place, application: Application, more: Mapping[str, Sequence[str]]) -> list[predict.Advice]:
+def advice_on(
+    place: Place, application: Application, more: Mapping[str, Sequence[str]]
+) -> list[predict.Advice]:
     """From the first native trace alone."""
     trace = Job(application, "", NATIVE, 0).folder(place) / "trace"
     wanted = [group for name in application.collectives for group in main_loop(trace, name)]
@@ -182,7 +184,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         measure_all(found, given.rounds)
     RESULTS.mkdir(parents=True, exist_ok=True)
     for place in found:
-        text = json.dumps(evaluate(place), separators=(",", ":")).replace('{"application"', '\n{"application"')
+        text = json.dumps(evaluate(place), separators=(",", ":")).replace(
+            '{"application"', '\n{"application"'
+        )
         write_text(text + "\n", RESULTS / f"{place.mpi.flavour}.json")
     return 0
 

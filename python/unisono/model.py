@@ -75,8 +75,8 @@ def predict(machine: Path, wanted: Sequence[Job]) -> list[list[Prediction]]:
 
 
 def prediction_of(row: dict[str, Any]) -> Prediction:
-    words = (row.get(name, "") for name in ("unmet", "chosen"))
-    return Prediction(row["spec"], row["seconds"], *words, row.get("exits_s", ()))
+    unmet, chosen = row.get("unmet", ""), row.get("chosen", "")
+    return Prediction(row["spec"], row["seconds"], unmet, chosen, row.get("exits_s", ()))
 
 
 def shapes(ranks: int, dimensions: int = 3) -> list[tuple[int, ...]]:

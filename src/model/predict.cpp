@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <limits>
-#include <map>
 #include <queue>
 #include <random>
 #include <string>
@@ -12,44 +10,11 @@
 #include <utility>
 
 #include "model/graph.h"
-#include "model/node_phase.h"
+#include "model/meetings.h"
 #include "model/port_queue.h"
+#include "model/ports.h"
 
 namespace unisono {
-
-/// When a service begins and ends.
-struct Service {
-  double begin = 0, end = 0;
-};
-
-/// Serves one after the other.
-struct Server {
-  double free = 0;
-  double due = -kNoLimit;  // of a shaped port: when what it has let pass is paid for
-
-  /// When the service begins.
-  double serve(double now, double seconds) {
-    const double begin = std::max(now, free);
-    free = begin + seconds;
-    return begin;
-  }
-
-  /// The same for a port that lets pass in `fast` what a message of `seconds` takes, for as long as
-  /// its credit, so many seconds at most, is not used up: a token bucket.
-  Service pass(double now, double seconds, double fast, double credit) {
-    const double begin = std::max(now, free);
-    due = std::max(due, begin - credit) + seconds;
-    free = std::max(begin + std::min(fast, seconds), due);
-    return {begin, free};
-  }
-};
-
-/// A level's ports, of ranks or nodes, and what is shared: on each node, or by all.
-struct Ports {
-  std::vector<Server> out, in, shared;
-};
-
-using AllPorts = std::array<Ports, kMessageLevels>;
 
 namespace {
 
@@ -65,56 +30,6 @@ struct Event {
            std::tie(other.time, other.position, other.id, other.kind);
   }
 };
-
-/// A rank's core, where its messages go through the memory of its node: it does one thing at a
-/// time, and reads what others have sent when there is nothing to write, as the messenger does.
-struct Core {
-  std::queue<VertexId> own, to_read;
-  bool is_busy = false;
-};
-
-/// A phase in a node's memory: who takes part, and when the last of them came.
-struct Meeting {
-  std::vector<VertexId> members;
-  std::size_t missing = 0;
-  double latest = 0, seconds = 0;
-};
-
-/// Those of all schedules; `of_vertex` says which one an op belongs to. The k-th phase of a group
-/// on one of its ranks is the k-th on the others.
-class Meetings {
- public:
-  Meetings(std::span<const Schedule> schedules, const Graph& graph, Count unit_bytes,
-           const NodeKernels& kernels);
-
-  bool hold(VertexId id) const { return of_vertex_.contains(id); }
-  Meeting& of(VertexId id) { return meetings_[of_vertex_.at(id)]; }
-
- private:
-  std::vector<Meeting> meetings_;
-  std::map<VertexId, std::size_t> of_vertex_;
-};
-
-Meetings::Meetings(std::span<const Schedule> schedules, const Graph& graph, Count unit_bytes,
-                   const NodeKernels& kernels) {
-  std::map<std::pair<std::vector<int>, int>, std::size_t> known;
-  for (std::size_t r = 0; r < schedules.size(); ++r) {
-    std::map<std::vector<int>, int> before;
-    for (OpId id = 0; id < schedules[r].ops().size(); ++id) {
-      const Op& op = schedules[r].ops()[id];
-      if (op.kind != OpKind::library) continue;
-      const GroupCall& call = schedules[r].group_calls()[op.call()];
-      if (!call.in_node) continue;
-      const auto [meeting, fresh] =
-          known.try_emplace({call.group.ranks, before[call.group.ranks]++}, meetings_.size());
-      if (fresh)
-        meetings_.push_back({.missing = call.group.ranks.size(),
-                             .seconds = node_seconds(call, unit_bytes, kernels)});
-      meetings_[meeting->second].members.push_back(graph.first[r] + id);
-      of_vertex_[graph.first[r] + id] = meeting->second;
-    }
-  }
-}
 
 class Walk {
  public:
@@ -165,8 +80,8 @@ class Walk {
   void join_phase(VertexId id, double now);
   /// The message of a receive is there, or the receive is posted: the second completes it.
   void meet(VertexId receive, double now, bool is_message);
-  /// Until the rank that waits for a message has a core.
-  double wake_seconds();
+  /// When the rank that waits for a message, which is there now, has a core.
+  double wake(std::size_t rank, double now);
   void complete(VertexId id, double now);
   void push(double time, VertexId id, Event::Kind kind) {
     events_.push({time, graph_.position(id), id, kind});
@@ -196,7 +111,7 @@ class Walk {
   std::vector<double> met_;  // of receives: kNever, or when the first of two was there
   std::array<const LevelCosts*, kMessageLevels> levels_{};  // those that the machine has
   AllPorts ports_;
-  std::minstd_rand random_;  // the same wherever it is asked
+  std::minstd_rand random_;         // the same wherever it is asked
   double credit_ = 0;               // seconds, of a port between nodes
   std::vector<double> sent_until_;  // by send, where ports give credit
   std::vector<PortQueue> queues_;   // of nodes; empty where nothing is lost
@@ -213,6 +128,7 @@ class Walk {
   std::size_t unfinished_;
   double end_ = 0;
   std::vector<double> exits_;
+  std::vector<double> awake_;  // of ranks: when the one woken last has its core
 };
 
 Walk::Walk(std::span<const Schedule> schedules, Count unit_bytes, const Machine& machine,
@@ -225,7 +141,8 @@ Walk::Walk(std::span<const Schedule> schedules, Count unit_bytes, const Machine&
       cores_(schedules.size()),
       torus_(torus),
       unfinished_(graph_.size()),
-      exits_(schedules.size()) {
+      exits_(schedules.size()),
+      awake_(schedules.size(), kNever) {
   if (torus != nullptr) links_.resize(static_cast<std::size_t>(torus->members().torus().links()));
   for (int l = 0; l < kMessageLevels; ++l)
     if (const auto& level = machine.levels[l]) levels_[l] = &*level;
@@ -444,10 +361,12 @@ void Walk::join_phase(VertexId id, double now) {
     push(meeting.latest + meeting.seconds, member, Event::complete);
 }
 
-double Walk::wake_seconds() {
+// One that has been woken takes all that has come meanwhile.
+double Walk::wake(std::size_t rank, double now) {
+  if (awake_[rank] >= now) return awake_[rank];
   const double drawn =
       static_cast<double>(random_()) / (static_cast<double>(std::minstd_rand::max()) + 1);
-  return -machine_.wake * std::log(1 - drawn);
+  return awake_[rank] = now - machine_.wake * std::log(1 - drawn);
 }
 
 void Walk::meet(VertexId receive, double now, bool is_message) {
@@ -458,7 +377,8 @@ void Walk::meet(VertexId receive, double now, bool is_message) {
   }
   if (memory_ != nullptr) return use_core(receive, now);
   const bool waits = machine_.wake > 0 && (is_message ? now > met : met > now);
-  push(std::max(met, now) + (waits ? wake_seconds() : 0), receive, Event::complete);
+  const double there = std::max(met, now);
+  push(waits ? wake(rank(receive), there) : there, receive, Event::complete);
 }
 
 void Walk::complete(VertexId id, double now) {

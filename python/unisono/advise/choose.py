@@ -119,7 +119,5 @@ def profile(key: Key, chosen: Sequence[Choice]) -> Profile:
         cells = [Cell(c.entry.collective, c.entry.least, c.entry.most, c.gain.spec) for c in own]
         rate = key.network_rate if nodes > 1 or key.nodes > 1 else 0
         where = Key(key.flavour, key.library, key.place, rate, key.cores, ranks, nodes)
-        environments.append(
-            Environment(where, tuple(sorted(cells, key=lambda c: (c.collective, c.least))))
-        )
+        environments.append(Environment(where, tuple(sorted(cells, key=lambda c: (c.collective, c.least)))))
     return Profile(tuple(environments))

@@ -23,7 +23,7 @@ def advise(
     ] = None,
     top: Annotated[int, typer.Option(min=1, help="Call sites that are shown.")] = 10,
 ) -> None:
-    """Say what other algorithms would gain, and how to get it: [bold]unisono advise DIR -o mine.json[/bold]"""
+    """Say what other algorithms would gain: [bold]unisono advise DIR -o mine.json[/bold]"""
     # NumPy takes a moment to load, and most commands do without.
     from unisono import files  # noqa: PLC0415
     from unisono.advise import document, result, terminal  # noqa: PLC0415
@@ -32,7 +32,9 @@ def advise(
     found = result.of_folder(folder, machine)
     if output:
         if not found.choices:
-            raise UnisonoError(f"-o {output}: no algorithm surely gains anything, so that there is nothing to write")
+            raise UnisonoError(
+                f"-o {output}: no algorithm surely gains anything, so that there is nothing to write"
+            )
         profile_document.save(result.profile_of(found), output)
     if json_file == "-":
         print(json.dumps(document.to_json(found), indent=1, allow_nan=False))

@@ -1,4 +1,4 @@
-"""What messages cost where a trace was made: a machine file, what jobs remembered there, or the trace itself."""
+"""What messages cost where a trace was made, by a machine file, what jobs remembered, or the trace itself."""
 
 import json
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ ALIKE = 3.0  # times: further away the network of a memory is another one
 
 @dataclass(frozen=True)
 class Machine:
-    """`body` is a machine file's (docs/reference/model.md); `memory` what jobs remembered, if that is known."""
+    """`body` is a machine file's (docs/reference/model.md); `memory`: what jobs remembered, if known."""
 
     body: Json
     source: str  # in words
@@ -42,8 +42,8 @@ def of_trace(trace: Trace, file: Path | None) -> Machine:
         return remembered
     if not trace.one_way:
         raise UnisonoError(
-            f"{trace.folder}: nothing says what messages cost there: the trace holds no one-way times, and no "
-            "job has remembered them; name a file with --machine (docs/guide/model.md makes one)"
+            f"{trace.folder}: nothing says what messages cost there: the trace holds no one-way times, "
+            "and no job has remembered them; name a file with --machine (docs/guide/model.md makes one)"
         )
     return Machine(by_one_way(trace), "the trace's own one-way times")
 

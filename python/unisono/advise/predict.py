@@ -27,14 +27,14 @@ MOST_RANKS = 1024  # beyond, a walk through the schedules takes too long
 LOST = 0.05  # seconds on the average: what lost messages cost at least, of timeouts of 0.2
 ENOUGH_CALLS = 3  # of an arm in the trace, to believe them
 ERROR = 1.1  # times: what the costs of messages may be wrong by
-# Of what short calls say that ranks wait for a core: so much fits longer calls, in which a rank waits less often
-# than a message comes (docs/results/advice.md); none to all of it is thought possible.
+# Of what short calls say that ranks wait for a core: so much fits longer calls (docs/results/advice.md); none
+# to all of it is thought possible.
 SHARE_OF_WAKE = 1 / 3
 
 
 @dataclass(frozen=True)
 class Gain:
-    """Seconds of a run that an arm saves in a group; below 0 it loses. `low` to `high`: as far as is known."""
+    """Seconds of a run that an arm saves in a group; below 0 it loses. `low` to `high`: what is possible."""
 
     spec: str
     seconds: float
@@ -157,7 +157,7 @@ def advice(
         if likely.exits and likely.runs not in found:
             times = [predicted_completion(told[spec], job.delays) for told in answers if told[spec].exits]
             found[likely.runs] = modelled(likely.runs, group, base, times)
-    found |= traced(group, took) | measured
+    found |= {**traced(group, took), **measured}
     gains = sorted(found.values(), key=lambda gain: -gain.seconds)
     unknown = [spec for spec, told in answers[0].items() if not told.exits and not told.unmet]
     return Advice(group, base.seconds * group.calls, tuple(gains), tuple(unknown))

@@ -58,7 +58,9 @@ def of_folder(folder: Path, machine_file: Path | None) -> Result:
     seconds = duration(trace)
     found = groups(trace)
     if not found:
-        raise UnisonoError(f"{folder}: no collective of two ranks or more is complete in it: nothing to advise on")
+        raise UnisonoError(
+            f"{folder}: no collective of two ranks or more is complete in it: nothing to advise on"
+        )
     wanted, left_out = worth(found, seconds)
     with tempfile.TemporaryDirectory(prefix="unisono-advise-") as own:
         machine = awake(machine, found, Path(own))
@@ -100,7 +102,9 @@ def worth(found: list[Group], seconds: float) -> tuple[list[Group], list[str]]:
     if rare:
         lines.append(f"{rare} kinds that are called fewer than {predict.ENOUGH_CALLS} times")
     for group in large:
-        why = "not all of its ranks were traced" if group.ranks < group.kind.of else "too many ranks to follow"
+        why = (
+            "not all of its ranks were traced" if group.ranks < group.kind.of else "too many ranks to follow"
+        )
         lines.append(f"{group.kind.collective} at {group.place.text}: {why}")
     return wanted, lines
 

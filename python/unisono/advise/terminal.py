@@ -32,10 +32,9 @@ def show(result: Result, out: Console, top: int, profile: Path | None) -> None:
         out.print(Text(note, style="yellow"), soft_wrap=True)
     hosts = len({rank.host for rank in result.trace.ranks.values()})
     out.print(Text(result.trace.command(), style="bold"), soft_wrap=True)
-    out.print(
-        f"{result.trace.size} ranks on {hosts} host{'s' if hosts > 1 else ''}, {time_text(result.seconds)} as "
-        f"traced; what messages cost: {result.machine.source}"
-    )
+    where = f"{result.trace.size} ranks on {hosts} host{'s' if hosts > 1 else ''}"
+    took = f"{time_text(result.seconds)} as traced"
+    out.print(f"{where}, {took}; what messages cost: {result.machine.source}")
     out.print(sites(result, top))
     total(result, out)
     to_get_it(result, out, profile)
@@ -111,7 +110,8 @@ def not_helping(result: Result) -> Iterator[str]:
         if losing:
             group = advice.group
             more = f" and {len(losing) - FEW} others" if len(losing) > FEW else ""
-            yield f"{group.kind.collective} at {group.place.text}: slower are {', '.join(losing[:FEW])}{more}."
+            names = ", ".join(losing[:FEW])
+            yield f"{group.kind.collective} at {group.place.text}: slower are {names}{more}."
     unknown = sorted({f"{a.group.kind.collective} {spec}" for a in result.advices for spec in a.unknown})
     if unknown:
         more = f" and {len(unknown) - FEW} others" if len(unknown) > FEW else ""

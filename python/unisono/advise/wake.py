@@ -1,8 +1,8 @@
 """How long ranks that wait for a message wait for a core on top, where they share cores.
 
 A probe of the network cannot tell: nothing else runs then. Calls of a few bytes can, in which everybody waits
-for everybody. Best are those that Unisono ran itself; of the MPI library's own it is taken that they are rounds
-of the best textbook algorithm.
+for everybody. Best are those that Unisono ran itself; of the MPI library's own it is taken that they are
+rounds of the best textbook algorithm.
 """
 
 from collections.abc import Sequence
@@ -60,4 +60,8 @@ def estimate(groups: Sequence[Group], body: Json, folder: Path) -> float | None:
 def specs_of(known: catalogue.Catalogue, group: Group) -> list[str]:
     ran = str(group.algorithm[0])
     kind = group.kind
-    return [ran] if ran != predict.NATIVE else arms_module.legal(known, kind.collective, group.ranks, group.nodes)
+    return (
+        [ran]
+        if ran != predict.NATIVE
+        else arms_module.legal(known, kind.collective, group.ranks, group.nodes)
+    )
