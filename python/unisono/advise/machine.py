@@ -14,6 +14,9 @@ Json = dict[str, Any]
 # Of ports as in cheap switches, and of TCP's least timeout on Linux: as src/model/machine.h has them.
 CHEAP_SWITCH = {"buffer_bytes": 65536.0, "window_bytes": 32768.0, "timeout_s": 0.2}
 ALIKE = 3.0  # times: further away the network of a memory is another one
+# What the costs of messages may be wrong by, times: of a file; of a probe of milliseconds in MPI_Init; of
+# single messages in MPI_Finalize, which say nothing of all ranks sending at once.
+FILE_ERROR, MEMORY_ERROR, TRACE_ERROR = 1.1, 1.25, 1.5
 
 
 @dataclass(frozen=True)
@@ -23,6 +26,7 @@ class Machine:
     body: Json
     source: str  # in words
     memory: Json | None = None
+    error: float = FILE_ERROR  # times
 
     @property
     def loses(self) -> bool:
@@ -45,7 +49,7 @@ def of_trace(trace: Trace, file: Path | None) -> Machine:
             f"{trace.folder}: nothing says what messages cost there: the trace holds no one-way times, "
             "and no job has remembered them; name a file with --machine (docs/guide/model.md makes one)"
         )
-    return Machine(by_one_way(trace), "the trace's own one-way times")
+    return Machine(by_one_way(trace), "the trace's own one-way times", error=TRACE_ERROR)
 
 
 def read(file: Path) -> Json:
@@ -74,7 +78,8 @@ def of_memory(trace: Trace) -> Machine | None:
     if not fitting or fitting[0][0] > ALIKE:
         return None
     _, path, kept = fitting[0]
-    return Machine(completed(kept["machine"], several), f"what jobs remembered ({path.name})", kept)
+    body = completed(kept["machine"], several)
+    return Machine(body, f"what jobs remembered ({path.name})", kept, MEMORY_ERROR)
 
 
 def completed(machine: Json, several: bool) -> Json:

@@ -22,11 +22,10 @@ from unisono.trace.groups import Group
 Float = NDArray[np.float64]
 NATIVE = "native"
 FOLLOWED = 512  # calls times ranks that are followed, at most; of longer groups some in a row
-LEAST_FOLLOWED = 4
-MOST_RANKS = 1024  # beyond, a walk through the schedules takes too long
+LEAST_FOLLOWED = 2
+MOST_RANKS = 256  # beyond, a walk through the schedules takes too long
 LOST = 0.05  # seconds on the average: what lost messages cost at least, of timeouts of 0.2
 ENOUGH_CALLS = 3  # of an arm in the trace, to believe them
-ERROR = 1.1  # times: what the costs of messages may be wrong by
 # Of what short calls say that ranks wait for a core: so much fits longer calls (docs/results/advice.md); none
 # to all of it is thought possible.
 SHARE_OF_WAKE = 1 / 3
@@ -120,7 +119,7 @@ def advise(
         wanted.append(question(group, list(dict.fromkeys(specs))))
     answers = [ask(body, wanted, folder / "machine.json") for body in possible(machine)]
     return [
-        advice(group, job, [answer[at] for answer in answers], remembered(group, machine))
+        advice(group, job, [answer[at] for answer in answers], machine)
         for at, (group, job) in enumerate(zip(groups, wanted, strict=True))
     ]
 
@@ -146,7 +145,7 @@ def advice(
     group: Group,
     job: model.Job,
     answers: Sequence[Told],
-    measured: Mapping[str, Gain],
+    machine: Machine,
 ) -> Advice:
     """`answers`: of each possible machine."""
     took = completion(group.begin, group.end)
@@ -156,8 +155,8 @@ def advice(
         # Each machine may find another segment best: what runs is that of the likely one.
         if likely.exits and likely.runs not in found:
             times = [predicted_completion(told[spec], job.delays) for told in answers if told[spec].exits]
-            found[likely.runs] = modelled(likely.runs, group, base, times)
-    found |= {**traced(group, took), **measured}
+            found[likely.runs] = modelled(likely.runs, group, base, times, machine.error)
+    found |= {**traced(group, took), **remembered(group, machine)}
     gains = sorted(found.values(), key=lambda gain: -gain.seconds)
     unknown = [spec for spec, told in answers[0].items() if not told.exits and not told.unmet]
     return Advice(group, base.seconds * group.calls, tuple(gains), tuple(unknown))
@@ -182,14 +181,14 @@ def typical_of(took: Float) -> Typical:
     return Typical(float(np.median(took)), 2 * 1.25 * spread / math.sqrt(len(took)))
 
 
-def modelled(spec: str, group: Group, base: Typical, times: Sequence[Float]) -> Gain:
+def modelled(spec: str, group: Group, base: Typical, times: Sequence[Float], error: float) -> Gain:
     """`times`: of the calls, on each possible machine; the mean of those in which messages are lost."""
     n, middle = group.calls, float(np.median(times[0]))
     others = [float(np.median(each)) for each in times]
     risky = float(np.mean(times[-1])) > LOST + float(np.max(times[0]))
     slowest = max(*others, float(np.mean(times[-1])) if risky else 0.0)
-    low = base.seconds - base.error - slowest * ERROR
-    high = base.seconds + base.error - min(others) / ERROR
+    low = base.seconds - base.error - slowest * error
+    high = base.seconds + base.error - min(others) / error
     return Gain(spec, n * (base.seconds - middle), n * low, n * high, "model", risky)
 
 
