@@ -8,6 +8,7 @@ from rich.text import Text
 from typer.core import TyperGroup
 
 from unisono import __version__, catalogue_cli, doctor_cli
+from unisono.advise.cli import advise
 from unisono.compare.cli import compare
 from unisono.core import console, errors
 from unisono.core.errors import UnisonoError
@@ -60,6 +61,7 @@ app.command(**of("doctor"))(doctor_cli.doctor)
 app.command(**of("info"))(doctor_cli.info)
 app.add_typer(trace_app, **of("trace"))
 app.command(**of("report"))(report)
+app.command(**of("advise"))(advise)
 app.command(**of("whatif"))(whatif)
 app.command(**of("explain"))(explain)
 app.command(**of("compare"))(compare)

@@ -109,6 +109,8 @@ std::string write_machine(const Machine& machine) {
     file["incast"] = {{"buffer_bytes", incast.buffer},
                       {"window_bytes", incast.window},
                       {"timeout_s", incast.timeout}};
+  if (machine.credit > 0) file["credit_bytes"] = machine.credit;
+  if (machine.wake > 0) file["wake_s"] = machine.wake;
   if (machine.node_memory) file["node_memory"] = json(*machine.node_memory);
   return file.dump(2) + "\n";
 }
@@ -148,6 +150,8 @@ Result<Machine> read_machine(std::string_view text) {
       machine.incast = {incast->at("buffer_bytes").get<double>(),
                         incast->at("window_bytes").get<double>(),
                         incast->at("timeout_s").get<double>()};
+    machine.credit = file.value("credit_bytes", 0.0);
+    machine.wake = file.value("wake_s", 0.0);
     if (const auto memory = file.find("node_memory"); memory != file.end())
       machine.node_memory = memory_from(*memory);
     return machine;

@@ -88,8 +88,14 @@ struct Machine {
   std::string flavour;  ///< mpich, openmpi or abi
   std::string library;  ///< the first line of MPI_Get_library_version
   std::array<std::optional<LevelCosts>, kMessageLevels> levels;
-  double gamma = 0;                        ///< seconds per byte reduced
-  double copy = 0;                         ///< seconds per byte copied
+  double gamma = 0;  ///< seconds per byte reduced
+  double copy = 0;   ///< seconds per byte copied
+  /// Bytes that a port between nodes lets pass at once after a pause, because a shaper gives
+  /// credit; 0: none.
+  double credit = 0;
+  /// Seconds, on the average, until a rank that waits for a message has a core again, where ranks
+  /// share them; 0: they do not. Exponentially distributed: who needs all waits for the slowest.
+  double wake = 0;
   Incast incast;                           ///< of the ports of nodes; the standard loses nothing
   std::optional<MemoryTimes> node_memory;  ///< of messages through it (TransportKind::shm)
   /// Not in the file. Nothing: no price for what runs in a node's memory.

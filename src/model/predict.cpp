@@ -1,17 +1,18 @@
 #include "model/predict.h"
 
 #include <algorithm>
-#include <cstdio>
+#include <cmath>
 #include <limits>
-#include <map>
 #include <queue>
+#include <random>
 #include <string>
 #include <tuple>
 #include <utility>
 
 #include "model/graph.h"
-#include "model/node_phase.h"
+#include "model/meetings.h"
 #include "model/port_queue.h"
+#include "model/ports.h"
 
 namespace unisono {
 
@@ -30,73 +31,6 @@ struct Event {
   }
 };
 
-/// Serves one after the other.
-struct Server {
-  double free = 0;
-
-  /// When the service begins.
-  double serve(double now, double seconds) {
-    const double begin = std::max(now, free);
-    free = begin + seconds;
-    return begin;
-  }
-};
-
-/// A rank's core, where its messages go through the memory of its node: it does one thing at a
-/// time, and reads what others have sent when there is nothing to write, as the messenger does.
-struct Core {
-  std::queue<VertexId> own, to_read;
-  bool is_busy = false;
-};
-
-/// A level's ports, of ranks or nodes, and what is shared: on each node, or by all.
-struct Ports {
-  std::vector<Server> out, in, shared;
-};
-
-/// A phase in a node's memory: who takes part, and when the last of them came.
-struct Meeting {
-  std::vector<VertexId> members;
-  std::size_t missing = 0;
-  double latest = 0, seconds = 0;
-};
-
-/// Those of all schedules; `of_vertex` says which one an op belongs to. The k-th phase of a group
-/// on one of its ranks is the k-th on the others.
-class Meetings {
- public:
-  Meetings(std::span<const Schedule> schedules, const Graph& graph, Count unit_bytes,
-           const NodeKernels& kernels);
-
-  bool hold(VertexId id) const { return of_vertex_.contains(id); }
-  Meeting& of(VertexId id) { return meetings_[of_vertex_.at(id)]; }
-
- private:
-  std::vector<Meeting> meetings_;
-  std::map<VertexId, std::size_t> of_vertex_;
-};
-
-Meetings::Meetings(std::span<const Schedule> schedules, const Graph& graph, Count unit_bytes,
-                   const NodeKernels& kernels) {
-  std::map<std::pair<std::vector<int>, int>, std::size_t> known;
-  for (std::size_t r = 0; r < schedules.size(); ++r) {
-    std::map<std::vector<int>, int> before;
-    for (OpId id = 0; id < schedules[r].ops().size(); ++id) {
-      const Op& op = schedules[r].ops()[id];
-      if (op.kind != OpKind::library) continue;
-      const GroupCall& call = schedules[r].group_calls()[op.call()];
-      if (!call.in_node) continue;
-      const auto [meeting, fresh] =
-          known.try_emplace({call.group.ranks, before[call.group.ranks]++}, meetings_.size());
-      if (fresh)
-        meetings_.push_back({.missing = call.group.ranks.size(),
-                             .seconds = node_seconds(call, unit_bytes, kernels)});
-      meetings_[meeting->second].members.push_back(graph.first[r] + id);
-      of_vertex_[graph.first[r] + id] = meeting->second;
-    }
-  }
-}
-
 class Walk {
  public:
   /// `in_memory`: messages go through the memory of the node, which the machine has times for.
@@ -104,12 +38,20 @@ class Walk {
        std::span<const int> node_of_rank, bool in_memory, const TorusPlacement* torus);
   /// `late`: when each rank begins; empty: all at 0. Infinity: more than `most`.
   Result<double> go(std::span<const double> late, double most);
+  /// Of each rank; after go(), which found an end.
+  const std::vector<double>& exits() const { return exits_; }
+  /// Those that a call before has left.
+  void set_ports(AllPorts ports) { ports_ = std::move(ports); }
+  AllPorts& ports() { return ports_; }
+  void set_random(std::minstd_rand random) { random_ = random; }
+  std::minstd_rand random() const { return random_; }
 
  private:
   static constexpr double kNever = -1;
 
   void start(VertexId id, double now);
   void start_send(VertexId id, double now);
+  Service pass(Server& port, LevelId level, double now, double gap) const;
   /// Of a copy or a reduction.
   double local_seconds(VertexId id) const;
   void send_in_memory(VertexId id, double now);
@@ -137,7 +79,9 @@ class Walk {
   /// A rank has come to a phase in its node.
   void join_phase(VertexId id, double now);
   /// The message of a receive is there, or the receive is posted: the second completes it.
-  void meet(VertexId receive, double now);
+  void meet(VertexId receive, double now, bool is_message);
+  /// When the rank that waits for a message, which is there now, has a core.
+  double wake(std::size_t rank, double now);
   void complete(VertexId id, double now);
   void push(double time, VertexId id, Event::Kind kind) {
     events_.push({time, graph_.position(id), id, kind});
@@ -166,10 +110,13 @@ class Walk {
   std::span<const int> node_of_rank_;
   std::vector<double> met_;  // of receives: kNever, or when the first of two was there
   std::array<const LevelCosts*, kMessageLevels> levels_{};  // those that the machine has
-  std::array<Ports, kMessageLevels> ports_;
-  std::vector<PortQueue> queues_;  // of nodes; empty where nothing is lost
-  std::vector<bool> lost_;         // of sends: once is enough
-  std::vector<double> left_;       // by sender and receiver: when the last byte does
+  AllPorts ports_;
+  std::minstd_rand random_;         // the same wherever it is asked
+  double credit_ = 0;               // seconds, of a port between nodes
+  std::vector<double> sent_until_;  // by send, where ports give credit
+  std::vector<PortQueue> queues_;   // of nodes; empty where nothing is lost
+  std::vector<bool> lost_;          // of sends: once is enough
+  std::vector<double> left_;        // by sender and receiver: when the last byte does
   std::vector<Server> cores_;
   std::optional<Meetings> meetings_;     // where the machine has times for them
   const MemoryTimes* memory_ = nullptr;  // messages go through it; null: through the MPI library
@@ -180,6 +127,8 @@ class Walk {
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
   std::size_t unfinished_;
   double end_ = 0;
+  std::vector<double> exits_;
+  std::vector<double> awake_;  // of ranks: when the one woken last has its core
 };
 
 Walk::Walk(std::span<const Schedule> schedules, Count unit_bytes, const Machine& machine,
@@ -191,7 +140,9 @@ Walk::Walk(std::span<const Schedule> schedules, Count unit_bytes, const Machine&
       met_(graph_.size(), kNever),
       cores_(schedules.size()),
       torus_(torus),
-      unfinished_(graph_.size()) {
+      unfinished_(graph_.size()),
+      exits_(schedules.size()),
+      awake_(schedules.size(), kNever) {
   if (torus != nullptr) links_.resize(static_cast<std::size_t>(torus->members().torus().links()));
   for (int l = 0; l < kMessageLevels; ++l)
     if (const auto& level = machine.levels[l]) levels_[l] = &*level;
@@ -200,6 +151,11 @@ Walk::Walk(std::span<const Schedule> schedules, Count unit_bytes, const Machine&
   const std::vector<Server> of_ranks(schedules.size()), of_nodes(static_cast<std::size_t>(nodes));
   ports_[kWithinNode] = {of_ranks, of_ranks, of_nodes};
   ports_[kBetweenNodes] = {of_nodes, of_nodes, {Server{}}};
+  if (machine.credit > 0 && levels_[kBetweenNodes] != nullptr && torus == nullptr) {
+    const Cost& gap = levels_[kBetweenNodes]->gap;
+    credit_ = gap(static_cast<Count>(machine.credit)) - gap(0);
+    sent_until_.resize(graph_.size());
+  }
   if (in_memory && machine.node_memory) {
     memory_ = &*machine.node_memory;
     busy_cores_.resize(schedules.size());
@@ -218,7 +174,7 @@ Walk::Walk(std::span<const Schedule> schedules, Count unit_bytes, const Machine&
 void Walk::start(VertexId id, double now) {
   switch (graph_.ops[id].kind) {
     case OpKind::send: memory_ != nullptr ? send_in_memory(id, now) : start_send(id, now); break;
-    case OpKind::recv: meet(id, now); break;
+    case OpKind::recv: meet(id, now, false); break;
     case OpKind::copy:
     case OpKind::reduce: {
       if (memory_ != nullptr) return use_core(id, now);
@@ -283,18 +239,24 @@ void Walk::begin_on_core(VertexId id, double now) {
   if (memory_->copies_once(bytes(send))) push(end + memory_->fence, send, Event::complete);
 }
 
+Service Walk::pass(Server& port, LevelId level, double now, double gap) const {
+  const bool is_shaped = level == kBetweenNodes && credit_ > 0;
+  return port.pass(now, gap, is_shaped ? levels_[level]->gap(0) : gap, is_shaped ? credit_ : 0);
+}
+
 void Walk::start_send(VertexId id, double now) {
   const LevelId l = level(id);
   const double gap = levels_[l]->gap(bytes(id));
   Server& out = is_on_torus(id) ? links_[static_cast<std::size_t>(first_link(id))]
                                 : ports_[l].out[port(l, rank(id))];
-  const double begin = out.serve(now, gap);
+  const auto [begin, end] = pass(out, l, now, gap);
+  if (!sent_until_.empty()) sent_until_[id] = end;
   if (l == kWithinNode || queues_.empty()) {
-    push(begin + gap, id, Event::complete);
+    push(end, id, Event::complete);
     push(begin, id, Event::depart);
     return;
   }
-  push(accepted(id, now, begin, begin + gap), id, Event::complete);
+  push(accepted(id, now, begin, end), id, Event::complete);
   post(id);
   push(begin, id, Event::depart);
 }
@@ -348,7 +310,7 @@ double Walk::pass_links(VertexId id, double now) {
 
 void Walk::arrive(VertexId id, double now) {
   if (memory_ != nullptr) {
-    if (graph_.receive[id] != kNoNode) meet(graph_.receive[id], now);
+    if (graph_.receive[id] != kNoNode) meet(graph_.receive[id], now, true);
     return;
   }
   const LevelId l = level(id);
@@ -358,10 +320,16 @@ void Walk::arrive(VertexId id, double now) {
     push(now + machine_.incast.timeout, id, Event::arrive);
     return;
   }
-  const double begin = is_on_torus(id) ? now : ports_[l].in[port(l, peer(id))].serve(now, gap);
-  if (l == kBetweenNodes && !queues_.empty()) leave(id, begin + gap);
-  if (graph_.receive[id] != kNoNode)
-    meet(graph_.receive[id], begin + std::min(gap, costs.one_way(bytes(id))));
+  const auto [begin, end] = is_on_torus(id) ? Service{now, now + gap}
+                                            : pass(ports_[l].in[port(l, peer(id))], l, now, gap);
+  if (l == kBetweenNodes && !queues_.empty()) leave(id, end);
+  if (graph_.receive[id] == kNoNode) return;
+  const double one_way = costs.one_way(bytes(id));
+  double received = end - std::max(0.0, gap - one_way);
+  // The last byte arrives no sooner than it has left, however much credit its receiver's port has.
+  if (l == kBetweenNodes && !sent_until_.empty())
+    received = std::max(received, sent_until_[id] + std::max(0.0, one_way - gap));
+  meet(graph_.receive[id], received, true);
 }
 
 void Walk::post(VertexId id) {
@@ -393,19 +361,30 @@ void Walk::join_phase(VertexId id, double now) {
     push(meeting.latest + meeting.seconds, member, Event::complete);
 }
 
-void Walk::meet(VertexId receive, double now) {
+// One that has been woken takes all that has come meanwhile.
+double Walk::wake(std::size_t rank, double now) {
+  if (awake_[rank] >= now) return awake_[rank];
+  const double drawn =
+      static_cast<double>(random_()) / (static_cast<double>(std::minstd_rand::max()) + 1);
+  return awake_[rank] = now - machine_.wake * std::log(1 - drawn);
+}
+
+void Walk::meet(VertexId receive, double now, bool is_message) {
   double& met = met_[receive];
-  if (met == kNever)
+  if (met == kNever) {
     met = now;
-  else if (memory_ != nullptr)
-    use_core(receive, now);
-  else
-    push(std::max(met, now), receive, Event::complete);
+    return;
+  }
+  if (memory_ != nullptr) return use_core(receive, now);
+  const bool waits = machine_.wake > 0 && (is_message ? now > met : met > now);
+  const double there = std::max(met, now);
+  push(waits ? wake(rank(receive), there) : there, receive, Event::complete);
 }
 
 void Walk::complete(VertexId id, double now) {
   --unfinished_;
   end_ = std::max(end_, now);
+  exits_[rank(id)] = now;  // events come in the order of time
   for (const VertexId follower : graph_.followers_of(id))
     if (--graph_.waits_for[follower] == 0) start(follower, now);
 }
@@ -429,6 +408,7 @@ std::optional<Error> Walk::unknown() const {
 
 Result<double> Walk::go(std::span<const double> late, double most) {
   if (auto error = unknown()) return *error;
+  std::copy(late.begin(), late.end(), exits_.begin());
   std::vector<VertexId> free;
   for (VertexId id = 0; id < graph_.size(); ++id)
     if (graph_.waits_for[id] == 0) free.push_back(id);
@@ -454,6 +434,14 @@ Result<double> Walk::go(std::span<const double> late, double most) {
   return end_;
 }
 
+/// Nothing: the machine has times for such messages.
+std::optional<Error> lacks_memory(const Machine& machine, TransportKind transport) {
+  if (transport != TransportKind::shm || machine.node_memory) return std::nullopt;
+  return Error{
+      "the machine file has no times for messages through the memory of a node: calibrate with "
+      "two ranks on one"};
+}
+
 }  // namespace
 
 std::vector<int> block_placement(int ranks, int nodes) {
@@ -467,11 +455,8 @@ Result<double> predict(std::span<const Schedule> schedules, Count unit_bytes,
                        const Machine& machine, std::span<const int> node_of_rank,
                        std::span<const double> late, double most, TransportKind transport,
                        const TorusPlacement* torus) {
+  if (auto error = lacks_memory(machine, transport)) return *error;
   const bool in_memory = transport == TransportKind::shm;
-  if (in_memory && !machine.node_memory)
-    return Error{
-        "the machine file has no times for messages through the memory of a node: calibrate with "
-        "two ranks on one"};
   return Walk(schedules, unit_bytes, machine, node_of_rank, in_memory, torus).go(late, most);
 }
 
@@ -481,6 +466,35 @@ Result<double> predict(const Algorithm& algorithm, const Problem& problem, const
   return predict(build_all(algorithm, ranks.args()), problem.unit_bytes, machine, node_of_rank, {},
                  kNoLimit, problem.params.transport,
                  problem.topology != nullptr ? problem.topology->torus() : nullptr);
+}
+
+struct CallSequence::State {
+  std::optional<AllPorts> ports;  // nothing: no call has been yet
+  std::minstd_rand random;
+};
+
+CallSequence::CallSequence(const Machine& machine, std::span<const int> node_of_rank,
+                           TransportKind transport, const TorusPlacement* torus)
+    : machine_(machine),
+      node_of_rank_(node_of_rank),
+      transport_(transport),
+      torus_(torus),
+      state_(std::make_unique<State>()) {}
+
+CallSequence::~CallSequence() = default;
+
+Result<std::vector<double>> CallSequence::next(std::span<const Schedule> schedules,
+                                               Count unit_bytes, std::span<const double> arrivals) {
+  if (auto error = lacks_memory(machine_, transport_)) return *error;
+  const bool in_memory = transport_ == TransportKind::shm;
+  Walk walk(schedules, unit_bytes, machine_, node_of_rank_, in_memory, torus_);
+  if (state_->ports) walk.set_ports(std::move(*state_->ports));
+  walk.set_random(state_->random);
+  const auto end = walk.go(arrivals, kNoLimit);
+  if (!end) return Error{end.error()};
+  state_->random = walk.random();
+  state_->ports = std::move(walk.ports());
+  return walk.exits();
 }
 
 }  // namespace unisono

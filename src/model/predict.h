@@ -14,6 +14,7 @@
 // in program order. Cost O(n log n) for n ops; nothing is executed and no data exist.
 #pragma once
 #include <limits>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -44,5 +45,30 @@ Result<double> predict(std::span<const Schedule> schedules, Count unit_bytes,
 /// The same for build_all() of an algorithm. Precondition: no unmet restriction.
 Result<double> predict(const Algorithm& algorithm, const Problem& problem, const Machine& machine,
                        std::span<const int> node_of_rank);
+
+/// Calls one after the other, which find the ports as those before have left them: still taken, and
+/// of shaped ones (Machine::credit) with as much credit as has come back since.
+class CallSequence {
+ public:
+  /// All of them must outlive it.
+  CallSequence(const Machine& machine, std::span<const int> node_of_rank, TransportKind transport,
+               const TorusPlacement* torus = nullptr);
+  ~CallSequence();
+  CallSequence(const CallSequence&) = delete;
+  CallSequence& operator=(const CallSequence&) = delete;
+
+  /// When each rank is done with the next call, rank r beginning it at arrivals[r], on one clock
+  /// for all calls. A rank that has nothing to do is done when it begins. Errors as of predict().
+  Result<std::vector<double>> next(std::span<const Schedule> schedules, Count unit_bytes,
+                                   std::span<const double> arrivals);
+
+ private:
+  struct State;
+  const Machine& machine_;
+  std::span<const int> node_of_rank_;
+  TransportKind transport_;
+  const TorusPlacement* torus_;
+  std::unique_ptr<State> state_;
+};
 
 }  // namespace unisono

@@ -339,5 +339,67 @@ TEST(Predict, AMissingLevelAndAnUnmatchedReceiveAreErrors) {
   EXPECT_FALSE(predict(schedules, 1, machine, block_placement(2, 2)));
 }
 
+/// When the ranks are done with calls of flat Bcast of so many bytes, each `away` seconds after the
+/// one before.
+std::vector<std::vector<double>> bcasts(const Machine& machine, int ranks, Count bytes,
+                                        const std::vector<std::vector<double>>& away) {
+  const Problem problem{.collective = Collective::bcast, .size = ranks, .count = bytes};
+  const ArgsOfRanks args(problem);
+  const auto schedules = build_all(*find_algorithm(Collective::bcast, "flat"), args.args());
+  const auto placement = block_placement(ranks, ranks);
+  CallSequence calls(machine, placement, TransportKind::mpi);
+  std::vector<std::vector<double>> exits;
+  std::vector<double> at(static_cast<std::size_t>(ranks));
+  for (const auto& own : away) {
+    for (std::size_t r = 0; r < at.size(); ++r) at[r] += own[r];
+    const auto done = calls.next(schedules, 1, at);
+    EXPECT_TRUE(done) << done.error();
+    at = exits.emplace_back(*done);
+  }
+  return exits;
+}
+
+TEST(CallSequence, ARankIsDoneWhenItHasWhatItNeedsAndNoSooner) {
+  const double message = kAlpha + 1000 * kBeta;
+  const auto exits = bcasts(hockney_machine(), 3, 1000, {{0, 1, 0}, {0, 0, 0}});
+  EXPECT_SECONDS(exits[0][0], 2 * message);  // the root waits for nobody
+  EXPECT_SECONDS(exits[0][1], 1.0);          // the message was there before it came
+  EXPECT_SECONDS(exits[0][2], 2 * message);
+  EXPECT_SECONDS(exits[1][0],
+                 4 * message);  // its port is free when the first call's messages have left
+  EXPECT_SECONDS(exits[1][1], 1.0);
+  EXPECT_SECONDS(exits[1][2], 4 * message);
+}
+
+TEST(CallSequence, AShapedPortGivesCreditAndWantsItBack) {
+  Machine machine = hockney_machine();
+  machine.credit = 10000;
+  const double alone = kAlpha + 6000 * kBeta;
+  // The first message passes at once, of the second only what is left of the credit does.
+  const auto exits = bcasts(machine, 2, 6000, {{0, 0}, {0, 0}, {1, 1}});
+  EXPECT_SECONDS(exits[0][1], kAlpha);
+  EXPECT_SECONDS(exits[1][1], 2 * alone - 10000 * kBeta);
+  EXPECT_NEAR(exits[2][1] - exits[1][1], 1 + kAlpha, 1e-9);  // it has come back meanwhile
+}
+
+TEST(CallSequence, WhoWaitsForAMessageHasToGetACoreFirst) {
+  Machine machine = hockney_machine();
+  machine.wake = 1e-3;
+  const std::vector<std::vector<double>> away(400, {0, 0});
+  const auto exits = bcasts(machine, 2, 1000, away);
+  double waited = 0;
+  for (std::size_t i = 0; i < exits.size(); ++i) {
+    const double before = i == 0 ? 0 : exits[i - 1][1];
+    const double there =
+        exits[i][0];  // when the message is: it leaves the root and arrives at once
+    if (before < there) waited += exits[i][1] - there;
+    EXPECT_GE(exits[i][1], there);
+  }
+  EXPECT_GT(waited, 0);
+  // A message that is there before its receiver costs nothing more.
+  const auto late = bcasts(machine, 2, 1000, {{0, 1}});
+  EXPECT_SECONDS(late[0][1], 1.0);
+}
+
 }  // namespace
 }  // namespace unisono

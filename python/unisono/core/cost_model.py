@@ -6,6 +6,7 @@ import subprocess
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from unisono.core import places
 from unisono.core.errors import UnisonoError
@@ -21,6 +22,9 @@ class Job:
     bytes: int  # as in a profile: the vector, one block, or (reduce_scatter) all blocks
     specs: Sequence[str]
     root: int = 0
+    # Calls one after the other: for how long each rank is away between them, s; before the first since 0.
+    delays: Sequence[Sequence[float]] = ()
+    node_of_rank: Sequence[int] = ()  # in place of `nodes` blocks
 
 
 @dataclass(frozen=True)
@@ -29,6 +33,7 @@ class Prediction:
     seconds: float | None  # None: the MPI library's own, or unmet
     unmet: str = ""  # what the algorithm lacks for this call; empty: it can serve it
     chosen: str = ""  # of segment=auto: the spec with the segment that the model finds best
+    exits: Sequence[Sequence[float]] = ()  # when each rank is done with each call, s
 
     @property
     def runs(self) -> str:
@@ -41,10 +46,12 @@ def predict(machine: Path, wanted: Sequence[Job]) -> list[list[Prediction]]:
     told = ask(
         "predict", "--machine", str(machine), "--jobs", "-", given=json.dumps([asdict(job) for job in wanted])
     )
-    return [
-        [Prediction(row["spec"], row["seconds"], row.get("unmet", ""), row.get("chosen", "")) for row in rows]
-        for rows in json.loads(told)
-    ]
+    return [[prediction_of(row) for row in rows] for rows in json.loads(told)]
+
+
+def prediction_of(row: dict[str, Any]) -> Prediction:
+    unmet, chosen = row.get("unmet", ""), row.get("chosen", "")
+    return Prediction(row["spec"], row["seconds"], unmet, chosen, row.get("exits_s", ()))
 
 
 def shapes(ranks: int, dimensions: int = 3) -> list[tuple[int, ...]]:

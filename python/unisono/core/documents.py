@@ -20,6 +20,7 @@ Json = dict[str, Any]
 
 # Where documents are declared.
 MODULES = (
+    "unisono.advise.document",
     "unisono.core.answers",
     "unisono.lab.answers",
     "unisono.profile.answers",

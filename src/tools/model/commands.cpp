@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -14,6 +15,7 @@
 #include "select/online/offers.h"
 #include "select/online/proposals.h"
 #include "select/spec.h"
+#include "topology/topology.h"
 
 namespace unisono {
 
@@ -33,7 +35,8 @@ struct Priced {
   std::string spec;
   std::optional<double> seconds;
   std::string unmet;
-  std::string chosen;  // with the segment in place of segment=auto
+  std::string chosen;                      // with the segment in place of segment=auto
+  std::vector<std::vector<double>> exits;  // by call, if the job has several
 };
 
 /// One rank on each node, unless the job says otherwise.
@@ -47,6 +50,12 @@ Problem problem_of(const Job& job, Collective collective) {
   if (job.root < 0 || job.root >= job.ranks)
     throw CLI::ValidationError("root: not one of the ranks");
   if (job.bytes < 0) throw CLI::ValidationError("bytes: not negative");
+  const auto ranks = static_cast<std::size_t>(job.ranks);
+  for (const auto& away : job.delays)
+    if (away.size() != ranks || *std::min_element(away.begin(), away.end()) < 0)
+      throw CLI::ValidationError("delays: lists of a time for each rank, none negative");
+  if (!job.node_of_rank.empty() && job.node_of_rank.size() != ranks)
+    throw CLI::ValidationError("node_of_rank: a node for each rank");
   return unisono::problem_of({.collective = collective,
                               .ranks = job.ranks,
                               .nodes = job.nodes,
@@ -54,9 +63,43 @@ Problem problem_of(const Job& job, Collective collective) {
                               .root = job.root});
 }
 
+std::vector<int> placement_of(const Job& job) {
+  return job.node_of_rank.empty() ? block_placement(job.ranks, nodes_of(job)) : job.node_of_rank;
+}
+
+/// One that binds its peers does so as if the last to arrive came when all others have been served.
+std::vector<Schedule> schedules_of(const Algorithm& algorithm, const ArgsOfRanks& ranks,
+                                   const std::vector<double>& arrivals) {
+  const auto last = std::max_element(arrivals.begin(), arrivals.end());
+  const bool differs = (algorithm.restrictions & kBindsPeers) != 0 &&
+                       *last > *std::min_element(arrivals.begin(), arrivals.end());
+  return build_all(algorithm, ranks.args(),
+                   differs ? static_cast<int>(last - arrivals.begin()) : -1);
+}
+
+/// When each rank is done with each call; nothing: there is no prediction.
+std::vector<std::vector<double>> exits_of(const Algorithm& algorithm, const Problem& problem,
+                                          const Job& job, const Machine& machine) {
+  const ArgsOfRanks ranks(problem);
+  const auto node_of_rank = placement_of(job);
+  CallSequence calls(machine, node_of_rank, problem.params.transport);
+  std::vector<std::vector<double>> all;
+  std::vector<double> at(static_cast<std::size_t>(job.ranks));
+  std::vector<Schedule> schedules;
+  for (const auto& away : job.delays) {
+    std::transform(at.begin(), at.end(), away.begin(), at.begin(), std::plus());
+    if (schedules.empty() || (algorithm.restrictions & kBindsPeers) != 0)
+      schedules = schedules_of(algorithm, ranks, at);
+    auto exits = calls.next(schedules, problem.unit_bytes, at);
+    if (!exits) return {};
+    at = all.emplace_back(std::move(*exits));
+  }
+  return all;
+}
+
 Priced price(const std::string& written, const Job& job, Problem problem, const Machine& machine) {
   Spec spec = value_of(parse_spec(problem.collective, written));
-  if (spec.algorithm == nullptr) return {written, std::nullopt, "", ""};
+  if (spec.algorithm == nullptr) return {written, std::nullopt, "", "", {}};
   std::string chosen;
   if (spec.params.segment == kOpenSegment) {
     const PricedCall call{problem.collective, job.ranks, nodes_of(job), job.bytes, job.root};
@@ -66,15 +109,24 @@ Priced price(const std::string& written, const Job& job, Problem problem, const 
     chosen = text(spec);
   }
   problem.params = spec.params;
-  if ((spec.algorithm->restrictions & kOneNode) != 0) return {written, std::nullopt, "", chosen};
-  const Conditions conditions{
-      .size = problem.size, .commutative = problem.commutative, .messages = nodes_of(job) == 1};
+  if ((spec.algorithm->restrictions & kOneNode) != 0)
+    return {written, std::nullopt, "", chosen, {}};
+  const Conditions conditions{.size = problem.size,
+                              .commutative = problem.commutative,
+                              .messages = nodes_of(job) == 1,
+                              .topology = problem.topology};
   if (const auto unmet = unmet_restriction(*spec.algorithm, conditions, problem.params))
-    return {written, std::nullopt, std::string(*unmet), chosen};
+    return {written, std::nullopt, std::string(*unmet), chosen, {}};
   if (spec.params.transport == TransportKind::shm && !machine.node_memory)
-    return {written, std::nullopt, "", chosen};
-  const auto node_of_rank = block_placement(job.ranks, nodes_of(job));
-  return {written, value_of(predict(*spec.algorithm, problem, machine, node_of_rank)), "", chosen};
+    return {written, std::nullopt, "", chosen, {}};
+  if (!job.delays.empty()) {
+    auto exits = exits_of(*spec.algorithm, problem, job, machine);
+    if (exits.empty()) return {written, std::nullopt, "", chosen, {}};
+    const double seconds = *std::max_element(exits.back().begin(), exits.back().end());
+    return {written, seconds, "", chosen, std::move(exits)};
+  }
+  const auto seconds = predict(*spec.algorithm, problem, machine, placement_of(job));
+  return {written, value_of(seconds), "", chosen, {}};
 }
 
 }  // namespace
@@ -88,7 +140,9 @@ std::vector<Job> read_jobs(std::string_view text) {
     std::vector<Job> jobs;
     for (const Json& row : Json::parse(text))
       jobs.push_back({row.at("collective"), row.at("ranks"), row.value("nodes", 0), row.at("bytes"),
-                      row.value("root", 0), row.at("specs")});
+                      row.value("root", 0), row.at("specs"),
+                      row.value("delays", std::vector<std::vector<double>>()),
+                      row.value("node_of_rank", std::vector<int>())});
     return jobs;
   } catch (const Json::exception& error) {
     throw CLI::ValidationError(std::string("jobs: ") + error.what());
@@ -98,7 +152,13 @@ std::vector<Job> read_jobs(std::string_view text) {
 std::string predict_job(const Job& job, const Machine& machine) {
   const auto collective = collective_named(job.collective);
   if (!collective) throw CLI::ValidationError("no collective '" + job.collective + "'");
-  const Problem problem = problem_of(job, *collective);
+  Problem problem = problem_of(job, *collective);
+  std::optional<const Topology> topology;
+  if (!job.node_of_rank.empty()) {
+    TopologyLabels labels;
+    labels.at(Level::node) = job.node_of_rank;
+    problem.topology = &topology.emplace(job.ranks, labels);
+  }
   std::vector<Priced> all;
   for (const std::string& spec : job.specs) all.push_back(price(spec, job, problem, machine));
   std::stable_sort(all.begin(), all.end(), [](const Priced& a, const Priced& b) {
@@ -110,6 +170,7 @@ std::string predict_job(const Job& job, const Machine& machine) {
     if (each.seconds) row["seconds"] = *each.seconds;
     if (!each.unmet.empty()) row["unmet"] = each.unmet;
     if (!each.chosen.empty()) row["chosen"] = each.chosen;
+    if (!each.exits.empty()) row["exits_s"] = each.exits;
   }
   return rows.dump();
 }

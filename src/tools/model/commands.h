@@ -20,13 +20,18 @@ struct Job {
   Count bytes = 0;  ///< as in Facts: the vector, a block, or (reduce_scatter) all blocks
   int root = 0;
   std::vector<std::string> specs;
+  /// Calls one after the other: for how many seconds each rank is away between them, before the
+  /// first since time 0. Empty: one call, at which all arrive at once.
+  std::vector<std::vector<double>> delays;
+  std::vector<int> node_of_rank;  ///< empty: in blocks
 };
 
 /// [{"collective": "bcast", "ranks": 16, "nodes": 16, "bytes": 65536, "specs": ["ring", ...]}, ...]
 std::vector<Job> read_jobs(std::string_view text);
 
 /// [{"spec": ..., "seconds": ... or null, "unmet": "what it lacks", "chosen": "chain:segment=8K"},
-/// ...], the fastest first; "chosen" in place of segment=auto.
+/// ...], the fastest first; "chosen" in place of segment=auto. With delays "seconds" is when the
+/// last rank is done with the last call, and "exits_s" holds for each call when each rank is done.
 std::string predict_job(const Job& job, const Machine& machine);
 
 /// What online selection would try: {"offers": [{"spec": ..., "seconds": ..., "risk": ...}, ...],

@@ -1,0 +1,184 @@
+"""Writes docs/results/advice.md from docs/results/advice/: .venv/bin/python -m experiments.advice.page"""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from scipy.stats import spearmanr
+from unisono.core.estimates import estimate_median
+from unisono.core.files import write_text
+
+from experiments import harness, markdown
+from experiments.advice.verify import RESULTS
+from experiments.testbeds import Json
+
+PAGE = RESULTS.parent / "advice.md"
+TEXT = Path(__file__).with_name("page.md")
+GOAL_RANKS, GOAL_SIGNS = 0.9, 0.95
+WHERE = ("library", "application", "collective", "bytes", "native s", "algorithm")
+HEAD = (*WHERE, "predicted ms", "from", "to", "measured ms", "from", "to", "program ms", "sign")
+WORDS = (0, 1, 2, 5, 13)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """An algorithm for a collective of an application. Gains in seconds of a run."""
+
+    library: str
+    application: str
+    collective: str
+    bytes: int
+    native: float
+    algorithm: str
+    predicted: float
+    low: float
+    high: float
+    measured: tuple[float, ...]  # by round
+    program: float
+
+    @property
+    def median(self) -> float:
+        return estimate_median(self.measured).median
+
+    @property
+    def is_sure(self) -> bool:
+        """All rounds agree on the sign."""
+        return min(self.measured) > 0 or max(self.measured) < 0
+
+    @property
+    def is_decided(self) -> bool:
+        return self.low > 0 or self.high < 0
+
+    @property
+    def is_right(self) -> bool:
+        return (self.predicted > 0) == (self.median > 0)
+
+    @property
+    def verdict(self) -> str:
+        if not self.is_sure:
+            return "not measurable"
+        word = "right" if self.is_right else "wrong"
+        return word if self.is_decided else f"{word} (undecided)"
+
+    def row(self) -> tuple[str, ...]:
+        def ms(seconds: float) -> str:
+            return f"{1e3 * seconds:.0f}"
+
+        where = (self.library, self.application, self.collective, str(self.bytes), f"{self.native:.2f}")
+        said = (ms(self.predicted), ms(self.low), ms(self.high))
+        found = (ms(self.median), ms(min(self.measured)), ms(max(self.measured)), ms(self.program))
+        return (*where, f"`{self.algorithm}`", *said, *found, self.verdict)
+
+
+def cells_of(body: Json) -> Iterator[Cell]:
+    for cell in body["cells"]:
+        for arm in cell["arms"]:
+            yield Cell(
+                body["mpi"]["flavour"],
+                cell["application"],
+                cell["collective"],
+                cell["bytes"],
+                estimate_median(arm["native_s"]).median,
+                arm["algorithm"],
+                arm["predicted_s"],
+                arm["low_s"],
+                arm["high_s"],
+                tuple(arm["measured_s"]),
+                estimate_median(arm["program_s"]).median,
+            )
+
+
+def ranks(cells: Sequence[Cell]) -> float:
+    return float(spearmanr([c.predicted for c in cells], [c.median for c in cells]).statistic)
+
+
+def halves(cells: Sequence[Cell]) -> float:
+    """The same between the medians of every other round: more than that no prediction can reach for sure."""
+    several = [cell for cell in cells if len(cell.measured) > 1]
+    medians = [[estimate_median(c.measured[first::2]).median for c in several] for first in (0, 1)]
+    return float(spearmanr(*medians).statistic)
+
+
+def share(cells: Sequence[Cell]) -> str:
+    right = sum(cell.is_right for cell in cells)
+    return f"{right} of {len(cells)}" + (f" ({100 * right / len(cells):.0f} %)" if cells else "")
+
+
+def summary_row(name: str, cells: Sequence[Cell]) -> tuple[str, ...]:
+    sure = [cell for cell in cells if cell.is_sure]
+    decided = [cell for cell in cells if cell.is_decided]
+    both = [cell for cell in sure if cell.is_decided]
+    correlations = (f"{ranks(cells):.2f}", f"{halves(cells):.2f}")
+    signs = (str(len(cells) - len(sure)), share(sure), str(len(cells) - len(decided)), share(both))
+    return (name, str(len(cells)), *correlations, *signs)
+
+
+SUMMARY_HEAD = (
+    "",
+    "algorithms",
+    "rank correlation, predicted and measured",
+    "measured twice",
+    "not measurable",
+    "sign right, of the others",
+    "undecided by the advice",
+    "sign right, of what is measurable and decided",
+)
+
+
+def summary(cells: Sequence[Cell]) -> list[str]:
+    rows = [summary_row("all", cells)]
+    for library in dict.fromkeys(cell.library for cell in cells):
+        rows.append(summary_row(library, [cell for cell in cells if cell.library == library]))
+    for application in dict.fromkeys(cell.application for cell in cells):
+        rows.append(summary_row(application, [c for c in cells if c.application == application]))
+    return markdown.table(SUMMARY_HEAD, rows, (0,))
+
+
+def verdict(cells: Sequence[Cell]) -> list[str]:
+    sure = [cell for cell in cells if cell.is_sure]
+    both = [cell for cell in sure if cell.is_decided]
+    signs = sum(cell.is_right for cell in sure) / len(sure)
+    decided = sum(cell.is_right for cell in both) / len(both) if both else 0.0
+    rows = [
+        ("rank correlation of all 0.9", f"{ranks(cells):.2f}", word(ranks(cells) >= GOAL_RANKS)),
+        ("sign right in 95 % of what is measurable", f"{100 * signs:.0f} %", word(signs >= GOAL_SIGNS)),
+        ("the same where the advice decides", f"{100 * decided:.0f} %", word(decided >= GOAL_SIGNS)),
+    ]
+    return markdown.table(("goal", "measured", "met"), rows, (0, 2))
+
+
+def word(is_met: bool) -> str:
+    return "yes" if is_met else "**no**"
+
+
+def losses(cells: Sequence[Cell]) -> list[str]:
+    wrong = [cell for cell in cells if cell.is_sure and not cell.is_right]
+    wrong.sort(key=lambda cell: -abs(cell.predicted - cell.median) / cell.native)
+    return markdown.table(HEAD, [cell.row() for cell in wrong], WORDS)
+
+
+def page(bodies: Sequence[Json]) -> str:
+    cells = [cell for body in bodies for cell in cells_of(body)]
+    least, most = min(len(c.measured) for c in cells), max(len(c.measured) for c in cells)
+    text = TEXT.read_text()
+    head, _, tail = text.partition("<!-- tables -->\n")
+    waits = ", ".join(
+        f"{1e3 * body['machine']['wake_s']:.1f} ms under {body['mpi']['flavour']}" for body in bodies
+    )
+    rounds = f"{least} to {most}" if least < most else f"{most}"
+    lines = [head.replace("ROUNDS", rounds).replace("WAKES", waits).rstrip(), ""]
+    lines += ["## Goals", "", *verdict(cells), "## By library and application", "", *summary(cells)]
+    lines += ["## Wrong signs", "", *losses(cells), "## All", ""]
+    lines += markdown.table(HEAD, [cell.row() for cell in cells], WORDS)
+    return "\n".join(lines) + tail
+
+
+def main() -> int:
+    bodies = [json.loads(path.read_text()) for path in sorted(RESULTS.glob("*.json"))]
+    write_text(page(bodies), PAGE)
+    return 0
+
+
+if __name__ == "__main__":
+    harness.run(main)

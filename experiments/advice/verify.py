@@ -1,0 +1,196 @@
+"""`unisono advise` held to what really happens: predicted and measured gains side by side.
+
+  sudo .venv/bin/unisono lab up --hosts 8 --rate 50mbit --name advise
+  sudo UNISONO_LAB=advise .venv/bin/python -m experiments.advice.verify --rounds 6
+  .venv/bin/python -m experiments.advice.page
+
+Each application is traced natively, once for the advice. For each of its collectives a few algorithms are
+then forced, one at a time: the best by the model, the worst, and some between. Each round runs native and all
+of these, forwards and backwards in turn. What was run is kept, so that an interrupted run goes on; --evaluate
+measures nothing and writes docs/results/advice/LIBRARY.json from what is there.
+"""
+
+import argparse
+import json
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+from unisono.advise import predict
+from unisono.advise.machine import Machine
+from unisono.core import machine, places
+from unisono.core.errors import UnisonoError
+from unisono.core.files import write_text
+from unisono.testbeds import beds
+from unisono.trace import reader
+from unisono.trace.groups import Group, groups
+
+from experiments import harness
+from experiments.advice import measure
+from experiments.advice.measure import NATIVE, Job, Place
+from experiments.advice.programs import APPLICATIONS, Application
+from experiments.testbeds import ROOT, Json
+
+RESULTS = ROOT / "docs" / "results" / "advice"
+RANKS = 8
+FEWEST_CALLS = 5  # of a call site: those of the main loop have more
+MOST_ARMS, ARMS, FEW_ARMS = 4, 3, 2  # of the first collective of a program, of another, of a short one
+SHORT = 1000  # bytes
+
+
+def main_loop(trace: Path, collective: str) -> list[Group]:
+    found = groups(reader.read(trace))
+    return [g for g in found if g.kind.collective == collective and g.calls >= FEWEST_CALLS]
+
+
+def arms_of(place: Place, application: Application) -> dict[str, list[str]]:
+    """By collective; kept, so that all rounds have the same."""
+    name = application.name.replace(" ", "-")
+    native = Job(application, "", NATIVE, 0)
+    measure.run(place, native)
+    found: dict[str, list[str]] = {}
+    for number, collective in enumerate(application.collectives):
+        file = place.folder / f"arms-{name}-{collective}.json"
+        if not file.exists():
+            size = main_loop(native.folder(place) / "trace", collective)[0].size
+            first = number == 0 or application.program == "jacobi"
+            count = MOST_ARMS if first else ARMS if size > SHORT else FEW_ARMS
+            file.write_text(json.dumps(measure.few(place, collective, size, count)))
+        found[collective] = json.loads(file.read_text())
+    return found
+
+
+def measure_all(found: Sequence[Place], rounds: int) -> None:
+    arms = {
+        (place.mpi.flavour, application.name): arms_of(place, application)
+        for place in found
+        for application in APPLICATIONS
+    }
+    for number in range(rounds):
+        for place in found:
+            for application in APPLICATIONS:
+                own = arms[place.mpi.flavour, application.name]
+                for job in measure.jobs_of(application, own, number):
+                    try:
+                        measure.run(place, job)
+                    except UnisonoError as error:
+                        measure.say(str(error))
+            measure.say(f"{place.mpi.flavour}: round {number + 1}")
+
+
+# --- evaluating -----------------------------------------------------------------------------------
+
+
+def typical_seconds(trace: Path, collective: str) -> float:
+    """Of a run: the median call of each group, from the last arrival to the last exit, times its calls."""
+    return sum(
+        group.calls * float(np.median(predict.completion(group.begin, group.end)))
+        for group in main_loop(trace, collective)
+    )
+
+
+def advice_on(
+    place: Place, application: Application, more: Mapping[str, Sequence[str]]
+) -> list[predict.Advice]:
+    """From the first native trace alone."""
+    trace = Job(application, "", NATIVE, 0).folder(place) / "trace"
+    wanted = [group for name in application.collectives for group in main_loop(trace, name)]
+    costs = Machine(json.loads(measure.machine(place).read_text()), "measured in the lab")
+    with tempfile.TemporaryDirectory(prefix="unisono-advice-") as folder:
+        return predict.advise(wanted, costs, Path(folder), more)
+
+
+def done(place: Place, job: Job) -> bool:
+    return (job.folder(place) / "result.json").exists()
+
+
+def rounds_of(place: Place, application: Application, collective: str, arm: str) -> list[tuple[Job, Job]]:
+    """Pairs of native and arm, of each round that has both."""
+    pairs = []
+    for number in range(100):
+        native, own = Job(application, "", NATIVE, number), Job(application, collective, arm, number)
+        if done(place, native) and done(place, own):
+            pairs.append((native, own))
+    return pairs
+
+
+def cells(place: Place, application: Application) -> Iterator[Json]:
+    arms = arms_of(place, application)
+    advices = advice_on(place, application, arms)
+    for collective, specs in arms.items():
+        own = [advice for advice in advices if advice.group.kind.collective == collective]
+        rows = [row for spec in specs if (row := arm_row(place, application, collective, spec, own))]
+        group = own[0].group
+        yield {
+            "application": application.name,
+            "collective": collective,
+            "bytes": group.size,
+            "calls": sum(advice.group.calls for advice in own),
+            "traced_s": round(sum(advice.traced_s for advice in own), 5),
+            "arms": rows,
+        }
+
+
+def arm_row(
+    place: Place, application: Application, collective: str, spec: str, own: Sequence[predict.Advice]
+) -> Json | None:
+    gains = [gain for advice in own if (gain := advice.gain(spec))]
+    pairs = rounds_of(place, application, collective, spec)
+    if len(gains) < len(own) or not pairs:
+        return None
+    measured, loops, base = [], [], []
+    for native, arm in pairs:
+        times = [typical_seconds(job.folder(place) / "trace", collective) for job in (native, arm)]
+        said = [measure.run(place, job)["loop_s"] for job in (native, arm)]
+        base.append(round(times[0], 5))
+        measured.append(round(times[0] - times[1], 5))
+        loops.append(round(said[0] - said[1], 5))
+    return {
+        "algorithm": spec,
+        "predicted_s": round(sum(gain.seconds for gain in gains), 5),
+        "low_s": round(sum(gain.low for gain in gains), 5),
+        "high_s": round(sum(gain.high for gain in gains), 5),
+        "native_s": base,
+        "measured_s": measured,
+        "program_s": loops,
+    }
+
+
+def evaluate(place: Place) -> Json:
+    costs = json.loads(measure.machine(place).read_text())
+    return {
+        "schema": "unisono.advice-verification",
+        "schema_version": 1,
+        "mpi": costs["mpi"],
+        "bed": place.bed.describe(),
+        "processor": machine.cores().usable,
+        "ranks": place.ranks,
+        "machine": costs,
+        "cells": [cell for application in APPLICATIONS for cell in cells(place, application)],
+    }
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--mpi", default="mpich,openmpi", help="MPI libraries (mpich,openmpi)")
+    parser.add_argument("--rounds", type=int, default=6, help="of native and every arm (6)")
+    parser.add_argument("--evaluate", action="store_true", help="measure nothing, evaluate what is there")
+    given = parser.parse_args(arguments)
+    bed = beds.current_lab()
+    found = [Place(bed, places.find_mpi(name), RANKS) for name in given.mpi.split(",")]
+    if not given.evaluate:
+        measure_all(found, given.rounds)
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    for place in found:
+        text = json.dumps(evaluate(place), separators=(",", ":")).replace(
+            '{"application"', '\n{"application"'
+        )
+        write_text(text + "\n", RESULTS / f"{place.mpi.flavour}.json")
+    return 0
+
+
+if __name__ == "__main__":
+    harness.run(main)

@@ -1,0 +1,1 @@
+"""What a traced program would gain from which algorithms: `unisono advise`."""

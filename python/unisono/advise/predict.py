@@ -1,0 +1,237 @@
+"""What each call of a trace would take with other algorithms, given when its ranks arrive.
+
+The calls of a group are followed one after the other: the ranks arrive at the first as they did, and at each
+next one as long after they left the one before as the trace says that they were away. What counts is the
+time from the last arrival to the last exit, because what comes before it is waiting for whoever is late.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unisono.advise import arms as arms_module
+from unisono.advise.machine import Machine
+from unisono.core import catalogue, cost_model, files, memory
+from unisono.trace.groups import Group
+
+Float = NDArray[np.float64]
+NATIVE = "native"
+FOLLOWED = 512  # calls times ranks that are followed, at most; of longer groups some in a row
+LEAST_FOLLOWED = 2
+MOST_RANKS = 256  # beyond, a walk through the schedules takes too long
+LOST = 0.05  # seconds on the average: what lost messages cost at least, of timeouts of 0.2
+ENOUGH_CALLS = 3  # of an arm in the trace, to believe them
+# Of what short calls say that ranks wait for a core: so much fits longer calls (docs/results/advice.md); none
+# to all of it is thought possible.
+SHARE_OF_WAKE = 1 / 3
+
+
+@dataclass(frozen=True)
+class Gain:
+    """Seconds of a run that an arm saves in a group; below 0 it loses. `low` to `high`: what is possible."""
+
+    spec: str
+    seconds: float
+    low: float
+    high: float
+    source: str  # "model", "trace" or "memory": measured beats modelled
+    may_lose_packets: bool = False
+
+    @property
+    def decision(self) -> str:
+        return "gains" if self.low > 0 else "loses" if self.high < 0 else "undecided"
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What is known of a group: its arms, the best first."""
+
+    group: Group
+    traced_s: float  # in a run, from the last arrival to the last exit
+    gains: tuple[Gain, ...]
+    unknown: tuple[str, ...]  # arms without a prediction
+
+    def gain(self, spec: str) -> Gain | None:
+        return next((gain for gain in self.gains if gain.spec == spec), None)
+
+    @property
+    def best(self) -> Gain | None:
+        """Of those that surely gain."""
+        return next((gain for gain in self.gains if gain.decision == "gains"), None)
+
+
+def completion(begin: Float, end: Float) -> Float:
+    """Of each call, from the last arrival to the last exit."""
+    return np.asarray(end.max(axis=1) - begin.max(axis=1))
+
+
+def followed(group: Group) -> slice:
+    """Calls in a row, those in the middle of the group."""
+    most = max(LEAST_FOLLOWED, FOLLOWED // group.ranks)
+    if group.calls <= most:
+        return slice(0, group.calls)
+    first = (group.calls - most) // 2
+    return slice(first, first + most)
+
+
+def delays(group: Group, part: slice) -> list[list[float]]:
+    """How long each rank was away between its calls; before the first since the first rank came."""
+    begin, end = group.begin[part], group.end[part]
+    away = np.maximum(0.0, begin[1:] - end[:-1])
+    return [(begin[0] - begin[0].min()).tolist(), *away.tolist()]
+
+
+def question(group: Group, specs: Sequence[str]) -> cost_model.Job:
+    kind = group.kind
+    return cost_model.Job(
+        kind.collective,
+        group.ranks,
+        group.nodes,
+        group.size,
+        specs,
+        max(kind.root, 0),
+        delays(group, followed(group)),
+        group.hosts,
+    )
+
+
+def predicted_completion(told: cost_model.Prediction, away: Sequence[Sequence[float]]) -> Float:
+    exits = np.array(told.exits)
+    arrivals = np.array(away)
+    arrivals[1:] += exits[:-1]
+    return completion(arrivals, exits)
+
+
+def advise(
+    groups: Sequence[Group], machine: Machine, folder: Path, more: Mapping[str, Sequence[str]] | None = None
+) -> list[Advice]:
+    """`folder`: for files of our own; `more`: what else is asked about, by collective."""
+    known = catalogue.load()
+    wanted = []
+    for group in groups:
+        specs = arms_module.legal(known, group.kind.collective, group.ranks, group.nodes)
+        specs = [*specs, *(more or {}).get(group.kind.collective, ())]
+        wanted.append(question(group, list(dict.fromkeys(specs))))
+    answers = [ask(body, wanted, folder / "machine.json") for body in possible(machine)]
+    return [
+        advice(group, job, [answer[at] for answer in answers], machine)
+        for at, (group, job) in enumerate(zip(groups, wanted, strict=True))
+    ]
+
+
+def possible(machine: Machine) -> list[Mapping[str, Any]]:
+    """Machines that may be this one: first what is thought most likely."""
+    plain = machine.without_loss()
+    found: list[Mapping[str, Any]] = [plain]
+    if wake := plain.get("wake_s", 0.0):
+        found = [{**plain, "wake_s": wake * share} for share in (SHARE_OF_WAKE, 0.0, 1.0)]
+    return [*found, {**found[0], "incast": machine.body["incast"]}] if machine.loses else found
+
+
+Told = dict[str, cost_model.Prediction]  # by the spec that was asked
+
+
+def ask(body: Mapping[str, Any], wanted: Sequence[cost_model.Job], file: Path) -> list[Told]:
+    files.write_json(body, file)
+    return [{each.spec: each for each in own} for own in cost_model.predict(file, wanted)] if wanted else []
+
+
+def advice(
+    group: Group,
+    job: cost_model.Job,
+    answers: Sequence[Told],
+    machine: Machine,
+) -> Advice:
+    """`answers`: of each possible machine."""
+    took = completion(group.begin, group.end)
+    base = typical(group, took)
+    found: dict[str, Gain] = {}
+    for spec, likely in answers[0].items():
+        # Each machine may find another segment best: what runs is that of the likely one.
+        if likely.exits and likely.runs not in found:
+            times = [predicted_completion(told[spec], job.delays) for told in answers if told[spec].exits]
+            found[likely.runs] = modelled(likely.runs, group, base, times, machine.error)
+    found |= {**traced(group, took), **remembered(group, machine)}
+    gains = sorted(found.values(), key=lambda gain: -gain.seconds)
+    unknown = [spec for spec, told in answers[0].items() if not told.exits and not told.unmet]
+    return Advice(group, base.seconds * group.calls, tuple(gains), tuple(unknown))
+
+
+@dataclass(frozen=True)
+class Typical:
+    """A call as traced: the median, because an interruption by something else says nothing of algorithms;
+    and how far the median of as many other calls may be away."""
+
+    seconds: float
+    error: float
+
+
+def typical(group: Group, took: Float) -> Typical:
+    native = took[group.algorithm == NATIVE]
+    return typical_of(native if len(native) >= ENOUGH_CALLS else took)
+
+
+def typical_of(took: Float) -> Typical:
+    spread = 1.4826 * float(np.median(np.abs(took - np.median(took))))
+    return Typical(float(np.median(took)), 2 * 1.25 * spread / math.sqrt(len(took)))
+
+
+def modelled(spec: str, group: Group, base: Typical, times: Sequence[Float], error: float) -> Gain:
+    """`times`: of the calls, on each possible machine; the mean of those in which messages are lost."""
+    n, middle = group.calls, float(np.median(times[0]))
+    others = [float(np.median(each)) for each in times]
+    risky = float(np.mean(times[-1])) > LOST + float(np.max(times[0]))
+    slowest = max(*others, float(np.mean(times[-1])) if risky else 0.0)
+    low = base.seconds - base.error - slowest * error
+    high = base.seconds + base.error - min(others) / error
+    return Gain(spec, n * (base.seconds - middle), n * low, n * high, "model", risky)
+
+
+def traced(group: Group, took: Float) -> dict[str, Gain]:
+    """Arms that the trace itself has beside native."""
+    native = took[group.algorithm == NATIVE]
+    found: dict[str, Gain] = {}
+    if len(native) < ENOUGH_CALLS:
+        return found
+    base = typical_of(native)
+    for spec in dict.fromkeys(map(str, group.algorithm)):
+        own = took[group.algorithm == spec]
+        if spec == NATIVE or len(own) < ENOUGH_CALLS:
+            continue
+        arm = typical_of(own)
+        seconds, error = base.seconds - arm.seconds, base.error + arm.error
+        n = group.calls
+        found[spec] = Gain(spec, n * seconds, n * (seconds - error), n * (seconds + error), "trace")
+    return found
+
+
+def remembered(group: Group, machine: Machine) -> dict[str, Gain]:
+    """What jobs have measured of such calls: the ratio to native, within a tenth."""
+    found: dict[str, Gain] = {}
+    if machine.memory is None:
+        return found
+    base = typical(group, completion(group.begin, group.end))
+    for one in learned(machine):
+        if not fits(one, group) or one.choice == NATIVE:
+            continue
+        ratio = one.seconds / one.native
+        n, spread = group.calls * base.seconds, 0.1 * ratio
+        found[one.choice] = Gain(
+            one.choice, n * (1 - ratio), n * (1 - ratio - spread), n * (1 - ratio + spread), "memory"
+        )
+    return found
+
+
+def learned(machine: Machine) -> Iterator[memory.Learned]:
+    yield from memory.learned(Path(machine.source), machine.memory or {})
+
+
+def fits(one: memory.Learned, group: Group) -> bool:
+    alike = one.collective == group.kind.collective and not one.differs
+    places = one.ranks == group.ranks and one.nodes == group.nodes
+    return alike and places and group.kind.least <= one.bytes <= group.kind.most

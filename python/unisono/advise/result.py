@@ -1,0 +1,131 @@
+"""The whole advice on a trace."""
+
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from unisono.advise import choose, predict, wake
+from unisono.advise import machine as machine_module
+from unisono.advise.choose import Choice, Variable
+from unisono.advise.machine import Machine
+from unisono.advise.predict import Advice, Gain
+from unisono.core.errors import UnisonoError
+from unisono.profile.document import Key, Profile
+from unisono.trace import reader
+from unisono.trace.analysis import duration
+from unisono.trace.groups import Group, groups
+from unisono.trace.reader import Trace
+
+AT_BOUND = 0.05  # of a call: less than that no algorithm can win back, which is not worth a word
+LITTLE = 0.001  # of the run: what takes less is left out
+
+
+@dataclass(frozen=True)
+class Result:
+    trace: Trace
+    machine: Machine
+    seconds: float  # of the run, as traced
+    advices: tuple[Advice, ...]
+    left_out: tuple[str, ...]  # what nothing is said of, a line each
+    choices: tuple[Choice, ...]
+    variables: tuple[Variable, ...]
+
+    @property
+    def gain(self) -> Gain:
+        """Of all choices together."""
+        own = [choice.gain for choice in self.choices]
+        return Gain("", sum(g.seconds for g in own), sum(g.low for g in own), sum(g.high for g in own), "")
+
+    def waiting_s(self) -> float:
+        """For late ranks, mean over the ranks of the program."""
+        return sum(waiting(advice.group) for advice in self.advices) / self.trace.size
+
+    def collectives_s(self) -> float:
+        own = (float(a.group.elapsed.sum()) * a.group.ranks for a in self.advices)
+        return sum(own) / self.trace.size
+
+
+def waiting(group: Group) -> float:
+    """Of all ranks together."""
+    return float(group.split.waiting.sum()) * group.ranks
+
+
+def of_folder(folder: Path, machine_file: Path | None) -> Result:
+    trace = reader.read(folder)
+    machine = machine_module.of_trace(trace, machine_file)
+    seconds = duration(trace)
+    found = groups(trace)
+    if not found:
+        raise UnisonoError(
+            f"{folder}: no collective of two ranks or more is complete in it: nothing to advise on"
+        )
+    wanted, left_out = worth(found, seconds)
+    with tempfile.TemporaryDirectory(prefix="unisono-advise-") as own:
+        machine = awake(machine, found, Path(own))
+        advices = predict.advise(wanted, machine, Path(own))
+    chosen = choose.choices(advices)
+    return Result(
+        trace,
+        machine,
+        seconds,
+        tuple(advices),
+        tuple(left_out),
+        tuple(chosen),
+        tuple(choose.variables(advices, chosen)),
+    )
+
+
+def awake(machine: Machine, found: list[Group], folder: Path) -> Machine:
+    """With what the trace tells of waiting for cores, unless the machine file says so itself."""
+    known = machine.body.get("wake_s")
+    seconds = known if known is not None else wake.estimate(found, machine.body, folder)
+    if not seconds:
+        return machine
+    return replace(machine, body=wake.with_wake(machine.body, seconds))
+
+
+def worth(found: list[Group], seconds: float) -> tuple[list[Group], list[str]]:
+    """Those that take long enough to be asked about, and what is left out."""
+    wanted, small, rare, large = [], 0, 0, []
+    for group in found:
+        if float(predict.completion(group.begin, group.end).sum()) < LITTLE * seconds:
+            small += 1
+        elif group.calls < predict.ENOUGH_CALLS:
+            rare += 1
+        elif group.ranks < group.kind.of or group.ranks > predict.MOST_RANKS:
+            large.append(group)
+        else:
+            wanted.append(group)
+    lines = [f"{small} kinds of calls that take less than {LITTLE:.1%} of the run each"] if small else []
+    if rare:
+        lines.append(f"{rare} kinds that are called fewer than {predict.ENOUGH_CALLS} times")
+    for group in large:
+        why = (
+            "not all of its ranks were traced" if group.ranks < group.kind.of else "too many ranks to follow"
+        )
+        lines.append(f"{group.kind.collective} at {group.place.text}: {why}")
+    return wanted, lines
+
+
+def key_of(result: Result) -> Key:
+    """Where the profile will hold; an error of one line where the trace and the memory do not tell."""
+    kept = result.machine.memory
+    if kept is None:
+        raise UnisonoError(
+            "-o: a profile says where it holds, which only the memory of a job there tells: run a program "
+            "under Unisono there once, or use the variables"
+        )
+    where: Mapping[str, Any] = kept["where"]
+    ranks, nodes = result.trace.size, len({rank.host for rank in result.trace.ranks.values()})
+    cores = int(where["host"]["cores"])
+    rate = 0.0
+    if nodes > 1:
+        rate = 8 / result.machine.body["levels"]["between_nodes"]["one_way"][0]["beta_s_per_byte"]
+    place = "ethernet" if nodes > 1 else "undersubscribed" if ranks <= cores else "oversubscribed"
+    return Key(where["mpi"]["flavour"], where["mpi"]["library"], place, rate, cores, ranks, nodes)
+
+
+def profile_of(result: Result) -> Profile:
+    return choose.profile(key_of(result), result.choices)

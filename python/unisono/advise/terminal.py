@@ -1,0 +1,127 @@
+"""Advice in the terminal: what gains, how to get it, what would not help."""
+
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from unisono.advise.predict import Advice
+from unisono.advise.result import AT_BOUND, Result, waiting
+from unisono.core.console import table
+from unisono.trace.analysis import analyse
+from unisono.trace.summary import collective_name, summarise
+from unisono.trace.verdict import time_text, whom
+
+HEAD = ("call site", "bytes", "calls", "takes", "algorithm", "gain", "from")
+SOURCES = {"model": "model", "trace": "measured here", "memory": "measured before"}
+WORDS = {"undecided": "undecided", "loses": "none"}
+FEW = 3  # algorithms that are named in a line
+
+
+def show(result: Result, out: Console, top: int, profile: Path | None) -> None:
+    for note in result.trace.notes:
+        out.print(Text(note, style="yellow"), soft_wrap=True)
+    hosts = len({rank.host for rank in result.trace.ranks.values()})
+    out.print(Text(result.trace.command(), style="bold"), soft_wrap=True)
+    where = f"{result.trace.size} ranks on {hosts} host{'s' if hosts > 1 else ''}"
+    took = f"{time_text(result.seconds)} as traced"
+    out.print(f"{where}, {took}; what messages cost: {result.machine.source}")
+    out.print(sites(result, top))
+    total(result, out)
+    to_get_it(result, out, profile)
+    out.print(Text("What would not help", style="bold"))
+    for line in not_helping(result):
+        out.print(f"- {line}")
+
+
+def sites(result: Result, top: int) -> Table:
+    made = table(*HEAD)
+    for column in made.columns:
+        column.justify = "left" if column.header in {"call site", "algorithm", "from"} else "right"
+    ranked = sorted(result.advices, key=lambda advice: -(advice.best.seconds if advice.best else 0.0))
+    for advice in ranked[:top]:
+        made.add_row(*row(advice, result.seconds))
+    return made
+
+
+def row(advice: Advice, seconds: float) -> tuple[str, ...]:
+    group, best = advice.group, advice.best
+    site = f"{collective_name(group.kind.collective)} at {group.place.text}"
+    start = (site, str(group.size), str(group.calls), time_text(advice.traced_s))
+    if best is not None:
+        gain = f"{time_text(best.seconds)} ({time_text(max(0.0, best.low))} to {time_text(best.high)})"
+        return (*start, best.spec, f"{gain}, {100 * best.seconds / seconds:.1f} %", SOURCES[best.source])
+    hopeful = next((gain for gain in advice.gains if gain.decision == "undecided"), None)
+    if hopeful is None:
+        return (*start, "none is faster", "none", "")
+    return (*start, hopeful.spec, "undecided", SOURCES[hopeful.source])
+
+
+def total(result: Result, out: Console) -> None:
+    gain = result.gain
+    if not result.choices:
+        out.print("No algorithm surely gains anything.")
+        return
+    out.print(
+        f"Together {time_text(gain.seconds)} of a run ({time_text(max(0.0, gain.low))} to "
+        f"{time_text(gain.high)}), {100 * gain.seconds / result.seconds:.1f} % of it."
+    )
+
+
+def to_get_it(result: Result, out: Console, profile: Path | None) -> None:
+    if not result.choices:
+        return
+    out.print(Text("To get it", style="bold"))
+    command = shlex.join(map(str, result.trace.first.start.get("command", [])))
+    if profile:
+        out.print(f"  UNISONO_PROFILE={profile} mpiexec ... unisono-exec {command}", soft_wrap=True)
+    lines = " ".join(variable.line for variable in result.variables)
+    covered = {variable.collective for variable in result.variables}
+    if lines:
+        out.print(f"  {lines} mpiexec ... unisono-exec {command}", soft_wrap=True)
+    if not profile and any(choice.entry.collective not in covered for choice in result.choices):
+        out.print("  -o FILE writes a profile: its calls want different algorithms", soft_wrap=True)
+    for choice in result.choices:
+        if choice.conflict:
+            out.print(f"  {choice.entry.collective}: {choice.conflict}")
+
+
+def not_helping(result: Result) -> Iterator[str]:
+    away = max(0.0, result.seconds - result.collectives_s())
+    yield f"Other algorithms do not touch {time_text(away)} of the run: it is outside of these collectives."
+    if result.waiting_s() > AT_BOUND * result.collectives_s():
+        yield f"{time_text(result.waiting_s())} is waiting for late ranks{late(result)}."
+    for advice in result.advices:
+        if is_at_bound(advice):
+            group = advice.group
+            yield f"{group.kind.collective} at {group.place.text} is at the bound of its network already."
+    for advice in result.advices:
+        losing = [gain.spec for gain in reversed(advice.gains) if gain.decision == "loses"]
+        if losing:
+            group = advice.group
+            more = f" and {len(losing) - FEW} others" if len(losing) > FEW else ""
+            names = ", ".join(losing[:FEW])
+            yield f"{group.kind.collective} at {group.place.text}: slower are {names}{more}."
+    unknown = sorted({f"{a.group.kind.collective} {spec}" for a in result.advices for spec in a.unknown})
+    if unknown:
+        more = f" and {len(unknown) - FEW} others" if len(unknown) > FEW else ""
+        yield f"Nothing is known of {', '.join(unknown[:FEW])}{more}: the model has no time for them."
+    yield from (f"Left out: {line}." for line in result.left_out)
+
+
+def is_at_bound(advice: Advice) -> bool:
+    split, elapsed = advice.group.split, float(advice.group.elapsed.sum())
+    moving = float(split.transfer.sum()) > 0.5 * elapsed
+    return moving and float(split.inefficiency.sum()) < AT_BOUND * elapsed
+
+
+def late(result: Result) -> str:
+    """At the site with most of it."""
+    worst = max(result.advices, key=lambda advice: waiting(advice.group)).group
+    for site in summarise(analyse(result.trace)).sites:
+        if site.place.text == worst.place.text and site.collective == worst.kind.collective:
+            return f", most at {worst.place.text} for {whom(site)}"
+    return ""

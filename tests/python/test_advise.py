@@ -1,0 +1,201 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from traces import Writer
+from typer.testing import CliRunner
+from unisono.advise import choose, machine, predict, result, wake
+from unisono.cli import app
+from unisono.core import places
+from unisono.core.errors import UnisonoError
+from unisono.profile import check
+from unisono.trace import reader
+from unisono.trace.groups import groups
+
+from experiments.advice import page, verify
+
+RANKS, ALPHA, BETA = 8, 1e-5, 1e-7
+SIZE, CALLS, AWAY, SLOW = 100_000, 10, 0.05, 0.5
+RING = (RANKS - 1) * (ALPHA + BETA * SIZE)  # Allgather, and what the model says of it
+
+
+@pytest.fixture(autouse=True)
+def built() -> None:
+    for name in ("unisono-model", "unisono-schedule"):
+        places.program(name)
+
+
+@pytest.fixture
+def costs(tmp_path: Path) -> Path:
+    line = [{"from_bytes": 0, "alpha_s": ALPHA, "beta_s_per_byte": BETA}]
+    level = {"one_way": line, "gap": line, "exchange": [], "active": 1}
+    body = {
+        **{"format": "unisono-machine", "version": 1, "mpi": {"flavour": "mpich", "library": "by hand"}},
+        **{"levels": {"between_nodes": level}, "reduce_s_per_byte": 0.0, "copy_s_per_byte": 0.0},
+        "wake_s": 0.0,
+    }
+    file = tmp_path / "machine.json"
+    file.write_text(json.dumps(body))
+    return file
+
+
+def write(folder: Path, *sites: tuple[str, float, int, int], late: float = 0.0, calls: int = CALLS) -> Path:
+    """Calls of each site in turn: collective, seconds of a call, bytes, address. The last rank comes late."""
+    writer, now = Writer(folder, RANKS), 1.0
+    for _ in range(calls):
+        for collective, seconds, size, site in sites:
+            arrivals = [now] * (RANKS - 1) + [now + late]
+            writer.call(collective, arrivals, [now + late + seconds] * RANKS, size, site=site)
+            now += AWAY + late + seconds
+    return writer.write()
+
+
+def told(folder: Path, costs: Path, *more: str) -> dict[str, Any]:
+    done = CliRunner().invoke(app, ["advise", str(folder), "--machine", str(costs), "--json", "-", *more])
+    assert done.exit_code == 0, done.output
+    body: dict[str, Any] = json.loads(done.stdout)
+    return body
+
+
+def arm(body: dict[str, Any], spec: str, site: int = 0) -> dict[str, Any]:
+    return next(each for each in body["sites"][site]["algorithms"] if each["algorithm"] == spec)
+
+
+def test_a_slow_allgather_gains_what_the_ring_is_faster(tmp_path: Path, costs: Path) -> None:
+    body = told(write(tmp_path / "trace", ("allgather", SLOW, SIZE, 0x2000)), costs)
+    assert body["schema"] == "unisono.advice"
+    ring = arm(body, "ring")
+    assert ring["gain_s"] == pytest.approx(CALLS * (SLOW - RING), rel=1e-3)
+    assert ring["low_s"] < ring["gain_s"] < ring["high_s"]
+    assert ring["decision"] == "gains"
+    assert body["variables"]["UNISONO_ALLGATHER"] == body["choices"][0]["algorithm"]
+    assert body["gain"]["gain_s"] >= ring["gain_s"]
+
+
+def test_a_rank_that_is_late_is_no_gain_of_any_algorithm(tmp_path: Path, costs: Path) -> None:
+    together = told(write(tmp_path / "together", ("allgather", SLOW, SIZE, 0x2000)), costs)
+    late = told(write(tmp_path / "late", ("allgather", SLOW, SIZE, 0x2000), late=0.5), costs)
+    gain = arm(late, "ring")["gain_s"]
+    assert gain == pytest.approx(arm(together, "ring")["gain_s"], rel=0.05)
+    assert late["waiting_s"] > 0.5 * (RANKS - 1) / RANKS * CALLS * 0.9
+
+
+def test_nothing_helps_where_native_is_faster_than_the_network_allows(tmp_path: Path, costs: Path) -> None:
+    folder = write(tmp_path / "trace", ("alltoall", 0.5 * RING, SIZE, 0x2000))
+    body = told(folder, costs)
+    assert body["choices"] == [] and body["variables"] == {} and body["gain"]["gain_s"] == 0
+    assert {each["decision"] for each in body["sites"][0]["algorithms"]} == {"loses"}
+    done = CliRunner().invoke(app, ["advise", str(folder), "--machine", str(costs)])
+    assert "No algorithm surely gains anything." in done.stdout
+    assert "To get it" not in done.stdout
+    assert "slower are" in done.stdout
+
+
+def test_no_line_is_wider_than_80_columns_but_those_to_be_copied(tmp_path: Path, costs: Path) -> None:
+    folder = write(tmp_path / "trace", ("allgather", SLOW, SIZE, 0x2000), ("alltoall", 0.1, 4, 0x3000))
+    done = CliRunner().invoke(app, ["advise", str(folder), "--machine", str(costs)])
+    assert done.exit_code == 0, done.output
+    table = done.stdout.partition("To get it")[0].splitlines()
+    assert max(map(len, table)) <= 80
+    assert "…" not in done.stdout
+    assert "UNISONO_ALLGATHER=" in done.stdout
+
+
+def test_call_sites_that_share_an_entry_get_the_better_sum(tmp_path: Path, costs: Path) -> None:
+    """The first is very slow, the second faster than any algorithm: together it still pays."""
+    sites = (("allgather", SLOW, SIZE, 0x2000), ("allgather", 0.5 * RING, SIZE, 0x3000))
+    body = told(write(tmp_path / "trace", *sites), costs)
+    (choice,) = body["choices"]
+    assert f"{body['sites'][1]['site']} alone would take native" in choice["conflict"]
+    own = [arm(body, choice["algorithm"], site)["gain_s"] for site in (0, 1)]
+    assert min(own) < 0 < max(own)
+    assert choice["gain_s"] == pytest.approx(sum(own))
+
+
+def test_an_entry_that_loses_more_than_it_gains_is_none(tmp_path: Path, costs: Path) -> None:
+    sites = (("allgather", 1.3 * RING, SIZE, 0x2000), ("allgather", 0.2 * RING, SIZE, 0x3000))
+    assert told(write(tmp_path / "trace", *sites), costs)["choices"] == []
+
+
+def test_what_was_measured_in_the_trace_beats_the_model(tmp_path: Path, costs: Path) -> None:
+    writer, now = Writer(tmp_path / "trace", RANKS), 1.0
+    for number in range(20):
+        ran, seconds = (1, 0.02) if number % 2 else (0, 0.1)
+        # The writer's algorithm 1 is ring:segment=256K.
+        writer.call("allreduce", [now] * RANKS, [now + seconds] * RANKS, SIZE, algorithm=ran)
+        now += AWAY + seconds
+    gain = arm(told(writer.write(), costs), "ring:segment=256K")
+    assert gain["from"] == "trace"
+    assert gain["gain_s"] == pytest.approx(20 * 0.08)
+
+
+def test_the_profile_holds_where_the_memory_says(
+    tmp_path: Path, costs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = write(tmp_path / "trace", ("allgather", SLOW, SIZE, 0x2000))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    (tmp_path / "unisono").mkdir()
+    machine_ = {k: v for k, v in json.loads(costs.read_text()).items() if k != "wake_s"}
+    # About as the trace's one-way times.
+    line = [{"from_bytes": 0, "alpha_s": ALPHA, "beta_s_per_byte": 1e-8}]
+    machine_["levels"]["between_nodes"] |= {"one_way": line, "gap": line}
+    where = {"mpi": {"flavour": "mpich", "library": "Some MPI 1.0"}, "host": {"processor": "P", "cores": 4}}
+    kept = {"format": "unisono-memory", "version": 2, "where": where, "machine": machine_, "choices": []}
+    (tmp_path / "unisono" / "mpich-1.json").write_text(json.dumps(kept))
+    output = tmp_path / "mine.json"
+    done = CliRunner().invoke(app, ["advise", str(folder), "-o", str(output)])
+    assert done.exit_code == 0, done.output
+    profile = check.load(output)
+    (environment,) = profile.environments
+    assert (environment.key.ranks, environment.key.nodes, environment.key.cores) == (RANKS, RANKS, 4)
+    assert environment.key.network_rate == pytest.approx(8e8)
+    cell = environment.cell("allgather", SIZE)
+    assert cell is not None and cell.choice != "native"
+    assert f"UNISONO_PROFILE={output}" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["nowhere"], "nowhere: no such folder; unisono trace --output nowhere -- CMD makes a trace"),
+        (["{trace}", "--machine", "nowhere.json"], "--machine nowhere.json: No such file or directory"),
+        (["{trace}", "--machine", "{trace}/rank-00000.jsonl"], "no JSON; unisono-model fit makes one"),
+        (["{trace}", "--machine", "{costs}", "-o", "mine.json"], "-o: a profile says where it holds"),
+        (["{silent}"], "nothing says what messages cost there"),
+    ],
+)
+def test_bad_input_is_one_line(
+    tmp_path: Path, costs: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], said: str
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "empty"))
+    names = {"trace": write(tmp_path / "trace", ("allgather", SLOW, SIZE, 0x2000)), "costs": costs}
+    silent = Writer(tmp_path / "silent", 2, one_way={})
+    silent.call("barrier", [1, 1], [2, 2])
+    names["silent"] = silent.write()
+    done = CliRunner().invoke(app, ["advise", *(word.format(**names) for word in arguments)])
+    assert isinstance(done.exception, UnisonoError)
+    assert said in str(done.exception) and "\n" not in str(done.exception)
+
+
+def test_short_calls_tell_how_long_ranks_wait_for_cores(tmp_path: Path, costs: Path) -> None:
+    found = groups(reader.read(write(tmp_path / "trace", ("allreduce", 0.03, 8, 0x2000), calls=20)))
+    body = json.loads(costs.read_text())
+    seconds = wake.estimate(found, body, tmp_path)
+    assert seconds is not None and 0.001 < seconds < 0.03
+    # With it the model takes as long as was traced.
+    costs_ = machine.Machine(wake.with_wake(body, 3 * seconds), "by hand")  # a third is reckoned with
+    (advice,) = predict.advise(found, costs_, tmp_path)
+    assert abs(advice.gains[0].seconds) < 0.25 * advice.traced_s
+    assert advice.gains[0].decision == "undecided"
+
+
+def test_few_calls_are_left_out(tmp_path: Path, costs: Path) -> None:
+    found = result.of_folder(write(tmp_path / "trace", ("allgather", SLOW, SIZE, 0x2000), calls=2), costs)
+    assert found.advices == () and "called fewer than 3 times" in found.left_out[-1]
+    assert choose.choices(found.advices) == []
+
+
+def test_the_page_of_results_is_what_its_numbers_make() -> None:
+    bodies = [json.loads(path.read_text()) for path in sorted(verify.RESULTS.glob("*.json"))]
+    assert page.PAGE.read_text() == page.page(bodies)
