@@ -29,7 +29,12 @@ def cxx_files(*suffixes: str) -> list[str]:
 
 
 def layers(_build: Path, _fix: bool) -> int:
-    return run(sys.executable, "scripts/check_layers.py")
+    """Of C++, and of the Python packages (the contracts in pyproject.toml)."""
+    status = run(sys.executable, "scripts/check_layers.py")
+    told = subprocess.run([BIN / "lint-imports"], cwd=ROOT, check=False, capture_output=True, text=True)
+    if told.returncode:
+        print(told.stdout + told.stderr)
+    return status | told.returncode
 
 
 def clang_format(_build: Path, fix: bool) -> int:

@@ -140,7 +140,7 @@ HOW = {
     "scatter": "`paced`",
     "reduce_scatter_block": "`ring:segment=16K`",
 }
-VECTORS = ("bcast", "reduce", "allreduce", "scan")
+VECTORS = ("bcast", "reduce", "allreduce", "scan", "reduce_scatter_block")
 
 
 def times_limit(mpi: str, collective: str, name: str) -> str:

@@ -100,7 +100,7 @@ class MemoryFile(msgspec.Struct):
     machine: Json | None  # of the cost model
 
 
-class Memory(Document, tag="unisono.core.memory", kw_only=True):
+class Memory(Document, tag="unisono.memory", kw_only=True):
     """What jobs have found out here."""
 
     folder: str
