@@ -40,7 +40,7 @@ install(DIRECTORY docs/man/ COMPONENT runtime DESTINATION ${CMAKE_INSTALL_MANDIR
 if(UNISONO_BUILD_TOOLS)
   set_target_properties(${tools} PROPERTIES INSTALL_RPATH "$ORIGIN/${to_libraries}")
   install(TARGETS ${tools} COMPONENT tools)
-  install(TARGETS unisono-lab-yield COMPONENT tools LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(TARGETS unisono-layers unisono-lab-yield COMPONENT tools LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
 if(TARGET unisono-sim)
   install(TARGETS unisono-sim COMPONENT simulator EXCLUDE_FROM_ALL LIBRARY DESTINATION lib/unisono/sim)
@@ -49,7 +49,8 @@ if(TARGET unisono-sim)
 endif()
 
 # --- the command line -----------------------------------------------------------------------------
-file(STRINGS pyproject.toml needed REGEX "^dependencies = ")
+file(READ pyproject.toml needed)
+string(REGEX MATCH "\ndependencies = [^]]*" needed "${needed}")
 string(REGEX MATCHALL "\"[^\"]+\"" needed "${needed}")
 list(TRANSFORM needed REPLACE "\"" "")
 list(JOIN needed "\n" needed)

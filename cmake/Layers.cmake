@@ -31,6 +31,13 @@ function(unisono_hardly_optimised target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
 endfunction()
 
+# unisono_visible(target): its symbols can be used out of unisono_shared_layers(). What is preloaded hides
+# those of archives; without interposition the compiler inlines them as if they were hidden.
+function(unisono_visible target)
+  set_target_properties(${target} PROPERTIES CXX_VISIBILITY_PRESET default)
+  target_compile_options(${target} PRIVATE -fno-semantic-interposition)
+endfunction()
+
 # unisono_layer(name [USES layer...] [TEMPLATES source...]): src/<name>/**.cpp as unisono_<name>; those
 # sources, hardly optimised, in batches of their own.
 function(unisono_layer name)
@@ -45,6 +52,7 @@ function(unisono_layer name)
     target_link_libraries(${templates} PRIVATE nlohmann_json::nlohmann_json)
     unisono_see(${templates} PRIVATE ${name})
     unisono_in_batches(${templates})
+    unisono_visible(${templates})
     unisono_hardly_optimised(${templates})
     foreach(layer IN LISTS arg_USES)
       target_link_libraries(${templates} PRIVATE unisono_${layer})
@@ -55,6 +63,7 @@ function(unisono_layer name)
     add_library(unisono_${name} STATIC ${sources})
     target_compile_features(unisono_${name} PUBLIC cxx_std_20)
     unisono_in_batches(unisono_${name})
+    unisono_visible(unisono_${name})
   else()
     add_library(unisono_${name} INTERFACE)
     set(scope INTERFACE)
@@ -64,6 +73,25 @@ function(unisono_layer name)
   foreach(layer IN LISTS arg_USES)
     target_link_libraries(unisono_${name} ${scope} unisono_${layer})
   endforeach()
+endfunction()
+
+# unisono_shared_layers(layer...): build/lib/libunisono-layers.so, of which the tools are made. Each with an
+# archive of its own they took a third of the wheel (docs/adr/0044).
+function(unisono_shared_layers)
+  add_library(unisono-layers SHARED)
+  foreach(layer IN LISTS ARGN)
+    target_sources(unisono-layers PRIVATE $<TARGET_OBJECTS:unisono_${layer}>)
+    if(TARGET unisono_${layer}_templates)
+      target_sources(unisono-layers PRIVATE $<TARGET_OBJECTS:unisono_${layer}_templates>)
+    endif()
+    foreach(property IN ITEMS INCLUDE_DIRECTORIES COMPILE_DEFINITIONS)
+      set_property(TARGET unisono-layers APPEND PROPERTY INTERFACE_${property}
+                   $<TARGET_PROPERTY:unisono_${layer},INTERFACE_${property}>)
+    endforeach()
+  endforeach()
+  target_link_libraries(unisono-layers PRIVATE ${UNISONO_SODIUM} Threads::Threads
+                                       INTERFACE nlohmann_json::nlohmann_json)
+  target_link_options(unisono-layers PRIVATE -Wl,--gc-sections -Wl,--exclude-libs,ALL)
 endfunction()
 
 # The layers that know mpi.h, lowest first, and what each uses beside those before it.

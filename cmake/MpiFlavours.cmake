@@ -81,8 +81,7 @@ function(unisono_bench flavour)
   unisono_hardly_optimised(unisono-bench-${flavour})
   unisono_see(unisono-bench-${flavour} PRIVATE mpi comm tools)
   target_link_libraries(unisono-bench-${flavour} PRIVATE
-                        unisono_select unisono_node unisono_multicast unisono-${flavour} mpi_${flavour} CLI11::CLI11
-                        nlohmann_json::nlohmann_json fmt::fmt-header-only unisono_static_runtime)
+                        unisono-layers unisono-${flavour} mpi_${flavour} CLI11::CLI11 fmt::fmt-header-only)
 endfunction()
 
 # How a program is run on so many ranks: sets `out` to a command prefix.

@@ -5,6 +5,8 @@ unisono_layer(network USES algorithms)
 set_source_files_properties(src/network/limits.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON
                             COMPILE_OPTIONS -Wno-maybe-uninitialized)
 
+unisono_shared_layers(base node multicast schedule patterns topology algorithms model network select)
+
 foreach(flavour IN LISTS UNISONO_LINKED_FLAVOURS)
   unisono_bench(${flavour})
 
@@ -14,7 +16,7 @@ foreach(flavour IN LISTS UNISONO_LINKED_FLAVOURS)
                                               src/comm/share_segment.cpp)
   unisono_see(unisono-calibrate-${flavour} PRIVATE mpi comm model tools)
   target_compile_definitions(unisono-calibrate-${flavour} PRIVATE UNISONO_NODE_MEMORY)
-  target_link_libraries(unisono-calibrate-${flavour} PRIVATE unisono_node mpi_${flavour} unisono_static_runtime)
+  target_link_libraries(unisono-calibrate-${flavour} PRIVATE unisono-layers mpi_${flavour})
 endforeach()
 
 unisono_simulator()
@@ -23,18 +25,17 @@ unisono_simulator()
 add_library(unisono-lab-yield SHARED src/tools/lab/yield.c)
 target_link_libraries(unisono-lab-yield PRIVATE ${CMAKE_DL_LIBS})
 
-# unisono_tool(name library...): build/bin/unisono-<name> of src/tools/<name>/*.cpp, without MPI.
+# unisono_tool(name): build/bin/unisono-<name> of src/tools/<name>/*.cpp, without MPI.
 function(unisono_tool name)
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/tools/${name}/*.cpp)
   add_executable(unisono-${name} ${sources})
   unisono_hardly_optimised(unisono-${name})
   unisono_see(unisono-${name} PRIVATE tools)
-  target_link_libraries(unisono-${name} PRIVATE ${ARGN} CLI11::CLI11 unisono_static_runtime)
+  target_link_libraries(unisono-${name} PRIVATE unisono-layers CLI11::CLI11 fmt::fmt-header-only)
 endfunction()
 
-unisono_tool(schedule unisono_select nlohmann_json::nlohmann_json)
-unisono_tool(model unisono_select nlohmann_json::nlohmann_json)
+foreach(tool IN ITEMS schedule model network multicast)
+  unisono_tool(${tool})
+endforeach()
 unisono_in_batches(unisono-schedule)
 unisono_in_batches(unisono-model)
-unisono_tool(network unisono_network unisono_select nlohmann_json::nlohmann_json)
-unisono_tool(multicast unisono_multicast fmt::fmt-header-only)

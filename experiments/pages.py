@@ -19,6 +19,8 @@ from unisono.core.errors import UnisonoError
 from unisono.core.files import write_text
 
 from experiments import harness
+from experiments.advice import page as advice_page
+from experiments.pictures import PICTURES
 from experiments.tables import (
     arrival,
     compiled,
@@ -31,6 +33,7 @@ from experiments.tables import (
     torus,
     unasked,
 )
+from experiments.whatif import page as whatif_page
 from scripts import defaults
 
 RESULTS = harness.ROOT / "docs" / "results"
@@ -63,8 +66,13 @@ PAGES: dict[str, Mapping[str, Maker]] = {
 }
 
 
-# Written as a whole by a script of its own.
-WHOLE: dict[str, Callable[[], str]] = {"defaults.md": defaults.page}
+# Written as a whole.
+WHOLE: dict[str, Callable[[], str]] = {
+    "advice.md": advice_page.written,
+    "defaults.md": defaults.page,
+    "whatif.md": whatif_page.written,
+    **PICTURES,
+}
 
 
 @dataclass(frozen=True)
@@ -109,6 +117,10 @@ def by_hand(name: str, text: str) -> list[tuple[int, str]]:
     return found
 
 
+def present(file: Path) -> str:
+    return file.read_text() if file.exists() else ""
+
+
 def make(name: str, folder: Path = RESULTS) -> Page:
     if name in WHOLE:
         whole = WHOLE[name]()
@@ -120,8 +132,9 @@ def make(name: str, folder: Path = RESULTS) -> Page:
 
 def pages_of(names: Sequence[str]) -> list[str]:
     """As a user writes them: docs/results/node.md, node.md or node."""
-    wanted = [name.removeprefix("docs/results/").removesuffix(".md") + ".md" for name in names]
     known = [*PAGES, *WHOLE]
+    plain = [name.removeprefix("docs/results/") for name in names]
+    wanted = [name if name in known else name.removesuffix(".md") + ".md" for name in plain]
     for name in wanted:
         if name not in known:
             raise UnisonoError(f"{name}: no page with tables; there are {', '.join(known)}")
@@ -143,14 +156,14 @@ def main(arguments: Sequence[str] | None = None, folder: Path = RESULTS) -> int:
     parser.add_argument("--check", action="store_true", help="write nothing: 1 where something would change")
     given = parser.parse_args(arguments)
     pages = [make(name, folder) for name in pages_of(given.pages)]
-    stale = [page for page in pages if page.text != (folder / page.name).read_text()]
+    stale = [page for page in pages if page.text != present(folder / page.name)]
     for page in stale:
         if not given.check:
             write_text(page.text, folder / page.name)
             print(f"wrote {page.name}")
             continue
         print(f"{page.name} is not what the raw results give: python -m experiments.pages {page.name}")
-        before, now = (folder / page.name).read_text().splitlines(), page.text.splitlines()
+        before, now = present(folder / page.name).splitlines(), page.text.splitlines()
         print("\n".join(list(difflib.unified_diff(before, now, lineterm="", n=0))[2:SHOWN]))
     print("\n".join(tally(pages)))
     return 1 if given.check and stale else 0

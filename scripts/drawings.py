@@ -30,7 +30,8 @@ def drawings(docs: Path = DOCS) -> tuple[dict[Path, str], set[Path]]:
         text = page.read_text()
         commands |= {page.parent / found["file"]: found["command"] for found in DRAWN.finditer(text)}
         shown |= {page.parent / found["file"] for found in SHOWN.finditer(text)}
-    return commands, shown - set(commands)
+    others = shown - set(commands)
+    return commands, {path for path in others if (docs / "results") not in path.parents}  # experiments.pages'
 
 
 def draw(command: str, build: Path) -> str:

@@ -1,19 +1,17 @@
-"""Writes docs/results/advice.md from docs/results/advice/: .venv/bin/python -m experiments.advice.page"""
+"""docs/results/advice.md, as `python -m experiments.pages advice` writes it from docs/results/advice/."""
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from scipy.stats import spearmanr
 from unisono.core.estimates import estimate_median
-from unisono.core.files import write_text
+from unisono.core.files import read_json
 
-from experiments import harness, markdown
+from experiments import markdown
 from experiments.advice.verify import RESULTS
 from experiments.testbeds import Json
 
-PAGE = RESULTS.parent / "advice.md"
 TEXT = Path(__file__).with_name("page.md")
 GOAL_RANKS, GOAL_SIGNS = 0.9, 0.95
 WHERE = ("library", "application", "collective", "bytes", "native s", "algorithm")
@@ -174,11 +172,5 @@ def page(bodies: Sequence[Json]) -> str:
     return "\n".join(lines) + tail
 
 
-def main() -> int:
-    bodies = [json.loads(path.read_text()) for path in sorted(RESULTS.glob("*.json"))]
-    write_text(page(bodies), PAGE)
-    return 0
-
-
-if __name__ == "__main__":
-    harness.run(main)
+def written() -> str:
+    return page([read_json(path) for path in sorted(RESULTS.glob("*.json.zst"))])

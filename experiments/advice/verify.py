@@ -2,12 +2,12 @@
 
   sudo .venv/bin/unisono lab up --hosts 8 --rate 50mbit --name advise
   sudo UNISONO_LAB=advise .venv/bin/python -m experiments.advice.verify --rounds 6
-  .venv/bin/python -m experiments.advice.page
+  .venv/bin/python -m experiments.pages advice
 
 Each application is traced natively, once for the advice. For each of its collectives a few algorithms are
 then forced, one at a time: the best by the model, the worst, and some between. Each round runs native and all
 of these, forwards and backwards in turn. What was run is kept, so that an interrupted run goes on; --evaluate
-measures nothing and writes docs/results/advice/LIBRARY.json from what is there.
+measures nothing and writes docs/results/advice/LIBRARY.json.zst from what is there.
 """
 
 import argparse
@@ -21,7 +21,7 @@ from unisono.advise import predict
 from unisono.advise.machine import Machine
 from unisono.core import machine, places
 from unisono.core.errors import UnisonoError
-from unisono.core.files import write_text
+from unisono.core.files import write_json
 from unisono.testbeds import beds
 from unisono.trace import reader
 from unisono.trace.groups import Group, groups
@@ -185,10 +185,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         measure_all(found, given.rounds)
     RESULTS.mkdir(parents=True, exist_ok=True)
     for place in found:
-        text = json.dumps(evaluate(place), separators=(",", ":")).replace(
-            '{"application"', '\n{"application"'
-        )
-        write_text(text + "\n", RESULTS / f"{place.mpi.flavour}.json")
+        write_json(evaluate(place), RESULTS / f"{place.mpi.flavour}.json.zst")
     return 0
 
 

@@ -1,14 +1,12 @@
-"""docs/results/whatif.md, made anew from docs/results/whatif/*.json: python -m experiments.whatif.page"""
+"""docs/results/whatif.md, as `python -m experiments.pages whatif` writes it from docs/results/whatif/."""
 
-import json
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from scipy.stats import spearmanr
 from unisono.core.catalogue import format_size
-from unisono.core.files import write_text
+from unisono.core.files import read_json
 from unisono.trace.verdict import time_text
 
 from experiments import markdown
@@ -17,7 +15,7 @@ FOLDER = Path(__file__).resolve().parents[2] / "docs" / "results" / "whatif"
 EVEN = 0.02  # so near to native's time nobody is faster
 HEAD = """# What `unisono whatif` predicts, and what happens
 
-<!-- Written by `python -m experiments.whatif.page`. -->
+<!-- Written by `python -m experiments.pages whatif`. -->
 
 Each program was traced on 8 hosts of a simulated Ethernet. From the trace
 [`unisono whatif`](../guide/whatif.md) predicted what it takes on more hosts, and which algorithms gain there.
@@ -32,7 +30,7 @@ Json = Mapping[str, Any]
 
 
 def load(folder: Path) -> list[Json]:
-    return [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))]
+    return [read_json(path) for path in sorted(folder.glob("*.json.zst"))]
 
 
 def size_text(size: float) -> str:
@@ -133,10 +131,5 @@ def text(found: Sequence[Json]) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def write(folder: Path = FOLDER) -> None:
-    write_text(text(load(folder)), folder.parent / "whatif.md")
-
-
-if __name__ == "__main__":
-    write()
-    sys.exit(0)
+def written() -> str:
+    return text(load(FOLDER))

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from unisono.core.errors import UnisonoError
+from unisono.core.files import write_json
 from unisono.sim import platforms
 from unisono.whatif import calls, study
 from unisono.whatif.calls import Calls
@@ -156,9 +157,7 @@ def main(arguments: list[str] | None = None) -> int:
             print(f"{application.label}: {error}", file=sys.stderr)
             continue
         print(application.file, json.dumps(found), flush=True)
-        path = options.folder / f"{application.file}-{options.ranks}.json"
-        path.write_text(json.dumps(found) + "\n")
-    page.write(options.folder)
+        write_json(found, options.folder / f"{application.file}-{options.ranks}.json.zst")
     return 0
 
 

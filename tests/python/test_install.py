@@ -187,7 +187,7 @@ def test_the_command_line_of_a_prefix_runs_and_measures(
     assert run(*unisono, "exec", env=variables) == f"{prefix}/bin/unisono-exec\n"
     # unisono-bench is linked to the MPI library, which only the command line knows.
     variables["PYTHONPATH"] += f":{prefix}/lib/unisono/python"
-    ask = f"from unisono import places; print(*places.find_mpi('{flavour}').tool('unisono-bench'))"
+    ask = f"from unisono.core import places; print(*places.find_mpi('{flavour}').tool('unisono-bench'))"
     bench = run(sys.executable, "-c", ask, env=variables).split()
     options = ("--collectives", "barrier", "--budget", "0.05")
     assert "barrier" in job(flavour, tmp_path, prefix / "bin", *bench, *options)

@@ -201,7 +201,8 @@ class TestSimulated:
         profile, file = tmp_path / "p.json", tmp_path / "w.json"
         options = ["--hosts", "8", "--grid", "2x4", "--calls", "1", "--finalists", "1"]
         done = unisono(
-            *("whatif", str(loop(tmp_path / "t")), *options, "-o", str(profile), "--json", str(file))
+            *("whatif", str(loop(tmp_path / "t")), *options, "-o", str(profile), "--json", str(file)),
+            COLUMNS="80",
         )
         assert done.returncode == 0, done.stderr
         assert max(map(len, done.stdout.replace(str(tmp_path), "").splitlines())) <= 80

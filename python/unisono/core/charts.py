@@ -79,6 +79,14 @@ def inline(figure: Figure, label: str, tips: Tips | None = None) -> Markup:
     return Markup(text)
 
 
+def alone(figure: Figure, label: str) -> str:
+    """A file of its own, which brings the colours for light and dark along."""
+    drawn = str(inline(figure, label))
+    head, _, rest = drawn.partition(">")
+    own = f"{theme.css()} svg {{ background: var(--paper); font-family: sans-serif; }}"
+    return f'{head} xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"><style>{own}</style>{rest}\n'
+
+
 def clean(element: Element, used: Container[str], tips: Mapping[str, str]) -> None:
     """Without namespaces, which a page does not need, without what the page has once for all of its charts,
     and without groups that say nothing, which are most."""

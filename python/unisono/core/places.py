@@ -189,9 +189,10 @@ def mpi_from_wheel(name: str) -> Mpi | None:
 
 def mpi_on_path() -> Mpi | None:
     found = shutil.which("mpiexec")
-    if not found:
-        return None
-    mpiexec = Path(found)
+    return mpi_of(Path(found)) if found else None
+
+
+def mpi_of(mpiexec: Path) -> Mpi:
     return Mpi(flavour_of_mpiexec(mpiexec), mpiexec.parent.parent)
 
 
@@ -208,7 +209,7 @@ def mpi_beside() -> Mpi | None:
     """In the prefix that we are in, as a wheel of MPICH or Open MPI is in a virtual environment."""
     home = prefix()
     mpiexec = home / "bin" / "mpiexec" if home else None
-    return Mpi(flavour_of_mpiexec(mpiexec), mpiexec.parent.parent) if mpiexec and mpiexec.exists() else None
+    return mpi_of(mpiexec) if mpiexec and mpiexec.exists() else None
 
 
 def all_mpis() -> list[Mpi]:

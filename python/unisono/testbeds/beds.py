@@ -4,6 +4,7 @@ import os
 import shlex
 import shutil
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, Protocol
 
 from unisono import lab as lab_module
@@ -100,6 +101,12 @@ class Launcher:
         if shutil.which(self.prefix[0]) is None:
             raise SetupError(f"--launch {prefix}: there is no command {self.prefix[0]}")
 
+    def own_mpi(self) -> Mpi | None:
+        """That of an mpiexec; of other launchers nobody can tell."""
+        found = shutil.which(self.prefix[0])
+        mpiexec = Path(found) if found else None
+        return places.mpi_of(mpiexec) if mpiexec and mpiexec.name.startswith("mpiexec") else None
+
     def title(self) -> str:
         return shlex.join(self.prefix)
 
@@ -119,11 +126,14 @@ class Launcher:
 
 
 def find_mpi(bed: Bed, name: str) -> Mpi:
-    """The MPI library that an option --mpi names, if it can be used on the bed; auto: the one on PATH."""
+    """The MPI library that an option --mpi names, if it can be used on the bed; auto: that of --launch if it
+    is an mpiexec, else the one on PATH."""
     if name not in set(Library):
         raise UnisonoError(f"--mpi {name}: valid are {LIBRARIES}")
     if name == places.INTEL and bed.kind == Lab.kind:
         raise UnisonoError("--mpi intel: not with --lab: make intel gets what runs on one node only")
+    if name == Library.AUTO and isinstance(bed, Launcher) and (mpi := bed.own_mpi()):
+        return mpi
     return places.find_mpi(Library(name).chosen)
 
 
