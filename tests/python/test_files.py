@@ -46,7 +46,7 @@ def test_a_file_that_cannot_be_read_is_one_line(tmp_path: Path) -> None:
             read_json(tmp_path / "a.json")
     plain = tmp_path / "b.json"
     plain.write_text('{"cells": ')
-    with pytest.raises(UnisonoError, match=r"/b\.json: no JSON \(.+\)$"):
+    with pytest.raises(UnisonoError, match=r"/b\.json: no JSON \(.+\); write it again, or take a copy$"):
         read_json(plain)
     plain.write_bytes(b"\xff\xfe")
     with pytest.raises(UnisonoError, match=r"/b\.json: no text \(.+\)$"):

@@ -362,7 +362,7 @@ def test_too_many_ranks(unisono: Run) -> None:
 
 def test_check_prints_every_part(unisono: Run) -> None:
     up(hosts=3, rate=5000000)
-    done = unisono("lab", "check", "--seconds", "0.5")
+    done = unisono("lab", "check", "--budget", "0.5")
     parts = ["names", "reach", "multicast", "pruning", "tcp", "flows", "sent again", "machine"]
     for part, line in zip(parts, done.stdout.splitlines(), strict=False):
         assert line.split(None, 1)[1].startswith(part)

@@ -109,20 +109,22 @@ def test_explain_says_what_is_known_and_why(unisono: Run, file: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "asked",
+    ("status", "asked"),
     [
-        ("bcast", "8"),
-        ("allreduce", "9", "-n", "3"),
-        ("scan",),
-        ("bcast", "512K", "--mpi", "openmpi"),
-        ("bcast", "1", "2"),
-        ("x.json",),
-        ("bcast", "many"),
+        (errors.FAILED, ("bcast", "8")),
+        (errors.FAILED, ("allreduce", "9", "-n", "3")),
+        (errors.FAILED, ("scan",)),
+        (errors.FAILED, ("bcast", "512K", "--mpi", "openmpi")),
+        (errors.USAGE, ("bcast", "1", "2")),
+        (errors.USAGE, ("x.json",)),
+        (errors.USAGE, ("bcast", "many")),
     ],
 )
-def test_explain_of_what_is_not_known_is_one_line(unisono: Run, file: Path, asked: tuple[str, ...]) -> None:
+def test_explain_of_what_is_not_known_is_one_line(
+    unisono: Run, file: Path, status: int, asked: tuple[str, ...]
+) -> None:
     done = unisono("explain", *asked)
-    assert (done.returncode, len(done.stderr.splitlines())) == (2, 1), done.stderr
+    assert (done.returncode, len(done.stderr.splitlines())) == (status, 1), done.stderr
 
 
 @pytest.mark.parametrize("value", [0, -1, "x", None, [], float("nan"), float("inf")])

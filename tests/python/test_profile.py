@@ -154,7 +154,7 @@ def test_check_names_what_is_wrong(data: Json, problem: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "problem"), [("{", "no JSON: "), ("[]", "no profile of Unisono"), (None, "No such file")]
+    ("text", "problem"), [("{", "no JSON ("), ("[]", "no profile of Unisono"), (None, "No such file")]
 )
 def test_a_broken_file_costs_one_clear_line(
     unisono: Run, tmp_path: Path, text: str | None, problem: str

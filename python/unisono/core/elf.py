@@ -5,9 +5,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from elftools.common.exceptions import ELFError
-from elftools.elf.elffile import ELFFile
-
 from unisono.core import places
 
 
@@ -22,6 +19,9 @@ class Linked:
 
 def linked(program: Path) -> Linked | None:
     """None of a script, or of anything else that is no ELF file."""
+    from elftools.common.exceptions import ELFError  # noqa: PLC0415
+    from elftools.elf.elffile import ELFFile  # noqa: PLC0415
+
     try:
         with program.open("rb") as file:
             if not any(segment["p_type"] == "PT_INTERP" for segment in ELFFile(file).iter_segments()):
@@ -37,6 +37,9 @@ def linked(program: Path) -> Linked | None:
 
 def virtual_addresses(module: Path, offsets: Sequence[int]) -> list[int]:
     """Of bytes of a file, by what of it is mapped; 0 for one that is not. Raises OSError, ValueError."""
+    from elftools.common.exceptions import ELFError  # noqa: PLC0415
+    from elftools.elf.elffile import ELFFile  # noqa: PLC0415
+
     try:
         with module.open("rb") as file:
             loads = [
