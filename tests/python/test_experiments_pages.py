@@ -27,6 +27,7 @@ def write(folder: Path, text: str) -> Path:
 
 def test_every_page_is_known_and_no_raw_file_lies_there_uncompressed() -> None:
     found = {str(page.relative_to(pages.RESULTS)) for page in pages.RESULTS.rglob("*.md")}
+    found |= {str(picture.relative_to(pages.RESULTS)) for picture in pages.RESULTS.rglob("*.svg")}
     assert found == {*pages.PAGES, *pages.WHOLE}
     assert list(pages.RESULTS.rglob("*.json")) == []
 
