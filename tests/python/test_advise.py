@@ -100,6 +100,15 @@ def test_no_line_is_wider_than_80_columns_but_those_to_be_copied(tmp_path: Path,
     assert "UNISONO_ALLGATHER=" in done.stdout
 
 
+def test_a_call_begins_when_the_last_rank_comes(tmp_path: Path, costs: Path) -> None:
+    """The last rank of a chain waits for a message; if it is late, the message is there before."""
+    hop = ALPHA + BETA * SIZE
+    for late, kept in ((0.0, hop), (2 * RANKS * hop, 0.0)):
+        body = told(write(tmp_path / f"{late}", ("bcast", SLOW, SIZE, 0x2000), late=late), costs)
+        assert body["sites"][0]["completion_s"] == pytest.approx(CALLS * SLOW)
+        assert arm(body, "chain")["gain_s"] == pytest.approx(CALLS * (SLOW - kept), abs=CALLS * hop / 10)
+
+
 def test_call_sites_that_share_an_entry_get_the_better_sum(tmp_path: Path, costs: Path) -> None:
     """The first is very slow, the second faster than any algorithm: together it still pays."""
     sites = (("allgather", SLOW, SIZE, 0x2000), ("allgather", 0.5 * RING, SIZE, 0x3000))
@@ -123,9 +132,52 @@ def test_what_was_measured_in_the_trace_beats_the_model(tmp_path: Path, costs: P
         # The writer's algorithm 1 is ring:segment=256K.
         writer.call("allreduce", [now] * RANKS, [now + seconds] * RANKS, SIZE, algorithm=ran)
         now += AWAY + seconds
-    gain = arm(told(writer.write(), costs), "ring:segment=256K")
+    body = told(writer.write(), costs)
+    gain = arm(body, "ring:segment=256K")
     assert gain["from"] == "trace"
     assert gain["gain_s"] == pytest.approx(20 * 0.08)
+    assert body["sites"][0]["completion_s"] == pytest.approx(20 * 0.1), "natively"
+
+
+def test_what_jobs_measured_beats_the_model(tmp_path: Path, costs: Path) -> None:
+    """Half of native's time, within a tenth of that; not of calls with another root, nor on fewer nodes."""
+    row = {"collective": "allgather", "bytes": SIZE, "ranks": RANKS, "nodes": RANKS, "choice": "ring"}
+    row |= {"seconds": 0.2, "native_seconds": 0.4, "predicted_seconds": 0.1}
+    others = [
+        {**row, "choice": "bruck:radix=2", "root_is_first": False},
+        {**row, "choice": "bruck:radix=2", "nodes": 1},
+        {**row, "choice": "native"},
+    ]
+    kept = machine.Machine(json.loads(costs.read_text()), "mpich-1.json", {"choices": [row, *others]})
+    found = groups(reader.read(write(tmp_path / "trace", ("allgather", SLOW, SIZE, 0x2000))))
+    (advice,) = predict.advise(found, kept, tmp_path)
+    ring = advice.gain("ring")
+    assert ring is not None
+    assert (ring.source, ring.decision) == ("memory", "gains")
+    took = CALLS * SLOW
+    assert (ring.low, ring.seconds, ring.high) == pytest.approx((0.45 * took, 0.5 * took, 0.55 * took))
+    assert [gain.spec for gain in advice.gains if gain.source == "memory"] == ["ring"]
+
+
+def test_who_may_lose_packets_is_told(tmp_path: Path, costs: Path) -> None:
+    """Of an Alltoall all at once, where a port holds less, or of one pair after the other."""
+    body = json.loads(costs.read_text())
+    body["incast"] = {"buffer_bytes": 65536, "window_bytes": 32768, "timeout_s": 0.2}
+    found = groups(reader.read(write(tmp_path / "trace", ("alltoall", SLOW, SIZE, 0x2000))))
+    (advice,) = predict.advise(found, machine.Machine(body, "by hand"), tmp_path)
+    simple, ring = advice.gain("simple"), advice.gain("ring")
+    assert simple is not None and ring is not None
+    assert (simple.may_lose_packets, ring.may_lose_packets) == (True, False)
+    assert simple.seconds == pytest.approx(ring.seconds)  # what a timeout costs is possible, not likely
+    assert simple.low < simple.seconds - CALLS * 0.2 < ring.low
+
+
+def test_ranks_come_as_long_after_a_call_as_the_trace_says(tmp_path: Path) -> None:
+    (group,) = groups(reader.read(write(tmp_path / "trace", ("bcast", SLOW, SIZE, 0x2000), late=0.1)))
+    first, *others = predict.delays(group, slice(0, 3))
+    assert first == pytest.approx([0.0] * (RANKS - 1) + [0.1], abs=1e-6)
+    for each in others:
+        assert each == pytest.approx([AWAY] * (RANKS - 1) + [AWAY + 0.1], abs=1e-6)
 
 
 def test_the_profile_holds_where_the_memory_says(
