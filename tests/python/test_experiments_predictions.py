@@ -29,6 +29,13 @@ def test_without_the_first_round_another_sign_is_measurable() -> None:
     assert found["the measured gain is one that was thought possible"] == ["1 of 2 (50 %)", ""]
 
 
+def test_few_that_are_right_show_little() -> None:
+    decided = replace(CELL, low=0.1)
+    said = advice.how_much_it_shows([decided, decided, CELL, replace(CELL, measured=(-0.1, -0.2))])
+    assert "by 2 algorithms for 1 collectives. With 2 of them right a share of 22 % is still" in said
+    assert "3 of 4 (75 %) are gains" in said
+
+
 def test_two_algorithms_of_one_collective_are_in_order_where_all_rounds_say_so() -> None:
     slower = replace(CELL, algorithm="chain", predicted=0.3, measured=(0.1, 0.2, 0.3))
     mixed = replace(CELL, algorithm="flat", predicted=0.1, measured=(0.5, 0.1, 0.7))
