@@ -177,8 +177,8 @@ def how_much_it_shows(cells: Sequence[Cell]) -> str:
     gains = sum(cell.median > 0 for cell in sure)
     return (
         f"Where the advice decides it is seldom put to the test: by {len(both)} algorithms for {len(places)} "
-        f"collectives. With {right} of them right a share of {100 * possible:.0f} % is still possible (95 %), "
-        "or less: algorithms for one collective are compared with the same native job. "
+        f"collectives. With {right} of them right a share of {100 * possible:.0f} % is still possible "
+        "(95 %), or less: algorithms for one collective are compared with the same native job. "
         f"Of the measurable signs {part(gains, len(sure))} are gains: that much who always says so has right."
     )
 
