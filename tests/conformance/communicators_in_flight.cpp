@@ -5,6 +5,8 @@
 //   mpiexec -n P communicators_in_flight [N]
 #include <malloc.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <fstream>
 
 #include "check.h"
@@ -70,8 +72,11 @@ void use_duplicate(int round) {
   MPI_Comm_free(&made);
 }
 
-// An MPI library keeps a few bytes of some communicators for ever.
+// An MPI library keeps a few bytes of some communicators for ever. What it allocates once, when the
+// other rank is late, grows one or two of these parts of the rounds; what is lost with each
+// communicator grows all.
 constexpr std::size_t kMostKept = 64;
+constexpr int kParts = 4;
 constexpr int kDuplicates = 50;
 
 struct Memory {
@@ -93,19 +98,24 @@ int main(int argc, char** argv) {
   conformance::force("allreduce", "ring");
   conformance::force("bcast", "chain");
   const unsigned long long before = conformance::own_calls();
-  Memory early{};
-  for (int round = 0; round < rounds; ++round) {
-    if (round == rounds / 10) early = memory();
-    use(make(round), round);
+  Memory before_part{};
+  std::size_t least_growth = SIZE_MAX;
+  for (int part = 0; part <= kParts; ++part) {  // the first one warms up
+    for (int round = 0; round < rounds / (kParts + 1); ++round) {
+      const int number = part * (rounds / (kParts + 1)) + round;
+      use(make(number), number);
+    }
+    const Memory now = memory();
+    const std::size_t growth = now.allocated - std::min(now.allocated, before_part.allocated);
+    if (part > 0) least_growth = std::min(least_growth, growth);
+    if (rank_in(MPI_COMM_WORLD) == 0)
+      std::printf("part %d: %zu bytes allocated, %zu resident\n", part, now.allocated,
+                  now.resident);
+    before_part = now;
   }
-  const Memory late = memory();
   const auto calls = 3 * static_cast<unsigned long long>(rounds);
   if (conformance::has_unisono()) CHECK(conformance::own_calls() - before == calls);
-  if (rank_in(MPI_COMM_WORLD) == 0)
-    std::printf("communicators   allocated   resident, bytes\n%13d %11zu %10zu\n%13d %11zu %10zu\n",
-                rounds / 10, early.allocated, early.resident, rounds, late.allocated,
-                late.resident);
-  CHECK(late.allocated < early.allocated + kMostKept * static_cast<std::size_t>(rounds));
+  CHECK(least_growth < kMostKept * static_cast<std::size_t>(rounds / (kParts + 1)));
   for (int round = 0; round < kDuplicates; ++round) use_duplicate(round);
   conformance::passed("communicators_in_flight", calls, conformance::kAnyNumber);
   MPI_Finalize();

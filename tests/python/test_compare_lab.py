@@ -47,7 +47,7 @@ def test_cells_of_the_lab(lab: str, unisono: Run, tmp_path: Path) -> None:
     ]
     limits = [cell.limit_us for cell in comparison.cells]
     wire = 65536 * 8 / 1e9 * 1e6
-    assert limits == pytest.approx([wire, 2 * wire / HOSTS] * 2)  # a block from each other host
+    assert limits == pytest.approx([wire, 2 * (65536 // HOSTS) * 8 / 1e9 * 1e6] * 2)  # of two blocks
     assert "bytes in a port / line rate" in done.stdout
 
 
