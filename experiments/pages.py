@@ -48,6 +48,7 @@ PAGES: dict[str, Mapping[str, Maker]] = {
     "compiled.md": compiled.TABLES,
     "foundation.md": {},
     "guidelines.md": node.GUIDELINES,
+    "installing.md": {},
     "lab.md": refit.LAB,
     "node.md": node.NODE,
     "node/judged.md": node.JUDGED,
