@@ -80,12 +80,12 @@ class Replay {
     make_cells();
   }
 
-  /// First calls make communicators of their own; only where something is learned they are timed.
+  /// Unisono's first calls make communicators of their own; only where something is learned they
+  /// are timed. Native ones make nothing, and may take minutes of the simulator.
   void warm_up() {
     unisono::sim::warm_up(MPI_COMM_WORLD);
     for (const Step& step : program_.steps)
-      if (!program_.kinds[step.kind].algorithm.empty() && warm_.emplace(step.kind, true).second)
-        call(step);
+      if (is_forced(program_.kinds[step.kind]) && warm_.emplace(step.kind, true).second) call(step);
   }
 
   void run() {
@@ -118,6 +118,10 @@ class Replay {
   }
 
  private:
+  static bool is_forced(const Kind& kind) {
+    return !kind.algorithm.empty() && kind.algorithm != "native";
+  }
+
   using Shape = std::pair<int, bool>;
   static Shape shape_of(const Kind& kind) { return {kind.ranks, kind.strided}; }
 
