@@ -71,6 +71,19 @@ def test_a_slow_allgather_gains_what_the_ring_is_faster(tmp_path: Path, costs: P
     assert body["gain"]["gain_s"] >= ring["gain_s"]
 
 
+def test_no_gain_is_more_than_the_calls_took(tmp_path: Path, costs: Path) -> None:
+    writer, now, took = Writer(tmp_path / "trace", RANKS), 1.0, 0.0
+    for call in range(CALLS):
+        seconds = SLOW if call % 3 else SLOW / 100  # the median is that of the slow ones
+        writer.call("allgather", [now] * RANKS, [now + seconds] * RANKS, SIZE // 1000, site=0x2000)
+        now, took = now + seconds, took + seconds
+    body = told(writer.write(), costs)
+    ring = arm(body, "ring")
+    assert ring["decision"] == "gains"
+    assert 0.9 * took < ring["gain_s"] < ring["high_s"] <= took < body["run_s"]
+    assert body["sites"][0]["completion_s"] == pytest.approx(took)
+
+
 def test_a_rank_that_is_late_is_no_gain_of_any_algorithm(tmp_path: Path, costs: Path) -> None:
     together = told(write(tmp_path / "together", ("allgather", SLOW, SIZE, 0x2000)), costs)
     late = told(write(tmp_path / "late", ("allgather", SLOW, SIZE, 0x2000), late=0.5), costs)

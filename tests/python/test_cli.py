@@ -99,6 +99,22 @@ def test_a_misspelt_option_is_not_taken_for_the_program(unisono: Run, arguments:
     assert "No such option: --" in done.stderr
 
 
+def test_a_file_that_is_no_program_is_told_apart(
+    unisono: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("plain.py").write_text("")
+    Path("program").write_text("")
+    Path("program").chmod(0o755)
+    for name, said in (
+        ("plain.py", "it is no executable file: chmod +x plain.py, or if it is a script, name what runs it"),
+        ("program", "it is not in PATH: write ./program"),
+        ("nothing", "no such program"),
+    ):
+        assert unisono("run", name).stderr == f"unisono: {name}: {said}\n"
+        assert said.partition(": ")[2] in unisono("doctor", name).stdout
+
+
 def test_show_text(unisono: Run) -> None:
     done = unisono("show", "bcast", "chain:segment=256", "-n", "4", "--rank", "1")
     assert done.stdout.startswith("bcast chain:segment=256, 4 ranks, root 0, 1024 units of 1 B\n6 rounds")

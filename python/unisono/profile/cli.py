@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from unisono.core import catalogue, documents, machine, options
+from unisono.core import catalogue, completion, documents, machine, options
 from unisono.core.amounts import parse_size
 from unisono.core.arguments import parse_collectives
 from unisono.core.console import output
@@ -78,7 +78,9 @@ def explain(
     what: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[PROFILE] COLLECTIVE [BYTES]", help="A profile; bcast, allreduce, ...; 8, 64K, 1M"
+            metavar="[PROFILE] COLLECTIVE [BYTES]",
+            help="A profile; bcast, allreduce, ...; 8, 64K, 1M",
+            autocompletion=completion.collectives,
         ),
     ] = None,
     mpi: Annotated[

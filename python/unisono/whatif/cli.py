@@ -9,6 +9,7 @@ import typer
 
 from unisono.core import console, documents, machine, options
 from unisono.core.amounts import parse_time
+from unisono.core.errors import UnisonoError
 from unisono.sim import smpi
 
 NICE = 19  # whoever works on this machine comes first
@@ -61,9 +62,12 @@ def whatif(
     from unisono.trace import reader  # noqa: PLC0415
     from unisono.whatif import asked, calls, choices, replay, results, study, terminal  # noqa: PLC0415
 
+    if cores and not profile:
+        raise UnisonoError("--cores is for -o")
     smpi.smpirun()
     seconds = parse_time(budget)
     options.demand_folder(json)
+    options.demand_folder(profile)
     traced = reader.read(folder)
     found = calls.read(traced)
     if profile:
