@@ -141,6 +141,29 @@ def test_what_was_measured_in_the_trace_beats_the_model(tmp_path: Path, costs: P
     assert gain["gain_s"] == pytest.approx(20 * 0.08)
 
 
+def test_on_one_host_single_messages_decide_nothing(
+    tmp_path: Path, costs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))  # where nothing is remembered
+    body = json.loads(costs.read_text())
+    body["levels"]["within_node"] = body["levels"]["between_nodes"]
+    costs.write_text(json.dumps(body))
+    decided = {}
+    for hosts in (("a",) * RANKS, ("a", "b") * (RANKS // 2)):
+        writer, now = Writer(tmp_path / "-".join(hosts), RANKS, hosts=hosts), 1.0
+        for _ in range(CALLS):
+            writer.call("allgather", [now] * RANKS, [now + SLOW] * RANKS, SIZE)
+            now += SLOW
+        folder = writer.write()
+        found = result.of_folder(folder, None)
+        decided[len(set(hosts))] = {gain.decision for gain in found.advices[0].gains}
+        assert ("decide nothing on one host" in found.machine.source) == (len(set(hosts)) == 1)
+        of_file = result.of_folder(folder, costs)  # somebody vouches for that
+        assert "gains" in {gain.decision for gain in of_file.advices[0].gains}
+    assert decided[1] == {"undecided"}
+    assert "gains" in decided[2]
+
+
 def test_the_profile_holds_where_the_memory_says(
     tmp_path: Path, costs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
