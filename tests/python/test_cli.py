@@ -77,6 +77,8 @@ def test_list_json_is_the_tool_s(unisono: Run) -> None:
         (["run", "--force", "bcast=rings", "true"], "no algorithm 'rings'"),
         (["run", "--mpi", "lam", "true"], "is not one of 'auto', 'mpich', 'openmpi'"),
         (["run", "no-such-program"], "no-such-program: no such program"),
+        (["explain", "bcast,reduce", "8", "--here"], "bcast,reduce: one collective at a time"),
+        (["explain", "bcast", "8", "-n", "0"], "'-n': Input should be greater than or equal to 1"),
         (
             ["explain", "bcats", "8"],
             "bcats: neither a collective nor a profile that exists; valid collectives: ",

@@ -26,15 +26,17 @@ Selector = Annotated[
     str | None,
     typer.Option(help="Imitated as native: ompi, mpich, mvapich2, impi.", show_default="as traced"),
 ]
+PerHost = Annotated[
+    int | None,
+    typer.Option("--ppn", min=1, help="Ranks on a host.", show_default="as traced; 1 if all were on one"),
+]
 
 
 def whatif(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A trace, as unisono trace makes it.")],
     hosts: Annotated[int | None, typer.Option(min=2, help="How many; otherwise all of --platform.")] = None,
     ranks: Annotated[int | None, typer.Option("-n", min=2, help="Ranks, in place of --hosts.")] = None,
-    per_host: Annotated[
-        int | None, typer.Option("--ppn", min=1, help="Ranks on a host.", show_default="as traced")
-    ] = None,
+    per_host: PerHost = None,
     platform: Network = None,
     scaling: Annotated[str, typer.Option(help="What stays: weak, strong, same.")] = "weak",
     grid: Annotated[
