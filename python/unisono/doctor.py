@@ -197,11 +197,8 @@ def check_program(program: str) -> Iterator[Finding]:
     """Whether this program can be helped at all."""
     path = shutil.which(program)
     if path is None:
-        if Path(program).is_file():
-            advice = f"chmod +x {program}, or if it is a script, name what runs it: unisono doctor python3"
-            yield Finding(Level.PROBLEM, f"{program} is no executable file", advice)
-        else:
-            yield Finding(Level.PROBLEM, f"{program}: no such program")
+        what, _, advice = launch.why_no_program(program).partition(": ")
+        yield Finding(Level.PROBLEM, f"{program}: {what}", advice)
         return
     if Path(path).stat().st_mode & 0o6000:
         yield Finding(

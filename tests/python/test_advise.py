@@ -71,6 +71,19 @@ def test_a_slow_allgather_gains_what_the_ring_is_faster(tmp_path: Path, costs: P
     assert body["gain"]["gain_s"] >= ring["gain_s"]
 
 
+def test_no_gain_is_more_than_the_calls_took(tmp_path: Path, costs: Path) -> None:
+    writer, now, took = Writer(tmp_path / "trace", RANKS), 1.0, 0.0
+    for call in range(CALLS):
+        seconds = SLOW if call % 3 else SLOW / 100  # the median is that of the slow ones
+        writer.call("allgather", [now] * RANKS, [now + seconds] * RANKS, SIZE // 1000, site=0x2000)
+        now, took = now + seconds, took + seconds
+    body = told(writer.write(), costs)
+    ring = arm(body, "ring")
+    assert ring["decision"] == "gains"
+    assert 0.9 * took < ring["gain_s"] < ring["high_s"] <= took < body["run_s"]
+    assert body["sites"][0]["completion_s"] == pytest.approx(took)
+
+
 def test_a_rank_that_is_late_is_no_gain_of_any_algorithm(tmp_path: Path, costs: Path) -> None:
     together = told(write(tmp_path / "together", ("allgather", SLOW, SIZE, 0x2000)), costs)
     late = told(write(tmp_path / "late", ("allgather", SLOW, SIZE, 0x2000), late=0.5), costs)
@@ -178,6 +191,29 @@ def test_ranks_come_as_long_after_a_call_as_the_trace_says(tmp_path: Path) -> No
     assert first == pytest.approx([0.0] * (RANKS - 1) + [0.1], abs=1e-6)
     for each in others:
         assert each == pytest.approx([AWAY] * (RANKS - 1) + [AWAY + 0.1], abs=1e-6)
+
+
+def test_on_one_host_single_messages_decide_nothing(
+    tmp_path: Path, costs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))  # where nothing is remembered
+    body = json.loads(costs.read_text())
+    body["levels"]["within_node"] = body["levels"]["between_nodes"]
+    costs.write_text(json.dumps(body))
+    decided = {}
+    for hosts in (("a",) * RANKS, ("a", "b") * (RANKS // 2)):
+        writer, now = Writer(tmp_path / "-".join(hosts), RANKS, hosts=hosts), 1.0
+        for _ in range(CALLS):
+            writer.call("allgather", [now] * RANKS, [now + SLOW] * RANKS, SIZE)
+            now += SLOW
+        folder = writer.write()
+        found = result.of_folder(folder, None)
+        decided[len(set(hosts))] = {gain.decision for gain in found.advices[0].gains}
+        assert ("decide nothing on one host" in found.machine.source) == (len(set(hosts)) == 1)
+        of_file = result.of_folder(folder, costs)  # somebody vouches for that
+        assert "gains" in {gain.decision for gain in of_file.advices[0].gains}
+    assert decided[1] == {"undecided"}
+    assert "gains" in decided[2]
 
 
 def test_the_profile_holds_where_the_memory_says(

@@ -77,6 +77,8 @@ def test_list_json_is_the_tool_s(unisono: Run) -> None:
         (["run", "--force", "bcast=rings", "true"], "no algorithm 'rings'"),
         (["run", "--mpi", "lam", "true"], "is not one of 'auto', 'mpich', 'openmpi'"),
         (["run", "no-such-program"], "no-such-program: no such program"),
+        (["explain", "bcast,reduce", "8", "--here"], "bcast,reduce: one collective at a time"),
+        (["explain", "bcast", "8", "-n", "0"], "'-n': Input should be greater than or equal to 1"),
         (
             ["explain", "bcats", "8"],
             "bcats: neither a collective nor a profile that exists; valid collectives: ",
@@ -97,6 +99,22 @@ def test_a_misspelt_option_is_not_taken_for_the_program(unisono: Run, arguments:
     done = unisono(*arguments)
     assert done.returncode == 2
     assert "No such option: --" in done.stderr
+
+
+def test_a_file_that_is_no_program_is_told_apart(
+    unisono: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("plain.py").write_text("")
+    Path("program").write_text("")
+    Path("program").chmod(0o755)
+    for name, said in (
+        ("plain.py", "it is no executable file: chmod +x plain.py, or if it is a script, name what runs it"),
+        ("program", "it is not in PATH: write ./program"),
+        ("nothing", "no such program"),
+    ):
+        assert unisono("run", name).stderr == f"unisono: {name}: {said}\n"
+        assert said.partition(": ")[2] in unisono("doctor", name).stdout
 
 
 def test_show_text(unisono: Run) -> None:

@@ -22,7 +22,7 @@ from unisono.core import catalogue, completion, console, documents, errors, plac
 from unisono.core.errors import RunError, SetupError, UnisonoError
 
 ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
-FORMER = {"--time-budget", "--bytes", "--algorithms", "--spec", "--export", "--seconds"}
+FORMER = {"--model", "--time-budget", "--bytes", "--algorithms", "--spec", "--export", "--seconds"}
 
 
 def below(command: Any, path: tuple[str, ...] = ()) -> list[tuple[tuple[str, ...], Any]]:

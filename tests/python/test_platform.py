@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from conftest import Run
 from unisono.core import errors, places
+from unisono.core.memory import ratio_text
 
 needs_build = pytest.mark.skipif(
     not (places.build_directory() / "bin" / "unisono-bench-openmpi").exists(),
@@ -103,6 +104,7 @@ def test_explain_says_what_is_known_and_why(unisono: Run, file: Path) -> None:
     for text in ("MPICH 4.2", "chain:segment=4K", "47000", "45000", "320000", "took 0.14 of native's time"):
         assert text in done.stdout
     done = unisono("explain", "allreduce", "9", "-n", "4")
+    assert (ratio_text(0.00384), ratio_text(12.345)) == ("0.0038", "12.35")
     assert "shm took 0.46 of native's time, 0.46 from call to call, in a loop" in " ".join(
         done.stdout.split()
     ), done.stdout

@@ -199,16 +199,19 @@ def test_terminal(tmp_path: Path, unisono: Run) -> None:
     assert "can win back at most 14 %" in done.stdout
 
 
-@pytest.mark.parametrize("kind", ["missing", "empty", "newer", "no start"])
+@pytest.mark.parametrize("kind", ["missing", "file", "empty", "newer", "no start"])
 def test_no_trace_is_one_clear_line(tmp_path: Path, unisono: Run, kind: str) -> None:
     folder = tmp_path / "trace"
     wanted = {
         "missing": "no such folder",
+        "file": "a trace is a folder, and this is none",
         "empty": "not a trace (no rank-N.jsonl in it)",
         "newer": "trace format 2, this Unisono reads 1",
         "no start": "rank-00000.jsonl has no start line",
     }[kind]
-    if kind != "missing":
+    if kind == "file":
+        folder.write_text("")
+    elif kind != "missing":
         folder.mkdir()
     if kind == "newer":
         (folder / "rank-00000.jsonl").write_text('{"kind":"start","format":2,"size":1}\n')

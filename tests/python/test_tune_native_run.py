@@ -85,7 +85,7 @@ def test_command(unisono: Run, mpi: str, tmp_path: Path) -> None:
 
 def test_what_native_only_would_ignore_is_refused(unisono: Run, tmp_path: Path) -> None:
     line = ("tune", "--native-only", "-o", str(tmp_path / "file"))
-    for options in (["--no-model"], ["--model", "m.json"], ["--json", "-"]):
+    for options in (["--no-model"], ["--machine", "m.json"], ["--json", "-"]):
         done = unisono(*line, *options)
         assert (done.returncode, done.stdout) == (2, "")
         assert done.stderr == f"unisono: {options[0]} is not for --native-only\n"

@@ -172,6 +172,8 @@ def test_another_launcher(unisono: Run, tmp_path: Path) -> None:
         (["--launch", "nosuch -n 4"], "--launch nosuch -n 4: there is no command nosuch"),
         (["--lab"], "no lab is up"),
         (["--resume"], "nothing to --resume"),
+        (["--machine", "none.json"], "--machine none.json: no such file; unisono-model fit makes one"),
+        (["--machine", "none.json", "--no-model"], "--machine is not for --no-model"),
     ],
 )
 def test_mistakes_end_in_one_clear_line(

@@ -178,6 +178,8 @@ def test_more_ranks_have_times_of_other_turns(tmp_path: Path) -> None:
         (loop, ["--hosts", "8", "--grid", "3x3"], "write rows x columns of 8 ranks"),
         (loop, ["--hosts", "8", "--selector", "openmpi"], "valid are ompi"),
         (loop, ["--hosts", "8", "-n", "16", "--ppn", "2"], "leave one out"),
+        (loop, ["--hosts", "8", "--cores", "4"], "--cores is for -o"),
+        (loop, ["--hosts", "8", "-o", "/no/such/place/p.json"], "there is no such directory"),
         (of_some, ["--hosts", "8", "-o", "p.json"], "rank 0 is on a communicator"),
         (longer, ["--platform", "torus:2x2m"], "some ranks made 1 calls"),
         (loop, ["--platform", "torus:2x2m"], "cannot be replayed"),

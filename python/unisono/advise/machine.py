@@ -27,6 +27,7 @@ class Machine:
     source: str  # in words
     memory: Json | None = None
     error: float = FILE_ERROR  # times
+    decides: bool = True  # False: what the model says with it may be wrong either way
 
     @property
     def loses(self) -> bool:

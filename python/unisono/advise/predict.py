@@ -7,7 +7,7 @@ time from the last arrival to the last exit, because what comes before it is wai
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -155,7 +155,7 @@ def advice(
         # Each machine may find another segment best: what runs is that of the likely one.
         if likely.exits and likely.runs not in found:
             times = [predicted_completion(told[spec], job.delays) for told in answers if told[spec].exits]
-            found[likely.runs] = modelled(likely.runs, group, base, times, machine.error)
+            found[likely.runs] = modelled(likely.runs, group, base, times, machine)
     found |= {**traced(group, took), **remembered(group, machine)}
     gains = sorted(found.values(), key=lambda gain: -gain.seconds)
     unknown = [spec for spec, told in answers[0].items() if not told.exits and not told.unmet]
@@ -165,30 +165,35 @@ def advice(
 @dataclass(frozen=True)
 class Typical:
     """A call as traced: the median, because an interruption by something else says nothing of algorithms;
-    and how far the median of as many other calls may be away."""
+    and how far the median of as many other calls may be away. `most`: the mean, as no algorithm saves more
+    than all calls together took, and medians of calls of two kinds may add up to more."""
 
     seconds: float
     error: float
+    most: float
 
 
 def typical(group: Group, took: Float) -> Typical:
     native = took[group.algorithm == NATIVE]
-    return typical_of(native if len(native) >= ENOUGH_CALLS else took)
+    found = typical_of(native if len(native) >= ENOUGH_CALLS else took)
+    return replace(found, seconds=min(found.seconds, found.most))
 
 
 def typical_of(took: Float) -> Typical:
     spread = 1.4826 * float(np.median(np.abs(took - np.median(took))))
-    return Typical(float(np.median(took)), 2 * 1.25 * spread / math.sqrt(len(took)))
+    return Typical(float(np.median(took)), 2 * 1.25 * spread / math.sqrt(len(took)), float(np.mean(took)))
 
 
-def modelled(spec: str, group: Group, base: Typical, times: Sequence[Float], error: float) -> Gain:
+def modelled(spec: str, group: Group, base: Typical, times: Sequence[Float], machine: Machine) -> Gain:
     """`times`: of the calls, on each possible machine; the mean of those in which messages are lost."""
     n, middle = group.calls, float(np.median(times[0]))
     others = [float(np.median(each)) for each in times]
     risky = float(np.mean(times[-1])) > LOST + float(np.max(times[0]))
     slowest = max(*others, float(np.mean(times[-1])) if risky else 0.0)
-    low = base.seconds - base.error - slowest * error
-    high = base.seconds + base.error - min(others) / error
+    low = base.seconds - base.error - slowest * machine.error
+    high = min(base.seconds + base.error, base.most) - min(others) / machine.error
+    if not machine.decides:
+        low, high = min(low, 0.0), max(high, 0.0)
     return Gain(spec, n * (base.seconds - middle), n * low, n * high, "model", risky)
 
 

@@ -63,7 +63,7 @@ def of_folder(folder: Path, machine_file: Path | None) -> Result:
         )
     wanted, left_out = worth(found, seconds)
     with tempfile.TemporaryDirectory(prefix="unisono-advise-") as own:
-        machine = awake(machine, found, Path(own))
+        machine = awake(machine, found, Path(own), len({rank.host for rank in trace.ranks.values()}))
         advices = predict.advise(wanted, machine, Path(own))
     chosen = choose.choices(advices)
     return Result(
@@ -77,10 +77,13 @@ def of_folder(folder: Path, machine_file: Path | None) -> Result:
     )
 
 
-def awake(machine: Machine, found: list[Group], folder: Path) -> Machine:
-    """With what the trace tells of waiting for cores, unless the machine file says so itself."""
+def awake(machine: Machine, found: list[Group], folder: Path, hosts: int) -> Machine:
+    """With what the trace tells of waiting for cores, unless the machine file says so itself. On one host
+    ranks mostly wait for cores, not for the wire: without that its single messages tell nothing."""
     known = machine.body.get("wake_s")
     seconds = known if known is not None else wake.estimate(found, machine.body, folder)
+    if not seconds and hosts == 1 and machine.error == machine_module.TRACE_ERROR:
+        return replace(machine, decides=False, source=f"{machine.source}, which decide nothing on one host")
     if not seconds:
         return machine
     return replace(machine, body=wake.with_wake(machine.body, seconds))

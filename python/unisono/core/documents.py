@@ -1,4 +1,4 @@
-"""What commands write as JSON: one envelope for all of it (docs/reference/cli/json.md).
+"""What commands write as JSON: one envelope for all of it (docs/reference/cli/index.md).
 
 A document is a Struct beside the command that writes it; its JSON Schema is generated from it. A number has
 its unit at the end of its name: _seconds or _s, _us, _bytes; a name that is a unit (seconds, bytes) says

@@ -1,4 +1,4 @@
-"""What ends a command, and with which exit status (docs/reference/cli/exit-codes.md)."""
+"""What ends a command, and with which exit status (docs/reference/cli/index.md)."""
 
 from typing import ClassVar
 

@@ -28,11 +28,20 @@ def profile_path(profile: Path) -> str:
     return str(profile.resolve())
 
 
+def why_no_program(command: str) -> str:
+    """Of what PATH does not have, nor the file system as a program."""
+    if not Path(command).is_file():
+        return "no such program"
+    if os.access(command, os.X_OK):
+        return f"it is not in PATH: write ./{command}"
+    return f"it is no executable file: chmod +x {command}, or if it is a script, name what runs it"
+
+
 def flavour_needed_by(command: str) -> str | None:
     """The flavour a compiled program is linked to; None when it does not say (scripts)."""
     path = shutil.which(command)
     if path is None:
-        raise UnisonoError(f"{command}: no such program")
+        raise UnisonoError(f"{command}: {why_no_program(command)}")
     from unisono.core import elf  # noqa: PLC0415 - no other command reads programs
 
     linked = elf.linked(Path(path))

@@ -65,6 +65,11 @@ def size_class(size: int) -> tuple[int, int]:
     return (upper, 2 * power - 1) if size >= upper else (power, upper - 1)
 
 
+def ratio_text(ratio: float) -> str:
+    """Two digits at least, as something that takes no time at all is not believed."""
+    return f"{ratio:.2f}" if ratio >= 0.1 else f"{ratio:.2g}"
+
+
 @dataclass(frozen=True)
 class Learned:
     """One kind of call, and what was found out about it. Seconds; 0: not known."""
@@ -95,12 +100,11 @@ class Learned:
 
     def why(self) -> str:
         """In one sentence."""
-        ratio = self.seconds / self.native
+        ratio = ratio_text(self.seconds / self.native)
         if self.is_verdict:
-            all_ratio = self.all_seconds / self.all_native
-            took = f"{self.other} took {ratio:.2f} of native's time, {all_ratio:.2f} from call to call"
-            return f"{took}, {self.program}"
-        reason = "no other was faster" if self.choice == "native" else f"took {ratio:.2f} of native's time"
+            of_all = ratio_text(self.all_seconds / self.all_native)
+            return f"{self.other} took {ratio} of native's time, {of_all} from call to call, {self.program}"
+        reason = "no other was faster" if self.choice == "native" else f"took {ratio} of native's time"
         return f"{reason}; {self.differs}" if self.differs else reason
 
     def age(self) -> str:

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from unisono.core import catalogue, documents, machine, options
+from unisono.core import catalogue, completion, documents, machine, options
 from unisono.core.amounts import parse_size
 from unisono.core.arguments import parse_collectives
 from unisono.core.console import output
@@ -78,14 +78,16 @@ def explain(
     what: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[PROFILE] COLLECTIVE [BYTES]", help="A profile; bcast, allreduce, ...; 8, 64K, 1M"
+            metavar="[PROFILE] COLLECTIVE [BYTES]",
+            help="A profile; bcast, allreduce, ...; 8, 64K, 1M",
+            autocompletion=completion.collectives,
         ),
     ] = None,
     mpi: Annotated[
         options.Library,
         typer.Option(metavar="LIBRARY", help=f"{options.LIBRARIES}: whichever there is."),
     ] = options.Library.AUTO,
-    ranks: Annotated[int | None, typer.Option("-n", help="Ranks, if there are several.")] = None,
+    ranks: Annotated[int | None, typer.Option("-n", min=1, help="Ranks, if there are several.")] = None,
     here: Annotated[
         bool, typer.Option("--here", help="Which rule decides as this environment is set, and what runs.")
     ] = False,
@@ -131,12 +133,19 @@ def explain(
     explain_profile(Path(what[0]), what[1], what[2] if len(what) == 3 else "0", mpi.chosen, ranks, json)
 
 
+def one_collective(text: str) -> str:
+    name, *more = parse_collectives(text)
+    if more:
+        raise UnisonoError(f"{text}: one collective at a time")
+    return name
+
+
 def explain_here(
     what: list[str], mpi: str | None, ranks: int | None, hosts: int | None, json: Path | None
 ) -> None:
     if len(what) > 2:
         raise UnisonoError(f"{' '.join(what)}: with --here the profile is that of UNISONO_PROFILE")
-    [name] = parse_collectives(what[0])[:1]
+    name = one_collective(what[0])
     size = parse_size(what[1], "size") if len(what) == 2 else 0
     own_hosts = hosts or 1
     count = ranks or max(2, own_hosts, machine.cores().usable if own_hosts == 1 else 0)
@@ -151,7 +160,7 @@ def explain_profile(
 ) -> None:
     loaded = check_module.load(profile)
     environment = check_module.environment_of(loaded, profile, mpi, ranks)
-    [name] = parse_collectives(collective)[:1]
+    name = one_collective(collective)
     bytes_ = parse_size(size, "size")
     cell = environment.cell(name, bytes_)
     if cell is None:

@@ -101,6 +101,8 @@ class Trace:
 def read(folder: Path) -> Trace:
     """Raises UnisonoError if nothing of it can be used; what is only partly there becomes a note."""
     if not folder.is_dir():
+        if folder.exists():
+            raise UnisonoError(f"{folder}: a trace is a folder, and this is none")
         raise UnisonoError(f"{folder}: no such folder; unisono trace --output {folder} -- CMD makes a trace")
     notes: list[str] = []
     ranks = {}

@@ -70,7 +70,7 @@ def tune(
     budget: options.Budget = "20m",
     resume: Annotated[bool, typer.Option("--resume", help="Go on where it was interrupted.")] = False,
     machine: Annotated[
-        Path | None, typer.Option("--model", metavar="FILE", help="Of unisono-model; otherwise measured.")
+        Path | None, typer.Option(metavar="FILE", help="Of unisono-model fit; otherwise measured.")
     ] = None,
     no_model: Annotated[bool, typer.Option("--no-model", help="A fixed list of candidates.")] = False,
     native_only: Annotated[
@@ -100,6 +100,7 @@ def tune(
             )
         )
         return
+    demand_machine(machine, no_model)
     options.demand_folder(output)
     options.demand_folder(json)
     chosen = Options(
@@ -120,6 +121,13 @@ def tune(
     report.show(outcome, time.monotonic() - began, out)
     documents.write(report.document_of(outcome), json)
     finish(chosen, outcome, out)
+
+
+def demand_machine(machine: Path | None, no_model: bool) -> None:
+    if machine and no_model:
+        raise UnisonoError("--machine is not for --no-model")
+    if machine and not machine.is_file():
+        raise UnisonoError(f"--machine {machine}: no such file; unisono-model fit makes one")
 
 
 def points_of(collectives: str, sizes: str) -> list[Point]:

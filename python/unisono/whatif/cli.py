@@ -9,6 +9,7 @@ import typer
 
 from unisono.core import console, documents, machine, options
 from unisono.core.amounts import parse_time
+from unisono.core.errors import UnisonoError
 from unisono.sim import smpi
 
 NICE = 19  # whoever works on this machine comes first
@@ -25,15 +26,17 @@ Selector = Annotated[
     str | None,
     typer.Option(help="Imitated as native: ompi, mpich, mvapich2, impi.", show_default="as traced"),
 ]
+PerHost = Annotated[
+    int | None,
+    typer.Option("--ppn", min=1, help="Ranks on a host.", show_default="as traced; 1 if all were on one"),
+]
 
 
 def whatif(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A trace, as unisono trace makes it.")],
     hosts: Annotated[int | None, typer.Option(min=2, help="How many; otherwise all of --platform.")] = None,
     ranks: Annotated[int | None, typer.Option("-n", min=2, help="Ranks, in place of --hosts.")] = None,
-    per_host: Annotated[
-        int | None, typer.Option("--ppn", min=1, help="Ranks on a host.", show_default="as traced")
-    ] = None,
+    per_host: PerHost = None,
     platform: Network = None,
     scaling: Annotated[str, typer.Option(help="What stays: weak, strong, same.")] = "weak",
     grid: Annotated[
@@ -61,9 +64,12 @@ def whatif(
     from unisono.trace import reader  # noqa: PLC0415
     from unisono.whatif import asked, calls, choices, replay, results, study, terminal  # noqa: PLC0415
 
+    if cores and not profile:
+        raise UnisonoError("--cores is for -o")
     smpi.smpirun()
     seconds = parse_time(budget)
     options.demand_folder(json)
+    options.demand_folder(profile)
     traced = reader.read(folder)
     found = calls.read(traced)
     if profile:
