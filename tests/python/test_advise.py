@@ -192,3 +192,22 @@ def test_few_calls_are_left_out(tmp_path: Path, costs: Path) -> None:
     found = result.of_folder(write(tmp_path / "trace", ("allgather", SLOW, SIZE, 0x2000), calls=2), costs)
     assert found.advices == () and "called fewer than 3 times" in found.left_out[-1]
     assert choose.choices(found.advices) == []
+
+
+def test_what_the_clocks_may_be_wrong_by_is_no_gain(tmp_path: Path, costs: Path) -> None:
+    """Of a program that was killed nobody has compared the clocks a second time."""
+    decisions = {}
+    for error in (1e3, SLOW * 1e9):
+        writer, now = Writer(tmp_path / f"{error:.0f}", RANKS, error_ns=error), 1.0
+        for _ in range(CALLS):
+            writer.call("allgather", [now] * (RANKS - 1) + [now + 1e-4], [now + SLOW] * RANKS, SIZE)
+            now += AWAY + SLOW
+        decisions[error] = arm(told(writer.write(), costs), "ring")["decision"]
+    assert list(decisions.values()) == ["gains", "undecided"]
+
+
+def test_collectives_among_neighbours_are_left_out(tmp_path: Path, costs: Path) -> None:
+    sites = (("allgather", SLOW, SIZE, 0x2000), ("neighbor_allgather", SLOW, SIZE, 0x3000))
+    body = told(write(tmp_path / "trace", *sites), costs)
+    assert [site["collective"] for site in body["sites"]] == ["allgather"]
+    assert "who is whose neighbour" in body["left_out"][-1]

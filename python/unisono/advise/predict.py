@@ -7,7 +7,7 @@ time from the last arrival to the last exit, because what comes before it is wai
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -150,12 +150,13 @@ def advice(
     """`answers`: of each possible machine."""
     took = completion(group.begin, group.end)
     base = typical(group, took)
+    doubted = replace(base, error=base.error + clock_error(group))
     found: dict[str, Gain] = {}
     for spec, likely in answers[0].items():
         # Each machine may find another segment best: what runs is that of the likely one.
         if likely.exits and likely.runs not in found:
             times = [predicted_completion(told[spec], job.delays) for told in answers if told[spec].exits]
-            found[likely.runs] = modelled(likely.runs, group, base, times, machine.error)
+            found[likely.runs] = modelled(likely.runs, group, doubted, times, machine.error)
     found |= {**traced(group, took), **remembered(group, machine)}
     gains = sorted(found.values(), key=lambda gain: -gain.seconds)
     unknown = [spec for spec, told in answers[0].items() if not told.exits and not told.unmet]
@@ -179,6 +180,14 @@ def typical(group: Group, took: Float) -> Typical:
 def typical_of(took: Float) -> Typical:
     spread = 1.4826 * float(np.median(np.abs(took - np.median(took))))
     return Typical(float(np.median(took)), 2 * 1.25 * spread / math.sqrt(len(took)))
+
+
+def clock_error(group: Group) -> float:
+    """Of a completion, the median: it goes from one rank's clock to another's."""
+    calls = np.arange(group.calls)
+    last, left = group.begin.argmax(axis=1), group.end.argmax(axis=1)
+    both = group.error[calls, last] + group.error[calls, left]
+    return float(np.median(np.where(last == left, 0.0, both)))
 
 
 def modelled(spec: str, group: Group, base: Typical, times: Sequence[Float], error: float) -> Gain:

@@ -11,6 +11,7 @@ from unisono.advise import machine as machine_module
 from unisono.advise.choose import Choice, Variable
 from unisono.advise.machine import Machine
 from unisono.advise.predict import Advice, Gain
+from unisono.core import catalogue
 from unisono.core.errors import UnisonoError
 from unisono.profile.document import Key, Profile
 from unisono.trace import reader
@@ -63,7 +64,7 @@ def of_folder(folder: Path, machine_file: Path | None) -> Result:
         )
     wanted, left_out = worth(found, seconds)
     with tempfile.TemporaryDirectory(prefix="unisono-advise-") as own:
-        machine = awake(machine, found, Path(own))
+        machine = awake(machine, [group for group in found if not unpredicted(group)], Path(own))
         advices = predict.advise(wanted, machine, Path(own))
     chosen = choose.choices(advices)
     return Result(
@@ -88,25 +89,29 @@ def awake(machine: Machine, found: list[Group], folder: Path) -> Machine:
 
 def worth(found: list[Group], seconds: float) -> tuple[list[Group], list[str]]:
     """Those that take long enough to be asked about, and what is left out."""
-    wanted, small, rare, large = [], 0, 0, []
+    wanted, small, rare, named = [], 0, 0, []
     for group in found:
         if float(predict.completion(group.begin, group.end).sum()) < LITTLE * seconds:
             small += 1
         elif group.calls < predict.ENOUGH_CALLS:
             rare += 1
-        elif group.ranks < group.kind.of or group.ranks > predict.MOST_RANKS:
-            large.append(group)
+        elif why := unpredicted(group):
+            named.append(f"{group.kind.collective} at {group.place.text}: {why}")
         else:
             wanted.append(group)
     lines = [f"{small} kinds of calls that take less than {LITTLE:.1%} of the run each"] if small else []
     if rare:
         lines.append(f"{rare} kinds that are called fewer than {predict.ENOUGH_CALLS} times")
-    for group in large:
-        why = (
-            "not all of its ranks were traced" if group.ranks < group.kind.of else "too many ranks to follow"
-        )
-        lines.append(f"{group.kind.collective} at {group.place.text}: {why}")
-    return wanted, lines
+    return wanted, lines + named
+
+
+def unpredicted(group: Group) -> str:
+    """Why nothing is asked about it; empty: it is."""
+    if catalogue.collective(group.kind.collective).peers != "all":
+        return "the trace does not say who is whose neighbour"
+    if group.ranks < group.kind.of:
+        return "not all of its ranks were traced"
+    return "too many ranks to follow" if group.ranks > predict.MOST_RANKS else ""
 
 
 def key_of(result: Result) -> Key:
