@@ -211,3 +211,22 @@ def test_collectives_among_neighbours_are_left_out(tmp_path: Path, costs: Path) 
     body = told(write(tmp_path / "trace", *sites), costs)
     assert [site["collective"] for site in body["sites"]] == ["allgather"]
     assert "who is whose neighbour" in body["left_out"][-1]
+
+
+@pytest.mark.parametrize("hosts", [1, RANKS])
+def test_within_a_node_single_messages_decide_nothing(
+    tmp_path: Path, costs: Path, monkeypatch: pytest.MonkeyPatch, hosts: int
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "empty"))
+    writer, now = (
+        Writer(tmp_path / "trace", RANKS, hosts=[f"host{rank % hosts}" for rank in range(RANKS)]),
+        1.0,
+    )
+    for _ in range(CALLS):
+        writer.call("allgather", [now] * RANKS, [now + SLOW] * RANKS, SIZE)
+        now += AWAY + SLOW
+    done = CliRunner().invoke(app, ["advise", str(writer.write()), "--json", "-"])
+    assert done.exit_code == 0, done.output
+    ring = arm(json.loads(done.stdout), "ring")
+    assert ring["gain_s"] > 0
+    assert ring["decision"] == ("undecided" if hosts == 1 else "gains")

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unisono.advise import arms as arms_module
-from unisono.advise.machine import Machine
+from unisono.advise.machine import FILE_ERROR, Machine
 from unisono.core import catalogue, cost_model, files, memory
 from unisono.trace.groups import Group
 
@@ -156,7 +156,8 @@ def advice(
         # Each machine may find another segment best: what runs is that of the likely one.
         if likely.exits and likely.runs not in found:
             times = [predicted_completion(told[spec], job.delays) for told in answers if told[spec].exits]
-            found[likely.runs] = modelled(likely.runs, group, doubted, times, machine.error)
+            gain = modelled(likely.runs, group, doubted, times, machine.error)
+            found[likely.runs] = gain if is_trusted(group, machine) else replace(gain, low=min(gain.low, 0.0))
     found |= {**traced(group, took), **remembered(group, machine)}
     gains = sorted(found.values(), key=lambda gain: -gain.seconds)
     unknown = [spec for spec, told in answers[0].items() if not told.exits and not told.unmet]
@@ -180,6 +181,12 @@ def typical(group: Group, took: Float) -> Typical:
 def typical_of(took: Float) -> Typical:
     spread = 1.4826 * float(np.median(np.abs(took - np.median(took))))
     return Typical(float(np.median(took)), 2 * 1.25 * spread / math.sqrt(len(took)))
+
+
+def is_trusted(group: Group, machine: Machine) -> bool:
+    """Within a node messages cost cores more than time, and the MPI library has other ways than messages: of
+    single ones, as a trace or MPI_Init times them, gains were predicted that were losses."""
+    return group.nodes > 1 or machine.error <= FILE_ERROR
 
 
 def clock_error(group: Group) -> float:
