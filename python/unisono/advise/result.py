@@ -16,6 +16,7 @@ from unisono.core.errors import UnisonoError
 from unisono.profile.document import Key, Profile
 from unisono.trace import reader
 from unisono.trace.analysis import duration
+from unisono.trace.calls import Count
 from unisono.trace.groups import Group, groups
 from unisono.trace.reader import Trace
 
@@ -57,12 +58,14 @@ def of_folder(folder: Path, machine_file: Path | None) -> Result:
     trace = reader.read(folder)
     machine = machine_module.of_trace(trace, machine_file)
     seconds = duration(trace)
-    found = groups(trace)
+    count = Count()
+    found = groups(trace, count)
     if not found:
         raise UnisonoError(
             f"{folder}: no collective of two ranks or more is complete in it: nothing to advise on"
         )
     wanted, left_out = worth(found, seconds)
+    left_out += [f"{number} {what}" for number, what in count.left_out() if number]
     with tempfile.TemporaryDirectory(prefix="unisono-advise-") as own:
         machine = awake(machine, [group for group in found if not unpredicted(group)], Path(own))
         advices = predict.advise(wanted, machine, Path(own))
