@@ -358,6 +358,14 @@ class Ranks(Case):
                 self.one_line(lines, "not the same on all ranks")
                 self.assertEqual(own, 0)
 
+    def test_a_rank_that_does_not_know_its_number_on_the_node(self) -> None:
+        for flavour in FLAVOURS:
+            with self.subTest(flavour=flavour):
+                unset = "[ $rank = 0 ] || unset OMPI_COMM_WORLD_LOCAL_SIZE MPI_LOCALNRANKS"
+                own, _, lines = self.run_apart(flavour, 3, f"{unset}; export UNISONO_BCAST=binomial")
+                self.assertGreater(own, 0)
+                self.assertEqual(lines, [])
+
     def test_another_version_on_one_rank_only(self) -> None:
         library = BUILD / "tests/conformance/libanother_version.so"
         for flavour in FLAVOURS:
