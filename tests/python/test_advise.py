@@ -230,3 +230,28 @@ def test_within_a_node_single_messages_decide_nothing(
     ring = arm(json.loads(done.stdout), "ring")
     assert ring["gain_s"] > 0
     assert ring["decision"] == ("undecided" if hosts == 1 else "gains")
+
+
+def test_what_jobs_on_one_node_remember_is_heeded_without_times_of_messages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    (tmp_path / "unisono").mkdir()
+    verdict = {"collective": "allgather", "bytes": SIZE, "ranks": RANKS, "ranks_per_core": 0, "choice": "shm"}
+    verdict |= {"kernels": "shm", "seconds": 0.1, "native_seconds": 0.4, "when": 1.0}
+    verdict |= {"from_call_to_call": 0.1, "native_from_call_to_call": 0.4}
+    where = {"mpi": {"flavour": "mpich", "library": "Some MPI 1.0"}, "host": {"processor": "P", "cores": 4}}
+    kept = {"format": "unisono-memory", "version": 2, "where": where, "machine": None, "choices": []}
+    (tmp_path / "unisono" / "mpich-1.json").write_text(json.dumps(kept | {"verdicts": [verdict]}))
+    writer, now = Writer(tmp_path / "trace", RANKS, hosts=["one"] * RANKS), 1.0
+    for _ in range(CALLS):
+        writer.call("allgather", [now] * RANKS, [now + SLOW] * RANKS, SIZE)
+        now += AWAY + SLOW
+    output = tmp_path / "mine.json"
+    done = CliRunner().invoke(app, ["advise", str(writer.write()), "--json", "-", "-o", str(output)])
+    assert done.exit_code == 0, done.output
+    gain = arm(json.loads(done.stdout), "shm")
+    assert (gain["from"], gain["decision"]) == ("memory", "gains")
+    assert gain["gain_s"] == pytest.approx(0.75 * CALLS * SLOW)
+    (environment,) = check.load(output).environments
+    assert (environment.key.place, environment.key.network_rate) == ("oversubscribed", 0)
