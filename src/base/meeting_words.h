@@ -16,8 +16,11 @@ enum MeetingWord : int {
   kSameLibrary = 12,
   kSameKernel = 14,
   kSameAffinity = 16,
-  kHasSession = 18,  // made before MPI_Init
-  kMeetingWords = 19
+  kHasSession = 18,   // made before MPI_Init
+  kSameVersion = 19,  // a pair that no version may move: what the other words mean is its own
+  // As many in all versions: ranks that tell each other vectors of different lengths break MPI's
+  // rules before any of them knows.
+  kMeetingWords = 32
 };
 
 }  // namespace unisono

@@ -20,6 +20,10 @@ namespace {
 constexpr int kLooks = 500;
 constexpr int kBetweenLooks = 1000;  // us
 
+// Shown by ranks that do not know which of the node's they are, because somebody has changed their
+// environment: the others must not take them for missing.
+constexpr int kNameless = -1;
+
 // In plain C, because it runs where nothing may throw.
 int g_socket = -1;
 int g_rank = -1, g_ranks = 0;  // of this job on this node
@@ -77,7 +81,9 @@ void read_launcher() {
     g_rank = number_in("MPI_LOCALRANKID");
     g_ranks = number_in("MPI_LOCALNRANKS");
   }
-  if (g_rank < 0 || g_rank >= g_ranks) g_ranks = 0;
+  if (g_rank >= 0 && g_rank < g_ranks) return;
+  g_rank = kNameless;
+  g_ranks = 0;
 }
 
 struct Address {
@@ -107,7 +113,7 @@ bool is_there(int socket, int rank) {
 void announce() noexcept {
   if (g_socket >= 0) return;
   read_launcher();
-  if (g_ranks <= 1 || g_job == 0) return;
+  if (g_ranks == 1 || g_job == 0) return;
   g_socket = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   const Address address = address_of(g_rank);
   if (g_socket < 0 ||
@@ -133,6 +139,10 @@ Attendance look_around() noexcept {
     }
     found.speaks = first == g_rank;
     if (found.absent == 0) break;
+    if (is_there(looking, kNameless)) {
+      found = {};
+      break;
+    }
   }
   if (looking >= 0) close(looking);
   return found;

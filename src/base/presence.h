@@ -10,7 +10,7 @@ void announce() noexcept;
 
 /// The ranks of this job on this node, as the launcher counts them.
 struct Attendance {
-  int ranks = 0;        ///< 0: the launcher is not one that tells
+  int ranks = 0;        ///< 0: the launcher is not one that tells, or has not told all of them
   int absent = 0;       ///< all, where this rank cannot show itself
   bool speaks = false;  ///< this rank is the first of those that are there
 };

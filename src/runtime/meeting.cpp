@@ -102,6 +102,7 @@ Meeting meet(const OwnSettings& own, JobPlace& job) noexcept {
     words[at] = value;
     words[at + 1] = ~value;
   };
+  say_both(kSameVersion, own.version);
   say_both(kSameVariables, own.variables);
   say_both(kSameProfile, own.profile);
   say_both(kSameTopology, own.topology);
@@ -128,6 +129,7 @@ Meeting meet(const OwnSettings& own, JobPlace& job) noexcept {
                  0 < here.absent && here.absent < here.ranks ? kPatienceWithAbsent : kPatience);
 #endif
   presence::withdraw();
+  if (!all_same(words, kSameVersion)) return Meeting::other_version;
   if (words[kCannot] != 0) return Meeting::some_cannot;
   if (words[kHasSession] != 0) return Meeting::some_session;
   if (!all_same(words, kSameVariables)) return Meeting::other_variables;
@@ -145,6 +147,8 @@ std::string problem_of(Meeting meeting) {
   switch (meeting) {
     case Meeting::agreed:
     case Meeting::some_missing: return "";
+    case Meeting::other_version:
+      return native("two versions of Unisono are under the ranks: start all with one unisono-exec");
     case Meeting::some_cannot: return native("some ranks cannot run Unisono, as they say");
     // Of its communicators' calls some ranks may make one before their MPI_Init is over, and others
     // afterwards; and which communicators are a session's, MPI does not tell.

@@ -2,6 +2,8 @@
 #pragma once
 #include <cstdint>
 
+#include "base/hash.h"
+#include "base/version.h"
 #include "comm/placement.h"
 
 namespace unisono {
@@ -9,6 +11,7 @@ namespace unisono {
 /// What a rank brings to it. A flavour library that cannot be opened sends a stub in its place
 /// (interpose/stub/join.cpp), which says so in the same words.
 struct OwnSettings {
+  std::uint64_t version = fnv1a(UNISONO_VERSION);
   std::uint64_t variables = 0;  ///< a hash
   std::uint64_t profile = 0;    ///< a hash
   std::uint64_t topology = 0;   ///< a hash
@@ -19,6 +22,7 @@ struct OwnSettings {
 
 enum class Meeting {
   agreed,
+  other_version,  ///< of Unisono, whose schedules and messages may be others
   other_variables,
   other_profile,
   other_topology,

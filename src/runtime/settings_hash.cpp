@@ -36,10 +36,12 @@ unsigned long long file_hash(std::string_view name, const Result<std::string>& t
 }  // namespace
 
 OwnSettings own_settings(const Result<std::string>& profile, const Result<std::string>& topology) {
-  OwnSettings own{environment_hash(), file_hash("UNISONO_PROFILE", profile),
-                  file_hash("UNISONO_TOPOLOGY", topology), wrapped_collectives(), true};
-  own.place = own_place();
-  return own;
+  return {.variables = environment_hash(),
+          .profile = file_hash("UNISONO_PROFILE", profile),
+          .topology = file_hash("UNISONO_TOPOLOGY", topology),
+          .wrapped = wrapped_collectives(),
+          .can_run = true,
+          .place = own_place()};
 }
 
 }  // namespace unisono

@@ -358,6 +358,23 @@ class Ranks(Case):
                 self.one_line(lines, "not the same on all ranks")
                 self.assertEqual(own, 0)
 
+    def test_a_rank_that_does_not_know_its_number_on_the_node(self) -> None:
+        for flavour in FLAVOURS:
+            with self.subTest(flavour=flavour):
+                unset = "[ $rank = 0 ] || unset OMPI_COMM_WORLD_LOCAL_SIZE MPI_LOCALNRANKS"
+                own, _, lines = self.run_apart(flavour, 3, f"{unset}; export UNISONO_BCAST=binomial")
+                self.assertGreater(own, 0)
+                self.assertEqual(lines, [])
+
+    def test_another_version_on_one_rank_only(self) -> None:
+        library = BUILD / "tests/conformance/libanother_version.so"
+        for flavour in FLAVOURS:
+            with self.subTest(flavour=flavour):
+                preload = f"[ $rank = 0 ] || export LD_PRELOAD={library}; export UNISONO_BCAST=binomial"
+                own, _, lines = self.run_apart(flavour, 2, preload)
+                self.one_line(lines, "two versions of Unisono")
+                self.assertEqual(own, 0)
+
     def test_a_profiler_in_one_program_of_a_job(self) -> None:
         for flavour in FLAVOURS:
             with self.subTest(flavour=flavour):

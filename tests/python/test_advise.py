@@ -280,3 +280,66 @@ def test_few_calls_are_left_out(tmp_path: Path, costs: Path) -> None:
     found = result.of_folder(write(tmp_path / "trace", ("allgather", SLOW, SIZE, 0x2000), calls=2), costs)
     assert found.advices == () and "called fewer than 3 times" in found.left_out[-1]
     assert choose.choices(found.advices) == []
+
+
+def test_what_the_clocks_may_be_wrong_by_is_no_gain(tmp_path: Path, costs: Path) -> None:
+    """Of a program that was killed nobody has compared the clocks a second time."""
+    decisions = {}
+    for error in (1e3, SLOW * 1e9):
+        writer, now = Writer(tmp_path / f"{error:.0f}", RANKS, error_ns=error), 1.0
+        for _ in range(CALLS):
+            writer.call("allgather", [now] * (RANKS - 1) + [now + 1e-4], [now + SLOW] * RANKS, SIZE)
+            now += AWAY + SLOW
+        decisions[error] = arm(told(writer.write(), costs), "ring")["decision"]
+    assert list(decisions.values()) == ["gains", "undecided"]
+
+
+def test_collectives_among_neighbours_are_left_out(tmp_path: Path, costs: Path) -> None:
+    sites = (("allgather", SLOW, SIZE, 0x2000), ("neighbor_allgather", SLOW, SIZE, 0x3000))
+    body = told(write(tmp_path / "trace", *sites), costs)
+    assert [site["collective"] for site in body["sites"]] == ["allgather"]
+    assert "who is whose neighbour" in body["left_out"][-1]
+
+
+@pytest.mark.parametrize("hosts", [1, RANKS])
+def test_within_a_node_single_messages_decide_nothing(
+    tmp_path: Path, costs: Path, monkeypatch: pytest.MonkeyPatch, hosts: int
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "empty"))
+    writer, now = (
+        Writer(tmp_path / "trace", RANKS, hosts=[f"host{rank % hosts}" for rank in range(RANKS)]),
+        1.0,
+    )
+    for _ in range(CALLS):
+        writer.call("allgather", [now] * RANKS, [now + SLOW] * RANKS, SIZE)
+        now += AWAY + SLOW
+    done = CliRunner().invoke(app, ["advise", str(writer.write()), "--json", "-"])
+    assert done.exit_code == 0, done.output
+    ring = arm(json.loads(done.stdout), "ring")
+    assert ring["gain_s"] > 0
+    assert ring["decision"] == ("undecided" if hosts == 1 else "gains")
+
+
+def test_what_jobs_on_one_node_remember_is_heeded_without_times_of_messages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    (tmp_path / "unisono").mkdir()
+    verdict = {"collective": "allgather", "bytes": SIZE, "ranks": RANKS, "ranks_per_core": 0, "choice": "shm"}
+    verdict |= {"kernels": "shm", "seconds": 0.1, "native_seconds": 0.4, "when": 1.0}
+    verdict |= {"from_call_to_call": 0.1, "native_from_call_to_call": 0.4}
+    where = {"mpi": {"flavour": "mpich", "library": "Some MPI 1.0"}, "host": {"processor": "P", "cores": 4}}
+    kept = {"format": "unisono-memory", "version": 2, "where": where, "machine": None, "choices": []}
+    (tmp_path / "unisono" / "mpich-1.json").write_text(json.dumps(kept | {"verdicts": [verdict]}))
+    writer, now = Writer(tmp_path / "trace", RANKS, hosts=["one"] * RANKS), 1.0
+    for _ in range(CALLS):
+        writer.call("allgather", [now] * RANKS, [now + SLOW] * RANKS, SIZE)
+        now += AWAY + SLOW
+    output = tmp_path / "mine.json"
+    done = CliRunner().invoke(app, ["advise", str(writer.write()), "--json", "-", "-o", str(output)])
+    assert done.exit_code == 0, done.output
+    gain = arm(json.loads(done.stdout), "shm")
+    assert (gain["from"], gain["decision"]) == ("memory", "gains")
+    assert gain["gain_s"] == pytest.approx(0.75 * CALLS * SLOW)
+    (environment,) = check.load(output).environments
+    assert (environment.key.place, environment.key.network_rate) == ("oversubscribed", 0)

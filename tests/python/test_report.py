@@ -107,6 +107,23 @@ def test_communicators_match_by_ranks_and_occurrence(tmp_path: Path) -> None:
     assert found.analysis.count.incomplete == 0
 
 
+def test_communicators_that_threads_have_mixed_up_make_no_calls(tmp_path: Path) -> None:
+    """The ranks' first of two equal ones is not the same: they say other bytes, or one has left before the
+    other comes. Calls that met are kept, and those without data, for which nobody waits."""
+    for thread, mismatched in ((1, 2), (0, 0)):
+        writer = Writer(tmp_path / str(thread), 2)
+        writer.call("allreduce", [1, 1], [2, 2], [8, 800], thread=thread)
+        writer.call("barrier", [3, 5], [4, 6], thread=thread)
+        writer.call("barrier", [7, 8], [9, 9], thread=thread)
+        writer.call("allreduce", [10, 12], [11, 13], 0, thread=thread)
+        writer.call("alltoallv", [14, 16], [15, 17], [8, 800], thread=thread)
+        found = report(writer.write())
+        assert (found.analysis.count.mismatched, found.analysis.count.complete) == (
+            mismatched,
+            5 - mismatched,
+        )
+
+
 def test_what_is_no_call_is_counted(tmp_path: Path) -> None:
     writer = Writer(tmp_path, 2)
     alone = writer.communicator(0, (0,))

@@ -179,3 +179,10 @@ def test_within_a_host_a_message_may_be_free() -> None:
         )
         assert got.waiting[0] == pytest.approx(0.5)
         assert got.transfer[0] == pytest.approx(transfer)
+
+
+def test_of_neighbours_nobody_knows_who_waits_for_whom() -> None:
+    arrivals, exits = np.array([[0.0, 0.0, 1.0]]), np.array([[0.5, 9.0, 9.0]])
+    got = split("neighbor_allgather", arrivals, exits, np.array([-1]), np.array([SIZE]), spread(3))
+    assert got.waiting[0] == got.transfer[0] == 0
+    check(got, (exits - arrivals).mean(axis=1))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from traces import START_NS, Writer
 from unisono.core.errors import UnisonoError
-from unisono.trace import formats
+from unisono.trace import formats, reader
 
 
 @pytest.fixture
@@ -36,6 +36,22 @@ def test_csv_has_a_row_for_each_event_on_rank_0_s_clock(folder: Path, tmp_path: 
     assert rows[1] | {"collective": "barrier", "algorithm": "native", "in_place": "True"} == rows[1]
     assert rows[0]["site"] == "app+0x1000"
     assert rows[0]["communicator"] == "MPI_COMM_WORLD"
+
+
+def test_communicators_of_one_name_are_told_apart(tmp_path: Path) -> None:
+    """Rows of a grid, all without a name, and the same ranks again: each rank's first but its world."""
+    writer = Writer(tmp_path / "trace", 4)
+    for pair in ((0, 1), (2, 3), (2, 3)):
+        ids = [writer.communicator(rank, pair) for rank in pair]
+        writer.call("barrier", [1, 1], [2, 2], ranks=pair, ids=ids)
+    output = tmp_path / "trace.csv"
+    formats.write(writer.write(), "csv", output)
+    rows = list(csv.DictReader(output.open()))
+    assert {row["communicator"] for row in rows} == {"1 of 2 ranks", "2 of 2 ranks"}
+    calls: dict[tuple[str, str], list[str]] = {}
+    for row in rows:
+        calls.setdefault((row["communicator_id"], row["sequence"]), []).append(row["rank"])
+    assert sorted(calls.values()) == [["0", "1"], ["2", "3"], ["2", "3"]]
 
 
 def test_parquet_holds_the_same(folder: Path, tmp_path: Path) -> None:
@@ -94,3 +110,15 @@ def test_an_archive_takes_no_other_s_place(folder: Path, tmp_path: Path) -> None
         formats.write(folder, "otf2", output)
     assert (output / "traces.otf2").read_bytes() == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["archive", "trace"]
+
+
+def test_otf2_has_no_operation_of_an_inter_communicator(tmp_path: Path) -> None:
+    """Its root is a rank of one group, and OTF2 would take it for one of both."""
+    otf2 = pytest.importorskip("otf2")
+    writer = Writer(tmp_path / "trace", 2)
+    writer.call("bcast", [1, 1], [2, 2], 64, root=0)
+    writer.call("bcast", [3, 3], [4, 4], 64, root=0, flags=reader.INTER)
+    formats.write(writer.write(), "otf2", tmp_path / "archive")
+    with otf2.reader.open(str(tmp_path / "archive" / "traces.otf2")) as opened:
+        kinds = [type(event).__name__ for location, event in opened.events if location.group.name == "rank 1"]
+    assert kinds == ["Enter", "MpiCollectiveBegin", "MpiCollectiveEnd", "Leave", "Enter", "Leave"]

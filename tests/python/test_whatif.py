@@ -54,6 +54,17 @@ def made_by(folder: Path, library: str) -> Path:
     return folder
 
 
+def test_calls_without_data_are_computing(tmp_path: Path) -> None:
+    trace = Writer(tmp_path / "trace", 2)
+    trace.call("barrier", [1.0, 1.0], [1.5, 1.5])
+    trace.call("reduce", [2.0, 2.5], [3.0, 3.0], 0, root=0)
+    trace.call("alltoallv", [4.0, 4.0], [5.0, 5.0], [0, 8])
+    found = calls.read(reader.read(trace.write()))
+    assert [kind.collective for kind in found.kinds] == ["barrier", "alltoallv"]
+    assert found.empty == 1
+    assert found.computing[1].tolist() == pytest.approx([2.5, 2.5])
+
+
 @pytest.mark.parametrize(
     ("scaling", "collective", "shape", "traced", "expected"),
     [

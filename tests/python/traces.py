@@ -12,7 +12,7 @@ from unisono.trace.reader import EVENT
 COLLECTIVES = (
     *("barrier", "bcast", "gather", "gatherv", "scatter", "scatterv", "allgather", "allgatherv", "alltoall"),
     *("alltoallv", "alltoallw", "reduce", "allreduce", "reduce_scatter_block", "reduce_scatter", "scan"),
-    "exscan",
+    *("exscan", "neighbor_allgather"),
 )
 START_NS = 1_000_000_000  # local clocks begin here
 APP = {"path": "/nowhere/app", "start": "0x1000", "end": "0x9000", "offset": "0x0"}

@@ -27,7 +27,6 @@ class Machine:
     source: str  # in words
     memory: Json | None = None
     error: float = FILE_ERROR  # times
-    decides: bool = True  # False: what the model says with it may be wrong either way
 
     @property
     def loses(self) -> bool:
@@ -50,7 +49,7 @@ def of_trace(trace: Trace, file: Path | None) -> Machine:
             f"{trace.folder}: nothing says what messages cost there: the trace holds no one-way times, "
             "and no job has remembered them; name a file with --machine (docs/guide/model.md makes one)"
         )
-    return Machine(by_one_way(trace), "the trace's own one-way times", error=TRACE_ERROR)
+    return Machine(by_one_way(trace), "the trace's own one-way times", of_node(trace), TRACE_ERROR)
 
 
 def read(file: Path) -> Json:
@@ -81,6 +80,17 @@ def of_memory(trace: Trace) -> Machine | None:
     _, path, kept = fitting[0]
     body = completed(kept["machine"], several)
     return Machine(body, f"what jobs remembered ({path.name})", kept, MEMORY_ERROR)
+
+
+def of_node(trace: Trace) -> Json | None:
+    """What jobs on one node have remembered, which time no messages, where it cannot be another node's."""
+    if len({rank.host for rank in trace.ranks.values()}) > 1:
+        return None
+    library = trace.first.start.get("mpi")
+    alike = [
+        kept for _, kept in memory.each() if kept.get("where", {}).get("mpi", {}).get("library") == library
+    ]
+    return alike[0] if len(alike) == 1 else None
 
 
 def completed(machine: Json, several: bool) -> Json:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unisono.advise import arms as arms_module
-from unisono.advise.machine import Machine
+from unisono.advise.machine import FILE_ERROR, Machine
 from unisono.core import catalogue, cost_model, files, memory
 from unisono.trace.groups import Group
 
@@ -150,12 +150,13 @@ def advice(
     """`answers`: of each possible machine."""
     took = completion(group.begin, group.end)
     base = typical(group, took)
+    doubted = replace(base, error=base.error + clock_error(group))
     found: dict[str, Gain] = {}
     for spec, likely in answers[0].items():
         # Each machine may find another segment best: what runs is that of the likely one.
         if likely.exits and likely.runs not in found:
             times = [predicted_completion(told[spec], job.delays) for told in answers if told[spec].exits]
-            found[likely.runs] = modelled(likely.runs, group, base, times, machine)
+            found[likely.runs] = modelled(likely.runs, group, doubted, times, machine)
     found |= {**traced(group, took), **remembered(group, machine)}
     gains = sorted(found.values(), key=lambda gain: -gain.seconds)
     unknown = [spec for spec, told in answers[0].items() if not told.exits and not told.unmet]
@@ -184,6 +185,20 @@ def typical_of(took: Float) -> Typical:
     return Typical(float(np.median(took)), 2 * 1.25 * spread / math.sqrt(len(took)), float(np.mean(took)))
 
 
+def is_trusted(group: Group, machine: Machine) -> bool:
+    """Within a node messages cost cores more than time, and the MPI library has other ways than messages: of
+    single ones, as a trace or MPI_Init times them, gains were predicted that were losses."""
+    return group.nodes > 1 or machine.error <= FILE_ERROR
+
+
+def clock_error(group: Group) -> float:
+    """Of a completion, the median: it goes from one rank's clock to another's."""
+    calls = np.arange(group.calls)
+    last, left = group.begin.argmax(axis=1), group.end.argmax(axis=1)
+    both = group.error[calls, last] + group.error[calls, left]
+    return float(np.median(np.where(last == left, 0.0, both)))
+
+
 def modelled(spec: str, group: Group, base: Typical, times: Sequence[Float], machine: Machine) -> Gain:
     """`times`: of the calls, on each possible machine; the mean of those in which messages are lost."""
     n, middle = group.calls, float(np.median(times[0]))
@@ -192,7 +207,7 @@ def modelled(spec: str, group: Group, base: Typical, times: Sequence[Float], mac
     slowest = max(*others, float(np.mean(times[-1])) if risky else 0.0)
     low = base.seconds - base.error - slowest * machine.error
     high = min(base.seconds + base.error, base.most) - min(others) / machine.error
-    if not machine.decides:
+    if not is_trusted(group, machine):
         low, high = min(low, 0.0), max(high, 0.0)
     return Gain(spec, n * (base.seconds - middle), n * low, n * high, "model", risky)
 

@@ -11,10 +11,12 @@ from unisono.advise import machine as machine_module
 from unisono.advise.choose import Choice, Variable
 from unisono.advise.machine import Machine
 from unisono.advise.predict import Advice, Gain
+from unisono.core import catalogue
 from unisono.core.errors import UnisonoError
 from unisono.profile.document import Key, Profile
 from unisono.trace import reader
 from unisono.trace.analysis import duration
+from unisono.trace.calls import Count
 from unisono.trace.groups import Group, groups
 from unisono.trace.reader import Trace
 
@@ -56,14 +58,16 @@ def of_folder(folder: Path, machine_file: Path | None) -> Result:
     trace = reader.read(folder)
     machine = machine_module.of_trace(trace, machine_file)
     seconds = duration(trace)
-    found = groups(trace)
+    count = Count()
+    found = groups(trace, count)
     if not found:
         raise UnisonoError(
             f"{folder}: no collective of two ranks or more is complete in it: nothing to advise on"
         )
     wanted, left_out = worth(found, seconds)
+    left_out += [f"{number} {what}" for number, what in count.left_out() if number]
     with tempfile.TemporaryDirectory(prefix="unisono-advise-") as own:
-        machine = awake(machine, found, Path(own), len({rank.host for rank in trace.ranks.values()}))
+        machine = awake(machine, [group for group in found if not unpredicted(group)], Path(own))
         advices = predict.advise(wanted, machine, Path(own))
     chosen = choose.choices(advices)
     return Result(
@@ -77,13 +81,10 @@ def of_folder(folder: Path, machine_file: Path | None) -> Result:
     )
 
 
-def awake(machine: Machine, found: list[Group], folder: Path, hosts: int) -> Machine:
-    """With what the trace tells of waiting for cores, unless the machine file says so itself. On one host
-    ranks mostly wait for cores, not for the wire: without that its single messages tell nothing."""
+def awake(machine: Machine, found: list[Group], folder: Path) -> Machine:
+    """With what the trace tells of waiting for cores, unless the machine file says so itself."""
     known = machine.body.get("wake_s")
     seconds = known if known is not None else wake.estimate(found, machine.body, folder)
-    if not seconds and hosts == 1 and machine.error == machine_module.TRACE_ERROR:
-        return replace(machine, decides=False, source=f"{machine.source}, which decide nothing on one host")
     if not seconds:
         return machine
     return replace(machine, body=wake.with_wake(machine.body, seconds))
@@ -91,25 +92,29 @@ def awake(machine: Machine, found: list[Group], folder: Path, hosts: int) -> Mac
 
 def worth(found: list[Group], seconds: float) -> tuple[list[Group], list[str]]:
     """Those that take long enough to be asked about, and what is left out."""
-    wanted, small, rare, large = [], 0, 0, []
+    wanted, small, rare, named = [], 0, 0, []
     for group in found:
         if float(predict.completion(group.begin, group.end).sum()) < LITTLE * seconds:
             small += 1
         elif group.calls < predict.ENOUGH_CALLS:
             rare += 1
-        elif group.ranks < group.kind.of or group.ranks > predict.MOST_RANKS:
-            large.append(group)
+        elif why := unpredicted(group):
+            named.append(f"{group.kind.collective} at {group.place.text}: {why}")
         else:
             wanted.append(group)
     lines = [f"{small} kinds of calls that take less than {LITTLE:.1%} of the run each"] if small else []
     if rare:
         lines.append(f"{rare} kinds that are called fewer than {predict.ENOUGH_CALLS} times")
-    for group in large:
-        why = (
-            "not all of its ranks were traced" if group.ranks < group.kind.of else "too many ranks to follow"
-        )
-        lines.append(f"{group.kind.collective} at {group.place.text}: {why}")
-    return wanted, lines
+    return wanted, lines + named
+
+
+def unpredicted(group: Group) -> str:
+    """Why nothing is asked about it; empty: it is."""
+    if catalogue.collective(group.kind.collective).peers != "all":
+        return "the trace does not say who is whose neighbour"
+    if group.ranks < group.kind.of:
+        return "not all of its ranks were traced"
+    return "too many ranks to follow" if group.ranks > predict.MOST_RANKS else ""
 
 
 def key_of(result: Result) -> Key:

@@ -83,7 +83,8 @@ def to_get_it(result: Result, out: Console, profile: Path | None) -> None:
     if lines:
         out.print(f"  {lines} mpiexec ... unisono-exec {command}", soft_wrap=True)
     if not profile and any(choice.entry.collective not in covered for choice in result.choices):
-        out.print("  -o FILE writes a profile: its calls want different algorithms", soft_wrap=True)
+        first = "" if result.machine.memory else ", after a run under Unisono there that says where it holds"
+        out.print(f"  -o FILE writes a profile{first}: its calls want different algorithms", soft_wrap=True)
     for choice in result.choices:
         if choice.conflict:
             out.print(f"  {choice.entry.collective}: {choice.conflict}")

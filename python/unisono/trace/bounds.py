@@ -64,6 +64,8 @@ def split(collective: str, begin: Float, end: Float, root: Int, size: Float, net
 
 def earliest(kind: str, begin: Float, root: Int, message: Float, net: Network) -> Float:
     """Exit times: a row per call, a column per rank; never before the rank's own arrival."""
+    if catalogue.collective(kind).peers != "all":
+        return begin.copy()  # who is whose neighbour the trace does not say
     cost = (net.alpha + net.beta * message)[:, None]
     rows, ranks = np.arange(len(begin)), np.arange(begin.shape[1])
     if catalogue.collective(kind).rooted:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from unisono.core import catalogue
 from unisono.trace.reader import INTER, Rank, Trace
 
 BLOCK = 1 << 18  # events looked at together: bounds the memory
@@ -37,8 +38,18 @@ class Count:
 
     complete: int = 0  # calls
     incomplete: int = 0  # calls that a rank never entered or left
-    mismatched: int = 0  # calls in which ranks called different collectives
+    mismatched: int = 0  # calls in which ranks called different collectives, or cannot have met
     unmatched_events: int = 0  # on inter-communicators, and on ones with ranks of another world
+
+    def left_out(self) -> list[tuple[int, str]]:
+        return [
+            (self.incomplete, "calls that not every rank entered and left"),
+            (
+                self.mismatched,
+                "calls in which ranks called different collectives, or threads mixed up communicators",
+            ),
+            (self.unmatched_events, "events on inter-communicators or with ranks outside MPI_COMM_WORLD"),
+        ]
 
 
 @dataclass
@@ -64,11 +75,13 @@ class Matcher:
     trace: Trace
     count: Count = field(default_factory=Count)
     origin_ns: int = 0
+    has_threads: bool = False
     groups: list[Group] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         ranks = [rank for rank in self.trace.ranks.values() if len(rank.events)]
         if ranks:
+            self.has_threads = any(rank.events["thread"].any() for rank in ranks)
             self.origin_ns = min(int(rank.clock.corrected(rank.events["begin_ns"][:1])[0]) for rank in ranks)
         by_ranks: dict[tuple[int, ...], Group] = {}
         for rank in ranks:
@@ -127,6 +140,24 @@ class Matcher:
         self.count.incomplete += len(keys) - len(everywhere)
         return everywhere
 
+    def can_have_met(
+        self, begin: Float, end: Float, error: Float, size: Float, kind: NDArray[np.uint16]
+    ) -> NDArray[np.bool_]:
+        """Where threads begin to use communicators of the same ranks at once, ranks number them differently.
+        Ranks of one call agree on its bytes, if all of them know these; and where everybody needs data of
+        everybody, nobody leaves before the last has come."""
+        met = np.ones(len(kind), bool)
+        if not self.has_threads:
+            return met
+        for number in np.unique(kind):
+            own, row = kind == number, catalogue.collective(self.trace.collectives[int(number)])
+            if row.bytes_known and row.peers == "all":
+                met[own] &= (size[own] == size[own][:, :1]).all(axis=1)
+            if row.synchronises and row.regular == row.name:
+                apart = (begin[own] - error[own]).max(axis=1) - (end[own] + error[own]).min(axis=1)
+                met[own] &= (apart <= 0) | (size[own] == 0).all(axis=1) & (row.measure != "nothing")
+        return met
+
     def columns(self, group: Group, members: list[Member]) -> Int:
         """Of the communicator's ranks; the last, where -1 leads, is none."""
         place = {member.rank.rank: column for column, member in enumerate(members)}
@@ -153,6 +184,7 @@ class Matcher:
                     events["algorithm"].copy(),
                 )
         same = (kind == kind[:, :1]).all(axis=1) & (kind[:, 0] < len(self.trace.collectives))
+        same[same] = self.can_have_met(begin[same], end[same], error[same], size[same], kind[same, 0])
         good = left & same
         self.count.incomplete += int(np.count_nonzero(~left))
         self.count.mismatched += int(np.count_nonzero(left & ~same))

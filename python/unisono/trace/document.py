@@ -71,7 +71,9 @@ class Program(msgspec.Struct):
     seconds: Annotated[Seconds, said("From MPI_Init to MPI_Finalize, as far as it was traced.")]
     calls: Annotated[Count, said("Complete calls, those on one rank included.")]
     incomplete_calls: Annotated[Count, said("A rank never entered or left.")]
-    mismatched_calls: Annotated[Count, said("Ranks called different collectives.")]
+    mismatched_calls: Annotated[
+        Count, said("Ranks called different collectives, or threads have mixed up communicators.")
+    ]
     single_rank_calls: Annotated[Count, said("On communicators of one rank.")]
     unmatched_events: Annotated[Count, said("On inter-communicators, or with ranks outside MPI_COMM_WORLD.")]
     all_calls: Annotated[StatisticRow | None, said("Null: no call.")]

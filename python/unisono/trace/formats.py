@@ -18,7 +18,7 @@ from unisono.trace.sites import Sites
 BLOCK = 1 << 16  # events that are in memory
 COLUMNS = (
     *("rank", "collective", "begin_ns", "end_ns", "clock_error_ns", "bytes", "communicator", "sequence"),
-    *("root", "algorithm", "in_place", "thread", "site", "function"),
+    *("root", "algorithm", "in_place", "thread", "site", "function", "communicator_id"),
 )
 
 
@@ -52,6 +52,7 @@ class Tables:
 
     def __init__(self, trace: Trace) -> None:
         self.trace, self.sites = trace, Sites()
+        self.communicators: dict[tuple[tuple[int, ...], int], int] = {}
         for rank in trace.ranks.values():
             for start in range(0, len(rank.events), BLOCK):
                 self.sites.numbers(rank, rank.events["site"][start : start + BLOCK])
@@ -80,7 +81,19 @@ class Tables:
             "thread": events["thread"],
             "site": [place.text for place in places],
             "function": [place.function for place in places],
+            "communicator_id": self.communicator_ids(rank, events["communicator"]),
         }
+
+    def communicator_ids(self, rank: Rank, numbers: NDArray[np.uint32]) -> NDArray[np.int64]:
+        """The same on all ranks, as names need not be, and of one communicator only; -1: not known."""
+        unique, inverse = np.unique(numbers, return_inverse=True)
+        return np.array([self.communicator_id(rank, int(n)) for n in unique], np.int64)[inverse]
+
+    def communicator_id(self, rank: Rank, number: int) -> int:
+        known = rank.communicators.get(number)
+        if known is None or not known.ranks:
+            return -1
+        return self.communicators.setdefault((known.ranks, known.occurrence), len(self.communicators))
 
 
 def named(names: Sequence[str], numbers: NDArray[Any]) -> list[str]:
@@ -196,6 +209,7 @@ def perfetto_event(row: tuple[Any, ...], origin: int, threads: Threads) -> str:
         thread,
         site,
         function,
+        communicator_id,
     ) = row
     drawn = f'"ph":"X","dur":{(end - begin) / 1000:.3f}' if end else '"ph":"B"'
     return (
@@ -203,5 +217,5 @@ def perfetto_event(row: tuple[Any, ...], origin: int, threads: Threads) -> str:
         f'"pid":{rank},"tid":{threads.number(rank, thread)},'
         f'"ts":{(begin - origin) / 1000:.3f},"args":{{"bytes":{size},"communicator":{quoted(communicator)},'
         f'"sequence":{sequence},"root":{root},"algorithm":{quoted(algorithm)},"site":{quoted(site)},'
-        f'"function":{quoted(function)}}}}}'
+        f'"function":{quoted(function)},"communicator_id":{communicator_id}}}}}'
     )

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from unisono.core.memory import size_class
 from unisono.trace import bounds
-from unisono.trace.calls import Block, Matcher
+from unisono.trace.calls import Block, Count, Matcher
 from unisono.trace.metrics import OneWay
 from unisono.trace.reader import Trace
 from unisono.trace.sites import Place, Sites
@@ -85,9 +85,10 @@ class Parts:
         return Group(kind, place, self.hosts, begin, end, error[order], size, algorithm[order], split)
 
 
-def groups(trace: Trace) -> list[Group]:
-    """Those on communicators of two ranks or more; the one with most time first."""
-    matcher, sites = Matcher(trace), Sites()
+def groups(trace: Trace, count: Count | None = None) -> list[Group]:
+    """Those on communicators of two ranks or more; the one with most time first. What makes none is counted
+    in `count`."""
+    matcher, sites = Matcher(trace, count or Count()), Sites()
     one_way = OneWay(trace.one_way)
     made: dict[Kind, Parts] = {}
     for block in matcher.blocks():

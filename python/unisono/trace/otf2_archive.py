@@ -6,13 +6,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from unisono.core.catalogue import collective as semantics
 from unisono.core.errors import UnisonoError
 from unisono.trace.formats import COLUMNS, Tables, rows
-from unisono.trace.reader import Rank, Trace
+from unisono.trace.reader import INTER, Rank, Trace
 from unisono.trace.summary import collective_name
 
 NANOSECONDS = 1_000_000_000  # ticks of the clock in a second
+NO_COMMUNICATOR = -1
 TEXTS = ("algorithm", "site", "function")  # attributes of a call
 
 
@@ -48,7 +51,9 @@ class Archive:
         kind = self.otf2.Type.UINT32
         self.attributes["sequence"] = self.file.definitions.attribute(name="sequence", type=kind)
         for rank in self.trace.ranks.values():
-            numbers = iter(rank.events["communicator"].tolist())
+            # A root of a group is no rank of both together.
+            inter = (rank.events["flags"] & INTER) != 0
+            numbers = iter(np.where(inter, NO_COMMUNICATOR, rank.events["communicator"]).tolist())
             for block in tables.blocks(rank):
                 for row, number in zip(rows(block), numbers, strict=False):
                     self.call(rank, dict(zip(COLUMNS, row, strict=True)), number)

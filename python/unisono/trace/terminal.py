@@ -28,12 +28,9 @@ def headline(trace: Trace) -> str:
 
 
 def left_out(analysis: Analysis) -> list[str]:
-    count = analysis.count
     said = [
-        (count.incomplete, "calls that not every rank entered and left"),
-        (count.mismatched, "calls in which ranks called different collectives"),
+        *analysis.count.left_out(),
         (analysis.alone, "calls on communicators of one rank"),
-        (count.unmatched_events, "events on inter-communicators or with ranks outside MPI_COMM_WORLD"),
     ]
     return [f"left out: {what}: {number}" for number, what in said if number]
 

@@ -1,6 +1,7 @@
 """A program's calls, from its trace: the same sequence on every rank, with the computing between them."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,6 +52,7 @@ class Calls:
     computing: Float  # seconds before a call; a row per call, a column per rank
     mpi: str  # what the library says it is
     alone: int  # calls on communicators of one rank, left out
+    empty: int = 0  # calls without a byte, left out
 
 
 def shape_of(members: tuple[int, ...], world: int, rank: int) -> Shape:
@@ -81,6 +83,20 @@ class OfRank:
     inside: Float
     computing: Float
     alone: int
+
+    def only(self, kept: Sequence[int]) -> "OfRank":
+        """The calls of these numbers. The time of the others counts as computing before the next."""
+        begin = np.cumsum(self.computing + self.inside) - self.inside
+        own, former = begin[kept], (begin + self.inside)[kept][:-1]
+        return replace(
+            self,
+            key=[self.key[call] for call in kept],
+            bytes=self.bytes[kept],
+            site=self.site[kept],
+            root=self.root[kept],
+            inside=self.inside[kept],
+            computing=np.maximum(own - np.concatenate([[0.0], former]), 0.0),
+        )
 
 
 def of_rank(trace: Trace, rank: Rank, sites: Sites) -> OfRank:
@@ -119,6 +135,9 @@ def read(trace: Trace) -> Calls:
     sites = Sites()
     ranks = [of_rank(trace, trace.ranks[number], sites) for number in range(trace.size)]
     count = common_length(trace, ranks)
+    kept = with_data(trace, ranks, count)
+    if empty := count - len(kept):
+        ranks, count = [rank.only(kept) for rank in ranks], len(kept)
     if not count:
         raise UnisonoError(f"{trace.folder}: no collective call of several ranks is in it")
     first = ranks[0]
@@ -155,7 +174,18 @@ def read(trace: Trace) -> Calls:
         computing=np.column_stack([rank.computing[:count] for rank in ranks]),
         mpi=str(trace.first.start.get("mpi", "")),
         alone=first.alone,
+        empty=empty,
     )
+
+
+def with_data(trace: Trace, ranks: Sequence[OfRank], count: int) -> list[int]:
+    """The numbers of the calls that have any. A barrier is no call without data, but one that has none."""
+
+    def has_data(call: int) -> bool:
+        row = catalogue.collective(name_of(trace, ranks[0].key[call][0]))
+        return row.measure == "nothing" or any(rank.bytes[call] > 0 for rank in ranks)
+
+    return [call for call in range(count) if has_data(call)]
 
 
 def name_of(trace: Trace, collective: int) -> str:

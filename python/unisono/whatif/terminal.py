@@ -58,6 +58,8 @@ def head(found: Study, console: Console) -> None:
     )
     if calls.alone:
         console.print(f"{calls.alone} calls of single ranks are left out.")
+    if calls.empty:
+        console.print(f"{calls.empty} calls without data are left out.")
 
 
 def drawn(*columns: str, words: int) -> Table:

@@ -5,8 +5,10 @@
 #include <atomic>
 #include <cstdint>
 
+#include "base/hash.h"
 #include "base/meeting_words.h"
 #include "base/presence.h"
+#include "base/version.h"
 
 namespace unisono::stub {
 namespace {
@@ -49,6 +51,8 @@ void join() {
   if (iallreduce != nullptr && wait != nullptr && here.absent == 0 && g_handles.world != 0) {
     unsigned long long extremes[kMeetingWords] = {};
     extremes[kCannot] = 1;
+    extremes[kSameVersion] = fnv1a(UNISONO_VERSION);
+    extremes[kSameVersion + 1] = ~extremes[kSameVersion];
     void* request = nullptr;
     alignas(16) char status[256];
     iallreduce(g_handles.in_place, extremes, kMeetingWords, g_handles.unsigned_long_long,
