@@ -209,7 +209,6 @@ def test_on_one_host_single_messages_decide_nothing(
         folder = writer.write()
         found = result.of_folder(folder, None)
         decided[len(set(hosts))] = {gain.decision for gain in found.advices[0].gains}
-        assert ("decide nothing on one host" in found.machine.source) == (len(set(hosts)) == 1)
         of_file = result.of_folder(folder, costs)  # somebody vouches for that
         assert "gains" in {gain.decision for gain in of_file.advices[0].gains}
     assert decided[1] == {"undecided"}
