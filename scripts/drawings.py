@@ -23,7 +23,8 @@ SHOWN = re.compile(r"!\[[^\]]*\]\((?P<file>[^)]+\.svg)\)")
 
 
 def drawings(docs: Path = DOCS) -> tuple[dict[Path, str], set[Path]]:
-    """The command for each drawing, and what is shown or lies there without one."""
+    """The command for each drawing, and what is shown or lies there without one. Those of the results are
+    experiments.pages' to draw."""
     commands: dict[Path, str] = {}
     shown = set(docs.rglob("*.svg"))
     for page in sorted(docs.rglob("*.md")):
@@ -31,7 +32,7 @@ def drawings(docs: Path = DOCS) -> tuple[dict[Path, str], set[Path]]:
         commands |= {page.parent / found["file"]: found["command"] for found in DRAWN.finditer(text)}
         shown |= {page.parent / found["file"] for found in SHOWN.finditer(text)}
     others = shown - set(commands)
-    return commands, {path for path in others if (docs / "results") not in path.parents}  # experiments.pages'
+    return commands, {path for path in others if docs / "results" not in path.parents}
 
 
 def draw(command: str, build: Path) -> str:

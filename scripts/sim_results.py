@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from unisono.core.catalogue import format_size
 from unisono.core.files import read_json, write_json
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -51,10 +52,6 @@ def simulate(platform: str, collective: str, sizes: str) -> None:
     write_json(found, file_of(platform, collective))
 
 
-def size_text(size: int) -> str:
-    return f"{size >> 20}M" if size >= 1 << 20 else f"{size >> 10}K"
-
-
 def texts(cell: dict[str, Any]) -> list[str]:
     if "seconds" not in cell:
         return [cell["left_out"], "", ""]
@@ -70,7 +67,7 @@ def table(platform: str, collective: str) -> list[str]:
     found = read_json(file_of(platform, collective))
     able = [row for row in found["rows"] if any("seconds" in cell for cell in row["cells"])]
     rows = sorted(able, key=lambda row: row["cells"][-1].get("seconds", float("inf")))
-    sizes = [size_text(int(size)) for size in found["limit_seconds"]]
+    sizes = [format_size(int(size)) for size in found["limit_seconds"]]
     heading = ["algorithm"] + [text for size in sizes for text in (f"{size}: us", "limit", "ratio")]
     lines = [heading, ["---", *["---:"] * (len(heading) - 1)]]
     for row in rows:
@@ -85,7 +82,7 @@ def best_rows(platform: str, found: dict[str, Any]) -> list[list[str]]:
     for i, size in enumerate(found["limit_seconds"]):
         own = [row for row in found["rows"] if "selector" not in row and "seconds" in row["cells"][i]]
         best = min(own, key=lambda row: row["cells"][i]["seconds"])
-        place = [platform, found["collective"], size_text(int(size))]
+        place = [platform, found["collective"], format_size(int(size))]
         rows.append([*place, best["algorithm"], *texts(best["cells"][i])[1:]])
     return rows
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from unisono.advise import arms as arms_module
 from unisono.advise import wake
 from unisono.core import catalogue, cost_model, jobs, places
+from unisono.core.catalogue import NATIVE
 from unisono.core.errors import UnisonoError
 from unisono.core.files import write_json
 from unisono.lab import layout
@@ -26,7 +27,6 @@ from experiments.advice.programs import Application
 from experiments.testbeds import ROOT, Json
 
 STORE = ROOT / ".cache" / "experiments" / "advice"
-NATIVE = "native"
 SILENCE = 90.0  # seconds for a job
 DEAREST = 12.0  # times the fastest: what takes longer is not run, a job would take minutes
 

@@ -20,6 +20,7 @@ import numpy as np
 from unisono.advise import predict
 from unisono.advise.machine import Machine
 from unisono.core import machine, places
+from unisono.core.catalogue import NATIVE
 from unisono.core.errors import UnisonoError
 from unisono.core.files import write_json
 from unisono.testbeds import beds
@@ -28,7 +29,7 @@ from unisono.trace.groups import Group, groups
 
 from experiments import harness
 from experiments.advice import measure
-from experiments.advice.measure import NATIVE, Job, Place
+from experiments.advice.measure import Job, Place
 from experiments.advice.programs import APPLICATIONS, Application
 from experiments.testbeds import ROOT, Json
 

@@ -15,7 +15,7 @@ from experiments.harness import ROOT, Check
 from experiments.markdown import table
 from experiments.pipelines import measuring, wire
 from experiments.pipelines.measuring import Point
-from experiments.tables.words import LIBRARIES
+from experiments.tables.words import LIBRARIES, size_text
 from experiments.testbeds import Json
 
 FOLDER = ROOT / "docs" / "results" / "compiled"
@@ -177,10 +177,6 @@ ALLGATHER = (
     "as Alltoall: simple",
     "as Alltoall: ring_barrier",
 )
-
-
-def size_text(size: int) -> str:
-    return f"{size // KIB} KiB"
 
 
 def bcasts() -> list[str]:

@@ -18,12 +18,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from unisono.core.catalogue import NATIVE
 from unisono.core.errors import UnisonoError
 from unisono.core.files import write_json
 from unisono.sim import platforms
 from unisono.whatif import calls, study
 from unisono.whatif.calls import Calls
-from unisono.whatif.replay import NATIVE, Program, Replayed
+from unisono.whatif.replay import Program, Replayed
 from unisono.whatif.scaling import Target
 from unisono.whatif.study import CellStudy
 

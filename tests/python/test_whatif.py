@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 from conftest import Run
 from traces import Writer
+from unisono.core.catalogue import NATIVE
 from unisono.core.errors import UnisonoError
 from unisono.sim import platforms
 from unisono.trace import reader
 from unisono.whatif import calls, study
 from unisono.whatif.calls import Shape
-from unisono.whatif.replay import NATIVE, Program
+from unisono.whatif.replay import Program
 from unisono.whatif.scaling import Scale, Target
 
 from experiments.whatif import programs

@@ -8,6 +8,7 @@ from typing import Any
 
 from unisono.core import memory
 from unisono.core.errors import UnisonoError
+from unisono.trace.metrics import OneWay
 from unisono.trace.reader import Trace
 
 Json = dict[str, Any]
@@ -112,8 +113,6 @@ def distance(trace: Trace, level: Mapping[str, Any]) -> float:
 
 def by_one_way(trace: Trace) -> Json:
     """Hockney's model: a message keeps its ports for as long as it takes."""
-    from unisono.trace.metrics import OneWay  # noqa: PLC0415 - a cycle through the catalogue otherwise
-
     one_way = OneWay(trace.one_way)
     line = [{"from_bytes": 0, "alpha_s": one_way.alpha, "beta_s_per_byte": one_way.beta}]
     level = {"one_way": line, "gap": line, "exchange": [], "active": 1}

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from unisono.advise import arms as arms_module
 from unisono.advise.machine import FILE_ERROR, Machine
 from unisono.core import catalogue, cost_model, files, memory
+from unisono.core.catalogue import NATIVE
 from unisono.trace.groups import Group
 
 Float = NDArray[np.float64]
-NATIVE = "native"
 FOLLOWED = 512  # calls times ranks that are followed, at most; of longer groups some in a row
 LEAST_FOLLOWED = 2
 MOST_RANKS = 256  # beyond, a walk through the schedules takes too long

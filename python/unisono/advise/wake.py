@@ -15,6 +15,7 @@ import numpy as np
 from unisono.advise import arms as arms_module
 from unisono.advise import predict
 from unisono.core import catalogue, cost_model, files
+from unisono.core.catalogue import NATIVE
 from unisono.trace.groups import Group
 
 Json = dict[str, Any]
@@ -38,7 +39,7 @@ def with_wake(body: Json, seconds: float) -> Json:
 def estimate(groups: Sequence[Group], body: Json, folder: Path) -> float | None:
     """Seconds; None where the trace has too few such calls."""
     short = [group for group in groups if is_short(group)]
-    own = [group for group in short if group.algorithm[0] != predict.NATIVE]
+    own = [group for group in short if group.algorithm[0] != NATIVE]
     short = own or short
     if sum(group.calls for group in short) < ENOUGH:
         return None
@@ -60,8 +61,4 @@ def estimate(groups: Sequence[Group], body: Json, folder: Path) -> float | None:
 def specs_of(known: catalogue.Catalogue, group: Group) -> list[str]:
     ran = str(group.algorithm[0])
     kind = group.kind
-    return (
-        [ran]
-        if ran != predict.NATIVE
-        else arms_module.legal(known, kind.collective, group.ranks, group.nodes)
-    )
+    return [ran] if ran != NATIVE else arms_module.legal(known, kind.collective, group.ranks, group.nodes)

@@ -16,11 +16,10 @@ from itertools import pairwise
 
 from unisono.compare import matrix
 from unisono.compare.results import Cell, Comparison, Point, Setting
-from unisono.core.catalogue import format_size
+from unisono.core.catalogue import NATIVE, format_size
 from unisono.core.estimates import Estimate
 from unisono.core.limits import Sized, size_kind
 
-NATIVE = "native"
 # The pattern in which all collectives are timed alike. After a barrier some are called back to back and some
 # one by one, which counts the barrier's skew; unless it is known, only collectives of one kind compare.
 PATTERN = "compute"

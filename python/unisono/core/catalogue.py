@@ -120,6 +120,9 @@ class Variable:
     meaning: str
 
 
+NATIVE = "native"  # the MPI library's own, beside the algorithms of every collective
+
+
 def format_size(value: int) -> str:
     """The shortest exact form, as src/base/size.cpp writes it."""
     for suffix in ("", "K", "M", "G", "T"):

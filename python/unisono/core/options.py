@@ -52,6 +52,16 @@ Log = Annotated[bool, typer.Option("--log", help="Say what was chosen for each c
 OutputFile = Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="The file to write.")]
 
 
+def collectives(standard: str) -> Any:
+    """Of --collectives, where `standard` is measured otherwise."""
+    return typer.Option(
+        metavar="A,B",
+        help=f"Or all; {standard.replace(',', ', ')} otherwise.",
+        show_default=False,
+        autocompletion=completion.collectives,
+    )
+
+
 def group(text: str, **settings: Any) -> typer.Typer:
     """A command that only has commands."""
     return typer.Typer(

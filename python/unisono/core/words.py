@@ -2,9 +2,8 @@
 
 from rich.text import Text
 
+from unisono.core.catalogue import NATIVE
 from unisono.core.estimates import Estimate
-
-NATIVE = "native"
 
 
 def number(value: float | None) -> str:

@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from unisono.core import amounts, answers, completion, documents, memory, options
+from unisono.core import amounts, answers, documents, memory, options
 from unisono.core.arguments import parse_collectives
 from unisono.core.console import output, table
 from unisono.core.errors import RunError, UnisonoError
@@ -136,13 +136,7 @@ def measure(
     launch: where.Launch = None,
     ppn: where.RanksPerHost = None,
     collectives: Annotated[
-        str,
-        typer.Option(
-            metavar="A,B",
-            help=f"Or all; {platform_measure.STANDARD_COLLECTIVES.replace(',', ', ')} otherwise.",
-            show_default=False,
-            autocompletion=completion.collectives,
-        ),
+        str, options.collectives(platform_measure.STANDARD_COLLECTIVES)
     ] = platform_measure.STANDARD_COLLECTIVES,
     sizes: options.Sizes = platform_measure.STANDARD_SIZES,
     budget: Annotated[

@@ -5,6 +5,7 @@ import math
 from collections.abc import Mapping, Sequence
 from statistics import median, median_high, median_low
 
+from unisono.core.catalogue import NATIVE
 from unisono.core.estimates import ENOUGH, middle_estimate
 from unisono.profile.document import Arm, Cell, Measured
 
@@ -13,7 +14,6 @@ WORTH = 0.95  # in the middle: for less, one job in which native is faster takes
 NOT_SLOWER = 1 / 0.97  # of native's time; above it lies what is slower than 0.97 of native's speed
 HOPEFUL = 1.1  # of native's time in the race: another job may say otherwise
 FEW, FEW_TO_LEAVE_NATIVE = 2, 4  # jobs that must agree
-NATIVE = "native"
 
 Job = Sequence[Arm]  # what one job measured of a cell, native first
 

@@ -5,12 +5,12 @@ from rich.table import Table
 from rich.text import Text
 
 from unisono.core import memory
-from unisono.core.catalogue import format_size
+from unisono.core.catalogue import NATIVE, format_size
 from unisono.core.console import table
 from unisono.core.errors import RunError
 from unisono.core.memory import Learned
 from unisono.core.words import choice_text, interval, number
-from unisono.profile.choice import NATIVE, WORTH, is_safe, ratio_of
+from unisono.profile.choice import WORTH, is_safe, ratio_of
 from unisono.profile.document import Arm, Cell, Environment, Measured, Profile
 
 

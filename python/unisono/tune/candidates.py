@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from functools import cache
 
 from unisono.core import catalogue
-from unisono.core.catalogue import Algorithm, Catalogue, GridForm, Parameter, format_size
+from unisono.core.catalogue import NATIVE, Algorithm, Catalogue, GridForm, Parameter, format_size
 from unisono.core.errors import UnisonoError
 
-NATIVE = "native"
 BY_NODES = "nodes"  # the shape of a grid whose rows are the nodes
 SIZE_STEP, STEP = 4, 2  # from one value of a parameter to the next: of a size, of a number
 WHOLE = 64 << 10  # from here, where the default is not to cut at all

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.progress import Progress, TaskID
 from rich.text import Text
 
-from unisono.core import amounts, catalogue, completion, documents, options, places
+from unisono.core import amounts, catalogue, documents, options, places
 from unisono.core.amounts import parse_time
 from unisono.core.arguments import names as split_names
 from unisono.core.arguments import parse_collectives
@@ -57,15 +57,7 @@ def tune(
     lab: where.Lab = False,
     launch: where.Launch = None,
     ppn: where.RanksPerHost = None,
-    collectives: Annotated[
-        str,
-        typer.Option(
-            metavar="A,B",
-            help=f"Or all; {STANDARD_COLLECTIVES.replace(',', ', ')} otherwise.",
-            show_default=False,
-            autocompletion=completion.collectives,
-        ),
-    ] = STANDARD_COLLECTIVES,
+    collectives: Annotated[str, options.collectives(STANDARD_COLLECTIVES)] = STANDARD_COLLECTIVES,
     sizes: options.Sizes = STANDARD_SIZES,
     budget: options.Budget = "20m",
     resume: Annotated[bool, typer.Option("--resume", help="Go on where it was interrupted.")] = False,

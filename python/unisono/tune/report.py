@@ -7,10 +7,9 @@ from rich.console import Console
 from rich.text import Text
 
 from unisono.core import documents
-from unisono.core.catalogue import format_size
+from unisono.core.catalogue import NATIVE, format_size
 from unisono.core.console import table
 from unisono.core.words import choice_text, interval, number
-from unisono.profile import choice
 from unisono.profile.document import Cell, Environment, Measured
 from unisono.testbeds.bench import Failed, Point, Row
 from unisono.tune.prediction import correlations
@@ -83,7 +82,7 @@ def show(outcome: Outcome, seconds: float, console: Console) -> None:
 
 
 def failure(point: Point, failed: Failed) -> str:
-    what = "native failed" if failed.spec == choice.NATIVE else f"left out {failed.spec}"
+    what = "native failed" if failed.spec == NATIVE else f"left out {failed.spec}"
     return f"{point.text()}: {what}: {failed.problem}"
 
 
@@ -94,7 +93,7 @@ def failures(row: Row) -> list[str]:
 
 
 def row_of(cell: Cell, measured: Measured) -> list[Text | str]:
-    arm, native = measured.arm(cell.choice), measured.arm(choice.NATIVE)
+    arm, native = measured.arm(cell.choice), measured.arm(NATIVE)
     ratio = arm.ratio_to_native if arm else None
     return [
         cell.collective,

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
+from unisono.core.catalogue import NATIVE
 from unisono.core.estimates import Modes, find_modes
 from unisono.profile import choice
 from unisono.profile.document import Arm, Environment, Measured, Profile, sort_cells
@@ -152,7 +153,7 @@ class Tuner:
 
     def least_seconds(self, point: Point, arms: Sequence[Candidate]) -> float:
         known = {arm.spec: arm.median_s for arm in self.raced(point)}
-        calls = sum(known.get(spec, 0) for spec in (choice.NATIVE, *(arm.spec for arm in arms)))
+        calls = sum(known.get(spec, 0) for spec in (NATIVE, *(arm.spec for arm in arms)))
         return self.bench.start + LEAST_SECONDS + BLOCKS * calls
 
     def measure(self, point: Point, arms: Sequence[Candidate], seconds: float) -> Row:
@@ -165,7 +166,7 @@ class Tuner:
         try:
             alone = self.trial(point, [])
             if alone.problem:
-                return replace(alone, failed=(Failed(choice.NATIVE, alone.problem),))
+                return replace(alone, failed=(Failed(NATIVE, alone.problem),))
             failed = tuple(self.culprits(point, arms, row.problem))
             guilty = {each.spec for each in failed}
             sound = [arm.spec for arm in arms if arm.spec not in guilty]
@@ -213,11 +214,11 @@ class Tuner:
         fastest = sorted(self.raced(near), key=lambda arm: arm.median_s)
         call = fastest[0].median_s * point.bytes / near.bytes
         most = min(MOST_ARMS, max(FEWEST_ARMS, int(seconds / (BLOCKS * call))))
-        return able([arm.spec for arm in fastest if arm.spec != choice.NATIVE], most)
+        return able([arm.spec for arm in fastest if arm.spec != NATIVE], most)
 
     def second_field(self, point: Point) -> list[Candidate]:
         """What was not out of the question in the first race."""
-        arms = [arm for arm in self.raced(point) if arm.spec != choice.NATIVE]
+        arms = [arm for arm in self.raced(point) if arm.spec != NATIVE]
         fastest = min((arm.median_s for arm in self.raced(point)), default=0.0)
         return [Candidate(arm.spec, arm.predicted_s) for arm in arms if arm.median_s <= SECOND_LOOK * fastest]
 
@@ -227,7 +228,7 @@ class Tuner:
 
     def without_failed(self, point: Point, arms: Sequence[Arm]) -> tuple[Arm, ...]:
         failed = {each.spec for _, each in self.failed_candidates(point)}
-        if choice.NATIVE in failed:
+        if NATIVE in failed:
             return ()  # nothing to measure the others by
         return tuple(arm for arm in arms if arm.spec not in failed)
 
@@ -272,8 +273,8 @@ class Tuner:
         """What decides: the races only where no confirmation tells anything. Who was in few of the jobs may
         have been lucky in them: they count where none of those that were in most of them will do."""
         arms, taken_part = self.confirmed_arms(point), self.taken_part(point)
-        most = tuple(arm for arm in arms if 2 * taken_part[arm.spec] > taken_part[choice.NATIVE])
-        if most and choice.choose(most) != choice.NATIVE:
+        most = tuple(arm for arm in arms if 2 * taken_part[arm.spec] > taken_part[NATIVE])
+        if most and choice.choose(most) != NATIVE:
             return most
         return arms if len(arms) > 1 else self.raced(point)
 
@@ -281,7 +282,7 @@ class Tuner:
         """None where nothing can be said: native failed, all candidates did, or nobody is surely as fast
         and somebody looks faster. What is not known must not look as if native had won."""
         arms = self.confirmed(point)
-        if not any(arm.spec == choice.NATIVE for arm in arms):
+        if not any(arm.spec == NATIVE for arm in arms):
             return None
         if len(arms) == 1 and self.failed_candidates(point):
             return None
@@ -317,7 +318,7 @@ class Tuner:
         """Of all blocks of the run: jobs in different states of the machine are two modes as well."""
         rows = [row for row in self.record.rows.values() if row.point == point]
         found = []
-        for spec in dict.fromkeys((choice.NATIVE, chosen)):
+        for spec in dict.fromkeys((NATIVE, chosen)):
             modes = find_modes([time for row in rows for time in row.blocks.get(spec, ())])
             found += [(point, spec, modes)] if modes else []
         return found

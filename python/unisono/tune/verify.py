@@ -11,8 +11,9 @@ from typing import Any, Protocol
 import msgspec
 
 from unisono.core import documents
+from unisono.core.catalogue import NATIVE
 from unisono.core.estimates import Estimate, Modes, estimate_median, find_modes, middle_estimate
-from unisono.profile.choice import NATIVE, NOT_SLOWER, pooled
+from unisono.profile.choice import NOT_SLOWER, pooled
 from unisono.profile.document import Arm, Cell, Environment, Measured
 from unisono.testbeds.bench import Entry, Point, Row
 from unisono.tune.tuner import BLOCKS

@@ -3,11 +3,11 @@
 from collections import defaultdict
 
 from unisono.core import catalogue
+from unisono.core.catalogue import NATIVE
 from unisono.core.errors import UnisonoError
 from unisono.core.estimates import Estimate
 from unisono.profile import choice
 from unisono.profile.document import Arm, Cell, Environment, Key, Measured, Profile
-from unisono.whatif.replay import NATIVE
 from unisono.whatif.study import CellStudy, Study, weightiest
 
 FLAVOURS = {"Open MPI": "openmpi", "Intel": "intel", "MPICH": "mpich"}

@@ -10,13 +10,12 @@ from pathlib import Path
 
 import numpy as np
 
+from unisono.core.catalogue import NATIVE
 from unisono.core.errors import UnisonoError
 from unisono.sim import smpi
 from unisono.sim.platforms import Platform
 from unisono.whatif.calls import Calls, Float, Kind, Shape
 from unisono.whatif.scaling import Scale, Target
-
-NATIVE = "native"
 
 
 @dataclass(frozen=True, order=True)

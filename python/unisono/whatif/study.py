@@ -11,11 +11,11 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 
 from unisono.core.amounts import parse_size
-from unisono.core.catalogue import format_size
+from unisono.core.catalogue import NATIVE, format_size
 from unisono.sim.arms import parse_algorithms
 from unisono.sim.runner import flows_cell
 from unisono.sim.table import FLOWS, Question
-from unisono.whatif.replay import NATIVE, Cell, Program, Replayed, SimulationError
+from unisono.whatif.replay import Cell, Program, Replayed, SimulationError
 
 SCREENING, REPLAYING = 0.35, 0.9  # shares of the budget after which these begin nothing more
 GAIN = 0.98  # of native's time: as unisono tune, what is chosen must be worth it

@@ -4,10 +4,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from unisono.core.catalogue import format_size
+from unisono.core.catalogue import NATIVE, format_size
 from unisono.core.console import table
 from unisono.trace.verdict import time_text
-from unisono.whatif.replay import NATIVE, Cell
+from unisono.whatif.replay import Cell
 from unisono.whatif.scaling import RULES
 from unisono.whatif.study import Arm, CellStudy, Study, totals
 

@@ -1,7 +1,8 @@
 #include "interpose/stub/inactive.h"
-#include "base/version.h"
 
 #include <string_view>
+
+#include "base/version.h"
 
 namespace unisono::stub {
 namespace {
