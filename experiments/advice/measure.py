@@ -15,7 +15,7 @@ from unisono.core import catalogue, cost_model, jobs, places
 from unisono.core.catalogue import NATIVE
 from unisono.core.errors import UnisonoError
 from unisono.core.files import write_json
-from unisono.core.machine import busy_share
+from unisono.core.machine import busy_share, cores
 from unisono.lab import layout
 from unisono.testbeds import calibrate
 from unisono.testbeds.beds import Lab
@@ -41,7 +41,7 @@ class Place:
 
     @property
     def folder(self) -> Path:
-        return STORE / self.mpi.flavour
+        return STORE / f"{self.mpi.flavour}-{self.ranks}"
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,8 @@ def run(place: Place, job: Job) -> Json:
 
 def machine(place: Place) -> Path:
     """What messages cost there, and what the model cannot find out by itself: the credit of the lab's
-    shapers, and how long ranks wait for one of the few cores, by a program of its own. Measured once."""
+    shapers, that its hosts share the machine's cores, and how long a rank that has a core waits until it is
+    woken, by a program of its own. Measured once."""
     file = place.folder / "machine.json"
     if file.exists():
         return file
@@ -109,6 +110,7 @@ def machine(place: Place) -> Path:
     body = {
         **without_credit(json.loads(calibrated.read_text())),
         "credit_bytes": float(layout.BURST_KIB << 10),
+        "shared_cores": cores().usable,
     }
     probe = Application("sweep, small", "sweep", ("--n", "64", "--steps", "40"), ("allreduce",))
     job = Job(probe, "allreduce", "recursive_doubling", BEFORE)

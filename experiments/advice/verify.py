@@ -41,9 +41,12 @@ MOST_ARMS, ARMS, FEW_ARMS = 4, 3, 2  # of the first collective of a program, of 
 SHORT = 1000  # bytes
 
 
-def main_loop(trace: Path, collective: str) -> list[Group]:
-    found = groups(reader.read(trace))
+def main_loop(found: Sequence[Group], collective: str) -> list[Group]:
     return [g for g in found if g.kind.collective == collective and g.calls >= FEWEST_CALLS]
+
+
+def all_calls(place: Place, job: Job) -> list[Group]:
+    return groups(reader.read(job.folder(place) / "trace"))
 
 
 def arms_of(place: Place, application: Application) -> dict[str, list[str]]:
@@ -55,7 +58,7 @@ def arms_of(place: Place, application: Application) -> dict[str, list[str]]:
     for number, collective in enumerate(application.collectives):
         file = place.folder / f"arms-{name}-{collective}.json"
         if not file.exists():
-            size = main_loop(native.folder(place) / "trace", collective)[0].size
+            size = main_loop(all_calls(place, native), collective)[0].size
             first = number == 0 or application.program == "jacobi"
             count = MOST_ARMS if first else ARMS if size > SHORT else FEW_ARMS
             file.write_text(json.dumps(measure.few(place, collective, size, count)))
@@ -84,11 +87,11 @@ def measure_all(found: Sequence[Place], rounds: int) -> None:
 # --- evaluating -----------------------------------------------------------------------------------
 
 
-def typical_seconds(trace: Path, collective: str) -> float:
+def typical_seconds(place: Place, job: Job, collective: str) -> float:
     """Of a run: the median call of each group, from the last arrival to the last exit, times its calls."""
     return sum(
         group.calls * float(np.median(predict.completion(group.begin, group.end)))
-        for group in main_loop(trace, collective)
+        for group in main_loop(all_calls(place, job), collective)
     )
 
 
@@ -96,11 +99,11 @@ def advice_on(
     place: Place, application: Application, more: Mapping[str, Sequence[str]]
 ) -> list[predict.Advice]:
     """From the trace that was made for it alone."""
-    trace = measure.traced_for_advice(application).folder(place) / "trace"
-    wanted = [group for name in application.collectives for group in main_loop(trace, name)]
+    found = all_calls(place, measure.traced_for_advice(application))
+    wanted = [group for name in application.collectives for group in main_loop(found, name)]
     costs = Machine(json.loads(measure.machine(place).read_text()), "measured in the lab")
     with tempfile.TemporaryDirectory(prefix="unisono-advice-") as folder:
-        return predict.advise(wanted, costs, Path(folder), more)
+        return predict.advise(wanted, found, costs, Path(folder), more)
 
 
 def done(place: Place, job: Job) -> bool:
@@ -143,7 +146,7 @@ def arm_row(
         return None
     measured, loops, base = [], [], []
     for native, arm in pairs:
-        times = [typical_seconds(job.folder(place) / "trace", collective) for job in (native, arm)]
+        times = [typical_seconds(place, job, collective) for job in (native, arm)]
         said = [measure.run(place, job)["loop_s"] for job in (native, arm)]
         base.append(round(times[0], 5))
         measured.append(round(times[0] - times[1], 5))

@@ -1,17 +1,20 @@
 """docs/results/whatif.md, as `python -m experiments.pages whatif` writes it from docs/results/whatif/."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from scipy.stats import spearmanr
 from unisono.core.catalogue import format_size
+from unisono.core.estimates import estimate_median
 from unisono.core.files import read_json
 from unisono.trace.verdict import time_text
 
 from experiments import markdown
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs" / "results" / "whatif"
+LAB = FOLDER / "lab"
 EVEN = 0.02  # so near to native's time nobody is faster
 NEAR = 0.05  # of the seconds of a call
 HEAD = """# What `unisono whatif` predicts, and what happens
@@ -156,5 +159,95 @@ def text(found: Sequence[Json]) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
+# --- in the lab ------------------------------------------------------------------------------------
+
+IN_THE_LAB = """## On a network
+
+Here {traced} hosts of a [lab](../guide/lab.md) were traced, at 50 Mb/s, and {ranks} were predicted. What
+these really take is from [the verification of `unisono advise`](advice.md), job for job. The trace alone says
+what the network is. Native is the simulator's imitation of the MPI library, whose choices may be other ones.
+The problems are scaled strongly, and times go from the last arrival at a call to its last exit.
+
+<!-- not run: root, and minutes after experiments.advice.verify -->
+```sh
+sudo UNISONO_LAB=advise .venv/bin/python -m experiments.whatif.lab
+```
+"""
+
+
+@dataclass(frozen=True)
+class InLab:
+    """An algorithm for a collective of an application: its share of native's time, predicted and by round."""
+
+    library: str
+    application: str
+    collective: str
+    algorithm: str
+    predicted: float
+    measured: tuple[float, ...]
+
+    @property
+    def median(self) -> float:
+        return estimate_median(self.measured).median
+
+    @property
+    def is_sure(self) -> bool:
+        """All rounds agree on who is faster."""
+        return min(self.measured) > 1 or max(self.measured) < 1
+
+    @property
+    def is_right(self) -> bool:
+        return (self.predicted > 1) == (self.median > 1)
+
+    def row(self) -> tuple[str, ...]:
+        numbers = (self.predicted, self.median, min(self.measured), max(self.measured))
+        word = ("right" if self.is_right else "wrong") if self.is_sure else "not measurable"
+        where = (self.library, self.application, self.collective, f"`{self.algorithm}`")
+        return (*where, *(f"{number:.2f}" for number in numbers), word)
+
+
+def in_lab(bodies: Sequence[Json]) -> list[str]:
+    cells = [
+        InLab(
+            body["mpi"],
+            cell["application"],
+            cell["collective"],
+            arm["algorithm"],
+            arm["predicted"],
+            tuple(arm["measured"]),
+        )
+        for body in bodies
+        for cell in body["cells"]
+        for arm in cell["arms"]
+        if arm["measured"]
+    ]
+    head = (
+        "library",
+        "application",
+        "call",
+        "algorithm",
+        "predicted",
+        "measured",
+        "least",
+        "most",
+        "who is faster",
+    )
+    lines = [IN_THE_LAB.format(traced=bodies[0]["traced_ranks"], ranks=bodies[0]["ranks"])]
+    for name in ("all", *dict.fromkeys(cell.library for cell in cells)):
+        lines.append(summary_in_lab(name, [cell for cell in cells if name in ("all", cell.library)]))
+    return [*lines, "", *markdown.table(head, [cell.row() for cell in cells], {0, 1, 2, 3, 8})]
+
+
+def summary_in_lab(name: str, cells: Sequence[InLab]) -> str:
+    sure = [cell for cell in cells if cell.is_sure]
+    right = sum(cell.is_right for cell in sure)
+    correlation = float(spearmanr([c.predicted for c in cells], [c.median for c in cells]).statistic)
+    return (
+        f"- {name}: {len(cells)} algorithms. The rank correlation of predicted and measured ratios is "
+        f"{correlation:.2f}. All rounds agree on who is faster for {len(sure)}; of {right} of these the "
+        "prediction said so."
+    )
+
+
 def written() -> str:
-    return text(load(FOLDER))
+    return text(load(FOLDER)) + "\n" + "\n".join(in_lab(load(LAB)))

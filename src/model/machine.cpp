@@ -111,6 +111,7 @@ std::string write_machine(const Machine& machine) {
                       {"timeout_s", incast.timeout}};
   if (machine.credit > 0) file["credit_bytes"] = machine.credit;
   if (machine.wake > 0) file["wake_s"] = machine.wake;
+  if (machine.shared_cores > 0) file["shared_cores"] = machine.shared_cores;
   if (machine.node_memory) file["node_memory"] = json(*machine.node_memory);
   return file.dump(2) + "\n";
 }
@@ -152,6 +153,7 @@ Result<Machine> read_machine(std::string_view text) {
                         incast->at("timeout_s").get<double>()};
     machine.credit = file.value("credit_bytes", 0.0);
     machine.wake = file.value("wake_s", 0.0);
+    machine.shared_cores = file.value("shared_cores", 0);
     if (const auto memory = file.find("node_memory"); memory != file.end())
       machine.node_memory = memory_from(*memory);
     return machine;

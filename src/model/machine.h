@@ -96,6 +96,8 @@ struct Machine {
   /// Seconds, on the average, until a rank that waits for a message has a core again, where ranks
   /// share them; 0: they do not. Exponentially distributed: who needs all waits for the slowest.
   double wake = 0;
+  /// That all ranks share, on whatever node they are, as in a lab; 0: each rank has its own.
+  int shared_cores = 0;
   Incast incast;                           ///< of the ports of nodes; the standard loses nothing
   std::optional<MemoryTimes> node_memory;  ///< of messages through it (TransportKind::shm)
   /// Not in the file. Nothing: no price for what runs in a node's memory.

@@ -46,6 +46,13 @@ Result<double> predict(std::span<const Schedule> schedules, Count unit_bytes,
 Result<double> predict(const Algorithm& algorithm, const Problem& problem, const Machine& machine,
                        std::span<const int> node_of_rank);
 
+/// What else passes a rank's ports between nodes before a call: it uses up credit.
+struct Traffic {
+  int rank = 0;
+  Count out = 0, in = 0;  ///< bytes
+  double begin = 0;       ///< on the calls' clock
+};
+
 /// Calls one after the other, which find the ports as those before have left them: still taken, and
 /// of shaped ones (Machine::credit) with as much credit as has come back since.
 class CallSequence {
@@ -58,9 +65,13 @@ class CallSequence {
   CallSequence& operator=(const CallSequence&) = delete;
 
   /// When each rank is done with the next call, rank r beginning it at arrivals[r], on one clock
-  /// for all calls. A rank that has nothing to do is done when it begins. Errors as of predict().
+  /// for all calls. A rank that has nothing to do is done when it begins. `computing`: for how long
+  /// each rank has a core from then on, where they are shared; `before`: since the last call, in the
+  /// order of time. Errors as of predict().
   Result<std::vector<double>> next(std::span<const Schedule> schedules, Count unit_bytes,
-                                   std::span<const double> arrivals);
+                                   std::span<const double> arrivals,
+                                   std::span<const double> computing = {},
+                                   std::span<const Traffic> before = {});
 
  private:
   struct State;

@@ -1,8 +1,8 @@
 """What each call of a trace would take with other algorithms, given when its ranks arrive.
 
 The calls of a group are followed one after the other: the ranks arrive at the first as they did, and at each
-next one as long after they left the one before as the trace says that they were away. What counts is the
-time from the last arrival to the last exit, because what comes before it is waiting for whoever is late.
+next one when they have done what the trace has between the two (meanwhile.py). What counts is the time from
+the last arrival to the last exit, because what comes before it is waiting for whoever is late.
 """
 
 import math
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from unisono.advise import arms as arms_module
 from unisono.advise.machine import FILE_ERROR, Machine
+from unisono.advise.meanwhile import after_call
 from unisono.core import catalogue, cost_model, files, memory
 from unisono.core.catalogue import NATIVE
 from unisono.trace.groups import Group
@@ -26,9 +27,8 @@ LEAST_FOLLOWED = 2
 MOST_RANKS = 256  # beyond, a walk through the schedules takes too long
 LOST = 0.05  # seconds on the average: what lost messages cost at least, of timeouts of 0.2
 ENOUGH_CALLS = 3  # of an arm in the trace, to believe them
-# Of what short calls say that ranks wait for a core: so much fits longer calls (docs/results/advice.md); none
-# to all of it is thought possible.
-SHARE_OF_WAKE = 1 / 3
+# Of what short calls say that ranks wait for a core: likely, and what is thought possible for others.
+SHARES_OF_WAKE = (1.0, 0.0, 2.0)
 
 
 @dataclass(frozen=True)
@@ -79,15 +79,23 @@ def followed(group: Group) -> slice:
     return slice(first, first + most)
 
 
-def delays(group: Group, part: slice) -> list[list[float]]:
-    """How long each rank was away between its calls; before the first since the first rank came."""
-    begin, end = group.begin[part], group.end[part]
-    away = np.maximum(0.0, begin[1:] - end[:-1])
-    return [(begin[0] - begin[0].min()).tolist(), *away.tolist()]
-
-
-def question(group: Group, specs: Sequence[str]) -> cost_model.Job:
-    kind = group.kind
+def question(group: Group, specs: Sequence[str], others: Sequence[Group]) -> cost_model.Job:
+    kind, part = group.kind, followed(group)
+    first = group.begin[part.start]
+    delays: list[list[float]] = [(first - first.min()).tolist()]
+    waits: list[list[tuple[int, int, float]]] = [[]]
+    traffic: list[list[tuple[int, int, int, float]]] = [[]]
+    computing: list[list[float]] = []
+    for call in range(part.start, part.stop):
+        if call + 1 == group.calls:
+            computing.append([0.0] * group.ranks)
+            break
+        done = after_call(group, others, call)
+        computing.append(done.computing.tolist())
+        if call + 1 < part.stop:
+            delays.append(np.diagonal(done.after).tolist())
+            waits.append(waits_of(done.after))
+            traffic.append(list(done.traffic))
     return cost_model.Job(
         kind.collective,
         group.ranks,
@@ -95,33 +103,41 @@ def question(group: Group, specs: Sequence[str]) -> cost_model.Job:
         group.size,
         specs,
         max(kind.root, 0),
-        delays(group, followed(group)),
+        delays,
+        waits,
+        computing,
+        traffic,
         group.hosts,
     )
 
 
-def predicted_completion(told: cost_model.Prediction, away: Sequence[Sequence[float]]) -> Float:
-    exits = np.array(told.exits)
-    arrivals = np.array(away)
-    arrivals[1:] += exits[:-1]
-    return completion(arrivals, exits)
+def waits_of(after: Float) -> list[tuple[int, int, float]]:
+    """What a rank waits for but itself."""
+    pairs = zip(*np.nonzero(np.isfinite(after)), strict=True)
+    return [(int(rank), int(other), float(after[other, rank])) for other, rank in pairs if rank != other]
+
+
+def predicted_completion(told: cost_model.Prediction) -> Float:
+    return completion(np.array(told.arrivals), np.array(told.exits))
 
 
 def advise(
-    groups: Sequence[Group], machine: Machine, folder: Path, more: Mapping[str, Sequence[str]] | None = None
+    groups: Sequence[Group],
+    others: Sequence[Group],
+    machine: Machine,
+    folder: Path,
+    more: Mapping[str, Sequence[str]] | None = None,
 ) -> list[Advice]:
-    """`folder`: for files of our own; `more`: what else is asked about, by collective."""
+    """`others`: all that the ranks do, `groups` among it; `folder`: for files of our own; `more`: what else
+    is asked about, by collective."""
     known = catalogue.load()
     wanted = []
     for group in groups:
         specs = arms_module.legal(known, group.kind.collective, group.ranks, group.nodes)
         specs = [*specs, *(more or {}).get(group.kind.collective, ())]
-        wanted.append(question(group, list(dict.fromkeys(specs))))
+        wanted.append(question(group, list(dict.fromkeys(specs)), others))
     answers = [ask(body, wanted, folder / "machine.json") for body in possible(machine)]
-    return [
-        advice(group, job, [answer[at] for answer in answers], machine)
-        for at, (group, job) in enumerate(zip(groups, wanted, strict=True))
-    ]
+    return [advice(group, [answer[at] for answer in answers], machine) for at, group in enumerate(groups)]
 
 
 def possible(machine: Machine) -> list[Mapping[str, Any]]:
@@ -129,7 +145,7 @@ def possible(machine: Machine) -> list[Mapping[str, Any]]:
     plain = machine.without_loss()
     found: list[Mapping[str, Any]] = [plain]
     if wake := plain.get("wake_s", 0.0):
-        found = [{**plain, "wake_s": wake * share} for share in (SHARE_OF_WAKE, 0.0, 1.0)]
+        found = [{**plain, "wake_s": wake * share} for share in SHARES_OF_WAKE]
     return [*found, {**found[0], "incast": machine.body["incast"]}] if machine.loses else found
 
 
@@ -143,7 +159,6 @@ def ask(body: Mapping[str, Any], wanted: Sequence[cost_model.Job], file: Path) -
 
 def advice(
     group: Group,
-    job: cost_model.Job,
     answers: Sequence[Told],
     machine: Machine,
 ) -> Advice:
@@ -155,7 +170,7 @@ def advice(
     for spec, likely in answers[0].items():
         # Each machine may find another segment best: what runs is that of the likely one.
         if likely.exits and likely.runs not in found:
-            times = [predicted_completion(told[spec], job.delays) for told in answers if told[spec].exits]
+            times = [predicted_completion(told[spec]) for told in answers if told[spec].exits]
             found[likely.runs] = modelled(likely.runs, group, doubted, times, machine)
     found |= {**traced(group, took), **remembered(group, machine)}
     gains = sorted(found.values(), key=lambda gain: -gain.seconds)

@@ -68,7 +68,7 @@ def of_folder(folder: Path, machine_file: Path | None) -> Result:
     left_out += [f"{number} {what}" for number, what in count.left_out() if number]
     with tempfile.TemporaryDirectory(prefix="unisono-advise-") as own:
         machine = awake(machine, [group for group in found if not unpredicted(group)], Path(own))
-        advices = predict.advise(wanted, machine, Path(own))
+        advices = predict.advise(wanted, found, machine, Path(own))
     chosen = choose.choices(advices)
     return Result(
         trace,

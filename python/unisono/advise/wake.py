@@ -20,7 +20,7 @@ from unisono.trace.groups import Group
 
 Json = dict[str, Any]
 SHORT = 64  # bytes
-UNIT = 1e-3  # seconds: what the model is asked with; times grow in proportion
+ASKED = (0.0, 1e-5, 1e-4, 1e-3, 1e-2)  # seconds: what the model is asked with; between them it is a line
 ENOUGH = 8  # calls
 
 
@@ -44,18 +44,26 @@ def estimate(groups: Sequence[Group], body: Json, folder: Path) -> float | None:
     if sum(group.calls for group in short) < ENOUGH:
         return None
     known = catalogue.load()
-    jobs = [predict.question(group, specs_of(known, group)) for group in short]
-    file = folder / "wake.json"
-    files.write_json({k: v for k, v in with_wake(body, UNIT).items() if k != "incast"}, file)
+    jobs = [predict.question(group, specs_of(known, group), groups) for group in short]
+    shortest = np.array([fastest(with_wake(body, seconds), jobs, folder / "wake.json") for seconds in ASKED])
     found: list[float] = []
-    for group, job, told in zip(short, jobs, cost_model.predict(file, jobs), strict=True):
-        times = [
-            float(np.median(predict.predicted_completion(each, job.delays))) for each in told if each.exits
-        ]
-        if times and min(times) > 0:
+    for group, times in zip(short, shortest.T, strict=True):
+        if np.isfinite(times).all():
             took = predict.completion(group.begin, group.end)
-            found += (took * UNIT / min(times)).tolist()
+            found += np.interp(took, np.maximum.accumulate(times), ASKED).tolist()
     return median(found) if found else None
+
+
+def fastest(body: Json, jobs: Sequence[cost_model.Job], file: Path) -> list[float]:
+    """Of each job the least median over its algorithms; infinity: no algorithm has a prediction."""
+    files.write_json({name: value for name, value in body.items() if name != "incast"}, file)
+    return [
+        min(
+            (float(np.median(predict.predicted_completion(each))) for each in told if each.exits),
+            default=np.inf,
+        )
+        for told in cost_model.predict(file, jobs)
+    ]
 
 
 def specs_of(known: catalogue.Catalogue, group: Group) -> list[str]:

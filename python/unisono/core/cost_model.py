@@ -24,6 +24,12 @@ class Job:
     root: int = 0
     # Calls one after the other: for how long each rank is away between them, s; before the first since 0.
     delays: Sequence[Sequence[float]] = ()
+    # By call: [rank, other, s], a rank arrives no sooner than so long after the other has left the last call.
+    waits: Sequence[Sequence[tuple[int, int, float]]] = ()
+    # By call: for how long each rank computes when it has left it, s. Counts where ranks share cores.
+    computing: Sequence[Sequence[float]] = ()
+    # By call: [rank, bytes out of its node, into it, s before it arrives]: what else has passed meanwhile.
+    traffic: Sequence[Sequence[tuple[int, int, int, float]]] = ()
     node_of_rank: Sequence[int] = ()  # in place of `nodes` blocks
 
 
@@ -33,7 +39,8 @@ class Prediction:
     seconds: float | None  # None: the MPI library's own, or unmet
     unmet: str = ""  # what the algorithm lacks for this call; empty: it can serve it
     chosen: str = ""  # of segment=auto: the spec with the segment that the model finds best
-    exits: Sequence[Sequence[float]] = ()  # when each rank is done with each call, s
+    arrivals: Sequence[Sequence[float]] = ()  # when each rank is at each call, s
+    exits: Sequence[Sequence[float]] = ()  # when it is done with it
 
     @property
     def runs(self) -> str:
@@ -51,7 +58,8 @@ def predict(machine: Path, wanted: Sequence[Job]) -> list[list[Prediction]]:
 
 def prediction_of(row: dict[str, Any]) -> Prediction:
     unmet, chosen = row.get("unmet", ""), row.get("chosen", "")
-    return Prediction(row["spec"], row["seconds"], unmet, chosen, row.get("exits_s", ()))
+    followed = row.get("arrivals_s", ()), row.get("exits_s", ())
+    return Prediction(row["spec"], row["seconds"], unmet, chosen, *followed)
 
 
 def shapes(ranks: int, dimensions: int = 3) -> list[tuple[int, ...]]:

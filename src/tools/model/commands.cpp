@@ -31,12 +31,17 @@ T value_of(const Result<T>& result) {
   return *result;
 }
 
+/// By call and rank.
+struct Followed {
+  std::vector<std::vector<double>> arrivals, exits;
+};
+
 struct Priced {
   std::string spec;
   std::optional<double> seconds;
   std::string unmet;
-  std::string chosen;                      // with the segment in place of segment=auto
-  std::vector<std::vector<double>> exits;  // by call, if the job has several
+  std::string chosen;  // with the segment in place of segment=auto
+  Followed calls;      // if the job has several
 };
 
 /// One rank on each node, unless the job says otherwise.
@@ -54,6 +59,23 @@ Problem problem_of(const Job& job, Collective collective) {
   for (const auto& away : job.delays)
     if (away.size() != ranks || *std::min_element(away.begin(), away.end()) < 0)
       throw CLI::ValidationError("delays: lists of a time for each rank, none negative");
+  if (!job.computing.empty() && job.computing.size() != job.delays.size())
+    throw CLI::ValidationError("computing: a list for each of delays");
+  for (const auto& computing : job.computing)
+    if (computing.size() != ranks)
+      throw CLI::ValidationError("computing: lists of a time for each rank");
+  if (!job.waits.empty() && job.waits.size() != job.delays.size())
+    throw CLI::ValidationError("waits: a list for each of delays");
+  if (!job.traffic.empty() && job.traffic.size() != job.delays.size())
+    throw CLI::ValidationError("traffic: a list for each of delays");
+  for (const auto& traffic : job.traffic)
+    for (const Meanwhile& each : traffic)
+      if (each.rank < 0 || each.rank >= job.ranks)
+        throw CLI::ValidationError("traffic: not one of the ranks");
+  for (const auto& waits : job.waits)
+    for (const Wait& wait : waits)
+      if (std::min(wait.rank, wait.other) < 0 || std::max(wait.rank, wait.other) >= job.ranks)
+        throw CLI::ValidationError("waits: not one of the ranks");
   if (!job.node_of_rank.empty() && job.node_of_rank.size() != ranks)
     throw CLI::ValidationError("node_of_rank: a node for each rank");
   return unisono::problem_of({.collective = collective,
@@ -77,22 +99,60 @@ std::vector<Schedule> schedules_of(const Algorithm& algorithm, const ArgsOfRanks
                    differs ? static_cast<int>(last - arrivals.begin()) : -1);
 }
 
-/// When each rank is done with each call; nothing: there is no prediction.
-std::vector<std::vector<double>> exits_of(const Algorithm& algorithm, const Problem& problem,
-                                          const Job& job, const Machine& machine) {
+/// When ranks that have left a call arrive at the job's next one.
+std::vector<double> next_arrivals(const Job& job, std::size_t call,
+                                  const std::vector<double>& left) {
+  std::vector<double> at(left.size());
+  std::transform(left.begin(), left.end(), job.delays[call].begin(), at.begin(), std::plus());
+  if (job.waits.empty()) return at;
+  for (const Wait& wait : job.waits[call]) {
+    double& own = at[static_cast<std::size_t>(wait.rank)];
+    own = std::max(own, left[static_cast<std::size_t>(wait.other)] + wait.seconds);
+  }
+  return at;
+}
+
+/// On the clock of the calls, in the order of time.
+std::vector<Traffic> traffic_before(const Job& job, std::size_t call,
+                                    const std::vector<double>& arrivals) {
+  std::vector<Traffic> all;
+  if (job.traffic.empty()) return all;
+  for (const Meanwhile& each : job.traffic[call])
+    all.push_back({each.rank, each.out, each.in,
+                   arrivals[static_cast<std::size_t>(each.rank)] - each.ago});
+  std::ranges::sort(all, {}, &Traffic::begin);
+  return all;
+}
+
+/// Without calls where there is no prediction.
+Followed follow(const Algorithm& algorithm, const Problem& problem, const Job& job,
+                const Machine& machine) {
   const ArgsOfRanks ranks(problem);
   const auto node_of_rank = placement_of(job);
   CallSequence calls(machine, node_of_rank, problem.params.transport);
-  std::vector<std::vector<double>> all;
-  std::vector<double> at(static_cast<std::size_t>(job.ranks));
+  Followed all;
+  std::vector<double> left(static_cast<std::size_t>(job.ranks));
   std::vector<Schedule> schedules;
-  for (const auto& away : job.delays) {
-    std::transform(at.begin(), at.end(), away.begin(), at.begin(), std::plus());
+  for (std::size_t call = 0; call < job.delays.size(); ++call) {
+    const auto& at = all.arrivals.emplace_back(next_arrivals(job, call, left));
     if (schedules.empty() || (algorithm.restrictions & kBindsPeers) != 0)
       schedules = schedules_of(algorithm, ranks, at);
-    auto exits = calls.next(schedules, problem.unit_bytes, at);
+    auto exits = calls.next(schedules, problem.unit_bytes, at,
+                            job.computing.empty() ? std::span<const double>()
+                                                  : std::span(job.computing[call]),
+                            traffic_before(job, call, at));
     if (!exits) return {};
-    at = all.emplace_back(std::move(*exits));
+    left = all.exits.emplace_back(std::move(*exits));
+  }
+  return all;
+}
+
+/// As in the text: a wait is a list [rank, other, seconds].
+std::vector<std::vector<Wait>> waits_of(const Json& row) {
+  std::vector<std::vector<Wait>> all;
+  for (const Json& call : row.value("waits", Json::array())) {
+    auto& waits = all.emplace_back();
+    for (const Json& wait : call) waits.push_back({wait.at(0), wait.at(1), wait.at(2)});
   }
   return all;
 }
@@ -120,10 +180,11 @@ Priced price(const std::string& written, const Job& job, Problem problem, const 
   if (spec.params.transport == TransportKind::shm && !machine.node_memory)
     return {written, std::nullopt, "", chosen, {}};
   if (!job.delays.empty()) {
-    auto exits = exits_of(*spec.algorithm, problem, job, machine);
-    if (exits.empty()) return {written, std::nullopt, "", chosen, {}};
-    const double seconds = *std::max_element(exits.back().begin(), exits.back().end());
-    return {written, seconds, "", chosen, std::move(exits)};
+    Followed calls = follow(*spec.algorithm, problem, job, machine);
+    if (calls.exits.empty()) return {written, std::nullopt, "", chosen, {}};
+    const auto& last = calls.exits.back();
+    const double seconds = *std::max_element(last.begin(), last.end());
+    return {written, seconds, "", chosen, std::move(calls)};
   }
   const auto seconds = predict(*spec.algorithm, problem, machine, placement_of(job));
   return {written, value_of(seconds), "", chosen, {}};
@@ -135,13 +196,29 @@ std::string fit_samples(std::string_view samples) {
   return write_machine(value_of(fit(value_of(read_samples(samples)))));
 }
 
+namespace {
+
+/// As in the text: a row [rank, out, in, ago] each.
+std::vector<std::vector<Meanwhile>> traffic_of(const Json& row) {
+  std::vector<std::vector<Meanwhile>> all;
+  for (const Json& call : row.value("traffic", Json::array())) {
+    auto& own = all.emplace_back();
+    for (const Json& each : call) own.push_back({each.at(0), each.at(1), each.at(2), each.at(3)});
+  }
+  return all;
+}
+
+}  // namespace
+
 std::vector<Job> read_jobs(std::string_view text) {
   try {
     std::vector<Job> jobs;
     for (const Json& row : Json::parse(text))
       jobs.push_back({row.at("collective"), row.at("ranks"), row.value("nodes", 0), row.at("bytes"),
                       row.value("root", 0), row.at("specs"),
-                      row.value("delays", std::vector<std::vector<double>>()),
+                      row.value("delays", std::vector<std::vector<double>>()), waits_of(row),
+                      row.value("computing", std::vector<std::vector<double>>()),
+                      traffic_of(row),
                       row.value("node_of_rank", std::vector<int>())});
     return jobs;
   } catch (const Json::exception& error) {
@@ -170,7 +247,9 @@ std::string predict_job(const Job& job, const Machine& machine) {
     if (each.seconds) row["seconds"] = *each.seconds;
     if (!each.unmet.empty()) row["unmet"] = each.unmet;
     if (!each.chosen.empty()) row["chosen"] = each.chosen;
-    if (!each.exits.empty()) row["exits_s"] = each.exits;
+    if (each.calls.exits.empty()) continue;
+    row["arrivals_s"] = each.calls.arrivals;
+    row["exits_s"] = each.calls.exits;
   }
   return rows.dump();
 }

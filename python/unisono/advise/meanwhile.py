@@ -1,0 +1,128 @@
+"""What ranks do between two calls of a group: compute, and wait for each other in other collectives.
+
+What they compute takes as long as in the trace, whatever becomes of the calls that are asked about. A wait
+does not: a rank that sat in MPI_Bcast because the root was still in MPI_Gather leaves it sooner if MPI_Gather
+is faster. So of every collective between the two calls it is kept how long after the ranks that it needed
+each rank left it.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from graphlib import TopologicalSorter
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unisono.core import catalogue
+from unisono.core.limits import Cut, bytes_over, plain_form
+from unisono.trace.bounds import Network, earliest
+from unisono.trace.groups import Group
+
+Float = NDArray[np.float64]
+Int = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Other:
+    """A call between, on two members of the group or more. A rank is its column in the group."""
+
+    collective: str
+    ranks: Int
+    root: int  # in `ranks`; -1: none, or elsewhere
+    begin: Float
+    end: Float
+    traffic: tuple[tuple[int, int, int], ...]  # rank, bytes out of its host, into it
+
+    @property
+    def began(self) -> Float:
+        """Of each rank: when it had all that it waits for."""
+        return np.asarray(np.minimum(self.free(self.begin[None, :])[0], self.end))
+
+    def free(self, arrivals: Float) -> Float:
+        """When each of `ranks` has all that it waits for, if data took no time: a row per case."""
+        cases, columns = arrivals.shape
+        nothing = Network(0.0, 0.0, np.zeros(columns, np.int64), True)
+        roots = np.full(cases, self.root)
+        return earliest(plain_form(self.collective), arrivals, roots, np.zeros(cases), nothing)
+
+
+@dataclass(frozen=True)
+class Meanwhile:
+    """Between a call and the next one. `after`, row d, column r: rank r arrives at the next one no sooner
+    than so long after rank d has left the first; minus infinity: whatever d does. `computing`: for how long
+    each rank is in no collective when it has left it. `traffic`: rank, bytes out of its host and into it, and
+    how long before the rank arrives they begin to move."""
+
+    after: Float
+    computing: Float
+    traffic: tuple[tuple[int, int, int, float], ...]
+
+
+def after_call(group: Group, others: Sequence[Group], call: int) -> Meanwhile:
+    ranks = np.arange(group.ranks)
+    after = np.where(ranks[:, None] == ranks[None, :], 0.0, -np.inf)
+    left, computing = group.end[call].copy(), np.full(group.ranks, np.nan)
+    traffic: list[tuple[int, int, int, float]] = []
+    for other in in_order(group.ranks, list(between(group, others, call))):
+        own = other.ranks
+        away = np.maximum(0.0, other.begin - left[own])
+        computing[own] = np.where(np.isnan(computing[own]), away, computing[own])
+        arrivals = after[:, own] + away
+        after[:, own] = other.free(arrivals) + (other.end - other.began)
+        left[own] = other.end
+        began = dict(zip(own.tolist(), other.began.tolist(), strict=True))
+        traffic += [(*moved, group.begin[call + 1, moved[0]] - began[moved[0]]) for moved in other.traffic]
+    away = np.maximum(0.0, group.begin[call + 1] - left)
+    return Meanwhile(after + away, np.where(np.isnan(computing), away, computing), tuple(traffic))
+
+
+def between(group: Group, others: Sequence[Group], call: int) -> Iterator[Other]:
+    """Those that all its ranks in the group make after `call` and before the next one."""
+    members = group.kind.members
+    left, back = group.end[call], group.begin[call + 1]
+    for other in others:
+        common = [rank for rank, member in enumerate(members) if member in set(other.kind.members)]
+        if other is group or len(common) < 2:
+            continue
+        at = np.array([other.kind.members.index(members[rank]) for rank in common])
+        ranks = np.array(common)
+        root = other.kind.members[other.kind.root] if 0 <= other.kind.root < other.ranks else -1
+        first = np.searchsorted(other.begin[:, at[0]], left[common[0]])
+        last = np.searchsorted(other.begin[:, at[0]], back[common[0]])
+        for row in range(int(first), int(last)):
+            begin, end = other.begin[row, at], other.end[row, at]
+            if (begin >= left[ranks]).all() and (end <= back[ranks]).all():
+                where = next((i for i, rank in enumerate(common) if members[rank] == root), -1)
+                yield Other(other.kind.collective, ranks, where, begin, end, traffic_of(other, common))
+
+
+def traffic_of(other: Group, common: Sequence[int]) -> tuple[tuple[int, int, int], ...]:
+    """At least, of each host by one of its ranks; nothing where some of its ranks are not in the group."""
+    row = catalogue.collective(other.kind.collective)
+    if len(common) < other.ranks or row.peers != "all":
+        return ()
+    found = []
+    for host in set(other.hosts):
+        own = [at for at, its in enumerate(other.hosts) if its == host]
+        holds_root = other.kind.root in own
+        moved = bytes_over(row.name, other.size, other.ranks, Cut(len(own), holds_root, 0.0))
+        sends = not row.rooted or holds_root == row.from_root
+        receives = not row.rooted or holds_root != row.from_root
+        found.append((common[own[0]], moved * sends, moved * receives))
+    return tuple(found)
+
+
+def in_order(ranks: int, calls: Sequence[Other]) -> Iterator[Other]:
+    """Each after those that one of its ranks made before it."""
+    order: TopologicalSorter[int] = TopologicalSorter(dict.fromkeys(range(len(calls)), ()))
+    for rank in range(ranks):
+        own = [
+            (float(call.begin[at[0]]), number)
+            for number, call in enumerate(calls)
+            if len(at := np.flatnonzero(call.ranks == rank))
+        ]
+        own.sort()
+        for (_, former), (_, later) in pairwise(own):
+            order.add(later, former)
+    yield from (calls[number] for number in order.static_order())
