@@ -55,7 +55,7 @@ def title(site: Site) -> str:
 
 
 def late_text(late: list[Late]) -> str:
-    return ranks_text([each.rank for each in late]) if late else "whoever is last, ever another rank"
+    return ranks_text([each.rank for each in late]) if late else "a different rank each time"
 
 
 def whom(site: Site) -> str:
