@@ -1,10 +1,14 @@
 """What all commands write to: standard output for results, standard error for the rest, and their tables."""
 
 import os
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
 from pathlib import Path
 
 from rich import box
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.measure import Measurement
+from rich.padding import Padding
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -13,9 +17,12 @@ from rich.progress import (
     TextColumn,
     TimeElapsedColumn,
 )
-from rich.table import Table
+from rich.table import Column, Table
+from rich.text import Text
 
 WIDE = 150  # columns of a file or a pipe, for which nobody has said how wide they are
+GAP = "   "  # between two columns
+INDENT = 2  # of what stands below names
 
 errors = Console(stderr=True, highlight=False)
 
@@ -34,10 +41,87 @@ def without_colours() -> None:
     errors.no_color = True
 
 
-def table(*columns: str, left: int = 1, title: str | None = None) -> Table:
-    """The first `left` columns hold words, the others numbers. Where the terminal is narrow, the widest
-    columns go on in the next line: nothing is cut."""
-    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", title=title)
+class Whole(Table):
+    """Cells go on in the next line between words. Where the words do not fit side by side, the columns of
+    names that it begins with stand on a line of their own, above the others."""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        names = len(list(takewhile(lambda column: column.justify == "left", self.columns)))
+        room = options.max_width - 2 * self.show_edge - 3 * (len(self.columns) - 1)
+        sizes = [size_of(column, console, options) for column in self.columns]
+        if sum(size.minimum for size in sizes) > room and 0 < names < len(self.columns):
+            yield from self.stacked(names, console, options)
+            return
+        for column, width in zip(self.columns, fitted(sizes, room), strict=True):
+            column.width = width
+        yield from super().__rich_console__(console, options)
+
+    def stacked(self, names: int, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
+        named, others = self.columns[:names], self.columns[names:]
+        sizes = [size_of(column, console, options) for column in others]
+        widths = fitted(sizes, options.max_width - INDENT - 3 * (len(others) - 1))
+        yield Text()
+        yield Text(GAP).join(text_of(column.header, console) for column in named)
+        yield indented(part(others, widths, show_header=True))
+        for words, numbers, row in zip(
+            rows_of(named), rows_of(others), self.rows, strict=True
+        ):
+            line = Text(GAP).join(text_of(word, console) for word in words)
+            line.stylize(row.style or "")
+            below = part(others, widths, show_header=False)
+            below.add_row(*numbers, style=row.style)
+            yield line
+            yield indented(below)
+        yield Text()
+
+
+def size_of(column: Column, console: Console, options: ConsoleOptions) -> Measurement:
+    """From its longest word to its longest cell."""
+    wide = options.update_width(10_000)
+    every = [Measurement.get(console, wide, cell) for cell in [column.header, *column.cells]]
+    most = max(1, *(size.maximum for size in every))
+    least = most if column.no_wrap else max(1, *(size.minimum for size in every))
+    return Measurement(least, most)
+
+
+def fitted(sizes: Sequence[Measurement], room: int) -> list[int]:
+    """What is too much is taken from whatever is widest: between its words, and within them only where that is
+    not enough."""
+    widths = [size.maximum for size in sizes]
+    for least in ([size.minimum for size in sizes], [1] * len(sizes)):
+        while sum(widths) > room and widths != least:
+            widest = max(
+                (at for at in range(len(widths)) if widths[at] > least[at]), key=widths.__getitem__
+            )
+            widths[widest] -= 1
+    return widths
+
+
+def part(columns: Sequence[Column], widths: Sequence[int], *, show_header: bool) -> Table:
+    made = Table(
+        box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, show_header=show_header, header_style="bold"
+    )
+    for column, width in zip(columns, widths, strict=True):
+        made.add_column(column.header, justify=column.justify, style=column.style, width=width, overflow="fold")
+    return made
+
+
+def indented(lower: Table) -> Padding:
+    return Padding(lower, (0, 0, 0, INDENT), expand=False)
+
+
+def rows_of(columns: Sequence[Column]) -> Iterator[tuple[RenderableType, ...]]:
+    return zip(*(column.cells for column in columns), strict=True)
+
+
+def text_of(cell: RenderableType, console: Console) -> Text:
+    return cell.copy() if isinstance(cell, Text) else console.render_str(str(cell), highlight=False)
+
+
+def table(*columns: str, left: int = 1) -> Table:
+    """The first `left` columns hold names, the others numbers. No name is cut, or folded in a terminal that it
+    fits."""
+    made = Whole(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
     for at, column in enumerate(columns):
         made.add_column(column, justify="left" if at < left else "right", overflow="fold")
     return made

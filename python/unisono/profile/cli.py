@@ -92,8 +92,13 @@ def explain(
         bool, typer.Option("--here", help="Which rule decides as this environment is set, and what runs.")
     ] = False,
     hosts: Annotated[int | None, typer.Option(min=1, help="With --here: of the ranks; else this.")] = None,
-    log: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="What a job said with UNISONO_LOG=decision; -: input.")
+    said: Annotated[
+        Path | None,
+        typer.Option(
+            "--from-log",
+            metavar="FILE",
+            help="What a job said with --log, or UNISONO_LOG=decision; -: input.",
+        ),
     ] = None,
     json: options.Json = None,
 ) -> None:
@@ -102,8 +107,10 @@ def explain(
 
     [bold]unisono explain profile.json bcast 64K[/bold], [bold]unisono explain bcast 64K[/bold],
     [bold]unisono explain bcast 64K -n 16 --here[/bold]"""
-    if log:
-        documents.write(answers.Decisions(calls=running.explain_log(log, output(json))), json)
+    if said:
+        if what or here or hosts or ranks or mpi.chosen:
+            raise UnisonoError("--from-log tells of every call that the log names: nothing else goes with it")
+        documents.write(answers.Decisions(calls=running.explain_log(said, output(json))), json)
         return
     if not what:
         raise UnisonoError("explain: say which collective, as in bcast 64K")
