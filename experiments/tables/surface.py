@@ -161,7 +161,11 @@ def random_programs() -> list[str]:
             )
         )
     head = ("library", "ranks", "programs", "calls", "collectives of all ranks, of these run by Unisono")
-    others = ("among neighbours, run by Unisono", "wrong results of the library's own", "programs that failed")
+    others = (
+        "among neighbours, run by Unisono",
+        "wrong results of the library's own",
+        "programs that failed",
+    )
     return table((*head, *others), rows, (0, 7))
 
 

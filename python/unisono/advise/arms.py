@@ -45,4 +45,3 @@ def must_commute(known: Catalogue, collective: str, spec: str, hosts: Sequence[i
         return False
     adjacent = BY_NODES not in inner or list(hosts) == sorted(hosts)
     return form.commutative or not adjacent or not phases.isdisjoint(inner)
-

@@ -57,7 +57,9 @@ class Result:
         shown += [(site, choice.gain.spec) for choice in self.choices for site in choice.sites]
         every = {each.collective: each.gain.spec for each in self.variables}
         shown += [
-            (advice, every[name]) for advice in self.advices if (name := advice.group.kind.collective) in every
+            (advice, every[name])
+            for advice in self.advices
+            if (name := advice.group.kind.collective) in every
         ]
         return sorted(
             {

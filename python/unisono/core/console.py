@@ -17,6 +17,7 @@ from rich.progress import (
     TextColumn,
     TimeElapsedColumn,
 )
+from rich.style import StyleType
 from rich.table import Column, Table
 from rich.text import Text
 
@@ -41,7 +42,7 @@ def without_colours() -> None:
     errors.no_color = True
 
 
-class Whole(Table):
+class WholeWords(Table):
     """Cells go on in the next line between words. Where the words do not fit side by side, the columns of
     names that it begins with stand on a line of their own, above the others."""
 
@@ -61,16 +62,12 @@ class Whole(Table):
         sizes = [size_of(column, console, options) for column in others]
         widths = fitted(sizes, options.max_width - INDENT - 3 * (len(others) - 1))
         yield Text()
-        yield Text(GAP).join(text_of(column.header, console) for column in named)
+        yield side_by_side([column.header for column in named], "bold", console)
         yield indented(part(others, widths, show_header=True))
-        for words, numbers, row in zip(
-            rows_of(named), rows_of(others), self.rows, strict=True
-        ):
-            line = Text(GAP).join(text_of(word, console) for word in words)
-            line.stylize(row.style or "")
+        for words, numbers, row in zip(rows_of(named), rows_of(others), self.rows, strict=True):
             below = part(others, widths, show_header=False)
             below.add_row(*numbers, style=row.style)
-            yield line
+            yield side_by_side(words, row.style or "", console)
             yield indented(below)
         yield Text()
 
@@ -85,14 +82,12 @@ def size_of(column: Column, console: Console, options: ConsoleOptions) -> Measur
 
 
 def fitted(sizes: Sequence[Measurement], room: int) -> list[int]:
-    """What is too much is taken from whatever is widest: between its words, and within them only where that is
+    """What is too much is taken from whatever is widest: down to its words, and from these only where that is
     not enough."""
     widths = [size.maximum for size in sizes]
     for least in ([size.minimum for size in sizes], [1] * len(sizes)):
         while sum(widths) > room and widths != least:
-            widest = max(
-                (at for at in range(len(widths)) if widths[at] > least[at]), key=widths.__getitem__
-            )
+            widest = max((at for at in range(len(widths)) if widths[at] > least[at]), key=widths.__getitem__)
             widths[widest] -= 1
     return widths
 
@@ -102,7 +97,9 @@ def part(columns: Sequence[Column], widths: Sequence[int], *, show_header: bool)
         box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, show_header=show_header, header_style="bold"
     )
     for column, width in zip(columns, widths, strict=True):
-        made.add_column(column.header, justify=column.justify, style=column.style, width=width, overflow="fold")
+        made.add_column(
+            column.header, justify=column.justify, style=column.style, width=width, overflow="fold"
+        )
     return made
 
 
@@ -114,14 +111,18 @@ def rows_of(columns: Sequence[Column]) -> Iterator[tuple[RenderableType, ...]]:
     return zip(*(column.cells for column in columns), strict=True)
 
 
-def text_of(cell: RenderableType, console: Console) -> Text:
-    return cell.copy() if isinstance(cell, Text) else console.render_str(str(cell), highlight=False)
+def side_by_side(words: Sequence[RenderableType], style: StyleType, console: Console) -> Text:
+    line = Text(GAP).join(
+        word if isinstance(word, Text) else console.render_str(str(word), highlight=False) for word in words
+    )
+    line.stylize(style)
+    return line
 
 
 def table(*columns: str, left: int = 1) -> Table:
-    """The first `left` columns hold names, the others numbers. No name is cut, or folded in a terminal that it
-    fits."""
-    made = Whole(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    """The first `left` columns hold names, the others numbers. No name is cut, nor folded where it fits a
+    line."""
+    made = WholeWords(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
     for at, column in enumerate(columns):
         made.add_column(column, justify="left" if at < left else "right", overflow="fold")
     return made
