@@ -136,8 +136,8 @@ def goals_at_100(rows: Sequence[Row]) -> list[Claim]:
         ),
         (
             "whole program 2 times native where native is above twice the limit",
-            f"geometric mean {mean:.2f} of native's time over {len(far)} cells; {halved} are at 0.5 or below, "
-            f"the worst is {worst_of(far)}",
+            f"geometric mean {mean:.2f} of native's time over {len(far)} cells; {halved} are at 0.5 or "
+            f"below, the worst is {worst_of(far)}",
             word,
         ),
         (
@@ -159,11 +159,13 @@ def goal_of_second(rows: Sequence[Row]) -> Claim:
             f"calls, {geometric(seconds):.2f} of native's time (first run {mean_of_programs(own)})"
         )
     losing = sum(row.second.median > LOSING for row in rows if row.second)
-    return "second run from its first call", f"{'; '.join(texts)}; {losing} programs below 0.97", met(False)
+    enough = sum(row.second_limit.median <= NEAR for row in rows if row.second_limit) >= GOAL * len(rows)
+    told = f"{'; '.join(texts)}; {losing} programs below 0.97"
+    return "second run from its first call", told, met(enough and not losing)
 
 
 def goals() -> list[str]:
-    """What a second run is asked for, its first calls show, which the page speaks of: it is not met there."""
+    """Of the second run over all its calls; the page says what its first ones do."""
     at_400 = all_in("cores16", lambda cell: cell.rate == LONG_AT_400)
     crowded, short = all_in("two-cores-400"), all_in("short")
     losing = sum(row.program.median > LOSING for row in at_400)
@@ -178,14 +180,15 @@ def goals() -> list[str]:
         ),
         (
             "at 400 Mb/s on two cores",
-            f"[{near_text(crowded)}](#20-mbs-400-mbs-two-switches); {len(slower_rows(crowded))} slower than 0.95",
+            f"[{near_text(crowded)}](#20-mbs-400-mbs-two-switches); {len(slower_rows(crowded))} slower than "
+            "0.95",
             met(sum(map(near, crowded)) >= GOAL * len(crowded)),
         ),
         (
             "short messages of 8 B and 512 B: 1.2 times native, none below 0.95",
             f"[{mean_of_programs(short)} of native's time](#short-messages), from the 8th call on "
-            f"{geometric(row.from_eighth.median for row in short):.2f}; {len(slower_rows(short))} of {len(short)} "
-            "kinds below 0.95",
+            f"{geometric(row.from_eighth.median for row in short):.2f}; {len(slower_rows(short))} of "
+            f"{len(short)} kinds below 0.95",
             met(not slower_rows(short)),
         ),
     ]
