@@ -50,8 +50,8 @@ class WholeWords(Table):
         names = len(list(takewhile(lambda column: column.justify == "left", self.columns)))
         room = options.max_width - 2 * self.show_edge - 3 * (len(self.columns) - 1)
         sizes = [size_of(column, console, options) for column in self.columns]
-        if sum(size.minimum for size in sizes) > room and 0 < names < len(self.columns):
-            yield from self.stacked(names, console, options)
+        if sum(size.minimum for size in sizes) > room and names and len(self.columns) > 1:
+            yield from self.stacked(names if names < len(self.columns) else 1, console, options)
             return
         for column, width in zip(self.columns, fitted(sizes, room), strict=True):
             column.width = width
