@@ -113,7 +113,9 @@ def near_text(rows: Sequence[Row]) -> str:
 
 def worst_of(rows: Sequence[Row]) -> str:
     worst = max(rows, key=lambda row: row.program.median)
-    return f"{where(worst).removesuffix(':')}, {worst.program.median:.2f}"
+    hosts = hosts_text(worst.cell)
+    place = f"{hosts} hosts" if hosts.isdigit() else hosts
+    return f"{name(worst)}, {LIBRARIES[worst.cell.mpi]}, {place}, {worst.program.median:.2f}"
 
 
 def goals_at_100(rows: Sequence[Row]) -> list[Claim]:
