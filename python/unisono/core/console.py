@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
 
@@ -43,14 +44,15 @@ def without_colours() -> None:
 
 
 class WholeWords(Table):
-    """Cells go on in the next line between words. Where the words do not fit side by side, the columns of
-    names that it begins with stand on a line of their own, above the others."""
+    """Cells go on in the next line between words, and numbers stay with their units. Where they do not fit
+    side by side like that, the columns of names that it begins with stand on a line of their own, above the
+    others."""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         names = len(list(takewhile(lambda column: column.justify == "left", self.columns)))
         room = options.max_width - 2 * self.show_edge - 3 * (len(self.columns) - 1)
         sizes = [size_of(column, console, options) for column in self.columns]
-        if sum(size.minimum for size in sizes) > room and names and len(self.columns) > 1:
+        if sum(size.whole for size in sizes) > room and names and len(self.columns) > 1:
             yield from self.stacked(names if names < len(self.columns) else 1, console, options)
             return
         for column, width in zip(self.columns, fitted(sizes, room), strict=True):
@@ -72,22 +74,32 @@ class WholeWords(Table):
         yield Text()
 
 
-def size_of(column: Column, console: Console, options: ConsoleOptions) -> Measurement:
-    """From its longest word to its longest cell."""
+@dataclass(frozen=True)
+class Size:
+    """Of a column, in letters."""
+
+    most: int  # all of a cell in one line
+    whole: int  # its words, and numbers with their units
+    least: int  # its words
+
+
+def size_of(column: Column, console: Console, options: ConsoleOptions) -> Size:
     wide = options.update_width(10_000)
-    every = [Measurement.get(console, wide, cell) for cell in [column.header, *column.cells]]
-    most = max(1, *(size.maximum for size in every))
-    least = most if column.no_wrap else max(1, *(size.minimum for size in every))
-    return Measurement(least, most)
+    header, *cells = (Measurement.get(console, wide, cell) for cell in [column.header, *column.cells])
+    most = max(1, header.maximum, *(cell.maximum for cell in cells))
+    if column.no_wrap:
+        return Size(most, most, most)
+    least = max(1, header.minimum, *(cell.minimum for cell in cells))
+    numbers = (cell.maximum for cell in cells if column.justify == "right")
+    return Size(most, max(least, *numbers, 0), least)
 
 
-def fitted(sizes: Sequence[Measurement], room: int) -> list[int]:
-    """What is too much is taken from whatever is widest: down to its words, and from these only where that is
-    not enough."""
-    widths = [size.maximum for size in sizes]
-    for least in ([size.minimum for size in sizes], [1] * len(sizes)):
-        while sum(widths) > room and widths != least:
-            widest = max((at for at in range(len(widths)) if widths[at] > least[at]), key=widths.__getitem__)
+def fitted(sizes: Sequence[Size], room: int) -> list[int]:
+    """What is too much is taken from whatever is widest, and no more of it than must be."""
+    widths = [size.most for size in sizes]
+    for floor in ([size.whole for size in sizes], [size.least for size in sizes], [1] * len(sizes)):
+        while sum(widths) > room and widths != floor:
+            widest = max((at for at in range(len(widths)) if widths[at] > floor[at]), key=widths.__getitem__)
             widths[widest] -= 1
     return widths
 

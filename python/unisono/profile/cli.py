@@ -119,6 +119,11 @@ def explain(
     if here:
         explain_here(what, mpi.chosen, ranks, hosts, json)
         return
+    explain_named(what, mpi.chosen, ranks, json)
+
+
+def explain_named(what: list[str], mpi: str | None, ranks: int | None, json: Path | None) -> None:
+    """A collective, by what is remembered; or by the profile that stands before it."""
     if len(what) > 3:
         raise UnisonoError(f"{' '.join(what)}: valid are a profile, a collective and a size")
     catalogue.refuse_neighbours(what[0])
@@ -126,7 +131,7 @@ def explain(
         if len(what) > 2:
             raise UnisonoError(f"{' '.join(what)}: valid are a collective and a size")
         size = parse_size(what[1], "size") if len(what) == 2 else None
-        found = terminal.explain_remembered(what[0], size, mpi.chosen, ranks, output(json))
+        found = terminal.explain_remembered(what[0], size, mpi, ranks, output(json))
         told = answers.Explanation(collective=what[0], bytes=size, remembered=found)
         documents.write(told, json)
         return
@@ -137,7 +142,7 @@ def explain(
         )
     if len(what) == 1:
         raise UnisonoError(f"{what[0]}: say which collective; valid: {', '.join(catalogue.collectives())}")
-    explain_profile(Path(what[0]), what[1], what[2] if len(what) == 3 else "0", mpi.chosen, ranks, json)
+    explain_profile(Path(what[0]), what[1], what[2] if len(what) == 3 else "0", mpi, ranks, json)
 
 
 def one_collective(text: str) -> str:
