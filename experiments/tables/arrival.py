@@ -76,6 +76,31 @@ def traces(name: str) -> list[Traced]:
     ]
 
 
+WHAT = {
+    "ft": "a diffusion equation by 3-D FFTs",
+    "fft2d": "2-D FFTs",
+    "transpose": "a matrix transposed",
+    "sweep": "hydrodynamics by 1-D sweeps",
+    "is": "integers sorted by buckets",
+    "nbody": "gravitation of N bodies",
+    "lammps-copper": "molecular dynamics, copper",
+    "lammps-melt": "molecular dynamics, a melt",
+}
+
+
+def programs(name: str) -> list[str]:
+    """What the program itself timed was not kept, which leaves out what it does first and last."""
+    rows = []
+    for one in traces(name):
+        whole = one.report["program"]
+        calls = whole["all_calls"]
+        figures = (whole["seconds"], calls["seconds_per_rank"])
+        factors = (calls["average_imbalance_factor"], calls["worst_imbalance_factor"])
+        rows.append((one.program.name, WHAT[one.program.name], *map(traced.number, (*figures, *factors))))
+    times = ("from MPI_Init to MPI_Finalize: s", "in collectives: s")
+    return table(("program", "what", *times, "average factor", "worst factor"), rows, (0, 1))
+
+
 def routines(name: str) -> list[str]:
     return table(traced.ROUTINE_HEAD, traced.routine_rows(traces(name)), (0, 1))
 
@@ -104,8 +129,10 @@ TABLES: Mapping[str, Callable[[], Sequence[str]]] = {
     "robust, openmpi": partial(at_run_time, "robust-openmpi-16"),
     "robust, mpich": partial(at_run_time, "robust-mpich-16"),
     "robust, changing": partial(at_run_time, "robust-bcast-openmpi-16"),
+    "programs": partial(programs, "traces-openmpi-16"),
     "routines": partial(routines, "traces-openmpi-16"),
     "traced": partial(traced_checks, "traces-openmpi-16"),
+    "programs, lammps": partial(programs, "traces-lammps-16"),
     "routines, lammps": partial(routines, "traces-lammps-16"),
     "gains": partial(compared, "applications-openmpi-16"),
     "instructions": instructions,

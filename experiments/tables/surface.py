@@ -121,6 +121,54 @@ def same() -> list[str]:
     return same_results.table(named)
 
 
+VERSIONS = {
+    "mpich": "MPICH 5.0.2",
+    "intel": "Intel MPI 2021.19",
+    "openmpi": "Open MPI 5.0.11",
+    "debian-mpich": "MPICH 4.0.2 of Debian",
+    "debian-openmpi": "Open MPI 4.1.4 of Debian",
+}
+TOTALS = re.compile(r"^(\S+), (\d+) ranks: (.+)$", re.M)
+FAILURE = re.compile(r"^(\S+): FAILED .* at (\d+)$", re.M)
+AMOUNT = re.compile(r"(\d+) ([a-zA-Z ]+)")
+
+
+def random_programs() -> list[str]:
+    """From what scripts/random_programs.py printed."""
+    printed = (FOLDER / "random-programs.txt").read_text()
+    failed: dict[str, list[str]] = defaultdict(list)
+    for library, seed in FAILURE.findall(printed):
+        failed[library].append(seed)
+    rows = []
+    for library, ranks, text in sorted(TOTALS.findall(printed), key=lambda line: int(line[1])):
+        found = {words: f"{int(number):,}" for number, words in AMOUNT.findall(text)}
+        more = found.get("programs before those that failed")
+        of_all = (found["collectives of all ranks"], found["collectives run by Unisono"])
+        neighbours = (
+            found["collectives among neighbours of all ranks"],
+            found["collectives among neighbours run by Unisono"],
+        )
+        rows.append(
+            (
+                VERSIONS[library],
+                ranks,
+                f"{found['programs']} and {more}" if more else found["programs"],
+                found["calls"],
+                ", ".join(of_all),
+                ", ".join(neighbours),
+                found.get("wrong results of the MPI library itself", "0"),
+                ", ".join(failed[library] if "FAILED" in text else ()) or "none",
+            )
+        )
+    head = ("library", "ranks", "programs", "calls", "collectives of all ranks, of these run by Unisono")
+    others = (
+        "among neighbours, run by Unisono",
+        "wrong results of the library's own",
+        "programs that failed",
+    )
+    return table((*head, *others), rows, (0, 7))
+
+
 TABLES: Mapping[str, Callable[[], Sequence[str]]] = {
     "lab": partial(overlaps, "overlap-lab-calls"),
     "lab, threads": partial(overlaps, "overlap-lab-thread"),
@@ -131,4 +179,5 @@ TABLES: Mapping[str, Callable[[], Sequence[str]]] = {
     "node, goals": goals_on_node,
     "neighbours": among_neighbours,
     "programs": same,
+    "random programs": random_programs,
 }

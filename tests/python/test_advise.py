@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from traces import Writer
 from typer.testing import CliRunner
-from unisono.advise import choose, machine, predict, result, wake
+from unisono.advise import arms, choose, machine, predict, result, wake
 from unisono.cli import app
-from unisono.core import places
+from unisono.core import catalogue, places
 from unisono.core.errors import UnisonoError
 from unisono.profile import check
 from unisono.trace import reader
@@ -111,6 +111,84 @@ def test_no_line_is_wider_than_80_columns_but_those_to_be_copied(tmp_path: Path,
     assert max(map(len, table)) <= 80
     assert "…" not in done.stdout
     assert "UNISONO_ALLGATHER=" in done.stdout
+
+
+def test_eighty_columns_fold_nothing_within_a_word(tmp_path: Path, costs: Path) -> None:
+    module = "a_solver_whose_name_is_as_long_as_that_of_generated_sources.so"
+    modules = [{"path": f"/nowhere/{module}", "start": "0x1000", "end": "0x9000", "offset": "0x0"}]
+    writer, now = Writer(tmp_path / "trace", RANKS, modules=modules), 1.0
+    for _ in range(CALLS):
+        for name in ("reduce_scatter_block", "allgather"):
+            writer.call(name, [now] * RANKS, [now + SLOW] * RANKS, SIZE)
+            now += AWAY + SLOW
+    folder = writer.write()
+    done = CliRunner().invoke(app, ["advise", str(folder), "--machine", str(costs)], env={"COLUMNS": "80"})
+    table = done.stdout.partition("call site")[2].partition("Together")[0]
+    assert max(map(len, table.splitlines())) <= 80
+    words = table.split()
+    assert words.count(f"{module}+0x1000") == 2
+    assert "MPI_Reduce_scatter_block" in words and "algorithm" in words
+    assert {choice["algorithm"] for choice in told(folder, costs)["choices"]} <= set(words)
+
+
+def test_advice_that_makes_no_profile_is_shown_all_the_same(
+    tmp_path: Path, costs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing gains, or nobody knows where it would hold: then comes the error, with its status."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "empty"))
+    traces = {
+        1: write(tmp_path / "fast", ("alltoall", 0.5 * RING, SIZE, 0x2000)),
+        2: write(tmp_path / "slow", ("allgather", SLOW, SIZE, 0x2000)),
+    }
+    for status, folder in traces.items():
+        line = ["advise", str(folder), "--machine", str(costs), "-o", str(tmp_path / "mine.json")]
+        for more, said in (
+            ([], "What would not help"),
+            (["--json", "-"], '"schema": "unisono.advice"'),
+        ):
+            done = CliRunner().invoke(app, [*line, *more])
+            assert said in done.stdout
+            assert "UNISONO_PROFILE" not in done.stdout, "there is none"
+            assert isinstance(done.exception, UnisonoError)
+            assert done.exception.status == status
+            assert str(done.exception).startswith("-o")
+    assert not (tmp_path / "mine.json").exists()
+
+
+def test_an_operation_may_not_commute_and_a_trace_does_not_say(tmp_path: Path, costs: Path) -> None:
+    """Of two algorithms that the trace has measured only the ring wants it."""
+    for spec, wants in (("ring:segment=256K", True), ("recursive_doubling", False)):
+        writer, now = Writer(tmp_path / spec, RANKS, spec=spec), 1.0
+        for number in range(20):
+            ran, seconds = (1, RING / 100) if number % 2 else (0, SLOW)
+            writer.call("allreduce", [now] * RANKS, [now + seconds] * RANKS, SIZE, algorithm=ran)
+            now += AWAY + seconds
+        folder = writer.write()
+        found = [note for note in told(folder, costs)["notes"] if "commutes" in note]
+        assert [f"not run by allreduce {spec}:" in note for note in found] == [True] * wants
+        done = CliRunner().invoke(app, ["advise", str(folder), "--machine", str(costs)])
+        assert done.stdout.count("MPI_Op_create") == wants
+
+
+@pytest.mark.parametrize(
+    ("collective", "spec", "hosts", "wants"),
+    [
+        ("allreduce", "ring", (0, 1, 2, 3), True),
+        ("allreduce", "chain:segment=8K", (0, 1, 2, 3), False),
+        ("allgather", "ring", (0, 1, 2, 3), False),
+        ("allreduce", "grid:shape=nodes,form=leaders", (0, 0, 1, 1), False),
+        ("allreduce", "grid:shape=nodes,form=leaders", (0, 1, 0, 1), True),
+        ("allreduce", "grid:shape=nodes,form=leaders,columns=ring/segment=8K", (0, 0, 1, 1), True),
+        ("reduce_scatter", "grid:shape=nodes,form=lanes", (0, 0, 1, 1), True),
+        ("bcast", "grid:shape=nodes,form=leaders", (0, 1, 0, 1), False),
+        ("allreduce", "native", (0, 1), False),
+        ("allreduce", "of_another_version", (0, 1), False),
+    ],
+)
+def test_who_wants_an_operation_that_commutes(
+    collective: str, spec: str, hosts: tuple[int, ...], wants: bool
+) -> None:
+    assert arms.must_commute(catalogue.load(), collective, spec, hosts) == wants
 
 
 def test_a_call_begins_when_the_last_rank_comes(tmp_path: Path, costs: Path) -> None:

@@ -70,6 +70,17 @@ def test_an_option_has_one_name() -> None:
     assert {tuple(name.split()) for name in must.split(", ")} <= results_told
 
 
+def test_an_option_is_a_switch_everywhere_or_nowhere() -> None:
+    kinds: dict[str, dict[bool, str]] = {}
+    for path, command in COMMANDS:
+        for parameter in command.params:
+            if parameter.param_type_name == "option":
+                for name in parameter.opts:
+                    kinds.setdefault(name, {})[parameter.is_flag] = " ".join(path)
+    assert set(kinds["--log"]) == {True}
+    assert [f"{name}: {of}" for name, of in kinds.items() if len(of) > 1] == []
+
+
 @pytest.mark.parametrize(
     ("error", "status"),
     [(UnisonoError, errors.USAGE), (RunError, errors.FAILED), (SetupError, errors.SETUP)],
@@ -140,6 +151,30 @@ def test_a_table_cuts_no_name(width: int, numbers: int) -> None:
     assert letters(lines) == letters([*(str(column.header) for column in made.columns), *cells]), (
         "all is there"
     )
+
+
+@pytest.mark.parametrize("width", [60, 80, 150])
+@pytest.mark.parametrize("names", [1, 2])
+def test_a_table_folds_no_name_that_fits_a_line(width: int, names: int) -> None:
+    """Between words a cell goes on in the next line; the last name is as long as a line."""
+    words = ["MPI_Reduce_scatter_block at a_file_with_a_long_name.cpp:1234 *", "native", "n" * width]
+    made = console.table(*("call site", "algorithm")[:names], "calls", "inefficient", "gain", left=names)
+    for at, name in enumerate(words):
+        made.add_row(*[name, "ring:segment=256K"][:names], f"{at}1234567", "under 1 %", "9 ms (8 ms to 9 ms)")
+    lines = rendered(made, width)
+    assert max(map(len, lines)) <= width
+    shown = " ".join(lines).split()
+    for word in " ".join([*words, "inefficient", "01234567 11234567 21234567"]).split():
+        assert word in shown
+    assert shown.count("ring:segment=256K") == (3 if names == 2 else 0)
+
+
+def test_names_stand_above_their_numbers_only_where_they_must() -> None:
+    made = console.table("name", "a", "b")
+    made.add_row("n" * 30, "1", "2")
+    assert len(rendered(made, 80)) == 5, "edges, heading, line, row"
+    above, below = rendered(made, 34)[-3:-1]
+    assert (above.strip(), below.split()) == ("n" * 30, ["1", "2"])
 
 
 def letters(texts: list[str]) -> Counter[str]:

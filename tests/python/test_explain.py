@@ -75,7 +75,7 @@ def test_what_a_job_said(tmp_path: Path, unisono: Run) -> None:
     log.write_text(
         f"{said}: native (online: native is timed)\nhello\n{said}: chain:segment=4K (online: took 44.6 ms)\n"
     )
-    done = unisono("explain", "--log", str(log))
+    done = unisono("explain", "--from-log", str(log))
     assert done.returncode == 0, done.stderr
     assert "bcast 512K 7 chain:segment=4K online: took 44.6 ms" in " ".join(done.stdout.split())
     assert "native" not in done.stdout, "only the last word counts"
@@ -88,8 +88,9 @@ def test_what_a_job_said(tmp_path: Path, unisono: Run) -> None:
         (("bcast", "8", "--hosts", "2"), "--hosts is for --here"),
         (("bcast", "8", "--here", "-n", "2", "--hosts", "4"), "there are only 2 ranks"),
         (("p.json", "bcast", "8", "--here"), "is that of UNISONO_PROFILE"),
-        (("--log", "nothing"), "No such file"),
-        (("--log", "/dev/null"), "no decision is in it"),
+        (("--from-log", "nothing"), "No such file"),
+        (("--from-log", "/dev/null"), "no decision is in it"),
+        (("bcast", "--from-log", "/dev/null"), "nothing else goes with it"),
     ],
 )
 def test_mistakes_are_one_line(unisono: Run, asked: tuple[str, ...], why: str) -> None:

@@ -216,6 +216,28 @@ def test_terminal(tmp_path: Path, unisono: Run) -> None:
     assert "can win back at most 14 %" in done.stdout
 
 
+def test_eighty_columns_fold_nothing_within_a_word(tmp_path: Path, unisono: Run) -> None:
+    long = "a_solver_whose_name_is_as_long_as_that_of_generated_sources.so"
+    modules = [{"path": f"/nowhere/{long}", "start": "0x1000", "end": "0x9000", "offset": "0x0"}]
+    writer, now = Writer(tmp_path, 4, modules=modules), 1.0
+    for name in ("allreduce", "reduce_scatter_block", "neighbor_allgather"):
+        for _ in range(6):
+            writer.call(name, [now] * 3 + [now + 3 * MS], [now + 4 * MS] * 4, 123_456_789)
+            now += 1
+    done = unisono("report", str(writer.write()), COLUMNS="80")
+    assert done.returncode == 0, done.stderr
+    shown, _, sentences = done.stdout.partition("* main loop;")
+    shown = shown.partition("Collectives (Table 3)")[2]  # before it notes, which are sentences too
+    assert max(map(len, shown.splitlines())) <= 80
+    assert "of its time is waiting for rank 3" in sentences
+    words = shown.split()
+    for name in ("MPI_Allreduce", "MPI_Reduce_scatter_block", "MPI_Neighbor_allgather"):
+        assert words.count(name) >= 2, "among the collectives, and the call sites"
+    assert words.count(f"{long}+0x1000") == 3
+    assert words.count("123456789") >= 3
+    assert "inefficient" in words and "transfer" in words
+
+
 @pytest.mark.parametrize("kind", ["missing", "file", "empty", "newer", "no start"])
 def test_no_trace_is_one_clear_line(tmp_path: Path, unisono: Run, kind: str) -> None:
     folder = tmp_path / "trace"

@@ -33,6 +33,7 @@ class Writer:
     one_way: dict[int, float] = field(default_factory=lambda: dict(ONE_WAY))
     modules: list[Json] = field(default_factory=lambda: [APP])
     ended: bool = True
+    spec: str = "ring:segment=256K"  # of algorithm 1
     events: dict[int, list[Any]] = field(default_factory=dict)
     communicators: dict[int, list[tuple[tuple[int, ...], int]]] = field(default_factory=dict)
     sequences: dict[tuple[int, int], int] = field(default_factory=dict)
@@ -92,7 +93,7 @@ class Writer:
         for number, (ranks, occurrence) in enumerate(self.communicators[rank]):
             line = {"kind": "communicator", "id": number, "size": len(ranks), "ranks": list(ranks)}
             said.append(line | {"occurrence": occurrence, "name": "" if number else "MPI_COMM_WORLD"})
-        said.append({"kind": "algorithm", "id": 1, "spec": "ring:segment=256K"})
+        said.append({"kind": "algorithm", "id": 1, "spec": self.spec})
         clock = {"kind": "clock", "offset_ns": self.offset(rank), "error_ns": self.error_ns}
         said.append(clock | {"at_ns": self.local(rank, 0)})
         if self.ended:

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from unisono.core import console, documents, options
-from unisono.core.errors import RunError
+from unisono.core.errors import UnisonoError
 
 
 def advise(
@@ -27,11 +27,13 @@ def advise(
     from unisono.profile import document as profile_document  # noqa: PLC0415
 
     found = result.of_folder(folder, machine)
+    refusal = None
     if output:
-        if not found.choices:
-            raise RunError(
-                f"-o {output}: no algorithm surely gains anything, so that there is nothing to write"
-            )
-        profile_document.save(result.profile_of(found), output)
+        try:
+            profile_document.save(result.profile_of(found), output)
+        except UnisonoError as error:  # said last: the advice holds all the same
+            refusal = error
+    terminal.show(found, console.output(json), top, None if refusal else output)
     documents.write(document.document_of(found), json)
-    terminal.show(found, console.output(json), top, output)
+    if refusal:
+        raise refusal

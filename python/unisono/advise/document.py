@@ -50,7 +50,7 @@ class Document(documents.Document, tag="unisono.advice", kw_only=True):
 def document_of(result: Result) -> Document:
     return Document(
         trace=traced(result.trace),
-        notes=result.trace.notes,
+        notes=[*result.trace.notes, *result.doubts],
         costs_from=result.machine.source,
         run_s=result.seconds,
         collectives_s=result.collectives_s(),

@@ -64,6 +64,11 @@ class Advice:
         """Of those that surely gain."""
         return next((gain for gain in self.gains if gain.decision == "gains"), None)
 
+    @property
+    def shown(self) -> Gain | None:
+        """The best; where nothing surely gains, what may."""
+        return self.best or next((gain for gain in self.gains if gain.decision == "undecided"), None)
+
 
 def completion(begin: Float, end: Float) -> Float:
     """Of each call, from the last arrival to the last exit."""

@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from unisono.advise import choose, predict, wake
+from unisono.advise import arms, choose, predict, wake
 from unisono.advise import machine as machine_module
 from unisono.advise.choose import Choice, Variable
 from unisono.advise.machine import Machine
 from unisono.advise.predict import Advice, Gain
 from unisono.core import catalogue
-from unisono.core.errors import UnisonoError
+from unisono.core.errors import RunError, UnisonoError
 from unisono.profile.document import Key, Profile
 from unisono.trace import reader
 from unisono.trace.analysis import duration
@@ -22,6 +22,10 @@ from unisono.trace.reader import Trace
 
 AT_BOUND = 0.05  # of a call: less than that no algorithm can win back, which is not worth a word
 LITTLE = 0.001  # of the run: what takes less is left out
+COMMUTING = (
+    "A trace does not say whether an operation of the program's own (MPI_Op_create) commutes. Calls with one "
+    "that does not are not run by {}: they stay as they are."
+)
 
 
 @dataclass(frozen=True)
@@ -39,6 +43,31 @@ class Result:
         """Of all choices together."""
         own = [choice.gain for choice in self.choices]
         return Gain("", sum(g.seconds for g in own), sum(g.low for g in own), sum(g.high for g in own), "")
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """What a trace does not say, and what is shown depends on, a line each."""
+        names = self.wanting_commutative()
+        return (COMMUTING.format(", ".join(names)),) if names else ()
+
+    def wanting_commutative(self) -> list[str]:
+        """Algorithms of reductions that are shown, and that not every operation of a program can have."""
+        known = catalogue.load()
+        shown = [(advice, advice.shown.spec) for advice in self.advices if advice.shown]
+        shown += [(site, choice.gain.spec) for choice in self.choices for site in choice.sites]
+        every = {each.collective: each.gain.spec for each in self.variables}
+        shown += [
+            (advice, every[name])
+            for advice in self.advices
+            if (name := advice.group.kind.collective) in every
+        ]
+        return sorted(
+            {
+                f"{advice.group.kind.collective} {spec}"
+                for advice, spec in shown
+                if arms.must_commute(known, advice.group.kind.collective, spec, advice.group.hosts)
+            }
+        )
 
     def waiting_s(self) -> float:
         """For late ranks, mean over the ranks of the program."""
@@ -136,4 +165,7 @@ def key_of(result: Result) -> Key:
 
 
 def profile_of(result: Result) -> Profile:
+    """An error of one line where there is nothing to write, or no place it holds at."""
+    if not result.choices:
+        raise RunError("-o: no algorithm surely gains anything, so that there is nothing to write")
     return choose.profile(key_of(result), result.choices)

@@ -15,9 +15,8 @@ from unisono.trace.analysis import analyse
 from unisono.trace.summary import collective_name, summarise
 from unisono.trace.verdict import time_text, whom
 
-HEAD = ("call site", "bytes", "calls", "takes", "algorithm", "gain", "from")
+HEAD = ("call site", "algorithm", "bytes", "calls", "takes", "gain", "from")
 SOURCES = {"model": "model", "trace": "measured here", "memory": "measured before"}
-WORDS = {"undecided": "undecided", "loses": "none"}
 FEW = 3  # algorithms that are named in a line
 
 
@@ -38,9 +37,8 @@ def show(result: Result, out: Console, top: int, profile: Path | None) -> None:
 
 
 def sites(result: Result, top: int) -> Table:
-    made = table(*HEAD)
-    for column in made.columns:
-        column.justify = "left" if column.header in {"call site", "algorithm", "from"} else "right"
+    made = table(*HEAD, left=2)
+    made.columns[-1].justify = "left"
     ranked = sorted(result.advices, key=lambda advice: -(advice.best.seconds if advice.best else 0.0))
     for advice in ranked[:top]:
         made.add_row(*row(advice, result.seconds))
@@ -48,16 +46,16 @@ def sites(result: Result, top: int) -> Table:
 
 
 def row(advice: Advice, seconds: float) -> tuple[str, ...]:
-    group, best = advice.group, advice.best
+    group, shown = advice.group, advice.shown
     site = f"{collective_name(group.kind.collective)} at {group.place.text}"
-    start = (site, str(group.size), str(group.calls), time_text(advice.traced_s))
-    if best is not None:
-        gain = f"{time_text(best.seconds)} ({time_text(max(0.0, best.low))} to {time_text(best.high)})"
-        return (*start, best.spec, f"{gain}, {100 * best.seconds / seconds:.1f} %", SOURCES[best.source])
-    hopeful = next((gain for gain in advice.gains if gain.decision == "undecided"), None)
-    if hopeful is None:
-        return (*start, "none is faster", "none", "")
-    return (*start, hopeful.spec, "undecided", SOURCES[hopeful.source])
+    amounts = (str(group.size), str(group.calls), time_text(advice.traced_s))
+    if shown is None:
+        return (site, "none is faster", *amounts, "none", "")
+    gain = "undecided"
+    if shown is advice.best:
+        gain = f"{time_text(shown.seconds)} ({time_text(max(0.0, shown.low))} to {time_text(shown.high)})"
+        gain += f", {100 * shown.seconds / seconds:.1f} %"
+    return (site, shown.spec, *amounts, gain, SOURCES[shown.source])
 
 
 def total(result: Result, out: Console) -> None:
@@ -110,6 +108,7 @@ def not_helping(result: Result) -> Iterator[str]:
     if unknown:
         more = f" and {len(unknown) - FEW} others" if len(unknown) > FEW else ""
         yield f"Nothing is known of {', '.join(unknown[:FEW])}{more}: the model has no time for them."
+    yield from result.doubts
     yield from (f"Left out: {line}." for line in result.left_out)
 
 

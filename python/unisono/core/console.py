@@ -1,10 +1,15 @@
 """What all commands write to: standard output for results, standard error for the rest, and their tables."""
 
 import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 
 from rich import box
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.measure import Measurement
+from rich.padding import Padding
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -13,9 +18,13 @@ from rich.progress import (
     TextColumn,
     TimeElapsedColumn,
 )
-from rich.table import Table
+from rich.style import StyleType
+from rich.table import Column, Table
+from rich.text import Text
 
 WIDE = 150  # columns of a file or a pipe, for which nobody has said how wide they are
+GAP = "   "  # between two columns
+INDENT = 2  # of what stands below names
 
 errors = Console(stderr=True, highlight=False)
 
@@ -34,10 +43,98 @@ def without_colours() -> None:
     errors.no_color = True
 
 
-def table(*columns: str, left: int = 1, title: str | None = None) -> Table:
-    """The first `left` columns hold words, the others numbers. Where the terminal is narrow, the widest
-    columns go on in the next line: nothing is cut."""
-    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", title=title)
+class WholeWords(Table):
+    """Cells go on in the next line between words, and numbers stay with their units. Where they do not fit
+    side by side like that, the columns of names that it begins with stand on a line of their own, above the
+    others."""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        names = len(list(takewhile(lambda column: column.justify == "left", self.columns)))
+        room = options.max_width - 2 * self.show_edge - 3 * (len(self.columns) - 1)
+        sizes = [size_of(column, console, options) for column in self.columns]
+        if sum(size.whole for size in sizes) > room and names and len(self.columns) > 1:
+            yield from self.stacked(names if names < len(self.columns) else 1, console, options)
+            return
+        for column, width in zip(self.columns, fitted(sizes, room), strict=True):
+            column.width = width
+        yield from super().__rich_console__(console, options)
+
+    def stacked(self, names: int, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
+        named, others = self.columns[:names], self.columns[names:]
+        sizes = [size_of(column, console, options) for column in others]
+        widths = fitted(sizes, options.max_width - INDENT - 3 * (len(others) - 1))
+        yield Text()
+        yield side_by_side([column.header for column in named], "bold", console)
+        yield indented(part(others, widths, show_header=True))
+        for words, numbers, row in zip(rows_of(named), rows_of(others), self.rows, strict=True):
+            below = part(others, widths, show_header=False)
+            below.add_row(*numbers, style=row.style)
+            yield side_by_side(words, row.style or "", console)
+            yield indented(below)
+        yield Text()
+
+
+@dataclass(frozen=True)
+class Size:
+    """Of a column, in letters."""
+
+    most: int  # all of a cell in one line
+    whole: int  # its words, and numbers with their units
+    least: int  # its words
+
+
+def size_of(column: Column, console: Console, options: ConsoleOptions) -> Size:
+    wide = options.update_width(10_000)
+    header, *cells = (Measurement.get(console, wide, cell) for cell in [column.header, *column.cells])
+    most = max(1, header.maximum, *(cell.maximum for cell in cells))
+    if column.no_wrap:
+        return Size(most, most, most)
+    least = max(1, header.minimum, *(cell.minimum for cell in cells))
+    numbers = (cell.maximum for cell in cells if column.justify == "right")
+    return Size(most, max(least, *numbers, 0), least)
+
+
+def fitted(sizes: Sequence[Size], room: int) -> list[int]:
+    """What is too much is taken from whatever is widest, and no more of it than must be."""
+    widths = [size.most for size in sizes]
+    for floor in ([size.whole for size in sizes], [size.least for size in sizes], [1] * len(sizes)):
+        while sum(widths) > room and widths != floor:
+            widest = max((at for at in range(len(widths)) if widths[at] > floor[at]), key=widths.__getitem__)
+            widths[widest] -= 1
+    return widths
+
+
+def part(columns: Sequence[Column], widths: Sequence[int], *, show_header: bool) -> Table:
+    made = Table(
+        box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, show_header=show_header, header_style="bold"
+    )
+    for column, width in zip(columns, widths, strict=True):
+        made.add_column(
+            column.header, justify=column.justify, style=column.style, width=width, overflow="fold"
+        )
+    return made
+
+
+def indented(lower: Table) -> Padding:
+    return Padding(lower, (0, 0, 0, INDENT), expand=False)
+
+
+def rows_of(columns: Sequence[Column]) -> Iterator[tuple[RenderableType, ...]]:
+    return zip(*(column.cells for column in columns), strict=True)
+
+
+def side_by_side(words: Sequence[RenderableType], style: StyleType, console: Console) -> Text:
+    line = Text(GAP).join(
+        word if isinstance(word, Text) else console.render_str(str(word), highlight=False) for word in words
+    )
+    line.stylize(style)
+    return line
+
+
+def table(*columns: str, left: int = 1) -> Table:
+    """The first `left` columns hold names, the others numbers. No name is cut, nor folded where it fits a
+    line."""
+    made = WholeWords(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
     for at, column in enumerate(columns):
         made.add_column(column, justify="left" if at < left else "right", overflow="fold")
     return made

@@ -92,8 +92,13 @@ def explain(
         bool, typer.Option("--here", help="Which rule decides as this environment is set, and what runs.")
     ] = False,
     hosts: Annotated[int | None, typer.Option(min=1, help="With --here: of the ranks; else this.")] = None,
-    log: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="What a job said with UNISONO_LOG=decision; -: input.")
+    said: Annotated[
+        Path | None,
+        typer.Option(
+            "--from-log",
+            metavar="FILE",
+            help="What a job said with --log, or UNISONO_LOG=decision; -: input.",
+        ),
     ] = None,
     json: options.Json = None,
 ) -> None:
@@ -102,8 +107,10 @@ def explain(
 
     [bold]unisono explain profile.json bcast 64K[/bold], [bold]unisono explain bcast 64K[/bold],
     [bold]unisono explain bcast 64K -n 16 --here[/bold]"""
-    if log:
-        documents.write(answers.Decisions(calls=running.explain_log(log, output(json))), json)
+    if said:
+        if what or here or hosts or ranks or mpi.chosen:
+            raise UnisonoError("--from-log tells of every call that the log names: nothing else goes with it")
+        documents.write(answers.Decisions(calls=running.explain_log(said, output(json))), json)
         return
     if not what:
         raise UnisonoError("explain: say which collective, as in bcast 64K")
@@ -112,6 +119,11 @@ def explain(
     if here:
         explain_here(what, mpi.chosen, ranks, hosts, json)
         return
+    explain_named(what, mpi.chosen, ranks, json)
+
+
+def explain_named(what: list[str], mpi: str | None, ranks: int | None, json: Path | None) -> None:
+    """A collective, by what is remembered; or by the profile that stands before it."""
     if len(what) > 3:
         raise UnisonoError(f"{' '.join(what)}: valid are a profile, a collective and a size")
     catalogue.refuse_neighbours(what[0])
@@ -119,7 +131,7 @@ def explain(
         if len(what) > 2:
             raise UnisonoError(f"{' '.join(what)}: valid are a collective and a size")
         size = parse_size(what[1], "size") if len(what) == 2 else None
-        found = terminal.explain_remembered(what[0], size, mpi.chosen, ranks, output(json))
+        found = terminal.explain_remembered(what[0], size, mpi, ranks, output(json))
         told = answers.Explanation(collective=what[0], bytes=size, remembered=found)
         documents.write(told, json)
         return
@@ -130,7 +142,7 @@ def explain(
         )
     if len(what) == 1:
         raise UnisonoError(f"{what[0]}: say which collective; valid: {', '.join(catalogue.collectives())}")
-    explain_profile(Path(what[0]), what[1], what[2] if len(what) == 3 else "0", mpi.chosen, ranks, json)
+    explain_profile(Path(what[0]), what[1], what[2] if len(what) == 3 else "0", mpi, ranks, json)
 
 
 def one_collective(text: str) -> str:

@@ -175,10 +175,12 @@ def explain_log(path: Path, console: Console) -> list[Json]:
     try:
         text = sys.stdin.read() if str(path) == "-" else path.read_text(errors="replace")
     except OSError as error:
-        raise UnisonoError(f"--log {path}: {error.strerror}") from error
+        raise UnisonoError(f"--from-log {path}: {error.strerror}") from error
     last = {said.group(1, 2, 3): said.group(4, 5) for said in map(SAID.match, text.splitlines()) if said}
     if not last:
-        raise UnisonoError(f"--log {path}: no decision is in it; a job with UNISONO_LOG=decision writes them")
+        raise UnisonoError(
+            f"--from-log {path}: no decision is in it; a job with UNISONO_LOG=decision writes them"
+        )
     made = table("call", "ranks", "algorithm", "why", left=4)
     made.columns[1].justify = "right"
     for (collective, size, ranks), (spec, why) in last.items():

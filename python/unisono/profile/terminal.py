@@ -175,7 +175,6 @@ def remembered_table(found: list[Learned]) -> Table:
         *("choice", "bytes", "ranks", "nodes", "predicted us", "measured us", "native us", "when", "why"),
         left=1,
     )
-    made.columns[0].min_width = len("choice")
     made.columns[-1].justify = "left"
     for one in found:
         least, most = memory.size_class(one.bytes)

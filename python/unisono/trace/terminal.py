@@ -18,7 +18,7 @@ from unisono.trace.summary import (
     collective_name,
     distribution,
 )
-from unisono.trace.verdict import bytes_text, factor_text, late_text, percent, shares, time_text, verdict
+from unisono.trace.verdict import bytes_text, factor_text, percent, shares, time_text, verdict
 
 
 def headline(trace: Trace) -> str:
@@ -123,20 +123,14 @@ def show_distribution(summary: Summary, console: Console) -> None:
 
 
 def show_sites(sites: Sequence[Site], console: Console) -> None:
+    """Who is late, and how often that changes, the sentences below say."""
     console.print(Text("Call sites", style="bold"))
-    made = table(
-        *("routine", "at", "late", "calls", "share", "per call", "waiting", "transfer", "inefficient"),
-        *("factor", "phases"),
-        left=3,
-    )
-    made.columns[1].min_width = min(30, max((len(site.place.text) for site in sites), default=0))
+    made = table("call site", "calls", "share", "per call", "waiting", "transfer", "inefficient", "factor")
     for site in sites:
         own = site.statistic
         waiting, inefficiency, transfer = shares(site)
         made.add_row(
-            collective_name(site.collective) + (" *" if site.main else ""),
-            site.place.text,
-            late_text(site.late) if site.late else "-",
+            Text(f"{collective_name(site.collective)} at {site.place.text}{' *' if site.main else ''}"),
             str(own.calls),
             percent(site.share),
             time_text(own.elapsed),
@@ -144,7 +138,6 @@ def show_sites(sites: Sequence[Site], console: Console) -> None:
             percent(transfer),
             percent(inefficiency),
             factor_text(own.worst_factor),
-            str(len(site.phases)),
         )
     console.print(made)
     console.print("[dim]* main loop; share: of the time in collectives; factor: worst-case[/dim]\n")
