@@ -1,6 +1,6 @@
 """Runs the applications natively and with forced algorithms, traced each time, and keeps what was traced.
 
-What a job left is kept in .cache/experiments/advice by library, application, round and arm, so that an
+What a job left is kept in .cache/experiments/advice by lab, library, application, round and arm, so that an
 interrupted measurement goes on where it was.
 """
 
@@ -41,7 +41,7 @@ class Place:
 
     @property
     def folder(self) -> Path:
-        return STORE / f"{self.mpi.flavour}-{self.ranks}"
+        return STORE / self.bed.lab.name / f"{self.mpi.flavour}-{self.ranks}"
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,11 @@
   sudo UNISONO_LAB=advise .venv/bin/python -m experiments.advice.verify --rounds 6
   .venv/bin/python -m experiments.pages advice
 
-Each application is traced natively, once for the advice, in a job that no round counts. For each of its
-collectives a few algorithms are then forced, one at a time: the best by the model, the worst, and some
-between. Each round runs native and all of these, forwards and backwards in turn. What was run is kept, so
-that an interrupted run goes on; --evaluate measures nothing and writes docs/results/advice/LIBRARY.json.zst
-from what is there.
+There is a rank on each host of the lab. Each application is traced natively, once for the advice, in a job
+that no round counts. For each of its collectives a few algorithms are then forced, one at a time: the best by
+the model, the worst, and some between. Each round runs native and all of these, forwards and backwards in
+turn. What was run is kept, so that an interrupted run goes on; --evaluate measures nothing and writes
+docs/results/advice/LIBRARY-RANKS.json.zst from what is there.
 """
 
 import argparse
@@ -35,7 +35,6 @@ from experiments.advice.programs import APPLICATIONS, Application
 from experiments.testbeds import ROOT, Json
 
 RESULTS = ROOT / "docs" / "results" / "advice"
-RANKS = 8
 FEWEST_CALLS = 5  # of a call site: those of the main loop have more
 MOST_ARMS, ARMS, FEW_ARMS = 4, 3, 2  # of the first collective of a program, of another, of a short one
 SHORT = 1000  # bytes
@@ -194,12 +193,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--evaluate", action="store_true", help="measure nothing, evaluate what is there")
     given = parser.parse_args(arguments)
     bed = beds.current_lab()
-    found = [Place(bed, places.find_mpi(name), RANKS) for name in given.mpi.split(",")]
+    found = [Place(bed, places.find_mpi(name), bed.fitting_ranks()) for name in given.mpi.split(",")]
     if not given.evaluate:
         measure_all(found, given.rounds)
     RESULTS.mkdir(parents=True, exist_ok=True)
     for place in found:
-        write_json(evaluate(place), RESULTS / f"{place.mpi.flavour}.json.zst")
+        write_json(evaluate(place), RESULTS / f"{place.mpi.flavour}-{place.ranks}.json.zst")
     return 0
 
 

@@ -32,7 +32,6 @@ from experiments.advice.programs import APPLICATIONS, Application
 from experiments.whatif import page
 
 Json = Mapping[str, Any]
-TRACED = verify.RANKS // 2
 SAMPLE = 8  # calls of each kind
 
 
@@ -42,7 +41,7 @@ def program_of(place: Place, application: Application) -> Program:
     measure.run(place, job)
     traced = reader.read(job.folder(place) / "trace")
     found = calls.read(traced)
-    where = asked.Where(verify.RANKS, None, None, None, STRONG, None)
+    where = asked.Where(2 * place.ranks, None, None, None, STRONG, None)
     target, network = asked.place(traced, found, where)
     return Program(found, target, network, asked.selector_of(None, found.mpi), SAMPLE)
 
@@ -116,16 +115,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     bed = beds.current_lab()
     for name in given.mpi.split(","):
-        large = Place(bed, places.find_mpi(name), verify.RANKS)
-        small = replace(large, ranks=TRACED)
+        large = Place(bed, places.find_mpi(name), bed.fitting_ranks())
+        small = replace(large, ranks=large.ranks // 2)
         for application in APPLICATIONS:
             measure.run(small, measure.traced_for_advice(application))
         told = [cell for application in APPLICATIONS for cell in cells(small, large, application)]
         body = {
             "mpi": large.mpi.flavour,
             "bed": bed.describe(),
-            "traced_ranks": TRACED,
-            "ranks": verify.RANKS,
+            "traced_ranks": small.ranks,
+            "ranks": large.ranks,
             "cells": told,
         }
         page.LAB.mkdir(parents=True, exist_ok=True)

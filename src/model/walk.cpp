@@ -14,7 +14,7 @@ Walk::Walk(std::span<const Schedule> schedules, Count unit_bytes, const Machine&
       machine_(machine),
       node_of_rank_(node_of_rank),
       met_(graph_.size(), kNever),
-      cores_shared_(machine.shared_cores),
+      machine_cores_(machine.shared_cores),
       to_do_(schedules.size()),
       cores_(schedules.size()),
       torus_(torus),
@@ -267,7 +267,7 @@ void Walk::rouse(VertexId receive, double now) {
 
 void Walk::wake(VertexId receive, double now) {
   if (machine_.shared_cores > 0) {
-    const double free = cores_shared_.free_from(now);
+    const double free = machine_cores_.free_from(now);
     if (free > now) return push(free, receive, Event::wake);
     handle_message(now);
   }
@@ -279,7 +279,7 @@ void Walk::handle_message(double now) {
   if (machine_.shared_cores == 0) return;
   const LevelCosts* costs =
       levels_[kBetweenNodes] != nullptr ? levels_[kBetweenNodes] : levels_[kWithinNode];
-  if (costs != nullptr) cores_shared_.take(now, now + costs->gap(0));
+  if (costs != nullptr) machine_cores_.take(now, now + costs->gap(0));
 }
 
 void Walk::complete(VertexId id, double now) {
@@ -293,13 +293,13 @@ void Walk::complete(VertexId id, double now) {
 
 void Walk::leave_call(std::size_t rank, double now) {
   if (machine_.shared_cores > 0 && !computing_.empty())
-    cores_shared_.take(now, now + computing_[rank]);
+    machine_cores_.take(now, now + computing_[rank]);
 }
 
 void Walk::take_over(LeftOver left, std::span<const double> computing) {
   if (left.ports) ports_ = std::move(*left.ports);
   random_ = left.random;
-  cores_shared_ = std::move(left.cores);
+  machine_cores_ = std::move(left.cores);
   computing_ = computing;
 }
 

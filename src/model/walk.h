@@ -41,7 +41,7 @@ class Walk {
   /// done; empty: for no time.
   void take_over(LeftOver left, std::span<const double> computing);
   void pass_before(const Traffic& traffic);
-  LeftOver leave_over() { return {std::move(ports_), random_, std::move(cores_shared_)}; }
+  LeftOver leave_over() { return {std::move(ports_), random_, std::move(machine_cores_)}; }
 
  private:
   struct Event {
@@ -128,7 +128,7 @@ class Walk {
   std::array<const LevelCosts*, kMessageLevels> levels_{};  // those that the machine has
   AllPorts ports_;
   std::minstd_rand random_;
-  SharedCores cores_shared_;
+  SharedCores machine_cores_;
   std::span<const double> computing_;  // of ranks, when they are done
   std::vector<std::size_t> to_do_;     // of ranks: ops
   double credit_ = 0;               // seconds, of a port between nodes

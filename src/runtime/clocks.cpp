@@ -161,26 +161,44 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
+/// Powers of 4 up to the first that is not below `most`; of more than `number`, evenly as many,
+/// because a long message and a short one say more than many short ones. 1 is always in it.
+std::vector<std::uint64_t> powers_of_4(std::uint64_t most, int number) {
+  int last = 0;
+  while ((std::uint64_t{1} << 2 * last) < most) ++last;
+  const int others = std::max(1, number - 1);
+  const int step = std::max(1, (last + others - 1) / others);
+  std::vector<std::uint64_t> sizes;
+  for (int power = last; power > 0; power -= step) sizes.push_back(std::uint64_t{1} << 2 * power);
+  sizes.push_back(1);
+  std::reverse(sizes.begin(), sizes.end());
+  return sizes;
+}
+
 std::vector<OneWay> measure_one_way(std::uint64_t most_bytes, int partner, Drain& drain,
                                     MPI_Comm comm) {
   constexpr std::uint64_t kLargest = std::uint64_t{1} << 24;  // beyond, the rate is known
   constexpr double kEnough = 0.5;
   constexpr int kMost = 21, kLeast = 3;
+  std::vector<std::byte> data(1);
+  trips_of(data, 1, partner, drain, comm);  // connects
+  const double shortest = trips_of(data, 1, partner, drain, comm).total;
+  const auto sizes = powers_of_4(std::min(most_bytes, kLargest),
+                                 static_cast<int>(kEnough / ((kLeast + 1) * shortest)));
   std::vector<OneWay> times;
   double left = kEnough, answer = 0;
-  std::vector<std::byte> data;
-  for (std::uint64_t bytes = 1;; bytes *= 4) {
-    data.resize(bytes);
-    const double first = trips_of(data, 1, partner, drain, comm).total;  // connects, maps memory
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    data.resize(sizes[i]);
+    const double first = trips_of(data, 1, partner, drain, comm).total;  // maps memory
     left -= first;
-    const int count = std::clamp(static_cast<int>(left / 4 / first), 0, kMost);
-    if (count < kLeast) break;
+    const double share = left / static_cast<double>(sizes.size() - i);
+    if (left < kLeast * first) break;
+    const int count = std::clamp(static_cast<int>(share / first), kLeast, kMost);
     const Trips trips = trips_of(data, count, partner, drain, comm);
     left -= trips.total;
     const double trip = median(trips.seconds);
     if (times.empty()) answer = trip / 2;
-    times.push_back({bytes, std::max(answer, trip - answer)});
-    if (bytes >= most_bytes || bytes >= kLargest) break;
+    times.push_back({sizes[i], std::max(answer, trip - answer)});
   }
   send({}, partner, comm);
   return times;

@@ -21,8 +21,8 @@ struct OneWay {
 
 /// On rank 0: the median time of a message to a rank on another node (else to the last rank), from
 /// the answer of a byte, less that of the answer; between nodes with the ports' credit spent. For
-/// powers of 4 up to the first that is not below `most_bytes`, or until half a second is over;
-/// empty elsewhere. Collective over `comm`.
+/// powers of 4 up to the first that is not below `most_bytes`, on a slow network for fewer of them,
+/// or until half a second is over; empty elsewhere. Collective over `comm`.
 std::vector<OneWay> one_way_times(MPI_Comm comm, const std::vector<int>& nodes,
                                   std::uint64_t most_bytes);
 

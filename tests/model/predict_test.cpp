@@ -7,6 +7,7 @@
 #include <bit>
 #include <memory>
 
+#include "model/shared_cores.h"
 #include "schedule/builder.h"
 
 namespace unisono {
@@ -399,6 +400,63 @@ TEST(CallSequence, WhoWaitsForAMessageHasToGetACoreFirst) {
   // A message that is there before its receiver costs nothing more.
   const auto late = bcasts(machine, 2, 1000, {{0, 1}});
   EXPECT_SECONDS(late[0][1], 1.0);
+}
+
+TEST(CallSequence, WhoComputesKeepsACoreFromWhoWaits) {
+  Machine machine = hockney_machine();
+  const Problem problem{.collective = Collective::bcast, .size = 4, .count = 1000};
+  const ArgsOfRanks args(problem);
+  const auto schedules = build_all(*find_algorithm(Collective::bcast, "flat"), args.args());
+  const auto placement = block_placement(4, 4);
+  const std::vector<double> at(4, 0.0), computing(4, 1.0);
+  for (const int cores : {1, 2, 4, 0}) {
+    machine.shared_cores = cores;
+    CallSequence calls(machine, placement, TransportKind::mpi);
+    auto exits = *calls.next(schedules, 1, at, computing);
+    std::sort(exits.begin(), exits.end());
+    // Each leaf computes for a second as soon as it has its message, and with it a core; the root
+    // is done last of all, when its sends are.
+    for (int r = 0; r < 4; ++r) {
+      const int before = cores == 0 ? 0 : r / cores;
+      EXPECT_NEAR(exits[static_cast<std::size_t>(r)], before, 0.01) << cores << " cores, " << r;
+    }
+  }
+}
+
+TEST(CallSequence, OtherTrafficUsesUpCredit) {
+  Machine machine = hockney_machine();
+  machine.credit = 10000;
+  const Problem problem{.collective = Collective::bcast, .size = 2, .count = 6000};
+  const ArgsOfRanks args(problem);
+  const auto schedules = build_all(*find_algorithm(Collective::bcast, "flat"), args.args());
+  const auto placement = block_placement(2, 2);
+  const std::vector<double> at(2, 1.0);
+  const double alone = kAlpha + 6000 * kBeta;
+  const auto done = [&](const std::vector<Traffic>& before) {
+    CallSequence calls(machine, placement, TransportKind::mpi);
+    return (*calls.next(schedules, 1, at, {}, before))[1] - 1.0;
+  };
+  EXPECT_NEAR(done({}), kAlpha, 1e-9);
+  // Just before, out of the root's port or into the other's: what is left of the credit.
+  EXPECT_NEAR(done({{.rank = 0, .out = 6000, .begin = 1.0}}), 2 * alone - 10000 * kBeta, 1e-9);
+  EXPECT_NEAR(done({{.rank = 1, .in = 6000, .begin = 1.0}}), 2 * alone - 10000 * kBeta, 1e-9);
+  EXPECT_NEAR(done({{.rank = 1, .out = 6000, .begin = 1.0}}), kAlpha, 1e-9);  // the other way
+  EXPECT_NEAR(done({{.rank = 0, .out = 6000, .begin = 0.0}}), kAlpha, 1e-9);  // long ago
+}
+
+TEST(SharedCores, AreFreeWhenFewerThanAllAreTaken) {
+  SharedCores cores(2);
+  EXPECT_EQ(cores.free_from(3), 3);
+  cores.take(1, 5);
+  EXPECT_EQ(cores.free_from(3), 3);
+  cores.take(2, 4);
+  EXPECT_EQ(cores.free_from(1.5), 1.5);
+  EXPECT_EQ(cores.free_from(3), 4);
+  cores.take(4, 6);
+  EXPECT_EQ(cores.free_from(3), 5);
+  cores.forget_before(4.5);
+  EXPECT_EQ(cores.free_from(4.5), 5);
+  EXPECT_EQ(cores.free_from(3), 3) << "what has ended by then is forgotten";
 }
 
 }  // namespace

@@ -2,16 +2,17 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from traces import Writer
 from typer.testing import CliRunner
-from unisono.advise import arms, choose, machine, predict, result, wake
+from unisono.advise import arms, choose, machine, meanwhile, predict, result, wake
 from unisono.cli import app
 from unisono.core import catalogue, places
 from unisono.core.errors import UnisonoError
 from unisono.profile import check
 from unisono.trace import reader
-from unisono.trace.groups import groups
+from unisono.trace.groups import Group, groups
 
 RANKS, ALPHA, BETA = 8, 1e-5, 1e-7
 SIZE, CALLS, AWAY, SLOW = 100_000, 10, 0.05, 0.5
@@ -241,7 +242,7 @@ def test_what_jobs_measured_beats_the_model(tmp_path: Path, costs: Path) -> None
     ]
     kept = machine.Machine(json.loads(costs.read_text()), "mpich-1.json", {"choices": [row, *others]})
     found = groups(reader.read(write(tmp_path / "trace", ("allgather", SLOW, SIZE, 0x2000))))
-    (advice,) = predict.advise(found, kept, tmp_path)
+    (advice,) = predict.advise(found, found, kept, tmp_path)
     ring = advice.gain("ring")
     assert ring is not None
     assert (ring.source, ring.decision) == ("memory", "gains")
@@ -255,7 +256,7 @@ def test_who_may_lose_packets_is_told(tmp_path: Path, costs: Path) -> None:
     body = json.loads(costs.read_text())
     body["incast"] = {"buffer_bytes": 65536, "window_bytes": 32768, "timeout_s": 0.2}
     found = groups(reader.read(write(tmp_path / "trace", ("alltoall", SLOW, SIZE, 0x2000))))
-    (advice,) = predict.advise(found, machine.Machine(body, "by hand"), tmp_path)
+    (advice,) = predict.advise(found, found, machine.Machine(body, "by hand"), tmp_path)
     simple, ring = advice.gain("simple"), advice.gain("ring")
     assert simple is not None and ring is not None
     assert (simple.may_lose_packets, ring.may_lose_packets) == (True, False)
@@ -265,10 +266,81 @@ def test_who_may_lose_packets_is_told(tmp_path: Path, costs: Path) -> None:
 
 def test_ranks_come_as_long_after_a_call_as_the_trace_says(tmp_path: Path) -> None:
     (group,) = groups(reader.read(write(tmp_path / "trace", ("bcast", SLOW, SIZE, 0x2000), late=0.1)))
-    first, *others = predict.delays(group, slice(0, 3))
-    assert first == pytest.approx([0.0] * (RANKS - 1) + [0.1], abs=1e-6)
-    for each in others:
+    asked = predict.question(group, ["chain"], [group])
+    assert asked.delays[0] == pytest.approx([0.0] * (RANKS - 1) + [0.1], abs=1e-6)
+    for each in asked.delays[1:]:
         assert each == pytest.approx([AWAY] * (RANKS - 1) + [AWAY + 0.1], abs=1e-6)
+    assert asked.computing[:-1] == asked.delays[1:]
+    assert asked.waits == asked.traffic == [[]] * CALLS
+
+
+ROOTED, COMPUTES = 0.3, 0.01
+
+
+def gather_and_scatter(folder: Path, middle: str = "scatter") -> list[Group]:
+    """The root is long in MPI_Gather, all others wait for it in MPI_Scatter; then all compute."""
+    writer, now = Writer(folder, RANKS), 1.0
+    others = RANKS - 1
+    for _ in range(3):
+        left = [now + ROOTED] + [now + 0.001] * others
+        writer.call("gather", [now] * RANKS, left, SIZE, site=0x2000, root=0)
+        now += ROOTED + 0.002
+        writer.call(middle, left, [now] * RANKS, SIZE, site=0x3000, root=0 if middle == "scatter" else -1)
+        now += COMPUTES
+    return sorted(groups(reader.read(writer.write())), key=lambda group: group.kind.collective != "gather")
+
+
+def test_whoever_waited_in_another_collective_leaves_it_sooner(tmp_path: Path) -> None:
+    """Without the root's time in MPI_Gather nothing keeps the others but MPI_Scatter and computing."""
+    gather, scatter = gather_and_scatter(tmp_path / "trace")
+    done = meanwhile.after_call(gather, [gather, scatter], 0)
+    last = 0.002 + COMPUTES
+    assert done.after[0] == pytest.approx([last] * RANKS, abs=1e-6), "all wait for the root"
+    assert done.after[1, 1] < 0.001 + last < ROOTED
+    assert np.isneginf(done.after[1, 2:]).all(), "nobody waits for a leaf"
+    assert done.computing == pytest.approx([0.0] * RANKS, abs=1e-6), "MPI_Scatter comes at once"
+    back = meanwhile.after_call(scatter, [gather, scatter], 0)
+    assert back.computing == pytest.approx([COMPUTES] * RANKS, abs=1e-6)
+    assert back.after[3, 0] == pytest.approx(COMPUTES + ROOTED, abs=1e-6), "the root needs all"
+    moved = {rank: (out, come) for rank, out, come, _ in back.traffic}
+    assert moved[0] == (0, (RANKS - 1) * SIZE) and moved[1] == (SIZE, 0)
+
+
+def test_in_an_alltoall_everybody_waits_for_everybody(tmp_path: Path) -> None:
+    gather, alltoall = gather_and_scatter(tmp_path / "trace", "alltoall")
+    done = meanwhile.after_call(gather, [gather, alltoall], 0)
+    assert np.isfinite(done.after).all()
+    asked = predict.question(gather, ["flat"], [gather, alltoall])
+    assert len(asked.waits[1]) == RANKS * (RANKS - 1)
+    assert {tuple(moved[1:3]) for moved in asked.traffic[1]} == {((RANKS - 1) * SIZE, (RANKS - 1) * SIZE)}
+
+
+def test_calls_between_come_in_the_order_of_each_rank(tmp_path: Path) -> None:
+    """Rank 0 is late in the first: no clock tells their order, but rank 1's program does."""
+
+    def between(ranks: list[int], begin: list[float]) -> meanwhile.Other:
+        at = np.array(begin)
+        return meanwhile.Other("barrier", np.array(ranks), -1, at, at + 1, ())
+
+    first, second = between([0, 1], [9.0, 2.0]), between([1, 2], [4.0, 0.0])
+    assert meanwhile.in_order(3, [second, first]) == [first, second]
+    contrary = between([0, 1], [1.0, 5.0])  # before the first on rank 0, after it on rank 1
+    assert meanwhile.in_order(3, [second, first, contrary]) == []
+
+
+def test_ranks_that_share_cores_leave_a_call_one_after_the_other(tmp_path: Path, costs: Path) -> None:
+    """What they compute afterwards keeps the only core from those that still wait for a message."""
+    body = json.loads(costs.read_text())
+    found = groups(reader.read(write(tmp_path / "trace", ("allreduce", SLOW, 8, 0x2000))))
+    seconds = {}
+    for cores in (0, 1, RANKS):
+        where = machine.Machine({**body, "shared_cores": cores}, "by hand")
+        (advice,) = predict.advise(found, found, where, tmp_path)
+        gain = advice.gain("recursive_doubling")
+        assert gain is not None
+        seconds[cores] = SLOW - gain.seconds / CALLS
+    assert seconds[1] > (RANKS - 3) * AWAY
+    assert seconds[RANKS] < 0.01 * AWAY and seconds[0] < 0.01 * AWAY
 
 
 def test_on_one_host_single_messages_decide_nothing(
@@ -347,8 +419,8 @@ def test_short_calls_tell_how_long_ranks_wait_for_cores(tmp_path: Path, costs: P
     seconds = wake.estimate(found, body, tmp_path)
     assert seconds is not None and 0.001 < seconds < 0.03
     # With it the model takes as long as was traced.
-    costs_ = machine.Machine(wake.with_wake(body, 3 * seconds), "by hand")  # a third is reckoned with
-    (advice,) = predict.advise(found, costs_, tmp_path)
+    costs_ = machine.Machine(wake.with_wake(body, seconds), "by hand")
+    (advice,) = predict.advise(found, found, costs_, tmp_path)
     assert abs(advice.gains[0].seconds) < 0.25 * advice.traced_s
     assert advice.gains[0].decision == "undecided"
 

@@ -5,7 +5,9 @@ from dataclasses import replace
 from experiments.advice import page as advice
 from experiments.whatif import page as whatif
 
-CELL = advice.Cell("mpich", "is", "bcast", 8, (1.0, 2.0, 3.0), "ring", 0.5, -0.1, 1.0, (0.4, 0.5, 0.6), 0.5)
+CELL = advice.Cell(
+    "8 hosts", "mpich", "is", "bcast", 8, (1.0, 2.0, 3.0), "ring", 0.5, -0.1, 1.0, (0.4, 0.5, 0.6), 0.5
+)
 
 
 def rows(lines: list[str]) -> dict[str, list[str]]:
@@ -13,20 +15,18 @@ def rows(lines: list[str]) -> dict[str, list[str]]:
     return {name: others for name, *others in cells}
 
 
-def test_without_the_first_round_another_sign_is_measurable() -> None:
-    """All but the first round gain, and the advice was sure of a loss."""
-    cell = replace(CELL, predicted=-0.5, low=-1.0, high=-0.1, measured=(-0.1, 0.2, 0.3))
-    assert not cell.is_sure
-    (without,) = advice.later([cell])
-    assert (without.is_sure, without.is_right, without.verdict) == (True, False, "wrong")
-    found = rows(advice.verdict([CELL, cell]))
-    assert found["sign right in 95 % of what is measurable"] == ["1 of 1 (100 %)", "yes"]
-    assert found["sign right in 95 % of what is measurable, without the first round"] == [
-        "1 of 2 (50 %)",
-        "**no**",
-    ]
-    assert found["the same where the advice decides"] == ["0 of 0", "**no**"], "nothing was shown"
-    assert found["the measured gain is one that was thought possible"] == ["1 of 2 (50 %)", ""]
+def test_what_is_measurable_and_what_is_worth_a_choice() -> None:
+    """The advice was sure of a loss; two of three rounds gain. Another gains surely, but little."""
+    mixed = replace(CELL, predicted=-0.5, low=-1.0, high=-0.1, measured=(-0.1, 0.2, 0.3))
+    assert (mixed.is_sure, mixed.verdict) == (False, "not measurable")
+    wrong = replace(mixed, measured=(0.1, 0.2, 0.3))
+    assert (wrong.is_sure, wrong.is_right, wrong.verdict) == (True, False, "wrong")
+    little = replace(CELL, measured=(0.01, 0.02, 0.03))
+    assert (little.is_sure, little.is_large, wrong.is_large) == (True, False, True)
+    found = rows(advice.verdict([CELL, mixed, wrong, little]))
+    assert found["sign right in 95 % of what is measurable"] == ["2 of 3 (67 %)", "**no**"]
+    assert found["sign right in 95 % of what is measurable and beyond 2% of native"][0] == "1 of 2 (50 %)"
+    assert found["the measured gain is one that was thought possible"] == ["2 of 4 (50 %)", ""]
 
 
 def test_few_that_are_right_show_little() -> None:
@@ -44,9 +44,19 @@ def test_two_algorithms_of_one_collective_are_in_order_where_all_rounds_say_so()
     assert advice.in_order([CELL, replace(slower, predicted=0.9)]) == "0 of 1 (0 %)"
 
 
-def test_the_round_in_which_native_was_fastest() -> None:
-    late = replace(CELL, collective="reduce", natives=(2.0, 1.0, 3.0))
-    assert advice.first_was_fastest([CELL, replace(CELL, algorithm="chain"), late]) == "1 of 2 (50 %)"
+def test_in_the_lab_all_rounds_must_agree_on_who_is_faster() -> None:
+    arm = {"algorithm": "ring", "predicted": 0.5, "measured": [0.8, 0.9, 1.1]}
+    wrong = {**arm, "algorithm": "chain", "measured": [1.2, 1.1, 1.3]}
+    right = {**arm, "algorithm": "flat", "predicted": 1.4, "measured": [1.2, 1.1, 1.3]}
+    cell = {"application": "ft", "collective": "bcast", "arms": [arm, wrong, right]}
+    body = {"mpi": "mpich", "traced_ranks": 4, "ranks": 8, "cells": [cell]}
+    text = "\n".join(whatif.in_lab([body]))
+    assert "All rounds agree on who is faster for 2; of 1 of these the prediction said so." in text
+    assert [line.rsplit("|")[-2].strip() for line in text.splitlines() if "| `" in line] == [
+        "not measurable",
+        "wrong",
+        "right",
+    ]
 
 
 def test_ratios_do_not_hide_seconds() -> None:

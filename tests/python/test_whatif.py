@@ -11,6 +11,7 @@ from unisono.core.catalogue import NATIVE
 from unisono.core.errors import UnisonoError
 from unisono.sim import platforms
 from unisono.trace import reader
+from unisono.trace.metrics import OneWay
 from unisono.whatif import calls, study
 from unisono.whatif.calls import Shape
 from unisono.whatif.replay import Program
@@ -263,6 +264,16 @@ class TestSimulated:
         for number, kind in enumerate(ran.kinds):
             assert predicted.in_call[number] == pytest.approx(kind.seconds / kind.calls, rel=0.15)
             assert program.cells[number].bytes == kind.bytes
+
+    @pytest.mark.parametrize("rate", [1000, 10])
+    def test_a_trace_times_long_messages_on_a_slow_network_too(self, rate: int) -> None:
+        """To use up the credit of ports takes 52 ms before each message at 10 Mb/s, of half a second."""
+        jacobi = programs.Application("jacobi", "--form row-allgather --n 8192 --iterations 2", "allgather")
+        traced = programs.trace(jacobi, 2, f"ethernet:2,bw={rate}Mbps", {})
+        sizes = list(traced.one_way)
+        assert (sizes[0], sizes[-1]) == (1, 65536)
+        assert (len(sizes) == 9) == (rate == 1000)
+        assert OneWay(traced.one_way).beta == pytest.approx(8 / (rate * 1e6), rel=0.1)
 
 
 def test_the_last_word_of_each_kind_counts() -> None:

@@ -8,7 +8,7 @@ each rank left it.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from graphlib import TopologicalSorter
+from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 
 import numpy as np
@@ -21,6 +21,7 @@ from unisono.trace.groups import Group
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
+TICK = 1e-9  # seconds, of a trace's clock
 
 
 @dataclass(frozen=True)
@@ -82,17 +83,18 @@ def between(group: Group, others: Sequence[Group], call: int) -> Iterator[Other]
     members = group.kind.members
     left, back = group.end[call], group.begin[call + 1]
     for other in others:
-        common = [rank for rank, member in enumerate(members) if member in set(other.kind.members)]
+        column = {member: at for at, member in enumerate(other.kind.members)}
+        common = [rank for rank, member in enumerate(members) if member in column]
         if other is group or len(common) < 2:
             continue
-        at = np.array([other.kind.members.index(members[rank]) for rank in common])
+        at = np.array([column[members[rank]] for rank in common])
         ranks = np.array(common)
         root = other.kind.members[other.kind.root] if 0 <= other.kind.root < other.ranks else -1
         first = np.searchsorted(other.begin[:, at[0]], left[common[0]])
         last = np.searchsorted(other.begin[:, at[0]], back[common[0]])
         for row in range(int(first), int(last)):
             begin, end = other.begin[row, at], other.end[row, at]
-            if (begin >= left[ranks]).all() and (end <= back[ranks]).all():
+            if (begin > left[ranks] - TICK).all() and (end < back[ranks] + TICK).all():
                 where = next((i for i, rank in enumerate(common) if members[rank] == root), -1)
                 yield Other(other.kind.collective, ranks, where, begin, end, traffic_of(other, common))
 
@@ -113,8 +115,9 @@ def traffic_of(other: Group, common: Sequence[int]) -> tuple[tuple[int, int, int
     return tuple(found)
 
 
-def in_order(ranks: int, calls: Sequence[Other]) -> Iterator[Other]:
-    """Each after those that one of its ranks made before it."""
+def in_order(ranks: int, calls: Sequence[Other]) -> list[Other]:
+    """Each after those that one of its ranks made before it; none where ranks contradict each other, as they
+    may with nonblocking calls and several threads: then all that lies between is computing."""
     order: TopologicalSorter[int] = TopologicalSorter(dict.fromkeys(range(len(calls)), ()))
     for rank in range(ranks):
         own = [
@@ -122,7 +125,9 @@ def in_order(ranks: int, calls: Sequence[Other]) -> Iterator[Other]:
             for number, call in enumerate(calls)
             if len(at := np.flatnonzero(call.ranks == rank))
         ]
-        own.sort()
-        for (_, former), (_, later) in pairwise(own):
+        for (_, former), (_, later) in pairwise(sorted(own)):
             order.add(later, former)
-    yield from (calls[number] for number in order.static_order())
+    try:
+        return [calls[number] for number in order.static_order()]
+    except CycleError:
+        return []
