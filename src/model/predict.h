@@ -66,8 +66,8 @@ class CallSequence {
 
   /// When each rank is done with the next call, rank r beginning it at arrivals[r], on one clock
   /// for all calls. A rank that has nothing to do is done when it begins. `computing`: for how long
-  /// each rank has a core from then on, where they are shared; `before`: since the last call, in the
-  /// order of time. Errors as of predict().
+  /// each rank has a core from then on, where they are shared; `before`: since the last call, in
+  /// the order of time. Errors as of predict().
   Result<std::vector<double>> next(std::span<const Schedule> schedules, Count unit_bytes,
                                    std::span<const double> arrivals,
                                    std::span<const double> computing = {},

@@ -131,11 +131,11 @@ class Walk {
   SharedCores machine_cores_;
   std::span<const double> computing_;  // of ranks, when they are done
   std::vector<std::size_t> to_do_;     // of ranks: ops
-  double credit_ = 0;               // seconds, of a port between nodes
-  std::vector<double> sent_until_;  // by send, where ports give credit
-  std::vector<PortQueue> queues_;   // of nodes; empty where nothing is lost
-  std::vector<bool> lost_;          // of sends: once is enough
-  std::vector<double> left_;        // by sender and receiver: when the last byte does
+  double credit_ = 0;                  // seconds, of a port between nodes
+  std::vector<double> sent_until_;     // by send, where ports give credit
+  std::vector<PortQueue> queues_;      // of nodes; empty where nothing is lost
+  std::vector<bool> lost_;             // of sends: once is enough
+  std::vector<double> left_;           // by sender and receiver: when the last byte does
   std::vector<Server> cores_;
   std::optional<Meetings> meetings_;     // where the machine has times for them
   const MemoryTimes* memory_ = nullptr;  // messages go through it; null: through the MPI library

@@ -189,16 +189,20 @@ std::vector<OneWay> measure_one_way(std::uint64_t most_bytes, int partner, Drain
   double left = kEnough, answer = 0;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     data.resize(sizes[i]);
-    const double first = trips_of(data, 1, partner, drain, comm).total;  // maps memory
+    Trips trips = trips_of(data, 1, partner, drain, comm);  // maps memory
+    const double first = trips.total;
     left -= first;
-    const double share = left / static_cast<double>(sizes.size() - i);
-    if (left < kLeast * first) break;
-    const int count = std::clamp(static_cast<int>(share / first), kLeast, kMost);
-    const Trips trips = trips_of(data, count, partner, drain, comm);
-    left -= trips.total;
+    const bool is_enough = left >= kLeast * first;
+    if (is_enough) {
+      const double share = left / static_cast<double>(sizes.size() - i);
+      const int count = std::clamp(static_cast<int>(share / first), kLeast, kMost);
+      trips = trips_of(data, count, partner, drain, comm);
+      left -= trips.total;
+    }
     const double trip = median(trips.seconds);
     if (times.empty()) answer = trip / 2;
     times.push_back({sizes[i], std::max(answer, trip - answer)});
+    if (!is_enough) break;  // one that took so long tells enough by itself
   }
   send({}, partner, comm);
   return times;

@@ -268,8 +268,8 @@ class TestSimulated:
     @pytest.mark.parametrize("rate", [1000, 10])
     def test_a_trace_times_long_messages_on_a_slow_network_too(self, rate: int) -> None:
         """To use up the credit of ports takes 52 ms before each message at 10 Mb/s, of half a second."""
-        jacobi = programs.Application("jacobi", "--form row-allgather --n 8192 --iterations 2", "allgather")
-        traced = programs.trace(jacobi, 2, f"ethernet:2,bw={rate}Mbps", {})
+        application = programs.Application("imbalanced", "2 65536 2000", "allreduce")
+        traced = programs.trace(application, 4, f"ethernet:4,bw={rate}Mbps", {})
         sizes = list(traced.one_way)
         assert (sizes[0], sizes[-1]) == (1, 65536)
         assert (len(sizes) == 9) == (rate == 1000)

@@ -44,7 +44,7 @@ struct Job {
   /// empty: not at all.
   std::vector<std::vector<double>> computing;
   std::vector<std::vector<Meanwhile>> traffic;  ///< by call; empty: none
-  std::vector<int> node_of_rank;  ///< empty: in blocks
+  std::vector<int> node_of_rank;                ///< empty: in blocks
 };
 
 /// [{"collective": "bcast", "ranks": 16, "nodes": 16, "bytes": 65536, "specs": ["ring", ...]}, ...]
