@@ -197,7 +197,7 @@ class InLab:
 
     @property
     def is_right(self) -> bool:
-        return (self.predicted > 1) == (self.median > 1)
+        return (self.predicted - 1) * (self.median - 1) > 0
 
     def row(self) -> tuple[str, ...]:
         numbers = (self.predicted, self.median, min(self.measured), max(self.measured))
@@ -221,6 +221,11 @@ def in_lab(bodies: Sequence[Json]) -> list[str]:
         for arm in cell["arms"]
         if arm["measured"]
     ]
+    natively = [
+        cell["predicted_native_s"] / estimate_median(cell["native_s"]).median
+        for body in bodies
+        for cell in body["cells"]
+    ]
     head = (
         "library",
         "application",
@@ -235,17 +240,30 @@ def in_lab(bodies: Sequence[Json]) -> list[str]:
     lines = [IN_THE_LAB.format(traced=bodies[0]["traced_ranks"], ranks=bodies[0]["ranks"])]
     for name in ("all", *dict.fromkeys(cell.library for cell in cells)):
         lines.append(summary_in_lab(name, [cell for cell in cells if name in ("all", cell.library)]))
+    lines.append(seconds_off_in_lab(natively))
     return [*lines, "", *markdown.table(head, [cell.row() for cell in cells], {0, 1, 2, 3, 8})]
 
 
 def summary_in_lab(name: str, cells: Sequence[InLab]) -> str:
     sure = [cell for cell in cells if cell.is_sure]
-    right = sum(cell.is_right for cell in sure)
+    right, slower = sum(cell.is_right for cell in sure), sum(cell.median > 1 for cell in sure)
+    large = [cell for cell in sure if sign(cell.median)]
+    said = [sign(cell.predicted) * sign(cell.median) for cell in large]
     correlation = float(spearmanr([c.predicted for c in cells], [c.median for c in cells]).statistic)
     return (
         f"- {name}: {len(cells)} algorithms. The rank correlation of predicted and measured ratios is "
         f"{correlation:.2f}. All rounds agree on who is faster for {len(sure)}; of {right} of these the "
-        "prediction said so."
+        f"prediction said so. Whoever says of all that native is faster is right for {slower}. "
+        f"{len(large)} differ from native by more than {100 * EVEN:.0f} %: of {said.count(1)} the prediction "
+        f"said so, of {said.count(-1)} the opposite, of the others that they do not."
+    )
+
+
+def seconds_off_in_lab(natively: Sequence[float]) -> str:
+    near = sum(abs(ratio - 1) <= NEAR for ratio in natively)
+    return (
+        f"- The seconds of native calls are predicted within {100 * NEAR:.0f} % in {near} of {len(natively)} "
+        f"cases; they are {min(natively):.2f} to {max(natively):.2f} times what was measured."
     )
 
 

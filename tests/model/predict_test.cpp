@@ -410,9 +410,10 @@ TEST(CallSequence, WhoComputesKeepsACoreFromWhoWaits) {
   const auto schedules = build_all(*find_algorithm(Collective::bcast, "flat"), args.args());
   const auto placement = block_placement(4, 4);
   const std::vector<double> at(4, 0.0), computing(4, 1.0);
-  // The root, which waits for nobody, and the first leaf are done at once and compute for a second.
+  // Leaves have their messages one after the other, then the root is done, which waits for nobody;
+  // each computes for a second then.
   const std::map<int, std::vector<double>> expected{
-      {1, {0, 1, 2}}, {2, {0, 1, 1}}, {4, {0, 0, 0}}, {0, {0, 0, 0}}};
+      {1, {0, 1, 2}}, {2, {0, 0, 1}}, {4, {0, 0, 0}}, {0, {0, 0, 0}}};
   for (const auto& [cores, leaves] : expected) {
     machine.shared_cores = cores;
     CallSequence calls(machine, placement, TransportKind::mpi);

@@ -304,6 +304,9 @@ def test_whoever_waited_in_another_collective_leaves_it_sooner(tmp_path: Path) -
     assert back.after[3, 0] == pytest.approx(COMPUTES + ROOTED, abs=1e-6), "the root needs all"
     moved = {rank: (out, come) for rank, out, come, _ in back.traffic}
     assert moved[0] == (0, (RANKS - 1) * SIZE) and moved[1] == (SIZE, 0)
+    ago = {rank: seconds for rank, _, _, seconds in back.traffic}
+    assert ago[0] == pytest.approx(ROOTED, abs=1e-6), "all is there when MPI_Gather begins"
+    assert ago[1] == pytest.approx(0.001, abs=1e-6), "and a leaf is in MPI_Scatter soon after"
 
 
 def test_in_an_alltoall_everybody_waits_for_everybody(tmp_path: Path) -> None:

@@ -24,16 +24,25 @@ def test_what_is_measurable_and_what_is_worth_a_choice() -> None:
     little = replace(CELL, measured=(0.01, 0.02, 0.03))
     assert (little.is_sure, little.is_large, wrong.is_large) == (True, False, True)
     found = rows(advice.verdict([CELL, mixed, wrong, little]))
-    assert found["sign right in 95 % of what is measurable"] == ["2 of 3 (67 %)", "**no**"]
+    assert found["sign right in 95 % of what is measurable"] == ["2 of 3 (67 %)", "0 of 3 (0 %)", "**no**"]
     assert found["sign right in 95 % of what is measurable and beyond 2% of native"][0] == "1 of 2 (50 %)"
-    assert found["the measured gain is one that was thought possible"] == ["2 of 4 (50 %)", ""]
+    assert found["the measured gain is one that was thought possible"] == ["2 of 4 (50 %)", "", ""]
+
+
+def test_whoever_always_says_that_algorithms_lose_stands_beside() -> None:
+    loses = replace(CELL, measured=(-0.4, -0.5, -0.6))
+    found = rows(advice.verdict([CELL, loses, replace(loses, predicted=-0.5)]))
+    assert found["sign right in 95 % of what is measurable"] == ["2 of 3 (67 %)", "2 of 3 (67 %)", "**no**"]
+    assert advice.signs("nothing was shown", [])[-1] == "**no**"
 
 
 def test_few_that_are_right_show_little() -> None:
     decided = replace(CELL, low=0.1)
     said = advice.how_much_it_shows([decided, decided, CELL, replace(CELL, measured=(-0.1, -0.2))])
     assert "by 2 algorithms for 1 collectives. With 2 of them right a share of 22 % is still" in said
-    assert "3 of 4 (75 %) are gains" in said
+    gains = [decided, replace(decided, measured=(-0.1, 0.2)), replace(decided, measured=(-0.1, -0.2))]
+    said = advice.how_much_it_shows([*gains, CELL])
+    assert "Of 3 algorithms it says that they gain. 1 of them gained in all rounds, 1 lost in all," in said
 
 
 def test_two_algorithms_of_one_collective_are_in_order_where_all_rounds_say_so() -> None:
@@ -48,14 +57,20 @@ def test_in_the_lab_all_rounds_must_agree_on_who_is_faster() -> None:
     arm = {"algorithm": "ring", "predicted": 0.5, "measured": [0.8, 0.9, 1.1]}
     wrong = {**arm, "algorithm": "chain", "measured": [1.2, 1.1, 1.3]}
     right = {**arm, "algorithm": "flat", "predicted": 1.4, "measured": [1.2, 1.1, 1.3]}
-    cell = {"application": "ft", "collective": "bcast", "arms": [arm, wrong, right]}
+    nothing = {**arm, "algorithm": "pair", "predicted": 1.0, "measured": [0.8, 0.9]}
+    cell = {"application": "ft", "collective": "bcast", "arms": [arm, wrong, right, nothing]}
+    cell |= {"predicted_native_s": 0.2, "native_s": [0.09, 0.1, 0.11]}
     body = {"mpi": "mpich", "traced_ranks": 4, "ranks": 8, "cells": [cell]}
     text = "\n".join(whatif.in_lab([body]))
-    assert "All rounds agree on who is faster for 2; of 1 of these the prediction said so." in text
+    assert "All rounds agree on who is faster for 3; of 1 of these the prediction said so. " in text
+    assert "says of all that native is faster is right for 2." in text
+    assert "3 differ from native by more than 2 %: of 1 the prediction said so, of 1 the opposite," in text
+    assert "within 5 % in 0 of 1 cases; they are 2.00 to 2.00 times" in text
     assert [line.rsplit("|")[-2].strip() for line in text.splitlines() if "| `" in line] == [
         "not measurable",
         "wrong",
         "right",
+        "wrong",
     ]
 
 

@@ -90,7 +90,7 @@ def between(group: Group, others: Sequence[Group], call: int) -> Iterator[Other]
         at = np.array([column[members[rank]] for rank in common])
         ranks = np.array(common)
         root = other.kind.members[other.kind.root] if 0 <= other.kind.root < other.ranks else -1
-        first = np.searchsorted(other.begin[:, at[0]], left[common[0]])
+        first = np.searchsorted(other.begin[:, at[0]], left[common[0]] - TICK)
         last = np.searchsorted(other.begin[:, at[0]], back[common[0]])
         for row in range(int(first), int(last)):
             begin, end = other.begin[row, at], other.end[row, at]
