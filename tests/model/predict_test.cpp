@@ -423,6 +423,22 @@ TEST(CallSequence, WhoComputesKeepsACoreFromWhoWaits) {
   }
 }
 
+TEST(CallSequence, WhoComputesSinceTheLastCallKeepsACoreToo) {
+  Machine machine = hockney_machine();
+  machine.shared_cores = 1;
+  const Problem problem{.collective = Collective::bcast, .size = 2, .count = 1000};
+  const ArgsOfRanks args(problem);
+  const auto schedules = build_all(*find_algorithm(Collective::bcast, "flat"), args.args());
+  const auto placement = block_placement(2, 2);
+  CallSequence calls(machine, placement, TransportKind::mpi);
+  ASSERT_TRUE(calls.next(schedules, 1, std::vector<double>{0, 0}, std::vector<double>{5, 0}));
+  // The root is there early, having left its computing to somebody else.
+  const auto exits = *calls.next(schedules, 1, std::vector<double>{1, 0.5});
+  EXPECT_NEAR(exits[1], 5, 0.01);
+  const auto later = *calls.next(schedules, 1, std::vector<double>{6, 6});
+  EXPECT_NEAR(later[1], 6, 0.01);
+}
+
 TEST(CallSequence, OtherTrafficUsesUpCredit) {
   Machine machine = hockney_machine();
   machine.credit = 10000;

@@ -42,7 +42,7 @@ def test_few_that_are_right_show_little() -> None:
     assert "by 2 algorithms for 1 collectives. With 2 of them right a share of 22 % is still" in said
     gains = [decided, replace(decided, measured=(-0.1, 0.2)), replace(decided, measured=(-0.1, -0.2))]
     said = advice.how_much_it_shows([*gains, CELL])
-    assert "Of 3 algorithms it says that they gain. 1 of them gained in all rounds, 1 lost in all," in said
+    assert "Of 3 algorithms it says that they gain. 1 of them gained in all rounds, 1 lost in all;" in said
 
 
 def test_two_algorithms_of_one_collective_are_in_order_where_all_rounds_say_so() -> None:
