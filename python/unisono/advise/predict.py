@@ -27,8 +27,8 @@ LEAST_FOLLOWED = 2
 MOST_RANKS = 256  # beyond, a walk through the schedules takes too long
 LOST = 0.05  # seconds on the average: what lost messages cost at least, of timeouts of 0.2
 ENOUGH_CALLS = 3  # of an arm in the trace, to believe them
-# Times as long as predicted: so much an algorithm may well take, because in the model one message passes a
-# port after the other, and TCP shares it. Of 122 that were run 9 took longer (docs/results/advice.md).
+# Times as long as predicted: so much an algorithm may well take. Of 122 that were run 9 took longer, of 122 on
+# another network 23: what slows long messages down is not all known (docs/results/advice.md).
 SLOWER = 2.5
 # Of what short calls say that ranks wait for a core: likely, and what is thought possible for others.
 SHARES_OF_WAKE = (1.0, 0.0, 2.0)
