@@ -58,7 +58,11 @@ def test_in_the_lab_all_rounds_must_agree_on_who_is_faster() -> None:
     wrong = {**arm, "algorithm": "chain", "measured": [1.2, 1.1, 1.3]}
     right = {**arm, "algorithm": "flat", "predicted": 1.4, "measured": [1.2, 1.1, 1.3]}
     nothing: dict[str, object] = {**arm, "algorithm": "pair", "predicted": 1.0, "measured": [0.8, 0.9]}
-    cell: dict[str, object] = {"application": "ft", "collective": "bcast", "arms": [arm, wrong, right, nothing]}
+    cell: dict[str, object] = {
+        "application": "ft",
+        "collective": "bcast",
+        "arms": [arm, wrong, right, nothing],
+    }
     cell |= {"predicted_native_s": 0.2, "native_s": [0.09, 0.1, 0.11]}
     body = {"mpi": "mpich", "traced_ranks": 4, "ranks": 8, "cells": [cell]}
     text = "\n".join(whatif.in_lab([body]))
