@@ -15,7 +15,9 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 exec 8>&2  # also where a job's own errors go to a file
-say() { printf '\033[1m%s\033[0m\n' "unisono: $*" >&8; }
+bold='' plain=''
+[[ ! -t 8 || ${NO_COLOR:-} || ${TERM:-dumb} == dumb ]] || bold=$'\033[1m' plain=$'\033[0m'
+say() { printf '%s%s%s\n' "$bold" "unisono: $*" "$plain" >&8; }
 fail() { say "$*"; exit 1; }
 
 # try COMMAND...: what comes over the network fails for a moment now and then.
@@ -26,7 +28,8 @@ try() {
     say "that failed; once more in $pause seconds: $*"
     sleep "$pause"
   done
-  "$@"
+  "$@" && return 0
+  fail "that failed three times; is the network there? Once it is, run the same again: it goes on from here"
 }
 
 # --- system packages ------------------------------------------------------------------------------
@@ -255,7 +258,7 @@ build() {
   local cmake=cmake
   if ! version_at_least 3.24 "$(cmake --version | sed -n 's/^cmake version //p')"; then
     wait_for later
-    [[ -x .venv/bin/cmake ]] || .venv/bin/python -m pip install --quiet 'cmake==3.31.6'
+    [[ -x .venv/bin/cmake ]] || try .venv/bin/python -m pip install --quiet 'cmake==3.31.6'
     cmake=.venv/bin/cmake
   fi
   # A build directory of another checkout or generator is of no use.

@@ -56,7 +56,9 @@ def show(
 @app.command()
 def check(
     file: OrderFile,
-    ranks: Annotated[int | None, typer.Option("-n", min=1, help="It must be for so many ranks.")] = None,
+    ranks: Annotated[
+        int | None, typer.Option("-n", min=1, help="Also check that it is for so many ranks.")
+    ] = None,
     matrix: Annotated[
         Path | None, typer.Option(metavar="COUNTS", help="It must hold every message of these counts.")
     ] = None,

@@ -492,6 +492,9 @@ def test_what_jobs_on_one_node_remember_is_heeded_without_times_of_messages(
     assert done.exit_code == 0, done.output
     gain = arm(json.loads(done.stdout), "shm")
     assert (gain["from"], gain["decision"]) == ("memory", "gains")
+    shown = " ".join(CliRunner().invoke(app, ["advise", str(tmp_path / "trace")]).stdout.split())
+    assert "Nothing is known of allgather" in shown
+    assert "allgather shm," not in shown, "it was measured"
     assert gain["gain_s"] == pytest.approx(0.75 * CALLS * SLOW)
     (environment,) = check.load(output).environments
     assert (environment.key.place, environment.key.network_rate) == ("oversubscribed", 0)

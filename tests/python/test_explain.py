@@ -81,6 +81,17 @@ def test_what_a_job_said(tmp_path: Path, unisono: Run) -> None:
     assert "native" not in done.stdout, "only the last word counts"
 
 
+def test_launchers_put_the_rank_before_a_line(tmp_path: Path, unisono: Run) -> None:
+    log = tmp_path / "log"
+    said = "unisono: bcast of 8B on 4 ranks: shm (online: being timed)"
+    log.write_text(f"[0] {said}\n[1,0]<stderr>:{said.replace('bcast', 'scan')}\n")
+    done = unisono("explain", "--from-log", str(log))
+    assert done.returncode == 0, done.stderr
+    words = " ".join(done.stdout.split())
+    assert "bcast 8 4 shm" in words
+    assert "scan 8 4 shm" in words
+
+
 @pytest.mark.parametrize(
     ("asked", "why"),
     [

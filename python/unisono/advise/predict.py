@@ -181,6 +181,7 @@ def advice(
             times = [predicted_completion(told[spec]) for told in answers if told[spec].exits]
             found[likely.runs] = modelled(likely.runs, group, doubted, times, machine)
     found |= {**traced(group, took), **remembered(group, machine)}
+    found.pop(running(group), None)
     gains = sorted(found.values(), key=lambda gain: -gain.seconds)
     unknown = [spec for spec, told in answers[0].items() if not told.exits and not told.unmet]
     return Advice(group, base.seconds * group.calls, tuple(gains), tuple(unknown))
@@ -197,9 +198,18 @@ class Typical:
     most: float
 
 
+def has_native(group: Group) -> bool:
+    return int(np.count_nonzero(group.algorithm == NATIVE)) >= ENOUGH_CALLS
+
+
+def running(group: Group) -> str:
+    """The arm of most calls, where there is no native to compare with: it gains nothing that it has not."""
+    specs, calls = np.unique(group.algorithm.astype(str), return_counts=True)
+    return NATIVE if has_native(group) else str(specs[calls.argmax()])
+
+
 def typical(group: Group, took: Float) -> Typical:
-    native = took[group.algorithm == NATIVE]
-    found = typical_of(native if len(native) >= ENOUGH_CALLS else took)
+    found = typical_of(took[group.algorithm == NATIVE] if has_native(group) else took)
     return replace(found, seconds=min(found.seconds, found.most))
 
 
@@ -254,9 +264,10 @@ def traced(group: Group, took: Float) -> dict[str, Gain]:
 
 
 def remembered(group: Group, machine: Machine) -> dict[str, Gain]:
-    """What jobs have measured of such calls: the ratio to native, within a tenth."""
+    """What jobs have measured of such calls: the ratio to native, within a tenth. Of calls that are none of
+    native's it says nothing."""
     found: dict[str, Gain] = {}
-    if machine.memory is None:
+    if machine.memory is None or not has_native(group):
         return found
     base = typical(group, completion(group.begin, group.end))
     for one in learned(machine):

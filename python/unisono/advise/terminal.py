@@ -104,12 +104,18 @@ def not_helping(result: Result) -> Iterator[str]:
             more = f" and {len(losing) - FEW} others" if len(losing) > FEW else ""
             names = ", ".join(losing[:FEW])
             yield f"{group.kind.collective} at {group.place.text}: slower are {names}{more}."
-    unknown = sorted({f"{a.group.kind.collective} {spec}" for a in result.advices for spec in a.unknown})
+    unknown = sorted({f"{a.group.kind.collective} {spec}" for a in result.advices for spec in unmeasured(a)})
     if unknown:
         more = f" and {len(unknown) - FEW} others" if len(unknown) > FEW else ""
         yield f"Nothing is known of {', '.join(unknown[:FEW])}{more}: the model has no time for them."
     yield from result.doubts
     yield from (f"Left out: {line}." for line in result.left_out)
+
+
+def unmeasured(advice: Advice) -> Iterator[str]:
+    """Arms of which neither the model nor a measurement knows anything."""
+    ran = set(map(str, advice.group.algorithm))
+    return (spec for spec in advice.unknown if advice.gain(spec) is None and spec not in ran)
 
 
 def is_at_bound(advice: Advice) -> bool:

@@ -51,7 +51,7 @@ def end_cleanly_when_asked() -> None:
 @app.command()
 def up(
     hosts: Annotated[int, typer.Option(help="Number of hosts.")] = 16,
-    rate: Annotated[str, typer.Option(help="Of a host's port, each way.")] = "100mbit",
+    rate: Annotated[str, typer.Option(help="Rate of a host's port, each way.")] = "100mbit",
     switches: Annotated[int, typer.Option(help="The hosts are spread over so many switches.")] = 1,
     uplink: Annotated[
         str | None, typer.Option(help="Rate between two switches; as --rate otherwise.")
@@ -61,10 +61,11 @@ def up(
         list[str] | None, typer.Option(metavar="HOST=SHARE", help="Loss at one host; may be repeated.")
     ] = None,
     speed: Annotated[
-        list[str] | None, typer.Option(metavar="HOST=FACTOR", help="Of one host's port; may be repeated.")
+        list[str] | None,
+        typer.Option(metavar="HOST=FACTOR", help="Share of the rate at one host; may be repeated."),
     ] = None,
     host_queue: Annotated[
-        int, typer.Option(metavar="FRAMES", help="That a host holds back before it drops its own.")
+        int, typer.Option(metavar="FRAMES", help="How many a host queues before it drops more.")
     ] = layout.HOST_QUEUE,
     name: Name = None,
 ) -> None:

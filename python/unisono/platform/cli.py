@@ -173,7 +173,7 @@ def forget(
         str | None, typer.Argument(metavar="FILE", help="Only this one, as show names it.")
     ] = None,
 ) -> None:
-    """Remove it: the next jobs measure anew."""
+    """Remove what jobs have found out: the next ones measure anew."""
     chosen = [path for path in memory.files() if file is None or Path(file).name == path.name]
     if file is not None and not chosen:
         raise UnisonoError(f"{file}: nothing of this name is in {memory.folder()}")

@@ -89,15 +89,16 @@ def explain(
     ] = options.Library.AUTO,
     ranks: Annotated[int | None, typer.Option("-n", min=1, help="Ranks, if there are several.")] = None,
     here: Annotated[
-        bool, typer.Option("--here", help="Which rule decides as this environment is set, and what runs.")
+        bool,
+        typer.Option("--here", help="Which rule would decide for a job of this shell, and what would run."),
     ] = False,
-    hosts: Annotated[int | None, typer.Option(min=1, help="With --here: of the ranks; else this.")] = None,
+    hosts: Annotated[int | None, typer.Option(min=1, help="With --here: hosts of the ranks (1).")] = None,
     said: Annotated[
         Path | None,
         typer.Option(
             "--from-log",
             metavar="FILE",
-            help="What a job said with --log, or UNISONO_LOG=decision; -: input.",
+            help="Standard error of a job with --log or UNISONO_LOG=decision; -: standard input.",
         ),
     ] = None,
     json: options.Json = None,

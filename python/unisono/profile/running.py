@@ -40,6 +40,7 @@ TO_CHANGE = {
     "defaults": "{variable}=native, or any algorithm of unisono list",
     "native": "{variable}=ALGORITHM, any of unisono list",
 }
+# After what a launcher may put before each line: [0], [1,0]<stderr>:
 SAID = re.compile(r"unisono: (?:nonblocking |persistent )?(\w+) of (\S+)B on (\d+) ranks: (\S+) \((.*)\)$")
 
 
@@ -176,7 +177,7 @@ def explain_log(path: Path, console: Console) -> list[Json]:
         text = sys.stdin.read() if str(path) == "-" else path.read_text(errors="replace")
     except OSError as error:
         raise UnisonoError(f"--from-log {path}: {error.strerror}") from error
-    last = {said.group(1, 2, 3): said.group(4, 5) for said in map(SAID.match, text.splitlines()) if said}
+    last = {said.group(1, 2, 3): said.group(4, 5) for said in map(SAID.search, text.splitlines()) if said}
     if not last:
         raise UnisonoError(
             f"--from-log {path}: no decision is in it; a job with UNISONO_LOG=decision writes them"

@@ -33,7 +33,9 @@ def restructure(
     diff: Annotated[
         bool, typer.Option("--diff", help="Print the difference: without -o the default.")
     ] = False,
-    explain: Annotated[bool, typer.Option("--explain", help="Say it of what is rewritten, too.")] = False,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Give reasons for what is rewritten, too.")
+    ] = False,
     assume: Annotated[
         list[Assumption] | None,
         typer.Option(help="What the file cannot show; may be repeated. See the guide."),
