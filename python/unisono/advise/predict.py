@@ -27,8 +27,8 @@ LEAST_FOLLOWED = 2
 MOST_RANKS = 256  # beyond, a walk through the schedules takes too long
 LOST = 0.05  # seconds on the average: what lost messages cost at least, of timeouts of 0.2
 ENOUGH_CALLS = 3  # of an arm in the trace, to believe them
-# Times as long as predicted: so much an algorithm may well take. Of 122 that were run 9 took longer, of 122 on
-# another network 23: what slows long messages down is not all known (docs/results/advice.md).
+# Times as long as predicted: so much an algorithm may well take. Of 122 that were run 9 took longer, of 122
+# on another network 23: what slows long messages down is not all known (docs/results/advice.md).
 SLOWER = 2.5
 # Of what short calls say that ranks wait for a core: likely, and what is thought possible for others.
 SHARES_OF_WAKE = (1.0, 0.0, 2.0)
@@ -180,7 +180,7 @@ def advice(
         if likely.exits and likely.runs not in found:
             times = [predicted_completion(told[spec]) for told in answers if told[spec].exits]
             found[likely.runs] = modelled(likely.runs, group, doubted, times, machine)
-    found |= {**traced(group, took), **remembered(group, machine)}
+    found |= {**traced(group, took, base), **remembered(group, took, base, machine)}
     found.pop(running(group), None)
     gains = sorted(found.values(), key=lambda gain: -gain.seconds)
     unknown = [spec for spec, told in answers[0].items() if not told.exits and not told.unmet]
@@ -209,8 +209,15 @@ def running(group: Group) -> str:
 
 
 def typical(group: Group, took: Float) -> Typical:
-    found = typical_of(took[group.algorithm == NATIVE] if has_native(group) else took)
-    return replace(found, seconds=min(found.seconds, found.most))
+    """Of the run as traced: if it had calls of several algorithms, each has its share."""
+    parts = [(np.mean(own), typical_of(took[own])) for own in by_algorithm(group).values()]
+    mean = float(np.mean(took))
+    seconds = float(sum(share * part.seconds for share, part in parts))
+    return Typical(min(seconds, mean), float(sum(share * part.error for share, part in parts)), mean)
+
+
+def by_algorithm(group: Group) -> dict[str, NDArray[np.bool_]]:
+    return {str(spec): group.algorithm == spec for spec in dict.fromkeys(group.algorithm)}
 
 
 def typical_of(took: Float) -> Typical:
@@ -245,38 +252,33 @@ def modelled(spec: str, group: Group, base: Typical, times: Sequence[Float], mac
     return Gain(spec, n * (base.seconds - middle), n * low, n * high, "model", risky)
 
 
-def traced(group: Group, took: Float) -> dict[str, Gain]:
-    """Arms that the trace itself has beside native."""
-    native = took[group.algorithm == NATIVE]
+def traced(group: Group, took: Float, base: Typical) -> dict[str, Gain]:
+    """Arms that the trace itself has beside others."""
     found: dict[str, Gain] = {}
-    if len(native) < ENOUGH_CALLS:
-        return found
-    base = typical_of(native)
-    for spec in dict.fromkeys(map(str, group.algorithm)):
-        own = took[group.algorithm == spec]
-        if spec == NATIVE or len(own) < ENOUGH_CALLS:
+    n = group.calls
+    for spec, own in by_algorithm(group).items():
+        if spec == NATIVE or not ENOUGH_CALLS <= np.count_nonzero(own) < n:
             continue
-        arm = typical_of(own)
+        arm = typical_of(took[own])
         seconds, error = base.seconds - arm.seconds, base.error + arm.error
-        n = group.calls
         found[spec] = Gain(spec, n * seconds, n * (seconds - error), n * (seconds + error), "trace")
     return found
 
 
-def remembered(group: Group, machine: Machine) -> dict[str, Gain]:
+def remembered(group: Group, took: Float, base: Typical, machine: Machine) -> dict[str, Gain]:
     """What jobs have measured of such calls: the ratio to native, within a tenth. Of calls that are none of
     native's it says nothing."""
     found: dict[str, Gain] = {}
     if machine.memory is None or not has_native(group):
         return found
-    base = typical(group, completion(group.begin, group.end))
+    n, native = group.calls, typical_of(took[group.algorithm == NATIVE]).seconds
     for one in learned(machine):
         if not fits(one, group) or one.choice == NATIVE:
             continue
-        ratio = one.seconds / one.native
-        n, spread = group.calls * base.seconds, 0.1 * ratio
+        arm = native * one.seconds / one.native
+        seconds, spread = base.seconds - arm, 0.1 * arm
         found[one.choice] = Gain(
-            one.choice, n * (1 - ratio), n * (1 - ratio - spread), n * (1 - ratio + spread), "memory"
+            one.choice, n * seconds, n * (seconds - spread), n * (seconds + spread), "memory"
         )
     return found
 

@@ -65,6 +65,7 @@ Json json(const Remembered& one) {
           {"root_is_first", one.key.root_is_first},
           {"commutative", one.key.commutative},
           {"shared", one.key.shared},
+          {"kernels_in_nodes", one.key.kernels_in_nodes},
           {"ranks", one.ranks},
           {"nodes", one.nodes},
           {"bytes", one.bytes},
@@ -92,7 +93,9 @@ Remembered remembered_from(const Json& object) {
   if (spec->is_default) throw Bad{"'default' is no choice"};
   Remembered one;
   one.key = {*collective, static_cast<int>(whole("class", 0, 127)), truth(object, "root_is_first"),
-             truth(object, "commutative"), truth(object, "shared")};
+             truth(object, "commutative"), truth(object, "shared"),
+             // Files of 0.1 do not say it.
+             object.contains("kernels_in_nodes") && truth(object, "kernels_in_nodes")};
   one.ranks = static_cast<int>(whole("ranks", 1, kMostInt));
   one.nodes = static_cast<int>(whole("nodes", 1, one.ranks));
   one.bytes = whole("bytes", 0, std::numeric_limits<Count>::max());

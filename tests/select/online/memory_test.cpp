@@ -75,6 +75,21 @@ TEST(Memory, IsReadAsItWasWritten) {
   EXPECT_EQ(read->verdicts[0].verdict.winner, 1);
 }
 
+TEST(Memory, KeepsAllOfACallsKey) {
+  using Change = void (*)(OnlineKey&);
+  for (const Change change : {+[](OnlineKey& key) { key.root_is_first = false; },
+                              +[](OnlineKey& key) { key.commutative = false; },
+                              +[](OnlineKey& key) { key.shared = true; },
+                              +[](OnlineKey& key) { key.kernels_in_nodes = true; }}) {
+    Memory memory = some();
+    change(memory.choices[0].key);
+    const auto read = read_memory(write_memory(memory, kHere), kHere, kNow);
+    ASSERT_TRUE(read) << read.error();
+    EXPECT_EQ(read->choices[0].key, memory.choices[0].key);
+    EXPECT_EQ(unpack_memory(pack_memory(memory)).choices[0].key, memory.choices[0].key);
+  }
+}
+
 TEST(Memory, TravelsExactlyAndWithoutWhatOnlyRankZeroNeeds) {
   const Memory got = unpack_memory(pack_memory(some()));
   EXPECT_EQ(write_machine(*got.machine), write_machine(machine()));
