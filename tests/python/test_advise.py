@@ -271,7 +271,8 @@ def test_ranks_come_as_long_after_a_call_as_the_trace_says(tmp_path: Path) -> No
     for each in asked.delays[1:]:
         assert each == pytest.approx([AWAY] * (RANKS - 1) + [AWAY + 0.1], abs=1e-6)
     assert asked.computing[:-1] == asked.delays[1:]
-    assert asked.waits == asked.traffic == [[]] * CALLS
+    assert asked.waits == [[]] * CALLS
+    assert asked.traffic == [[]] * CALLS
 
 
 ROOTED, COMPUTES = 0.3, 0.01

@@ -8,6 +8,7 @@ each rank left it.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 
@@ -36,10 +37,15 @@ class Other:
     error: Float  # of `begin`, from the clocks
     traffic: tuple[tuple[int, int, int], ...]  # rank, bytes out of its host, into it
 
+    @cached_property
+    def had(self) -> Float:
+        """Of each rank: when everybody had come that it may wait for."""
+        return np.asarray(self.free(self.begin[None, :])[0])
+
     @property
     def began(self) -> Float:
         """Of each rank: when it had all that it waits for."""
-        return np.asarray(np.minimum(self.free(self.begin[None, :])[0], self.end))
+        return np.asarray(np.minimum(self.had, self.end))
 
     @property
     def waits(self) -> NDArray[np.bool_]:
@@ -106,14 +112,14 @@ def between(group: Group, others: Sequence[Group], call: int) -> Iterator[Other]
         root = other.kind.members[other.kind.root] if 0 <= other.kind.root < other.ranks else -1
         first = np.searchsorted(other.begin[:, at[0]], left[common[0]])
         last = np.searchsorted(other.begin[:, at[0]], back[common[0]])
+        traffic = traffic_of(other, common) if first < last else ()
         for row in range(int(first), int(last)):
             if not other.bytes[row] and catalogue.collective(other.kind.collective).measure != "nothing":
                 continue  # nobody has anything to wait for
             begin, end = other.begin[row, at], other.end[row, at]
             if (begin > left[ranks] - TICK).all() and (end < back[ranks] + TICK).all():
                 where = next((i for i, rank in enumerate(common) if members[rank] == root), -1)
-                error, traffic = other.error[row, at], traffic_of(other, common)
-                yield Other(other.kind.collective, ranks, where, begin, end, error, traffic)
+                yield Other(other.kind.collective, ranks, where, begin, end, other.error[row, at], traffic)
 
 
 def traffic_of(other: Group, common: Sequence[int]) -> tuple[tuple[int, int, int], ...]:
@@ -121,11 +127,11 @@ def traffic_of(other: Group, common: Sequence[int]) -> tuple[tuple[int, int, int
     row = catalogue.collective(other.kind.collective)
     if len(common) < other.ranks or row.peers != "all":
         return ()
-    found = []
+    found, size = [], other.size
     for host in set(other.hosts):
         own = [at for at, its in enumerate(other.hosts) if its == host]
         holds_root = other.kind.root in own
-        moved = bytes_over(row.name, other.size, other.ranks, Cut(len(own), holds_root, 0.0))
+        moved = bytes_over(row.name, size, other.ranks, Cut(len(own), holds_root, 0.0))
         sends = not row.rooted or holds_root == row.from_root
         receives = not row.rooted or holds_root != row.from_root
         found.append((common[own[0]], moved * sends, moved * receives))
@@ -133,8 +139,8 @@ def traffic_of(other: Group, common: Sequence[int]) -> tuple[tuple[int, int, int
 
 
 def in_order(ranks: int, calls: Sequence[Other]) -> list[Other]:
-    """Each after those that one of its ranks made before it; none where ranks contradict each other, or one is
-    in two at once, as they may with several threads: then all that lies between is computing."""
+    """Each after those that one of its ranks made before it; none where ranks contradict each other or are in
+    two at once, as they may be with several threads: then all that lies between is computing."""
     order: TopologicalSorter[int] = TopologicalSorter(dict.fromkeys(range(len(calls)), ()))
     for rank in range(ranks):
         own = [

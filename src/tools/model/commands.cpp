@@ -121,8 +121,8 @@ std::vector<Traffic> traffic_before(const Job& job, std::size_t call,
   std::vector<Traffic> all;
   if (job.traffic.empty()) return all;
   for (const Meanwhile& each : job.traffic[call])
-    all.push_back({each.rank, each.out, each.in,
-                   arrivals[static_cast<std::size_t>(each.rank)] - each.ago});
+    all.push_back(
+        {each.rank, each.out, each.in, arrivals[static_cast<std::size_t>(each.rank)] - each.ago});
   std::ranges::sort(all, {}, &Traffic::begin);
   return all;
 }
@@ -140,10 +140,10 @@ Followed follow(const Algorithm& algorithm, const Problem& problem, const Job& j
     const auto& at = all.arrivals.emplace_back(next_arrivals(job, call, left));
     if (schedules.empty() || (algorithm.restrictions & kBindsPeers) != 0)
       schedules = schedules_of(algorithm, ranks, at);
-    auto exits = calls.next(schedules, problem.unit_bytes, at,
-                            job.computing.empty() ? std::span<const double>()
-                                                  : std::span(job.computing[call]),
-                            traffic_before(job, call, at));
+    auto exits = calls.next(
+        schedules, problem.unit_bytes, at,
+        job.computing.empty() ? std::span<const double>() : std::span(job.computing[call]),
+        traffic_before(job, call, at));
     if (!exits) return {};
     left = all.exits.emplace_back(std::move(*exits));
   }
@@ -220,8 +220,7 @@ std::vector<Job> read_jobs(std::string_view text) {
       jobs.push_back({row.at("collective"), row.at("ranks"), row.value("nodes", 0), row.at("bytes"),
                       row.value("root", 0), row.at("specs"),
                       row.value("delays", std::vector<std::vector<double>>()), waits_of(row),
-                      row.value("computing", std::vector<std::vector<double>>()),
-                      traffic_of(row),
+                      row.value("computing", std::vector<std::vector<double>>()), traffic_of(row),
                       row.value("node_of_rank", std::vector<int>())});
     return jobs;
   } catch (const Json::exception& error) {
