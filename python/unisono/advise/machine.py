@@ -54,9 +54,9 @@ def of_trace(trace: Trace, file: Path | None) -> Machine:
         )
     if not tells_of_long_messages(trace):
         raise UnisonoError(
-            f"{trace.folder}: nothing says what long messages cost there: on such a slow network MPI_Finalize "
-            f"timed none of more than {max(trace.one_way)} B, and no job remembered them; name a file with "
-            "--machine (docs/guide/model.md makes one)"
+            f"{trace.folder}: nothing says what long messages cost there: on such a slow network "
+            f"MPI_Finalize timed none of more than {max(trace.one_way)} B, and no job remembered them; "
+            "name a file with --machine (docs/guide/model.md makes one)"
         )
     return Machine(by_one_way(trace), "the trace's own one-way times", of_node(trace), TRACE_ERROR)
 
