@@ -16,7 +16,7 @@ class SharedCores {
     if (end > begin) taken_.push_back({begin, end});
   }
   /// The earliest moment from `now` on at which one is free, as far as they are taken so far.
-  double free_from(double now) const;
+  double free_from(double now);
   /// Nobody asks for a moment before `now` any more.
   void forget_before(double now);
 
@@ -24,8 +24,14 @@ class SharedCores {
   struct Interval {
     double begin, end;
   };
+
+  /// One call asks in the order of time, and takes a core for every message: what is over by then
+  /// it need not look at again. The next call begins before the last rank has left.
+  void set_aside_until(double now);
+
   int cores_;
-  std::vector<Interval> taken_;
+  std::vector<Interval> taken_, over_;
+  double asked_ = 0;
 };
 
 }  // namespace unisono

@@ -266,12 +266,29 @@ void Walk::rouse(VertexId receive, double now) {
 }
 
 void Walk::wake(VertexId receive, double now) {
-  if (machine_.shared_cores > 0) {
-    const double free = machine_cores_.free_from(now);
-    if (free > now) return push(free, receive, Event::wake);
-    handle_message(now);
-  }
-  push(now, receive, Event::complete);
+  if (machine_.shared_cores == 0) return push(now, receive, Event::complete);
+  const bool is_only = waiting_.empty();
+  waiting_.emplace(graph_.position(receive), receive);
+  if (is_only)
+    give_core(now);
+  else if (waiting_.top().second == receive)
+    give_core_at(core_at_);
+}
+
+void Walk::give_core(double now) {
+  const double free = machine_cores_.free_from(now);
+  if (free > now) return give_core_at(free);
+  const VertexId first = waiting_.top().second;
+  waiting_.pop();
+  handle_message(now);
+  push(now, first, Event::complete);
+  if (!waiting_.empty()) give_core_at(machine_cores_.free_from(now));
+}
+
+// Only the first asks, or each message would make all others ask again.
+void Walk::give_core_at(double time) {
+  core_at_ = time;
+  push(time, waiting_.top().second, Event::core);
 }
 
 // To send or take a message costs a core about what it costs a port without bytes.
@@ -353,6 +370,10 @@ Result<double> Walk::go(std::span<const double> late, double most) {
       case Event::arrive: arrive(event.id, event.time); break;
       case Event::release: begin_next(busy_cores_[rank(event.id)], event.time); break;
       case Event::wake: wake(event.id, event.time); break;
+      case Event::core:  // unless another has become the first, or it has asked already
+        if (event.time == core_at_ && !waiting_.empty() && waiting_.top().second == event.id)
+          give_core(event.time);
+        break;
     }
   }
   if (unfinished_ > 0)

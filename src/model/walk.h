@@ -45,7 +45,7 @@ class Walk {
 
  private:
   struct Event {
-    enum Kind : std::uint8_t { begin, complete, depart, arrive, release, wake };
+    enum Kind : std::uint8_t { begin, complete, depart, arrive, release, wake, core };
     double time = 0;
     OpId position = 0;  // in its rank's program: at the same moment earlier ops come first
     VertexId id = 0;
@@ -94,6 +94,9 @@ class Walk {
   void rouse(VertexId receive, double now);
   /// The rank takes the message as soon as it has a core.
   void wake(VertexId receive, double now);
+  /// A core is free for the first of those that wait for one, or nearly.
+  void give_core(double now);
+  void give_core_at(double time);
   /// A core is busy with it.
   void handle_message(double now);
   void complete(VertexId id, double now);
@@ -129,6 +132,9 @@ class Walk {
   AllPorts ports_;
   std::minstd_rand random_;
   SharedCores machine_cores_;
+  using Waiting = std::pair<OpId, VertexId>;  // as events come at the same moment
+  std::priority_queue<Waiting, std::vector<Waiting>, std::greater<>> waiting_;  // for a core
+  double core_at_ = 0;                 // when the first of them asks again
   std::span<const double> computing_;  // of ranks, when they are done
   std::vector<std::size_t> to_do_;     // of ranks: ops
   double credit_ = 0;                  // seconds, of a port between nodes

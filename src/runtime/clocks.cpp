@@ -182,7 +182,7 @@ std::vector<OneWay> measure_one_way(std::uint64_t most_bytes, int partner, Drain
   constexpr int kMost = 21, kLeast = 3;
   std::vector<std::byte> data(1);
   trips_of(data, 1, partner, drain, comm);  // connects
-  const double shortest = trips_of(data, 1, partner, drain, comm).total;
+  const double shortest = std::max(1e-6, trips_of(data, 1, partner, drain, comm).total);
   const auto sizes = powers_of_4(std::min(most_bytes, kLargest),
                                  static_cast<int>(kEnough / ((kLeast + 1) * shortest)));
   std::vector<OneWay> times;

@@ -475,5 +475,16 @@ TEST(SharedCores, AreFreeWhenFewerThanAllAreTaken) {
   EXPECT_EQ(cores.free_from(3), 3) << "what has ended by then is forgotten";
 }
 
+TEST(SharedCores, MayBeAskedOfAnEarlierMomentAgain) {
+  SharedCores cores(1);
+  cores.take(1, 2);
+  cores.take(5, 6);
+  EXPECT_EQ(cores.free_from(3), 3);
+  EXPECT_EQ(cores.free_from(1.5), 2);
+  EXPECT_EQ(cores.free_from(5.5), 6);
+  cores.forget_before(2);
+  EXPECT_EQ(cores.free_from(1.5), 1.5);
+}
+
 }  // namespace
 }  // namespace unisono

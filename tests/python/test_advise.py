@@ -335,7 +335,7 @@ def test_calls_between_come_in_the_order_of_each_rank(tmp_path: Path) -> None:
 
     def between(ranks: list[int], begin: list[float]) -> meanwhile.Other:
         at = np.array(begin)
-        return meanwhile.Other("barrier", np.array(ranks), -1, at, at + 1, ())
+        return meanwhile.Other("barrier", np.array(ranks), -1, at, at + 1, 0.0 * at, ())
 
     first, second = between([0, 1], [9.0, 2.0]), between([1, 2], [4.0, 0.0])
     assert meanwhile.in_order(3, [second, first]) == [first, second]

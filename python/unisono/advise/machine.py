@@ -14,6 +14,8 @@ from unisono.trace.reader import Trace
 Json = dict[str, Any]
 # Of ports as in cheap switches, and of TCP's least timeout on Linux: as src/model/machine.h has them.
 CHEAP_SWITCH = {"buffer_bytes": 65536.0, "window_bytes": 32768.0, "timeout_s": 0.2}
+LONGEST = 1 << 24  # bytes: of the messages that MPI_Finalize times
+TOLD = 2.0  # times: so much longer a message takes that says what its bytes cost
 ALIKE = 3.0  # times: further away the network of a memory is another one
 # What the costs of messages may be wrong by, times: of a file; of a probe of milliseconds in MPI_Init; of
 # single messages in MPI_Finalize, which say nothing of all ranks sending at once.
@@ -50,7 +52,20 @@ def of_trace(trace: Trace, file: Path | None) -> Machine:
             f"{trace.folder}: nothing says what messages cost there: the trace holds no one-way times, "
             "and no job has remembered them; name a file with --machine (docs/guide/model.md makes one)"
         )
+    if not tells_of_long_messages(trace):
+        raise UnisonoError(
+            f"{trace.folder}: nothing says what long messages cost there: on such a slow network "
+            f"MPI_Finalize timed none of more than {max(trace.one_way)} B, and no job remembered them; "
+            "name a file with --machine (docs/guide/model.md makes one)"
+        )
     return Machine(by_one_way(trace), "the trace's own one-way times", of_node(trace), TRACE_ERROR)
+
+
+def tells_of_long_messages(trace: Trace) -> bool:
+    """Not where it timed only such as take no longer for more bytes, and the program's are longer."""
+    longest = max(int(rank.events["bytes"].max(initial=0)) for rank in trace.ranks.values())
+    sizes, seconds = list(trace.one_way), list(trace.one_way.values())
+    return sizes[-1] >= min(longest, LONGEST) or seconds[-1] > TOLD * seconds[0]
 
 
 def read(file: Path) -> Json:

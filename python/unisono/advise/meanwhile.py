@@ -8,6 +8,7 @@ each rank left it.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 
@@ -29,16 +30,33 @@ class Other:
     """A call between, on two members of the group or more. A rank is its column in the group."""
 
     collective: str
-    ranks: Int
+    ranks: Int  # in the order of its own communicator, which scans go by
     root: int  # in `ranks`; -1: none, or elsewhere
     begin: Float
     end: Float
+    error: Float  # of `begin`, from the clocks
     traffic: tuple[tuple[int, int, int], ...]  # rank, bytes out of its host, into it
+
+    @cached_property
+    def had(self) -> Float:
+        """Of each rank: when everybody had come that it may wait for."""
+        return np.asarray(self.free(self.begin[None, :])[0])
 
     @property
     def began(self) -> Float:
         """Of each rank: when it had all that it waits for."""
-        return np.asarray(np.minimum(self.free(self.begin[None, :])[0], self.end))
+        return np.asarray(np.minimum(self.had, self.end))
+
+    @property
+    def waits(self) -> NDArray[np.bool_]:
+        """Of each rank: not if it left before others came that it would have to wait for, as where nobody has
+        anything for it."""
+        return np.asarray(self.had <= self.end + self.error + self.error.max() + TICK)
+
+    def left(self, arrivals: Float) -> Float:
+        """When each of `ranks` leaves it: as long as in the trace after it had all that it waits for."""
+        alone = arrivals + (self.end - self.begin)
+        return np.asarray(np.where(self.waits, self.free(arrivals) + (self.end - self.began), alone))
 
     def free(self, arrivals: Float) -> Float:
         """When each of `ranks` has all that it waits for, if data took no time: a row per case."""
@@ -69,8 +87,7 @@ def after_call(group: Group, others: Sequence[Group], call: int) -> Meanwhile:
         own = other.ranks
         away = np.maximum(0.0, other.begin - left[own])
         computing[own] = np.where(np.isnan(computing[own]), away, computing[own])
-        arrivals = after[:, own] + away
-        after[:, own] = other.free(arrivals) + (other.end - other.began)
+        after[:, own] = other.left(after[:, own] + away)
         left[own] = other.end
         began = dict(zip(own.tolist(), other.began.tolist(), strict=True))
         traffic += [(*moved, group.begin[call + 1, moved[0]] - began[moved[0]]) for moved in other.traffic]
@@ -81,10 +98,11 @@ def after_call(group: Group, others: Sequence[Group], call: int) -> Meanwhile:
 def between(group: Group, others: Sequence[Group], call: int) -> Iterator[Other]:
     """Those that all its ranks in the group make after `call` and before the next one."""
     members = group.kind.members
+    own = {member: rank for rank, member in enumerate(members)}
     left, back = group.end[call], group.begin[call + 1]
     for other in others:
         column = {member: at for at, member in enumerate(other.kind.members)}
-        common = [rank for rank, member in enumerate(members) if member in column]
+        common = [own[member] for member in other.kind.members if member in own]
         if other is group or len(common) < 2:
             continue
         at = np.array([column[members[rank]] for rank in common])
@@ -92,11 +110,14 @@ def between(group: Group, others: Sequence[Group], call: int) -> Iterator[Other]
         root = other.kind.members[other.kind.root] if 0 <= other.kind.root < other.ranks else -1
         first = np.searchsorted(other.begin[:, at[0]], left[common[0]] - TICK)
         last = np.searchsorted(other.begin[:, at[0]], back[common[0]])
+        traffic = traffic_of(other, common) if first < last else ()
         for row in range(int(first), int(last)):
+            if not other.bytes[row] and catalogue.collective(other.kind.collective).measure != "nothing":
+                continue  # nobody has anything to wait for
             begin, end = other.begin[row, at], other.end[row, at]
             if (begin > left[ranks] - TICK).all() and (end < back[ranks] + TICK).all():
                 where = next((i for i, rank in enumerate(common) if members[rank] == root), -1)
-                yield Other(other.kind.collective, ranks, where, begin, end, traffic_of(other, common))
+                yield Other(other.kind.collective, ranks, where, begin, end, other.error[row, at], traffic)
 
 
 def traffic_of(other: Group, common: Sequence[int]) -> tuple[tuple[int, int, int], ...]:
@@ -104,11 +125,11 @@ def traffic_of(other: Group, common: Sequence[int]) -> tuple[tuple[int, int, int
     row = catalogue.collective(other.kind.collective)
     if len(common) < other.ranks or row.peers != "all":
         return ()
-    found = []
+    found, size = [], other.size
     for host in set(other.hosts):
         own = [at for at, its in enumerate(other.hosts) if its == host]
         holds_root = other.kind.root in own
-        moved = bytes_over(row.name, other.size, other.ranks, Cut(len(own), holds_root, 0.0))
+        moved = bytes_over(row.name, size, other.ranks, Cut(len(own), holds_root, 0.0))
         sends = not row.rooted or holds_root == row.from_root
         receives = not row.rooted or holds_root != row.from_root
         found.append((common[own[0]], moved * sends, moved * receives))
@@ -116,8 +137,8 @@ def traffic_of(other: Group, common: Sequence[int]) -> tuple[tuple[int, int, int
 
 
 def in_order(ranks: int, calls: Sequence[Other]) -> list[Other]:
-    """Each after those that one of its ranks made before it; none where ranks contradict each other, as they
-    may with nonblocking calls and several threads: then all that lies between is computing."""
+    """Each after those that one of its ranks made before it; none where ranks contradict each other or are in
+    two at once, as they may be with several threads: then all that lies between is computing."""
     order: TopologicalSorter[int] = TopologicalSorter(dict.fromkeys(range(len(calls)), ()))
     for rank in range(ranks):
         own = [
@@ -125,9 +146,15 @@ def in_order(ranks: int, calls: Sequence[Other]) -> list[Other]:
             for number, call in enumerate(calls)
             if len(at := np.flatnonzero(call.ranks == rank))
         ]
-        for (_, former), (_, later) in pairwise(sorted(own)):
+        for (_, former), (begin, later) in pairwise(sorted(own)):
+            if begin < ended(calls[former], rank) - TICK:
+                return []
             order.add(later, former)
     try:
         return [calls[number] for number in order.static_order()]
     except CycleError:
         return []
+
+
+def ended(call: Other, rank: int) -> float:
+    return float(call.end[call.ranks == rank][0])

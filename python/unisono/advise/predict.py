@@ -24,6 +24,7 @@ from unisono.trace.groups import Group
 Float = NDArray[np.float64]
 FOLLOWED = 512  # calls times ranks that are followed, at most; of longer groups some in a row
 LEAST_FOLLOWED = 2
+MANY = 16  # groups of calls in a trace; of more, fewer calls are followed: each is looked for in all of them
 MOST_RANKS = 256  # beyond, a walk through the schedules takes too long
 LOST = 0.05  # seconds on the average: what lost messages cost at least, of timeouts of 0.2
 ENOUGH_CALLS = 3  # of an arm in the trace, to believe them
@@ -78,9 +79,9 @@ def completion(begin: Float, end: Float) -> Float:
     return np.asarray(end.max(axis=1) - begin.max(axis=1))
 
 
-def followed(group: Group) -> slice:
+def followed(group: Group, others: int) -> slice:
     """Calls in a row, those in the middle of the group."""
-    most = max(LEAST_FOLLOWED, FOLLOWED // group.ranks)
+    most = max(LEAST_FOLLOWED, FOLLOWED // (group.ranks * max(1, others // MANY)))
     if group.calls <= most:
         return slice(0, group.calls)
     first = (group.calls - most) // 2
@@ -88,7 +89,7 @@ def followed(group: Group) -> slice:
 
 
 def question(group: Group, specs: Sequence[str], others: Sequence[Group]) -> cost_model.Job:
-    kind, part = group.kind, followed(group)
+    kind, part = group.kind, followed(group, len(others))
     first = group.begin[part.start]
     delays: list[list[float]] = [(first - first.min()).tolist()]
     waits: list[list[tuple[int, int, float]]] = [[]]

@@ -85,14 +85,14 @@ def waiting(group: Group) -> float:
 
 def of_folder(folder: Path, machine_file: Path | None) -> Result:
     trace = reader.read(folder)
-    machine = machine_module.of_trace(trace, machine_file)
-    seconds = duration(trace)
     count = Count()
     found = groups(trace, count)
     if not found:
         raise UnisonoError(
             f"{folder}: no collective of two ranks or more is complete in it: nothing to advise on"
         )
+    machine = machine_module.of_trace(trace, machine_file)
+    seconds = duration(trace)
     wanted, left_out = worth(found, seconds)
     left_out += [f"{number} {what}" for number, what in count.left_out() if number]
     with tempfile.TemporaryDirectory(prefix="unisono-advise-") as own:

@@ -78,6 +78,9 @@ Problem problem_of(const Job& job, Collective collective) {
         throw CLI::ValidationError("waits: not one of the ranks");
   if (!job.node_of_rank.empty() && job.node_of_rank.size() != ranks)
     throw CLI::ValidationError("node_of_rank: a node for each rank");
+  for (const int node : job.node_of_rank)
+    if (node < 0 || node >= job.ranks)
+      throw CLI::ValidationError("node_of_rank: nodes are numbered from 0, and no more than ranks");
   return unisono::problem_of({.collective = collective,
                               .ranks = job.ranks,
                               .nodes = job.nodes,
