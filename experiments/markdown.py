@@ -18,3 +18,8 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], words: Collection[
 def verdicts(checks: Sequence[Check]) -> list[str]:
     rows = [(c.claim, c.word, c.numbers) for c in checks]
     return table(("the paper", "here", "numbers"), rows, range(3)) if rows else []
+
+
+def met(is_met: bool) -> str:
+    """Of a goal, in a cell."""
+    return "yes" if is_met else "**no**"

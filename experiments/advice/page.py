@@ -12,10 +12,10 @@ from unisono.core.files import read_json
 from experiments import markdown
 from experiments.advice.verify import RESULTS
 from experiments.testbeds import Json
+from experiments.whatif.page import EVEN
 
 TEXT = Path(__file__).with_name("page.md")
 GOAL_RANKS, GOAL_SIGNS = 0.9, 0.95
-EVEN = 0.02  # of native's time: below that nobody chooses another algorithm, as on the page of whatif
 WHERE = ("library", "application", "collective", "bytes", "native s", "algorithm")
 HEAD = (*WHERE, "predicted ms", "from", "to", "measured ms", "from", "to", "program ms", "sign")
 WORDS = (0, 1, 2, 5, 13)
@@ -212,18 +212,14 @@ def verdict(cells: Sequence[Cell]) -> list[str]:
 
 
 def correlation(name: str, cells: Sequence[Cell]) -> tuple[str, ...]:
-    return (name, f"{ranks(cells):.2f}", "", word(ranks(cells) >= GOAL_RANKS))
+    return (name, f"{ranks(cells):.2f}", "", markdown.met(ranks(cells) >= GOAL_RANKS))
 
 
 def signs(name: str, cells: Sequence[Cell]) -> tuple[str, ...]:
     """Beside what is right who says of every algorithm that it loses."""
     right, losing = sum(cell.is_right for cell in cells), sum(cell.median < 0 for cell in cells)
-    met = word(right >= GOAL_SIGNS * max(1, len(cells)))
+    met = markdown.met(right >= GOAL_SIGNS * max(1, len(cells)))
     return (name, share(cells), part(losing, len(cells)), met)
-
-
-def word(is_met: bool) -> str:
-    return "yes" if is_met else "**no**"
 
 
 def losses(cells: Sequence[Cell]) -> list[str]:

@@ -10,7 +10,7 @@ from unisono.core.files import read_json
 
 from experiments import programs
 from experiments.harness import ROOT
-from experiments.markdown import table
+from experiments.markdown import met, table
 from experiments.tables.words import LIBRARIES, size_text
 from scripts import choices_at_scale, init_time, unasked
 from scripts.unasked import Cell, Row, geometric
@@ -96,10 +96,6 @@ def far_text(rows: Sequence[Row]) -> str:
 GOAL = 0.9  # of the cells
 LONG_AT_400 = "400mbit"
 Claim = tuple[str, str, str]  # the goal, what was measured, whether it is met
-
-
-def met(is_met: bool) -> str:
-    return "yes" if is_met else "**no**"
 
 
 def all_in(folder: str, wanted: Callable[[Cell], bool] = lambda cell: True) -> list[Row]:

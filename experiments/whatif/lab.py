@@ -37,9 +37,7 @@ SAMPLE = 8  # calls of each kind
 
 def program_of(place: Place, application: Application) -> Program:
     """As the command line makes it of a trace, with `--hosts` and `--scaling strong`."""
-    job = measure.traced_for_advice(application)
-    measure.run(place, job)
-    traced = reader.read(job.folder(place) / "trace")
+    traced = reader.read(measure.traced_for_advice(application).folder(place) / "trace")
     found = calls.read(traced)
     where = asked.Where(2 * place.ranks, None, None, None, STRONG, None)
     target, network = asked.place(traced, found, where)

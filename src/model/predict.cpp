@@ -43,17 +43,13 @@ Result<double> predict(const Algorithm& algorithm, const Problem& problem, const
                  problem.topology != nullptr ? problem.topology->torus() : nullptr);
 }
 
-struct CallSequence::State {
-  LeftOver left;
-};
-
 CallSequence::CallSequence(const Machine& machine, std::span<const int> node_of_rank,
                            TransportKind transport, const TorusPlacement* torus)
     : machine_(machine),
       node_of_rank_(node_of_rank),
       transport_(transport),
       torus_(torus),
-      state_(new State{{.ports = {}, .random = {}, .cores = SharedCores(machine.shared_cores)}}) {}
+      left_(new LeftOver{.ports = {}, .random = {}, .cores = SharedCores(machine.shared_cores)}) {}
 
 CallSequence::~CallSequence() = default;
 
@@ -64,12 +60,12 @@ Result<std::vector<double>> CallSequence::next(std::span<const Schedule> schedul
   if (auto error = lacks_memory(machine_, transport_)) return *error;
   const bool in_memory = transport_ == TransportKind::shm;
   Walk walk(schedules, unit_bytes, machine_, node_of_rank_, in_memory, torus_);
-  state_->left.cores.forget_before(*std::min_element(arrivals.begin(), arrivals.end()));
-  walk.take_over(std::move(state_->left), computing);
+  left_->cores.forget_before(*std::min_element(arrivals.begin(), arrivals.end()));
+  walk.take_over(std::move(*left_), computing);
   for (const Traffic& each : before) walk.pass_before(each);
   const auto end = walk.go(arrivals, kNoLimit);
   if (!end) return Error{end.error()};
-  state_->left = walk.leave_over();
+  *left_ = walk.leave_over();
   return walk.exits();
 }
 

@@ -53,6 +53,8 @@ struct Traffic {
   double begin = 0;       ///< on the calls' clock
 };
 
+struct LeftOver;
+
 /// Calls one after the other, which find the ports as those before have left them: still taken, and
 /// of shaped ones (Machine::credit) with as much credit as has come back since.
 class CallSequence {
@@ -74,12 +76,11 @@ class CallSequence {
                                    std::span<const Traffic> before = {});
 
  private:
-  struct State;
   const Machine& machine_;
   std::span<const int> node_of_rank_;
   TransportKind transport_;
   const TorusPlacement* torus_;
-  std::unique_ptr<State> state_;
+  std::unique_ptr<LeftOver> left_;  ///< by the call before
 };
 
 }  // namespace unisono

@@ -341,13 +341,17 @@ TEST(Predict, AMissingLevelAndAnUnmatchedReceiveAreErrors) {
   EXPECT_FALSE(predict(schedules, 1, machine, block_placement(2, 2)));
 }
 
+std::vector<Schedule> flat_bcast(int ranks, Count bytes) {
+  const Problem problem{.collective = Collective::bcast, .size = ranks, .count = bytes};
+  const ArgsOfRanks args(problem);
+  return build_all(*find_algorithm(Collective::bcast, "flat"), args.args());
+}
+
 /// When the ranks are done with calls of flat Bcast of so many bytes, each `away` seconds after the
 /// one before.
 std::vector<std::vector<double>> bcasts(const Machine& machine, int ranks, Count bytes,
                                         const std::vector<std::vector<double>>& away) {
-  const Problem problem{.collective = Collective::bcast, .size = ranks, .count = bytes};
-  const ArgsOfRanks args(problem);
-  const auto schedules = build_all(*find_algorithm(Collective::bcast, "flat"), args.args());
+  const auto schedules = flat_bcast(ranks, bytes);
   const auto placement = block_placement(ranks, ranks);
   CallSequence calls(machine, placement, TransportKind::mpi);
   std::vector<std::vector<double>> exits;
@@ -405,9 +409,7 @@ TEST(CallSequence, WhoWaitsForAMessageHasToGetACoreFirst) {
 
 TEST(CallSequence, WhoComputesKeepsACoreFromWhoWaits) {
   Machine machine = hockney_machine();
-  const Problem problem{.collective = Collective::bcast, .size = 4, .count = 1000};
-  const ArgsOfRanks args(problem);
-  const auto schedules = build_all(*find_algorithm(Collective::bcast, "flat"), args.args());
+  const auto schedules = flat_bcast(4, 1000);
   const auto placement = block_placement(4, 4);
   const std::vector<double> at(4, 0.0), computing(4, 1.0);
   // Leaves have their messages one after the other, then the root is done, which waits for nobody;
@@ -426,9 +428,7 @@ TEST(CallSequence, WhoComputesKeepsACoreFromWhoWaits) {
 TEST(CallSequence, WhoComputesSinceTheLastCallKeepsACoreToo) {
   Machine machine = hockney_machine();
   machine.shared_cores = 1;
-  const Problem problem{.collective = Collective::bcast, .size = 2, .count = 1000};
-  const ArgsOfRanks args(problem);
-  const auto schedules = build_all(*find_algorithm(Collective::bcast, "flat"), args.args());
+  const auto schedules = flat_bcast(2, 1000);
   const auto placement = block_placement(2, 2);
   CallSequence calls(machine, placement, TransportKind::mpi);
   ASSERT_TRUE(calls.next(schedules, 1, std::vector<double>{0, 0}, std::vector<double>{5, 0}));
@@ -442,9 +442,7 @@ TEST(CallSequence, WhoComputesSinceTheLastCallKeepsACoreToo) {
 TEST(CallSequence, OtherTrafficUsesUpCredit) {
   Machine machine = hockney_machine();
   machine.credit = 10000;
-  const Problem problem{.collective = Collective::bcast, .size = 2, .count = 6000};
-  const ArgsOfRanks args(problem);
-  const auto schedules = build_all(*find_algorithm(Collective::bcast, "flat"), args.args());
+  const auto schedules = flat_bcast(2, 6000);
   const auto placement = block_placement(2, 2);
   const std::vector<double> at(2, 1.0);
   const double alone = kAlpha + 6000 * kBeta;

@@ -97,27 +97,24 @@ def after_call(group: Group, others: Sequence[Group], call: int) -> Meanwhile:
 
 def between(group: Group, others: Sequence[Group], call: int) -> Iterator[Other]:
     """Those that all its ranks in the group make after `call` and before the next one."""
-    members = group.kind.members
-    own = {member: rank for rank, member in enumerate(members)}
+    own = {member: rank for rank, member in enumerate(group.kind.members)}
     left, back = group.end[call], group.begin[call + 1]
     for other in others:
-        column = {member: at for at, member in enumerate(other.kind.members)}
-        common = [own[member] for member in other.kind.members if member in own]
-        if other is group or len(common) < 2:
+        at = [column for column, member in enumerate(other.kind.members) if member in own]
+        if other is group or len(at) < 2:
             continue
-        at = np.array([column[members[rank]] for rank in common])
-        ranks = np.array(common)
-        root = other.kind.members[other.kind.root] if 0 <= other.kind.root < other.ranks else -1
-        first = np.searchsorted(other.begin[:, at[0]], left[common[0]] - TICK)
-        last = np.searchsorted(other.begin[:, at[0]], back[common[0]])
-        traffic = traffic_of(other, common) if first < last else ()
+        ranks = np.array([own[other.kind.members[column]] for column in at])
+        root = at.index(other.kind.root) if other.kind.root in at else -1
+        first = np.searchsorted(other.begin[:, at[0]], left[ranks[0]] - TICK)
+        last = np.searchsorted(other.begin[:, at[0]], back[ranks[0]])
+        traffic = traffic_of(other, ranks.tolist()) if first < last else ()
+        has_data = catalogue.collective(other.kind.collective).measure != "nothing"
         for row in range(int(first), int(last)):
-            if not other.bytes[row] and catalogue.collective(other.kind.collective).measure != "nothing":
+            if has_data and not other.bytes[row]:
                 continue  # nobody has anything to wait for
             begin, end = other.begin[row, at], other.end[row, at]
             if (begin > left[ranks] - TICK).all() and (end < back[ranks] + TICK).all():
-                where = next((i for i, rank in enumerate(common) if members[rank] == root), -1)
-                yield Other(other.kind.collective, ranks, where, begin, end, other.error[row, at], traffic)
+                yield Other(other.kind.collective, ranks, root, begin, end, other.error[row, at], traffic)
 
 
 def traffic_of(other: Group, common: Sequence[int]) -> tuple[tuple[int, int, int], ...]:

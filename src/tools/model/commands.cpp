@@ -6,6 +6,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <type_traits>
 
 #include "model/fit.h"
 #include "model/grids.h"
@@ -150,15 +151,20 @@ Followed follow(const Algorithm& algorithm, const Problem& problem, const Job& j
   return all;
 }
 
-/// As in the text: a wait is a list [rank, other, seconds].
-std::vector<std::vector<Wait>> waits_of(const Json& row) {
-  std::vector<std::vector<Wait>> all;
-  for (const Json& call : row.value("waits", Json::array())) {
-    auto& waits = all.emplace_back();
-    for (const Json& wait : call) waits.push_back({wait.at(0), wait.at(1), wait.at(2)});
+/// Of a field that has a list of rows for each call: what `made` makes of each row.
+template <class Made>
+auto by_call(const Json& job, const char* name, Made made) {
+  std::vector<std::vector<std::invoke_result_t<Made, const Json&>>> all;
+  for (const Json& call : job.value(name, Json::array())) {
+    auto& own = all.emplace_back();
+    for (const Json& row : call) own.push_back(made(row));
   }
   return all;
 }
+
+Wait wait_of(const Json& row) { return {row.at(0), row.at(1), row.at(2)}; }
+
+Meanwhile traffic_of(const Json& row) { return {row.at(0), row.at(1), row.at(2), row.at(3)}; }
 
 Priced price(const std::string& written, const Job& job, Problem problem, const Machine& machine) {
   Spec spec = value_of(parse_spec(problem.collective, written));
@@ -199,29 +205,16 @@ std::string fit_samples(std::string_view samples) {
   return write_machine(value_of(fit(value_of(read_samples(samples)))));
 }
 
-namespace {
-
-/// As in the text: a row [rank, out, in, ago] each.
-std::vector<std::vector<Meanwhile>> traffic_of(const Json& row) {
-  std::vector<std::vector<Meanwhile>> all;
-  for (const Json& call : row.value("traffic", Json::array())) {
-    auto& own = all.emplace_back();
-    for (const Json& each : call) own.push_back({each.at(0), each.at(1), each.at(2), each.at(3)});
-  }
-  return all;
-}
-
-}  // namespace
-
 std::vector<Job> read_jobs(std::string_view text) {
   try {
     std::vector<Job> jobs;
     for (const Json& row : Json::parse(text))
-      jobs.push_back({row.at("collective"), row.at("ranks"), row.value("nodes", 0), row.at("bytes"),
-                      row.value("root", 0), row.at("specs"),
-                      row.value("delays", std::vector<std::vector<double>>()), waits_of(row),
-                      row.value("computing", std::vector<std::vector<double>>()), traffic_of(row),
-                      row.value("node_of_rank", std::vector<int>())});
+      jobs.push_back(
+          {row.at("collective"), row.at("ranks"), row.value("nodes", 0), row.at("bytes"),
+           row.value("root", 0), row.at("specs"),
+           row.value("delays", std::vector<std::vector<double>>()), by_call(row, "waits", wait_of),
+           row.value("computing", std::vector<std::vector<double>>()),
+           by_call(row, "traffic", traffic_of), row.value("node_of_rank", std::vector<int>())});
     return jobs;
   } catch (const Json::exception& error) {
     throw CLI::ValidationError(std::string("jobs: ") + error.what());
