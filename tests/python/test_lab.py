@@ -252,6 +252,22 @@ def test_no_faster_than_the_slowest_cable() -> None:
         assert transfer(lab, sender, receiver, size) >= (size - burst) * 8 / rate
 
 
+def sent_by(lab: Lab, host: str) -> int:
+    """Frames, or trains of them that were handed down as one."""
+    with sockets.network_of(lab, host):
+        lines = Path("/proc/thread-self/net/dev").read_text().splitlines()
+    return int(next(line.split(":")[1].split()[9] for line in lines if "eth0:" in line))
+
+
+def test_long_messages_leave_in_short_trains() -> None:
+    lab = up(hosts=2, rate=50_000_000)
+    size, frame = 500_000, 1448  # bytes of TCP's in a frame
+    before = sent_by(lab, "h0")
+    transfer(lab, "h0", "h1", size)
+    train = lab.plan.frames_in_a_train(lab.hosts[0])
+    assert sent_by(lab, "h0") - before >= size / (train * frame)
+
+
 def received_of(lab: Lab, sender: str, receiver: str, count: int) -> int:
     address = next(host.address for host in lab.hosts if host.name == receiver)
     with sockets.udp(lab, receiver, check.PORT) as far, sockets.udp(lab, sender, 0) as near:

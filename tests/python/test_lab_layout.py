@@ -57,6 +57,24 @@ def test_speed_and_loss_of_single_hosts() -> None:
 
 
 @pytest.mark.parametrize(
+    ("plan", "frames"),
+    [
+        (layout.Plan(rate=10**6), 1),
+        (layout.Plan(rate=10**8), 4),
+        (layout.Plan(rate=10**9), 41),
+        (layout.Plan(rate=10**10), layout.MOST_FRAMES),
+        (layout.Plan(rate=10**9, loss_on={"h1": 0.1}), 1),
+        (layout.Plan(rate=10**8, speed={"h0": 10.0}), 41),
+    ],
+)
+def test_trains_of_frames(plan: layout.Plan, frames: int) -> None:
+    host = plan.all_hosts()[0]
+    assert plan.frames_in_a_train(host) == frames
+    assert frames in (1, layout.MOST_FRAMES) or frames * layout.FRAME * 8 / host.rate <= layout.LONGEST_TRAIN
+    assert f"link set eth0 gso_max_segs {frames} up" in layout.host_batch(plan, host).ip
+
+
+@pytest.mark.parametrize(
     ("options", "words"),
     [
         ({"hosts": 0}, "--hosts 0"),

@@ -23,6 +23,10 @@ PORT_QUEUE = "256kb"
 HOST_QUEUE = 1000
 LEAST_HOST_QUEUE, MOST_HOST_QUEUE = 43, 100_000  # below a burst nothing would pass
 FRAME = 1514  # bytes
+# A host hands TCP's data down in trains of frames (TSO), and a shaper passes a train as one, when there is
+# credit for all of it: 58 KB, 9 ms at 50 Mb/s, in the host and once more in the switch (docs/adr/0046).
+LONGEST_TRAIN = 0.5e-3  # seconds on the wire
+MOST_FRAMES = 64  # of a train: more than TCP makes
 
 UNITS = {"bit": 1, "kbit": 10**3, "mbit": 10**6, "gbit": 10**9}
 
@@ -112,6 +116,11 @@ class Plan:
     def lossy(self) -> bool:
         return self.loss > 0 or any(share > 0 for share in self.loss_on.values())
 
+    def frames_in_a_train(self, host: Host) -> int:
+        """One where some get lost: a loss would take the whole train."""
+        as_long = int(host.rate * LONGEST_TRAIN / 8 / FRAME)
+        return 1 if self.lossy() else min(max(1, as_long), MOST_FRAMES)
+
     def describe(self) -> str:
         text = f"{self.hosts} hosts at {rate_text(self.rate)}"
         if self.switches > 1:
@@ -196,13 +205,11 @@ def switch_batch(plan: Plan, host_namespace: str) -> Batch:
 
 
 def host_batch(plan: Plan, host: Host) -> Batch:
-    # Frames leave one by one when some get lost: otherwise a loss would take a train of them.
-    single = " gso_max_segs 1" if plan.lossy() else ""
     network = f"{NETWORK}.0/{PREFIX_LENGTH}"
     ip = [
         "link set lo up",
         f"addr add {host.address}/{PREFIX_LENGTH} broadcast + dev eth0 noprefixroute",
-        f"link set eth0{single} up",
+        f"link set eth0 gso_max_segs {plan.frames_in_a_train(host)} up",
         # The congestion control of a route: in a namespace the sysctl may only name those which the
         # whole machine allows to everyone, and bbr, the standard of some machines, distorts.
         f"route add {network} dev eth0 src {host.address} congctl cubic",
