@@ -109,7 +109,7 @@ def machine(place: Place) -> Path:
         calibrate.calibrate(place.bed, place.mpi, place.ranks, calibrated, seconds=0.05)
     body = {
         **without_credit(json.loads(calibrated.read_text())),
-        "credit_bytes": float(layout.BURST_KIB << 10),
+        "credit_bytes": float(layout.burst(place.bed.lab.rate)),
         "shared_cores": cores().usable,
     }
     probe = Application("sweep, small", "sweep", ("--n", "64", "--steps", "40"), ("allreduce",))

@@ -57,6 +57,13 @@ def test_speed_and_loss_of_single_hosts() -> None:
 
 
 @pytest.mark.parametrize(
+    ("rate", "credit"), [(1e4, layout.LEAST_BURST), (5e7, 12_500), (1e8, 25_000), (1e9, 65_536)]
+)
+def test_bursts(rate: float, credit: int) -> None:
+    assert layout.burst(rate) == credit
+
+
+@pytest.mark.parametrize(
     ("plan", "frames"),
     [
         (layout.Plan(rate=10**6), 1),
@@ -156,8 +163,8 @@ def test_the_command_line(flavour: str) -> None:
     assert hosts in line[2]
     assert environment["UNISONO_LOG"] == "decision"
     assert ("-x UNISONO_LOG" in line[2]) == (flavour == "openmpi")
-    assert environment["UNISONO_BENCH_DRAIN"] == "64K", "the burst of the shapers"
-    assert layout.shaper("eth0", 1e8, "64kb").count("burst 64kb") == 1
+    assert environment["UNISONO_BENCH_DRAIN"] == "25000", "the burst of the shapers"
+    assert layout.shaper("eth0", 1e8, "64kb").count("burst 25000 ") == 1
     assert ("-x UNISONO_BENCH_DRAIN" in line[2]) == (flavour == "openmpi")
     assert ("unisono-lab-yield" in environment.get("LD_PRELOAD", "")) == (flavour == "mpich")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from unisono.core import launch, places
 from unisono.core.errors import SetupError, UnisonoError
-from unisono.lab.layout import BURST_KIB, Host, Plan
+from unisono.lab.layout import Host, Plan, burst
 
 # Each lab is a directory here: its plan, the files that hold its namespaces, and `enter`.
 ROOT = Path("/run/unisono-lab")
@@ -84,7 +84,7 @@ class Lab:
         settings = dict(OPEN_MPI_SETTINGS if mpi.flavour == "openmpi" else UCX_SETTINGS)
         if mpi.flavour == "openmpi" and per_host > 1:
             settings["OMPI_MCA_btl"] += ",sm"
-        settings["UNISONO_BENCH_DRAIN"] = f"{BURST_KIB}K"
+        settings["UNISONO_BENCH_DRAIN"] = str(max(burst(host.rate) for host in hosts))
         complete = settings | dict(os.environ) | mpi.environment() | dict(environment)
         if mpi.flavour == "openmpi":
             complete["PRTE_MCA_plm_ssh_agent"] = str(self.enter)

@@ -12,16 +12,16 @@ NETWORK = "10.77.0"
 PREFIX_LENGTH = 24
 MOST_HOSTS = 250
 
-# A smaller burst costs so many timer interrupts that the machine becomes slower than the network.
-# What it lets through at once after a pause is the shaper's and not Ethernet's: before what it times the
-# bench sends as much.
-BURST_KIB = 64
-BURST = f"{BURST_KIB}kb"
+# What a shaper lets through at once after a pause, which no Ethernet does: the timers of a busy machine are
+# about as late, and a port that may not make up for it stays below its rate. Before what it times the bench
+# sends as much.
+MOST_CREDIT = 2e-3  # seconds on the wire
+MOST_BURST, LEAST_BURST = 64 << 10, 3028  # bytes; of two frames, below which nothing would pass
 PORT_QUEUE = "256kb"
 # Full frames that a host holds back, as many as packets in Linux's txqueuelen. With little more than what
 # TCP has under way to several others a host drops frames of its own, and waits 200 ms (docs/adr/0031).
 HOST_QUEUE = 1000
-LEAST_HOST_QUEUE, MOST_HOST_QUEUE = 43, 100_000  # below a burst nothing would pass
+LEAST_HOST_QUEUE, MOST_HOST_QUEUE = 43, 100_000
 FRAME = 1514  # bytes
 # A host hands TCP's data down in trains of frames (TSO), and a shaper passes a train as one, when there is
 # credit for all of it: 58 KB, 9 ms at 50 Mb/s, in the host and once more in the switch (docs/adr/0046).
@@ -144,8 +144,15 @@ def hosts_file(plan: Plan) -> str:
     return "\n".join(lines) + "\n"
 
 
+def burst(rate: float) -> int:
+    """Bytes that a shaper of so many bits per second passes on credit."""
+    return min(max(LEAST_BURST, int(rate * MOST_CREDIT / 8)), MOST_BURST)
+
+
 def shaper(device: str, rate: float, queue: str | int) -> str:
-    return f"qdisc add dev {device} root handle 1: tbf rate {round(rate)}bit burst {BURST} limit {queue}"
+    return (
+        f"qdisc add dev {device} root handle 1: tbf rate {round(rate)}bit burst {burst(rate)} limit {queue}"
+    )
 
 
 def drop_some(device: str, share: float) -> list[str]:
