@@ -1,7 +1,7 @@
 """`unisono advise` held to what really happens: predicted and measured gains side by side.
 
   sudo .venv/bin/unisono lab up --hosts 8 --rate 50mbit --name advise
-  sudo UNISONO_LAB=advise .venv/bin/python -m experiments.advice.verify --rounds 6
+  sudo UNISONO_LAB=advise .venv/bin/python -m experiments.advice.verify --rounds 5
   .venv/bin/python -m experiments.pages advice
 
 There is a rank on each host of the lab. Each application is traced natively, once for the advice, in a job

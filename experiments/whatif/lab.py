@@ -1,7 +1,7 @@
 """Is what `unisono whatif` predicts what happens on a network? Of the lab, whose hosts share a few cores.
 
   sudo .venv/bin/unisono lab up --hosts 8 --rate 50mbit --name advise
-  sudo UNISONO_LAB=advise .venv/bin/python -m experiments.advice.verify --rounds 6
+  sudo UNISONO_LAB=advise .venv/bin/python -m experiments.advice.verify --rounds 5
   sudo UNISONO_LAB=advise .venv/bin/python -m experiments.whatif.lab
   .venv/bin/python -m experiments.pages whatif
 
