@@ -1,11 +1,12 @@
-"""Why the ranks of an Alltoall drift apart on a network of TCP, in the smallest model that shows it.
+"""How the ranks of an Alltoall can drift apart on a shared network, in the smallest model that shows it.
 
   .venv/bin/python -m experiments.advice.drift
 
-Connections share ports max-min fairly. Ranks compute for a while, with a jitter of half a millisecond, and
-call again. A rank goes on to its next round when it has its message, and either when its own has left or at
-once, as a socket takes it from the sender. Prints how far apart the ranks of a call begin and what it takes
-from the last of these on, in ms: of all calls, from nearly together to where it settles.
+Connections share ports max-min fairly, and ports give no credit. Ranks compute for a while, with a jitter of
+half a millisecond, and call again. A rank goes on to its next round when it has its message, and either when
+its own has left or at once, as a socket takes it from the sender. Prints how far apart the ranks of a call
+begin and what it takes from the last of these on, in ms: of every other call,
+from nearly together to where it settles.
 """
 
 import argparse

@@ -240,7 +240,7 @@ def transfer(lab: Lab, sender: str, receiver: str, size: int) -> float:
 
 
 def test_no_faster_than_the_slowest_cable() -> None:
-    # A busy machine can only be slower; so this holds everywhere. 64 KiB may pass in a burst.
+    # A busy machine can only be slower; so this holds everywhere. 64 KiB and less may pass in a burst.
     lab = up(hosts=4, rate=20000000, switches=2, uplink=5000000, speed={"h1": 0.5})
     size, burst = 500_000, 3 * 65_536
     for sender, receiver, rate in (
