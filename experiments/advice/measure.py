@@ -60,11 +60,16 @@ class Job:
         return place.folder / self.application.name.replace(" ", "-") / str(self.number) / self.name
 
     def variables(self, trace: Path) -> dict[str, str]:
-        """All other collectives stay the MPI library's."""
+        """All other collectives stay the MPI library's. The network is measured in MPI_Init, as in any job,
+        since long messages go in portions where that says so (docs/adr/0033)."""
         own = {"UNISONO_TRACE": str(trace), "UNISONO_LOG": "decision"}
         if not self.collective:
             return own | {"UNISONO_DISABLE": "1"}
-        return own | {"UNISONO": "fixed", f"UNISONO_{self.collective.upper()}": self.arm}
+        return own | {
+            "UNISONO": "measure",
+            "UNISONO_ONLINE": "off",
+            f"UNISONO_{self.collective.upper()}": self.arm,
+        }
 
 
 def run(place: Place, job: Job) -> Json:
