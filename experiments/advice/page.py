@@ -2,7 +2,7 @@
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from scipy.stats import binomtest, spearmanr
@@ -101,6 +101,33 @@ def cells_of(body: Json) -> Iterator[Cell]:
                 tuple(arm["measured_s"]),
                 estimate_median(arm["program_s"]).median,
             )
+
+
+def advised_by(body: Json, number: int) -> Iterator[Cell]:
+    """The same with advice from the native job of a round, which then counts for nothing."""
+    arms = (arm for cell in body["cells"] for arm in cell["arms"])
+    for cell, arm in zip(cells_of(body), arms, strict=True):
+        gain = arm["from_round"][number] if number < len(cell.measured) else None
+        if gain is None:
+            continue
+        natives, measured = (each[:number] + each[number + 1 :] for each in (cell.natives, cell.measured))
+        predicted, low, high = gain
+        yield replace(cell, predicted=predicted, low=low, high=high, natives=natives, measured=measured)
+
+
+def other_jobs(bodies: Sequence[Json]) -> list[str]:
+    rounds = max(len(cell.measured) for body in bodies for cell in cells_of(body))
+    rows = []
+    for number in range(rounds):
+        cells = [cell for body in bodies for cell in advised_by(body, number)]
+        libraries = dict.fromkeys(cell.library for cell in cells)
+        of_libraries = (f"{ranks([c for c in cells if c.library == library]):.2f}" for library in libraries)
+        sure = [cell for cell in cells if cell.is_sure]
+        both = [cell for cell in sure if cell.is_decided]
+        figures = (f"{ranks(cells):.2f}", *of_libraries, f"{ranks(sure):.2f}", share(sure), share(both))
+        rows.append((f"of round {number + 1}", *figures))
+    head = ["advice from the native job", "rank correlation of all", *libraries, "of what is measurable"]
+    return markdown.table((*head, "sign right of that", "and decided"), rows, (0,))
 
 
 def ranks(cells: Sequence[Cell]) -> float:
@@ -246,6 +273,12 @@ def of_bed(bed: str, bodies: Sequence[Json]) -> list[str]:
         f"A message wakes its rank within {waits}, by a program of its own. {how_much_it_shows(cells)}",
         "",
         *verdict(cells),
+        "### Advice from another job",
+        "",
+        "Each round has a native job, too. With the advice from that one in place of the job before all "
+        "rounds, and its round left out of what is measured:",
+        "",
+        *other_jobs(bodies),
         "### By library and application",
         "",
         *summary(cells),

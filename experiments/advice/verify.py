@@ -94,11 +94,12 @@ def typical_seconds(place: Place, job: Job, collective: str) -> float:
     )
 
 
-def advice_on(
-    place: Place, application: Application, more: Mapping[str, Sequence[str]]
-) -> list[predict.Advice]:
-    """From the trace that was made for it alone."""
-    found = all_calls(place, measure.traced_for_advice(application))
+Advices = Sequence[predict.Advice]
+
+
+def advice_on(place: Place, application: Application, job: Job, more: Mapping[str, Sequence[str]]) -> Advices:
+    """From the trace of a native job."""
+    found = all_calls(place, job)
     wanted = [group for name in application.collectives for group in main_loop(found, name)]
     costs = Machine(json.loads(measure.machine(place).read_text()), "measured in the lab")
     with tempfile.TemporaryDirectory(prefix="unisono-advice-") as folder:
@@ -109,22 +110,34 @@ def done(place: Place, job: Job) -> bool:
     return (job.folder(place) / "result.json").exists()
 
 
+def native_rounds(place: Place, application: Application) -> list[Job]:
+    jobs = (Job(application, "", NATIVE, number) for number in range(100))
+    return [job for job in jobs if done(place, job)]
+
+
 def rounds_of(place: Place, application: Application, collective: str, arm: str) -> list[tuple[Job, Job]]:
     """Pairs of native and arm, of each round that has both."""
     pairs = []
-    for number in range(100):
-        native, own = Job(application, "", NATIVE, number), Job(application, collective, arm, number)
-        if done(place, native) and done(place, own):
+    for native in native_rounds(place, application):
+        own = Job(application, collective, arm, native.number)
+        if done(place, own):
             pairs.append((native, own))
     return pairs
 
 
 def cells(place: Place, application: Application) -> Iterator[Json]:
     arms = arms_of(place, application)
-    advices = advice_on(place, application, arms)
+    advices = advice_on(place, application, measure.traced_for_advice(application), arms)
+    others = {
+        job.number: advice_on(place, application, job, arms) for job in native_rounds(place, application)
+    }
     for collective, specs in arms.items():
-        own = [advice for advice in advices if advice.group.kind.collective == collective]
-        rows = [row for spec in specs if (row := arm_row(place, application, collective, spec, own))]
+        own = on_collective(advices, collective)
+        rows = [
+            row
+            for spec in specs
+            if (row := arm_row(place, Job(application, collective, spec, measure.BEFORE), advices, others))
+        ]
         group = own[0].group
         yield {
             "application": application.name,
@@ -136,25 +149,43 @@ def cells(place: Place, application: Application) -> Iterator[Json]:
         }
 
 
-def arm_row(
-    place: Place, application: Application, collective: str, spec: str, own: Sequence[predict.Advice]
-) -> Json | None:
-    gains = [gain for advice in own if (gain := advice.gain(spec))]
-    pairs = rounds_of(place, application, collective, spec)
-    if len(gains) < len(own) or not pairs:
+def on_collective(advices: Advices, collective: str) -> list[predict.Advice]:
+    return [advice for advice in advices if advice.group.kind.collective == collective]
+
+
+def gain_of(advices: Advices, job: Job) -> list[float] | None:
+    """Predicted, least and most; nothing where a call site has no prediction."""
+    own = on_collective(advices, job.collective)
+    gains = [gain for advice in own if (gain := advice.gain(job.arm))]
+    if not gains or len(gains) < len(own):
+        return None
+    sums = (
+        sum(gain.seconds for gain in gains),
+        sum(gain.low for gain in gains),
+        sum(gain.high for gain in gains),
+    )
+    return [round(each, 5) for each in sums]
+
+
+def arm_row(place: Place, of: Job, advices: Advices, others: Mapping[int, Advices]) -> Json | None:
+    """Beside what is predicted from the trace for the advice, what is from the native job of each round."""
+    predicted = gain_of(advices, of)
+    pairs = rounds_of(place, of.application, of.collective, of.arm)
+    if predicted is None or not pairs:
         return None
     measured, loops, base = [], [], []
     for native, arm in pairs:
-        times = [typical_seconds(place, job, collective) for job in (native, arm)]
+        times = [typical_seconds(place, job, of.collective) for job in (native, arm)]
         said = [measure.run(place, job)["loop_s"] for job in (native, arm)]
         base.append(round(times[0], 5))
         measured.append(round(times[0] - times[1], 5))
         loops.append(round(said[0] - said[1], 5))
     return {
-        "algorithm": spec,
-        "predicted_s": round(sum(gain.seconds for gain in gains), 5),
-        "low_s": round(sum(gain.low for gain in gains), 5),
-        "high_s": round(sum(gain.high for gain in gains), 5),
+        "algorithm": of.arm,
+        "predicted_s": predicted[0],
+        "low_s": predicted[1],
+        "high_s": predicted[2],
+        "from_round": [gain_of(others[native.number], of) for native, _ in pairs],
         "native_s": base,
         "measured_s": measured,
         "program_s": loops,
