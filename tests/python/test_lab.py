@@ -252,21 +252,30 @@ def test_no_faster_than_the_slowest_cable() -> None:
         assert transfer(lab, sender, receiver, size) >= (size - burst) * 8 / rate
 
 
-def sent_by(lab: Lab, host: str) -> int:
-    """Frames, or trains of them that were handed down as one."""
+def counter(lab: Lab, host: str, column: int) -> int:
+    """Of /proc/net/dev, for the host's port."""
     with sockets.network_of(lab, host):
         lines = Path("/proc/thread-self/net/dev").read_text().splitlines()
-    return int(next(line.split(":")[1].split()[9] for line in lines if "eth0:" in line))
+    return int(next(line.split(":")[1].split()[column] for line in lines if "eth0:" in line))
+
+
+def bytes_into(lab: Lab, host: str) -> int:
+    return counter(lab, host, 0)
+
+
+def packets_out_of(lab: Lab, host: str) -> int:
+    """Frames, or trains of them that were handed down as one."""
+    return counter(lab, host, 9)
 
 
 def test_trains_are_short_and_pass_the_shaper_whole() -> None:
     # Longer ones than its burst a shaper would cut into single frames, twice as many here.
     lab = up(hosts=2, rate=50_000_000)
     size, frame = 2_000_000, 1448  # bytes of TCP's in a frame
-    before = sent_by(lab, "h0")
+    before = packets_out_of(lab, "h0")
     transfer(lab, "h0", "h1", size)
     trains = size / (lab.plan.frames_in_a_train(lab.hosts[0]) * frame)
-    assert trains <= sent_by(lab, "h0") - before < 1.5 * trains
+    assert trains <= packets_out_of(lab, "h0") - before < 1.5 * trains
 
 
 def received_of(lab: Lab, sender: str, receiver: str, count: int) -> int:
@@ -300,12 +309,6 @@ def test_loss_everywhere() -> None:
     assert 0 < received_of(lab, "h0", "h1", 2000) < 2000
     assert 0 < received_of(lab, "h1", "h0", 2000) < 2000
     assert "not judged" in check.judge_flows(*check.ring(lab, 0.5, 0.1), lab.plan.lossy())[1].seen
-
-
-def bytes_into(lab: Lab, host: str) -> int:
-    with sockets.network_of(lab, host):
-        lines = Path("/proc/thread-self/net/dev").read_text().splitlines()
-    return int(next(line.split(":")[1].split()[0] for line in lines if "eth0:" in line))
 
 
 @pytest.mark.parametrize("mpi", ["mpich", "openmpi"])
