@@ -29,7 +29,8 @@ from experiments.testbeds import ROOT, Json
 STORE = ROOT / ".cache" / "experiments" / "advice"
 SILENCE = 90.0  # seconds for a job
 LOOK = 0.1  # seconds before each job, for how busy others keep the machine
-BEFORE = -1  # all rounds: what the advice is taken from is compared with nothing
+BEFORE = -1  # all rounds, and -2 and so on: what the advice is taken from is compared with nothing
+ADVICE_JOBS = 3  # of each application, one before each of the first rounds
 DEAREST = 12.0  # times the fastest: what takes longer is not run, a job would take minutes
 
 
@@ -49,7 +50,7 @@ class Job:
     application: Application
     collective: str  # that is forced; empty: none
     arm: str
-    number: int  # of the round, or BEFORE
+    number: int  # of the round, or BEFORE and below
 
     @property
     def name(self) -> str:
@@ -149,12 +150,14 @@ def few(place: Place, collective: str, size: int, count: int) -> list[str]:
     return [able[i].runs for i in dict.fromkeys(at)]
 
 
-def traced_for_advice(application: Application) -> Job:
-    return Job(application, "", NATIVE, BEFORE)
+def traced_for_advice(application: Application, number: int = 0) -> Job:
+    return Job(application, "", NATIVE, BEFORE - number)
 
 
 def jobs_of(application: Application, arms: Mapping[str, Sequence[str]], number: int) -> Iterator[Job]:
     """Those of a round, forwards and backwards in turn."""
+    if number < ADVICE_JOBS:
+        yield traced_for_advice(application, number)
     made = [Job(application, "", NATIVE, number)]
     made += [Job(application, of, arm, number) for of, own in arms.items() for arm in own]
     yield from made if number % 2 == 0 else reversed(made)

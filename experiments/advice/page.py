@@ -103,30 +103,28 @@ def cells_of(body: Json) -> Iterator[Cell]:
             )
 
 
-def advised_by(body: Json, number: int) -> Iterator[Cell]:
-    """The same with advice from the native job of a round, which then counts for nothing."""
+def advised_by(body: Json, job: int) -> Iterator[Cell]:
+    """The same with advice from one job alone."""
     arms = (arm for cell in body["cells"] for arm in cell["arms"])
     for cell, arm in zip(cells_of(body), arms, strict=True):
-        gain = arm["from_round"][number] if number < len(cell.measured) else None
-        if gain is None:
-            continue
-        natives, measured = (each[:number] + each[number + 1 :] for each in (cell.natives, cell.measured))
-        predicted, low, high = gain
-        yield replace(cell, predicted=predicted, low=low, high=high, natives=natives, measured=measured)
+        if job < len(arm["from_job"]) and (gain := arm["from_job"][job]):
+            predicted, low, high = gain
+            yield replace(cell, predicted=predicted, low=low, high=high)
 
 
-def other_jobs(bodies: Sequence[Json]) -> list[str]:
-    rounds = max(len(cell.measured) for body in bodies for cell in cells_of(body))
+def by_jobs(bodies: Sequence[Json]) -> list[str]:
+    jobs = max(len(arm["from_job"]) for body in bodies for cell in body["cells"] for arm in cell["arms"])
+    told = {f"job {n + 1}": [cell for body in bodies for cell in advised_by(body, n)] for n in range(jobs)}
+    told[f"all {jobs}"] = [cell for body in bodies for cell in cells_of(body)]
+    libraries = [body["mpi"]["flavour"] for body in bodies]
     rows = []
-    for number in range(rounds):
-        cells = [cell for body in bodies for cell in advised_by(body, number)]
-        libraries = dict.fromkeys(cell.library for cell in cells)
+    for name, cells in told.items():
         of_libraries = (f"{ranks([c for c in cells if c.library == library]):.2f}" for library in libraries)
         sure = [cell for cell in cells if cell.is_sure]
         both = [cell for cell in sure if cell.is_decided]
         figures = (f"{ranks(cells):.2f}", *of_libraries, f"{ranks(sure):.2f}", share(sure), share(both))
-        rows.append((f"of round {number + 1}", *figures))
-    head = ["advice from the native job", "rank correlation of all", *libraries, "of what is measurable"]
+        rows.append((name, *figures))
+    head = ["advice from", "rank correlation of all", *libraries, "of what is measurable"]
     return markdown.table((*head, "sign right of that", "and decided"), rows, (0,))
 
 
@@ -273,12 +271,9 @@ def of_bed(bed: str, bodies: Sequence[Json]) -> list[str]:
         f"A message wakes its rank within {waits}, by a program of its own. {how_much_it_shows(cells)}",
         "",
         *verdict(cells),
-        "### Advice from another job",
+        "### Advice from one job",
         "",
-        "Each round has a native job, too. With the advice from that one in place of the job before all "
-        "rounds, and its round left out of what is measured:",
-        "",
-        *other_jobs(bodies),
+        *by_jobs(bodies),
         "### By library and application",
         "",
         *summary(cells),

@@ -4,11 +4,11 @@
   sudo UNISONO_LAB=advise .venv/bin/python -m experiments.advice.verify --rounds 5
   .venv/bin/python -m experiments.pages advice
 
-There is a rank on each host of the lab. Each application is traced natively, once for the advice, in a job
-that no round counts. For each of its collectives a few algorithms are then forced, one at a time: the best by
-the model, the worst, and some between. Each round runs native and all of these, forwards and backwards in
-turn. What was run is kept, so that an interrupted run goes on; --evaluate measures nothing and writes
-docs/results/advice/LIBRARY-RANKS.json.zst from what is there.
+There is a rank on each host of the lab. Each application is traced natively for the advice, in three jobs
+that no round counts: one before each of the first three rounds. For each of its collectives a few algorithms
+are forced, one at a time: the best by the model, the worst, and some between. Each round runs native and all
+of these, forwards and backwards in turn. What was run is kept, so that an interrupted run goes on; --evaluate
+measures nothing and writes docs/results/advice/LIBRARY-RANKS.json.zst from what is there.
 """
 
 import argparse
@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
-from unisono.advise import predict
+from unisono.advise import predict, several
 from unisono.advise.machine import Machine
 from unisono.core import machine, places
 from unisono.core.catalogue import NATIVE
@@ -127,16 +127,15 @@ def rounds_of(place: Place, application: Application, collective: str, arm: str)
 
 def cells(place: Place, application: Application) -> Iterator[Json]:
     arms = arms_of(place, application)
-    advices = advice_on(place, application, measure.traced_for_advice(application), arms)
-    others = {
-        job.number: advice_on(place, application, job, arms) for job in native_rounds(place, application)
-    }
+    traced = (measure.traced_for_advice(application, number) for number in range(measure.ADVICE_JOBS))
+    of_jobs = [advice_on(place, application, job, arms) for job in traced if done(place, job)]
+    advices = several.together(of_jobs)
     for collective, specs in arms.items():
         own = on_collective(advices, collective)
         rows = [
             row
             for spec in specs
-            if (row := arm_row(place, Job(application, collective, spec, measure.BEFORE), advices, others))
+            if (row := arm_row(place, Job(application, collective, spec, measure.BEFORE), advices, of_jobs))
         ]
         group = own[0].group
         yield {
@@ -167,8 +166,8 @@ def gain_of(advices: Advices, job: Job) -> list[float] | None:
     return [round(each, 5) for each in sums]
 
 
-def arm_row(place: Place, of: Job, advices: Advices, others: Mapping[int, Advices]) -> Json | None:
-    """Beside what is predicted from the trace for the advice, what is from the native job of each round."""
+def arm_row(place: Place, of: Job, advices: Advices, of_jobs: Sequence[Advices]) -> Json | None:
+    """Beside what is predicted from all traces for the advice, what is from each of them alone."""
     predicted = gain_of(advices, of)
     pairs = rounds_of(place, of.application, of.collective, of.arm)
     if predicted is None or not pairs:
@@ -185,7 +184,7 @@ def arm_row(place: Place, of: Job, advices: Advices, others: Mapping[int, Advice
         "predicted_s": predicted[0],
         "low_s": predicted[1],
         "high_s": predicted[2],
-        "from_round": [gain_of(others[native.number], of) for native, _ in pairs],
+        "from_job": [gain_of(alone, of) for alone in of_jobs],
         "native_s": base,
         "measured_s": measured,
         "program_s": loops,

@@ -278,6 +278,28 @@ def test_trains_are_short_and_pass_the_shaper_whole() -> None:
     assert trains <= packets_out_of(lab, "h0") - before < 1.5 * trains
 
 
+def corked(lab: Lab, host: str) -> int:
+    """How often its TCP kept the end of a message back until what was before it had left."""
+    with sockets.network_of(lab, host):
+        lines = Path("/proc/thread-self/net/netstat").read_text().splitlines()
+    names, values = (line.split() for line in lines if line.startswith("TcpExt:"))
+    return int(values[names.index("TCPAutoCorking")])
+
+
+def test_the_end_of_a_message_is_not_kept_back() -> None:
+    # Behind a shaper without credit: 10 KB take 16 ms, and the end is not a whole train.
+    lab = up(hosts=2, rate=5_000_000)
+    near, far = sockets.tcp_pair(lab, "h0", "h1", check.PORT)
+    with near, far:
+        far.setblocking(True)
+        for _ in range(10):
+            near.sendall(bytes(10_000))
+            left = 10_000
+            while left:
+                left -= len(far.recv(left))
+    assert corked(lab, "h0") == 0
+
+
 def received_of(lab: Lab, sender: str, receiver: str, count: int) -> int:
     address = next(host.address for host in lab.hosts if host.name == receiver)
     with sockets.udp(lab, receiver, check.PORT) as far, sockets.udp(lab, sender, 0) as near:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from unisono.advise.predict import Advice, Gain
+from unisono.advise.predict import Advice, Gain, of_one_arm
 from unisono.core import catalogue
 from unisono.core.memory import size_class
 from unisono.profile.document import Cell, Environment, Key, Profile
@@ -66,13 +66,11 @@ def together(sites: Sequence[Advice]) -> list[Gain]:
     for spec in common:
         own = [gain for site in sites if (gain := site.gain(spec))]
         sums.append(
-            Gain(
-                spec,
+            of_one_arm(
+                own,
                 sum(gain.seconds for gain in own),
                 sum(gain.low for gain in own),
                 sum(gain.high for gain in own),
-                own[0].source if len({gain.source for gain in own}) == 1 else "model",
-                any(gain.may_lose_packets for gain in own),
             )
         )
     return sorted(sums, key=lambda gain: -gain.seconds)

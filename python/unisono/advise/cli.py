@@ -10,7 +10,10 @@ from unisono.core.errors import UnisonoError
 
 
 def advise(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="What unisono trace wrote.")],
+    folders: Annotated[
+        list[Path],
+        typer.Argument(metavar="DIR...", help="What unisono trace wrote; of several jobs: one each."),
+    ],
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write a profile of what gains.")
     ] = None,
@@ -23,10 +26,10 @@ def advise(
 ) -> None:
     """Say what other algorithms would gain: [bold]unisono advise DIR -o mine.json[/bold]"""
     # NumPy takes a moment to load, and most commands do without.
-    from unisono.advise import document, result, terminal  # noqa: PLC0415
+    from unisono.advise import document, result, several, terminal  # noqa: PLC0415
     from unisono.profile import document as profile_document  # noqa: PLC0415
 
-    found = result.of_folder(folder, machine)
+    found = several.of_folders(folders, machine)
     refusal = None
     if output:
         try:

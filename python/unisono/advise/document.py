@@ -34,7 +34,8 @@ class SiteRow(msgspec.Struct):
 class Document(documents.Document, tag="unisono.advice", kw_only=True):
     """What other algorithms would gain (advise.md)."""
 
-    trace: Traced
+    trace: Traced  # of several jobs the one whose run took the median time
+    jobs: int
     notes: list[str]
     costs_from: str
     run_s: float
@@ -50,6 +51,7 @@ class Document(documents.Document, tag="unisono.advice", kw_only=True):
 def document_of(result: Result) -> Document:
     return Document(
         trace=traced(result.trace),
+        jobs=result.jobs,
         notes=[*result.trace.notes, *result.doubts],
         costs_from=result.machine.source,
         run_s=result.seconds,

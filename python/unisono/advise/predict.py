@@ -51,6 +51,12 @@ class Gain:
         return "gains" if self.low > 0 else "loses" if self.high < 0 else "undecided"
 
 
+def of_one_arm(every: Sequence[Gain], seconds: float, low: float, high: float) -> Gain:
+    """What its gains at several sites or in several jobs amount to."""
+    source = every[0].source if len({gain.source for gain in every}) == 1 else "model"
+    return Gain(every[0].spec, seconds, low, high, source, any(gain.may_lose_packets for gain in every))
+
+
 @dataclass(frozen=True)
 class Advice:
     """What is known of a group: its arms, the best first."""

@@ -37,6 +37,7 @@ class Result:
     left_out: tuple[str, ...]  # what nothing is said of, a line each
     choices: tuple[Choice, ...]
     variables: tuple[Variable, ...]
+    jobs: int = 1  # that were traced: several.py
 
     @property
     def gain(self) -> Gain:

@@ -27,6 +27,7 @@ def show(result: Result, out: Console, top: int, profile: Path | None) -> None:
     out.print(Text(result.trace.command(), style="bold"), soft_wrap=True)
     where = f"{result.trace.size} ranks on {hosts} host{'s' if hosts > 1 else ''}"
     took = f"{time_text(result.seconds)} as traced"
+    took += f" (the median of {result.jobs} jobs)" if result.jobs > 1 else ""
     out.print(f"{where}, {took}; what messages cost: {result.machine.source}")
     out.print(sites(result, top))
     total(result, out)
