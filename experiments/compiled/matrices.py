@@ -106,7 +106,8 @@ def job(bed: Real, cell: Cell, turn: int, given: argparse.Namespace) -> Json:
     calls = max(1, min(8, round(SHORT / wire)))
     options = ["--counts", str(counts), "--arms", " ".join(as_text), "--blocks", str(given.blocks)]
     options += ["--calls", str(calls), "--drain", "64K"]
-    variables = {"UNISONO_REPEATS": "0", "UNISONO": "fixed"}
+    # The network is measured, as in any job: long messages go in portions where that says so (ADR 33).
+    variables = {"UNISONO_REPEATS": "0", "UNISONO": "measure", "UNISONO_ONLINE": "off"}
     run = Run(MATRICES, cell.ranks, options, into="--json", variables=variables, repetition=turn)
     raw = harness.measure(bed, run, measuring.LIMIT, given.fresh)
     return {"bed": bed.name, "round": turn, **kept_of(cell, arms, raw)}
