@@ -168,6 +168,12 @@ these really take is from [the verification of `unisono advise`](advice.md), job
 what the network is. Native is the simulator's imitation of the MPI library, whose choices may be other ones.
 The problems are scaled strongly, and times go from the last arrival at a call to its last exit.
 
+Two things are in the lab, and neither on Ethernet nor in the simulator. A port that was idle lets
+[2 ms of frames](../adr/0046-short-trains.md) through at once, 12.5 KB, which is all of a message of 8 KB: what
+passes short messages on from rank to rank takes a fraction of its time in the simulator, as `pipeline` for the
+Allreduce of is, and `chain` and `sorted` for the Reduce of jacobi. And all ranks share two cores, so that calls
+of a few bytes take ten times as long. So what is wrong below says little of a cluster, and what is right, too.
+
 <!-- not run: root, and minutes after experiments.advice.verify -->
 ```sh
 sudo UNISONO_LAB=advise .venv/bin/python -m experiments.whatif.lab

@@ -1,7 +1,10 @@
 """The pages that hold predictions to what was run: what they count, on cases that are known by hand."""
 
+import random
 from dataclasses import replace
 
+import pytest
+from experiments.advice import drift
 from experiments.advice import page as advice
 from experiments.whatif import page as whatif
 
@@ -88,3 +91,16 @@ def test_ratios_do_not_hide_seconds() -> None:
     assert "within 5 % in 1 of 2 cases" in line
     assert "The worst is `far`: -50 %" in line
     assert "up to 20 % off" in line
+
+
+@pytest.mark.parametrize(("waits_for_sends", "stay_together"), [(True, True), (False, False)])
+def test_ranks_drift_where_sends_complete_at_once(waits_for_sends: bool, stay_together: bool) -> None:
+    """A tenth of a call apart, they come together again or get ever further apart (docs/adr/0046)."""
+    message = 0.03
+    pairs = [[(rank ^ k, rank ^ k, message) for k in range(1, 4)] for rank in range(4)]
+    program = drift.Program(4, pairs.__getitem__, 0.008, waits_for_sends)
+    figures = program.run(0.01, random.Random(1))
+    apart, took = figures[-1]
+    assert figures[0][0] > 0.005
+    assert (apart < drift.JITTER) == stay_together
+    assert (took < 1.01 * 3 * message) == stay_together
