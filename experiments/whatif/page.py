@@ -169,10 +169,11 @@ what the network is. Native is the simulator's imitation of the MPI library, who
 The problems are scaled strongly, and times go from the last arrival at a call to its last exit.
 
 Two things are in the lab, and neither on Ethernet nor in the simulator. A port that was idle lets
-[2 ms of frames](../adr/0046-short-trains.md) through at once, 12.5 KB, which is all of a message of 8 KB: what
-passes short messages on from rank to rank takes a fraction of its time in the simulator, as `pipeline` for the
-Allreduce of is, and `chain` and `sorted` for the Reduce of jacobi. And all ranks share two cores, so that calls
-of a few bytes take ten times as long. So what is wrong below says little of a cluster, and what is right, too.
+[2 ms of frames](../adr/0046-short-trains.md) through at once, 12.5 KB: all of a message of 8 KB. So what
+passes short messages on from rank to rank takes a fraction of its time in the simulator, as `pipeline` for
+the Allreduce of is, and `chain` and `sorted` for the Reduce of jacobi. And all ranks share two cores, so that
+calls of a few bytes take ten times as long. So neither what is wrong below nor what is right says much of a
+cluster.
 
 <!-- not run: root, and minutes after experiments.advice.verify -->
 ```sh

@@ -385,7 +385,7 @@ def test_short_calls_tell_how_long_ranks_wait_for_cores(tmp_path: Path, costs: P
 def test_few_calls_are_left_out(tmp_path: Path, costs: Path) -> None:
     found = result.of_folder(write(tmp_path / "trace", ("allgather", SLOW, SIZE, 0x2000), calls=2), costs)
     assert found.advices == () and "called fewer than 3 times" in found.left_out[-1]
-    assert choose.choices(found.advices) == []
+    assert choose.choices(found.advices, found.trace.size) == []
 
 
 def test_what_the_clocks_may_be_wrong_by_is_no_gain(tmp_path: Path, costs: Path) -> None:
@@ -452,3 +452,19 @@ def test_what_jobs_on_one_node_remember_is_heeded_without_times_of_messages(
     assert gain["gain_s"] == pytest.approx(0.75 * CALLS * SLOW)
     (environment,) = check.load(output).environments
     assert (environment.key.place, environment.key.network_rate) == ("oversubscribed", 0)
+
+
+def test_communicators_that_are_at_work_at_once_do_not_add_up(tmp_path: Path, costs: Path) -> None:
+    """Four pairs of ranks in MPI_Allgather at the same time: the program gains what one of them does."""
+    writer, now = Writer(tmp_path / "trace", RANKS), 1.0
+    pairs = [(first, first + 1) for first in range(0, RANKS, 2)]
+    ids = {pair: [writer.communicator(rank, pair) for rank in pair] for pair in pairs}
+    for _ in range(CALLS):
+        for pair in pairs:
+            writer.call("allgather", [now] * 2, [now + SLOW] * 2, SIZE, ranks=pair, ids=ids[pair])
+        now += AWAY + SLOW
+    body = told(writer.write(), costs)
+    assert len(body["sites"]) == len(pairs)
+    of_a_site = max(each["gain_s"] for each in body["sites"][0]["algorithms"])
+    assert body["gain"]["gain_s"] == pytest.approx(of_a_site, rel=0.01)
+    assert body["gain"]["high_s"] <= CALLS * SLOW

@@ -4,6 +4,7 @@ import random
 from dataclasses import replace
 
 import pytest
+
 from experiments.advice import drift
 from experiments.advice import page as advice
 from experiments.whatif import page as whatif

@@ -24,7 +24,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Choice:
-    """The arm for an entry; `gain` is of all its call sites together."""
+    """The arm for an entry; `gain` is the program's, by all its call sites together."""
 
     entry: Entry
     sites: tuple[Advice, ...]
@@ -59,28 +59,29 @@ def entries(all_: Sequence[Advice]) -> dict[Entry, list[Advice]]:
     return found
 
 
-def together(sites: Sequence[Advice]) -> list[Gain]:
-    """Of the arms that all of them know, the sums, the best first."""
+def together(sites: Sequence[Advice], size: int) -> list[Gain]:
+    """Of the arms that all of them know, what the program gains, the best first: the mean over its `size`
+    ranks, as communicators that have some of them may be at work at the same time."""
     common = [gain.spec for gain in sites[0].gains if all(site.gain(gain.spec) for site in sites)]
     sums = []
     for spec in common:
-        own = [gain for site in sites if (gain := site.gain(spec))]
+        own = [(site.group.ranks / size, gain) for site in sites if (gain := site.gain(spec))]
         sums.append(
             of_one_arm(
-                own,
-                sum(gain.seconds for gain in own),
-                sum(gain.low for gain in own),
-                sum(gain.high for gain in own),
+                [gain for _, gain in own],
+                sum(share * gain.seconds for share, gain in own),
+                sum(share * gain.low for share, gain in own),
+                sum(share * gain.high for share, gain in own),
             )
         )
     return sorted(sums, key=lambda gain: -gain.seconds)
 
 
-def choices(all_: Sequence[Advice]) -> list[Choice]:
+def choices(all_: Sequence[Advice], size: int) -> list[Choice]:
     """Entries for which some arm surely gains, the largest gain first."""
     found = []
     for entry, sites in entries(all_).items():
-        sure = next((gain for gain in together(sites) if gain.decision == "gains"), None)
+        sure = next((gain for gain in together(sites, size) if gain.decision == "gains"), None)
         if sure:
             found.append(Choice(entry, tuple(sites), sure, conflict_of(sites, sure)))
     return sorted(found, key=lambda choice: -choice.gain.seconds)
@@ -96,12 +97,12 @@ def conflict_of(sites: Sequence[Advice], taken: Gain) -> str:
     return f"one entry of a profile: {'; '.join(losers)}" if losers and len(sites) > 1 else ""
 
 
-def variables(all_: Sequence[Advice], chosen: Sequence[Choice]) -> list[Variable]:
+def variables(all_: Sequence[Advice], chosen: Sequence[Choice], size: int) -> list[Variable]:
     """Where one arm serves all calls of a collective nearly as well as the profile's entries do."""
     found = []
     for collective in dict.fromkeys(choice.entry.collective for choice in chosen):
         own = [advice for advice in all_ if advice.group.kind.collective == collective]
-        best = next((gain for gain in together(own) if gain.decision == "gains"), None)
+        best = next((gain for gain in together(own, size) if gain.decision == "gains"), None)
         goal = sum(choice.gain.seconds for choice in chosen if choice.entry.collective == collective)
         if best and best.seconds >= WORTH * goal:
             found.append(Variable(collective, best))

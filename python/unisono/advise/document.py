@@ -6,7 +6,7 @@ import msgspec
 
 from unisono.advise import choose
 from unisono.advise.predict import Advice, Gain
-from unisono.advise.result import Result, waiting
+from unisono.advise.result import Result
 from unisono.core import documents
 from unisono.trace.document import Traced, traced
 
@@ -34,7 +34,7 @@ class SiteRow(msgspec.Struct):
 class Document(documents.Document, tag="unisono.advice", kw_only=True):
     """What other algorithms would gain (advise.md)."""
 
-    trace: Traced  # of several jobs the one whose run took the median time
+    trace: Traced  # of several jobs the first one
     jobs: int
     notes: list[str]
     costs_from: str
@@ -51,8 +51,8 @@ class Document(documents.Document, tag="unisono.advice", kw_only=True):
 def document_of(result: Result) -> Document:
     return Document(
         trace=traced(result.trace),
-        jobs=result.jobs,
-        notes=[*result.trace.notes, *result.doubts],
+        jobs=len(result.traces),
+        notes=[*result.notes, *result.doubts],
         costs_from=result.machine.source,
         run_s=result.seconds,
         collectives_s=result.collectives_s(),
@@ -96,7 +96,7 @@ def site_row(advice: Advice) -> SiteRow:
         profile_bytes=[entry.least, entry.most],
         calls=group.calls,
         completion_s=advice.traced_s,
-        waiting_s=waiting(group) / group.ranks,
+        waiting_s=advice.waiting_s,
         algorithms=[gain_json(gain) for gain in advice.gains],
         without_prediction=list(advice.unknown),
     )

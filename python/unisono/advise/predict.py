@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from statistics import mean
 from typing import Any
 
 import numpy as np
@@ -59,12 +60,26 @@ def of_one_arm(every: Sequence[Gain], seconds: float, low: float, high: float) -
 
 @dataclass(frozen=True)
 class Advice:
-    """What is known of a group: its arms, the best first."""
+    """What is known of a group: its arms, the best first. Of several jobs numbers are means over these."""
 
-    group: Group
+    groups: tuple[Group, ...]  # of each job
     traced_s: float  # in a run, from the last arrival to the last exit
     gains: tuple[Gain, ...]
     unknown: tuple[str, ...]  # arms without a prediction
+
+    @property
+    def group(self) -> Group:
+        return self.groups[0]
+
+    @property
+    def waiting_s(self) -> float:
+        """For late ranks, mean over the ranks of the group."""
+        return mean(float(group.split.waiting.sum()) for group in self.groups)
+
+    @property
+    def elapsed_s(self) -> float:
+        """In the calls, mean over the ranks of the group."""
+        return mean(float(group.elapsed.sum()) for group in self.groups)
 
     def gain(self, spec: str) -> Gain | None:
         return next((gain for gain in self.gains if gain.spec == spec), None)
@@ -191,7 +206,7 @@ def advice(
     found.pop(running(group), None)
     gains = sorted(found.values(), key=lambda gain: -gain.seconds)
     unknown = [spec for spec, told in answers[0].items() if not told.exits and not told.unmet]
-    return Advice(group, base.seconds * group.calls, tuple(gains), tuple(unknown))
+    return Advice((group,), base.seconds * group.calls, tuple(gains), tuple(unknown))
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """The whole advice on a trace."""
 
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -30,14 +30,26 @@ COMMUTING = (
 
 @dataclass(frozen=True)
 class Result:
-    trace: Trace
+    """On one job, or on several of one program (several.py): numbers are means over these then."""
+
+    traces: tuple[Trace, ...]
     machine: Machine
     seconds: float  # of the run, as traced
+    groups: tuple[Group, ...]  # all of the first job
     advices: tuple[Advice, ...]
     left_out: tuple[str, ...]  # what nothing is said of, a line each
     choices: tuple[Choice, ...]
     variables: tuple[Variable, ...]
-    jobs: int = 1  # that were traced: several.py
+
+    @property
+    def trace(self) -> Trace:
+        return self.traces[0]
+
+    @property
+    def notes(self) -> list[str]:
+        if len(self.traces) == 1:
+            return self.trace.notes
+        return [f"{trace.folder}: {note}" for trace in self.traces for note in trace.notes]
 
     @property
     def gain(self) -> Gain:
@@ -72,19 +84,16 @@ class Result:
 
     def waiting_s(self) -> float:
         """For late ranks, mean over the ranks of the program."""
-        return sum(waiting(advice.group) for advice in self.advices) / self.trace.size
+        return sum(advice.waiting_s * advice.group.ranks for advice in self.advices) / self.trace.size
 
     def collectives_s(self) -> float:
-        own = (float(a.group.elapsed.sum()) * a.group.ranks for a in self.advices)
-        return sum(own) / self.trace.size
+        return sum(advice.elapsed_s * advice.group.ranks for advice in self.advices) / self.trace.size
 
 
-def waiting(group: Group) -> float:
-    """Of all ranks together."""
-    return float(group.split.waiting.sum()) * group.ranks
-
-
-def of_folder(folder: Path, machine_file: Path | None) -> Result:
+def of_folder(
+    folder: Path, machine_file: Path | None, more: Mapping[str, Sequence[str]] | None = None
+) -> Result:
+    """`more`: algorithms that are asked about beside the catalogue's, by collective."""
     trace = reader.read(folder)
     count = Count()
     found = groups(trace, count)
@@ -98,17 +107,17 @@ def of_folder(folder: Path, machine_file: Path | None) -> Result:
     left_out += [f"{number} {what}" for number, what in count.left_out() if number]
     with tempfile.TemporaryDirectory(prefix="unisono-advise-") as own:
         machine = awake(machine, [group for group in found if not unpredicted(group)], Path(own))
-        advices = predict.advise(wanted, found, machine, Path(own))
-    chosen = choose.choices(advices)
-    return Result(
-        trace,
-        machine,
-        seconds,
-        tuple(advices),
-        tuple(left_out),
-        tuple(chosen),
-        tuple(choose.variables(advices, chosen)),
-    )
+        advices = predict.advise(wanted, found, machine, Path(own), more)
+    result = Result((trace,), machine, seconds, tuple(found), tuple(advices), tuple(left_out), (), ())
+    return chosen(result)
+
+
+def chosen(result: Result) -> Result:
+    """With what its advices amount to."""
+    size = result.trace.size
+    choices = choose.choices(result.advices, size)
+    variables = choose.variables(result.advices, choices, size)
+    return replace(result, choices=tuple(choices), variables=tuple(variables))
 
 
 def awake(machine: Machine, found: list[Group], folder: Path) -> Machine:

@@ -1,101 +1,152 @@
-"""Advice on several jobs of one program.
+"""Advice on several jobs of one program, which made the same calls.
 
 A trace shows a call site as one job had it. Natively some have states that last a whole job, as where ranks
-drift apart (docs/adr/0046-short-trains.md), and what an algorithm gains depends on which one it was.
+drift apart (docs/adr/0046-short-trains.md), and what an algorithm gains depends on which one it was. What is
+said of several jobs is the mean: only means of call sites add up to what a run takes.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from statistics import median, median_low
+from statistics import mean
+from typing import NamedTuple
 
-from unisono.advise import choose
+from unisono.advise import machine, predict
 from unisono.advise.predict import Advice, Gain, of_one_arm
-from unisono.advise.result import Result, of_folder
+from unisono.advise.result import Result, chosen, of_folder
 from unisono.core.errors import UnisonoError
-from unisono.trace.groups import Kind
+from unisono.trace.groups import Group, Kind
+from unisono.trace.reader import Trace
+from unisono.trace.sites import Place
+from unisono.trace.summary import collective_name
 
-Site = tuple[str, Kind, int]  # where, what calls, and which of those that are alike so far
+SAME = "several traces must be of the same program, doing the same in the same place"
+
+
+class Site(NamedTuple):
+    """What calls of two jobs have in common: numbers of call sites are a trace's own."""
+
+    place: Place
+    offset: int
+    kind: Kind
+
+
+def site_of(group: Group) -> Site:
+    return Site(group.place, group.place.offset, replace(group.kind, site=0))
 
 
 def of_folders(folders: Sequence[Path], machine_file: Path | None) -> Result:
-    """Of the trace in each folder."""
+    """On the trace in each folder. An error of one line where these are not of like jobs."""
+    for at, folder in enumerate(folders):
+        if folder.resolve() in (other.resolve() for other in folders[:at]):
+            raise UnisonoError(f"{folder} is named twice: every trace counts once")
     found = [of_folder(folder, machine_file) for folder in folders]
-    return found[0] if len(found) == 1 else of_jobs(found)
+    if len(found) == 1:
+        return found[0]
+    for other in found[1:]:
+        refuse_other(found[0], other)
+    specs = asked(found)
+    if any(gain_specs(advice) < specs[advice.group.kind.collective] for r in found for advice in r.advices):
+        # What the model cuts messages into may differ by job.
+        more = {collective: sorted(own) for collective, own in specs.items()}
+        found = [of_folder(folder, machine_file, more) for folder in folders]
+    return of_jobs(found)
+
+
+def gain_specs(advice: Advice) -> set[str]:
+    return {gain.spec for gain in advice.gains}
+
+
+def asked(results: Sequence[Result]) -> Mapping[str, set[str]]:
+    specs: dict[str, set[str]] = {}
+    for advice in (advice for result in results for advice in result.advices):
+        specs.setdefault(advice.group.kind.collective, set()).update(gain_specs(advice))
+    return specs
 
 
 def of_jobs(results: Sequence[Result]) -> Result:
-    """Shown as the job whose run took the median time, with the gains of all."""
-    for other in results[1:]:
-        refuse_other(results[0], other)
-    middle = median_low(result.seconds for result in results)
-    shown = next(result for result in results if result.seconds == middle)
-    advices = together([shown.advices, *(result.advices for result in results if result is not shown)])
-    if not advices and shown.advices:
-        raise UnisonoError("no call site is in all of these traces: are they of one program?")
-    left_out = list(shown.left_out)
-    if fewer := max(len(result.advices) for result in results) - len(advices):
-        left_out.append(f"{fewer} kinds of calls that are not in all of the traces")
-    chosen = choose.choices(advices)
-    return replace(
-        shown,
-        advices=tuple(advices),
-        left_out=tuple(left_out),
-        choices=tuple(chosen),
-        variables=tuple(choose.variables(advices, chosen)),
-        jobs=len(results),
+    advices = together([result.advices for result in results])
+    left_out = list(dict.fromkeys(line for result in results for line in result.left_out))
+    every = {site_of(advice.group) for result in results for advice in result.advices}
+    if few := len(every) - len(advices):
+        left_out.append(f"kinds of calls that take too little of the run in some of the jobs: {few}")
+    return chosen(
+        replace(
+            results[0],
+            traces=tuple(result.trace for result in results),
+            seconds=mean(result.seconds for result in results),
+            advices=tuple(advices),
+            left_out=tuple(left_out),
+        )
     )
 
 
 def refuse_other(one: Result, other: Result) -> None:
-    for what, ours, theirs in (
-        ("ranks", one.trace.size, other.trace.size),
-        ("MPI library", one.trace.first.start.get("mpi"), other.trace.first.start.get("mpi")),
-    ):
+    for what, ours, theirs in differences(one, other):
         if ours != theirs:
-            raise UnisonoError(
-                f"{other.trace.folder}: {what}: {theirs}, but {ours} in {one.trace.folder}; "
-                "several traces must be of the same program at the same scale"
-            )
+            where = f"{what}: {theirs} in {other.trace.folder}, {ours} in {one.trace.folder}"
+            raise UnisonoError(f"{where}; {SAME}")
+
+
+def differences(one: Result, other: Result) -> Iterator[tuple[str, object, object]]:
+    """What must be equal."""
+    yield "ranks", one.trace.size, other.trace.size
+    yield "MPI library", one.trace.first.start.get("mpi"), other.trace.first.start.get("mpi")
+    yield "hosts of the ranks", numbered_hosts(one.trace), numbered_hosts(other.trace)
+    yield "what messages cost", one.machine.source, other.machine.source
+    if sizes := set(one.trace.one_way) & set(other.trace.one_way):
+        ours, theirs = (job.trace.one_way[max(sizes)] for job in (one, other))
+        if max(ours / theirs, theirs / ours) > machine.ALIKE:
+            yield f"seconds of a message of {max(sizes)} bytes", ours, theirs
+    own, its = calls_of(one), calls_of(other)
+    for site in dict.fromkeys([*own, *its]):
+        name = f"{collective_name(site.kind.collective)} at {site.place.text}"
+        yield f"calls of {name}", own.get(site, NONE).number, its.get(site, NONE).number
+        yield f"what ran {name}", own.get(site, NONE).algorithm, its.get(site, NONE).algorithm
+
+
+class Calls(NamedTuple):
+    number: int
+    algorithm: str  # of most of them
+
+
+NONE = Calls(0, "")
+
+
+def numbered_hosts(trace: Trace) -> tuple[int, ...]:
+    """Of each rank."""
+    names = [trace.ranks[rank].host for rank in sorted(trace.ranks)]
+    numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
+    return tuple(numbers[name] for name in names)
+
+
+def calls_of(result: Result) -> dict[Site, Calls]:
+    return {site_of(group): Calls(group.calls, predict.running(group)) for group in result.groups}
 
 
 def together(jobs: Sequence[Sequence[Advice]]) -> list[Advice]:
-    """On the call sites that all jobs have, in the first one's order and with its calls."""
-    by_site = [sites(advices) for advices in jobs]
+    """On the call sites that all of the jobs have, in the order of the first one."""
+    by_site = [{site_of(advice.group): advice for advice in advices} for advices in jobs]
     common = [site for site in by_site[0] if all(site in own for own in by_site)]
     return [of_site([own[site] for own in by_site]) for site in common]
 
 
-def sites(advices: Sequence[Advice]) -> dict[Site, Advice]:
-    found: dict[Site, Advice] = {}
-    for advice in advices:
-        # Numbers of call sites are a trace's own.
-        place, kind = advice.group.place.text, replace(advice.group.kind, site=0)
-        alike = sum((place, kind) == site[:2] for site in found)
-        found[place, kind, alike] = advice
-    return found
-
-
 def of_site(own: Sequence[Advice]) -> Advice:
-    gains = []
-    for gain in own[0].gains:
-        every = [found for advice in own if (found := advice.gain(gain.spec))]
-        if len(every) == len(own):
-            gains.append(of_arm(every))
-    unknown = dict.fromkeys(spec for advice in own for spec in advice.unknown)
-    return replace(
-        own[0],
-        traced_s=median(advice.traced_s for advice in own),
-        gains=tuple(sorted(gains, key=lambda gain: -gain.seconds)),
-        unknown=tuple(unknown),
+    known = [spec for spec in gain_specs(own[0]) if all(advice.gain(spec) for advice in own)]
+    gains = [of_arm([gain for advice in own if (gain := advice.gain(spec))]) for spec in known]
+    return Advice(
+        tuple(advice.group for advice in own),
+        mean(advice.traced_s for advice in own),
+        tuple(sorted(gains, key=lambda gain: (-gain.seconds, gain.spec))),
+        tuple(dict.fromkeys(spec for advice in own for spec in advice.unknown)),
     )
 
 
 def of_arm(every: Sequence[Gain]) -> Gain:
-    """The median; what is possible in any of the jobs is possible."""
+    """What is possible in one of the jobs is possible, up to the mean of what is possible at most."""
     return of_one_arm(
         every,
-        median(gain.seconds for gain in every),
+        mean(gain.seconds for gain in every),
         min(gain.low for gain in every),
-        max(gain.high for gain in every),
+        mean(gain.high for gain in every),
     )

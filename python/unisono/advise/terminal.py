@@ -9,9 +9,10 @@ from rich.table import Table
 from rich.text import Text
 
 from unisono.advise.predict import Advice
-from unisono.advise.result import AT_BOUND, Result, waiting
+from unisono.advise.result import AT_BOUND, Result
 from unisono.core.console import table
 from unisono.trace.analysis import analyse
+from unisono.trace.groups import Group
 from unisono.trace.summary import collective_name, summarise
 from unisono.trace.verdict import time_text, whom
 
@@ -21,13 +22,13 @@ FEW = 3  # algorithms that are named in a line
 
 
 def show(result: Result, out: Console, top: int, profile: Path | None) -> None:
-    for note in result.trace.notes:
+    for note in result.notes:
         out.print(Text(note, style="yellow"), soft_wrap=True)
     hosts = len({rank.host for rank in result.trace.ranks.values()})
     out.print(Text(result.trace.command(), style="bold"), soft_wrap=True)
     where = f"{result.trace.size} ranks on {hosts} host{'s' if hosts > 1 else ''}"
     took = f"{time_text(result.seconds)} as traced"
-    took += f" (the median of {result.jobs} jobs)" if result.jobs > 1 else ""
+    took += f" (the mean of {len(result.traces)} jobs)" if len(result.traces) > 1 else ""
     out.print(f"{where}, {took}; what messages cost: {result.machine.source}")
     out.print(sites(result, top))
     total(result, out)
@@ -120,14 +121,21 @@ def unmeasured(advice: Advice) -> Iterator[str]:
 
 
 def is_at_bound(advice: Advice) -> bool:
-    split, elapsed = advice.group.split, float(advice.group.elapsed.sum())
-    moving = float(split.transfer.sum()) > 0.5 * elapsed
-    return moving and float(split.inefficiency.sum()) < AT_BOUND * elapsed
+    """In all jobs."""
+
+    def is_one(group: Group) -> bool:
+        elapsed = float(group.elapsed.sum())
+        moving = float(group.split.transfer.sum()) > 0.5 * elapsed
+        return moving and float(group.split.inefficiency.sum()) < AT_BOUND * elapsed
+
+    return all(is_one(group) for group in advice.groups)
 
 
 def late(result: Result) -> str:
-    """At the site with most of it."""
-    worst = max(result.advices, key=lambda advice: waiting(advice.group)).group
+    """At the site with most of it; of several jobs there may be several."""
+    if len(result.traces) > 1:
+        return ""
+    worst = max(result.advices, key=lambda advice: advice.waiting_s * advice.group.ranks).group
     for site in summarise(analyse(result.trace)).sites:
         if site.place.text == worst.place.text and site.collective == worst.kind.collective:
             return f", most at {worst.place.text} for {whom(site)}"

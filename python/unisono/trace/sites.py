@@ -3,7 +3,7 @@
 import re
 import subprocess
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -32,6 +32,7 @@ class Place:
     function: str = ""
     file: str = ""  # whole path; empty without debug information
     line: int = 0
+    offset: int = field(default=0, compare=False)  # in its module: tells two calls of a line apart
 
 
 class Sites:
@@ -72,7 +73,9 @@ def site_of(rank: Rank, address: int) -> Site:
 def look_up(trace: Trace, module: str, offsets: Sequence[int]) -> list[Place]:
     name = re.sub(r"\.cpython-[^.]*", "", Path(module).name)  # of mpi4py: MPI.openmpi.so is enough
     # As tools print it: the return address, not the byte before it.
-    bare = [Place(f"{name}+{offset + 1:#x}" if module else f"{offset:#x}") for offset in offsets]
+    bare = [
+        Place(f"{name}+{offset + 1:#x}" if module else f"{offset:#x}", offset=offset) for offset in offsets
+    ]
     if not module:
         return bare
     try:
@@ -120,5 +123,5 @@ def place(named: tuple[str, str], bare: Place) -> Place:
     function = "" if named[0] == "??" else named[0]
     file, _, line = named[1].partition(" (discriminator")[0].rpartition(":")
     if file in {"", "??"} or not line.isdigit() or line == "0":
-        return Place(bare.text, function)
-    return Place(f"{Path(file).name}:{line}", function, file, int(line))
+        return Place(bare.text, function, offset=bare.offset)
+    return Place(f"{Path(file).name}:{line}", function, file, int(line), bare.offset)
