@@ -261,7 +261,7 @@ def summary_in_lab(name: str, cells: Sequence[InLab]) -> str:
         f"- {name}: {len(cells)} algorithms. The rank correlation of predicted and measured ratios is "
         f"{correlation:.2f}. All rounds agree on who is faster for {len(sure)}; of {right} of these the "
         f"prediction said so. Whoever says of all that native is faster is right for {slower}. "
-        f"{len(large)} differ from native by more than {100 * EVEN:.0f} %: of {said.count(1)} the prediction "
+        f"{len(large)} of these differ from native by more than {100 * EVEN:.0f} %: of {said.count(1)} it "
         f"said so, of {said.count(-1)} the opposite, of the others that they do not."
     )
 
