@@ -149,7 +149,7 @@ def drawn(cells: Sequence[Cell]) -> tuple[float, float]:
     draws = [
         ranks([cell for at in chance.integers(len(of), size=len(of)) for cell in of[at]]) for _ in range(1000)
     ]
-    low, high = np.quantile(draws, (0.025, 0.975))
+    low, high = np.nanquantile(draws, (0.025, 0.975))  # a draw may be of one collective alone
     return float(low), float(high)
 
 
