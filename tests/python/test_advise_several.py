@@ -116,8 +116,25 @@ def test_what_is_not_the_same_program_in_the_same_place_is_refused(
     assert f"what ran MPI_Allgather at app+0x1000: ring:segment=256K in {forced}" in refusal(
         [one, forced], costs
     )
-    slower = {size: 10 * seconds for size, seconds in ONE_WAY.items()}
-    assert "seconds of a message of 1048576 bytes" in refusal([one, other("slow", one_way=slower)], costs)
+
+
+def test_traces_of_two_networks_are_refused_where_they_alone_tell(
+    tmp_path: Path,
+    costs: Path,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "empty"))
+    folders = []
+    for name, times in (("fast", 1), ("slow", 10)):
+        one_way = {size: times * seconds for size, seconds in ONE_WAY.items()}
+        writer, now = Writer(tmp_path / name, RANKS, one_way=one_way), 1.0
+        for _ in range(CALLS):
+            writer.call("allgather", [now] * RANKS, [now + SLOW] * RANKS, SIZE)
+            now += AWAY + SLOW
+        folders.append(writer.write())
+    with pytest.raises(UnisonoError, match=r"seconds of a message of 1048576 bytes: 0\.1 in"):
+        several.of_folders(folders, None)
+    assert len(several.of_folders(folders, costs).advices) == 1
 
 
 def test_what_a_job_lacks_is_said_of_that_job(tmp_path: Path, costs: Path) -> None:  # noqa: F811

@@ -66,7 +66,11 @@ def asked(results: Sequence[Result]) -> Mapping[str, set[str]]:
 
 def of_jobs(results: Sequence[Result]) -> Result:
     advices = together([result.advices for result in results])
-    left_out = list(dict.fromkeys(line for result in results for line in result.left_out))
+    left_out = [
+        line if all(line in each.left_out for each in results) else f"{result.trace.folder}: {line}"
+        for result in results
+        for line in result.left_out
+    ]
     every = {site_of(advice.group) for result in results for advice in result.advices}
     if few := len(every) - len(advices):
         left_out.append(f"kinds of calls that take too little of the run in some of the jobs: {few}")
@@ -76,7 +80,7 @@ def of_jobs(results: Sequence[Result]) -> Result:
             traces=tuple(result.trace for result in results),
             seconds=mean(result.seconds for result in results),
             advices=tuple(advices),
-            left_out=tuple(left_out),
+            left_out=tuple(dict.fromkeys(left_out)),
         )
     )
 
@@ -94,7 +98,10 @@ def differences(one: Result, other: Result) -> Iterator[tuple[str, object, objec
     yield "MPI library", one.trace.first.start.get("mpi"), other.trace.first.start.get("mpi")
     yield "hosts of the ranks", numbered_hosts(one.trace), numbered_hosts(other.trace)
     yield "what messages cost", one.machine.source, other.machine.source
-    if sizes := set(one.trace.one_way) & set(other.trace.one_way):
+    sizes = set(one.trace.one_way) & set(other.trace.one_way)
+    if sizes and len(set(numbered_hosts(one.trace))) > 1 and one.machine.error == machine.TRACE_ERROR:
+        # The traces alone say what the network is. Within a node their times are of single messages to ranks
+        # that share cores, and tell nothing.
         ours, theirs = (job.trace.one_way[max(sizes)] for job in (one, other))
         if max(ours / theirs, theirs / ours) > machine.ALIKE:
             yield f"seconds of a message of {max(sizes)} bytes", ours, theirs

@@ -53,7 +53,7 @@ def row(advice: Advice, seconds: float) -> tuple[str, ...]:
     amounts = (str(group.size), str(group.calls), time_text(advice.traced_s))
     if shown is None:
         return (site, "none is faster", *amounts, "none", "")
-    gain = "undecided"
+    gain = f"undecided, {time_text(abs(shown.seconds))} {'less' if shown.seconds > 0 else 'more'}"
     if shown is advice.best:
         gain = f"{time_text(shown.seconds)} ({time_text(max(0.0, shown.low))} to {time_text(shown.high)})"
         gain += f", {100 * shown.seconds / seconds:.1f} %"
