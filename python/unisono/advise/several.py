@@ -15,7 +15,7 @@ from unisono.advise import machine, predict
 from unisono.advise.predict import Advice, Gain, of_one_arm
 from unisono.advise.result import Result, chosen, of_folder
 from unisono.core.errors import UnisonoError
-from unisono.trace.groups import Group, Kind
+from unisono.trace.groups import Group, Kind, numbered
 from unisono.trace.reader import Trace
 from unisono.trace.sites import Place
 from unisono.trace.summary import collective_name
@@ -122,9 +122,7 @@ NONE = Calls(0, "")
 
 def numbered_hosts(trace: Trace) -> tuple[int, ...]:
     """Of each rank."""
-    names = [trace.ranks[rank].host for rank in sorted(trace.ranks)]
-    numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
-    return tuple(numbers[name] for name in names)
+    return numbered([trace.ranks[rank].host for rank in sorted(trace.ranks)])
 
 
 def calls_of(result: Result) -> dict[Site, Calls]:

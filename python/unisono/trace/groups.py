@@ -1,6 +1,6 @@
 """Calls that are alike: of one call site, communicator, collective, size class and root."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -104,10 +104,15 @@ def groups(trace: Trace, count: Count | None = None) -> list[Group]:
 
 def parts_of(trace: Trace, kind: Kind, one_way: OneWay) -> Parts:
     names = [trace.ranks[member].host for member in kind.members]
-    numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
     traced_hosts = len({rank.host for rank in trace.ranks.values()})
     network = bounds.network(names, traced_hosts, one_way.alpha, one_way.beta)
-    return Parts(tuple(numbers[name] for name in names), network)
+    return Parts(numbered(names), network)
+
+
+def numbered(names: Sequence[str]) -> tuple[int, ...]:
+    """Of each name its number, in the order in which they first appear."""
+    numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
+    return tuple(numbers[name] for name in names)
 
 
 def kinds_of(trace: Trace, sites: Sites, block: Block) -> Iterator[tuple[Kind, Int]]:
