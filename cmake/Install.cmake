@@ -3,7 +3,7 @@
 #
 #   runtime      bin/unisono-exec, lib/libunisono*.so: all that programs run under; manual pages, module files
 #   tools        bin/unisono-bench-<flavour> and its like
-#   python       bin/unisono and lib/unisono/python
+#   python       bin/unisono, lib/unisono/python and lib/unisono/packages
 #   development  include/, lib/cmake, lib/pkgconfig: to link in place of preloading
 #   simulator    lib/unisono/sim, only if asked for: it is linked to this system's SimGrid
 set(CMAKE_INSTALL_LIBDIR lib CACHE PATH "Of libraries, in the prefix")
@@ -49,16 +49,16 @@ if(TARGET unisono-sim)
 endif()
 
 # --- the command line -----------------------------------------------------------------------------
-file(READ pyproject.toml needed)
-string(REGEX MATCH "\ndependencies = [^]]*" needed "${needed}")
-string(REGEX MATCHALL "\"[^\"]+\"" needed "${needed}")
-list(TRANSFORM needed REPLACE "\"" "")
-list(JOIN needed "\n" needed)
-set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/pyproject.toml)
-file(CONFIGURE OUTPUT ${made}/requirements.txt CONTENT "${needed}\n" @ONLY)
-install(DIRECTORY python/unisono COMPONENT python DESTINATION lib/unisono/python
-        PATTERN "__pycache__" EXCLUDE)
-install(FILES ${made}/requirements.txt COMPONENT python DESTINATION lib/unisono/python)
+# Put together when it is installed, by the Python that has the packages.
+set(UNISONO_BUNDLE light CACHE STRING "Python packages that a prefix brings along: light, all (numpy, scipy, matplotlib too), none")
+find_program(UNISONO_SYSTEM_PYTHON python3)
+install(CODE "set(python \"${UNISONO_PYTHON}\")
+  if(NOT EXISTS \"\${python}\")
+    set(python \"${UNISONO_SYSTEM_PYTHON}\")
+  endif()
+  execute_process(COMMAND \"\${python}\" \"${packaging}/bundle.py\" \"${made}/unisono\" ${UNISONO_BUNDLE} COMMAND_ERROR_IS_FATAL ANY)"
+        COMPONENT python)
+install(DIRECTORY ${made}/unisono COMPONENT python DESTINATION lib USE_SOURCE_PERMISSIONS)
 install(PROGRAMS ${packaging}/unisono COMPONENT python DESTINATION ${CMAKE_INSTALL_BINDIR})
 
 # --- for other builds, and modules ----------------------------------------------------------------
@@ -93,9 +93,9 @@ set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
-# The MPI library need not be the system's. Of the Python packages Debian's are often too old: bin/unisono says which are missing.
+# The MPI library need not be the system's. What the package does not bundle is what Debian has: bin/unisono says which is missing.
 set(CPACK_DEBIAN_PACKAGE_DEPENDS "libc6 (>= 2.34)")
-set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "python3 (>= 3.11), python3-pip")
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "python3 (>= 3.11), python3-numpy, python3-scipy, python3-matplotlib")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "openmpi-bin | mpich")
 include(CPack)
 

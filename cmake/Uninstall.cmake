@@ -15,7 +15,7 @@ foreach(manifest IN LISTS manifests)
     endif()
     file(REMOVE ${file})
     get_filename_component(folder ${file} DIRECTORY)
-    if(file MATCHES "/unisono/python/")
+    if(file MATCHES "/lib/unisono/")
       file(REMOVE_RECURSE ${folder}/__pycache__)  # Python writes it
     endif()
     list(APPEND folders ${folder})

@@ -120,7 +120,10 @@ def environment_of_wheel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[P
 
 
 def elf_files(folder: Path) -> list[Path]:
+    """Ours, without those of the Python packages that are bundled."""
+    bundled = folder / "lib" / "unisono" / "packages"
     files = [path for path in sorted(folder.rglob("*")) if path.is_file() and not path.is_symlink()]
+    files = [path for path in files if not path.is_relative_to(bundled)]
     return [path for path in files if path.open("rb").read(4) == b"\x7fELF"]
 
 
@@ -169,16 +172,70 @@ def test_every_program_says_its_version(prefix: Path) -> None:
         assert said.split() == [name.removesuffix(f"-{flavour}") if known else name, __version__]
 
 
+def alone(prefix: Path, home: Path, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """The prefix's command line on a Python without any package."""
+    command = [sys.executable, "-S", str(prefix / "bin" / "unisono"), *words]
+    environment = shell(home, **variables)
+    return subprocess.run(command, check=False, capture_output=True, text=True, env=environment, timeout=60)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("info", f"Unisono {re.escape(__version__)}"),
+        ("doctor", "Unisono is installed in"),
+        ("list --help", "catalogue|algorithms"),
+        ("show bcast chain", "bcast chain"),
+        ("exec", "bin/unisono-exec"),
+        ("run --help", "program"),
+    ],
+)
+def test_the_command_line_of_a_prefix_needs_no_package(
+    words: str, said: str, prefix: Path, tmp_path: Path
+) -> None:
+    done = alone(prefix, tmp_path, *words.split())
+    assert re.search(said, done.stdout), done.stderr
+    assert "missing" not in done.stderr
+
+
 def test_the_command_line_of_a_prefix_names_what_it_lacks(prefix: Path, tmp_path: Path) -> None:
-    command = [sys.executable, "-S", str(prefix / "bin" / "unisono"), "info"]
-    done = subprocess.run(command, check=False, capture_output=True, text=True, env=shell(tmp_path))
+    done = alone(prefix, tmp_path, "report", str(tmp_path))
     assert done.returncode == 1
-    assert re.fullmatch(
-        r"unisono: the Python package \w+ is missing: \S+ -m pip install -r \S+/requirements.txt\n",
+    found = re.fullmatch(
+        r"unisono: this needs the Python package numpy, which is missing: (?:apt install python3-numpy, or )?"
+        r"(\S+ -m venv \S+) && \S+/bin/pip install -r (\S+/requirements.txt)\n",
         done.stderr,
     )
-    wanted = Path(done.stderr.split()[-1]).read_text().split()
-    assert {"typer", "numpy"} <= set(wanted)
+    assert found, done.stderr
+    assert {"typer", "numpy"} <= set(Path(found[2]).read_text().split())
+    # What the advice makes is found afterwards; here it has all packages without fetching them.
+    run(*found[1].split(), "--without-pip", env=shell(tmp_path))
+    (packages,) = (tmp_path / ".local" / "share" / "unisono" / "python").glob("lib/*/site-packages")
+    (packages / "all.pth").write_text(PACKAGES)
+    again = alone(prefix, tmp_path, "report", str(tmp_path))
+    assert "no trace" in again.stderr, again.stderr
+
+
+def test_packages_that_are_compiled_for_another_python_are_left_to_it(prefix: Path, tmp_path: Path) -> None:
+    other = tmp_path / "python3.99"
+    other.write_text('#!/bin/sh\necho "other $UNISONO_STARTED_OVER $(basename $1) $2"\n')
+    other.chmod(0o755)
+    copy = tmp_path / "prefix"
+    shutil.copytree(prefix, copy)
+    (copy / "lib" / "unisono" / "packages" / "abi").write_text("3.99 cpython-399-x86_64-linux-gnu\n")
+    assert alone(copy, tmp_path, "info", PATH=str(tmp_path)).stdout == "other 1 unisono info\n"
+    other.unlink()
+    assert "the Python package typer" in alone(copy, tmp_path, "info").stderr
+
+
+def test_the_command_line_writes_nothing_into_its_prefix(prefix: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "prefix"
+    shutil.copytree(prefix, copy)
+    for compiled in list(copy.rglob("__pycache__"))[::2]:  # of a Python that it was not compiled for
+        shutil.rmtree(compiled)
+    before = sorted(copy.rglob("*"))
+    assert alone(copy, tmp_path, "info").returncode == 0
+    assert sorted(copy.rglob("*")) == before
 
 
 @pytest.mark.mpi
