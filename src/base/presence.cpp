@@ -19,6 +19,9 @@ namespace {
 // Only if somebody leaves MPI_Init before others have entered it does this matter.
 constexpr int kLooks = 500;
 constexpr int kBetweenLooks = 1000;  // us
+// Other processes, of any user, that may have called before they are admitted; Linux allows fewer
+// where net.core.somaxconn says so.
+constexpr int kMostCallers = 4096;
 
 // Shown by ranks that do not know which of the node's they are, because somebody has changed their
 // environment: the others must not take them for missing.
@@ -91,21 +94,56 @@ struct Address {
   socklen_t length = 0;
 };
 
+/// Without the user's number, which is another one in another user namespace.
 Address address_of(int rank) {
   Address address;
   address.name.sun_family = AF_UNIX;
   // The first byte is 0: no file.
-  const int length = std::snprintf(address.name.sun_path + 1, sizeof address.name.sun_path - 1,
-                                   "unisono-%u-%016llx-%d", static_cast<unsigned>(getuid()),
-                                   static_cast<unsigned long long>(g_job), rank);
+  const int length =
+      std::snprintf(address.name.sun_path + 1, sizeof address.name.sun_path - 1,
+                    "unisono-%016llx-%d", static_cast<unsigned long long>(g_job), rank);
   address.length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 +
                                           static_cast<std::size_t>(length));
   return address;
 }
 
-bool is_there(int socket, int rank) {
+const sockaddr* plain(const Address& address) {
+  return reinterpret_cast<const sockaddr*>(&address.name);
+}
+
+int open_socket() { return socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0); }
+
+enum class Holder { nobody, this_user, another_user };
+
+/// Who holds a rank's name. Anybody can take any name of this namespace; the kernel says for whom
+/// (SO_PEERCRED: the effective user at listen()). Where nobody admits callers any more (EAGAIN) the
+/// holder cannot be known, and counts as nobody: a rank admits them until all have met.
+Holder holder_of(int rank) {
+  if (rank == g_rank && g_socket >= 0) return Holder::this_user;
+  const int looking = open_socket();
+  if (looking < 0) return Holder::nobody;
   const Address address = address_of(rank);
-  return connect(socket, reinterpret_cast<const sockaddr*>(&address.name), address.length) == 0;
+  ucred peer{};
+  socklen_t length = sizeof peer;
+  Holder holder = Holder::nobody;
+  if (connect(looking, plain(address), address.length) == 0 &&
+      getsockopt(looking, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0)
+    holder = peer.uid == geteuid() ? Holder::this_user : Holder::another_user;
+  close(looking);
+  return holder;
+}
+
+Attendance count() {
+  Attendance found{.ranks = g_ranks};
+  int first = -1;
+  for (int rank = 0; rank < g_ranks; ++rank) {
+    const Holder holder = holder_of(rank);
+    if (holder == Holder::this_user && first < 0) first = rank;
+    if (holder != Holder::this_user) ++found.absent;
+    if (holder == Holder::another_user) found.usurped = true;
+  }
+  found.speaks = first == g_rank;
+  return found;
 }
 
 }  // namespace
@@ -114,38 +152,39 @@ void announce() noexcept {
   if (g_socket >= 0) return;
   read_launcher();
   if (g_ranks == 1 || g_job == 0) return;
-  g_socket = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  g_socket = open_socket();
   const Address address = address_of(g_rank);
-  if (g_socket < 0 ||
-      bind(g_socket, reinterpret_cast<const sockaddr*>(&address.name), address.length) != 0)
+  if (g_socket < 0 || bind(g_socket, plain(address), address.length) != 0 ||
+      listen(g_socket, kMostCallers) != 0)
     withdraw();
 }
 
 Attendance look_around() noexcept {
-  if (g_ranks <= 1) return {g_ranks, 0, true};
+  if (g_ranks <= 1) return {.ranks = g_ranks, .speaks = true};
   // The others look for this rank in vain, so it does as they do.
-  if (g_job == 0) return {g_ranks, g_ranks, false};
-  Attendance found{g_ranks, g_ranks, false};
-  const int looking = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-  for (int look = 0; look < kLooks && looking >= 0; ++look) {
+  if (g_job == 0) return {.ranks = g_ranks, .absent = g_ranks};
+  int seen = 0;  // all ranks before: who was there once is not looked for again
+  bool usurped = false;
+  for (int look = 0; look < kLooks; ++look) {
     if (look > 0) usleep(kBetweenLooks);
-    found.absent = 0;
-    int first = -1;
-    for (int rank = 0; rank < g_ranks; ++rank) {
-      if (!is_there(looking, rank))
-        ++found.absent;
-      else if (first < 0)
-        first = rank;
-    }
-    found.speaks = first == g_rank;
-    if (found.absent == 0) break;
-    if (is_there(looking, kNameless)) {
-      found = {};
-      break;
-    }
+    admit();
+    Holder holder = Holder::this_user;
+    while (seen < g_ranks && (holder = holder_of(seen)) == Holder::this_user) ++seen;
+    usurped = usurped || holder == Holder::another_user;
+    if (seen == g_ranks) return {.ranks = g_ranks, .speaks = g_rank == 0};
+    if (holder_of(kNameless) == Holder::this_user) return {};
   }
-  if (looking >= 0) close(looking);
+  Attendance found = count();
+  found.usurped = found.usurped || usurped;
   return found;
+}
+
+void admit() noexcept {
+  for (int callers = 0; callers < kMostCallers && g_socket >= 0; ++callers) {
+    const int caller = accept4(g_socket, nullptr, nullptr, SOCK_CLOEXEC);
+    if (caller < 0) return;
+    close(caller);
+  }
 }
 
 void withdraw() noexcept {

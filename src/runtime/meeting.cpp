@@ -51,6 +51,7 @@ void wait_for_all(MPI_Request& request, bool speaks, std::chrono::seconds patien
   for (int looks = 0; PMPI_Test(&request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done == 0;
        ++looks) {
     rest(looks);
+    presence::admit();
     const auto waited = Clock::now() - begin;
     if (!warned && speaks && waited > kBeforeWarning && patience > kBeforeWarning) {
       say_line("waiting in MPI_Init for ranks that seem to run without Unisono; %s", kWhatToDo);
@@ -91,7 +92,12 @@ Meeting meet(const OwnSettings& own, JobPlace& job) noexcept {
   const presence::Attendance here = presence::look_around();
   const bool speaks = here.ranks > 0 ? here.speaks : rank_in(MPI_COMM_WORLD) <= 1;
   if (here.absent > 0 && here.ranks == ranks) {
-    if (speaks)
+    if (speaks && here.usurped)
+      say_line(
+          "another user's process pretends to be one of this job's ranks; everything runs in the "
+          "MPI "
+          "library; `ss -xlp`, as root, shows who listens on the names @unisono-*");
+    else if (speaks)
       say_line(
           "%d of the job's %d ranks run without Unisono; everything runs in the MPI library; %s",
           here.absent, ranks, kWhatToDo);

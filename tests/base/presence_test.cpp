@@ -1,0 +1,118 @@
+// Who is there: ranks are processes, and a name that another user holds is no rank.
+#include "base/presence.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/base/made_up_job.h"
+
+namespace unisono::presence {
+namespace {
+
+constexpr std::array kTypes{SOCK_DGRAM, SOCK_STREAM, SOCK_SEQPACKET};
+
+class Presence : public testing::Test {
+ protected:
+  static std::string job_name() {
+    return "presence-test-" + std::to_string(getpid()) + "-" +
+           testing::UnitTest::GetInstance()->current_test_info()->name();
+  }
+  /// In whatever way a rank may be looked for.
+  void stranger_takes(int rank, int callers = 16) {
+    job_.start_stranger(kStranger, [this, rank, callers] {
+      for (const int type : kTypes) take_name(job_.name_of(rank), type, callers);
+    });
+  }
+  static void skip_unless_root() {
+    if (geteuid() != 0) GTEST_SKIP() << "only root can be another user";
+  }
+
+  MadeUpJob job_{3, job_name()};
+};
+
+TEST_F(Presence, AllAreThereAndTheFirstOneSpeaks) {
+  for (const int rank : {2, 0, 1}) job_.start_rank(rank);
+  int speakers = 0;
+  for (const Attendance& seen : job_.look()) {
+    EXPECT_EQ(seen.ranks, 3);
+    EXPECT_EQ(seen.absent, 0);
+    speakers += seen.speaks ? 1 : 0;
+  }
+  EXPECT_EQ(speakers, 1);
+}
+
+TEST_F(Presence, WhoeverIsMissingIsCounted) {
+  for (const int rank : {2, 1}) job_.start_rank(rank);
+  int speakers = 0;
+  for (const Attendance& seen : job_.look()) {
+    EXPECT_EQ(seen.absent, 1);
+    EXPECT_FALSE(seen.usurped);
+    speakers += seen.speaks ? 1 : 0;
+  }
+  EXPECT_EQ(speakers, 1);
+}
+
+TEST_F(Presence, ARankWithoutANumberIsNotTakenForAMissingOne) {
+  job_.start_rank(0);
+  job_.start_rank(kNoRank);
+  for (const Attendance& seen : job_.look()) EXPECT_EQ(seen.ranks, 0);
+}
+
+// Ranks would wait for ever for one that will not come.
+TEST_F(Presence, AnotherUsersProcessIsNoRank) {
+  skip_unless_root();
+  if (IsSkipped()) return;
+  for (const int rank : {0, 1}) job_.start_rank(rank);
+  stranger_takes(2);
+  stranger_takes(-1);  // of ranks that know no number
+  for (const Attendance& seen : job_.look()) {
+    EXPECT_EQ(seen.ranks, 3);
+    EXPECT_EQ(seen.absent, 1);
+    EXPECT_TRUE(seen.usurped);
+  }
+}
+
+TEST_F(Presence, ARankWhoseNameIsTakenKnowsThatItIsNotSeen) {
+  skip_unless_root();
+  if (IsSkipped()) return;
+  stranger_takes(1);
+  for (const int rank : {0, 1, 2}) job_.start_rank(rank);
+  for (const Attendance& seen : job_.look()) {
+    EXPECT_EQ(seen.absent, 1);
+    EXPECT_TRUE(seen.usurped);
+  }
+}
+
+TEST_F(Presence, AHolderThatAdmitsNobodyKeepsNobodyWaiting) {
+  skip_unless_root();
+  if (IsSkipped()) return;
+  for (const int rank : {0, 1}) job_.start_rank(rank);
+  stranger_takes(2, 0);
+  const int first = call(job_.name_of(2), SOCK_SEQPACKET);
+  EXPECT_GE(first, 0);
+  EXPECT_LT(call(job_.name_of(2), SOCK_SEQPACKET), 0) << "it admits more than one";
+  for (const Attendance& seen : job_.look()) EXPECT_EQ(seen.absent, 1);
+  close(first);
+}
+
+TEST_F(Presence, ARankThatManyHaveCalledIsSeenAllTheSame) {
+  for (const int rank : {0, 1, 2}) job_.start_rank(rank);
+  int calls = 0;
+  while (calls < 100'000 && [this] {
+    const int file = call(job_.name_of(1), SOCK_SEQPACKET);
+    if (file >= 0) close(file);
+    return file >= 0;
+  }())
+    ++calls;
+  EXPECT_GT(calls, 100);
+  EXPECT_LT(calls, 100'000) << "no end of callers";
+  for (const Attendance& seen : job_.look()) EXPECT_EQ(seen.absent, 0);
+}
+
+TEST_F(Presence, ADeadRankIsNotThere) {
+  for (const int rank : {0, 1, 2}) job_.start_rank(rank);
+  job_.end(0);
+  EXPECT_EQ(names_shown().count(job_.name_of(0)), 0U);
+}
+
+}  // namespace
+}  // namespace unisono::presence
