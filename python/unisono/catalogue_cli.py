@@ -28,6 +28,7 @@ def list_command(
 ) -> None:
     """List the algorithms: what they need, what they cost, where they come from."""
     known = catalogue.load()
+    collective = catalogue.collective_named(collective) if collective else None
     rows = [row for row in known.algorithms if collective in {None, *row.collectives}]
     if collective and not rows:
         catalogue.complete_spec(collective, "native")  # says which names are valid
@@ -91,6 +92,7 @@ def show(
     ] = None,
 ) -> None:
     """Show what every rank does: [bold]unisono show bcast chain:segment=256 -n 4[/bold]"""
+    collective = catalogue.collective_named(collective)
     if torus and (ranks or topology):
         raise UnisonoError("--torus has a rank on each host: leave out -n and --topology")
     if sum(map(bool, (json, dot, drawing))) > 1:

@@ -1,4 +1,6 @@
-// Sizes as people write them: 4096, 64K, 1M, 2G (powers of 1024).
+// Sizes as people and our own outputs write them: 4096, 64K, 512KB, "1 MiB", 2G. Units are powers
+// of 1024, in upper or lower case; python/unisono/core/amounts.py accepts the same
+// (tests/base/sizes.inc).
 #pragma once
 #include <cstdint>
 #include <optional>

@@ -4,18 +4,29 @@ import re
 
 from unisono.core.errors import UnisonoError
 
-FACTORS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
-SIZE = re.compile(r"(\d+)([KMG]?)", re.IGNORECASE)
+FACTORS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+MOST = (1 << 63) - 1  # bytes
+# The same as src/base/size.cpp accepts, what our outputs print among them: tests/base/sizes.inc.
+SIZE = re.compile(r" *([0-9]+) *(?:([KMGT]?)(?:i?B)?|bytes?) *", re.IGNORECASE | re.ASCII)
 RANGE = re.compile(r"([^:]+)(?::([^:]+)(?::(\d+))?)?")
 TIME = re.compile(r"(\d+(?:\.\d+)?)([smh]?)")
 SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600}
 
 
 def parse_size(text: str, option: str) -> int:
-    match = SIZE.fullmatch(text)
-    if not match:
+    size = size_of(text)
+    if size is None:
         raise UnisonoError(f"{option} {text}: no size; write 8, 64K, 1M, or 8:1M for powers of two between")
-    return int(match[1]) * FACTORS[match[2].upper()]
+    return size
+
+
+def size_of(text: str) -> int | None:
+    """The bytes of "64K", "512KB" or "1 MiB", powers of 1024; None when the text is no size."""
+    match = SIZE.fullmatch(text)
+    if not match or text.strip()[-2:].lower() == "ib" and not match[2]:
+        return None
+    size = int(match[1]) * FACTORS[(match[2] or "").upper()]
+    return size if size <= MOST else None
 
 
 def parse_sizes(text: str, option: str = "--sizes") -> tuple[int, ...]:

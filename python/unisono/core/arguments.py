@@ -8,17 +8,26 @@ def names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
 
 
+def parse_collective(text: str, option: str = "", valid: str = "") -> str:
+    """One collective among all ranks, in any spelling that catalogue.collective_named knows."""
+    if len(names(text)) > 1:
+        raise UnisonoError(f"{text}: one collective at a time")
+    name = catalogue.collective_named(text)
+    catalogue.refuse_neighbours(name)
+    if name not in catalogue.collectives():
+        raise UnisonoError(
+            f"{option} {text}: no such collective; valid: {valid}{', '.join(catalogue.collectives())}".lstrip()
+        )
+    return name
+
+
 def parse_collectives(text: str) -> list[str]:
-    chosen = catalogue.collectives() if text == "all" else list(dict.fromkeys(names(text)))
-    for name in chosen:
-        catalogue.refuse_neighbours(name)
-        if name not in catalogue.collectives():
-            raise UnisonoError(
-                f"--collectives {name}: no such collective; valid: all, {', '.join(catalogue.collectives())}"
-            )
+    if text.strip().lower() == "all":
+        return catalogue.collectives()
+    chosen = [parse_collective(name, "--collectives", "all, ") for name in names(text)]
     if not chosen:
         raise UnisonoError("--collectives: none given")
-    return chosen
+    return list(dict.fromkeys(chosen))
 
 
 def split_specs(text: str) -> list[str]:

@@ -1,6 +1,7 @@
 """What the C++ side knows, asked through unisono-schedule."""
 
 import json
+import re
 import subprocess
 from dataclasses import dataclass
 from functools import cache
@@ -165,6 +166,30 @@ def collectives() -> list[str]:
     return [name for name, row in all_collectives().items() if row.peers == "all"]
 
 
+# In MPI's names of functions, and in our own of variables and log lines, what is not the collective's.
+BEFORE = re.compile(r"^(?:p?mpi_|unisono_|nonblocking |persistent )", re.IGNORECASE)
+AFTER = re.compile(r"(?:_init|_c|_f08|_)$", re.IGNORECASE)
+
+
+def letters(text: str) -> str:
+    """Separators and capitals do not count."""
+    return re.sub(r"[_ -]", "", text).lower()
+
+
+def collective_named(text: str) -> str:
+    """The collective as this table names it, of any name that the standard or our outputs have for it:
+    MPI_Iallreduce, PMPI_Allreduce_init_c, mpi_allreduce_, Allreduce, UNISONO_ALLREDUCE. The text itself where it
+    is none of these: who asks says which are valid."""
+    rest, former = BEFORE.sub("", text.strip()), ""
+    known = {letters(name): name for name in all_collectives()}
+    while rest != former:
+        for candidate in (letters(rest), letters(rest).removeprefix("i")):
+            if candidate in known:
+                return known[candidate]
+        rest, former = AFTER.sub("", rest), rest
+    return text
+
+
 def forced_sets() -> list[dict[str, str]]:
     """Environments that together force every algorithm of every collective."""
     names = {of: [row.name for row in algorithms() if of in row.collectives] for of in collectives()}
@@ -174,6 +199,7 @@ def forced_sets() -> list[dict[str, str]]:
 
 def refuse_neighbours(name: str) -> None:
     """What they take depends on a topology: nothing is compared, tuned or remembered of them."""
+    name = collective_named(name)
     if name in all_collectives() and name not in collectives():
         raise UnisonoError(
             f"{name}: depends on who is whose neighbour; unisono-bench --neighbours measures it"

@@ -16,6 +16,7 @@ def forced(settings: Sequence[str]) -> dict[str, str]:
         collective, separator, spec = setting.partition("=")
         if not separator:
             raise UnisonoError(f"--force {setting}: write COLLECTIVE=ALGORITHM, as in bcast=chain")
+        collective = catalogue.collective_named(collective)
         catalogue.complete_spec(collective, spec)
         environment[f"UNISONO_{collective.upper()}"] = spec
     return environment

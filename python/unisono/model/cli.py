@@ -12,7 +12,7 @@ from rich.text import Text
 
 from unisono.core import amounts, catalogue, completion, cost_model, documents, memory, options
 from unisono.core.amounts import parse_time
-from unisono.core.arguments import split_specs
+from unisono.core.arguments import parse_collective, split_specs
 from unisono.core.catalogue import format_size
 from unisono.core.console import errors, output, table
 from unisono.core.errors import FAILED, RunError, UnisonoError
@@ -153,15 +153,6 @@ def show(
     documents.write(model_check.Machines(machines=dict(known)), json)
 
 
-def one_collective(name: str) -> str:
-    catalogue.refuse_neighbours(name)
-    if name not in catalogue.collectives():
-        raise UnisonoError(
-            f"--collective {name}: no such collective; valid: {', '.join(catalogue.collectives())}"
-        )
-    return name
-
-
 @app.command()
 def predict(
     machine: MachineFile,
@@ -176,7 +167,7 @@ def predict(
     json: options.Json = None,
 ) -> None:
     """Say what calls would take, and which segments are best: the fastest first."""
-    chosen = one_collective(collective)
+    chosen = parse_collective(collective, "--collective")
     specs = split_specs(arms or "")
     wanted = specs or model_check.standard_specs(chosen)
     bytes_ = amounts.parse_sizes(sizes)
@@ -263,7 +254,7 @@ def check(
     json: options.Json = None,
 ) -> None:
     """Measure calls, and compare with what the model says of them, and of their segments."""
-    chosen = one_collective(collective)
+    chosen = parse_collective(collective, "--collective")
     bytes_ = amounts.parse_sizes(sizes)
     if machine:
         measured_on = read_machine(machine).get("mpi", {}).get("flavour", mpi)

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from unisono.core import catalogue, completion, documents, machine, options
 from unisono.core.amounts import parse_size
-from unisono.core.arguments import parse_collectives
+from unisono.core.arguments import parse_collective
 from unisono.core.console import output
 from unisono.core.errors import FAILED, RunError, UnisonoError
 from unisono.core.options import group
@@ -125,15 +125,12 @@ def explain(
 
 def explain_named(what: list[str], mpi: str | None, ranks: int | None, json: Path | None) -> None:
     """A collective, by what is remembered; or by the profile that stands before it."""
-    if len(what) > 3:
-        raise UnisonoError(f"{' '.join(what)}: valid are a profile, a collective and a size")
     catalogue.refuse_neighbours(what[0])
-    if what[0] in catalogue.collectives() and not Path(what[0]).is_file():
-        if len(what) > 2:
-            raise UnisonoError(f"{' '.join(what)}: valid are a collective and a size")
-        size = parse_size(what[1], "size") if len(what) == 2 else None
-        found = terminal.explain_remembered(what[0], size, mpi, ranks, output(json))
-        told = answers.Explanation(collective=what[0], bytes=size, remembered=found)
+    name = catalogue.collective_named(what[0])
+    if name in catalogue.collectives() and not Path(what[0]).is_file():
+        size = parse_size(" ".join(what[1:]), "size") if len(what) > 1 else None
+        found = terminal.explain_remembered(name, size, mpi, ranks, output(json))
+        told = answers.Explanation(collective=name, bytes=size, remembered=found)
         documents.write(told, json)
         return
     if not Path(what[0]).exists():
@@ -143,23 +140,16 @@ def explain_named(what: list[str], mpi: str | None, ranks: int | None, json: Pat
         )
     if len(what) == 1:
         raise UnisonoError(f"{what[0]}: say which collective; valid: {', '.join(catalogue.collectives())}")
-    explain_profile(Path(what[0]), what[1], what[2] if len(what) == 3 else "0", mpi, ranks, json)
-
-
-def one_collective(text: str) -> str:
-    name, *more = parse_collectives(text)
-    if more:
-        raise UnisonoError(f"{text}: one collective at a time")
-    return name
+    explain_profile(Path(what[0]), what[1], " ".join(what[2:]) or "0", mpi, ranks, json)
 
 
 def explain_here(
     what: list[str], mpi: str | None, ranks: int | None, hosts: int | None, json: Path | None
 ) -> None:
-    if len(what) > 2:
+    if len(what) > 1 and catalogue.collective_named(what[1]) in catalogue.all_collectives():
         raise UnisonoError(f"{' '.join(what)}: with --here the profile is that of UNISONO_PROFILE")
-    name = one_collective(what[0])
-    size = parse_size(what[1], "size") if len(what) == 2 else 0
+    name = parse_collective(what[0])
+    size = parse_size(" ".join(what[1:]), "size") if len(what) > 1 else 0
     own_hosts = hosts or 1
     count = ranks or max(2, own_hosts, machine.cores().usable if own_hosts == 1 else 0)
     if count < own_hosts:
@@ -173,7 +163,7 @@ def explain_profile(
 ) -> None:
     loaded = check_module.load(profile)
     environment = check_module.environment_of(loaded, profile, mpi, ranks)
-    name = one_collective(collective)
+    name = parse_collective(collective)
     bytes_ = parse_size(size, "size")
     cell = environment.cell(name, bytes_)
     if cell is None:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from unisono.core import amounts, catalogue, completion, documents, launch, options
-from unisono.core.arguments import names, split_specs
+from unisono.core.arguments import names, parse_collective, split_specs
 from unisono.core.console import errors, output, progress
 from unisono.core.errors import FAILED, UnisonoError
 from unisono.core.limits import Sized, size_kind
@@ -223,10 +223,7 @@ def configuration(settings: list[str]) -> dict[str, str]:
 
 
 def question_of(network: platforms.Platform, ranks: int, collective: str, root: int, sizes: str) -> Question:
-    if collective not in catalogue.collectives():
-        raise UnisonoError(
-            f"--collective {collective}: no such collective; valid: {', '.join(catalogue.collectives())}"
-        )
+    collective = parse_collective(collective, "--collective")
     if root >= ranks:
         raise UnisonoError(f"--root {root}: the ranks are 0 to {ranks - 1}")
     sized = size_kind(collective) is not Sized.NOTHING

@@ -76,7 +76,7 @@ def tune(
     if native_only:
         options.refuse_given(context, {"machine", "no_model", "json"}, "is not for --native-only")
         bytes_ = amounts.parse_sizes(sizes)
-        names = native.COLLECTIVES if collectives == "all" else split_names(collectives)
+        names = native.COLLECTIVES if collectives == "all" else native_names(collectives)
         native.tune_and_show(
             native.Options(
                 bed=bed,
@@ -113,6 +113,11 @@ def tune(
     report.show(outcome, time.monotonic() - began, out)
     documents.write(report.document_of(outcome), json)
     finish(chosen, outcome, out)
+
+
+def native_names(collectives: str) -> list[str]:
+    """Those that the MPI library's own settings know are checked where its rules are written."""
+    return [catalogue.collective_named(name) for name in split_names(collectives)]
 
 
 def demand_machine(machine: Path | None, no_model: bool) -> None:
