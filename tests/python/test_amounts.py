@@ -31,7 +31,8 @@ def test_sizes_with_units_in_a_list() -> None:
 
 NAMES = {
     "allreduce": "MPI_Allreduce MPI_Iallreduce MPI_Allreduce_init MPI_Allreduce_init_c MPI_Allreduce_c "
-    "Allreduce allreduce_ mpi_allreduce_ ALLREDUCE PMPI_Allreduce UNISONO_ALLREDUCE all-reduce MPI_Allreduce_f08",
+    "Allreduce allreduce_ mpi_allreduce_ ALLREDUCE PMPI_Allreduce UNISONO_ALLREDUCE "
+    "all-reduce MPI_Allreduce_f08",
     "reduce_scatter_block": "MPI_Ireduce_scatter_block Reduce_scatter_block reduce-scatter-block",
     "reduce_scatter": "MPI_Reduce_scatter_init reducescatter",
     "exscan": "MPI_Iexscan",

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 from conftest import Run
-from unisono.core import places
+from unisono.core import launch, launchers, places
 from unisono.core.errors import UnisonoError
-from unisono.trace import reader, record
+from unisono.trace import reader
 
 PROGRAM = """
 from mpi4py import MPI
@@ -114,17 +114,20 @@ def test_what_cannot_be_is_one_line(
 def test_open_mpi_is_told_what_to_hand_on() -> None:
     added = {"LD_PRELOAD": "/x.so", "UNISONO_TRACE": "/t"}
     mpi = places.find_mpi("openmpi")
-    line = record.with_variables([str(mpi.mpiexec), "-n", "2", "a"], added)
+    names = launchers.handed_on(added | {"HOME": "/"})
+    line = launchers.with_variables([str(mpi.mpiexec), "-n", "2", "a"], names)
     assert line == [str(mpi.mpiexec), "-x", "LD_PRELOAD", "-x", "UNISONO_TRACE", "-n", "2", "a"]
+    line = launchers.with_variables(["env", "A=b", str(mpi.mpiexec), "a"], names)
+    assert line == ["env", "A=b", str(mpi.mpiexec), "-x", "LD_PRELOAD", "-x", "UNISONO_TRACE", "a"]
     mpich = str(places.find_mpi("mpich").mpiexec)
     for other in ([mpich, "-n", "2", "a"], ["sh", "-c", "a"]):
-        assert record.with_variables(other, added) == other
+        assert launchers.with_variables(other, names) == other
 
 
 def test_what_is_preloaded_already_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     stub = places.preload_library().resolve()
     monkeypatch.setenv("LD_PRELOAD", "/tool.so")
-    assert record.preloaded() == f"{stub}:/tool.so"
+    assert launch.preloaded() == f"{stub}:/tool.so"
     monkeypatch.setenv("UNISONO_BUILD", "/nowhere")
     with pytest.raises(UnisonoError, match="is not built: run make"):
-        record.preloaded()
+        launch.preloaded()

@@ -23,7 +23,7 @@ def parse_size(text: str, option: str) -> int:
 def size_of(text: str) -> int | None:
     """The bytes of "64K", "512KB" or "1 MiB", powers of 1024; None when the text is no size."""
     match = SIZE.fullmatch(text)
-    if not match or text.strip()[-2:].lower() == "ib" and not match[2]:
+    if not match or (text.strip()[-2:].lower() == "ib" and not match[2]):
         return None
     size = int(match[1]) * FACTORS[(match[2] or "").upper()]
     return size if size <= MOST else None

@@ -5,8 +5,10 @@ import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from unisono.core import catalogue, places
-from unisono.core.errors import UnisonoError
+from unisono.core import catalogue, launchers, places
+from unisono.core.errors import SetupError, UnisonoError
+
+RANKS = 2  # that unisono run starts where nothing is said
 
 
 def forced(settings: Sequence[str]) -> dict[str, str]:
@@ -71,20 +73,41 @@ def with_variables(mpi: places.Mpi, line: Sequence[str], environment: Mapping[st
     return [line[0], *options, *line[1:]]
 
 
+def preloaded() -> str:
+    """The stub before whatever is preloaded already. It does nothing in programs without MPI, such as the
+    launcher, so that the whole line may run with it."""
+    stub = places.preload_library().resolve()
+    if not stub.exists():
+        raise SetupError(f"{stub} is not built: run make")
+    if " " in str(stub) or ":" in str(stub):
+        raise SetupError(f"{stub}: cannot be preloaded from a path with a space or colon: move it")
+    return ":".join([str(stub), *filter(None, [os.environ.get("LD_PRELOAD")])])
+
+
 def run(
     command: Sequence[str],
-    ranks: int,
+    ranks: int | None,
     flavour: str | None,
     force: Sequence[str],
     profile: Path | None,
     log: bool,
 ) -> None:
-    """Replaces this process by mpiexec."""
-    mpi = choose_mpi(flavour, command[0])
-    environment = mpi.shell(ranks) | forced(force)
+    """Replaces this process by mpiexec, or by the launcher that the command begins with."""
+    launchers.refuse_two_launchers(command, ranks, "unisono run")
+    ours = forced(force)
     if profile:
-        environment["UNISONO_PROFILE"] = profile_path(profile)
+        ours["UNISONO_PROFILE"] = profile_path(profile)
     if log:
-        environment["UNISONO_LOG"] = "decision"
-    line = with_variables(mpi, command_line(mpi, ranks, command), environment)
+        ours["UNISONO_LOG"] = "decision"
+    if launchers.launcher_at(command) is not None:
+        if flavour:
+            raise UnisonoError(f"--mpi {flavour}: the launcher of the line decides: leave out --mpi, or it")
+        if shutil.which(command[0]) is None:
+            raise UnisonoError(f"{command[0]}: {why_no_program(command[0])}")
+        environment = {**os.environ, **ours, "LD_PRELOAD": preloaded()}
+        line = launchers.with_variables(command, launchers.handed_on(environment))
+        os.execvpe(line[0], line, environment)
+    mpi = choose_mpi(flavour, command[0])
+    environment = mpi.shell(ranks or RANKS) | ours
+    line = with_variables(mpi, command_line(mpi, ranks or RANKS, command), environment)
     os.execve(line[0], line, environment)

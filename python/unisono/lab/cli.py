@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from unisono.core import documents, launch, options, places
+from unisono.core import documents, launch, launchers, options, places
 from unisono.core.amounts import parse_time
 from unisono.core.console import output, table
 from unisono.core.errors import FAILED, RunError, UnisonoError
@@ -176,6 +176,8 @@ def run(
         raise UnisonoError("--mpi intel: not in a lab: make intel gets what runs on one node only")
     if native and (force or log):
         raise UnisonoError("--native runs without Unisono: --force and --log have no meaning then")
+    instead = "give the program alone, which unisono lab run starts on the hosts"
+    launchers.refuse_two_launchers(command, ranks, "unisono lab run", instead)
     lab = cluster.current(name)
     network.demand_root_and_tools()
     library = launch.choose_mpi(mpi.chosen, command[0])

@@ -9,7 +9,7 @@ from rich.text import Text
 from typer.core import TyperGroup
 
 from unisono.core.console import errors
-from unisono.core.options import group
+from unisono.core.options import LIBRARIES, Library, group
 from unisono.trace import record
 from unisono.trace.export import export
 
@@ -24,7 +24,8 @@ class RecordUnlessNamed(TyperGroup):
 
 
 app = group(
-    "Trace the collectives of a program: [bold]unisono trace --output DIR -- mpiexec -n 4 ./app[/bold]",
+    "Trace the collectives of a program: [bold]unisono trace --output DIR -- mpiexec -n 4 ./app[/bold], or "
+    "[bold]unisono trace --output DIR -n 4 -- ./app[/bold]",
     cls=RecordUnlessNamed,
 )
 app.command()(export)
@@ -32,15 +33,29 @@ app.command()(export)
 
 @app.command("record", context_settings={"allow_interspersed_args": False})
 def record_command(
-    command: Annotated[list[str], typer.Argument(metavar="CMD...", help="The whole launch line.")],
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Empty, or made.")],
+    command: Annotated[
+        list[str],
+        typer.Argument(metavar="CMD...", help="A launcher's whole line, or with -n a program."),
+    ],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="DIR", help="Made; or one without a trace in it.")
+    ],
+    ranks: Annotated[
+        int | None, typer.Option("-n", min=1, help="Start so many ranks of the program.")
+    ] = None,
+    mpi: Annotated[
+        Library,
+        typer.Option(metavar="LIBRARY", help=f"With -n: {LIBRARIES}: what the program is linked to."),
+    ] = Library.AUTO,
     native: Annotated[
         bool, typer.Option("--native", help="Trace the MPI library's own collectives only.")
     ] = False,
 ) -> None:
-    """Run a launch line, mpiexec included, and trace every rank: what `unisono trace` does without a name."""
+    """Run a launch line, or with -n a program, and trace every rank: what `unisono trace` does
+    without a name."""
+    line, environment = record.line_of(command, ranks, mpi.chosen)
     folder = record.make_folder(output)
-    status = record.run(command, record.variables(folder, native))
-    text, good = record.outcome(folder, command[0], status)
+    status = record.run(line, environment | record.variables(folder, native))
+    text, good = record.outcome(folder, line, status)
     errors.print(Text("unisono: ", style="" if good else "bold red") + Text(text), soft_wrap=True)
     sys.exit(status)

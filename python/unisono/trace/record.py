@@ -2,17 +2,15 @@
 
 import contextlib
 import os
+import shlex
 import shutil
 import signal
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from unisono.core import places
-from unisono.core.errors import SetupError, UnisonoError
-
-LAUNCHERS = {"mpiexec", "mpirun", "orterun", "prterun", "mpiexec.openmpi", "mpirun.openmpi"}
-PASSED_ON = ("LD_PRELOAD", "UNISONO_TRACE", "UNISONO_DISABLE")
+from unisono.core import launch, launchers
+from unisono.core.errors import UnisonoError
 
 
 def make_folder(folder: Path) -> Path:
@@ -26,38 +24,34 @@ def make_folder(folder: Path) -> Path:
     return folder.resolve()
 
 
-def preloaded() -> str:
-    """The stub before whatever is preloaded already. It does nothing in programs without MPI, such
-    as the launcher, so that the whole line may run with it."""
-    stub = places.preload_library().resolve()
-    if not stub.exists():
-        raise SetupError(f"{stub} is not built: run make")
-    if " " in str(stub) or ":" in str(stub):
-        raise SetupError(f"{stub}: cannot be preloaded from a path with a space or colon: move it")
-    return ":".join([str(stub), *filter(None, [os.environ.get("LD_PRELOAD")])])
-
-
 def variables(folder: Path, native: bool) -> dict[str, str]:
-    added = {"LD_PRELOAD": preloaded(), "UNISONO_TRACE": str(folder)}
+    added = {"LD_PRELOAD": launch.preloaded(), "UNISONO_TRACE": str(folder)}
     return added | ({"UNISONO_DISABLE": "1"} if native else {})
 
 
-def with_variables(command: Sequence[str], added: Mapping[str, str]) -> list[str]:
-    """Open MPI's launcher hands on to other nodes only what it is told to."""
-    path = shutil.which(command[0])
-    if path is None:
-        raise UnisonoError(f"{command[0]}: no such program: give its whole path, or put its folder in PATH")
-    launcher = Path(path)
-    if launcher.name not in LAUNCHERS or places.flavour_of_mpiexec(launcher) != "openmpi":
-        return list(command)
-    options = [option for name in PASSED_ON if name in added for option in ("-x", name)]
-    return [command[0], *options, *command[1:]]
+def line_of(command: Sequence[str], ranks: int | None, mpi: str | None) -> tuple[list[str], dict[str, str]]:
+    """What to start, and its environment: a launcher's whole line as it is, or so many ranks of a program."""
+    launchers.refuse_two_launchers(command, ranks, "unisono trace -o DIR")
+    if ranks is not None:
+        library = launch.choose_mpi(mpi, command[0])
+        return [*library.launcher(ranks), *command], library.shell(ranks)
+    if mpi:
+        raise UnisonoError(f"--mpi {mpi}: it is for -n: without it the line says what starts the ranks")
+    if launchers.launcher_at(command) is None and launch.flavour_needed_by(command[0]):
+        raise UnisonoError(
+            f"{command[0]} alone would be one rank: say how many, as in unisono trace -n 4 -o DIR -- "
+            f"{shlex.join(command)}, or put its launcher before it"
+        )
+    return list(command), dict(os.environ)
 
 
-def run(command: Sequence[str], added: Mapping[str, str]) -> int:
+def run(command: Sequence[str], environment: Mapping[str, str]) -> int:
     """Its exit status, as a shell gives it. Ctrl-C is the command's affair."""
+    if shutil.which(command[0]) is None:
+        raise UnisonoError(f"{command[0]}: {launch.why_no_program(command[0])}")
     try:
-        process = subprocess.Popen(with_variables(command, added), env={**os.environ, **added})
+        line = launchers.with_variables(command, launchers.handed_on(environment))
+        process = subprocess.Popen(line, env=environment)
     except OSError as error:
         raise UnisonoError(f"{command[0]}: {error.strerror}") from error
     with contextlib.ExitStack() as restored:
@@ -67,13 +61,13 @@ def run(command: Sequence[str], added: Mapping[str, str]) -> int:
     return status if status >= 0 else 128 - status
 
 
-def outcome(folder: Path, launcher: str, status: int) -> tuple[str, bool]:
-    """What was written, in one line; and whether there is a trace at all. `launcher` ended with `status`."""
+def outcome(folder: Path, command: Sequence[str], status: int) -> tuple[str, bool]:
+    """What was written, in one line; and whether there is a trace at all. `command` ended with `status`."""
     from unisono.trace import reader  # noqa: PLC0415 - NumPy takes a moment to load
 
     if not any(folder.glob("rank-*.jsonl")):
         if status:
-            return f"no rank wrote a trace: {launcher} failed with status {status}, as it says above", False
+            return f"no rank wrote a trace: {command[0]} failed with status {status}, as it says above", False
         return (
             "no rank wrote a trace: either no program of the line called MPI_Init, or it is linked to its "
             "MPI library statically, or the launcher hands LD_PRELOAD and UNISONO_TRACE not on to other "
@@ -85,6 +79,8 @@ def outcome(folder: Path, launcher: str, status: int) -> tuple[str, bool]:
     errors = [reading.error_ns for rank in trace.ranks.values() for reading in rank.readings]
     if any(errors):  # ranks of one node share a clock
         text += f"; clocks known within {max(errors) / 1000:.1f} us"
+    if trace.size == 1 and launchers.launcher_at(command) is None:
+        text += "; the line has no launcher, so that this is one rank: unisono trace -n 4 starts four"
     ended = sum(rank.ended_ns is not None for rank in trace.ranks.values())
     if ended < len(trace.ranks):
         text += f"; {len(trace.ranks) - ended} did not reach MPI_Finalize"
