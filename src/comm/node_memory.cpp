@@ -300,7 +300,7 @@ void start_node_memory(MPI_Comm node, const NodeSettings& settings) {
   Result<node::Segment> segment = make_segment(node, rank, beginning.bytes);
   if (!segment && !segment.error().empty())
     say(segment.error() + "; collectives of this node run in the MPI library");
-  if (!all_agree(node, static_cast<bool>(segment))) return;
+  if (!segment) return;  // nobody has it
   auto memory = std::make_unique<NodeMemory>(std::move(*segment));
   memory->rank = rank;
   memory->slots = beginning.slots;
@@ -308,7 +308,6 @@ void start_node_memory(MPI_Comm node, const NodeSettings& settings) {
   agree(*memory, node, settings);
   const bool made = make_roster(*memory, node, size);
   PMPI_Barrier(node);
-  memory->segment.unlink();
   if (!made) return;
   memory->direct = settings.single_copy && all_reach_each_other(node, size);
   if (beginning.looks_for_domains)

@@ -1,38 +1,58 @@
 #include "comm/share_segment.h"
 
-#include <array>
+#include <cstring>
+#include <optional>
+#include <utility>
 
+#include "mpi/agreement.h"
 #include "mpi/comm.h"
+#include "node/handover.h"
 
 namespace unisono {
 
 namespace {
 
-struct Ticket {
-  unsigned long long bytes = 0;
-  std::array<char, 64> name{};  // empty: there is none
-};
+/// Rank 0's bytes, on all ranks.
+template <class T>
+void tell(MPI_Comm comm, T& what) {
+  PMPI_Bcast(&what, static_cast<int>(sizeof what), MPI_BYTE, 0, comm);
+}
 
-void tell(MPI_Comm comm, Ticket& ticket) {
-  PMPI_Bcast(&ticket, static_cast<int>(sizeof ticket), MPI_BYTE, 0, comm);
+/// Rank 0 hands it to all others, who may have it already. Collective.
+void hand_over(MPI_Comm comm, const node::SegmentPlace& place,
+               std::optional<Result<node::Segment>>& segment) {
+  node::HandoverName name{};
+  const bool gives = rank_in(comm) == 0;
+  node::OwnFile socket = gives ? node::offer(name) : node::OwnFile();
+  tell(comm, name);
+  if (name[0] == '\0') return;
+  node::OwnFile called = gives ? node::OwnFile() : node::call_giver(name);
+  if (!all_agree(comm, gives || called)) return;  // all are in the queue, or nobody takes anything
+  if (gives) return node::give(socket, (**segment).file());
+  const int file = node::take(called);
+  if (file >= 0) segment.emplace(node::Segment::adopt(file, place));
 }
 
 }  // namespace
 
 Result<node::Segment> share_segment(MPI_Comm comm, std::size_t bytes) {
-  Ticket ticket;
-  if (rank_in(comm) != 0) {
-    tell(comm, ticket);
-    if (ticket.name[0] == '\0') return Error{""};
-    return node::Segment::open(ticket.name.data(), ticket.bytes);
+  node::SegmentPlace place;
+  std::optional<Result<node::Segment>> segment;
+  if (rank_in(comm) == 0) {
+    segment.emplace(node::Segment::create(bytes));
+    if (*segment) place = (**segment).place();
   }
-  auto segment = node::Segment::create(bytes);
-  if (segment) {
-    ticket.bytes = bytes;
-    segment->name().copy(ticket.name.data(), ticket.name.size() - 1);
+  tell(comm, place);
+  if (place.bytes == 0) return segment ? std::move(*segment) : Result<node::Segment>(Error{""});
+  if (!segment) segment.emplace(node::Segment::open(place));
+  bool all_have_it = all_agree(comm, static_cast<bool>(*segment));
+  if (!all_have_it) {
+    hand_over(comm, place, segment);
+    all_have_it = all_agree(comm, static_cast<bool>(*segment));
   }
-  tell(comm, ticket);
-  return segment;
+  if (*segment) (**segment).close_file();
+  if (*segment && !all_have_it) return Error{""};
+  return std::move(*segment);
 }
 
 }  // namespace unisono

@@ -9,9 +9,9 @@
 
 namespace unisono {
 
-/// Rank 0 makes it, the others open it by the name that they are told. Its length is what rank 0
-/// asks for. Collective over `comm`, whose ranks are on one node; where rank 0 cannot make it its
-/// error says why, and those of the others are empty.
+/// Rank 0 makes it, the others open it where they are told, or are handed it. Its length is what
+/// rank 0 asks for. Collective over `comm`, whose ranks are on one node. All have it, or none:
+/// then the errors of those who have failed say why, and those of the others are empty.
 Result<node::Segment> share_segment(MPI_Comm comm, std::size_t bytes);
 
 }  // namespace unisono

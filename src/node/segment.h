@@ -1,42 +1,56 @@
-// Memory that the processes of a node share: POSIX shared memory of a random name, mode 0600.
+// Memory that the processes of a node share. It has no name: whatever dies, and whenever, the
+// kernel gives it back. The others get it from the process that has made it, through /proc or a
+// socket (node/handover.h).
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <span>
-#include <string>
 
 #include "base/result.h"
 
 namespace unisono::node {
 
+/// Where others find a segment while the process that made it holds its file; plain numbers.
+struct SegmentPlace {
+  std::uint64_t bytes = 0;  ///< 0: there is none
+  std::int64_t process = 0, file = -1;
+  std::uint64_t device = 0, inode = 0;  ///< what must be found there
+};
+
 class Segment {
  public:
-  /// Zeroed; what of it is not used takes no memory. Where /dev/shm has no room for all of it, that
-  /// is the error: one line that names the folder, the size and what to do.
+  /// Zeroed; what of it is not used takes no memory. In /dev/shm, as POSIX shared memory, or, where
+  /// that is no folder for it, of no file system. Where /dev/shm has no room for all of it, that is
+  /// the error: one line that names the folder, the size and what to do.
   static Result<Segment> create(std::size_t bytes);
-  /// Refuses what is not this user's, not private to him or shorter than `bytes`.
-  static Result<Segment> open(const std::string& name, std::size_t bytes);
+  /// By the /proc file system, which shows a process's files to those that may trace it.
+  static Result<Segment> open(const SegmentPlace& place);
+  /// Takes the file over, from wherever it comes. Refuses any but the one that is to be at `place`,
+  /// and what is not this user's, not private to him or too short.
+  static Result<Segment> adopt(int file, const SegmentPlace& place);
 
   Segment(Segment&& other) noexcept;
   Segment& operator=(Segment&&) = delete;
   ~Segment();
 
-  const std::string& name() const { return name_; }
   std::span<std::byte> memory() const { return {data_, bytes_}; }
   /// Really allocates this part, near to the processor that asks where nobody has before. Before it
   /// is used: where there is no room any more the answer is false, and nobody gets SIGBUS later.
   bool allocate(std::span<const std::byte> part);
-  /// The creator, as soon as all have opened it, or when one of them could not: then nothing is
-  /// left behind however the processes end. Done by the destructor at the latest.
-  void unlink();
+
+  /// For others, until close_file(): the creator's descriptor, and where it is.
+  int file() const { return file_; }
+  SegmentPlace place() const;
+  /// When all have it, or one of them could not. Done by the destructor at the latest.
+  void close_file();
 
  private:
-  Segment(std::string name, std::byte* data, std::size_t bytes, bool linked);
-  static Result<Segment> map(int file, const std::string& name, std::size_t bytes, bool created);
+  Segment(int file, std::byte* data, std::size_t bytes);
+  static Result<Segment> map(int file, std::size_t bytes, bool created);
 
-  std::string name_;
+  int file_ = -1;
   std::byte* data_ = nullptr;
   std::size_t bytes_ = 0;
-  bool linked_ = false;  // by us, under its name
 };
 
 }  // namespace unisono::node

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from launch import EXEC, FLAVOURS, PROGRAMS, mpiexec
 
+HERE = Path(__file__).parent
 DEAD = tuple(f"{how}-in-{what}" for how in ("exit", "kill") for what in ("collective", "flight"))
 
 
@@ -86,6 +87,19 @@ class Endings(unittest.TestCase):
             self.ends_alike(way, ranks=3, exactly=False, CONFORMANCE_ALGORITHM="shm", UNISONO_WAIT=wait)
             self.ends_alike(way, ranks=3, exactly=False, CONFORMANCE_TRANSPORT="shm", UNISONO_WAIT=wait)
         self.assertEqual(list(Path("/dev/shm").glob("unisono-*")), [])
+
+    def test_inside_mpi_init(self) -> None:
+        """A rank that is killed in one of the collectives there leaves no shared memory behind."""
+        with tempfile.TemporaryDirectory() as folder:
+            dies = Path(folder) / "dies.so"
+            subprocess.run(["cc", "-shared", "-fPIC", HERE / "dies_in_init.c", "-o", dies], check=True)
+            program = PROGRAMS / "endings_openmpi"  # MPICH leaves files of its own then, natively as well
+            for rank in (0, 1):
+                for at in (4, 5, 6, 8):
+                    command = ("env", f"LD_PRELOAD={dies}", f"DIES_AT={at}", f"DIES_RANK={rank}")
+                    done = ended("openmpi", 2, *command, EXEC, program, "finalize-only")
+                    self.assertNotEqual(done.returncode, 0, f"call {at} of rank {rank} was not made")
+                    self.assertEqual(list(Path("/dev/shm").glob("unisono-*")), [], f"call {at} of rank {rank}")
 
 
 if __name__ == "__main__":

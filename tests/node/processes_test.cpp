@@ -62,16 +62,15 @@ class Processes : public testing::Test {
     for (int rank = 0; rank < size; ++rank) {
       const pid_t child = fork();
       ASSERT_GE(child, 0);
-      if (child == 0) _exit(run_rank(segment->name(), rank, size, policy, body));
+      if (child == 0) _exit(run_rank(segment->place(), rank, size, policy, body));
       children_.push_back(child);
     }
     while (launch_->opened < size) std::this_thread::yield();
-    (*segment).unlink();
   }
 
-  int run_rank(const std::string& name, int rank, int size, WaitPolicy policy,
+  int run_rank(const SegmentPlace& place, int rank, int size, WaitPolicy policy,
                const std::function<int(Pool&, Team&)>& body) {
-    auto segment = Segment::open(name, kSegment);
+    auto segment = Segment::open(place);
     launch_->processes[static_cast<std::size_t>(rank)] = getpid();
     ++launch_->opened;
     if (!segment) return kWrong;

@@ -30,7 +30,6 @@ std::unique_ptr<Meeting> Meeting::make(MPI_Comm comm) {
   if (prepares) node::Team::prepare(segment->memory().data(), size);
   auto meeting = std::make_unique<Meeting>(std::move(*segment), comm);
   PMPI_Barrier(comm);
-  meeting->segment_.unlink();
   return meeting;
 }
 

@@ -304,7 +304,6 @@ NodeMemoryProbe::NodeMemoryProbe(MPI_Comm pair, bool shares_cores) {
     std::fprintf(stderr, "unisono-calibrate: the memory of the node is left out: %s\n",
                  problem.c_str());
   if (!all_agree(pair, is_allocated)) return;
-  (*segment).unlink();
   measurement_ =
       std::make_unique<Measurement>(pair, std::move(*segment), automatic_wait(shares_cores, false));
 }
