@@ -14,9 +14,10 @@ from unisono.core.console import output, table
 from unisono.core.errors import UnisonoError
 from unisono.drawing import on_torus, svg
 
-EVERYWHERE = (
-    "[dim]Beside these, everywhere: native (the MPI library's own) and default. Those that send\n"
-    "messages take transport=shm: then these go through the memory of the node.[/dim]"
+EVERYWHERE = Text(
+    "Beside these, everywhere: native (the MPI library's own) and default. Those that send\n"
+    "messages take transport=shm: then these go through the memory of the node.",
+    style="dim",
 )
 
 

@@ -13,6 +13,7 @@ from unisono.compare.cli import compare
 from unisono.core import console, errors
 from unisono.core.errors import UnisonoError
 from unisono.core.options import group
+from unisono.core.shown import line
 from unisono.exec_cli import exec_command
 from unisono.lab.cli import app as lab_app
 from unisono.model.cli import app as model_app
@@ -102,7 +103,7 @@ USAGE_ERROR: Any = typer.BadParameter.__base__  # Click's, which Typer brings al
 
 
 def fail(text: str, status: int) -> None:
-    console.errors.print(Text("unisono: ", style="bold red") + Text(text), soft_wrap=True)
+    console.errors.print(Text("unisono: ", style="bold red") + Text(line(text)), soft_wrap=True)
     sys.exit(status)
 
 

@@ -22,7 +22,7 @@ MARKS = {
 def info(json: options.Json = None) -> None:
     """Show the version, where things are, and every environment variable."""
     console = output(json)
-    console.print(f"[bold]Unisono {__version__}[/bold]")
+    console.print(Text(f"Unisono {__version__}", style="bold"))
     console.print(f"build  {places.build_directory()}", soft_wrap=True)
     libraries = places.all_mpis()
     for mpi in libraries:

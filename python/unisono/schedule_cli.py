@@ -1,6 +1,5 @@
 """The command `unisono schedule`: orders of the messages of an MPI_Alltoallv, in files; trees on a torus."""
 
-import json as jsonlib
 from pathlib import Path
 from typing import Annotated
 
@@ -84,7 +83,7 @@ def draw(
     to: options.OutputFile,
 ) -> None:
     """Draw when each rank sends and receives, if only bytes took time."""
-    files.write_text(gantt.draw(jsonlib.loads(catalogue.ask("order", "times", "--file", str(file)))), to)
+    files.write_text(gantt.draw(files.decoded(catalogue.ask("order", "times", "--file", str(file)))), to)
     print(f"wrote {to}")
 
 
@@ -114,7 +113,7 @@ def trees(
         print(torus_drawing.write(arguments, drawing))
         return
     if json:
-        told = jsonlib.loads(catalogue.ask("trees", *arguments, "--json"))
+        told = files.decoded(catalogue.ask("trees", *arguments, "--json"))
         documents.write(msgspec.convert(told, answers.Trees), json)
         return
     print(catalogue.ask("trees", *arguments), end="")

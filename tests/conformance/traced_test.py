@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 from launch import DEPS, EXEC, FLAVOURS, NICE_TIMEOUT, PROGRAMS, mpiexec, ours, surroundings
 from unisono.trace import reader
+from unisono.trace.schema import IN_PLACE, INTER
 
 # See collectives() in traced.cpp.
 CALLS_OF_ALL = 5 * 13 + 6
@@ -65,8 +66,8 @@ class Complete(Case):
             for site in events["site"]
         ]
         self.assertEqual(in_program, [1] * len(events))
-        self.assertEqual(int((events["flags"] & reader.IN_PLACE != 0).sum()), 5)
-        self.assertEqual(int((events["flags"] & reader.INTER != 0).sum()), 6)
+        self.assertEqual(int((events["flags"] & IN_PLACE != 0).sum()), 5)
+        self.assertEqual(int((events["flags"] & INTER != 0).sum()), 6)
         # 13 lines of source in one function, whatever the communicator.
         self.assertEqual(len(np.unique(events["site"])), 13)
         self.assertEqual(len(rank.readings), 2)

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from traces import START_NS, Writer
 from unisono.core.errors import UnisonoError
-from unisono.trace import formats, reader
+from unisono.trace import formats, tables
+from unisono.trace.schema import INTER
 
 
 @pytest.fixture
@@ -60,7 +61,7 @@ def test_parquet_holds_the_same(folder: Path, tmp_path: Path) -> None:
     formats.write(folder, "parquet", tmp_path / "trace.parquet")
     formats.write(folder, "csv", tmp_path / "trace.csv")
     table = parquet.read_table(tmp_path / "trace.parquet")
-    assert table.column_names == list(formats.COLUMNS)
+    assert table.column_names == list(tables.COLUMNS)
     rows = list(csv.reader((tmp_path / "trace.csv").open()))[1:]
     assert [[str(value) for value in row.values()] for row in table.to_pylist()] == rows
 
@@ -117,7 +118,7 @@ def test_otf2_has_no_operation_of_an_inter_communicator(tmp_path: Path) -> None:
     otf2 = pytest.importorskip("otf2")
     writer = Writer(tmp_path / "trace", 2)
     writer.call("bcast", [1, 1], [2, 2], 64, root=0)
-    writer.call("bcast", [3, 3], [4, 4], 64, root=0, flags=reader.INTER)
+    writer.call("bcast", [3, 3], [4, 4], 64, root=0, flags=INTER)
     formats.write(writer.write(), "otf2", tmp_path / "archive")
     with otf2.reader.open(str(tmp_path / "archive" / "traces.otf2")) as opened:
         kinds = [type(event).__name__ for location, event in opened.events if location.group.name == "rank 1"]

@@ -15,7 +15,8 @@ from unisono.trace.analysis import analyse
 from unisono.trace.clock import DRIFT, Clock, Reading
 from unisono.trace.metrics import OneWay
 from unisono.trace.phases import phases
-from unisono.trace.reader import EVENT, ranks_text, read
+from unisono.trace.reader import ranks_text, read
+from unisono.trace.schema import EVENT
 from unisono.trace.summary import Summary, summarise
 
 

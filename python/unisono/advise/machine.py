@@ -1,12 +1,11 @@
 """What messages cost where a trace was made, by a machine file, what jobs remembered, or the trace itself."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from unisono.core import memory
+from unisono.core import files, memory
 from unisono.core.errors import UnisonoError
 from unisono.trace.metrics import OneWay
 from unisono.trace.reader import Trace
@@ -70,7 +69,7 @@ def tells_of_long_messages(trace: Trace) -> bool:
 
 def read(file: Path) -> Json:
     try:
-        body = json.loads(file.read_text())
+        body = files.decoded(files.read_bytes(file))
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else "no JSON"
         raise UnisonoError(f"--machine {file}: {reason}; unisono-model fit makes one") from error
@@ -86,7 +85,7 @@ def of_memory(trace: Trace) -> Machine | None:
     fitting: list[tuple[float, Path, Json]] = []
     for path, kept in memory.each():
         where, machine = kept.get("where", {}), kept.get("machine")
-        if where.get("mpi", {}).get("library") != trace.first.start.get("mpi") or not machine:
+        if where.get("mpi", {}).get("library") != trace.first.start.mpi or not machine:
             continue
         if level in machine.get("levels", {}):
             fitting.append((distance(trace, machine["levels"][level]), path, kept))
@@ -102,7 +101,7 @@ def of_node(trace: Trace) -> Json | None:
     """What jobs on one node have remembered, which time no messages, where it cannot be another node's."""
     if len({rank.host for rank in trace.ranks.values()}) > 1:
         return None
-    library = trace.first.start.get("mpi")
+    library = trace.first.start.mpi
     alike = [
         kept for _, kept in memory.each() if kept.get("where", {}).get("mpi", {}).get("library") == library
     ]
@@ -135,7 +134,7 @@ def by_one_way(trace: Trace) -> Json:
     body = {
         "format": "unisono-machine",
         "version": 1,
-        "mpi": {"flavour": "", "library": str(trace.first.start.get("mpi", ""))},
+        "mpi": {"flavour": "", "library": trace.first.start.mpi},
         "levels": {"between_nodes" if several else "within_node": level},
         "reduce_s_per_byte": 0.0,
         "copy_s_per_byte": 0.0,

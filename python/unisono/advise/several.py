@@ -95,7 +95,7 @@ def refuse_other(one: Result, other: Result) -> None:
 def differences(one: Result, other: Result) -> Iterator[tuple[str, object, object]]:
     """What must be equal."""
     yield "ranks", one.trace.size, other.trace.size
-    yield "MPI library", one.trace.first.start.get("mpi"), other.trace.first.start.get("mpi")
+    yield "MPI library", one.trace.first.start.mpi, other.trace.first.start.mpi
     yield "hosts of the ranks", numbered_hosts(one.trace), numbered_hosts(other.trace)
     yield "what messages cost", one.machine.source, other.machine.source
     sizes = set(one.trace.one_way) & set(other.trace.one_way)

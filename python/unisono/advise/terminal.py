@@ -75,7 +75,7 @@ def to_get_it(result: Result, out: Console, profile: Path | None) -> None:
     if not result.choices:
         return
     out.print(Text("To get it", style="bold"))
-    command = shlex.join(map(str, result.trace.first.start.get("command", [])))
+    command = shlex.join(result.trace.first.start.command)
     if profile:
         out.print(f"  UNISONO_PROFILE={profile} mpiexec ... unisono-exec {command}", soft_wrap=True)
     lines = " ".join(variable.line for variable in result.variables)

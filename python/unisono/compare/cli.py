@@ -227,7 +227,7 @@ class Display(Listener):
 def measure(bed: beds.Bed, plan: list[matrix.Job], chosen: RunOptions, json: Path | None) -> Comparison:
     # A kill asks for the same as Ctrl-C: end the job, keep what there is.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    console.errors.print(f"[bold]{bed.title()}[/bold]", soft_wrap=True)
+    console.errors.print(Text(bed.title(), style="bold"), soft_wrap=True)
     with console.progress(TextColumn("left"), TimeRemainingColumn()) as progress:
         display = Display(progress, chosen.passes * sum(len(job.sizes) for job in plan))
         runner = Runner(bed, yardstick_of(bed), chosen, display)

@@ -1,6 +1,5 @@
 """Measures a matrix job by job. A job that fails costs its cell; the matrix goes on."""
 
-import json
 import os
 import statistics
 import tempfile
@@ -15,7 +14,7 @@ from unisono.compare import results
 from unisono.compare.matrix import Job
 from unisono.compare.results import Arm, Cell, Comparison, Failure, Point
 from unisono.compare.yardstick import Yardstick
-from unisono.core import jobs, machine, places
+from unisono.core import files, jobs, machine, places
 from unisono.core.estimates import Estimate, find_modes, middle_estimate
 from unisono.testbeds.beds import Bed
 
@@ -173,7 +172,7 @@ class Reader:
             if (state.st_mtime_ns, state.st_ino) == self.seen:
                 return False
             self.seen = state.st_mtime_ns, state.st_ino
-            body = json.loads(self.file.read_text())
+            body = files.decoded(files.read_bytes(self.file))
         except (OSError, ValueError):
             return False
         new = body["cells"][len(self.taken) :]

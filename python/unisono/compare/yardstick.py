@@ -1,6 +1,5 @@
 """The limit of a cell on a test bed: the wire in the lab, copying on a node."""
 
-import json
 import subprocess
 import sys
 from bisect import bisect_right
@@ -9,7 +8,7 @@ from typing import Any, Protocol
 
 from unisono import lab as lab_module
 from unisono.compare.results import Point, Setting
-from unisono.core import machine, places
+from unisono.core import files, machine, places
 from unisono.core.errors import RunError, SetupError
 from unisono.core.limits import Cut, memory_seconds, moved_bytes, wire_seconds
 from unisono.testbeds.beds import Bed, Lab
@@ -118,7 +117,7 @@ def copy_rates(benchmark: str) -> dict[int, float]:
     command += [f"--benchmark_min_time={SECONDS_PER_SIZE}", f"--benchmark_repetitions={REPETITIONS}"]
     done = subprocess.run(command, check=False, capture_output=True, text=True)
     try:
-        runs = json.loads(done.stdout)["benchmarks"]
+        runs = files.decoded(done.stdout)["benchmarks"]
     except (ValueError, KeyError) as error:
         reason = (done.stderr.strip().splitlines() or [str(error)])[-1]
         raise RunError(f"unisono-benchmarks: copying was not measured: {reason}") from error

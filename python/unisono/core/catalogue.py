@@ -1,6 +1,5 @@
 """What the C++ side knows, asked through unisono-schedule."""
 
-import json
 import re
 import subprocess
 from dataclasses import dataclass
@@ -9,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from unisono.core import places
+from unisono.core import files, places
 from unisono.core.errors import UnisonoError
 
 
@@ -144,7 +143,7 @@ def ask(*arguments: str) -> str:
 @cache
 def load() -> Catalogue:
     """All that `unisono-schedule list --json` tells."""
-    return msgspec.convert(json.loads(ask("list", "--json")), Catalogue)
+    return msgspec.convert(files.decoded(ask("list", "--json")), Catalogue)
 
 
 def algorithms() -> list[Algorithm]:
@@ -207,7 +206,7 @@ def refuse_neighbours(name: str) -> None:
 
 
 def variables() -> list[Variable]:
-    return msgspec.convert(json.loads(ask("variables", "--json")), list[Variable])
+    return msgspec.convert(files.decoded(ask("variables", "--json")), list[Variable])
 
 
 def complete_spec(collective: str, spec: str) -> str:
@@ -216,5 +215,5 @@ def complete_spec(collective: str, spec: str) -> str:
 
 
 def schedule(arguments: list[str]) -> dict[str, Any]:
-    loaded: dict[str, Any] = json.loads(ask("show", *arguments, "--format", "json"))
+    loaded: dict[str, Any] = files.decoded(ask("show", *arguments, "--format", "json"))
     return loaded

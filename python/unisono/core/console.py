@@ -5,9 +5,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
+from typing import Any
 
 from rich import box
-from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.console import Console, ConsoleOptions, ConsoleRenderable, RenderableType, RenderHook, RenderResult
 from rich.measure import Measurement
 from rich.padding import Padding
 from rich.progress import (
@@ -18,20 +19,49 @@ from rich.progress import (
     TextColumn,
     TimeElapsedColumn,
 )
+from rich.segment import Segment
 from rich.style import StyleType
 from rich.table import Column, Table
 from rich.text import Text
+
+from unisono.core.shown import shown
 
 WIDE = 150  # columns of a file or a pipe, for which nobody has said how wide they are
 GAP = "   "  # between two columns
 INDENT = 2  # of what stands below names
 
-errors = Console(stderr=True, highlight=False)
+
+@dataclass(frozen=True)
+class Shown:
+    """What is printed, without control characters that a name brought along."""
+
+    printed: RenderableType
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for text, style, control in console.render(self.printed, options):
+            yield Segment(text if control else "\n".join(map(shown, text.split("\n"))), style, control)
+
+
+class ShowAll(RenderHook):
+    """Names come from files, from the environment and from other programs: who prints one need not care."""
+
+    def process_renderables(self, renderables: list[ConsoleRenderable]) -> list[ConsoleRenderable]:
+        return [Shown(each) for each in renderables]
+
+
+def console_of(**options: Any) -> Console:
+    """What is printed is text, whatever it holds: a name may look like markup."""
+    console = Console(highlight=False, markup=False, emoji=False, **options)
+    console.push_render_hook(ShowAll())
+    return console
+
+
+errors = console_of(stderr=True)
 
 
 def output(json: Path | None = None) -> Console:
     """Standard output: as wide as the terminal or COLUMNS. Nothing is shown where JSON goes there."""
-    out = Console(highlight=False, quiet=json is not None and str(json) == "-")
+    out = console_of(quiet=json is not None and str(json) == "-")
     if not out.is_terminal and not os.environ.get("COLUMNS"):
         out.width = WIDE
     return out
@@ -143,7 +173,7 @@ def table(*columns: str, left: int = 1) -> Table:
 def progress(*more: ProgressColumn, disable: bool = False) -> Progress:
     """A bar that goes away at the end, drawn once a second: the cores are for the ranks."""
     return Progress(
-        TextColumn("{task.description:46.46}"),
+        TextColumn("{task.description:46.46}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),

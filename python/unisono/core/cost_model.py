@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from unisono.core import places
+from unisono.core import files, places
 from unisono.core.errors import UnisonoError
 
 
@@ -53,7 +53,7 @@ def predict(machine: Path, wanted: Sequence[Job]) -> list[list[Prediction]]:
     told = ask(
         "predict", "--machine", str(machine), "--jobs", "-", given=json.dumps([asdict(job) for job in wanted])
     )
-    return [[prediction_of(row) for row in rows] for rows in json.loads(told)]
+    return [[prediction_of(row) for row in rows] for rows in files.decoded(told)]
 
 
 def prediction_of(row: dict[str, Any]) -> Prediction:
@@ -65,7 +65,8 @@ def prediction_of(row: dict[str, Any]) -> Prediction:
 def shapes(ranks: int, dimensions: int = 3) -> list[tuple[int, ...]]:
     """The grids worth trying: ordered factorisations, and for awkward numbers of ranks ragged ones."""
     return [
-        tuple(shape) for shape in json.loads(ask("shapes", "--ranks", str(ranks), "--dims", str(dimensions)))
+        tuple(shape)
+        for shape in files.decoded(ask("shapes", "--ranks", str(ranks), "--dims", str(dimensions)))
     ]
 
 

@@ -1,7 +1,6 @@
-"""What ELF files say: whether a program is one, which MPI libraries are under it, where code is mapped."""
+"""What ELF files say: whether a program is one, and which MPI libraries are under it."""
 
 import subprocess
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,22 +32,3 @@ def linked(program: Path) -> Linked | None:
     said = subprocess.run(["ldd", str(program)], check=False, capture_output=True, text=True).stdout
     missing = tuple(line.split()[0] for line in said.splitlines() if "not found" in line)
     return Linked(False, places.linked_libraries(said), missing)
-
-
-def virtual_addresses(module: Path, offsets: Sequence[int]) -> list[int]:
-    """Of bytes of a file, by what of it is mapped; 0 for one that is not. Raises OSError, ValueError."""
-    from elftools.common.exceptions import ELFError  # noqa: PLC0415
-    from elftools.elf.elffile import ELFFile  # noqa: PLC0415
-
-    try:
-        with module.open("rb") as file:
-            loads = [
-                (part["p_offset"], part["p_filesz"], part["p_vaddr"])
-                for part in ELFFile(file).iter_segments("PT_LOAD")
-            ]
-    except ELFError as error:
-        raise ValueError(str(error)) from error
-    return [
-        next((at - start + address for start, size, address in loads if start <= at < start + size), 0)
-        for at in offsets
-    ]

@@ -1,26 +1,47 @@
-"""Results are read and written as a whole, or not at all. A file named *.zst is compressed."""
+"""Results are read and written as a whole, or not at all. A file named *.zst is compressed.
 
+What is read may have been written by anybody: only plain files are opened, and size and depth are limited."""
+
+import errno
 import importlib
 import json
+import os
+import secrets
+import stat
+from collections.abc import Iterable
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar, overload
 
+import msgspec
+
+from unisono.core import shown
 from unisono.core.errors import UnisonoError
 
 COMPRESSED = ".zst"
 LEVEL = 19  # a file is written once, and is in every checkout
+MOST_BYTES = 16 << 20  # of a file that is read as a whole
+MOST_DEEP = 64  # lists and objects within each other, as in the library's own reader of JSON
+# No file is waited for, made the controlling terminal, or handed to a child.
+OPEN = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+Of = TypeVar("Of")
 
 
 def write_bytes(data: bytes, path: Path) -> None:
     """Replaces the file as a whole: a kill in the middle leaves the former one."""
-    following = path.with_name(path.name + ".part")
+    following = beside(path)
     try:
-        following.write_bytes(data)
+        with following.open("xb") as file:
+            file.write(data)
         following.replace(path)
     except OSError as error:
         following.unlink(missing_ok=True)
         raise UnisonoError(f"{path}: cannot be written: {error.strerror}") from error
+
+
+def beside(path: Path) -> Path:
+    """A new name in the same folder, which nobody else uses or can foresee."""
+    return path.with_name(f".{secrets.token_hex(8)}.part")
 
 
 def write_text(text: str, path: Path) -> None:
@@ -46,7 +67,7 @@ def kept(path: Path) -> Path:
 def read_text(path: Path) -> str:
     path = kept(path)
     try:
-        data = path.read_bytes()
+        data = read_bytes(path)
         return (uncompressed(data, path) if path.suffix == COMPRESSED else data).decode()
     except OSError as error:
         raise UnisonoError(f"{path}: {error.strerror}") from error
@@ -54,9 +75,42 @@ def read_text(path: Path) -> str:
         raise UnisonoError(f"{path}: no text ({error})") from error
 
 
-def uncompressed(data: bytes, path: Path) -> bytes:
+def opened(name: str | Path, folder: int | None = None) -> int:
+    """A descriptor of a plain file. In a `folder` that is open no link is followed. Raises OSError."""
+    linked = folder is None
+    refuse_other_kinds(os.stat(name, dir_fd=folder, follow_symlinks=linked))
+    file = os.open(name, OPEN if linked else OPEN | os.O_NOFOLLOW, dir_fd=folder)
+    try:
+        refuse_other_kinds(os.fstat(file))
+    except OSError:
+        os.close(file)
+        raise
+    return file
+
+
+def refuse_other_kinds(found: os.stat_result) -> None:
+    """Before it is opened, which a device may answer to; and after, as it may have been replaced."""
+    if not stat.S_ISREG(found.st_mode):
+        raise OSError(errno.EINVAL, f"it is {shown.kind(found.st_mode)}, no plain file")
+
+
+def read_bytes(name: str | Path, most: int = MOST_BYTES, folder: int | None = None) -> bytes:
+    """A plain file of at most `most` bytes. Raises OSError."""
+    with os.fdopen(opened(name, folder), "rb") as file:
+        data = file.read(most + 1)
+    if len(data) > most:
+        raise OSError(errno.EFBIG, f"it is larger than {most >> 20} MiB")
+    return data
+
+
+def uncompressed(data: bytes, path: Path, most: int = MOST_BYTES) -> bytes:
     library = zstd(path)
     try:
+        size = library.frame_content_size(data)
+        if size < 0:
+            raise UnisonoError(f"{path}: cannot be uncompressed (it does not say its size); take a copy")
+        if size > most:
+            raise OSError(errno.EFBIG, f"it is larger than {most >> 20} MiB")
         whole: bytes = library.ZstdDecompressor().decompress(data)
     except library.ZstdError as error:
         raise UnisonoError(f"{path}: cannot be uncompressed ({error}); take a copy") from error
@@ -75,6 +129,44 @@ def read_json(path: Path) -> Any:
     """Of X.json, or of X.json.zst where there is no X.json; what is wrong is one line."""
     text = read_text(path)
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
+        return decoded(text)
+    except ValueError as error:
         raise UnisonoError(f"{kept(path)}: no JSON ({error}); write it again, or take a copy") from error
+
+
+@overload
+def decoded(text: bytes | str) -> Any: ...
+@overload
+def decoded(text: bytes | str, kind: type[Of]) -> Of: ...
+def decoded(text: bytes | str, kind: Any = Any) -> Any:
+    """The one place that reads JSON. Raises ValueError."""
+    try:
+        value = msgspec.json.decode(text, type=kind)
+        # Only where there are as many openings can it be too deep.
+        openings = (
+            text.count("[") + text.count("{")
+            if isinstance(text, str)
+            else text.count(b"[") + text.count(b"{")
+        )
+        if openings > MOST_DEEP and too_deep(value if kind is Any else msgspec.json.decode(text)):
+            raise ValueError(f"nested more than {MOST_DEEP} deep")
+    except RecursionError:
+        raise ValueError(f"nested more than {MOST_DEEP} deep") from None
+    except msgspec.MsgspecError as error:
+        raise ValueError(str(error)) from error
+    return value
+
+
+def too_deep(value: Any) -> bool:
+    """Level by level."""
+    level: Iterable[Any] = [value]
+    for _ in range(MOST_DEEP):
+        level = [
+            each
+            for one in level
+            if isinstance(one, (dict, list))
+            for each in (one.values() if isinstance(one, dict) else one)
+        ]
+        if not level:
+            return False
+    return any(isinstance(one, (dict, list)) for one in level)

@@ -1,6 +1,5 @@
 """What jobs keep for each other (docs/reference/memory.md), as Python reads it."""
 
-import json
 import os
 import time
 from collections.abc import Iterator
@@ -9,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from unisono.core.errors import SetupError, UnisonoError
+from unisono.core.files import decoded, read_bytes
 
 FORMAT = "unisono-memory"
 MOST_BYTES = 1 << 20
@@ -48,8 +48,8 @@ def read(path: Path) -> dict[str, Any]:
     try:
         if path.is_symlink() or not path.is_file() or path.stat().st_size > MOST_BYTES:
             raise UnisonoError(f"{path}: it is no small plain file; {FORGET}")
-        document = json.loads(path.read_text())
-    except (OSError, ValueError, RecursionError) as error:
+        document = decoded(read_bytes(path, MOST_BYTES))
+    except (OSError, ValueError) as error:
         raise UnisonoError(f"{path}: it cannot be read ({error}); {FORGET}") from error
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise UnisonoError(f"{path}: it is no memory of Unisono; {FORGET}")

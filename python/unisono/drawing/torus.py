@@ -5,7 +5,6 @@ stubs: one at the host where they begin, one where they end. The two directions 
 each other, each to the right of where it goes.
 """
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -165,7 +164,7 @@ def legend(told: dict[str, Any], y: float) -> Iterator[str]:
 
 def write(arguments: Sequence[str], drawing: Path) -> str:
     """Draws what unisono-schedule trees says with these arguments; what to tell people."""
-    told = json.loads(catalogue.ask("trees", *arguments, "--json"))
+    told = files.decoded(catalogue.ask("trees", *arguments, "--json"))
     files.write_text(draw(told), drawing)
     return f"{told['summary']}\nwrote {drawing}"
 

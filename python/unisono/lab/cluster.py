@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from unisono.core import launch, places
+from unisono.core import files, launch, places
 from unisono.core.errors import SetupError, UnisonoError
 from unisono.lab.layout import Host, Plan, burst
 
@@ -34,7 +34,7 @@ def write_plan(folder: Path, plan: Plan) -> None:
 
 def read_plan(folder: Path) -> Plan:
     try:
-        return Plan(**json.loads((folder / PLAN_FILE).read_text()))
+        return Plan(**files.decoded(files.read_bytes(folder / PLAN_FILE)))
     except (OSError, TypeError, ValueError):
         raise SetupError(
             f"lab {folder.name} was made by another version of unisono: run unisono lab down"

@@ -1,6 +1,5 @@
 """The command `unisono model`: what the machine costs, what the model says of calls, and how right it is."""
 
-import json
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +9,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from unisono.core import amounts, catalogue, completion, cost_model, documents, memory, options
+from unisono.core import amounts, catalogue, completion, cost_model, documents, files, memory, options
 from unisono.core.amounts import parse_time
 from unisono.core.arguments import parse_collective, split_specs
 from unisono.core.catalogue import format_size
@@ -46,10 +45,7 @@ Arms = Annotated[
 
 def read_machine(path: Path) -> dict[str, Any]:
     """Well-formed; whether its numbers are, unisono-model says."""
-    try:
-        document = json.loads(path.read_text())
-    except (OSError, ValueError, RecursionError) as error:
-        raise UnisonoError(f"{path}: it cannot be read: {error}") from error
+    document = files.read_json(path)
     if not isinstance(document, dict) or document.get("format") != "unisono-machine":
         raise UnisonoError(f"{path}: no machine file; unisono-model fit writes one")
     return document
@@ -195,7 +191,7 @@ class Place:
     bench: Measures
     ranks: int
     nodes: int
-    title: str
+    title: Text
     network: platforms.Platform | None = None  # simulated
 
 
@@ -206,7 +202,7 @@ def on_ranks(
     number = ranks or bed.fitting_ranks()
     bench = Bench(bed, beds.find_mpi(bed, mpi), number, ppn)
     on_nodes = nodes or (number if launch else -(-number // bench.per_host))
-    return Place(bench, number, on_nodes, f"[bold]{bed.title()}[/bold], {bench.mpi.name}")
+    return Place(bench, number, on_nodes, Text.assemble((bed.title(), "bold"), f", {bench.mpi.name}"))
 
 
 def simulated(platform: str, ranks: int | None, context: typer.Context) -> Place:
@@ -215,7 +211,7 @@ def simulated(platform: str, ranks: int | None, context: typer.Context) -> Place
     number = ranks or network.hosts
     if number > network.hosts:
         raise UnisonoError(f"-n {number}: {network.spec} has {network.hosts} hosts, for a rank each")
-    return Place(Simulator(network, number), number, number, f"[bold]{network.spec}[/bold]", network)
+    return Place(Simulator(network, number), number, number, Text(network.spec, style="bold"), network)
 
 
 def machine_of(place: Place, given: Path | None, folder: str) -> Path:
@@ -266,7 +262,7 @@ def check(
         raise UnisonoError("--machine FILE is missing: unisono-model fit writes one")
     real = (ranks, mpi, lab, launch, ppn, nodes)
     place = simulated(platform, ranks, context) if platform else on_ranks(*real)
-    errors.print(f"{place.title}, {place.ranks} ranks")
+    errors.print(Text.assemble(place.title, f", {place.ranks} ranks"))
     with tempfile.TemporaryDirectory(prefix="unisono-check-") as folder:
         file = machine_of(place, machine, folder)
         with errors.status("measuring") as status:

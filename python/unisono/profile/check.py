@@ -1,13 +1,12 @@
 """What can be wrong with a profile: by its schema, and what a schema cannot say."""
 
-import json
 from collections.abc import Iterator
 from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from unisono.core import catalogue, documents
+from unisono.core import catalogue, documents, files
 from unisono.core.errors import UnisonoError
 from unisono.profile import document
 from unisono.profile.document import Environment, Profile
@@ -35,7 +34,7 @@ def problems(data: Any) -> Iterator[str]:
         return
     import jsonschema  # noqa: PLC0415 - takes a quarter of a second to load
 
-    validator = jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text()))
+    validator = jsonschema.Draft202012Validator(files.decoded(SCHEMA.read_text()))
     faults = [f"{error.json_path}: {error.message}" for error in validator.iter_errors(data)]
     yield from faults
     if not faults:

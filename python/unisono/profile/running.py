@@ -16,7 +16,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from unisono.core import catalogue, cost_model, machine, memory, places
+from unisono.core import catalogue, cost_model, files, machine, memory, places
 from unisono.core.catalogue import format_size
 from unisono.core.console import table
 from unisono.core.errors import UnisonoError
@@ -111,7 +111,7 @@ def decide(asked: Asked, mpi: places.Mpi, library: str, known: Learned | None) -
     line += ["--library", library, "--place", asked.place(cores), "--cores", str(cores)]
     line += ["--network-rate", repr(network_rate(asked, mpi.flavour))]
     line += ["--remembered", known.choice] if known else []
-    found: Json = json.loads(catalogue.ask(*line))
+    found: Json = files.decoded(catalogue.ask(*line))
     return found
 
 

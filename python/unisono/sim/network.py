@@ -1,6 +1,5 @@
 """Schedules as flows on a network's links, and what no schedule can beat there: asked of unisono-network."""
 
-import json
 import os
 import subprocess
 import tempfile
@@ -10,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from unisono.core import jobs, places
+from unisono.core import files, jobs, places
 from unisono.core.errors import UnisonoError
 from unisono.core.limits import plain_form
 from unisono.sim import units
@@ -77,7 +76,7 @@ class Limits:
 @cache
 def limits(platform: Platform, hosts: tuple[int, ...], root: int) -> Limits:
     with tempfile.TemporaryDirectory(prefix="unisono-network-") as folder:
-        told = json.loads(ask("limits", *options(platform, hosts, root, Path(folder))))
+        told = files.decoded(ask("limits", *options(platform, hosts, root, Path(folder))))
     # Every member of a star or of a fat tree has one link each way: its routes restrict nothing.
     routes = told["routes"] if isinstance(platform, Torus) else None
     return Limits(told["hosts"], told["flow"] or {}, routes or {})
@@ -106,5 +105,5 @@ def times(
         outcome = jobs.run(line, kept, silence=10**9, sign_of_life=keep_on)
     if not outcome.ok:
         return {"left_out": outcome.problem, "is_error": True}
-    found: dict[str, Any] = json.loads(outcome.output)
+    found: dict[str, Any] = files.decoded(outcome.output)
     return found

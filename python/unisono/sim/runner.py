@@ -3,13 +3,13 @@
 Two cells in one process would not be independent: events that fall on the same nanosecond are ordered by
 how their times are rounded, which depends on when the simulation began."""
 
-import json
 import os
 import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 
+from unisono.core import files
 from unisono.core.jobs import LOOK_SECONDS
 from unisono.sim import network, smpi
 from unisono.sim.table import FLOWS, SMPI, Cell, Question, Row, Table
@@ -96,7 +96,7 @@ def simulate_cell(question: Question, key: Key, size: int, memory: str, keep_on:
     run = smpi.run(question.platform, question.hosts, line, configuration, variables, keep_on)
     for text in run.output.splitlines():
         if text.startswith('{"collective"'):
-            return cell_of(json.loads(text))
+            return cell_of(files.decoded(text))
     return Cell(None, run.problem or "the simulation ended early", is_error=True)
 
 

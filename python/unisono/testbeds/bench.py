@@ -1,6 +1,5 @@
 """Cells, measured by jobs of unisono-bench."""
 
-import json
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -8,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from unisono.core import jobs
+from unisono.core import files, jobs
 from unisono.core.places import Mpi
 from unisono.profile.document import Arm, Key, estimate_of
 from unisono.testbeds.beds import Bed
@@ -117,7 +116,7 @@ class Bench:
         """And the seconds that the cells took, without those of the job's start."""
         points = [entry.point for entry in entries]
         try:
-            body = json.loads(file.read_text())
+            body = files.decoded(files.read_bytes(file))
             cells, key = body["cells"], Key.from_json(body["environment"])
         except (OSError, ValueError, KeyError):
             cells, key = [], None

@@ -52,7 +52,8 @@ class Row:
 
     site: int
     collective: str
-    calls_of: Int  # by rank of the world: calls it took part in
+    ranks: Int  # traced ones, of the world; the following are by them
+    calls_of: Int  # calls it took part in
     last_in: Int  # calls in which it surely arrived last or as late as the last
     imbalance_of: Float  # s: worst-case imbalance times of the calls it took part in
     late_in: Float  # s: of those, in calls in which it arrived in the later half of the window
@@ -83,6 +84,9 @@ class Pass:
     parts: list[Calls] = field(default_factory=list)
     alone: int = 0
 
+    def __post_init__(self) -> None:
+        self.traced = np.array(sorted(self.trace.ranks), np.int64)
+
     def take(self, block: Block, network: bounds.Network) -> None:
         if block.of < 2:
             self.alone += len(block.begin_s)
@@ -104,7 +108,7 @@ class Pass:
         ranks = self.trace.ranks
         return np.column_stack(
             [
-                self.sites.numbers(ranks[int(member)], block.site[:, column])
+                self.sites.numbers(ranks[int(member)], block.site[:, column], block.program[:, column])
                 for column, member in enumerate(block.members)
             ]
         )
@@ -133,16 +137,17 @@ class Pass:
         sure = found.worst > found.error
         late = (block.begin_s > middle[:, None]) & sure[:, None]
         last = (block.begin_s == block.begin_s.max(axis=1, keepdims=True)) & sure[:, None]
+        members = np.searchsorted(self.traced, block.members)
         key = site << 16 | block.collective
         for pair in np.unique(key):
             own = key == pair
             at = self.row(int(pair) >> 16, self.trace.collectives[int(pair) & 0xFFFF])
             calls["row"][own] = at
             row, weight = self.made[at], found.worst[own]
-            row.calls_of[block.members] += int(np.count_nonzero(own))
-            row.last_in[block.members] += np.count_nonzero(last[own], axis=0)
-            row.imbalance_of[block.members] += weight.sum()
-            row.late_in[block.members] += weight @ late[own]
+            row.calls_of[members] += int(np.count_nonzero(own))
+            row.last_in[members] += np.count_nonzero(last[own], axis=0)
+            row.imbalance_of[members] += weight.sum()
+            row.late_in[members] += weight @ late[own]
             worst = int(weight.argmax())
             if row.worst is None or weight[worst] > row.worst.worst:
                 call = np.flatnonzero(own)[worst]
@@ -152,9 +157,9 @@ class Pass:
     def row(self, site: int, collective: str) -> int:
         at = self.rows.setdefault((site, collective), len(self.rows))
         if at == len(self.made):
-            size = self.trace.size
+            size = len(self.traced)
             counts = np.zeros(size, np.int64), np.zeros(size, np.int64)
-            self.made.append(Row(site, collective, *counts, np.zeros(size), np.zeros(size)))
+            self.made.append(Row(site, collective, self.traced, *counts, np.zeros(size), np.zeros(size)))
         return at
 
 

@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unisono.core import catalogue
-from unisono.trace.reader import INTER, Rank, Trace
+from unisono.trace.reader import Rank, Trace
+from unisono.trace.schema import INTER
 
 BLOCK = 1 << 18  # events looked at together: bounds the memory
 
@@ -27,6 +28,7 @@ class Block:
     error_s: Float  # of begin_s
     bytes: Float
     site: NDArray[np.uint64]  # address in each rank's process
+    program: NDArray[np.uint64]  # likewise: where the program called what called; 0: the program itself did
     root: Int  # column, or -1: none, or not traced
     collective: NDArray[np.uint16]
     algorithm: NDArray[np.uint16]  # in the first member's numbering
@@ -79,6 +81,7 @@ class Matcher:
     groups: list[Group] = field(default_factory=list)
 
     def __post_init__(self) -> None:
+        self.known = np.array([*self.trace.known, False])  # the last: numbers without a name
         ranks = [rank for rank in self.trace.ranks.values() if len(rank.events)]
         if ranks:
             self.has_threads = any(rank.events["thread"].any() for rank in ranks)
@@ -96,15 +99,18 @@ class Matcher:
         communicator = rank.events["communicator"]
         numbers: dict[tuple[int, ...], int] = {}
         names: list[str] = []
-        size = max(rank.communicators, default=-1) + 2  # the last: numbers that no line explains
-        group_of, occurrence_of = np.full(size, -1, np.int64), np.zeros(size, np.int64)
-        for number, known in rank.communicators.items():
+        told = sorted(rank.communicators)
+        unknown = len(told)  # numbers that no line explains
+        group_of, occurrence_of = np.full(unknown + 1, -1, np.int64), np.zeros(unknown + 1, np.int64)
+        for at, number in enumerate(told):
+            known = rank.communicators[number]
             if rank.rank in known.ranks:
-                group_of[number] = numbers.setdefault(known.ranks, len(numbers))
-                occurrence_of[number] = known.occurrence
+                group_of[at] = numbers.setdefault(known.ranks, len(numbers))
+                occurrence_of[at] = known.occurrence
                 if len(names) < len(numbers):
                     names.append(known.name)
-        communicator = np.minimum(communicator, size - 1)
+        place = np.searchsorted(told, communicator)
+        communicator = np.where(np.append(told, -1)[place] == communicator, place, unknown)
         group = group_of[communicator]
         group[(rank.events["flags"] & INTER) != 0] = -1
         self.count.unmatched_events += int(np.count_nonzero(group < 0))
@@ -166,7 +172,8 @@ class Matcher:
     def block(self, number: int, group: Group, members: list[Member], keys: Int) -> Block | None:
         shape = (len(keys), len(members))
         begin, end, error, size = (np.empty(shape) for _ in range(4))
-        site, kind = np.empty(shape, np.uint64), np.empty(shape, np.uint16)
+        site, program = np.empty(shape, np.uint64), np.empty(shape, np.uint64)
+        kind = np.empty(shape, np.uint16)
         left = np.ones(len(keys), bool)
         columns = self.columns(group, members)
         for column, member in enumerate(members):
@@ -176,14 +183,14 @@ class Matcher:
             end[:, column] = begin[:, column] + 1e-9 * (events["end_ns"] - events["begin_ns"])
             error[:, column] = 1e-9 * clock.error(events["begin_ns"])
             size[:, column], site[:, column] = events["bytes"], events["site"]
-            kind[:, column] = events["collective"]
+            program[:, column], kind[:, column] = events["program"], events["collective"]
             left &= events["end_ns"] >= events["begin_ns"]
             if column == 0:
                 root, algorithm = (
                     columns[np.clip(events["root"], -1, len(group.ranks))],
                     events["algorithm"].copy(),
                 )
-        same = (kind == kind[:, :1]).all(axis=1) & (kind[:, 0] < len(self.trace.collectives))
+        same = (kind == kind[:, :1]).all(axis=1) & self.known[np.minimum(kind[:, 0], len(self.known) - 1)]
         same[same] = self.can_have_met(begin[same], end[same], error[same], size[same], kind[same, 0])
         good = left & same
         self.count.incomplete += int(np.count_nonzero(~left))
@@ -195,5 +202,5 @@ class Matcher:
             number,
             np.array([member.rank.rank for member in members]),
             len(group.ranks),
-            *(each[good] for each in (begin, end, error, size, site, root, kind[:, 0], algorithm)),
+            *(each[good] for each in (begin, end, error, size, site, program, root, kind[:, 0], algorithm)),
         )

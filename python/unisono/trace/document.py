@@ -135,6 +135,10 @@ class SiteRow(StatisticRow, kw_only=True):
     file: Annotated[str | None, said("Whole path; null without debug information.")]
     line: Annotated[int | None, said("Likewise.")]
     function: Annotated[str | None, said("Null where unknown.")]
+    inside: Annotated[
+        str | None,
+        said("The library, and its function, that the program called there. Null: it calls MPI itself."),
+    ]
     collective: str
     routine: str
     main_loop: bool
@@ -184,10 +188,10 @@ def document_of(summary: Summary) -> Document:
 def traced(trace: Trace) -> Traced:
     start = trace.first.start
     return Traced(
-        command=list(map(str, start.get("command", []))),
-        mpi=str(start.get("mpi", "")),
-        unisono=str(start.get("unisono", "")),
-        started_unix_s=start.get("started_unix_s"),
+        command=list(start.command),
+        mpi=start.mpi,
+        unisono=start.unisono,
+        started_unix_s=start.started_unix_s or None,
         ranks=trace.size,
         traced_ranks=len(trace.ranks),
         aborted_ranks=[rank.rank for rank in trace.ranks.values() if rank.ended_ns is None],
@@ -240,6 +244,7 @@ def site_row(site: Site, trace: Trace) -> SiteRow:
         file=site.place.file or None,
         line=site.place.line or None,
         function=site.place.function or None,
+        inside=site.place.inside or None,
         collective=site.collective,
         routine=collective_name(site.collective),
         main_loop=site.main,

@@ -1,25 +1,24 @@
-"""Traces for other tools: a row or an event for each call of each rank, streamed rank by rank."""
+"""Traces for other tools."""
 
 import csv
 import json
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unisono.core import files
 from unisono.core.errors import SetupError, UnisonoError
-from unisono.trace.reader import IN_PLACE, Events, Rank, Trace, read
-from unisono.trace.sites import Sites
+from unisono.trace import otf2_archive
+from unisono.trace.reader import Rank, Trace, read
+from unisono.trace.tables import COLUMNS, Tables, rows
 
-BLOCK = 1 << 16  # events that are in memory
-COLUMNS = (
-    *("rank", "collective", "begin_ns", "end_ns", "clock_error_ns", "bytes", "communicator", "sequence"),
-    *("root", "algorithm", "in_place", "thread", "site", "function", "communicator_id"),
-)
+# A spreadsheet takes a cell that begins with one of these for a formula, and some run programs
+# (OWASP, "CSV Injection"). A single quote before it makes it text again.
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 
 
 def write(folder: Path, form: str, output: Path) -> int:
@@ -28,12 +27,12 @@ def write(folder: Path, form: str, output: Path) -> int:
         "parquet": write_parquet,
         "csv": write_csv,
         "perfetto": write_perfetto,
-        "otf2": write_otf2,
+        "otf2": otf2_archive.write,
     }
     if form not in writers:
         raise UnisonoError(f"--to {form}: valid are {', '.join(writers)}")
     trace = read(folder)
-    part = output.with_name(output.name + ".part")
+    part = files.beside(output)
     try:
         writers[form](trace, part)
         part.replace(output)
@@ -47,71 +46,6 @@ def write(folder: Path, form: str, output: Path) -> int:
     return trace.events
 
 
-class Tables:
-    """Columns of blocks of events, times in ns on rank 0's clock. `end_ns` 0: never left."""
-
-    def __init__(self, trace: Trace) -> None:
-        self.trace, self.sites = trace, Sites()
-        self.communicators: dict[tuple[tuple[int, ...], int], int] = {}
-        for rank in trace.ranks.values():
-            for start in range(0, len(rank.events), BLOCK):
-                self.sites.numbers(rank, rank.events["site"][start : start + BLOCK])
-        self.places = self.sites.places(trace, self.sites.number.values())
-
-    def blocks(self, rank: Rank) -> Iterator[dict[str, NDArray[Any] | list[Any]]]:
-        for start in range(0, len(rank.events), BLOCK):
-            yield self.block(rank, rank.events[start : start + BLOCK])
-
-    def block(self, rank: Rank, events: Events) -> dict[str, NDArray[Any] | list[Any]]:
-        begin = rank.clock.corrected(events["begin_ns"])
-        left = events["end_ns"] > 0
-        places = [self.places[int(n)] for n in self.sites.numbers(rank, events["site"])]
-        return {
-            "rank": np.full(len(events), rank.rank),
-            "collective": named(self.trace.collectives, events["collective"]),
-            "begin_ns": begin,
-            "end_ns": np.where(left, rank.clock.corrected(events["end_ns"]), 0),
-            "clock_error_ns": np.rint(rank.clock.error(events["begin_ns"])).astype(np.int64),
-            "bytes": events["bytes"],
-            "communicator": [communicator_text(rank, int(n)) for n in events["communicator"]],
-            "sequence": events["sequence"],
-            "root": events["root"],
-            "algorithm": [rank.algorithms.get(int(n), "native") for n in events["algorithm"]],
-            "in_place": (events["flags"] & IN_PLACE) != 0,
-            "thread": events["thread"],
-            "site": [place.text for place in places],
-            "function": [place.function for place in places],
-            "communicator_id": self.communicator_ids(rank, events["communicator"]),
-        }
-
-    def communicator_ids(self, rank: Rank, numbers: NDArray[np.uint32]) -> NDArray[np.int64]:
-        """The same on all ranks, as names need not be, and of one communicator only; -1: not known."""
-        unique, inverse = np.unique(numbers, return_inverse=True)
-        return np.array([self.communicator_id(rank, int(n)) for n in unique], np.int64)[inverse]
-
-    def communicator_id(self, rank: Rank, number: int) -> int:
-        known = rank.communicators.get(number)
-        if known is None or not known.ranks:
-            return -1
-        return self.communicators.setdefault((known.ranks, known.occurrence), len(self.communicators))
-
-
-def named(names: Sequence[str], numbers: NDArray[Any]) -> list[str]:
-    return [names[n] if n < len(names) else f"collective {n}" for n in map(int, numbers)]
-
-
-def communicator_text(rank: Rank, number: int) -> str:
-    known = rank.communicators.get(number)
-    if known is None:
-        return f"{number}"
-    return known.name or f"{number} of {len(known.ranks)} ranks"
-
-
-def rows(columns: dict[str, NDArray[Any] | list[Any]]) -> Iterator[tuple[Any, ...]]:
-    plain = (c if isinstance(c, list) else c.tolist() for c in (columns[name] for name in COLUMNS))
-    return zip(*plain, strict=True)
-
-
 def write_csv(trace: Trace, path: Path) -> None:
     tables = Tables(trace)
     with path.open("w", newline="") as file:
@@ -119,7 +53,11 @@ def write_csv(trace: Trace, path: Path) -> None:
         writer.writerow(COLUMNS)
         for rank in trace.ranks.values():
             for block in tables.blocks(rank):
-                writer.writerows(rows(block))
+                writer.writerows(map(cells, rows(block)))
+
+
+def cells(row: tuple[Any, ...]) -> list[Any]:
+    return [f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell for cell in row]
 
 
 def write_parquet(trace: Trace, path: Path) -> None:
@@ -141,12 +79,6 @@ def write_parquet(trace: Trace, path: Path) -> None:
     finally:
         if writer is not None:
             writer.close()
-
-
-def write_otf2(trace: Trace, path: Path) -> None:
-    from unisono.trace import otf2_archive  # noqa: PLC0415 - it uses this module
-
-    otf2_archive.write(trace, path)
 
 
 def write_perfetto(trace: Trace, path: Path) -> None:
@@ -210,6 +142,7 @@ def perfetto_event(row: tuple[Any, ...], origin: int, threads: Threads) -> str:
         site,
         function,
         communicator_id,
+        inside,
     ) = row
     drawn = f'"ph":"X","dur":{(end - begin) / 1000:.3f}' if end else '"ph":"B"'
     return (
@@ -217,5 +150,5 @@ def perfetto_event(row: tuple[Any, ...], origin: int, threads: Threads) -> str:
         f'"pid":{rank},"tid":{threads.number(rank, thread)},'
         f'"ts":{(begin - origin) / 1000:.3f},"args":{{"bytes":{size},"communicator":{quoted(communicator)},'
         f'"sequence":{sequence},"root":{root},"algorithm":{quoted(algorithm)},"site":{quoted(site)},'
-        f'"function":{quoted(function)},"communicator_id":{communicator_id}}}}}'
+        f'"function":{quoted(function)},"communicator_id":{communicator_id},"inside":{quoted(inside)}}}}}'
     )

@@ -118,7 +118,7 @@ def numbered(names: Sequence[str]) -> tuple[int, ...]:
 def kinds_of(trace: Trace, sites: Sites, block: Block) -> Iterator[tuple[Kind, Int]]:
     """With the rows of the block that belong to each. The first rank's call site counts."""
     members = tuple(map(int, block.members))
-    site = sites.numbers(trace.ranks[members[0]], block.site[:, 0])
+    site = sites.numbers(trace.ranks[members[0]], block.site[:, 0], block.program[:, 0])
     size = np.rint(block.bytes.mean(axis=1)).astype(np.int64)
     classes = np.array([size_class(int(each))[0] for each in size], np.int64)
     key = np.column_stack([site, block.collective.astype(np.int64), classes, block.root])

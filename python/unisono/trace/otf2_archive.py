@@ -1,22 +1,22 @@
 """A trace as an OTF2 archive, for Vampir, Scalasca and their kin: a process for each rank, a location for
 each of its threads."""
 
-import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from unisono.core.catalogue import collective as semantics
+from unisono.core.catalogue import all_collectives
 from unisono.core.errors import UnisonoError
-from unisono.trace.formats import COLUMNS, Tables, rows
-from unisono.trace.reader import INTER, Rank, Trace
+from unisono.trace.reader import Rank, Trace
+from unisono.trace.schema import INTER
 from unisono.trace.summary import collective_name
+from unisono.trace.tables import COLUMNS, Tables, rows
 
 NANOSECONDS = 1_000_000_000  # ticks of the clock in a second
 NO_COMMUNICATOR = -1
-TEXTS = ("algorithm", "site", "function")  # attributes of a call
+TEXTS = ("algorithm", "site", "function", "inside")  # attributes of a call
 
 
 def write(trace: Trace, path: Path) -> None:
@@ -26,7 +26,6 @@ def write(trace: Trace, path: Path) -> None:
         raise UnisonoError("--to otf2 needs otf2: pip install otf2, or take --to csv") from error
     if not trace.events:
         raise UnisonoError(f"{trace.folder}: holds no event")
-    shutil.rmtree(path, ignore_errors=True)  # of a run that was killed
     path.mkdir()  # what is wrong with the place, Python says better than OTF2
     with otf2.writer.open(str(path), timer_resolution=NANOSECONDS) as archive:
         Archive(trace, otf2, archive).write()
@@ -57,8 +56,8 @@ class Archive:
             for block in tables.blocks(rank):
                 for row, number in zip(rows(block), numbers, strict=False):
                     self.call(rank, dict(zip(COLUMNS, row, strict=True)), number)
-        if started := self.trace.first.start.get("started_unix_s"):
-            self.file._realtime_timestamp = float(started)  # else the time of this conversion
+        if started := self.trace.first.start.started_unix_s:
+            self.file._realtime_timestamp = started  # else the time of this conversion
 
     def machine(self) -> None:
         """Hosts, processes, and the ranks of MPI_COMM_WORLD: those without a trace, too."""
@@ -113,9 +112,12 @@ class Archive:
         return self.regions[collective]
 
     def role(self, collective: str) -> Any:
-        roles, row = self.otf2.RegionRole, semantics(collective)
+        roles = self.otf2.RegionRole
         if collective == "barrier":
             return roles.BARRIER
+        row = all_collectives().get(collective)
+        if row is None:  # of a newer Unisono
+            return roles.UNKNOWN
         if not row.rooted:
             return roles.COLL_ALL2ALL
         return roles.COLL_ONE2ALL if row.from_root else roles.COLL_ALL2ONE

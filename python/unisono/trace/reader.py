@@ -1,41 +1,33 @@
-"""Reads a trace: a folder with rank-N.events and rank-N.jsonl. docs/reference/trace.md."""
+"""Reads a trace: a folder with rank-N.events and rank-N.jsonl. docs/reference/trace.md.
 
-import json
+A trace may come from anybody: what it says is checked before anything is reserved for it, and nothing in its
+folder is waited for or leads out of it."""
+
+import io
+import os
 import re
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from unisono.core import catalogue, files
 from unisono.core.errors import UnisonoError
+from unisono.core.shown import line
+from unisono.trace import schema
 from unisono.trace.clock import Clock, Reading
+from unisono.trace.events import read_events
+from unisono.trace.schema import FORMAT, Events, Start
 
-FORMAT = 1
-EVENT = np.dtype(
-    [
-        ("begin_ns", "<i8"),
-        ("end_ns", "<i8"),
-        ("bytes", "<u8"),
-        ("site", "<u8"),
-        ("communicator", "<u4"),
-        ("sequence", "<u4"),
-        ("root", "<i4"),
-        ("collective", "<u2"),
-        ("algorithm", "<u2"),
-        ("flags", "<u4"),
-        ("thread", "<u4"),
-        ("reserved", "<u8"),
-    ]
-)
-assert EVENT.itemsize == 64
-IN_PLACE, INTER = 1, 2
-MOST_COMMUNICATORS = 1 << 26  # a larger number is damage
-Events = NDArray[np.void]
-Json = dict[str, Any]
+MOST_RANKS = 1 << 16  # that are believed where no communicator has as many
+MOST_FILES = 1 << 20
+MOST_LINE_BYTES = 64 << 20  # of one rank
+MOST_ALL_BYTES = 512 << 20
+MOST_WRONG = 100  # lines of a file that are no JSON: then it is something else
+MOST_MODULES = 1 << 14
+MOST_NOTES = 20
+LONGEST_COMMAND = 200  # letters of it that are shown
 
 
 @dataclass(frozen=True)
@@ -59,9 +51,9 @@ class Communicator:
 class Rank:
     rank: int
     size: int
-    start: Json
+    start: Start
     events: Events
-    modules: list[Module] = field(default_factory=list)
+    modules: dict[Module, None] = field(default_factory=dict)  # in order: the latest of a place counts
     communicators: dict[int, Communicator] = field(default_factory=dict)
     algorithms: dict[int, str] = field(default_factory=dict)
     readings: list[Reading] = field(default_factory=list)
@@ -74,7 +66,7 @@ class Rank:
 
     @property
     def host(self) -> str:
-        return str(self.start.get("host", ""))
+        return self.start.host
 
 
 @dataclass
@@ -95,141 +87,184 @@ class Trace:
         return sum(len(rank.events) for rank in self.ranks.values())
 
     def command(self) -> str:
-        return " ".join(map(str, self.first.start.get("command", [])))
+        return line(" ".join(self.first.start.command), LONGEST_COMMAND)
+
+    @cached_property
+    def known(self) -> list[bool]:
+        """Of each collective, whether this version knows it."""
+        return [name in catalogue.all_collectives() for name in self.collectives]
 
 
 def read(folder: Path) -> Trace:
     """Raises UnisonoError if nothing of it can be used; what is only partly there becomes a note."""
-    if not folder.is_dir():
-        if folder.exists():
-            raise UnisonoError(f"{folder}: a trace is a folder, and this is none")
-        raise UnisonoError(f"{folder}: no such folder; unisono trace --output {folder} -- CMD makes a trace")
-    notes: list[str] = []
-    ranks = {}
-    for number, path in numbered(folder):
-        rank = read_rank(number, path, notes)
-        if rank:
-            ranks[number] = rank
-    if not ranks:
-        why = f": {notes[0]}" if notes else " (no rank-N.jsonl in it)"
-        raise UnisonoError(f"{folder}: not a trace{why}; unisono trace --output DIR -- CMD makes one")
-    trace = Trace(folder, 0, ranks, [], {}, notes)
-    trace.size = max(trace.first.size, max(ranks) + 1)
-    trace.collectives = list(map(str, trace.first.start.get("collectives", [])))
-    trace.one_way = dict(sorted(ranks[0].one_way.items())) if 0 in ranks else {}
-    notes += shortcomings(trace)
-    return trace
-
-
-def numbered(folder: Path) -> Iterator[tuple[int, Path]]:
-    for path in sorted(folder.glob("rank-*.jsonl")):
-        found = re.fullmatch(r"rank-(\d+)\.jsonl", path.name)
-        if found:
-            yield int(found[1]), path
-
-
-def read_rank(number: int, path: Path, notes: list[str]) -> Rank | None:
     try:
-        lines = path.read_text(errors="replace").splitlines()
-    except OSError as error:
-        notes.append(f"rank {number} is left out: {path.name}: {error.strerror}")
-        return None
-    said = list(parsed(lines, path.name, notes))
-    start = next((line for line in said if line.get("kind") == "start"), None)
-    if start is None:
-        notes.append(f"rank {number} is left out: {path.name} has no start line")
-        return None
-    if start.get("format") != FORMAT:
+        opened = os.open(folder, files.OPEN | os.O_DIRECTORY)
+    except FileNotFoundError:
         raise UnisonoError(
-            f"{path}: trace format {start.get('format')}, this Unisono reads {FORMAT}: "
-            "use the version that wrote it"
-        )
-    rank = Rank(number, int(start.get("size", 0)), start, read_events(path.with_suffix(".events"), notes))
-    for line in said:
-        try:
-            take_line(rank, line)
-        except (KeyError, TypeError, ValueError):
-            notes.append(f"{path.name}: a line of kind {line.get('kind')} is incomplete and left out")
-    return rank
-
-
-def parsed(lines: list[str], name: str, notes: list[str]) -> Iterator[Json]:
-    wrong = 0
-    for line in lines:
-        try:
-            value = json.loads(line)
-        except ValueError:
-            value = None
-        if isinstance(value, dict):
-            yield value
-        else:
-            wrong += 1
-    if wrong:
-        notes.append(f"{name}: {wrong} line(s) are no JSON and left out")
-
-
-def take_line(rank: Rank, line: Json) -> None:
-    """Raises KeyError, TypeError or ValueError where something is missing."""
-    takers: dict[str, Callable[[Rank, Json], None]] = {
-        "modules": take_modules,
-        "communicator": take_communicator,
-        "algorithm": lambda r, x: r.algorithms.update({int(x["id"]): str(x["spec"])}),
-        "clock": lambda r, x: r.readings.append(
-            Reading(int(x["at_ns"]), float(x["offset_ns"]), float(x["error_ns"]))
-        ),
-        "one_way": take_one_way,
-        "end": lambda r, x: setattr(r, "ended_ns", int(x["at_ns"])),
-    }
-    taker = takers.get(str(line.get("kind")))
-    if taker:
-        taker(rank, line)
-
-
-def take_modules(rank: Rank, line: Json) -> None:
-    for one in line["modules"]:
-        place = (int(one[key], 16) for key in ("start", "end", "offset"))
-        rank.modules.append(Module(str(one["path"]), *place))
-
-
-def take_communicator(rank: Rank, line: Json) -> None:
-    ranks = tuple(map(int, line["ranks"]))
-    number = int(line["id"])
-    if any(not 0 <= member < max(rank.size, 1) for member in ranks) or not 0 <= number < MOST_COMMUNICATORS:
-        raise ValueError
-    rank.communicators[number] = Communicator(ranks, int(line["occurrence"]), str(line.get("name", "")))
-
-
-def take_one_way(rank: Rank, line: Json) -> None:
-    if float(line["seconds"]) > 0 and int(line["bytes"]) >= 0:
-        rank.one_way[int(line["bytes"])] = float(line["seconds"])
-
-
-def read_events(path: Path, notes: list[str]) -> Events:
-    """Mapped, not loaded. Without a last part record, and without the zeros of a killed process."""
-    nothing: Events = np.empty(0, EVENT)
-    try:
-        size = path.stat().st_size
-        if size % EVENT.itemsize:
-            notes.append(f"{path.name}: cut off in a record, which is left out")
-        if size < EVENT.itemsize:
-            return nothing
-        events = np.memmap(path, EVENT, mode="r", shape=(size // EVENT.itemsize,))
+            f"{folder}: no such folder; unisono trace --output {folder} -- CMD makes a trace"
+        ) from None
+    except NotADirectoryError:
+        raise UnisonoError(f"{folder}: a trace is a folder, and this is none") from None
     except OSError as error:
-        notes.append(f"{path.name}: {error.strerror}")
-        return nothing
-    return events[: written(events)]
+        raise UnisonoError(f"{folder}: {error.strerror}") from error
+    try:
+        return Reader(folder, opened).read()
+    finally:
+        os.close(opened)
 
 
-def written(events: Events) -> int:
-    """The records before the zeros at the end, found from the end in blocks."""
-    end = len(events)
-    while end:
-        start = max(0, end - 16384)
-        used = np.flatnonzero(events["begin_ns"][start:end])
-        if len(used):
-            return start + int(used[-1]) + 1
-        end = start
-    return 0
+class Reader:
+    """Of the folder that is `opened`."""
+
+    def __init__(self, folder: Path, opened: int) -> None:
+        self.folder, self.opened = folder, opened
+        self.notes: list[str] = []
+        self.read_bytes = 0
+        self.groups: dict[tuple[int, ...], tuple[int, ...]] = {}  # ranks of communicators: each is kept once
+
+    def read(self) -> Trace:
+        found = [self.rank(number, name) for number, name in self.numbered()]
+        ranks = self.of_one_run([rank for rank in found if rank])
+        if not ranks:
+            why = f": {self.notes[0]}" if self.notes else " (no rank-N.jsonl in it)"
+            raise UnisonoError(
+                f"{self.folder}: not a trace{why}; unisono trace --output DIR -- CMD makes one"
+            )
+        first = ranks[min(ranks)]
+        trace = Trace(self.folder, first.size, ranks, list(first.start.collectives), {}, self.notes)
+        trace.one_way = dict(sorted(ranks[0].one_way.items())) if 0 in ranks else {}
+        if len(self.notes) > MOST_NOTES:
+            self.notes[MOST_NOTES:] = [f"and {len(self.notes) - MOST_NOTES} more such lines"]
+        self.notes += shortcomings(trace)
+        return trace
+
+    def numbered(self) -> Iterator[tuple[int, str]]:
+        """Ranks by their number, and the names of their lines."""
+        found: dict[int, str] = {}
+        with os.scandir(self.opened) as entries:
+            names = [entry.name for entry in entries if entry.name.endswith(".jsonl")]
+        for name in sorted(names):
+            number = re.fullmatch(r"rank-([0-9]{1,10})\.jsonl", name)
+            if number and found.setdefault(int(number[1]), name) != name:
+                self.notes.append(f"{name} is left out: {found[int(number[1])]} is of the same rank")
+        if len(found) > MOST_FILES:
+            raise UnisonoError(f"{self.folder}: holds files of more than {MOST_FILES} ranks")
+        yield from sorted(found.items())
+
+    def rank(self, number: int, name: str) -> Rank | None:
+        try:
+            lines, problem = self.lines(name), ""
+        except OSError as error:
+            lines, problem = [], f"{error.strerror}"
+        start = next((each for each in lines if isinstance(each, Start)), None)
+        if start is None:
+            self.notes.append(
+                f"rank {number} is left out: {name}{': ' + problem if problem else ' has no start line'}"
+            )
+            return None
+        if wrong := contradiction(number, start, lines):
+            self.notes.append(f"rank {number} is left out: {name} says {wrong}")
+            return None
+        events = read_events(name.replace(".jsonl", ".events"), self.opened, self.notes)
+        rank = Rank(number, start.size, start, events)
+        unusable = Counter(type(each).__name__ for each in lines if not self.take(rank, each))
+        self.note_incomplete(name, unusable)
+        return rank
+
+    def lines(self, name: str) -> list[schema.Line]:
+        """Raises OSError."""
+        data = files.read_bytes(name, MOST_LINE_BYTES, self.opened)
+        self.read_bytes += len(data)
+        if self.read_bytes > MOST_ALL_BYTES:
+            raise OSError(0, f"the lines of the ranks before have more than {MOST_ALL_BYTES >> 20} MiB")
+        found: list[schema.Line] = []
+        wrong, incomplete = 0, Counter[str]()
+        for each in io.BytesIO(data):
+            kind = ""
+            try:
+                head = files.decoded(each, schema.Head)
+                kind = head.kind
+                if head.format != FORMAT:
+                    raise UnisonoError(
+                        f"{self.folder / name}: trace format {head.format}, this Unisono reads {FORMAT}: "
+                        "use the version that wrote it"
+                    )
+                if known := schema.KINDS.get(kind):
+                    found.append(files.decoded(each, known))
+            except ValueError:
+                if kind in schema.KINDS:
+                    incomplete[kind] += 1
+                else:
+                    wrong += 1
+            if wrong + incomplete.total() >= MOST_WRONG:
+                self.notes.append(f"{name}: is read up to its {MOST_WRONG}th line that cannot be used")
+                break
+        if wrong:
+            self.notes.append(f"{name}: {wrong} line(s) are no JSON and left out")
+        self.note_incomplete(name, incomplete)
+        return found
+
+    def note_incomplete(self, name: str, counted: Counter[str]) -> None:
+        for kind, number in counted.items():
+            which = (
+                f"a line of kind {kind.lower()} is"
+                if number == 1
+                else f"{number} lines of kind {kind.lower()} are"
+            )
+            self.notes.append(f"{name}: {which} incomplete and left out")
+
+    def take(self, rank: Rank, told: schema.Line) -> bool:
+        """False where it contradicts what is known."""
+        match told:
+            case schema.Modules():
+                for one in told.modules[: MOST_MODULES - len(rank.modules)]:
+                    place = (int(text, 16) for text in (one.start, one.end, one.offset))
+                    made = Module(one.path, *place)
+                    rank.modules.pop(made, None)
+                    rank.modules[made] = None
+            case schema.Communicator():
+                return self.take_communicator(rank, told)
+            case schema.Algorithm():
+                rank.algorithms.setdefault(told.id, told.spec)
+            case schema.Clock():
+                rank.readings.append(Reading(told.at_ns, told.offset_ns, told.error_ns))
+            case schema.OneWay():
+                rank.one_way[told.bytes] = told.seconds
+            case schema.End():
+                rank.ended_ns = told.at_ns
+        return True
+
+    def take_communicator(self, rank: Rank, told: schema.Communicator) -> bool:
+        ranks = self.groups.setdefault(told.ranks, told.ranks)
+        if (
+            ranks and (max(ranks) >= rank.size or len(set(ranks)) < len(ranks))
+        ) or told.id in rank.communicators:
+            return False
+        rank.communicators[told.id] = Communicator(ranks, told.occurrence, told.name)
+        return True
+
+    def of_one_run(self, found: list[Rank]) -> dict[int, Rank]:
+        """Those that agree on how many they are; the others are of another run."""
+        sizes = Counter(rank.size for rank in found)
+        size = max(sizes, key=lambda size: sizes[size], default=0)
+        for rank in found:
+            if rank.size != size:
+                self.notes.append(
+                    f"rank {rank.rank} is left out: it is one of {rank.size} ranks, and the others of {size}"
+                )
+        return {rank.rank: rank for rank in found if rank.size == size}
+
+
+def contradiction(number: int, start: Start, lines: list[schema.Line]) -> str:
+    """What cannot be in a rank's own lines; empty: nothing."""
+    if start.rank != number:
+        return f"that it is rank {start.rank}"
+    if number >= start.size:
+        return f"that there are {start.size} ranks"
+    named = max((len(each.ranks) for each in lines if isinstance(each, schema.Communicator)), default=0)
+    if start.size > max(MOST_RANKS, named):
+        return f"that there are {start.size} ranks, and no communicator has more than {named}"
+    return ""
 
 
 def shortcomings(trace: Trace) -> Iterator[str]:
@@ -245,6 +280,9 @@ def shortcomings(trace: Trace) -> Iterator[str]:
     if not trace.one_way:
         why = "MPI_Finalize was not reached, or a message took too long there"
         yield f"no one-way times ({why}): no imbalance factors, no transfer times"
+    if not all(trace.known):
+        names = [name for name, known in zip(trace.collectives, trace.known, strict=True) if not known]
+        yield f"left out: {len(names)} collective(s) that this Unisono does not know, as {line(names[0], 40)}"
 
 
 def ranks_text(ranks: list[int], most: int = 4) -> str:

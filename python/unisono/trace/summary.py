@@ -170,7 +170,9 @@ def make_site(
 def late_ranks(row: Row) -> list[Late]:
     share = row.late_in / np.maximum(row.imbalance_of, 1e-300)
     last = row.last_in / np.maximum(row.calls_of, 1)
-    found = [Late(int(r), float(last[r]), float(share[r])) for r in np.flatnonzero(share >= LATE)]
+    found = [
+        Late(int(row.ranks[at]), float(last[at]), float(share[at])) for at in np.flatnonzero(share >= LATE)
+    ]
     return sorted(found, key=lambda late: (-late.last_share, -late.late_share, late.rank))
 
 

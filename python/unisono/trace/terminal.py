@@ -6,6 +6,7 @@ from rich.console import Console
 from rich.text import Text
 
 from unisono.core.console import table
+from unisono.core.shown import line, shown
 from unisono.trace.analysis import Analysis
 from unisono.trace.reader import Trace
 from unisono.trace.summary import (
@@ -24,7 +25,7 @@ from unisono.trace.verdict import bytes_text, factor_text, percent, shares, time
 def headline(trace: Trace) -> str:
     hosts = len({rank.host for rank in trace.ranks.values()})
     on = f"on {hosts} host{'s' if hosts > 1 else ''}"
-    return f"{trace.command() or trace.folder}: {trace.size} ranks {on}, {trace.events} events"
+    return f"{trace.command() or shown(str(trace.folder))}: {trace.size} ranks {on}, {trace.events} events"
 
 
 def left_out(analysis: Analysis) -> list[str]:
@@ -39,7 +40,7 @@ def show(summary: Summary, console: Console, top: int) -> None:
     analysis = summary.analysis
     console.print(Text(headline(analysis.trace), style="bold"), soft_wrap=True)
     for note in [*analysis.trace.notes, *left_out(analysis)]:
-        console.print(Text(note, style="yellow"), soft_wrap=True)
+        console.print(Text(line(note), style="yellow"), soft_wrap=True)
     if summary.whole is None:
         console.print("no complete call of a collective")
         return
@@ -59,7 +60,8 @@ def show_program(summary: Summary, whole: Statistic, console: Console) -> None:
         f"{time_text(seconds)}, of which {time_text(whole.seconds_per_rank)} in collectives{share}, "
         f"mean over ranks; {whole.calls} calls"
     )
-    console.print("\n[bold]Imbalance of all calls (Table 4)[/bold]")
+    console.print()
+    console.print(Text("Imbalance of all calls (Table 4)", style="bold"))
     made = table("", "average", "worst", left=1)
     made.add_row("factor", factor_text(whole.average_factor), factor_text(whole.worst_factor))
     sure = "" if not whole.below_clock_error else f"< {time_text(whole.clock_error)}"
@@ -130,7 +132,11 @@ def show_sites(sites: Sequence[Site], console: Console) -> None:
         own = site.statistic
         waiting, inefficiency, transfer = shares(site)
         made.add_row(
-            Text(f"{collective_name(site.collective)} at {site.place.text}{' *' if site.main else ''}"),
+            Text(
+                line(
+                    f"{collective_name(site.collective)} at {site.place.text}{' *' if site.main else ''}", 100
+                )
+            ),
             str(own.calls),
             percent(site.share),
             time_text(own.elapsed),
@@ -140,6 +146,6 @@ def show_sites(sites: Sequence[Site], console: Console) -> None:
             factor_text(own.worst_factor),
         )
     console.print(made)
-    console.print("[dim]* main loop; share: of the time in collectives; factor: worst-case[/dim]\n")
+    console.print(Text("* main loop; share: of the time in collectives; factor: worst-case\n", style="dim"))
     for site in sites:
         console.print(Text(verdict(site)), soft_wrap=True)

@@ -1,10 +1,12 @@
 """What a call site's figures say, in one sentence."""
 
 from unisono.core import catalogue
+from unisono.core.shown import line
 from unisono.trace.reader import ranks_text
 from unisono.trace.summary import Late, Site, collective_name
 
 LONGEST_NAME = 60
+LONGEST_TITLE = 200
 ALIKE = 0.05  # a smaller share of waiting is not worth a word
 
 
@@ -51,7 +53,13 @@ def function_text(name: str) -> str:
 def title(site: Site) -> str:
     place = site.place
     function = f" ({function_text(place.function)})" if place.function and not place.line else ""
-    return f"{collective_name(site.collective)} at {place.text}{function}"
+    return line(
+        f"{collective_name(site.collective)} at {place.text}{function}{inside_text(site)}", LONGEST_TITLE
+    )
+
+
+def inside_text(site: Site) -> str:
+    return f", in {site.place.inside}" if site.place.inside else ""
 
 
 def late_text(late: list[Late]) -> str:

@@ -149,7 +149,7 @@ def run(options: Options) -> Outcome:
     deadline = time.monotonic() + options.budget
     bench = Bench(options.bed, options.mpi, options.ranks, options.ppn)
     record = Record(folder_of(options.output), plan_of(options), options.resume)
-    errors.print(f"[bold]{options.bed.title()}[/bold], {options.mpi.name}, {options.ranks} ranks")
+    errors.print(Text.assemble((options.bed.title(), "bold"), f", {options.mpi.name}, {options.ranks} ranks"))
     field = Field(machine_of(options, record), options.ranks, -(-options.ranks // bench.per_host), warn)
     with display() as listener:
         return Tuner(bench, field, record, listener).run(options.points, deadline)

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from unisono.core import files
 from unisono.core.errors import UnisonoError
 from unisono.profile.document import Arm, Key, estimate_of
 from unisono.testbeds.bench import Failed, Point, Row
@@ -33,7 +34,7 @@ class Record:
 
     def read(self, file: Path, plan: dict[str, Any]) -> None:
         try:
-            former = json.loads((self.folder / PLAN).read_text())
+            former = files.decoded(files.read_bytes(self.folder / PLAN))
             lines = file.read_text().splitlines() if file.exists() else []
         except (OSError, ValueError) as error:
             raise UnisonoError(f"{self.folder}: nothing to --resume: leave that option out") from error
@@ -44,7 +45,7 @@ class Record:
                 )
         for line in lines:
             try:
-                kind, row = row_of(json.loads(line))
+                kind, row = row_of(files.decoded(line))
             except (ValueError, KeyError, TypeError):
                 continue  # the end of a line that was being written
             self.rows[kind, row.point] = row

@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from unisono.core import catalogue, memory
 from unisono.core.errors import UnisonoError
-from unisono.trace.reader import INTER, Rank, Trace, ranks_text
+from unisono.trace.reader import Rank, Trace, ranks_text
+from unisono.trace.schema import INTER
 from unisono.trace.sites import Sites
 
 Float = NDArray[np.float64]
@@ -120,7 +121,7 @@ def of_rank(trace: Trace, rank: Rank, sites: Sites) -> OfRank:
     return OfRank(
         key=[(int(c), shapes[int(n)]) for c, n in zip(kept["collective"], kept["communicator"], strict=True)],
         bytes=kept["bytes"].astype(float),
-        site=sites.numbers(rank, kept["site"]),
+        site=sites.numbers(rank, kept["site"], kept["program"]),
         root=kept["root"].astype(np.int64),
         inside=1e-9 * (end - begin),
         computing=1e-9 * computing,
@@ -172,7 +173,7 @@ def read(trace: Trace) -> Calls:
         kind_of=tuple(kind_of),
         roots=tuple(max(0, int(root)) for root in first.root[:count]),
         computing=np.column_stack([rank.computing[:count] for rank in ranks]),
-        mpi=str(trace.first.start.get("mpi", "")),
+        mpi=trace.first.start.mpi,
         alone=first.alone,
         empty=empty,
     )

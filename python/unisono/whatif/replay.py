@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from unisono.core import files
 from unisono.core.catalogue import NATIVE
 from unisono.core.errors import UnisonoError
 from unisono.sim import smpi
@@ -149,7 +150,7 @@ class Program:
         lines = [text for text in run.output.splitlines() if text.startswith('{"after_last')]
         if run.problem or not lines:
             raise SimulationError(run.problem or "the simulation ended early")
-        return self.replayed(json.loads(lines[0]), run.output)
+        return self.replayed(files.decoded(lines[0]), run.output)
 
     def replayed(self, told: Mapping[str, list[float]], output: str) -> Replayed:
         counts = [0] * len(self.calls.kinds)

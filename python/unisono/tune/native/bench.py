@@ -1,13 +1,12 @@
 """One job of unisono-bench under a line-up: which algorithm of the library each cell has."""
 
-import json
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from unisono.core import jobs
+from unisono.core import files, jobs
 from unisono.testbeds.beds import Bed
 from unisono.tune.native.record import Cell
 from unisono.tune.native.rules import Library
@@ -70,7 +69,7 @@ class Reader:
 
     def look(self) -> bool:
         try:
-            body = json.loads(self.file.read_text())
+            body = files.decoded(files.read_bytes(self.file))
         except (OSError, ValueError):
             return False
         new = body["cells"][self.rows :]

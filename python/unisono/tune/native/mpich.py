@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from unisono.core import files
 from unisono.core.errors import SetupError
 from unisono.core.places import Mpi
 from unisono.tune.native.rules import Algorithm, Rule
@@ -182,9 +183,9 @@ def trees_in(library: bytes, where: str) -> dict[str, Tree]:
     for match in re.finditer(rb'\{"collective=[^\0]*', library):
         text = match[0].decode()
         if "algorithm=MPIR_" in text:
-            found[MPIR] = json.loads(text)
+            found[MPIR] = files.decoded(text)
         elif "composition=MPIDI_" in text:
-            found[CH4] = json.loads(text)
+            found[CH4] = files.decoded(text)
     if MPIR not in found:
         raise SetupError(f"{where}: no selection tree of MPICH in it (MPICH 4.0 or later has one)")
     return found

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from unisono.core import files
 from unisono.core.errors import UnisonoError
 
 DEFAULT = "default"  # the library's own decision
@@ -57,7 +58,7 @@ class Record:
     def load(self, setup: Mapping[str, Any]) -> None:
         try:
             lines = self.file.read_text().splitlines()
-            first = json.loads(lines[0])
+            first = files.decoded(lines[0])
             if {**first, **setup} != first:
                 different = " and ".join(name for name, value in setup.items() if first.get(name) != value)
                 raise UnisonoError(
@@ -67,7 +68,7 @@ class Record:
             raise UnisonoError(f"{self.file}: damaged ({error}); remove {self.file.parent}") from None
         for line in lines[1:]:
             with contextlib.suppress(ValueError, KeyError, TypeError):  # a line that was being written
-                row = json.loads(line)
+                row = files.decoded(line)
                 self.rows.append(Measured(**{**row, "cell": Cell(**row["cell"])}))
 
     def append(self, rows: Iterable[Mapping[str, Any]]) -> None:
