@@ -2,10 +2,11 @@
 
     python tests/fuzz/traces_fuzz.py --count 20000 --seed 1
 
-Small traces are written and changed where it hurts: nesting, wrong types, huge numbers, links, pipes, holes,
-damaged ELF files, names that are commands of a terminal, formulas or markup. Counted are: exceptions other than
-the error of one line; more than a second of processor time, children included; more than 200 MB; lines that are
-too long or hold control characters; files that are read or written outside of the trace's folder."""
+Small traces are written and changed where it hurts: nesting, wrong types, huge numbers, links, pipes,
+holes, damaged ELF files, names that are commands of a terminal, formulas or markup. Counted are: exceptions
+other than the error of one line; more than a second of processor time, children included; more than 200 MB;
+lines that are too long or hold control characters; files outside of the trace's folder that are read or
+written."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from unisono.core import amounts, catalogue, completion, cost_model, documents, files, memory, options
+from unisono.core import amounts, completion, cost_model, documents, files, memory, options
 from unisono.core.amounts import parse_time
 from unisono.core.arguments import parse_collective, split_specs
 from unisono.core.catalogue import format_size

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from unisono.core import amounts, catalogue, completion, documents, launch, options
+from unisono.core import amounts, completion, documents, launch, options
 from unisono.core.arguments import names, parse_collective, split_specs
 from unisono.core.console import errors, output, progress
 from unisono.core.errors import FAILED, UnisonoError
