@@ -41,7 +41,7 @@ MulticastChannel::MulticastChannel(RankGroup ranks, int rank,
       socket_(std::move(socket)),
       group_(std::move(group)) {}
 
-std::uint32_t MulticastChannel::take_numbers(std::uint32_t messages) {
+std::uint64_t MulticastChannel::take_numbers(std::uint32_t messages) {
   const std::lock_guard lock(mutex_);
   return std::exchange(next_, next_ + messages);
 }
@@ -103,12 +103,12 @@ int MulticastChannel::take(const void* owner, std::vector<OpId>& completed) {
   return code;
 }
 
-void MulticastChannel::abandon(const void* owner, std::uint32_t first, std::uint32_t end) {
+void MulticastChannel::abandon(const void* owner, std::uint64_t first, std::uint64_t end) {
   const std::lock_guard lock(mutex_);
   for (const Awaited& one : awaited_)
     if (one.message.owner == owner && one.started && !one.over) group_->abandon(one.message.number);
   std::erase_if(awaited_, [&](const Awaited& one) { return one.message.owner == owner; });
-  for (std::uint32_t number = std::max(first, next_to_start_); number < end; ++number)
+  for (std::uint64_t number = std::max(first, next_to_start_); number < end; ++number)
     skipped_.push_back(number);
   start_next();
 }

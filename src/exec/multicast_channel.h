@@ -25,13 +25,13 @@ class MulticastChannel {
 
   const RankGroup& ranks() const { return ranks_; }
   /// The first of so many numbers of messages. Every member takes them in the same order of calls.
-  std::uint32_t take_numbers(std::uint32_t messages);
+  std::uint64_t take_numbers(std::uint32_t messages);
 
   /// A message of an execution.
   struct Message {
     const void* owner = nullptr;
     OpId op = 0;
-    std::uint32_t number = 0;
+    std::uint64_t number = 0;
     int root = 0;  ///< a rank; this one's own messages are sent
     std::byte* where = nullptr;
     std::size_t bytes = 0;
@@ -42,7 +42,7 @@ class MulticastChannel {
   /// Adds the owner's ops that are over. An MPI error code.
   int take(const void* owner, std::vector<OpId>& completed);
   /// Forgets what is under way of the owner, who has the numbers from `first` up to `end`.
-  void abandon(const void* owner, std::uint32_t first, std::uint32_t end);
+  void abandon(const void* owner, std::uint64_t first, std::uint64_t end);
 
   /// Moves what can be moved without waiting; nothing, where another thread does. Whether anything
   /// did.
@@ -73,8 +73,8 @@ class MulticastChannel {
   std::mutex mutex_;  // guards the group and what follows
   std::vector<Awaited> awaited_;
   std::atomic<multicast::Time> deadline_{0};
-  std::uint32_t next_ = 0, next_to_start_ = 0;
-  std::vector<std::uint32_t> skipped_;  // numbers that nobody will start
+  std::uint64_t next_ = 0, next_to_start_ = 0;
+  std::vector<std::uint64_t> skipped_;  // numbers that nobody will start
   bool has_duty_ = false;
 };
 

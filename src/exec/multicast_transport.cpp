@@ -24,7 +24,7 @@ int MulticastTransport::start(const Message& message, std::vector<OpId>& complet
   const int code =
       channel.start({.owner = this,
                      .op = message.op,
-                     .number = first_[message.group] + static_cast<std::uint32_t>(message.position),
+                     .number = first_[message.group] + static_cast<std::uint64_t>(message.position),
                      .root = message.peer,
                      .where = message.where + unit_.true_lb,
                      .bytes = static_cast<std::size_t>(message.units * unit_.size)});

@@ -24,7 +24,8 @@ class MulticastTransport final : public Transport {
 
  private:
   std::vector<std::shared_ptr<MulticastChannel>> channels_;
-  std::vector<std::uint32_t> first_, messages_;  // numbers of each channel
+  std::vector<std::uint64_t> first_;  // number of each channel
+  std::vector<std::uint32_t> messages_;
   TypeFacts unit_;
 };
 

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "multicast/packet.h"
+#include "multicast/socket.h"
 
 namespace unisono::multicast {
 
@@ -19,14 +20,19 @@ class Authentication {
   Authentication(const Authentication&) = delete;
   Authentication& operator=(const Authentication&) = delete;
 
+  /// What packets of this secret, group and epoch carry: most that are of another one are known by
+  /// it without a look at their payload. No secret.
+  std::uint16_t label() const { return label_; }
   /// Writes the tag behind the plain header. The two pieces are what goes on the wire; the payload
-  /// need not lie behind the header.
-  void sign(std::byte* header, std::span<const std::byte> payload) const;
+  /// need not lie behind the header. `to`: a member, or kEverybody; it is not in the packet, but
+  /// one that was for another member is as good as forged.
+  void sign(std::byte* header, std::span<const std::byte> payload, int to) const;
   /// Of a whole packet that is no shorter than a header.
-  bool is_authentic(std::span<const std::byte> packet) const;
+  bool is_authentic(std::span<const std::byte> packet, int to) const;
 
  private:
   std::array<unsigned char, 16> data_key_, header_key_;
+  std::uint16_t label_ = 0;
 };
 
 }  // namespace unisono::multicast

@@ -7,6 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "multicast/packet.h"
+
 namespace unisono::multicast {
 
 class Early {
@@ -14,8 +16,9 @@ class Early {
   Early(std::size_t packets, std::size_t packet_bytes)
       : packet_bytes_(packet_bytes), bytes_(packets * packet_bytes), kept_(packets) {}
 
-  /// False: there is no room. One that is here already is kept once.
-  bool keep(std::uint32_t message, std::span<const std::byte> packet) {
+  /// A packet that is no shorter than a header. False: there is no room. One that is here already
+  /// is kept once.
+  bool keep(std::uint64_t message, std::span<const std::byte> packet) {
     Kept* free = nullptr;
     for (std::size_t i = 0; i < kept_.size(); ++i) {
       if (kept_[i].length == 0) {
@@ -33,7 +36,7 @@ class Early {
 
   /// Calls visit(packet) for those of the message, and forgets them and all before.
   template <class Visit>
-  void release(std::uint32_t message, Visit visit) {
+  void release(std::uint64_t message, Visit visit) {
     for (std::size_t i = 0; count_ > 0 && i < kept_.size(); ++i) {
       if (kept_[i].length == 0 || kept_[i].message > message) continue;
       if (kept_[i].message == message) visit({place(i), kept_[i].length});
@@ -44,13 +47,17 @@ class Early {
 
  private:
   struct Kept {
-    std::uint32_t message = 0;
+    std::uint64_t message = 0;
     std::size_t length = 0;  // 0: nothing is kept here
   };
   std::byte* place(std::size_t i) { return bytes_.data() + i * packet_bytes_; }
+  /// But for its number, and so its tag: it was sent again.
   bool is_same(std::size_t i, std::span<const std::byte> packet) {
+    constexpr std::size_t kBeforeNumber = kPlainBytes - sizeof(Header::number);
     return kept_[i].length == packet.size() &&
-           std::memcmp(place(i), packet.data(), packet.size()) == 0;
+           std::memcmp(place(i), packet.data(), kBeforeNumber) == 0 &&
+           std::memcmp(place(i) + kHeaderBytes, packet.data() + kHeaderBytes,
+                       packet.size() - kHeaderBytes) == 0;
   }
 
   std::size_t packet_bytes_;

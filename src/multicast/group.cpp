@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "multicast/answers.h"
 #include "multicast/early.h"
 #include "multicast/hearing.h"
 #include "multicast/history.h"
@@ -22,6 +23,9 @@ constexpr std::uint32_t kMostWindow = 64;  // packets
 constexpr std::size_t kMostEarly = 256;    // packets
 constexpr std::size_t kRemembered = 64;    // messages received of which others may not have all
 constexpr int kMostReceived = 8;           // batches in one call
+// Packets of one sender that may overtake each other, at least: what goes to a member alone is read
+// before what waits in its other socket.
+constexpr std::size_t kLeastWindow = 1024;
 // So many packets of data in a row came to this member alone: a switch does not know that it is in
 // the group. Reports of membership get lost, and hosts that hear others' reports keep their own
 // back (RFC 2236, 3), which a switch that has only just begun to listen has passed on to them.
@@ -54,7 +58,7 @@ class Pool {
     used_.resize(kept);
   }
   /// The newest first.
-  Thing* find(std::uint32_t message) {
+  Thing* find(std::uint64_t message) {
     for (auto thing = used_.rbegin(); thing != used_.rend(); ++thing)
       if ((*thing)->message() == message) return *thing;
     return nullptr;
@@ -77,6 +81,13 @@ std::uint32_t least_credit(const Options& options) {
   return least;
 }
 
+/// Packets that a member's two sockets have room for, be they short.
+std::size_t most_waiting(const Member& member) {
+  constexpr std::size_t kKernelsOwn = 1024, kLeastTaken = 768;  // bytes of a packet in a buffer
+  return std::size_t{4} * member.credit_packets * (member.payload_bytes + kKernelsOwn) /
+         kLeastTaken;
+}
+
 class OpenGroup : public Group {
  public:
   OpenGroup(const Options& options, Socket& socket)
@@ -91,34 +102,37 @@ class OpenGroup : public Group {
         history_(options.history_messages, options.history_bytes, options.copied_bytes),
         room_bytes_(kHeaderBytes + std::max<std::size_t>(line_.payload, kMaxStatusBytes)),
         early_(std::min<std::size_t>(credit_, kMostEarly), room_bytes_),
-        replays_(options.members.size()),
+        replays_(options.members.size(),
+                 ReplayWindow(std::max(kLeastWindow, 4 * std::size_t{credit_}))),
+        answers_(options.members.size()),
+        most_waiting_(most_waiting(options.members[static_cast<std::size_t>(options.me)])),
         rooms_(Transmitter::kBatch * room_bytes_) {
     for (std::size_t i = 0; i < incoming_.size(); ++i)
       incoming_[i] = {rooms_.data() + i * room_bytes_, room_bytes_};
   }
 
-  const char* start_send(std::uint32_t message, const std::byte* data, std::size_t bytes) override;
-  const char* start_receive(std::uint32_t message, int root, std::byte* into,
+  const char* start_send(std::uint64_t message, const std::byte* data, std::size_t bytes) override;
+  const char* start_receive(std::uint64_t message, int root, std::byte* into,
                             std::size_t bytes) override;
   Progress progress(Time now) override;
   bool is_quiet() const override { return sends_.used().empty(); }
   bool is_idle() const override { return receives_.used().empty(); }
-  void abandon(std::uint32_t message) override;
+  void abandon(std::uint64_t message) override;
   const Counters& counters() const override { return line_.counters; }
   std::size_t payload_bytes() const override { return line_.payload; }
   std::size_t credit_packets() const override { return credit_; }
 
  private:
-  const char* refuse(std::uint32_t message, std::size_t bytes) const;
+  const char* refuse(std::uint64_t message, std::size_t bytes) const;
   bool receive_all();
   void take(const Incoming& incoming);
   void notice(bool to_all);
-  bool is_believed(std::span<const std::byte> packet, Header& header);
+  bool is_believed(std::span<const std::byte> packet, bool to_all, Header& header);
   void handle(std::span<const std::byte> packet, const Header& header);
   void handle_status(std::span<const std::byte> packet, const Header& header);
-  void keep(std::span<const std::byte> packet, std::uint32_t message);
+  void keep(std::span<const std::byte> packet, std::uint64_t message);
   void answer_without(const Header& header, const Status& status);
-  void say_it_is_over(std::uint32_t message);
+  void say_it_is_over(std::uint64_t message);
   void transmit();
   void complete();
   Time deadline() const;
@@ -132,12 +146,15 @@ class OpenGroup : public Group {
   History history_;
   std::size_t room_bytes_;
   Early early_;
-  std::vector<ReplayWindow> replays_;  // control packets of each member
+  std::vector<ReplayWindow> replays_;  // of each member's packets
+  Answers answers_;
+  std::size_t most_waiting_;  // packets in the sockets
   std::vector<std::byte> rooms_;
   std::array<Incoming, Transmitter::kBatch> incoming_;
   Pool<Sending> sends_;
   Pool<Receiving> receives_;
-  std::int64_t newest_ = -1;  // message started
+  std::uint64_t next_ = 0;     // message: those before were started, or left out
+  std::size_t undrained_ = 0;  // packets since the sockets were seen empty
   Time now_ = 0, due_ = kNever, join_again_at_ = 0;
   int came_alone_ = 0;  // packets of data, in a row
   bool moved_ = false, waits_for_tokens_ = false, socket_full_ = false;
@@ -146,18 +163,18 @@ class OpenGroup : public Group {
 
 // --- starting ------------------------------------------------------------------------------------
 
-const char* OpenGroup::refuse(std::uint32_t message, std::size_t bytes) const {
-  if (message <= newest_)
-    return "multicast: a message's number must be higher than those before; after 2^32 - 1 open a "
+const char* OpenGroup::refuse(std::uint64_t message, std::size_t bytes) const {
+  if (message < next_ || message > kLastMessage)
+    return "multicast: a message's number must be higher than those before; after 2^48 - 1 open a "
            "group of another epoch";
   if (!Pieces::can_be_cut(bytes, line_.payload))
     return "multicast: a message has more than 2^32 packets: send it in parts";
   return nullptr;
 }
 
-const char* OpenGroup::start_send(std::uint32_t message, const std::byte* data, std::size_t bytes) {
+const char* OpenGroup::start_send(std::uint64_t message, const std::byte* data, std::size_t bytes) {
   if (const char* wrong = refuse(message, bytes)) return wrong;
-  newest_ = message;
+  next_ = message + 1;
   const auto copy = history_.copy(data, bytes);
   sends_.add().begin({message, copy ? history_.data(*copy) : data, {bytes, line_.payload}}, family_,
                      line_.me, line_.members, copy);
@@ -165,12 +182,12 @@ const char* OpenGroup::start_send(std::uint32_t message, const std::byte* data, 
   return nullptr;
 }
 
-const char* OpenGroup::start_receive(std::uint32_t message, int root, std::byte* into,
+const char* OpenGroup::start_receive(std::uint64_t message, int root, std::byte* into,
                                      std::size_t bytes) {
   if (const char* wrong = refuse(message, bytes)) return wrong;
   if (root < 0 || root >= line_.members || root == line_.me)
     return "multicast: the sender must be another member of the group";
-  newest_ = message;
+  next_ = message + 1;
   if (receives_.used().size() >= kRemembered) {
     std::size_t surplus = receives_.used().size() - kRemembered + 1;
     receives_.remove_if(
@@ -185,7 +202,7 @@ const char* OpenGroup::start_receive(std::uint32_t message, int root, std::byte*
   return nullptr;
 }
 
-void OpenGroup::abandon(std::uint32_t message) {
+void OpenGroup::abandon(std::uint64_t message) {
   sends_.remove_if([&](const Sending& send) {
     if (send.message() != message || send.copy()) return false;
     say_it_is_over(message);
@@ -195,7 +212,7 @@ void OpenGroup::abandon(std::uint32_t message) {
 }
 
 /// To all, who need not be there for it any more. Who misses it asks, and learns of it then.
-void OpenGroup::say_it_is_over(std::uint32_t message) {
+void OpenGroup::say_it_is_over(std::uint64_t message) {
   Header header;
   header.from = kEveryone;
   header.message = message;
@@ -208,32 +225,33 @@ void OpenGroup::say_it_is_over(std::uint32_t message) {
 bool OpenGroup::receive_all() {
   for (int batch = 0; batch < kMostReceived; ++batch) {
     const std::size_t came = socket_.receive(incoming_);
+    undrained_ += came;
     for (std::size_t i = 0; i < came; ++i) take(incoming_[i]);
-    if (came < incoming_.size()) return true;
+    if (came == incoming_.size()) continue;
+    undrained_ = 0;
+    return true;
   }
   return false;
 }
 
 /// What costs least is looked at first; nothing is believed, or changes anything, before the tag.
-bool OpenGroup::is_believed(std::span<const std::byte> packet, Header& header) {
+bool OpenGroup::is_believed(std::span<const std::byte> packet, bool to_all, Header& header) {
   Counters& counters = line_.counters;
   if (packet.size() < kHeaderBytes || packet.size() > room_bytes_ ||
       !read_header(packet.data(), header))
     return ++counters.malformed, false;
-  if (header.group != line_.group) return ++counters.other_group, false;
-  if (header.epoch != line_.epoch) return ++counters.other_epoch, false;
+  if (header.label != line_.label()) return ++counters.foreign, false;
   if (header.from == line_.me) return ++counters.replayed, false;  // nobody else sends as we
-  if (!line_.is_authentic(packet)) return ++counters.forged, false;
+  if (!line_.is_authentic(packet, to_all)) return ++counters.forged, false;
   if (header.from >= line_.members) return ++counters.senseless, false;
-  if (header.kind != Kind::data && !replays_[header.from].accept(header.index))
-    return ++counters.replayed, false;
+  if (!replays_[header.from].accept(header.number)) return ++counters.replayed, false;
   return true;
 }
 
 void OpenGroup::take(const Incoming& incoming) {
   const std::span<const std::byte> packet(incoming.room, incoming.bytes);
   Header header;
-  if (!is_believed(packet, header)) return;
+  if (!is_believed(packet, incoming.to_all, header)) return;
   ++line_.counters.received;
   hearing_.heard(header.from);
   const std::uint64_t duplicates = line_.counters.duplicates;
@@ -249,7 +267,7 @@ void OpenGroup::notice(bool to_all) {
   join_again_at_ = now_ + kJoinAgain;
 }
 
-void OpenGroup::keep(std::span<const std::byte> packet, std::uint32_t message) {
+void OpenGroup::keep(std::span<const std::byte> packet, std::uint64_t message) {
   early_.keep(message, packet) ? ++line_.counters.kept_early : ++line_.counters.early;
 }
 
@@ -260,7 +278,7 @@ void OpenGroup::handle(std::span<const std::byte> packet, const Header& header) 
   if (receive != nullptr) return receive->take(header.index, header.flags, payload, now_, line_);
   const Status about{.bytes = payload.size(), .next = kAll, .members = {}, .missing = {}};
   if ((header.flags & kAnswer) != 0) answer_without(header, about);
-  if (header.message > newest_) return keep(packet, header.message);
+  if (header.message >= next_) return keep(packet, header.message);
   ++line_.counters.duplicates;
 }
 
@@ -285,13 +303,16 @@ void OpenGroup::handle_status(std::span<const std::byte> packet, const Header& h
     return;
   }
   if (header.kind != Kind::ack) return answer_without(header, status);
-  if (header.message > newest_) keep(packet, header.message);
+  if (header.message >= next_) keep(packet, header.message);
 }
 
 /// There is nothing here about that message: it is over, or has not been asked for.
 void OpenGroup::answer_without(const Header& header, const Status& status) {
-  const bool is_over = header.message <= newest_;
+  const bool is_over = header.message < next_;
   if (header.kind == Kind::poll && !has_bit(status.members, static_cast<std::size_t>(line_.me)))
+    return;
+  if (header.from != kEveryone &&
+      !answers_.may_answer(header.from, header.message, now_, line_.timers.round()))
     return;
   std::array<std::byte, kMaxMembers / 8> members{};
   set_bit(members, static_cast<std::size_t>(line_.me));
@@ -353,7 +374,9 @@ Progress OpenGroup::progress(Time now) {
   moved_ = false;
   hearing_.listen(now, due_);
   const bool drained = receive_all();
-  for (Receiving* receive : receives_.used()) receive->keep_time(drained, hearing_, now, line_);
+  // Who is flooded never sees an empty socket: all that can have waited there has been looked at.
+  const bool caught_up = drained || undrained_ >= most_waiting_;
+  for (Receiving* receive : receives_.used()) receive->keep_time(caught_up, hearing_, now, line_);
   transmit();
   complete();
   std::swap(completed_, told_);

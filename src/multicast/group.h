@@ -83,7 +83,7 @@ enum class Outcome : std::uint8_t {
 /// Of a send: the data may be changed. Of a receive: it is there, or never will be. A message that
 /// was copied is complete at the next progress(), and once more if it fails later.
 struct Completion {
-  std::uint32_t message = 0;
+  std::uint64_t message = 0;
   Outcome outcome = Outcome::done;
   int member = -1;
   std::uint64_t other_bytes = 0;
@@ -112,10 +112,10 @@ struct Counters {
   std::uint64_t early = 0;       ///< the same, without room: it will be asked for again
   std::uint64_t duplicates = 0;  ///< data that is here already
   std::uint64_t malformed = 0;   ///< too short, too long, or of another version
-  std::uint64_t other_group = 0, other_epoch = 0;  ///< by what they say themselves
-  std::uint64_t forged = 0;                        ///< not authentic
-  std::uint64_t replayed = 0;   ///< control packets seen before, or too old to tell
-  std::uint64_t senseless = 0;  ///< authentic, and still nothing that a member would send
+  std::uint64_t foreign = 0;     ///< of another group, epoch or job, by what they say themselves
+  std::uint64_t forged = 0;      ///< not authentic, or for another member
+  std::uint64_t replayed = 0;    ///< seen before, too old to tell, or this member's own
+  std::uint64_t senseless = 0;   ///< authentic, and still nothing that a member would send
 };
 
 class Group {
@@ -125,14 +125,14 @@ class Group {
   virtual ~Group() = default;
 
   /// Messages are numbered by the caller, upwards, alike on all members; some may be left out, on
-  /// all. An error, and nothing is started: the number is not above those before (after 2^32 - 1
+  /// all. An error, and nothing is started: the number is not above those before (after 2^48 - 1
   /// the caller opens a group of another epoch), or the root is no other member.
   ///
   /// The data must not change until the send is complete; the receive may write `into` until it is.
   /// Neither reads or writes memory of a message of 0 bytes, which is a message all the same.
-  virtual const char* start_send(std::uint32_t message, const std::byte* data,
+  virtual const char* start_send(std::uint64_t message, const std::byte* data,
                                  std::size_t bytes) = 0;
-  virtual const char* start_receive(std::uint32_t message, int root, std::byte* into,
+  virtual const char* start_receive(std::uint64_t message, int root, std::byte* into,
                                     std::size_t bytes) = 0;
 
   /// Takes what has come, answers, sends what may be sent by now.
@@ -146,7 +146,7 @@ class Group {
   virtual bool is_idle() const = 0;
   /// Forgets a message that is under way: its memory is not touched any more. The others will miss
   /// it.
-  virtual void abandon(std::uint32_t message) = 0;
+  virtual void abandon(std::uint64_t message) = 0;
 
   virtual const Counters& counters() const = 0;
   /// What a packet of this group carries: the least of what the members can.

@@ -49,10 +49,11 @@ void write_header(const Header& header, std::byte* to) {
   *to++ = static_cast<std::byte>(kVersion << 4 | static_cast<unsigned>(header.kind));
   *to++ = static_cast<std::byte>(header.flags);
   put16(to, header.from);
-  put16(to, header.group);
-  put16(to, header.epoch);
-  put32(to, header.message);
+  put16(to, header.label);
+  put16(to, static_cast<std::uint16_t>(header.message >> 32));
+  put32(to, static_cast<std::uint32_t>(header.message));
   put32(to, header.index);
+  put64(to, header.number);
 }
 
 bool read_header(const std::byte* from, Header& header) {
@@ -60,10 +61,11 @@ bool read_header(const std::byte* from, Header& header) {
   header.kind = static_cast<Kind>(first & 15U);
   header.flags = std::to_integer<std::uint8_t>(*from++);
   header.from = get16(from);
-  header.group = get16(from);
-  header.epoch = get16(from);
-  header.message = get32(from);
+  header.label = get16(from);
+  header.message = std::uint64_t{get16(from)} << 32;
+  header.message |= get32(from);
   header.index = get32(from);
+  header.number = get64(from);
   return first >> 4 == kVersion && header.kind >= Kind::data && header.kind <= Kind::poll;
 }
 

@@ -1,6 +1,6 @@
-// What is on the wire: a header of 16 bytes, its authentication of 16, and what follows; integers
-// in network order. A number of a packet is its message's and its place there: 64 bits that never
-// come again within an epoch. docs/reference/multicast.md shows the layout.
+// What is on the wire: a header of 24 bytes, its authentication of 16, and what follows; integers
+// in network order. Every packet that a member sends has a number of 64 bits that it never uses
+// again. docs/reference/multicast.md shows the layout.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace unisono::multicast {
 
-inline constexpr unsigned kVersion = 1;
-inline constexpr std::size_t kPlainBytes = 16;  ///< of the header
+inline constexpr unsigned kVersion = 2;
+inline constexpr std::size_t kPlainBytes = 24;  ///< of the header
 inline constexpr std::size_t kTagBytes = 16;
 inline constexpr std::size_t kHeaderBytes = kPlainBytes + kTagBytes;
 /// Of IPv4 and UDP; and of Ethernet, as a shaper counts it.
@@ -17,6 +17,8 @@ inline constexpr std::size_t kIpUdpBytes = 28;
 inline constexpr std::size_t kEthernetBytes = 14;
 /// Groups are no larger: a bit for each member goes into a packet.
 inline constexpr int kMaxMembers = 1024;
+/// Messages are numbered up to this: at one in a microsecond that takes nine years.
+inline constexpr std::uint64_t kLastMessage = (std::uint64_t{1} << 48) - 1;
 /// So many packets after the first missing one are asked for at once.
 inline constexpr std::uint32_t kMapPackets = 512;
 
@@ -40,9 +42,10 @@ struct Header {
   Kind kind = Kind::data;
   std::uint8_t flags = 0;
   std::uint16_t from = 0;
-  std::uint16_t group = 0, epoch = 0;  ///< their low bits: the key depends on all of them
-  std::uint32_t message = 0;
-  std::uint32_t index = 0;  ///< of data: in its message; of others: counts those of `from`
+  std::uint16_t label = 0;    ///< Authentication::label()
+  std::uint64_t message = 0;  ///< 48 bits
+  std::uint32_t index = 0;    ///< of data: its place in the message
+  std::uint64_t number = 0;   ///< of this packet among all that `from` has sent, from 1 on
 };
 
 void write_header(const Header& header, std::byte* to);

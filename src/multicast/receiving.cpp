@@ -39,6 +39,7 @@ void Receiving::begin(const Expected& expected, const Transmitter& line) {
   has_.assign(below_.size(), 0);
   repairs_.begin(packets_);
   since_ = ask_at_ = answer_at_ = kNever;
+  round_ends_ = 0;
   asked_ = 0;
   result_ = {expected.message};
 }
@@ -56,7 +57,7 @@ void Receiving::take(std::uint32_t index, std::uint8_t flags, std::span<const st
     return close(Outcome::other_length, pieces_.offset(index) + payload.size(), now, line);
   if (!is_open_ || has(index)) {
     ++line.counters.duplicates;
-    if ((flags & kAnswer) != 0) answer(line);
+    if ((flags & kAnswer) != 0) answer(now, line);
     return;
   }
   if (!payload.empty())
@@ -73,7 +74,7 @@ void Receiving::take(std::uint32_t index, std::uint8_t flags, std::span<const st
   }
   if (next_ == packets_) return close(Outcome::done, 0, now, line);
   expect_more(opens_gap, now, line);
-  if ((flags & kAnswer) != 0) answer(line);
+  if ((flags & kAnswer) != 0) answer(now, line);
 }
 
 void Receiving::close(Outcome outcome, std::uint64_t other_bytes, Time now, Transmitter& line) {
@@ -91,7 +92,7 @@ void Receiving::close(Outcome outcome, std::uint64_t other_bytes, Time now, Tran
     return;
   }
   result_ = {message(), outcome, root(), other_bytes};
-  if (outcome == Outcome::other_length) answer(line);
+  if (outcome == Outcome::other_length) answer(now, line);
 }
 
 /// A gap is asked for after a random backoff; without one, what is late when nothing comes.
@@ -142,8 +143,10 @@ void Receiving::acknowledge(Transmitter& line) {
   tell(expected_.tree.parent(me_), Kind::ack, complete, complete, line);
 }
 
-/// To the sender, who has asked.
-void Receiving::answer(Transmitter& line) {
+/// To the sender, who has asked; not before the round of the last answer is over.
+void Receiving::answer(Time now, Transmitter& line) {
+  if (now < round_ends_) return void(answer_at_ = std::min(answer_at_, round_ends_));
+  round_ends_ = now + line.timers.round();
   answer_at_ = kNever;
   const bool lacks = is_open_ && next_ < seen_;
   const Kind kind = lacks && expected_.family == Family::nack ? Kind::nack : Kind::ack;
@@ -201,14 +204,14 @@ void Receiving::polled(const Status& status, Time now, Transmitter& line) {
     return close(Outcome::other_length, status.bytes, now, line);
   seen_ = std::max(seen_, std::min(status.next, packets_));
   if (!has_bit(status.members, static_cast<std::size_t>(me_))) return;
-  if (how_many(status.members) <= kManyAsked) return answer(line);
+  if (how_many(status.members) <= kManyAsked) return answer(now, line);
   answer_at_ = std::min(answer_at_, now + line.random.below(line.timers.max_backoff()));
 }
 
 // --- time ----------------------------------------------------------------------------------------
 
 void Receiving::keep_time(bool drained, Hearing& hearing, Time now, Transmitter& line) {
-  if (now >= answer_at_) answer(line);
+  if (now >= answer_at_) answer(now, line);
   if (!is_open_) return ask_whether_over(drained, now, line);
   if (since_ == kNever) {
     since_ = now;

@@ -15,7 +15,7 @@
 namespace unisono::multicast {
 
 struct Expected {
-  std::uint32_t message = 0;
+  std::uint64_t message = 0;
   std::byte* into = nullptr;
   std::uint64_t bytes = 0;
   Family family = Family::nack;
@@ -27,7 +27,7 @@ class Receiving {
  public:
   void begin(const Expected& expected, const Transmitter& line);
 
-  std::uint32_t message() const { return expected_.message; }
+  std::uint64_t message() const { return expected_.message; }
   int root() const { return expected_.tree.root(); }
   /// Not yet complete, in whatever way.
   bool is_open() const { return is_open_; }
@@ -64,7 +64,7 @@ class Receiving {
   void close(Outcome outcome, std::uint64_t other_bytes, Time now, Transmitter& line);
   void expect_more(bool opens_gap, Time now, Transmitter& line);
   void acknowledge(Transmitter& line);
-  void answer(Transmitter& line);
+  void answer(Time now, Transmitter& line);
   void ask(Time now, Transmitter& line);
   void ask_whether_over(bool drained, Time now, Transmitter& line);
   /// All that this member knows, about those who have all before `next`.
@@ -84,6 +84,7 @@ class Receiving {
   Repairs repairs_;
   Time since_ = kNever;  // it has been waited for
   Time ask_at_ = kNever, answer_at_ = kNever;
+  Time round_ends_ = 0;  // of the last answer
   int asked_ = 0;
   Completion result_;
 };

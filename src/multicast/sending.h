@@ -21,7 +21,7 @@ class Sending {
   /// `copy`: of the data, if it was copied and the caller's may change.
   void begin(const Text& text, Family family, int me, int members, std::optional<std::size_t> copy);
 
-  std::uint32_t message() const { return text_.message; }
+  std::uint64_t message() const { return text_.message; }
   const Text& text() const { return text_; }
   std::optional<std::size_t> copy() const { return copy_; }
   /// Nobody will ask for it any more.

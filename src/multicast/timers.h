@@ -26,6 +26,9 @@ struct Timers {
   /// sender asks.
   Time sender_holdoff() const { return 2 * grtt; }
 
+  /// In one round nobody is answered twice.
+  Time round() const { return grtt; }
+
   Time doubled(Time interval, int times) const {
     return std::min(interval << std::min(times, kMostDoublings), std::max(interval, longest));
   }

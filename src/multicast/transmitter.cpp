@@ -21,8 +21,6 @@ constexpr std::size_t kWorthwhile = 4;
 Transmitter::Transmitter(const Options& options, std::uint32_t payload_bytes, Socket& socket)
     : me(options.me),
       members(static_cast<int>(options.members.size())),
-      group(static_cast<std::uint16_t>(options.group)),
-      epoch(static_cast<std::uint16_t>(options.epoch)),
       payload(payload_bytes),
       timers{options.round_trip, options.silence_limit == 0 ? kNever : options.silence_limit / 4},
       pacer(options.rate * kShareOfRate, kBurstPackets * frame(payload_bytes)),
@@ -37,11 +35,11 @@ std::size_t Transmitter::send_data(int to, const Text& text, std::span<const std
     const std::uint32_t index = indices[i];
     const std::size_t length = text.pieces.length(index);
     const std::byte* from = length == 0 ? nullptr : text.data + text.pieces.offset(index);
-    Header header{Kind::data,   flags, static_cast<std::uint16_t>(me), group, epoch,
-                  text.message, index};
+    Header header{Kind::data, flags,      static_cast<std::uint16_t>(me), label(), text.message,
+                  index,      ++numbered_};
     if (text.pieces.is_last(index)) header.flags |= kLast;
     write_header(header, headers_[i].data());
-    authentication_.sign(headers_[i].data(), {from, length});
+    authentication_.sign(headers_[i].data(), {from, length}, to);
     batch_[i] = {headers_[i].data(), kHeaderBytes, from, length};
   }
   const std::size_t taken = socket_.send(to, {batch_.data(), indices.size()});
@@ -50,14 +48,14 @@ std::size_t Transmitter::send_data(int to, const Text& text, std::span<const std
   return taken;
 }
 
-void Transmitter::send_status(int to, Kind kind, std::uint8_t flags, std::uint32_t message,
+void Transmitter::send_status(int to, Kind kind, std::uint8_t flags, std::uint64_t message,
                               const Status& status) {
   std::array<std::byte, kHeaderBytes + kMaxStatusBytes> packet;
-  const Header header{
-      kind, flags, static_cast<std::uint16_t>(me), group, epoch, message, ++control_packets_};
+  const Header header{kind, flags,      static_cast<std::uint16_t>(me), label(), message,
+                      0,    ++numbered_};
   write_header(header, packet.data());
   const std::size_t bytes = write_status(status, packet.data() + kHeaderBytes);
-  authentication_.sign(packet.data(), {packet.data() + kHeaderBytes, bytes});
+  authentication_.sign(packet.data(), {packet.data() + kHeaderBytes, bytes}, to);
   const Outgoing outgoing{packet.data(), kHeaderBytes, packet.data() + kHeaderBytes, bytes};
   if (socket_.send(to, {&outgoing, 1}) == 0) return;
   pacer.spend(frame(bytes));

@@ -17,7 +17,7 @@ namespace unisono::multicast {
 
 /// A message as its packets are cut from it.
 struct Text {
-  std::uint32_t message = 0;
+  std::uint64_t message = 0;
   const std::byte* data = nullptr;
   Pieces pieces;
 };
@@ -35,7 +35,7 @@ class Transmitter {
                         std::uint8_t flags);
   /// A control packet about a message; not paced, but counted. If the socket has no room it is
   /// lost, as it may be later.
-  void send_status(int to, Kind kind, std::uint8_t flags, std::uint32_t message,
+  void send_status(int to, Kind kind, std::uint8_t flags, std::uint64_t message,
                    const Status& status);
 
   /// So many full packets may be sent now.
@@ -43,12 +43,13 @@ class Transmitter {
   /// When it is worth the while to come again.
   Time next_allowance(Time now) const;
 
-  bool is_authentic(std::span<const std::byte> packet) const {
-    return authentication_.is_authentic(packet);
+  /// `to_all`: it was sent to everybody, else to this member.
+  bool is_authentic(std::span<const std::byte> packet, bool to_all) const {
+    return authentication_.is_authentic(packet, to_all ? kEverybody : me);
   }
+  std::uint16_t label() const { return authentication_.label(); }
 
   const int me, members;
-  const std::uint16_t group, epoch;  ///< as packets have them
   const std::uint32_t payload;
   const Timers timers;
   Counters counters;
@@ -62,7 +63,7 @@ class Transmitter {
 
   Socket& socket_;
   Authentication authentication_;
-  std::uint32_t control_packets_ = 0;
+  std::uint64_t numbered_ = 0;  // packets
   std::array<std::array<std::byte, kHeaderBytes>, kBatch> headers_;
   std::array<Outgoing, kBatch> batch_;
 };

@@ -249,9 +249,12 @@ std::size_t UdpSocket::send_singly(const sockaddr_in& to, std::span<const Outgoi
 // --- receiving -----------------------------------------------------------------------------------
 
 std::size_t UdpSocket::receive(std::span<Incoming> rooms) {
-  // What is for this member alone is short and rare, and others wait for the answer.
-  const std::size_t came = receive_from(to_me_, rooms);
-  return came + receive_from(to_all_, rooms.subspan(came));
+  // What is for this member alone is short and rare, and others wait for the answer. Unless a flood
+  // comes there: then it is the other socket's turn.
+  const int first = to_me_filled_all_ ? to_all_ : to_me_;
+  const std::size_t came = receive_from(first, rooms);
+  to_me_filled_all_ = first == to_me_ && came == rooms.size();
+  return came + receive_from(first == to_me_ ? to_all_ : to_me_, rooms.subspan(came));
 }
 
 std::size_t UdpSocket::receive_from(int socket, std::span<Incoming> rooms) {

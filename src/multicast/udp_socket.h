@@ -58,6 +58,7 @@ class UdpSocket : public Socket {
   int to_all_ = -1, to_me_ = -1;
   int index_ = 0;  // of the interface
   bool segments_ = true;
+  bool to_me_filled_all_ = false;  // at the last receive()
   sockaddr_in group_{};
   std::vector<sockaddr_in> members_;
   Member myself_;

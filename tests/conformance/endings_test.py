@@ -99,7 +99,9 @@ class Endings(unittest.TestCase):
                     command = ("env", f"LD_PRELOAD={dies}", f"DIES_AT={at}", f"DIES_RANK={rank}")
                     done = ended("openmpi", 2, *command, EXEC, program, "finalize-only")
                     self.assertNotEqual(done.returncode, 0, f"call {at} of rank {rank} was not made")
-                    self.assertEqual(list(Path("/dev/shm").glob("unisono-*")), [], f"call {at} of rank {rank}")
+                    self.assertEqual(
+                        list(Path("/dev/shm").glob("unisono-*")), [], f"call {at} of rank {rank}"
+                    )
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ namespace {
 // A socket without a network behind it: half of the packets are lost, and memory is all its own.
 class Wire : public Socket {
  public:
-  std::size_t send(int, std::span<const Outgoing> packets) override {
+  std::size_t send(int to, std::span<const Outgoing> packets) override {
     for (const Outgoing& packet : packets) {
       if (random.next() % 2 == 0 || count == queue.size()) continue;
       auto& place = queue[count++];
@@ -36,6 +36,7 @@ class Wire : public Socket {
       std::copy_n(packet.payload, packet.payload_bytes,
                   place.bytes.begin() + static_cast<std::ptrdiff_t>(packet.header_bytes));
       place.length = packet.header_bytes + packet.payload_bytes;
+      place.to_all = to == kEverybody;
     }
     return packets.size();
   }
@@ -44,6 +45,7 @@ class Wire : public Socket {
     for (; came < rooms.size() && came < other->count; ++came) {
       std::copy_n(other->queue[came].bytes.begin(), other->queue[came].length, rooms[came].room);
       rooms[came].bytes = other->queue[came].length;
+      rooms[came].to_all = other->queue[came].to_all;
     }
     std::move(other->queue.begin() + static_cast<std::ptrdiff_t>(came), other->queue.end(),
               other->queue.begin());
@@ -54,6 +56,7 @@ class Wire : public Socket {
   struct Place {
     std::array<std::byte, 1500> bytes;
     std::size_t length = 0;
+    bool to_all = false;
   };
   std::array<Place, 256> queue;
   std::size_t count = 0;

@@ -184,10 +184,13 @@ TEST(History, KeepsWithinItsBounds) {
 }
 
 TEST(Early, GivesBackWhatItKeptOnce) {
-  Early early(2, 8);
-  const std::vector<std::byte> one(8, std::byte{1}), two(3, std::byte{2});
+  Early early(2, 80);
+  std::vector<std::byte> one(80, std::byte{1});
+  const std::vector<std::byte> two(kHeaderBytes + 3, std::byte{2});
   EXPECT_TRUE(early.keep(5, one));
   EXPECT_TRUE(early.keep(5, one));  // doubled on its way
+  one[kPlainBytes - 1] = std::byte{2};
+  EXPECT_TRUE(early.keep(5, one));  // sent again: of another number
   EXPECT_TRUE(early.keep(6, two));
   EXPECT_FALSE(early.keep(6, one));
   std::vector<std::size_t> lengths;
@@ -195,7 +198,7 @@ TEST(Early, GivesBackWhatItKeptOnce) {
   early.release(4, visit);
   EXPECT_TRUE(lengths.empty());
   early.release(6, visit);  // and 5 will not be asked for any more
-  EXPECT_EQ(lengths, std::vector<std::size_t>{3});
+  EXPECT_EQ(lengths, std::vector<std::size_t>{kHeaderBytes + 3});
   EXPECT_TRUE(early.keep(7, one) && early.keep(7, two));
 }
 

@@ -52,6 +52,8 @@ class MadeUpNetwork {
   std::size_t sent = 0, overruns = 0;
   /// Sees every packet; false: it is lost.
   std::function<bool(int from, int to, std::span<const std::byte>)> watch;
+  /// Sees each packet once, with whom it goes to: a member or kEverybody.
+  std::function<void(int from, int to, std::span<const std::byte>)> overhear;
   /// Whether the network believes that the member is in the group.
   std::function<bool(int)> to_all_reaches;
   std::function<void(int)> joins_again;
@@ -95,6 +97,7 @@ class MadeUpNetwork {
     if (outgoing.payload_bytes > 0)
       packet.insert(packet.end(), outgoing.payload, outgoing.payload + outgoing.payload_bytes);
     ++sent;
+    if (overhear) overhear(from, to, packet);
     for (int member = 0; member < static_cast<int>(waiting_.size()); ++member) {
       if (member == from || (to != kEverybody && to != member)) continue;
       if (to == kEverybody && to_all_reaches && !to_all_reaches(member)) continue;
@@ -193,6 +196,7 @@ class Party {
       sum.polls_sent += one.polls_sent;
       sum.duplicates += one.duplicates;
       sum.malformed += one.malformed;
+      sum.foreign += one.foreign;
       sum.forged += one.forged;
       sum.replayed += one.replayed;
       sum.senseless += one.senseless;
@@ -202,7 +206,7 @@ class Party {
 
   MadeUpNetwork network;
   std::vector<std::unique_ptr<Group>> groups;
-  std::vector<std::map<std::uint32_t, Completion>> outcomes;
+  std::vector<std::map<std::uint64_t, Completion>> outcomes;
   /// kNever: dead.
   std::vector<Time> asleep_until;
   std::size_t visits = 0;
@@ -224,9 +228,9 @@ class Party {
 
 /// A message of random bytes, and what each member has of it.
 struct Told {
-  Told(Party& party, std::uint32_t number, int root, std::size_t bytes)
+  Told(Party& party, std::uint64_t number, int root, std::size_t bytes)
       : number(number), root(root), text(bytes) {
-    std::mt19937 random(number);
+    std::mt19937 random(static_cast<unsigned>(number));
     for (std::byte& byte : text) byte = static_cast<std::byte>(random());
     copies.assign(party.groups.size(), std::vector<std::byte>(bytes));
   }
@@ -246,7 +250,7 @@ struct Told {
     return true;
   }
 
-  std::uint32_t number;
+  std::uint64_t number;
   int root;
   std::vector<std::byte> text;
   std::vector<std::vector<std::byte>> copies;

@@ -103,13 +103,11 @@ Packet Attack::random_packet() {
   return packet;
 }
 
-/// What a member would have sent in another epoch, with whatever epoch its header says.
+/// What a member would have sent in another epoch, with the label of this one.
 Packet Attack::signed_packet(std::uint64_t epoch) {
   Packet packet = random_packet();
-  packet[7] = static_cast<std::byte>(options_.where.epoch);
-  packet[6] = static_cast<std::byte>(options_.where.epoch >> 8);
   static const Authentication stale(secret_of(options_.where.secret), options_.where.group, epoch);
-  stale.sign(packet.data(), std::span(packet).subspan(kHeaderBytes));
+  stale.sign(packet.data(), std::span(packet).subspan(kHeaderBytes), kEverybody);
   return packet;
 }
 
@@ -123,9 +121,9 @@ void Attack::all() {
     packet.resize(random_() % std::min<std::size_t>(packet.size(), 100));
     return packet;
   });
-  send("wrong epoch", [&](std::size_t) {
+  send("foreign", [&](std::size_t) {
     Packet packet = random_packet();
-    packet[7] ^= std::byte{1};
+    packet[5] ^= std::byte{1};
     return packet;
   });
 }

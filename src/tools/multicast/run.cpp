@@ -234,8 +234,7 @@ void Run::print(const std::vector<Report>& reports) const {
   line("early, dropped", &Counters::early);
   line("duplicates", &Counters::duplicates);
   line("malformed", &Counters::malformed);
-  line("other group", &Counters::other_group);
-  line("other epoch", &Counters::other_epoch);
+  line("foreign", &Counters::foreign);
   line("forged", &Counters::forged);
   line("replayed", &Counters::replayed);
   line("senseless", &Counters::senseless);
