@@ -19,7 +19,7 @@ NO_MPI = (
 )
 # Third-party headers by layer; the preload library holds nothing that it does not need.
 LIBRARIES = {
-    "nlohmann/": {"schedule", "topology", "model", "select", "trace", "tools"},
+    "nlohmann/": {"files", "schedule", "topology", "model", "select", "trace", "tools"},
     "CLI/": {"tools"},
     "fmt/": {"tools"},
     "sodium": {"multicast"},

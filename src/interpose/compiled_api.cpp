@@ -8,9 +8,10 @@
 #include <span>
 #include <string>
 
-#include "base/file.h"
 #include "base/hash.h"
+#include "base/printable.h"
 #include "comm/communicator.h"
+#include "files/file.h"
 #include "interpose/api.h"
 #include "mpi/agreement.h"
 #include "select/stored_order.h"
@@ -123,7 +124,7 @@ int unisono_load_schedule(MPI_Comm comm, const char* collective, const char* pat
     auto order = text ? read_order(*text) : Error{text.error()};
     const std::uint64_t hash = fnv1a(text ? *text : std::string("unreadable"));
     if (!all_equal(comm, hash)) return fail_with(name + ": not the same on all ranks");
-    if (!order) return fail_with(name + ": " + order.error());
+    if (!order) return fail_with(line_about(name, order.error()));
     if (order->list.size != communicator.size())
       return fail_with(name + ": an order for " + std::to_string(order->list.size) +
                        " ranks, not for " + std::to_string(communicator.size()));
@@ -140,7 +141,7 @@ int unisono_save_schedule(MPI_Comm comm, const char* collective, const char* pat
     if (!order)
       wrong = "no call has followed an order yet whose counts are known";
     else if (communicator.rank() == 0)
-      wrong = write_file(name, write_order(*order)).value_or("");
+      wrong = write_file(name, write_order(*order), kOrderMark).value_or("");
     const bool all = all_agree(comm, wrong.empty());
     if (all) return 0;
     return fail_with(name + ": " + (wrong.empty() ? "rank 0 could not write it" : wrong));

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/statistics.h"
-#include "schedule/fields.h"
+#include "files/json.h"
 
 namespace unisono {
 
@@ -132,17 +132,37 @@ std::optional<MemoryTimes> node_memory(const Samples& samples) {
 }
 
 Sample sample_from(const Json& row) {
+  constexpr double kLongest = 1e9;  // seconds
+  constexpr std::size_t kMostTimes = 1 << 16;
   Sample sample;
-  const auto name = row.at("quantity").get<std::string>();
+  const auto name = word(row, "quantity");
   const auto found = std::find(kQuantities.begin(), kQuantities.end(), name);
-  if (found == kQuantities.end()) throw Json::other_error::create(501, "no quantity " + name, &row);
+  if (found == kQuantities.end()) throw Bad{"no quantity " + in_quotes(name)};
   sample.quantity = static_cast<Quantity>(found - kQuantities.begin());
-  sample.bytes = row.at("bytes").get<Count>();
-  sample.seconds = row.at("seconds").get<std::vector<double>>();
-  sample.active = std::max(1, row.value("active", 1));
+  sample.bytes = integer(field(row, "bytes"), "bytes", 0, Count{1} << 50);
+  const Json& seconds = list(row, "seconds");
+  if (seconds.size() > kMostTimes) throw Bad{"seconds is no short list"};
+  for (const Json& time : seconds) sample.seconds.push_back(number(time, "a time", 0, kLongest));
+  sample.active = std::max(1, whole_or(1, row, "active", 0));
   if (sample.quantity <= Quantity::exchange)
-    sample.level = row.at("level").get<int>() == 0 ? kWithinNode : kBetweenNodes;
+    sample.level = whole(row, "level", 0) == 0 ? kWithinNode : kBetweenNodes;
   return sample;
+}
+
+Samples samples_from(const Json& file) {
+  // Lines through them cost the third power of how many sizes there are; calibration takes some 20.
+  constexpr std::size_t kMostSamples = 1000;
+  if (!file.is_object() || file.value("format", Json()) != "unisono-samples" ||
+      file.value("version", Json()) != 1)
+    throw Bad{
+        "no file of samples (\"format\": \"unisono-samples\", version 1): unisono-calibrate prints "
+        "one"};
+  Samples samples{word(field(file, "mpi"), "flavour"), word(field(file, "mpi"), "library"), {}};
+  const Json& rows = list(file, "samples");
+  if (rows.size() > kMostSamples)
+    throw Bad{"samples has more than " + std::to_string(kMostSamples) + " rows"};
+  for (const Json& row : rows) samples.samples.push_back(sample_from(row));
+  return samples;
 }
 
 }  // namespace
@@ -167,21 +187,8 @@ Cost fit_cost(std::span<const Point> points) {
 }
 
 Result<Samples> read_samples(std::string_view text) {
-  const Json file = Json::parse(text, nullptr, false);
-  if (!file.is_object() || file.value("format", Json()) != "unisono-samples" ||
-      file.value("version", Json()) != 1)
-    return Error{
-        "no file of samples (\"format\": \"unisono-samples\", version 1): unisono-calibrate prints "
-        "one"};
-  try {
-    Samples samples;
-    samples.flavour = file.at("mpi").at("flavour").get<std::string>();
-    samples.library = file.at("mpi").at("library").get<std::string>();
-    for (const Json& row : file.at("samples")) samples.samples.push_back(sample_from(row));
-    return samples;
-  } catch (const Json::exception& error) {
-    return Error{std::string("a broken file of samples: ") + error.what()};
-  }
+  constexpr JsonLimits kLimits{std::size_t{4} << 20, std::size_t{1} << 18};
+  return result_of([&] { return samples_from(parse_json(text, kLimits)); });
 }
 
 Result<Machine> fit(const Samples& samples) {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "schedule/fields.h"
+#include "model/machine_json.h"
 
 namespace unisono {
 
@@ -21,19 +21,28 @@ Json json(const Cost& cost) {
   return pieces;
 }
 
-Cost cost_from(const Json& pieces) {
+constexpr double kMostFigure = 1e15;  // seconds, bytes, ...: what is beyond, nobody measures
+constexpr std::size_t kMostPieces = 64;
+
+double figure(const Json& object, const char* name) {
+  return number(field(object, name), name, -kMostFigure, kMostFigure);
+}
+
+Cost cost_from(const Json& object, const char* name) {
+  const Json& pieces = list(object, name);
+  if (pieces.size() > kMostPieces) throw Bad{std::string(name) + " is no short list"};
   Cost cost;
   for (const Json& piece : pieces)
-    cost.pieces.push_back({piece.at("from_bytes").get<double>(), piece.at("alpha_s").get<double>(),
-                           piece.at("beta_s_per_byte").get<double>()});
+    cost.pieces.push_back(
+        {figure(piece, "from_bytes"), figure(piece, "alpha_s"), figure(piece, "beta_s_per_byte")});
   const auto before = [](const Cost::Piece& a, const Cost::Piece& b) { return a.from < b.from; };
-  std::sort(cost.pieces.begin(), cost.pieces.end(), before);
+  std::stable_sort(cost.pieces.begin(), cost.pieces.end(), before);
   return cost;
 }
 
 LevelCosts level_from(const Json& level) {
-  return {cost_from(level.at("one_way")), cost_from(level.at("gap")),
-          cost_from(level.at("exchange")), level.at("active").get<int>()};
+  return {cost_from(level, "one_way"), cost_from(level, "gap"), cost_from(level, "exchange"),
+          whole(level, "active", 0)};
 }
 
 Json json(const TransferTimes& way) {
@@ -41,7 +50,7 @@ Json json(const TransferTimes& way) {
 }
 
 TransferTimes way_from(const Json& way) {
-  return {cost_from(way.at("one_way")), cost_from(way.at("gap"))};
+  return {cost_from(way, "one_way"), cost_from(way, "gap")};
 }
 
 Json json(const MemoryTimes& memory) {
@@ -54,16 +63,45 @@ Json json(const MemoryTimes& memory) {
 }
 
 MemoryTimes memory_from(const Json& block) {
-  MemoryTimes memory{.stores = way_from(block.at("stores")),
-                     .copy = cost_from(block.at("copy")),
-                     .combine = cost_from(block.at("combine")),
-                     .fence = block.at("fence_s").get<double>()};
-  if (const auto way = block.find("single_copy"); way != block.end())
-    memory.single_copy = way_from(*way);
+  MemoryTimes memory{.stores = way_from(field(block, "stores")),
+                     .copy = cost_from(block, "copy"),
+                     .combine = cost_from(block, "combine"),
+                     .fence = figure(block, "fence_s")};
+  if (const Json* way = field_if_any(block, "single_copy")) memory.single_copy = way_from(*way);
   return memory;
 }
 
+double not_negative_or_0(const Json& object, const char* name) {
+  return number_or(0, object, name, 0, kMostFigure);
+}
+
 }  // namespace
+
+Machine machine_from(const Json& file) {
+  if (!file.is_object() || file.value("format", Json()) != kFormat)
+    throw Bad{R"(no machine file ("format": "unisono-machine"): unisono-model fit writes one)"};
+  if (file.value("version", Json()) != kVersion)
+    throw Bad{"a machine file of another version than " + std::to_string(kVersion) +
+              ": fit it again with this version of Unisono"};
+  Machine machine;
+  const Json &mpi = field(file, "mpi"), &levels = field(file, "levels");
+  machine.flavour = word(mpi, "flavour");
+  machine.library = word(mpi, "library");
+  for (int l = 0; l < kMessageLevels; ++l)
+    if (const Json* level = field_if_any(levels, kLevelNames[l]))
+      machine.levels[l] = level_from(*level);
+  machine.gamma = figure(file, "reduce_s_per_byte");
+  machine.copy = figure(file, "copy_s_per_byte");
+  if (const Json* incast = field_if_any(file, "incast"))
+    machine.incast = {figure(*incast, "buffer_bytes"), figure(*incast, "window_bytes"),
+                      figure(*incast, "timeout_s")};
+  machine.credit = not_negative_or_0(file, "credit_bytes");
+  machine.wake = not_negative_or_0(file, "wake_s");
+  machine.shared_cores = whole_or(0, file, "shared_cores", 0);
+  if (const Json* memory = field_if_any(file, "node_memory"))
+    machine.node_memory = memory_from(*memory);
+  return machine;
+}
 
 double Cost::operator()(Count bytes) const {
   if (pieces.empty()) return 0;
@@ -91,7 +129,7 @@ LevelCosts hockney(double alpha, double beta) {
   return {cost, cost, {}};
 }
 
-std::string write_machine(const Machine& machine) {
+Json json(const Machine& machine) {
   Json levels = Json::object();
   for (int l = 0; l < kMessageLevels; ++l)
     if (const auto& level = machine.levels[l])
@@ -113,7 +151,12 @@ std::string write_machine(const Machine& machine) {
   if (machine.wake > 0) file["wake_s"] = machine.wake;
   if (machine.shared_cores > 0) file["shared_cores"] = machine.shared_cores;
   if (machine.node_memory) file["node_memory"] = json(*machine.node_memory);
-  return file.dump(2) + "\n";
+  return file;
+}
+
+// Names of libraries come from elsewhere.
+std::string write_machine(const Machine& machine) {
+  return json(machine).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 std::string summary(const Machine& machine) {
@@ -132,34 +175,7 @@ std::string summary(const Machine& machine) {
 }
 
 Result<Machine> read_machine(std::string_view text) {
-  const Json file = Json::parse(text, nullptr, false);
-  if (!file.is_object() || file.value("format", Json()) != kFormat)
-    return Error{R"(no machine file ("format": "unisono-machine"): unisono-model fit writes one)"};
-  if (file.value("version", Json()) != kVersion)
-    return Error{"a machine file of another version than " + std::to_string(kVersion) +
-                 ": fit it again with this version of Unisono"};
-  try {
-    Machine machine;
-    machine.flavour = file.at("mpi").at("flavour").get<std::string>();
-    machine.library = file.at("mpi").at("library").get<std::string>();
-    for (int l = 0; l < kMessageLevels; ++l)
-      if (file.at("levels").contains(kLevelNames[l]))
-        machine.levels[l] = level_from(file.at("levels").at(kLevelNames[l]));
-    machine.gamma = file.at("reduce_s_per_byte").get<double>();
-    machine.copy = file.at("copy_s_per_byte").get<double>();
-    if (const auto incast = file.find("incast"); incast != file.end())
-      machine.incast = {incast->at("buffer_bytes").get<double>(),
-                        incast->at("window_bytes").get<double>(),
-                        incast->at("timeout_s").get<double>()};
-    machine.credit = file.value("credit_bytes", 0.0);
-    machine.wake = file.value("wake_s", 0.0);
-    machine.shared_cores = file.value("shared_cores", 0);
-    if (const auto memory = file.find("node_memory"); memory != file.end())
-      machine.node_memory = memory_from(*memory);
-    return machine;
-  } catch (const Json::exception& error) {
-    return Error{std::string("a broken machine file: ") + error.what()};
-  }
+  return result_of([&] { return machine_from(parse_json(text)); });
 }
 
 }  // namespace unisono

@@ -16,8 +16,8 @@
 #include <system_error>
 #include <utility>
 
-#include "base/file.h"
 #include "base/size.h"
+#include "files/file.h"
 
 namespace unisono::node {
 

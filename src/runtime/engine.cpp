@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/config.h"
-#include "base/file.h"
 #include "base/hash.h"
+#include "base/printable.h"
 #include "base/size.h"
 #include "calls/in_flight.h"
 #include "calls/persistent.h"
@@ -20,6 +20,7 @@
 #include "comm/node_memory.h"
 #include "comm/outliving.h"
 #include "comm/placement.h"
+#include "files/file.h"
 #include "mpi/agreement.h"
 #include "mpi/comm.h"
 #include "mpi/device_memory.h"
@@ -130,12 +131,12 @@ void Engine::use_profile(const Result<std::string>& text, const Platform& here, 
   const auto profile = text ? read_profile(*text) : Error{text.error()};
   auto cells = profile ? cells_for(*profile, here) : Error{profile.error()};
   if (!cells) {
-    complain("UNISONO_PROFILE=" + path + ": " + cells.error() +
-             "; all goes on as without a profile; unisono tune makes one for here");
+    complain(line_about("UNISONO_PROFILE=" + path, cells.error(),
+                        "all goes on as without a profile; unisono tune makes one for here"));
     return;
   }
   const std::string lacks = lacking_text(*cells, size_of(MPI_COMM_WORLD), nodes);
-  if (!lacks.empty()) complain("UNISONO_PROFILE=" + path + ": " + lacks);
+  if (!lacks.empty()) complain(line_about("UNISONO_PROFILE=" + path, lacks));
   const std::string name = std::filesystem::path(path).filename();
   if (log_decisions_)
     complain("profile " + name + ": " + std::to_string(cells->size()) +
@@ -150,8 +151,9 @@ void Engine::load_order(const std::string& setting, const Spec& spec) const {
   auto order = text ? read_order(*text) : Error{text.error()};
   const bool equal = all_equal(MPI_COMM_WORLD, text ? fnv1a(*text) : fnv1a("unreadable"));
   if (equal && order) return keep_loaded(spec.params.file, std::move(order->list));
-  complain(setting + ": " + (equal ? order.error() : "the file is not the same on all ranks") +
-           "; counts are exchanged, as by token_list; unisono schedule make writes such a file");
+  complain(line_about(
+      setting, equal ? order.error() : "the file is not the same on all ranks",
+      "counts are exchanged, as by token_list; unisono schedule make writes such a file"));
 }
 
 void Engine::read_environment(const Files& files) {
@@ -250,7 +252,7 @@ TopologyLabels Engine::find_levels(const Result<std::string>& text,
     return labels;
   }
   const auto refuse = [&](const std::string& why) {
-    complain("UNISONO_TOPOLOGY=" + path + ": " + why + "; all goes on as without a file");
+    complain(line_about("UNISONO_TOPOLOGY=" + path, why, "all goes on as without a file"));
   };
   const auto file = text ? TopologyFile::parse(*text) : Error{text.error()};
   if (!path.empty() && !file) refuse(file.error());

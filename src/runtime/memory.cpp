@@ -19,8 +19,9 @@
 #include <tuple>
 #include <utility>
 
-#include "base/cache.h"
+#include "base/printable.h"
 #include "comm/network_probe.h"
+#include "files/cache.h"
 #include "mpi/comm.h"
 #include "mpi/patience.h"
 #include "mpi/simulated.h"
@@ -118,7 +119,7 @@ void read_file(int cores, Mode mode, std::vector<std::string>& lines) {
   if (memory)
     all.memory = std::move(*memory);
   else
-    lines.push_back("memory " + name + ": " + memory.error() + "; all is measured anew");
+    lines.push_back(line_about("memory " + name, memory.error(), "all is measured anew"));
 }
 
 /// The newest that a communicator of this job may ask for.
@@ -358,7 +359,7 @@ std::string keep_memory(const std::vector<Corrections::Entry>& corrections) {
     return whole.is_empty() ? std::string() : write_memory(whole, all.here);
   };
   const auto problem = cache::update(name, renew);
-  return problem ? "memory " + name + ": " + *problem + "; what was learned is not kept" : "";
+  return problem ? line_about("memory " + name, *problem, "what was learned is not kept") : "";
 }
 
 }  // namespace unisono

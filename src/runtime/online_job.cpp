@@ -7,12 +7,14 @@
 #include <utility>
 
 #include "base/config.h"
-#include "base/file.h"
+#include "base/printable.h"
 #include "comm/network_probe.h"
+#include "files/file.h"
 #include "mpi/simulated.h"
 #include "runtime/call_time.h"
 #include "runtime/memory.h"
 #include "select/online/key.h"
+#include "select/profile.h"
 
 namespace unisono {
 
@@ -152,19 +154,19 @@ std::vector<Corrections::Entry> learned_corrections() { return online_job().corr
 std::optional<std::string> save_online() {
   const std::string path = variable("UNISONO_ONLINE_SAVE");
   if (path.empty() || left_online().all() == 0) return std::nullopt;
-  const std::string subject = "UNISONO_ONLINE_SAVE=" + path + ": ";
+  const std::string subject = "UNISONO_ONLINE_SAVE=" + path;
   const auto& all = online_job().ledger.all();
   if (std::none_of(all.begin(), all.end(), [](const Learned& one) { return one.decided; }))
-    return subject + "nothing was learned in so few calls; no file was written";
+    return line_about(subject, "nothing was learned in so few calls", "no file was written");
   char created[32];
   const std::time_t time = std::time(nullptr);
   std::tm utc{};
   gmtime_r(&time, &utc);
   std::strftime(created, sizeof created, "%Y-%m-%dT%H:%M:%SZ", &utc);
   const auto error =
-      write_file(path, profile_text(online_job().ledger, online_job().here, created));
+      write_file(path, profile_text(online_job().ledger, online_job().here, created), kProfileMark);
   if (!error) return std::nullopt;
-  return subject + *error + "; what was learned is not saved";
+  return line_about(subject, *error, "what was learned is not saved");
 }
 
 }  // namespace unisono

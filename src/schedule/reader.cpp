@@ -5,7 +5,7 @@
 #include <map>
 #include <utility>
 
-#include "schedule/fields.h"
+#include "files/json.h"
 #include "schedule/printer.h"
 
 namespace unisono {
@@ -40,13 +40,13 @@ BufferId Reader::read_buffer(const Json& value) const {
   for (std::size_t b = 0; b < kFirstScratch + scratch_.size(); ++b)
     if (b != kSlots && value == buffer_name(static_cast<BufferId>(b)))
       return static_cast<BufferId>(b);
-  throw Bad{"no buffer " + value.dump() + "; there are input, output and " +
+  throw Bad{"no buffer " + shown(value) + "; there are input, output and " +
             std::to_string(scratch_.size()) + " scratch buffers"};
 }
 
 Slice Reader::read_slice(const Json& value) const {
   if (!value.is_array() || value.size() != 3)
-    throw Bad{"a slice is [buffer, offset, length], not " + value.dump()};
+    throw Bad{"a slice is [buffer, offset, length], not " + shown(value)};
   Slice slice{read_buffer(value[0]), integer(value[1], "offset", 0, kMostUnits),
               integer(value[2], "length", 0, kMostUnits)};
   if (slice.buffer >= kFirstScratch &&
@@ -61,7 +61,7 @@ Op Reader::read_op(const Json& object) {
   std::size_t kind = 0;
   while (kind < std::size(kOpNames) && name != kOpNames[kind]) ++kind;
   if (kind == std::size(kOpNames))
-    throw Bad{"no op " + name.dump() + "; valid: send, recv, copy, reduce, join"};
+    throw Bad{"no op " + shown(name) + "; valid: send, recv, copy, reduce, join"};
   Op op{.kind = static_cast<OpKind>(kind)};
   if (op.kind == OpKind::join) return op;
 
@@ -70,7 +70,7 @@ Op Reader::read_op(const Json& object) {
   op.offset = slice.offset;
   op.length = slice.length;
   if (op.is_message()) {
-    op.peer = static_cast<std::int32_t>(integer(field(object, "peer"), "peer", 0, size_ - 1));
+    op.peer = whole(object, "peer", 0, size_ - 1);
     if (op.peer == rank_) throw Bad{"peer is the rank itself"};
     op.from_offset = positions_[{op.kind, op.peer}]++;
     return op;
@@ -85,20 +85,19 @@ Op Reader::read_op(const Json& object) {
 
 StoredSchedule Reader::read(const Json& file) {
   integer(field(file, "unisono_schedule"), "format unisono_schedule", kFormat, kFormat);
-  size_ =
-      static_cast<int>(integer(field(file, "size"), "size", 1, std::numeric_limits<int>::max()));
-  rank_ = static_cast<int>(integer(field(file, "rank"), "rank", 0, size_ - 1));
+  size_ = whole(file, "size", 1);
+  rank_ = whole(file, "rank", 0, size_ - 1);
   const Json& scratch = field(file, "scratch");
   if (!scratch.is_array() || scratch.size() > kMostScratch)
     throw Bad{"scratch is not a list of lengths"};
   for (const Json& length : scratch) scratch_.push_back(integer(length, "scratch", 0, kMostUnits));
-  const Json& list = field(file, "ops");
-  if (!list.is_array() || list.size() >= kNoOp) throw Bad{"ops is not a list"};
+  const Json& list_of_ops = list(file, "ops");
+  if (list_of_ops.size() >= kNoOp) throw Bad{"ops is too long"};
 
   std::vector<Op> ops;
   std::vector<std::uint32_t> first{0};
   std::vector<OpId> after;
-  for (const Json& object : list) {
+  for (const Json& object : list_of_ops) {
     try {
       ops.push_back(read_op(object));
       const auto id = static_cast<Count>(ops.size()) - 1;
@@ -141,13 +140,9 @@ std::string write_json(const StoredSchedule& stored) {
 }
 
 Result<StoredSchedule> read_json(std::string_view text) {
-  try {
-    return Reader().read(Json::parse(text));
-  } catch (const Json::exception& error) {
-    return Error{std::string("schedule: no JSON: ") + error.what()};
-  } catch (const Bad& bad) {
-    return Error{"schedule: " + bad.what};
-  }
+  auto stored = result_of([&] { return Reader().read(parse_json(text, kLargeJson)); });
+  if (!stored) return Error{"schedule: " + stored.error()};
+  return stored;
 }
 
 }  // namespace unisono

@@ -26,7 +26,8 @@ Result<Items> split(std::string_view text) {
     const std::size_t comma = text.find(',');
     const std::string_view item = text.substr(0, comma);
     const std::size_t equals = item.find('=');
-    if (equals == std::string_view::npos) return Error{quoted(item) + ": " + std::string(kValid)};
+    if (equals == std::string_view::npos)
+      return Error{in_quotes(item) + ": " + std::string(kValid)};
     if (!items.emplace(item.substr(0, equals), item.substr(equals + 1)).second)
       return Error{std::string(item.substr(0, equals)) + " is given twice"};
     if (comma == std::string_view::npos) break;
@@ -71,7 +72,7 @@ Result<std::vector<Level>> parse_levels(std::string_view text) {
   while (true) {
     const std::size_t slash = text.find('/');
     const auto level = level_named(text.substr(0, slash));
-    if (!level) return Error{"no level " + quoted(text.substr(0, slash))};
+    if (!level) return Error{"no level " + in_quotes(text.substr(0, slash))};
     if (!levels.empty() && *level >= levels.back())
       return Error{"levels stand from far to near, as in switches/nodes"};
     levels.push_back(*level);
@@ -108,8 +109,9 @@ Result<NestedSpec> parse_nested(Collective collective, std::string_view text) {
   const std::string_view name = text.substr(0, slash);
   const Algorithm* algorithm = find_algorithm(collective, name);
   if (algorithm == nullptr)
-    return Error{"no algorithm " + quoted(name) + " for " + std::string(unisono::name(collective)) +
-                 "; valid: native" + algorithm_names(collective)};
+    return Error{"no algorithm " + in_quotes(name) + " for " +
+                 std::string(unisono::name(collective)) + "; valid: native" +
+                 algorithm_names(collective)};
   NestedSpec spec{algorithm, default_params(*algorithm)};
   while (slash != std::string_view::npos) {
     text.remove_prefix(text.find('/') + 1);
@@ -132,7 +134,7 @@ Result<std::array<NestedSpec, 2>> parse_rows(const FormRow& form,
   if (!text) return std::array{textbook(form.first), textbook(second)};
   const std::size_t plus = text->find('+');
   if (plus != std::string_view::npos && !form.second)
-    return Error{quoted(*text) + ": only " + std::string(name(form.first)) + " runs there"};
+    return Error{in_quotes(*text) + ": only " + std::string(name(form.first)) + " runs there"};
   const std::string hint =
       form.second ? " (the two algorithms of a phase are written first+second)" : "";
   const auto begins = parse_nested(form.first, text->substr(0, plus));
@@ -213,7 +215,7 @@ Result<Composition> parse_composition(Collective collective, std::string_view te
   for (const auto& [name, value] : *items)
     if (name != "shape" && name != "form" &&
         std::find(kDimensionNames.begin(), kDimensionNames.end(), name) == kDimensionNames.end())
-      return Error{"no parameter " + quoted(name) + "; " + std::string(kValid)};
+      return Error{"no parameter " + in_quotes(name) + "; " + std::string(kValid)};
   const Parser parser(*items);
   const auto shape = parse_shape(parser.value("shape").value_or("balanced"));
   if (!shape) return Error{shape.error()};

@@ -9,8 +9,6 @@
 
 namespace unisono {
 
-std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
-
 namespace {
 
 constexpr std::string_view kAuto = "auto";
@@ -115,24 +113,24 @@ std::optional<std::string> read_parameter(const Algorithm& algorithm, std::strin
                                           Params& params) {
   const std::size_t equals = item.find('=');
   if (equals == std::string_view::npos)
-    return quoted(item) + " is not of the form parameter=value; " + valid_parameters(algorithm);
+    return in_quotes(item) + " is not of the form parameter=value; " + valid_parameters(algorithm);
   const std::string_view name = item.substr(0, equals);
   if (predicts(algorithm) && name == kLate) {
     const auto* ranks = parse_ranks(item.substr(equals + 1));
-    if (ranks == nullptr) return quoted(item) + " is not valid; " + std::string(kLateLimits);
+    if (ranks == nullptr) return in_quotes(item) + " is not valid; " + std::string(kLateLimits);
     params.late = ranks;
     return std::nullopt;
   }
   if (is_stored(algorithm) && name == kFile) {
     if (item.size() == equals + 1)
-      return quoted(item) + " names no file; " + std::string(kFileLimits);
+      return in_quotes(item) + " names no file; " + std::string(kFileLimits);
     params.file = intern_name(item.substr(equals + 1));
     return std::nullopt;
   }
   if (sends_messages(algorithm) && name == kTransport) {
     const std::string_view value = item.substr(equals + 1);
     if (value != kMpi && value != kShm)
-      return quoted(item) + " is not valid; " + std::string(kTransportLimits);
+      return in_quotes(item) + " is not valid; " + std::string(kTransportLimits);
     params.transport = value == kShm ? TransportKind::shm : TransportKind::mpi;
     return std::nullopt;
   }
@@ -140,14 +138,14 @@ std::optional<std::string> read_parameter(const Algorithm& algorithm, std::strin
       std::find_if(algorithm.parameters.begin(), algorithm.parameters.end(),
                    [name](const Parameter& candidate) { return candidate.name == name; });
   if (parameter == algorithm.parameters.end())
-    return "no parameter " + quoted(name) + "; " + valid_parameters(algorithm);
+    return "no parameter " + in_quotes(name) + "; " + valid_parameters(algorithm);
   if (is_segment(*parameter) && item.substr(equals + 1) == kAuto) {
     params.segment = kOpenSegment;
     return std::nullopt;
   }
   const std::optional<Count> value = parse_value(*parameter, item.substr(equals + 1));
   if (!value || *value < parameter->least || *value > parameter->most)
-    return quoted(item) + " is not valid; " + limits(*parameter);
+    return in_quotes(item) + " is not valid; " + limits(*parameter);
   params.*parameter->field = *value;
   return std::nullopt;
 }

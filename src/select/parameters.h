@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "algorithms/catalogue.h"
+#include "base/printable.h"
 
 namespace unisono {
 
@@ -14,8 +15,6 @@ inline constexpr std::array<std::string_view, 2> kTransportNames = {"mpi", "shm"
 
 /// Whether it takes transport=: the kernels of a node send no messages.
 bool sends_messages(const Algorithm& algorithm);
-
-std::string quoted(std::string_view text);
 
 /// Reads one "name=value" into `params`; the error, or nothing.
 std::optional<std::string> read_parameter(const Algorithm& algorithm, std::string_view item,

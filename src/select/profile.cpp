@@ -9,14 +9,13 @@
 #include <tuple>
 #include <utility>
 
-#include "schedule/fields.h"
+#include "files/json.h"
 
 namespace unisono {
 
 namespace {
 
 constexpr Count kProfileVersion = 1;
-constexpr int kMostRanks = std::numeric_limits<int>::max();
 
 // Two measurements of one network differ; two networks differ more.
 constexpr double kRateTolerance = 1.5;
@@ -24,11 +23,10 @@ constexpr double kRateTolerance = 1.5;
 /// Calls read(element) for each; what is wrong with one is told with its number.
 template <class Read>
 void read_list(const Json& object, const char* name, Read read) {
-  const Json& list = field(object, name);
-  if (!list.is_array()) throw Bad{std::string(name) + " is not a list"};
-  for (std::size_t i = 0; i < list.size(); ++i) {
+  const Json& all = list(object, name);
+  for (std::size_t i = 0; i < all.size(); ++i) {
     try {
-      read(list[i]);
+      read(all[i]);
     } catch (const Bad& bad) {
       throw Bad{std::string(name) + "[" + std::to_string(i) + "]: " + bad.what};
     }
@@ -39,23 +37,23 @@ Place read_place(const Json& machine) {
   const std::string place = word(machine, "place");
   const auto* found = std::find(std::begin(kPlaceNames), std::end(kPlaceNames), place);
   if (found == std::end(kPlaceNames))
-    throw Bad{"no place '" + place +
-              "'; valid: undersubscribed, oversubscribed, ethernet, elsewhere"};
+    throw Bad{"no place " + in_quotes(place) +
+              "; valid: undersubscribed, oversubscribed, ethernet, elsewhere"};
   return static_cast<Place>(found - std::begin(kPlaceNames));
 }
 
 Platform read_platform(const Json& environment) {
   const Json &mpi = field(environment, "mpi"), &machine = field(environment, "machine");
-  const Json& rate = field(machine, "network_rate");
-  if (!rate.is_number() || rate.get<double>() < 0) throw Bad{"network_rate is no bit/s"};
-  return {word(mpi, "flavour"), word(mpi, "library"), read_place(machine), rate.get<double>(),
-          static_cast<int>(integer(field(machine, "cores"), "cores", 1, kMostRanks))};
+  constexpr double kMostRate = 1e18;  // bit/s
+  return {word(mpi, "flavour"), word(mpi, "library"), read_place(machine),
+          number(field(machine, "network_rate"), "network_rate", 0, kMostRate),
+          whole(machine, "cores", 1)};
 }
 
 ProfileCell read_cell(const Json& object, int ranks, int nodes) {
   const std::string collective = word(object, "collective"), choice = word(object, "choice");
   const auto known = collective_named(collective);
-  if (!known) throw Bad{"no collective '" + collective + "'"};
+  if (!known) throw Bad{"no collective " + in_quotes(collective)};
   const auto spec = parse_spec(*known, choice);
   if (!spec) throw Bad{spec.error()};
   if (spec->is_default) throw Bad{"'default' is no choice"};
@@ -85,8 +83,7 @@ void refuse_overlap(std::vector<ProfileCell> cells) {
 
 ProfileEnvironment read_environment(const Json& object) {
   const Json& shape = field(object, "shape");
-  const int ranks = static_cast<int>(integer(field(shape, "ranks"), "ranks", 1, kMostRanks));
-  const int nodes = static_cast<int>(integer(field(shape, "nodes"), "nodes", 1, ranks));
+  const int ranks = whole(shape, "ranks", 1), nodes = whole(shape, "nodes", 1, ranks);
   ProfileEnvironment environment{read_platform(object), {}};
   read_list(object, "cells",
             [&](const Json& cell) { environment.cells.push_back(read_cell(cell, ranks, nodes)); });
@@ -97,7 +94,7 @@ ProfileEnvironment read_environment(const Json& object) {
 Profile read(const Json& document) {
   // Profiles of 0.1 have "format" and "version" in place of the envelope that all documents have.
   const bool former = document.is_object() && document.value("format", Json()) == "unisono-profile";
-  if (!document.is_object() || (!former && document.value("schema", Json()) != "unisono.profile"))
+  if (!document.is_object() || (!former && document.value("schema", Json()) != kProfileMark))
     throw Bad{"it is no profile of Unisono ('schema' is not 'unisono.profile')"};
   const char* const key = former ? "version" : "schema_version";
   const Count version = integer(field(document, key), key, 1, std::numeric_limits<Count>::max());
@@ -108,14 +105,6 @@ Profile read(const Json& document) {
   read_list(document, "environments",
             [&](const Json& object) { profile.push_back(read_environment(object)); });
   return profile;
-}
-
-/// "line 3, column 7" of the byte-th character, counted from 1.
-std::string place_in(std::string_view text, std::size_t byte) {
-  const std::string_view before = text.substr(0, byte > 0 ? byte - 1 : 0);
-  const auto line = std::count(before.begin(), before.end(), '\n') + 1;
-  const std::size_t column = before.size() - (before.rfind('\n') + 1) + 1;
-  return "line " + std::to_string(line) + ", column " + std::to_string(column);
 }
 
 std::string megabits(double rate) {
@@ -148,15 +137,8 @@ std::vector<std::string> differences(const Platform& there, const Platform& here
 }  // namespace
 
 Result<Profile> read_profile(std::string_view text) {
-  try {
-    return read(Json::parse(text));
-  } catch (const Json::parse_error& error) {
-    return Error{"it is no JSON at " + place_in(text, error.byte)};
-  } catch (const Json::exception&) {
-    return Error{"it has a number that is too large"};
-  } catch (const Bad& bad) {
-    return Error{bad.line()};
-  }
+  constexpr JsonLimits kLimits{std::size_t{4} << 20, std::size_t{1} << 18};
+  return result_of([&] { return read(parse_json(text, kLimits)); });
 }
 
 Result<std::vector<ProfileCell>> cells_for(const Profile& profile, const Platform& here) {

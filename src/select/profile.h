@@ -11,6 +11,9 @@
 
 namespace unisono {
 
+/// What a profile says of itself, in its first line but one.
+inline constexpr const char* kProfileMark = "unisono.profile";
+
 /// A choice for communicators of so many ranks on so many nodes. Both ends of the interval of bytes
 /// are in it; bytes are those of Facts.
 struct ProfileCell {

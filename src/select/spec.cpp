@@ -43,7 +43,7 @@ Result<Spec> parse_spec(Collective collective, std::string_view text) {
   }
   const Algorithm* algorithm = find_algorithm(collective, wanted);
   if (algorithm == nullptr)
-    return Error{prefix + "no algorithm " + quoted(wanted) +
+    return Error{prefix + "no algorithm " + in_quotes(wanted) +
                  "; valid: " + valid_algorithms(collective)};
 
   Spec spec{.algorithm = algorithm, .params = default_params(*algorithm)};

@@ -8,15 +8,14 @@
 #include <utility>
 #include <vector>
 
-#include "schedule/fields.h"
+#include "files/json.h"
 
 namespace unisono {
 
 namespace {
 
-constexpr const char* kOrderFormat = "unisono-order";
 constexpr Count kOrderVersion = 1;
-constexpr Count kMostOrderRanks = 1 << 20;
+constexpr int kMostOrderRanks = 1 << 20;
 constexpr Count kMostBytes = Count{1} << 50;
 
 using Message = MessageList::Message;
@@ -32,7 +31,7 @@ struct Triple {
 
 Triple read_message(const Json& value, int ranks) {
   if (!value.is_array() || value.size() != 3)
-    throw Bad{"a message is [from, to, bytes], not " + value.dump()};
+    throw Bad{"a message is [from, to, bytes], not " + shown(value)};
   const auto rank = [&](const Json& number, const char* what) {
     return static_cast<int>(integer(number, what, 0, ranks - 1));
   };
@@ -75,8 +74,7 @@ void check_phase(const std::vector<Triple>& messages, bool may_crowd) {
 
 /// One list of messages for each phase; a single one without any.
 void read_phases(const Json& file, int ranks, StoredOrder& order) {
-  const Json& lists = field(file, "order");
-  if (!lists.is_array()) throw Bad{"order is not a list"};
+  const Json& lists = list(file, "order");
   const auto phases = static_cast<std::size_t>(order.list.phases);
   if (lists.size() != std::max<std::size_t>(phases, 1))
     throw Bad{"order has " + std::to_string(lists.size()) + " lists of messages for " +
@@ -99,18 +97,17 @@ void read_phases(const Json& file, int ranks, StoredOrder& order) {
 }
 
 StoredOrder read_stored(const Json& file) {
-  if (word(file, "format") != kOrderFormat) throw Bad{"no order of messages"};
+  if (word(file, "format") != kOrderMark) throw Bad{"no order of messages"};
   integer(field(file, "version"), "version", kOrderVersion, kOrderVersion);
   StoredOrder order;
-  const int ranks = static_cast<int>(integer(field(file, "ranks"), "ranks", 1, kMostOrderRanks));
+  const int ranks = whole(file, "ranks", 1, kMostOrderRanks);
   const std::string rule = word(file, "rule");
   const auto known = message_rule_named(rule);
-  if (!known) throw Bad{"no rule '" + rule + "'"};
+  if (!known) throw Bad{"no rule " + in_quotes(rule)};
   order.rule = *known;
   order.threshold = integer(field(file, "threshold"), "threshold", 0, kMostBytes);
   order.list.size = ranks;
-  order.list.phases =
-      static_cast<int>(integer(field(file, "phases"), "phases", 0, Count{2} * kMostOrderRanks));
+  order.list.phases = whole(file, "phases", 0, 2 * kMostOrderRanks);
   read_phases(file, ranks, order);
   return order;
 }
@@ -118,10 +115,9 @@ StoredOrder read_stored(const Json& file) {
 CountMatrix read_json_matrix(const Json& file) {
   std::vector<Triple> messages;
   if (file.is_object()) {
-    const int ranks = static_cast<int>(integer(field(file, "ranks"), "ranks", 1, kMostOrderRanks));
-    const Json& list = field(file, "messages");
-    if (!list.is_array()) throw Bad{"messages is not a list"};
-    for (const Json& message : list) messages.push_back(read_message(message, ranks));
+    const int ranks = whole(file, "ranks", 1, kMostOrderRanks);
+    for (const Json& message : list(file, "messages"))
+      messages.push_back(read_message(message, ranks));
     return matrix_of(ranks, std::move(messages));
   }
   CountMatrix matrix;
@@ -144,9 +140,9 @@ std::vector<Count> read_row(std::string_view line, int number) {
     const auto [next, error] = std::from_chars(line.data() + at, end, count);
     const auto length = static_cast<std::size_t>(next - line.data()) - at;
     if (error != std::errc{} || count < 0 || count > kMostBytes)
-      throw Bad{"line " + std::to_string(number) + ": '" +
-                std::string(line.substr(at, line.find_first_of(", \t\r", at) - at)) +
-                "' is no count of bytes"};
+      throw Bad{"line " + std::to_string(number) + ": " +
+                in_quotes(line.substr(at, line.find_first_of(", \t\r", at) - at)) +
+                " is no count of bytes"};
     counts.push_back(count);
     at += length;
   }
@@ -193,7 +189,7 @@ StoredOrder make_order(const CountMatrix& matrix, MessageRule rule, Count thresh
 
 std::string write_order(const StoredOrder& order) {
   Json file;
-  file["format"] = kOrderFormat;
+  file["format"] = kOrderMark;
   file["version"] = kOrderVersion;
   file["ranks"] = order.list.size;
   file["rule"] = name(order.rule);
@@ -216,26 +212,16 @@ std::string write_order(const StoredOrder& order) {
 }
 
 Result<StoredOrder> read_order(std::string_view text) {
-  try {
-    const Json file = Json::parse(text, nullptr, false);
-    if (file.is_discarded()) return Error{"no JSON"};
-    return read_stored(file);
-  } catch (const Bad& bad) {
-    return Error{bad.line()};
-  }
+  return result_of([&] { return read_stored(parse_json(text, kLargeJson)); });
 }
 
 Result<CountMatrix> read_matrix(std::string_view text) {
-  try {
+  return result_of([&] {
     const std::size_t first = text.find_first_not_of(" \t\r\n");
-    if (first == text.npos) return Error{"no counts"};
+    if (first == text.npos) throw Bad{"no counts"};
     if (text[first] != '[' && text[first] != '{') return read_text_matrix(text);
-    const Json file = Json::parse(text, nullptr, false);
-    if (file.is_discarded()) return Error{"no JSON"};
-    return read_json_matrix(file);
-  } catch (const Bad& bad) {
-    return Error{bad.line()};
-  }
+    return read_json_matrix(parse_json(text, kLargeJson));
+  });
 }
 
 std::optional<std::string> lacks(const MessageList& list, const CountMatrix& matrix) {

@@ -20,6 +20,9 @@ struct StoredOrder {
 /// The order that the rule makes.
 StoredOrder make_order(const CountMatrix& matrix, MessageRule rule, Count threshold);
 
+/// In the first lines of such a file.
+inline constexpr const char* kOrderMark = "unisono-order";
+
 std::string write_order(const StoredOrder& order);
 /// The error is one line that says what is wrong and where: not this version, a message twice, a
 /// port twice in a phase, ...

@@ -8,6 +8,8 @@
 #include <iostream>
 #include <string>
 
+#include "base/printable.h"
+
 namespace unisono {
 
 /// Writes what `answer` says once the arguments are parsed. The status of the process: 0; 2 where
@@ -20,7 +22,8 @@ inline int run_tool(CLI::App& app, const char* name, int argc, char** argv,
   } catch (const CLI::Success& success) {
     return app.exit(success);
   } catch (const std::exception& error) {
-    std::cerr << name << ": " << error.what() << '\n';
+    constexpr std::size_t kMostBytes = 2000;
+    std::cerr << name << ": " << printable(error.what(), kMostBytes) << '\n';
     return 2;
   }
   return 0;

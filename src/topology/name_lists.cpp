@@ -12,10 +12,18 @@ std::string padded(int value, std::size_t digits) {
   return std::string(digits - std::min(digits, text.size()), '0') + text;
 }
 
+/// Whether so many names of this length may be added.
+bool take(std::size_t names, std::size_t length, std::ptrdiff_t& left) {
+  const auto of_one = static_cast<std::ptrdiff_t>(length) + kOfAName;
+  left -= std::min(static_cast<std::ptrdiff_t>(names), kMostCharacters) * of_one;
+  return left >= 0;
+}
+
 /// The names of one item, which may have numbers in brackets, behind `names`; false: it is wrong.
-bool expand(std::string_view item, std::vector<std::string>& names) {
+bool expand(std::string_view item, std::vector<std::string>& names, std::ptrdiff_t& left) {
   const std::size_t open = item.find('[');
   if (open == std::string_view::npos) {
+    if (!take(1, item.size(), left)) return false;
     names.emplace_back(item);
     return item.find(']') == std::string_view::npos;
   }
@@ -27,7 +35,9 @@ bool expand(std::string_view item, std::vector<std::string>& names) {
   const std::string before(item.substr(0, open)), behind(item.substr(close + 1));
   for (const std::string_view text : *ranges) {
     const auto numbers = number_range(text);
-    if (!numbers || static_cast<int>(names.size()) > kMostNames) return false;
+    if (!numbers) return false;
+    const auto count = static_cast<std::size_t>(numbers->last - numbers->first) + 1;
+    if (!take(count, before.size() + behind.size() + numbers->digits, left)) return false;
     for (int i = numbers->first; i <= numbers->last; ++i) {
       std::string name = before;
       name += padded(i, numbers->digits);
@@ -38,8 +48,6 @@ bool expand(std::string_view item, std::vector<std::string>& names) {
 }
 
 }  // namespace
-
-std::string in_quotes(std::string_view text) { return "'" + std::string(text) + "'"; }
 
 std::string_view without_domain(std::string_view host) { return host.substr(0, host.find('.')); }
 
@@ -56,7 +64,7 @@ std::optional<NumberRange> number_range(std::string_view text) {
   const std::string_view from = text.substr(0, dash);
   const auto first = plain_number(from);
   const auto last = dash == std::string_view::npos ? first : plain_number(text.substr(dash + 1));
-  if (!first || !last || *last < *first || *last - *first > kMostNames) return std::nullopt;
+  if (!first || !last || *last < *first) return std::nullopt;
   return NumberRange{*first, *last, from.size()};
 }
 
@@ -75,13 +83,18 @@ std::optional<std::vector<std::string_view>> by_commas(std::string_view list) {
   return items;
 }
 
-std::optional<std::vector<std::string>> names_in(std::string_view list) {
+std::optional<std::vector<std::string>> names_in(std::string_view list, std::ptrdiff_t& left) {
   const auto items = by_commas(list);
   std::vector<std::string> names;
   if (!items || !std::all_of(items->begin(), items->end(),
-                             [&](std::string_view item) { return expand(item, names); }))
+                             [&](std::string_view item) { return expand(item, names, left); }))
     return std::nullopt;
   return names;
+}
+
+std::string no_names(std::string_view key, std::string_view list, std::ptrdiff_t left) {
+  const char* why = left < 0 ? " names more nodes than any machine has" : " is no list of names";
+  return std::string(key) + "=" + std::string(list) + why;
 }
 
 }  // namespace unisono

@@ -4,9 +4,11 @@
 #include <array>
 #include <cctype>
 #include <initializer_list>
+#include <iterator>
 #include <utility>
 #include <vector>
 
+#include "base/printable.h"
 #include "topology/name_lists.h"
 
 namespace unisono {
@@ -75,8 +77,8 @@ class TopologyReader {
     const bool of_switches = items.contains("switches");
     if (of_switches == items.contains("nodes")) return "a switch has either Nodes= or Switches=";
     if (of_switches) return std::nullopt;
-    const auto nodes = names_in(items.at("nodes"));
-    if (!nodes) return "Nodes=" + std::string(items.at("nodes")) + " is no list of names";
+    const auto nodes = names_in(items.at("nodes"), left_);
+    if (!nodes) return no_names("Nodes", items.at("nodes"), left_);
     for (const std::string& node : *nodes)
       if (!file_.switch_of_node_.emplace(without_domain(node), switches_).second)
         return in_quotes(node) + " is under two switches";
@@ -90,35 +92,50 @@ class TopologyReader {
     if (!on_torus && items.contains("coordinates")) return "Coordinates= before Torus=";
     if (!on_torus && !items.contains("ranks")) return "NodeName= without Ranks=, before Torus=";
     if (on_torus && (items.contains("coordinates") || !items.contains("ranks")))
-      if (auto wrong = file_.torus_.read_nodes(items)) return wrong;
+      if (auto wrong = file_.torus_.read_nodes(items, left_)) return wrong;
     if (items.contains("ranks")) return read_ranks(items.at("nodename"), items.at("ranks"));
     return std::nullopt;
   }
 
   std::optional<std::string> read_ranks(std::string_view name, std::string_view ranks) {
     const auto list = by_commas(ranks);
-    if (!list ||
-        !std::all_of(list->begin(), list->end(), [](auto item) { return number_range(item); }))
-      return "Ranks=" + std::string(ranks) + " is no list of ranks";
+    if (!list) return "Ranks=" + std::string(ranks) + " is no list of ranks";
     for (const std::string_view item : *list) {
-      const NumberRange numbers = *number_range(item);
-      for (int rank = numbers.first; rank <= numbers.last; ++rank)
-        if (!file_.node_of_rank_.emplace(rank, name).second)
-          return "rank " + std::to_string(rank) + " is on two nodes";
+      const auto numbers = number_range(item);
+      if (!numbers) return "Ranks=" + std::string(ranks) + " is no list of ranks";
+      if (numbers->last >= kMostRanksListed)
+        return "rank " + std::to_string(numbers->last) + " is beyond the " +
+               std::to_string(kMostRanksListed) + " ranks that a file may place";
+      if (auto wrong = place(*numbers, name)) return wrong;
     }
+    return std::nullopt;
+  }
+
+  std::optional<std::string> place(const NumberRange& ranks, std::string_view node) {
+    auto& all = file_.nodes_of_ranks_;
+    const auto next = all.upper_bound(ranks.last);
+    if (next != all.begin())
+      if (const auto& [first, before] = *std::prev(next); before.last >= ranks.first)
+        return "rank " + std::to_string(std::max(first, ranks.first)) + " is on two nodes";
+    all.emplace_hint(next, ranks.first, TopologyFile::Ranks{ranks.last, std::string(node)});
     return std::nullopt;
   }
 
   TopologyFile file_;
   int switches_ = 0;
+  std::ptrdiff_t left_ = kMostCharacters;
 };
 
 Result<TopologyFile> TopologyFile::parse(std::string_view text) {
+  constexpr std::size_t kMostQuoted = 120;
+  if (text.size() > kMostBytes)
+    return Error{"it has more than the " + std::to_string(kMostBytes) + " bytes that it may have"};
   TopologyReader reader;
   for (int line = 1; !text.empty(); ++line) {
     const std::size_t end = text.find('\n');
     if (const auto wrong = reader.read(text.substr(0, end)))
-      return Error{"line " + std::to_string(line) + ": " + *wrong + "; " + std::string(kValid)};
+      return Error{"line " + std::to_string(line) + ": " + printable(*wrong, kMostQuoted) + "; " +
+                   std::string(kValid)};
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
   }
   TopologyFile file = reader.take();
@@ -135,8 +152,10 @@ std::optional<int> TopologyFile::switch_of(std::string_view host) const {
 }
 
 std::string TopologyFile::node_of(int rank) const {
-  const auto at = node_of_rank_.find(rank);
-  return at == node_of_rank_.end() ? std::string() : at->second;
+  const auto next = nodes_of_ranks_.upper_bound(rank);
+  if (next == nodes_of_ranks_.begin()) return "";
+  const Ranks& ranks = std::prev(next)->second;
+  return rank <= ranks.last ? ranks.node : "";
 }
 
 Result<TopologyLabels> TopologyFile::labels(int size) const {

@@ -20,6 +20,9 @@ namespace unisono {
 
 class TopologyFile {
  public:
+  /// 60,000 nodes with a line each.
+  static constexpr std::size_t kMostBytes = std::size_t{2} << 20;
+
   /// The error is one line that says where and what is wrong.
   static Result<TopologyFile> parse(std::string_view text);
 
@@ -27,7 +30,7 @@ class TopologyFile {
   /// Of a host, whose name may be followed by a domain here or there.
   std::optional<int> switch_of(std::string_view host) const;
   /// Whether there are lines of NodeName.
-  bool places_ranks() const { return !node_of_rank_.empty(); }
+  bool places_ranks() const { return !nodes_of_ranks_.empty(); }
   /// The name of the node on which the file places a rank; empty: nowhere.
   std::string node_of(int rank) const;
 
@@ -40,8 +43,12 @@ class TopologyFile {
 
  private:
   friend class TopologyReader;
-  std::map<std::string, int, std::less<>> switch_of_node_;
-  std::map<int, std::string> node_of_rank_;
+  struct Ranks {
+    int last = 0;
+    std::string node;
+  };
+  ByName<int> switch_of_node_;
+  std::map<int, Ranks> nodes_of_ranks_;  ///< by the first of ranks that follow each other
   TorusLines torus_;
 };
 

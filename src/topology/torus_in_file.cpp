@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/printable.h"
 #include "topology/name_lists.h"
 
 namespace unisono {
@@ -108,9 +109,10 @@ std::optional<std::string> TorusLines::place(std::string_view node, int host) {
   return std::nullopt;
 }
 
-std::optional<std::string> TorusLines::read_nodes(const TopologyItems& items) {
-  const auto nodes = names_in(items.at("nodename"));
-  if (!nodes) return "NodeName=" + std::string(items.at("nodename")) + " is no list of names";
+std::optional<std::string> TorusLines::read_nodes(const TopologyItems& items,
+                                                  std::ptrdiff_t& left) {
+  const auto nodes = names_in(items.at("nodename"), left);
+  if (!nodes) return no_names("NodeName", items.at("nodename"), left);
   const auto given = items.find("coordinates");
   const bool by_suffix = given != items.end() && given->second == "suffix";
   std::vector<int> coordinates;

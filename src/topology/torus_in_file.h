@@ -19,9 +19,11 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "patterns/torus.h"
+#include "topology/name_lists.h"
 
 namespace unisono {
 
@@ -42,9 +44,10 @@ using TopologyItems = std::map<std::string, std::string_view>;
 
 class TorusLines {
  public:
-  /// What is wrong with a line that has Torus= or, below it, NodeName=; or nothing.
+  /// What is wrong with a line that has Torus= or, below it, NodeName=; or nothing. `left` as in
+  /// names_in().
   std::optional<std::string> read_torus(const TopologyItems& items);
-  std::optional<std::string> read_nodes(const TopologyItems& items);
+  std::optional<std::string> read_nodes(const TopologyItems& items, std::ptrdiff_t& left);
 
   bool known() const { return torus_ != nullptr; }
   bool as_cart() const { return as_cart_; }
@@ -62,8 +65,8 @@ class TorusLines {
   std::shared_ptr<const Torus> torus_;
   bool as_cart_ = false;
   Routing routing_ = Routing::minimal;
-  std::map<std::string, int, std::less<>> host_of_node_;
-  std::map<int, std::string> node_on_host_;
+  ByName<int> host_of_node_;
+  std::unordered_map<int, std::string> node_on_host_;
   int next_ = 0;  ///< the host of the next node that has no coordinates
 };
 

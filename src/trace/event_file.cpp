@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "base/file.h"
+#include "files/file.h"
 
 namespace unisono::trace {
 

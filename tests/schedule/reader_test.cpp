@@ -52,6 +52,8 @@ TEST(Reader, SaysWhatIsWrong) {
     std::string json;
     const char* error;
   } cases[] = {
+      {std::string(100000, '['), "it is nested more than 64 deep"},
+      {head + R"("ops": [{"op": )" + std::string(100000, '['), "nested more than 64 deep"},
       {"", "no JSON"},
       {"[]", "not an object"},
       {"{}", "'unisono_schedule' is missing"},
@@ -60,7 +62,7 @@ TEST(Reader, SaysWhatIsWrong) {
       {R"({"unisono_schedule": 1, "size": 4, "rank": 0, "scratch": [-1]})", "scratch is -1"},
       {head + R"("ops": 3})", "ops is not a list"},
       {head + R"("ops": [3]})", "op 0: not an object"},
-      {head + R"("ops": [{"op": "join"}, {"op": "sing"}]})", "op 1: no op \"sing\""},
+      {head + R"("ops": [{"op": "join"}, {"op": "sing"}]})", "op 1: no op 'sing'"},
       {head + R"("ops": [{"op": "send", "slice": ["output", 0, 1]}]})", "op 0: 'peer' is missing"},
       {head + R"("ops": [{"op": "send", "peer": 4, "slice": ["output", 0, 1]}]})",
        "op 0: peer is 4, not within 0 to 3"},
@@ -69,9 +71,9 @@ TEST(Reader, SaysWhatIsWrong) {
       {head + R"("ops": [{"op": "send", "peer": 2, "slice": ["output", 0]}]})",
        "op 0: a slice is [buffer, offset, length]"},
       {head + R"("ops": [{"op": "send", "peer": 2, "slice": ["scratch1", 0, 1]}]})",
-       "op 0: no buffer \"scratch1\""},
+       "op 0: no buffer 'scratch1'"},
       {head + R"("ops": [{"op": "send", "peer": 2, "slice": ["slots", 0, 1]}]})",
-       "op 0: no buffer \"slots\""},
+       "op 0: no buffer 'slots'"},
       {head + R"("ops": [{"op": "send", "peer": 2, "slice": ["scratch0", 4, 7]}]})",
        "op 0: scratch0[4:11] is out of bounds: it has 10 units"},
       {head + R"("ops": [{"op": "send", "peer": 2, "slice": ["output", -1, 7]}]})",

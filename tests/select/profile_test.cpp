@@ -158,7 +158,10 @@ TEST(Profile, SaysWhereItIsWrong) {
       {"/environments/0/cells/1/choice", "bionmial", {"cells[1]", "'bionmial'", "binomial"}},
       {"/environments/0/cells/1/choice", "chain:segment=0", {"cells[1]", "segment"}},
       {"/environments/0/cells/1/choice", "default", {"cells[1]", "no choice"}},
-      {"/environments/0/cells/1/choice", "two\nlines", {"cells[1]", "two?lines"}},
+      {"/environments/0/cells/1/choice", "two\nlines", {"cells[1]", R"(two\x0alines)"}},
+      {"/environments/0/cells/1/choice",
+       std::string(100000, '\x1b'),
+       {"cells[1]", R"('\x1b\x1b)", " ... "}},
       {"/environments/0/cells/1/bytes", {4096, 17}, {"cells[1]", "most of bytes is 17"}},
       {"/environments/0/cells/1/bytes", Json::array({17}), {"cells[1]", "[least, most]"}},
       {"/environments/0/cells/1/bytes", {-1, 17}, {"cells[1]", "least of bytes is -1"}},
@@ -169,6 +172,7 @@ TEST(Profile, SaysWhereItIsWrong) {
     for (const char* part : said) EXPECT_NE(error.find(part), std::string::npos) << error;
     EXPECT_EQ(error.find('\n'), std::string::npos) << error;
     EXPECT_FALSE(said.empty() || error.empty()) << pointer;
+    EXPECT_LE(error.size(), 300U);
   }
 }
 
@@ -179,7 +183,9 @@ TEST(Profile, SaysWhereItIsNoJson) {
   EXPECT_NE(error_of("").find("line 1"), std::string::npos);
   EXPECT_NE(error_of("{\"format\": 1e999}").find("too large"), std::string::npos);
   EXPECT_NE(error_of("[]").find("no profile"), std::string::npos);
-  EXPECT_NE(error_of(std::string(100000, '[')).find("no JSON"), std::string::npos);
+  const std::string deep = std::string(100'000, '[') + std::string(100'000, ']');
+  EXPECT_EQ(error_of(deep), "it is nested more than 64 deep");
+  EXPECT_EQ(error_of(R"({"format": )" + deep + "}"), "it is nested more than 64 deep");
   // Whatever is cut off is noticed, wherever it is.
   for (std::size_t length = 0; length < text.size(); ++length)
     EXPECT_NE(error_of(text.substr(0, length)), "") << length;

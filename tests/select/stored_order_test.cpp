@@ -77,7 +77,15 @@ TEST(StoredOrder, MatricesAreTextOrJson) {
   EXPECT_EQ(error("0,5\n7,-1"), "line 2: '-1' is no count of bytes");
   EXPECT_EQ(error("0,5x\n7,1"), "line 1: 'x' is no count of bytes");
   EXPECT_EQ(error("[[0, 1], [2]]"), "row 1 does not have 2 counts");
-  EXPECT_EQ(error("[[0, 1"), "no JSON");
+  EXPECT_EQ(error("[[0, 1"), "it is no JSON at line 1, column 7");
+  EXPECT_EQ(error(std::string(100000, '[').c_str()), "it is nested more than 64 deep");
+  EXPECT_EQ(error(R"({"ranks": 2, "messages": [[0, 1, 1e400]]})"),
+            "it has a number that is too large at line 1, column 38");
+  EXPECT_EQ(error(R"({"ranks": 2, "messages": [[0, 1, 9223372036854775808]]})"),
+            "bytes is 9223372036854775808, not within 1 to 1125899906842624");
+  const std::string deep = std::string(100'000, '[') + std::string(100'000, ']');
+  EXPECT_EQ(read_order(deep).error(), "it is nested more than 64 deep");
+  EXPECT_EQ(read_order(R"({"format": )" + deep + "}").error(), "it is nested more than 64 deep");
   EXPECT_EQ(error(R"({"ranks": 2, "messages": [[0, 2, 7]]})"), "to is 2, not within 0 to 1");
 }
 

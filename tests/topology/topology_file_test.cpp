@@ -87,6 +87,41 @@ TEST(TopologyFile, PlacesRanksOnATorus) {
   EXPECT_EQ(part.torus()->host_of(0), 1);
 }
 
+// 750 million ranks, and as many nodes, in four million at a time: a minute, once.
+TEST(TopologyFile, MoreThanAnyMachineHasIsRefused) {
+  constexpr int kStep = 4'000'000, kLast = 750'000'000;
+  std::string ranks = "NodeName=a Ranks=0-" + std::to_string(kStep - 1),
+              nodes = "SwitchName=s Nodes=a";
+  for (int i = kStep; i < kLast; i += kStep) {
+    const std::string range = std::to_string(i) + "-" + std::to_string(i + kStep - 1);
+    ranks += "," + range;
+    nodes += ",node[" + range + "]";
+  }
+  EXPECT_NE(TopologyFile::parse(ranks).error().find("rank 19999999 is beyond the 16777216 ranks"),
+            std::string::npos);
+  EXPECT_NE(TopologyFile::parse(nodes).error().find("names more nodes"), std::string::npos);
+  EXPECT_LE(TopologyFile::parse(nodes).error().size(), 300U);
+  const std::string long_names = "SwitchName=s Nodes=" + std::string(100'000, 'n') + "[1-9999]";
+  EXPECT_FALSE(TopologyFile::parse(long_names));
+}
+
+TEST(TopologyFile, ManyRanksOfANodeAreOneEntry) {
+  const auto file =
+      TopologyFile::parse("NodeName=a Ranks=0-9999999,10000001\nNodeName=b Ranks=10000000");
+  ASSERT_TRUE(file) << file.error();
+  EXPECT_EQ(file->node_of(9'999'999), "a");
+  EXPECT_EQ(file->node_of(10'000'000), "b");
+  EXPECT_EQ(file->node_of(10'000'001), "a");
+  EXPECT_EQ(file->node_of(10'000'002), "");
+}
+
+TEST(TopologyFile, HostileTextIsEscaped) {
+  const auto file = TopologyFile::parse("SwitchName=s Nodes=a \x1b]0;owned\x07\xff");
+  ASSERT_FALSE(file);
+  EXPECT_NE(file.error().find(R"('\x1b]0;owned\x07\xff' is no KEY=VALUE)"), std::string::npos)
+      << file.error();
+}
+
 TEST(TopologyFile, SaysInOneLineWhatIsWrong) {
   const std::pair<const char*, const char*> wrong[] = {
       {"", "it says nothing of any node"},
@@ -119,7 +154,7 @@ TEST(TopologyFile, SaysInOneLineWhatIsWrong) {
       {"Torus=2x2\nNodeName=a,a", "'a' is on two hosts"},
       {"Torus=2x2\nNodeName=tux9 Coordinates=suffix", "does not end with coordinates"},
       {"SwitchName=s Nodes=a,", "is no list of names"},
-      {"SwitchName=s Nodes=a[0-999999999]", "is no list of names"},
+      {"SwitchName=s Nodes=a[0-999999999]", "names more nodes than any machine has"},
       {"SwitchName=s Nodes=a\nSwitchName=t Nodes=a", "line 2: 'a' is under two switches"},
       {"SwitchName=s Nodes=a b", "'b' is no KEY=VALUE"},
       {"SwitchName=s Nodes=", "'Nodes=' is no KEY=VALUE"},
@@ -130,6 +165,8 @@ TEST(TopologyFile, SaysInOneLineWhatIsWrong) {
       {"NodeName=a Ranks=x", "Ranks=x is no list of ranks"},
       {"NodeName=a Ranks=-1", "is no list of ranks"},
       {"NodeName=a Ranks=0-3\nNodeName=b Ranks=3", "line 2: rank 3 is on two nodes"},
+      {"NodeName=a Ranks=5\nNodeName=b Ranks=3-9", "line 2: rank 5 is on two nodes"},
+      {"NodeName=a Ranks=3-9\nNodeName=b Ranks=1-4", "line 2: rank 3 is on two nodes"},
       {"{\"switches\": []}", "is no KEY=VALUE"},
   };
   for (const auto& [text, expected] : wrong) {

@@ -8,7 +8,7 @@
 
 #include "base/size.h"
 #include "base/version.h"
-#include "schedule/fields.h"
+#include "files/json.h"
 
 namespace unisono {
 

@@ -8,7 +8,9 @@
 
 #include "base/hash.h"
 #include "base/version.h"
-#include "schedule/fields.h"
+#include "files/json.h"
+#include "files/names.h"
+#include "model/machine_json.h"
 
 namespace unisono {
 
@@ -16,7 +18,6 @@ namespace {
 
 constexpr const char* kFormat = "unisono-memory";
 constexpr Count kMemoryVersion = 2;
-constexpr int kMostInt = std::numeric_limits<int>::max();
 constexpr double kLongest = 1000;        // seconds of anything
 constexpr double kSlowest = 1e-2;        // seconds per byte
 constexpr std::size_t kMostPieces = 16;  // of a cost
@@ -28,13 +29,8 @@ bool within_factor(double one, double other, double factor) {
   return one > 0 && other > 0 && one < factor * other && other < factor * one;
 }
 
-double number(const Json& object, const char* name, double least, double most) {
-  const Json& value = field(object, name);
-  if (!value.is_number()) throw Bad{std::string(name) + " is no number"};
-  const auto got = value.get<double>();
-  if (!(got >= least && got <= most))
-    throw Bad{std::string(name) + " is " + value.dump() + ", which nobody measures"};
-  return got;
+double time_in(const Json& object, const char* name, double least = 1e-9) {
+  return number(field(object, name), name, least, kLongest);
 }
 
 bool is_sane(const Cost& cost) {
@@ -76,34 +72,29 @@ Json json(const Remembered& one) {
           {"when", one.when}};
 }
 
-bool truth(const Json& object, const char* name) {
-  const Json& value = field(object, name);
-  if (!value.is_boolean()) throw Bad{std::string(name) + " is neither true nor false"};
-  return value.get<bool>();
+std::int64_t count(const Json& object, const char* name) {
+  return integer(field(object, name), name, 0, std::numeric_limits<std::int64_t>::max());
 }
 
 Remembered remembered_from(const Json& object) {
-  const auto whole = [&](const char* name, Count least, Count most) {
-    return integer(field(object, name), name, least, most);
-  };
   const auto collective = collective_named(word(object, "collective"));
-  if (!collective) throw Bad{"no collective '" + word(object, "collective") + "'"};
+  if (!collective) throw Bad{"no collective " + shown(field(object, "collective"))};
   const auto spec = parse_spec(*collective, word(object, "choice"));
   if (!spec) throw Bad{spec.error()};
   if (spec->is_default) throw Bad{"'default' is no choice"};
   Remembered one;
-  one.key = {*collective, static_cast<int>(whole("class", 0, 127)), truth(object, "root_is_first"),
+  one.key = {*collective, whole(object, "class", 0, 127), truth(object, "root_is_first"),
              truth(object, "commutative"), truth(object, "shared"),
              // Files of 0.1 do not say it.
              object.contains("kernels_in_nodes") && truth(object, "kernels_in_nodes")};
-  one.ranks = static_cast<int>(whole("ranks", 1, kMostInt));
-  one.nodes = static_cast<int>(whole("nodes", 1, one.ranks));
-  one.bytes = whole("bytes", 0, std::numeric_limits<Count>::max());
+  one.ranks = whole(object, "ranks", 1);
+  one.nodes = whole(object, "nodes", 1, one.ranks);
+  one.bytes = count(object, "bytes");
   one.choice = *spec;
-  one.seconds = number(object, "seconds", 1e-9, kLongest);
-  one.native = number(object, "native_seconds", 1e-9, kLongest);
-  one.predicted = number(object, "predicted_seconds", 0, kLongest);
-  one.when = whole("when", 0, std::numeric_limits<Count>::max());
+  one.seconds = time_in(object, "seconds");
+  one.native = time_in(object, "native_seconds");
+  one.predicted = time_in(object, "predicted_seconds", 0);
+  one.when = count(object, "when");
   return one;
 }
 
@@ -125,30 +116,27 @@ Json json(const KeptVerdict& one) {
 
 /// Both ways, and that the second is one of the node.
 KeptVerdict verdict_from(const Json& object) {
-  const auto whole = [&](const char* name, Count least, Count most) {
-    return integer(field(object, name), name, least, most);
-  };
-  const auto time = [&](const char* name) { return number(object, name, 1e-9, kLongest); };
+  const auto time = [&](const char* name) { return time_in(object, name); };
   const auto collective = collective_named(word(object, "collective"));
-  if (!collective) throw Bad{"no collective '" + word(object, "collective") + "'"};
+  if (!collective) throw Bad{"no collective " + shown(field(object, "collective"))};
   const auto kernels = parse_spec(*collective, word(object, "kernels"));
   if (!kernels) throw Bad{kernels.error()};
   if (kernels->algorithm == nullptr || (kernels->algorithm->restrictions & kOneNode) == 0)
-    throw Bad{"'" + word(object, "kernels") + "' is nothing within a node"};
+    throw Bad{shown(field(object, "kernels")) + " is nothing within a node"};
   const std::string choice = word(object, "choice");
   if (choice != "native" && choice != word(object, "kernels"))
-    throw Bad{"'" + choice + "' is neither of the two ways"};
+    throw Bad{in_quotes(choice) + " is neither of the two ways"};
   KeptVerdict one;
   one.collective = *collective;
-  one.size_class = static_cast<int>(whole("class", 0, kSizeClasses - 1));
-  one.ranks = static_cast<int>(whole("ranks", 2, kMostInt));
-  one.ranks_per_core = static_cast<int>(whole("ranks_per_core", 0, kMostInt));
-  one.bytes = whole("bytes", 0, std::numeric_limits<Count>::max());
+  one.size_class = whole(object, "class", 0, kSizeClasses - 1);
+  one.ranks = whole(object, "ranks", 2);
+  one.ranks_per_core = whole(object, "ranks_per_core", 0);
+  one.bytes = count(object, "bytes");
   one.kernels = *kernels;
   one.verdict = {choice == "native" ? 0 : 1,
                  {{{time("native_seconds"), time("native_from_call_to_call")},
                    {time("seconds"), time("from_call_to_call")}}}};
-  one.when = whole("when", 0, std::numeric_limits<Count>::max());
+  one.when = count(object, "when");
   return one;
 }
 
@@ -170,17 +158,17 @@ Json json(const Corrections::Entry& entry) {
 Corrections::Entry correction_from(const Json& object) {
   constexpr double kMostLogarithm = 10;
   Corrections::Entry entry{word(object, "family"), 0, 0};
-  entry.count = static_cast<int>(integer(field(object, "count"), "count", 1, kMostInt));
+  entry.count = whole(object, "count", 1);
   const double most = kMostLogarithm * entry.count;
-  entry.logarithms = number(object, "logarithms", -most, most);
+  entry.logarithms = number(field(object, "logarithms"), "logarithms", -most, most);
   return entry;
 }
 
 template <class Read>
 void read_list(const Json& object, const char* name, std::size_t most, Read read) {
-  const Json& list = field(object, name);
-  if (!list.is_array() || list.size() > most) throw Bad{std::string(name) + " is no short list"};
-  for (const Json& element : list) read(element);
+  const Json& all = list(object, name);
+  if (all.size() > most) throw Bad{std::string(name) + " is no short list"};
+  for (const Json& element : all) read(element);
 }
 
 Memory read(const Json& document, const Whereabouts& here, std::int64_t now) {
@@ -189,21 +177,17 @@ Memory read(const Json& document, const Whereabouts& here, std::int64_t now) {
   if (document.value("version", Json()) != kMemoryVersion) throw Bad{"it is of another version"};
   if (document.value("unisono", Json()) != UNISONO_VERSION)
     throw Bad{"it is of another version of Unisono"};
-  if (field(document, "where") != Json::parse(dumped(json(here), -1)))
+  if (field(document, "where") != parse_json(dumped(json(here), -1)))
     throw Bad{"it is of another place"};
   const auto is_fresh = [now](std::int64_t when) { return when <= now && when > now - kMostAge; };
   Memory memory;
-  memory.measured =
-      integer(field(document, "measured"), "measured", 0, std::numeric_limits<Count>::max());
+  memory.measured = count(document, "measured");
   const Json& greeting = field(document, "greeting");
-  memory.greeting = {number(greeting, "round_trip_s", 0, kLongest),
-                     number(greeting, "piece_s", 0, kLongest)};
+  memory.greeting = {time_in(greeting, "round_trip_s", 0), time_in(greeting, "piece_s", 0)};
   if (!is_fresh(memory.measured)) memory.measured = 0;
   if (memory.measured > 0 && !field(document, "machine").is_null()) {
-    auto machine = read_machine(field(document, "machine").dump());
-    if (!machine) throw Bad{machine.error()};
-    if (!is_sane(*machine)) throw Bad{"its machine is none"};
-    memory.machine = std::move(*machine);
+    memory.machine = machine_from(field(document, "machine"));
+    if (!is_sane(*memory.machine)) throw Bad{"its machine is none"};
     memory.machine->incast = kCheapSwitch;
   }
   read_list(document, "corrections", kMostCorrections,
@@ -222,10 +206,7 @@ Memory read(const Json& document, const Whereabouts& here, std::int64_t now) {
 }  // namespace
 
 std::string Whereabouts::file_name() const {
-  char text[24];
-  std::snprintf(text, sizeof text, "%016llx",
-                static_cast<unsigned long long>(fnv1a(dumped(json(*this), -1))));
-  return flavour + "-" + text + ".json";
+  return memory_name(flavour, fnv1a(dumped(json(*this), -1)));
 }
 
 bool Greeting::is_like(const Greeting& other) const {
@@ -234,13 +215,7 @@ bool Greeting::is_like(const Greeting& other) const {
 }
 
 Result<Memory> read_memory(std::string_view text, const Whereabouts& here, std::int64_t now) {
-  try {
-    return read(Json::parse(text), here, now);
-  } catch (const Json::exception&) {
-    return Error{"it is no JSON"};
-  } catch (const Bad& bad) {
-    return Error{bad.line()};
-  }
+  return result_of([&] { return read(parse_json(text), here, now); });
 }
 
 std::string write_memory(const Memory& memory, const Whereabouts& here) {
@@ -256,7 +231,7 @@ std::string write_memory(const Memory& memory, const Whereabouts& here) {
       {"measured", memory.measured},
       {"greeting",
        {{"round_trip_s", memory.greeting.round_trip}, {"piece_s", memory.greeting.piece}}},
-      {"machine", memory.machine ? Json::parse(write_machine(*memory.machine)) : Json()},
+      {"machine", memory.machine ? json(*memory.machine) : Json()},
       {"corrections", std::move(corrections)},
       {"choices", std::move(choices)},
       {"verdicts", std::move(verdicts)}};
@@ -309,7 +284,7 @@ void take_later(std::vector<One>& old, const std::vector<One>& found, IsLike is_
 }  // namespace
 
 std::string pack_memory(const Memory& memory) {
-  const Json machine = memory.machine ? Json::parse(write_machine(*memory.machine)) : Json();
+  const Json machine = memory.machine ? json(*memory.machine) : Json();
   return dumped(Json{{"machine", machine},
                      {"choices", packed(memory.choices)},
                      {"verdicts", packed(memory.verdicts)}},
@@ -317,11 +292,10 @@ std::string pack_memory(const Memory& memory) {
 }
 
 Memory unpack_memory(std::string_view text) {
-  const Json document = Json::parse(text);
+  const Json document = parse_json(text);
   Memory memory;
   if (!document.at("machine").is_null()) {
-    auto machine = read_machine(document.at("machine").dump());
-    if (machine) memory.machine = std::move(*machine);
+    memory.machine = machine_from(document.at("machine"));
   }
   unpack(document.at("choices"),
          [&](const Json& object) { memory.choices.push_back(remembered_from(object)); });

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "files/file.h"
 #include "tools/bench/reporter.h"
 
 namespace unisono::bench {
@@ -111,19 +112,15 @@ class JsonReporter : public Reporter {
   }
 
   void end() override {
-    if (!replaceable_ || !replace()) file_ << document_.dump(1) << '\n' << std::flush;
+    if (replaceable_ && replace()) return;
+    if (replaceable_) file_ = std::ofstream(path_);  // the file may be written, its folder not
+    file_ << document_.dump(1) << '\n' << std::flush;
   }
 
  private:
   // As a whole, after every cell: what was measured survives the end of this program, and who reads
   // along never sees half a document.
-  bool replace() const {
-    const std::string next = path_ + ".part";
-    std::ofstream(next) << document_.dump(1) << '\n' << std::flush;
-    std::error_code failed;
-    std::filesystem::rename(next, path_, failed);
-    return !failed;
-  }
+  bool replace() const { return !write_file(path_, document_.dump(1) + "\n"); }
 
   std::ofstream file_;
   std::string path_;
@@ -136,7 +133,7 @@ class JsonReporter : public Reporter {
 }  // namespace
 
 std::unique_ptr<Reporter> make_json_reporter(const std::string& path, bool raw) {
-  std::ofstream file(path);
+  std::ofstream file(path, std::ios::app);  // what is there stays until there is something else
   if (!file) return nullptr;
   return std::make_unique<JsonReporter>(std::move(file), path, raw);
 }

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <chrono>
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <type_traits>
 
+#include "files/json.h"
 #include "model/fit.h"
 #include "model/grids.h"
 #include "model/predict.h"
@@ -22,9 +22,8 @@ namespace unisono {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr int kMostRanks = 4096;
+constexpr double kLongest = 1e9;  // seconds
 
 template <class T>
 T value_of(const Result<T>& result) {
@@ -155,16 +154,59 @@ Followed follow(const Algorithm& algorithm, const Problem& problem, const Job& j
 template <class Made>
 auto by_call(const Json& job, const char* name, Made made) {
   std::vector<std::vector<std::invoke_result_t<Made, const Json&>>> all;
-  for (const Json& call : job.value(name, Json::array())) {
+  if (field_if_any(job, name) == nullptr) return all;
+  for (const Json& call : list(job, name)) {
+    if (!call.is_array()) throw Bad{std::string(name) + " is not a list of lists"};
     auto& own = all.emplace_back();
     for (const Json& row : call) own.push_back(made(row));
   }
   return all;
 }
 
-Wait wait_of(const Json& row) { return {row.at(0), row.at(1), row.at(2)}; }
+double seconds_of(const Json& value) { return number(value, "a time", -kLongest, kLongest); }
 
-Meanwhile traffic_of(const Json& row) { return {row.at(0), row.at(1), row.at(2), row.at(3)}; }
+/// Element i of a row, a rank.
+int rank_of(const Json& row, std::size_t i) {
+  return static_cast<int>(integer(row.at(i), "a rank", 0, kMostRanks - 1));
+}
+
+void need_length(const Json& row, std::size_t length) {
+  if (!row.is_array() || row.size() != length)
+    throw Bad{"a row has " + std::to_string(length) + " numbers, unlike " + shown(row)};
+}
+
+Wait wait_of(const Json& row) {
+  need_length(row, 3);
+  return {rank_of(row, 0), rank_of(row, 1), seconds_of(row[2])};
+}
+
+Meanwhile traffic_of(const Json& row) {
+  constexpr Count kMostBytes = Count{1} << 50;
+  need_length(row, 4);
+  return {rank_of(row, 0), integer(row[1], "bytes", 0, kMostBytes),
+          integer(row[2], "bytes", 0, kMostBytes), seconds_of(row[3])};
+}
+
+Job job_of(const Json& row) {
+  Job job;
+  job.collective = word(row, "collective");
+  job.ranks = whole(row, "ranks", 1);
+  job.nodes = whole_or(0, row, "nodes", 0);
+  job.bytes = integer(field(row, "bytes"), "bytes", 0, std::numeric_limits<Count>::max());
+  job.root = whole_or(0, row, "root", 0);
+  for (const Json& spec : list(row, "specs")) {
+    if (!spec.is_string()) throw Bad{"specs is not a list of texts"};
+    job.specs.push_back(spec.get<std::string>());
+  }
+  job.delays = by_call(row, "delays", seconds_of);
+  job.waits = by_call(row, "waits", wait_of);
+  job.computing = by_call(row, "computing", seconds_of);
+  job.traffic = by_call(row, "traffic", traffic_of);
+  if (field_if_any(row, "node_of_rank") != nullptr)
+    for (const Json& node : list(row, "node_of_rank"))
+      job.node_of_rank.push_back(static_cast<int>(integer(node, "a node", 0, kMostRanks - 1)));
+  return job;
+}
 
 Priced price(const std::string& written, const Job& job, Problem problem, const Machine& machine) {
   Spec spec = value_of(parse_spec(problem.collective, written));
@@ -206,19 +248,15 @@ std::string fit_samples(std::string_view samples) {
 }
 
 std::vector<Job> read_jobs(std::string_view text) {
-  try {
-    std::vector<Job> jobs;
-    for (const Json& row : Json::parse(text))
-      jobs.push_back(
-          {row.at("collective"), row.at("ranks"), row.value("nodes", 0), row.at("bytes"),
-           row.value("root", 0), row.at("specs"),
-           row.value("delays", std::vector<std::vector<double>>()), by_call(row, "waits", wait_of),
-           row.value("computing", std::vector<std::vector<double>>()),
-           by_call(row, "traffic", traffic_of), row.value("node_of_rank", std::vector<int>())});
-    return jobs;
-  } catch (const Json::exception& error) {
-    throw CLI::ValidationError(std::string("jobs: ") + error.what());
-  }
+  const auto jobs = result_of([&] {
+    const Json rows = parse_json(text, kLargeJson);
+    if (!rows.is_array()) throw Bad{"it is no list of calls"};
+    std::vector<Job> all;
+    for (const Json& row : rows) all.push_back(job_of(row));
+    return all;
+  });
+  if (!jobs) throw CLI::ValidationError("jobs: " + jobs.error());
+  return *jobs;
 }
 
 std::string predict_job(const Job& job, const Machine& machine) {

@@ -1,11 +1,11 @@
 // unisono-model: fits the cost model and asks it, without MPI. The tuner's candidates come from it.
 #include <CLI/CLI.hpp>
-#include <fstream>
 #include <iostream>
-#include <iterator>
 
+#include "base/printable.h"
 #include "base/size.h"
 #include "base/version.h"
+#include "files/file.h"
 #include "tools/model/commands.h"
 #include "tools/tool.h"
 
@@ -13,11 +13,21 @@ namespace unisono {
 
 namespace {
 
+constexpr const char* kHint = "- reads from a pipe";
+
 std::string content(const std::string& path) {
-  if (path == "-") return {std::istreambuf_iterator<char>(std::cin), {}};
-  std::ifstream file(path);
-  if (!file) throw CLI::ValidationError(path + ": cannot be read");
-  return {std::istreambuf_iterator<char>(file), {}};
+  if (path != "-") {
+    const auto text = read_file(path);
+    if (!text) throw CLI::ValidationError(line_about(path, text.error(), kHint));
+    return *text;
+  }
+  std::string text;
+  char piece[1 << 14];
+  while (std::cin.read(piece, sizeof piece) || std::cin.gcount() > 0) {
+    text.append(piece, static_cast<std::size_t>(std::cin.gcount()));
+    if (text.size() > kMostOfAFile) throw CLI::ValidationError("standard input is too large");
+  }
+  return text;
 }
 
 void write(const std::string& path, const std::string& text) {
@@ -25,13 +35,13 @@ void write(const std::string& path, const std::string& text) {
     std::cout << text;
     return;
   }
-  std::ofstream file(path);
-  if (!(file << text << std::flush)) throw CLI::ValidationError(path + ": cannot be written");
+  if (const auto error = write_file(path, text))
+    throw CLI::ValidationError(line_about(path, *error));
 }
 
 Machine machine_in(const std::string& path) {
   const auto machine = read_machine(content(path));
-  if (!machine) throw CLI::ValidationError(path + ": " + machine.error());
+  if (!machine) throw CLI::ValidationError(line_about(path, machine.error()));
   return *machine;
 }
 
@@ -66,11 +76,14 @@ void add_commands(CLI::App& app, Options& options) {
   fit->add_option("samples", options.samples, "file of samples, - for standard input")->required();
   fit->add_option("-o,--output", options.output, "machine file (standard output)");
   fit->callback([&] {
+    const std::string samples = content(options.samples);
+    std::string machine;
     try {
-      write(options.output, fit_samples(content(options.samples)));
+      machine = fit_samples(samples);
     } catch (const CLI::ValidationError& error) {
-      throw CLI::ValidationError(options.samples + ": " + error.what());
+      throw CLI::ValidationError(line_about(options.samples, error.what()));
     }
+    write(options.output, machine);
   });
 
   auto* predict = app.add_subcommand("predict", "seconds that algorithms would take, as JSON");

@@ -2,15 +2,15 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <random>
 #include <regex>
 #include <sstream>
 
 #include "algorithms/torus.h"
-#include "base/file.h"
 #include "base/size.h"
+#include "files/file.h"
+#include "files/json.h"
 #include "model/price.h"
 #include "network/flows.h"
 #include "tools/network/call.h"
@@ -19,10 +19,8 @@ namespace unisono {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 [[noreturn]] void wrong(const std::string& groups, const std::string& why) {
-  throw CLI::ValidationError("--groups " + groups + ": " + why);
+  throw CLI::ValidationError(line_about("--groups " + groups, why));
 }
 
 /// All hosts dealt to so many groups, the same on every machine.
@@ -50,7 +48,7 @@ std::vector<TorusGroup> listed(const std::string& path, int hosts) {
     for (std::string word; words >> word;) {
       int host = -1;
       if (!CLI::detail::lexical_cast(word, host) || host < 0 || host >= hosts)
-        wrong(path, "'" + word + "' is none of the hosts 0 to " + std::to_string(hosts - 1));
+        wrong(path, in_quotes(word) + " is none of the hosts 0 to " + std::to_string(hosts - 1));
       if (is_in[static_cast<std::size_t>(host)])
         wrong(path, "host " + word + " stands there twice");
       is_in[static_cast<std::size_t>(host)] = true;

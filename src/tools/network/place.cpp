@@ -4,7 +4,8 @@
 #include <numeric>
 #include <sstream>
 
-#include "base/file.h"
+#include "base/printable.h"
+#include "files/file.h"
 #include "topology/torus_in_file.h"
 
 namespace unisono {
@@ -20,14 +21,15 @@ Routing routing_of(const std::string& name) {
 
 std::vector<int> hosts_in(const std::string& path, int hosts) {
   const auto text = read_file(path);
-  if (!text) throw CLI::ValidationError("--hosts " + path + ": " + text.error());
+  if (!text) throw CLI::ValidationError(line_about("--hosts " + path, text.error()));
   std::istringstream words(*text);
   std::vector<int> found;
   for (std::string word; words >> word;) {
     int host = -1;
     if (!CLI::detail::lexical_cast(word, host) || host < 0 || host >= hosts)
-      throw CLI::ValidationError("--hosts " + path + ": '" + word + "' is none of the hosts 0 to " +
-                                 std::to_string(hosts - 1));
+      throw CLI::ValidationError(
+          line_about("--hosts " + path,
+                     in_quotes(word) + " is none of the hosts 0 to " + std::to_string(hosts - 1)));
     found.push_back(host);
   }
   if (found.empty()) throw CLI::ValidationError("--hosts " + path + ": it names no host");

@@ -9,8 +9,9 @@
 #include <vector>
 
 #include "base/config.h"
-#include "base/file.h"
+#include "base/printable.h"
 #include "base/size.h"
+#include "files/file.h"
 #include "select/online/key.h"
 #include "select/online/settings.h"
 #include "select/profile.h"
@@ -59,7 +60,7 @@ void use_profile(const Question& question, Setup& setup) {
   const auto profile = text ? read_profile(*text) : Error{text.error()};
   auto cells = profile ? cells_for(*profile, question.here) : Error{profile.error()};
   if (!cells) {
-    setup.complaints.push_back("UNISONO_PROFILE=" + path + ": " + cells.error());
+    setup.complaints.push_back(line_about("UNISONO_PROFILE=" + path, cells.error()));
     return;
   }
   setup.has[kProfile] = true;
@@ -151,7 +152,7 @@ std::unique_ptr<const Topology> topology_of(int ranks) {
   const auto text = read_file(path);
   const auto file = text ? TopologyFile::parse(*text) : Error{text.error()};
   const auto labels = file ? file->labels(ranks) : Error{file.error()};
-  if (!labels) throw CLI::ValidationError("UNISONO_TOPOLOGY=" + path + ": " + labels.error());
+  if (!labels) throw CLI::ValidationError(line_about("UNISONO_TOPOLOGY=" + path, labels.error()));
   return std::make_unique<Topology>(ranks, *labels);
 }
 

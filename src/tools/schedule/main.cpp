@@ -4,9 +4,10 @@
 #include <tuple>
 #include <utility>
 
-#include "base/file.h"
+#include "base/printable.h"
 #include "base/size.h"
 #include "base/version.h"
+#include "files/file.h"
 #include "tools/schedule/commands.h"
 #include "tools/schedule/decide.h"
 #include "tools/schedule/order.h"
@@ -43,7 +44,7 @@ std::pair<Collective, Spec> read_names(const Options& options) {
 /// The placement that a topology file gives the ranks; throws as well.
 std::unique_ptr<const Topology> read_topology(const std::string& path, int ranks) {
   const auto wrong = [&](const std::string& why) {
-    return CLI::ValidationError("--topology " + path + ": " + why);
+    return CLI::ValidationError(line_about("--topology " + path, why));
   };
   const auto text = read_file(path);
   if (!text) throw wrong(text.error());

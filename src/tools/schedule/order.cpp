@@ -4,8 +4,9 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "base/file.h"
+#include "base/printable.h"
 #include "base/size.h"
+#include "files/file.h"
 #include "select/stored_order.h"
 
 namespace unisono {
@@ -15,9 +16,9 @@ namespace {
 template <class Read>
 auto read_whole(const std::string& path, Read read) {
   const auto text = read_file(path);
-  if (!text) throw CLI::ValidationError(path + ": " + text.error());
+  if (!text) throw CLI::ValidationError(line_about(path, text.error()));
   auto result = read(*text);
-  if (!result) throw CLI::ValidationError(path + ": " + result.error());
+  if (!result) throw CLI::ValidationError(line_about(path, result.error()));
   return std::move(*result);
 }
 

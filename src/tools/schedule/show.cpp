@@ -1,7 +1,7 @@
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "algorithms/composition.h"
+#include "files/json.h"
 #include "schedule/metrics.h"
 #include "schedule/printer.h"
 #include "schedule/reader.h"
@@ -10,8 +10,6 @@
 namespace unisono {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 // Of all ranks together. That many make 200 MB of text; the ring of 5000 ranks would make 10 GB.
 constexpr std::size_t kMostOps = 2'000'000;
@@ -55,7 +53,7 @@ std::string show_json(const Show& what, std::span<const Schedule> schedules,
   for (int r = 0; r < what.problem.size; ++r) {
     if (what.rank >= 0 && r != what.rank) continue;
     const auto i = static_cast<std::size_t>(r);
-    Json one = Json::parse(write_json({r, what.problem.size, schedules[i]}));
+    Json one = parse_json(write_json({r, what.problem.size, schedules[i]}));
     one["rounds"] = timeline.round[i];
     ranks.push_back(std::move(one));
   }

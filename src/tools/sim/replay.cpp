@@ -4,17 +4,18 @@
 #include <mpi.h>
 
 #include <cstdio>
-#include <fstream>
 #include <limits>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <simgrid/s4u.hpp>
 #include <stdexcept>
 #include <utility>
 #include <vector>
 
+#include "base/printable.h"
+#include "files/file.h"
+#include "files/json.h"
 #include "tools/bench/cell.h"
 #include "tools/sim/simulate.h"
 #include "unisono/unisono.h"
@@ -22,8 +23,6 @@
 namespace unisono::sim {
 
 namespace {
-
-using Json = nlohmann::json;
 
 /// Calls that are alike: of one place in the program, collective, size and shape of communicator.
 struct Kind {
@@ -51,25 +50,37 @@ struct Times {
   std::vector<double> entered, left, computed;
 };
 
-Program read(const std::string& path) {
-  std::ifstream file(path);
-  const Json told = Json::parse(file);
+Kind kind_of(const Json& row) {
+  const auto collective = collective_named(word(row, "collective"));
+  if (!collective || !contains(kAmongAll, *collective))
+    throw Bad{"no collective " + shown(field(row, "collective"))};
+  return {*collective, integer(field(row, "bytes"), "bytes", 0, Count{1} << 50),
+          whole(row, "ranks", 1), truth(row, "strided"), word(row, "algorithm")};
+}
+
+Program program_of(const Json& told) {
+  constexpr double kLongest = 1e9;  // seconds
   Program program;
-  program.repetitions = told.at("repetitions");
-  for (const Json& row : told.at("kinds")) {
-    const auto collective = collective_named(row.at("collective").get<std::string>());
-    if (!collective || !contains(kAmongAll, *collective))
-      throw std::runtime_error(path + ": no collective " + row.at("collective").dump());
-    program.kinds.push_back(
-        {*collective, row.at("bytes"), row.at("ranks"), row.at("strided"), row.at("algorithm")});
-  }
-  for (const Json& row : told.at("steps")) {
-    program.steps.push_back({row.at("kind"), row.at("root")});
-    program.computing.push_back(row.at("computing_seconds"));
-    if (program.steps.back().kind >= program.kinds.size() || program.computing.back().empty())
-      throw std::runtime_error(path + ": a step is incomplete");
+  program.repetitions = whole(told, "repetitions", 1);
+  for (const Json& row : list(told, "kinds")) program.kinds.push_back(kind_of(row));
+  const int kinds = static_cast<int>(program.kinds.size());
+  for (const Json& row : list(told, "steps")) {
+    program.steps.push_back(
+        {static_cast<std::size_t>(whole(row, "kind", 0, kinds - 1)), whole(row, "root", 0)});
+    auto& computing = program.computing.emplace_back();
+    for (const Json& time : list(row, "computing_seconds"))
+      computing.push_back(number(time, "a time", -kLongest, kLongest));
+    if (computing.empty()) throw Bad{"a step is incomplete"};
   }
   return program;
+}
+
+Program read(const std::string& path) {
+  const auto text = read_file(path);
+  const auto program = text ? result_of([&] { return program_of(parse_json(*text, kLargeJson)); })
+                            : Error{text.error()};
+  if (!program) throw std::runtime_error(line_about(path, program.error()));
+  return *program;
 }
 
 class Replay {

@@ -6,6 +6,8 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
+#include "files/names.h"
+
 namespace unisono {
 namespace {
 
@@ -135,6 +137,29 @@ TEST(Memory, NoTextBreaksIt) {
   EXPECT_NE(refused(std::string(1000, '\0')), "");
   EXPECT_NE(refused("[1,2]"), "");
   EXPECT_NE(refused("null"), "");
+}
+
+// Each of the first two ended MPI_Init by a signal, or took it a minute.
+TEST(Memory, DepthAndNumberOfMembersAreLimited) {
+  const std::string deep = std::string(100'000, '[') + std::string(100'000, ']');
+  EXPECT_EQ(refused(deep), "it is nested more than 64 deep");
+  EXPECT_EQ(refused(R"({"format": )" + deep + "}"), "it is nested more than 64 deep");
+  const std::string good = write_memory(Memory(), kHere), name = "\"choices\"";
+  const std::size_t at = good.find(name);
+  ASSERT_NE(at, std::string::npos);
+  std::string many = good.substr(0, at);
+  for (int i = 0; many.size() < 241'000; ++i) many += "\"" + std::to_string(i) + "\":0,";
+  EXPECT_EQ(refused(many + good.substr(at)), "an object has more than 64 members");
+  EXPECT_EQ(refused(good.substr(0, at) + name + ":[]," + good.substr(at)),
+            "'choices' is there twice in one object");
+  EXPECT_EQ(refused(good), "");
+}
+
+TEST(Memory, HasANameThatUnisonoKnowsAsItsOwn) {
+  EXPECT_TRUE(is_memory_name(kHere.file_name())) << kHere.file_name();
+  Whereabouts there = kHere;
+  there.flavour = "../X";
+  EXPECT_TRUE(is_memory_name(there.file_name())) << there.file_name();
 }
 
 TEST(Memory, NumbersThatNobodyMeasuresAreRefused) {

@@ -1,5 +1,5 @@
 // What a home may hold: nothing of it may be believed, waited for, or make the program fail.
-#include "base/cache.h"
+#include "files/cache.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -14,12 +14,14 @@
 #include <thread>
 #include <vector>
 
+#include "files/names.h"
+
 namespace unisono {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kName = "mpich-0.json";
+constexpr const char* kName = "mpich-0123456789abcdef.json";
 
 class Cache : public testing::Test {
  protected:
@@ -99,7 +101,7 @@ TEST_F(Cache, AFolderThatOthersMayWriteIsNotTrusted) {
 TEST_F(Cache, HugeFilesAreNotRead) {
   ASSERT_EQ(put("one"), std::nullopt);
   fs::resize_file(file_, std::uintmax_t{1} << 40);  // a hole
-  EXPECT_EQ(error(), "it is too large");
+  EXPECT_EQ(error(), "it is too large: it may have 1048576 bytes");
 }
 
 TEST_F(Cache, SymbolicLinksAreReplacedAndNotFollowed) {
@@ -153,12 +155,60 @@ TEST_F(Cache, UpdatesAtOnceAreAllKept) {
 
 TEST_F(Cache, OldFilesGo) {
   for (std::size_t i = 0; i < cache::kMostFiles + 3; ++i)
-    EXPECT_EQ(cache::update("f" + std::to_string(i) + ".json", [](const auto&) { return "one"; }),
+    EXPECT_EQ(cache::update(memory_name("mpich", i), [](const auto&) { return "one"; }),
               std::nullopt);
   std::size_t files = 0;
   for (const auto& entry : fs::directory_iterator(file_.parent_path()))
     files += entry.path().filename() != "lock" ? 1 : 0;
   EXPECT_EQ(files, cache::kMostFiles);
+}
+
+// With more of them than Unisono keeps, and older than anything of its own.
+TEST_F(Cache, FilesOfTheUsersOwnStay) {
+  const fs::path folder = home_ / "unisono";
+  fs::create_directory(folder);
+  std::vector<fs::path> own = {"mpich-0.json",
+                               "notes.json",
+                               "mpich-0123456789abcdef.json.bak",
+                               "MPICH-0123456789abcdef.json",
+                               "mpich-0123456789abcdef.json.part.backup",
+                               ".mpich-0123456789abcdef.json",
+                               "thesis.part.0123456789abcdef"};
+  for (int i = 0; i < 100; ++i) own.push_back("file" + std::to_string(i));
+  for (const fs::path& name : own) {
+    std::ofstream(folder / name) << "precious";
+    fs::last_write_time(folder / name, fs::file_time_type::min());
+  }
+  for (std::size_t i = 0; i < cache::kMostFiles + 3; ++i)
+    EXPECT_EQ(cache::update(memory_name("mpich", i), [](const auto&) { return "one"; }),
+              std::nullopt);
+  for (const fs::path& name : own) EXPECT_TRUE(fs::exists(folder / name)) << name;
+  std::size_t files = 0;
+  for ([[maybe_unused]] const auto& entry : fs::directory_iterator(folder)) ++files;
+  EXPECT_EQ(files, own.size() + cache::kMostFiles + 1) << "and the lock";
+}
+
+TEST_F(Cache, AFolderThatIsALinkIsLeftAlone) {
+  fs::create_directory(home_ / "documents");
+  for (int i = 0; i < 100; ++i)
+    std::ofstream(home_ / "documents" / std::to_string(i)) << "precious";
+  fs::create_directory_symlink(home_ / "documents", home_ / "unisono");
+  EXPECT_EQ(put("one"), cache::folder() + ": it is a symbolic link");
+  EXPECT_EQ(error(), cache::folder() + ": it is a symbolic link");
+  std::size_t files = 0;
+  for ([[maybe_unused]] const auto& entry : fs::directory_iterator(home_ / "documents")) ++files;
+  EXPECT_EQ(files, 100U);
+}
+
+TEST_F(Cache, WhatDeadJobsLeftGoesAfterAnHour) {
+  ASSERT_EQ(put("one"), std::nullopt);
+  const fs::path dead = part_of(file_.string()), alive = part_of(file_.string());
+  std::ofstream{dead} << "half";
+  std::ofstream{alive} << "half";
+  fs::last_write_time(dead, fs::file_time_type::clock::now() - std::chrono::hours(2));
+  EXPECT_EQ(put("two"), std::nullopt);
+  EXPECT_FALSE(fs::exists(dead));
+  EXPECT_TRUE(fs::exists(alive));
 }
 
 }  // namespace
