@@ -82,6 +82,8 @@ function(unisono_bench flavour)
   unisono_see(unisono-bench-${flavour} PRIVATE mpi comm tools)
   target_link_libraries(unisono-bench-${flavour} PRIVATE
                         unisono-layers unisono-${flavour} mpi_${flavour} CLI11::CLI11 fmt::fmt-header-only)
+  # LD_LIBRARY_PATH says which MPI library is measured: it goes before RUNPATH, and not before RPATH.
+  target_link_options(unisono-bench-${flavour} PRIVATE -Wl,--enable-new-dtags)
 endfunction()
 
 # How a program is run on so many ranks: sets `out` to a command prefix.

@@ -15,7 +15,7 @@ import msgspec
 import pytest
 from rich.console import Console
 from unisono.compare import matrix, page, results, runner, summary, terminal
-from unisono.compare.cli import settings_of
+from unisono.compare.cli import libraries_of
 from unisono.compare.results import Comparison, Failure, Point, Setting
 from unisono.compare.runner import Listener, Options, Runner
 from unisono.compare.yardstick import Wire, rate_for
@@ -297,7 +297,8 @@ def test_json_says_the_same_when_read_again(tmp_path: Path) -> None:
 
 
 FIELDS = {
-    "": "schema schema_version date unisono_version bed options machines cells failures planned interrupted",
+    "": "schema schema_version date unisono_version bed options libraries machines cells failures planned "
+    "interrupted",
     "cells": "mpi ranks ranks_per_host pattern collective size size_of limit_us arms",
     "failures": "mpi ranks ranks_per_host pattern collective size size_of reason is_error",
     "arms": "name available ran_by correct blocks time_us quantiles_us ratio_to_native modes times_limit",
@@ -434,7 +435,7 @@ def test_the_lab_s_limit_is_its_line_rate() -> None:
 
 def test_in_the_lab_intel_s_library_is_refused() -> None:
     with pytest.raises(UnisonoError, match="--mpi intel: not with --lab"):
-        settings_of(Lab(made_up_lab(Plan(hosts=4))), "intel", None, None)
+        libraries_of(Lab(made_up_lab(Plan(hosts=4))), "intel")
 
 
 def test_in_the_lab_the_bench_runs_on_hosts() -> None:

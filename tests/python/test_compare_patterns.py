@@ -33,7 +33,7 @@ def test_a_loop_is_not_compared_with_calls_apart() -> None:
 
 def test_the_bench_is_told_the_pattern_and_the_file_says_it(tmp_path: Path) -> None:
     bench = Bench()
-    plan = [job("bcast", 8, setting=setting) for setting in settings_of(Node(), "mpich", "2", None, "all")]
+    plan = [job("bcast", 8, setting=setting) for setting in settings_of(Node(), ["mpich"], "2", None, "all")]
     comparison = measured(bench, plan)
     names = ["barrier", "loop", "sleep", "compute"]
     assert [dict(pairwise(line))["--pattern"] for line in bench.lines] == names

@@ -404,8 +404,9 @@ def test_programs_of_a_prefix_are_told_where_the_mpi_library_is(
     links = tmp_path / "cache" / "unisono" / "libraries"
     assert mpi.tool("unisono-bench") == ["/usr/bin/env", f"LD_LIBRARY_PATH={links}:/mine", bench]
     assert (links / "libmpi.so.12").resolve() == mpi.library.resolve()
-    # Under its own name it is taken from where it is, and beside us it is found anyway.
+    # Under its own name it is taken from where it is.
     mpi.library.rename(mpi.home / "lib" / "libmpi.so.12")
     assert mpi.tool("unisono-bench")[1:] == [f"LD_LIBRARY_PATH={mpi.home}/lib:/mine", bench]
     mpi.library.rename(tmp_path / "prefix" / "lib" / "libmpi.so.12")
-    assert places.Mpi("mpich", tmp_path / "prefix").tool("unisono-bench") == [bench]
+    ours = places.Mpi("mpich", tmp_path / "prefix").tool("unisono-bench")
+    assert ours == ["/usr/bin/env", f"LD_LIBRARY_PATH={tmp_path}/prefix/lib:/mine", bench]

@@ -1,6 +1,7 @@
 """The command `unisono compare`."""
 
 import signal
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -14,10 +15,11 @@ from unisono.compare.results import PATTERNS, Comparison, Failure, Point, Settin
 from unisono.compare.runner import Listener, Runner
 from unisono.compare.runner import Options as RunOptions
 from unisono.compare.yardstick import yardstick_of
-from unisono.core import amounts, completion, console, documents, options
+from unisono.core import amounts, completion, console, documents, options, places
 from unisono.core.arguments import names, parse_collectives
 from unisono.core.errors import FAILED, INTERRUPTED, UnisonoError
-from unisono.testbeds import beds
+from unisono.core.places import Mpi
+from unisono.testbeds import beds, library
 
 MATRIX, REPORT = "Matrix", "Report"
 PASSES = 3
@@ -59,8 +61,13 @@ def compare(
         bool, typer.Option("--lab/--node", help="Where: the lab that is up, or this node.")
     ] = False,
     mpi: Annotated[
-        str, typer.Option(metavar="A,B", help=f"{options.LIBRARIES}.", rich_help_panel=MATRIX)
-    ] = "mpich,openmpi",
+        str | None,
+        typer.Option(
+            metavar="A,B",
+            help=f"{options.LIBRARIES}; mpich and openmpi otherwise, whichever are there.",
+            rich_help_panel=MATRIX,
+        ),
+    ] = None,
     ranks: Annotated[
         str | None,
         typer.Option(
@@ -140,14 +147,16 @@ def compare(
         pattern = pattern or (rules.PATTERN if guidelines else PATTERNS[0])
         standard = ",".join(rules.collectives()) if guidelines else matrix.STANDARD_COLLECTIVES
         chosen = parse_collectives(collectives or standard)
-        settings = settings_of(bed := beds.current_lab() if lab else beds.Node(), mpi, ranks, ppn, pattern)
+        bed: beds.Bed = beds.current_lab() if lab else beds.Node()
+        libraries = libraries_of(bed, mpi)
+        settings = settings_of(bed, libraries, ranks, ppn, pattern)
         own = matrix.arms_by_collective(matrix.parse_arms(arms), chosen)
         plan = plan_of(settings, own, sizes, block_sizes, guidelines=guidelines)
         if former:
             summary.refuse_mixture(former, matrix.parse_patterns(pattern))
         seconds = amounts.parse_time(budget)
         patience = amounts.parse_time(silence, "--silence") if silence else 60 + 10 * seconds
-        comparison = measure(bed, plan, RunOptions(seconds, patience, passes), json)
+        comparison = measure(bed, libraries, plan, RunOptions(seconds, patience, passes), json)
     report(comparison, former, json, html, guidelines=guidelines)
 
 
@@ -182,21 +191,33 @@ def refuse_measuring(context: typer.Context) -> None:
     options.refuse_given(context, measuring, "is for measuring: --from shows all that its file holds")
 
 
+def libraries_of(bed: beds.Bed, asked: str | None) -> dict[str, Mpi]:
+    """By their names; without being asked, of each binary interface one, if there is any."""
+    chosen = names(asked) if asked is not None else places.standard_names()
+    if not chosen and asked is None:
+        places.find_mpi(None)  # says that there is none
+    if not chosen:
+        raise UnisonoError(f"--mpi: valid are {options.LIBRARIES}")
+    found: dict[str, Mpi] = {}
+    for name in dict.fromkeys(chosen):
+        mpi = beds.find_mpi(bed, name)
+        mpi.tool("unisono-bench")
+        if found.setdefault(mpi.name, mpi) != mpi:
+            raise UnisonoError(
+                f"--mpi {asked}: {found[mpi.name].home} and {mpi.home} are both {mpi.name}: one at a time"
+            )
+    return found
+
+
 def settings_of(
-    bed: beds.Bed, mpis: str, ranks: str | None, ppn: int | None, patterns: str = PATTERNS[0]
+    bed: beds.Bed, libraries: Iterable[str], ranks: str | None, ppn: int | None, patterns: str = PATTERNS[0]
 ) -> list[Setting]:
     counts = [int(n) for n in names(ranks) if n.isdigit()] if ranks else [bed.fitting_ranks()]
     if not counts or min(counts) < 1 or (ranks and len(counts) != len(names(ranks))):
         raise UnisonoError(f"-n {ranks}: write numbers of ranks, as in 2,4")
-    libraries = [beds.find_mpi(bed, name) for name in dict.fromkeys(names(mpis))]
-    for mpi in libraries:
-        mpi.tool("unisono-bench")
-    if not libraries:
-        raise UnisonoError(f"--mpi: valid are {options.LIBRARIES}")
-    flavours = list(dict.fromkeys(mpi.name for mpi in libraries))
     return [
-        Setting(flavour, n, bed.per_host(n, ppn), pattern)
-        for flavour in flavours
+        Setting(name, n, bed.per_host(n, ppn), pattern)
+        for name in libraries
         for n in counts
         for pattern in matrix.parse_patterns(patterns)
     ]
@@ -224,13 +245,22 @@ class Display(Listener):
         )
 
 
-def measure(bed: beds.Bed, plan: list[matrix.Job], chosen: RunOptions, json: Path | None) -> Comparison:
+def measure(
+    bed: beds.Bed, libraries: dict[str, Mpi], plan: list[matrix.Job], chosen: RunOptions, json: Path | None
+) -> Comparison:
     # A kill asks for the same as Ctrl-C: end the job, keep what there is.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     console.errors.print(Text(bed.title(), style="bold"), soft_wrap=True)
+    first = {job.setting.mpi: job.setting for job in reversed(plan)}
+    loaded = [
+        library.say(bed, mpi, first[name].ranks, first[name].ranks_per_host)
+        for name, mpi in libraries.items()
+        if name in first
+    ]
     with console.progress(TextColumn("left"), TimeRemainingColumn()) as progress:
         display = Display(progress, chosen.passes * sum(len(job.sizes) for job in plan))
-        runner = Runner(bed, yardstick_of(bed), chosen, display)
+        runner = Runner(bed, yardstick_of(bed), chosen, display, find=libraries.__getitem__)
+        runner.result.libraries = loaded
         if json and str(json) != "-":
             runner.save_to = json
         return runner.run(plan)

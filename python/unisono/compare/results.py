@@ -10,6 +10,7 @@ from unisono.core import documents
 from unisono.core.catalogue import format_size
 from unisono.core.estimates import Estimate, Modes
 from unisono.core.limits import Sized, size_kind
+from unisono.testbeds.library import Loaded
 
 PATTERNS = ("barrier", "loop", "sleep", "compute")  # unisono-bench's: what ranks do before a call
 
@@ -108,6 +109,7 @@ class Comparison:
     unisono_version: str
     bed: Json
     options: Json
+    libraries: list[Loaded] = field(default_factory=list)  # what was measured
     machines: list[Json] = field(default_factory=list)  # unisono-bench's own words, per setting
     cells: list[Cell] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
@@ -179,6 +181,7 @@ class Document(documents.Document, tag="unisono.compare", kw_only=True):
     date: str
     bed: Json
     options: Json
+    libraries: list[Loaded] = []
     machines: list[Json]
     cells: list[CellRow]
     failures: list[FailureRow]
@@ -204,7 +207,7 @@ def document_of(comparison: Comparison) -> Document:
     )
 
 
-KEPT = ("date", "unisono_version", "bed", "options", "machines", "planned", "interrupted")
+KEPT = ("date", "unisono_version", "bed", "options", "libraries", "machines", "planned", "interrupted")
 
 
 def flat(point: Point) -> Json:

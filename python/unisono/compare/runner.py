@@ -44,7 +44,9 @@ class Runner:
         options: Options,
         listener: Listener,
         run_job: RunJob = jobs.run,
+        find: Callable[[str], places.Mpi] = places.find_mpi,
     ) -> None:
+        self.find = find
         self.bed, self.yardstick, self.options = bed, yardstick, options
         self.listener, self.run_job = listener, run_job
         self.busy = 0.0
@@ -121,7 +123,7 @@ class Runner:
         self, job: Job, points: Sequence[Point], number: int, file: Path
     ) -> tuple[list[str], dict[str, str]]:
         setting = job.setting
-        mpi = places.find_mpi(setting.mpi)
+        mpi = self.find(setting.mpi)
         bench = [*mpi.tool("unisono-bench"), "--collectives", job.collective]
         if points[0].size:
             bench += ["--sizes", ",".join(str(point.size) for point in points)]

@@ -41,6 +41,8 @@ def table(*columns: str) -> Table:
 
 def show_head(comparison: Comparison, console: Console) -> None:
     console.print(Text(title(comparison), style="bold"), soft_wrap=True)
+    for one in comparison.libraries:
+        console.print(Text(one.text()), soft_wrap=True)
     for warning in warnings(comparison):
         console.print(Text(warning, style="yellow"), soft_wrap=True)
     show_unfinished(comparison, console)

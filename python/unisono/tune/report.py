@@ -12,6 +12,7 @@ from unisono.core.console import table
 from unisono.core.words import choice_text, interval, number
 from unisono.profile.document import Cell, Environment, Measured
 from unisono.testbeds.bench import Failed, Point, Row
+from unisono.testbeds.library import Loaded
 from unisono.tune.prediction import correlations
 from unisono.tune.tuner import Outcome
 
@@ -36,11 +37,14 @@ class Document(documents.Document, tag="unisono.tuning", kw_only=True):
     environments: list[Environment]
     undecided: list[Point]
     missing: list[Point]
+    unreached: list[Point]
+    needed_seconds: float
+    library: Loaded
     failed: list[FailedRow]
     problems: list[str]
 
 
-def document_of(outcome: Outcome) -> Document:
+def document_of(outcome: Outcome, loaded: Loaded) -> Document:
     return Document(
         planned=outcome.planned,
         measured=outcome.measured,
@@ -48,6 +52,9 @@ def document_of(outcome: Outcome) -> Document:
         environments=list(outcome.profile.environments),
         undecided=outcome.undecided,
         missing=outcome.missing,
+        unreached=outcome.unreached,
+        needed_seconds=outcome.needed_s,
+        library=loaded,
         failed=[FailedRow(p.collective, p.bytes, one.spec, one.problem) for p, one in outcome.failed],
         problems=[f"{row.point.text()}: {row.problem}" for row in outcome.problems if not row.failed],
     )
@@ -77,6 +84,10 @@ def show(outcome: Outcome, seconds: float, console: Console) -> None:
         if points:
             names = ", ".join(point.text() for point in points)
             console.print(Text(f"{text}: {names}", style=style), soft_wrap=True)
+    if outcome.unreached and not outcome.interrupted:
+        text = f"the budget was over before {len(outcome.unreached)} of them: {outcome.planned} cells take "
+        text += f"{outcome.needed_s:.0f} s at least, and more are better: give a larger --budget"
+        console.print(Text(text, style="bold red"), soft_wrap=True)
     state = "interrupted: " if outcome.interrupted else ""
     console.print(f"{state}{outcome.measured} of {outcome.planned} cells measured in {seconds:.0f} s")
 

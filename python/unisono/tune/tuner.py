@@ -54,6 +54,8 @@ class Outcome:
     problems: list[Row] = field(default_factory=list)  # jobs that failed for no candidate's sake
     failed: list[tuple[Point, Failed]] = field(default_factory=list)
     missing: list[Point] = field(default_factory=list)
+    unreached: list[Point] = field(default_factory=list)  # of these, what the budget was over before
+    needed_s: float = 0.0  # what a first look at all cells takes, about
     undecided: list[Point] = field(default_factory=list)  # measured, and not in the profile either
     modes: list[tuple[Point, str, Modes]] = field(default_factory=list)  # of native and of the choice
     interrupted: bool = False
@@ -299,6 +301,8 @@ class Tuner:
             measured = {size: Measured(size, self.all_arms(Point(collective, size))) for size in choices}
             missing = [size for size, spec in own.items() if spec is None]
             cells += choice.intervals(collective, choices, measured, missing) if choices else []
+        untold = [point for point in left_out if point not in undecided]
+        begun = set(self.record.points())
         # Every job measures the rate of the network anew: the middle one.
         keys = sorted((row.key for row in self.record.rows.values() if row.key), key=lambda k: k.network_rate)
         key = keys[len(keys) // 2] if keys else None
@@ -308,7 +312,9 @@ class Tuner:
             measured=len(points) - len(left_out) + len(undecided),
             problems=[row for row in self.record.rows.values() if row.problem],
             failed=self.failed_candidates(),
-            missing=[point for point in left_out if point not in undecided],
+            missing=untold,
+            unreached=[point for point in untold if point not in begun],
+            needed_s=len(points) * (self.bench.start + LEAST_SECONDS) / (1 - FOR_CONFIRMATIONS),
             undecided=undecided,
             modes=[mode for point, spec in chosen.items() if spec for mode in self.modes(point, spec)],
             interrupted=interrupted,

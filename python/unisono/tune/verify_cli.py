@@ -17,6 +17,7 @@ from unisono.core.errors import FAILED, INTERRUPTED
 from unisono.core.words import choice_text, interval, number
 from unisono.profile import check
 from unisono.testbeds import beds, where
+from unisono.testbeds import library as library_module
 from unisono.testbeds.bench import Bench
 from unisono.tune.verify import JOBS, Answer, Verdict, Verification, all_good, document_of, summary
 
@@ -39,6 +40,7 @@ def verify(
     ranks = ranks or bed.fitting_ranks()
     environment = check.environment_of(loaded, profile, mpi.chosen, ranks)
     library = beds.find_mpi(bed, mpi.chosen or environment.key.flavour)
+    library_module.say(bed, library, ranks, bed.per_host(ranks, ppn))
     deadline = time.monotonic() + parse_time(budget)
     out = output(json)
     with errors.status("") as status:

@@ -70,6 +70,7 @@ class JsonReporter : public Reporter {
                  {"machine",
                   {{"unisono_version", machine.unisono_version},
                    {"mpi_library", machine.platform.library},
+                   {"mpi_library_path", machine.mpi_library_path},
                    {"mpi_standard", machine.mpi_standard},
                    {"ranks", machine.ranks},
                    {"nodes", machine.nodes},

@@ -1,13 +1,16 @@
 #include "tools/bench/machine.h"
 
+#include <dlfcn.h>
 #include <fmt/format.h>
 #include <sched.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <string_view>
+#include <system_error>
 
 #include "comm/network_probe.h"
 #include "comm/placement.h"
@@ -23,6 +26,21 @@ std::string standard_version() {
   MPI_Get_version(&version, &subversion);
   return fmt::format("{}.{}", version, subversion);
 }
+
+}  // namespace
+
+std::string library_path() {
+  // Not the function's address in this program, which may be a stub of the program itself. Unisono
+  // has MPI_ names, too, and no PMPI_ ones.
+  void* function = dlsym(RTLD_DEFAULT, "PMPI_Get_library_version");
+  Dl_info found{};
+  if (function == nullptr || dladdr(function, &found) == 0) return "";
+  std::error_code failed;
+  const auto path = std::filesystem::canonical(found.dli_fname, failed);
+  return failed ? found.dli_fname : path.string();
+}
+
+namespace {
 
 std::string processor_name() {
   std::ifstream file("/proc/cpuinfo");
@@ -46,6 +64,7 @@ Machine describe_machine(MPI_Comm comm) {
   NodeFacts facts = node_facts(comm, node);
   if (facts.has_network()) facts.use(probe_network(comm, node));
   machine.platform = platform_of(comm, facts);
+  machine.mpi_library_path = library_path();
   machine.mpi_standard = standard_version();
   machine.processor = processor_name();
   machine.kernel = kernel_name();

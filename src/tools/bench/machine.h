@@ -12,7 +12,8 @@ namespace unisono::bench {
 
 struct Machine {
   std::string unisono_version;
-  std::string mpi_standard;  ///< "4.1"
+  std::string mpi_standard;      ///< "4.1"
+  std::string mpi_library_path;  ///< of the file that is loaded; empty: unknown
   Platform platform;
   int ranks = 1;
   int nodes = 1;
@@ -21,6 +22,9 @@ struct Machine {
   std::string processor, kernel;
   std::vector<std::pair<std::string, std::string>> environment;  ///< UNISONO_*, sorted
 };
+
+/// The file from which this rank's MPI library was loaded, links followed; empty: unknown.
+std::string library_path();
 
 /// Collective over `comm`.
 Machine describe_machine(MPI_Comm comm);

@@ -7,9 +7,11 @@
 #include <cstring>
 #include <exception>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "base/size.h"
+#include "comm/placement.h"
 #include "tools/bench/arms.h"
 #include "tools/bench/neighbourhoods.h"
 #include "tools/bench/reporter.h"
@@ -140,12 +142,25 @@ class Run {
   MPI_Op op_;
 };
 
+/// A line for each job: an mpiexec of another library starts as many jobs of one rank.
+void show_library(const Sideband& sideband) {
+  if (sideband.rank() != 0) return;
+  const nlohmann::ordered_json told = {{"mpi_library", library_line()},
+                                       {"mpi_library_path", library_path()},
+                                       {"ranks", sideband.size()}};
+  fmt::print("{}\n", told.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
 int run(int argc, char** argv) {
   Sideband sideband(MPI_COMM_WORLD);
   const bool speaks = sideband.rank() == 0;
   int exit_code = 0;
   const auto options = parse_command_line(argc, argv, sideband.size(), speaks, exit_code);
   if (!options) return exit_code;
+  if (options->which_library) {
+    show_library(sideband);
+    return 0;
+  }
   for (const Cells& cells : options->cells) check_arms(cells.collectives, cells.arms);
 
   const Machine machine = describe_machine(MPI_COMM_WORLD);

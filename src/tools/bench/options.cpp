@@ -230,6 +230,8 @@ std::optional<Options> parse_command_line(int argc, char** argv, int ranks, bool
   app.add_option("--memory", memory, "of buffers on a rank; larger cells are left out");
   app.add_option("--seed", o.seed, "of the order of the arms");
   app.add_option("--json", o.json, "also write the results to this file");
+  app.add_flag("--which-library", o.which_library,
+               "say which MPI library the job has, as JSON, and measure nothing");
   app.add_flag("--raw", o.raw, "with the times of every block, in the JSON file");
 
   try {

@@ -28,9 +28,10 @@ struct Options {
   bool in_place = false;
   MeasureOptions measure;
   std::uint64_t seed = 1;
-  Count memory = 0;  ///< bytes of buffers on a rank, at most
-  std::string json;  ///< file; empty: none
-  bool raw = false;  ///< every block's times into the JSON file
+  Count memory = 0;            ///< bytes of buffers on a rank, at most
+  std::string json;            ///< file; empty: none
+  bool which_library = false;  ///< say which MPI library this is, and measure nothing
+  bool raw = false;            ///< every block's times into the JSON file
 };
 
 /// "8:1M" (each twice the one before), "8:1M:4" (four times), "8,1K,64K", or all of it mixed.

@@ -11,6 +11,7 @@ from unisono.core import documents, places
 from unisono.core.errors import RunError, UnisonoError
 from unisono.core.limits import Sized, size_kind
 from unisono.testbeds import beds
+from unisono.testbeds import library as loaded
 from unisono.tune.native import verify
 from unisono.tune.native.bench import Bench
 from unisono.tune.native.choose import Ratio
@@ -132,6 +133,7 @@ def run(options: Options, say: Callable[[str], None] = lambda _: None) -> Result
         raise UnisonoError("of these collectives the library lets a file steer none")
     setup = {"mpi": str(library.mpi.home), "bed": options.bed.title(), "per_host": bench.per_host}
     record = Record(options.work, setup, options.resume)
+    loaded.say(options.bed, options.mpi, ranks[-1], bench.per_host)
     tuning = Tuning(bench, record, cells, options.work, options.budget)
     tuning.say = say
     kept, checks, dropped = verified(tuning, tuning.run())
