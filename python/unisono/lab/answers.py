@@ -21,6 +21,7 @@ class LabStatus(Document, tag="unisono.lab-status", kw_only=True):
 
     name: str
     plan: str
+    made: str
     hosts: list[LabHost]
     other_labs: list[str]
 

@@ -14,7 +14,7 @@ from unisono.core.amounts import parse_time
 from unisono.core.console import output, table
 from unisono.core.errors import FAILED, RunError, UnisonoError
 from unisono.core.options import group
-from unisono.lab import answers, cluster, layout, network
+from unisono.lab import answers, cluster, layout, network, owner
 from unisono.lab import check as check_module
 
 app = group("An Ethernet cluster on one machine, made of network namespaces (Linux, as root).")
@@ -90,10 +90,13 @@ def up(
 
 
 @app.command()
-def down(name: Name = None) -> None:
+def down(
+    name: Name = None,
+    force: Annotated[bool, typer.Option("--force", help="Also a lab that somebody else has made.")] = False,
+) -> None:
     """Remove the cluster, and end what runs in it."""
     name = cluster.chosen_name(name)
-    if network.down(name):
+    if network.down(name, force):
         output().print(f"lab {name} is down")
     else:
         output().print(f"lab {name} was not up: nothing to do")
@@ -108,7 +111,7 @@ def status(name: Name = None, json: options.Json = None) -> None:
     if others:
         console.print(f"other labs: {', '.join(others)}")
     lab = cluster.current(name)
-    console.print(f"lab {lab.name} is up: {lab.plan.describe()}")
+    console.print(f"lab {lab.name} is up: {lab.plan.describe()}; {owner.text_of(lab.folder)}", soft_wrap=True)
     made = table("host", "address", "switch", "rate", "loss", "processes", left=6)
     rows = []
     for host in lab.hosts:
@@ -124,7 +127,9 @@ def status(name: Name = None, json: options.Json = None) -> None:
             "?" if running is None else str(running),
         )
     console.print(made)
-    told = answers.LabStatus(name=lab.name, plan=lab.plan.describe(), hosts=rows, other_labs=others)
+    told = answers.LabStatus(
+        name=lab.name, plan=lab.plan.describe(), made=owner.text_of(lab.folder), hosts=rows, other_labs=others
+    )
     documents.write(told, json)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from unisono.core import files, launch, places
 from unisono.core.errors import SetupError, UnisonoError
+from unisono.lab import owner
 from unisono.lab.layout import Host, Plan, burst
 
 # Each lab is a directory here: its plan, the files that hold its namespaces, and `enter`.
@@ -22,6 +23,19 @@ def chosen_name(name: str | None = None) -> str:
     if not chosen.replace("-", "").replace("_", "").isalnum():
         raise UnisonoError(f"lab {chosen}: a name consists of letters, digits, - and _")
     return chosen
+
+
+def trusted(name: str) -> Path:
+    """The folder of that lab, whether it is there or not."""
+    for folder in (ROOT, ROOT / name):
+        owner.demand_own_folder(folder)
+    return ROOT / name
+
+
+def is_stale(folder: Path) -> bool:
+    """Its network is gone: the machine was started anew since."""
+    made_by = owner.read(folder)
+    return made_by is not None and not made_by.is_of_this_boot()
 
 
 def all_names() -> list[str]:
@@ -132,7 +146,11 @@ def open_mpi_line(mpi: places.Mpi, hosts: Sequence[Host], ranks: int, per_host: 
 def current(name: str | None = None) -> Lab:
     """The lab of that name, of UNISONO_LAB, or `lab`."""
     name = chosen_name(name)
-    folder = ROOT / name
+    folder = trusted(name)
+    if is_stale(folder):
+        raise SetupError(
+            f"no lab is up: {name} is from before this machine was started; run sudo unisono lab up"
+        )
     if not (folder / READY_FILE).exists():
         if folder.exists():
             raise SetupError(f"no lab is up: making {name} was interrupted; run unisono lab down")

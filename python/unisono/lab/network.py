@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from unisono.core.errors import SetupError, UnisonoError
-from unisono.lab import layout
-from unisono.lab.cluster import READY_FILE, ROOT, read_plan, write_plan
+from unisono.lab import layout, owner
+from unisono.lab.cluster import READY_FILE, ROOT, is_stale, read_plan, trusted, write_plan
 
 SWITCH = "switch"
 NAMESPACES = ("net", "uts", "ipc")
@@ -112,12 +112,16 @@ def up(name: str, plan: layout.Plan) -> bool:
     """False when exactly this lab was up already."""
     demand_root_and_tools()
     with alone(name):
-        folder = ROOT / name
-        if (folder / READY_FILE).exists():
+        folder = trusted(name)
+        if (folder / READY_FILE).exists() and not is_stale(folder):
+            refuse_others(
+                folder, f"take another name, as in unisono lab up --name {name}-2, and UNISONO_LAB={name}-2"
+            )
             if read_plan(folder) == plan:
                 return False
             raise SetupError(
-                f"lab {name} is up with other options (see unisono lab status): run unisono lab down first"
+                f"lab {name} is up with other options (see unisono lab status): run unisono lab down first, or take "
+                f"another name, as in --name {name}-2"
             )
         remove(folder)
         try:
@@ -133,6 +137,7 @@ def build(folder: Path, plan: layout.Plan) -> None:
     # A file system of its own: in one stroke gone, executable whatever /run is, and private, so that
     # the namespace files mounted in it do not spread to other mount namespaces.
     call_all([["mount", "--make-private", "-t", "tmpfs", "-o", "mode=755", "unisono-lab", str(folder)]])
+    owner.write(folder)
     write_plan(folder, plan)
     (folder / "hosts").write_text(layout.hosts_file(plan))
     (folder / "cgroup").mkdir()
@@ -146,11 +151,21 @@ def build(folder: Path, plan: layout.Plan) -> None:
     (folder / READY_FILE).touch()
 
 
-def down(name: str) -> bool:
-    """False when there was nothing to remove."""
+def refuse_others(folder: Path, instead: str) -> None:
+    made_by = owner.read(folder)
+    if made_by is None or not made_by.is_us():
+        raise SetupError(f"lab {folder.name} is somebody else's, {owner.text_of(folder)}: {instead}")
+
+
+def down(name: str, force: bool = False) -> bool:
+    """False when there was nothing to remove. What an interrupted `up` left, or a restart of the machine, is
+    nobody's."""
     demand_root_and_tools()
     with alone(name):
-        return remove(ROOT / name)
+        folder = trusted(name)
+        if (folder / READY_FILE).exists() and not is_stale(folder) and not force:
+            refuse_others(folder, "--force removes it, and ends what runs in it")
+        return remove(folder)
 
 
 def mounts_under(folder: Path) -> list[str]:
