@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "calls/call_info.h"
+#include "calls/call_word.h"
 #include "calls/host_copy.h"
 #include "calls/sides.h"
 #include "mpi/device_memory.h"
@@ -85,7 +86,7 @@ inline bool is_plain(const TypeFacts& facts) { return facts.dense && facts.true_
 bool run_plain_blocks(NodeTeam& team, KnownKinds& kinds, const Call& call, const KnownKind& kind);
 
 /// `kCollective`: the call's. False: the call has not run, or its communicator has just lost a
-/// rank.
+/// rank, or its ranks have parted ways.
 template <Collective kCollective>
 [[gnu::always_inline]] inline bool ran_on_fast_path(const Call& call, CallInfo info) noexcept try {
   if (info.failed) return false;
@@ -100,13 +101,16 @@ template <Collective kCollective>
   } else {
     const auto data = plain_data(call, communicator.rank(), info.bytes);
     if (!data || !kind.passes()) return false;
-    team.begin_call();
+    team.begin_call(word_of(call, info.bytes));
     run_regular(team.team(), kCollective, call.root, *data, &kind.reduction, kind.way);
   }
   count(g_own_calls);
   return true;
 } catch (const node::RankLost&) {
   info.communicator->lose_rank();
+  return false;
+} catch (const node::CallsDiffer& differ) {
+  info.communicator->part_ways(differ);
   return false;
 }
 

@@ -1,4 +1,5 @@
 #include "calls/in_node.h"
+#include "calls/call_word.h"
 
 #include <cstring>
 #include <new>
@@ -247,7 +248,7 @@ bool run_plain_blocks(NodeTeam& team, KnownKinds& kinds, const Call& call, const
   KernelData data{static_cast<const std::byte*>(call.sendbuf),
                   static_cast<std::byte*>(call.recvbuf), count, count};
   if (args->in_place) data.in_place(call.collective, own_block(*args));
-  team.begin_call();
+  team.begin_call(word_of(call, kind.bytes));
   run_irregular(team.team(), *args, data, &kind.reduction, kind.way);
   return true;
 }
@@ -284,7 +285,7 @@ int run_in_node(Communicator& communicator, const Call& call, Count bytes, Proto
   if (const int rc = prepared.pack_inputs(); rc != MPI_SUCCESS) return rc;
   if (call.collective == gatherv) prepared.args.count = args.send.count;
   NodeTeam& team = *communicator.team();
-  team.begin_call();
+  team.begin_call(word_of(call, bytes));
   const unsigned epoch = team.team().epoch();
   run(team.team(), args, prepared.binding.input, prepared.binding.output, prepared.binding, way);
   if (const int rc = prepared.unpack_outputs(); rc != MPI_SUCCESS) return rc;

@@ -62,8 +62,13 @@ PlanStore& plan_store() {
   return plans;
 }
 
+/// In place of the state of a communicator that is not ordinary. A thread communicator is seen by
+/// several threads at once, all of which may put it there.
+std::byte g_not_ordinary;
+
 int forget(MPI_Comm comm, int, void* value, void*) {
   g_forgotten_communicators.fetch_add(1, std::memory_order_release);
+  if (value == &g_not_ordinary) return MPI_SUCCESS;
   auto* state = static_cast<Communicator*>(value);
   if (!state->has_lost_rank() && !state->is_inter()) let_outlive(comm, state->rank());
   state->release();
@@ -149,6 +154,11 @@ Communicator* Communicator::look_up(MPI_Comm comm) {
   int found = 0;
   if (PMPI_Comm_get_attr(comm, g_keyval, static_cast<void*>(&known), &found) != MPI_SUCCESS)
     return nullptr;
+  if (!found && !is_ordinary(comm)) {
+    PMPI_Comm_set_attr(comm, g_keyval, &g_not_ordinary);
+    return nullptr;
+  }
+  if (found && known == &g_not_ordinary) return nullptr;
   auto* state = static_cast<Communicator*>(known);
   if (!found) {
     state = new Communicator(comm);
@@ -261,11 +271,21 @@ void Communicator::make_team() {
 }
 
 // Requests may hold on to the team and the messages.
-void Communicator::lose_rank() {
-  has_lost_rank_ = knows_reach_ = true;
+void Communicator::stop_serving() {
+  knows_reach_ = true;
   reach_.fill(ByteRange());
   if (team_ != nullptr) team_->team().when_due(nullptr, nullptr);
   known_kinds_.reset();
+}
+
+void Communicator::part_ways(const node::CallsDiffer& differ) {
+  stop_serving();
+  differ_.emplace(differ);
+}
+
+void Communicator::lose_rank() {
+  has_lost_rank_ = true;
+  stop_serving();
   if (own_ != MPI_COMM_NULL) revoke(own_);
   groups_.revoke();
 }

@@ -74,8 +74,8 @@ struct Workspace {
 
 class Communicator {
  public:
-  /// The state of `comm`, made at the first use. Local. nullptr for MPI_COMM_NULL and when the
-  /// attribute cannot be set.
+  /// The state of `comm`, made at the first use. Local. nullptr for MPI_COMM_NULL, for what is not
+  /// ordinary (mpi/comm.h), and when the attribute cannot be set.
   static Communicator* of(MPI_Comm comm) {
     const LastCommunicator& last = g_last_communicator;
     const bool same = !several_threads() && last.state != nullptr && last.comm == comm &&
@@ -175,6 +175,11 @@ class Communicator {
   /// rank in a call of ours is told.
   void lose_rank();
   bool has_lost_rank() const { return has_lost_rank_; }
+  /// Ranks have called different collectives: this call fails, and what follows is the MPI
+  /// library's. Of this rank only, whose program is in error.
+  void part_ways(const node::CallsDiffer& differ);
+  /// What part_ways() was given, once.
+  std::optional<node::CallsDiffer> take_difference() { return std::exchange(differ_, {}); }
   /// Of calls that the team runs; null without one.
   KnownKinds* known_kinds() { return known_kinds_.get(); }
 
@@ -262,6 +267,7 @@ class Communicator {
   ~Communicator();
   static Communicator* look_up(MPI_Comm comm);
   void free_own();
+  void stop_serving();
   void make_team();
   void make_messages();
   bool take_room(int communicators) const;
@@ -289,6 +295,7 @@ class Communicator {
   bool in_node_ = false;  // all ranks, and it shares memory
   bool may_share_ = false;
   bool has_lost_rank_ = false;
+  std::optional<node::CallsDiffer> differ_;
   std::unique_ptr<NodeTeam> team_;
   bool asked_for_messages_ = false;
   std::unique_ptr<NodeMessages> messages_;

@@ -76,6 +76,10 @@ class NodeTeam : public InNode<node::Team> {
   NodeTeam(NodeArena arena, const node::Groups& groups, const node::Slots& slots,
            const node::Probing& probing);
   node::Team& team() { return user_; }
+  void begin_call(node::CallWord call) {
+    InNode::begin_call();
+    user_.begin_call(call);
+  }
   /// From how many bytes on a message costs less if it is copied directly, by what the ranks have
   /// measured: now, if they have not. Collective.
   std::size_t direct_messages_from();

@@ -4,6 +4,8 @@
 #include <mutex>
 #include <new>
 
+#include "base/say.h"
+#include "calls/call_word.h"
 #include "mpi/rank_lost.h"
 #include "mpi/threads.h"
 #include "node/wait.h"
@@ -30,7 +32,9 @@ std::optional<int> guarded(const Call& call, const CallInfo& info, const Run& ru
   const CalledOn called_on(call.comm);
   try {
     if (info.failed) throw std::bad_alloc();
-    if (info.communicator->has_lost_rank()) throw node::RankLost();  // on the fast path
+    // On the fast path.
+    if (info.communicator->has_lost_rank()) throw node::RankLost();
+    if (const auto differ = info.communicator->take_difference()) throw *differ;
     const std::optional<int> rc = run();
     if (!rc || *rc == MPI_SUCCESS) return rc;
     error = *rc;
@@ -39,6 +43,12 @@ std::optional<int> guarded(const Call& call, const CallInfo& info, const Run& ru
   } catch (const node::RankLost&) {
     info.communicator->lose_rank();
     error = rank_lost_error(call.comm);
+  } catch (const node::CallsDiffer& differ) {
+    Communicator& communicator = *info.communicator;
+    communicator.part_ways(differ);
+    communicator.take_difference();
+    say(text_of(differ, communicator.rank(), communicator.size()));
+    error = error_of(differ);
   } catch (const std::exception&) {
     error = MPI_ERR_INTERN;
   }

@@ -60,7 +60,7 @@ void barrier(Team& team, Protocol way) {
   const Step step = team.take(1);
   team.claim(step);
   team.publish_jointly(step);
-  team.await_all(step);
+  team.meet_all(step);
   team.finish(step);
 }
 

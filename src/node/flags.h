@@ -22,6 +22,7 @@
 #include <cstdint>
 #include <new>
 
+#include "node/calls.h"
 #include "node/ring.h"
 #include "node/wait.h"
 
@@ -33,6 +34,7 @@ inline constexpr std::size_t kInline = 112;
 template <class Memory>
 struct alignas(kLinePair) LinePair {
   typename Memory::Word value{0};
+  std::uint64_t calls = 0;  ///< in a cell: by which calls its writer came to the step
   alignas(16) std::byte payload[kInline];
 };
 
@@ -69,6 +71,7 @@ struct RankFlags {
   Sleepers<Memory> sleepers;
   Relay<Memory> relay;
   LinePair<Memory> cells[Memory::kCells];
+  alignas(kLinePair) CallLog log;
 };
 
 template <class Memory>
@@ -103,6 +106,14 @@ class Flags {
   int size() const { return size_; }
   WaitMode mode() const { return policy_.mode; }
 
+  /// A call of all ranks begins, and is the same on all. What publishes and waits without one
+  /// counts to the call before.
+  void begin_call(CallWord call) {
+    constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15;  // mixes well: 2^64 / golden ratio
+    mine().log.note(call);
+    calls_ = (calls_ + call) * kOdd;
+  }
+
   /// The next `steps` steps; the first of them.
   Step take(Step steps) {
     const Step first = next_;
@@ -121,10 +132,13 @@ class Flags {
 
   /// What the rank has written into the claimed cell and slot is to be seen.
   void publish(Step step) {
+    cell(rank_, step).calls = calls_;
     advance<Memory>(cell(rank_, step).value, step + 1, sleepers(rank_, step), policy_.mode);
   }
+  /// Throws CallsDiffer.
   void await(int rank, Step step) {
     wait_until<Memory>(cell(rank, step).value, step + 1, sleepers(rank, step), policy_);
+    compare(rank, step);
   }
 
   /// In a joint step every rank publishes, be it nothing. Nobody sleeps on the cell then.
@@ -134,6 +148,7 @@ class Flags {
   /// The halves of publish_jointly. True on one rank, and in WaitMode::sleep only: it is the last,
   /// sees what all have published, and the others wait until it has opened the gate.
   [[gnu::always_inline]] bool arrive(Step step) {
+    cell(rank_, step).calls = calls_;
     cell(rank_, step).value.store(step + 1, std::memory_order_release);
     if (policy_.mode != WaitMode::sleep) return false;
     auto& arrivals = gate(step).arrivals.value;
@@ -145,12 +160,29 @@ class Flags {
   }
   void await_joint(int rank, Step step) {
     if (policy_.mode != WaitMode::sleep) return await(rank, step);
-    wait_until<Memory>(gate(step).opened.value, step + 1, gate(step).sleepers.value, policy_);
+    await_gate(step);
+    compare(rank, step);
+  }
+  /// Of a step that has been waited for: whether its rank has made the same calls. Throws
+  /// CallsDiffer if not.
+  void compare(int rank, Step step) {
+    if (cell(rank, step).calls != calls_) [[unlikely]]
+      differ(rank);
+  }
+  /// By who is the last to arrive, before it takes the others' data.
+  void compare_all(Step step) {
+    for (int rank = 0; rank < size_; ++rank) compare(rank, step);
   }
   /// For all ranks; who has published this step must have finished those before it.
   void await_all(Step step) {
     for (int rank = 0; rank < size_; ++rank)
       if (rank != rank_) await_joint(rank, step);
+    all_are_at(step);
+  }
+  /// The same where nobody's data is wanted: whoever passes a gate looks at no other line.
+  void meet_all(Step step) {
+    if (policy_.mode != WaitMode::sleep) return await_all(step);
+    await_gate(step);
     all_are_at(step);
   }
   /// Everybody's position is this or beyond, as the caller has seen in another way.
@@ -199,6 +231,13 @@ class Flags {
   }
   Gate<Memory>& gate(Step step) { return team_->gates[step % Memory::kCells]; }
 
+  void await_gate(Step step) {
+    wait_until<Memory>(gate(step).opened.value, step + 1, gate(step).sleepers.value, policy_);
+  }
+  [[noreturn, gnu::noinline, gnu::cold]] void differ(int rank) {
+    throw first_difference(rank, ranks_[rank].log, mine().log);
+  }
+
   void await_positions(Step wanted) {
     if (floor_ < wanted) look_at_positions(wanted);
   }
@@ -218,7 +257,8 @@ class Flags {
   int rank_, size_;
   WaitPolicy policy_;
   Step next_ = 0;
-  Step floor_ = 0;  // everybody else's position is here or beyond
+  std::uint64_t calls_ = 0;  // all since the beginning, mixed
+  Step floor_ = 0;           // everybody else's position is here or beyond
 };
 
 }  // namespace unisono::node

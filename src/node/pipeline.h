@@ -249,11 +249,13 @@ void combine_last(BasicTeam<Memory>& team, const Cut& cut, In in, Combine combin
   in(posted.of(team.rank()));
   team.settle();
   if (team.arrive(step)) {
+    team.compare_all(step);
     combine(posted);
     team.settle();
     team.open(step);
   }
-  team.await_all(step);
+  team.meet_all(step);
+  team.compare(0, step);
   out(static_cast<const std::byte*>(posted.of(0)));
   team.finish(step);
 }
