@@ -301,7 +301,8 @@ FIELDS = {
     "interrupted",
     "cells": "mpi ranks ranks_per_host pattern collective size size_of limit_us arms",
     "failures": "mpi ranks ranks_per_host pattern collective size size_of reason is_error",
-    "arms": "name available ran_by correct blocks time_us quantiles_us ratio_to_native modes times_limit",
+    "arms": "name available ran_by correct blocks time_us quantiles_us ratio_to_native modes mean_us "
+    "mean_ratio verdict times_limit",
     "time_us": "median low high coverage",
 }
 

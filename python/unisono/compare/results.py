@@ -62,14 +62,32 @@ class Arm:
     quantiles_us: tuple[float, ...] = ()  # 0, 25, 50, 75, 100 %
     ratio_to_native: Estimate | None = None
     modes: Modes | None = None  # of the blocks of all passes, in us
+    mean_us: float | None = None
+    mean_ratio: Estimate | None = None  # of the means over all blocks, to native's
 
     @property
     def handed_on(self) -> bool:
         return self.name != "native" and self.ran_by == "mpi"
 
     @property
+    def loses_by_mean(self) -> bool:
+        """Surely, and by more than 5 %: one slow block among many is not enough."""
+        return self.mean_ratio is not None and self.mean_ratio.is_slower and self.mean_ratio.median > SLOW
+
+    @property
     def is_slow(self) -> bool:
-        return self.ratio_to_native is not None and self.ratio_to_native.median > SLOW
+        by_median = self.ratio_to_native is not None and self.ratio_to_native.median > SLOW
+        return by_median or self.loses_by_mean
+
+    @property
+    def verdict(self) -> str:
+        """By the median and by the mean: a median hides what happens in a third of the blocks."""
+        if self.ratio_to_native is None:
+            return ""
+        if self.ratio_to_native.is_slower or self.loses_by_mean:
+            return "slower"
+        loses = self.mean_ratio is not None and self.mean_ratio.median >= 1
+        return "faster" if self.ratio_to_native.is_faster and not loses else "undecided"
 
     @property
     def spread(self) -> float | None:
@@ -157,6 +175,9 @@ class ArmRow(msgspec.Struct, kw_only=True):
     quantiles_us: tuple[float, ...] = ()
     ratio_to_native: Estimate | None = None
     modes: Modes | None = None
+    mean_us: float | None = None
+    mean_ratio: Estimate | None = None
+    verdict: str = ""
     times_limit: float | None = None
 
 
@@ -181,7 +202,7 @@ class Document(documents.Document, tag="unisono.compare", kw_only=True):
     date: str
     bed: Json
     options: Json
-    libraries: list[Loaded] = []
+    libraries: list[Loaded] = msgspec.field(default_factory=list)
     machines: list[Json]
     cells: list[CellRow]
     failures: list[FailureRow]
@@ -196,7 +217,10 @@ def document_of(comparison: Comparison) -> Document:
             CellRow(
                 **flat(cell.point),
                 limit_us=cell.limit_us,
-                arms=[ArmRow(**vars(arm), times_limit=cell.times_limit(arm)) for arm in cell.arms],
+                arms=[
+                    ArmRow(**vars(arm), verdict=arm.verdict, times_limit=cell.times_limit(arm))
+                    for arm in cell.arms
+                ],
             )
             for cell in comparison.cells
         ],
@@ -217,7 +241,7 @@ def flat(point: Point) -> Json:
 
 def arm_of(row: ArmRow) -> Arm:
     own = msgspec.structs.asdict(row)
-    del own["times_limit"]
+    del own["times_limit"], own["verdict"]
     return Arm(**own)
 
 

@@ -15,7 +15,7 @@ from unisono.compare.matrix import Job
 from unisono.compare.results import Arm, Cell, Comparison, Failure, Point
 from unisono.compare.yardstick import Yardstick
 from unisono.core import files, jobs, machine, places
-from unisono.core.estimates import Estimate, find_modes, middle_estimate
+from unisono.core.estimates import Estimate, find_modes, middle_estimate, ratio_of_means
 from unisono.testbeds.beds import Bed
 
 RunJob = Callable[..., jobs.Outcome]
@@ -144,7 +144,9 @@ class Runner:
             return
         passes = self.rows.setdefault(point, [])
         passes.append(row["arms"])
-        arms = tuple(arm_of(*same) for same in zip(*passes, strict=True))
+        of_arms = list(zip(*passes, strict=True))
+        native = next((same for same in of_arms if same[0]["arm"] == "native"), ())
+        arms = tuple(arm_of(*same, native=native) for same in of_arms)
         cell = Cell(point, self.yardstick.limit_us(point), arms)
         if len(passes) == 1:
             self.result.cells.append(cell)
@@ -193,12 +195,12 @@ def settings_of_unisono() -> dict[str, str]:
     return {name: os.environ[name] for name in names}
 
 
-def arm_of(*passes: dict[str, Any]) -> Arm:
+def arm_of(*passes: dict[str, Any], native: Sequence[dict[str, Any]] = ()) -> Arm:
     """One arm of a cell, of all passes: each says what its blocks say, and the middle one counts."""
     first = passes[0]
     if not all(row["available"] for row in passes):
         return Arm(first["arm"], available=False)
-    samples = [time for row in passes for time in row.get("samples_us", [])]
+    samples, of_native = samples_of(passes), samples_of(native)
     ratios = [Estimate(**row["ratio_to_native"]) for row in passes if row.get("ratio_to_native")]
     return Arm(
         name=first["arm"],
@@ -210,7 +212,13 @@ def arm_of(*passes: dict[str, Any]) -> Arm:
         quantiles_us=quartiles(samples),
         ratio_to_native=middle_estimate(ratios) if ratios else None,
         modes=find_modes(samples),
+        mean_us=statistics.fmean(samples) if samples else None,
+        mean_ratio=ratio_of_means(samples, of_native) if ratios else None,
     )
+
+
+def samples_of(passes: Sequence[dict[str, Any]]) -> list[float]:
+    return [time for row in passes for time in row.get("samples_us", [])]
 
 
 def quartiles(samples: Sequence[float]) -> tuple[float, ...]:

@@ -18,7 +18,13 @@ class Row:
     cells: int
     geometric_mean: float  # of time / native's time
     faster: int  # surely: the whole interval below 1
+    slower: int
     slow: int  # slower than 0.95 of native's speed
+    means: float | None = None  # geometric mean of the ratios of means
+
+    @property
+    def undecided(self) -> int:
+        return self.cells - self.faster - self.slower
 
 
 def geometric_mean(values: Iterable[float]) -> float:
@@ -49,12 +55,20 @@ def rows(comparison: Comparison) -> list[Row]:
             arm=name,
             cells=len(found),
             geometric_mean=geometric_mean(ratio.median for _, ratio in found),
-            faster=sum(ratio.is_faster for _, ratio in found),
+            faster=sum(arm.verdict == "faster" for arm, _ in found),
+            slower=sum(arm.verdict == "slower" for arm, _ in found),
             slow=sum(arm.is_slow for arm, _ in found),
+            means=mean_of_means(arm for arm, _ in found),
         )
         for where, cells in groups
         for name, found in ratios(cells).items()
     ]
+
+
+def mean_of_means(arms: Iterable[Arm]) -> float | None:
+    """None where blocks were not kept."""
+    found = [arm.mean_ratio.median for arm in arms if arm.mean_ratio]
+    return geometric_mean(found) if found else None
 
 
 def against_fastest(comparison: Comparison) -> list[Row]:
@@ -81,6 +95,7 @@ def against_fastest(comparison: Comparison) -> list[Row]:
             cells=len(overs),
             geometric_mean=geometric_mean(overs),
             faster=sum(over < 1 for over in overs),
+            slower=sum(over > 1 for over in overs),
             slow=sum(over > SLOW for over in overs),
         )
         for (where, name), overs in found.items()
@@ -93,14 +108,23 @@ def place_of(point: Point) -> tuple[object, ...]:
 
 
 def slow_cells(comparison: Comparison) -> list[tuple[Cell, Arm, Estimate]]:
-    """Where an arm is slower than 0.95 of native's speed: what is sure first, then the worst."""
+    """Where an arm is slower than 0.95 of native's speed, by the median or surely by the mean, with the one that
+    says more: what is sure first, then the worst."""
     found = [
-        (cell, arm, arm.ratio_to_native)
+        (cell, arm, worse(arm.ratio_to_native, arm.mean_ratio if arm.loses_by_mean else None))
         for cell in comparison.cells
         for arm in cell.arms
         if arm.ratio_to_native is not None and arm.is_slow
     ]
     return sorted(found, key=lambda slow: (not slow[2].is_slower, -slow[2].median))
+
+
+def worse(one: Estimate, other: Estimate | None) -> Estimate:
+    return max((one, other or one), key=lambda estimate: (estimate.is_slower, estimate.median))
+
+
+def only_by_mean(slow: Sequence[tuple[Cell, Arm, Estimate]]) -> int:
+    return sum(arm.ratio_to_native is not None and arm.ratio_to_native.median <= SLOW for _, arm, _ in slow)
 
 
 @dataclass(frozen=True)
@@ -135,7 +159,9 @@ def slower_in_any(calls: Iterable[Patterned]) -> list[Patterned]:
 
 def surely(slow: Sequence[tuple[Cell, Arm, Estimate]]) -> str:
     sure = sum(ratio.is_slower for _, _, ratio in slow)
-    return f"of {sure} it is sure that they are slower than native (the whole interval above 1)"
+    text = f"of {sure} it is sure that they are slower than native (the whole interval above 1)"
+    hidden = only_by_mean(slow)
+    return f"{text}; {hidden} only by the mean, which the median hides" if hidden else text
 
 
 @dataclass(frozen=True)

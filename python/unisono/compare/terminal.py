@@ -82,8 +82,9 @@ def show_slow(comparison: Comparison, console: Console) -> None:
         return
     text = f"slower than 0.95 of native's speed: {len(slow)} of {of}, {summary.surely(slow)}"
     console.print(Text(text, style="bold red"))
-    made = table("where", "collective", "size of", "arm", "native us", "us", "ratio", "95 %")
-    for cell, arm, ratio in slow:
+    columns = ("where", "collective", "size of", "arm", "native us", "us", "ratio", "95 %")
+    made = table(*columns, "of means", "95 %", "verdict")
+    for cell, arm, _ in slow:
         native = cell.arm("native")
         made.add_row(
             cell.point.setting.text(),
@@ -92,8 +93,11 @@ def show_slow(comparison: Comparison, console: Console) -> None:
             arm.name,
             microseconds(native.time_us if native else None),
             time_text(arm),
-            ratio_text(ratio),
-            interval(ratio),
+            ratio_text(arm.ratio_to_native),
+            interval(arm.ratio_to_native),
+            ratio_text(arm.mean_ratio),
+            interval(arm.mean_ratio),
+            arm.verdict,
         )
     console.print(made)
 
@@ -180,10 +184,14 @@ def show_summary(comparison: Comparison, console: Console) -> None:
 
 
 def show_rows(rows: Sequence[summary.Row], faster: str, console: Console) -> None:
-    made = table("where", "arm", "cells", "geometric mean", faster, "slow")
+    made = table(
+        *("where", "arm", "cells", "geometric mean", "of means"),
+        *(faster, faster.replace("faster", "slower"), "undecided", "slow"),
+    )
     for row in rows:
-        mean = number(row.geometric_mean)
-        made.add_row(row.where, row.arm, str(row.cells), mean, str(row.faster), str(row.slow))
+        counts = (row.faster, row.slower, row.undecided, row.slow)
+        means = number(row.geometric_mean), number(row.means)
+        made.add_row(row.where, row.arm, str(row.cells), *means, *map(str, counts))
     console.print(made)
 
 
@@ -238,7 +246,7 @@ def legend(comparison: Comparison) -> str:
     wire = comparison.bed.get("limit", {}).get("kind") == "wire"
     limit = "bytes in a port / line rate" if wire else "bytes read and written / copy bandwidth"
     return (
-        "us: median. spread: middle half of the times. ratio: time / native's time, below 1 is faster;\n"
+        "us: median. of means: the ratio of the means, which a program pays; a verdict needs both. spread: middle half of the times. ratio: time / native's time, below 1 is faster;\n"
         f"95 %: its interval (?: too few repetitions for that). x limit: time over the limit ({limit}).\n"
         "block: what goes from one rank to one other; vector: a rank's whole.   *: handed to the MPI library"
     )
