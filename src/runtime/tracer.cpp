@@ -169,6 +169,7 @@ std::uint64_t Tracer::enter(const Call& call, Communicator& communicator, const 
   event->communicator = traced.id;
   event->sequence = sequence;
   event->site = reinterpret_cast<std::uint64_t>(site);
+  event->program = frames_.above(event->site, __builtin_frame_address(0));
   event->thread = several_threads() ? thread_number() : 0;
   most_bytes_ = std::max(most_bytes_, event->bytes);
   std::uint64_t& seen = seen_[event->site / 4 % seen_.size()];

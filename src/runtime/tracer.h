@@ -14,6 +14,7 @@
 #include "select/selector.h"
 #include "trace/event_file.h"
 #include "trace/line_file.h"
+#include "trace/program_frame.h"
 
 namespace unisono {
 
@@ -76,6 +77,7 @@ class Tracer {
   MPI_Comm comm_ = MPI_COMM_NULL;
   std::vector<int> nodes_;
   trace::Modules modules_;
+  trace::ProgramFrames frames_;
   std::array<std::uint64_t, 256> seen_{};  // sites that lie in a module
   std::vector<Arm> arms_;                  // algorithm k + 1
   std::uint32_t communicators_ = 0;

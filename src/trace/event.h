@@ -22,7 +22,7 @@ struct Event {
   std::uint16_t algorithm = 0;   ///< 0: the MPI library's own
   std::uint32_t flags = 0;
   std::uint32_t thread = 0;
-  std::uint64_t reserved = 0;
+  std::uint64_t program = 0;  ///< where the program called the library that `site` is in; 0: none
 };
 
 static_assert(sizeof(Event) == 64 && offsetof(Event, algorithm) == 46 &&

@@ -43,6 +43,7 @@ from unisono.trace.summary import summarise
 
 SECONDS, MEGABYTES = 1.0, 200
 BATCH = 200  # inputs of a child
+MOST_EVENTS = 1 << 20  # bytes: the memory that a trace takes is in proportion to it
 SECRET = "what lies outside"
 Json = dict[str, Any]
 Random = random.Random
@@ -222,7 +223,7 @@ def change_events(folder: Path, random: Random) -> None:
         with path.open("r+b") as file:
             file.truncate(random.choice([1 << 20, 3 << 20, 1 << 40]))
         return
-    if path.stat().st_size > 16 << 20:
+    if path.stat().st_size > MOST_EVENTS:
         return
     data = bytearray(path.read_bytes())
     if kind == 1 or not data:

@@ -58,3 +58,52 @@ def test_a_program_from_trace_to_report(unisono: Run, tmp_path: Path, flavour: s
     with pytest.importorskip("otf2").reader.open(str(tmp_path / "otf2" / "traces.otf2")) as archive:
         kinds = [type(event).__name__ for _, event in archive.events]
     assert kinds.count("Enter") == kinds.count("Leave") == told["trace"]["events"]
+
+
+LIBRARY = """
+#include <mpi.h>
+void solve(double* x) {
+  MPI_Allreduce(MPI_IN_PLACE, x, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  x[0] += 1;  // else the call is a jump, and its return address the program's
+}
+"""
+CALLER = """
+#include <mpi.h>
+void solve(double* x);
+int main(int argc, char** argv) {
+  double x = 1;
+  MPI_Init(&argc, &argv);
+  for (int turn = 0; turn < 3; turn++) {
+    solve(&x);  // 8
+    solve(&x);  // 9
+  }
+  MPI_Barrier(MPI_COMM_WORLD);  // 11
+  MPI_Finalize();
+}
+"""
+
+
+@pytest.mark.parametrize("flavour", ["mpich", "openmpi"])
+def test_calls_of_a_library_are_told_by_the_program_s_lines(
+    unisono: Run, tmp_path: Path, flavour: str
+) -> None:
+    mpi = places.find_mpi(flavour)
+    compiler = [str(mpi.home / "bin" / "mpicc"), "-O2"]
+    (tmp_path / "solver.c").write_text(LIBRARY)
+    (tmp_path / "app.c").write_text(CALLER)
+    solver, program, folder = tmp_path / "libsolver.so", tmp_path / "app", tmp_path / "trace"
+    subprocess.run([*compiler, "-shared", "-fPIC", "-o", solver, tmp_path / "solver.c"], check=True)
+    subprocess.run(
+        [*compiler, "-g", "-o", program, tmp_path / "app.c", solver, f"-Wl,-rpath,{tmp_path}"], check=True
+    )
+    traced = unisono(
+        *("trace", "-o", str(folder), "--", str(mpi.mpiexec), "-n", "2", str(program)), **mpi.environment()
+    )
+    assert traced.returncode == 0, traced.stderr
+    told = json.loads(unisono("report", str(folder), "--json", "-").stdout)
+    found = {(row["site"], row["inside"], row["calls"]) for row in told["call_sites"]}
+    assert found == {
+        ("app.c:8", "libsolver.so (solve)", 3),
+        ("app.c:9", "libsolver.so (solve)", 3),
+        ("app.c:11", None, 1),
+    }

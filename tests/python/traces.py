@@ -64,6 +64,7 @@ class Writer:
         flags: int = 0,
         algorithm: int = 0,
         thread: int = 0,
+        program: int = 0,
     ) -> None:
         """By default on MPI_COMM_WORLD. An exit of 0: never left."""
         members = list(range(self.size)) if ranks is None else ranks
@@ -77,7 +78,7 @@ class Writer:
             self.events[rank].append(
                 (
                     *(begin, end if exits[at] else 0, own_size, own_site, number, sequence, root),
-                    *(COLLECTIVES.index(collective), algorithm, flags, thread, 0),
+                    *(COLLECTIVES.index(collective), algorithm, flags, thread, program),
                 )
             )
 

@@ -97,7 +97,8 @@ def place_of(site: Site, found: dict[Site, Place]) -> Place:
     if site.program is None:
         return own
     library = short_name(site.module) or own.text
-    inside = f"{library} ({own.function})" if own.function else library
+    known = [*([own.function] if own.function else []), *([own.text] if own.line else [])]
+    inside = f"{library} ({', '.join(known)})" if known else library
     return replace(found[site.program], inside=inside)
 
 
@@ -114,6 +115,7 @@ def sites_of(rank: Rank, addresses: NDArray[np.uint64]) -> list[Site]:
     for at in np.flatnonzero(ends > starts):  # the latest mapping of a place counts
         owner[starts[at] : ends[at]] = at
     owner[order] = owner.copy()
+    owner[addresses == 0] = -1  # none
     return [
         Site(modules[at].path, int(where) - modules[at].start + modules[at].offset)
         if at >= 0
