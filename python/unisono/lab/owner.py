@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from unisono.core import places
+from unisono.core import files, places
 from unisono.core.errors import SetupError
 
 OWNER_FILE = "owner.json"
@@ -63,7 +63,7 @@ def write(folder: Path) -> None:
 def read(folder: Path) -> Owner | None:
     """None: it does not say, as labs of former versions."""
     try:
-        told = json.loads((folder / OWNER_FILE).read_text())
+        told = files.decoded(files.read_bytes(folder / OWNER_FILE))
         owner = Owner(**told)
     except (OSError, TypeError, ValueError):
         return None

@@ -1,6 +1,5 @@
 """Which MPI library a job has: asked of a job, before anything is measured."""
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -8,7 +7,7 @@ import msgspec
 from rich.console import Console
 from rich.text import Text
 
-from unisono.core import console, jobs
+from unisono.core import console, files, jobs
 from unisono.core.errors import RunError
 from unisono.core.places import Mpi
 from unisono.testbeds.beds import Bed, Launcher
@@ -36,7 +35,7 @@ def ask(bed: Bed, mpi: Mpi, ranks: int, per_host: int, run_job: RunJob = jobs.ru
     line, environment = bed.command(mpi, ranks, per_host, program)
     outcome = run_job(line, environment, PATIENCE)
     launcher = bed.title() if isinstance(bed, Launcher) else str(mpi.mpiexec)
-    told = [json.loads(row) for row in outcome.output.splitlines() if row.startswith('{"mpi_library"')]
+    told = [files.decoded(row) for row in outcome.output.splitlines() if row.startswith('{"mpi_library"')]
     if not told:
         raise RunError(
             f"{launcher}: no job of {mpi.name} can be started: {outcome.problem or 'it says nothing'}"
