@@ -4,6 +4,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <climits>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -19,6 +20,8 @@ namespace {
 // Only if somebody leaves MPI_Init before others have entered it does this matter.
 constexpr int kLooks = 500;
 constexpr int kBetweenLooks = 1000;  // us
+// More than any node has: the variables are wrong.
+constexpr int kMostRanks = 1 << 14;
 // Other processes, of any user, that may have called before they are admitted; Linux allows fewer
 // where net.core.somaxconn says so.
 constexpr int kMostCallers = 4096;
@@ -34,7 +37,9 @@ std::uint64_t g_job = 0;
 
 int number_in(const char* variable) {
   const char* text = std::getenv(variable);
-  return text != nullptr && *text != '\0' ? std::atoi(text) : -1;
+  if (text == nullptr || *text == '\0') return -1;
+  const long number = std::strtol(text, nullptr, 10);
+  return 0 <= number && number <= INT_MAX ? static_cast<int>(number) : -1;
 }
 
 /// When a process began, from /proc/PID/stat; 0: not to be read.
@@ -84,7 +89,7 @@ void read_launcher() {
     g_rank = number_in("MPI_LOCALRANKID");
     g_ranks = number_in("MPI_LOCALNRANKS");
   }
-  if (g_rank >= 0 && g_rank < g_ranks) return;
+  if (g_rank >= 0 && g_rank < g_ranks && g_ranks <= kMostRanks) return;
   g_rank = kNameless;
   g_ranks = 0;
 }

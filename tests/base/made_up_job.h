@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <fstream>
 #include <functional>
 #include <new>
@@ -66,6 +67,12 @@ inline int call(const std::string& name, int type) {
   return -1;
 }
 
+/// Not by usleep(), which fuzzers replace.
+inline void rest() {
+  const timespec while_others_run{0, 200'000};
+  nanosleep(&while_others_run, nullptr);
+}
+
 class MadeUpJob {
  public:
   explicit MadeUpJob(int ranks, const std::string& name) : ranks_(ranks) {
@@ -90,7 +97,7 @@ class MadeUpJob {
     start([this, rank] {
       announce_as(rank);
       ++page_->ready;
-      while (!page_->looks) usleep(200);
+      while (!page_->looks) rest();
       const std::size_t place = page_->finished_places++;
       timespec before{}, after{};
       clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &before);
@@ -101,7 +108,7 @@ class MadeUpJob {
       ++page_->finished;
       for (;;) {
         admit();
-        usleep(200);
+        rest();
       }
     });
   }
@@ -121,11 +128,13 @@ class MadeUpJob {
   std::vector<Attendance> look() {
     page_->looks = true;
     const int looking = rank_processes();
-    while (page_->finished < looking) usleep(200);
+    while (page_->finished < looking) rest();
     return {page_->found.begin(), page_->found.begin() + looking};
   }
   /// The most seconds of a processor that a rank has looked for.
   double longest_look() const { return *std::max_element(page_->cpu.begin(), page_->cpu.end()); }
+  /// So many of the ranks that were started have been ended, and will not look.
+  void forget_dead(std::size_t ranks) { page_->ranks -= static_cast<int>(ranks); }
   /// Ends the process that was started as the n-th.
   void end(std::size_t n) {
     kill(children_[n], SIGKILL);
@@ -164,11 +173,14 @@ class MadeUpJob {
       _exit(0);
     }
     children_.push_back(child);
-    while (page_->ready == before && waitpid(child, nullptr, WNOHANG) == 0) usleep(200);
+    while (page_->ready == before && waitpid(child, nullptr, WNOHANG) == 0) rest();
   }
 
   /// What is new when a rank has shown itself.
   void find_names() {
+    static std::string known_job, known_stem;
+    const std::string job = std::getenv("PMIX_NAMESPACE");
+    if (job == known_job) return void(stem_ = known_stem);
     const std::set<std::string> before = names_shown();
     start_rank(0);
     for (const std::string& name : names_shown())
@@ -178,6 +190,8 @@ class MadeUpJob {
     children_.clear();
     page_->ready = 0;
     page_->ranks = 0;
+    known_job = job;
+    known_stem = stem_;
   }
 
   int ranks_;

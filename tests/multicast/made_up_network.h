@@ -49,7 +49,7 @@ class MadeUpNetwork {
 
   Weather weather;
   Time now = kSecond;
-  std::size_t sent = 0, overruns = 0;
+  std::size_t sent = 0, lost = 0, overruns = 0;
   /// Sees every packet; false: it is lost.
   std::function<bool(int from, int to, std::span<const std::byte>)> watch;
   /// Sees each packet once, with whom it goes to: a member or kEverybody.
@@ -107,7 +107,7 @@ class MadeUpNetwork {
     }
   }
   void deliver(int member, Packet packet, bool to_all) {
-    if (happens(weather.loss)) return;
+    if (happens(weather.loss)) return void(++lost);
     if (happens(weather.cut)) packet.resize(random_() % packet.size());
     auto& waiting = waiting_[static_cast<std::size_t>(member)];
     if (waiting.size() >= weather.buffer) {
@@ -188,6 +188,7 @@ class Party {
     Counters sum;
     for (const auto& group : groups) {
       const Counters& one = group->counters();
+      sum.received += one.received;
       sum.data_sent += one.data_sent;
       sum.repairs_to_all += one.repairs_to_all;
       sum.repairs_to_one += one.repairs_to_one;

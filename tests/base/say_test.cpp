@@ -1,0 +1,31 @@
+// A line of ours, byte for byte: other programs put a NUL byte between lines (Open MPI after its
+// words about an error that is fatal), and it must not be this one.
+#include "base/say.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <array>
+#include <string>
+
+namespace unisono {
+namespace {
+
+TEST(Say, WritesALineAndNothingElse) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(pipe(ends.data()), 0);
+  const int before = dup(STDERR_FILENO);
+  dup2(ends[1], STDERR_FILENO);
+  say("process 7 has ended");
+  say_in_need("no memory");
+  dup2(before, STDERR_FILENO);
+  close(before);
+  close(ends[1]);
+  std::string said(200, '?');
+  said.resize(static_cast<std::size_t>(read(ends[0], said.data(), said.size())));
+  close(ends[0]);
+  EXPECT_EQ(said, "unisono: process 7 has ended\nunisono: no memory\n");
+}
+
+}  // namespace
+}  // namespace unisono
