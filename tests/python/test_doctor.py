@@ -117,3 +117,10 @@ def test_the_profile_is_looked_at(tmp_path: Path) -> None:
     finding = doctor.check_profile(profile)
     assert finding.level is Level.PROBLEM
     assert "newer" in finding.what
+
+
+def test_the_environment_gives_the_terminal_no_commands(unisono: Run) -> None:
+    done = unisono("info", UNISONO_BCAST="\x1b]0;title\x07\x9b2J[/bold]")
+    assert done.returncode == 0, done.stderr
+    assert "\\x1b]0;title" in done.stdout
+    assert not {"\x1b", "\x9b", "\x07"} & set(done.stdout + done.stderr)
