@@ -45,6 +45,14 @@ Collectives = Annotated[
         autocompletion=completion.collectives,
     ),
 ]
+Libraries = Annotated[
+    str | None,
+    typer.Option(
+        metavar="A,B",
+        help=f"{options.LIBRARIES}; mpich and openmpi otherwise, whichever are there.",
+        rich_help_panel=MATRIX,
+    ),
+]
 Guidelines = Annotated[
     bool,
     typer.Option(
@@ -60,14 +68,7 @@ def compare(
     lab: Annotated[
         bool, typer.Option("--lab/--node", help="Where: the lab that is up, or this node.")
     ] = False,
-    mpi: Annotated[
-        str | None,
-        typer.Option(
-            metavar="A,B",
-            help=f"{options.LIBRARIES}; mpich and openmpi otherwise, whichever are there.",
-            rich_help_panel=MATRIX,
-        ),
-    ] = None,
+    mpi: Libraries = None,
     ranks: Annotated[
         str | None,
         typer.Option(

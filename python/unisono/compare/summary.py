@@ -108,7 +108,8 @@ def place_of(point: Point) -> tuple[object, ...]:
 
 
 def slow_cells(comparison: Comparison) -> list[tuple[Cell, Arm, Estimate]]:
-    """Where an arm is slower than 0.95 of native's speed, by the median or surely by the mean, with the one that
+    """Where an arm is slower than 0.95 of native's speed, by the median or surely by the mean, with the
+    one that
     says more: what is sure first, then the worst."""
     found = [
         (cell, arm, worse(arm.ratio_to_native, arm.mean_ratio if arm.loses_by_mean else None))

@@ -246,7 +246,8 @@ def legend(comparison: Comparison) -> str:
     wire = comparison.bed.get("limit", {}).get("kind") == "wire"
     limit = "bytes in a port / line rate" if wire else "bytes read and written / copy bandwidth"
     return (
-        "us: median. of means: the ratio of the means, which a program pays; a verdict needs both. spread: middle half of the times. ratio: time / native's time, below 1 is faster;\n"
+        "us: median. of means: the ratio of the means, which a program pays; a verdict needs both. "
+        "spread: middle half of the times. ratio: time / native's time, below 1 is faster;\n"
         f"95 %: its interval (?: too few repetitions for that). x limit: time over the limit ({limit}).\n"
         "block: what goes from one rank to one other; vector: a rank's whole.   *: handed to the MPI library"
     )

@@ -16,7 +16,8 @@ def parse_collective(text: str, option: str = "", valid: str = "") -> str:
     catalogue.refuse_neighbours(name)
     if name not in catalogue.collectives():
         raise UnisonoError(
-            f"{option} {text}: no such collective; valid: {valid}{', '.join(catalogue.collectives())}".lstrip()
+            f"{option} {text}: no such collective; valid: "
+            f"{valid}{', '.join(catalogue.collectives())}".lstrip()
         )
     return name
 

@@ -177,7 +177,8 @@ def letters(text: str) -> str:
 
 def collective_named(text: str) -> str:
     """The collective as this table names it, of any name that the standard or our outputs have for it:
-    MPI_Iallreduce, PMPI_Allreduce_init_c, mpi_allreduce_, Allreduce, UNISONO_ALLREDUCE. The text itself where it
+    MPI_Iallreduce, PMPI_Allreduce_init_c, mpi_allreduce_, Allreduce, UNISONO_ALLREDUCE. The text itself
+    where it
     is none of these: who asks says which are valid."""
     rest, former = BEFORE.sub("", text.strip()), ""
     known = {letters(name): name for name in all_collectives()}

@@ -72,7 +72,8 @@ def middle_estimate(jobs: Sequence[Estimate]) -> Estimate:
 
 
 def ratio_of_means(times: Sequence[float], native: Sequence[float]) -> Estimate | None:
-    """What a program that makes all these calls pays, over what it pays natively; None without pairs. The values
+    """What a program that makes all these calls pays, over what it pays natively; None without pairs. The
+    values
     are paired: the interval is that of the delta method, with Student's quantile to within 2 %."""
     count = len(times)
     if count < 2 or count != len(native) or min(*times, *native) <= 0:

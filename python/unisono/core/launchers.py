@@ -43,12 +43,14 @@ def launcher_at(command: Sequence[str]) -> int | None:
 
 
 def refuse_two_launchers(command: Sequence[str], ranks: int | None, ours: str, instead: str = "") -> None:
-    """Every rank that one of them starts would start the ranks of the other. `ours` is the command as its user
+    """Every rank that one of them starts would start the ranks of the other. `ours` is the command
+    as its user
     writes it, without what it runs; `instead` is what to write where it does not take a launcher's line."""
     around = next((name for name in RANKS_AROUND if os.environ.get(name, "1") not in {"", "1"}), None)
     if around:
         raise UnisonoError(
-            f"{ours}: this is one of {os.environ[around]} ranks of a job ({around}), and would start another job on "
+            f"{ours}: this is one of {os.environ[around]} ranks of a job ({around}), and would "
+            f"start another job on "
             f"each: write unisono exec {shlex.join(command)} after the launcher"
         )
     at = launcher_at(command)
@@ -60,7 +62,8 @@ def refuse_two_launchers(command: Sequence[str], ranks: int | None, ours: str, i
 
 
 def with_variables(command: Sequence[str], names: Sequence[str]) -> list[str]:
-    """A launcher's line that hands these variables on. Open MPI's passes on to other nodes only what it is told
+    """A launcher's line that hands these variables on. Open MPI's passes on to other nodes only
+    what it is told
     to; the others, everything."""
     at = launcher_at(command)
     found = shutil.which(command[at]) if at is not None else None

@@ -140,7 +140,8 @@ class Mpi:
         return next((path for path in found if path.exists()), found[0])
 
     def library_path(self) -> str:
-        """LD_LIBRARY_PATH with which programs find this library before any other, under the name by which they
+        """LD_LIBRARY_PATH with which programs find this library before any other, under the name
+        by which they
         ask for it: Debian's MPICH has another."""
         wanted, folder = SONAMES[self.flavour][0], self.library.parent
         if self.library.name != wanted:
@@ -149,7 +150,8 @@ class Mpi:
         return f"{folder}:{former}" if former else str(folder)
 
     def tool(self, name: str) -> list[str]:
-        """The command of unisono-bench or unisono-calibrate with this library. They are linked to the one that
+        """The command of unisono-bench or unisono-calibrate with this library. They are linked to
+        the one that
         they were built with, which LD_LIBRARY_PATH goes before (RUNPATH)."""
         path = str(program(f"{name}-{self.flavour}"))
         if not self.library.exists():

@@ -120,7 +120,8 @@ def up(name: str, plan: layout.Plan) -> bool:
             if read_plan(folder) == plan:
                 return False
             raise SetupError(
-                f"lab {name} is up with other options (see unisono lab status): run unisono lab down first, or take "
+                f"lab {name} is up with other options (see unisono lab status): run unisono lab down "
+                f"first, or take "
                 f"another name, as in --name {name}-2"
             )
         remove(folder)

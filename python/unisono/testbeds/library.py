@@ -43,12 +43,14 @@ def ask(bed: Bed, mpi: Mpi, ranks: int, per_host: int, run_job: RunJob = jobs.ru
     loaded = Loaded(mpi.name, " ".join(told[0]["mpi_library"].split()), told[0]["mpi_library_path"], launcher)
     if ranks and told[0]["ranks"] != ranks:
         raise RunError(
-            f"{launcher} started {len(told)} jobs of {told[0]['ranks']}, not one of {ranks}: it is not the launcher of "
+            f"{launcher} started {len(told)} jobs of {told[0]['ranks']}, not one of {ranks}: it is "
+            f"not the launcher of "
             f"{loaded.path} ({loaded.version}); --mpi names another library"
         )
     if mpi.library.exists() and loaded.path and Path(loaded.path).resolve() != mpi.library.resolve():
         raise RunError(
-            f"{launcher} belongs to {mpi.library.resolve()}, but its job has {loaded.path} ({loaded.version}): look "
+            f"{launcher} belongs to {mpi.library.resolve()}, but its job has {loaded.path} "
+            f"({loaded.version}): look "
             "for what sets LD_LIBRARY_PATH or LD_PRELOAD on the way, and take it away"
         )
     return loaded
