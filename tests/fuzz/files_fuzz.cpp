@@ -179,14 +179,29 @@ constexpr std::array<const char*, 12> kPieces = {"[",
 std::string repeated(std::string_view piece, std::size_t bytes) {
   std::string text;
   text.reserve(bytes + piece.size());
-  while (text.size() < bytes) text += piece;
+  while (!piece.empty() && text.size() < bytes) text += piece;
   return text;
 }
 
 /// Now and then as large as a file that is looked at at all may be.
 std::size_t some_length(Random& random) {
-  if (random.one_in(40)) return std::size_t{1} << 20;
+  if (random.one_in(12)) return (std::size_t{1} << 20) - 4096;
   return std::size_t{1} << random.below(14);
+}
+
+/// An object of as many members as fit.
+std::string with_members(std::size_t bytes) {
+  std::string text = "{";
+  for (std::size_t i = 0; text.size() < bytes; ++i) text += "\"" + std::to_string(i) + "\":0,";
+  return text + "\"last\":0}";
+}
+
+constexpr std::array<const char*, 6> kElements = {"0,",     "[],",    "{},",
+                                                  "1e300,", "\"a\",", "[[[[]]]],"};
+
+/// A list of as many elements as fit.
+std::string with_elements(Random& random, std::size_t bytes) {
+  return "[" + repeated(random.of(kElements), bytes) + "0]";
 }
 
 /// A value anywhere in the document.
@@ -216,7 +231,7 @@ void change_value(Json& value, Random& random) {
       break;
     default:
       if (value.is_object())
-        for (std::size_t i = some_length(random) / 64; i > 0; --i) value[std::to_string(i)] = i;
+        for (std::size_t i = random.below(200); i > 0; --i) value[std::to_string(i)] = i;
   }
 }
 
@@ -231,7 +246,11 @@ std::string changed_structure(const std::string& text, Random& random) {
   if (at == changed.npos) return changed;
   // What no document can hold.
   const std::string deep = repeated(random.of(kPieces), some_length(random));
-  return changed.replace(at, 8, random.one_in(2) ? std::string(random.of(kNumbers)) : deep);
+  const std::string into = random.one_in(4)   ? with_elements(random, some_length(random))
+                           : random.one_in(8) ? with_members(some_length(random))
+                           : random.one_in(2) ? std::string(random.of(kNumbers))
+                                              : deep;
+  return changed.replace(at, 8, into);
 }
 
 std::string changed_text(std::string text, Random& random) {
@@ -268,7 +287,7 @@ std::map<std::string, std::string> look(const fs::path& folder) {
   for (const auto& entry : fs::recursive_directory_iterator(folder)) {
     struct stat facts {};
     ::lstat(entry.path().c_str(), &facts);
-    found[fs::relative(entry.path(), folder)] =
+    found[entry.path().lexically_relative(folder)] =
         std::to_string(facts.st_mode) + " " + std::to_string(facts.st_ino) + " " +
         std::to_string(facts.st_size) + " " + std::to_string(facts.st_mtim.tv_nsec);
   }

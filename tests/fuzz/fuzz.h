@@ -1,7 +1,9 @@
 // What fuzzers have in common: random numbers, inputs that run in children, and what is counted.
 #pragma once
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -130,6 +132,7 @@ inline int run(const Options& options,
     const pid_t child = ::fork();
     if (child < 0) return 2;
     if (child == 0) {
+      ::prctl(PR_SET_PDEATHSIG, SIGKILL);
       for (std::uint64_t i = 0; i < kOfAChild && !is_over(); ++i) {
         const std::uint64_t input = options.first + counts.inputs++;
         one(input, counts);

@@ -1,11 +1,12 @@
 """Results: plain and compressed, the same bytes every time, and one line for what cannot be read."""
 
+import os
 import sys
 from pathlib import Path
 
 import pytest
 from unisono.core.errors import UnisonoError
-from unisono.core.files import read_json, read_text, write_json
+from unisono.core.files import make_own_folder, read_json, read_text, write_json, write_text
 
 from experiments import raw
 
@@ -70,3 +71,32 @@ def test_raw_prints_it_for_people(tmp_path: Path, capsys: pytest.CaptureFixture[
     write_json({"a": [1]}, tmp_path / "a.json.zst")
     assert raw.main([str(tmp_path / "a.json.zst")]) == 0
     assert capsys.readouterr().out == '{\n "a": [\n  1\n ]\n}\n'
+
+
+def test_only_plain_files_are_replaced(tmp_path: Path) -> None:
+    """A link stays one, and a device or a pipe, which root could replace, is written to."""
+    target, link, pipe = tmp_path / "target", tmp_path / "link", tmp_path / "pipe"
+    target.write_text("old")
+    link.symlink_to(target)
+    write_text("new", link)
+    assert link.is_symlink()
+    assert target.read_text() == "new"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    write_text("through", pipe)
+    assert os.read(reader, 100) == b"through"
+    os.close(reader)
+    assert pipe.is_fifo()
+    with pytest.raises(UnisonoError, match=r"cannot be written: Is a directory$"):
+        write_text("new", tmp_path)
+
+
+def test_a_working_folder_is_ones_own(tmp_path: Path) -> None:
+    folder = tmp_path / "profile.json.work"
+    make_own_folder(folder, "plan.json")
+    make_own_folder(folder, "plan.json")
+    (folder / "thesis").write_text("precious")
+    with pytest.raises(UnisonoError, match=r"it holds files of somebody else: name another, or move them$"):
+        make_own_folder(folder, "plan.json")
+    (folder / "plan.json").write_text("{}")
+    make_own_folder(folder, "plan.json")

@@ -196,3 +196,28 @@ def test_a_pipe_is_not_waited_for(unisono: Run, file: Path) -> None:
     assert unisono("platform", "show").returncode == 2
     assert unisono("platform", "forget").returncode == 0
     assert not file.exists()
+
+
+def test_forget_leaves_what_unisono_did_not_write(unisono: Run, file: Path) -> None:
+    own = ["notes.json", "mpich-0.json", f"{file.name}.bak", f"my-{file.name}"]
+    own += [f"{i}.json" for i in range(100)]
+    for name in own:
+        (file.parent / name).write_text("precious")
+    part = file.with_name(f"{file.name}.part.0123456789abcdef")
+    part.write_text("half")
+    (file.parent / "\x1b[31m.json").write_text("precious")
+    done = unisono("platform", "forget")
+    assert done.returncode == 0, done.stderr
+    assert "forgot 1 file " in done.stdout
+    assert "left alone: 105 that Unisono did not write (\\x1b[31m.json, 0.json, 1.json, ...)" in done.stdout
+    assert not file.exists()
+    assert not part.exists()
+    assert all((file.parent / name).read_text() == "precious" for name in own)
+    assert unisono("platform", "forget", "notes.json").returncode == 2
+
+
+def test_forget_does_not_follow_a_folder_that_is_a_link(unisono: Run, file: Path) -> None:
+    elsewhere = file.parent.rename(file.parent.with_name("elsewhere"))
+    file.parent.symlink_to(elsewhere)
+    assert "forgot 0 files" in unisono("platform", "forget").stdout
+    assert (elsewhere / file.name).exists()

@@ -28,15 +28,35 @@ Of = TypeVar("Of")
 
 
 def write_bytes(data: bytes, path: Path) -> None:
-    """Replaces the file as a whole: a kill in the middle leaves the former one."""
+    """Replaces the file as a whole: a kill in the middle leaves the former one.
+
+    A link stays, and a device or a pipe is written to: root could replace them."""
+    try:
+        target = Path(os.path.realpath(path))
+        if target.exists() and not target.is_file():
+            target.write_bytes(data)
+        else:
+            replace(data, target)
+    except OSError as error:
+        raise UnisonoError(f"{path}: cannot be written: {error.strerror}") from error
+
+
+def replace(data: bytes, path: Path) -> None:
     following = beside(path)
     try:
         with following.open("xb") as file:
             file.write(data)
         following.replace(path)
-    except OSError as error:
+    except OSError:
         following.unlink(missing_ok=True)
-        raise UnisonoError(f"{path}: cannot be written: {error.strerror}") from error
+        raise
+
+
+def make_own_folder(folder: Path, mark: str) -> None:
+    """Makes a folder that will be removed with all that is in it; one with the file `mark` is ours."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if folder.is_symlink() or (any(folder.iterdir()) and not (folder / mark).exists()):
+        raise UnisonoError(f"{folder}: it holds files of somebody else: name another, or move them")
 
 
 def beside(path: Path) -> Path:

@@ -1,6 +1,7 @@
 """What jobs keep for each other (docs/reference/memory.md), as Python reads it."""
 
 import os
+import re
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,6 +15,10 @@ FORMAT = "unisono-memory"
 MOST_BYTES = 1 << 20
 FORGET = "unisono platform forget removes it"
 DAY = 86400.0
+# The names that Unisono gives files there (src/files/names.h). Nothing else is read, or removed.
+OWN = re.compile(r"[a-z]{1,16}-[0-9a-f]{16}\.json")
+PART = re.compile(OWN.pattern + r"\.part\.[0-9a-f]{16}")
+BESIDE = {"lock", "libraries"}  # what else Unisono keeps in the folder
 # Of calls that are alike in all else, where the field is false.
 UNUSUAL = {
     "root_is_first": "root not 0",
@@ -23,7 +28,7 @@ UNUSUAL = {
 
 
 def folder() -> Path:
-    """As src/base/cache.cpp finds it."""
+    """As src/files/cache.cpp finds it."""
     chosen = os.environ.get("XDG_CACHE_HOME", "")
     if chosen.startswith("/"):
         return Path(chosen) / "unisono"
@@ -35,9 +40,36 @@ def folder() -> Path:
 
 def files() -> list[Path]:
     try:
-        return sorted(path for path in folder().glob("*.json"))
+        return sorted(path for path in entries() if OWN.fullmatch(path.name))
     except OSError as error:
         raise SetupError(f"{folder()}: {error.strerror}") from error
+
+
+def entries() -> list[Path]:
+    """All that is in the folder, unless it is a link, which Unisono does not follow."""
+    if folder().is_symlink() or not folder().is_dir():
+        return []
+    return sorted(folder().iterdir())
+
+
+def not_ours() -> list[Path]:
+    """What somebody else has put there."""
+    return [
+        path
+        for path in entries()
+        if not (OWN.fullmatch(path.name) or PART.fullmatch(path.name) or path.name in BESIDE)
+    ]
+
+
+def remove(names: list[str]) -> None:
+    """From the folder itself, whatever its path names meanwhile; each must be one of Unisono's."""
+    opened = os.open(folder(), os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        for name in names:
+            assert OWN.fullmatch(name) or PART.fullmatch(name), name
+            os.unlink(name, dir_fd=opened)
+    finally:
+        os.close(opened)
 
 
 def broken(path: Path) -> UnisonoError:

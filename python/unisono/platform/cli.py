@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from unisono.core import amounts, answers, documents, memory, options
+from unisono.core import amounts, answers, documents, memory, options, shown
 from unisono.core.arguments import parse_collectives
 from unisono.core.console import output, table
 from unisono.core.errors import RunError, UnisonoError
@@ -175,13 +175,18 @@ def forget(
         str | None, typer.Argument(metavar="FILE", help="Only this one, as show names it.")
     ] = None,
 ) -> None:
-    """Remove what jobs have found out: the next ones measure anew."""
-    chosen = [path for path in memory.files() if file is None or Path(file).name == path.name]
+    """Remove what jobs have found out: the next ones measure anew. Files of other names stay."""
+    chosen = [path.name for path in memory.files() if file is None or Path(file).name == path.name]
     if file is not None and not chosen:
-        raise UnisonoError(f"{file}: nothing of this name is in {memory.folder()}")
-    for path in chosen:
-        try:
-            path.unlink()
-        except OSError as error:
-            raise RunError(f"{path}: {error.strerror}") from error
+        raise UnisonoError(f"{file}: nothing of this name that Unisono wrote is in {memory.folder()}")
+    parts = [path.name for path in memory.entries() if file is None and memory.PART.fullmatch(path.name)]
+    try:
+        if chosen or parts:
+            memory.remove(chosen + parts)
+    except OSError as error:
+        raise RunError(f"{memory.folder()}: {error.strerror}") from error
     print(f"forgot {len(chosen)} file{'' if len(chosen) == 1 else 's'} in {memory.folder()}")
+    left = memory.not_ours()
+    if left:
+        names = ", ".join(shown.shown(path.name) for path in left[:3]) + (", ..." if len(left) > 3 else "")
+        print(f"left alone: {len(left)} that Unisono did not write ({names})")

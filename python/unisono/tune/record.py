@@ -27,7 +27,7 @@ class Record:
             count = len(file.read_text().splitlines())
             raise UnisonoError(f"{folder} holds {count} measured cells: go on with --resume, or remove it")
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            files.make_own_folder(folder, PLAN)
             (folder / PLAN).write_text(json.dumps(plan) + "\n")
         except OSError as error:
             raise UnisonoError(f"{folder}: {error.strerror}") from error

@@ -48,7 +48,7 @@ class Record:
         if resume:
             self.load(setup)
             return
-        folder.mkdir(parents=True, exist_ok=True)
+        files.make_own_folder(folder, self.file.name)
         self.append([{"format": "unisono-native-tuning", "version": 1, **setup}])
 
     @staticmethod
