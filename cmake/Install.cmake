@@ -12,7 +12,7 @@ include(CMakePackageConfigHelpers)
 set(packaging ${CMAKE_SOURCE_DIR}/packaging)
 set(made ${CMAKE_BINARY_DIR}/packaging)
 
-set(libraries unisono unisono-bookend)
+set(libraries unisono unisono-join unisono-bookend)
 foreach(flavour IN LISTS UNISONO_FLAVOURS)
   list(APPEND libraries unisono-${flavour})
   set_target_properties(unisono-${flavour} PROPERTIES EXPORT_NAME ${flavour})
@@ -34,6 +34,7 @@ install(TARGETS ${libraries} EXPORT UnisonoTargets COMPONENT runtime
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
         INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(TARGETS unisono-exec COMPONENT runtime)
+install(TARGETS ${UNISONO_BRIDGES} COMPONENT runtime LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(FILES LICENSE COMPONENT runtime DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs/man/ COMPONENT runtime DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 FILES_MATCHING PATTERN "*.1")
 

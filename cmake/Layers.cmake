@@ -112,7 +112,7 @@ function(unisono_mpi_layers flavour)
   foreach(layer IN LISTS UNISONO_MPI_LAYERS)
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${layer}/*.cpp
          ${CMAKE_SOURCE_DIR}/src/${layer}/*.c)
-    list(FILTER sources EXCLUDE REGEX "/interpose/(bookend|stub)/")
+    list(FILTER sources EXCLUDE REGEX "/interpose/(bookend|join|stub)/")
     if(arg_EXCLUDE)
       list(FILTER sources EXCLUDE REGEX ${arg_EXCLUDE})
     endif()

@@ -31,6 +31,10 @@ foreach(flavour IN LISTS UNISONO_FLAVOURS)
   target_compile_definitions(mpi_headers_${flavour} INTERFACE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
 endforeach()
 
+# Shows the entry points and nothing else: instances of the C++ library's templates are visible otherwise,
+# and the program's could take their place.
+set(unisono_entry_points -Wl,--version-script=${CMAKE_SOURCE_DIR}/src/interpose/entry_points.map)
+
 # unisono_preload_library(flavour): build/lib/libunisono-<flavour>.so.
 function(unisono_preload_library flavour)
   unisono_mpi_layers(${flavour})
@@ -40,7 +44,7 @@ function(unisono_preload_library flavour)
   target_link_libraries(unisono-${flavour} PRIVATE unisono_node unisono_multicast unisono_select unisono_trace
                                                    unisono_static_runtime Threads::Threads ${CMAKE_DL_LIBS})
   # PMPI_* stay undefined: the program's own MPI library resolves them at run time.
-  target_link_options(unisono-${flavour} PRIVATE -Wl,--exclude-libs,ALL)
+  target_link_options(unisono-${flavour} PRIVATE -Wl,--exclude-libs,ALL ${unisono_entry_points})
 endfunction()
 
 # build/lib/libunisono-bookend.so, which the libraries of all flavours look for beside themselves.
@@ -53,17 +57,44 @@ function(unisono_bookend)
   endforeach()
 endfunction()
 
-# build/lib/libunisono.so: what is preloaded; it opens the flavour that the program needs.
+# build/lib/libunisono-over-<file name of an MPI library>.so: nothing but the names of this library and of that
+# of its flavour. The dynamic linker looks for the functions that libraries take from each other in all that such
+# a library names. Linked to a stand-in of the MPI library, which is never loaded.
+function(unisono_bridges)
+  foreach(pair IN ITEMS mpich.libmpi.so.12 mpich.libmpich.so.12 openmpi.libmpi.so.40 abi.libmpi_abi.so.1)
+    string(REGEX MATCH "^([a-z]+)\\.(lib[a-z_]+)(.so.[0-9]+)$" _ ${pair})
+    set(name ${CMAKE_MATCH_2}${CMAKE_MATCH_3})
+    if(TARGET unisono-${CMAKE_MATCH_1})
+      add_library(stand-in-${name} SHARED ${CMAKE_SOURCE_DIR}/src/interpose/bookend/bookend.c)
+      set_target_properties(stand-in-${name} PROPERTIES PREFIX "" OUTPUT_NAME ${CMAKE_MATCH_2}
+                            SUFFIX ${CMAKE_MATCH_3} LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/stand-ins)
+      add_library(unisono-over-${name} SHARED ${CMAKE_SOURCE_DIR}/src/interpose/bookend/bookend.c)
+      target_link_options(unisono-over-${name} PRIVATE -Wl,--no-as-needed)
+      target_link_libraries(unisono-over-${name} PRIVATE unisono-${CMAKE_MATCH_1} stand-in-${name})
+      set_target_properties(unisono-over-${name} PROPERTIES BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH $ORIGIN)
+      list(APPEND bridges unisono-over-${name})
+    endif()
+  endforeach()
+  set(UNISONO_BRIDGES ${bridges} PARENT_SCOPE)
+endfunction()
+
+# build/lib/libunisono.so: what is preloaded; it opens the flavour that the program needs. It goes under programs
+# of any C library as well, which may have no MPI: it names no library that it needs, so that what it takes of the
+# process's C library has no version. build/lib/libunisono-join.so: what it opens on ranks that do nothing.
 function(unisono_stub_library)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/interpose/stub/*.cpp
-       ${CMAKE_SOURCE_DIR}/src/interpose/stub/*.c ${CMAKE_SOURCE_DIR}/src/interpose/stub/*.S)
-  if(NOT sources)
-    return()
-  endif()
+       ${CMAKE_SOURCE_DIR}/src/interpose/stub/*.c)
   add_library(unisono SHARED ${sources})
-  unisono_see(unisono PRIVATE interpose)
-  target_link_libraries(unisono PRIVATE unisono_base unisono_static_runtime Threads::Threads ${CMAKE_DL_LIBS})
-  target_link_options(unisono PRIVATE -Wl,--exclude-libs,ALL)
+  unisono_see(unisono PRIVATE base interpose)
+  target_include_directories(unisono PRIVATE ${UNISONO_VERSION_HEADER})
+  target_compile_definitions(unisono PRIVATE _GNU_SOURCE)
+  # Pedantic: pointers to functions and to data are the same to POSIX, not to C.
+  target_compile_options(unisono PRIVATE -U_FORTIFY_SOURCE -fno-stack-protector -Wno-pedantic)
+  target_link_options(unisono PRIVATE -nostdlib ${unisono_entry_points})
+  add_library(unisono-join SHARED ${CMAKE_SOURCE_DIR}/src/interpose/join/join.cpp)
+  target_link_libraries(unisono-join PRIVATE unisono_base unisono_static_runtime ${CMAKE_DL_LIBS})
+  target_link_options(unisono-join PRIVATE ${unisono_entry_points})
+  add_dependencies(unisono unisono-join)
 endfunction()
 
 # build/bin/unisono-bench-<flavour>, linked to Unisono and to the MPI library.

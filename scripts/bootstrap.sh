@@ -80,6 +80,8 @@ LIST
   # it comes before MPICH's by Debian's priorities; both are called by full names here.
   [[ ${CI:-} ]] || return 0
   command -v gfortran >/dev/null || echo gfortran
+  command -v musl-gcc >/dev/null || echo musl-tools  # a program of another C library
+  [[ -d /usr/lib/R/site-library/Rmpi ]] || echo r-cran-rmpi  # its functions are called like Fortran's of MPI
   compgen -G '/usr/lib/*/openmpi/include/mpi.h' >/dev/null || echo libopenmpi-dev
   command -v mpiexec.openmpi >/dev/null || echo openmpi-bin
   compgen -G '/usr/include/*/mpich/mpi.h' >/dev/null || echo libmpich-dev  # mpich has its wrappers

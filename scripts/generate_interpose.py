@@ -302,7 +302,7 @@ def symbols(collectives: list[Collective]) -> str:
         forms = [f"MPI_{c.name}", f"MPI_I{c.enumerator}", f"MPI_{c.name}_init"]
         names += forms + [f"{form}_c" for form in forms if narrows(c)]
     for f in [name.lower() for name in others] + [n for c in collectives for n in fortran_names(c)]:
-        names += [f"mpi_{f}", f"mpi_{f}_", f"mpi_{f}__", f"MPI_{f.upper()}", f"mpi_{f}_f08_"]
+        names += [f"mpi_{f}_", f"mpi_{f}__", f"mpi_{f}_f08_"]
     names += api_functions()
     return "// What the stub exports.\n" + "".join(f"UNISONO_SYMBOL({n})\n" for n in names)
 

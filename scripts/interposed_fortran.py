@@ -36,7 +36,7 @@ def spelled(name: str, parameters: str, body: str, shared: str, has_buffer: bool
     f77, f08 = f"mpi_{name}_", f"mpi_{name}_f08_"
     plain = f"""
 ENTRY void {f77}({parameters}) {body.replace("NAME", f77)}
-FORTRAN_SPELLINGS(mpi_{name}, MPI_{name.upper()}, ({parameters}))
+FORTRAN_SPELLING(mpi_{name}, ({parameters}));
 """
     f2008 = f"""
 ENTRY void {f08}({parameters}) {body.replace("NAME", f08)}

@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <iterator>
 
+#include "base/launcher.h"
+
 namespace unisono {
 
 namespace {
@@ -28,10 +30,7 @@ std::string variable(std::string_view name) {
   return value != nullptr ? std::string(value) : std::string(row->default_value);
 }
 
-bool is_switched_off() {
-  const std::string disabled = variable("UNISONO_DISABLE");
-  return variable("UNISONO") == "off" || (!disabled.empty() && disabled != "0");
-}
+bool is_switched_off() { return unisono_is_switched_off() != 0; }
 
 std::string variable_of_collective(std::string_view collective) {
   std::string name = "UNISONO_";

@@ -4,7 +4,6 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include <climits>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -12,6 +11,7 @@
 #include <cstring>
 
 #include "base/hash.h"
+#include "base/launcher.h"
 
 namespace unisono::presence {
 
@@ -20,8 +20,6 @@ namespace {
 // Only if somebody leaves MPI_Init before others have entered it does this matter.
 constexpr int kLooks = 500;
 constexpr int kBetweenLooks = 1000;  // us
-// More than any node has: the variables are wrong.
-constexpr int kMostRanks = 1 << 14;
 // Other processes, of any user, that may have called before they are admitted; Linux allows fewer
 // where net.core.somaxconn says so.
 constexpr int kMostCallers = 4096;
@@ -34,13 +32,6 @@ constexpr int kNameless = -1;
 int g_socket = -1;
 int g_rank = -1, g_ranks = 0;  // of this job on this node
 std::uint64_t g_job = 0;
-
-int number_in(const char* variable) {
-  const char* text = std::getenv(variable);
-  if (text == nullptr || *text == '\0') return -1;
-  const long number = std::strtol(text, nullptr, 10);
-  return 0 <= number && number <= INT_MAX ? static_cast<int>(number) : -1;
-}
 
 /// When a process began, from /proc/PID/stat; 0: not to be read.
 unsigned long long start_of(int id) {
@@ -64,7 +55,7 @@ unsigned long long start_of(int id) {
 std::uint64_t hydra_proxy() {
   ucred peer{};
   socklen_t length = sizeof peer;
-  const int socket = number_in("PMI_FD");
+  const int socket = unisono_number_in("PMI_FD");
   if (socket < 0 || getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0 ||
       peer.pid <= 0)
     return 0;
@@ -80,18 +71,13 @@ std::uint64_t pmix_job(const char* name) {
 }
 
 void read_launcher() {
-  if (const char* job = std::getenv("PMIX_NAMESPACE")) {
-    g_job = pmix_job(job);
-    g_rank = number_in("OMPI_COMM_WORLD_LOCAL_RANK");
-    g_ranks = number_in("OMPI_COMM_WORLD_LOCAL_SIZE");
-  } else if (std::getenv("PMI_FD") != nullptr && std::getenv("PMI_SPAWNED") == nullptr) {
+  const unisono_job job = unisono_job_here();
+  if (const char* name = std::getenv("PMIX_NAMESPACE"))
+    g_job = pmix_job(name);
+  else if (std::getenv("PMI_FD") != nullptr && std::getenv("PMI_SPAWNED") == nullptr)
     g_job = hydra_proxy();
-    g_rank = number_in("MPI_LOCALRANKID");
-    g_ranks = number_in("MPI_LOCALNRANKS");
-  }
-  if (g_rank >= 0 && g_rank < g_ranks && g_ranks <= kMostRanks) return;
-  g_rank = kNameless;
-  g_ranks = 0;
+  g_rank = job.ranks > 0 ? job.rank : kNameless;
+  g_ranks = job.ranks;
 }
 
 struct Address {

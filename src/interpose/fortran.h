@@ -74,8 +74,8 @@ inline bool finish(std::optional<int> code, int* ierror) {
 
 }  // namespace unisono::fortran
 
-/// The other spellings of a Fortran name that compilers use and Open MPI exports.
-#define FORTRAN_SPELLINGS(lower, upper, parameters)                   \
-  ENTRY void lower parameters __attribute__((alias(#lower "_")));     \
-  ENTRY void lower##__ parameters __attribute__((alias(#lower "_"))); \
-  ENTRY void upper parameters __attribute__((alias(#lower "_")));
+/// The other spelling that compilers for Linux use: of names with an underscore (f2c's rule). Open
+/// MPI exports mpi_bcast and MPI_BCAST, too. No compiler for Linux asks for them by itself, and
+/// libraries have functions of their own that are called so: docs/adr/0049.
+#define FORTRAN_SPELLING(name, parameters) \
+  ENTRY void name##__ parameters __attribute__((alias(#name "_")))

@@ -54,19 +54,18 @@ ENTRY void mpi_init_(int* ierror) {
   else
     initialize(Next<"mpi_init_", decltype(mpi_init_)>::call, ierror);
 }
-FORTRAN_SPELLINGS(mpi_init, MPI_INIT, (int* ierror))
+FORTRAN_SPELLING(mpi_init, (int* ierror));
 
 ENTRY void mpi_init_thread_(const int* required, int* provided, int* ierror) {
   initialize(Next<"mpi_init_thread_", InitThread>::call, ierror,
              wants_progress_thread() ? &kMultiple : required, provided);
 }
-FORTRAN_SPELLINGS(mpi_init_thread, MPI_INIT_THREAD,
-                  (const int* required, int* provided, int* ierror))
+FORTRAN_SPELLING(mpi_init_thread, (const int* required, int* provided, int* ierror));
 
 ENTRY void mpi_session_init_(const int* info, const int* handler, int* session, int* ierror) {
   on_session();
   Next<"mpi_session_init_", decltype(mpi_session_init_)>::call(info, handler, session, ierror);
 }
-FORTRAN_SPELLINGS(mpi_session_init, MPI_SESSION_INIT,
-                  (const int* info, const int* handler, int* session, int* ierror))
+FORTRAN_SPELLING(mpi_session_init,
+                 (const int* info, const int* handler, int* session, int* ierror));
 #endif  // OPEN_MPI

@@ -25,5 +25,5 @@ ENTRY void mpi_op_free_f08_(int* op, int* ierror) {
 ENTRY void mpi_op_free_(int* op, int* ierror) {
   free_operation<Next<"mpi_op_free_", decltype(mpi_op_free_)>>(op, ierror);
 }
-FORTRAN_SPELLINGS(mpi_op_free, MPI_OP_FREE, (int* op, int* ierror))
+FORTRAN_SPELLING(mpi_op_free, (int* op, int* ierror));
 #endif  // OPEN_MPI

@@ -18,7 +18,7 @@ constinit std::atomic<Resolver> g_resolver{nullptr};
 
 void* find_next(const char* name) {
   const Resolver resolver = g_resolver.load(std::memory_order_acquire);
-  return resolver ? resolver(name) : search_next(name);
+  return resolver ? resolver(name) : unisono_search_next(name, unisono_is_not_ours);
 }
 
 void* require_next(const char* name) {

@@ -31,8 +31,9 @@ constexpr std::chrono::seconds kPatience{600}, kPatienceWithAbsent{10}, kBeforeW
 constexpr int kForTheLauncher = 200'000;  // us
 
 constexpr const char* kWhatToDo =
-    "start every program of the job with unisono-exec or `unisono run`, and have Unisono on every "
-    "node";
+    "start every program of the job with unisono-exec or `unisono run`, have Unisono on every "
+    "node, "
+    "and set UNISONO_DISABLE on all ranks or on none";
 
 // Nothing here may throw, so lines are made without memory.
 template <class... Values>

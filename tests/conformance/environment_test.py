@@ -341,12 +341,17 @@ class Ranks(Case):
 
     def test_set_on_one_rank_only(self) -> None:
         for flavour in FLAVOURS:
-            for variable in ("UNISONO_ALLREDUCE=ring", "UNISONO_DISABLE=1", "UNISONO=off", "UNISONO=fixed"):
+            for variable, said in (
+                ("UNISONO_ALLREDUCE=ring", "not the same on all ranks"),
+                ("UNISONO=fixed", "not the same on all ranks"),
+                ("UNISONO_DISABLE=1", "1 of the job's 2 ranks run without Unisono.*UNISONO_DISABLE on all"),
+                ("UNISONO=off", "1 of the job's 2 ranks run without Unisono"),
+            ):
                 with self.subTest(flavour=flavour, variable=variable):
                     own, _, lines = self.run_apart(
                         flavour, 2, f"if [ $rank = 1 ]; then export {variable}; fi"
                     )
-                    self.one_line(lines, "not the same on all ranks")
+                    self.one_line(lines, said)
                     self.assertEqual(own, 0)
 
     def test_wrong_on_one_rank_only(self) -> None:

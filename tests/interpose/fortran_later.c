@@ -1,5 +1,6 @@
 /* Stands for the Fortran library of Open MPI 5, as far as it has more than Debian's: a program
- * finds the names of persistent collectives, and Unisono must run them. */
+ * finds the names of persistent collectives, and Unisono must run them. As in Open MPI each has its
+ * profiling form beside it. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -8,11 +9,12 @@ static void called(const char* name) {
   abort();
 }
 
-#define STANDS_FOR(name)                                          \
-  void mpi_##name##_init_(void);                                  \
-  void mpi_##name##_init_f08_(void);                              \
-  void mpi_##name##_init_(void) { called("mpi_" #name "_init"); } \
-  void mpi_##name##_init_f08_(void) { called("mpi_" #name "_init_f08"); }
+#define FUNCTION(name)               \
+  void name(void);                   \
+  void p##name(void);                \
+  void name(void) { called(#name); } \
+  void p##name(void) { called("p" #name); }
+#define STANDS_FOR(name) FUNCTION(mpi_##name##_init_) FUNCTION(mpi_##name##_init_f08_)
 
 STANDS_FOR(barrier)
 STANDS_FOR(bcast)

@@ -137,16 +137,23 @@ def test_nothing_in_a_prefix_knows_where_it_was_built(prefix: Path) -> None:
 
 SYSTEM = {"libc.so.6", "libm.so.6", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
 CXX = {"libstdc++.so.6", "libgcc_s.so.1"}
+BRIDGE = "libunisono-over-"  # and the MPI library that it names
 
 
 def test_what_programs_run_under_needs_no_cxx_runtime(prefix: Path) -> None:
     """The program may bring one of its own. The tools, and the library that they share, have the system's."""
     needed = {path.name: {line.split("[")[1][:-1] for line in needs(path)} for path in elf_files(prefix)}
     under = [name for name in needed if name.startswith("libunisono") and name != "libunisono-layers.so"]
-    assert len(under) >= len(FLAVOURS) + 2
+    bridges = {
+        name: name.removeprefix(BRIDGE).removesuffix(".so") for name in under if name.startswith(BRIDGE)
+    }
+    assert len(under) >= len(FLAVOURS) + len(bridges) + 3
+    assert {"libmpi.so.12", "libmpich.so.12", "libmpi.so.40"} <= set(bridges.values())
+    flavours = {f"libunisono-{flavour}.so" for flavour in (*FLAVOURS, "abi")}
+    assert needed["libunisono.so"] == set()
     for name in [*under, "unisono-exec"]:
-        assert needed[name] <= SYSTEM, name
-    ours = {"libunisono-layers.so", *(f"libunisono-{flavour}.so" for flavour in FLAVOURS)}
+        assert needed[name] <= SYSTEM | (flavours | {bridges[name]} if name in bridges else set()), name
+    ours = {"libunisono-layers.so"} | flavours | set(bridges.values())
     assert set().union(*needed.values()) <= SYSTEM | CXX | ours | {"libmpi.so.12", "libmpi.so.40"}
 
 

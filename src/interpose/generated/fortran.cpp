@@ -44,7 +44,7 @@ ENTRY void mpi_barrier_(const int* comm, int* ierror) {
   Native::call(comm, ierror);
 }
 
-FORTRAN_SPELLINGS(mpi_barrier, MPI_BARRIER, (const int* comm, int* ierror))
+FORTRAN_SPELLING(mpi_barrier, (const int* comm, int* ierror));
 
 #endif  // OPEN_MPI
 
@@ -71,7 +71,7 @@ ENTRY void mpi_ibarrier_(const int* comm, int* request, int* ierror) {
   request_ibarrier<Native>(comm, request, ierror);
 }
 
-FORTRAN_SPELLINGS(mpi_ibarrier, MPI_IBARRIER, (const int* comm, int* request, int* ierror))
+FORTRAN_SPELLING(mpi_ibarrier, (const int* comm, int* request, int* ierror));
 
 #endif  // OPEN_MPI
 
@@ -99,8 +99,7 @@ ENTRY void mpi_barrier_init_(const int* comm, const int* info, int* request, int
   request_barrier_init<Native>(comm, info, request, ierror);
 }
 
-FORTRAN_SPELLINGS(mpi_barrier_init, MPI_BARRIER_INIT,
-                  (const int* comm, const int* info, int* request, int* ierror))
+FORTRAN_SPELLING(mpi_barrier_init, (const int* comm, const int* info, int* request, int* ierror));
 
 template <class Native>
 [[gnu::noinline]] static void run_bcast(const void* site, void* buffer, const int* count,
@@ -138,9 +137,8 @@ ENTRY void mpi_bcast_(void* buffer, const int* count, const int* datatype, const
   Native::call(buffer, count, datatype, root, comm, ierror);
 }
 
-FORTRAN_SPELLINGS(mpi_bcast, MPI_BCAST,
-                  (void* buffer, const int* count, const int* datatype, const int* root,
-                   const int* comm, int* ierror))
+FORTRAN_SPELLING(mpi_bcast, (void* buffer, const int* count, const int* datatype, const int* root,
+                             const int* comm, int* ierror));
 
 ENTRY void mpi_bcast_f08_(void* buffer, const int* count, const int* datatype, const int* root,
                           const int* comm, int* ierror) {
@@ -176,9 +174,8 @@ ENTRY void mpi_ibcast_(void* buffer, const int* count, const int* datatype, cons
   request_ibcast<Native>(buffer, count, datatype, root, comm, request, ierror);
 }
 
-FORTRAN_SPELLINGS(mpi_ibcast, MPI_IBCAST,
-                  (void* buffer, const int* count, const int* datatype, const int* root,
-                   const int* comm, int* request, int* ierror))
+FORTRAN_SPELLING(mpi_ibcast, (void* buffer, const int* count, const int* datatype, const int* root,
+                              const int* comm, int* request, int* ierror));
 
 ENTRY void mpi_ibcast_f08_(void* buffer, const int* count, const int* datatype, const int* root,
                            const int* comm, int* request, int* ierror) {
@@ -214,9 +211,9 @@ ENTRY void mpi_bcast_init_(void* buffer, const int* count, const int* datatype, 
   request_bcast_init<Native>(buffer, count, datatype, root, comm, info, request, ierror);
 }
 
-FORTRAN_SPELLINGS(mpi_bcast_init, MPI_BCAST_INIT,
-                  (void* buffer, const int* count, const int* datatype, const int* root,
-                   const int* comm, const int* info, int* request, int* ierror))
+FORTRAN_SPELLING(mpi_bcast_init,
+                 (void* buffer, const int* count, const int* datatype, const int* root,
+                  const int* comm, const int* info, int* request, int* ierror));
 
 ENTRY void mpi_bcast_init_f08_(void* buffer, const int* count, const int* datatype, const int* root,
                                const int* comm, const int* info, int* request, int* ierror) {
@@ -267,10 +264,9 @@ ENTRY void mpi_gather_(void* sendbuf, const int* sendcount, const int* sendtype,
   Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror);
 }
 
-FORTRAN_SPELLINGS(mpi_gather, MPI_GATHER,
-                  (void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
-                   const int* recvcount, const int* recvtype, const int* root, const int* comm,
-                   int* ierror))
+FORTRAN_SPELLING(mpi_gather, (void* sendbuf, const int* sendcount, const int* sendtype,
+                              void* recvbuf, const int* recvcount, const int* recvtype,
+                              const int* root, const int* comm, int* ierror));
 
 ENTRY void mpi_gather_f08_(void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
                            const int* recvcount, const int* recvtype, const int* root,
@@ -316,10 +312,9 @@ ENTRY void mpi_igather_(void* sendbuf, const int* sendcount, const int* sendtype
                           request, ierror);
 }
 
-FORTRAN_SPELLINGS(mpi_igather, MPI_IGATHER,
-                  (void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
-                   const int* recvcount, const int* recvtype, const int* root, const int* comm,
-                   int* request, int* ierror))
+FORTRAN_SPELLING(mpi_igather, (void* sendbuf, const int* sendcount, const int* sendtype,
+                               void* recvbuf, const int* recvcount, const int* recvtype,
+                               const int* root, const int* comm, int* request, int* ierror));
 
 ENTRY void mpi_igather_f08_(void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
                             const int* recvcount, const int* recvtype, const int* root,
@@ -366,10 +361,10 @@ ENTRY void mpi_gather_init_(void* sendbuf, const int* sendcount, const int* send
                               comm, info, request, ierror);
 }
 
-FORTRAN_SPELLINGS(mpi_gather_init, MPI_GATHER_INIT,
-                  (void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
-                   const int* recvcount, const int* recvtype, const int* root, const int* comm,
-                   const int* info, int* request, int* ierror))
+FORTRAN_SPELLING(mpi_gather_init,
+                 (void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
+                  const int* recvcount, const int* recvtype, const int* root, const int* comm,
+                  const int* info, int* request, int* ierror));
 
 ENTRY void mpi_gather_init_f08_(void* sendbuf, const int* sendcount, const int* sendtype,
                                 void* recvbuf, const int* recvcount, const int* recvtype,
@@ -428,10 +423,9 @@ ENTRY void mpi_gatherv_(void* sendbuf, const int* sendcount, const int* sendtype
                ierror);
 }
 
-FORTRAN_SPELLINGS(mpi_gatherv, MPI_GATHERV,
-                  (void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
-                   const int* recvcounts, const int* rdispls, const int* recvtype, const int* root,
-                   const int* comm, int* ierror))
+FORTRAN_SPELLING(mpi_gatherv, (void* sendbuf, const int* sendcount, const int* sendtype,
+                               void* recvbuf, const int* recvcounts, const int* rdispls,
+                               const int* recvtype, const int* root, const int* comm, int* ierror));
 
 ENTRY void mpi_gatherv_f08_(void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
                             const int* recvcounts, const int* rdispls, const int* recvtype,
@@ -479,10 +473,10 @@ ENTRY void mpi_igatherv_(void* sendbuf, const int* sendcount, const int* sendtyp
                            root, comm, request, ierror);
 }
 
-FORTRAN_SPELLINGS(mpi_igatherv, MPI_IGATHERV,
-                  (void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
-                   const int* recvcounts, const int* rdispls, const int* recvtype, const int* root,
-                   const int* comm, int* request, int* ierror))
+FORTRAN_SPELLING(mpi_igatherv,
+                 (void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
+                  const int* recvcounts, const int* rdispls, const int* recvtype, const int* root,
+                  const int* comm, int* request, int* ierror));
 
 ENTRY void mpi_igatherv_f08_(void* sendbuf, const int* sendcount, const int* sendtype,
                              void* recvbuf, const int* recvcounts, const int* rdispls,
@@ -533,10 +527,10 @@ ENTRY void mpi_gatherv_init_(void* sendbuf, const int* sendcount, const int* sen
                                root, comm, info, request, ierror);
 }
 
-FORTRAN_SPELLINGS(mpi_gatherv_init, MPI_GATHERV_INIT,
-                  (void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
-                   const int* recvcounts, const int* rdispls, const int* recvtype, const int* root,
-                   const int* comm, const int* info, int* request, int* ierror))
+FORTRAN_SPELLING(mpi_gatherv_init,
+                 (void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
+                  const int* recvcounts, const int* rdispls, const int* recvtype, const int* root,
+                  const int* comm, const int* info, int* request, int* ierror));
 
 ENTRY void mpi_gatherv_init_f08_(void* sendbuf, const int* sendcount, const int* sendtype,
                                  void* recvbuf, const int* recvcounts, const int* rdispls,
@@ -591,10 +585,9 @@ ENTRY void mpi_scatter_(void* sendbuf, const int* sendcount, const int* sendtype
   Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror);
 }
 
-FORTRAN_SPELLINGS(mpi_scatter, MPI_SCATTER,
-                  (void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
-                   const int* recvcount, const int* recvtype, const int* root, const int* comm,
-                   int* ierror))
+FORTRAN_SPELLING(mpi_scatter, (void* sendbuf, const int* sendcount, const int* sendtype,
+                               void* recvbuf, const int* recvcount, const int* recvtype,
+                               const int* root, const int* comm, int* ierror));
 
 ENTRY void mpi_scatter_f08_(void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
                             const int* recvcount, const int* recvtype, const int* root,
@@ -640,10 +633,9 @@ ENTRY void mpi_iscatter_(void* sendbuf, const int* sendcount, const int* sendtyp
                            request, ierror);
 }
 
-FORTRAN_SPELLINGS(mpi_iscatter, MPI_ISCATTER,
-                  (void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
-                   const int* recvcount, const int* recvtype, const int* root, const int* comm,
-                   int* request, int* ierror))
+FORTRAN_SPELLING(mpi_iscatter, (void* sendbuf, const int* sendcount, const int* sendtype,
+                                void* recvbuf, const int* recvcount, const int* recvtype,
+                                const int* root, const int* comm, int* request, int* ierror));
 
 ENTRY void mpi_iscatter_f08_(void* sendbuf, const int* sendcount, const int* sendtype,
                              void* recvbuf, const int* recvcount, const int* recvtype,
@@ -691,10 +683,10 @@ ENTRY void mpi_scatter_init_(void* sendbuf, const int* sendcount, const int* sen
                                comm, info, request, ierror);
 }
 
-FORTRAN_SPELLINGS(mpi_scatter_init, MPI_SCATTER_INIT,
-                  (void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
-                   const int* recvcount, const int* recvtype, const int* root, const int* comm,
-                   const int* info, int* request, int* ierror))
+FORTRAN_SPELLING(mpi_scatter_init,
+                 (void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
+                  const int* recvcount, const int* recvtype, const int* root, const int* comm,
+                  const int* info, int* request, int* ierror));
 
 ENTRY void mpi_scatter_init_f08_(void* sendbuf, const int* sendcount, const int* sendtype,
                                  void* recvbuf, const int* recvcount, const int* recvtype,
@@ -753,10 +745,10 @@ ENTRY void mpi_scatterv_(void* sendbuf, const int* sendcounts, const int* sdispl
                ierror);
 }
 
-FORTRAN_SPELLINGS(mpi_scatterv, MPI_SCATTERV,
-                  (void* sendbuf, const int* sendcounts, const int* sdispls, const int* sendtype,
-                   void* recvbuf, const int* recvcount, const int* recvtype, const int* root,
-                   const int* comm, int* ierror))
+FORTRAN_SPELLING(mpi_scatterv,
+                 (void* sendbuf, const int* sendcounts, const int* sdispls, const int* sendtype,
+                  void* recvbuf, const int* recvcount, const int* recvtype, const int* root,
+                  const int* comm, int* ierror));
 
 ENTRY void mpi_scatterv_f08_(void* sendbuf, const int* sendcounts, const int* sdispls,
                              const int* sendtype, void* recvbuf, const int* recvcount,
@@ -805,10 +797,10 @@ ENTRY void mpi_iscatterv_(void* sendbuf, const int* sendcounts, const int* sdisp
                             root, comm, request, ierror);
 }
 
-FORTRAN_SPELLINGS(mpi_iscatterv, MPI_ISCATTERV,
-                  (void* sendbuf, const int* sendcounts, const int* sdispls, const int* sendtype,
-                   void* recvbuf, const int* recvcount, const int* recvtype, const int* root,
-                   const int* comm, int* request, int* ierror))
+FORTRAN_SPELLING(mpi_iscatterv,
+                 (void* sendbuf, const int* sendcounts, const int* sdispls, const int* sendtype,
+                  void* recvbuf, const int* recvcount, const int* recvtype, const int* root,
+                  const int* comm, int* request, int* ierror));
 
 ENTRY void mpi_iscatterv_f08_(void* sendbuf, const int* sendcounts, const int* sdispls,
                               const int* sendtype, void* recvbuf, const int* recvcount,
@@ -859,10 +851,10 @@ ENTRY void mpi_scatterv_init_(void* sendbuf, const int* sendcounts, const int* s
                                 recvtype, root, comm, info, request, ierror);
 }
 
-FORTRAN_SPELLINGS(mpi_scatterv_init, MPI_SCATTERV_INIT,
-                  (void* sendbuf, const int* sendcounts, const int* sdispls, const int* sendtype,
-                   void* recvbuf, const int* recvcount, const int* recvtype, const int* root,
-                   const int* comm, const int* info, int* request, int* ierror))
+FORTRAN_SPELLING(mpi_scatterv_init,
+                 (void* sendbuf, const int* sendcounts, const int* sdispls, const int* sendtype,
+                  void* recvbuf, const int* recvcount, const int* recvtype, const int* root,
+                  const int* comm, const int* info, int* request, int* ierror));
 
 ENTRY void mpi_scatterv_init_f08_(void* sendbuf, const int* sendcounts, const int* sdispls,
                                   const int* sendtype, void* recvbuf, const int* recvcount,
@@ -915,9 +907,9 @@ ENTRY void mpi_allgather_(void* sendbuf, const int* sendcount, const int* sendty
   Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror);
 }
 
-FORTRAN_SPELLINGS(mpi_allgather, MPI_ALLGATHER,
-                  (void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
-                   const int* recvcount, const int* recvtype, const int* comm, int* ierror))
+FORTRAN_SPELLING(mpi_allgather,
+                 (void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
+                  const int* recvcount, const int* recvtype, const int* comm, int* ierror));
 
 ENTRY void mpi_allgather_f08_(void* sendbuf, const int* sendcount, const int* sendtype,
                               void* recvbuf, const int* recvcount, const int* recvtype,
@@ -961,10 +953,9 @@ ENTRY void mpi_iallgather_(void* sendbuf, const int* sendcount, const int* sendt
                              request, ierror);
 }
 
-FORTRAN_SPELLINGS(mpi_iallgather, MPI_IALLGATHER,
-                  (void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
-                   const int* recvcount, const int* recvtype, const int* comm, int* request,
-                   int* ierror))
+FORTRAN_SPELLING(mpi_iallgather, (void* sendbuf, const int* sendcount, const int* sendtype,
+                                  void* recvbuf, const int* recvcount, const int* recvtype,
+                                  const int* comm, int* request, int* ierror));
 
 ENTRY void mpi_iallgather_f08_(void* sendbuf, const int* sendcount, const int* sendtype,
                                void* recvbuf, const int* recvcount, const int* recvtype,
@@ -1010,10 +1001,9 @@ ENTRY void mpi_allgather_init_(void* sendbuf, const int* sendcount, const int* s
                                  info, request, ierror);
 }
 
-FORTRAN_SPELLINGS(mpi_allgather_init, MPI_ALLGATHER_INIT,
-                  (void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
-                   const int* recvcount, const int* recvtype, const int* comm, const int* info,
-                   int* request, int* ierror))
+FORTRAN_SPELLING(mpi_allgather_init, (void* sendbuf, const int* sendcount, const int* sendtype,
+                                      void* recvbuf, const int* recvcount, const int* recvtype,
+                                      const int* comm, const int* info, int* request, int* ierror));
 
 ENTRY void mpi_allgather_init_f08_(void* sendbuf, const int* sendcount, const int* sendtype,
                                    void* recvbuf, const int* recvcount, const int* recvtype,
@@ -1069,10 +1059,9 @@ ENTRY void mpi_allgatherv_(void* sendbuf, const int* sendcount, const int* sendt
   Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, ierror);
 }
 
-FORTRAN_SPELLINGS(mpi_allgatherv, MPI_ALLGATHERV,
-                  (void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
-                   const int* recvcounts, const int* rdispls, const int* recvtype, const int* comm,
-                   int* ierror))
+FORTRAN_SPELLING(mpi_allgatherv, (void* sendbuf, const int* sendcount, const int* sendtype,
+                                  void* recvbuf, const int* recvcounts, const int* rdispls,
+                                  const int* recvtype, const int* comm, int* ierror));
 
 ENTRY void mpi_allgatherv_f08_(void* sendbuf, const int* sendcount, const int* sendtype,
                                void* recvbuf, const int* recvcounts, const int* rdispls,
@@ -1118,10 +1107,10 @@ ENTRY void mpi_iallgatherv_(void* sendbuf, const int* sendcount, const int* send
                               comm, request, ierror);
 }
 
-FORTRAN_SPELLINGS(mpi_iallgatherv, MPI_IALLGATHERV,
-                  (void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
-                   const int* recvcounts, const int* rdispls, const int* recvtype, const int* comm,
-                   int* request, int* ierror))
+FORTRAN_SPELLING(mpi_iallgatherv,
+                 (void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
+                  const int* recvcounts, const int* rdispls, const int* recvtype, const int* comm,
+                  int* request, int* ierror));
 
 ENTRY void mpi_iallgatherv_f08_(void* sendbuf, const int* sendcount, const int* sendtype,
                                 void* recvbuf, const int* recvcounts, const int* rdispls,
@@ -1169,10 +1158,10 @@ ENTRY void mpi_allgatherv_init_(void* sendbuf, const int* sendcount, const int* 
                                   recvtype, comm, info, request, ierror);
 }
 
-FORTRAN_SPELLINGS(mpi_allgatherv_init, MPI_ALLGATHERV_INIT,
-                  (void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
-                   const int* recvcounts, const int* rdispls, const int* recvtype, const int* comm,
-                   const int* info, int* request, int* ierror))
+FORTRAN_SPELLING(mpi_allgatherv_init,
+                 (void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
+                  const int* recvcounts, const int* rdispls, const int* recvtype, const int* comm,
+                  const int* info, int* request, int* ierror));
 
 ENTRY void mpi_allgatherv_init_f08_(void* sendbuf, const int* sendcount, const int* sendtype,
                                     void* recvbuf, const int* recvcounts, const int* rdispls,
@@ -1224,9 +1213,9 @@ ENTRY void mpi_alltoall_(void* sendbuf, const int* sendcount, const int* sendtyp
   Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror);
 }
 
-FORTRAN_SPELLINGS(mpi_alltoall, MPI_ALLTOALL,
-                  (void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
-                   const int* recvcount, const int* recvtype, const int* comm, int* ierror))
+FORTRAN_SPELLING(mpi_alltoall,
+                 (void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
+                  const int* recvcount, const int* recvtype, const int* comm, int* ierror));
 
 ENTRY void mpi_alltoall_f08_(void* sendbuf, const int* sendcount, const int* sendtype,
                              void* recvbuf, const int* recvcount, const int* recvtype,
@@ -1270,10 +1259,9 @@ ENTRY void mpi_ialltoall_(void* sendbuf, const int* sendcount, const int* sendty
                             request, ierror);
 }
 
-FORTRAN_SPELLINGS(mpi_ialltoall, MPI_IALLTOALL,
-                  (void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
-                   const int* recvcount, const int* recvtype, const int* comm, int* request,
-                   int* ierror))
+FORTRAN_SPELLING(mpi_ialltoall, (void* sendbuf, const int* sendcount, const int* sendtype,
+                                 void* recvbuf, const int* recvcount, const int* recvtype,
+                                 const int* comm, int* request, int* ierror));
 
 ENTRY void mpi_ialltoall_f08_(void* sendbuf, const int* sendcount, const int* sendtype,
                               void* recvbuf, const int* recvcount, const int* recvtype,
@@ -1319,10 +1307,9 @@ ENTRY void mpi_alltoall_init_(void* sendbuf, const int* sendcount, const int* se
                                 info, request, ierror);
 }
 
-FORTRAN_SPELLINGS(mpi_alltoall_init, MPI_ALLTOALL_INIT,
-                  (void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
-                   const int* recvcount, const int* recvtype, const int* comm, const int* info,
-                   int* request, int* ierror))
+FORTRAN_SPELLING(mpi_alltoall_init, (void* sendbuf, const int* sendcount, const int* sendtype,
+                                     void* recvbuf, const int* recvcount, const int* recvtype,
+                                     const int* comm, const int* info, int* request, int* ierror));
 
 ENTRY void mpi_alltoall_init_f08_(void* sendbuf, const int* sendcount, const int* sendtype,
                                   void* recvbuf, const int* recvcount, const int* recvtype,
@@ -1380,10 +1367,10 @@ ENTRY void mpi_alltoallv_(void* sendbuf, const int* sendcounts, const int* sdisp
                ierror);
 }
 
-FORTRAN_SPELLINGS(mpi_alltoallv, MPI_ALLTOALLV,
-                  (void* sendbuf, const int* sendcounts, const int* sdispls, const int* sendtype,
-                   void* recvbuf, const int* recvcounts, const int* rdispls, const int* recvtype,
-                   const int* comm, int* ierror))
+FORTRAN_SPELLING(mpi_alltoallv,
+                 (void* sendbuf, const int* sendcounts, const int* sdispls, const int* sendtype,
+                  void* recvbuf, const int* recvcounts, const int* rdispls, const int* recvtype,
+                  const int* comm, int* ierror));
 
 ENTRY void mpi_alltoallv_f08_(void* sendbuf, const int* sendcounts, const int* sdispls,
                               const int* sendtype, void* recvbuf, const int* recvcounts,
@@ -1433,10 +1420,10 @@ ENTRY void mpi_ialltoallv_(void* sendbuf, const int* sendcounts, const int* sdis
                              recvtype, comm, request, ierror);
 }
 
-FORTRAN_SPELLINGS(mpi_ialltoallv, MPI_IALLTOALLV,
-                  (void* sendbuf, const int* sendcounts, const int* sdispls, const int* sendtype,
-                   void* recvbuf, const int* recvcounts, const int* rdispls, const int* recvtype,
-                   const int* comm, int* request, int* ierror))
+FORTRAN_SPELLING(mpi_ialltoallv,
+                 (void* sendbuf, const int* sendcounts, const int* sdispls, const int* sendtype,
+                  void* recvbuf, const int* recvcounts, const int* rdispls, const int* recvtype,
+                  const int* comm, int* request, int* ierror));
 
 ENTRY void mpi_ialltoallv_f08_(void* sendbuf, const int* sendcounts, const int* sdispls,
                                const int* sendtype, void* recvbuf, const int* recvcounts,
@@ -1487,10 +1474,10 @@ ENTRY void mpi_alltoallv_init_(void* sendbuf, const int* sendcounts, const int* 
                                  rdispls, recvtype, comm, info, request, ierror);
 }
 
-FORTRAN_SPELLINGS(mpi_alltoallv_init, MPI_ALLTOALLV_INIT,
-                  (void* sendbuf, const int* sendcounts, const int* sdispls, const int* sendtype,
-                   void* recvbuf, const int* recvcounts, const int* rdispls, const int* recvtype,
-                   const int* comm, const int* info, int* request, int* ierror))
+FORTRAN_SPELLING(mpi_alltoallv_init,
+                 (void* sendbuf, const int* sendcounts, const int* sdispls, const int* sendtype,
+                  void* recvbuf, const int* recvcounts, const int* rdispls, const int* recvtype,
+                  const int* comm, const int* info, int* request, int* ierror));
 
 ENTRY void mpi_alltoallv_init_f08_(void* sendbuf, const int* sendcounts, const int* sdispls,
                                    const int* sendtype, void* recvbuf, const int* recvcounts,
@@ -1552,10 +1539,10 @@ ENTRY void mpi_alltoallw_(void* sendbuf, const int* sendcounts, const int* sdisp
                comm, ierror);
 }
 
-FORTRAN_SPELLINGS(mpi_alltoallw, MPI_ALLTOALLW,
-                  (void* sendbuf, const int* sendcounts, const int* sdispls, const int* sendtypes,
-                   void* recvbuf, const int* recvcounts, const int* rdispls, const int* recvtypes,
-                   const int* comm, int* ierror))
+FORTRAN_SPELLING(mpi_alltoallw,
+                 (void* sendbuf, const int* sendcounts, const int* sdispls, const int* sendtypes,
+                  void* recvbuf, const int* recvcounts, const int* rdispls, const int* recvtypes,
+                  const int* comm, int* ierror));
 
 ENTRY void mpi_alltoallw_f08_(void* sendbuf, const int* sendcounts, const int* sdispls,
                               const int* sendtypes, void* recvbuf, const int* recvcounts,
@@ -1608,10 +1595,10 @@ ENTRY void mpi_ialltoallw_(void* sendbuf, const int* sendcounts, const int* sdis
                              recvtypes, comm, request, ierror);
 }
 
-FORTRAN_SPELLINGS(mpi_ialltoallw, MPI_IALLTOALLW,
-                  (void* sendbuf, const int* sendcounts, const int* sdispls, const int* sendtypes,
-                   void* recvbuf, const int* recvcounts, const int* rdispls, const int* recvtypes,
-                   const int* comm, int* request, int* ierror))
+FORTRAN_SPELLING(mpi_ialltoallw,
+                 (void* sendbuf, const int* sendcounts, const int* sdispls, const int* sendtypes,
+                  void* recvbuf, const int* recvcounts, const int* rdispls, const int* recvtypes,
+                  const int* comm, int* request, int* ierror));
 
 ENTRY void mpi_ialltoallw_f08_(void* sendbuf, const int* sendcounts, const int* sdispls,
                                const int* sendtypes, void* recvbuf, const int* recvcounts,
@@ -1665,10 +1652,10 @@ ENTRY void mpi_alltoallw_init_(void* sendbuf, const int* sendcounts, const int* 
                                  rdispls, recvtypes, comm, info, request, ierror);
 }
 
-FORTRAN_SPELLINGS(mpi_alltoallw_init, MPI_ALLTOALLW_INIT,
-                  (void* sendbuf, const int* sendcounts, const int* sdispls, const int* sendtypes,
-                   void* recvbuf, const int* recvcounts, const int* rdispls, const int* recvtypes,
-                   const int* comm, const int* info, int* request, int* ierror))
+FORTRAN_SPELLING(mpi_alltoallw_init,
+                 (void* sendbuf, const int* sendcounts, const int* sdispls, const int* sendtypes,
+                  void* recvbuf, const int* recvcounts, const int* rdispls, const int* recvtypes,
+                  const int* comm, const int* info, int* request, int* ierror));
 
 ENTRY void mpi_alltoallw_init_f08_(void* sendbuf, const int* sendcounts, const int* sdispls,
                                    const int* sendtypes, void* recvbuf, const int* recvcounts,
@@ -1720,9 +1707,8 @@ ENTRY void mpi_reduce_(void* sendbuf, void* recvbuf, const int* count, const int
   Native::call(sendbuf, recvbuf, count, datatype, op, root, comm, ierror);
 }
 
-FORTRAN_SPELLINGS(mpi_reduce, MPI_REDUCE,
-                  (void* sendbuf, void* recvbuf, const int* count, const int* datatype,
-                   const int* op, const int* root, const int* comm, int* ierror))
+FORTRAN_SPELLING(mpi_reduce, (void* sendbuf, void* recvbuf, const int* count, const int* datatype,
+                              const int* op, const int* root, const int* comm, int* ierror));
 
 ENTRY void mpi_reduce_f08_(void* sendbuf, void* recvbuf, const int* count, const int* datatype,
                            const int* op, const int* root, const int* comm, int* ierror) {
@@ -1761,9 +1747,9 @@ ENTRY void mpi_ireduce_(void* sendbuf, void* recvbuf, const int* count, const in
   request_ireduce<Native>(sendbuf, recvbuf, count, datatype, op, root, comm, request, ierror);
 }
 
-FORTRAN_SPELLINGS(mpi_ireduce, MPI_IREDUCE,
-                  (void* sendbuf, void* recvbuf, const int* count, const int* datatype,
-                   const int* op, const int* root, const int* comm, int* request, int* ierror))
+FORTRAN_SPELLING(mpi_ireduce,
+                 (void* sendbuf, void* recvbuf, const int* count, const int* datatype,
+                  const int* op, const int* root, const int* comm, int* request, int* ierror));
 
 ENTRY void mpi_ireduce_f08_(void* sendbuf, void* recvbuf, const int* count, const int* datatype,
                             const int* op, const int* root, const int* comm, int* request,
@@ -1804,10 +1790,9 @@ ENTRY void mpi_reduce_init_(void* sendbuf, void* recvbuf, const int* count, cons
                               ierror);
 }
 
-FORTRAN_SPELLINGS(mpi_reduce_init, MPI_REDUCE_INIT,
-                  (void* sendbuf, void* recvbuf, const int* count, const int* datatype,
-                   const int* op, const int* root, const int* comm, const int* info, int* request,
-                   int* ierror))
+FORTRAN_SPELLING(mpi_reduce_init, (void* sendbuf, void* recvbuf, const int* count,
+                                   const int* datatype, const int* op, const int* root,
+                                   const int* comm, const int* info, int* request, int* ierror));
 
 ENTRY void mpi_reduce_init_f08_(void* sendbuf, void* recvbuf, const int* count, const int* datatype,
                                 const int* op, const int* root, const int* comm, const int* info,
@@ -1856,9 +1841,8 @@ ENTRY void mpi_allreduce_(void* sendbuf, void* recvbuf, const int* count, const 
   Native::call(sendbuf, recvbuf, count, datatype, op, comm, ierror);
 }
 
-FORTRAN_SPELLINGS(mpi_allreduce, MPI_ALLREDUCE,
-                  (void* sendbuf, void* recvbuf, const int* count, const int* datatype,
-                   const int* op, const int* comm, int* ierror))
+FORTRAN_SPELLING(mpi_allreduce, (void* sendbuf, void* recvbuf, const int* count,
+                                 const int* datatype, const int* op, const int* comm, int* ierror));
 
 ENTRY void mpi_allreduce_f08_(void* sendbuf, void* recvbuf, const int* count, const int* datatype,
                               const int* op, const int* comm, int* ierror) {
@@ -1895,9 +1879,9 @@ ENTRY void mpi_iallreduce_(void* sendbuf, void* recvbuf, const int* count, const
   request_iallreduce<Native>(sendbuf, recvbuf, count, datatype, op, comm, request, ierror);
 }
 
-FORTRAN_SPELLINGS(mpi_iallreduce, MPI_IALLREDUCE,
-                  (void* sendbuf, void* recvbuf, const int* count, const int* datatype,
-                   const int* op, const int* comm, int* request, int* ierror))
+FORTRAN_SPELLING(mpi_iallreduce,
+                 (void* sendbuf, void* recvbuf, const int* count, const int* datatype,
+                  const int* op, const int* comm, int* request, int* ierror));
 
 ENTRY void mpi_iallreduce_f08_(void* sendbuf, void* recvbuf, const int* count, const int* datatype,
                                const int* op, const int* comm, int* request, int* ierror) {
@@ -1936,9 +1920,9 @@ ENTRY void mpi_allreduce_init_(void* sendbuf, void* recvbuf, const int* count, c
                                  ierror);
 }
 
-FORTRAN_SPELLINGS(mpi_allreduce_init, MPI_ALLREDUCE_INIT,
-                  (void* sendbuf, void* recvbuf, const int* count, const int* datatype,
-                   const int* op, const int* comm, const int* info, int* request, int* ierror))
+FORTRAN_SPELLING(mpi_allreduce_init,
+                 (void* sendbuf, void* recvbuf, const int* count, const int* datatype,
+                  const int* op, const int* comm, const int* info, int* request, int* ierror));
 
 ENTRY void mpi_allreduce_init_f08_(void* sendbuf, void* recvbuf, const int* count,
                                    const int* datatype, const int* op, const int* comm,
@@ -1990,9 +1974,9 @@ ENTRY void mpi_reduce_scatter_block_(void* sendbuf, void* recvbuf, const int* re
   Native::call(sendbuf, recvbuf, recvcount, datatype, op, comm, ierror);
 }
 
-FORTRAN_SPELLINGS(mpi_reduce_scatter_block, MPI_REDUCE_SCATTER_BLOCK,
-                  (void* sendbuf, void* recvbuf, const int* recvcount, const int* datatype,
-                   const int* op, const int* comm, int* ierror))
+FORTRAN_SPELLING(mpi_reduce_scatter_block,
+                 (void* sendbuf, void* recvbuf, const int* recvcount, const int* datatype,
+                  const int* op, const int* comm, int* ierror));
 
 ENTRY void mpi_reduce_scatter_block_f08_(void* sendbuf, void* recvbuf, const int* recvcount,
                                          const int* datatype, const int* op, const int* comm,
@@ -2034,9 +2018,9 @@ ENTRY void mpi_ireduce_scatter_block_(void* sendbuf, void* recvbuf, const int* r
                                         ierror);
 }
 
-FORTRAN_SPELLINGS(mpi_ireduce_scatter_block, MPI_IREDUCE_SCATTER_BLOCK,
-                  (void* sendbuf, void* recvbuf, const int* recvcount, const int* datatype,
-                   const int* op, const int* comm, int* request, int* ierror))
+FORTRAN_SPELLING(mpi_ireduce_scatter_block,
+                 (void* sendbuf, void* recvbuf, const int* recvcount, const int* datatype,
+                  const int* op, const int* comm, int* request, int* ierror));
 
 ENTRY void mpi_ireduce_scatter_block_f08_(void* sendbuf, void* recvbuf, const int* recvcount,
                                           const int* datatype, const int* op, const int* comm,
@@ -2078,9 +2062,9 @@ ENTRY void mpi_reduce_scatter_block_init_(void* sendbuf, void* recvbuf, const in
                                             request, ierror);
 }
 
-FORTRAN_SPELLINGS(mpi_reduce_scatter_block_init, MPI_REDUCE_SCATTER_BLOCK_INIT,
-                  (void* sendbuf, void* recvbuf, const int* recvcount, const int* datatype,
-                   const int* op, const int* comm, const int* info, int* request, int* ierror))
+FORTRAN_SPELLING(mpi_reduce_scatter_block_init,
+                 (void* sendbuf, void* recvbuf, const int* recvcount, const int* datatype,
+                  const int* op, const int* comm, const int* info, int* request, int* ierror));
 
 ENTRY void mpi_reduce_scatter_block_init_f08_(void* sendbuf, void* recvbuf, const int* recvcount,
                                               const int* datatype, const int* op, const int* comm,
@@ -2130,9 +2114,9 @@ ENTRY void mpi_reduce_scatter_(void* sendbuf, void* recvbuf, const int* recvcoun
   Native::call(sendbuf, recvbuf, recvcounts, datatype, op, comm, ierror);
 }
 
-FORTRAN_SPELLINGS(mpi_reduce_scatter, MPI_REDUCE_SCATTER,
-                  (void* sendbuf, void* recvbuf, const int* recvcounts, const int* datatype,
-                   const int* op, const int* comm, int* ierror))
+FORTRAN_SPELLING(mpi_reduce_scatter,
+                 (void* sendbuf, void* recvbuf, const int* recvcounts, const int* datatype,
+                  const int* op, const int* comm, int* ierror));
 
 ENTRY void mpi_reduce_scatter_f08_(void* sendbuf, void* recvbuf, const int* recvcounts,
                                    const int* datatype, const int* op, const int* comm,
@@ -2173,9 +2157,9 @@ ENTRY void mpi_ireduce_scatter_(void* sendbuf, void* recvbuf, const int* recvcou
                                   ierror);
 }
 
-FORTRAN_SPELLINGS(mpi_ireduce_scatter, MPI_IREDUCE_SCATTER,
-                  (void* sendbuf, void* recvbuf, const int* recvcounts, const int* datatype,
-                   const int* op, const int* comm, int* request, int* ierror))
+FORTRAN_SPELLING(mpi_ireduce_scatter,
+                 (void* sendbuf, void* recvbuf, const int* recvcounts, const int* datatype,
+                  const int* op, const int* comm, int* request, int* ierror));
 
 ENTRY void mpi_ireduce_scatter_f08_(void* sendbuf, void* recvbuf, const int* recvcounts,
                                     const int* datatype, const int* op, const int* comm,
@@ -2217,9 +2201,9 @@ ENTRY void mpi_reduce_scatter_init_(void* sendbuf, void* recvbuf, const int* rec
                                       request, ierror);
 }
 
-FORTRAN_SPELLINGS(mpi_reduce_scatter_init, MPI_REDUCE_SCATTER_INIT,
-                  (void* sendbuf, void* recvbuf, const int* recvcounts, const int* datatype,
-                   const int* op, const int* comm, const int* info, int* request, int* ierror))
+FORTRAN_SPELLING(mpi_reduce_scatter_init,
+                 (void* sendbuf, void* recvbuf, const int* recvcounts, const int* datatype,
+                  const int* op, const int* comm, const int* info, int* request, int* ierror));
 
 ENTRY void mpi_reduce_scatter_init_f08_(void* sendbuf, void* recvbuf, const int* recvcounts,
                                         const int* datatype, const int* op, const int* comm,
@@ -2268,9 +2252,8 @@ ENTRY void mpi_scan_(void* sendbuf, void* recvbuf, const int* count, const int* 
   Native::call(sendbuf, recvbuf, count, datatype, op, comm, ierror);
 }
 
-FORTRAN_SPELLINGS(mpi_scan, MPI_SCAN,
-                  (void* sendbuf, void* recvbuf, const int* count, const int* datatype,
-                   const int* op, const int* comm, int* ierror))
+FORTRAN_SPELLING(mpi_scan, (void* sendbuf, void* recvbuf, const int* count, const int* datatype,
+                            const int* op, const int* comm, int* ierror));
 
 ENTRY void mpi_scan_f08_(void* sendbuf, void* recvbuf, const int* count, const int* datatype,
                          const int* op, const int* comm, int* ierror) {
@@ -2307,9 +2290,8 @@ ENTRY void mpi_iscan_(void* sendbuf, void* recvbuf, const int* count, const int*
   request_iscan<Native>(sendbuf, recvbuf, count, datatype, op, comm, request, ierror);
 }
 
-FORTRAN_SPELLINGS(mpi_iscan, MPI_ISCAN,
-                  (void* sendbuf, void* recvbuf, const int* count, const int* datatype,
-                   const int* op, const int* comm, int* request, int* ierror))
+FORTRAN_SPELLING(mpi_iscan, (void* sendbuf, void* recvbuf, const int* count, const int* datatype,
+                             const int* op, const int* comm, int* request, int* ierror));
 
 ENTRY void mpi_iscan_f08_(void* sendbuf, void* recvbuf, const int* count, const int* datatype,
                           const int* op, const int* comm, int* request, int* ierror) {
@@ -2346,9 +2328,9 @@ ENTRY void mpi_scan_init_(void* sendbuf, void* recvbuf, const int* count, const 
   request_scan_init<Native>(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror);
 }
 
-FORTRAN_SPELLINGS(mpi_scan_init, MPI_SCAN_INIT,
-                  (void* sendbuf, void* recvbuf, const int* count, const int* datatype,
-                   const int* op, const int* comm, const int* info, int* request, int* ierror))
+FORTRAN_SPELLING(mpi_scan_init,
+                 (void* sendbuf, void* recvbuf, const int* count, const int* datatype,
+                  const int* op, const int* comm, const int* info, int* request, int* ierror));
 
 ENTRY void mpi_scan_init_f08_(void* sendbuf, void* recvbuf, const int* count, const int* datatype,
                               const int* op, const int* comm, const int* info, int* request,
@@ -2396,9 +2378,8 @@ ENTRY void mpi_exscan_(void* sendbuf, void* recvbuf, const int* count, const int
   Native::call(sendbuf, recvbuf, count, datatype, op, comm, ierror);
 }
 
-FORTRAN_SPELLINGS(mpi_exscan, MPI_EXSCAN,
-                  (void* sendbuf, void* recvbuf, const int* count, const int* datatype,
-                   const int* op, const int* comm, int* ierror))
+FORTRAN_SPELLING(mpi_exscan, (void* sendbuf, void* recvbuf, const int* count, const int* datatype,
+                              const int* op, const int* comm, int* ierror));
 
 ENTRY void mpi_exscan_f08_(void* sendbuf, void* recvbuf, const int* count, const int* datatype,
                            const int* op, const int* comm, int* ierror) {
@@ -2435,9 +2416,8 @@ ENTRY void mpi_iexscan_(void* sendbuf, void* recvbuf, const int* count, const in
   request_iexscan<Native>(sendbuf, recvbuf, count, datatype, op, comm, request, ierror);
 }
 
-FORTRAN_SPELLINGS(mpi_iexscan, MPI_IEXSCAN,
-                  (void* sendbuf, void* recvbuf, const int* count, const int* datatype,
-                   const int* op, const int* comm, int* request, int* ierror))
+FORTRAN_SPELLING(mpi_iexscan, (void* sendbuf, void* recvbuf, const int* count, const int* datatype,
+                               const int* op, const int* comm, int* request, int* ierror));
 
 ENTRY void mpi_iexscan_f08_(void* sendbuf, void* recvbuf, const int* count, const int* datatype,
                             const int* op, const int* comm, int* request, int* ierror) {
@@ -2475,9 +2455,9 @@ ENTRY void mpi_exscan_init_(void* sendbuf, void* recvbuf, const int* count, cons
   request_exscan_init<Native>(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror);
 }
 
-FORTRAN_SPELLINGS(mpi_exscan_init, MPI_EXSCAN_INIT,
-                  (void* sendbuf, void* recvbuf, const int* count, const int* datatype,
-                   const int* op, const int* comm, const int* info, int* request, int* ierror))
+FORTRAN_SPELLING(mpi_exscan_init,
+                 (void* sendbuf, void* recvbuf, const int* count, const int* datatype,
+                  const int* op, const int* comm, const int* info, int* request, int* ierror));
 
 ENTRY void mpi_exscan_init_f08_(void* sendbuf, void* recvbuf, const int* count, const int* datatype,
                                 const int* op, const int* comm, const int* info, int* request,
@@ -2524,9 +2504,9 @@ ENTRY void mpi_neighbor_allgather_(void* sendbuf, const int* sendcount, const in
   Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror);
 }
 
-FORTRAN_SPELLINGS(mpi_neighbor_allgather, MPI_NEIGHBOR_ALLGATHER,
-                  (void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
-                   const int* recvcount, const int* recvtype, const int* comm, int* ierror))
+FORTRAN_SPELLING(mpi_neighbor_allgather,
+                 (void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
+                  const int* recvcount, const int* recvtype, const int* comm, int* ierror));
 
 ENTRY void mpi_neighbor_allgather_f08_(void* sendbuf, const int* sendcount, const int* sendtype,
                                        void* recvbuf, const int* recvcount, const int* recvtype,
@@ -2571,10 +2551,9 @@ ENTRY void mpi_ineighbor_allgather_(void* sendbuf, const int* sendcount, const i
                                       comm, request, ierror);
 }
 
-FORTRAN_SPELLINGS(mpi_ineighbor_allgather, MPI_INEIGHBOR_ALLGATHER,
-                  (void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
-                   const int* recvcount, const int* recvtype, const int* comm, int* request,
-                   int* ierror))
+FORTRAN_SPELLING(mpi_ineighbor_allgather, (void* sendbuf, const int* sendcount, const int* sendtype,
+                                           void* recvbuf, const int* recvcount, const int* recvtype,
+                                           const int* comm, int* request, int* ierror));
 
 ENTRY void mpi_ineighbor_allgather_f08_(void* sendbuf, const int* sendcount, const int* sendtype,
                                         void* recvbuf, const int* recvcount, const int* recvtype,
@@ -2619,10 +2598,10 @@ ENTRY void mpi_neighbor_allgather_init_(void* sendbuf, const int* sendcount, con
                                           recvtype, comm, info, request, ierror);
 }
 
-FORTRAN_SPELLINGS(mpi_neighbor_allgather_init, MPI_NEIGHBOR_ALLGATHER_INIT,
-                  (void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
-                   const int* recvcount, const int* recvtype, const int* comm, const int* info,
-                   int* request, int* ierror))
+FORTRAN_SPELLING(mpi_neighbor_allgather_init,
+                 (void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
+                  const int* recvcount, const int* recvtype, const int* comm, const int* info,
+                  int* request, int* ierror));
 
 ENTRY void mpi_neighbor_allgather_init_f08_(void* sendbuf, const int* sendcount,
                                             const int* sendtype, void* recvbuf,
@@ -2678,10 +2657,9 @@ ENTRY void mpi_neighbor_allgatherv_(void* sendbuf, const int* sendcount, const i
   Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, ierror);
 }
 
-FORTRAN_SPELLINGS(mpi_neighbor_allgatherv, MPI_NEIGHBOR_ALLGATHERV,
-                  (void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
-                   const int* recvcounts, const int* rdispls, const int* recvtype, const int* comm,
-                   int* ierror))
+FORTRAN_SPELLING(mpi_neighbor_allgatherv, (void* sendbuf, const int* sendcount, const int* sendtype,
+                                           void* recvbuf, const int* recvcounts, const int* rdispls,
+                                           const int* recvtype, const int* comm, int* ierror));
 
 ENTRY void mpi_neighbor_allgatherv_f08_(void* sendbuf, const int* sendcount, const int* sendtype,
                                         void* recvbuf, const int* recvcounts, const int* rdispls,
@@ -2727,10 +2705,10 @@ ENTRY void mpi_ineighbor_allgatherv_(void* sendbuf, const int* sendcount, const 
                                        recvtype, comm, request, ierror);
 }
 
-FORTRAN_SPELLINGS(mpi_ineighbor_allgatherv, MPI_INEIGHBOR_ALLGATHERV,
-                  (void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
-                   const int* recvcounts, const int* rdispls, const int* recvtype, const int* comm,
-                   int* request, int* ierror))
+FORTRAN_SPELLING(mpi_ineighbor_allgatherv,
+                 (void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
+                  const int* recvcounts, const int* rdispls, const int* recvtype, const int* comm,
+                  int* request, int* ierror));
 
 ENTRY void mpi_ineighbor_allgatherv_f08_(void* sendbuf, const int* sendcount, const int* sendtype,
                                          void* recvbuf, const int* recvcounts, const int* rdispls,
@@ -2778,10 +2756,10 @@ ENTRY void mpi_neighbor_allgatherv_init_(void* sendbuf, const int* sendcount, co
                                            rdispls, recvtype, comm, info, request, ierror);
 }
 
-FORTRAN_SPELLINGS(mpi_neighbor_allgatherv_init, MPI_NEIGHBOR_ALLGATHERV_INIT,
-                  (void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
-                   const int* recvcounts, const int* rdispls, const int* recvtype, const int* comm,
-                   const int* info, int* request, int* ierror))
+FORTRAN_SPELLING(mpi_neighbor_allgatherv_init,
+                 (void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
+                  const int* recvcounts, const int* rdispls, const int* recvtype, const int* comm,
+                  const int* info, int* request, int* ierror));
 
 ENTRY void mpi_neighbor_allgatherv_init_f08_(void* sendbuf, const int* sendcount,
                                              const int* sendtype, void* recvbuf,
@@ -2833,9 +2811,9 @@ ENTRY void mpi_neighbor_alltoall_(void* sendbuf, const int* sendcount, const int
   Native::call(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror);
 }
 
-FORTRAN_SPELLINGS(mpi_neighbor_alltoall, MPI_NEIGHBOR_ALLTOALL,
-                  (void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
-                   const int* recvcount, const int* recvtype, const int* comm, int* ierror))
+FORTRAN_SPELLING(mpi_neighbor_alltoall,
+                 (void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
+                  const int* recvcount, const int* recvtype, const int* comm, int* ierror));
 
 ENTRY void mpi_neighbor_alltoall_f08_(void* sendbuf, const int* sendcount, const int* sendtype,
                                       void* recvbuf, const int* recvcount, const int* recvtype,
@@ -2880,10 +2858,9 @@ ENTRY void mpi_ineighbor_alltoall_(void* sendbuf, const int* sendcount, const in
                                      comm, request, ierror);
 }
 
-FORTRAN_SPELLINGS(mpi_ineighbor_alltoall, MPI_INEIGHBOR_ALLTOALL,
-                  (void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
-                   const int* recvcount, const int* recvtype, const int* comm, int* request,
-                   int* ierror))
+FORTRAN_SPELLING(mpi_ineighbor_alltoall, (void* sendbuf, const int* sendcount, const int* sendtype,
+                                          void* recvbuf, const int* recvcount, const int* recvtype,
+                                          const int* comm, int* request, int* ierror));
 
 ENTRY void mpi_ineighbor_alltoall_f08_(void* sendbuf, const int* sendcount, const int* sendtype,
                                        void* recvbuf, const int* recvcount, const int* recvtype,
@@ -2928,10 +2905,10 @@ ENTRY void mpi_neighbor_alltoall_init_(void* sendbuf, const int* sendcount, cons
                                          comm, info, request, ierror);
 }
 
-FORTRAN_SPELLINGS(mpi_neighbor_alltoall_init, MPI_NEIGHBOR_ALLTOALL_INIT,
-                  (void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
-                   const int* recvcount, const int* recvtype, const int* comm, const int* info,
-                   int* request, int* ierror))
+FORTRAN_SPELLING(mpi_neighbor_alltoall_init,
+                 (void* sendbuf, const int* sendcount, const int* sendtype, void* recvbuf,
+                  const int* recvcount, const int* recvtype, const int* comm, const int* info,
+                  int* request, int* ierror));
 
 ENTRY void mpi_neighbor_alltoall_init_f08_(void* sendbuf, const int* sendcount, const int* sendtype,
                                            void* recvbuf, const int* recvcount, const int* recvtype,
@@ -2989,10 +2966,10 @@ ENTRY void mpi_neighbor_alltoallv_(void* sendbuf, const int* sendcounts, const i
                ierror);
 }
 
-FORTRAN_SPELLINGS(mpi_neighbor_alltoallv, MPI_NEIGHBOR_ALLTOALLV,
-                  (void* sendbuf, const int* sendcounts, const int* sdispls, const int* sendtype,
-                   void* recvbuf, const int* recvcounts, const int* rdispls, const int* recvtype,
-                   const int* comm, int* ierror))
+FORTRAN_SPELLING(mpi_neighbor_alltoallv,
+                 (void* sendbuf, const int* sendcounts, const int* sdispls, const int* sendtype,
+                  void* recvbuf, const int* recvcounts, const int* rdispls, const int* recvtype,
+                  const int* comm, int* ierror));
 
 ENTRY void mpi_neighbor_alltoallv_f08_(void* sendbuf, const int* sendcounts, const int* sdispls,
                                        const int* sendtype, void* recvbuf, const int* recvcounts,
@@ -3044,10 +3021,10 @@ ENTRY void mpi_ineighbor_alltoallv_(void* sendbuf, const int* sendcounts, const 
                                       rdispls, recvtype, comm, request, ierror);
 }
 
-FORTRAN_SPELLINGS(mpi_ineighbor_alltoallv, MPI_INEIGHBOR_ALLTOALLV,
-                  (void* sendbuf, const int* sendcounts, const int* sdispls, const int* sendtype,
-                   void* recvbuf, const int* recvcounts, const int* rdispls, const int* recvtype,
-                   const int* comm, int* request, int* ierror))
+FORTRAN_SPELLING(mpi_ineighbor_alltoallv,
+                 (void* sendbuf, const int* sendcounts, const int* sdispls, const int* sendtype,
+                  void* recvbuf, const int* recvcounts, const int* rdispls, const int* recvtype,
+                  const int* comm, int* request, int* ierror));
 
 ENTRY void mpi_ineighbor_alltoallv_f08_(void* sendbuf, const int* sendcounts, const int* sdispls,
                                         const int* sendtype, void* recvbuf, const int* recvcounts,
@@ -3097,10 +3074,10 @@ ENTRY void mpi_neighbor_alltoallv_init_(void* sendbuf, const int* sendcounts, co
                                           ierror);
 }
 
-FORTRAN_SPELLINGS(mpi_neighbor_alltoallv_init, MPI_NEIGHBOR_ALLTOALLV_INIT,
-                  (void* sendbuf, const int* sendcounts, const int* sdispls, const int* sendtype,
-                   void* recvbuf, const int* recvcounts, const int* rdispls, const int* recvtype,
-                   const int* comm, const int* info, int* request, int* ierror))
+FORTRAN_SPELLING(mpi_neighbor_alltoallv_init,
+                 (void* sendbuf, const int* sendcounts, const int* sdispls, const int* sendtype,
+                  void* recvbuf, const int* recvcounts, const int* rdispls, const int* recvtype,
+                  const int* comm, const int* info, int* request, int* ierror));
 
 ENTRY void mpi_neighbor_alltoallv_init_f08_(void* sendbuf, const int* sendcounts,
                                             const int* sdispls, const int* sendtype, void* recvbuf,
@@ -3163,10 +3140,10 @@ ENTRY void mpi_neighbor_alltoallw_(void* sendbuf, const int* sendcounts, const M
                comm, ierror);
 }
 
-FORTRAN_SPELLINGS(mpi_neighbor_alltoallw, MPI_NEIGHBOR_ALLTOALLW,
-                  (void* sendbuf, const int* sendcounts, const MPI_Aint* sdispls,
-                   const int* sendtypes, void* recvbuf, const int* recvcounts,
-                   const MPI_Aint* rdispls, const int* recvtypes, const int* comm, int* ierror))
+FORTRAN_SPELLING(mpi_neighbor_alltoallw,
+                 (void* sendbuf, const int* sendcounts, const MPI_Aint* sdispls,
+                  const int* sendtypes, void* recvbuf, const int* recvcounts,
+                  const MPI_Aint* rdispls, const int* recvtypes, const int* comm, int* ierror));
 
 ENTRY void mpi_neighbor_alltoallw_f08_(void* sendbuf, const int* sendcounts,
                                        const MPI_Aint* sdispls, const int* sendtypes, void* recvbuf,
@@ -3218,11 +3195,11 @@ ENTRY void mpi_ineighbor_alltoallw_(void* sendbuf, const int* sendcounts, const 
                                       rdispls, recvtypes, comm, request, ierror);
 }
 
-FORTRAN_SPELLINGS(mpi_ineighbor_alltoallw, MPI_INEIGHBOR_ALLTOALLW,
-                  (void* sendbuf, const int* sendcounts, const MPI_Aint* sdispls,
-                   const int* sendtypes, void* recvbuf, const int* recvcounts,
-                   const MPI_Aint* rdispls, const int* recvtypes, const int* comm, int* request,
-                   int* ierror))
+FORTRAN_SPELLING(mpi_ineighbor_alltoallw,
+                 (void* sendbuf, const int* sendcounts, const MPI_Aint* sdispls,
+                  const int* sendtypes, void* recvbuf, const int* recvcounts,
+                  const MPI_Aint* rdispls, const int* recvtypes, const int* comm, int* request,
+                  int* ierror));
 
 ENTRY void mpi_ineighbor_alltoallw_f08_(void* sendbuf, const int* sendcounts,
                                         const MPI_Aint* sdispls, const int* sendtypes,
@@ -3277,11 +3254,11 @@ ENTRY void mpi_neighbor_alltoallw_init_(void* sendbuf, const int* sendcounts,
                                           ierror);
 }
 
-FORTRAN_SPELLINGS(mpi_neighbor_alltoallw_init, MPI_NEIGHBOR_ALLTOALLW_INIT,
-                  (void* sendbuf, const int* sendcounts, const MPI_Aint* sdispls,
-                   const int* sendtypes, void* recvbuf, const int* recvcounts,
-                   const MPI_Aint* rdispls, const int* recvtypes, const int* comm, const int* info,
-                   int* request, int* ierror))
+FORTRAN_SPELLING(mpi_neighbor_alltoallw_init,
+                 (void* sendbuf, const int* sendcounts, const MPI_Aint* sdispls,
+                  const int* sendtypes, void* recvbuf, const int* recvcounts,
+                  const MPI_Aint* rdispls, const int* recvtypes, const int* comm, const int* info,
+                  int* request, int* ierror));
 
 ENTRY void mpi_neighbor_alltoallw_init_f08_(void* sendbuf, const int* sendcounts,
                                             const MPI_Aint* sdispls, const int* sendtypes,

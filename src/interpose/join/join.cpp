@@ -1,16 +1,17 @@
-#include "interpose/stub/join.h"
-
+// libunisono-join.so: what a rank does in MPI_Init that Unisono is placed under, and does nothing
+// in. It meets the others, who would wait for it, and tells them. Opened where that is needed only.
 #include <dlfcn.h>
 
 #include <atomic>
 #include <cstdint>
+#include <string_view>
 
 #include "base/hash.h"
 #include "base/meeting_words.h"
 #include "base/presence.h"
 #include "base/version.h"
 
-namespace unisono::stub {
+namespace unisono {
 namespace {
 
 /// A handle of any MPI library: a pointer, or an int, which is passed in the same registers.
@@ -121,23 +122,29 @@ void* instead(Function function, std::atomic<void*>& slot, void* next) {
 
 }  // namespace
 
-void* joining_init(std::string_view name, void* next, const MpiLibrary& mpi) {
-  if (next == nullptr || !mpi) return nullptr;
+}  // namespace unisono
+
+using namespace unisono;
+
+/// In place of `next`, the MPI library's `called`: an initialisation that does so. Null: `called`
+/// is none. `path` and `flavour`: of the MPI library.
+extern "C" __attribute__((visibility("default"))) void* unisono_joining_init(const char* called,
+                                                                             void* next,
+                                                                             const char* path,
+                                                                             const char* flavour) {
+  const std::string_view name = called;
   if (g_library == nullptr) {
-    g_library = dlopen(mpi.path.c_str(), RTLD_NOLOAD | RTLD_LAZY);
+    g_library = dlopen(path, RTLD_NOLOAD | RTLD_LAZY);
     if (g_library == nullptr) return nullptr;
-    g_handles = handles_of(mpi.flavour);
+    g_handles = handles_of(flavour);
   }
   if (name == "MPI_Init") return instead(init, g_init, next);
   if (name == "MPI_Init_thread") return instead(init_thread, g_init_thread, next);
   if (name == "mpi_init_f08_") return instead(fortran_init<1>, g_fortran_init<1>, next);
   if (name == "mpi_init_thread_f08_")
     return instead(fortran_init_thread<1>, g_fortran_init_thread<1>, next);
-  if (name.starts_with("mpi_init_thread") || name == "MPI_INIT_THREAD")
+  if (name.starts_with("mpi_init_thread"))
     return instead(fortran_init_thread<0>, g_fortran_init_thread<0>, next);
-  if (name.starts_with("mpi_init") || name == "MPI_INIT")
-    return instead(fortran_init<0>, g_fortran_init<0>, next);
+  if (name.starts_with("mpi_init")) return instead(fortran_init<0>, g_fortran_init<0>, next);
   return nullptr;
 }
-
-}  // namespace unisono::stub
