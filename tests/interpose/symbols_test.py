@@ -16,6 +16,7 @@ from pathlib import Path
 from preload_test import BUILD, DEPS, EXEC, FLAVOURS, HERE, PROGRAMS, events_in, mpiexec, run
 
 STUB = BUILD / "lib/libunisono.so"
+OPENMPI = "openmpi"
 SYSTEM = [Path("/usr/lib"), Path("/usr/lib64")]
 
 
@@ -227,7 +228,7 @@ class OwnNames(unittest.TestCase):
 
     def test_rmpi(self) -> None:
         """Debian's r-cran-rmpi, where it is installed, under Debian's Open MPI."""
-        launcher = os.environ.get("UNISONO_MPIEXEC_openmpi", "")
+        launcher = os.environ.get(f"UNISONO_MPIEXEC_{OPENMPI}", "")
         if not shutil.which("Rscript") or not Path("/usr/lib/R/site-library/Rmpi").exists() or not launcher:
             self.skipTest("no Rmpi")
         script = (
