@@ -16,7 +16,7 @@ namespace {
 // The Fortran entry points may lead to the C ones, or not.
 constinit std::atomic<bool> g_initialized{false};
 
-// What interpose/stub/join.cpp, which has no mpi.h, knows by heart.
+// What interpose/join/join.cpp, which has no mpi.h, knows by heart.
 #ifdef UNISONO_FLAVOUR_MPICH
 static_assert(MPI_COMM_WORLD == 0x44000000 && MPI_UNSIGNED_LONG_LONG == 0x4c000819 &&
               MPI_MAX == 0x58000001);

@@ -9,7 +9,7 @@
 namespace unisono {
 
 /// What a rank brings to it. A flavour library that cannot be opened sends a stub in its place
-/// (interpose/stub/join.cpp), which says so in the same words.
+/// (interpose/join/join.cpp), which says so in the same words.
 struct OwnSettings {
   std::uint64_t version = fnv1a(UNISONO_VERSION);
   std::uint64_t variables = 0;  ///< a hash
