@@ -14,7 +14,9 @@
 #include "comm/outliving.h"
 #include "mpi/agreement.h"
 #include "mpi/comm.h"
+#include "mpi/datatype.h"
 #include "mpi/device_memory.h"
+#include "mpi/private_communicator.h"
 #include "mpi/rank_lost.h"
 
 namespace unisono {
@@ -234,7 +236,7 @@ void forget_reaches() {
   all.known_size = 0;
   for (Communicator* state = all.oldest; state != nullptr; state = state->younger_) {
     if (state->known_kinds_ != nullptr) state->known_kinds_->forget();
-    state->left_.reset();
+    state->leave_none();
     if (!state->knows_reach_ || state->has_lost_rank_) continue;
     state->knows_reach_ = false;
     state->reach_.fill(ByteRange::all());
@@ -301,7 +303,7 @@ void Communicator::make_messages() {
 
 // The number of communicators is not the same on all ranks, so that they must ask each other.
 bool Communicator::take_room(int communicators) const {
-  const bool room = !may_be_duplicating() && reserve(communicators);
+  const bool room = !may_be_duplicating() && prepare_copies() && reserve(communicators);
   const bool all = all_agree(comm_, room);
   if (room && !all) give_room(communicators);
   return all;
@@ -376,7 +378,7 @@ void Communicator::want_messages() {
 
 /// Some ranks may not have learned their reach.
 void Communicator::take_long_way() {
-  left_.reset();
+  leave_none();
   if (std::exchange(knows_reach_, false)) reach_.fill(ByteRange::all());
   if (known_kinds_ == nullptr) return;
   for (const Semantics& row : kSemantics) known_kinds_->forget(row.collective);
@@ -392,23 +394,8 @@ MPI_Comm Communicator::own() {
     give_room(1);
     return own_;
   }
-  // MPI_Comm_dup would call the copy functions of the program's own attributes.
-  MPI_Group group = group_of(comm_);
-  int rc = MPI_SUCCESS;
-  if (several_threads()) {  // another one may be setting the handler, or in need of it
-    rc = PMPI_Comm_create(comm_, group, &own_);
-  } else {  // the program's may end the job for an error that is none to it
-    MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
-    PMPI_Comm_get_errhandler(comm_, &handler);
-    PMPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
-    rc = PMPI_Comm_create(comm_, group, &own_);
-    PMPI_Comm_set_errhandler(comm_, handler);
-    if (handler != MPI_ERRHANDLER_NULL) PMPI_Errhandler_free(&handler);
-  }
-  PMPI_Group_free(&group);
-  if (rc != MPI_SUCCESS) own_ = MPI_COMM_NULL;
+  own_ = private_communicator(comm_);
   if (all_agree(comm_, own_ != MPI_COMM_NULL)) {
-    PMPI_Comm_set_errhandler(own_, MPI_ERRORS_RETURN);
     if (nodes_ > 1) ahead_ = std::make_unique<Ahead>(size_);
     return own_;
   }

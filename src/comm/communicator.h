@@ -109,18 +109,20 @@ class Communicator {
   /// Counts a call of about so many bytes: whether it was left to the MPI library beforehand. The
   /// same on all ranks, which see the same calls.
   bool is_left(Collective c, Count bytes) {
-    if (left_ == nullptr) return false;
-    std::uint32_t& calls = left_of(c, bytes);
+    LeftCalls* row = left_[static_cast<std::size_t>(c)].get();
+    if (row == nullptr) return false;
+    std::uint32_t& calls = (*row)[static_cast<std::size_t>(size_class(bytes))];
     if (calls != 0 && calls != kAlways) --calls;
     return calls != 0;
   }
   /// Leaves as many of these calls, until the selector changes.
   static constexpr std::uint32_t kAlways = ~std::uint32_t{0};
   void leave(Collective c, Count bytes, std::uint32_t calls = kAlways) {
-    if (left_ == nullptr) left_ = std::make_unique<Left>();
+    std::unique_ptr<LeftCalls>& row = left_[static_cast<std::size_t>(c)];
+    if (row == nullptr) row = std::make_unique<LeftCalls>();
     // A rank that has to go the long way would not be where the others are.
     if (known_kinds_ != nullptr) known_kinds_->forget(c);
-    left_of(c, bytes) = calls == kAlways ? calls : calls + 1;
+    (*row)[static_cast<std::size_t>(size_class(bytes))] = calls == kAlways ? calls : calls + 1;
   }
   bool knows_reach() const { return knows_reach_; }
   void learn_reach(const Selector& selector);
@@ -261,8 +263,8 @@ class Communicator {
 
  private:
   explicit Communicator(MPI_Comm comm);
-  std::uint32_t& left_of(Collective c, Count bytes) {
-    return (*left_)[static_cast<std::size_t>(c)][static_cast<std::size_t>(size_class(bytes))];
+  void leave_none() {
+    for (auto& row : left_) row.reset();
   }
   ~Communicator();
   static Communicator* look_up(MPI_Comm comm);
@@ -286,8 +288,8 @@ class Communicator {
   bool may_be_on_torus_ = false;  // on several nodes, which a file places there
   bool knows_reach_ = false;
   std::array<ByteRange, kCollectives> reach_;
-  using Left = std::array<std::array<std::uint32_t, kSizeClasses>, kCollectives>;
-  std::unique_ptr<Left> left_;  // calls, and one more
+  using LeftCalls = std::array<std::uint32_t, kSizeClasses>;  // by size: calls, and one more
+  std::array<std::unique_ptr<LeftCalls>, kCollectives> left_;
   MPI_Comm own_ = MPI_COMM_NULL;
   bool asked_ = false;  // own() has been decided
   bool wants_own_ = false, wants_messages_ = false;

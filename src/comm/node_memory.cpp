@@ -24,8 +24,10 @@
 #include "base/size.h"
 #include "comm/placement.h"
 #include "comm/share_segment.h"
-#include "mpi/agreement.h"
 #include "mpi/comm.h"
+#include "mpi/datatype.h"
+#include "mpi/patience.h"
+#include "mpi/progress.h"
 #include "mpi/rank_lost.h"
 #include "node/domains.h"
 #include "node/probe.h"
@@ -59,26 +61,45 @@ struct RosterEntry {
   std::atomic<unsigned long> process_names{0};
   std::atomic<int> process{0};
   std::atomic<RankState> state{RankState::running};
+  // By which others find out whether they reach its memory: NodeMemory::word.
+  std::uint64_t* address = nullptr;
+  std::uint64_t word = 0;
+  node::CpuMask affinity{};
 };
+
+/// What the first rank of a node decides for all; and behind it the roster.
+struct Beginning {
+  bool looks_for_domains = false;
+  node::Slots slots;
+  node::Probing probing;
+};
+
+constexpr std::size_t kRosterBehind =
+    (sizeof(Beginning) + alignof(RosterEntry) - 1) / alignof(RosterEntry) * alignof(RosterEntry);
+
+std::size_t roster_bytes(int ranks) {
+  return kRosterBehind + static_cast<std::size_t>(ranks) * sizeof(RosterEntry);
+}
 
 struct NodeMemory {
   explicit NodeMemory(node::Segment&& made) : segment(std::move(made)), pool(segment.memory()) {}
 
   node::Segment segment;
   node::Pool pool;
+  const Beginning* beginning = nullptr;
   std::span<RosterEntry> roster;  // by rank in the node
+  MPI_Group ranks = MPI_GROUP_NULL;
   int rank = 0;
+  std::uint64_t word = 0;
   WaitMode mode = WaitMode::yield;
   std::size_t private_cache = 0;  // of a core, the largest
-  node::Slots slots;              // forced; else zeros
   node::Probing probing;
-  bool direct = false;       // all ranks may read and write each other's memory
+  bool single_copy = false;  // is asked for
   std::vector<int> domains;  // of all ranks; empty where they are not in several
 };
 
 // Never destroyed: see stop_node_memory.
 NodeMemory* g_memory = nullptr;
-MPI_Comm g_node = MPI_COMM_NULL;  // all ranks here, the engine's; without messages
 
 /// Half of what is free, so that others find room too.
 long long suitable_bytes(int ranks) {
@@ -134,14 +155,9 @@ using Clock = std::chrono::steady_clock;
 thread_local Clock::time_point t_last_turn;
 
 // In a wait that lasts. Ranks elsewhere may wait for messages of this one, or for its window, which
-// only the MPI library moves, and only when it is called (MPI-4.1, 3.5: progress). On a
-// communicator of one process MPICH looks at that process only. Once a rank has died, an MPI
-// library that handles failures answers a look at all with an error, perhaps before it has moved
-// anything.
+// only the MPI library moves, and only when it is called (MPI-4.1, 3.5: progress).
 void give_turn() {
-  int found = 0;
-  if (PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, g_node, &found, MPI_STATUS_IGNORE) != MPI_SUCCESS)
-    PMPI_Iprobe(g_memory->rank, MPI_ANY_TAG, g_node, &found, MPI_STATUS_IGNORE);
+  let_progress();
   t_last_turn = Clock::now();
 }
 
@@ -155,14 +171,6 @@ void idle(void* awaited) {
   look_for_the_dead(*g_memory, *static_cast<const Awaited*>(awaited));
 }
 
-/// What the first rank of a node decides for all.
-struct Beginning {
-  long long bytes = 0;
-  bool looks_for_domains = false;
-  node::Slots slots;
-  node::Probing probing;
-};
-
 node::Probing probing_of(const NodeSettings& settings) {
   node::Probing probing;
   probing.any_store = !settings.store;
@@ -172,80 +180,100 @@ node::Probing probing_of(const NodeSettings& settings) {
   return probing;
 }
 
-Result<node::Segment> make_segment(MPI_Comm node, int rank, long long bytes) {
-  if (bytes >= kLeastBytes) return share_segment(node, static_cast<std::size_t>(bytes));
-  if (rank != 0) return Error{""};
+Beginning beginning_of(const NodeSettings& settings, int ranks) {
+  return {ranks >= kLeastRanksForDomains && node::may_have_domains(settings.machine),
+          {static_cast<std::size_t>(settings.ring.value_or(0)), 0,
+           settings.store.value_or(node::Store::plain)},
+          probing_of(settings)};
+}
+
+/// The first rank's: the pool's books, and in the first arena what it decides and the roster.
+Result<bool> prepare(node::Segment& segment, const Beginning& beginning, int ranks) {
+  const std::size_t bytes = roster_bytes(ranks);
+  const std::span<std::byte> all = segment.memory();
+  const std::size_t offset = node::Pool::first_arena(bytes);
+  if (offset + bytes > all.size() || !segment.allocate(all.first(node::Pool::kUnit)) ||
+      !segment.allocate(all.subspan(offset, bytes)))
+    return Error{"no room in the shared memory for the books of " + std::to_string(ranks) +
+                 " ranks"};
+  node::Pool::prepare(all);
+  if (!node::Pool(all).take(bytes)) return Error{"the shared memory is too small for its ranks"};
+  new (all.data() + offset) Beginning(beginning);
+  auto* entries = reinterpret_cast<RosterEntry*>(all.data() + offset + kRosterBehind);
+  for (int rank = 0; rank < ranks; ++rank) new (entries + rank) RosterEntry;
+  return true;
+}
+
+/// The first rank makes it, if there is room.
+Result<node::Segment> make_segment(MPI_Comm node, int rank, int ranks,
+                                   const NodeSettings& settings) {
+  const long long bytes = rank != 0 ? 0 : settings.bytes.value_or(suitable_bytes(ranks));
+  const auto prepared = [&](node::Segment& segment) -> Result<bool> {
+    return prepare(segment, beginning_of(settings, ranks), ranks);
+  };
+  const bool has_room = bytes >= kLeastBytes;
+  auto shared = share_segment(node, has_room ? static_cast<std::size_t>(bytes) : 0, prepared);
+  if (rank != 0 || has_room) return shared;
   return Error{"no room for shared memory in /dev/shm; make it larger (docker run --shm-size)"};
 }
 
-/// The first rank's first arena holds the roster.
-bool make_roster(NodeMemory& memory, MPI_Comm node, int size) {
-  unsigned long long offset = 0;  // the map of the pool is there: no arena is
-  const std::size_t bytes = static_cast<std::size_t>(size) * sizeof(RosterEntry);
-  if (memory.rank == 0 &&
-      memory.segment.allocate(memory.segment.memory().first(node::Pool::kUnit))) {
-    node::Pool::prepare(memory.segment.memory());
-    const auto arena = memory.pool.take(bytes);
-    if (arena && memory.segment.allocate(memory.pool.memory(*arena).first(bytes))) {
-      offset = arena->offset;
-      auto* entries = reinterpret_cast<RosterEntry*>(memory.pool.memory(*arena).data());
-      for (int rank = 0; rank < size; ++rank) new (entries + rank) RosterEntry;
-    }
-  }
-  PMPI_Bcast(&offset, 1, MPI_UNSIGNED_LONG_LONG, 0, node);
-  if (offset == 0) return false;
-  auto* entries = reinterpret_cast<RosterEntry*>(memory.segment.memory().data() + offset);
-  memory.roster = {entries, static_cast<std::size_t>(size)};
-  RosterEntry& own = memory.roster[static_cast<std::size_t>(memory.rank)];
+/// What the first rank has prepared, with this rank's entry.
+std::unique_ptr<NodeMemory> enter(node::Segment&& segment, int rank, int ranks) {
+  auto memory = std::make_unique<NodeMemory>(std::move(segment));
+  std::byte* begin = memory->segment.memory().data() + node::Pool::first_arena(roster_bytes(ranks));
+  memory->beginning = reinterpret_cast<const Beginning*>(begin);
+  memory->probing = memory->beginning->probing;
+  memory->rank = rank;
+  memory->roster = {reinterpret_cast<RosterEntry*>(begin + kRosterBehind),
+                    static_cast<std::size_t>(ranks)};
+  if (getrandom(&memory->word, sizeof memory->word, 0) != sizeof memory->word) memory->word = 0;
+  RosterEntry& own = memory->roster[static_cast<std::size_t>(rank)];
+  own.address = &memory->word;
+  own.word = memory->word;
+  own.affinity = node::affinity();
   own.process_names.store(namespace_of_processes());
   own.process.store(getpid());
+  return memory;
+}
+
+/// Whether all ranks have a memory. The slowest way to wait of any of them: who sleeps must be
+/// woken by all. The largest cache that a core has for itself. The fewest cores that are online
+/// here.
+bool agree(NodeMemory* memory, MPI_Comm node, const NodeSettings& settings) {
+  const std::size_t cache = node::private_cache_bytes(node::affinity(), settings.machine);
+  const int cores = std::min(static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)), quota_cores());
+  std::array<long long, 4> most{memory == nullptr ? 1 : 0, static_cast<long long>(settings.mode),
+                                static_cast<long long>(cache == 0 ? kUsualPrivateCache : cache),
+                                -std::max(1, cores)};
+  if (reduce_patiently(std::span(most), MPI_MAX, node) != MPI_SUCCESS || most[0] != 0) return false;
+  memory->mode = static_cast<WaitMode>(most[1]);
+  memory->private_cache = static_cast<std::size_t>(most[2]);
+  memory->probing.cores = static_cast<int>(-most[3]);
   return true;
 }
 
 /// One rank reads for all.
-std::vector<int> domains_of_ranks(MPI_Comm node, int rank, int size, const std::string& machine) {
-  const auto ranks = static_cast<std::size_t>(size);
-  const node::CpuMask own = node::affinity();
-  std::vector<node::CpuMask> masks(rank == 0 ? ranks : 0);
-  PMPI_Gather(&own, sizeof own, MPI_BYTE, masks.data(), sizeof own, MPI_BYTE, 0, node);
-  std::vector<int> domains = node::domains_of(masks, machine);
-  domains.resize(ranks, node::kNoDomain);
-  PMPI_Bcast(domains.data(), size, MPI_INT, 0, node);
+std::vector<int> domains_of_ranks(const NodeMemory& memory, MPI_Comm node,
+                                  const std::string& machine) {
+  std::vector<int> domains;
+  if (memory.rank == 0) {
+    std::vector<node::CpuMask> masks;
+    for (const RosterEntry& entry : memory.roster) masks.push_back(entry.affinity);
+    domains = node::domains_of(masks, machine);
+  }
+  domains.resize(memory.roster.size(), node::kNoDomain);
+  tell_patiently(domains.data(), static_cast<int>(domains.size() * sizeof(int)), node);
   const bool any = std::any_of(domains.begin(), domains.end(),
                                [](int domain) { return domain != node::kNoDomain; });
   return any ? domains : std::vector<int>();
 }
 
-/// The slowest way to wait of any of them: who sleeps must be woken by all. The largest cache that
-/// a core has for itself. The fewest cores that are online here.
-void agree(NodeMemory& memory, MPI_Comm node, const NodeSettings& settings) {
-  const std::size_t cache = node::private_cache_bytes(node::affinity(), settings.machine);
-  const int cores = std::min(static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)), quota_cores());
-  std::array<long long, 3> most{static_cast<long long>(settings.mode),
-                                static_cast<long long>(cache == 0 ? kUsualPrivateCache : cache),
-                                -std::max(1, cores)};
-  PMPI_Allreduce(MPI_IN_PLACE, most.data(), 3, MPI_LONG_LONG, MPI_MAX, node);
-  memory.mode = static_cast<WaitMode>(most[0]);
-  memory.private_cache = static_cast<std::size_t>(most[1]);
-  memory.probing.cores = static_cast<int>(-most[2]);
-}
-
-/// Whether every rank can reach every other's memory, of which it shows a word.
-bool all_reach_each_other(MPI_Comm node, int size) {
-  struct Word {
-    unsigned long long process, address, value;
-  };
-  std::uint64_t word = 0;
-  if (getrandom(&word, sizeof word, 0) != static_cast<ssize_t>(sizeof word)) word = 0;
-  const Word own{static_cast<unsigned long long>(getpid()), reinterpret_cast<std::uintptr_t>(&word),
-                 word};
-  std::vector<Word> all(static_cast<std::size_t>(size));
-  PMPI_Allgather(&own, 3, MPI_UNSIGNED_LONG_LONG, all.data(), 3, MPI_UNSIGNED_LONG_LONG, node);
-  const bool reached = std::all_of(all.begin(), all.end(), [](const Word& other) {
-    return node::can_reach(static_cast<pid_t>(other.process),
-                           reinterpret_cast<std::uint64_t*>(other.address), other.value);
-  });
-  return all_agree(node, reached);  // and `word` stays until all have looked
+/// Whether this rank reaches the memory of all of these, which show it a word.
+bool reaches(const std::vector<int>& members) {
+  return g_memory->single_copy && std::all_of(members.begin(), members.end(), [](int member) {
+           const RosterEntry& other = g_memory->roster[static_cast<std::size_t>(member)];
+           return node::can_reach(other.process, other.address, other.word);
+         });
 }
 
 }  // namespace
@@ -291,30 +319,17 @@ void start_node_memory(MPI_Comm node, const NodeSettings& settings) {
 #endif
   const int rank = rank_in(node), size = size_of(node);
   if (size == 1) return;
-  Beginning beginning{settings.bytes.value_or(suitable_bytes(size)),
-                      size >= kLeastRanksForDomains && node::may_have_domains(settings.machine),
-                      {static_cast<std::size_t>(settings.ring.value_or(0)), 0,
-                       settings.store.value_or(node::Store::plain)},
-                      probing_of(settings)};
-  PMPI_Bcast(&beginning, sizeof beginning, MPI_BYTE, 0, node);
-  Result<node::Segment> segment = make_segment(node, rank, beginning.bytes);
+  Result<node::Segment> segment = make_segment(node, rank, size, settings);
   if (!segment && !segment.error().empty())
     say(segment.error() + "; collectives of this node run in the MPI library");
   if (!segment) return;  // nobody has it
-  auto memory = std::make_unique<NodeMemory>(std::move(*segment));
-  memory->rank = rank;
-  memory->slots = beginning.slots;
-  memory->probing = beginning.probing;
-  agree(*memory, node, settings);
-  const bool made = make_roster(*memory, node, size);
-  PMPI_Barrier(node);
-  if (!made) return;
-  memory->direct = settings.single_copy && all_reach_each_other(node, size);
-  if (beginning.looks_for_domains)
-    memory->domains = domains_of_ranks(node, rank, size, settings.machine);
+  auto memory = start_progress() ? enter(std::move(*segment), rank, size) : nullptr;
+  if (!agree(memory.get(), node, settings)) return stop_progress();
+  if (memory->beginning->looks_for_domains)
+    memory->domains = domains_of_ranks(*memory, node, settings.machine);
+  memory->single_copy = settings.single_copy;
+  PMPI_Comm_group(node, &memory->ranks);
   g_memory = memory.release();
-  g_node = node;
-  PMPI_Comm_set_errhandler(g_node, MPI_ERRORS_RETURN);
 }
 
 // The mapping stays until the process ends.
@@ -337,12 +352,10 @@ std::vector<int> ranks_in_node(MPI_Comm comm) {
   const int size = size_of(comm);
   std::vector<int> ranks(static_cast<std::size_t>(size)), in_node(ranks.size());
   std::iota(ranks.begin(), ranks.end(), 0);
-  MPI_Group group = MPI_GROUP_NULL, node = MPI_GROUP_NULL;
+  MPI_Group group = MPI_GROUP_NULL;
   PMPI_Comm_group(comm, &group);
-  PMPI_Comm_group(g_node, &node);
-  PMPI_Group_translate_ranks(group, size, ranks.data(), node, in_node.data());
+  PMPI_Group_translate_ranks(group, size, ranks.data(), g_memory->ranks, in_node.data());
   PMPI_Group_free(&group);
-  PMPI_Group_free(&node);
   return in_node;
 }
 
@@ -406,15 +419,20 @@ bool allocate_part(const node::Arena& arena, int rank, int size) {
   return g_memory->segment.allocate(memory.subspan(begin, end - begin));
 }
 
-/// The processes of all ranks of `comm`, for direct copies: none where there are none. Nothing, on
-/// all ranks, when one of them is not `ready`.
-std::optional<std::vector<pid_t>> meet(MPI_Comm comm, int size, bool ready) {
-  const int own = ready ? getpid() : 0;
+/// The processes of all ranks of `comm`, for direct copies: none where one of them cannot reach all
+/// others. Nothing, on all ranks, when one of them is not `ready`.
+std::optional<std::vector<pid_t>> meet(MPI_Comm comm, bool ready) {
+  constexpr int kNotReady = 0, kReachesNotAll = -1;
+  const std::vector<int> members = ranks_in_node(comm);
+  const int own = !ready || !prepare_copies() ? kNotReady
+                  : reaches(members)          ? getpid()
+                                              : kReachesNotAll;
   static_assert(sizeof(pid_t) == sizeof(int));
-  std::vector<pid_t> all(static_cast<std::size_t>(size));
+  std::vector<pid_t> all(members.size());
   PMPI_Allgather(&own, 1, MPI_INT, all.data(), 1, MPI_INT, comm);
-  if (std::find(all.begin(), all.end(), 0) != all.end()) return std::nullopt;
-  return g_memory->direct ? all : std::vector<pid_t>();
+  if (std::find(all.begin(), all.end(), kNotReady) != all.end()) return std::nullopt;
+  if (std::find(all.begin(), all.end(), kReachesNotAll) != all.end()) all.clear();
+  return all;
 }
 
 /// Collective over `comm`; nothing on all ranks where some rank has no memory.
@@ -433,7 +451,7 @@ std::optional<NodeArena> take_arena(MPI_Comm comm, MPI_Comm whole, const Shape& 
   PMPI_Bcast(place.data(), 2, MPI_UNSIGNED_LONG_LONG, 0, comm);
   if (place[1] == 0) return std::nullopt;
   made.arena = {place[0], place[1]};
-  auto processes = meet(comm, made.size, allocate_part(made.arena, made.rank, made.size));
+  auto processes = meet(comm, allocate_part(made.arena, made.rank, made.size));
   if (!processes) {
     if (made.rank == 0) made.pool.give_back(made.arena);
     return std::nullopt;
@@ -446,7 +464,7 @@ std::optional<NodeArena> take_arena(MPI_Comm comm, MPI_Comm whole, const Shape& 
 
 std::unique_ptr<NodeTeam> make_team(MPI_Comm comm, MPI_Comm whole) {
   const node::Groups groups = node::suitable_groups(size_of(comm), domains_in(comm));
-  const node::Slots& slots = g_memory->slots;
+  const node::Slots& slots = g_memory->beginning->slots;
   const std::size_t ring =
       slots.ring != 0 ? slots.ring : node::preferred_ring(groups, g_memory->private_cache);
   auto arena = take_arena<node::Team>(comm, whole, groups, ring, std::min(ring, kLeastRing));

@@ -11,6 +11,7 @@
 #include <iterator>
 #include <numeric>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -19,6 +20,7 @@
 #include "base/hash.h"
 #include "base/version.h"
 #include "mpi/comm.h"
+#include "mpi/patience.h"
 #include "node/cpu_mask.h"
 
 namespace unisono {
@@ -87,10 +89,8 @@ int cores_here(int quota) {
 bool is_oversubscribed(MPI_Comm group, int quota) {
   const int size = size_of(group);
   // MPI may have bound every rank to a core of its own: only all masks together tell.
-  const node::CpuMask mine = node::affinity();
-  node::CpuMask together{};
-  PMPI_Allreduce(mine.data(), together.data(), static_cast<int>(mine.size()), MPI_BYTE, MPI_BOR,
-                 group);
+  node::CpuMask together = node::affinity();
+  reduce_patiently(std::span(together), MPI_BOR, group);
   return size > std::min(cores_in(together), quota);
 }
 
@@ -116,7 +116,7 @@ std::string library_of(MPI_Comm world, bool one_library) {
   constexpr std::size_t kMostSent = 256;  // of 8 KiB, which take longer than all else here
   std::array<char, kMostSent> text{};
   library_line().copy(text.data(), text.size() - 1);
-  PMPI_Bcast(text.data(), static_cast<int>(text.size()), MPI_CHAR, 0, world);
+  tell_patiently(text.data(), static_cast<int>(text.size()), world);
   return text.data();
 }
 
@@ -128,9 +128,7 @@ std::optional<bool> shares_cores(MPI_Comm world, const JobPlace& place) {
     if (place.one_affinity) return size > cores_in(node::affinity());
     return is_oversubscribed(world, INT_MAX);
   }
-  const int own = kernel_number();
-  std::vector<int> kernels(static_cast<std::size_t>(size));
-  PMPI_Allgather(&own, 1, MPI_INT, kernels.data(), 1, MPI_INT, world);
+  std::vector<int> kernels = gather_patiently(std::array{kernel_number()}, world);
   std::sort(kernels.begin(), kernels.end());
   const bool distinct = std::adjacent_find(kernels.begin(), kernels.end()) == kernels.end();
   return distinct ? std::optional(false) : std::nullopt;
@@ -145,6 +143,19 @@ NodeFacts facts_of_lone_ranks(int ranks, const JobPlace& place, bool oversubscri
   facts.fabric = place.fabric;
   facts.cores = place.cores;
   facts.elsewhere = ranks == 1 ? 0 : 1;
+  return facts;
+}
+
+NodeFacts facts_of_one_node(MPI_Comm world, const JobPlace& place) {
+  NodeFacts facts;
+  facts.oversubscribed = place.one_affinity
+                             ? size_of(world) > std::min(cores_in(node::affinity()), place.cores)
+                             : is_oversubscribed(world, place.cores);
+  facts.one_node = true;
+  facts.one_library = place.one_library;
+  facts.fabric = place.fabric;
+  facts.cores = place.cores;
+  facts.ranks_on_node = size_of(world);
   return facts;
 }
 
@@ -171,18 +182,21 @@ OwnPlace own_place() {
           fnv1a(bytes), has_fabric(), cores_here(quota_cores())};
 }
 
-// Where nobody shares a node, nobody needs to be asked who does.
+// Where nobody shares a node, or all do, nobody needs to be asked who does.
 MPI_Comm ranks_of_node(MPI_Comm world, const JobPlace& place) {
+  if (place.all_alone) return MPI_COMM_SELF;
+  if (place.all_together) return world;
   MPI_Comm node = MPI_COMM_NULL;
-  if (place.all_alone) {
-    PMPI_Comm_dup(MPI_COMM_SELF, &node);
-    return node;
-  }
   PMPI_Comm_split_type(world, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
   return node;
 }
 
+void free_node(MPI_Comm node) {
+  if (node != MPI_COMM_SELF && node != MPI_COMM_WORLD) PMPI_Comm_free(&node);
+}
+
 NodeFacts node_facts(MPI_Comm world, MPI_Comm node, const JobPlace& place) {
+  if (place.all_together) return facts_of_one_node(world, place);
   if (place.all_alone)
     if (const auto oversubscribed = shares_cores(world, place))
       return facts_of_lone_ranks(size_of(world), place, *oversubscribed);
@@ -201,7 +215,7 @@ NodeFacts node_facts(MPI_Comm world, MPI_Comm node, const JobPlace& place) {
                  -cores,
                  -elsewhere,
                  size_of(node)};
-  PMPI_Allreduce(MPI_IN_PLACE, facts, std::size(facts), MPI_INT, MPI_MAX, world);
+  reduce_patiently(std::span<int>(facts), MPI_MAX, world);
   NodeFacts found;
   found.oversubscribed = facts[0] != 0;
   found.one_node = facts[1] == 0;
@@ -243,11 +257,9 @@ std::vector<int> nodes_of_ranks(MPI_Comm world, MPI_Comm node, const NodeFacts& 
 }
 
 std::vector<int> nodes_of_ranks(MPI_Comm world, MPI_Comm node) {
-  std::vector<int> nodes(static_cast<std::size_t>(size_of(world)));
   int leader = rank_in(world);
-  PMPI_Bcast(&leader, 1, MPI_INT, 0, node);
-  PMPI_Allgather(&leader, 1, MPI_INT, nodes.data(), 1, MPI_INT, world);
-  return nodes;
+  tell_patiently(&leader, sizeof leader, node);
+  return gather_patiently(std::array{leader}, world);
 }
 
 Platform platform_of(MPI_Comm world, const NodeFacts& facts) {

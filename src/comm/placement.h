@@ -24,7 +24,8 @@ OwnPlace own_place();
 
 /// What came of all ranks' places; the same on all. By default nothing is known.
 struct JobPlace {
-  bool all_alone = false;  ///< every rank is the only one on its node, as the launcher says
+  bool all_alone = false;     ///< every rank is the only one on its node, as the launcher says
+  bool all_together = false;  ///< all ranks are on one node, as the launcher says
   bool one_library = false, one_kernel = false, one_affinity = false;  ///< the same of all
   bool fabric = false;                                                 ///< some rank's host has one
   int cores = 1;                                                       ///< the fewest
@@ -32,7 +33,7 @@ struct JobPlace {
 
 struct NodeFacts {
   bool oversubscribed = false;  ///< on some machine the job has more ranks than cores
-  bool one_node = false;        ///< all ranks share one node, as the MPI library sees it
+  bool one_node = false;        ///< all ranks share one node, as launcher or MPI library says
   bool all_alone = false;       ///< every rank is known to be the only one on its node
   bool one_library = false;     ///< all ranks are known to have the same
   bool fabric = false;          ///< some rank's host has a network that bypasses the kernel
@@ -54,8 +55,11 @@ struct NodeFacts {
 /// long ones both ways one after the other, and the cuts cost next to nothing; else 0.
 Count portion_bytes(const NodeFacts& facts);
 
-/// The ranks of `world` on this one's node, as the MPI library sees it. Collective; the caller's.
+/// The ranks of `world` on this one's node, as launcher or MPI library says. Collective over
+/// `world`, unless `place` tells. To be given back by free_node().
 MPI_Comm ranks_of_node(MPI_Comm world, const JobPlace& place = {});
+/// Frees it, unless it is one of the program's.
+void free_node(MPI_Comm node);
 
 /// Collective over `world`, whose ranks_of_node() `node` is; the same facts on all ranks, without
 /// those of the network.

@@ -4,8 +4,8 @@
 #include <optional>
 #include <utility>
 
-#include "mpi/agreement.h"
 #include "mpi/comm.h"
+#include "mpi/patience.h"
 #include "node/handover.h"
 
 namespace unisono {
@@ -15,7 +15,7 @@ namespace {
 /// Rank 0's bytes, on all ranks.
 template <class T>
 void tell(MPI_Comm comm, T& what) {
-  PMPI_Bcast(&what, static_cast<int>(sizeof what), MPI_BYTE, 0, comm);
+  tell_patiently(&what, static_cast<int>(sizeof what), comm);
 }
 
 /// Rank 0 hands it to all others, who may have it already. Collective.
@@ -27,28 +27,38 @@ void hand_over(MPI_Comm comm, const node::SegmentPlace& place,
   tell(comm, name);
   if (name[0] == '\0') return;
   node::OwnFile called = gives ? node::OwnFile() : node::call_giver(name);
-  if (!all_agree(comm, gives || called)) return;  // all are in the queue, or nobody takes anything
+  if (!all_agree_patiently(comm, gives || called))
+    return;  // all are in the queue, or nobody takes anything
   if (gives) return node::give(socket, (**segment).file());
   const int file = node::take(called);
   if (file >= 0) segment.emplace(node::Segment::adopt(file, place));
 }
 
+Result<node::Segment> make(std::size_t bytes, const PrepareSegment& prepare) {
+  if (bytes == 0) return Error{""};
+  Result<node::Segment> segment = node::Segment::create(bytes);
+  if (!segment || !prepare) return segment;
+  const Result<bool> prepared = prepare(*segment);
+  return prepared ? std::move(segment) : Error{prepared.error()};
+}
+
 }  // namespace
 
-Result<node::Segment> share_segment(MPI_Comm comm, std::size_t bytes) {
+Result<node::Segment> share_segment(MPI_Comm comm, std::size_t bytes,
+                                    const PrepareSegment& prepare) {
   node::SegmentPlace place;
   std::optional<Result<node::Segment>> segment;
   if (rank_in(comm) == 0) {
-    segment.emplace(node::Segment::create(bytes));
+    segment.emplace(make(bytes, prepare));
     if (*segment) place = (**segment).place();
   }
   tell(comm, place);
   if (place.bytes == 0) return segment ? std::move(*segment) : Result<node::Segment>(Error{""});
   if (!segment) segment.emplace(node::Segment::open(place));
-  bool all_have_it = all_agree(comm, static_cast<bool>(*segment));
+  bool all_have_it = all_agree_patiently(comm, static_cast<bool>(*segment));
   if (!all_have_it) {
     hand_over(comm, place, segment);
-    all_have_it = all_agree(comm, static_cast<bool>(*segment));
+    all_have_it = all_agree_patiently(comm, static_cast<bool>(*segment));
   }
   if (*segment) (**segment).close_file();
   if (*segment && !all_have_it) return Error{""};

@@ -8,6 +8,8 @@
 
 #include "mpi/complex_parts.h"
 #include "mpi/datatype_contents.h"
+#include "mpi/private_communicator.h"
+#include "mpi/threads.h"
 
 namespace unisono {
 
@@ -114,12 +116,19 @@ const TypeFacts& look_up_facts(MPI_Datatype type) {
 
 void start_datatypes() {
   PMPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, forget, &g_keyval, nullptr);
-  PMPI_Comm_dup(MPI_COMM_SELF, &g_self);
-  PMPI_Comm_set_errhandler(g_self, MPI_ERRORS_RETURN);
+  // Who sets the error handler of MPI_COMM_SELF for a moment must be the only thread.
+  if (several_threads()) prepare_copies();
+}
+
+bool prepare_copies() {
+  static std::mutex& mutex = *new std::mutex;
+  const std::lock_guard lock(mutex);
+  if (g_self == MPI_COMM_NULL) g_self = private_communicator(MPI_COMM_SELF);
+  return g_self != MPI_COMM_NULL;
 }
 
 void stop_datatypes() {
-  PMPI_Comm_free(&g_self);
+  if (g_self != MPI_COMM_NULL) PMPI_Comm_free(&g_self);
   PMPI_Type_free_keyval(&g_keyval);
 }
 

@@ -58,7 +58,10 @@ inline const TypeFacts& facts_of(MPI_Datatype type) {
 }
 
 void start_datatypes();  ///< after MPI_Init
-void stop_datatypes();   ///< before MPI_Finalize
+/// Makes what copies of elements need, at the first request: false where the MPI library has no
+/// communicator left. Local. Before any of the functions that follow.
+bool prepare_copies();
+void stop_datatypes();  ///< before MPI_Finalize
 
 /// What MPI says of a datatype in a call: MPI_ERR_TYPE, where it is not committed. No error handler
 /// of the program's sees it.

@@ -29,7 +29,7 @@ void Pool::prepare(std::span<std::byte> memory) {
 
 std::optional<Arena> Pool::take(std::size_t bytes) {
   if (bytes > kLargestArena) return std::nullopt;
-  const std::size_t units = std::bit_ceil(std::max<std::size_t>(1, (bytes + kUnit - 1) / kUnit));
+  const std::size_t units = Pool::units(bytes);
   for (std::size_t w = 0; w < words(memory_.size()); ++w) {
     std::uint64_t used = word(w).load(std::memory_order_relaxed);
     for (std::size_t first = 0; first < kBits;) {

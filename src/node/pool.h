@@ -1,6 +1,8 @@
 // A segment cut into arenas, so that the communicators of a job share a bounded piece of memory.
 #pragma once
+#include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -28,6 +30,9 @@ class Pool {
 
   explicit Pool(std::span<std::byte> memory) : memory_(memory) {}
 
+  /// Offset of the first arena that is ever taken, if it is one of so many bytes.
+  static std::size_t first_arena(std::size_t bytes) { return units(bytes) * kUnit; }
+
   /// At least `bytes`, all of which may be used; nothing when there is no room. Any process.
   std::optional<Arena> take(std::size_t bytes);
   /// When nobody uses it any more. Any process, once.
@@ -40,6 +45,9 @@ class Pool {
  private:
   using Word = std::atomic<std::uint64_t>;
   static constexpr std::size_t kBits = 64;
+  static std::size_t units(std::size_t bytes) {
+    return std::bit_ceil(std::max<std::size_t>(1, (bytes + kUnit - 1) / kUnit));
+  }
   static std::size_t words(std::size_t bytes) { return (bytes / kUnit + kBits - 1) / kBits; }
   Word& word(std::size_t index) const { return reinterpret_cast<Word*>(memory_.data())[index]; }
 

@@ -24,6 +24,8 @@
 #include "mpi/agreement.h"
 #include "mpi/comm.h"
 #include "mpi/device_memory.h"
+#include "mpi/patience.h"
+#include "mpi/progress.h"
 #include "mpi/simulated.h"
 #include "mpi/threads.h"
 #include "node/domains.h"
@@ -104,9 +106,9 @@ void Engine::begin(const Files& files) {
   if (g_session_threads) g_several_threads = true;
   look_for_devices();
   start_datatypes();
-  node_ = ranks_of_node(MPI_COMM_WORLD, place_);
+  const MPI_Comm node = ranks_of_node(MPI_COMM_WORLD, place_);
   if (active_)
-    read_environment(files);
+    read_environment(files, node);
   else
     start_communicators(0);
   started_ = true;
@@ -121,7 +123,8 @@ void Engine::begin(const Files& files) {
     world->want_own();
     prepare_flights(*world);
   }
-  if (!folder.empty()) tracer_ = Tracer::start(folder, node_);
+  if (!folder.empty()) tracer_ = Tracer::start(folder, node);
+  free_node(node);
   g_tracer = tracer_.get();
 }
 
@@ -156,15 +159,15 @@ void Engine::load_order(const std::string& setting, const Spec& spec) const {
       "counts are exchanged, as by token_list; unisono schedule make writes such a file"));
 }
 
-void Engine::read_environment(const Files& files) {
+void Engine::read_environment(const Files& files, MPI_Comm ranks_here) {
   if (first_rank_)
     for (const std::string& line : misspelt_variables()) say(line);
   const std::string log = variable("UNISONO_LOG");
   log_decisions_ = log == "decision";
   if (!log.empty() && !log_decisions_)
     complain("UNISONO_LOG=" + log + ": no such kind; valid is decision; nothing is logged");
-  NodeFacts node = node_facts(MPI_COMM_WORLD, node_, place_);
-  node.use(network(node));
+  NodeFacts node = node_facts(MPI_COMM_WORLD, ranks_here, place_);
+  node.use(network(ranks_here, node));
   const Platform here = platform_of(MPI_COMM_WORLD, node);
   selector_ = Selector(here.flavour, here.place);
   for (int c = 0; c < kCollectives; ++c) {
@@ -190,16 +193,17 @@ void Engine::read_environment(const Files& files) {
   begin_progress(node);
   plan_repeated_calls(is_on("UNISONO_REPEATS", true), log_decisions_);
   if (is_on("UNISONO_REPRODUCIBLE", false)) selector_.fix_order();
-  const auto nodes = nodes_of_ranks(MPI_COMM_WORLD, node_, node);
+  const auto nodes = nodes_of_ranks(MPI_COMM_WORLD, ranks_here, node);
   const std::set<int> different(nodes.begin(), nodes.end());
   use_profile(files.profile, here, std::max(1, static_cast<int>(different.size())));
   if (mode_ == Mode::fixed) selector_.use(remembered_cells(), "remembered");
-  select_online(here, node.machine);
+  select_online(here, node.machine, ranks_here);
   passes_first_calls_ = passes_first_calls();
-  share_memory();
-  const bool has_memory = has_node_memory() || size_of(node_) == 1;
-  kernels_in_nodes_ =
-      left_online().collectives != 0 && (node.all_alone || all_agree(MPI_COMM_WORLD, has_memory));
+  share_memory(ranks_here);
+  const bool has_memory = has_node_memory() || size_of(ranks_here) == 1;
+  const bool all_know = node.all_alone || node.one_node;
+  kernels_in_nodes_ = left_online().collectives != 0 &&
+                      (all_know ? has_memory : all_agree_patiently(MPI_COMM_WORLD, has_memory));
   start_multicasting();
   start_communicators(cache ? static_cast<std::size_t>(*cache) : kDefaultPlanCache, nodes,
                       find_levels(files.topology, nodes), portion_bytes(node));
@@ -261,7 +265,7 @@ TopologyLabels Engine::find_levels(const Result<std::string>& text,
   return std::move(found.labels);
 }
 
-void Engine::share_memory() {
+void Engine::share_memory(MPI_Comm node) {
   NodeSettings settings;
   const auto read = [this](const char* name, auto parse, auto& into) {
     const std::string text = variable(name);
@@ -276,20 +280,20 @@ void Engine::share_memory() {
   settings.single_copy = is_on("UNISONO_SINGLE_COPY", true);
   settings.mode = wait_;
   if (mode_ == Mode::fixed) settings.probe = 0;
-  if (settings.bytes != 0) start_node_memory(node_, settings);
+  if (settings.bytes != 0) start_node_memory(node, settings);
   if (!log_decisions_) return;
-  if (const auto domains = domains_in(node_); !domains.empty()) complain(domains_text(domains));
+  if (const auto domains = domains_in(node); !domains.empty()) complain(domains_text(domains));
 }
 
-Machine Engine::network(const NodeFacts& node) const {
+Machine Engine::network(MPI_Comm ranks_here, const NodeFacts& node) const {
   std::vector<std::string> lines;
-  Machine machine = find_network(MPI_COMM_WORLD, node_, node, mode_, lines);
+  Machine machine = find_network(MPI_COMM_WORLD, ranks_here, node, mode_, lines);
   if (log_decisions_)
     for (const std::string& line : lines) complain(line);
   return machine;
 }
 
-void Engine::select_online(const Platform& here, const Machine& machine) {
+void Engine::select_online(const Platform& here, const Machine& machine, MPI_Comm node) {
   const auto settings = start_online(here, wait_, log_decisions_, mode_);
   if (!settings)
     complain("UNISONO_ONLINE=" + variable("UNISONO_ONLINE") + ": " + settings.error() +
@@ -297,7 +301,7 @@ void Engine::select_online(const Platform& here, const Machine& machine) {
   if (settings && mode_ == Mode::fixed && !is_standard("UNISONO_ONLINE"))
     complain("UNISONO_ONLINE=" + variable("UNISONO_ONLINE") +
              ": with UNISONO=fixed nothing is learned");
-  const std::string network = use_machine(machine, node_);
+  const std::string network = use_machine(machine, node);
   know_machine(machine);
   if (log_decisions_ && !network.empty()) complain("network: " + network);
   online_ = selector_.leave_online(left_online());
@@ -342,7 +346,7 @@ void Engine::end() {
   stop_persistent();
   stop_communicators();
   stop_node_memory();
-  PMPI_Comm_free(&node_);
+  stop_progress();
   stop_datatypes();
   keep_what_is_learned();
 }

@@ -62,16 +62,17 @@ class Engine {
   void end();
   void stay();
   void keep_what_is_learned() const;
-  void read_environment(const Files& files);
-  void select_online(const Platform& here, const Machine& machine);
-  Machine network(const NodeFacts& node) const;
+  /// `node`, `ranks_here`: the ranks of this node.
+  void read_environment(const Files& files, MPI_Comm ranks_here);
+  void select_online(const Platform& here, const Machine& machine, MPI_Comm node);
+  Machine network(MPI_Comm ranks_here, const NodeFacts& node) const;
   void load_order(const std::string& setting, const Spec& spec) const;
   void use_profile(const Result<std::string>& text, const Platform& here, int nodes);
   TopologyLabels find_levels(const Result<std::string>& text, const std::vector<int>& nodes) const;
   void begin_progress(const NodeFacts& node) const;
   /// A variable of 0 or 1; `otherwise` where it is neither.
   bool is_on(const char* name, bool otherwise) const;
-  void share_memory();
+  void share_memory(MPI_Comm node);
   std::optional<int> decide_and_run(const Call& asked, const CallInfo& info, CallScope& scope);
   struct Known {
     Facts facts;
@@ -123,7 +124,6 @@ class Engine {
   bool prepares_messages_ = false;   // and messages in the memory of their node
   bool first_rank_ = false;          // of MPI_COMM_WORLD: the one that speaks for all
   JobPlace place_;                   // what the ranks told each other of it in MPI_Init
-  MPI_Comm node_ = MPI_COMM_NULL;    // the ranks of this node
   WaitMode wait_ = WaitMode::spin;
   Selector selector_;
   Machine machine_;  // what messages cost; the same on all ranks

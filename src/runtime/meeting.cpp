@@ -79,6 +79,7 @@ bool all_same(const Words& words, MeetingWord pair) { return words[pair] == ~wor
 JobPlace job_place(const Words& words) {
   if (kSimulated) return {};
   return {.all_alone = words[kHasCompany] == 0,
+          .all_together = words[kHasOthersElsewhere] == 0,
           .one_library = all_same(words, kSameLibrary),
           .one_kernel = all_same(words, kSameKernel),
           .one_affinity = all_same(words, kSameAffinity),
@@ -117,6 +118,7 @@ Meeting meet(const OwnSettings& own, JobPlace& job) noexcept {
   words[kCannot] = own.can_run ? 0 : 1;
   words[kHasSession] = g_session_threads ? 1 : 0;
   words[kHasCompany] = here.ranks == 1 ? 0 : 1;
+  words[kHasOthersElsewhere] = here.ranks == ranks ? 0 : 1;
   words[kHasFabric] = own.place.fabric ? 1 : 0;
   words[kFewestCores] = ~static_cast<std::uint64_t>(own.place.cores);
   say_both(kSameLibrary, own.place.library);

@@ -135,6 +135,8 @@ struct News {
   std::string text;
 };
 
+constexpr std::size_t kBeforeText = 8;
+
 /// Rank 0's, on all ranks; in one message of kBegin bytes unless there is more to say.
 template <std::size_t kBegin>
 News tell(MPI_Comm world, News news) {
@@ -143,6 +145,7 @@ News tell(MPI_Comm world, News news) {
     std::uint32_t length = 0;
     std::array<char, kBegin> begin{};
   } first;
+  static_assert(sizeof first == kBeforeText + kBegin);
   first.use = news.use ? 1 : 0;
   first.length = static_cast<std::uint32_t>(news.text.size());
   news.text.copy(first.begin.data(), kBegin);
@@ -157,8 +160,8 @@ News tell(MPI_Comm world, News news) {
 }
 
 constexpr std::size_t kBytesBetween = 2 << 10;  // bytes over a network
-// Within a node so much costs some microseconds, and a second message as many.
-constexpr std::size_t kBytesWithinNode = 8 << 10;
+// Within a node all that one message holds costs some microseconds; and the second one, if any.
+constexpr std::size_t kBytesWithinNode = kMostBytesSent - kBeforeText, kMostWithinNode = 8 << 10;
 
 /// On rank 0: what the others are to hear, nothing where there is nothing.
 std::string message(bool with_machine, int ranks, const NodeFacts& facts) {
@@ -218,7 +221,7 @@ void find_verdicts(MPI_Comm world, const NodeFacts& facts, Mode mode,
     all.memory.machine.reset();
     all.memory.choices.clear();
     text = message(false, size_of(world), facts);
-    while (text.size() > kBytesWithinNode) {
+    while (text.size() > kMostWithinNode) {
       all.memory.verdicts.resize(all.memory.verdicts.size() / 2);
       text = message(false, size_of(world), facts);
     }
