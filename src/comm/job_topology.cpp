@@ -6,6 +6,7 @@
 
 #include "base/hash.h"
 #include "mpi/comm.h"
+#include "mpi/patience.h"
 #include "node/domains.h"
 
 namespace unisono {
@@ -69,9 +70,10 @@ std::string problem_of(const TopologyFile& file, const TopologyLabels& found, MP
 JobTopology find_topology(MPI_Comm world, const std::vector<int>& nodes, const TopologyFile* file) {
   const auto size = static_cast<std::size_t>(size_of(world));
   const OwnLabels own = own_labels(world, file);
+  const std::vector<int> labels_of_all = gather_patiently(own, world);
   std::vector<OwnLabels> all(size);
-  constexpr int kCount = static_cast<int>(own.size());
-  PMPI_Allgather(own.data(), kCount, MPI_INT, all.data(), kCount, MPI_INT, world);
+  for (std::size_t i = 0; i < labels_of_all.size(); ++i)
+    all[i / own.size()][i % own.size()] = labels_of_all[i];
   JobTopology found;
   found.labels.at(Level::node) = nodes.empty() ? std::vector(size, 0) : nodes;
   for (std::size_t i = 0; i < kOwnLevels.size(); ++i)

@@ -1,13 +1,17 @@
 #include "comm/neighbours.h"
 
 #include <algorithm>
+#include <array>
+#include <climits>
 #include <cstdio>
 #include <numeric>
+#include <span>
 #include <tuple>
 #include <vector>
 
 #include "comm/placement.h"
 #include "mpi/comm.h"
+#include "mpi/patience.h"
 
 namespace unisono {
 
@@ -89,23 +93,20 @@ Neighbourhood named_by(MPI_Comm comm) {
 std::vector<Neighbourhood> told_by_all(MPI_Comm comm) {
   const Neighbourhood own = named_by(comm);
   const auto p = static_cast<std::size_t>(size_of(comm));
-  const int mine[] = {static_cast<int>(own.sources.size()),
-                      static_cast<int>(own.destinations.size())};
-  std::vector<int> degrees(2 * p);
-  if (PMPI_Allgather(mine, 2, MPI_INT, degrees.data(), 2, MPI_INT, comm) != MPI_SUCCESS) return {};
+  const std::array mine{static_cast<int>(own.sources.size()),
+                        static_cast<int>(own.destinations.size())};
+  const std::vector<int> degrees = gather_patiently(mine, comm);
+  if (std::find(degrees.begin(), degrees.end(), -1) != degrees.end()) return {};  // not all told
   if (std::accumulate(degrees.begin(), degrees.end(), std::size_t{0}) > 2 * kMostEdges) return {};
-  std::vector<int> lengths(p), places(p);
+  std::vector<int> places(p);
   int total = 0;
-  for (std::size_t r = 0; r < p; ++r) {
-    lengths[r] = degrees[2 * r] + degrees[2 * r + 1];
-    places[r] = std::exchange(total, total + lengths[r]);
-  }
-  std::vector<int> both(own.sources);
-  both.insert(both.end(), own.destinations.begin(), own.destinations.end());
-  std::vector<int> all(static_cast<std::size_t>(total));
-  if (PMPI_Allgatherv(both.data(), static_cast<int>(both.size()), MPI_INT, all.data(),
-                      lengths.data(), places.data(), MPI_INT, comm) != MPI_SUCCESS)
-    return {};
+  for (std::size_t r = 0; r < p; ++r)
+    places[r] = std::exchange(total, total + degrees[2 * r] + degrees[2 * r + 1]);
+  std::vector<int> all(static_cast<std::size_t>(total), INT_MIN);
+  const auto here = all.begin() + places[static_cast<std::size_t>(rank_in(comm))];
+  std::copy(own.destinations.begin(), own.destinations.end(),
+            std::copy(own.sources.begin(), own.sources.end(), here));
+  if (reduce_patiently(std::span(all), MPI_MAX, comm) != MPI_SUCCESS) return {};
   std::vector<Neighbourhood> found(p);
   for (std::size_t r = 0; r < p; ++r) {
     const auto begin = all.begin() + places[r], middle = begin + degrees[2 * r];
