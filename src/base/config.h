@@ -71,6 +71,9 @@ inline constexpr Variable kVariables[] = {
      "there in any case); 0: never"},
     {"UNISONO_SINGLE_COPY", "1",
      "0: long messages within a node only through shared memory, not by process_vm_readv"},
+    {"UNISONO_DEVICE", "native",
+     "collectives on buffers in the memory of a GPU: native, the MPI library runs them; host, "
+     "Unisono may, on copies in the memory of the host"},
     {"UNISONO_MCAST_GROUPS", "20",
      "multicast groups that a process is in at a time, at most; of those used least recently one "
      "goes for the next"},

@@ -26,21 +26,14 @@ std::string text_of(node::CallWord word) {
 }
 
 int error_of(const node::CallsDiffer& differ) {
-  const bool known = differ.theirs != 0 && differ.mine != 0;
   const auto but_bytes = [](node::CallWord word) { return word % (node::CallWord{1} << kBytesAt); };
-  return known && but_bytes(differ.theirs) == but_bytes(differ.mine) ? MPI_ERR_TRUNCATE
-                                                                     : MPI_ERR_OTHER;
+  return but_bytes(differ.theirs) == but_bytes(differ.mine) ? MPI_ERR_TRUNCATE : MPI_ERR_OTHER;
 }
 
 std::string text_of(const node::CallsDiffer& differ, int rank, int size) {
-  const std::string where = " on a communicator of " + std::to_string(size) + " ranks";
-  const std::string other = "rank " + std::to_string(differ.rank);
-  const std::string own = "rank " + std::to_string(rank);
-  if (differ.theirs == 0)
-    return other + " has called other collectives than " + own + where +
-           "; all ranks must call the same ones in the same order";
-  return other + " called " + text_of(differ.theirs) + " where " + own + " called " +
-         text_of(differ.mine) + where;
+  return "rank " + std::to_string(differ.rank) + " called " + text_of(differ.theirs) +
+         " where rank " + std::to_string(rank) + " called " + text_of(differ.mine) +
+         " on a communicator of " + std::to_string(size) + " ranks";
 }
 
 }  // namespace unisono

@@ -96,6 +96,7 @@ template <Collective kCollective>
   const KnownKind& kind = kinds->of(kCollective, info.bytes);
   if (!kind.is(kCollective, info.bytes, call.op, call.recvtype)) return false;
   NodeTeam& team = kinds->team();
+  if (team.team().is_retired()) return false;
   if constexpr (is_irregular(kCollective)) {
     if (!run_plain_blocks(team, *kinds, call, kind)) return false;
   } else {

@@ -280,6 +280,22 @@ void Communicator::stop_serving() {
   known_kinds_.reset();
 }
 
+void Communicator::meet_device() {
+  if (g_stages_devices) return;
+  has_met_device_ = true;
+  if (team_ != nullptr) team_->team().ask_to_retire();
+}
+
+bool Communicator::leaves_to_device(bool met_device) {
+  constexpr unsigned kCallsPerQuestion = 64;
+  if (!some_has_driver_) return false;
+  has_met_device_ = has_met_device_ || met_device;
+  if (calls_by_messages_++ % kCallsPerQuestion != 0 || all_agree(comm_, !has_met_device_))
+    return false;
+  stop_serving();
+  return true;
+}
+
 void Communicator::part_ways(const node::CallsDiffer& differ) {
   stop_serving();
   differ_.emplace(differ);
@@ -395,7 +411,12 @@ MPI_Comm Communicator::own() {
     return own_;
   }
   own_ = private_communicator(comm_);
-  if (all_agree(comm_, own_ != MPI_COMM_NULL)) {
+  constexpr unsigned kMade = 1, kNoDriver = 2;
+  const bool may_meet_device = has_devices() && !g_stages_devices;
+  const unsigned all =
+      all_agree_on(comm_, (own_ != MPI_COMM_NULL ? kMade : 0) | (may_meet_device ? 0 : kNoDriver));
+  some_has_driver_ = (all & kNoDriver) == 0;
+  if ((all & kMade) != 0) {
     if (nodes_ > 1) ahead_ = std::make_unique<Ahead>(size_);
     return own_;
   }

@@ -177,6 +177,17 @@ class Communicator {
   /// rank in a call of ours is told.
   void lose_rank();
   bool has_lost_rank() const { return has_lost_rank_; }
+  /// This call of this rank has a buffer on a device: all ranks are to leave such calls to the MPI
+  /// library (UNISONO_DEVICE), from a later call on.
+  void meet_device();
+  /// Whether that call has come, where kernels of the node count calls. The same on all ranks.
+  bool is_retired() const { return team_ != nullptr && team_->team().is_retired(); }
+  /// The same where messages serve calls: whether the ranks are to leave this one, on which this
+  /// rank has met a device or not, and all after it. Collective over the communicator in the first
+  /// call and some others, the same on all ranks, if some rank had a driver when own() was made.
+  bool leaves_to_device(bool met_device);
+  /// All that follows is the MPI library's. At the same call on all ranks, or after an error.
+  void stop_serving();
   /// Ranks have called different collectives: this call fails, and what follows is the MPI
   /// library's. Of this rank only, whose program is in error.
   void part_ways(const node::CallsDiffer& differ);
@@ -269,7 +280,6 @@ class Communicator {
   ~Communicator();
   static Communicator* look_up(MPI_Comm comm);
   void free_own();
-  void stop_serving();
   void make_team();
   void make_messages();
   bool take_room(int communicators) const;
@@ -298,6 +308,8 @@ class Communicator {
   bool may_share_ = false;
   bool has_lost_rank_ = false;
   std::optional<node::CallsDiffer> differ_;
+  bool some_has_driver_ = false, has_met_device_ = false;
+  unsigned calls_by_messages_ = 0;  // counted where some_has_driver_
   std::unique_ptr<NodeTeam> team_;
   bool asked_for_messages_ = false;
   std::unique_ptr<NodeMessages> messages_;

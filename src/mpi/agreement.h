@@ -6,11 +6,17 @@
 
 namespace unisono {
 
-/// Whether all ranks of `comm` say yes; no where they cannot be asked. Collective over `comm`.
+/// Of these answers, a bit each, those that all ranks of `comm` say yes to; none where they cannot
+/// be asked. Collective over `comm`.
+inline unsigned all_agree_on(MPI_Comm comm, unsigned own_answers) {
+  unsigned answers = own_answers;
+  const int rc = PMPI_Allreduce(MPI_IN_PLACE, &answers, 1, MPI_UNSIGNED, MPI_BAND, comm);
+  return rc == MPI_SUCCESS ? answers : 0;
+}
+
+/// The same of one answer.
 inline bool all_agree(MPI_Comm comm, bool own_answer) {
-  int answer = own_answer ? 1 : 0;
-  const int rc = PMPI_Allreduce(MPI_IN_PLACE, &answer, 1, MPI_INT, MPI_MIN, comm);
-  return rc == MPI_SUCCESS && answer == 1;
+  return all_agree_on(comm, own_answer ? 1 : 0) == 1;
 }
 
 /// Whether all ranks of `comm` have the same number; no where they cannot be asked. Collective.

@@ -9,6 +9,9 @@
 
 namespace unisono {
 
+/// Calls on a device's memory may run on copies of it in the memory of the host: UNISONO_DEVICE.
+inline constinit std::atomic<bool> g_stages_devices{false};
+
 /// A driver was found.
 extern constinit std::atomic<bool> g_has_devices;
 inline bool has_devices() { return g_has_devices.load(std::memory_order_relaxed); }

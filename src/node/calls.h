@@ -3,10 +3,12 @@
 // line. So ranks that call different collectives, or one collective with different sizes or roots,
 // find that out before they take each other's data.
 #pragma once
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <optional>
 
 namespace unisono::node {
 
@@ -14,7 +16,7 @@ namespace unisono::node {
 using CallWord = std::uint64_t;
 
 /// What await() throws where another rank has not made the same calls. What the ranks share is of
-/// no use any more. The words are those of the first calls that differ; 0: not known any more.
+/// no use any more. The words are those of the first calls that differ.
 struct CallsDiffer : std::exception {
   CallsDiffer(int of_rank, CallWord theirs_, CallWord mine_)
       : rank(of_rank), theirs(theirs_), mine(mine_) {}
@@ -32,14 +34,14 @@ class CallLog {
   void note(CallWord call) {
     const std::uint64_t calls = calls_.load(std::memory_order_relaxed);
     words_[calls % kKept].store(call, std::memory_order_relaxed);
-    calls_.store(calls + 1, std::memory_order_relaxed);
+    calls_.store(calls + 1, std::memory_order_release);
   }
-  std::uint64_t calls() const { return calls_.load(std::memory_order_relaxed); }
-  /// The call of that number, the first is 0; 0 where it is not kept.
+  std::uint64_t calls() const { return calls_.load(std::memory_order_acquire); }
+  /// The call of that number, of which the first is 0; 0 where it is not kept any more.
   CallWord at(std::uint64_t call) const {
-    const std::uint64_t all = calls();
-    const bool kept = call < all && call + kKept > all;
-    return kept ? words_[call % kKept].load(std::memory_order_relaxed) : 0;
+    const CallWord word = words_[call % kKept].load(std::memory_order_acquire);
+    // The oldest may be overwritten just now.
+    return calls() < call + kKept ? word : 0;
   }
 
  private:
@@ -47,14 +49,18 @@ class CallLog {
   std::atomic<CallWord> words_[kKept]{};
 };
 
-/// Where two ranks, of which `rank` is the other, have gone different ways. One of them may have
-/// been waiting before its next call, so that only calls of both are compared.
-inline CallsDiffer first_difference(int rank, const CallLog& theirs, const CallLog& mine) {
-  const std::uint64_t both = theirs.calls() < mine.calls() ? theirs.calls() : mine.calls();
-  for (std::uint64_t call = both > CallLog::kKept ? both - CallLog::kKept : 0; call < both; ++call)
-    if (theirs.at(call) != 0 && mine.at(call) != 0 && theirs.at(call) != mine.at(call))
-      return {rank, theirs.at(call), mine.at(call)};
-  return {rank, 0, 0};
+/// The first calls that two ranks, `rank` and this one, have made differently. Only calls that both
+/// have begun are compared.
+inline std::optional<CallsDiffer> first_difference(int rank, const CallLog& theirs,
+                                                   const CallLog& mine) {
+  const std::uint64_t both = std::min(theirs.calls(), mine.calls());
+  for (std::uint64_t call = both > CallLog::kKept ? both - CallLog::kKept : 0; call < both;
+       ++call) {
+    const CallWord their_call = theirs.at(call), my_call = mine.at(call);
+    if (their_call != 0 && my_call != 0 && their_call != my_call)
+      return CallsDiffer(rank, their_call, my_call);
+  }
+  return std::nullopt;
 }
 
 }  // namespace unisono::node

@@ -18,6 +18,7 @@
 // 2022).
 #pragma once
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <new>
@@ -34,7 +35,7 @@ inline constexpr std::size_t kInline = 112;
 template <class Memory>
 struct alignas(kLinePair) LinePair {
   typename Memory::Word value{0};
-  std::uint64_t calls = 0;  ///< in a cell: by which calls its writer came to the step
+  std::atomic<std::uint64_t> calls{0};  ///< in a cell: by which calls its writer came to the step
   alignas(16) std::byte payload[kInline];
 };
 
@@ -77,6 +78,7 @@ struct RankFlags {
 template <class Memory>
 struct TeamFlags {
   LinePair<Memory> departures;
+  alignas(kLinePair) std::atomic<std::uint64_t> retiring{0};  ///< see ask_to_retire()
   Gate<Memory> gates[Memory::kCells];
 };
 
@@ -114,6 +116,19 @@ class Flags {
     calls_ = (calls_ + call) * kOdd;
   }
 
+  /// What one rank has found out, and all are to act on: from a later step on, the same on all
+  /// ranks, is_retired(). Steps count alike on all of them, and nobody is kCells steps ahead of
+  /// another; so a stretch of at least as many lies between the question and the answer.
+  void ask_to_retire() {
+    std::uint64_t nobody = 0;
+    team_->retiring.compare_exchange_strong(nobody, next_ / kStretch + 1);
+  }
+  /// Between two calls.
+  bool is_retired() const {
+    const std::uint64_t asked = team_->retiring.load(std::memory_order_acquire);
+    return asked != 0 && next_ / kStretch > asked;
+  }
+
   /// The next `steps` steps; the first of them.
   Step take(Step steps) {
     const Step first = next_;
@@ -132,7 +147,7 @@ class Flags {
 
   /// What the rank has written into the claimed cell and slot is to be seen.
   void publish(Step step) {
-    cell(rank_, step).calls = calls_;
+    cell(rank_, step).calls.store(calls_, std::memory_order_relaxed);
     advance<Memory>(cell(rank_, step).value, step + 1, sleepers(rank_, step), policy_.mode);
   }
   /// Throws CallsDiffer.
@@ -148,7 +163,7 @@ class Flags {
   /// The halves of publish_jointly. True on one rank, and in WaitMode::sleep only: it is the last,
   /// sees what all have published, and the others wait until it has opened the gate.
   [[gnu::always_inline]] bool arrive(Step step) {
-    cell(rank_, step).calls = calls_;
+    cell(rank_, step).calls.store(calls_, std::memory_order_relaxed);
     cell(rank_, step).value.store(step + 1, std::memory_order_release);
     if (policy_.mode != WaitMode::sleep) return false;
     auto& arrivals = gate(step).arrivals.value;
@@ -163,11 +178,12 @@ class Flags {
     await_gate(step);
     compare(rank, step);
   }
-  /// Of a step that has been waited for: whether its rank has made the same calls. Throws
-  /// CallsDiffer if not.
+  /// After a step has been waited for: whether its rank has made the same calls. Throws CallsDiffer
+  /// if not. Some kernels wait for a step that they have finished, whose cell may be of a later
+  /// call by then: so the logs decide.
   void compare(int rank, Step step) {
-    if (cell(rank, step).calls != calls_) [[unlikely]]
-      differ(rank);
+    if (cell(rank, step).calls.load(std::memory_order_relaxed) != calls_) [[unlikely]]
+      compare_logs(rank);
   }
   /// By who is the last to arrive, before it takes the others' data.
   void compare_all(Step step) {
@@ -234,8 +250,9 @@ class Flags {
   void await_gate(Step step) {
     wait_until<Memory>(gate(step).opened.value, step + 1, gate(step).sleepers.value, policy_);
   }
-  [[noreturn, gnu::noinline, gnu::cold]] void differ(int rank) {
-    throw first_difference(rank, ranks_[rank].log, mine().log);
+  [[gnu::noinline, gnu::cold]] void compare_logs(int rank) {
+    if (const auto difference = first_difference(rank, ranks_[rank].log, mine().log))
+      throw *difference;
   }
 
   void await_positions(Step wanted) {
@@ -251,6 +268,9 @@ class Flags {
     }
     floor_ = lowest;
   }
+
+  static constexpr Step kStretch = 64;  // of steps
+  static_assert(kStretch >= Memory::kCells);
 
   TeamFlags<Memory>* team_;
   RankFlags<Memory>* ranks_;

@@ -104,6 +104,10 @@ void Engine::begin(const Files& files) {
   PMPI_Query_thread(&threads);
   g_several_threads = threads == MPI_THREAD_MULTIPLE;
   if (g_session_threads) g_several_threads = true;
+  const std::string device = variable("UNISONO_DEVICE");
+  if (device != "native" && device != "host")
+    complain("UNISONO_DEVICE=" + device + ": valid are native and host; native holds");
+  g_stages_devices = device == "host";
   look_for_devices();
   start_datatypes();
   const MPI_Comm node = ranks_of_node(MPI_COMM_WORLD, place_);

@@ -62,10 +62,11 @@ bool has_room(Communicator& communicator, const Call& call) {
 
 /// Runs a call on memory that the processor can touch. Nothing: the MPI library runs it.
 template <class Run>
-std::optional<int> on_host(const Communicator& communicator, const Call& call, const Run& run) {
+std::optional<int> on_host(Communicator& communicator, const Call& call, const Run& run) {
   look_for_devices();
   if (!has_devices()) return run(call);
   const HostCopy copy(call, communicator.rank(), communicator.size());
+  if (copy.has_copies()) communicator.meet_device();
   const std::optional<int> code = run(copy.call());  // also after a failure: the others count on it
   return code ? copy.end(*code) : code;
 }
@@ -90,7 +91,8 @@ std::optional<int> Engine::decide_and_run(const Call& asked, const CallInfo& inf
     return std::nullopt;
   }
   communicator.meet();
-  if (communicator.reach(call.collective).is_empty()) return std::nullopt;  // met a stranger
+  if (communicator.is_retired()) communicator.stop_serving();
+  if (communicator.reach(call.collective).is_empty()) return std::nullopt;  // met a stranger, too
   prepare_flights(communicator);
   if (is_among_neighbours(call.collective)) communicator.graph();
   std::optional<Known> known = look_at(call, info);
@@ -192,6 +194,7 @@ std::optional<int> Engine::run_choice(Communicator& communicator, const Call& ca
     });
   }
   if (choice.algorithm == nullptr || communicator.own() == MPI_COMM_NULL) return std::nullopt;
+  if (communicator.leaves_to_device(has_devices() && has_device_buffers(call))) return std::nullopt;
   if (choice.params.composition != nullptr &&
       !prepare_groups(communicator, facts, choice, call.root))
     return std::nullopt;
