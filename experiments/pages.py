@@ -24,6 +24,7 @@ from experiments.pictures import PICTURES
 from experiments.tables import (
     arrival,
     compiled,
+    harmless,
     node,
     orthogonal,
     pipelines,
@@ -48,6 +49,7 @@ PAGES: dict[str, Mapping[str, Maker]] = {
     "compiled.md": compiled.TABLES,
     "foundation.md": {},
     "guidelines.md": node.GUIDELINES,
+    "harmless.md": harmless.HARMLESS,
     "installing.md": {},
     "lab.md": refit.LAB,
     "node.md": node.NODE,

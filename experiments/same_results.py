@@ -1,6 +1,5 @@
 """Programs that others wrote, under Debian's Open MPI 4.1: what they compute with other algorithms.
 
-  make debian && scripts/fetch_programs.sh lammps hpcc espresso fftw petsc
   .venv/bin/python -m experiments.same_results --ranks 2,4 --json programs.json
 
 Every program runs natively twice, under Unisono with nothing set, with two sets of algorithms forced for all
@@ -12,8 +11,6 @@ Whether sums have the same bits everywhere is asked of the last two runs: there 
 
 import argparse
 import math
-import subprocess
-import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -24,7 +21,11 @@ from unisono.core.files import write_json
 from unisono.testbeds import beds
 
 from experiments import harness, markdown
-from experiments.programs import INPUTS, PROGRAMS, Program, Ran
+from experiments.programs import installing
+from experiments.programs.judge import Kind, judge, number
+from experiments.programs.program import DEBIAN, Program, Ran
+from experiments.programs.running import run, succeeded
+from experiments.programs.times import USUAL
 
 NATIVE = "native"
 REPRODUCIBLE = "reproducible"
@@ -53,43 +54,40 @@ def arms() -> dict[str, dict[str, str]]:
     return {NATIVE: {}, "native again": {}, "default": {}, **forced, REPRODUCIBLE: fixed, ELSEWHERE: fixed}
 
 
+def values(ran: Ran) -> list[str]:
+    return [text for row in ran.values.values() for text in row]
+
+
 def equal_digits(a: Ran, b: Ran) -> float | None:
-    pairs = [(x, y) for x, y in zip(a.result, b.result, strict=True) if x != y]
-    apart = [abs(float(x) - float(y)) / max(abs(float(x)), abs(float(y))) for x, y in pairs]
+    pairs = [(number(x), number(y)) for x, y in zip(values(a), values(b), strict=True) if x != y]
+    apart = [abs(x - y) / max(abs(x), abs(y)) for x, y in pairs if x is not None and y is not None and x != y]
     return round(-math.log10(max(apart)), 1) if apart else None
 
 
-def run(program: Program, ranks: int, arm: str, variables: dict[str, str], folder: str) -> tuple[Ran, Row]:
-    mpi = places.find_mpi("debian-openmpi")
-    before: list[str] = []
-    counts = Path(folder) / "0"
-    if not arm.startswith(NATIVE):
-        libraries = [str(places.preload_library()), f"{folder}/counts.so"]
-        libraries += [str(MADE_UP_NODES)] if arm == ELSEWHERE else []
-        settings = variables | {"LD_PRELOAD": ":".join(libraries), "COUNTS_FOLDER": folder}
-        before = [f"{name}={value}" for name, value in settings.items()]
-        counts.unlink(missing_ok=True)
-    ran = program.ran(beds.Node(), mpi, ranks, before)
-    own, left = map(int, counts.read_text().split()) if before else (0, 0)
-    if before and own == 0:
+def measured(program: Program, ranks: int, arm: str, variables: dict[str, str]) -> tuple[Ran, Row]:
+    mpi = places.find_mpi(DEBIAN)
+    unisono = not arm.startswith(NATIVE)
+    beside = [MADE_UP_NODES] if arm == ELSEWHERE else []
+    ran = succeeded(program, run(program, beds.Node(), mpi, ranks, unisono, variables, beside=beside))
+    if unisono and ran.own == 0:
         raise UnisonoError(f"{program.name}, {ranks} ranks, {arm}: no collective ran in Unisono")
-    return ran, Row(program.name, ranks, arm, own, left, len(ran.result), None)
+    return ran, Row(program.name, ranks, arm, ran.own, ran.left, len(values(ran)), None)
 
 
-def compare(program: Program, ranks: int, folder: str) -> list[Row]:
+def compare(program: Program, ranks: int) -> list[Row]:
     native: Ran | None = None
     reproducible: Ran | None = None
     rows = []
     for arm, variables in arms().items():
-        ran, row = run(program, ranks, arm, variables, folder)
+        ran, row = measured(program, ranks, arm, variables)
         native = native or ran
         if arm == REPRODUCIBLE:
             reproducible = ran
         expected = reproducible if arm == ELSEWHERE and reproducible else native
-        digits = equal_digits(expected, ran) if ran.equals(expected) else 0
+        verdict = judge(program.quantities, [expected], [ran])
+        digits = equal_digits(expected, ran) if verdict.kind in (Kind.BITWISE, Kind.NEAR, Kind.IDLE) else 0
         if digits == 0 or (digits and arm == ELSEWHERE):
-            differ = [pair for pair in zip(ran.result, expected.result, strict=True) if pair[0] != pair[1]]
-            raise UnisonoError(f"{program.name}, {ranks} ranks, {arm}: differ, the first {differ[0]}")
+            raise UnisonoError(f"{program.name}, {ranks} ranks, {arm}: differ: {verdict.why}")
         rows.append(Row(**asdict(row) | {"digits": digits}))
         harness.console.print(f"[dim]{rows[-1]}[/dim]")
     return rows
@@ -113,18 +111,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--ranks", default="2,4", help="(2,4)")
-    parser.add_argument("--programs", default=",".join(PROGRAMS), help=f"of {', '.join(PROGRAMS)} (all)")
+    parser.add_argument(
+        "--programs", default=USUAL, help=f"of python -m experiments.programs --list ({USUAL})"
+    )
     parser.add_argument("--json", type=Path)
     given = parser.parse_args(arguments)
     rows: list[Row] = []
     if not MADE_UP_NODES.exists():
         raise UnisonoError(f"{MADE_UP_NODES} is not built: run make")
-    with tempfile.TemporaryDirectory(prefix="unisono-counts-") as folder:
-        counts = ["cc", "-shared", "-fPIC", str(INPUTS / "counts.c"), "-o", f"{folder}/counts.so", "-ldl"]
-        subprocess.run(counts, check=True)
-        for name in given.programs.split(","):
-            for ranks in given.ranks.split(","):
-                rows += compare(PROGRAMS[name], int(ranks), folder)
+    for program in installing.chosen(given.programs):
+        installing.install(program, places.find_mpi(DEBIAN))
+        for ranks in given.ranks.split(","):
+            rows += compare(program, int(ranks))
     print("\n".join(table(rows)))
     if given.json:
         write_json([asdict(row) for row in rows], given.json)

@@ -1,5 +1,5 @@
-/* Preloaded beside Unisono: at the end of a process writes how many collectives ran in Unisono and
-   how many it left to the MPI library, into the file COUNTS_FOLDER/RANK. */
+/* Preloaded beside Unisono: at the end of a process adds a line to the file COUNTS_FOLDER/RANK, with how many
+   collectives ran in Unisono and how many it left to the MPI library. A rank may have several processes. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>
@@ -11,11 +11,13 @@ __attribute__((destructor)) static void write_counts(void) {
   const char *folder = getenv("COUNTS_FOLDER"), *rank = getenv("OMPI_COMM_WORLD_RANK");
   unsigned long long own = 0, left = 0;
   char name[4096];
+  if (rank == NULL) rank = getenv("PMI_RANK");  // MPICH and Intel MPI
   if (counts == NULL || folder == NULL || rank == NULL) return;
-  snprintf(name, sizeof name, "%s/%s", folder, rank);
-  FILE* const file = fopen(name, "w");
-  if (file == NULL) return;
   counts(&own, &left);
+  if (own + left == 0) return;
+  snprintf(name, sizeof name, "%s/%s", folder, rank);
+  FILE* const file = fopen(name, "a");
+  if (file == NULL) return;
   fprintf(file, "%llu %llu\n", own, left);
   fclose(file);
 }

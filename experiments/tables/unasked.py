@@ -8,9 +8,9 @@ from unisono.compare import results, summary
 from unisono.compare.results import Comparison, Setting
 from unisono.core.files import read_json
 
-from experiments import programs
 from experiments.harness import ROOT
 from experiments.markdown import met, table
+from experiments.programs import times as program_times
 from experiments.tables.words import LIBRARIES, size_text
 from scripts import choices_at_scale, init_time, unasked
 from scripts.unasked import Cell, Row, geometric
@@ -307,7 +307,7 @@ def on_many_cores() -> list[str]:
 
 def other_programs() -> list[str]:
     rows = read_json(FOLDER / "programs.json.zst")["programs"]
-    return programs.table({(row["program"], row["ranks"]): row["native_and_ours_s"] for row in rows})
+    return program_times.table({(row["program"], row["ranks"]): row["native_and_ours_s"] for row in rows})
 
 
 def init(mpi: str) -> list[str]:

@@ -169,6 +169,16 @@ def test_the_command_line(flavour: str) -> None:
     assert ("unisono-lab-yield" in environment.get("LD_PRELOAD", "")) == (flavour == "mpich")
 
 
+def test_debians_open_mpi_is_told_in_its_own_words() -> None:
+    made = a_lab(layout.Plan(hosts=2))
+    mpi = places.Mpi("openmpi", Path("/usr"), "debian-openmpi", "mpiexec.openmpi")
+    line, environment = made.command(mpi, 4, 2, ["./a"], {})
+    assert line[2].startswith("exec /usr/bin/mpiexec.openmpi ") and " --host h0:2,h1:2 " in line[2]
+    assert environment["OMPI_MCA_plm_rsh_agent"] == str(made.enter)
+    assert environment["OMPI_MCA_oob_tcp_if_include"] == "eth0"
+    assert environment["OMPI_MCA_btl"] == "tcp,self,vader"
+
+
 def test_what_the_caller_sets_wins(monkeypatch: pytest.MonkeyPatch) -> None:
     made = a_lab(layout.Plan(hosts=2))
     monkeypatch.setenv("UCX_NET_DEVICES", "eth0,lo")

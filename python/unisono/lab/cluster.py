@@ -97,7 +97,9 @@ class Lab:
             raise UnisonoError(f"{ranks} ranks do not fit on {len(hosts)} hosts of {per_host}")
         settings = dict(OPEN_MPI_SETTINGS if mpi.flavour == "openmpi" else UCX_SETTINGS)
         if mpi.flavour == "openmpi" and per_host > 1:
-            settings["OMPI_MCA_btl"] += ",sm"
+            settings["OMPI_MCA_btl"] += ",vader" if is_open_mpi_4(mpi) else ",sm"
+        if is_open_mpi_4(mpi):
+            settings |= {"OMPI_MCA_oob_tcp_if_include": "eth0", "OMPI_MCA_plm_rsh_agent": str(self.enter)}
         settings["UNISONO_BENCH_DRAIN"] = str(max(burst(host.rate) for host in hosts))
         complete = settings | dict(os.environ) | mpi.environment() | dict(environment)
         if mpi.flavour == "openmpi":
@@ -121,6 +123,11 @@ OPEN_MPI_SETTINGS = {
     "OMPI_MCA_btl_tcp_if_include": "eth0",
     "OMPI_MCA_mpi_yield_when_idle": "1",
 }
+
+
+def is_open_mpi_4(mpi: places.Mpi) -> bool:
+    """Its launcher and its shared memory have other names than those of Open MPI 5."""
+    return mpi.name == "debian-openmpi"
 
 
 def yielding() -> Path:

@@ -1,0 +1,109 @@
+"""Whether a program computes under Unisono what it computes natively."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+
+from experiments.programs.program import Quantity, Ran
+
+
+class Kind(IntEnum):
+    """From best to worst; the worst quantity of a program decides."""
+
+    BITWISE = 0
+    SPREAD = 1
+    NEAR = 2
+    IDLE = 3
+    DIFFERENT = 4
+    FAILS = 5
+    MISSING = 6
+
+    @property
+    def words(self) -> str:
+        return WORDS[self]
+
+
+WORDS: dict["Kind", str] = {
+    Kind.BITWISE: "bitwise as natively",
+    Kind.SPREAD: "within what differs natively",
+    Kind.NEAR: "near, though natively always equal",
+    Kind.IDLE: "no call by Unisono",
+    Kind.DIFFERENT: "**different**",
+    Kind.FAILS: "fails natively",
+    Kind.MISSING: "not run",
+}
+SAME = (Kind.BITWISE, Kind.SPREAD)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """`apart`: the largest relative difference from the nearest native value."""
+
+    kind: Kind
+    why: str = ""
+    apart: float = 0.0
+
+
+def number(text: str) -> float | None:
+    try:
+        return float(text.replace("D", "E").replace("d", "e"))
+    except ValueError:
+        return None
+
+
+def distance(value: float, low: float, high: float, zero: float) -> float:
+    """Relative, from what lies between low and high; 0 within."""
+    if not math.isfinite(value):
+        return math.inf
+    outside = max(low - value, value - high, 0.0)
+    largest = max(abs(low), abs(high), abs(value))
+    return 0.0 if largest <= zero or outside == 0 else outside / largest
+
+
+def of_place(of: Quantity, native: Sequence[str], ours: Sequence[str]) -> Verdict:
+    """One place of a quantity, in all runs."""
+    if set(ours) <= set(native):
+        return Verdict(Kind.BITWISE if len(set(native)) == 1 else Kind.SPREAD)
+    numbers, own = [number(text) for text in native], [number(text) for text in ours]
+    known = [value for value in numbers if value is not None and math.isfinite(value)]
+    if len(known) < len(numbers) or None in own:
+        differing = next(text for text in ours if text not in native)
+        return Verdict(Kind.DIFFERENT, f"{of.name}: {differing}, natively {native[0]}", math.inf)
+    apart = max(distance(value, min(known), max(known), of.zero) for value in own if value is not None)
+    if apart > of.tolerance:
+        differing = next(text for text in ours if text not in native)
+        return Verdict(Kind.DIFFERENT, f"{of.name}: {differing}, natively {native[0]}", apart)
+    return Verdict(Kind.NEAR if len(set(native)) == 1 else Kind.SPREAD, of.name, apart)
+
+
+def of_quantity(of: Quantity, native: Sequence[Ran], ours: Sequence[Ran]) -> Verdict:
+    values = [run.values[of.name] for run in native], [run.values[of.name] for run in ours]
+    lengths = [{len(row) for row in rows} for rows in values]
+    if not lengths[1] <= lengths[0]:
+        return Verdict(
+            Kind.DIFFERENT, f"{of.name}: {max(lengths[1])} values, natively {max(lengths[0])}", math.inf
+        )
+    if lengths[0] == {0}:
+        return Verdict(Kind.FAILS, f"prints no {of.name}")
+    places = min(lengths[0])
+    judged = [
+        of_place(of, [row[i] for row in values[0]], [row[i] for row in values[1]]) for i in range(places)
+    ]
+    worst = max(judged, key=lambda verdict: (verdict.kind, verdict.apart))
+    if len(lengths[0]) > 1 and worst.kind < Kind.SPREAD:
+        return Verdict(Kind.SPREAD)
+    return worst
+
+
+def judge(quantities: Sequence[Quantity], native: Sequence[Ran], ours: Sequence[Ran]) -> Verdict:
+    """Of at least one run natively and one under Unisono."""
+    if failed := [run.problem for run in native if run.problem]:
+        return Verdict(Kind.FAILS, f"{len(failed)} of {len(native)} runs: {failed[0]}")
+    if failed := [run.problem for run in ours if run.problem]:
+        return Verdict(Kind.DIFFERENT, f"{len(failed)} of {len(ours)} runs: {failed[0]}", math.inf)
+    judged = [of_quantity(of, native, ours) for of in quantities]
+    worst = max(judged, key=lambda verdict: (verdict.kind, verdict.apart))
+    if worst.kind < Kind.IDLE and any(run.own == 0 for run in ours):
+        return Verdict(Kind.IDLE, "all collectives were passed on")
+    return worst

@@ -1,0 +1,161 @@
+"""The harness of programs: what it reads from their output, and how results are compared."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+from unisono.core.errors import UnisonoError
+
+from experiments.programs import cells, installing, running
+from experiments.programs.cells import Cell
+from experiments.programs.judge import Kind, Verdict, judge
+from experiments.programs.program import INPUTS, Program, Quantity, Ran
+from experiments.tables import harmless
+
+ENERGY = Quantity("energy", r"energy = #", tolerance=1e-6)
+
+
+def ran(*energies: str, own: int = 5, problem: str = "") -> Ran:
+    return Ran(problem, 1.0, None, {"energy": energies}, own, 3)
+
+
+def verdict(native: list[Ran], ours: list[Ran], of: Quantity = ENERGY) -> Verdict:
+    return judge([of], native, ours)
+
+
+def test_numbers_and_words_are_read(tmp_path: Path) -> None:
+    text = "step 1 energy = -15.8 Ry\nstep 2 energy = 1.5D-03 Ry\nenergy = .5\nFT 3 4.0 PASSED\n"
+    assert ENERGY.read(text, tmp_path) == ("-15.8", "1.5D-03", ".5")
+    assert Quantity("tests", r"^FT #.*(PASSED|FAILED)$").read(text, tmp_path) == ("3", "PASSED")
+    assert Quantity("first", r"energy = #", first=1).read(text, tmp_path) == ("-15.8",)
+    assert Quantity("any order", r"^rank (\d)", sort=True).read("rank 1\nrank 0\n", tmp_path) == ("0", "1")
+
+
+def test_a_file_is_its_checksum(tmp_path: Path) -> None:
+    of = Quantity("file", file="*.h5")
+    assert of.read("", tmp_path) == ()
+    (tmp_path / "a.h5").write_bytes(b"1")
+    before = of.read("", tmp_path)
+    (tmp_path / "a.h5").write_bytes(b"2")
+    assert len(before) == 1 and of.read("", tmp_path) != before
+
+
+def test_own_times() -> None:
+    program = Program("p", "", (), (), seconds=r"(?:(\d+)m)? *#s WALL")
+    assert program.own_seconds("1m 2.5s WALL\n0.5s WALL\n") == 0.5
+    assert program.own_seconds("1m 2.5s WALL\n") == 62.5
+    assert program.own_seconds("no time") is None
+
+
+def test_bitwise() -> None:
+    assert verdict([ran("1.0")] * 3, [ran("1.0")] * 3).kind == Kind.BITWISE
+
+
+def test_near_though_natively_equal_is_told_apart() -> None:
+    found = verdict([ran("1.0")] * 3, [ran("1.0"), ran("1.0000001")])
+    assert found.kind == Kind.NEAR and found.apart == pytest.approx(1e-7)
+
+
+def test_what_differs_natively_may_differ_as_much() -> None:
+    native = [ran("1.0"), ran("1.2")]
+    assert verdict(native, [ran("1.1")]).kind == Kind.SPREAD
+    assert verdict(native, [ran("1.2000001")]).kind == Kind.SPREAD
+    assert verdict(native, [ran("1.3")]).kind == Kind.DIFFERENT
+
+
+@pytest.mark.parametrize("wrong", ["1.1", "nan", "inf", "none", "********"])
+def test_different(wrong: str) -> None:
+    assert verdict([ran("1.0")] * 3, [ran("1.0"), ran(wrong)]).kind == Kind.DIFFERENT
+
+
+def test_errors_that_are_zero() -> None:
+    of = Quantity("energy", "", tolerance=1e-6, zero=1e-9)
+    assert verdict([ran("1e-16")], [ran("3e-15")], of).kind == Kind.NEAR
+    assert verdict([ran("1e-16")], [ran("1e-5")], of).kind == Kind.DIFFERENT
+
+
+def test_places_and_quantities_are_all_compared() -> None:
+    assert verdict([ran("1.0", "2.0")] * 2, [ran("1.0", "3.0")]).kind == Kind.DIFFERENT
+    assert verdict([ran("1.0", "2.0")] * 2, [ran("1.0")]).kind == Kind.DIFFERENT
+    assert verdict([ran("1.0", "2.0"), ran("1.0")], [ran("1.0")]).kind == Kind.SPREAD
+    other = Quantity("word", "")
+    two = [Ran("", 1.0, None, {"energy": ("1.0",), "word": (word,)}, 1) for word in ("yes", "no")]
+    assert judge([ENERGY, other], two[:1], two[1:]).kind == Kind.DIFFERENT
+
+
+def test_a_run_that_fails_or_tells_nothing_is_never_equal() -> None:
+    good, bad = ran("1.0"), ran(problem="killed by SIGSEGV: no output")
+    assert verdict([good, bad], [good]).kind == Kind.FAILS
+    found = verdict([good, good], [good, bad])
+    assert found.kind == Kind.DIFFERENT and "1 of 2 runs: killed by SIGSEGV" in found.why
+    assert verdict([ran()], [ran()]).kind == Kind.FAILS
+    missing = Cell("p", "mpich", 2, (), (), missing="no apt-get here")
+    assert cells.verdict(missing, Program("p", "", (), ())).kind == Kind.MISSING
+
+
+def test_equal_results_without_a_call_of_ours_are_no_pass() -> None:
+    assert verdict([ran("1.0")], [ran("1.0", own=0)]).kind == Kind.IDLE
+    assert verdict([ran("1.0")], [ran("2.0", own=0)]).kind == Kind.DIFFERENT
+
+
+def test_cells_survive_their_file() -> None:
+    cell = Cell("p", "mpich", 2, (ran("1.0"),), (ran("1.0"),))
+    assert Cell.from_data(json.loads(json.dumps(cell.as_data()))) == cell
+
+
+def test_every_entry_is_complete() -> None:
+    programs = installing.all_programs().values()
+    assert len(programs) > 40
+    for program in programs:
+        assert program.what and program.command and program.quantities, program.name
+        for of in program.quantities:
+            assert bool(of.pattern) != bool(of.file), (program.name, of.name)
+            of.read("", Path("/nonexistent"))
+        words = [*program.command, program.build, program.prepare, *program.files.values()]
+        for word in words:
+            for named in word.split("{inputs}/")[1:]:
+                assert (INPUTS / named.split()[0]).exists(), (program.name, named)
+        assert set(program.mpis) <= set(harmless.LIBRARIES)
+        assert all("==" in wheel for wheel in (*program.wheels, *program.sources))
+
+
+def test_an_unknown_program() -> None:
+    with pytest.raises(UnisonoError, match="nonesuch: no such program; there are "):
+        installing.chosen("nonesuch")
+
+
+def test_a_build_that_fails_says_the_error(tmp_path: Path) -> None:
+    with pytest.raises(UnisonoError, match=r"building: a\.c: error: what"):
+        installing.checked(
+            ["bash", "-c", "echo one; echo 'a.c: error: what' >&2; exit 1"], tmp_path, "building"
+        )
+
+
+def test_counts_of_a_ranks_processes_add_up(tmp_path: Path) -> None:
+    assert running.counted(tmp_path) == (0, 0)
+    (tmp_path / "counts").mkdir()
+    (tmp_path / "counts" / "0").write_text("5 1\n2 3\n")
+    assert running.counted(tmp_path) == (7, 4)
+
+
+def test_the_counting_library_counts(tmp_path: Path) -> None:
+    """A program that has unisono_counts; a child without calls adds no line."""
+    source = "void unisono_counts(unsigned long long* a, unsigned long long* b) { *a = 7, *b = 2; }\n"
+    (tmp_path / "main.c").write_text(source + "int main(void) { return 0; }\n")
+    subprocess.run(["cc", "-rdynamic", "main.c", "-o", "main"], cwd=tmp_path, check=True)
+    library = tmp_path / "counts.so"
+    subprocess.run(
+        ["cc", "-shared", "-fPIC", str(INPUTS / "counts.c"), "-o", str(library), "-ldl"],
+        check=True,
+    )
+    (tmp_path / "counts").mkdir()
+    variables = {"LD_PRELOAD": str(library), "COUNTS_FOLDER": str(tmp_path / "counts"), "PMI_RANK": "0"}
+    subprocess.run([str(tmp_path / "main")], env=variables, check=True)
+    subprocess.run(["/bin/true"], env=variables, check=True)
+    assert running.counted(tmp_path) == (7, 2)
+
+
+def test_a_cell_that_differs_is_told_in_one_short_line() -> None:
+    found = harmless.told(Verdict(Kind.DIFFERENT, "exit status 139: " + "x" * 500))
+    assert found.startswith("**different**: exit status 139") and len(found) < 160
