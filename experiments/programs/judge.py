@@ -78,7 +78,7 @@ def of_place(of: Quantity, native: Sequence[str], ours: Sequence[str]) -> Verdic
 
 
 def of_quantity(of: Quantity, native: Sequence[Ran], ours: Sequence[Ran]) -> Verdict:
-    values = [run.values[of.name] for run in native], [run.values[of.name] for run in ours]
+    values = [[run.values[of.name][: of.first] for run in arm] for arm in (native, ours)]
     lengths = [{len(row) for row in rows} for rows in values]
     if not lengths[1] <= lengths[0]:
         return Verdict(

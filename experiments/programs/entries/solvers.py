@@ -137,8 +137,9 @@ PROGRAMS = (
         build=f"{{cc}} -O2 {LINK} {{inputs}}/slepc.c -o {{home}}/program -lslepc_real -lpetsc_real -lm",
         command=("{home}/program", "40", "-eps_nev", "6", "-eps_smallest_real"),
         quantities=(
-            Quantity("iterations, converged", r"^iterations # converged #", tolerance=0.1),
-            Quantity("eigenvalues", r"^eigenvalue # error", tolerance=1e-7),
+            # Six are asked for; whether another one has converged beside them, a last bit decides.
+            Quantity("iterations, converged", r"^iterations # converged #", tolerance=0.2),
+            Quantity("eigenvalues", r"^eigenvalue # error", tolerance=1e-7, first=6),
         ),
     ),
     Program(
