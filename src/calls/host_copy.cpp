@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "calls/refused_buffers.h"
 #include "calls/sides.h"
 #include "mpi/datatype.h"
 #include "mpi/device_memory.h"
@@ -206,6 +207,49 @@ int HostCopy::end(int code) const {
   }
   good &= give_back(run);
   return good ? MPI_SUCCESS : MPI_ERR_BUFFER;
+}
+
+namespace {
+
+#ifdef MPICH_NAME
+constexpr bool kRefusesOneBuffer = true;
+#else
+constexpr bool kRefusesOneBuffer = false;
+#endif
+
+/// Where MPICH 5.0.2 was seen to refuse it on every rank.
+bool is_refused_on_all(Collective c) {
+  using enum Collective;
+  return contains(set_of(alltoall, allreduce, reduce_scatter_block, scan, exscan), c);
+}
+
+/// Elements of a datatype that places them elsewhere (MPI_BOTTOM) are not at the address itself.
+bool is_at_address(const TypeFacts& facts) { return facts.size > 0 && facts.true_lb == 0; }
+
+}  // namespace
+
+bool HostCopy::is_refused(const Call& call, int rank, int size) {
+  const bool nothing_before =
+      semantics(call.collective).combines == Combines::ranks_before && rank == 0;
+  const bool reads_types = call.sendtypes != nullptr || call.recvtypes != nullptr;
+  if (reads_types || is_irregular(call.collective))
+    return false;  // no matter where if all are empty
+  const auto has_elements = [](const Side& side) {
+    return side.significant && side.count > 0 && side.type != MPI_DATATYPE_NULL &&
+           is_at_address(facts_of(side.type));
+  };
+  const bool sends = has_elements(Side::sent(call, rank, size));
+  const bool receives = has_elements(Side::received(call, rank, size));
+  if (sends && call.sendbuf == nullptr) return true;
+  if (receives && call.recvbuf == nullptr && !nothing_before) return true;
+  return kRefusesOneBuffer && sends && receives && call.sendbuf == call.recvbuf &&
+         is_refused_on_all(call.collective) &&
+         (is_reducing(call.collective) ||
+          (call.sendtype == call.recvtype && call.sendcount == call.recvcount));
+}
+
+bool has_refused_buffers(Call call, int rank, int size) {
+  return HostCopy::is_refused(call, rank, size);
 }
 
 bool has_device_buffers(const Call& call) {

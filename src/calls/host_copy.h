@@ -24,6 +24,9 @@ class HostCopy {
   /// copy, be it the first.
   int end(int code) const;
 
+  /// As has_refused_buffers().
+  static bool is_refused(const Call& call, int rank, int size);
+
  private:
   using Bytes = std::unique_ptr<std::byte[]>;
   struct Side;

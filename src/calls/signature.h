@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "calls/call.h"
+#include "calls/refused_buffers.h"
 #include "calls/sides.h"
 #include "mpi/datatype.h"
 
@@ -79,6 +80,8 @@ inline Count sum(IntegerArray counts, int size) {
   if (s.receive.who == Who::all && s.in_place != InPlace::root_receive && !is_first &&
       call.recvbuf == MPI_IN_PLACE)
     return std::nullopt;
+  if (may_be_refused(call)) [[unlikely]]
+    if (has_refused_buffers(call, rank, size)) return std::nullopt;
   if (s.is_reducing()) return signature::reduced_bytes(call, size);
   const bool sends = has_send_side(call, rank), receives = has_receive_side(call, rank);
   if (sends && !signature::valid(s.send.shape, call.sendcount, call.sendcounts, call.sdispls,

@@ -11,6 +11,7 @@
 
 #include "comm/being_freed.h"
 #include "comm/lingering.h"
+#include "comm/ordinary.h"
 #include "comm/outliving.h"
 #include "mpi/agreement.h"
 #include "mpi/comm.h"
@@ -264,7 +265,7 @@ void Communicator::free_own() {
 
 void Communicator::make_team() {
   if (!may_share_) return;
-  team_ = unisono::make_team(comm_);
+  team_ = unisono::make_team(comm_, comm_, !has_stream(comm_));
   may_share_ = team_ != nullptr;
   if (team_ == nullptr) return;
   known_kinds_ = std::make_unique<KnownKinds>(*team_);
@@ -319,7 +320,8 @@ void Communicator::make_messages() {
 
 // The number of communicators is not the same on all ranks, so that they must ask each other.
 bool Communicator::take_room(int communicators) const {
-  const bool room = !may_be_duplicating() && prepare_copies() && reserve(communicators);
+  const bool room =
+      !has_stream(comm_) && !may_be_duplicating() && prepare_copies() && reserve(communicators);
   const bool all = all_agree(comm_, room);
   if (room && !all) give_room(communicators);
   return all;

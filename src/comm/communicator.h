@@ -75,7 +75,7 @@ struct Workspace {
 class Communicator {
  public:
   /// The state of `comm`, made at the first use. Local. nullptr for MPI_COMM_NULL, for what is not
-  /// ordinary (mpi/comm.h), and when the attribute cannot be set.
+  /// ordinary (comm/ordinary.h), and when the attribute cannot be set.
   static Communicator* of(MPI_Comm comm) {
     const LastCommunicator& last = g_last_communicator;
     const bool same = !several_threads() && last.state != nullptr && last.comm == comm &&

@@ -435,10 +435,10 @@ std::optional<std::vector<pid_t>> meet(MPI_Comm comm, bool ready) {
   return all;
 }
 
-/// Collective over `comm`; nothing on all ranks where some rank has no memory.
+/// Collective over `comm`; nothing on all ranks where some rank has no memory, or may not.
 template <class User, class Shape>
 std::optional<NodeArena> take_arena(MPI_Comm comm, MPI_Comm whole, const Shape& shape,
-                                    std::size_t slots, std::size_t least) {
+                                    std::size_t slots, std::size_t least, bool may) {
   NodeArena made{g_memory->pool, {}, rank_in(comm), size_of(comm), {}, {}, {}};
   std::vector<int> members = ranks_in_node(whole);
   std::erase(members, MPI_UNDEFINED);
@@ -451,7 +451,8 @@ std::optional<NodeArena> take_arena(MPI_Comm comm, MPI_Comm whole, const Shape& 
   PMPI_Bcast(place.data(), 2, MPI_UNSIGNED_LONG_LONG, 0, comm);
   if (place[1] == 0) return std::nullopt;
   made.arena = {place[0], place[1]};
-  auto processes = meet(comm, allocate_part(made.arena, made.rank, made.size));
+  const bool ready = may && allocate_part(made.arena, made.rank, made.size);
+  auto processes = meet(comm, ready);
   if (!processes) {
     if (made.rank == 0) made.pool.give_back(made.arena);
     return std::nullopt;
@@ -462,12 +463,12 @@ std::optional<NodeArena> take_arena(MPI_Comm comm, MPI_Comm whole, const Shape& 
 
 }  // namespace
 
-std::unique_ptr<NodeTeam> make_team(MPI_Comm comm, MPI_Comm whole) {
+std::unique_ptr<NodeTeam> make_team(MPI_Comm comm, MPI_Comm whole, bool may) {
   const node::Groups groups = node::suitable_groups(size_of(comm), domains_in(comm));
   const node::Slots& slots = g_memory->beginning->slots;
   const std::size_t ring =
       slots.ring != 0 ? slots.ring : node::preferred_ring(groups, g_memory->private_cache);
-  auto arena = take_arena<node::Team>(comm, whole, groups, ring, std::min(ring, kLeastRing));
+  auto arena = take_arena<node::Team>(comm, whole, groups, ring, std::min(ring, kLeastRing), may);
   return arena ? std::make_unique<NodeTeam>(std::move(*arena), groups, slots, g_memory->probing)
                : nullptr;
 }
@@ -475,7 +476,7 @@ std::unique_ptr<NodeTeam> make_team(MPI_Comm comm, MPI_Comm whole) {
 std::unique_ptr<NodeMessages> make_messages(MPI_Comm comm, MPI_Comm whole) {
   const int size = size_of(comm);
   auto arena = take_arena<node::Messenger>(comm, whole, size, node::preferred_channel_slot(size),
-                                           node::kLinePair);
+                                           node::kLinePair, true);
   if (!arena) return nullptr;
   const int ranks = arena->size;
   return std::make_unique<NodeMessages>(std::move(*arena), ranks);

@@ -138,10 +138,10 @@ bool has_node_memory();
 std::vector<int> domains_in(MPI_Comm comm);
 
 /// A team of the ranks of `comm`, who are all on this node. Collective over `comm`; null on all
-/// ranks when there is no room. `whole`: the communicator of which this is a part, until the team
-/// is gone; who waits for a rank here may wait, through it, for any of those. Once it is revoked,
-/// nobody waits here any more.
-std::unique_ptr<NodeTeam> make_team(MPI_Comm comm, MPI_Comm whole);
+/// ranks when there is no room, or some rank may not. `whole`: the communicator of which this is a
+/// part, until the team is gone; who waits for a rank here may wait, through it, for any of those.
+/// Once it is revoked, nobody waits here any more.
+std::unique_ptr<NodeTeam> make_team(MPI_Comm comm, MPI_Comm whole, bool may = true);
 inline std::unique_ptr<NodeTeam> make_team(MPI_Comm comm) { return make_team(comm, comm); }
 /// The same for messages between them.
 std::unique_ptr<NodeMessages> make_messages(MPI_Comm comm, MPI_Comm whole);

@@ -33,17 +33,4 @@ inline MPI_Group group_of(MPI_Comm comm) {
   return group;
 }
 
-/// Whether its ranks are processes, as many as its group has, or those of two groups. MPICH's
-/// thread communicators have a rank for each thread of a process. The same on all ranks. Local.
-inline bool is_ordinary(MPI_Comm comm) {
-  int inter = 0, members = 0;
-  MPI_Group group = MPI_GROUP_NULL;
-  if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS) return false;
-  if (inter != 0) return true;
-  if (PMPI_Comm_group(comm, &group) != MPI_SUCCESS) return false;
-  PMPI_Group_size(group, &members);
-  PMPI_Group_free(&group);
-  return members >= size_of(comm);  // more: see group_of()
-}
-
 }  // namespace unisono

@@ -30,10 +30,10 @@ namespace {
     return true;
   }
   const std::size_t pulled = bytes - bytes / static_cast<std::size_t>(team.size());
-  return copy_directly(team, {data, data}, [&](const auto& shown) {
+  return copy_directly(team, {data, data, true, bytes}, [&](const auto& shown) {
     if (me != root) return pull(team, root, data, shown(root).input, pulled);
     return all_others(team, [&](int rank) {
-      return push(team, rank, shown(rank).output + pulled, data + pulled, bytes - pulled);
+      return push(team, rank, shown(rank), pulled, data + pulled, bytes - pulled);
     });
   });
 }

@@ -1,5 +1,7 @@
 #include "node/direct.h"
 
+#include <algorithm>
+
 #include "node/copy.h"
 #include "node/single_copy.h"
 
@@ -32,6 +34,12 @@ bool pull(Team& team, int rank, std::byte* to, const std::byte* from, std::size_
 
 bool push(Team& team, int rank, std::byte* to, const std::byte* from, std::size_t bytes) {
   return try_copy(team, write_memory, rank, to, from, bytes);
+}
+
+bool push(Team& team, int rank, const Buffers& theirs, std::size_t begin, const std::byte* from,
+          std::size_t bytes) {
+  const std::size_t room = theirs.room - std::min(begin, theirs.room);
+  return push(team, rank, theirs.output + begin, from, std::min(bytes, room));
 }
 
 }  // namespace unisono::node

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <limits>
 
 #include "node/copy.h"
 #include "node/team.h"
@@ -22,6 +23,8 @@ struct Buffers {
   std::byte* output = nullptr;
   /// Not set where others may not touch them: then nobody copies.
   bool usable = true;
+  /// Bytes of the output that others may write. A rank whose call is wrong may think of more.
+  std::size_t room = std::numeric_limits<std::size_t>::max();
 };
 
 template <class Memory>
@@ -166,5 +169,8 @@ void copy_with_root(BasicTeam<Memory>& team, int root, const Buffers& mine, Copy
                         std::size_t bytes);
 [[nodiscard]] bool push(Team& team, int rank, std::byte* to, const std::byte* from,
                         std::size_t bytes);
+/// Into the output that `rank` has shown, from its byte `begin` on, and no further than its room.
+[[nodiscard]] bool push(Team& team, int rank, const Buffers& theirs, std::size_t begin,
+                        const std::byte* from, std::size_t bytes);
 
 }  // namespace unisono::node

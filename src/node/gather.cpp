@@ -60,10 +60,10 @@ void gather_in_levels(Team& team, const std::byte* input, std::byte* output, std
 bool push_blocks(Team& team, const std::byte* input, std::byte* output, std::size_t block,
                  std::size_t stride) {
   const int me = team.rank();
-  return copy_directly(team, {input, output}, [&](const auto& shown) {
+  return copy_directly(team, {input, output, true, at(team.size(), block)}, [&](const auto& shown) {
     copy_bytes(output + at(me, block), input + at(me, stride), block);
     return all_others(team, [&](int rank) {
-      return push(team, rank, shown(rank).output + at(me, block), input + at(rank, stride), block);
+      return push(team, rank, shown(rank), at(me, block), input + at(rank, stride), block);
     });
   });
 }
@@ -95,10 +95,8 @@ void gather(Team& team, const std::byte* input, std::byte* output, std::size_t b
   if (way == Protocol::levels) return gather_in_levels(team, input, output, block, root);
   if (way != Protocol::direct) return gather_blocks(team, input, output, block, root);
   copy_with_root(
-      team, root, {input, output},
-      [&](const Buffers& theirs) {
-        return push(team, root, theirs.output + at(me, block), input, block);
-      },
+      team, root, {input, output, true, at(team.size(), block)},
+      [&](const Buffers& theirs) { return push(team, root, theirs, at(me, block), input, block); },
       [&](int rank) {
         if (me == rank)
           give_through_relay(team, rank, input, block);

@@ -189,7 +189,7 @@ class SlicesDirectly {
     bool all = true;
     SliceDone done;
     copy_directly(
-        team_, {input_, output_},
+        team_, {input_, output_, true, bytes_},
         [&](const auto& shown) {
           return done = fold_directly(team_, shown, input_, into, mine, reduction_,
                                       [&](Chunk piece, const std::byte* where) {
@@ -215,7 +215,7 @@ class SlicesDirectly {
   template <class Shown>
   bool give(const Shown& shown, Chunk piece, const std::byte* where) {
     const auto to = [&](int rank) {
-      return push(team_, rank, shown(rank).output + piece.begin, where, piece.size);
+      return push(team_, rank, shown(rank), piece.begin, where, piece.size);
     };
     if (root_ != kEverybody) return to(root_);
     return to(team_.rank()) && all_others(team_, to);

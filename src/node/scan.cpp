@@ -91,7 +91,7 @@ bool scan_piece_directly(Team& team, const Shown& shown, Chunk piece, const Redu
   const int readers = team.size() - (inclusive ? 0 : 1);
   std::byte *so_far = team.scratch(0), *operand = team.scratch(1);
   const auto give = [&](int rank) {
-    return push(team, rank, shown(rank).output + piece.begin, so_far, piece.size);
+    return push(team, rank, shown(rank), piece.begin, so_far, piece.size);
   };
   for (int rank = 0; rank < team.size(); ++rank) {
     std::byte* into = rank == 0 ? so_far : operand;
@@ -113,7 +113,7 @@ bool scan_directly(Team& team, const std::byte* input, std::byte* output, std::s
   const int me = team.rank();
   const Chunk mine = slice(bytes, reduction.element_bytes, me, me + 1, team.size());
   const std::size_t most = reduction.whole(team.scratch_bytes());
-  return copy_directly(team, {input, output, input != output}, [&](const auto& shown) {
+  return copy_directly(team, {input, output, input != output, bytes}, [&](const auto& shown) {
     for (std::size_t done = 0; done < mine.size; done += most)
       if (!scan_piece_directly(team, shown, {mine.begin + done, std::min(most, mine.size - done)},
                                reduction, inclusive))

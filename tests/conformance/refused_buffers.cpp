@@ -1,0 +1,85 @@
+// Wrong buffers on every rank, and on one: the class that the MPI library gives, and no crash, also
+// for kinds of calls that Unisono knows.
+//
+//   mpiexec -n P refused_buffers
+#include "check.h"
+
+namespace {
+
+[[maybe_unused]] int class_of(int code) {
+  int error_class = MPI_SUCCESS;
+  if (code != MPI_SUCCESS) MPI_Error_class(code, &error_class);
+  return error_class;
+}
+
+/// The call through MPI_ fails like the call through PMPI_.
+#define REFUSED(call)                         \
+  do {                                        \
+    const int native = class_of(PMPI_##call); \
+    CHECK(class_of(MPI_##call) == native);    \
+    CHECK(native != MPI_SUCCESS);             \
+  } while (false)
+
+/// No more than it was told is written, though the root thinks of twice as many: the call is wrong,
+/// and what it returns is not said.
+void longer_from_root(MPI_Comm comm) {
+  constexpr int kCount = 1 << 16;
+  const bool root = conformance::rank_in(comm) == 0;
+  std::vector<int> data(2 * kCount, root ? 1 : 2);
+  // Natively the ranks may wait for ever; of more ranks than two, some do here.
+  if (!conformance::has_unisono() || conformance::size_of(comm) != 2) return;
+  MPI_Bcast(data.data(), root ? 2 * kCount : kCount, MPI_INT, 0, comm);
+  for (int i = kCount; !root && i < 2 * kCount; ++i) CHECK(data[static_cast<std::size_t>(i)] == 2);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  MPI_Comm comm = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  for (const char* name : {"allreduce", "scan", "alltoall"}) conformance::force(name, "shm");
+  conformance::force("bcast", "shm_direct");  // others write into a rank's buffer
+  std::vector<int> a(64, 1), b(64);
+  const auto good = [&] {
+    for (int i = 0; i < 10; ++i) {
+      CHECK(MPI_Bcast(a.data(), 1, MPI_INT, 0, comm) == MPI_SUCCESS);
+      CHECK(MPI_Allreduce(a.data(), b.data(), 1, MPI_INT, MPI_SUM, comm) == MPI_SUCCESS);
+      CHECK(b[0] == conformance::size_of(comm));
+      CHECK(MPI_Scan(a.data(), b.data(), 1, MPI_INT, MPI_SUM, comm) == MPI_SUCCESS);
+      CHECK(MPI_Alltoall(a.data(), 1, MPI_INT, b.data(), 1, MPI_INT, comm) == MPI_SUCCESS);
+    }
+    CHECK(MPI_Bcast(nullptr, 0, MPI_INT, 0, comm) == MPI_SUCCESS);
+  };
+  good();
+#ifdef MPICH_NAME
+  // Open MPI 5.0.11 looks at few of them, and dies of the others.
+  REFUSED(Bcast(nullptr, 1, MPI_INT, 0, comm));
+  REFUSED(Allreduce(nullptr, b.data(), 1, MPI_INT, MPI_SUM, comm));
+  REFUSED(Allreduce(a.data(), nullptr, 1, MPI_INT, MPI_SUM, comm));
+  REFUSED(Alltoall(nullptr, 1, MPI_INT, b.data(), 1, MPI_INT, comm));
+  REFUSED(Allreduce(a.data(), a.data(), 1, MPI_INT, MPI_SUM, comm));
+  REFUSED(Scan(a.data(), a.data(), 1, MPI_INT, MPI_SUM, comm));
+  REFUSED(Alltoall(a.data(), 1, MPI_INT, a.data(), 1, MPI_INT, comm));
+#endif
+  good();
+  // Elements elsewhere: a null address is right.
+  int here = conformance::rank_in(comm) == 0 ? 5 : 0;
+  MPI_Aint address = 0;
+  MPI_Get_address(&here, &address);
+  MPI_Datatype there = MPI_DATATYPE_NULL;
+  const int one = 1;
+  MPI_Type_create_hindexed(1, &one, &address, MPI_INT, &there);
+  MPI_Type_commit(&there);
+  CHECK(MPI_Bcast(MPI_BOTTOM, 1, there, 0, comm) == MPI_SUCCESS);
+  CHECK(here == 5);
+  MPI_Type_free(&there);
+  longer_from_root(comm);
+  conformance::passed("refused_buffers", 81, conformance::kAnyNumber);
+  std::fflush(stdout);
+  MPI_Comm_free(&comm);
+  MPI_Finalize();
+  return 0;
+}
