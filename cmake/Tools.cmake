@@ -13,7 +13,8 @@ foreach(flavour IN LISTS UNISONO_LINKED_FLAVOURS)
   # What the cost model is fitted from; plain MPI, without Unisono, but for messages in a node's memory.
   add_executable(unisono-calibrate-${flavour} src/tools/calibrate/calibrate.cpp
                                               src/tools/calibrate/node_memory.cpp
-                                              src/comm/share_segment.cpp)
+                                              src/comm/share_segment.cpp
+                                              src/mpi/rank_lost.cpp)
   unisono_see(unisono-calibrate-${flavour} PRIVATE mpi comm model tools)
   target_compile_definitions(unisono-calibrate-${flavour} PRIVATE UNISONO_NODE_MEMORY)
   target_link_libraries(unisono-calibrate-${flavour} PRIVATE unisono-layers mpi_${flavour})
