@@ -67,6 +67,8 @@ def of_place(of: Quantity, native: Sequence[str], ours: Sequence[str]) -> Verdic
         return Verdict(Kind.BITWISE if len(set(native)) == 1 else Kind.SPREAD)
     numbers, own = [number(text) for text in native], [number(text) for text in ours]
     known = [value for value in numbers if value is not None and math.isfinite(value)]
+    if len(known) < len(numbers) and len(set(native)) > 1:
+        return Verdict(Kind.FAILS, f"{of.name} differs natively, and is no number")
     if len(known) < len(numbers) or None in own:
         differing = next(text for text in ours if text not in native)
         return Verdict(Kind.DIFFERENT, f"{of.name}: {differing}, natively {native[0]}", math.inf)

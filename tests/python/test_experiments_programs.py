@@ -69,6 +69,11 @@ def test_different(wrong: str) -> None:
     assert verdict([ran("1.0")] * 3, [ran("1.0"), ran(wrong)]).kind == Kind.DIFFERENT
 
 
+def test_words_that_differ_natively_cannot_be_compared() -> None:
+    assert verdict([ran("5f3a"), ran("77c0")], [ran("a1b2")]).kind == Kind.FAILS
+    assert verdict([ran("5f3a"), ran("5f3a")], [ran("a1b2")]).kind == Kind.DIFFERENT
+
+
 def test_errors_that_are_zero() -> None:
     of = Quantity("energy", "", tolerance=1e-6, zero=1e-9)
     assert verdict([ran("1e-16")], [ran("3e-15")], of).kind == Kind.NEAR
