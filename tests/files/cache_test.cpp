@@ -200,12 +200,20 @@ TEST_F(Cache, AFolderThatIsALinkIsLeftAlone) {
   EXPECT_EQ(files, 100U);
 }
 
+TEST_F(Cache, ALockThatIsALinkMakesNoFileElsewhere) {
+  fs::create_directory(home_ / "unisono");
+  fs::create_symlink(home_ / "elsewhere", home_ / "unisono" / "lock");
+  EXPECT_EQ(put("one"), std::nullopt);
+  EXPECT_FALSE(fs::exists(home_ / "elsewhere"));
+}
+
 TEST_F(Cache, WhatDeadJobsLeftGoesAfterAnHour) {
   ASSERT_EQ(put("one"), std::nullopt);
   const fs::path dead = part_of(file_.string()), alive = part_of(file_.string());
   std::ofstream{dead} << "half";
   std::ofstream{alive} << "half";
   fs::last_write_time(dead, fs::file_time_type::clock::now() - std::chrono::hours(2));
+  fs::last_write_time(alive, fs::file_time_type::clock::now() - std::chrono::minutes(50));
   EXPECT_EQ(put("two"), std::nullopt);
   EXPECT_FALSE(fs::exists(dead));
   EXPECT_TRUE(fs::exists(alive));

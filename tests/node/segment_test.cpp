@@ -212,6 +212,10 @@ TEST(Segment, IsNoneButTheOneThatIsToBeThere) {
   place = made->place();
   ASSERT_EQ(fchmod(made->file(), 0666), 0);
   EXPECT_NE(refusal(place).find("others may open it"), std::string::npos) << refusal(place);
+  ASSERT_EQ(fchmod(made->file(), 0600), 0);
+  if (geteuid() != 0) return;
+  ASSERT_EQ(fchown(made->file(), 12345, 12345), 0);
+  EXPECT_NE(refusal(place).find("another user"), std::string::npos) << refusal(place);
 }
 
 }  // namespace
