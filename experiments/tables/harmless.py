@@ -2,17 +2,20 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from statistics import median
 from typing import Any
 
 from unisono.core.files import read_json
 
+from experiments import start
 from experiments.harness import ROOT
 from experiments.markdown import table
 from experiments.programs import cells, installing
 from experiments.programs.cells import Cell
 from experiments.programs.judge import SAME, Kind, Verdict
 
-FILE = ROOT / "docs" / "results" / "harmless" / "programs.json.zst"
+FOLDER = ROOT / "docs" / "results" / "harmless"
+FILE = FOLDER / "programs.json.zst"
 LIBRARIES = {
     "debian-openmpi": "Open MPI 4.1",
     "debian-mpich": "MPICH 4.0",
@@ -81,4 +84,26 @@ def tally() -> Sequence[str]:
     return table(("results under Unisono", "cells", "programs"), rows, (0,))
 
 
-HARMLESS: Mapping[str, Callable[[], Sequence[str]]] = {"programs, tally": tally, "programs": programs}
+def starts() -> Sequence[str]:
+    """What Unisono adds to a job before its first call, and after some."""
+    rows = []
+    for name, pairs in read_json(FOLDER / "start.json.zst")["pairs"].items():
+        native = f"{median(pair['native']['init'] + pair['native']['finalize'] for pair in pairs):.0f}"
+        columns = [("init", "finalize"), ("pss",), ("pss", "calls"), ("communicators",)]
+        rows.append((LIBRARIES[name], native, *(start.more(pairs, *column) for column in columns)))
+    head = (
+        "MPI library",
+        "natively, ms",
+        "more, ms",
+        "more memory, KB",
+        "after 200 Allreduces",
+        "for 500 duplicates",
+    )
+    return table(head, rows, (0,))
+
+
+HARMLESS: Mapping[str, Callable[[], Sequence[str]]] = {
+    "programs, tally": tally,
+    "programs": programs,
+    "starts": starts,
+}

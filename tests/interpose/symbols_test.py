@@ -7,8 +7,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
-import sys
 import tempfile
 import unittest
 from pathlib import Path
@@ -47,7 +45,7 @@ class ExportedNames(unittest.TestCase):
     """A name that no MPI library exports, a program may own."""
 
     OURS = frozenset({"__asan_default_options"})  # docs/adr/0049
-    # Open MPI 5 has these in Fortran 2008; Open MPI 4.1 calls them mpix_*, and the one in .deps has no Fortran.
+    # Open MPI 5 has these in Fortran 2008; Open MPI 4.1 calls them mpix_*; the one in .deps has no Fortran.
     OPEN_MPI_5 = re.compile(r"mpi_\w+_init_f08_")
 
     def libraries(self) -> dict[str, set[str]]:
@@ -106,8 +104,30 @@ class ExportedNames(unittest.TestCase):
 
 # POSIX and the dynamic linker's own; musl 1.2 and glibc 2.17 have all.
 LIBC = frozenset(
-    "abort calloc dl_iterate_phdr dladdr dlclose dlerror dlinfo dlopen dlsym dprintf free getenv memcmp memcpy "
-    "memmove memset stpcpy strcmp strlen strncmp strrchr strstr".split()
+    (
+        "abort",
+        "calloc",
+        "dl_iterate_phdr",
+        "dladdr",
+        "dlclose",
+        "dlerror",
+        "dlinfo",
+        "dlopen",
+        "dlsym",
+        "dprintf",
+        "free",
+        "getenv",
+        "memcmp",
+        "memcpy",
+        "memmove",
+        "memset",
+        "stpcpy",
+        "strcmp",
+        "strlen",
+        "strncmp",
+        "strrchr",
+        "strstr",
+    )
 )
 
 

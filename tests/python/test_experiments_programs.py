@@ -74,6 +74,18 @@ def test_words_that_differ_natively_cannot_be_compared() -> None:
     assert verdict([ran("5f3a"), ran("5f3a")], [ran("a1b2")]).kind == Kind.DIFFERENT
 
 
+def test_what_fails_natively_hides_no_more_failures_than_those() -> None:
+    once = [ran("1.0"), ran("1.0"), ran("1.0", problem="it took more than 60 s")]
+    assert verdict(once, once).kind == Kind.FAILS
+    twice = [once[0], once[2], once[2]]
+    found = verdict(once, twice)
+    assert found.kind == Kind.DIFFERENT and "natively 1 of 3" in found.why
+
+
+def test_a_quantity_that_some_native_runs_do_not_print() -> None:
+    assert verdict([ran("1.0"), ran()], [ran("1.0")]).kind == Kind.FAILS
+
+
 def test_errors_that_are_zero() -> None:
     of = Quantity("energy", "", tolerance=1e-6, zero=1e-9)
     assert verdict([ran("1e-16")], [ran("3e-15")], of).kind == Kind.NEAR
