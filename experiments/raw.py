@@ -19,10 +19,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("file", type=Path)
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # of head, which has read enough
     print(json.dumps(read_json(parser.parse_args(arguments).file), indent=1))
     return 0
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # of head, which has read enough
     harness.run(main)

@@ -142,7 +142,8 @@ Sample sample_from(const Json& row) {
   sample.bytes = integer(field(row, "bytes"), "bytes", 0, Count{1} << 50);
   const Json& seconds = list(row, "seconds");
   if (seconds.size() > kMostTimes) throw Bad{"seconds is no short list"};
-  for (const Json& time : seconds) sample.seconds.push_back(number(time, "a time", 0, kLongest));
+  for (const Json& time : seconds)
+    sample.seconds.push_back(number(time, "a time", -kLongest, kLongest));
   sample.active = std::max(1, whole_or(1, row, "active", 0));
   if (sample.quantity <= Quantity::exchange)
     sample.level = whole(row, "level", 0) == 0 ? kWithinNode : kBetweenNodes;

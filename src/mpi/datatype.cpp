@@ -116,14 +116,14 @@ const TypeFacts& look_up_facts(MPI_Datatype type) {
 
 void start_datatypes() {
   PMPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, forget, &g_keyval, nullptr);
-  // Who sets the error handler of MPI_COMM_SELF for a moment must be the only thread.
+  // Who sets the error handler of MPI_COMM_WORLD for a moment must be the only thread.
   if (several_threads()) prepare_copies();
 }
 
 bool prepare_copies() {
   static std::mutex& mutex = *new std::mutex;
   const std::lock_guard lock(mutex);
-  if (g_self == MPI_COMM_NULL) g_self = private_communicator(MPI_COMM_SELF);
+  if (g_self == MPI_COMM_NULL) g_self = private_self();
   return g_self != MPI_COMM_NULL;
 }
 

@@ -5,24 +5,47 @@
 
 namespace unisono {
 
-MPI_Comm private_communicator(MPI_Comm comm) {
+namespace {
+
+/// What make(&made) makes of `comm`. The program's error handler may end the job for an error that
+/// is none to it, and stands aside where no other thread may be setting it, or in need of it.
+template <class Make>
+MPI_Comm made_of(MPI_Comm comm, const Make& make) {
   MPI_Comm made = MPI_COMM_NULL;
-  int rc = MPI_SUCCESS;
-  // MPI_Comm_dup would call the copy functions of the program's own attributes.
-  MPI_Group group = group_of(comm);
-  if (several_threads()) {  // another one may be setting the handler, or in need of it
-    rc = PMPI_Comm_create(comm, group, &made);
-  } else {  // the program's may end the job for an error that is none to it
-    MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  const bool stands_aside = !several_threads();
+  if (stands_aside) {
     PMPI_Comm_get_errhandler(comm, &handler);
     PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-    rc = PMPI_Comm_create(comm, group, &made);
-    PMPI_Comm_set_errhandler(comm, handler);
-    if (handler != MPI_ERRHANDLER_NULL) PMPI_Errhandler_free(&handler);
   }
-  PMPI_Group_free(&group);
+  const int rc = make(&made);
+  if (stands_aside) PMPI_Comm_set_errhandler(comm, handler);
+  if (handler != MPI_ERRHANDLER_NULL) PMPI_Errhandler_free(&handler);
   if (rc != MPI_SUCCESS || made == MPI_COMM_NULL) return MPI_COMM_NULL;
   PMPI_Comm_set_errhandler(made, MPI_ERRORS_RETURN);
+  return made;
+}
+
+}  // namespace
+
+// MPI_Comm_dup would call the copy functions of the program's own attributes.
+MPI_Comm private_communicator(MPI_Comm comm) {
+  MPI_Group group = group_of(comm);
+  const MPI_Comm made =
+      made_of(comm, [&](MPI_Comm* to) { return PMPI_Comm_create(comm, group, to); });
+  PMPI_Group_free(&group);
+  return made;
+}
+
+// Not of MPI_COMM_SELF: once a handler has been set there, MPICH raises errors without a
+// communicator there, and no longer on MPI_COMM_WORLD.
+MPI_Comm private_self() {
+  MPI_Group group = MPI_GROUP_NULL;
+  PMPI_Comm_group(MPI_COMM_SELF, &group);
+  const MPI_Comm made = made_of(MPI_COMM_WORLD, [&](MPI_Comm* to) {
+    return PMPI_Comm_create_group(MPI_COMM_WORLD, group, 0, to);
+  });
+  PMPI_Group_free(&group);
   return made;
 }
 

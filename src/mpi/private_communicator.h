@@ -8,4 +8,7 @@ namespace unisono {
 /// Collective over `comm`.
 MPI_Comm private_communicator(MPI_Comm comm);
 
+/// The same of this rank alone. Local.
+MPI_Comm private_self();
+
 }  // namespace unisono

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/printable.h"
 #include "files/json.h"
 
 namespace unisono {
@@ -124,8 +125,13 @@ std::vector<std::string> differences(const Platform& there, const Platform& here
   const auto compare = [&](const std::string& what, const std::string& a, const std::string& b) {
     if (a != b) list.push_back(what + " " + a + " (here " + b + ")");
   };
-  compare("MPI library", "'" + there.library + "', " + there.flavour,
-          "'" + here.library + "', " + here.flavour);
+  // The flavour stands last, and a library's words are long.
+  const auto library = [](const Platform& platform) {
+    constexpr std::size_t kMost = 60;
+    return "'" + printable(platform.library, kMost) + "', " + platform.flavour;
+  };
+  if (there.library != here.library || there.flavour != here.flavour)
+    list.push_back("MPI library " + library(there) + " (here " + library(here) + ")");
   compare("place", std::string(name(there.place)), std::string(name(here.place)));
   compare("cores of a node", std::to_string(there.cores), std::to_string(here.cores));
   if (there.place == here.place && factor(there.network_rate, here.network_rate) > kRateTolerance)

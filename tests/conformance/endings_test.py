@@ -95,13 +95,15 @@ class Endings(unittest.TestCase):
             subprocess.run(["cc", "-shared", "-fPIC", HERE / "dies_in_init.c", "-o", dies], check=True)
             program = PROGRAMS / "endings_openmpi"  # MPICH leaves files of its own then, natively as well
             for rank in (0, 1):
-                for at in (4, 5, 6, 8):
+                for at in range(1, 20):
                     command = ("env", f"LD_PRELOAD={dies}", f"DIES_AT={at}", f"DIES_RANK={rank}")
                     done = ended("openmpi", 2, *command, EXEC, program, "finalize-only")
-                    self.assertNotEqual(done.returncode, 0, f"call {at} of rank {rank} was not made")
+                    if done.returncode == 0:  # there is no such call
+                        break
                     self.assertEqual(
                         list(Path("/dev/shm").glob("unisono-*")), [], f"call {at} of rank {rank}"
                     )
+                self.assertIn(at, range(3, 15), "number of calls made, and one more")
 
 
 if __name__ == "__main__":

@@ -85,7 +85,7 @@ class Stored(unittest.TestCase):
     def test_a_damaged_file(self) -> None:
         self.make(2)
         self.file.write_text(self.file.read_text()[:-20])
-        self.says(2, "order.json: no JSON; counts are exchanged")
+        self.says(2, "order.json: it is no JSON at line 11, column 10; counts are exchanged")
 
     def test_a_file_of_a_later_version(self) -> None:
         self.make(2)

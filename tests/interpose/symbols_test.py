@@ -269,7 +269,9 @@ class OwnNames(unittest.TestCase):
                 UNISONO_DISABLE=off,
             )
             self.assertEqual(
-                (done.returncode, done.stdout.count("sum 14")), (0, 2), done.stdout + done.stderr
+                (done.returncode, done.stdout.count("sum"), done.stdout.count("14")),
+                (0, 2, 2),
+                done.stdout + done.stderr,
             )
 
 

@@ -251,7 +251,9 @@ def test_what_jobs_measured_beats_the_model(tmp_path: Path, costs: Path) -> None
         {**row, "choice": "bruck:radix=2", "nodes": 1},
         {**row, "choice": "native"},
     ]
-    kept = machine.Machine(json.loads(costs.read_text()), "mpich-1.json", {"choices": [row, *others]})
+    kept = machine.Machine(
+        json.loads(costs.read_text()), "mpich-0123456789abcdef.json", {"choices": [row, *others]}
+    )
     found = groups(reader.read(write(tmp_path / "trace", ("allgather", SLOW, SIZE, 0x2000))))
     (advice,) = predict.advise(found, found, kept, tmp_path)
     ring = advice.gain("ring")
@@ -334,7 +336,7 @@ def test_the_profile_holds_where_the_memory_says(
     machine_["levels"]["between_nodes"] |= {"one_way": line, "gap": line}
     where = {"mpi": {"flavour": "mpich", "library": "Some MPI 1.0"}, "host": {"processor": "P", "cores": 4}}
     kept = {"format": "unisono-memory", "version": 2, "where": where, "machine": machine_, "choices": []}
-    (tmp_path / "unisono" / "mpich-1.json").write_text(json.dumps(kept))
+    (tmp_path / "unisono" / "mpich-0123456789abcdef.json").write_text(json.dumps(kept))
     output = tmp_path / "mine.json"
     done = CliRunner().invoke(app, ["advise", str(folder), "-o", str(output)])
     assert done.exit_code == 0, done.output
@@ -436,7 +438,9 @@ def test_what_jobs_on_one_node_remember_is_heeded_without_times_of_messages(
     verdict |= {"from_call_to_call": 0.1, "native_from_call_to_call": 0.4}
     where = {"mpi": {"flavour": "mpich", "library": "Some MPI 1.0"}, "host": {"processor": "P", "cores": 4}}
     kept = {"format": "unisono-memory", "version": 2, "where": where, "machine": None, "choices": []}
-    (tmp_path / "unisono" / "mpich-1.json").write_text(json.dumps(kept | {"verdicts": [verdict]}))
+    (tmp_path / "unisono" / "mpich-0123456789abcdef.json").write_text(
+        json.dumps(kept | {"verdicts": [verdict]})
+    )
     writer, now = Writer(tmp_path / "trace", RANKS, hosts=["one"] * RANKS), 1.0
     for _ in range(CALLS):
         writer.call("allgather", [now] * RANKS, [now + SLOW] * RANKS, SIZE)

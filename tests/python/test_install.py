@@ -225,7 +225,7 @@ def test_the_command_line_of_a_prefix_names_what_it_lacks(prefix: Path, tmp_path
 
 def test_packages_that_are_compiled_for_another_python_are_left_to_it(prefix: Path, tmp_path: Path) -> None:
     other = tmp_path / "python3.99"
-    other.write_text('#!/bin/sh\necho "other $UNISONO_STARTED_OVER $(basename $1) $2"\n')
+    other.write_text('#!/bin/sh\necho "other $UNISONO_STARTED_OVER ${1##*/} $2"\n')
     other.chmod(0o755)
     copy = tmp_path / "prefix"
     shutil.copytree(prefix, copy)

@@ -54,7 +54,7 @@ def test_somebody_elses_is_neither_taken_nor_removed(root: Path, other: dict[str
     with pytest.raises(SetupError, match=r"somebody else's, made by .*--name lab-2") as refused:
         network.up("lab", PLAN)
     assert "\n" not in str(refused.value)
-    with pytest.raises(SetupError, match=r"somebody else's, made by .*--force removes it"):
+    with pytest.raises(SetupError, match=r"somebody else's, made by .*--any-owner removes it"):
         network.down("lab")
     assert lab.current("lab").plan == PLAN, "it is still there"
     assert network.up("lab-2", PLAN), "there is room beside it"

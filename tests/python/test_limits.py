@@ -145,7 +145,7 @@ def test_sizes_are_written_as_for_the_bench(text: str, sizes: tuple[int, ...]) -
 
 
 @pytest.mark.parametrize(
-    "text", ["", "x", "8:4", "0", "-1", "8:", "1T", "8:64:1", "8:64:x", "8:16:2:2", "8:64:"]
+    "text", ["", "x", "8:4", "0", "-1", "8:", "1X", "8:64:1", "8:64:x", "8:16:2:2", "8:64:"]
 )
 def test_what_is_no_size(text: str) -> None:
     with pytest.raises(UnisonoError, match="--sizes"):

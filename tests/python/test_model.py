@@ -113,7 +113,7 @@ def test_shapes() -> None:
     [
         (cost_model.Job("bcast", 4, 4, 8, ["nonesuch"]), "no algorithm 'nonesuch'"),
         (cost_model.Job("broadcast", 4, 4, 8, ["flat"]), "no collective 'broadcast'"),
-        (cost_model.Job("bcast", 0, 0, 8, ["flat"]), "ranks: from 1"),
+        (cost_model.Job("bcast", 0, 0, 8, ["flat"]), "ranks is 0, not within 1"),
         (cost_model.Job("bcast", 4, 5, 8, ["flat"]), "nodes: at least 1"),
         (cost_model.Job("bcast", 4, 4, 8, ["flat"], root=4), "root: not one"),
         (cost_model.Job("bcast", 4, 2, 8, ["flat"]), "no times for messages within a node"),
@@ -129,7 +129,7 @@ def test_what_cannot_be_predicted_is_one_line(machine: Path, job: cost_model.Job
 def test_a_broken_machine_file_is_one_line(tmp_path: Path, content: str) -> None:
     file = tmp_path / "machine.json"
     file.write_text(content)
-    with pytest.raises(UnisonoError, match="machine file") as raised:
+    with pytest.raises(UnisonoError, match=r"no JSON|no machine|format|missing") as raised:
         cost_model.predict(file, [])
     assert str(file) in str(raised.value)
     assert "\n" not in str(raised.value)

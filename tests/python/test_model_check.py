@@ -153,7 +153,7 @@ def test_show_what_jobs_have_kept(unisono: Run, machine: Path, tmp_path: Path) -
     folder = tmp_path / "unisono"
     folder.mkdir()
     kept = {"format": "unisono-memory", "machine": json.loads(machine.read_text())}
-    (folder / "mpich-1.json").write_text(json.dumps(kept))
+    (folder / "mpich-0123456789abcdef.json").write_text(json.dumps(kept))
     done = unisono("model", "show")
     assert done.returncode == 0, done.stderr
     assert "between nodes" in done.stdout
@@ -177,12 +177,12 @@ def test_predict_times_and_segments(unisono: Run, machine: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["show", "--machine", "nonesuch"], "cannot be read"),
+        (["show", "--machine", "nonesuch"], "No such file"),
         (
             ["predict", "--machine", "x", "--collective", "broadcast", "-n", "4", "--sizes", "8"],
             "no such coll",
         ),
-        (["check", "--machine", "x", "--collective", "bcast"], "cannot be read"),
+        (["check", "--machine", "x", "--collective", "bcast"], "No such file"),
         (["check", "--machine", "x", "--collective", "neighbor_alltoall"], "who is whose neighbour"),
     ],
 )

@@ -92,7 +92,9 @@ def up(
 @app.command()
 def down(
     name: Name = None,
-    force: Annotated[bool, typer.Option("--force", help="Also a lab that somebody else has made.")] = False,
+    force: Annotated[
+        bool, typer.Option("--any-owner", help="Take down a lab that somebody else has made, too.")
+    ] = False,
 ) -> None:
     """Remove the cluster, and end what runs in it."""
     name = cluster.chosen_name(name)

@@ -165,7 +165,7 @@ def down(name: str, force: bool = False) -> bool:
     with alone(name):
         folder = trusted(name)
         if (folder / READY_FILE).exists() and not is_stale(folder) and not force:
-            refuse_others(folder, "--force removes it, and ends what runs in it")
+            refuse_others(folder, "--any-owner removes it, and ends what runs in it")
         return remove(folder)
 
 

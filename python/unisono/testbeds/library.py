@@ -42,6 +42,8 @@ def ask(bed: Bed, mpi: Mpi, ranks: int, per_host: int, run_job: RunJob = jobs.ru
         )
     loaded = Loaded(mpi.name, " ".join(told[0]["mpi_library"].split()), told[0]["mpi_library_path"], launcher)
     if ranks and told[0]["ranks"] != ranks:
+        if len(told) == 1:
+            raise RunError(f"the launcher started {told[0]['ranks']} ranks, -n says {ranks}: {launcher}")
         raise RunError(
             f"{launcher} started {len(told)} jobs of {told[0]['ranks']}, not one of {ranks}: it is "
             f"not the launcher of "

@@ -147,7 +147,7 @@ class Program:
                 {"UNISONO_DISABLE": "1"} if native else dict(variables or {}),
                 keep_on,
             )
-        lines = [text for text in run.output.splitlines() if text.startswith('{"after_last')]
+        lines = [text for text in run.output.splitlines() if text.startswith("{") and '"after_last' in text]
         if run.problem or not lines:
             raise SimulationError(run.problem or "the simulation ended early")
         return self.replayed(files.decoded(lines[0]), run.output)
