@@ -1,4 +1,4 @@
-// Ends a rank in one of the collectives that MPI_Init makes under Unisono, after the library's own
+// Ends a rank in one of the messages that MPI_Init makes under Unisono, after the library's own
 // are over: DIES_AT is the number of the call, DIES_RANK the rank on its node. Preloaded.
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -29,8 +29,5 @@ static void count(void) {
     return ((Next)dlsym(RTLD_NEXT, #name))(a, b, c, d, e, f, g, h);          \
   }
 
-COUNTED(PMPI_Bcast)
-COUNTED(PMPI_Allreduce)
-COUNTED(PMPI_Barrier)
-COUNTED(PMPI_Allgather)
-COUNTED(PMPI_Gather)
+COUNTED(PMPI_Ibcast)
+COUNTED(PMPI_Iallreduce)
