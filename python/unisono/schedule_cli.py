@@ -56,7 +56,7 @@ def show(
 def check(
     file: OrderFile,
     ranks: Annotated[
-        int | None, typer.Option("-n", min=1, help="Also check that it is for so many ranks.")
+        int | None, typer.Option("-n", min=1, help="Number of ranks: also check that the file is for it.")
     ] = None,
     matrix: Annotated[
         Path | None, typer.Option(metavar="COUNTS", help="It must hold every message of these counts.")

@@ -21,6 +21,8 @@ namespace {
 constexpr int kTag = 0;
 constexpr int kShort = 8, kRoundTrips = 6, kStream = 16;
 constexpr int kFirstLong = 64 << 10, kLastLong = 1 << 20;
+// Within a node. Longer ones may go by copies between processes, which can be forbidden.
+constexpr int kLongestWithin = 4 << 10;
 constexpr int kExchanged = 32 << 10, kRounds = 3;
 constexpr int kPartners = 3;
 // A message that took so long is the last one: with the next it would be three times as much.
@@ -99,13 +101,28 @@ double seconds_per_byte(Pair& pair) {
   return std::max(last - shorter, last / 4) / (bytes / 2.0);
 }
 
-PairTimes times_of(Pair pair) {
+PairTimes times_of_short(Pair& pair) {
   PairTimes times;
-  if (!pair.is_in()) return times;
   times.one_way = latency_of(pair);
   const double one = pair.there_and_back(kShort), many = pair.there_and_back(kShort, kStream);
   times.gap = std::clamp((many - one) / (kStream - 1), 0.0, times.one_way);
+  return times;
+}
+
+PairTimes times_between(Pair pair) {
+  if (!pair.is_in()) return {};
+  PairTimes times = times_of_short(pair);
   times.per_byte = seconds_per_byte(pair);
+  return times;
+}
+
+PairTimes times_within(Pair pair) {
+  if (!pair.is_in()) return {};
+  PairTimes times = times_of_short(pair);
+  double fastest = kNever;
+  for (int i = 0; i < kRounds; ++i)
+    fastest = std::min(fastest, pair.there_and_back(kLongestWithin, kStream));
+  times.per_byte = std::max(fastest / kStream - times.gap, 0.0) / kLongestWithin;
   return times;
 }
 
@@ -180,7 +197,7 @@ LevelCosts between_nodes(MPI_Comm leaders, std::vector<std::byte>& data) {
   for (const int partner : partners(size)) {
     Pair pair(leaders, 0, partner, data);
     if (!pair.is_in()) continue;
-    if (partner == 1) times = times_of(pair);
+    if (partner == 1) times = times_between(pair);
     latencies.push_back(partner == 1 ? times.one_way : latency_of(pair));
   }
   if (rank == 0) {
@@ -310,7 +327,7 @@ Machine probe_network(MPI_Comm world, MPI_Comm node, bool all_alone) {
     int leader = rank;
     PMPI_Bcast(&leader, 1, MPI_INT, 0, node);
     if (leader == measuring) {
-      const PairTimes times = times_of(Pair(node, 0, 1, data));
+      const PairTimes times = times_within(Pair(node, 0, 1, data));
       within = {times.one_way, times.per_byte, times.gap};
     }
     PMPI_Bcast(within.data(), static_cast<int>(within.size()), MPI_DOUBLE, measuring, world);

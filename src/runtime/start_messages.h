@@ -33,6 +33,7 @@ inline constexpr StartMessage kStartMessages[] = {
     {"Bcast", 256, "the host that a topology file lacks", "it lacks one"},
     {"Send", 1 << 20, "times of the network between two hosts", "nothing is remembered of it"},
     {"Sendrecv", 32 << 10, "times of the network between two hosts", "nothing is remembered of it"},
+    {"Send", 4096, "times of messages within a node", "several nodes with several ranks"},
     {"Ibcast", 64, "these times", "nothing is remembered of the network"},
 };
 

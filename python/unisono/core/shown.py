@@ -27,7 +27,7 @@ def shown(text: str) -> str:
 
 
 def line(text: str, most: int = LONGEST) -> str:
-    """One line of at most so many letters; what is too much is left out before the end."""
+    """One line of at most `most` letters; what is too much is left out before the end."""
     text = shown(text)
     if len(text) <= most:
         return text

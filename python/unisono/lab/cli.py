@@ -52,7 +52,7 @@ def end_cleanly_when_asked() -> None:
 def up(
     hosts: Annotated[int, typer.Option(help="Number of hosts.")] = 16,
     rate: Annotated[str, typer.Option(help="Rate of a host's port, each way.")] = "100mbit",
-    switches: Annotated[int, typer.Option(help="The hosts are spread over so many switches.")] = 1,
+    switches: Annotated[int, typer.Option(help="Number of switches that the hosts are spread over.")] = 1,
     uplink: Annotated[
         str | None, typer.Option(help="Rate between two switches; as --rate otherwise.")
     ] = None,

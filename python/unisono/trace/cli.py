@@ -41,7 +41,7 @@ def record_command(
         Path, typer.Option("--output", "-o", metavar="DIR", help="Made; or one without a trace in it.")
     ],
     ranks: Annotated[
-        int | None, typer.Option("-n", min=1, help="Start so many ranks of the program.")
+        int | None, typer.Option("-n", min=1, help="Number of ranks of the program to start.")
     ] = None,
     mpi: Annotated[
         Library,
