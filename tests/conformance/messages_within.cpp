@@ -1,6 +1,7 @@
-// On two nodes of several ranks each (made_up_nodes.c): no message that Unisono sends in MPI_Init from
-// a rank to another of its node is longer than 4 KiB. MPI libraries copy longer ones from process to
-// process, which a system may forbid. What the program defines as PMPI_* is called by Unisono.
+// On two nodes of several ranks each (made_up_nodes.c): no message that Unisono sends in MPI_Init
+// from a rank to another of its node is longer than 4 KiB. MPI libraries copy longer ones from
+// process to process, which a system may forbid. What the program defines as PMPI_* is called by
+// Unisono.
 #include <dlfcn.h>
 
 #include <algorithm>
