@@ -107,9 +107,10 @@ def lengths() -> tuple[list[Size], list[Size]]:
 # --- files touched --------------------------------------------------------------------------------
 
 
-def written_for(pattern: str, texts: dict[str, str]) -> set[str]:
+def written_for(pattern: str, name: str, texts: dict[str, str]) -> set[str]:
+    """The files in which the pattern, which holds the name, is found."""
     expression = re.compile(pattern)
-    return {name for name, text in texts.items() if expression.search(text)}
+    return {file for file, text in texts.items() if name in text and expression.search(text)}
 
 
 def touched() -> tuple[dict[str, set[str]], dict[str, set[str]]]:
@@ -123,17 +124,17 @@ def touched() -> tuple[dict[str, set[str]], dict[str, set[str]]]:
     for folder in sorted(p.name for p in (ROOT / "src" / "algorithms").iterdir() if p.is_dir()):
         own = {name: text for name, text in texts.items() if name.startswith(f"src/algorithms/{folder}/")}
         for function in sorted(set(re.findall(rf"[^\w:]{folder}::([a-z]\w*)", catalogue))):
-            files = written_for(rf"(?m)^void {function}\(Builder& b\)", own)
-            files |= written_for(rf"[^\w:]{folder}::{function}\b", lists)
+            files = written_for(rf"(?m)^void {function}\(Builder& b\)", function, own)
+            files |= written_for(rf"[^\w:]{folder}::{function}\b", function, lists)
             algorithms[f"{folder}::{function}"] = files
     kernels = {}
     headers = "".join(t for n, t in texts.items() if n.startswith("src/node/") and n.endswith(".h"))
     for kernel in sorted(set(re.findall(r"(?m)^void (\w+)\(Team& team, [^;{]*;", headers))):
         node = {name: text for name, text in texts.items() if name.startswith("src/node/")}
-        files = written_for(rf"(?m)^void {kernel}\(Team& team", node)
+        files = written_for(rf"(?m)^void {kernel}\(Team& team", kernel, node)
         # A tool that uses one need not: it would do without.
         users = {name: text for name, text in texts.items() if not name.startswith("src/tools/")}
-        files |= written_for(rf"\bnode::{kernel}\b", users)
+        files |= written_for(rf"\bnode::{kernel}\b", kernel, users)
         kernels[f"node::{kernel}"] = files
     return algorithms, kernels
 
@@ -151,7 +152,7 @@ def of_collectives() -> dict[str, set[str]]:
     table = "src/schedule/semantics.h"
     names = re.findall(r"(?m)^\s*\{\w+, \"(\w+)\"", texts[table])
     pattern = r"Collective::{0}\b|[\"']{0}[\"']|\bcase {0}:|set_of\([^)]*\b{0}\b"
-    return {name: {table} | written_for(pattern.format(name), texts) for name in names}
+    return {name: {table} | written_for(pattern.format(name), name, texts) for name in names}
 
 
 def most(files: dict[str, set[str]], limit: int, what: str) -> list[str]:
