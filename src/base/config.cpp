@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "base/launcher.h"
+#include "base/printable.h"
 
 namespace unisono {
 
@@ -28,6 +29,11 @@ std::string variable(std::string_view name) {
   // The names in the table are literals, so they end with a zero.
   const char* value = std::getenv(row->name.data());
   return value != nullptr ? std::string(value) : std::string(row->default_value);
+}
+
+std::string setting(std::string_view name) {
+  constexpr std::size_t kMostBytes = 60;
+  return std::string(name) + "=" + printable(variable(name), kMostBytes);
 }
 
 bool is_switched_off() { return unisono_is_switched_off() != 0; }

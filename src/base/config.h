@@ -95,6 +95,8 @@ inline constexpr Variable kVariables[] = {
 
 /// The variable's value in the environment, or its standard. `name` is one of kVariables.
 std::string variable(std::string_view name);
+/// "NAME=value", as it may stand in a line: without control characters, and short.
+std::string setting(std::string_view name);
 
 /// Whether that is what holds when it is not set.
 bool is_standard(std::string_view name);

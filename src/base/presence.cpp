@@ -4,6 +4,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -20,6 +21,10 @@ namespace {
 // Only if somebody leaves MPI_Init before others have entered it does this matter.
 constexpr int kLooks = 500;
 constexpr int kBetweenLooks = 1000;  // us
+// More of them, while somebody holds a name and admits nobody: a rank that is late in MPI_Init,
+// with more callers than it has room for, or a process that never will. None where another user is
+// known to hold a name: its rank is not seen, however long one looks.
+constexpr int kLooksAtFull = 4500;
 // Other processes, of any user, that may have called before they are admitted; Linux allows fewer
 // where net.core.somaxconn says so.
 constexpr int kMostCallers = 4096;
@@ -104,11 +109,11 @@ const sockaddr* plain(const Address& address) {
 
 int open_socket() { return socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0); }
 
-enum class Holder { nobody, this_user, another_user };
+enum class Holder { nobody, unknown, this_user, another_user };
 
 /// Who holds a rank's name. Anybody can take any name of this namespace; the kernel says for whom
 /// (SO_PEERCRED: the effective user at listen()). Where nobody admits callers any more (EAGAIN) the
-/// holder cannot be known, and counts as nobody: a rank admits them until all have met.
+/// holder cannot be known: a rank admits them until all have met.
 Holder holder_of(int rank) {
   if (rank == g_rank && g_socket >= 0) return Holder::this_user;
   const int looking = open_socket();
@@ -120,6 +125,8 @@ Holder holder_of(int rank) {
   if (connect(looking, plain(address), address.length) == 0 &&
       getsockopt(looking, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0)
     holder = peer.uid == geteuid() ? Holder::this_user : Holder::another_user;
+  else if (errno == EAGAIN)
+    holder = Holder::unknown;
   close(looking);
   return holder;
 }
@@ -156,14 +163,17 @@ Attendance look_around() noexcept {
   if (g_job == 0) return {.ranks = g_ranks, .absent = g_ranks};
   int seen = 0;  // all ranks before: who was there once is not looked for again
   bool usurped = false;
-  for (int look = 0; look < kLooks; ++look) {
-    if (look > 0) usleep(kBetweenLooks);
+  int left = kLooks, left_at_full = kLooksAtFull;
+  while (left > 0) {
     admit();
     Holder holder = Holder::this_user;
     while (seen < g_ranks && (holder = holder_of(seen)) == Holder::this_user) ++seen;
     usurped = usurped || holder == Holder::another_user;
     if (seen == g_ranks) return {.ranks = g_ranks, .speaks = g_rank == 0};
     if (holder_of(kNameless) == Holder::this_user) return {};
+    const bool may_be_late = holder == Holder::unknown && !usurped && left_at_full > 0;
+    --(may_be_late ? left_at_full : left);
+    usleep(kBetweenLooks);
   }
   Attendance found = count();
   found.usurped = found.usurped || usurped;

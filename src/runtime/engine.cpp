@@ -96,7 +96,7 @@ bool Engine::has_met(Meeting meeting) const {
 void Engine::begin(const Files& files) {
   const std::string folder = variable("UNISONO_TRACE");
   const auto mode = parse_mode(variable("UNISONO"));
-  if (!mode) complain("UNISONO=" + variable("UNISONO") + ": " + mode.error() + "; auto holds");
+  if (!mode) complain(setting("UNISONO") + ": " + mode.error() + "; auto holds");
   mode_ = mode ? *mode : Mode::automatic;
   active_ = !is_switched_off();
   if (!active_ && folder.empty()) return;
@@ -106,7 +106,7 @@ void Engine::begin(const Files& files) {
   if (g_session_threads) g_several_threads = true;
   const std::string device = variable("UNISONO_DEVICE");
   if (device != "native" && device != "host")
-    complain("UNISONO_DEVICE=" + device + ": valid are native and host; native holds");
+    complain(setting("UNISONO_DEVICE") + ": valid are native and host; native holds");
   g_stages_devices = device == "host";
   look_for_devices();
   start_datatypes();
@@ -169,7 +169,7 @@ void Engine::read_environment(const Files& files, MPI_Comm ranks_here) {
   const std::string log = variable("UNISONO_LOG");
   log_decisions_ = log == "decision";
   if (!log.empty() && !log_decisions_)
-    complain("UNISONO_LOG=" + log + ": no such kind; valid is decision; nothing is logged");
+    complain(setting("UNISONO_LOG") + ": no such kind; valid is decision; nothing is logged");
   NodeFacts node = node_facts(MPI_COMM_WORLD, ranks_here, place_);
   node.use(network(ranks_here, node));
   const Platform here = platform_of(MPI_COMM_WORLD, node);
@@ -178,21 +178,21 @@ void Engine::read_environment(const Files& files, MPI_Comm ranks_here) {
     const std::string name = variable_of_collective(kCollectiveNames[static_cast<std::size_t>(c)]);
     const auto spec = selector_.force(static_cast<Collective>(c), variable(name));
     if (!spec) {
-      complain(name + "=" + variable(name) + ": " + spec.error() + "; the MPI library's own runs");
+      complain(setting(name) + ": " + spec.error() + "; the MPI library's own runs");
       static_cast<void>(selector_.force(static_cast<Collective>(c), "native"));
     } else {
-      load_order(name + "=" + variable(name), *spec);
+      load_order(setting(name), *spec);
     }
   }
 
   const auto wait = parse_wait(variable("UNISONO_WAIT"));
-  if (!wait) complain("UNISONO_WAIT=" + variable("UNISONO_WAIT") + ": " + wait.error());
+  if (!wait) complain(setting("UNISONO_WAIT") + ": " + wait.error());
   const std::optional<WaitMode> asked = wait ? *wait : std::nullopt;
   wait_ = asked ? *asked : automatic_wait(node.oversubscribed, several_threads());
 
   const auto cache = parse_size(variable("UNISONO_PLAN_CACHE"));
   if (!cache)
-    complain("UNISONO_PLAN_CACHE=" + variable("UNISONO_PLAN_CACHE") +
+    complain(setting("UNISONO_PLAN_CACHE") +
              ": no size; valid are 0, 4096, 64K, 1M, ...; 64M holds");
   begin_progress(node);
   plan_repeated_calls(is_on("UNISONO_REPEATS", true), log_decisions_);
@@ -228,8 +228,8 @@ void Engine::start_multicasting() {
     double value = otherwise;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (text == "auto" || (error == std::errc() && *end == '\0' && value >= least)) return value;
-    complain(std::string(name) + "=" + text + ": no number from " +
-             std::to_string(static_cast<int>(least)) + " on; the standard one holds");
+    complain(setting(name) + ": no number from " + std::to_string(static_cast<int>(least)) +
+             " on; the standard one holds");
     return otherwise;
   };
   settings.rate = number("UNISONO_MCAST_RATE", 1, settings.rate / 1e6) * 1e6;
@@ -238,15 +238,14 @@ void Engine::start_multicasting() {
   const std::string who = variable("UNISONO_MCAST_RELIABILITY");
   settings.acknowledges = who == "ack";
   if (who != "ack" && who != "nack")
-    complain("UNISONO_MCAST_RELIABILITY=" + who + ": valid are nack and ack; nack holds");
+    complain(setting("UNISONO_MCAST_RELIABILITY") + ": valid are nack and ack; nack holds");
   start_multicast(settings);
 }
 
 bool Engine::is_on(const char* name, bool otherwise) const {
   const std::string text = variable(name);
   if (text == "0" || text == "1") return text == "1";
-  complain(std::string(name) + "=" + text + ": valid are 0 and 1; " + (otherwise ? "1" : "0") +
-           " holds");
+  complain(setting(name) + ": valid are 0 and 1; " + (otherwise ? "1" : "0") + " holds");
   return otherwise;
 }
 
@@ -274,7 +273,7 @@ void Engine::share_memory(MPI_Comm node) {
   const auto read = [this](const char* name, auto parse, auto& into) {
     const std::string text = variable(name);
     const auto value = parse(text);
-    if (!value) complain(std::string(name) + "=" + text + ": " + value.error() + "; auto holds");
+    if (!value) complain(setting(name) + ": " + value.error() + "; auto holds");
     if (value) into = *value;
   };
   read("UNISONO_SHM", parse_node_memory, settings.bytes);
@@ -300,11 +299,9 @@ Machine Engine::network(MPI_Comm ranks_here, const NodeFacts& node) const {
 void Engine::select_online(const Platform& here, const Machine& machine, MPI_Comm node) {
   const auto settings = start_online(here, wait_, log_decisions_, mode_);
   if (!settings)
-    complain("UNISONO_ONLINE=" + variable("UNISONO_ONLINE") + ": " + settings.error() +
-             "; nothing is selected online");
+    complain(setting("UNISONO_ONLINE") + ": " + settings.error() + "; nothing is selected online");
   if (settings && mode_ == Mode::fixed && !is_standard("UNISONO_ONLINE"))
-    complain("UNISONO_ONLINE=" + variable("UNISONO_ONLINE") +
-             ": with UNISONO=fixed nothing is learned");
+    complain(setting("UNISONO_ONLINE") + ": with UNISONO=fixed nothing is learned");
   const std::string network = use_machine(machine, node);
   know_machine(machine);
   if (log_decisions_ && !network.empty()) complain("network: " + network);

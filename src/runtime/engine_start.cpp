@@ -55,7 +55,7 @@ void Engine::begin_progress(const NodeFacts& node) const {
   };
   if (!wants_progress_thread()) {
     if (progress != "calls")
-      complain("UNISONO_PROGRESS=" + progress + ": valid are calls and thread; calls holds");
+      complain(setting("UNISONO_PROGRESS") + ": valid are calls and thread; calls holds");
   } else if (node.oversubscribed) {
     complain(refused("there are more ranks than cores"));
   } else if (!several_threads()) {

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/config.h"
 #include "base/hash.h"
 #include "base/say.h"
 #include "comm/placement.h"
@@ -49,12 +50,12 @@ std::string problem_of(const std::string& folder) {
 }
 
 /// Whether no rank has a problem; the first one that has speaks for all.
-bool all_well(const std::string& folder, const std::string& problem) {
+bool all_well(const std::string& problem) {
   const int rank = rank_in(MPI_COMM_WORLD);
   int first = INT_MAX;
   const int mine = problem.empty() ? INT_MAX : rank;
   PMPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-  if (first == rank) say("UNISONO_TRACE=" + folder + ": " + problem + "; nothing is traced");
+  if (first == rank) say(setting("UNISONO_TRACE") + ": " + problem + "; nothing is traced");
   return first == INT_MAX;
 }
 
@@ -91,12 +92,12 @@ void leave_the_files_to_the_parent() {
 
 std::unique_ptr<Tracer> Tracer::start(const std::string& folder, MPI_Comm node) {
   // Nobody makes a file before all have looked.
-  if (!all_well(folder, problem_of(folder))) return nullptr;
+  if (!all_well(problem_of(folder))) return nullptr;
   const int rank = rank_in(MPI_COMM_WORLD), size = size_of(MPI_COMM_WORLD);
   std::unique_ptr<Tracer> tracer(new Tracer(folder));
   std::string problem;
   const bool created = tracer->create(rank, problem);
-  if (!all_well(folder, problem)) {
+  if (!all_well(problem)) {
     tracer->abandon();
     if (created)
       for (const char* ending : {".events", ".jsonl"})
@@ -224,7 +225,7 @@ std::uint16_t Tracer::number_of(const Choice& choice) {
 
 void Tracer::complain(const std::string& problem) {
   complained_ = true;
-  say("UNISONO_TRACE=" + folder_ + ": " + problem + "; the trace is cut short");
+  say(setting("UNISONO_TRACE") + ": " + problem + "; the trace is cut short");
 }
 
 }  // namespace unisono

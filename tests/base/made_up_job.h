@@ -92,12 +92,13 @@ class MadeUpJob {
 
   std::string name_of(int rank) const { return stem_ + std::to_string(rank); }
 
-  /// A rank that shows itself, and looks around when look() lets it.
-  void start_rank(int rank) {
-    start([this, rank] {
+  /// A rank that shows itself, and looks around when look() lets it, or some seconds later.
+  void start_rank(int rank, int late = 0) {
+    start([this, rank, late] {
       announce_as(rank);
       ++page_->ready;
       while (!page_->looks) rest();
+      sleep(static_cast<unsigned>(late));
       const std::size_t place = page_->finished_places++;
       timespec before{}, after{};
       clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &before);

@@ -1,5 +1,6 @@
 /* children COMMAND: runs it before MPI_Init and afterwards, and says which of our files are mapped.
- * With no command: only that, while MPI is there. */
+ * With no command: only that, while MPI is there. PRELOAD: what the program itself has put into
+ * LD_PRELOAD, where nobody can write. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +20,9 @@ static void say_maps(void) {
 
 int main(int argc, char** argv) {
   int rank, sum = 0;
+#ifdef PRELOAD
+  putenv("LD_PRELOAD=" PRELOAD);
+#endif
   if (argc > 1 && system(argv[1]) != 0) puts("before: FAILED");
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -281,13 +281,14 @@ RING = {"UNISONO_ALLREDUCE": "ring", "UNISONO_LOG": "decision"}
 class SwitchedOff(unittest.TestCase):
     """Nothing of Unisono is in the process, or no more than was preloaded."""
 
-    def program(self, folder: str, flavour: str) -> Path:
+    def program(self, folder: str, flavour: str, *options: str) -> Path:
         mpi = DEPS / flavour
         name = {"mpich": "libmpi.so.12", "openmpi": "libmpi.so.40"}[flavour]
         return compiled(
             folder,
             f"children_{flavour}",
             HERE / "children.c",
+            *options,
             f"-I{mpi}/include",
             mpi / "lib" / name,
             f"-Wl,-rpath,{mpi}/lib",
@@ -366,6 +367,14 @@ class Children(unittest.TestCase):
             both = f"LD_PRELOAD={tool}:{STUB}"
             output = mpiexec("mpich", 1, "env", both, program, 'echo "preload=$LD_PRELOAD"')
             self.assertEqual(re.findall("preload=(.*)", output), [f"{tool}:{STUB}", str(tool)])
+
+    def test_begin_with_what_the_program_has_set(self) -> None:
+        """Its string may be a constant."""
+        with tempfile.TemporaryDirectory() as folder:
+            for left in ("", ":", "/nowhere/other.so:"):
+                program = SwitchedOff().program(folder, "mpich", f'-DPRELOAD="{left}"')
+                output = mpiexec("mpich", 1, EXEC, program, 'echo "preload=$LD_PRELOAD"')
+                self.assertEqual(re.findall("preload=(.*)", output), [left, left])
 
     def test_in_another_root_after_mpi_has_begun(self) -> None:
         """The dynamic linker says nothing about a library that is not there."""

@@ -223,6 +223,33 @@ def test_the_command_line_of_a_prefix_names_what_it_lacks(prefix: Path, tmp_path
     assert "no trace" in again.stderr, again.stderr
 
 
+def test_the_command_line_of_a_prefix_needs_no_home(prefix: Path, tmp_path: Path) -> None:
+    """Nor does it run what lies in the folder that one is in."""
+    for chosen in ("data", "~/.local/share"):
+        python = tmp_path / chosen / "unisono" / "python" / "bin" / "python"
+        python.parent.mkdir(parents=True)
+        python.write_text("#!/bin/sh\necho a stranger\n")
+        python.chmod(0o755)
+    homeless = (
+        "import pwd, runpy, sys; pwd.getpwuid = {}.__getitem__; sys.argv = sys.argv[1:]; "
+        "runpy.run_path(sys.argv[0], run_name='__main__')"
+    )
+    for words, said in ((["--version"], "unisono "), (["report", "/"], "needs the Python package numpy")):
+        for chosen in ("", "data"):
+            done = subprocess.run(
+                [sys.executable, "-S", "-c", homeless, prefix / "bin" / "unisono", *words],
+                check=False,
+                capture_output=True,
+                text=True,
+                env={"PATH": os.defpath, "XDG_DATA_HOME": chosen},
+                cwd=tmp_path,
+                timeout=60,
+            )
+            assert said in done.stdout + done.stderr, done.stderr
+            assert "stranger" not in done.stdout
+            assert "Traceback" not in done.stderr
+
+
 def test_packages_that_are_compiled_for_another_python_are_left_to_it(prefix: Path, tmp_path: Path) -> None:
     other = tmp_path / "python3.99"
     other.write_text('#!/bin/sh\necho "other $UNISONO_STARTED_OVER ${1##*/} $2"\n')
@@ -417,3 +444,27 @@ def test_programs_of_a_prefix_are_told_where_the_mpi_library_is(
     mpi.library.rename(tmp_path / "prefix" / "lib" / "libmpi.so.12")
     ours = places.Mpi("mpich", tmp_path / "prefix").tool("unisono-bench")
     assert ours == ["/usr/bin/env", f"LD_LIBRARY_PATH={tmp_path}/prefix/lib:/mine", bench]
+
+
+@pytest.mark.parametrize("kind", ["others may write there", "a link"])
+def test_nothing_is_loaded_from_a_folder_of_others(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor is a file of theirs replaced."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    theirs = tmp_path / "theirs"
+    theirs.mkdir()
+    (theirs / "libmpi.so.12").symlink_to("what it was")
+    library = tmp_path / "libmpich.so.12"
+    links = places.link_to(library, "libmpi.so.12")
+    assert links == tmp_path / "cache" / "unisono" / "libraries"
+    assert {path.stat().st_mode & 0o777 for path in (links, links.parent)} == {0o700}, "whatever umask says"
+    if kind == "a link":
+        shutil.rmtree(links)
+        links.symlink_to(theirs)
+    else:
+        links.chmod(0o777)
+    own = places.link_to(library, "libmpi.so.12")
+    assert own not in (links, theirs)
+    assert (own / "libmpi.so.12").readlink() == library
+    assert (theirs / "libmpi.so.12").readlink() == Path("what it was")

@@ -3,6 +3,7 @@
 import atexit
 import os
 import shutil
+import stat
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -97,15 +98,24 @@ def simulator(name: str) -> Path:
 def link_to(library: Path, name: str) -> Path:
     """A folder in which the library has that name; programs that are linked to it look for no other."""
     try:
-        return linked_in(memory.folder() / "libraries", library, name)
+        return linked_in(own_folder(own_folder(memory.folder()) / "libraries"), library, name)
     except (OSError, SetupError):  # no cache is kept here
         own = Path(tempfile.mkdtemp(prefix="unisono-libraries-"))
         atexit.register(shutil.rmtree, own, ignore_errors=True)
         return linked_in(own, library, name)
 
 
+def own_folder(folder: Path) -> Path:
+    """Makes it where it is missing. Programs load what is in it: SetupError where others may write there."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(0o700, exist_ok=True)
+    found = folder.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & 0o022:
+        raise SetupError(f"{folder}: others may write there")
+    return folder
+
+
 def linked_in(folder: Path, library: Path, name: str) -> Path:
-    folder.mkdir(parents=True, exist_ok=True)
     link = folder / name
     if not link.is_symlink():
         link.symlink_to(library)

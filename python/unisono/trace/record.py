@@ -30,7 +30,7 @@ def variables(folder: Path, native: bool) -> dict[str, str]:
 
 
 def line_of(command: Sequence[str], ranks: int | None, mpi: str | None) -> tuple[list[str], dict[str, str]]:
-    """What to start, and its environment: a launcher's whole line as it is, or a program and its number of ranks."""
+    """What to start, and its environment: a launcher's whole line, or a program and its number of ranks."""
     launchers.refuse_two_launchers(command, ranks, "unisono trace -o DIR")
     if ranks is not None:
         library = launch.choose_mpi(mpi, command[0])

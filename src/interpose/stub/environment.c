@@ -23,14 +23,17 @@ void unisono_leave_environment(void) {
   static int done = 0;
   if (__atomic_exchange_n(&done, 1, __ATOMIC_RELAXED) != 0) return;
   char *const list = getenv("LD_PRELOAD"), *entry = list;
+  bool removed = false;  // else nothing is written, which the string may not allow
   while (entry != NULL && *entry != '\0') {
     size_t length = 0;
     while (!separates(entry[length])) ++length;
     const size_t with_end = entry[length] != '\0' ? length + 1 : length;
-    if (is_ours(entry, length))
+    if (is_ours(entry, length)) {
       memmove(entry, entry + with_end, strlen(entry + with_end) + 1);
-    else
+      removed = true;
+    } else {
       entry += with_end;
+    }
   }
-  if (entry != NULL && entry > list && separates(entry[-1])) entry[-1] = '\0';
+  if (removed && entry > list && separates(entry[-1])) entry[-1] = '\0';
 }

@@ -48,8 +48,7 @@ void force(const Question& question, Setup& setup) {
   const auto spec = setup.selector.force(question.facts.collective, variable(name));
   setup.has[kForcedBy] = !spec || !spec->is_default;
   if (spec) return;
-  setup.complaints.push_back(name + "=" + variable(name) + ": " + spec.error() +
-                             "; the MPI library's own runs");
+  setup.complaints.push_back(setting(name) + ": " + spec.error() + "; the MPI library's own runs");
   static_cast<void>(setup.selector.force(question.facts.collective, "native"));
 }
 
@@ -80,8 +79,8 @@ void use_memory(const Question& question, Setup& setup) {
 void leave_online(const Question& question, Setup& setup) {
   auto settings = parse_online(variable("UNISONO_ONLINE"));
   if (!settings) {
-    setup.complaints.push_back("UNISONO_ONLINE=" + variable("UNISONO_ONLINE") + ": " +
-                               settings.error() + "; nothing is selected online");
+    setup.complaints.push_back(setting("UNISONO_ONLINE") + ": " + settings.error() +
+                               "; nothing is selected online");
     return;
   }
   const auto* model = std::get_if<ModelSettings>(&*settings);
