@@ -23,8 +23,10 @@ constexpr int kLooks = 500;
 constexpr int kBetweenLooks = 1000;  // us
 // More of them, while somebody holds a name and admits nobody: a rank that is late in MPI_Init,
 // with more callers than it has room for, or a process that never will. None where another user is
-// known to hold a name: its rank is not seen, however long one looks.
-constexpr int kLooksAtFull = 4500;
+// known to hold a name: its rank is not seen, however long one looks. They are rarer, so that 4.5 s
+// of them cost 10 ms of the processor.
+constexpr int kLooksAtFull = 450;
+constexpr int kBetweenLooksAtFull = 10'000;  // us
 // Other processes, of any user, that may have called before they are admitted; Linux allows fewer
 // where net.core.somaxconn says so.
 constexpr int kMostCallers = 4096;
@@ -173,7 +175,7 @@ Attendance look_around() noexcept {
     if (holder_of(kNameless) == Holder::this_user) return {};
     const bool may_be_late = holder == Holder::unknown && !usurped && left_at_full > 0;
     --(may_be_late ? left_at_full : left);
-    usleep(kBetweenLooks);
+    usleep(may_be_late ? kBetweenLooksAtFull : kBetweenLooks);
   }
   Attendance found = count();
   found.usurped = found.usurped || usurped;

@@ -15,12 +15,23 @@ std::string place_in(std::string_view text, std::size_t byte) {
   return "line " + std::to_string(line) + ", column " + std::to_string(column);
 }
 
+/// Whether so many blanks follow each other somewhere.
+bool has_gap(std::string_view text, std::size_t bytes) {
+  std::size_t blanks = 0;
+  return std::any_of(text.begin(), text.end(), [&](char c) {
+    blanks = c == ' ' || c == '\n' || c == '\t' || c == '\r' ? blanks + 1 : 0;
+    return blanks == bytes;
+  });
+}
+
 /// Makes a document of what the library's parser finds, and stops it at the limits. The parser does
 /// not recur, so that no depth of nesting ends the process.
 class Builder {
  public:
   Builder(std::string_view text, const JsonLimits& limits)
-      : text_(text), values_left_(limits.values) {}
+      : text_(text),
+        values_left_(limits.values),
+        costly_left_(kOfAnySpacing + text.size() / kLeastSpacing) {}
 
   Json take() { return std::move(root_); }
 
@@ -54,6 +65,8 @@ class Builder {
  private:
   Json* place(Json value) {
     if (values_left_-- == 0) throw Bad{"it holds too many values"};
+    if (!value.is_number() && costly_left_-- == 0)
+      throw Bad{"it holds too many lists, objects and texts for its size"};
     if (open_.empty()) {
       root_ = std::move(value);
       return &root_;
@@ -81,7 +94,7 @@ class Builder {
   }
 
   std::string_view text_;
-  std::size_t values_left_;
+  std::size_t values_left_, costly_left_;
   Json root_;
   std::vector<Json*> open_;  // each in the one before, which gets no other element meanwhile
   std::string name_;
@@ -92,6 +105,7 @@ class Builder {
 Json parse_json(std::string_view text, const JsonLimits& limits) {
   if (text.size() > limits.bytes)
     throw Bad{"it has more than the " + std::to_string(limits.bytes) + " bytes that it may have"};
+  if (has_gap(text, kMostGap)) throw Bad{"it has " + std::to_string(kMostGap) + " blanks in a row"};
   Builder builder(text, limits);
   Json::sax_parse(text, &builder);
   return builder.take();

@@ -188,7 +188,7 @@ Cost fit_cost(std::span<const Point> points) {
 }
 
 Result<Samples> read_samples(std::string_view text) {
-  constexpr JsonLimits kLimits{std::size_t{4} << 20, std::size_t{1} << 18};
+  constexpr JsonLimits kLimits{std::size_t{2} << 20, std::size_t{1} << 17};
   return result_of([&] { return samples_from(parse_json(text, kLimits)); });
 }
 

@@ -143,7 +143,7 @@ std::vector<std::string> differences(const Platform& there, const Platform& here
 }  // namespace
 
 Result<Profile> read_profile(std::string_view text) {
-  constexpr JsonLimits kLimits{std::size_t{4} << 20, std::size_t{1} << 18};
+  constexpr JsonLimits kLimits{std::size_t{2} << 20, std::size_t{1} << 17};
   return result_of([&] { return read(parse_json(text, kLimits)); });
 }
 

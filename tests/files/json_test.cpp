@@ -36,6 +36,27 @@ TEST(ParseJson, LimitsDepthMembersValuesAndBytes) {
   EXPECT_EQ(error_of(many + "\"more\":0}"), "an object has more than 64 members");
 }
 
+std::string list_of(std::string_view element, std::size_t times) {
+  std::string text = "[";
+  for (std::size_t i = 0; i < times; ++i) text += element;
+  return text + "0]";
+}
+
+// What one of these costs is counted, so that a file of a megabyte does not cost 0.1 s.
+TEST(ParseJson, LimitsWhatIsCostly) {
+  const std::string crowded = "it holds too many lists, objects and texts for its size";
+  const std::size_t many = std::size_t{1} << 15;
+  for (const char* element : {"[],", "{},", "\"a\","}) {
+    EXPECT_EQ(error_of(list_of(element, many), kLargeJson), crowded);
+    EXPECT_EQ(error_of(list_of(element, kOfAnySpacing - 1), kLargeJson), "no error");
+  }
+  for (const char* element : {"0,", "[0,1,5],", "[ ],    ", "{\"op\":\"recv\",\"slice\":[0,10]},"})
+    EXPECT_EQ(error_of(list_of(element, many), kLargeJson), "no error");
+  EXPECT_EQ(error_of("[" + std::string(kMostGap - 1, '\n') + "]"), "no error");
+  for (const char blank : {' ', '\t', '\n', '\r'})
+    EXPECT_EQ(error_of("[" + std::string(kMostGap, blank) + "]"), "it has 65536 blanks in a row");
+}
+
 TEST(ParseJson, SaysWhatIsWrong) {
   EXPECT_EQ(error_of(""), "it is no JSON at line 1, column 1");
   EXPECT_EQ(error_of("[1,\n 2"), "it is no JSON at line 2, column 3");

@@ -51,6 +51,12 @@ struct Counts {
   std::size_t longest_line = 0;
 
   bool is_good() const { return crashes + slow + long_lines + touched == 0; }
+  /// Seconds of a processor that the library has spent on this input.
+  void note(double spent, std::uint64_t input) {
+    constexpr double kMostSeconds = 0.05;
+    slow += spent > kMostSeconds ? 1 : 0;
+    if (spent > slowest) slowest = spent, slowest_input = input;
+  }
 };
 
 inline Options options_of(int argc, char** argv) {
@@ -113,11 +119,13 @@ inline void count_lines(std::string_view text, std::size_t most, Counts& counts)
 }
 
 /// `touched` says what that counter counts. Runs `one` for each input in children, a few hundred
-/// each. A child that dies has met a crash: the next goes on behind that input.
+/// each. A child that dies, or does not come to an input's end, has met a crash: the next goes on
+/// behind that input.
 inline int run(const Options& options,
                const std::function<void(std::uint64_t input, Counts& counts)>& one,
                const char* touched = "files touched") {
   constexpr std::uint64_t kOfAChild = 500;
+  constexpr unsigned kMostSeconds = 10;  // by the clock: an input that takes longer hangs
   void* shared =
       ::mmap(nullptr, sizeof(Counts), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (shared == MAP_FAILED) return 2;
@@ -135,6 +143,7 @@ inline int run(const Options& options,
       ::prctl(PR_SET_PDEATHSIG, SIGKILL);
       for (std::uint64_t i = 0; i < kOfAChild && !is_over(); ++i) {
         const std::uint64_t input = options.first + counts.inputs++;
+        ::alarm(kMostSeconds);
         one(input, counts);
       }
       ::_exit(0);
@@ -143,11 +152,13 @@ inline int run(const Options& options,
     ::waitpid(child, &status, 0);
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) continue;
     ++counts.crashes;
-    std::fprintf(stderr, "input %llu: status %d\n",
-                 static_cast<unsigned long long>(options.first + counts.inputs - 1), status);
+    std::fprintf(stderr, "input %llu: %s (status %d)\n",
+                 static_cast<unsigned long long>(options.first + counts.inputs - 1),
+                 WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM ? "hangs" : "crashes", status);
   }
   std::printf(
-      "%llu inputs, seed %llu: %llu crashes, %llu too slow (slowest %.1f ms, input %llu), %llu bad "
+      "%llu inputs, seed %llu: %llu crashes or hangs, %llu too slow (slowest %.1f ms, input %llu), "
+      "%llu bad "
       "lines (longest %zu), %llu %s\n",
       static_cast<unsigned long long>(counts.inputs), static_cast<unsigned long long>(options.seed),
       static_cast<unsigned long long>(counts.crashes), static_cast<unsigned long long>(counts.slow),

@@ -18,7 +18,6 @@ namespace {
 using presence::Attendance;
 using presence::MadeUpJob;
 
-constexpr double kMostSeconds = 0.05;
 constexpr std::array kTypes{SOCK_DGRAM, SOCK_STREAM, SOCK_SEQPACKET};
 constexpr int kNameless = -1;
 
@@ -56,7 +55,7 @@ void call_rank(MadeUpJob& job, int rank, Random& random) {
   }
 }
 
-void play(Random& random, Counts& counts) {
+void play(std::uint64_t input, Random& random, Counts& counts) {
   const int ranks = 2 + static_cast<int>(random.below(3));
   MadeUpJob job(ranks, "presence-fuzz-" + std::to_string(getppid()));
   std::vector<Part> parts;
@@ -97,13 +96,11 @@ void play(Random& random, Counts& counts) {
     speakers += seen.ranks > 0 && seen.speaks ? 1 : 0;
   }
   counts.touched += speakers > 1 ? 1 : 0;
-  const double spent = job.longest_look();
-  counts.slow += spent > kMostSeconds ? 1 : 0;
-  counts.slowest = std::max(counts.slowest, spent);
+  counts.note(job.longest_look(), input);
 }
 
 /// Whatever a launcher, or a user, may have set.
-void start_oddly(Random& random, Counts& counts) {
+void start_oddly(std::uint64_t input, Random& random, Counts& counts) {
   constexpr std::array kVariables{"PMIX_NAMESPACE",
                                   "PMIX_SERVER_URI41",
                                   "OMPI_COMM_WORLD_LOCAL_RANK",
@@ -135,8 +132,7 @@ void start_oddly(Random& random, Counts& counts) {
   presence::withdraw();
   const double spent = processor_seconds() - begin;
   for (const char* variable : kVariables) unsetenv(variable);
-  counts.slow += spent > kMostSeconds ? 1 : 0;
-  counts.slowest = std::max(counts.slowest, spent);
+  counts.note(spent, input);
   counts.touched += seen.absent < 0 || seen.absent > seen.ranks ? 1 : 0;
   count_lines(captured.take(), 300, counts);
 }
@@ -151,7 +147,7 @@ int main(int argc, char** argv) {
       options,
       [&](std::uint64_t input, Counts& counts) {
         Random random(options.seed, input);
-        random.one_in(4) ? start_oddly(random, counts) : play(random, counts);
+        random.one_in(4) ? start_oddly(input, random, counts) : play(input, random, counts);
       },
       "wrong answers");
 }

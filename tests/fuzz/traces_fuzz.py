@@ -18,6 +18,7 @@ import os
 import random
 import resource
 import shutil
+import signal
 import socket
 import sys
 import tempfile
@@ -26,6 +27,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
 from io import StringIO
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +44,7 @@ from unisono.trace.schema import EVENT
 from unisono.trace.summary import summarise
 
 SECONDS, MEGABYTES = 1.0, 200
+MOST_SECONDS = 10  # by the clock: an input that takes longer hangs
 BATCH = 200  # inputs of a child
 MOST_EVENTS = 1 << 20  # bytes: the memory that a trace takes is in proportion to it
 SECRET = "what lies outside"
@@ -73,26 +76,8 @@ TEXTS = (
     *("\ud800", "\x00", "%s%n", "/etc/passwd", "../../x", "x" * 5000, "MPI_COMM_WORLD", "ring", ":smile:"),
 )
 NUMBERS = (
-    *(
-        -1,
-        0,
-        1,
-        2,
-        3,
-        1000,
-        65535,
-        65536,
-        10**9,
-        2**31 - 1,
-        2**31,
-        2**32,
-        2**53,
-        2**62,
-        2**63 - 1,
-        2**63,
-        2**64,
-    ),
-    *(10**30, -(2**63), 0.5, -0.0, 1e-320, 1e18, 1e300, float("nan"), float("inf"), -float("inf")),
+    *(-1, 0, 1, 2, 3, 1000, 65535, 65536, 10**9, 2**31 - 1, 2**31, 2**32, 2**53, 2**62, 2**63 - 1, 2**63),
+    *(2**64, 10**30, -(2**63), 0.5, -0.0, 1e-320, 1e18, 1e300, float("nan"), float("inf"), -float("inf")),
 )
 FIELDS = list(EVENT.names or ())
 
@@ -231,7 +216,7 @@ def change_events(folder: Path, random: Random) -> None:
     elif kind == 2:
         del data[random.randrange(len(data)) :]
     elif kind == 3:
-        data += data * random.choice([1, 50])
+        data += data * min(random.choice([1, 50]), MOST_EVENTS // len(data))
     else:
         for _ in range(random.randrange(1, 10)):
             form, offset = (EVENT.fields or {})[random.choice(FIELDS)][:2]
@@ -413,10 +398,10 @@ def limited() -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_AS, former)
 
 
-def batch(seed: int, numbers: range) -> Counter[str]:
-    """In a process of its own, whose memory is limited beyond what it has already."""
+def batch(seed: int, numbers: range, results: Connection) -> None:
+    """In a process of its own, whose memory is limited beyond what it has already. Sends the number of
+    each input before it is tried, and what is wrong with each that failed."""
     warnings.simplefilter("error")
-    found: Counter[str] = Counter()
     touched = Touched()
     with tempfile.TemporaryDirectory() as text:
         work = Path(text).resolve()
@@ -426,20 +411,19 @@ def batch(seed: int, numbers: range) -> Counter[str]:
         warm_up(work / "warm")
         watch(work, touched)
         for number in numbers:
+            results.send((number, ""))
             folder = work / "trace"
             make(folder, f"{seed}:{number}")
             touched.looking = True
+            signal.alarm(MOST_SECONDS)  # ends this process
             with limited():
                 problems = tried(folder, f"{seed}:{number}")
+            signal.alarm(0)
             touched.looking = False
-            for problem in problems:
-                found[problem] += 1
-                print(f"input {number}: {problem}", file=sys.stderr)
+            for problem in problems + [f"a file outside: {each}" for each in touched]:
+                results.send((number, problem))
+            touched.clear()
             shutil.rmtree(folder)
-    for each in touched:
-        found[f"a file outside: {each}"] += 1
-        print(each, file=sys.stderr)
-    return found
 
 
 def warm_up(folder: Path) -> None:
@@ -455,11 +439,35 @@ def warm_up(folder: Path) -> None:
 
 def run(count: int, seed: int, first: int = 0) -> Counter[str]:
     found: Counter[str] = Counter()
-    ranges = [range(at, min(at + BATCH, first + count)) for at in range(first, first + count, BATCH)]
-    with multiprocessing.get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
-        for each in pool.starmap(batch, [(seed, numbers) for numbers in ranges], chunksize=1):
-            found += each
+    at = first
+    while at < first + count:
+        last = at
+        for number, problem in tried_in_child(seed, range(at, min(at + BATCH, first + count))):
+            last = number
+            if problem:
+                found[problem] += 1
+                print(f"input {number}: {problem}", file=sys.stderr, flush=True)
+        at = last + 1
     return found
+
+
+def tried_in_child(seed: int, numbers: range) -> Iterator[tuple[int, str]]:
+    """What batch() sends, and how it ended if it did not come to its end: at its last input."""
+    spawn = multiprocessing.get_context("spawn")
+    receiver, sender = spawn.Pipe(duplex=False)
+    child = spawn.Process(target=batch, args=(seed, numbers, sender))
+    child.start()
+    sender.close()
+    number = numbers.start
+    with contextlib.suppress(EOFError), receiver:
+        while True:
+            number, problem = receiver.recv()
+            yield number, problem
+    child.join()
+    if child.exitcode == -signal.SIGALRM:
+        yield number, f"more than {MOST_SECONDS} s"
+    elif child.exitcode != 0:
+        yield number, f"the process ended with {child.exitcode}"
 
 
 def main() -> int:
