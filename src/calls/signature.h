@@ -33,6 +33,14 @@ inline bool valid(IntegerArray counts, IntegerArray displs, int size) {
   return true;
 }
 
+/// A block of nothing may have no datatype.
+inline bool valid(IntegerArray counts, const MPI_Datatype* types, int size) {
+  if (types == nullptr) return false;
+  for (int i = 0; i < size; ++i)
+    if (counts[i] > 0 && types[i] == MPI_DATATYPE_NULL) return false;
+  return true;
+}
+
 /// One side of a call: what a rank says of a buffer.
 [[gnu::always_inline]] inline bool valid(SideShape shape, long long count, IntegerArray counts,
                                          IntegerArray displs, MPI_Datatype type,
@@ -42,7 +50,7 @@ inline bool valid(IntegerArray counts, IntegerArray displs, int size) {
     case SideShape::block:
     case SideShape::blocks: return valid(count, type);
     case SideShape::counts: return valid(counts, displs, size) && type != MPI_DATATYPE_NULL;
-    case SideShape::types: return valid(counts, displs, size) && types != nullptr;
+    case SideShape::types: return valid(counts, displs, size) && valid(counts, types, size);
   }
   return false;
 }

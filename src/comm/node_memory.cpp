@@ -47,7 +47,7 @@ constexpr std::size_t kLeastRing = node::Slots::kUsual * (2 << 10);
 constexpr std::size_t kUsualPrivateCache = 1 << 20;
 // With fewer no two caches have two each, and nothing is gained by knowing which.
 constexpr int kLeastRanksForDomains = 4;
-constexpr std::chrono::seconds kBetweenLooksForTheDead{1};
+constexpr std::chrono::seconds kBetweenLooks{1};
 // Much longer than a turn takes (MPICH: 1.5 us, and the others wait): at every 50 us calls of 8
 // bytes took 5 % longer.
 constexpr std::chrono::microseconds kBetweenTurns{200};
@@ -166,9 +166,11 @@ void idle(void* awaited) {
   give_turn();
   const Clock::time_point now = t_last_turn;
   thread_local Clock::time_point last_look = now;
-  if (now - last_look < kBetweenLooksForTheDead) return;
+  if (now - last_look < kBetweenLooks) return;
   last_look = now;
-  look_for_the_dead(*g_memory, *static_cast<const Awaited*>(awaited));
+  const Awaited& others = *static_cast<const Awaited*>(awaited);
+  look_for_the_dead(*g_memory, others);
+  if (others.team != nullptr) others.team->look_for_difference();
 }
 
 node::Probing probing_of(const NodeSettings& settings) {
@@ -371,6 +373,7 @@ std::vector<int> domains_in(MPI_Comm comm) {
 NodeTeam::NodeTeam(NodeArena arena, const node::Groups& groups, const node::Slots& slots,
                    const node::Probing& probing)
     : InNode(std::move(arena), groups, slots) {
+  arena_.awaited->team = &user_;
   if (!arena_.processes.empty()) user_.allow_direct(arena_.processes, {});
   node::begin(user_, probing);
 }
@@ -442,8 +445,8 @@ std::optional<NodeArena> take_arena(MPI_Comm comm, MPI_Comm whole, const Shape& 
   NodeArena made{g_memory->pool, {}, rank_in(comm), size_of(comm), {}, {}, {}};
   std::vector<int> members = ranks_in_node(whole);
   std::erase(members, MPI_UNDEFINED);
-  made.awaited = std::make_unique<const Awaited>(Awaited{std::move(members), whole});
-  made.policy = {g_memory->mode, idle, const_cast<Awaited*>(made.awaited.get())};
+  made.awaited = std::make_unique<Awaited>(Awaited{std::move(members), whole});
+  made.policy = {g_memory->mode, idle, made.awaited.get()};
   std::array<unsigned long long, 2> place{};  // offset and bytes
   if (made.rank == 0)
     if (const auto arena = prepared_arena<User>(shape, slots, least))

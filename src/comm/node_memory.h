@@ -21,8 +21,9 @@ namespace unisono {
 
 /// Whom a rank waits for that waits for another of the same communicator.
 struct Awaited {
-  std::vector<int> members;  ///< on this node, by rank there
-  MPI_Comm comm;             ///< of all, on other nodes too; revoked when a rank of those is lost
+  std::vector<int> members;    ///< on this node, by rank there
+  MPI_Comm comm;               ///< of all, on other nodes too; revoked when a rank of those is lost
+  node::Team* team = nullptr;  ///< whose ranks make the same calls, if one waits within a team
 };
 
 /// An arena of a communicator whose ranks are on one node.
@@ -30,7 +31,7 @@ struct NodeArena {
   node::Pool pool;
   node::Arena arena;
   int rank = 0, size = 1;
-  std::unique_ptr<const Awaited> awaited;  ///< for the policy
+  std::unique_ptr<Awaited> awaited;  ///< for the policy
   node::WaitPolicy policy;
   std::vector<pid_t> processes;  ///< of all ranks, where they may copy directly; else none
 

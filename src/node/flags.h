@@ -189,6 +189,11 @@ class Flags {
   void compare_all(Step step) {
     for (int rank = 0; rank < size_; ++rank) compare(rank, step);
   }
+  /// In a wait that lasts, at any time: whoever has found a difference has left, and ranks that
+  /// wait for each other read nothing by which they would find it. Throws CallsDiffer.
+  void look_for_difference() {
+    for (int rank = 0; rank < size_; ++rank) compare_logs(rank);
+  }
   /// For all ranks; who has published this step must have finished those before it.
   void await_all(Step step) {
     for (int rank = 0; rank < size_; ++rank)

@@ -1,7 +1,7 @@
 // Ranks that call different collectives, or one with different sizes or roots, within a node: an
 // error of the calls that see it, and never another rank's data.
 //
-//   mpiexec -n 2 ranks_disagree BYTES | roots | collectives
+//   mpiexec -n 2 ranks_disagree BYTES | roots | long-root | collectives
 #include "check.h"
 
 namespace {
@@ -21,7 +21,7 @@ int main(int argc, char** argv) {
   for (const char* collective : {"bcast", "allreduce", "barrier", "allgather"})
     conformance::force(collective, "shm");
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  std::vector<char> data(1 << 20, 'x'), other(2 << 20, 'y');
+  std::vector<char> data(16 << 20, 'x'), other(32, 'y');
   for (int i = 0; i < 100; ++i) {  // right calls, many of them in the memory of the node
     const int one = 1;
     int sum = 0;
@@ -33,6 +33,12 @@ int main(int argc, char** argv) {
   if (what == "roots") {
     MPI_Bcast(data.data(), 8, MPI_CHAR, rank, MPI_COMM_WORLD);  // nobody waits for anybody
     code = MPI_Allgather(data.data(), 8, MPI_CHAR, other.data(), 8, MPI_CHAR, MPI_COMM_WORLD);
+  } else if (what == "long-root") {
+    // The root waits for the other rank, which has found out and left.
+    expected = MPI_ERR_TRUNCATE;
+    const int bytes = rank == 0 ? static_cast<int>(data.size()) : 8;
+    code = MPI_Bcast(data.data(), bytes, MPI_CHAR, 0, MPI_COMM_WORLD);
+    CHECK(class_of(code) == expected);
   } else if (what == "collectives") {
     code = rank == 0
                ? MPI_Barrier(MPI_COMM_WORLD)

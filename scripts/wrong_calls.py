@@ -1,0 +1,115 @@
+"""Makes wrong calls (tests/conformance/wrong_calls.cpp) natively and under Unisono, and counts what ends
+otherwise: python scripts/wrong_calls.py --help."""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import contextlib
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests/conformance"))
+from launch import EXEC, PROGRAMS, mpiexec
+
+# How Unisono runs the calls: in memory that the ranks of a node share, or as schedules over messages.
+WAYS = {
+    "kernels": {"CONFORMANCE_ALGORITHM": "shm"},
+    "messages": {"UNISONO_SHM": "0"},
+}
+Outcomes = dict[int, list[str]]
+# From bad to good; of a wrong call an error is the best that can be.
+ORDER = ("writes beyond", "crashes", "ends the job", "hangs", "succeeds", "class")
+
+
+def cells(flavour: str) -> list[str]:
+    listed = subprocess.run(
+        [PROGRAMS / f"wrong_calls_{flavour}", "list"], capture_output=True, text=True, check=True
+    )
+    return [line.split(" ", 1)[1].replace("\t", ": ") for line in listed.stdout.splitlines()]
+
+
+def walk(flavour: str, chosen: list[int], *above: str | Path, **variables: str) -> Outcomes:
+    """What each cell ended with on each rank. A job that dies of a cell is started again behind it."""
+    found: Outcomes = {}
+    while left := [cell for cell in chosen if cell not in found]:
+        with tempfile.TemporaryDirectory() as folder:
+            results = Path(folder) / "results"
+            command = [*above, PROGRAMS / f"wrong_calls_{flavour}", results, *map(str, left)]
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                mpiexec(flavour, 2, *command, timeout=120, **variables)
+            for rank in range(2):
+                file = results.with_name(f"results.{rank}")
+                for line in file.read_text().splitlines() if file.exists() else []:
+                    cell, outcome = line.split(" ", 1)
+                    if outcome != "end":
+                        found.setdefault(int(cell), ["ends the job"] * 2)[rank] = outcome
+        if left[0] not in found:  # neither rank lived to tell
+            found[left[0]] = ["ends the job"] * 2
+    return found
+
+
+def rating(outcome: str) -> int:
+    return next(i for i, word in enumerate(ORDER) if outcome.startswith(word))
+
+
+def verdict(native: list[str], ours: list[str]) -> str:
+    if native == ours:
+        return "equal"
+    steps = [rating(o) - rating(n) for n, o in zip(native, ours, strict=True)]
+    if min(steps) < 0:
+        return "worse"
+    return "better" if max(steps) > 0 else "another class"
+
+
+def chosen_cells(names: list[str], sample: bool, step: int) -> list[int]:
+    """The sample: those that both ranks make alike, so that nobody waits."""
+    cells = list(range(len(names)))
+    if sample:
+        cells = [c for c in cells if names[c].endswith(": both ranks") and is_safe(names[c])]
+    return cells[::step]
+
+
+def is_safe(name: str) -> bool:
+    """Not those of which MPI libraries die natively, nor those that end worse."""
+    return not any(
+        what in name for what in ("null buffers", "not committed", "one buffer", "in place", "half")
+    )
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sample", action="store_true", help="for CI: calls that end at once; a few seconds")
+    parser.add_argument("--step", type=int, default=1, help="every so many calls only")
+    parser.add_argument("--flavours", default="mpich,openmpi")
+    parser.add_argument("--ways", default=",".join(WAYS))
+    chosen = parser.parse_args()
+    rows, worse = [], 0
+    for flavour in chosen.flavours.split(","):
+        names = cells(flavour)
+        numbers = chosen_cells(names, chosen.sample, chosen.step)
+        native = walk(flavour, numbers, CONFORMANCE_NATIVE="1")
+        for way in chosen.ways.split(","):
+            if chosen.sample:
+                numbers = [c for c in numbers if all(outcome.startswith("class") for outcome in native[c])]
+            ours = walk(flavour, numbers, EXEC, **WAYS[way])
+            verdicts = {cell: verdict(native[cell], ours[cell]) for cell in numbers}
+            for cell, found in verdicts.items():
+                if found != "equal":
+                    print(
+                        f"{flavour}, {way}: {cell} {names[cell]}: {found}: {native[cell]} -> {ours[cell]}",
+                        flush=True,
+                    )
+            count = collections.Counter(verdicts.values())
+            rows.append([flavour, way, *(count[v] for v in ("equal", "better", "another class", "worse"))])
+            worse += count["worse"]
+    print("| MPI library | way | equal | better | another class | worse |\n|---|---|---:|---:|---:|---:|")
+    for row in rows:
+        print("| " + " | ".join(map(str, row)) + " |")
+    return 1 if worse else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
