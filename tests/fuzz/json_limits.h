@@ -35,7 +35,7 @@ inline std::string with_members_near_limit(Random& random) {
 inline std::string at_limit(Random& random) {
   switch (random.below(6)) {
     case 0: {
-      const std::size_t depth = kDepth - random.below(6) + random.below(4);
+      const std::size_t depth = near(kDepth, random) - (random.one_in(2) ? random.below(4) : 0);
       return std::string(depth, '[') + std::string(depth, ']');
     }
     case 1: return with_members_near_limit(random);
