@@ -143,6 +143,8 @@ void start_oddly(std::uint64_t input, Random& random, Counts& counts) {
 int main(int argc, char** argv) {
   using namespace unisono::fuzz;
   const Options options = options_of(argc, argv);
+  // Other jobs, and other runs of this program, show their names elsewhere then; as root only.
+  static_cast<void>(unshare(CLONE_NEWNET));
   return run(
       options,
       [&](std::uint64_t input, Counts& counts) {
