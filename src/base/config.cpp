@@ -32,7 +32,7 @@ std::string variable(std::string_view name) {
 }
 
 std::string setting(std::string_view name) {
-  constexpr std::size_t kMostBytes = 60;
+  constexpr std::size_t kMostBytes = 160;  // most paths whole
   return std::string(name) + "=" + printable(variable(name), kMostBytes);
 }
 

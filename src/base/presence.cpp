@@ -37,6 +37,7 @@ constexpr int kNameless = -1;
 
 // In plain C, because it runs where nothing may throw.
 int g_socket = -1;
+int g_spare = -1;              // room for the files that looking needs, however many MPI_Init opens
 int g_rank = -1, g_ranks = 0;  // of this job on this node
 std::uint64_t g_job = 0;
 
@@ -111,6 +112,11 @@ const sockaddr* plain(const Address& address) {
 
 int open_socket() { return socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0); }
 
+void leave(int& file) {
+  if (file >= 0) close(file);
+  file = -1;
+}
+
 enum class Holder { nobody, unknown, this_user, another_user };
 
 /// Who holds a rank's name. Anybody can take any name of this namespace; the kernel says for whom
@@ -142,7 +148,7 @@ Attendance count() {
     if (holder != Holder::this_user) ++found.absent;
     if (holder == Holder::another_user) found.usurped = true;
   }
-  found.speaks = first == g_rank;
+  found.speaks = g_rank == (first < 0 ? 0 : first);
   return found;
 }
 
@@ -156,6 +162,10 @@ void announce() noexcept {
   const Address address = address_of(g_rank);
   if (g_socket < 0 || bind(g_socket, plain(address), address.length) != 0 ||
       listen(g_socket, kMostCallers) != 0)
+    return withdraw();
+  // The others would wait for a rank that is seen, and cannot see them.
+  g_spare = open_socket();
+  if (g_spare < 0 || (connect(g_spare, plain(address), address.length) != 0 && errno != EAGAIN))
     withdraw();
 }
 
@@ -163,6 +173,7 @@ Attendance look_around() noexcept {
   if (g_ranks <= 1) return {.ranks = g_ranks, .speaks = true};
   // The others look for this rank in vain, so it does as they do.
   if (g_job == 0) return {.ranks = g_ranks, .absent = g_ranks};
+  leave(g_spare);
   int seen = 0;  // all ranks before: who was there once is not looked for again
   bool usurped = false;
   int left = kLooks, left_at_full = kLooksAtFull;
@@ -191,8 +202,8 @@ void admit() noexcept {
 }
 
 void withdraw() noexcept {
-  if (g_socket >= 0) close(g_socket);
-  g_socket = -1;
+  leave(g_spare);
+  leave(g_socket);
 }
 
 }  // namespace unisono::presence

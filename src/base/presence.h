@@ -5,7 +5,8 @@
 
 namespace unisono::presence {
 
-/// Shows this rank. Before its MPI_Init, which no rank leaves before all have entered it.
+/// Shows this rank, if it can see others. Before its MPI_Init, which no rank leaves before all have
+/// entered it.
 void announce() noexcept;
 
 /// The ranks of this job on this node, as the launcher counts them.
@@ -13,7 +14,7 @@ struct Attendance {
   int ranks = 0;         ///< 0: the launcher is not one that tells, or has not told all of them
   int absent = 0;        ///< all, where this rank cannot show itself
   bool usurped = false;  ///< another user's process holds the name of an absent one
-  bool speaks = false;   ///< this rank is the first of those that are there
+  bool speaks = false;   ///< this rank is the first of those that are there, or of all
 };
 
 /// After MPI_Init. The same counts on all ranks of the node that are there.

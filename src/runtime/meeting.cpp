@@ -87,6 +87,20 @@ JobPlace job_place(const Words& words) {
           .cores = static_cast<int>(~words[kFewestCores])};
 }
 
+void say_why_natively(const presence::Attendance& here) {
+  if (here.usurped)
+    say_line(
+        "another user's process pretends to be one of this job's ranks; everything runs in the "
+        "MPI library; `ss -xlp`, as root, shows who listens on the names @unisono-*");
+  else if (here.absent == here.ranks)
+    say_line(
+        "the ranks cannot see one another, since sockets without a file (unix(7), abstract) or "
+        "more open files are refused to them; everything runs in the MPI library");
+  else
+    say_line("%d of the job's %d ranks run without Unisono; everything runs in the MPI library; %s",
+             here.absent, here.ranks, kWhatToDo);
+}
+
 }  // namespace
 
 Meeting meet(const OwnSettings& own, JobPlace& job) noexcept {
@@ -94,15 +108,7 @@ Meeting meet(const OwnSettings& own, JobPlace& job) noexcept {
   const presence::Attendance here = presence::look_around();
   const bool speaks = here.ranks > 0 ? here.speaks : rank_in(MPI_COMM_WORLD) <= 1;
   if (here.absent > 0 && here.ranks == ranks) {
-    if (speaks && here.usurped)
-      say_line(
-          "another user's process pretends to be one of this job's ranks; everything runs in the "
-          "MPI "
-          "library; `ss -xlp`, as root, shows who listens on the names @unisono-*");
-    else if (speaks)
-      say_line(
-          "%d of the job's %d ranks run without Unisono; everything runs in the MPI library; %s",
-          here.absent, ranks, kWhatToDo);
+    if (speaks) say_why_natively(here);
     return Meeting::some_missing;
   }
   Words words{};

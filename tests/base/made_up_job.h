@@ -92,13 +92,16 @@ class MadeUpJob {
 
   std::string name_of(int rank) const { return stem_ + std::to_string(rank); }
 
-  /// A rank that shows itself, and looks around when look() lets it, or some seconds later.
-  void start_rank(int rank, int late = 0) {
-    start([this, rank, late] {
+  /// A rank that shows itself, and looks around when look() lets it. What it does before each:
+  void start_rank(
+      int rank, const std::function<void()>& before_showing = [] {},
+      const std::function<void()>& before_looking = [] {}) {
+    start([this, rank, before_showing, before_looking] {
+      before_showing();
       announce_as(rank);
       ++page_->ready;
       while (!page_->looks) rest();
-      sleep(static_cast<unsigned>(late));
+      before_looking();
       const std::size_t place = page_->finished_places++;
       timespec before{}, after{};
       clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &before);

@@ -2,6 +2,13 @@
 #include "base/presence.h"
 
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+
+#include <cerrno>
+#include <iterator>
 
 #include "tests/base/made_up_job.h"
 
@@ -9,6 +16,20 @@ namespace unisono::presence {
 namespace {
 
 constexpr std::array kTypes{SOCK_DGRAM, SOCK_STREAM, SOCK_SEQPACKET};
+
+/// As a sandbox may.
+void deny_connect() {
+  sock_filter code[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_connect, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const sock_fprog filter{std::size(code), code};
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+      prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0)
+    _exit(1);
+}
 
 class Presence : public testing::Test {
  protected:
@@ -113,8 +134,39 @@ TEST_F(Presence, ARankThatManyHaveCalledIsSeenAllTheSame) {
 // The others would run natively, and it would wait for them for ever.
 TEST_F(Presence, ARankThatManyHaveCalledIsWaitedForWhileItIsLate) {
   for (const int rank : {0, 2}) job_.start_rank(rank);
-  job_.start_rank(1, 2);
+  job_.start_rank(
+      1, [] {}, [] { sleep(2); });
   call_until_full(1);
+  for (const Attendance& seen : job_.look()) EXPECT_EQ(seen.absent, 0);
+}
+
+// The others would wait for it.
+TEST_F(Presence, ARankThatMayNotLookIsNotSeen) {
+  for (const int rank : {0, 2}) job_.start_rank(rank);
+  job_.start_rank(1, deny_connect);
+  for (const Attendance& seen : job_.look()) EXPECT_GE(seen.absent, 1);
+}
+
+TEST_F(Presence, WhereNobodyMayLookOneSpeaks) {
+  for (const int rank : {0, 1, 2}) job_.start_rank(rank, deny_connect);
+  int speakers = 0;
+  for (const Attendance& seen : job_.look()) {
+    EXPECT_EQ(seen.absent, 3);
+    speakers += seen.speaks ? 1 : 0;
+  }
+  EXPECT_EQ(speakers, 1);
+}
+
+TEST_F(Presence, ARankLooksThoughItMayOpenNoMoreFiles) {
+  for (const int rank : {0, 2}) job_.start_rank(rank);
+  job_.start_rank(
+      1, [] {},
+      [] {
+        const int next = open("/dev/null", O_RDONLY);
+        const rlimit none{static_cast<rlim_t>(next), static_cast<rlim_t>(next)};
+        EXPECT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+        close(next);
+      });
   for (const Attendance& seen : job_.look()) EXPECT_EQ(seen.absent, 0);
 }
 
