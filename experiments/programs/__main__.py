@@ -24,7 +24,7 @@ from unisono.core.errors import UnisonoError
 from unisono.core.files import read_json, write_json
 from unisono.testbeds import beds
 
-from experiments import harness, testbeds
+from experiments import harness
 from experiments.programs import cells, installing, running
 from experiments.programs.cells import Cell
 from experiments.programs.judge import Kind
@@ -33,10 +33,9 @@ from experiments.programs.program import Program, Ran
 STYLES = {Kind.BITWISE: "green", Kind.SPREAD: "green", Kind.DIFFERENT: "bold red"}
 
 
-def revision() -> str:
-    command = ["git", "describe", "--always", "--dirty", "--abbrev=8"]
-    told = subprocess.run(command, cwd=testbeds.ROOT, capture_output=True, text=True, check=False)
-    return told.stdout.strip() or "unknown"
+def library_version() -> str:
+    """Of the library under test, which need not be that of this checkout."""
+    return subprocess.check_output([places.program("unisono-exec"), "--version"], text=True).split()[-1]
 
 
 def library_digest() -> str:
@@ -111,7 +110,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     about: dict[str, Any] = {
         "bed": bed.describe(),
         "cores": machine.cores().usable,
-        "revision": revision(),
+        "version": library_version(),
         "library": library_digest(),
     }
     found = {cell.key: cell for cell in started(given.json, about, given.fresh)}

@@ -14,7 +14,8 @@ struct StartMessage {
   std::string_view when;
 };
 
-/// All of them: the test `start_messages` counts what is really sent and finds it here.
+/// All of them. The test `start_messages` compares what is sent on a node with the first
+/// kStartCallsOnNode: same calls, in this order.
 inline constexpr StartMessage kStartMessages[] = {
     {"Iallreduce", 256, "whether all have Unisono and read the same", "always"},
     {"Ibcast", 4096, "what is remembered", "several ranks, while something may be learned"},
