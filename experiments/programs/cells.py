@@ -21,6 +21,7 @@ class Cell:
     native: tuple[Ran, ...]
     unisono: tuple[Ran, ...]
     missing: str = ""  # why there are no runs
+    library: str = ""  # digest of the build that it ran with, where it is not that of the whole file
 
     @property
     def key(self) -> tuple[str, str, int]:
