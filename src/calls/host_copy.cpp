@@ -45,7 +45,8 @@ struct HostCopy::Side {
     for (int i = 0; i < ranks; ++i) {
       if (counts[i] == 0) continue;
       const MPI_Datatype its = types != nullptr ? types[i] : type;
-      with(Block{displs[i] * (types != nullptr ? 1 : facts_of(its).extent), counts[i], its});
+      const bool in_bytes = types != nullptr || its == MPI_DATATYPE_NULL;
+      with(Block{displs[i] * (in_bytes ? 1 : facts_of(its).extent), counts[i], its});
     }
   }
   Range range() const {
@@ -220,7 +221,8 @@ constexpr bool kRefusesOneBuffer = false;
 /// Where MPICH 5.0.2 was seen to refuse it on every rank.
 bool is_refused_on_all(Collective c) {
   using enum Collective;
-  return contains(set_of(alltoall, allreduce, reduce_scatter_block, scan, exscan), c);
+  return contains(set_of(alltoall, allreduce, reduce_scatter, reduce_scatter_block, scan, exscan),
+                  c);
 }
 
 /// Elements of a datatype that places them elsewhere (MPI_BOTTOM) are not at the address itself.
@@ -231,12 +233,15 @@ bool is_at_address(const TypeFacts& facts) { return facts.size > 0 && facts.true
 bool HostCopy::is_refused(const Call& call, int rank, int size) {
   const bool nothing_before =
       semantics(call.collective).combines == Combines::ranks_before && rank == 0;
-  const bool reads_types = call.sendtypes != nullptr || call.recvtypes != nullptr;
-  if (reads_types || is_irregular(call.collective))
-    return false;  // no matter where if all are empty
+  if (call.collective == Collective::reduce_scatter && !call.recvcounts) return false;
   const auto has_elements = [](const Side& side) {
-    return side.significant && side.count > 0 && side.type != MPI_DATATYPE_NULL &&
-           is_at_address(facts_of(side.type));
+    if (side.ranks > 0 && (!side.counts || !side.displs)) return false;
+    bool found = false;
+    side.for_blocks([&found](const Block& block) {
+      found = found || (block.count > 0 && block.type != MPI_DATATYPE_NULL &&
+                        is_at_address(facts_of(block.type)));
+    });
+    return found;
   };
   const bool sends = has_elements(Side::sent(call, rank, size));
   const bool receives = has_elements(Side::received(call, rank, size));

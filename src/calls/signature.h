@@ -85,9 +85,9 @@ inline Count sum(IntegerArray counts, int size) {
   if (s.measure == Measure::nothing) return 0;
   // Rank 0 receives nothing of those before it, and may pass any address.
   const bool is_first = s.combines == Combines::ranks_before && rank == 0;
-  if (s.receive.who == Who::all && s.in_place != InPlace::root_receive && !is_first &&
-      call.recvbuf == MPI_IN_PLACE)
+  if (call.recvbuf == MPI_IN_PLACE && !is_first && has_receive_side(call, rank))
     return std::nullopt;
+  if (call.sendbuf == MPI_IN_PLACE && has_send_side(call, rank)) return std::nullopt;
   if (may_be_refused(call)) [[unlikely]]
     if (has_refused_buffers(call, rank, size)) return std::nullopt;
   if (s.is_reducing()) return signature::reduced_bytes(call, size);
