@@ -1,31 +1,8 @@
-"""Files, meshes, transforms and languages: HDF5, netCDF, p4est, FFTW, Boost.MPI, R, MrBayes."""
+"""Files, meshes, transforms and languages: HDF5, netCDF, p4est, FFTW, Boost.MPI, R."""
 
 from experiments.programs.program import DEBIAN, Program, Quantity
 
 HDF5 = "-I/usr/include/hdf5/openmpi -L/usr/lib/x86_64-linux-gnu/hdf5/openmpi"
-
-# Diagnoses are off: for them all ranks read files that rank 0 may not have written yet, and crash.
-MRBAYES = """#NEXUS
-begin data;
-dimensions ntax=6 nchar=60;
-format datatype=dna;
-matrix
-a ACGTACGTTAGCCTAGGATCCATTGACCATAGGACTTACGATTACGGATCAAGTCCATGA
-b ACGTACGATAGCCTAGGATCGATTGACCATAGGACTTACGATTACGCATCAAGTCCATGA
-c ACGAACGATAGCGTAGGATCGATTGACGATAGGACTTACGTTTACGCATCAAGTCCTTGA
-d ACGAACCATAGCGTAGCATCGATAGACGATAGGACTAACGTTTACGCATCTAGTCCTTGA
-e TCGAACCATAGCGTAGCATCGATAGACGATTGGACTAACGTTTACGCTTCTAGTCCTTGC
-f TCGAACCATTGCGTAGCATCGATAGACGATTGGACTAACCTTTACGCTTCTAGTGCTTGC
-;
-end;
-begin mrbayes;
-set autoclose=yes nowarn=yes seed=11 swapseed=7;
-lset nst=2;
-mcmcp ngen=4000 samplefreq=100 printfreq=500 nruns=2 nchains=2 mcmcdiagn=no;
-mcmc;
-quit;
-end;
-"""
 
 PROGRAMS = (
     Program(
@@ -88,15 +65,5 @@ PROGRAMS = (
         packages=("r-cran-rmpi",),
         command=("Rscript", "--vanilla", "{inputs}/rmpi.R"),
         quantities=(Quantity("sums", r"^own # total #", tolerance=1e-12),),
-    ),
-    Program(
-        name="mrbayes",
-        what="Bayesian phylogeny, chains over the ranks",
-        packages=("mrbayes-mpi",),
-        files={"genes.nex": MRBAYES},
-        command=("/usr/lib/mrbayes-mpi/mb-mpi", "genes.nex"),
-        quantities=(Quantity("samples", r"^\d+\t#\t#\t", tolerance=1e-6),),
-        written=("genes.nex.run*.p",),
-        ranks=(2, 4),  # chains
     ),
 )
