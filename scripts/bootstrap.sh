@@ -72,6 +72,7 @@ LIST
   fi
   [[ $purpose == test ]] || return 0
   command -v valgrind >/dev/null || echo valgrind
+  command -v strace >/dev/null || echo strace
   command -v chromium >/dev/null || command -v chromium-browser >/dev/null || echo chromium  # looks at our pages
   command -v pkg-config >/dev/null || echo pkg-config
   command -v tclsh >/dev/null || echo tcl
