@@ -238,7 +238,8 @@ bool HostCopy::is_refused(const Call& call, int rank, int size) {
     if (side.ranks > 0 && (!side.counts || !side.displs)) return false;
     bool found = false;
     side.for_blocks([&found](const Block& block) {
-      found = found || (block.count > 0 && block.type != MPI_DATATYPE_NULL &&
+      // Displacements from MPI_BOTTOM, which is null, may be addresses.
+      found = found || (block.at == 0 && block.count > 0 && block.type != MPI_DATATYPE_NULL &&
                         is_at_address(facts_of(block.type)));
     });
     return found;

@@ -2,6 +2,8 @@
 // for kinds of calls that Unisono knows.
 //
 //   mpiexec -n P refused_buffers
+#include <array>
+
 #include "check.h"
 
 namespace {
@@ -30,6 +32,26 @@ void longer_from_root(MPI_Comm comm) {
   if (!conformance::has_unisono() || conformance::size_of(comm) != 2) return;
   MPI_Bcast(data.data(), root ? 2 * kCount : kCount, MPI_INT, 0, comm);
   for (int i = kCount; !root && i < 2 * kCount; ++i) CHECK(data[static_cast<std::size_t>(i)] == 2);
+}
+
+/// Displacements among neighbours may be addresses: rank 0 sends from MPI_BOTTOM, which is null.
+void from_bottom(MPI_Comm comm) {
+  const int size = conformance::size_of(comm), me = conformance::rank_in(comm), periodic = 1;
+  MPI_Comm ring = MPI_COMM_NULL;
+  MPI_Cart_create(comm, 1, &size, &periodic, 0, &ring);
+  const std::array sent = {me, me + 100}, counts = {1, 1};
+  const std::array types = {MPI_INT, MPI_INT};
+  std::array got = {-1, -1};
+  std::array<MPI_Aint, 2> from{0, sizeof(int)}, into{0, sizeof(int)};
+  if (me == 0)
+    for (std::size_t i = 0; i < 2; ++i) MPI_Get_address(&sent[i], &from[i]);
+  const void* const buffer = me == 0 ? MPI_BOTTOM : sent.data();
+  CHECK(MPI_Neighbor_alltoallw(buffer, counts.data(), from.data(), types.data(), got.data(),
+                               counts.data(), into.data(), types.data(), ring) == MPI_SUCCESS);
+  const int before = (me + size - 1) % size, behind = (me + 1) % size;
+  // Two ranks are each other's neighbours twice, and which block is which is not of interest here.
+  CHECK(got[0] % 100 == before && got[1] % 100 == behind);
+  MPI_Comm_free(&ring);
 }
 
 }  // namespace
@@ -76,6 +98,8 @@ int main(int argc, char** argv) {
   CHECK(MPI_Bcast(MPI_BOTTOM, 1, there, 0, comm) == MPI_SUCCESS);
   CHECK(here == 5);
   MPI_Type_free(&there);
+  conformance::force("neighbor_alltoallw", "shm");
+  from_bottom(comm);
   longer_from_root(comm);
   conformance::passed("refused_buffers", 81, conformance::kAnyNumber);
   std::fflush(stdout);
