@@ -2,9 +2,8 @@
 // it. Counted are the calls by which a team or a private duplicate is made, as Unisono makes them.
 //
 //   mpiexec -n P first_calls
-#include <dlfcn.h>
-
 #include "check.h"
+#include "next_function.h"
 
 namespace {
 
@@ -13,7 +12,7 @@ int g_made = 0;  // calls by which Unisono makes something for a communicator
 template <class Function>
 Function* counted(const char* name) {
   ++g_made;
-  return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+  return next_function<Function>(name);
 }
 
 }  // namespace

@@ -2,11 +2,10 @@
 // from a rank to another of its node is longer than 4 KiB. MPI libraries copy longer ones from
 // process to process, which a system may forbid. What the program defines as PMPI_* is called by
 // Unisono.
-#include <dlfcn.h>
-
 #include <algorithm>
 
 #include "check.h"
+#include "next_function.h"
 
 namespace {
 
@@ -34,17 +33,12 @@ void note(int count, MPI_Datatype type, int to, MPI_Comm comm) {
   g_longest = std::max(g_longest, bytes * count);
 }
 
-template <class Function>
-Function next(const char* name) {
-  return reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
-}
-
 }  // namespace
 
 #define NOTED(name, parameters, arguments)                                       \
   extern "C" __attribute__((visibility("default"))) int PMPI_##name parameters { \
     note(count, type, to, comm);                                                 \
-    static const auto found = next<int(*) parameters>("PMPI_" #name);            \
+    static const auto found = next_function<int parameters>("PMPI_" #name);      \
     return found arguments;                                                      \
   }
 

@@ -1,12 +1,11 @@
 // What Unisono sends in MPI_Init: on a node the first rows of the table of
 // src/runtime/start_messages.h, each once, in that order, and none longer than 4 KiB. What the
 // program defines as PMPI_* is called first, by Unisono too.
-#include <dlfcn.h>
-
 #include <algorithm>
 #include <cstring>
 
 #include "check.h"
+#include "next_function.h"
 #include "src/runtime/start_messages.h"
 
 namespace {
@@ -31,17 +30,12 @@ void note(const char* call, MPI_Comm comm, std::size_t bytes) {
   if (g_counts && size > 1) g_sent.push_back({call, bytes});
 }
 
-template <class Function>
-Function next(const char* name) {
-  return reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
-}
-
 }  // namespace
 
 #define NOTED(name, parameters, bytes, arguments)                                \
   extern "C" __attribute__((visibility("default"))) int PMPI_##name parameters { \
     note(#name, comm, bytes);                                                    \
-    static const auto found = next<int(*) parameters>("PMPI_" #name);            \
+    static const auto found = next_function<int parameters>("PMPI_" #name);      \
     return found arguments;                                                      \
   }
 

@@ -108,6 +108,11 @@ def opened(name: str | Path, folder: int | None = None) -> int:
     return file
 
 
+def is_folder_of(users: set[int], found: os.stat_result) -> bool:
+    """Whether it is a folder that belongs to one of them, and to which nobody but its owner may write."""
+    return stat.S_ISDIR(found.st_mode) and found.st_uid in users and not found.st_mode & 0o022
+
+
 def refuse_other_kinds(found: os.stat_result) -> None:
     """Before it is opened, which a device may answer to; and after, as it may have been replaced."""
     if not stat.S_ISREG(found.st_mode):

@@ -3,13 +3,13 @@
 import atexit
 import os
 import shutil
-import stat
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
 from unisono.core import memory
 from unisono.core.errors import SetupError
+from unisono.core.files import is_folder_of
 
 # Of the environment, what says where to look and changes no result; and what unisono-bench reads.
 WHERE = {"UNISONO_BUILD", "UNISONO_LAB"}
@@ -109,8 +109,7 @@ def own_folder(folder: Path) -> Path:
     """Makes it where it is missing. Programs load what is in it: SetupError where others may write there."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     folder.mkdir(0o700, exist_ok=True)
-    found = folder.lstat()
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & 0o022:
+    if not is_folder_of({os.geteuid()}, folder.lstat()):
         raise SetupError(f"{folder}: others may write there")
     return folder
 

@@ -4,7 +4,6 @@ import hashlib
 import json
 import os
 import pwd
-import stat
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -82,8 +81,7 @@ def demand_own_folder(folder: Path) -> None:
         state = folder.lstat()
     except FileNotFoundError:
         return
-    ours = stat.S_ISDIR(state.st_mode) and state.st_uid in {0, os.geteuid()} and not state.st_mode & 0o022
-    if not ours:
+    if not files.is_folder_of({0, os.geteuid()}, state):
         raise SetupError(
             f"{folder}: it is not a folder that only root can change, and is not used: remove it"
         )
