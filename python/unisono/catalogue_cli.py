@@ -39,11 +39,13 @@ def list_command(
     for row in rows:
         groups.setdefault((collective,) if collective else row.collectives, []).append(row)
     for names, members in groups.items():
-        made = table("algorithm", "parameters", "needs", "cost", "source", left=5)
+        orders = ["order"] if any(row.order for row in members) else []
+        made = table("algorithm", "parameters", "needs", *orders, "cost", "source", left=5 + len(orders))
         made.columns[0].style = "cyan"
         made.columns[0].no_wrap = True
         for row in members:
-            made.add_row(row.name, parameters_of(row), row.needs, row.cost, row.source)
+            order = [row.order_text] if orders else []
+            made.add_row(row.name, parameters_of(row), row.needs, *order, row.cost, row.source)
         out.print(Text(", ".join(names), style="bold"))
         out.print(made)
     out.print(EVERYWHERE)

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "algorithms/order.h"
 #include "patterns/message_scheduling.h"
 #include "schedule/args.h"
 #include "schedule/builder.h"
@@ -61,6 +62,7 @@ struct Algorithm {
   unsigned restrictions;
   std::string_view cost;    ///< rounds and bytes in p, m (vector), b (block), q = ceil(log2 p)
   std::string_view source;  ///< paper or textbook, year
+  Combining combining;      ///< of reductions; on one node that of the kernel, and of the schedule
   MessageRule rule = MessageRule::token_list;  ///< kOrder: by which the order is made
 };
 

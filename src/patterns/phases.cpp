@@ -157,16 +157,21 @@ void two_tree_bcast(Builder& b, const Rotation& order, std::span<const Slice> bl
 
 // ---- direct -------------------------------------------------------------------------------------
 
+Slice sum_of_received(Builder& b, Slice own, int ranks) {
+  const Slice terms = b.scratch(own.length * ranks);
+  const auto term = [&](int rank) { return terms.part(rank * own.length, own.length); };
+  const Rotation from_here{b.size(), b.rank()};
+  for (int i = 1; i < b.size(); ++i)
+    if (const int rank = from_here.rank(i); rank < ranks) b.recv(rank, term(rank));
+  if (b.rank() < ranks) b.copy(own, term(b.rank()));
+  for (int rank = 1; rank < ranks; ++rank) b.reduce(term(rank - 1), term(rank));
+  return term(ranks - 1);
+}
+
 Slice direct_reduce_scatter(Builder& b, const Partition& input) {
   const Rotation from_here{b.size(), b.rank()};
-  const Slice own = input.block(b.rank());
-  const Slice terms = b.scratch(own.length * b.size());
-  const auto term = [&](int rank) { return terms.part(rank * own.length, own.length); };
-  for (int i = 1; i < b.size(); ++i) b.recv(from_here.rank(i), term(from_here.rank(i)));
   for (int i = 1; i < b.size(); ++i) b.send(from_here.rank(i), input.block(from_here.rank(i)));
-  b.copy(own, term(b.rank()));
-  for (int rank = 1; rank < b.size(); ++rank) b.reduce(term(rank - 1), term(rank));
-  return term(b.size() - 1);
+  return sum_of_received(b, input.block(b.rank()), b.size());
 }
 
 void direct_allgather(Builder& b, const std::function<Slice(int)>& block) {

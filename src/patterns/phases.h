@@ -60,6 +60,11 @@ void two_tree_bcast(Builder& b, const Rotation& order, std::span<const Slice> bl
 
 // --- direct: one round of p - 1 messages, (p - 1) / p of the vector, any p
 // ------------------------
+/// Receives a vector as long as `own` from each of the ranks before `ranks`, and adds them up from
+/// left to right in rank order, `own` in this rank's place if it has one. Returns where the sum
+/// lies. Scratch: the vectors.
+Slice sum_of_received(Builder& b, Slice own, int ranks);
+
 /// Returns where the sum of block r lies on rank r: left to right in rank order. Scratch: p blocks.
 Slice direct_reduce_scatter(Builder& b, const Partition& input);
 

@@ -26,6 +26,8 @@ def row(name: str, restrictions: Sequence[str] = (), composed: bool = False, sen
         predicts=False,
         restrictions=tuple(restrictions),
         needs="",
+        order="",
+        order_depends_on=(),
         cost="",
         source="",
     )

@@ -45,8 +45,14 @@ class Algorithm:
     predicts: bool  # takes late=5.7: see docs/guide/forcing-algorithms.md
     restrictions: tuple[str, ...]
     needs: str
+    order: str  # in which reductions combine: see docs/algorithms.md; empty: nothing is combined
+    order_depends_on: tuple[str, ...]  # besides the number of ranks
     cost: str
     source: str
+
+    @property
+    def order_text(self) -> str:
+        return self.order + ("; by " + ", ".join(self.order_depends_on) if self.order_depends_on else "")
 
 
 @dataclass(frozen=True)

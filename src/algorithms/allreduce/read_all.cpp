@@ -4,23 +4,14 @@
 // them where they are: one step where slices take two. All ranks add in the same order and so get
 // the same bits. Any p. Source: textbook.
 #include "algorithms/algorithms.h"
+#include "patterns/phases.h"
 
 namespace unisono::allreduce {
 
 void read_all(Builder& b) {
-  const Args& args = b.args();
-  const Count m = args.count;
-  const Slice vectors = b.scratch(m * args.size);
-  for (int i = 1; i < args.size; ++i) b.send((args.rank + i) % args.size, b.input());
-  for (int i = 0; i < args.size; ++i) {
-    const Slice vector = vectors.part(m * i, m);
-    if (i == args.rank)
-      b.copy(b.input(), vector);
-    else
-      b.recv(i, vector);
-    if (i > 0) b.reduce(vectors.part(m * (i - 1), m), vector);
-  }
-  b.copy(vectors.part(m * (args.size - 1), m), b.output());
+  const Rotation from_here{b.size(), b.rank()};
+  for (int i = 1; i < b.size(); ++i) b.send(from_here.rank(i), b.input());
+  b.copy(sum_of_received(b, b.input(), b.size()), b.output());
 }
 
 }  // namespace unisono::allreduce

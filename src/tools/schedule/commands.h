@@ -3,6 +3,8 @@
 #pragma once
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "algorithms/catalogue.h"
 #include "schedule/problem.h"
@@ -35,5 +37,7 @@ std::string show(const Show& what);
 
 /// "needs a commutative operation; ..." or nothing.
 std::string restrictions_text(unsigned restrictions);
+/// What the order of a row's sums depends on, by name.
+std::vector<std::string_view> order_depends_on(const Algorithm& row);
 
 }  // namespace unisono

@@ -127,12 +127,38 @@ std::string parameters_text(const Algorithm& row) {
   return text;
 }
 
+std::string order_text(const Algorithm& row) {
+  std::string text(kOrderNames[static_cast<std::size_t>(row.combining.order)]);
+  std::string_view separator = "; by ";
+  for (const std::string_view what : order_depends_on(row)) {
+    text += std::string(separator) + std::string(what);
+    separator = ", ";
+  }
+  return text;
+}
+
+/// Of the reductions' tables: what order_text() says.
+constexpr std::string_view kOrders = R"(## Orders
+
+The **order** of a reduction says how contributions to an element are combined. The bits of a sum of floating-point numbers depend on it and on
+nothing else. `left` is a fold in rank order, ((0 + 1) + 2) + 3; `right` a fold from the last rank down, 0 + (1 + (2 + 3)); `halves` cuts the ranks at
+the largest power of two below their number, and each part likewise; `folded` adds ranks 0 and 1, 2 and 3, ... until a power of two is left, then
+neighbours level by level, as recursive doubling in MPICH does; `far` does the same, but adds each to the one half as many further on; `own` is none of these. What stands behind
+`by` changes the order, apart from the number of ranks: the root (a named order is that of root 0), the element's place in the vector and the
+vector's length, the segment, the radix, the kind of trees, the ranks predicted to be late, the placement on the torus, the shape of the grid and what it is
+composed of. In all other ways the order is the same for each element and in each call: windows, transports and the times at which ranks arrive do not change it. Tests interpret all
+schedules ([which](../tests/algorithms/sum_order_test.cpp)), and run the kernels of the node with ranks that are late.
+
+)";
+
 std::string section(Collective collective) {
   const bool blocks = !has_vector(collective) && has_data(collective);
   const std::string unit = blocks ? "b" : "m";
-  std::string table =
-      "| algorithm | rounds | depth | messages | bytes / " + unit + " | reduced / " + unit +
-      " | cost | needs | parameters | source |\n|---|---|---|---|---|---|---|---|---|---|\n";
+  std::string table = "| algorithm | rounds | depth | messages | bytes / " + unit +
+                      " | reduced / " + unit + " | cost | needs | " +
+                      (is_reducing(collective) ? "order | " : "") +
+                      "parameters | source |\n|---|---|---|---|---|" +
+                      (is_reducing(collective) ? "---|" : "") + "---|---|---|---|---|\n";
   bool any = false;
   for (const Algorithm& row : catalogue()) {
     if (!contains(row.collectives, collective)) continue;
@@ -153,7 +179,8 @@ std::string section(Collective collective) {
     table += "| `" + std::string(row.name) + "` |";
     for (const std::string& cell : cells) table += " " + cell + " |";
     table += " " + std::string(row.cost) + " | " + restrictions_text(row.restrictions) + " | " +
-             parameters_text(row) + " | " + std::string(row.source) + " |\n";
+             (is_reducing(collective) ? order_text(row) + " | " : "") + parameters_text(row) +
+             " | " + std::string(row.source) + " |\n";
   }
   const std::string title = "## " + std::string(name(collective)) + "\n\n";
   return any ? title + table + "\n" : title + "Only the MPI library's own so far.\n\n";
@@ -190,7 +217,8 @@ std::string documentation() {
       std::to_string(kOverviewSize) +
       "\n\nBytes in units of m (bcast, reduce, allreduce, scan, exscan) or of b (the others).\n\n" +
       overview() +
-      "\nIn the tables below, four figures in a cell are those of p = " + sizes_text() + ".\n\n";
+      "\nIn the tables below, four figures in a cell are those of p = " + sizes_text() + ".\n\n" +
+      std::string(kOrders);
   for (int c = 0; c < kCollectives; ++c) out += section(static_cast<Collective>(c));
   out.pop_back();
   return out;

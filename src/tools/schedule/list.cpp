@@ -86,6 +86,8 @@ Json json(const Algorithm& row) {
   for (const Parameter& parameter : row.parameters) parameters.push_back(json(parameter));
   // In a grid the rule of a node chooses among its protocols (composition.cpp).
   const bool names_protocol = (row.restrictions & kOneNode) != 0 && row.name != "shm";
+  Json depends_on = Json::array();
+  for (const std::string_view what : order_depends_on(row)) depends_on.push_back(what);
   Json transports = Json::array();
   if (sends_messages(row)) transports = kTransportNames;
   return {{"name", row.name},
@@ -97,6 +99,8 @@ Json json(const Algorithm& row) {
           {"transports", transports},
           {"restrictions", restrictions},
           {"needs", restrictions_text(row.restrictions)},
+          {"order", kOrderNames[static_cast<std::size_t>(row.combining.order)]},
+          {"order_depends_on", depends_on},
           {"cost", row.cost},
           {"source", row.source}};
 }
@@ -131,6 +135,13 @@ std::string restrictions_text(unsigned restrictions) {
     text += named.meaning;
   }
   return text;
+}
+
+std::vector<std::string_view> order_depends_on(const Algorithm& row) {
+  std::vector<std::string_view> names;
+  for (std::size_t bit = 0; bit < kDependsOnNames.size(); ++bit)
+    if ((row.combining.depends_on >> bit & 1) != 0) names.push_back(kDependsOnNames[bit]);
+  return names;
 }
 
 std::string list(bool as_json) {
