@@ -116,8 +116,11 @@ def usage(error: Any) -> str:
 
 def main() -> None:
     """The one place that turns what went wrong into an exit status."""
+    console.open_closed_streams()
     try:
-        sys.exit(app(prog_name="unisono", standalone_mode=False) or errors.DONE)
+        status = app(prog_name="unisono", standalone_mode=False) or errors.DONE
+        sys.stdout.flush()
+        sys.exit(status)
     except UnisonoError as error:
         fail(str(error), error.status)
     except USAGE_ERROR as error:
@@ -126,6 +129,11 @@ def main() -> None:
         fail(usage(error), errors.USAGE)
     except (typer.Abort, KeyboardInterrupt):
         fail("interrupted", errors.INTERRUPTED)
+    except OSError as error:  # the system refuses: no space, no permission, no such name
+        console.drop_output()
+        fail(errors.refused(error), errors.FAILED)
+    except MemoryError:
+        fail("there is not enough memory; raise the limit (ulimit -v), or ask for less", errors.FAILED)
 
 
 if __name__ == "__main__":

@@ -172,7 +172,7 @@ def check_preload(mpi: places.Mpi) -> Finding:
     environment = {k: v for k, v in os.environ.items() if not places.is_ours(k)}
     environment |= mpi.environment() | {"UNISONO_ALLREDUCE": serving[0]}
     environment["MPI4PY_LIBMPI"] = str(mpi.library) if mpi.library.exists() else mpi.library.name
-    line = launch.command_line(mpi, 2, [sys.executable, "-c", PROBE])
+    line = launch.command_line(mpi, 2, [sys.executable, "-P", "-c", PROBE])
     try:
         done = subprocess.run(line, check=False, capture_output=True, text=True, env=environment, timeout=60)
     except subprocess.TimeoutExpired:
@@ -189,7 +189,7 @@ def check_preload(mpi: places.Mpi) -> Finding:
         Level.PROBLEM,
         f"{name}: preloading does not work: {said.strip()}",
         "see whether this MPI library works without Unisono: "
-        f"{mpi.mpiexec} -n 2 {sys.executable} -m mpi4py.bench helloworld",
+        f"{mpi.mpiexec} -n 2 {sys.executable} -P -m mpi4py.bench helloworld",
     )
 
 

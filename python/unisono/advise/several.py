@@ -5,6 +5,7 @@ drift apart (docs/adr/0046-short-trains.md), and what an algorithm gains depends
 said of several jobs is the mean: only means of call sites add up to what a run takes.
 """
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -38,7 +39,7 @@ def site_of(group: Group) -> Site:
 def of_folders(folders: Sequence[Path], machine_file: Path | None) -> Result:
     """On the trace in each folder. An error of one line where these are not of like jobs."""
     for at, folder in enumerate(folders):
-        if folder.resolve() in (other.resolve() for other in folders[:at]):
+        if os.path.realpath(folder) in map(os.path.realpath, folders[:at]):
             raise UnisonoError(f"{folder} is named twice: every trace counts once")
     found = [of_folder(folder, machine_file) for folder in folders]
     if len(found) == 1:

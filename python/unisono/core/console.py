@@ -1,6 +1,8 @@
 """What all commands write to: standard output for results, standard error for the rest, and their tables."""
 
+import contextlib
 import os
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
@@ -65,6 +67,22 @@ def output(json: Path | None = None) -> Console:
     if not out.is_terminal and not os.environ.get("COLUMNS"):
         out.width = WIDE
     return out
+
+
+def open_closed_streams() -> None:
+    """A file that is opened would get the number of a standard stream that is closed, and output with it."""
+    for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # the least number that is free
+            setattr(sys, name, open(number, mode))  # noqa: PTH123, SIM115
+
+
+def drop_output() -> None:
+    """What cannot be written is not tried again when Python ends."""
+    with Path(os.devnull).open("w") as nowhere, contextlib.suppress(OSError):
+        os.dup2(nowhere.fileno(), sys.stdout.fileno())
 
 
 def without_colours() -> None:

@@ -1,5 +1,6 @@
 """What ends a command, and with which exit status (docs/reference/cli/index.md)."""
 
+import os
 from typing import ClassVar
 
 DONE, FAILED, USAGE, SETUP = 0, 1, 2, 3
@@ -22,3 +23,9 @@ class SetupError(UnisonoError):
     """Something around the command is missing: an MPI library, a tool, a lab, permission."""
 
     status = SETUP
+
+
+def refused(error: OSError) -> str:
+    """What the system says, of which file."""
+    reason = error.strerror or str(error)
+    return reason if error.filename is None else f"{os.fsdecode(error.filename)}: {reason}"

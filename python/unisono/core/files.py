@@ -42,14 +42,16 @@ def write_bytes(data: bytes, path: Path) -> None:
 
 
 def replace(data: bytes, path: Path) -> None:
+    """Who may read the file before may read it afterwards, and nobody else."""
     following = beside(path)
     try:
         with following.open("xb") as file:
+            if path.exists():
+                os.fchmod(file.fileno(), stat.S_IMODE(path.stat().st_mode) & 0o777)
             file.write(data)
         following.replace(path)
-    except OSError:
-        following.unlink(missing_ok=True)
-        raise
+    finally:
+        following.unlink(missing_ok=True)  # where it was not finished
 
 
 def make_own_folder(folder: Path, mark: str) -> None:
@@ -65,7 +67,8 @@ def beside(path: Path) -> Path:
 
 
 def write_text(text: str, path: Path) -> None:
-    write_bytes(text.encode(), path)
+    """Bytes of names that are no text (Python's surrogates) stay what they were."""
+    write_bytes(text.encode(errors="surrogateescape"), path)
 
 
 def write_json(data: Any, path: Path) -> None:
@@ -79,15 +82,15 @@ def write_json(data: Any, path: Path) -> None:
 
 
 def kept(path: Path) -> Path:
-    """Where it is: there, or beside, compressed."""
+    """Where it is: there, or beside, compressed. A name that is too long is left as it is."""
     compressed = path.with_name(path.name + COMPRESSED)
-    return compressed if not path.exists() and compressed.exists() else path
+    return compressed if not os.path.exists(path) and os.path.exists(compressed) else path  # noqa: PTH110
 
 
-def read_text(path: Path) -> str:
+def read_text(path: Path, most: int = MOST_BYTES) -> str:
     path = kept(path)
     try:
-        data = read_bytes(path)
+        data = read_bytes(path, most)
         return (uncompressed(data, path) if path.suffix == COMPRESSED else data).decode()
     except OSError as error:
         raise UnisonoError(f"{path}: {error.strerror}") from error

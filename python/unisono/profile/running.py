@@ -26,6 +26,7 @@ from unisono.profile import check
 
 Json = dict[str, Any]
 # A process of its own: an MPI library that is loaded stays.
+MOST_LOG_BYTES = 1 << 30  # of a log with decisions
 VERSION = """import ctypes, sys
 text, length = ctypes.create_string_buffer(8192), ctypes.c_int()
 ctypes.CDLL(sys.argv[1], ctypes.RTLD_GLOBAL).MPI_Get_library_version(text, ctypes.byref(length))
@@ -60,7 +61,7 @@ class Asked:
 def library_line(mpi: places.Mpi) -> str:
     """What the MPI library calls itself, as profiles and memories have it."""
     done = subprocess.run(
-        [sys.executable, "-c", VERSION, str(mpi.library)],
+        [sys.executable, "-P", "-c", VERSION, str(mpi.library)],
         check=False, capture_output=True, text=True, env=os.environ | mpi.environment(),
     )  # fmt: skip
     if done.returncode:
@@ -174,9 +175,10 @@ def sentences(asked: Asked, first: Json, known: Learned | None) -> Iterator[str]
 def explain_log(path: Path, console: Console) -> list[Json]:
     """The last word of each kind of call, from what a job wrote with UNISONO_LOG=decision."""
     try:
-        text = sys.stdin.read() if str(path) == "-" else path.read_text(errors="replace")
+        data = sys.stdin.buffer.read() if str(path) == "-" else files.read_bytes(path, MOST_LOG_BYTES)
     except OSError as error:
-        raise UnisonoError(f"--from-log {path}: {error.strerror}") from error
+        raise UnisonoError(f"--from-log {path}: {error.strerror} (- is standard input)") from error
+    text = data.decode(errors="replace")
     last = {said.group(1, 2, 3): said.group(4, 5) for said in map(SAID.search, text.splitlines()) if said}
     if not last:
         raise UnisonoError(

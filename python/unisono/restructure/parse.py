@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from unisono.core import files
 from unisono.core.errors import SetupError, UnisonoError
 from unisono.restructure.tree import (
     LOOPS,
@@ -105,7 +106,10 @@ def parse(path: Path, flags: Sequence[str], mpicc: str = "mpicc", text: str | No
     if path.suffix in NO_C or any("c++" in flag for flag in flags):
         raise UnisonoError(f"{path}: restructure reads C, and this is C++")
     try:
-        text = path.read_bytes().decode() if text is None else text
+        text = files.read_bytes(path).decode() if text is None else text
+        str(path).encode()  # libclang takes no other name
+    except UnicodeEncodeError:
+        raise UnisonoError(f"{path}: its name is not UTF-8, and libclang reads no such file") from None
     except OSError as error:
         raise UnisonoError(f"{path}: cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:

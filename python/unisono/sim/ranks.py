@@ -6,8 +6,8 @@ rank i is on the i-th of the hosts by number."""
 import random
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
+from unisono.core import files
 from unisono.core.errors import UnisonoError
 from unisono.sim.platforms import AXES, PREFIX, Platform, Torus
 
@@ -29,7 +29,7 @@ def hosts_of_ranks(text: str, platform: Platform) -> tuple[int, ...]:
 
 
 def drawn(text: str, rest: str, platform: Platform) -> tuple[int, ...]:
-    found = re.fullmatch(r"(\d+)(?::seed=(\d+))?", rest)
+    found = re.fullmatch(r"(\d{1,9})(?::seed=(\d{1,18}))?", rest)
     if not found:
         raise UnisonoError(f"--ranks {text}: write {FORMS}")
     number = int(found[1])
@@ -40,7 +40,7 @@ def drawn(text: str, rest: str, platform: Platform) -> tuple[int, ...]:
 
 def listed(text: str, platform: Platform) -> tuple[int, ...]:
     try:
-        lines = Path(text).read_text().splitlines()
+        lines = files.read_bytes(text).decode().splitlines()
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is no text"
         raise UnisonoError(f"--ranks {text}: {why}; write {FORMS}") from None
@@ -50,20 +50,20 @@ def listed(text: str, platform: Platform) -> tuple[int, ...]:
 
 def hosts_named(text: str, term: str, platform: Platform) -> Iterator[int]:
     """5, host5, 5-9, (1,0,3), or of a torus z=3 and z=3-5: all hosts of these planes."""
-    plane = re.fullmatch(r"([a-z])=(\d+)(?:-(\d+))?", term)
+    plane = re.fullmatch(r"([a-z])=(\d{1,9})(?:-(\d{1,9}))?", term)
     if plane and isinstance(platform, Torus):
         axis, first, last = AXES.find(plane[1]), int(plane[2]), int(plane[3] or plane[2])
         if 0 <= axis < len(platform.dimensions) and first <= last < platform.dimensions[axis]:
             yield from (h for h in range(platform.hosts) if first <= platform.coordinates(h)[axis] <= last)
             return
-    place = re.fullmatch(r"\((\d+(?:,\d+)*)\)", term)
+    place = re.fullmatch(r"\((\d{1,9}(?:,\d{1,9})*)\)", term)
     if place and isinstance(platform, Torus):
         coordinates = tuple(map(int, place[1].split(",")))
         host = platform.host_at(coordinates)
         if host is not None:
             yield host
             return
-    number = re.fullmatch(rf"(?:{PREFIX})?(\d+)(?:-(\d+))?", term)
+    number = re.fullmatch(rf"(?:{PREFIX})?(\d{{1,9}})(?:-(\d{{1,9}}))?", term)
     if not number or not int(number[1]) <= int(number[2] or number[1]) < platform.hosts:
         raise UnisonoError(
             f"--ranks {text}: '{term}' is no host of {platform.spec}, which has 0 to {platform.hosts - 1}"

@@ -24,8 +24,7 @@ class Record:
         if resume:
             self.read(file, plan)
         elif file.exists():
-            count = len(file.read_text().splitlines())
-            raise UnisonoError(f"{folder} holds {count} measured cells: go on with --resume, or remove it")
+            raise UnisonoError(f"{folder} holds measured cells: go on with --resume, or remove it")
         try:
             files.make_own_folder(folder, PLAN)
             (folder / PLAN).write_text(json.dumps(plan) + "\n")
@@ -35,8 +34,8 @@ class Record:
     def read(self, file: Path, plan: dict[str, Any]) -> None:
         try:
             former = files.decoded(files.read_bytes(self.folder / PLAN))
-            lines = file.read_text().splitlines() if file.exists() else []
-        except (OSError, ValueError) as error:
+            lines = files.read_text(file).splitlines() if file.exists() else []
+        except (OSError, ValueError, AttributeError) as error:
             raise UnisonoError(f"{self.folder}: nothing to --resume: leave that option out") from error
         for name, value in plan.items():
             if former.get(name) != value:

@@ -1,9 +1,13 @@
+#include <unistd.h>
+
 #include <chrono>
+#include <cstdio>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "base/printable.h"
 #include "files/file.h"
 #include "tools/bench/reporter.h"
 
@@ -113,15 +117,28 @@ class JsonReporter : public Reporter {
   }
 
   void end() override {
-    if (replaceable_ && replace()) return;
-    if (replaceable_) file_ = std::ofstream(path_);  // the file may be written, its folder not
+    const std::optional<std::string> problem = replaceable_ ? replace() : std::nullopt;
+    if (replaceable_ && !problem) return;
+    // Where only the folder may not be written, the file is. Else, as on a full disk, it stays.
+    if (replaceable_ && is_writable_folder()) return complain(*problem);
+    if (replaceable_) file_ = std::ofstream(path_);
     file_ << document_.dump(1) << '\n' << std::flush;
+    if (!file_) complain("it cannot be written as a whole");
   }
 
  private:
   // As a whole, after every cell: what was measured survives the end of this program, and who reads
   // along never sees half a document.
-  bool replace() const { return !write_file(path_, document_.dump(1) + "\n"); }
+  std::optional<std::string> replace() const { return write_file(path_, document_.dump(1) + "\n"); }
+
+  bool is_writable_folder() const {
+    const std::filesystem::path folder = std::filesystem::path(path_).parent_path();
+    return access(folder.empty() ? "." : folder.c_str(), W_OK) == 0;
+  }
+
+  void complain(const std::string& problem) const {
+    std::fprintf(stderr, "unisono-bench: %s\n", line_about(path_, problem).c_str());
+  }
 
   std::ofstream file_;
   std::string path_;

@@ -90,7 +90,11 @@ std::string OrderCommands::make() const {
                                "all_to_all_based and edge_colouring");
   const auto threshold = parse_size(threshold_);
   if (!threshold) throw CLI::ValidationError("--threshold " + threshold_ + " is no size");
-  return write_order(make_order(matrix_in(matrix_), *rule, *threshold));
+  std::string text = write_order(make_order(matrix_in(matrix_), *rule, *threshold));
+  // What nobody would read again, such as an order of no ranks, replaces no file.
+  if (const auto again = read_order(text); !again)
+    throw CLI::ValidationError(line_about(matrix_, again.error()));
+  return text;
 }
 
 std::string OrderCommands::show() const {

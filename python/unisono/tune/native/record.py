@@ -57,7 +57,7 @@ class Record:
 
     def load(self, setup: Mapping[str, Any]) -> None:
         try:
-            lines = self.file.read_text().splitlines()
+            lines = files.read_text(self.file).splitlines()
             first = files.decoded(lines[0])
             if {**first, **setup} != first:
                 different = " and ".join(name for name, value in setup.items() if first.get(name) != value)
