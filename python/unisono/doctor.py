@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
-from unisono.core import catalogue, launch, machine, places
+from unisono.core import catalogue, elf, launch, machine, places
 from unisono.core.errors import UnisonoError
 from unisono.profile import check as profile_check
 
@@ -161,11 +161,25 @@ def wrong_spec(variable: str, value: str) -> str | None:
     return None
 
 
+def mpi4py_libraries(folders: list[str]) -> dict[str, str]:
+    """Names of the MPI libraries that mpi4py can open, by flavour. Its wheels have a module for each."""
+    modules = [module for folder in folders for module in Path(folder).glob("MPI.*so")]
+    return {flavour: name for module in modules for flavour, name in elf.libraries(module).items()}
+
+
 def check_preload(mpi: places.Mpi) -> Finding:
     """Two ranks of Python: the hardest case, as the MPI library is opened late and locally."""
     name = f"{mpi.flavour} ({mpi.home})"
-    if importlib.util.find_spec("mpi4py") is None:
+    package = importlib.util.find_spec("mpi4py")
+    if package is None:
         return Finding(Level.NOTE, f"{name}: preloading not tried", "pip install mpi4py to try it")
+    linked = mpi4py_libraries(package.submodule_search_locations or [])
+    if linked and mpi.flavour not in linked:
+        return Finding(
+            Level.NOTE,
+            f"{name}: preloading not tried: mpi4py is linked to {' and '.join(linked.values())}",
+            f"to try it, run a program of this library: unisono run --mpi {mpi.name} --log -- ./program",
+        )
     serving = [row.name for row in catalogue.algorithms() if "allreduce" in row.collectives]
     if not serving:
         return Finding(Level.NOTE, f"{name}: preloading not tried: no algorithm for allreduce")
@@ -206,8 +220,6 @@ def check_program(program: str) -> Iterator[Finding]:
             f"{program} is set-uid or set-gid",
             "the loader ignores LD_PRELOAD for such",
         )
-    from unisono.core import elf  # noqa: PLC0415 - no other check reads programs
-
     found = elf.linked(Path(path))
     if found is None:
         yield Finding(Level.OK, f"{program} is a script: its interpreter is what matters")

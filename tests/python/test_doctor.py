@@ -21,6 +21,23 @@ def test_preloading_works(flavour: str) -> None:
     assert finding.level is Level.OK, finding
 
 
+def test_an_mpi4py_of_another_library_is_no_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Debian's is linked to Open MPI: under MPICH's mpiexec it runs as programs of one rank."""
+    mpi, package = tmp_path / "libmpi.so.40", tmp_path / "mpi4py"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    empty = ["cc", "-shared", "-x", "c", "/dev/null", "-x", "none"]
+    subprocess.run([*empty, "-Wl,-soname,libmpi.so.40", "-o", str(mpi)], check=True)
+    module = package / "MPI.cpython-311-x86_64-linux-gnu.so"
+    subprocess.run([*empty, "-Wl,--no-as-needed", str(mpi), "-o", str(module)], check=True)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "mpi4py", raising=False)
+    finding = doctor.check_preload(places.Mpi("mpich", tmp_path))
+    assert finding.level is Level.NOTE, finding
+    assert "preloading not tried: mpi4py is linked to libmpi.so.40" in finding.what
+    assert "unisono run --mpi mpich" in finding.advice
+
+
 def test_unknown_variables_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("UNISONO_ALREDUCE", "ring")
     monkeypatch.setenv("UNISONO_BCAST", "chain:segment=0")

@@ -29,6 +29,15 @@ def linked(program: Path) -> Linked | None:
         return None
     # The file itself names what it is linked to directly only. A program whose own library is linked to MPI
     # counts as well, and where libraries are found only the loader knows: RPATH, LD_LIBRARY_PATH, its cache.
-    said = subprocess.run(["ldd", str(program)], check=False, capture_output=True, text=True).stdout
+    said = ldd(program)
     missing = tuple(line.split()[0] for line in said.splitlines() if "not found" in line)
     return Linked(False, places.linked_libraries(said), missing)
+
+
+def libraries(shared: Path) -> dict[str, str]:
+    """Names of the MPI libraries under a shared library, by flavour."""
+    return places.linked_libraries(ldd(shared))
+
+
+def ldd(file: Path) -> str:
+    return subprocess.run(["ldd", str(file)], check=False, capture_output=True, text=True).stdout
