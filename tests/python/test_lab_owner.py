@@ -2,12 +2,13 @@
 
 import dataclasses
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from unisono import lab
 from unisono.core.errors import SetupError
-from unisono.lab import cluster, layout, network, owner
+from unisono.lab import cli, cluster, layout, network, owner
 
 PLAN = layout.Plan(hosts=2)
 
@@ -35,7 +36,7 @@ def made_by(folder: Path, **other: object) -> None:
     (folder / owner.OWNER_FILE).write_text(json.dumps(told))
 
 
-OTHERS = [{"uid": 54321, "user": "ada"}, {"installation": "0123456789abcdef"}]
+OTHERS: list[dict[str, object]] = [{"uid": 54321, "user": "ada"}, {"installation": "0123456789abcdef"}]
 
 
 def test_ones_own_is_up_already_and_goes_down(root: Path) -> None:
@@ -59,6 +60,22 @@ def test_somebody_elses_is_neither_taken_nor_removed(root: Path, other: dict[str
     assert lab.current("lab").plan == PLAN, "it is still there"
     assert network.up("lab-2", PLAN), "there is room beside it"
     assert network.down("lab", force=True)
+
+
+def test_no_program_runs_in_somebody_elses(root: Path) -> None:
+    """It would change what the owner measures."""
+    assert network.up("lab", PLAN)
+    assert lab.own("lab").plan == PLAN
+    for other in OTHERS:
+        made_by(root / "lab", **other)
+        starts: tuple[Callable[[], None], ...] = (
+            lambda: cli.run(["/bin/true"], name="lab"),
+            lambda: cli.shell("h0", ["true"], name="lab"),
+            lambda: cli.check(name="lab"),
+        )
+        for start in starts:
+            with pytest.raises(SetupError, match=r"somebody else's, made by .*UNISONO_LAB=mine"):
+                start()
 
 
 def test_a_lab_that_does_not_say_whose_it_is(root: Path) -> None:

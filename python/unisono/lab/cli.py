@@ -142,7 +142,7 @@ def check(
     json: options.Json = None,
 ) -> None:
     """Test the lab itself: names, reach, multicast, and a TCP flow from every host to the next."""
-    lab = cluster.current(name)
+    lab = cluster.own(name)
     network.demand_root_and_tools()
     console, tests = output(json), []
     try:
@@ -185,7 +185,7 @@ def run(
         raise UnisonoError("--native runs without Unisono: --force and --log have no meaning then")
     instead = "give the program alone, which unisono lab run starts on the hosts"
     launchers.refuse_two_launchers(command, ranks, "unisono lab run", instead)
-    lab = cluster.current(name)
+    lab = cluster.own(name)
     network.demand_root_and_tools()
     library = launch.choose_mpi(mpi.chosen, command[0])
     environment = {key: value for key, value in os.environ.items() if places.is_ours(key)}
@@ -205,7 +205,7 @@ def shell(
     name: Name = None,
 ) -> None:
     """A shell, or one command, on a host: [bold]sudo unisono lab shell h3 ip address[/bold]"""
-    lab = cluster.current(name)
+    lab = cluster.own(name)
     network.demand_root_and_tools()
     if host not in {network.SWITCH, *(known.name for known in lab.hosts)}:
         raise UnisonoError(f"{host}: hosts are h0 to h{len(lab.hosts) - 1}, and there is switch")

@@ -164,3 +164,10 @@ def current(name: str | None = None) -> Lab:
         raise SetupError("no lab is up: run sudo unisono lab up")
     plan = read_plan(folder)
     return Lab(name, plan.all_hosts(), float(plan.rate), plan, folder)
+
+
+def own(name: str | None = None) -> Lab:
+    """The same, where it is ours: a program of others in a lab changes what its owner measures there."""
+    lab = current(name)
+    owner.refuse_others(lab.folder, "take one of your own (unisono lab up --name mine, UNISONO_LAB=mine)")
+    return lab

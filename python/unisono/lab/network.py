@@ -114,7 +114,7 @@ def up(name: str, plan: layout.Plan) -> bool:
     with alone(name):
         folder = trusted(name)
         if (folder / READY_FILE).exists() and not is_stale(folder):
-            refuse_others(
+            owner.refuse_others(
                 folder, f"take another name, as in unisono lab up --name {name}-2, and UNISONO_LAB={name}-2"
             )
             if read_plan(folder) == plan:
@@ -152,12 +152,6 @@ def build(folder: Path, plan: layout.Plan) -> None:
     (folder / READY_FILE).touch()
 
 
-def refuse_others(folder: Path, instead: str) -> None:
-    made_by = owner.read(folder)
-    if made_by is None or not made_by.is_us():
-        raise SetupError(f"lab {folder.name} is somebody else's, {owner.text_of(folder)}: {instead}")
-
-
 def down(name: str, force: bool = False) -> bool:
     """False when there was nothing to remove. What an interrupted `up` left, or a restart of the machine, is
     nobody's."""
@@ -165,7 +159,7 @@ def down(name: str, force: bool = False) -> bool:
     with alone(name):
         folder = trusted(name)
         if (folder / READY_FILE).exists() and not is_stale(folder) and not force:
-            refuse_others(folder, "--any-owner removes it, and ends what runs in it")
+            owner.refuse_others(folder, "--any-owner removes it, and ends what runs in it")
         return remove(folder)
 
 

@@ -75,6 +75,12 @@ def text_of(folder: Path) -> str:
     return owner.text() if owner else "made by a version of Unisono that does not say by whom"
 
 
+def refuse_others(folder: Path, instead: str) -> None:
+    made_by = read(folder)
+    if made_by is None or not made_by.is_us():
+        raise SetupError(f"lab {folder.name} is somebody else's, {text_of(folder)}: {instead}")
+
+
 def demand_own_folder(folder: Path) -> None:
     """What lies there is run as root: nobody else may have made or may change it."""
     try:

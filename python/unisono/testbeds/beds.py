@@ -139,6 +139,6 @@ def find_mpi(bed: Bed, name: str) -> Mpi:
 
 def current_lab() -> Lab:
     """The lab that is up; an error when there is none, or when it may not be used."""
-    lab = lab_module.current()
+    lab = lab_module.own()
     network.demand_root_and_tools()
     return Lab(lab)
