@@ -55,9 +55,11 @@ def rating(outcome: str) -> int:
     return next(i for i, word in enumerate(ORDER) if outcome.startswith(word))
 
 
-def verdict(native: list[str], ours: list[str]) -> str:
-    if native == ours:
+def verdict(natively: list[list[str]], ours: list[str]) -> str:
+    """`natively`: of each walk, since an MPI library may end a wrong call now so and now otherwise."""
+    if all(mine in theirs for mine, *theirs in zip(ours, *natively, strict=True)):
         return "equal"
+    native = natively[0]
     steps = [rating(o) - rating(n) for n, o in zip(native, ours, strict=True)]
     if min(steps) < 0:
         return "worse"
@@ -74,16 +76,16 @@ def chosen_cells(names: list[str], sample: bool, step: int) -> list[int]:
 
 def is_safe(name: str) -> bool:
     """Not those of which MPI libraries die natively, nor those that end worse."""
-    return not any(
-        what in name
-        for what in ("null buffers", "not committed", "one buffer", "exscan: receives in place", "half")
-    )
+    unsafe = ("null buffers", "not committed", "one buffer", "exscan: receives in place")
+    compares_lengths = name.removeprefix("i").startswith(("gatherv", "scatterv", "alltoallv"))
+    return not any(what in name for what in unsafe) and ("half" not in name or compares_lengths)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sample", action="store_true", help="for CI: calls that end at once; a few seconds")
     parser.add_argument("--step", type=int, default=1, help="1: each call; 2: every second one; ...")
+    parser.add_argument("--natively", type=int, default=2, help="walks without Unisono (2)")
     parser.add_argument("--flavours", default="mpich,openmpi")
     parser.add_argument("--ways", default=",".join(WAYS))
     chosen = parser.parse_args()
@@ -91,16 +93,20 @@ def main() -> int:
     for flavour in chosen.flavours.split(","):
         names = cells(flavour)
         numbers = chosen_cells(names, chosen.sample, chosen.step)
-        native = walk(flavour, numbers, CONFORMANCE_NATIVE="1")
+        natively = [
+            walk(flavour, numbers, CONFORMANCE_NATIVE="1")
+            for _ in range(1 if chosen.sample else chosen.natively)
+        ]
+        native = {cell: [outcomes[cell] for outcomes in natively] for cell in numbers}
         for way in chosen.ways.split(","):
             if chosen.sample:
-                numbers = [c for c in numbers if all(outcome.startswith("class") for outcome in native[c])]
+                numbers = [c for c in numbers if all(outcome.startswith("class") for outcome in native[c][0])]
             ours = walk(flavour, numbers, EXEC, **WAYS[way])
             verdicts = {cell: verdict(native[cell], ours[cell]) for cell in numbers}
             for cell, found in verdicts.items():
                 if found != "equal":
                     print(
-                        f"{flavour}, {way}: {cell} {names[cell]}: {found}: {native[cell]} -> {ours[cell]}",
+                        f"{flavour}, {way}: {cell} {names[cell]}: {found}: {native[cell][0]} -> {ours[cell]}",
                         flush=True,
                     )
             count = collections.Counter(verdicts.values())

@@ -3,6 +3,7 @@
 // registers: what is left is a few comparisons and the kernel.
 #pragma once
 #include <cstddef>
+#include <exception>
 #include <new>
 #include <optional>
 
@@ -85,8 +86,7 @@ inline bool is_plain(const TypeFacts& facts) { return facts.dense && facts.true_
 /// memory, or it may not pass, and nothing has been done.
 bool run_plain_blocks(NodeTeam& team, KnownKinds& kinds, const Call& call, const KnownKind& kind);
 
-/// `kCollective`: the call's. False: the call has not run, or its communicator has just lost a
-/// rank, or its ranks have parted ways.
+/// `kCollective`: the call's. False: the call has not run, or has failed as its communicator keeps.
 template <Collective kCollective>
 [[gnu::always_inline]] inline bool ran_on_fast_path(const Call& call, CallInfo info) noexcept try {
   if (info.failed) return false;
@@ -107,11 +107,8 @@ template <Collective kCollective>
   }
   count(g_own_calls);
   return true;
-} catch (const node::RankLost&) {
-  info.communicator->lose_rank();
-  return false;
-} catch (const node::CallsDiffer& differ) {
-  info.communicator->part_ways(differ);
+} catch (const std::exception&) {
+  info.communicator->keep_failure(std::current_exception());
   return false;
 }
 

@@ -278,7 +278,7 @@ void run_in_node(node::Team& team, const GroupCall& call, const std::byte* input
 }
 
 int run_in_node(Communicator& communicator, const Call& call, Count bytes, Protocol way,
-                bool is_known, CallsToPass* to_pass) {
+                bool is_known, CallsToPass* to_pass) try {
   // The order of ranks is kept, whether the operation commutes or not.
   BoundCall prepared(call, communicator.rank(), communicator.size(), false);
   const Args& args = prepared.args;
@@ -297,6 +297,8 @@ int run_in_node(Communicator& communicator, const Call& call, Count bytes, Proto
     learn(*kinds, call, bytes,
           resolved(team.team(), call.collective, static_cast<std::size_t>(bytes), way), to_pass);
   return MPI_SUCCESS;
+} catch (const node::Truncated&) {
+  return MPI_ERR_TRUNCATE;
 }
 
 int combine_numbers(Communicator& communicator, std::span<const std::int64_t> own,

@@ -9,6 +9,7 @@
 #include "calls/plans.h"
 #include "mpi/device_memory.h"
 #include "mpi/rank_lost.h"
+#include "node/kernels.h"
 
 namespace unisono {
 
@@ -129,6 +130,8 @@ void Request::step(Function function) noexcept {
     finish(MPI_ERR_NO_MEM);
   } catch (const node::RankLost&) {
     finish(rank_lost_error());
+  } catch (const node::Truncated&) {
+    finish(MPI_ERR_TRUNCATE);
   }
   moves_ = false;
 }

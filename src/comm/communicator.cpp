@@ -297,11 +297,6 @@ bool Communicator::leaves_to_device(bool met_device) {
   return true;
 }
 
-void Communicator::part_ways(const node::CallsDiffer& differ) {
-  stop_serving();
-  differ_.emplace(differ);
-}
-
 void Communicator::lose_rank() {
   has_lost_rank_ = true;
   stop_serving();

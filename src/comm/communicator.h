@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <exception>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -188,11 +189,9 @@ class Communicator {
   bool leaves_to_device(bool met_device);
   /// All that follows is the MPI library's. At the same call on all ranks, or after an error.
   void stop_serving();
-  /// Ranks have called different collectives: this call fails, and what follows is the MPI
-  /// library's. Of this rank only, whose program is in error.
-  void part_ways(const node::CallsDiffer& differ);
-  /// What part_ways() was given, once.
-  std::optional<node::CallsDiffer> take_difference() { return std::exchange(differ_, {}); }
+  /// What ended a call on the fast path, until it is taken, once.
+  void keep_failure(std::exception_ptr failure) { failure_ = std::move(failure); }
+  std::exception_ptr take_failure() { return std::exchange(failure_, nullptr); }
   /// Of calls that the team runs; null without one.
   KnownKinds* known_kinds() { return known_kinds_.get(); }
 
@@ -307,7 +306,7 @@ class Communicator {
   bool in_node_ = false;  // all ranks, and it shares memory
   bool may_share_ = false;
   bool has_lost_rank_ = false;
-  std::optional<node::CallsDiffer> differ_;
+  std::exception_ptr failure_;
   bool some_has_driver_ = false, has_met_device_ = false;
   unsigned calls_by_messages_ = 0;  // counted where some_has_driver_
   std::unique_ptr<NodeTeam> team_;

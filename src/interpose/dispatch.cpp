@@ -8,6 +8,7 @@
 #include "calls/call_word.h"
 #include "mpi/rank_lost.h"
 #include "mpi/threads.h"
+#include "node/kernels.h"
 #include "node/wait.h"
 #include "runtime/engine.h"
 
@@ -33,8 +34,9 @@ std::optional<int> guarded(const Call& call, const CallInfo& info, const Run& ru
   try {
     if (info.failed) throw std::bad_alloc();
     // On the fast path.
+    if (const std::exception_ptr failure = info.communicator->take_failure())
+      std::rethrow_exception(failure);
     if (info.communicator->has_lost_rank()) throw node::RankLost();
-    if (const auto differ = info.communicator->take_difference()) throw *differ;
     const std::optional<int> rc = run();
     if (!rc || *rc == MPI_SUCCESS) return rc;
     error = *rc;
@@ -45,10 +47,11 @@ std::optional<int> guarded(const Call& call, const CallInfo& info, const Run& ru
     error = rank_lost_error(call.comm);
   } catch (const node::CallsDiffer& differ) {
     Communicator& communicator = *info.communicator;
-    communicator.part_ways(differ);
-    communicator.take_difference();
+    communicator.stop_serving();
     say(text_of(differ, communicator.rank(), communicator.size()));
     error = error_of(differ);
+  } catch (const node::Truncated&) {
+    error = MPI_ERR_TRUNCATE;
   } catch (const std::exception&) {
     error = MPI_ERR_INTERN;
   }

@@ -19,7 +19,9 @@ void alltoallv(Team& team, const std::byte* input, PerRank send_counts, PerRank 
       !in_place);
   if (in_place) mine.chunk = -1;
   bool directly = false, copied = true;
-  if (const Chunk own{0, bytes_of(send_counts, me)}; own.size > 0 && !in_place)
+  bool truncated = bytes_of(send_counts, me) > bytes_of(recv_counts, me);
+  const Chunk own = clip({0, bytes_of(send_counts, me)}, bytes_of(recv_counts, me));
+  if (own.size > 0 && !in_place)
     copy_out(output, recv_displs, me, own, input + send_displs[static_cast<std::size_t>(me)]);
   exchange_rounds(
       team, [&](std::size_t) { return team.slot_bytes(); },
@@ -44,15 +46,22 @@ void alltoallv(Team& team, const std::byte* input, PerRank send_counts, PerRank 
           if (block == 0) return;
           posted.await(rank);
           const Packet packet(form, posted, rank);
-          copied &= packet.read(team, output + recv_displs[static_cast<std::size_t>(rank)], block);
+          const Packet::Taken taken =
+              packet.read(team, output + recv_displs[static_cast<std::size_t>(rank)], block);
+          copied &= taken.copied;
+          truncated |= taken.block > block;
         });
       });
-  if (!directly) return;
-  const Step step = team.take(1);
-  be_through(team, step, true, copied);
-  for (int rank = 0; rank < team.size(); ++rank) copied &= told_by<bool>(team, rank, step);
-  team.finish(step);
-  if (copied) return;
+  if (directly) {
+    const Step step = team.take(1);
+    be_through(team, step, true, copied);
+    for (int rank = 0; rank < team.size(); ++rank) copied &= told_by<bool>(team, rank, step);
+    team.finish(step);
+  }
+  if (copied) {
+    if (truncated) throw Truncated();
+    return;
+  }
   // Nobody is in place, for then nothing goes directly: what was sent is still there.
   team.forbid_direct();
   alltoallv(team, input, send_counts, send_displs, output, recv_counts, recv_displs);

@@ -130,27 +130,30 @@ void receive_through_relay(BasicTeam<Memory>& team, int owner, int from, std::by
 }
 
 /// The last step of a call in which the others copy to or from the root, which alone waits for
-/// them. relay(rank) on the root and on a rank that has not `copied`: what it wanted to copy goes
-/// through its relay.
+/// them. `left`: bytes that this rank could not copy; they go through its relay, relay(rank, left)
+/// on the root and on that rank.
 template <class Memory, class Through>
-void be_through_with_root(BasicTeam<Memory>& team, int root, bool copied, Through relay) {
+void be_through_with_root(BasicTeam<Memory>& team, int root, std::size_t left, Through relay) {
   const Step step = team.take(1);
   const bool is_root = team.rank() == root;
-  be_through(team, step, is_root, copied);
+  be_through(team, step, is_root, left);
   if (is_root) {
-    for (int rank = 0; rank < team.size(); ++rank)
-      if (rank != root && !told_by<bool>(team, rank, step)) relay(rank);
-  } else if (!copied) {
+    for (int rank = 0; rank < team.size(); ++rank) {
+      const std::size_t theirs = rank == root ? 0 : told_by<std::size_t>(team, rank, step);
+      if (theirs > 0) relay(rank, theirs);
+    }
+  } else if (left > 0) {
     team.claim_slot({0, step});
-    relay(team.rank());
+    relay(team.rank(), left);
   }
   team.finish(step);
 }
 
-/// The root shows its buffers, and the others copy, copy(buffers of root): false if that failed.
+/// The root shows its buffers, and the others copy `bytes` bytes, copy(buffers of root): false if
+/// that failed.
 template <class Memory, class Copy, class Through>
-void copy_with_root(BasicTeam<Memory>& team, int root, const Buffers& mine, Copy copy,
-                    Through relay) {
+void copy_with_root(BasicTeam<Memory>& team, int root, const Buffers& mine, std::size_t bytes,
+                    Copy copy, Through relay) {
   const Step step = team.take(1);
   if (team.rank() == root) {
     show(team, step, mine);
@@ -160,7 +163,7 @@ void copy_with_root(BasicTeam<Memory>& team, int root, const Buffers& mine, Copy
   }
   const bool copied = copy(shown_by(team, root, step));
   team.finish(step);
-  be_through_with_root(team, root, copied, relay);
+  be_through_with_root(team, root, copied ? 0 : bytes, relay);
 }
 
 /// Between this rank's memory and that of `rank`, which may be itself. False: it cannot be reached,

@@ -24,6 +24,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <span>
 
 #include "node/protocol.h"
@@ -34,6 +35,11 @@ namespace unisono::node {
 
 /// A number for each rank: lengths of blocks, or where they begin.
 using PerRank = std::span<const std::int64_t>;
+
+/// What the receiver of a longer block than it has room for is told. The team goes on being of use.
+struct Truncated : std::exception {
+  const char* what() const noexcept override { return "a block was longer than its receiver says"; }
+};
 
 void barrier(Team& team, Protocol way = Protocol::rule);
 void bcast(Team& team, std::byte* data, std::size_t bytes, int root, Protocol way = Protocol::rule);
@@ -55,6 +61,12 @@ void alltoall(Team& team, const std::byte* input, std::byte* output, std::size_t
 /// displs are the root's, and may be empty elsewhere; `bytes` is this rank's count. alltoallv:
 /// send_counts[j] on rank i is recv_counts[i] on rank j; in place, what is sent is laid out as what
 /// is received.
+///
+/// A block may be shorter than its receiver expects: the rest of its place is left as it was. One
+/// that is longer may be cut off or not be there at all: its receiver throws Truncated once the
+/// call is complete on all ranks. A receiver that expects nothing does not look.
+/// scatterv and alltoallv do not compare lengths where a slot has less than 16 bytes for each rank
+/// (more than 256 ranks in the largest arena).
 void allgatherv(Team& team, const std::byte* input, std::byte* output, PerRank counts,
                 PerRank displs, Protocol way = Protocol::rule);
 void gatherv(Team& team, const std::byte* input, std::size_t bytes, std::byte* output,

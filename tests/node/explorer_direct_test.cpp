@@ -41,14 +41,14 @@ void copies_with_root(BasicTeam<Memory>& team, int root, std::size_t call, int f
   const bool is_root = team.rank() == root;
   if (is_root) put<Memory>(team.slot(root, 0), value_of(root, call));
   copy_with_root(
-      team, root, buffers_of(team),
+      team, root, buffers_of(team), 1,
       [&](const Buffers& theirs) {
         forget_all_but(team, 1);
         if (team.rank() == fails) return false;
         if (!is_root) check<Memory>(theirs.input, value_of(root, call));
         return true;
       },
-      [&](int rank) {
+      [&](int rank, std::size_t) {
         std::byte* piece = team.slot(root, (Memory::kUses - 1) * kLinePair);
         for (std::size_t i = 0; i < 2; ++i) {
           if (is_root)
@@ -112,7 +112,7 @@ void posts_address(BasicTeam<Memory>& team, int root, std::size_t call) {
         check<Memory>(shown, value_of(root, call));
         return 1;
       });
-  be_through_with_root(team, root, true, [](int) {});
+  be_through_with_root(team, root, 0, [](int, std::size_t) {});
   forget_all_but(team);
 }
 
@@ -135,7 +135,7 @@ void gathers_into_addresses(BasicTeam<Memory>& team, int root, std::size_t call)
         forget_all_but(team, 2);
         if (!is_root) put<Memory>(place_of(me), value_of(me, call));
       });
-  be_through_with_root(team, root, true, [](int) {});
+  be_through_with_root(team, root, 0, [](int, std::size_t) {});
   if (is_root)
     for_others(team, [&](int rank) { check<Memory>(place_of(rank), value_of(rank, call)); });
   forget_all_but(team);

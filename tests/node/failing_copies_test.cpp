@@ -12,6 +12,7 @@
 #include "node/single_copy.h"
 #include "tests/node/calls.h"
 #include "tests/node/messages.h"
+#include "tests/node/other_lengths.h"
 #include "tests/node/ranks.h"
 
 namespace unisono::node {
@@ -74,6 +75,23 @@ TEST_P(FailingCopies, InTheMiddleOfCalls) {
     ASSERT_EQ("", on_threads(size, 256, mode, calls, all_direct_from(1)));
   }
   EXPECT_GT(failed, 50);
+}
+
+TEST_P(FailingCopies, BesideOtherLengths) {
+  const auto [size, mode] = GetParam();
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    const auto calls = [seed](Team& team) -> std::string {
+      draw(seed, team.rank());
+      for (const What what : {What::gatherv, What::scatterv, What::alltoallv}) {
+        bool truncated = false;
+        const Call call{what, 3000, static_cast<int>(seed) % team.size(), false, false, seed};
+        if (std::string wrong = run_with_other_lengths(team, call, truncated); !wrong.empty())
+          return wrong;
+      }
+      return "";
+    };
+    ASSERT_EQ("", on_threads(size, 256, mode, calls, all_direct_from(1)));
+  }
 }
 
 TEST_P(FailingCopies, InTheMiddleOfMessages) {

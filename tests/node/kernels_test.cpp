@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tests/node/calls.h"
+#include "tests/node/other_lengths.h"
 #include "tests/node/ranks.h"
 #include "tests/thorough.h"
 
@@ -121,6 +122,35 @@ TEST(ManyRanks, HaveEqualPartsOfASlot) {
   EXPECT_EQ("", on_threads(50, 1024, WaitMode::sleep, calls, all_direct_from(30)));
   EXPECT_EQ("", on_threads(50, 128, WaitMode::sleep, calls, all_direct_from(30)));
 }
+
+class OtherLengths : public Kernels {};
+
+/// A block may be shorter than its receiver expects; the receiver of a longer one is told.
+TEST_P(OtherLengths, AreFound) {
+  const auto [what, mode, direct_from] = GetParam();
+  for (const int size : {2, 3, 5}) {
+    const auto calls = [&](Team& team) -> std::string {
+      int told = 0;
+      for (std::uint64_t i = 0; i < 400; ++i) {
+        const std::size_t count = random_word(i, 1) % 3 == 0 ? 20 : 3000;
+        Call call{what, count, static_cast<int>(i) % team.size(), false, false, i};
+        bool truncated = false;
+        if (std::string wrong = run_with_other_lengths(team, call, truncated); !wrong.empty())
+          return wrong;
+        told += truncated ? 1 : 0;
+        if (std::string wrong = run_and_check(team, call); !wrong.empty()) return wrong;
+      }
+      return told > 10 ? "" : "told only " + std::to_string(told) + " times";
+    };
+    EXPECT_EQ("", on_threads(size, kSmallSlot, mode, calls, all_direct_from(direct_from)));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(, OtherLengths,
+                         testing::Combine(testing::Values(What::gatherv, What::scatterv,
+                                                          What::alltoallv),
+                                          testing::Values(WaitMode::yield, WaitMode::sleep),
+                                          testing::Values(DirectFrom::kNever, kSmallSlot, 20)));
 
 /// Who sends nothing may give the same address for both buffers, and all others none.
 TEST(Alltoallv, IsNotInPlaceByChance) {
