@@ -49,8 +49,10 @@ inline constexpr Variable kVariables[] = {
      "how algorithms are chosen by times of the program's own calls: auto (on several nodes where "
      "nothing has been measured, and within one), off, model, bandit, star"},
     {"UNISONO_ONLINE_SAVE", "", "file into which what was learned online is written, a profile"},
-    {"UNISONO_REPRODUCIBLE", "0",
-     "1: reductions run in one order for each number of ranks and length, on any machine"},
+    {"UNISONO_REPRODUCIBLE", "runs",
+     "what the order of a reduction, and so its last bits, may depend on: runs (what is equal in "
+     "all runs of a program on the same ranks in the same places; so far within a node), placement "
+     "(or 1: the number of ranks and the length, on any machine), off (or 0)"},
     {"UNISONO_REPEATS", "1",
      "0: each MPI_Alltoallv and MPI_Alltoallw that follows an order of messages exchanges the "
      "counts of all ranks; 1: not where the counts of calls repeat"},

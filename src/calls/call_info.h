@@ -43,10 +43,23 @@ std::optional<Count> bytes_among_neighbours(Call call, Communicator& communicato
   }
 }
 
+/// UNISONO_REPRODUCIBLE=runs: reductions whose bits depend on an order have one from their first
+/// call on. Written in MPI_Init.
+extern constinit std::atomic<bool> g_keeps_runs;
+
+/// Whether such a call on so many ranks is one of these.
+bool keeps_order(const Call& call, int ranks);
+
 /// Whether a call of this kind was left to the MPI library beforehand: nothing else needs to be
 /// asked. Asked once, in dispatch().
-inline bool is_left(Collective collective, const CallInfo& info) {
-  if (info.failed || !info.communicator->is_left(collective, info.bytes)) return false;
+inline bool is_left(const Call& call, const CallInfo& info) {
+  if (info.failed || !info.communicator->leaves_any(call.collective)) return false;
+  Communicator& communicator = *info.communicator;
+  // What is left is left by its length alone.
+  if (is_reducing(call.collective) && communicator.may_share() &&
+      keeps_order(call, communicator.size()))
+    return false;
+  if (!communicator.is_left(call.collective, info.bytes)) return false;
   count(g_native_calls);
   return true;
 }

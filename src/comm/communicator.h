@@ -116,6 +116,8 @@ class Communicator {
     if (calls != 0 && calls != kAlways) --calls;
     return calls != 0;
   }
+  /// Whether any have been; the same on all ranks.
+  bool leaves_any(Collective c) const { return left_[static_cast<std::size_t>(c)] != nullptr; }
   /// Leaves as many of these calls, until the selector changes.
   static constexpr std::uint32_t kAlways = ~std::uint32_t{0};
   void leave(Collective c, Count bytes, std::uint32_t calls = kAlways) {

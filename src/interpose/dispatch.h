@@ -28,7 +28,7 @@ std::optional<int> decide(const Call& call, const CallInfo& info, CallScope& sco
 /// are left to the MPI library end here.
 [[gnu::always_inline]] inline std::optional<int> dispatch(const Call& call, const CallInfo& info,
                                                           CallScope& scope) {
-  if (is_left(call.collective, info)) return std::nullopt;
+  if (is_left(call, info)) return std::nullopt;
   return decide(call, info, scope);
 }
 /// The same for a call that is watched and has not been looked at.

@@ -67,4 +67,11 @@ bool is_defined(MPI_Op op, TypeKind kind) {
   return true;
 }
 
+bool depends_on_order(MPI_Op op, TypeKind kind) {
+  using enum TypeKind;
+  if (is_one_of(op, {MPI_SUM, MPI_PROD})) return !is_one_of(kind, {integer, fortran_integer});
+  return !is_one_of(op, {MPI_MAX, MPI_MIN, MPI_LAND, MPI_LOR, MPI_LXOR, MPI_BAND, MPI_BOR, MPI_BXOR,
+                         MPI_MINLOC, MPI_MAXLOC});
+}
+
 }  // namespace unisono

@@ -196,11 +196,14 @@ void Engine::read_environment(const Files& files, MPI_Comm ranks_here) {
              ": no size; valid are 0, 4096, 64K, 1M, ...; 64M holds");
   begin_progress(node);
   plan_repeated_calls(is_on("UNISONO_REPEATS", true), log_decisions_);
-  if (is_on("UNISONO_REPRODUCIBLE", false)) selector_.fix_order();
+  const auto reproducible = parse_reproducible(variable("UNISONO_REPRODUCIBLE"));
+  if (!reproducible) complain(setting("UNISONO_REPRODUCIBLE") + ": " + reproducible.error());
+  selector_.reproduce(reproducible ? *reproducible : Reproducible::runs);
+  g_keeps_runs = !reproducible || *reproducible == Reproducible::runs;
   const auto nodes = nodes_of_ranks(MPI_COMM_WORLD, ranks_here, node);
   const std::set<int> different(nodes.begin(), nodes.end());
   use_profile(files.profile, here, std::max(1, static_cast<int>(different.size())));
-  if (mode_ == Mode::fixed) selector_.use(remembered_cells(), "remembered");
+  if (mode_ == Mode::fixed) selector_.use(remembered_cells(), "remembered", true);
   select_online(here, node.machine, ranks_here);
   passes_first_calls_ = passes_first_calls();
   share_memory(ranks_here);

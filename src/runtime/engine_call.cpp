@@ -85,7 +85,8 @@ std::optional<int> Engine::decide_and_run(const Call& asked, const CallInfo& inf
   if (!active_) return std::nullopt;
   Communicator& communicator = *info.communicator;
   const Call call = completed(asked, communicator);
-  if (passes_first_calls_ && communicator.is_passing(info.bytes)) {
+  if (passes_first_calls_ && communicator.is_passing(info.bytes) &&
+      !keeps_order(call, communicator.size())) {
     if (log_decisions_)
       report(communicator, {call.collective, communicator.size(), info.bytes}, kFirstCall);
     return std::nullopt;
@@ -137,6 +138,7 @@ std::optional<Engine::Known> Engine::look_at(const Call& call, const CallInfo& i
   int commutative = 1;
   PMPI_Op_commutative(call.op, &commutative);
   facts.commutative = commutative != 0;
+  facts.order_matters = facts.size > 2 && depends_on_order(call.op, type.kind);
   facts.shared = facts.shared && can_reduce_in_node(type);
   const bool plain = can_reduce_in_node(type) && type.dense;
   facts.kernels_in_nodes = facts.kernels_in_nodes && plain;
@@ -150,8 +152,8 @@ Choice Engine::select(Communicator& communicator, const Call& call, const Facts&
     if (const auto arm =
             Online::of(communicator).choose(communicator, facts, call.root, choice, scope))
       return *arm;
-  if (choice.algorithm != nullptr && !choice.is_asked_for && mode_ != Mode::fixed &&
-      !communicator.is_worth_it(facts.bytes))
+  if (choice.algorithm != nullptr && !choice.is_asked_for && !choice.keeps_order &&
+      mode_ != Mode::fixed && !communicator.is_worth_it(facts.bytes))
     return kFirstCall;
   return choice;
 }

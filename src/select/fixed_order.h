@@ -1,12 +1,26 @@
-// UNISONO_REPRODUCIBLE=1: reductions whose order depends on the ranks' number and the length alone,
-// wherever the ranks are and whatever the machine.
+// UNISONO_REPRODUCIBLE: what the order of a reduction may depend on.
 #pragma once
 #include <limits>
+#include <string>
 #include <string_view>
 
+#include "base/result.h"
 #include "schedule/collective.h"
 
 namespace unisono {
+
+enum class Reproducible : unsigned char {
+  off,        ///< on anything
+  runs,       ///< on what is equal in all runs of a program on the same ranks in the same places
+  placement,  ///< on the ranks' number and the length alone, wherever they are
+};
+
+inline Result<Reproducible> parse_reproducible(const std::string& text) {
+  if (text == "off" || text == "0") return Reproducible::off;
+  if (text == "runs") return Reproducible::runs;
+  if (text == "placement" || text == "1") return Reproducible::placement;
+  return Error{"valid are off, runs and placement; runs holds"};
+}
 
 struct FixedOrder {
   Collective collective;
@@ -17,8 +31,8 @@ struct FixedOrder {
 inline constexpr Count kShortReduction = Count{16} << 10;
 inline constexpr Count kAnyLength = std::numeric_limits<Count>::max();
 
-/// The first one that can serve a call does. All ranks of an Allreduce get the same bits. None of
-/// them looks at nodes, or at who is late, and each sends messages only.
+/// Of `placement`. The first one that can serve a call does. All ranks of an Allreduce get the same
+/// bits. None of them looks at nodes, or at who is late, and each sends messages only.
 inline constexpr FixedOrder kFixedOrders[] = {
     {Collective::reduce, kShortReduction, "binomial"},
     {Collective::reduce, kAnyLength, "chain"},

@@ -62,10 +62,11 @@ Selector::Selector(std::string_view flavour, Place place) {
   }
 }
 
-void Selector::use(std::vector<ProfileCell> cells, std::string why) {
+void Selector::use(std::vector<ProfileCell> cells, std::string why, bool learned) {
   if (cells.empty()) return;
   Book& book = books_.emplace_back();
   book.why = std::move(why);
+  book.learned = learned;
   std::sort(cells.begin(), cells.end(),
             [](const auto& a, const auto& b) { return order(a) < order(b); });
   for (const ProfileCell& cell : cells) {
@@ -77,6 +78,7 @@ void Selector::use(std::vector<ProfileCell> cells, std::string why) {
 Selector::Entry Selector::profiled(const Facts& facts) const {
   const std::tuple wanted(facts.size, facts.nodes, facts.bytes);
   for (const Book& book : books_) {
+    if (book.learned && keeps_runs_ && facts.order_matters && facts.nodes == 1) continue;
     const auto& cells = book.cells[index(facts.collective)];
     const auto next = std::upper_bound(
         cells.begin(), cells.end(), wanted,
@@ -103,7 +105,9 @@ Result<Spec> Selector::force(Collective collective, std::string_view text) {
   return spec;
 }
 
-void Selector::fix_order() {
+void Selector::reproduce(Reproducible what) {
+  keeps_runs_ = what == Reproducible::runs;
+  if (what != Reproducible::placement) return;
   for (const FixedOrder& row : kFixedOrders) {
     const auto spec = parse_spec(row.collective, row.spec);
     assert(spec && "a row of the fixed orders names no algorithm");
@@ -120,6 +124,22 @@ bool Selector::is_left_online(Collective collective, int nodes) const {
 
 bool Selector::is_open(const Facts& facts) const {
   return forced_[index(facts.collective)].is_default && profiled(facts).cell == nullptr;
+}
+
+bool Selector::keeps_kernels(const Facts& facts) const {
+  return keeps_runs_ && facts.order_matters && facts.nodes == 1 &&
+         contains(online_.in_node, facts.collective) && is_open(facts);
+}
+
+Choice Selector::kernels_for(const Facts& facts) const {
+  Spec spec = *parse_spec(facts.collective, kOtherWay);
+  for (const Cell& cell : cells_[index(facts.collective)])
+    if (holds(*cell.row, facts) && cell.spec.algorithm != nullptr &&
+        !sends_messages(*cell.spec.algorithm))
+      spec = cell.spec;
+  constexpr std::string_view kWhy = "reproducible";
+  if (unmet(spec, facts)) return {nullptr, {}, kWhy};
+  return {.algorithm = spec.algorithm, .params = spec.params, .why = kWhy, .keeps_order = true};
 }
 
 bool Selector::has_cell_in_class(const Facts& facts) const {
@@ -230,6 +250,7 @@ Choice Selector::choose(const Facts& facts) const {
     if (row->collective == facts.collective && facts.bytes <= row->most_bytes &&
         !unmet(spec, facts))
       return as_asked(spec, facts, "reproducible");
+  if (keeps_kernels(facts)) return kernels_for(facts);
   if (const auto [cell, book] = profiled(facts); cell != nullptr) {
     if (cell->spec.is_native()) return {nullptr, {}, book->why};
     if (!unmet(cell->spec, facts))

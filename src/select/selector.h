@@ -40,6 +40,8 @@ struct Facts {
   /// has several of them, these share memory, and elements have no gaps.
   bool kernels_in_nodes = false;
   bool multicast = false;  ///< between the nodes, as far as anybody knows
+  /// The bits of the result depend on the order in which three or more contributions are combined.
+  bool order_matters = false;
 };
 
 /// What an algorithm's restrictions are judged by.
@@ -86,6 +88,7 @@ struct Choice {
   bool is_asked_for = false;       ///< forced, or in the profile
   bool is_forced = false;          ///< by the user, or by a hint of the program
   bool is_on_trial = false;        ///< the next such call may get another
+  bool keeps_order = false;        ///< from the first call on, whatever making it ready costs
   CallsToPass* to_pass = nullptr;  ///< null: all further calls of the kind get the same
   std::string_view segment;        ///< where segment=auto was asked for: what became of it
 };
@@ -105,11 +108,11 @@ class Selector {
   Selector() = default;
 
   /// Cells that hold for this job; they come before the defaults, and after those of earlier calls.
-  /// `why`: of their choices. Before any choose().
-  void use(std::vector<ProfileCell> cells, std::string why);
-  /// Reductions that are not forced have one order from now on: see fixed_order.h. Before any
+  /// `why`: of their choices. `learned`: by an earlier job, by times. Before any choose().
+  void use(std::vector<ProfileCell> cells, std::string why, bool learned = false);
+  /// What the order of reductions that are not forced may depend on from now on. Before any
   /// choose().
-  void fix_order();
+  void reproduce(Reproducible what);
   /// Calls that are neither forced nor in the profile are then selected online: the selector's
   /// choice is one of several arms. Whether there are any.
   bool leave_online(const LeftOnline& what) {
@@ -128,6 +131,7 @@ class Selector {
   /// Whether such a call is selected online.
   bool is_online(const Facts& facts) const {
     return is_left_online(facts.collective, facts.nodes) && is_open(facts) &&
+           !keeps_kernels(facts) &&
            (facts.nodes > 1 ? !has_cell_in_class(facts)
                             : online_.in_node == 0 || is_same_in_class(facts));
   }
@@ -156,10 +160,12 @@ class Selector {
   std::array<Spec, kCollectives> forced_ = filled();
   std::array<std::vector<Cell>, kCollectives> cells_;
   struct Book {
-    std::string why;                                           // of its choices
+    std::string why;  // of its choices
+    bool learned;
     std::array<std::vector<ProfileCell>, kCollectives> cells;  // sorted by ranks, nodes, bytes
   };
   std::vector<Book> books_;  // what is in one goes before what is in the next
+  bool keeps_runs_ = false;  // Reproducible::runs
   std::vector<std::pair<const FixedOrder*, Spec>> fixed_;  // of reductions; empty: nothing is fixed
   LeftOnline online_;
   CollectiveSet reads_topology_ = 0;
@@ -168,6 +174,10 @@ class Selector {
   bool is_fixed(Collective collective) const { return !fixed_.empty() && is_reducing(collective); }
   bool is_left_online(Collective collective, int nodes) const;
   bool is_open(const Facts& facts) const;
+  /// Whether nothing but the kernels of the node may run such a call, all of which combine in one
+  /// order: its way would else be found by times, and the MPI library's own has another order.
+  bool keeps_kernels(const Facts& facts) const;
+  Choice kernels_for(const Facts& facts) const;
   /// What is found out holds for a size class. Where a cell of a profile is in it, that decides.
   bool has_cell_in_class(const Facts& facts) const;
   /// Within a node, where a row of the table begins or ends in the class, the table does; unless

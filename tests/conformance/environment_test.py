@@ -161,7 +161,7 @@ class Values(Case):
             ({"UNISONO_SHM_STORE": "fast"}, "nontemporal"),
             ({"UNISONO_SHM_PROBE": "often"}, "64K"),
             ({"UNISONO_SINGLE_COPY": "off"}, "0 and 1"),
-            ({"UNISONO_REPRODUCIBLE": "off"}, "0 and 1; 0 holds"),
+            ({"UNISONO_REPRODUCIBLE": "always"}, "off, runs and placement; runs holds"),
         ):
             self.refused(variables, next(iter(variables)), valid)
 

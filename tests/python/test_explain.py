@@ -25,6 +25,12 @@ def test_between_nodes_the_jobs_own_calls_decide(monkeypatch: pytest.MonkeyPatch
     assert rules(*BETWEEN, monkeypatch=monkeypatch) == [("online", "native"), ("native", "native")]
 
 
+def test_within_a_node_sums_have_one_order_in_all_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    here = ("--place", "oversubscribed")
+    assert rules(*here, monkeypatch=monkeypatch)[0] == ("reproducible", "shm")
+    assert rules(*here, monkeypatch=monkeypatch, UNISONO_REPRODUCIBLE="off")[0][0] == "online"
+
+
 def test_what_is_forced_comes_first_and_the_rest_behind_it(monkeypatch: pytest.MonkeyPatch) -> None:
     found = rules(*BETWEEN, monkeypatch=monkeypatch, UNISONO_ALLREDUCE="ring", UNISONO_REPRODUCIBLE="1")
     assert [rule for rule, _ in found] == ["forced", "reproducible", "online", "native"]

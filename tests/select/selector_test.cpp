@@ -99,10 +99,60 @@ TEST(Selector, GoesOnWhereThereIsNoSharedMemory) {
   EXPECT_EQ(selector.choose(facts).why, "profile p");
 }
 
+// Neither times nor what an earlier job has learned may choose between two orders.
+TEST(Selector, SumsOnANodeHaveTheOrderOfTheKernelsInAllRuns) {
+  const auto prepared = [](Reproducible what) {
+    Selector selector("openmpi", Place::undersubscribed);
+    selector.reproduce(what);
+    selector.use({{Collective::scan, 4, 1, 0, 1 << 20, {}}}, "remembered", true);
+    selector.leave_online({kAmongAll, kAmongAll});
+    return selector;
+  };
+  const Selector runs = prepared(Reproducible::runs);
+  for (int c = 0; c < kCollectives; ++c) {
+    const auto collective = static_cast<Collective>(c);
+    if (!is_reducing(collective)) continue;
+    for (const Count bytes : {0, 8, 1 << 14, 1 << 22}) {
+      Facts facts{collective, 4, bytes, true, 1, true, true};
+      facts.order_matters = true;
+      EXPECT_FALSE(runs.is_online(facts));
+      EXPECT_TRUE(runs.covers(facts));
+      const Choice choice = runs.choose(facts);
+      ASSERT_NE(choice.algorithm, nullptr) << name(collective);
+      EXPECT_EQ(choice.algorithm->combining.order, Order::left);
+      EXPECT_EQ(choice.algorithm->combining.depends_on, 0U);
+      EXPECT_TRUE(choice.keeps_order);
+      const bool is_remembered = collective == Collective::scan && bytes <= 1 << 20;
+      EXPECT_EQ(prepared(Reproducible::off).is_online(facts), !is_remembered);
+      facts.shared = false;
+      EXPECT_EQ(runs.choose(facts).algorithm, nullptr);
+      facts = {collective, 4, bytes, true, 1, true, true};
+      EXPECT_EQ(runs.is_online(facts), !is_remembered);
+      facts.order_matters = true;
+      facts.nodes = 2;
+      EXPECT_TRUE(runs.is_online(facts));
+    }
+  }
+}
+
+TEST(Selector, WhatTheUserNamesComesBeforeTheOrder) {
+  Selector selector("openmpi", Place::undersubscribed);
+  selector.leave_online({kAmongAll, kAmongAll});
+  selector.reproduce(Reproducible::runs);
+  selector.use({{Collective::scan, 4, 1, 0, 8, *parse_spec(Collective::scan, "chain")}},
+               "profile p");
+  ASSERT_TRUE(selector.force(Collective::allreduce, "ring"));
+  Facts facts{Collective::allreduce, 4, 8, true, 1, true, true};
+  facts.order_matters = true;
+  EXPECT_EQ(selector.choose(facts).why, "forced");
+  facts.collective = Collective::scan;
+  EXPECT_EQ(selector.choose(facts).why, "profile p");
+}
+
 // Wherever the ranks are, and whatever is known or learned there.
 TEST(Selector, AFixedOrderLooksAtRanksAndLengthAlone) {
   Selector selector("openmpi", Place::undersubscribed);
-  selector.fix_order();
+  selector.reproduce(Reproducible::placement);
   selector.leave_online({kAmongAll, kAmongAll});
   selector.use(
       {{Collective::allreduce, 4, 1, 0, 1 << 20, *parse_spec(Collective::allreduce, "shm")}}, "p");

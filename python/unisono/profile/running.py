@@ -34,7 +34,7 @@ print(text.value.decode(errors="replace").splitlines()[0])"""
 TO_CHANGE = {
     "off": "unset UNISONO and UNISONO_DISABLE",
     "forced": "unset {variable}",
-    "reproducible": "unset UNISONO_REPRODUCIBLE",
+    "reproducible": "UNISONO_REPRODUCIBLE=off, or {variable}=ALGORITHM",
     "profile": "unset UNISONO_PROFILE",
     "remembered": "unisono platform forget, or unset UNISONO",
     "online": "UNISONO_ONLINE=off, or UNISONO=fixed for what is remembered",

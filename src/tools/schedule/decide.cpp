@@ -72,7 +72,7 @@ void use_memory(const Question& question, Setup& setup) {
   const auto [least, most] = bytes_of_class(size_class(question.facts.bytes));
   setup.selector.use(
       {{question.facts.collective, question.facts.size, question.facts.nodes, least, most, *spec}},
-      "remembered");
+      "remembered", true);
   setup.has[kMemory] = true;
 }
 
@@ -94,9 +94,9 @@ void leave_online(const Question& question, Setup& setup) {
 Setup set_up(const Question& question, const std::array<bool, kSources>& away) {
   Setup setup{Selector(question.here.flavour, question.here.place), {}, {}};
   if (!away[kForcedBy]) force(question, setup);
-  if (!away[kFixed] && variable("UNISONO_REPRODUCIBLE") == "1" &&
-      is_reducing(question.facts.collective)) {
-    setup.selector.fix_order();
+  if (!away[kFixed] && is_reducing(question.facts.collective)) {
+    const auto what = parse_reproducible(variable("UNISONO_REPRODUCIBLE"));
+    setup.selector.reproduce(what ? *what : Reproducible::runs);
     setup.has[kFixed] = true;
   }
   if (!away[kProfile]) use_profile(question, setup);
@@ -188,6 +188,7 @@ std::string DecideCommand::run() const {
   question.facts.kernels_in_nodes = nodes_ > 1 && ranks_ > nodes_;
   const auto topology = topology_of(ranks_);
   question.facts.topology = topology.get();
+  question.facts.order_matters = is_reducing(*collective) && ranks_ > 2;  // as in sums of doubles
   question.here = {flavour_, library_, static_cast<Place>(place - std::begin(kPlaceNames)),
                    rate_,    cores_,   0};
   question.remembered = remembered_;

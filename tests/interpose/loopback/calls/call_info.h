@@ -9,6 +9,6 @@ struct CallInfo {
 };
 
 inline CallInfo info_of(const Call&) { return {}; }
-inline bool is_left(Collective, const CallInfo&) { return false; }
+inline bool is_left(const Call&, const CallInfo&) { return false; }
 
 }  // namespace unisono
