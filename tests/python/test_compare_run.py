@@ -96,6 +96,8 @@ def test_ctrl_c_keeps_what_was_measured(tmp_path: Path) -> None:
         (["--arms", "native"], "--arms: nothing to compare with native"),
         (["--ppn", "1", "-n", "4"], "--ppn is for --lab"),
         (["--json", "/no/such/place/x.json"], "/no/such/place/x.json: there is no such directory"),
+        (["--html", "/proc/x.html"], "/proc/x.html: cannot be written: "),
+        (["--html", "/proc"], "/proc: is a folder: name a file in it"),
         (["--from", "x", "-n", "4"], "-n is for measuring: --from shows all that its file holds"),
         (["--from", "/no/such/file"], "/no/such/file: No such file or directory"),
     ],

@@ -37,6 +37,19 @@ def test_a_compiled_program_chooses_its_mpi() -> None:
         launch.choose_mpi("mpich", bench)
 
 
+@pytest.mark.parametrize(("name", "interface"), places.FLAVOURS.items())
+def test_a_library_of_the_same_interface_may_be_named(
+    name: str, interface: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = places.Mpi(interface, Path("/"), name)
+    monkeypatch.setattr(places, "find_mpi", lambda _: found)
+    monkeypatch.setattr(launch, "flavour_needed_by", lambda _: interface)
+    assert launch.choose_mpi(name, "program") == found
+    monkeypatch.setattr(launch, "flavour_needed_by", lambda _: "another")
+    with pytest.raises(UnisonoError, match=f"cannot run under --mpi {name}"):
+        launch.choose_mpi(name, "program")
+
+
 def test_open_mpi_is_told_what_to_forward() -> None:
     mpi = places.Mpi("openmpi", Path("/opt/mpi"))
     line = launch.with_variables(mpi, ["mpiexec", "-n", "2", "a"], {"UNISONO_LOG": "x", "HOME": "/"})

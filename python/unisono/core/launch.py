@@ -33,6 +33,8 @@ def profile_path(profile: Path) -> str:
 
 def why_no_program(command: str) -> str:
     """Of what PATH does not have, nor the file system as a program."""
+    if Path(command).is_dir():
+        return "it is a folder: name the program in it"
     if not Path(command).is_file():
         return "no such program"
     if os.access(command, os.X_OK):
@@ -54,7 +56,7 @@ def flavour_needed_by(command: str) -> str | None:
 
 def choose_mpi(flavour: str | None, command: str) -> places.Mpi:
     needed = flavour_needed_by(command)
-    if flavour and needed and flavour != needed:
+    if flavour and needed and places.FLAVOURS.get(flavour, flavour) != needed:
         raise UnisonoError(f"{command} is linked to {needed}: it cannot run under --mpi {flavour}")
     return places.find_mpi(flavour or needed)
 

@@ -1,5 +1,7 @@
 """Options that several commands have: one name and one meaning each (docs/reference/cli/index.md)."""
 
+import os
+import tempfile
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -83,5 +85,16 @@ def refuse_given(context: typer.Context, names: set[str], why: str) -> None:
 
 def demand_folder(path: Path | None) -> None:
     """Before anything is measured: the file can be written at its end."""
-    if path and str(path) != "-" and not path.absolute().parent.is_dir():
+    if path is None or str(path) == "-":
+        return
+    if not path.absolute().parent.is_dir():
         raise UnisonoError(f"{path}: there is no such directory")
+    target = Path(os.path.realpath(path))
+    if target.is_dir():
+        raise UnisonoError(f"{path}: is a folder: name a file in it")
+    if target.exists() and not target.is_file():
+        return  # a device or a pipe is written to
+    try:
+        tempfile.TemporaryFile(dir=target.parent).close()
+    except OSError as error:
+        raise UnisonoError(f"{path}: cannot be written: {error.strerror}") from error
