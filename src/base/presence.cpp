@@ -1,5 +1,6 @@
 #include "base/presence.h"
 
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -34,6 +35,9 @@ constexpr int kMostCallers = 4096;
 // Shown by ranks that do not know which of the node's they are, because somebody has changed their
 // environment: the others must not take them for missing.
 constexpr int kNameless = -1;
+
+// A process that may open fewer holds none of ours.
+constexpr rlim_t kFewFiles = 64;
 
 // In plain C, because it runs where nothing may throw.
 int g_socket = -1;
@@ -117,6 +121,14 @@ void leave(int& file) {
   file = -1;
 }
 
+/// Whether the MPI library, which opens some 30 files when it starts, finds room beside the two
+/// that are held meanwhile. Where not, this rank is absent to all, and the job runs as without
+/// Unisono.
+bool may_hold_files() {
+  rlimit limit{};
+  return getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= kFewFiles;
+}
+
 enum class Holder { nobody, unknown, this_user, another_user };
 
 /// Who holds a rank's name. Anybody can take any name of this namespace; the kernel says for whom
@@ -157,7 +169,7 @@ Attendance count() {
 void announce() noexcept {
   if (g_socket >= 0) return;
   read_launcher();
-  if (g_ranks == 1 || g_job == 0) return;
+  if (g_ranks == 1 || g_job == 0 || !may_hold_files()) return;
   g_socket = open_socket();
   const Address address = address_of(g_rank);
   if (g_socket < 0 || bind(g_socket, plain(address), address.length) != 0 ||

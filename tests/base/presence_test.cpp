@@ -170,6 +170,16 @@ TEST_F(Presence, ARankLooksThoughItMayOpenNoMoreFiles) {
   for (const Attendance& seen : job_.look()) EXPECT_EQ(seen.absent, 0);
 }
 
+TEST_F(Presence, ARankThatMayOpenFewFilesHoldsNone) {
+  for (const int rank : {0, 2}) job_.start_rank(rank);
+  job_.start_rank(1, [] {
+    const rlimit few{63, 63};
+    EXPECT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
+  });
+  EXPECT_EQ(names_shown().count(job_.name_of(1)), 0U);
+  for (const Attendance& seen : job_.look()) EXPECT_GE(seen.absent, 1);
+}
+
 TEST_F(Presence, ADeadRankIsNotThere) {
   for (const int rank : {0, 1, 2}) job_.start_rank(rank);
   job_.end(0);
