@@ -50,14 +50,15 @@ if(TARGET unisono-sim)
 endif()
 
 # --- the command line -----------------------------------------------------------------------------
-# Put together when it is installed, by the Python that has the packages.
+# Put together when it is installed, by the Python that has the packages. A variable of the name of a component would
+# be taken for its value where CMake compares components (CMP0054).
 set(UNISONO_BUNDLE light CACHE STRING "Python packages that a prefix brings along: light, all (numpy, scipy, matplotlib too), none")
 find_program(UNISONO_SYSTEM_PYTHON python3)
-install(CODE "set(python \"${UNISONO_PYTHON}\")
-  if(NOT EXISTS \"\${python}\")
-    set(python \"${UNISONO_SYSTEM_PYTHON}\")
+install(CODE "set(interpreter \"${UNISONO_PYTHON}\")
+  if(NOT EXISTS \"\${interpreter}\")
+    set(interpreter \"${UNISONO_SYSTEM_PYTHON}\")
   endif()
-  execute_process(COMMAND \"\${python}\" \"${packaging}/bundle.py\" \"${made}/unisono\" ${UNISONO_BUNDLE} COMMAND_ERROR_IS_FATAL ANY)"
+  execute_process(COMMAND \"\${interpreter}\" \"${packaging}/bundle.py\" \"${made}/unisono\" ${UNISONO_BUNDLE} COMMAND_ERROR_IS_FATAL ANY)"
         COMPONENT python)
 install(DIRECTORY ${made}/unisono COMPONENT python DESTINATION lib USE_SOURCE_PERMISSIONS)
 install(PROGRAMS ${packaging}/unisono COMPONENT python DESTINATION ${CMAKE_INSTALL_BINDIR})

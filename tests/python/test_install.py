@@ -335,6 +335,12 @@ def test_the_module_file_finds_the_prefix(prefix: Path, tmp_path: Path) -> None:
     assert (path.parent / f"{__version__}.lua").exists()
 
 
+def test_a_component_may_be_installed_alone(tmp_path: Path) -> None:
+    cmake("--install", BUILD, "--prefix", tmp_path, "--component", "python")
+    assert run(tmp_path / "bin" / "unisono", "--version").split() == ["unisono", __version__]
+    assert not (tmp_path / "bin" / "unisono-exec").exists()
+
+
 def test_uninstalling_leaves_nothing(tmp_path: Path) -> None:
     cmake("--install", BUILD, "--prefix", tmp_path / "prefix")
     (tmp_path / "prefix" / "lib" / "another").mkdir()
