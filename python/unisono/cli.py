@@ -111,7 +111,7 @@ def usage(error: Any) -> str:
     """One line, where Click draws a box."""
     command = error.ctx.command_path if error.ctx else "unisono"
     text = " ".join(error.format_message().split()).rstrip(".")
-    return f"{text}; {command} --help says what is valid"
+    return f"{text}{'' if text.endswith('?') else ';'} {command} --help says what is valid"
 
 
 def main() -> None:

@@ -77,6 +77,7 @@ def test_list_json_is_the_tool_s(unisono: Run) -> None:
         (["run", "--force", "bcast=rings", "true"], "no algorithm 'rings'"),
         (["run", "--mpi", "lam", "true"], "is not one of 'auto', 'mpich', 'openmpi'"),
         (["run", "no-such-program"], "no-such-program: no such program"),
+        (["lst"], "Did you mean 'list'? unisono --help says what is valid"),
         (["run", "/proc"], "/proc: it is a folder: name the program in it"),
         (["explain", "bcast,reduce", "8", "--here"], "bcast,reduce: one collective at a time"),
         (["explain", "bcast", "8", "-n", "0"], "'-n': Input should be greater than or equal to 1"),
