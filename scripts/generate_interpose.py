@@ -294,7 +294,7 @@ def symbols(collectives: list[Collective]) -> str:
     others = ["Init", "Init_thread", "Session_init", "Op_free"]
     # Of these Fortran's libraries call PMPI_*.
     called = ["Comm_free", "Comm_disconnect", "Comm_idup", "Comm_idup_with_info", "Session_finalize"]
-    called += ["Start", "Startall", "Request_free", "Waitall"]
+    called += ["Finalize", "Start", "Startall", "Request_free", "Waitall"]
     making = re.findall(r"^MAKES\(MPI_(\w+)", MADE.read_text(), re.MULTILINE)
     names = [f"MPI_{name}" for name in others + called + making]
     names += [f"PMPI_{name}" for name in called]

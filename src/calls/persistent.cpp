@@ -12,6 +12,7 @@
 #include "calls/in_flight.h"
 #include "calls/request.h"
 #include "calls/sides.h"
+#include "mpi/patience.h"
 #include "mpi/turns.h"
 
 namespace unisono {
@@ -62,6 +63,11 @@ class Persistent : public Moved {
       send(0);
       PMPI_Wait(&carrier_, MPI_STATUS_IGNORE);
       return code;
+    }
+    // Nobody else moves it where MPI ends.
+    for (int looks = 0; !has_turns() && !done() && !move(); ++looks) {
+      progress_in_flight();
+      rest(looks);
     }
     // Not moved yet: a look at every message costs MPICH microseconds.
     if (done())

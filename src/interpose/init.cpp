@@ -9,6 +9,7 @@
 #include "interpose/entry.h"
 #include "interpose/initialization.h"
 #include "interpose/next.h"
+#include "mpi/turns.h"
 
 namespace unisono {
 namespace {
@@ -91,12 +92,25 @@ ENTRY int MPI_Session_init(MPI_Info info, MPI_Errhandler handler, MPI_Session* s
 // Fortran libraries call PMPI_*.
 ENTRY int MPI_Session_finalize(MPI_Session* session) {
   settle_in_flight();
+  const Ending ending;
   return Next<"MPI_Session_finalize", decltype(MPI_Session_finalize)>::call(session);
 }
 
 ENTRY int PMPI_Session_finalize(MPI_Session* session) {
   settle_in_flight();
+  const Ending ending;
   return Next<"PMPI_Session_finalize", decltype(PMPI_Session_finalize)>::call(session);
+}
+#endif
+
+#if defined(MPICH_VERSION) && !defined(MPI_ABI)
+ENTRY int MPI_Finalize() {
+  const Ending ending;
+  return Next<"MPI_Finalize", decltype(MPI_Finalize)>::call();
+}
+ENTRY int PMPI_Finalize() {
+  const Ending ending;
+  return Next<"PMPI_Finalize", decltype(PMPI_Finalize)>::call();
 }
 #endif
 

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include <atomic>
+#include <utility>
 
 namespace unisono {
 
@@ -10,7 +11,7 @@ namespace {
 
 constinit std::atomic<Turn> g_turn{nullptr};
 constinit std::atomic<bool> g_taken{false};  // the library has been asked, and goes on
-thread_local bool t_in_turn = false;
+thread_local bool t_in_turn = false, t_ends = false;
 
 /// Whether anything is left.
 [[maybe_unused]] bool turn() {
@@ -23,6 +24,9 @@ thread_local bool t_in_turn = false;
 }  // namespace
 
 bool is_in_turn() { return t_in_turn; }
+
+Ending::Ending() : before_(std::exchange(t_ends, true)) {}
+Ending::~Ending() { t_ends = before_; }
 
 void leave_turns() noexcept { g_taken.store(false); }
 
@@ -84,7 +88,7 @@ int in_turn(void*) {
 
 bool has_turns() {
   static const bool has = find() != nullptr && find_is_complete() != nullptr;
-  return has;
+  return has && !t_ends;
 }
 
 bool take_turns(Turn turn) noexcept {

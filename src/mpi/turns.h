@@ -7,8 +7,22 @@
 namespace unisono {
 
 /// Whether this library can be asked for that: Open MPI, and MPICH from 4.3 on, but not through the
-/// standard ABI. The same on all ranks.
+/// standard ABI. The same on all ranks, but not while one of them ends (Ending).
 bool has_turns();
+
+/// While this thread ends MPI. MPICH (5.0.2) has no turns any more when it calls the delete
+/// functions of MPI_COMM_SELF's attributes, in which programs may call collectives: has_turns() is
+/// false.
+class Ending {
+ public:
+  Ending();
+  ~Ending();
+  Ending(const Ending&) = delete;
+  Ending& operator=(const Ending&) = delete;
+
+ private:
+  bool before_;
+};
 
 /// Moves what there is to move and tells whether anything is left. It neither waits nor comes back
 /// into itself: what it calls of the MPI library may have turns. Of MPICH it calls nothing that has

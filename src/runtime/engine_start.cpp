@@ -18,7 +18,7 @@ namespace unisono {
 namespace {
 
 const char* const kWaits = "cannot run a call that does not block";
-const char* const kNoTurns = "needs turns, which this MPI library does not have";
+const char* const kNoTurns = "needs turns, which the MPI library does not have here";
 const char* const kFailures = "would end with another error where the program handles failures";
 const char* const kNotPrepared = "the communicator is not prepared for it yet";
 

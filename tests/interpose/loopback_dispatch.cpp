@@ -14,6 +14,7 @@
 #include "comm/making.h"
 #include "interpose/dispatch.h"
 #include "mpi/peers.h"
+#include "mpi/turns.h"
 
 namespace unisono {
 
@@ -166,6 +167,9 @@ void on_finalize() {
 
 BeingFreed::BeingFreed(MPI_Comm comm) : comm_(comm), outer_(nullptr) {}
 BeingFreed::~BeingFreed() = default;
+
+Ending::Ending() : before_(false) {}
+Ending::~Ending() = default;
 
 ProgramMakes::ProgramMakes() = default;
 ProgramMakes::~ProgramMakes() = default;
