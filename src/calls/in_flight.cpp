@@ -67,20 +67,6 @@ bool move_all() noexcept {
   return all.count != 0;
 }
 
-/// A request that nobody is told of.
-class Untold : public Moved {
- public:
-  explicit Untold(std::shared_ptr<Request> request) : request_(std::move(request)) {}
-  bool move() noexcept override {
-    request_->progress();
-    return request_->done();
-  }
-  void tell() noexcept override {}
-
- private:
-  std::shared_ptr<Request> request_;
-};
-
 }  // namespace
 
 void enter_flight(MovedNode& node) noexcept {
@@ -97,17 +83,6 @@ void enter_flight(MovedNode& node) noexcept {
   }
   if (all.has_sleeper) wake_for_flight();
   if (has_turns()) take_turns(move_all);
-}
-
-std::shared_ptr<Request> start_in_flight(Communicator& communicator, const Call& call,
-                                         const Choice& choice, bool commutative) {
-  const auto request = std::make_shared<Request>(communicator, call, choice, commutative,
-                                                 Request::Lifetime::in_flight);
-  MovedNode node;
-  node.push_back(std::make_shared<Untold>(request));
-  request->start();
-  if (!request->done()) enter_flight(node);
-  return request;
 }
 
 void forget_done() noexcept {

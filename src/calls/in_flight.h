@@ -27,10 +27,6 @@ class Moved {
 /// From now on it is moved by others.
 void enter_flight(MovedNode& node) noexcept;
 
-/// Starts a request and leaves it in flight.
-std::shared_ptr<Request> start_in_flight(Communicator& communicator, const Call& call,
-                                         const Choice& choice, bool commutative);
-
 /// Destroys what is done: with the last request of a communicator that the program has freed goes
 /// our duplicate. Not in a turn, where that could not be.
 void forget_done() noexcept;
