@@ -106,7 +106,8 @@ def test_launchers_put_the_rank_before_a_line(tmp_path: Path, unisono: Run) -> N
         (("bcast", "8", "--here", "-n", "2", "--hosts", "4"), "there are only 2 ranks"),
         (("p.json", "bcast", "8", "--here"), "is that of UNISONO_PROFILE"),
         (("--from-log", "nothing"), "No such file"),
-        (("--from-log", "/dev/null"), "no decision is in it"),
+        (("--from-log", "/dev/null"), "it is a device"),
+        (("--from-log", __file__), "no decision is in it"),
         (("bcast", "--from-log", "/dev/null"), "nothing else goes with it"),
     ],
 )
