@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "calls/in_flight.h"
@@ -12,6 +13,20 @@ namespace unisono {
 
 using enum Collective;
 using Ints = std::vector<int>;
+
+/// A request in flight that nobody is told of.
+class Untold : public Moved {
+ public:
+  explicit Untold(std::shared_ptr<Request> request) : request_(std::move(request)) {}
+  bool move() noexcept override {
+    request_->progress();
+    return request_->done();
+  }
+  void tell() noexcept override {}
+
+ private:
+  std::shared_ptr<Request> request_;
+};
 
 struct RequestTest : ::testing::Test {
   int rank = 0, size = 1;
@@ -53,7 +68,13 @@ struct RequestTest : ::testing::Test {
     return call;
   }
   std::shared_ptr<Request> start(const Call& call, const char* spec) {
-    return start_in_flight(*state(), call, choice(call.collective, spec), true);
+    const auto request = std::make_shared<Request>(*state(), call, choice(call.collective, spec),
+                                                   true, Request::Lifetime::in_flight);
+    MovedNode node;
+    node.push_back(std::make_shared<Untold>(request));
+    request->start();
+    if (!request->done()) enter_flight(node);
+    return request;
   }
   static void wait_for(const std::shared_ptr<Request>& request) {
     request->wait(WaitMode::yield);
