@@ -9,6 +9,7 @@ import argparse
 import hashlib
 import json
 import os
+import subprocess
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -69,6 +70,18 @@ def key_of(testbed: Testbed, run: Run) -> Json:
         "variables": dict(sorted(run.variables.items())),
         "repetition": run.repetition,
     }
+
+
+def revision() -> str:
+    """Of the checkout; with a + where it has changes."""
+    done = subprocess.run(
+        ["git", "describe", "--always", "--dirty=+", "--exclude=*"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.stdout.strip()
 
 
 def fingerprint(file: Path) -> str:

@@ -13,10 +13,11 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from unisono.core import places
+from unisono.core import machine, places
 from unisono.core.estimates import estimate_median
 from unisono.core.files import write_json
 
+from experiments import harness
 from experiments.programs.installing import checked, places_in
 from experiments.programs.program import INPUTS, Program
 
@@ -96,13 +97,21 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     found = {}
+    busy = machine.busy_share()
     for name in options.mpi.split(","):
         found[name] = measure(name, options.pairs, options.ranks)
         print(
             f"{name}: MPI_Init and MPI_Finalize {more(found[name], 'init', 'finalize')} ms more", flush=True
         )
     if options.json:
-        write_json({"ranks": options.ranks, "processor": processor(), "pairs": found}, options.json)
+        about = {
+            "ranks": options.ranks,
+            "processor": processor(),
+            "cores": machine.cores().usable,
+            "revision": harness.revision(),
+            "busy before": busy,
+        }
+        write_json(about | {"pairs": found}, options.json)
 
 
 if __name__ == "__main__":

@@ -127,6 +127,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             found[key] = measure(program, bed, mpi, ranks, given.runs, given.lock)
         say(found[key], program)
         if given.json:
+            about["revision"] = harness.revision()
             about["versions"] = {
                 of.name: installing.versions(of) for of in installing.all_programs().values()
             }

@@ -33,7 +33,8 @@ WORDS: dict["Kind", str] = {
     Kind.FAILS: "fails natively",
     Kind.MISSING: "not run",
 }
-FEW = 0.01  # of all collectives: equal results show nothing
+# Equal results show nothing where Unisono ran less than this share of the collectives, or fewer.
+FEW, FEWEST = 0.1, 5
 SAME = (Kind.BITWISE, Kind.SPREAD)
 
 
@@ -54,12 +55,14 @@ def number(text: str) -> float | None:
 
 
 def distance(value: float, low: float, high: float, zero: float) -> float:
-    """Relative, from what lies between low and high; 0 within."""
+    """From what lies between low and high, relative to the larger of these; 0 within."""
     if not math.isfinite(value):
         return math.inf
     outside = max(low - value, value - high, 0.0)
-    largest = max(abs(low), abs(high), abs(value))
-    return 0.0 if largest <= zero or outside == 0 else outside / largest
+    native = max(abs(low), abs(high))
+    if outside == 0 or max(native, abs(value)) <= zero:
+        return 0.0
+    return outside / native if native > 0 else math.inf
 
 
 def of_place(of: Quantity, native: Sequence[str], ours: Sequence[str]) -> Verdict:
@@ -111,9 +114,11 @@ def judge(quantities: Sequence[Quantity], native: Sequence[Ran], ours: Sequence[
             Kind.DIFFERENT, why + f"; natively {len(failed)} of {len(native)}" * bool(failed), math.inf
         )
     if failed:
-        return Verdict(Kind.FAILS, f"{len(failed)} of {len(native)} runs: {failed[0]}")
+        beside = f"; under Unisono {len(ours_failed)} of {len(ours)}" * bool(ours_failed)
+        return Verdict(Kind.FAILS, f"{len(failed)} of {len(native)} runs{beside}: {failed[0]}")
     judged = [of_quantity(of, native, ours) for of in quantities]
     worst = max(judged, key=lambda verdict: (verdict.kind, verdict.apart))
-    if worst.kind < Kind.IDLE and any(run.own == 0 or run.own < FEW * (run.own + run.left) for run in ours):
+    fewest = [max(FEWEST, FEW * (run.own + run.left)) for run in ours]
+    if worst.kind < Kind.IDLE and any(run.own < few for run, few in zip(ours, fewest, strict=True)):
         return Verdict(Kind.IDLE, "nearly all collectives were passed on")
     return worst

@@ -2,6 +2,7 @@
 // odd variables of a launcher. presence_fuzz --seconds 4 --seed 1, or --count 20000.
 #include <sched.h>
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <vector>
@@ -88,7 +89,13 @@ void play(std::uint64_t input, Random& random, Counts& counts) {
     take_as_stranger(job, kNameless, random);
   job.forget_dead(dying.size());
   int speakers = 0;
-  for (const Attendance& seen : job.look()) {
+  const std::vector<Attendance> all = job.look();
+  // Ranks that take part would wait for others that do not. One without a name does not look.
+  const auto differs = [&all](const Attendance& seen) {
+    return seen.ranks != all.front().ranks || seen.absent != all.front().absent;
+  };
+  counts.touched += !some_nameless && std::any_of(all.begin(), all.end(), differs) ? 1 : 0;
+  for (const Attendance& seen : all) {
     const bool may_not_know = some_nameless && there < ranks;
     const bool is_right =
         may_not_know ? seen.ranks == 0 : seen.ranks == 0 || seen.absent == ranks - there;

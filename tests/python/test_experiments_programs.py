@@ -114,6 +114,16 @@ def test_a_run_that_fails_or_tells_nothing_is_never_equal() -> None:
 def test_equal_results_without_a_call_of_ours_are_no_pass() -> None:
     assert verdict([ran("1.0")], [ran("1.0", own=0)]).kind == Kind.IDLE
     assert verdict([ran("1.0")], [ran("2.0", own=0)]).kind == Kind.DIFFERENT
+    assert verdict([ran("1.0")], [ran("1.0", own=4)]).kind == Kind.IDLE
+    few = Ran("", 1.0, None, {"energy": ("1.0",)}, own=9, left=91)
+    assert verdict([ran("1.0")], [few]).kind == Kind.IDLE
+
+
+def test_a_wide_tolerance_is_one() -> None:
+    """Of residuals only the order of magnitude is compared."""
+    of = Quantity("energy", "", tolerance=1.0)
+    assert verdict([ran("2e-15")], [ran("1e-15")], of).kind == Kind.NEAR
+    assert verdict([ran("2e-15")], [ran("9.9e99")], of).kind == Kind.DIFFERENT
 
 
 def test_cells_survive_their_file() -> None:

@@ -75,7 +75,13 @@ def measure(options: Options) -> list[Path]:
     return new
 
 
+NOTHING = (
+    "no kind of call took long enough (a larger --budget helps), or all are sums on one node, which keep one order "
+    "(UNISONO_REPRODUCIBLE=off)"
+)
+
+
 def reason(output: str) -> str:
     """As rank 0 said it."""
     said = [line.partition("unisono: ")[2] for line in output.splitlines() if "not kept" in line]
-    return said[-1] if said else "no kind of call took long enough; a larger --budget helps"
+    return said[-1] if said else NOTHING
