@@ -118,7 +118,6 @@ def judge(quantities: Sequence[Quantity], native: Sequence[Ran], ours: Sequence[
         return Verdict(Kind.FAILS, f"{len(failed)} of {len(native)} runs{beside}: {failed[0]}")
     judged = [of_quantity(of, native, ours) for of in quantities]
     worst = max(judged, key=lambda verdict: (verdict.kind, verdict.apart))
-    fewest = [max(FEWEST, FEW * (run.own + run.left)) for run in ours]
-    if worst.kind < Kind.IDLE and any(run.own < few for run, few in zip(ours, fewest, strict=True)):
+    if worst.kind < Kind.IDLE and any(run.own < max(FEWEST, FEW * (run.own + run.left)) for run in ours):
         return Verdict(Kind.IDLE, "nearly all collectives were passed on")
     return worst

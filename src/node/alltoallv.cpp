@@ -19,8 +19,9 @@ void alltoallv(Team& team, const std::byte* input, PerRank send_counts, PerRank 
       !in_place);
   if (in_place) mine.chunk = -1;
   bool directly = false, copied = true;
-  bool truncated = bytes_of(send_counts, me) > bytes_of(recv_counts, me);
-  const Chunk own = clip({0, bytes_of(send_counts, me)}, bytes_of(recv_counts, me));
+  const std::size_t sent = bytes_of(send_counts, me), room = bytes_of(recv_counts, me);
+  bool truncated = sent > room;
+  const Chunk own = clip({0, sent}, room);
   if (own.size > 0 && !in_place)
     copy_out(output, recv_displs, me, own, input + send_displs[static_cast<std::size_t>(me)]);
   exchange_rounds(

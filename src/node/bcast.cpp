@@ -17,11 +17,11 @@ namespace {
   const int me = team.rank();
   if (team.mode() == WaitMode::sleep) {
     copy_with_root(
-        team, root, {data, data}, bytes,
+        team, root, {data, data},
         [&](const Buffers& theirs) {
           return me == root || pull(team, root, data, theirs.input, bytes);
         },
-        [&](int rank, std::size_t) {
+        [&](int rank) {
           if (me == root)
             give_through_relay(team, rank, data, bytes);
           else

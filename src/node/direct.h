@@ -130,8 +130,8 @@ void receive_through_relay(BasicTeam<Memory>& team, int owner, int from, std::by
 }
 
 /// The last step of a call in which the others copy to or from the root, which alone waits for
-/// them. `left`: bytes that this rank could not copy; they go through its relay, relay(rank, left)
-/// on the root and on that rank.
+/// them. `left`: how much this rank could not copy, as relay(rank, left) counts it, which is called
+/// on the root and on that rank; 0 if nothing.
 template <class Memory, class Through>
 void be_through_with_root(BasicTeam<Memory>& team, int root, std::size_t left, Through relay) {
   const Step step = team.take(1);
@@ -149,11 +149,11 @@ void be_through_with_root(BasicTeam<Memory>& team, int root, std::size_t left, T
   team.finish(step);
 }
 
-/// The root shows its buffers, and the others copy `bytes` bytes, copy(buffers of root): false if
-/// that failed.
+/// The root shows its buffers, and the others copy, copy(buffers of root): false if that failed,
+/// and relay(rank) follows.
 template <class Memory, class Copy, class Through>
-void copy_with_root(BasicTeam<Memory>& team, int root, const Buffers& mine, std::size_t bytes,
-                    Copy copy, Through relay) {
+void copy_with_root(BasicTeam<Memory>& team, int root, const Buffers& mine, Copy copy,
+                    Through relay) {
   const Step step = team.take(1);
   if (team.rank() == root) {
     show(team, step, mine);
@@ -163,7 +163,7 @@ void copy_with_root(BasicTeam<Memory>& team, int root, const Buffers& mine, std:
   }
   const bool copied = copy(shown_by(team, root, step));
   team.finish(step);
-  be_through_with_root(team, root, copied ? 0 : bytes, relay);
+  be_through_with_root(team, root, copied ? 0 : 1, [&](int rank, std::size_t) { relay(rank); });
 }
 
 /// Between this rank's memory and that of `rank`, which may be itself. False: it cannot be reached,

@@ -71,11 +71,11 @@ bool push_blocks(Team& team, const std::byte* input, std::byte* output, std::siz
 void scatter_directly(Team& team, const std::byte* input, std::byte* output, std::size_t block,
                       int root) {
   copy_with_root(
-      team, root, {input, output}, block,
+      team, root, {input, output},
       [&](const Buffers& theirs) {
         return pull(team, root, output, theirs.input + at(team.rank(), block), block);
       },
-      [&](int rank, std::size_t) {
+      [&](int rank) {
         if (team.rank() == root)
           give_through_relay(team, rank, input + at(rank, block), block);
         else
@@ -95,9 +95,9 @@ void gather(Team& team, const std::byte* input, std::byte* output, std::size_t b
   if (way == Protocol::levels) return gather_in_levels(team, input, output, block, root);
   if (way != Protocol::direct) return gather_blocks(team, input, output, block, root);
   copy_with_root(
-      team, root, {input, output, true, at(team.size(), block)}, block,
+      team, root, {input, output, true, at(team.size(), block)},
       [&](const Buffers& theirs) { return push(team, root, theirs, at(me, block), input, block); },
-      [&](int rank, std::size_t) {
+      [&](int rank) {
         if (me == rank)
           give_through_relay(team, rank, input, block);
         else

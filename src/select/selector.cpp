@@ -78,7 +78,7 @@ void Selector::use(std::vector<ProfileCell> cells, std::string why, bool learned
 Selector::Entry Selector::profiled(const Facts& facts) const {
   const std::tuple wanted(facts.size, facts.nodes, facts.bytes);
   for (const Book& book : books_) {
-    if (book.learned && keeps_runs_ && facts.order_matters && facts.nodes == 1) continue;
+    if (book.learned && keeps_order(facts)) continue;
     const auto& cells = book.cells[index(facts.collective)];
     const auto next = std::upper_bound(
         cells.begin(), cells.end(), wanted,
@@ -127,8 +127,7 @@ bool Selector::is_open(const Facts& facts) const {
 }
 
 bool Selector::keeps_kernels(const Facts& facts) const {
-  return keeps_runs_ && facts.order_matters && facts.nodes == 1 &&
-         contains(online_.in_node, facts.collective) && is_open(facts);
+  return keeps_order(facts) && contains(online_.in_node, facts.collective) && is_open(facts);
 }
 
 Choice Selector::kernels_for(const Facts& facts) const {

@@ -174,6 +174,10 @@ class Selector {
   bool is_fixed(Collective collective) const { return !fixed_.empty() && is_reducing(collective); }
   bool is_left_online(Collective collective, int nodes) const;
   bool is_open(const Facts& facts) const;
+  /// Whether such a call has one order in all runs.
+  bool keeps_order(const Facts& facts) const {
+    return keeps_runs_ && facts.order_matters && facts.nodes == 1;
+  }
   /// Whether nothing but the kernels of the node may run such a call, all of which combine in one
   /// order: its way would else be found by times, and the MPI library's own has another order.
   bool keeps_kernels(const Facts& facts) const;

@@ -41,14 +41,14 @@ void copies_with_root(BasicTeam<Memory>& team, int root, std::size_t call, int f
   const bool is_root = team.rank() == root;
   if (is_root) put<Memory>(team.slot(root, 0), value_of(root, call));
   copy_with_root(
-      team, root, buffers_of(team), 1,
+      team, root, buffers_of(team),
       [&](const Buffers& theirs) {
         forget_all_but(team, 1);
         if (team.rank() == fails) return false;
         if (!is_root) check<Memory>(theirs.input, value_of(root, call));
         return true;
       },
-      [&](int rank, std::size_t) {
+      [&](int rank) {
         std::byte* piece = team.slot(root, (Memory::kUses - 1) * kLinePair);
         for (std::size_t i = 0; i < 2; ++i) {
           if (is_root)

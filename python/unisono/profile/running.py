@@ -25,8 +25,8 @@ from unisono.core.words import choice_text, number
 from unisono.profile import check
 
 Json = dict[str, Any]
-# A process of its own: an MPI library that is loaded stays.
 MOST_LOG_BYTES = 1 << 30  # of a log with decisions
+# A process of its own: an MPI library that is loaded stays.
 VERSION = """import ctypes, sys
 text, length = ctypes.create_string_buffer(8192), ctypes.c_int()
 ctypes.CDLL(sys.argv[1], ctypes.RTLD_GLOBAL).MPI_Get_library_version(text, ctypes.byref(length))
