@@ -1,6 +1,7 @@
 #include "algorithms/catalogue.h"
 
 #include "algorithms/algorithms.h"
+#include "algorithms/parameters.h"
 
 namespace unisono {
 
@@ -8,63 +9,6 @@ namespace {
 
 using enum Collective;
 using enum Order;
-
-constexpr Count kMaxSegment = Count{1} << 30;
-
-constexpr std::span<const Parameter> kNoParameters;
-constexpr Parameter kSegment[] = {
-    {"segment", &Params::segment, 16384, 1, kMaxSegment, true, "bytes of a pipeline segment"}};
-constexpr Parameter kSegmentAndWindow[] = {
-    kSegment[0], {"window", &Params::window, 4, 1, 64, false, "segments or rounds under way"}};
-// Of the order of a short message's time on Ethernet; not tuned.
-constexpr Parameter kSegmentAndPause[] = {
-    kSegment[0],
-    {"pause", &Params::pause, 100, 0, 1000000, false, "us from a set's first rank to its chain"}};
-constexpr Parameter kBlockSegment[] = {{"segment", &Params::segment, 262144, 1, kMaxSegment, true,
-                                        "bytes of a pipeline segment within a block"}};
-constexpr Parameter kWindow[] = {
-    {"window", &Params::window, 4, 1, 64, false, "messages under way"}};
-constexpr Parameter kBlockSegmentAndWindow[] = {kBlockSegment[0], kSegmentAndWindow[1]};
-constexpr Parameter kGrants[] = {
-    {"window", &Params::window, 2, 1, 64, false, "blocks asked for and not yet there"}};
-// So few bytes that no queue on the way overflows: 32K; yet the next are on their way in time.
-constexpr Parameter kGrantedSegments[] = {
-    kSegment[0],
-    {"window", &Params::window, 2, 1, 64, false, "segments asked for and not yet there"}};
-// 96K: a port of a small switch holds that, and a gigabit's credit needs no more for its way.
-constexpr Parameter kCredits[] = {
-    {"segment", &Params::segment, 8192, 1, kMaxSegment, true, "bytes of a segment"},
-    {"window", &Params::window, 12, 1, 64, false, "segments asked for and not yet there, in all"}};
-constexpr Parameter kTurns[] = {{"window", &Params::window, 1, 1, 64, false, "blocks under way"}};
-constexpr Parameter kMessagesPerStep[] = {
-    {"radix", &Params::radix, 2, 2, 64, false, "messages per step, plus one"}};
-constexpr Parameter kRadix[] = {
-    {"radix", &Params::radix, 4, 2, 64, false, "children per level of the tree, plus one"}};
-
-constexpr Parameter kSegmentAndGroup[] = {
-    kSegment[0], {"radix", &Params::radix, 4, 1, 64, false, "ranks in a chain of the tree"}};
-constexpr Parameter kSegmentGroupAndWindow[] = {kSegment[0], kSegmentAndGroup[1],
-                                                kSegmentAndWindow[1]};
-constexpr Parameter kRunSegment[] = {
-    {"segment", &Params::segment, 0, 0, kMaxSegment, true,
-     "bytes of a pipeline segment of a message; 0: messages are whole"}};
-constexpr Parameter kRadixAndRunSegment[] = {kRadix[0], kRunSegment[0]};
-constexpr Parameter kRow[] = {
-    {"radix", &Params::radix, 0, 0, 1 << 20, false, "ranks in a row; 0: with the fewest messages"}};
-
-// Many short ones: the trees are deep, and hops on a torus are short.
-constexpr Parameter kTreesAndSegment[] = {
-    {"trees", &Params::trees, 0, 0, kTreeKindNames.size() - 1, false,
-     "over the hosts of the torus: see [tori](guide/tori.md)", kTreeKindNames},
-    {"segment", &Params::segment, 4096, 1, kMaxSegment, true, "bytes of a pipeline segment"}};
-constexpr Parameter kTreesSegmentAndWindow[] = {
-    kTreesAndSegment[0],
-    kTreesAndSegment[1],
-    {"window", &Params::window, 16, 1, 64, false, "segments of a tree under way"}};
-
-constexpr Parameter kThreshold[] = {
-    {"threshold", &Params::threshold, 1024, 0, kMaxSegment, true,
-     "bytes; when all that is left is shorter, it goes in one phase"}};
 
 constexpr std::string_view kPhased = "Karwande, Yuan, Lowenthal 2003";
 constexpr std::string_view kTwoTree = "Sanders, Speck, Traeff 2009";
@@ -88,14 +32,20 @@ constexpr Combining kMoves;
 /// The order of a row's sums, and what else it depends on.
 constexpr Combining in(Order order, unsigned depends_on = 0) { return {order, depends_on}; }
 
+/// A row that cannot overflow a port, with the parameters that `params` says.
+constexpr Algorithm safe_with(SafeParams params, Algorithm row) {
+  row.safe = params;
+  return row;
+}
+
 constexpr Algorithm kCatalogue[] = {
     {set_of(bcast), "flat", bcast::flat, kNoParameters, kNone, "1 round, (p-1) m at the root",
      "textbook"},
     {set_of(bcast), "binomial", bcast::binomial, kNoParameters, kNone, "q rounds of m", "textbook"},
     {set_of(bcast), "knomial", bcast::knomial, kRadix, kNone,
      "ceil(log_k p) levels, (k-1) m each at the root", "textbook; radix as in MPICH"},
-    {set_of(bcast), "chain", bcast::chain, kSegment, kNone, "p-2+n rounds of m/n",
-     "Worringer 2003"},
+    safe_with(safe::one_connection, {set_of(bcast), "chain", bcast::chain, kSegment, kNone,
+                                     "p-2+n rounds of m/n", "Worringer 2003"}),
     {set_of(bcast), "scatter_allgather", bcast::scatter_allgather, kNoParameters, kNone,
      "q+p-1 rounds, 2(p-1)/p m", "van de Geijn 1994"},
     {set_of(bcast), "circulant", bcast::circulant, kSegmentAndWindow, kNone, "n-1+q rounds of m/n",
@@ -135,8 +85,9 @@ constexpr Algorithm kCatalogue[] = {
     {set_of(reduce), "knomial", reduce::knomial, kRadix, kNone,
      "ceil(log_k p) levels, (k-1) m each at the root", "textbook; radix as in MPICH",
      in(own, kOnRoot | kOnRadix)},
-    {set_of(reduce), "chain", reduce::chain, kSegmentAndWindow, kNone, "p-2+n rounds of m/n",
-     "Worringer 2003", in(right, kOnRoot)},
+    safe_with(safe::one_connection_if_commutative,
+              {set_of(reduce), "chain", reduce::chain, kSegmentAndWindow, kNone,
+               "p-2+n rounds of m/n", "Worringer 2003", in(right, kOnRoot)}),
     {set_of(reduce), "reduce_scatter_gather", reduce::reduce_scatter_gather, kNoParameters,
      kCommutative, "2q rounds, 2(p-1)/p m", "Rabenseifner 2004", in(own, kOnRoot | kOnPlace)},
     {set_of(reduce), "circulant", reduce::circulant, kSegmentAndWindow, kCommutative,
@@ -169,18 +120,22 @@ constexpr Algorithm kCatalogue[] = {
      "2 steps: (p-1)/p m copied once and reduced by each, m written to the root", kSingleCopy,
      in(left)},
 
-    {set_of(allreduce), "recursive_doubling", allreduce::recursive_doubling, kNoParameters, kNone,
-     "q rounds of m (2 more to fold)", "Thakur, Rabenseifner, Gropp 2005", in(folded)},
+    safe_with(
+        safe::short_messages,
+        {set_of(allreduce), "recursive_doubling", allreduce::recursive_doubling, kNoParameters,
+         kNone, "q rounds of m (2 more to fold)", "Thakur, Rabenseifner, Gropp 2005", in(folded)}),
     {set_of(allreduce), "rabenseifner", allreduce::rabenseifner, kNoParameters, kNone,
      "2q rounds, 2(p-1)/p m (2 rounds, 2 m more to fold)", "Rabenseifner 2004", in(folded)},
-    {set_of(allreduce), "ring", allreduce::ring, kBlockSegment, kCommutative,
-     "2(p-1) rounds, 2(p-1)/p m", "Patarasuk, Yuan 2009", in(own, kOnPlace)},
+    safe_with(safe::one_connection,
+              {set_of(allreduce), "ring", allreduce::ring, kBlockSegment, kCommutative,
+               "2(p-1) rounds, 2(p-1)/p m", "Patarasuk, Yuan 2009", in(own, kOnPlace)}),
     {set_of(allreduce), "circulant", allreduce::circulant, kNoParameters, kCommutative,
      "2q rounds, 2(p-1)/p m", "Traeff 2024", in(own, kOnPlace)},
     {set_of(allreduce), "reduce_bcast", allreduce::reduce_bcast, kNoParameters, kNone,
      "2q rounds of m", "textbook", in(halves)},
-    {set_of(allreduce), "chain", allreduce::chain, kSegmentAndWindow, kNone,
-     "2(p-2+n) rounds of m/n", "Worringer 2003", in(right)},
+    safe_with(safe::one_connection,
+              {set_of(allreduce), "chain", allreduce::chain, kSegmentAndWindow, kNone,
+               "2(p-2+n) rounds of m/n", "Worringer 2003", in(right)}),
     {set_of(allreduce), "pipeline", allreduce::pipeline, kSegmentAndWindow, kNone,
      "2(p+n) rounds of m/n", "Worringer 2003", in(right)},
     {set_of(allreduce), "dual_root", allreduce::dual_root, kSegmentAndWindow, kNone,
@@ -234,8 +189,9 @@ constexpr Algorithm kCatalogue[] = {
      "2 steps: (p-1)/p m copied once and reduced, (p-1)/p m written to others", kSingleCopy,
      in(left)},
 
-    {set_of(reduce_scatter, reduce_scatter_block), "ring", reduce_scatter::ring, kBlockSegment,
-     kCommutative, "p-1 rounds, (p-1)/p m", "textbook", in(own, kOnPlace)},
+    safe_with(safe::one_connection, {set_of(reduce_scatter, reduce_scatter_block), "ring",
+                                     reduce_scatter::ring, kBlockSegment, kCommutative,
+                                     "p-1 rounds, (p-1)/p m", "textbook", in(own, kOnPlace)}),
     {set_of(reduce_scatter, reduce_scatter_block), "recursive_halving",
      reduce_scatter::recursive_halving, kNoParameters, kCommutative,
      "q rounds, (p-1)/p m (2 rounds, m more to fold)", "Thakur, Rabenseifner, Gropp 2005", in(far)},
@@ -272,8 +228,9 @@ constexpr Algorithm kCatalogue[] = {
     {set_of(reduce_scatter, reduce_scatter_block), "shm_direct", reduce_scatter::direct,
      kNoParameters, kOneNode, "2 steps: (p-1)/p m copied once and reduced", kSingleCopy, in(left)},
 
-    {set_of(barrier), "dissemination", barrier::dissemination, kNoParameters, kNone, "q rounds",
-     "Hensgen, Finkel, Manber 1988"},
+    safe_with(safe::short_messages,
+              {set_of(barrier), "dissemination", barrier::dissemination, kNoParameters, kNone,
+               "q rounds", "Hensgen, Finkel, Manber 1988"}),
     {set_of(barrier), "tree", barrier::tree, kRadix, kNone, "2 ceil(log_k p) rounds", "textbook"},
     {set_of(barrier), "grid", barrier::grid, kNoParameters, kComposed, "rows, then columns",
      kOrthogonal},
@@ -286,9 +243,9 @@ constexpr Algorithm kCatalogue[] = {
 
     {set_of(gather, gatherv), "flat", gather::flat, kNoParameters, kNone,
      "1 round, (p-1) b at the root", "textbook"},
-    {set_of(gather, gatherv), "paced", gather::paced, kGrants, kNone,
-     "(p-1)/w rounds of w tokens and blocks, (p-1) b at the root",
-     "own; grants as in Faraj, Patarasuk, Yuan 2008"},
+    safe_with(safe::paced_to_root, {set_of(gather, gatherv), "paced", gather::paced, kGrants, kNone,
+                                    "(p-1)/w rounds of w tokens and blocks, (p-1) b at the root",
+                                    "own; grants as in Faraj, Patarasuk, Yuan 2008"}),
     {set_of(gather, gatherv), "binomial", gather::binomial, kRunSegment, kAllCounts,
      "q rounds, (p-1) b at the root", "textbook"},
     {set_of(gather, gatherv), "knomial", gather::knomial, kRadixAndRunSegment, kAllCounts,
@@ -308,9 +265,10 @@ constexpr Algorithm kCatalogue[] = {
 
     {set_of(scatter, scatterv), "flat", scatter::flat, kNoParameters, kNone,
      "1 round, (p-1) b at the root", "textbook"},
-    {set_of(scatter, scatterv), "paced", scatter::paced, kGrants, kNone,
-     "(p-1)/w rounds of w blocks and tokens, (p-1) b at the root",
-     "own; grants as in Faraj, Patarasuk, Yuan 2008"},
+    safe_with(safe::paced_from_root,
+              {set_of(scatter, scatterv), "paced", scatter::paced, kGrants, kNone,
+               "(p-1)/w rounds of w blocks and tokens, (p-1) b at the root",
+               "own; grants as in Faraj, Patarasuk, Yuan 2008"}),
     {set_of(scatter, scatterv), "binomial", scatter::binomial, kRunSegment, kAllCounts,
      "q rounds, (p-1) b at the root", "textbook"},
     {set_of(scatter, scatterv), "knomial", scatter::knomial, kRadixAndRunSegment, kAllCounts,
@@ -331,15 +289,17 @@ constexpr Algorithm kCatalogue[] = {
     {set_of(scatter, scatterv), "shm_direct", scatter::flat, kNoParameters, kOneNode,
      "2 steps: b read from the root by each of the others", kSingleCopy},
 
-    {set_of(allgather, allgatherv), "ring", allgather::ring, kBlockSegment, kNone,
-     "p-1 rounds, (p-1) b", "textbook"},
+    safe_with(safe::one_connection, {set_of(allgather, allgatherv), "ring", allgather::ring,
+                                     kBlockSegment, kNone, "p-1 rounds, (p-1) b", "textbook"}),
     {set_of(allgather, allgatherv), "recursive_doubling", allgather::recursive_doubling,
      kNoParameters, kNone, "q rounds, (p-1) b (1 round, p b more to fold)",
      "Thakur, Rabenseifner, Gropp 2005"},
-    {set_of(allgather, allgatherv), "bruck", allgather::bruck, kMessagesPerStep, kNone,
-     "ceil(log_k p) steps of k-1 messages, (p-1) b", "Bruck et al. 1997"},
-    {set_of(allgather, allgatherv), "circulant", allgather::circulant, kNoParameters, kNone,
-     "q rounds of 1 or 2 messages, (p-1) b", "Traeff 2024"},
+    safe_with(safe::short_messages,
+              {set_of(allgather, allgatherv), "bruck", allgather::bruck, kMessagesPerStep, kNone,
+               "ceil(log_k p) steps of k-1 messages, (p-1) b", "Bruck et al. 1997"}),
+    safe_with(safe::short_messages,
+              {set_of(allgather, allgatherv), "circulant", allgather::circulant, kNoParameters,
+               kNone, "q rounds of 1 or 2 messages, (p-1) b", "Traeff 2024"}),
     {set_of(allgather, allgatherv), "circulant_segments", allgather::circulant_segments,
      kSegmentAndWindow, kNone, "n-1+q rounds of p b/n", "Traeff 2022"},
     {set_of(allgather, allgatherv), "neighbour_exchange", allgather::neighbour_exchange,
@@ -368,8 +328,9 @@ constexpr Algorithm kCatalogue[] = {
     {set_of(allgather, allgatherv), "shm_direct", allgather::direct, kNoParameters, kOneNode,
      "2 steps: (p-1) b copied once by each", kSingleCopy},
 
-    {set_of(alltoall, alltoallv, alltoallw), "simple", alltoall::simple, kNoParameters, kNone,
-     "1 round of p-1 messages, (p-1) b", "Faraj, Patarasuk, Yuan 2008"},
+    safe_with(safe::short_messages,
+              {set_of(alltoall, alltoallv, alltoallw), "simple", alltoall::simple, kNoParameters,
+               kNone, "1 round of p-1 messages, (p-1) b", "Faraj, Patarasuk, Yuan 2008"}),
     {set_of(alltoall, alltoallv, alltoallw), "spread_out", alltoall::spread_out, kWindow, kNone,
      "(p-1)/w rounds of w messages, (p-1) b", "textbook; window as in MPICH"},
     {set_of(alltoall, alltoallv, alltoallw), "ring", alltoall::ring, kNoParameters, kNone,
@@ -386,9 +347,10 @@ constexpr Algorithm kCatalogue[] = {
     {set_of(alltoall, alltoallv, alltoallw), "pair_light_barrier", alltoall::pair_light_barrier,
      kGrantedSegments, kPowerOfTwo, "p-1 rounds of n tokens and segments, (p-1) b",
      "Faraj, Patarasuk, Yuan 2008"},
-    {set_of(alltoall, alltoallv, alltoallw), "bruck", alltoall::bruck, kMessagesPerStep, kMatrix,
-     "ceil(log_k p) steps of k-1 messages, b p (k-1)/k log_k p",
-     "Bruck et al. 1997; Traeff, Rougier, Hunold 2014; Fan et al. 2022"},
+    safe_with(safe::short_messages,
+              {set_of(alltoall, alltoallv, alltoallw), "bruck", alltoall::bruck, kMessagesPerStep,
+               kMatrix, "ceil(log_k p) steps of k-1 messages, b p (k-1)/k log_k p",
+               "Bruck et al. 1997; Traeff, Rougier, Hunold 2014; Fan et al. 2022"}),
     {set_of(alltoallv, alltoallw), "greedy", alltoall::greedy, kThreshold, kOrder,
      "at most 2 d-1 phases of the d messages of a rank, the longest first", kPhased, kMoves,
      MessageRule::greedy},
@@ -418,9 +380,11 @@ constexpr Algorithm kCatalogue[] = {
     {set_of(alltoallv, alltoallw), "edge_colouring_barriers", alltoall::edge_colouring_barriers,
      kNoParameters, kOrder, "d phases, the fewest, q rounds between two", "Koenig 1916", kMoves,
      MessageRule::edge_colouring},
-    {set_of(alltoall, alltoallv, alltoallw), "credits", alltoall::credits, kCredits, kNone,
-     "1 round of n credits and segments a message, w of them on their way to a rank, (p-1) b",
-     "own; Gonzalez, Sahni 1976; credits as in pHost, Gao et al. 2015"},
+    safe_with(
+        safe::credits,
+        {set_of(alltoall, alltoallv, alltoallw), "credits", alltoall::credits, kCredits, kNone,
+         "1 round of n credits and segments a message, w of them on their way to a rank, (p-1) b",
+         "own; Gonzalez, Sahni 1976; credits as in pHost, Gao et al. 2015"}),
     {set_of(alltoallv, alltoallw), "token_list", alltoall::token_list, kGrantedSegments, kOrder,
      "1.00 to 1.03 of the bytes at the busiest port; n tokens and segments a message",
      "own; list scheduling of an open shop", kMoves, MessageRule::token_list},
@@ -439,8 +403,8 @@ constexpr Algorithm kCatalogue[] = {
      "textbook", in(left)},
     {set_of(scan, exscan), "recursive_doubling", scan::recursive_doubling, kNoParameters, kNone,
      "q rounds of m", "Hillis, Steele 1986", in(own)},
-    {set_of(scan, exscan), "chain", scan::chain, kSegment, kNone, "p-2+n rounds of m/n",
-     "Worringer 2003", in(left)},
+    safe_with(safe::one_connection, {set_of(scan, exscan), "chain", scan::chain, kSegment, kNone,
+                                     "p-2+n rounds of m/n", "Worringer 2003", in(left)}),
     {set_of(scan, exscan), "two_tree", scan::two_tree, kSegmentAndWindow, kNone,
      "about 2n+8 log2 p rounds of m/n", kTwoTree, in(own, kOnPlace | kOnSegment)},
     {set_of(scan, exscan), "fractional_tree", scan::fractional_tree, kSegmentGroupAndWindow, kNone,

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "algorithms/order.h"
+#include "algorithms/safety.h"
 #include "patterns/message_scheduling.h"
 #include "schedule/args.h"
 #include "schedule/builder.h"
@@ -64,6 +65,8 @@ struct Algorithm {
   std::string_view source;  ///< paper or textbook, year
   Combining combining;      ///< of reductions; on one node that of the kernel, and of the schedule
   MessageRule rule = MessageRule::token_list;  ///< kOrder: by which the order is made
+  /// Between hosts: with which parameters it cannot overflow a port; null: with none (safe_params).
+  SafeParams safe = nullptr;
 };
 
 std::span<const Algorithm> catalogue();
