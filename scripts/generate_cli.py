@@ -38,7 +38,7 @@ def commands(command: Command, context: Any) -> Iterator[tuple[Command, Any]]:
 
 
 def everything() -> list[tuple[Command, Any]]:
-    root = typer.main.get_command(cli.app)
+    root = typer.main.get_command(cli.command_line())
     return list(commands(root, root.make_context("unisono", ["run", "x"], resilient_parsing=True)))
 
 

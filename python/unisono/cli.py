@@ -1,34 +1,18 @@
 """The `unisono` command: which commands there are, in the order in which they are needed."""
 
 import sys
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
 from rich.text import Text
 from typer.core import TyperGroup
 
-from unisono import __version__, catalogue_cli, doctor_cli
-from unisono.advise.cli import advise
-from unisono.compare.cli import compare
+from unisono import __version__
 from unisono.core import console, errors
 from unisono.core.errors import UnisonoError
 from unisono.core.options import group
 from unisono.core.shown import line
-from unisono.exec_cli import exec_command
-from unisono.lab.cli import app as lab_app
-from unisono.model.cli import app as model_app
-from unisono.platform.cli import app as platform_app
-from unisono.profile.cli import app as profile_app
-from unisono.profile.cli import explain
-from unisono.restructure.cli import restructure
-from unisono.run_cli import run
-from unisono.schedule_cli import app as schedule_app
-from unisono.sim.cli import sim
-from unisono.trace.cli import app as trace_app
-from unisono.trace.report_cli import report
-from unisono.tune.cli import tune
-from unisono.tune.verify_cli import verify
-from unisono.whatif.cli import whatif
 
 # The panels of --help, and in them the commands, in the order in which a newcomer needs them.
 PANELS = {
@@ -38,45 +22,29 @@ PANELS = {
     "Test beds": ("lab", "sim"),
 }
 ORDER = [name for names in PANELS.values() for name in names]
-REST = {"allow_interspersed_args": False}  # what follows is another program's
+# Where a command is that is not <name>.cli:<name>.
+PLACES = {
+    "run": "run_cli:run",
+    "exec": "exec_cli:exec_command",
+    "doctor": "doctor_cli:doctor",
+    "info": "doctor_cli:info",
+    "trace": "trace.cli:app",
+    "report": "trace.report_cli:report",
+    "explain": "profile.cli:explain",
+    "list": "catalogue_cli:list_command",
+    "show": "catalogue_cli:show",
+    "profile": "tune.verify_cli:app",
+    "platform": "platform.cli:app",
+    "model": "model.cli:app",
+    "schedule": "schedule_cli:app",
+    "lab": "lab.cli:app",
+}
+BEFORE_PROGRAMS = ("run", "exec", "sim")  # what follows is another program's
 
 
 class InOrder(TyperGroup):
     def list_commands(self, _ctx: Any) -> list[str]:
         return sorted(self.commands, key=ORDER.index)
-
-
-def of(name: str, **more: Any) -> dict[str, Any]:
-    """What is said of a command where it is added."""
-    panel = next(panel for panel, names in PANELS.items() if name in names)
-    return {"name": name, "rich_help_panel": panel, **more}
-
-
-app = group(
-    "Makes the MPI collectives of unmodified programs faster, and shows why they were slow.", cls=InOrder
-)
-
-app.command(**of("run", context_settings=REST))(run)
-app.command(**of("exec", context_settings=REST))(exec_command)
-app.command(**of("doctor"))(doctor_cli.doctor)
-app.command(**of("info"))(doctor_cli.info)
-app.add_typer(trace_app, **of("trace"))
-app.command(**of("report"))(report)
-app.command(**of("advise"))(advise)
-app.command(**of("whatif"))(whatif)
-app.command(**of("explain"))(explain)
-app.command(**of("compare"))(compare)
-app.command(**of("list"))(catalogue_cli.list_command)
-app.command(**of("show"))(catalogue_cli.show)
-app.command(**of("tune"))(tune)
-profile_app.command()(verify)
-app.add_typer(profile_app, **of("profile"))
-app.add_typer(platform_app, **of("platform"))
-app.add_typer(model_app, **of("model"))
-app.command(**of("restructure"))(restructure)
-app.add_typer(schedule_app, **of("schedule"))
-app.add_typer(lab_app, **of("lab"))
-app.command(**of("sim", context_settings=REST))(sim)
 
 
 def show_version(asked: bool) -> None:
@@ -85,7 +53,6 @@ def show_version(asked: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def everywhere(
     _version: Annotated[
         bool,
@@ -97,6 +64,28 @@ def everywhere(
 ) -> None:
     if no_color:
         console.without_colours()
+
+
+def add(app: typer.Typer, name: str) -> None:
+    module, _, place = PLACES.get(name, f"{name}.cli:{name}").partition(":")
+    command = getattr(import_module(f"unisono.{module}"), place)
+    panel = next(panel for panel, names in PANELS.items() if name in names)
+    if isinstance(command, typer.Typer):
+        app.add_typer(command, name=name, rich_help_panel=panel)
+    else:
+        settings = {"allow_interspersed_args": name not in BEFORE_PROGRAMS}
+        app.command(name, rich_help_panel=panel, context_settings=settings)(command)
+
+
+def command_line(asked: str = "") -> typer.Typer:
+    """The command that is asked for; all, which take longer to load, where none of that name is."""
+    app = group(
+        "Makes the MPI collectives of unmodified programs faster, and shows why they were slow.", cls=InOrder
+    )
+    app.callback()(everywhere)
+    for name in [asked] if asked in ORDER else ORDER:
+        add(app, name)
+    return app
 
 
 USAGE_ERROR: Any = typer.BadParameter.__base__  # Click's, which Typer brings along under a name of its own
@@ -118,6 +107,7 @@ def main() -> None:
     """The one place that turns what went wrong into an exit status."""
     console.open_closed_streams()
     try:
+        app = command_line(*sys.argv[1:2])
         status = app(prog_name="unisono", standalone_mode=False) or errors.DONE
         sys.stdout.flush()
         sys.exit(status)

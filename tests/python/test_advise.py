@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from traces import Writer
 from typer.testing import CliRunner
+from unisono import cli
 from unisono.advise import arms, choose, machine, predict, result, wake
-from unisono.cli import app
 from unisono.core import catalogue, places
 from unisono.core.errors import UnisonoError
 from unisono.profile import check
@@ -16,6 +16,7 @@ from unisono.trace.groups import groups
 RANKS, ALPHA, BETA = 8, 1e-5, 1e-7
 SIZE, CALLS, AWAY, SLOW = 100_000, 10, 0.05, 0.5
 RING = (RANKS - 1) * (ALPHA + BETA * SIZE)  # Allgather, and what the model says of it
+ADVISE = cli.command_line("advise")
 
 
 @pytest.fixture(autouse=True)
@@ -50,7 +51,7 @@ def write(folder: Path, *sites: tuple[str, float, int, int], late: float = 0.0, 
 
 
 def told(folder: Path, costs: Path, *more: str) -> dict[str, Any]:
-    done = CliRunner().invoke(app, ["advise", str(folder), "--machine", str(costs), "--json", "-", *more])
+    done = CliRunner().invoke(ADVISE, ["advise", str(folder), "--machine", str(costs), "--json", "-", *more])
     assert done.exit_code == 0, done.output
     body: dict[str, Any] = json.loads(done.stdout)
     return body
@@ -97,7 +98,7 @@ def test_nothing_helps_where_native_is_faster_than_the_network_allows(tmp_path: 
     body = told(folder, costs)
     assert body["choices"] == [] and body["variables"] == {} and body["gain"]["gain_s"] == 0
     assert {each["decision"] for each in body["sites"][0]["algorithms"]} == {"loses"}
-    done = CliRunner().invoke(app, ["advise", str(folder), "--machine", str(costs)])
+    done = CliRunner().invoke(ADVISE, ["advise", str(folder), "--machine", str(costs)])
     assert "No algorithm surely gains anything." in done.stdout
     assert "To get it" not in done.stdout
     assert "slower are" in done.stdout
@@ -105,7 +106,7 @@ def test_nothing_helps_where_native_is_faster_than_the_network_allows(tmp_path: 
 
 def test_no_line_is_wider_than_80_columns_but_those_to_be_copied(tmp_path: Path, costs: Path) -> None:
     folder = write(tmp_path / "trace", ("allgather", SLOW, SIZE, 0x2000), ("alltoall", 0.1, 4, 0x3000))
-    done = CliRunner().invoke(app, ["advise", str(folder), "--machine", str(costs)], env={"COLUMNS": "80"})
+    done = CliRunner().invoke(ADVISE, ["advise", str(folder), "--machine", str(costs)], env={"COLUMNS": "80"})
     assert done.exit_code == 0, done.output
     table = done.stdout.partition("To get it")[0].splitlines()
     assert max(map(len, table)) <= 80
@@ -122,7 +123,7 @@ def test_eighty_columns_fold_nothing_within_a_word(tmp_path: Path, costs: Path) 
             writer.call(name, [now] * RANKS, [now + SLOW] * RANKS, SIZE)
             now += AWAY + SLOW
     folder = writer.write()
-    done = CliRunner().invoke(app, ["advise", str(folder), "--machine", str(costs)], env={"COLUMNS": "80"})
+    done = CliRunner().invoke(ADVISE, ["advise", str(folder), "--machine", str(costs)], env={"COLUMNS": "80"})
     table = done.stdout.partition("call site")[2].partition("Together")[0]
     assert max(map(len, table.splitlines())) <= 80
     words = table.split()
@@ -146,7 +147,7 @@ def test_advice_that_makes_no_profile_is_shown_all_the_same(
             ([], "What would not help"),
             (["--json", "-"], '"schema": "unisono.advice"'),
         ):
-            done = CliRunner().invoke(app, [*line, *more])
+            done = CliRunner().invoke(ADVISE, [*line, *more])
             assert said in done.stdout
             assert "UNISONO_PROFILE" not in done.stdout, "there is none"
             assert isinstance(done.exception, UnisonoError)
@@ -166,7 +167,7 @@ def test_an_operation_may_not_commute_and_a_trace_does_not_say(tmp_path: Path, c
         folder = writer.write()
         found = [note for note in told(folder, costs)["notes"] if "commutes" in note]
         assert [f"not run by allreduce {spec}:" in note for note in found] == [True] * wants
-        done = CliRunner().invoke(app, ["advise", str(folder), "--machine", str(costs)])
+        done = CliRunner().invoke(ADVISE, ["advise", str(folder), "--machine", str(costs)])
         assert done.stdout.count("MPI_Op_create") == wants
 
 
@@ -338,7 +339,7 @@ def test_the_profile_holds_where_the_memory_says(
     kept = {"format": "unisono-memory", "version": 2, "where": where, "machine": machine_, "choices": []}
     (tmp_path / "unisono" / "mpich-0123456789abcdef.json").write_text(json.dumps(kept))
     output = tmp_path / "mine.json"
-    done = CliRunner().invoke(app, ["advise", str(folder), "-o", str(output)])
+    done = CliRunner().invoke(ADVISE, ["advise", str(folder), "-o", str(output)])
     assert done.exit_code == 0, done.output
     profile = check.load(output)
     (environment,) = profile.environments
@@ -367,7 +368,7 @@ def test_bad_input_is_one_line(
     silent = Writer(tmp_path / "silent", 2, one_way={})
     silent.call("barrier", [1, 1], [2, 2])
     names["silent"] = silent.write()
-    done = CliRunner().invoke(app, ["advise", *(word.format(**names) for word in arguments)])
+    done = CliRunner().invoke(ADVISE, ["advise", *(word.format(**names) for word in arguments)])
     assert isinstance(done.exception, UnisonoError)
     assert said in str(done.exception) and "\n" not in str(done.exception)
 
@@ -421,7 +422,7 @@ def test_within_a_node_single_messages_decide_nothing(
     for _ in range(CALLS):
         writer.call("allgather", [now] * RANKS, [now + SLOW] * RANKS, SIZE)
         now += AWAY + SLOW
-    done = CliRunner().invoke(app, ["advise", str(writer.write()), "--json", "-"])
+    done = CliRunner().invoke(ADVISE, ["advise", str(writer.write()), "--json", "-"])
     assert done.exit_code == 0, done.output
     ring = arm(json.loads(done.stdout), "ring")
     assert ring["gain_s"] > 0
@@ -446,11 +447,11 @@ def test_what_jobs_on_one_node_remember_is_heeded_without_times_of_messages(
         writer.call("allgather", [now] * RANKS, [now + SLOW] * RANKS, SIZE)
         now += AWAY + SLOW
     output = tmp_path / "mine.json"
-    done = CliRunner().invoke(app, ["advise", str(writer.write()), "--json", "-", "-o", str(output)])
+    done = CliRunner().invoke(ADVISE, ["advise", str(writer.write()), "--json", "-", "-o", str(output)])
     assert done.exit_code == 0, done.output
     gain = arm(json.loads(done.stdout), "shm")
     assert (gain["from"], gain["decision"]) == ("memory", "gains")
-    shown = " ".join(CliRunner().invoke(app, ["advise", str(tmp_path / "trace")]).stdout.split())
+    shown = " ".join(CliRunner().invoke(ADVISE, ["advise", str(tmp_path / "trace")]).stdout.split())
     assert "Nothing is known of allgather" in shown
     assert "allgather shm," not in shown, "it was measured"
     assert gain["gain_s"] == pytest.approx(0.75 * CALLS * SLOW)

@@ -5,11 +5,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from test_advise import AWAY, CALLS, RANKS, RING, SIZE, SLOW, arm, built, costs, told, write  # noqa: F401
+from test_advise import ADVISE, AWAY, CALLS, RANKS, RING, SIZE, SLOW, arm, built, costs, told, write  # noqa: F401
 from traces import ONE_WAY, Writer
 from typer.testing import CliRunner
 from unisono.advise import several
-from unisono.cli import app
 from unisono.core.errors import UnisonoError
 
 FAST = 1.01 * RING  # an Allgather that no algorithm makes faster
@@ -43,7 +42,7 @@ def test_jobs_that_agree_decide_in_any_order(tmp_path: Path, costs: Path) -> Non
     assert (turned["choices"], turned["gain"], turned["run_s"]) == (
         *(body["choices"], body["gain"], body["run_s"]),
     )
-    done = CliRunner().invoke(app, ["advise", str(one), str(other), "--machine", str(costs)])
+    done = CliRunner().invoke(ADVISE, ["advise", str(one), str(other), "--machine", str(costs)])
     assert "as traced (the mean of 2 jobs)" in done.stdout
 
 

@@ -80,7 +80,7 @@ def test_list_json_is_the_tool_s(unisono: Run) -> None:
         (["lst"], "Did you mean 'list'? unisono --help says what is valid"),
         (["run", "/proc"], "/proc: it is a folder: name the program in it"),
         (["explain", "bcast,reduce", "8", "--here"], "bcast,reduce: one collective at a time"),
-        (["explain", "bcast", "8", "-n", "0"], "'-n': Input should be greater than or equal to 1"),
+        (["explain", "bcast", "8", "-n", "0"], "'-n': 0 is not in the range x>=1"),
         (
             ["explain", "bcats", "8"],
             "bcats: neither a collective nor a profile that exists; valid collectives: ",

@@ -32,13 +32,13 @@ def below(command: Any, path: tuple[str, ...] = ()) -> list[tuple[tuple[str, ...
     return found
 
 
-COMMANDS = below(typer.main.get_command(cli.app))
+COMMANDS = below(typer.main.get_command(cli.command_line()))
 
 
 @pytest.mark.parametrize("path", [path for path, _ in COMMANDS], ids=lambda path: " ".join(path) or "unisono")
 def test_help_fits_eighty_columns(path: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    shown = CliRunner().invoke(cli.app, [*path, "--help"], prog_name="unisono")
+    shown = CliRunner().invoke(cli.command_line(*path[:1]), [*path, "--help"], prog_name="unisono")
     assert shown.exit_code == 0, shown.output
     assert "Usage: unisono" in shown.output
     assert max(map(len, shown.output.splitlines())) <= 80
@@ -94,7 +94,7 @@ def test_each_kind_of_error_has_its_status(
     def app(**_: object) -> None:
         raise error("a line")
 
-    monkeypatch.setattr(cli, "app", app)
+    monkeypatch.setattr(cli, "command_line", lambda *_: app)
     with pytest.raises(SystemExit) as ended:
         cli.main()
     assert ended.value.code == status
@@ -207,9 +207,9 @@ def test_colours_are_off_when_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setattr(console.errors, "no_color", False)
-    coloured = CliRunner().invoke(cli.app, ["list", "barrier"])
+    coloured = CliRunner().invoke(cli.command_line("list"), ["list", "barrier"])
     assert "\x1b[36m" in coloured.output
-    plain = CliRunner().invoke(cli.app, ["--no-color", "list", "barrier"])
+    plain = CliRunner().invoke(cli.command_line("list"), ["--no-color", "list", "barrier"])
     assert not re.search("\x1b\\[[0-9;]*3[0-9]", plain.output)
     assert console.errors.no_color
     monkeypatch.delenv("NO_COLOR", raising=False)

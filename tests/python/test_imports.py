@@ -3,10 +3,44 @@
 import subprocess
 import sys
 
-HEAVY = ("elftools", "jinja2", "matplotlib", "numpy", "otf2", "psutil", "pyarrow", "ruptures", "scipy")
+# Libraries, and commands of ours.
+HEAVY = (
+    "elftools",
+    "jinja2",
+    "matplotlib",
+    "numpy",
+    "otf2",
+    "psutil",
+    "pyarrow",
+    "pydantic",
+    "ruptures",
+    "scipy",
+)
+OTHERS = ("unisono.compare", "unisono.restructure", "unisono.sim", "unisono.tune")
 
 
-def test_the_command_line_loads_no_large_library() -> None:
-    code = f"import sys, unisono.cli; print(*(name for name in {HEAVY} if name in sys.modules))"
+def test_a_command_loads_no_large_library_and_no_other_command() -> None:
+    code = f"""
+import sys
+from unisono import cli
+sys.argv = ["unisono", "list", "barrier"]
+try:
+    cli.main()
+finally:
+    print(*(name for name in {HEAVY + OTHERS} if name in sys.modules), file=sys.stderr)
+"""
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
-    assert done.stdout.split() == []
+    assert "dissemination" in done.stdout
+    assert done.stderr.split() == []
+
+
+def test_all_commands_load_no_large_library() -> None:
+    code = f"""
+import sys
+from unisono import cli
+cli.command_line()
+print(*(name for name in {HEAVY} if name in sys.modules))
+print(*(name for name in {OTHERS} if name in sys.modules))
+"""
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert done.stdout.splitlines() == ["", " ".join(OTHERS)]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from conftest import Run
 from typer.testing import CliRunner
-from unisono.cli import app
+from unisono import cli
 from unisono.core.errors import UnisonoError
 from unisono.sim import network, platforms, runner
 from unisono.sim.ranks import hosts_of_ranks
@@ -129,7 +129,7 @@ def test_ranks_elsewhere_than_on_a_torus() -> None:
 )
 def test_mistakes_end_in_one_clear_line(arguments: list[str], message: str) -> None:
     line = ["sim", "--platform", "torus:4x4x4", "--collective", "bcast", *arguments]
-    raised = CliRunner().invoke(app, line).exception
+    raised = CliRunner().invoke(cli.command_line("sim"), line).exception
     assert isinstance(raised, UnisonoError)
     assert message in str(raised)
     assert "\n" not in str(raised)

@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 import pytest
 from conftest import Run
 from typer.testing import CliRunner
-from unisono.cli import app
+from unisono import cli
 from unisono.core import errors
 from unisono.core.errors import UnisonoError
 from unisono.core.limits import Cut, wire_seconds
@@ -168,7 +168,7 @@ def test_a_last_switch_with_few_ranks() -> None:
 )
 def test_mistakes_end_in_one_clear_line(arguments: list[str], message: str) -> None:
     # main() prints the error; a new process for each would take half a second.
-    raised = CliRunner().invoke(app, ["sim", *arguments]).exception
+    raised = CliRunner().invoke(cli.command_line("sim"), ["sim", *arguments]).exception
     assert isinstance(raised, UnisonoError)
     assert message in str(raised)
     assert "\n" not in str(raised)

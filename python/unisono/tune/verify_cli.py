@@ -16,12 +16,14 @@ from unisono.core.console import errors, output, table
 from unisono.core.errors import FAILED, INTERRUPTED
 from unisono.core.words import choice_text, interval, number
 from unisono.profile import check
+from unisono.profile.cli import app
 from unisono.testbeds import beds, where
 from unisono.testbeds import library as library_module
 from unisono.testbeds.bench import Bench
 from unisono.tune.verify import JOBS, Answer, Verdict, Verification, all_good, document_of, summary
 
 
+@app.command()
 def verify(
     profile: Annotated[Path, typer.Argument(metavar="PROFILE", help="Of unisono tune.")],
     mpi: where.Library = options.Library.AUTO,
