@@ -24,7 +24,7 @@ from unisono.core import documents  # noqa: E402
 PAGES, MANUALS, SCHEMAS = (Path("docs") / name for name in ("reference/cli", "man", "reference/schemas"))
 BY_HAND = ("index.md",)  # in PAGES
 HIDDEN = {"--help"}
-KINDS = {"int": "N", "float": "X", "str": "TEXT", "list[str]": "TEXT", "path": "FILE"}
+KINDS = {"int": "N", "float": "X", "str": "TEXT", "path": "FILE"}
 Command = Any  # Click's, which Typer brings along under a name of its own
 BOLD = re.compile(r"\[bold\](.*?)\[/bold\]")
 
@@ -64,7 +64,9 @@ def names_of(parameter: Any) -> list[str]:
 def value_of(parameter: Any, context: Any) -> str:
     if is_argument(parameter) or parameter.is_flag or parameter.secondary_opts:
         return ""
-    kind = parameter.display_type(context).strip("<>").split()[0]
+    if choices := getattr(parameter.type, "choices", ()):
+        return str(parameter.metavar or "|".join(choices))
+    kind = parameter.type.name.split()[0]
     return str(parameter.metavar or KINDS.get(kind, kind.upper()))
 
 

@@ -12,7 +12,7 @@ from unisono.core.errors import UnisonoError
 def advise(
     folders: Annotated[
         list[Path],
-        typer.Argument(metavar="DIR", help="What unisono trace wrote: one for each job."),
+        typer.Argument(metavar="DIR...", help="What unisono trace wrote: one for each job."),
     ],
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write a profile of what gains.")
