@@ -51,7 +51,8 @@ def places_in(program: Program, mpi: places.Mpi, ranks: int = 0) -> dict[str, st
     else:
         found = {name: str(mpi.home / "bin" / tool) for name, tool in compilers.items()}
     home = program.home(mpi.name)
-    found |= {"ranks": str(ranks), "flavour": mpi.flavour, "apps": str(places.build_directory() / "apps")}
+    found |= {"ranks": str(ranks), "flavour": mpi.flavour, "library": mpi.library.name}
+    found |= {"apps": str(places.build_directory() / "apps")}
     return {**found, "inputs": str(INPUTS), "home": str(home), "wheels": str(WHEELS)}
 
 

@@ -49,8 +49,8 @@ class Quantity:
 @dataclass(frozen=True)
 class Program:
     """`command`, `build` and `prepare` may contain {ranks}, {inputs}, {home}, what `build` made in, {wheels},
-    the environment of the PyPI packages, {apps} and {flavour} for those of apps/, and {cc}, {cxx}, the MPI
-    library's compilers."""
+    the environment of the PyPI packages, {apps} and {flavour} for those of apps/, {cc} and {cxx}, the MPI
+    library's compilers, and {library}, the name of its file."""
 
     name: str
     what: str

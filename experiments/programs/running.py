@@ -12,6 +12,7 @@ from types import TracebackType
 
 from unisono.core import jobs, places
 from unisono.core.errors import UnisonoError
+from unisono.lab import cluster
 from unisono.testbeds import beds
 
 from experiments.programs.installing import checked, filled, places_in
@@ -60,6 +61,11 @@ def under_unisono(folder: Path, settings: Mapping[str, str] | None, beside: Sequ
         "COUNTS_FOLDER": str(folder / "counts"),
     }
     return [*(f"{name}={value}" for name, value in variables.items()), str(places.program("unisono-exec"))]
+
+
+def preloaded_by(bed: beds.Bed, mpi: places.Mpi) -> list[Path]:
+    """What the bed preloads into native programs: both arms have it."""
+    return [cluster.yielding()] if isinstance(bed, beds.Lab) and mpi.flavour == "mpich" else []
 
 
 def counted(folder: Path) -> tuple[int, int]:
@@ -134,7 +140,7 @@ def run(
     HOME.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="unisono-program-") as name:
         folder = Path(name)
-        before = under_unisono(folder, settings, beside) if unisono else []
+        before = under_unisono(folder, settings, [*beside, *preloaded_by(bed, mpi)]) if unisono else []
         ran = run_in(folder, program, bed, mpi, ranks, before, lock)
         own, left = counted(folder) if unisono else (0, 0)
         return replace(ran, own=own, left=left)

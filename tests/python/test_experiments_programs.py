@@ -5,7 +5,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from unisono.core import places
 from unisono.core.errors import UnisonoError
+from unisono.lab import cluster, layout
+from unisono.testbeds import beds
 
 from experiments.programs import cells, installing, running
 from experiments.programs.cells import Cell
@@ -164,6 +167,16 @@ def test_counts_of_a_ranks_processes_add_up(tmp_path: Path) -> None:
     (tmp_path / "counts").mkdir()
     (tmp_path / "counts" / "0").write_text("5 1\n2 3\n")
     assert running.counted(tmp_path) == (7, 4)
+
+
+def test_what_the_lab_preloads_is_in_both_arms(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without it MPICH's ranks would spin on shared cores under Unisono only."""
+    monkeypatch.setattr(cluster, "yielding", lambda: Path("/yield.so"))
+    plan = layout.Plan(hosts=2, rate=100_000_000)
+    lab = beds.Lab(cluster.Lab("lab", plan.all_hosts(), 1e8, plan, Path("/lab")))
+    mpich, openmpi = (places.Mpi(flavour, Path("/usr")) for flavour in ("mpich", "openmpi"))
+    assert running.preloaded_by(lab, mpich) == [Path("/yield.so")]
+    assert running.preloaded_by(lab, openmpi) == running.preloaded_by(beds.Node(), mpich) == []
 
 
 def test_the_counting_library_counts(tmp_path: Path) -> None:

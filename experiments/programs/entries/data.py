@@ -52,6 +52,18 @@ PROGRAMS = (
         quantities=(Quantity("cells and checksums", r"^cells (\d+) checksum (\w+) nodes (\w+)"),),
     ),
     Program(
+        name="ptscotch",
+        what="dgpart: a grid of 24 by 24 by 24 in 8 parts",
+        packages=("ptscotch",),
+        prepare="awk -v side=24 -f {inputs}/grid.awk > grid.grf",
+        command=("dgpart", "8", "grid.grf", "grid.map", "-vm"),
+        quantities=(
+            Quantity("sizes of the parts", r"^M\s+Target min=#\s+max=#\s+avg=#", tolerance=0.02),
+            Quantity("neighbours", r"^M\s+Neighbors min=#\s+max=#\s+sum=#", tolerance=0.5),
+            Quantity("edges cut", r"^M\s+CommCutSz=#\s+\(#\)", tolerance=0.05),
+        ),
+    ),
+    Program(
         name="boost",
         what="Boost.MPI: collectives of strings, vectors and own operations",
         packages=("libboost-mpi-dev", "libboost-serialization-dev"),

@@ -1,4 +1,4 @@
-"""Electronic structure: Quantum ESPRESSO, CP2K, ABINIT, NWChem."""
+"""Electronic structure: Quantum ESPRESSO, CP2K, ABINIT, NWChem, GPAW, Elk."""
 
 from experiments.programs.program import Program, Quantity
 
@@ -160,6 +160,44 @@ task dft energy
 """
 
 
+GPAW = """from ase.build import molecule
+from gpaw import GPAW, PW
+atoms = molecule("H2O", vacuum=2.0)
+atoms.calc = GPAW(mode=PW(250), xc="LDA", txt="water.txt", convergence={"energy": 1e-4})
+atoms.get_potential_energy()
+"""
+ELK = """tasks
+  0
+
+mixtype
+  3
+
+avec
+  5.13  5.13  0.00
+  5.13  0.00  5.13
+  0.00  5.13  5.13
+
+sppath
+  '/usr/share/elk-lapw/species/'
+
+atoms
+  1
+  'Si.in'
+  2
+  0.0  0.0  0.0
+  0.25 0.25 0.25
+
+ngridk
+  2  2  2
+
+vkloff
+  0.25  0.5  0.625
+
+maxscl
+  8
+"""
+
+
 def nwchem(name: str, mpi: str, package: str, program: str) -> Program:
     return Program(
         name=name,
@@ -196,6 +234,32 @@ PROGRAMS = (
     ),
     abinit("abinit", "silicon, k-points over the ranks", ABINIT_POINTS),
     abinit("abinit-bands", "silicon, bands over the ranks", ABINIT_BANDS),
+    Program(
+        name="gpaw",
+        what="a molecule of water by plane waves",
+        packages=("gpaw", "gpaw-data"),
+        files={"water.py": GPAW},
+        command=("/usr/bin/gpaw", "python", "water.py"),
+        quantities=(
+            Quantity("energies of iterations, eV", r"^iter:\s+\d+\s+\S+\s+#", tolerance=1e-6),
+            Quantity("total energy, eV", r"^Extrapolated:\s+#", tolerance=1e-7),
+            Quantity("eigenvalues, eV", r"^\s+\d+\s+#\s+2\.0+$", tolerance=1e-5),
+        ),
+        written=("water.txt",),
+    ),
+    Program(
+        name="elk",
+        what="silicon by augmented plane waves, k-points over the ranks",
+        packages=("elk-lapw",),
+        files={"elk.in": ELK},
+        command=("elk-lapw",),
+        quantities=(
+            Quantity("energies of iterations, Ha", r"^\s+(-\d+\.\d+)\s*$", tolerance=1e-7),
+            Quantity("Fermi energy, Ha", r"^ Fermi\s+: *#", tolerance=1e-6),
+            Quantity("charge error", r"^ error\s+: *#", tolerance=1e-4),
+        ),
+        written=("INFO.OUT", "TOTENERGY.OUT"),
+    ),
     nwchem("nwchem", "debian-openmpi", "nwchem-openmpi", "nwchem.openmpi"),
     nwchem("nwchem-mpich", "debian-mpich", "nwchem-mpich", "nwchem.mpich"),
 )

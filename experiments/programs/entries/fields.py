@@ -1,4 +1,4 @@
-"""Fluids: OpenFOAM."""
+"""Fluids and finite elements: OpenFOAM, Code_Saturne, Gerris, DOLFINx."""
 
 from experiments.programs.program import Program, Quantity
 
@@ -42,6 +42,8 @@ def settings(end: str, step: str = "") -> str:
     return f"sed -i '{'; '.join(control)}' system/controlDict"
 
 
+DOLFINX = ("-ksp_type", "cg", "-ksp_rtol", "1e-8", "-pc_type", "hypre", "-pc_hypre_type", "boomeramg")
+
 PROGRAMS = (
     foam(
         "openfoam-cavity",
@@ -56,5 +58,46 @@ PROGRAMS = (
         "simpleFoam",
         "simpleFoam/pitzDaily",
         settings("15"),
+    ),
+    Program(
+        name="code-saturne",
+        what="a lid-driven cavity, 20 steps",
+        packages=("code-saturne-bin",),
+        prepare="""awk -v side=32 -f {inputs}/cavity.awk > cavity.msh
+/usr/lib/code_saturne/cs_preprocess --log preprocessor.log cavity.msh
+cp {inputs}/cavity.xml setup.xml""",
+        command=("/usr/lib/code_saturne/cs_solver", "--mpi"),
+        quantities=(
+            Quantity("velocities", r"^v  Velocity\[\w\] +# +# +# +#", tolerance=1e-4, zero=1e-9),
+            Quantity("pressures", r"^v  Pressure +# +# +# +#", tolerance=1e-4, zero=1e-9),
+            Quantity(
+                "residuals, iterations", r"^c  (?:Velocity|Pressure) +# +# +# +# +#", tolerance=0.1, zero=1e-9
+            ),
+        ),
+        written=("run_solver.log",),
+    ),
+    Program(
+        name="gerris",
+        what="a vortex, with multigrid",
+        packages=("gerris", "libgfs-dev"),
+        prepare="""share() { echo $(($1 * {ranks} / 4)); }
+sed "s/RANK1/$(share 1)/; s/RANK2/$(share 2)/; s/RANK3/$(share 3)/" {inputs}/vortex.gfs > vortex.gfs""",
+        command=("gerris2D", "vortex.gfs"),
+        quantities=(
+            Quantity("residuals", r"^ +residual\.(?:first|second|infty): +# +#", tolerance=1e-3, zero=1e-9),
+            Quantity("velocity", r"^Velocity time: # first: +# second: +# infty: +#", tolerance=1e-3),
+            Quantity("steps", r"^step: +# t: +# dt: +#", tolerance=1e-5),
+        ),
+    ),
+    Program(
+        name="dolfinx",
+        what="Poisson's equation on a mesh of 45,000 tetrahedra a rank, with hypre",
+        packages=("fenicsx-performance-tests",),
+        command=("dolfinx-scaling-test", "--ndofs", "8000", *DOLFINX),
+        quantities=(
+            Quantity("iterations", r"^\*\*\* Number of Krylov iterations: #", tolerance=0.1),
+            Quantity("norm", r"^\*\*\* Solution norm: +#", tolerance=1e-6),
+            Quantity("unknowns", r"^  Total degrees of freedom: +#"),
+        ),
     ),
 )

@@ -67,6 +67,9 @@ def scalapack(
     )
 
 
+SUPERLU = "/usr/lib/x86_64-linux-gnu/superlu-dist/tests/EXAMPLE"
+SUNDIALS = "/usr/share/doc/libsundials-dev/examples"
+
 HPL = """HPL
 input
 HPL.out
@@ -183,6 +186,44 @@ PROGRAMS = (
             Quantity("eigenvalues", r"^eigenvalue #", tolerance=1e-10),
             Quantity("norm of the vectors", r"^norm #", tolerance=1e-10),
         ),
+    ),
+    Program(
+        name="superlu",
+        what="LU of a sparse matrix of 4960 rows, the package's own example",
+        packages=("libsuperlu-dist-dev",),
+        command=(f"{SUPERLU}/pddrive", "-r", "1", "-c", "{ranks}", f"{SUPERLU}/big.rua"),
+        quantities=(
+            Quantity("nonzeros", r"[Nn]onzeros in \S+\s+#"),
+            Quantity("error", r"\|\|X-Xtrue\|\|/\|\|X\|\| = #", tolerance=1, zero=1e-11),
+            Quantity("refinements", r"REFINEMENT time.*Steps\s+#", tolerance=0.5),
+        ),
+    ),
+    Program(
+        name="sundials",
+        what="the heat equation by CVODE and conjugate gradients, the package's own example",
+        packages=("libsundials-dev",),
+        build=f"{{cxx}} -O2 {SUNDIALS}/cvode/CXX_parallel/cv_heat2D_p.cpp -o {{home}}/program"
+        " -lsundials_cvode -lsundials_nvecparallel -lsundials_sunlinsolpcg -lsundials_sunlinsolspgmr",
+        command=("{home}/program", "--np", "{ranks}", "1"),
+        quantities=(
+            # Open MPI's own algorithms for Allreduce differ by 2e-3 in the errors and by 2 of 96 steps.
+            Quantity("norms", r"^ #\s+#\s+\S+\s*$", tolerance=1e-4),
+            Quantity("errors", r"^ \S+\s+\S+\s+#\s*$", tolerance=1e-2),
+            Quantity("counts", r"^  (?:Steps|[A-Z].* (?:fails|evals|iters|products)) += #", tolerance=0.2),
+        ),
+    ),
+    Program(
+        name="sundials-ida",
+        what="the heat equation as a differential-algebraic system, the package's own example",
+        packages=("libsundials-dev",),
+        build=f"{{cc}} -O2 {SUNDIALS}/ida/parallel/idaHeat2D_kry_p.c -o {{home}}/program -lsundials_ida"
+        " -lsundials_nvecparallel -lsundials_sunlinsolspgmr -lm",
+        command=("{home}/program",),
+        quantities=(
+            Quantity("solution and counts", r"^ +" + r"#\s+" * 9 + "# #", tolerance=1e-2, zero=1e-9),
+            Quantity("failures", r"failures\s+= #"),
+        ),
+        ranks=(4,),
     ),
     Program(
         name="hypre",
