@@ -152,10 +152,12 @@ def job(cell: Cell, options: argparse.Namespace, native: bool, cache: str) -> Ti
     return {row.pop("collective"): row for row in rows}
 
 
-def order_of(number: int, second_run: bool) -> list[str]:
-    """Of the jobs of a round: the second run needs what the first one kept."""
+def order_of(number: int, second_run: bool, again: bool = False) -> list[str]:
+    """Of the jobs of a round: the second run needs what the first one kept; `again` is native once more."""
     ours = ["unisono", "second"] if second_run else ["unisono"]
-    return ["native", *ours] if number % 2 == 0 else [*ours, "native"]
+    around = ["native", "again"] if again else ["native"]
+    first, last = around[:1], around[1:]
+    return [*first, *ours, *last] if number % 2 == 0 else [*last, *ours, *first]
 
 
 def measure_round(cell: Cell, number: int, options: argparse.Namespace) -> Round:
@@ -166,8 +168,8 @@ def measure_round(cell: Cell, number: int, options: argparse.Namespace) -> Round
     with tempfile.TemporaryDirectory() as cache, tempfile.TemporaryDirectory() as unused:
         subprocess.run(up, check=True, stdout=subprocess.DEVNULL)
         try:
-            for arm in order_of(number, options.second_run):
-                native = arm == "native"
+            for arm in order_of(number, options.second_run, options.again):
+                native = arm in ("native", "again")
                 measured[arm] = job(cell, options, native, unused if native else cache)
         except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
             said = error.stderr.decode() if isinstance(error.stderr, bytes) else error.stderr
@@ -261,6 +263,7 @@ class Row:
     limit: Estimate
     second: Estimate | None  # the second job's whole program over native's
     second_limit: Estimate | None
+    again: Estimate | None = None  # native once more, over native's
 
     @property
     def name(self) -> str:
@@ -269,11 +272,12 @@ class Row:
 
 def rows_of(cell: Cell, rounds: list[Round]) -> list[Row]:
     good = [one for one in rounds if "failed" not in one]
-    again = [one for one in good if "second" in one]
+    seconds = [one for one in good if "second" in one]
+    twice = [one for one in good if "again" in one]
     rows = []
     for kind in good[0]["unisono"] if good else []:
 
-        def seconds(one: Round, arm: str, kind: str = kind) -> float:
+        def took(one: Round, arm: str, kind: str = kind) -> float:
             return whole(one[arm][kind], cell.calls)
 
         def from_eighth(one: Round, arm: str, kind: str = kind) -> float:
@@ -284,18 +288,21 @@ def rows_of(cell: Cell, rounds: list[Round]) -> list[Row]:
             Row(
                 cell=cell,
                 kind=kind,
-                native=estimate_median([seconds(one, "native") for one in good]),
-                program=estimate_median([seconds(one, "unisono") / seconds(one, "native") for one in good]),
+                native=estimate_median([took(one, "native") for one in good]),
+                program=estimate_median([took(one, "unisono") / took(one, "native") for one in good]),
                 from_eighth=estimate_median(
                     [from_eighth(one, "unisono") / from_eighth(one, "native") for one in good]
                 ),
                 native_limit=estimate_median([from_eighth(one, "native") / limit for one in good]),
                 limit=estimate_median([from_eighth(one, "unisono") / limit for one in good]),
-                second=estimate_median([seconds(one, "second") / seconds(one, "native") for one in again])
-                if again
+                second=estimate_median([took(one, "second") / took(one, "native") for one in seconds])
+                if seconds
                 else None,
-                second_limit=estimate_median([seconds(one, "second") / limit for one in again])
-                if again
+                second_limit=estimate_median([took(one, "second") / limit for one in seconds])
+                if seconds
+                else None,
+                again=estimate_median([took(one, "again") / took(one, "native") for one in twice])
+                if twice
                 else None,
             )
         )
@@ -443,6 +450,7 @@ def parsed() -> argparse.Namespace:
     )
     parser.add_argument("--short-calls", type=int, default=2000)
     parser.add_argument("--second-run", action="store_true", help="and a job with what the first one kept")
+    parser.add_argument("--again", action="store_true", help="and native once more in each round")
     parser.add_argument("--jobs", type=int, default=1, help="rounds of a cell")
     parser.add_argument("--budget", type=float, help="seconds after which no round begins")
     parser.add_argument("--out", type=Path, required=True, help="folder of the cells' files")

@@ -56,9 +56,7 @@ inline bool is_left(const Call& call, const CallInfo& info) {
   if (info.failed || !info.communicator->leaves_any(call.collective)) return false;
   Communicator& communicator = *info.communicator;
   // What is left is left by its length alone.
-  if (is_reducing(call.collective) && communicator.may_share() &&
-      keeps_order(call, communicator.size()))
-    return false;
+  if (is_reducing(call.collective) && keeps_order(call, communicator.size())) return false;
   if (!communicator.is_left(call.collective, info.bytes)) return false;
   count(g_native_calls);
   return true;

@@ -204,12 +204,12 @@ void Engine::read_environment(const Files& files, MPI_Comm ranks_here) {
   const std::set<int> different(nodes.begin(), nodes.end());
   use_profile(files.profile, here, std::max(1, static_cast<int>(different.size())));
   if (mode_ == Mode::fixed) selector_.use(remembered_cells(), "remembered", true);
-  select_online(here, node.machine, ranks_here);
+  select_online(here, node);
   passes_first_calls_ = passes_first_calls();
   share_memory(ranks_here);
   const bool has_memory = has_node_memory() || size_of(ranks_here) == 1;
   const bool all_know = node.all_alone || node.one_node;
-  kernels_in_nodes_ = left_online().collectives != 0 &&
+  kernels_in_nodes_ = (left_online().collectives != 0 || online_job().leads_safely) &&
                       (all_know ? has_memory : all_agree_patiently(MPI_COMM_WORLD, has_memory));
   start_multicasting();
   start_communicators(cache ? static_cast<std::size_t>(*cache) : kDefaultPlanCache, nodes,
@@ -299,16 +299,18 @@ Machine Engine::network(MPI_Comm ranks_here, const NodeFacts& node) const {
   return machine;
 }
 
-void Engine::select_online(const Platform& here, const Machine& machine, MPI_Comm node) {
+void Engine::select_online(const Platform& here, const NodeFacts& node) {
   const auto settings = start_online(here, wait_, log_decisions_, mode_);
   if (!settings)
     complain(setting("UNISONO_ONLINE") + ": " + settings.error() + "; nothing is selected online");
   if (settings && mode_ == Mode::fixed && !is_standard("UNISONO_ONLINE"))
     complain(setting("UNISONO_ONLINE") + ": with UNISONO=fixed nothing is learned");
-  const std::string network = use_machine(machine, node);
-  know_machine(machine);
+  const std::string network = use_network(node, mode_);
+  machine_ = node.machine;
+  knows_machine_ = machine_.levels[kBetweenNodes] || machine_.levels[kWithinNode];
   if (log_decisions_ && !network.empty()) complain("network: " + network);
   online_ = selector_.leave_online(left_online());
+  if (online_job().leads_safely) selector_.lead_safely();
   if (!online_ && !variable("UNISONO_ONLINE_SAVE").empty())
     complain("UNISONO_ONLINE_SAVE: nothing is selected online here: nothing will be learned");
   if (log_decisions_ && selector_.candidates() == 0)
@@ -357,9 +359,7 @@ void Engine::end() {
 
 void Engine::keep_what_is_learned() const {
   if (!first_rank_) return;
-  if (const std::string problem = keep_memory(learned_corrections());
-      log_decisions_ && !problem.empty())
-    say(problem);
+  if (const std::string problem = keep_memory(); log_decisions_ && !problem.empty()) say(problem);
   if (!online_) return;
   if (log_decisions_)
     for (const std::string& line : online_report()) say(line);

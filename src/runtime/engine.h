@@ -64,7 +64,7 @@ class Engine {
   void keep_what_is_learned() const;
   /// `node`, `ranks_here`: the ranks of this node.
   void read_environment(const Files& files, MPI_Comm ranks_here);
-  void select_online(const Platform& here, const Machine& machine, MPI_Comm node);
+  void select_online(const Platform& here, const NodeFacts& node);
   Machine network(MPI_Comm ranks_here, const NodeFacts& node) const;
   void load_order(const std::string& setting, const Spec& spec) const;
   void use_profile(const Result<std::string>& text, const Platform& here, int nodes);
@@ -94,7 +94,6 @@ class Engine {
   enum class Waits : std::uint8_t { for_all, for_nobody };
   Choice with_segment(Communicator& communicator, const Facts& facts, int root, Choice choice,
                       Waits waits);
-  void know_machine(const Machine& network);
   std::optional<Machine> machine_for(Communicator& communicator, const Params& params) const;
   bool may_ask(Communicator& communicator, const Params& params) const;
   void ask_for_segment(Communicator& communicator, const ChosenSegments::Wanted& wanted);

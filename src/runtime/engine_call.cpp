@@ -132,6 +132,7 @@ std::optional<Engine::Known> Engine::look_at(const Call& call, const CallInfo& i
   facts.multicast = communicator.may_multicast();
   if (selector_.reads_topology(call.collective)) facts.topology = &communicator.topology();
   facts.kernels_in_nodes = kernels_in_nodes_ && communicator.has_levels();
+  if (facts.kernels_in_nodes) facts.topology = &communicator.topology();
   if (!is_reducing(call.collective)) return Known{facts};
   const TypeFacts& type = facts_of(call.recvtype);
   if (!is_defined(call.op, type.kind)) return std::nullopt;

@@ -8,7 +8,6 @@
 #include "node/tuning.h"
 #include "node/wait.h"
 #include "runtime/engine.h"
-#include "runtime/online_job.h"
 #include "select/online/key.h"
 
 namespace unisono {
@@ -41,14 +40,6 @@ Count search(const ChosenSegments::Wanted& wanted, const Machine& machine) {
 }
 
 }  // namespace
-
-/// Of ranks that a file places on several nodes, or of one node where the model is asked for by
-/// name, the messages are those that online selection has measured.
-void Engine::know_machine(const Machine& network) {
-  const bool is_known = network.levels[kBetweenNodes] || network.levels[kWithinNode];
-  machine_ = is_known ? network : online_job().machine;
-  knows_machine_ = machine_.levels[kBetweenNodes] || machine_.levels[kWithinNode];
-}
 
 /// What the messages cost that a choice with such parameters sends; nothing where nobody knows. The
 /// same on all ranks.

@@ -65,11 +65,12 @@ void Engine::begin_progress(const NodeFacts& node) const {
   }
 }
 
-/// As asked for, as measured, or as learned in blocking calls of this kind.
+/// As asked for, as learned in blocking calls of this kind, or as such a call would begin. Within a
+/// node a duel says nothing of calls in flight.
 Choice Engine::select_in_flight(Communicator& communicator, const Facts& facts, int root) const {
-  if (selector_.is_online(facts))
-    return Online::leader_of(communicator, facts, root).value_or(Choice{nullptr, {}, "online"});
-  return selector_.choose(facts);
+  if (!selector_.is_online(facts)) return selector_.choose(facts);
+  if (const auto leader = Online::leader_of(communicator, facts, root)) return *leader;
+  return facts.nodes > 1 ? selector_.choose(facts) : Choice{nullptr, {}, "online"};
 }
 
 /// Makes what calls in flight need, as these wait for nobody. Collective over the communicator.

@@ -7,14 +7,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <ctime>
-#include <map>
 #include <memory>
 #include <mutex>
-#include <numbers>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -26,6 +23,7 @@
 #include "mpi/patience.h"
 #include "mpi/simulated.h"
 #include "runtime/online_job.h"
+#include "select/online/key.h"
 
 namespace unisono {
 
@@ -43,7 +41,6 @@ struct Known {
   bool keeps = false;        // rank 0 of a job that may renew the file
   bool has_network = false;  // else what messages cost is no part of it
   bool is_outdated = false;  // what was remembered is of another network
-  int right = 0, wrong = 0;  // remembered choices
   std::mutex mutex;
 };
 
@@ -122,13 +119,6 @@ void read_file(int cores, Mode mode, std::vector<std::string>& lines) {
     lines.push_back(line_about("memory " + name, memory.error(), "all is measured anew"));
 }
 
-/// The newest that a communicator of this job may ask for.
-template <class One, class IsOfUse>
-void keep_sendable(std::vector<One>& all, IsOfUse is_of_use) {
-  std::erase_if(all, [&](const One& one) { return !is_of_use(one); });
-  if (all.size() > kMostSent) all.resize(kMostSent);
-}
-
 /// What rank 0 says of what is remembered, and whether that is used.
 struct News {
   bool use = false;
@@ -167,12 +157,13 @@ constexpr std::size_t kBytesWithinNode = kMostBytesSent - kBeforeText, kMostWith
 std::string message(bool with_machine, int ranks, const NodeFacts& facts) {
   Memory sent = known().memory;
   if (!with_machine) sent.machine.reset();
-  keep_sendable(sent.choices, [&](const Remembered& one) { return one.ranks <= ranks; });
-  keep_sendable(sent.verdicts, [&](const KeptVerdict& one) {
-    return one.ranks <= facts.ranks_on_node && one.ranks_per_core == facts.ranks_per_core();
+  // The newest that a communicator of this job may ask for.
+  std::erase_if(sent.verdicts, [&](const KeptVerdict& one) {
+    const int most = one.nodes == 1 ? facts.ranks_on_node : ranks;
+    return one.ranks > most || one.ranks_per_core != facts.ranks_per_core();
   });
+  if (sent.verdicts.size() > kMostSent) sent.verdicts.resize(kMostSent);
   if (!keeps_verdicts()) sent.verdicts.clear();
-  sent.corrections.clear();
   return sent.is_empty() ? "" : pack_memory(sent);
 }
 
@@ -180,7 +171,6 @@ void hear(const std::string& text) {
   Memory heard = text.empty() ? Memory() : unpack_memory(text);
   Memory& memory = known().memory;
   memory.machine = std::move(heard.machine);
-  memory.choices = std::move(heard.choices);
   memory.verdicts = std::move(heard.verdicts);
 }
 
@@ -194,20 +184,8 @@ void compare(const Machine& measured, const Greeting& greeting, std::vector<std:
   lines.push_back("memory " + all.here.file_name() + ": the network was another (" +
                   summary(*all.memory.machine) + "); what was chosen there is forgotten");
   all.is_outdated = true;
-  all.memory = {.verdicts = std::move(all.memory.verdicts)};
-}
-
-/// Times of the arms that ran are far from what the machine says, all in one direction: what was
-/// measured in MPI_Init is not what the network does.
-bool contradict(const std::vector<Corrections::Entry>& corrections) {
-  constexpr double kFarOff = std::numbers::ln2;  // a factor of two
-  double logarithms = 0;
-  int count = 0;
-  for (const Corrections::Entry& entry : corrections) {
-    logarithms += entry.logarithms;
-    count += entry.count;
-  }
-  return count > 1 && std::abs(logarithms / count) > kFarOff;
+  all.memory.machine.reset();
+  std::erase_if(all.memory.verdicts, [](const KeptVerdict& one) { return one.nodes > 1; });
 }
 
 /// What holds within nodes, where no network is asked about.
@@ -219,7 +197,7 @@ void find_verdicts(MPI_Comm world, const NodeFacts& facts, Mode mode,
   if (speaks) {
     read_file(facts.cores, mode, lines);
     all.memory.machine.reset();
-    all.memory.choices.clear();
+    std::erase_if(all.memory.verdicts, [](const KeptVerdict& one) { return one.nodes > 1; });
     text = message(false, size_of(world), facts);
     while (text.size() > kMostWithinNode) {
       all.memory.verdicts.resize(all.memory.verdicts.size() / 2);
@@ -265,62 +243,28 @@ Machine find_network(MPI_Comm world, MPI_Comm node, const NodeFacts& facts, Mode
   return all.memory.machine.value_or(Machine());
 }
 
-std::vector<Verdict> recall_verdicts(Collective collective, int size_class, int ranks,
-                                     const Spec& kernels) {
+std::vector<Verdict> recall_verdicts(const Facts& facts, const Spec& other) {
   std::vector<Verdict> found;
   for (const KeptVerdict& one : known().memory.verdicts)
-    if (one.collective == collective && one.size_class == size_class && one.ranks == ranks &&
-        text(one.kernels) == text(kernels))
+    if (one.collective == facts.collective && one.size_class == size_class(facts.bytes) &&
+        one.ranks == facts.size && one.nodes == facts.nodes && text(one.other) == text(other))
       found.push_back(one.verdict);
   return found;
 }
 
-const Remembered* recall(const OnlineKey& key, int ranks, int nodes) {
-  const auto& choices = known().memory.choices;
-  const auto found = std::find_if(choices.begin(), choices.end(), [&](const Remembered& one) {
-    return one.is_of(key, ranks, nodes);
-  });
-  return found != choices.end() ? &*found : nullptr;
-}
-
-// A cell is a size class: of several kinds in one (other roots, operations that do not commute) the
-// plainest stands.
+// A cell is a size class. Of two, from programs that compute between calls and that do not, the
+// newer one.
 std::vector<ProfileCell> remembered_cells() {
-  std::map<std::tuple<Collective, int, int, int>, const Remembered*> plainest;
-  for (const Remembered& one : known().memory.choices) {
-    const Remembered*& cell =
-        plainest[{one.key.collective, one.ranks, one.nodes, one.key.size_class}];
-    const auto is_plain = [](const Remembered& which) {
-      return std::pair(which.key.commutative, which.key.root_is_first);
-    };
-    if (cell == nullptr || is_plain(*cell) < is_plain(one)) cell = &one;
-  }
   std::vector<ProfileCell> cells;
-  const auto add = [&](Collective collective, int ranks, int nodes, int size_class,
-                       const Spec& choice) {
-    const auto [least, most] = bytes_of_class(size_class);
-    cells.push_back({collective, ranks, nodes, least, most, choice});
-  };
-  for (const auto& [where, one] : plainest)
-    add(one->key.collective, one->ranks, one->nodes, one->key.size_class, one->choice);
-  // Of two, from programs that compute between calls and that do not, the newer one.
-  std::set<std::tuple<Collective, int, int>> known_kinds;
+  std::set<std::tuple<Collective, int, int, int>> known_kinds;
   for (const KeptVerdict& one : known().memory.verdicts) {
-    if (known_kinds.insert({one.collective, one.ranks, one.size_class}).second)
-      add(one.collective, one.ranks, 1, one.size_class,
-          one.verdict.winner == 0 ? Spec() : one.kernels);
+    if (!known_kinds.insert({one.collective, one.ranks, one.nodes, one.size_class}).second)
+      continue;
+    const auto [least, most] = bytes_of_class(one.size_class);
+    cells.push_back({one.collective, one.ranks, one.nodes, least, most,
+                     one.verdict.winner == 0 ? Spec() : one.other});
   }
   return cells;
-}
-
-const std::vector<Corrections::Entry>& remembered_corrections() {
-  return known().memory.corrections;
-}
-
-void remember(Remembered learned) {
-  const std::lock_guard lock(known().mutex);
-  learned.when = now();
-  known().found.choices.push_back(learned);
 }
 
 void remember(KeptVerdict found) {
@@ -329,35 +273,23 @@ void remember(KeptVerdict found) {
   known().found.verdicts.push_back(found);
 }
 
-void judge_memory(bool is_right) {
-  const std::lock_guard lock(known().mutex);
-  ++(is_right ? known().right : known().wrong);
-}
-
-// Choices that are mostly no longer what they were: the network is not, whatever it looked like.
-std::string keep_memory(const std::vector<Corrections::Entry>& corrections) {
+std::string keep_memory() {
   Known& all = known();
   if (!std::exchange(all.keeps, false)) return "";
-  all.is_outdated = all.has_network && (all.is_outdated || all.wrong > all.right);
-  const bool is_false = all.has_network && contradict(corrections);
-  if (is_false)
-    all.found.machine.reset();
-  else if (all.has_network)
-    all.found.corrections = corrections;
-  else
-    all.found.choices.clear();  // of nodes that a file makes up
-  if (all.found.is_empty() && !all.is_outdated && !is_false) return "";
+  const auto is_between = [](const KeptVerdict& one) { return one.nodes > 1; };
+  // Of nodes that a file makes up nothing is kept.
+  if (!all.has_network) std::erase_if(all.found.verdicts, is_between);
+  if (all.found.is_empty() && !all.is_outdated) return "";
   const std::string name = all.here.file_name();
   const auto renew = [&](const std::string& text) {
     auto read = read_memory(text, all.here, now());
     Memory old = read ? std::move(*read) : Memory();
-    if ((all.is_outdated || is_false) && old.measured <= all.began) {
-      old.machine.reset();
-      old.measured = 0;
-      old.corrections.clear();
+    if (all.is_outdated) {
+      if (old.measured <= all.began) old.machine.reset();
+      std::erase_if(old.verdicts, [&](const KeptVerdict& one) {
+        return is_between(one) && one.when <= all.began;
+      });
     }
-    if (all.is_outdated)
-      std::erase_if(old.choices, [&](const Remembered& one) { return one.when <= all.began; });
     const Memory whole = merged(std::move(old), all.found);
     return whole.is_empty() ? std::string() : write_memory(whole, all.here);
   };

@@ -1,4 +1,5 @@
-// Calls within a node: duels between the MPI library's own and the kernels of the node.
+// Two ways, the MPI library's own and another: within a node duels with its kernels, between hosts
+// checks of a safe arm.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -46,10 +47,8 @@ std::unique_ptr<Online::Kind> Online::make_duel(const Facts& facts,
                                        has_default ? patience_with_rows(shares_cores) : 1);
   Duel* duel = policy.get();
   if (online_job().keeps_verdicts && facts.graph == nullptr)
-    duel->recall(recall_verdicts(facts.collective, size_class(facts.bytes), facts.size, kernels));
-  auto kind = std::make_unique<Kind>(
-      Kind{{Spec(), kernels}, Learner(std::move(policy)), facts.bytes, false, {}});
-  kind->facts = facts;
+    duel->recall(recall_verdicts(facts, kernels));
+  auto kind = make_check(std::move(policy), facts, kernels);
   kind->duel = duel;
   return kind;
 }
@@ -61,7 +60,7 @@ bool Online::may_leave(const Kind& kind) const {
   return std::none_of(kinds_.begin(), kinds_.end(), [&](const auto& entry) {
     const Kind* other = entry.second.get();
     return other != nullptr && other->facts.collective == kind.facts.collective &&
-           size_class(other->bytes) == size_class(kind.bytes) &&
+           size_class(other->facts.bytes) == size_class(kind.facts.bytes) &&
            other->learner.policy().leader() != 0;
   });
 }
@@ -81,16 +80,16 @@ Choice Online::passed(Kind& kind) {
   const Spec& spec = kind.arms[static_cast<std::size_t>(arm)];
   return {.algorithm = spec.algorithm,
           .params = spec.params,
-          .why = why(kind, arm),
+          .why = why(kind),
           .to_pass = &kind.to_pass};
 }
 
 /// Nothing is measured any more, and what stays native does not come here again.
 Choice Online::settled(Communicator& communicator, Kind& kind) {
-  const int arm = kind.duel->leader();
+  const int arm = kind.learner.policy().leader();
   if (arm == 0) communicator.leave(kind.facts.collective, kind.facts.bytes);
   const Spec& spec = kind.arms[static_cast<std::size_t>(arm)];
-  return {spec.algorithm, spec.params, why(kind, arm)};
+  return {spec.algorithm, spec.params, why(kind)};
 }
 
 /// For other communicators of this job.
@@ -101,14 +100,17 @@ void Online::tell_others(const Kind& kind) {
 
 /// For jobs to come. What was remembered and holds is as old as before, and will be asked anew.
 void Online::keep_verdict(const Kind& kind) {
-  const auto found = kind.duel->found();
-  if (!found || !online_job().keeps_verdicts || !is_standard("UNISONO_WAIT")) return;
+  const auto found = kind.learner.policy().found();
+  if (!found || kind.facts.graph != nullptr || !online_job().keeps_verdicts ||
+      !is_standard("UNISONO_WAIT"))
+    return;
   KeptVerdict kept{.collective = kind.facts.collective,
-                   .size_class = size_class(kind.bytes),
+                   .size_class = size_class(kind.facts.bytes),
                    .ranks = kind.facts.size,
+                   .nodes = kind.facts.nodes,
                    .ranks_per_core = online_job().here.ranks_per_core,
-                   .bytes = kind.bytes,
-                   .kernels = kind.arms[1],
+                   .bytes = kind.facts.bytes,
+                   .other = kind.arms[1],
                    .verdict = *found};
   for (WayTimes& way : kept.verdict.times) way = {rounded(way.in_calls), rounded(way.all)};
   remember(kept);

@@ -46,21 +46,14 @@ OnlineJob& online_job() {
 // The least time by the greatest negative one.
 void add_account(std::vector<Nanoseconds>& summary) {
   const OnlineJob& job = online_job();
-  summary.insert(summary.end(), {job.lost, job.began - call_time(), job.longest_native});
+  summary.insert(summary.end(), {job.lost, job.began - call_time()});
 }
 
 JobAccount account_from(std::span<const Nanoseconds> words) {
-  return {seconds(words[0]), seconds(-words[1]), seconds(words[2])};
+  return {seconds(words[0]), seconds(-words[1])};
 }
 
-void note_account(double lost, double native) {
-  OnlineJob& job = online_job();
-  job.lost += nanoseconds(lost);
-  const Nanoseconds now = nanoseconds(native);
-  for (Nanoseconds longest = job.longest_native;
-       longest < now && !job.longest_native.compare_exchange_weak(longest, now);) {
-  }
-}
+void note_account(double lost) { online_job().lost += nanoseconds(lost); }
 
 // Who won, as a number from 1 and as its negative: maxima tell whether all have said the same.
 void add_verdict(std::vector<Nanoseconds>& summary, const Facts& facts) {
@@ -93,10 +86,9 @@ void note_verdict(const Facts& facts, const Verdict& verdict) {
 // Not UNISONO_WAIT, which is a rank's own affair.
 bool keeps_verdicts() {
   const auto settings = parse_online(variable("UNISONO_ONLINE"));
-  const auto* model = settings ? std::get_if<ModelSettings>(&*settings) : nullptr;
   constexpr std::array kWays{"UNISONO_SHM", "UNISONO_SHM_RING", "UNISONO_SHM_STORE",
                              "UNISONO_SINGLE_COPY"};
-  return model != nullptr && model->is_auto && !kSimulated &&
+  return settings && is_auto(*settings) && !kSimulated &&
          std::all_of(kWays.begin(), kWays.end(),
                      [](const char* name) { return is_standard(name); });
 }
@@ -109,36 +101,23 @@ Result<OnlineSettings> start_online(const Platform& here, WaitMode wait, bool ex
   online_job().wait = wait;
   auto settings = parse_online(variable("UNISONO_ONLINE"));
   if (settings && mode != Mode::fixed) online_job().settings = *settings;
-  online_job().corrections.recall(remembered_corrections());
   return settings;
 }
 
-std::string use_machine(Machine machine, MPI_Comm node) {
-  const auto* settings = std::get_if<ModelSettings>(&online_job().settings);
-  if (settings == nullptr) return "";
-  online_job().judges_nodes = settings->is_auto && !kSimulated;
-  if (!settings->is_auto && !machine.levels[kBetweenNodes])
-    machine = probe_network(MPI_COMM_WORLD, node);
-  const auto& between = machine.levels[kBetweenNodes];
-  const bool has_times = between || machine.levels[kWithinNode];
-  // Nothing is known of networks that are faster than any Ethernet.
-  const bool slow = between && between->one_way(0) > kFastNetwork && !kSimulated;
-  std::string words = summary(machine);
-  if (!has_times || (settings->is_auto && !slow)) {
-    online_job().settings = std::monostate();
-    if (has_times) words += ": too fast to know anything of it, native is left alone";
-  }
-  // Of ranks that a file places on several nodes the messages are those within this one.
-  if (!machine.levels[kBetweenNodes]) {
-    machine.levels[kBetweenNodes] = machine.levels[kWithinNode];
-    machine.incast = {};
-  }
-  online_job().machine = std::move(machine);
-  return words;
+// Where nobody has measured it messages may be slow, and safe arms are no risk.
+std::string use_network(const NodeFacts& facts, Mode mode) {
+  OnlineJob& job = online_job();
+  const auto& between = facts.machine.levels[kBetweenNodes];
+  const bool is_fast = between && between->one_way(0) <= kFastNetwork;
+  job.checks = is_auto(job.settings) && mode != Mode::fixed && !kSimulated;
+  job.leads_safely = facts.has_network() && !is_star(job.settings) && !is_fast && !kSimulated;
+  const std::string words = summary(facts.machine);
+  return is_fast ? words + ": too fast to know anything of it, native is left alone" : words;
 }
 
 LeftOnline left_online() {
-  return left_online_by(online_job().settings, online_job().judges_nodes);
+  const OnlineJob& job = online_job();
+  return left_online_by(job.settings, job.checks);
 }
 
 std::vector<std::string> online_report() {
@@ -149,11 +128,9 @@ std::vector<std::string> online_report() {
   return lines;
 }
 
-std::vector<Corrections::Entry> learned_corrections() { return online_job().corrections.learned(); }
-
 std::optional<std::string> save_online() {
   const std::string path = variable("UNISONO_ONLINE_SAVE");
-  if (path.empty() || left_online().all() == 0) return std::nullopt;
+  if (path.empty() || !left_online().any()) return std::nullopt;
   const std::string subject = "UNISONO_ONLINE_SAVE=" + path;
   const auto& all = online_job().ledger.all();
   if (std::none_of(all.begin(), all.end(), [](const Learned& one) { return one.decided; }))

@@ -12,10 +12,9 @@
 #include <tuple>
 #include <vector>
 
+#include "comm/placement.h"
 #include "exec/wait.h"
-#include "model/machine.h"
 #include "runtime/mode.h"
-#include "select/online/corrections.h"
 #include "select/online/learned.h"
 #include "select/online/policy.h"
 #include "select/online/settings.h"
@@ -27,15 +26,14 @@ namespace unisono {
 
 struct OnlineJob {
   OnlineSettings settings;
-  bool judges_nodes = false;    // and the calls within them, which the settings may leave alone
-  bool keeps_verdicts = false;  // of these
+  bool checks = false;          // native against one other way, in nodes and between hosts
+  bool keeps_verdicts = false;  // of that
+  bool leads_safely = false;    // between hosts
   Platform here;
   WaitMode wait = WaitMode::yield;
   bool explains = false;
-  Machine machine;
-  Corrections corrections;
-  std::atomic<Nanoseconds> began{0}, lost{0}, longest_native{0};  // of this rank
-  std::mutex mutex;                                               // guards what follows
+  std::atomic<Nanoseconds> began{0}, lost{0};  // of this rank
+  std::mutex mutex;                            // guards what follows
   Ledger ledger;
   std::map<std::tuple<Collective, int, int>, Verdict> verdicts;  // size class, ranks
 };
@@ -44,10 +42,10 @@ OnlineJob& online_job();
 
 /// What this rank's kinds have lost (JobAccount), for summaries that are combined by maxima.
 void add_account(std::vector<Nanoseconds>& summary);
-inline constexpr std::size_t kAccountWords = 3;
+inline constexpr std::size_t kAccountWords = 2;
 JobAccount account_from(std::span<const Nanoseconds> words);
 /// `lost`: seconds more than when it was last noted.
-void note_account(double lost, double native);
+void note_account(double lost);
 
 /// What this rank has seen on other communicators of as many ranks; and what all of them have seen
 /// alike.
@@ -63,17 +61,12 @@ bool keeps_verdicts();
 /// Reads UNISONO_ONLINE; the error is one line. Before any choose().
 /// `explains`: choices say why. Nothing is learned where the mode is fixed.
 Result<OnlineSettings> start_online(const Platform& here, WaitMode wait, bool explains, Mode mode);
-/// What the model is asked about; without times of messages it is off. Where it is asked for by
-/// name they are measured also on one node, whose ranks are `node`: collective. In words, or
-/// nothing.
-std::string use_machine(Machine machine, MPI_Comm node);
+/// What leads between these nodes; the network's times in words, or nothing.
+std::string use_network(const NodeFacts& facts, Mode mode);
 /// In which calls there is something to learn.
 LeftOnline left_online();
 /// After the last record(): a line for each kind of call, where this rank took part.
 std::vector<std::string> online_report();
 /// What UNISONO_ONLINE_SAVE asks for; the error is one line.
 std::optional<std::string> save_online();
-/// How far the model was off in this job.
-std::vector<Corrections::Entry> learned_corrections();
-
 }  // namespace unisono

@@ -7,6 +7,8 @@
 
 #include "algorithms/composition.h"
 #include "select/online/key.h"
+#include "select/parameters.h"
+#include "select/safe_arms.h"
 
 namespace unisono {
 
@@ -118,8 +120,17 @@ void Selector::reproduce(Reproducible what) {
 bool Selector::is_left_online(Collective collective, int nodes) const {
   if (is_fixed(collective)) return false;
   if (nodes == 1 && contains(online_.in_node, collective)) return true;
-  const bool is_meant = nodes > 1 || !online_.only_between_nodes;
-  return is_meant && contains(online_.collectives, collective);
+  return contains(online_.collectives, collective);
+}
+
+// Between hosts an order is kept by one arm alone.
+bool Selector::is_online(const Facts& facts) const {
+  if (is_fixed(facts.collective) || !is_open(facts)) return false;
+  if (facts.nodes > 1 && online_.checks_between)
+    return !keeps_order(facts) && !has_cell_in_class(facts) && leads_safely_ && safe_arm(facts);
+  return is_left_online(facts.collective, facts.nodes) && !keeps_kernels(facts) &&
+         (facts.nodes > 1 ? !has_cell_in_class(facts)
+                          : online_.in_node == 0 || is_same_in_class(facts));
 }
 
 bool Selector::is_open(const Facts& facts) const {
@@ -127,7 +138,8 @@ bool Selector::is_open(const Facts& facts) const {
 }
 
 bool Selector::keeps_kernels(const Facts& facts) const {
-  return keeps_order(facts) && contains(online_.in_node, facts.collective) && is_open(facts);
+  return facts.nodes == 1 && keeps_order(facts) && contains(online_.in_node, facts.collective) &&
+         is_open(facts);
 }
 
 Choice Selector::kernels_for(const Facts& facts) const {
@@ -173,8 +185,9 @@ CollectiveSet Selector::candidates() const {
                          [](const auto& cell) { return !cell.spec.is_native(); });
     };
     const auto collective = static_cast<Collective>(c);
-    const bool chosen = contains(online_.all(), collective) || is_fixed(collective) ||
-                        !cells_[c].empty() || std::any_of(books_.begin(), books_.end(), is_in);
+    const bool chosen = contains(online_.collectives | online_.in_node, collective) ||
+                        is_fixed(collective) || leads_safely_ || !cells_[c].empty() ||
+                        std::any_of(books_.begin(), books_.end(), is_in);
     if (forced_[c].is_default ? chosen : !forced_[c].is_native()) set |= CollectiveSet{1} << c;
   }
   return set;
@@ -207,7 +220,7 @@ bool Selector::forces_kernels() const {
 }
 
 bool Selector::has_defaults_only() const {
-  return fixed_.empty() && (online_.collectives == 0 || online_.only_between_nodes) &&
+  return fixed_.empty() && online_.collectives == 0 &&
          std::all_of(forced_.begin(), forced_.end(), [](const Spec& s) { return s.is_default; }) &&
          books_.empty();
 }
@@ -223,6 +236,9 @@ ByteRange Selector::reach(Collective collective, int size, int nodes) const {
         range.include(cell.least_bytes, cell.most_bytes);
   for (const auto& [row, spec] : cells_[index(collective)])
     if (is_about(*row, size, nodes)) range.include(row->least_bytes, row->most_bytes);
+  if (leads_safely_)
+    if (const ByteRange safe = safe_reach(collective, size, nodes); !safe.is_empty())
+      range.include(safe.least, safe.most);
   return range;
 }
 
@@ -232,6 +248,8 @@ bool Selector::covers(const Facts& facts) const {
   if (is_fixed(facts.collective)) return true;
   if (const ProfileCell* cell = profiled(facts).cell) return !cell->spec.is_native();
   if (is_left_online(facts.collective, facts.nodes)) return true;
+  if (leads_safely_ && safe_reach(facts.collective, facts.size, facts.nodes).holds(facts.bytes))
+    return true;
   const auto& cells = cells_[index(facts.collective)];
   return std::any_of(cells.begin(), cells.end(),
                      [&](const Cell& cell) { return holds(*cell.row, facts); });
@@ -258,6 +276,9 @@ Choice Selector::choose(const Facts& facts) const {
               .why = book->why,
               .is_asked_for = true};
   }
+  if (leads_safely_)
+    if (const auto spec = safe_arm(facts))
+      return {.algorithm = spec->algorithm, .params = spec->params, .why = "safe"};
   for (const Cell& cell : cells_[index(facts.collective)]) {
     if (!holds(*cell.row, facts)) continue;
     if (cell.spec.algorithm == nullptr || unmet(cell.spec, facts)) continue;

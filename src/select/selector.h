@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -12,56 +11,12 @@
 
 #include "base/result.h"
 #include "select/defaults.h"
+#include "select/facts.h"
 #include "select/fixed_order.h"
 #include "select/profile.h"
 #include "select/spec.h"
 
 namespace unisono {
-
-/// What all ranks know of a call.
-struct Facts {
-  Collective collective = Collective::barrier;
-  int size = 1;
-  /// Of the signature: the vector (bcast, reduce, allreduce, scan, exscan), one block (gather,
-  /// scatter, allgather, alltoall; allgatherv: the mean), all blocks (reduce_scatter, _block); 0
-  /// for the other irregular ones, of which no rank knows all counts.
-  Count bytes = 0;
-  bool commutative = true;
-  int nodes = 1;  ///< that the ranks are on; counts in profiles and online
-  /// May run through the shared memory of a node: all ranks are on one, which has room for them,
-  /// and its kernels know the operation.
-  bool shared = false;
-  /// Messages may go through the shared memory of a node: all ranks are on one that has it.
-  bool messages = false;
-  /// Of the communicator; null unless reads_topology().
-  const Topology* topology = nullptr;
-  const NeighbourGraph* graph = nullptr;  ///< of a collective among neighbours
-  /// Phases of a grid may run through the memory of nodes: the ranks are on several, of which some
-  /// has several of them, these share memory, and elements have no gaps.
-  bool kernels_in_nodes = false;
-  bool multicast = false;  ///< between the nodes, as far as anybody knows
-  /// The bits of the result depend on the order in which three or more contributions are combined.
-  bool order_matters = false;
-};
-
-/// What an algorithm's restrictions are judged by.
-constexpr Conditions conditions(const Facts& facts) {
-  return {facts.size,     facts.commutative,      facts.shared, facts.messages,
-          facts.topology, facts.graph != nullptr, facts.nodes,  facts.multicast};
-}
-
-/// Of signatures; empty unless said otherwise.
-struct ByteRange {
-  Count least = std::numeric_limits<Count>::max(), most = -1;
-
-  static constexpr ByteRange all() { return {0, std::numeric_limits<Count>::max()}; }
-  bool is_empty() const { return least > most; }
-  bool holds(Count bytes) const { return bytes >= least && bytes <= most; }
-  void include(Count from, Count to) {
-    least = std::min(least, from);
-    most = std::max(most, to);
-  }
-};
 
 /// How many calls of a kind need not be looked at, one by one on every rank: those of all ranks
 /// count alike, on whatever path.
@@ -93,12 +48,13 @@ struct Choice {
   std::string_view segment;        ///< where segment=auto was asked for: what became of it
 };
 
-/// What is selected online: which collectives on several nodes, and which within one.
+/// What is selected online: which collectives wherever their ranks are, which within a node, and
+/// whether those that have a safe arm between hosts.
 struct LeftOnline {
   CollectiveSet collectives = 0, in_node = 0;
-  bool only_between_nodes = false;  ///< `collectives` are those of several nodes
+  bool checks_between = false;
 
-  CollectiveSet all() const { return collectives | in_node; }
+  bool any() const { return (collectives | in_node) != 0 || checks_between; }
 };
 
 class Selector {
@@ -117,7 +73,7 @@ class Selector {
   /// choice is one of several arms. Whether there are any.
   bool leave_online(const LeftOnline& what) {
     online_ = what;
-    return what.all() != 0;
+    return what.any();
   }
   /// Nothing is forced, in the profile, or selected online beyond what is so by default.
   bool has_defaults_only() const;
@@ -128,13 +84,11 @@ class Selector {
   bool forces_messages_in_node() const;
   /// Whether a kernel of a node is, whose schedule may be in flight.
   bool forces_kernels() const;
+  /// Calls between hosts that are neither forced nor in the profile run a safe arm (safe_arms.h).
+  /// Before any choose().
+  void lead_safely() { leads_safely_ = true; }
   /// Whether such a call is selected online.
-  bool is_online(const Facts& facts) const {
-    return is_left_online(facts.collective, facts.nodes) && is_open(facts) &&
-           !keeps_kernels(facts) &&
-           (facts.nodes > 1 ? !has_cell_in_class(facts)
-                            : online_.in_node == 0 || is_same_in_class(facts));
-  }
+  bool is_online(const Facts& facts) const;
   /// Forces an algorithm; "default" takes it back. The error is one line.
   Result<Spec> force(Collective collective, std::string_view text);
   /// The collectives that choose() might not leave to the MPI library.
@@ -168,6 +122,7 @@ class Selector {
   bool keeps_runs_ = false;  // Reproducible::runs
   std::vector<std::pair<const FixedOrder*, Spec>> fixed_;  // of reductions; empty: nothing is fixed
   LeftOnline online_;
+  bool leads_safely_ = false;
   CollectiveSet reads_topology_ = 0;
 
   void note(Collective collective, const Spec& spec);
@@ -175,9 +130,7 @@ class Selector {
   bool is_left_online(Collective collective, int nodes) const;
   bool is_open(const Facts& facts) const;
   /// Whether such a call has one order in all runs.
-  bool keeps_order(const Facts& facts) const {
-    return keeps_runs_ && facts.order_matters && facts.nodes == 1;
-  }
+  bool keeps_order(const Facts& facts) const { return keeps_runs_ && facts.order_matters; }
   /// Whether nothing but the kernels of the node may run such a call, all of which combine in one
   /// order: its way would else be found by times, and the MPI library's own has another order.
   bool keeps_kernels(const Facts& facts) const;

@@ -1,5 +1,5 @@
-"""The bits of sums are the same in every call and every run on one node; with UNISONO_REPRODUCIBLE=placement
-under every MPI library, and wherever the ranks are."""
+"""The bits of sums are the same in every call and every run on one node, and in every run between nodes; with
+UNISONO_REPRODUCIBLE=placement under every MPI library, and wherever the ranks are."""
 
 from __future__ import annotations
 
@@ -32,6 +32,19 @@ class Reproducible(unittest.TestCase):
                 for seed in range(1, 6):
                     found |= sums(flavour, EXEC, program, "10", str(seed), XDG_CACHE_HOME=cache)
                 self.assertEqual(len(found), SIZES, sorted(found))
+
+    def test_one_order_in_all_runs_between_nodes(self) -> None:
+        """There short sums are the MPI library's own, and those of a communicator's first calls."""
+        program = PROGRAMS / "reproducible_placed_openmpi"
+        found: set[str] = set()
+        with tempfile.TemporaryDirectory() as cache:
+            for seed in range(1, 5):
+                kept = {"XDG_CACHE_HOME": cache, "UNISONO_LOG": "decision"}
+                done = mpiexec("openmpi", RANKS, program, "6", str(seed), timeout=60, **kept)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertRegex(done.stderr, r"allreduce of \S+ on 4 ranks: grid:\S+ \(safe\)")
+                found.add(done.stdout)
+        self.assertEqual(len(found), 1, sorted(found))
 
     def test_one_order_everywhere(self) -> None:
         fixed = {"UNISONO_REPRODUCIBLE": "placement"}

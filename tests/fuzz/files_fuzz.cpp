@@ -57,17 +57,13 @@ Machine some_machine() {
 }
 
 std::string good_memory() {
-  Remembered one{
-      .key = {.collective = Collective::bcast, .size_class = 40}, .ranks = 7, .nodes = 7};
-  one.choice = *parse_spec(Collective::bcast, "chain:segment=4K");
-  one.seconds = one.native = 0.1;
-  one.when = kNow - 10;
+  KeptVerdict one{.collective = Collective::bcast, .size_class = 40, .ranks = 7, .nodes = 7};
+  one.other = *parse_spec(Collective::bcast, "chain:segment=4K");
   KeptVerdict two{.collective = Collective::allreduce, .size_class = 6, .ranks = 4, .bytes = 8};
-  two.kernels = *parse_spec(Collective::allreduce, "shm");
-  two.verdict = {1, {{{11e-6, 12e-6}, {5e-6, 5.1e-6}}}};
-  two.when = kNow - 10;
-  return write_memory({kNow - 100, {1e-4, 1e-3}, some_machine(), {{"chain", 0.3, 2}}, {one}, {two}},
-                      kHere);
+  two.other = *parse_spec(Collective::allreduce, "shm");
+  one.verdict = two.verdict = {1, {{{11e-6, 12e-6}, {5e-6, 5.1e-6}}}};
+  one.when = two.when = kNow - 10;
+  return write_memory({kNow - 100, {1e-4, 1e-3}, some_machine(), {one, two}}, kHere);
 }
 
 const char* const kGoodProfile =

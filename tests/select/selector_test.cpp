@@ -201,26 +201,57 @@ TEST(Selector, OnlineIsWhatIsNeitherForcedNorInTheProfile) {
   EXPECT_FALSE(selector.reach(Collective::barrier, 4, 1).holds(0));
 }
 
+Selector between_hosts(Reproducible what = Reproducible::runs) {
+  Selector selector("mpich", Place::ethernet);
+  selector.reproduce(what);
+  selector.leave_online({0, kAmongAll, true});
+  selector.lead_safely();
+  return selector;
+}
+
 // What is found out between nodes is left or passed by size class.
 TEST(Selector, BetweenNodesACellOfTheProfileDecidesForItsClass) {
-  Selector selector("mpich", Place::ethernet);
-  selector.leave_online({kAmongAll, kAmongAll, true});
-  selector.use({{Collective::bcast, 4, 4, 1000, 1000, *parse_spec(Collective::bcast, "binomial")}},
-               "p");
+  Selector selector = between_hosts();
+  selector.use(
+      {{Collective::bcast, 4, 4, 100'000, 100'000, *parse_spec(Collective::bcast, "binomial")}},
+      "p");
   const auto call = [](Count bytes) {
     return Facts{.collective = Collective::bcast, .size = 4, .bytes = bytes, .nodes = 4};
   };
-  EXPECT_FALSE(selector.is_online(call(1000)));
-  EXPECT_FALSE(selector.is_online(call(900)));
-  EXPECT_TRUE(selector.is_online(call(4000)));
+  EXPECT_EQ(selector.choose(call(100'000)).algorithm->name, "binomial");
+  EXPECT_EQ(selector.choose(call(110'000)).algorithm->name, "chain");
+  EXPECT_FALSE(selector.is_online(call(100'000)));
+  EXPECT_FALSE(selector.is_online(call(110'000)));
+  EXPECT_TRUE(selector.is_online(call(200'000)));
 }
 
-TEST(Selector, BetweenNodesAllIsLeftOnline) {
-  Selector selector("openmpi", Place::ethernet);
-  selector.leave_online({kAmongAll, 0, true});
-  for (const int nodes : {2, 8, 16})
-    EXPECT_TRUE(selector.is_online({Collective::bcast, 16, 1 << 20, true, nodes})) << nodes;
-  EXPECT_FALSE(selector.is_online({.collective = Collective::bcast, .size = 16, .nodes = 1}));
+TEST(Selector, BetweenNodesASafeArmLeadsAndIsCheckedUnlessItKeepsAnOrder) {
+  Facts facts{.collective = Collective::allreduce, .size = 16, .bytes = 1 << 20, .nodes = 16};
+  for (const bool matters : {false, true})
+    for (const Reproducible what : {Reproducible::runs, Reproducible::off}) {
+      const Selector selector = between_hosts(what);
+      facts.order_matters = matters;
+      EXPECT_EQ(selector.choose(facts).algorithm->name, "ring");
+      EXPECT_EQ(selector.choose(facts).why, "safe");
+      EXPECT_TRUE(selector.covers(facts));
+      EXPECT_EQ(selector.is_online(facts), !matters || what == Reproducible::off);
+    }
+}
+
+// Short calls are not looked at.
+TEST(Selector, BetweenNodesShortCallsAreOutOfReach) {
+  const Selector selector = between_hosts();
+  for (int c = 0; c < kCollectives; ++c) {
+    const auto collective = static_cast<Collective>(c);
+    for (const int nodes : {2, 3, 9, 40})
+      for (Count bytes = 1; bytes < Count{8} << 20; bytes *= 2) {
+        const Facts facts{.collective = collective, .size = nodes, .bytes = bytes, .nodes = nodes};
+        if (selector.choose(facts).algorithm == nullptr) continue;
+        EXPECT_TRUE(selector.reach(collective, nodes, nodes).holds(bytes)) << name(collective);
+        EXPECT_GE(bytes, 4096) << name(collective);
+      }
+  }
+  EXPECT_TRUE(selector.reach(Collective::barrier, 9, 9).is_empty());
 }
 
 TEST(Selector, WithinANodeTheTableIsPriorKnowledge) {

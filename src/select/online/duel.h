@@ -47,16 +47,13 @@ class Duel final : public Policy {
   /// Calls of the leader before the next planned one, which need not come here: it is not worth
   /// asking yet.
   int idle() const override { return idle_; }
-  /// All further calls get the leader; it has no plan for them.
-  bool is_settled() const { return stage_ == Stage::settled; }
-  /// What was found out here; nothing: nothing yet, or it came from elsewhere.
-  std::optional<Verdict> found() const;
+  bool is_settled() const override { return stage_ == Stage::settled; }
+  std::optional<Verdict> found() const override;
   /// The same wherever it came from.
   std::optional<Verdict> verdict() const { return adopted_ ? adopted_ : found(); }
   /// One way takes so many times as long as the other that a few calls have shown it.
   bool is_hopeless(int arm) const;
-  /// Of what the last call was decided by.
-  std::string explain() const;
+  std::string explain() const override;
 
  private:
   enum class Stage : std::uint8_t { check, listen, turns, settled };

@@ -1,5 +1,5 @@
-// What all kinds of a job together may lose by trying other ways than the MPI library's own. Each
-// kind has an allowance of its own (model_first.h); of a hundred kinds these add up.
+// What all kinds of a job together may lose by trying other ways than the MPI library's own. Of
+// a hundred kinds these add up.
 #pragma once
 #include <algorithm>
 #include <limits>
@@ -7,21 +7,18 @@
 namespace unisono {
 
 /// Of a whole job, as the ranks of one communicator know it: the most that any of them has lost,
-/// the least time for which any has run, the longest native call. Equal on all of them.
+/// the least time for which any has run. Equal on all of them.
 struct JobAccount {
-  double lost = 0;  ///< seconds, with what trials under way may lose, less kOfWon of what was won
+  double lost = 0;  ///< seconds, with what trials under way may lose
   double seconds = std::numeric_limits<double>::infinity();
-  double longest_native = 0;
 };
 
 class JobBudget {
  public:
   static constexpr double kShare = 0.02;  ///< of the time since MPI_Init
-  /// At the beginning a share of the time is nothing; so many of the longest native calls of the
-  /// job may be lost then, or a few milliseconds, which nobody notices after MPI_Init.
-  static constexpr double kCalls = 8, kLeast = 5e-3;
-  /// Of what was won so much may be lost again: native may have become faster since it was timed.
-  static constexpr double kOfWon = 0.5;
+  /// At the beginning a share of the time is nothing; a few milliseconds may be lost then, which
+  /// nobody notices after MPI_Init.
+  static constexpr double kLeast = 5e-3;
 
   /// `own`: seconds that the kind which hears it has lost by now; they are in the account.
   void hear(const JobAccount& account, double own) {
@@ -30,8 +27,7 @@ class JobBudget {
   }
   /// Whether the job can bear that `more` seconds are lost, where the kind has lost `own` by now.
   bool bears(double own, double more) const {
-    return account_.lost + std::max(0.0, own - own_) + more <=
-           std::max(kCalls * account_.longest_native, kLeast) + kShare * account_.seconds;
+    return account_.lost + std::max(0.0, own - own_) + more <= kLeast + kShare * account_.seconds;
   }
 
  private:

@@ -27,13 +27,12 @@ Json ratio_of(const Spec& spec, const MedianEstimate& ratio) {
 Json cell_of(const Learned& learned) {
   const auto [least, most] = bytes_of_class(learned.key.size_class);
   Json arms = Json::array();
-  for (const auto& [spec, times, predicted] : learned.arms)
+  for (const auto& [spec, times] : learned.arms)
     arms.push_back({{"spec", text(spec)},
                     {"median_s", times.seconds.median},
                     {"low_s", times.seconds.low},
                     {"high_s", times.seconds.high},
                     {"blocks", times.calls},
-                    {"predicted_s", predicted > 0 ? Json(predicted) : Json()},
                     {"ratio_to_native", ratio_of(spec, times.ratio)}});
   return {{"collective", name(learned.key.collective)},
           {"bytes", {least, most}},
@@ -47,18 +46,14 @@ std::string milliseconds(double seconds) {
   return text;
 }
 
-/// Empty where nothing was predicted.
-std::string predictions_of(const Learned& learned) {
+/// What each way has taken.
+std::string times_of(const Learned& learned) {
   std::string list;
-  for (const auto& [spec, times, predicted] : learned.arms)
-    if (predicted > 0)
-      list.append(", ")
-          .append(text(spec))
-          .append(" " + milliseconds(times.seconds.median))
-          .append(" (predicted " + milliseconds(predicted) + ")");
-    else if (spec.is_native())
-      list = "; native took " + milliseconds(times.seconds.median) + list;
-  return list.find("predicted") == std::string::npos ? "" : list;
+  for (const auto& [spec, times] : learned.arms)
+    list.append(list.empty() ? "; " : ", ")
+        .append(text(spec))
+        .append(" took " + milliseconds(times.seconds.median));
+  return list;
 }
 
 /// Of calls that are counted to the end of the job, a loss is a share. Where counting ends with the
@@ -113,7 +108,7 @@ std::string line_of(const Learned& learned, double job_seconds) {
   return line + " on " + std::to_string(learned.ranks) + " ranks" +
          (learned.key.root_is_first ? "" : ", root not 0") +
          (learned.key.commutative ? "" : ", not commutative") + ": " + text(learned.choice) + "; " +
-         cost_of(learned, job_seconds) + predictions_of(learned);
+         cost_of(learned, job_seconds) + times_of(learned);
 }
 
 std::string profile_text(const Ledger& ledger, const Platform& here, const std::string& created) {

@@ -20,7 +20,6 @@ struct Learned {
   struct Arm {
     Spec spec;
     ArmTimes times;
-    double predicted = 0;  ///< seconds; 0: nothing was
   };
   std::vector<Arm> arms;  ///< those that have been measured
   bool decided = false;   ///< the choice rests on measurements

@@ -16,8 +16,7 @@ void Learner::begin(std::vector<int> plan) {
   ends_.clear();
 }
 
-void Learner::learn(std::span<const Nanoseconds> shared, int ranks, Nanoseconds choosing) {
-  policy_->spend(choosing, ranks);
+void Learner::learn(std::span<const Nanoseconds> shared, int ranks) {
   policy_->learn(shared, ranks);
   in_gap_ = false;
   begin(policy_->plan());

@@ -11,17 +11,17 @@
 #include "files/json.h"
 #include "files/names.h"
 #include "model/machine_json.h"
+#include "select/online/key.h"
 
 namespace unisono {
 
 namespace {
 
 constexpr const char* kFormat = "unisono-memory";
-constexpr Count kMemoryVersion = 2;
+constexpr Count kMemoryVersion = 3;
 constexpr double kLongest = 1000;        // seconds of anything
 constexpr double kSlowest = 1e-2;        // seconds per byte
 constexpr std::size_t kMostPieces = 16;  // of a cost
-constexpr std::size_t kMostCorrections = 200;
 // The same thing measured twice, on busy hosts.
 constexpr double kAlike = 2, kAlikeLatency = 4, kAlikeRate = 3;
 
@@ -54,85 +54,50 @@ bool is_sane(const Machine& machine) {
          machine.copy <= kSlowest;
 }
 
-// Texts of the file's own fields, so that a name needs no more than the catalogue to be checked.
-Json json(const Remembered& one) {
-  return {{"collective", name(one.key.collective)},
-          {"class", one.key.size_class},
-          {"root_is_first", one.key.root_is_first},
-          {"commutative", one.key.commutative},
-          {"shared", one.key.shared},
-          {"kernels_in_nodes", one.key.kernels_in_nodes},
-          {"ranks", one.ranks},
-          {"nodes", one.nodes},
-          {"bytes", one.bytes},
-          {"choice", text(one.choice)},
-          {"seconds", one.seconds},
-          {"native_seconds", one.native},
-          {"predicted_seconds", one.predicted},
-          {"when", one.when}};
-}
-
 std::int64_t count(const Json& object, const char* name) {
   return integer(field(object, name), name, 0, std::numeric_limits<std::int64_t>::max());
 }
 
-Remembered remembered_from(const Json& object) {
-  const auto collective = collective_named(word(object, "collective"));
-  if (!collective) throw Bad{"no collective " + shown(field(object, "collective"))};
-  const auto spec = parse_spec(*collective, word(object, "choice"));
-  if (!spec) throw Bad{spec.error()};
-  if (spec->is_default) throw Bad{"'default' is no choice"};
-  Remembered one;
-  one.key = {*collective, whole(object, "class", 0, 127), truth(object, "root_is_first"),
-             truth(object, "commutative"), truth(object, "shared"),
-             // Files of 0.1 do not say it.
-             object.contains("kernels_in_nodes") && truth(object, "kernels_in_nodes")};
-  one.ranks = whole(object, "ranks", 1);
-  one.nodes = whole(object, "nodes", 1, one.ranks);
-  one.bytes = count(object, "bytes");
-  one.choice = *spec;
-  one.seconds = time_in(object, "seconds");
-  one.native = time_in(object, "native_seconds");
-  one.predicted = time_in(object, "predicted_seconds", 0);
-  one.when = count(object, "when");
-  return one;
-}
-
+// Texts of the file's own fields, so that a name needs no more than the catalogue to be checked.
 Json json(const KeptVerdict& one) {
-  const auto& [native, kernels] = one.verdict.times;
+  const auto& [native, other] = one.verdict.times;
   return {{"collective", name(one.collective)},
           {"class", one.size_class},
           {"ranks", one.ranks},
+          {"nodes", one.nodes},
           {"ranks_per_core", one.ranks_per_core},
           {"bytes", one.bytes},
-          {"choice", one.verdict.winner == 0 ? "native" : text(one.kernels)},
-          {"kernels", text(one.kernels)},
-          {"seconds", kernels.in_calls},
-          {"from_call_to_call", kernels.all},
+          {"choice", one.verdict.winner == 0 ? "native" : text(one.other)},
+          {"other", text(one.other)},
+          {"seconds", other.in_calls},
+          {"from_call_to_call", other.all},
           {"native_seconds", native.in_calls},
           {"native_from_call_to_call", native.all},
           {"when", one.when}};
 }
 
-/// Both ways, and that the second is one of the node.
+/// Both ways, and that the second is one of a node, or one between hosts.
 KeptVerdict verdict_from(const Json& object) {
   const auto time = [&](const char* name) { return time_in(object, name); };
   const auto collective = collective_named(word(object, "collective"));
   if (!collective) throw Bad{"no collective " + shown(field(object, "collective"))};
-  const auto kernels = parse_spec(*collective, word(object, "kernels"));
-  if (!kernels) throw Bad{kernels.error()};
-  if (kernels->algorithm == nullptr || (kernels->algorithm->restrictions & kOneNode) == 0)
-    throw Bad{shown(field(object, "kernels")) + " is nothing within a node"};
-  const std::string choice = word(object, "choice");
-  if (choice != "native" && choice != word(object, "kernels"))
-    throw Bad{in_quotes(choice) + " is neither of the two ways"};
+  const auto other = parse_spec(*collective, word(object, "other"));
+  if (!other) throw Bad{other.error()};
   KeptVerdict one;
   one.collective = *collective;
   one.size_class = whole(object, "class", 0, kSizeClasses - 1);
   one.ranks = whole(object, "ranks", 2);
+  one.nodes = whole(object, "nodes", 1, one.ranks);
+  const bool is_in_node =
+      other->algorithm != nullptr && (other->algorithm->restrictions & kOneNode) != 0;
+  if (other->algorithm == nullptr || is_in_node != (one.nodes == 1))
+    throw Bad{shown(field(object, "other")) + " is no way between so many nodes"};
+  const std::string choice = word(object, "choice");
+  if (choice != "native" && choice != word(object, "other"))
+    throw Bad{in_quotes(choice) + " is neither of the two ways"};
   one.ranks_per_core = whole(object, "ranks_per_core", 0);
   one.bytes = count(object, "bytes");
-  one.kernels = *kernels;
+  one.other = *other;
   one.verdict = {choice == "native" ? 0 : 1,
                  {{{time("native_seconds"), time("native_from_call_to_call")},
                    {time("seconds"), time("from_call_to_call")}}}};
@@ -149,19 +114,6 @@ Json json(const Whereabouts& here) {
 /// Whatever the bytes are: names of processors and libraries come from elsewhere.
 std::string dumped(const Json& document, int indent) {
   return document.dump(indent, ' ', false, Json::error_handler_t::replace);
-}
-
-Json json(const Corrections::Entry& entry) {
-  return {{"family", entry.family}, {"logarithms", entry.logarithms}, {"count", entry.count}};
-}
-
-Corrections::Entry correction_from(const Json& object) {
-  constexpr double kMostLogarithm = 10;
-  Corrections::Entry entry{word(object, "family"), 0, 0};
-  entry.count = whole(object, "count", 1);
-  const double most = kMostLogarithm * entry.count;
-  entry.logarithms = number(field(object, "logarithms"), "logarithms", -most, most);
-  return entry;
 }
 
 template <class Read>
@@ -190,12 +142,6 @@ Memory read(const Json& document, const Whereabouts& here, std::int64_t now) {
     if (!is_sane(*memory.machine)) throw Bad{"its machine is none"};
     memory.machine->incast = kCheapSwitch;
   }
-  read_list(document, "corrections", kMostCorrections,
-            [&](const Json& entry) { memory.corrections.push_back(correction_from(entry)); });
-  read_list(document, "choices", kMostRemembered, [&](const Json& entry) {
-    Remembered one = remembered_from(entry);
-    if (is_fresh(one.when)) memory.choices.push_back(one);
-  });
   read_list(document, "verdicts", kMostRemembered, [&](const Json& entry) {
     KeptVerdict one = verdict_from(entry);
     if (is_fresh(one.when)) memory.verdicts.push_back(one);
@@ -219,10 +165,8 @@ Result<Memory> read_memory(std::string_view text, const Whereabouts& here, std::
 }
 
 std::string write_memory(const Memory& memory, const Whereabouts& here) {
-  Json choices = Json::array(), corrections = Json::array(), verdicts = Json::array();
-  for (const Remembered& one : memory.choices) choices.push_back(json(one));
+  Json verdicts = Json::array();
   for (const KeptVerdict& one : memory.verdicts) verdicts.push_back(json(one));
-  for (const Corrections::Entry& entry : memory.corrections) corrections.push_back(json(entry));
   const Json document{
       {"format", kFormat},
       {"version", kMemoryVersion},
@@ -232,8 +176,6 @@ std::string write_memory(const Memory& memory, const Whereabouts& here) {
       {"greeting",
        {{"round_trip_s", memory.greeting.round_trip}, {"piece_s", memory.greeting.piece}}},
       {"machine", memory.machine ? json(*memory.machine) : Json()},
-      {"corrections", std::move(corrections)},
-      {"choices", std::move(choices)},
       {"verdicts", std::move(verdicts)}};
   return dumped(document, 1) + "\n";
 }
@@ -285,10 +227,7 @@ void take_later(std::vector<One>& old, const std::vector<One>& found, IsLike is_
 
 std::string pack_memory(const Memory& memory) {
   const Json machine = memory.machine ? json(*memory.machine) : Json();
-  return dumped(Json{{"machine", machine},
-                     {"choices", packed(memory.choices)},
-                     {"verdicts", packed(memory.verdicts)}},
-                -1);
+  return dumped(Json{{"machine", machine}, {"verdicts", packed(memory.verdicts)}}, -1);
 }
 
 Memory unpack_memory(std::string_view text) {
@@ -297,8 +236,6 @@ Memory unpack_memory(std::string_view text) {
   if (!document.at("machine").is_null()) {
     memory.machine = machine_from(document.at("machine"));
   }
-  unpack(document.at("choices"),
-         [&](const Json& object) { memory.choices.push_back(remembered_from(object)); });
   unpack(document.at("verdicts"),
          [&](const Json& object) { memory.verdicts.push_back(verdict_from(object)); });
   return memory;
@@ -310,27 +247,13 @@ Memory merged(Memory old, const Memory& found) {
     old.measured = found.measured;
     old.greeting = found.greeting;
   }
-  for (const Corrections::Entry& entry : found.corrections) {
-    const auto known =
-        std::find_if(old.corrections.begin(), old.corrections.end(),
-                     [&](const auto& other) { return other.family == entry.family; });
-    Corrections::Entry& into =
-        known == old.corrections.end() ? old.corrections.emplace_back() : *known;
-    into = Corrections::sum(into, entry);
-  }
-  take_later(old.choices, found.choices, [](const Remembered& one, const Remembered& other) {
-    return one.is_of(other.key, other.ranks, other.nodes);
-  });
   take_later(old.verdicts, found.verdicts,
              [](const KeptVerdict& one, const KeptVerdict& other) { return one.is_like(other); });
-  // Families that are gone stay to the end.
-  if (old.corrections.size() > kMostCorrections)
-    old.corrections.erase(old.corrections.begin(), old.corrections.end() - kMostCorrections);
   return old;
 }
 
 // On busy hosts a short message takes ten times as long now and then; the rate tells networks
-// apart, and what was chosen is judged by its own times besides.
+// apart.
 bool are_alike(const Machine& one, const Machine& other) {
   const auto &a = one.levels[kBetweenNodes], &b = other.levels[kBetweenNodes];
   return a && b &&

@@ -1,5 +1,5 @@
-// What one job keeps for the next: what messages cost, how far the model was off, and what was
-// chosen. A file of JSON (docs/reference/memory.md) for each MPI library, kind of hosts and
+// What one job keeps for the next: what messages cost, and which of two ways was surely faster. A
+// file of JSON (docs/reference/memory.md) for each MPI library, kind of hosts and
 // network.
 #pragma once
 #include <cstdint>
@@ -10,8 +10,6 @@
 
 #include "base/result.h"
 #include "model/machine.h"
-#include "select/online/corrections.h"
-#include "select/online/key.h"
 #include "select/online/verdict.h"
 
 namespace unisono {
@@ -37,36 +35,16 @@ struct Greeting {
   bool is_like(const Greeting& other) const;
 };
 
-/// A kind of call on communicators of one shape, and what was best.
-struct Remembered {
-  OnlineKey key;
-  int ranks = 1, nodes = 1;
-  Count bytes = 0;  ///< of its first call
-  Spec choice;
-  double seconds = 0;    ///< of the choice
-  double native = 0;     ///< of the MPI library's own
-  double predicted = 0;  ///< by the model, of the choice; 0: it said nothing
-  std::int64_t when = 0;
-
-  bool is_of(const OnlineKey& its_key, int its_ranks, int its_nodes) const {
-    return key == its_key && ranks == its_ranks && nodes == its_nodes;
-  }
-};
-
 struct Memory {
   std::int64_t measured = 0;  ///< seconds since 1970; when the network was
   Greeting greeting;
   std::optional<Machine> machine;
-  std::vector<Corrections::Entry> corrections;
-  std::vector<Remembered> choices;
-  std::vector<KeptVerdict> verdicts;  ///< within a node; the newest first
+  std::vector<KeptVerdict> verdicts;  ///< the newest first
 
-  bool is_empty() const {
-    return !machine && corrections.empty() && choices.empty() && verdicts.empty();
-  }
+  bool is_empty() const { return !machine && verdicts.empty(); }
 };
 
-inline constexpr std::size_t kMostRemembered = 256;  ///< choices, and as many verdicts
+inline constexpr std::size_t kMostRemembered = 256;  ///< verdicts
 /// What is older is measured anew.
 inline constexpr std::int64_t kMostAge = 60LL * 60 * 24 * 30;
 
@@ -79,8 +57,8 @@ std::string write_memory(const Memory& memory, const Whereabouts& here);
 std::string pack_memory(const Memory& memory);
 Memory unpack_memory(std::string_view text);
 
-/// What becomes of `old` by what a job has found: the later choice of a kind, the later machine,
-/// all corrections. The oldest choices and verdicts go where there are too many.
+/// What becomes of `old` by what a job has found: the later verdict of a kind, the later machine.
+/// The oldest verdicts go where there are too many.
 Memory merged(Memory old, const Memory& found);
 
 /// Whether two measurements are of one network.

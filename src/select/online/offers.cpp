@@ -14,7 +14,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr double kShareOfSpent = 0.05, kShareOfCall = 0.2, kLeast = 2e-3, kMost = 250e-3;
 constexpr long kOfAFamily = 2;
 // Of a few that are better than all others one will do.
 constexpr long kEnough = 4;
@@ -54,13 +53,11 @@ auto at_segment(const Params& open, Count bytes, const Use& use) {
 }  // namespace
 
 // The first of each family, then the others of the families that were the fastest.
-Pricing::Pricing(std::vector<Spec> proposals, const Facts& facts, int root, Machine machine,
-                 const Corrections& corrections)
+Pricing::Pricing(std::vector<Spec> proposals, const Facts& facts, int root, Machine machine)
     : proposals_(std::move(proposals)),
       call_{facts.collective,  facts.size,     facts.nodes, facts.bytes, root,
             facts.commutative, facts.topology, facts.graph},
-      machine_(std::move(machine)),
-      corrections_(corrections) {
+      machine_(std::move(machine)) {
   for (std::size_t i = 0; i < proposals_.size(); ++i) {
     families_.push_back(family_of(proposals_[i]));
     if (best_.try_emplace(families_[i], std::numeric_limits<double>::infinity()).second)
@@ -94,12 +91,10 @@ void Pricing::add_variants() {
 /// Whether that was all that this proposal needs.
 bool Pricing::price_one(std::size_t proposal) {
   const Spec& spec = proposals_[proposal];
-  const double factor = corrections_.factor(families_[proposal]),
-               most = kFar * best_of_all_ / factor;
+  const double most = kFar * best_of_all_;
   if (!has_open_segment(spec)) {
     const auto said = price(*spec.algorithm, spec.params, call_, machine_, most);
-    if (said && *said <= most)
-      note({.proposal = proposal, .said = *said, .seconds = *said * factor});
+    if (said && *said <= most) note({.proposal = proposal, .seconds = *said});
     return true;
   }
   if (!search_) look_for_segment(proposal);
@@ -112,10 +107,7 @@ bool Pricing::price_one(std::size_t proposal) {
   }
   // With as many pieces it is the standard one.
   if (search_ && search_->has_any() && !search_->is_as_first())
-    note({.proposal = proposal,
-          .segment = search_->best(),
-          .said = search_->seconds(),
-          .seconds = search_->seconds() * factor});
+    note({.proposal = proposal, .segment = search_->best(), .seconds = search_->seconds()});
   search_.reset();
   return true;
 }
@@ -156,7 +148,7 @@ void Pricing::ask_risks(double seconds) {
     if (better >= kEnough || Clock::now() >= end) return;
     const Spec spec = spec_of(offer);
     if (!std::exchange(offer.knows_risk, true))
-      offer.risk = risk(*spec.algorithm, spec.params, call_, machine_, offer.said);
+      offer.risk = risk(*spec.algorithm, spec.params, call_, machine_, offer.seconds);
     known.push_back(all_of(offer));
   }
 }
@@ -168,10 +160,6 @@ std::vector<Offer> Pricing::at_most_of_a_family() const {
     if (best.size() < kMostOffered && ++taken[families_[offer.proposal]] <= kOfAFamily)
       best.push_back(offer);
   return best;
-}
-
-double pricing_time(double spent, double call) {
-  return std::clamp(kShareOfSpent * spent, std::min(kLeast, kShareOfCall * call), kMost);
 }
 
 }  // namespace unisono

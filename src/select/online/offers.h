@@ -9,7 +9,6 @@
 #include "model/machine.h"
 #include "model/price.h"
 #include "model/segment.h"
-#include "select/online/corrections.h"
 #include "select/selector.h"
 
 namespace unisono {
@@ -19,8 +18,7 @@ inline constexpr std::size_t kMostOffered = 16;
 struct Offer {
   std::size_t proposal = 0;  ///< number in proposals()
   Count segment = 0;         ///< bytes, in place of an open one; 0: it has none
-  double said = 0;           ///< seconds by the model
-  double seconds = 0;        ///< the same, corrected
+  double seconds = 0;        ///< by the model
   double risk = 0;           ///< seconds lost on top where ranks drift apart
   bool knows_risk = false;
 };
@@ -29,9 +27,8 @@ struct Offer {
 /// after any price, also in the midst of a search for a segment.
 class Pricing {
  public:
-  /// The corrections, and what the call points to, must outlive it.
-  Pricing(std::vector<Spec> proposals, const Facts& facts, int root, Machine machine,
-          const Corrections& corrections);
+  /// What the call points to must outlive it.
+  Pricing(std::vector<Spec> proposals, const Facts& facts, int root, Machine machine);
 
   /// The fastest predicted ones, at most two of a family, of those that have a price after at most
   /// `seconds` more. What has none yet is first the variants of what is slow with its standard
@@ -54,7 +51,6 @@ class Pricing {
   std::vector<std::string> families_;
   PricedCall call_;
   Machine machine_;
-  const Corrections& corrections_;
   std::vector<std::size_t> order_;  // of proposals: what is to be priced
   std::size_t next_ = 0;            // in it
   bool has_variants_ = false;
@@ -63,9 +59,5 @@ class Pricing {
   std::optional<SegmentSearch> search_;  // of the proposal that is next
   std::vector<Offer> priced_;
 };
-
-/// Seconds that pricing may take for a kind whose calls have taken `spent` seconds, each of them
-/// `call`: a twentieth of them, but 250 ms at most, and of long calls 2 ms at least.
-double pricing_time(double spent, double call);
 
 }  // namespace unisono

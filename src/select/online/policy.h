@@ -3,11 +3,14 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "base/statistics.h"
 #include "select/online/job_budget.h"
+#include "select/online/verdict.h"
 
 namespace unisono {
 
@@ -47,18 +50,18 @@ class Policy {
   /// `shared`: the summaries of `ranks` ranks, combined.
   virtual void learn(std::span<const Nanoseconds> shared, int ranks) = 0;
 
-  /// What choosing itself has taken since the last epoch, beside the calls: combined as summaries
-  /// are.
-  virtual void spend(Nanoseconds /*shared*/, int /*ranks*/) {}
-
   /// What the whole job has lost, before the summaries that come with it. A policy that hears
   /// nothing has no such bound.
   virtual void hear_of_job(const JobAccount& /*account*/) {}
-  /// Seconds of `lost`, with what is at stake in a trial under way; and of a native call.
+  /// Seconds of `lost`, with what is at stake in a trial under way.
   virtual double lost_seconds() const { return 0; }
-  virtual double native_seconds() const { return 0; }
-  /// Seconds that the leader has saved, by what native took when it was last timed.
-  virtual double won_seconds() const { return 0; }
+
+  /// All further calls get the leader; it has no plan for them.
+  virtual bool is_settled() const { return false; }
+  /// What was found out here, of two ways; nothing: nothing yet, or it came from elsewhere.
+  virtual std::optional<Verdict> found() const { return std::nullopt; }
+  /// By what the last call was decided.
+  virtual std::string explain() const { return ""; }
 
   /// What exploring and choosing have lost against native, in native calls.
   virtual double lost() const = 0;

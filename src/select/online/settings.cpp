@@ -10,21 +10,14 @@ namespace unisono {
 
 namespace {
 
-constexpr std::string_view kValid =
-    "valid: auto, off, model[:budget=2%,regret=8], star[:calls=10,threshold=1.1], "
-    "bandit[:budget=5%,regret=20]";
+constexpr std::string_view kValid = "valid: auto, off, star[:calls=10,threshold=1.1]";
 
-/// A number, in percent where a % follows.
 std::optional<double> number(std::string_view text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc()) return std::nullopt;
-  const std::string_view rest(end, static_cast<std::size_t>(text.data() + text.size() - end));
-  if (rest == "%") return value / 100;
-  return rest.empty() ? std::optional(value) : std::nullopt;
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
 }
-
-constexpr int kShortCalls = 64;  // before the model is asked
 
 struct Option {
   std::string_view name;
@@ -32,7 +25,6 @@ struct Option {
 };
 
 constexpr Option kCalls{"calls", 1, 1000}, kThreshold{"threshold", 1, 100};
-constexpr Option kBudget{"budget", 0, 1}, kRegret{"regret", 0, 1e6};
 
 std::string plain(double value) {
   char text[32];
@@ -54,20 +46,8 @@ bool take(StarSettings& settings, std::string_view name, double value) {
   return true;
 }
 
-template <class Settings>
-bool take(Settings& settings, std::string_view name, double value) {
-  if (is(kBudget, name, value))
-    settings.budget = value;
-  else if (is(kRegret, name, value))
-    settings.regret = value;
-  else
-    return false;
-  return true;
-}
-
-template <class Settings>
-Result<OnlineSettings> read(std::string_view options) {
-  Settings settings;
+Result<OnlineSettings> read_star(std::string_view options) {
+  StarSettings settings;
   while (!options.empty()) {
     const std::string_view item = options.substr(0, options.find(','));
     options.remove_prefix(std::min(options.size(), item.size() + 1));
@@ -88,39 +68,26 @@ Result<OnlineSettings> parse_online(std::string_view text) {
   const std::string_view kind = text.substr(0, colon);
   const std::string_view options =
       colon == std::string_view::npos ? std::string_view() : text.substr(colon + 1);
-  if (kind == "star") return read<StarSettings>(options);
-  if (kind == "bandit") return read<BanditSettings>(options);
-  if (kind == "model") return read<ModelSettings>(options);
-  if (text == "auto") return OnlineSettings{ModelSettings{.is_auto = true}};
+  if (kind == "star") return read_star(options);
+  if (text == "auto") return OnlineSettings{AutoSettings{}};
   if (text.empty() || text == "off") return OnlineSettings{};
   return Error{"no such rule '" + std::string(kind) + "'; " + std::string(kValid)};
 }
 
-LeftOnline left_online_by(const OnlineSettings& settings, bool judges_nodes) {
-  const auto* model = std::get_if<ModelSettings>(&settings);
-  return {std::holds_alternative<std::monostate>(settings) ? 0 : kEveryCollective,
-          judges_nodes ? kEveryCollective : 0, model != nullptr && model->is_auto};
+LeftOnline left_online_by(const OnlineSettings& settings, bool checks) {
+  return {.collectives = is_star(settings) ? kEveryCollective : 0,
+          .in_node = checks ? kEveryCollective : 0,
+          .checks_between = checks};
 }
 
 std::string text(const OnlineSettings& settings) {
   if (const auto* star = std::get_if<StarSettings>(&settings))
     return "star:calls=" + plain(star->calls) + ",threshold=" + plain(star->threshold);
-  if (const auto* bandit = std::get_if<BanditSettings>(&settings))
-    return "bandit:budget=" + plain(bandit->budget * 100) + "%,regret=" + plain(bandit->regret);
-  if (const auto* model = std::get_if<ModelSettings>(&settings))
-    return model->is_auto
-               ? "auto"
-               : "model:budget=" + plain(model->budget * 100) + "%,regret=" + plain(model->regret);
-  return "off";
-}
-
-int calls_before_timing(const Facts& facts) {
-  constexpr int kRunningAhead = 4096;
-  return is_rooted(facts.collective) && first_calls(facts) == kShortCalls ? kRunningAhead : 0;
+  return is_auto(settings) ? "auto" : "off";
 }
 
 int first_calls(const Facts& facts) {
-  constexpr Count kBytesPerCall = 2 << 10, kCalls = kShortCalls, kWeight = 32;
+  constexpr Count kBytesPerCall = 2 << 10, kCalls = 64, kWeight = 32;
   const Count blocks = semantics(facts.collective).measure == Measure::block ? facts.size : 1;
   const Count weight = 1 + blocks * facts.bytes / kBytesPerCall;
   return weight >= kWeight ? 2 : static_cast<int>(std::max<Count>(2, kCalls / weight));
@@ -128,19 +95,16 @@ int first_calls(const Facts& facts) {
 
 bool is_worth_learning(const OnlineSettings& settings, const Facts& facts) {
   const bool unknown = semantics(facts.collective).knows_bytes != Who::all;
-  // What has no bytes has no price.
-  if (std::holds_alternative<ModelSettings>(settings)) return !unknown;
-  if (!std::holds_alternative<StarSettings>(settings) || unknown) return true;
+  // A duel may not be about calls of several lengths.
+  if (is_auto(settings)) return !unknown;
+  if (unknown) return true;
   return facts.bytes >=
          (facts.collective == Collective::bcast ? kStarLeastBcastBytes : kStarLeastBytes);
 }
 
-std::unique_ptr<Policy> make_policy(const OnlineSettings& settings, int arms, std::uint64_t seed) {
-  if (const auto* star = std::get_if<StarSettings>(&settings))
-    return std::make_unique<Star>(arms, *star);
-  if (const auto* bandit = std::get_if<BanditSettings>(&settings))
-    return std::make_unique<Bandit>(arms, seed, *bandit);
-  return nullptr;
+std::unique_ptr<Policy> make_policy(const OnlineSettings& settings, int arms) {
+  const auto* star = std::get_if<StarSettings>(&settings);
+  return star != nullptr ? std::make_unique<Star>(arms, *star) : nullptr;
 }
 
 }  // namespace unisono

@@ -1,4 +1,5 @@
-// What a duel (duel.h) has come to, in a form that another communicator or another job can use.
+// What a duel (duel.h) or a check (check.h) has come to, in a form that another communicator or
+// another job can use.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -17,7 +18,7 @@ struct WayTimes {
   bool is_spread() const { return all > 2 * in_calls; }
 };
 
-/// Way 0 is the MPI library's own, way 1 the kernels of the node.
+/// Way 0 is the MPI library's own, way 1 the kernels of the node, or a safe arm between hosts.
 struct Verdict {
   int winner = 0;
   std::array<WayTimes, 2> times{};
@@ -32,17 +33,17 @@ struct Verdict {
 struct KeptVerdict {
   Collective collective = Collective::barrier;
   int size_class = 0;
-  int ranks = 1;           ///< of the communicator
-  int ranks_per_core = 0;  ///< of the job, see Platform
-  Count bytes = 0;         ///< of its first call
-  Spec kernels;            ///< the other way; never native
+  int ranks = 1, nodes = 1;  ///< of the communicator
+  int ranks_per_core = 0;    ///< of the job, see Platform
+  Count bytes = 0;           ///< of its first call
+  Spec other;                ///< the second way; never native
   Verdict verdict;
   std::int64_t when = 0;  ///< seconds since 1970
 
   /// Both are of one kind of call in one kind of program: the later one counts.
   bool is_like(const KeptVerdict& other) const {
     return collective == other.collective && size_class == other.size_class &&
-           ranks == other.ranks && ranks_per_core == other.ranks_per_core &&
+           ranks == other.ranks && nodes == other.nodes && ranks_per_core == other.ranks_per_core &&
            verdict.is_spread() == other.verdict.is_spread();
   }
 };

@@ -295,8 +295,7 @@ std::string offers(const Job& job, const Machine& machine, double seconds) {
   const Facts facts{
       .collective = *collective, .size = job.ranks, .bytes = job.bytes, .nodes = job.ranks};
   const auto begin = std::chrono::steady_clock::now();
-  const Corrections none;
-  Pricing pricing(proposals(facts), facts, job.root, machine, none);
+  Pricing pricing(proposals(facts), facts, job.root, machine);
   const auto best = pricing.best(seconds);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   Json rows = Json::array();

@@ -25,10 +25,10 @@ using Json = nlohmann::ordered_json;
 
 /// What may decide. Which goes before which, only the Selector knows: it is asked, what has decided
 /// is taken away, and it is asked again.
-enum Source : std::uint8_t { kForcedBy, kFixed, kProfile, kMemory, kOnlineBy, kSources };
+enum Source : std::uint8_t { kForcedBy, kFixed, kProfile, kMemory, kOnlineBy, kSafely, kSources };
 
-constexpr std::array<std::string_view, kSources> kNames = {"forced", "reproducible", "profile",
-                                                           "remembered", "online"};
+constexpr std::array<std::string_view, kSources> kNames = {"forced",     "reproducible", "profile",
+                                                           "remembered", "online",       "safe"};
 
 struct Question {
   Facts facts;
@@ -76,18 +76,22 @@ void use_memory(const Question& question, Setup& setup) {
   setup.has[kMemory] = true;
 }
 
-void leave_online(const Question& question, Setup& setup) {
+void leave_online(Setup& setup) {
   auto settings = parse_online(variable("UNISONO_ONLINE"));
   if (!settings) {
     setup.complaints.push_back(setting("UNISONO_ONLINE") + ": " + settings.error() +
                                "; nothing is selected online");
     return;
   }
-  const auto* model = std::get_if<ModelSettings>(&*settings);
-  const bool is_auto = model != nullptr && model->is_auto;
-  // As use_machine() has it: of networks that are faster than any Ethernet nothing is known.
-  if (is_auto && question.here.place == Place::elsewhere) return;
-  setup.has[kOnlineBy] = setup.selector.leave_online(left_online_by(*settings, is_auto));
+  setup.has[kOnlineBy] = setup.selector.leave_online(left_online_by(*settings, is_auto(*settings)));
+}
+
+/// As use_network() has it: of networks that are faster than any Ethernet nothing is known.
+void lead_safely(const Question& question, Setup& setup) {
+  const auto settings = parse_online(variable("UNISONO_ONLINE"));
+  if (question.here.place == Place::elsewhere || (settings && is_star(*settings))) return;
+  setup.selector.lead_safely();
+  setup.has[kSafely] = true;
 }
 
 /// With all sources but those that are taken away; in the order of Engine::read_environment().
@@ -101,13 +105,14 @@ Setup set_up(const Question& question, const std::array<bool, kSources>& away) {
   }
   if (!away[kProfile]) use_profile(question, setup);
   if (!away[kMemory] && question.mode == "fixed") use_memory(question, setup);
-  if (!away[kOnlineBy] && question.mode != "fixed") leave_online(question, setup);
+  if (!away[kOnlineBy] && question.mode != "fixed") leave_online(setup);
+  if (!away[kSafely]) lead_safely(question, setup);
   return setup;
 }
 
 std::optional<Source> source_of(const Setup& setup, const Facts& facts, const Choice& choice) {
   if (setup.selector.is_online(facts)) return kOnlineBy;
-  for (const Source source : {kFixed, kProfile, kMemory})
+  for (const Source source : {kFixed, kProfile, kMemory, kSafely})
     if (setup.has[source] && choice.why == kNames[source]) return source;
   if (setup.has[kForcedBy] &&
       (choice.is_forced || choice.why == kNames[kForcedBy] || choice.unmet != nullptr))

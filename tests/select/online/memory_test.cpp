@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "files/names.h"
+#include "select/online/key.h"
 
 namespace unisono {
 namespace {
@@ -27,37 +28,30 @@ Machine machine(double alpha = 60e-6, double beta = 80e-9) {
   return made;
 }
 
-Remembered kept_bcast(std::string_view spec, int ranks = 7, std::int64_t when = kNow - 10) {
-  return {.key = {.collective = Collective::bcast, .size_class = size_class(512 << 10)},
-          .ranks = ranks,
-          .nodes = ranks,
-          .bytes = 512 << 10,
-          .choice = *parse_spec(Collective::bcast, spec),
-          .seconds = 0.045,
-          .native = 0.32,
-          .predicted = spec == "native" ? 0 : 0.047,
-          .when = when};
-}
-
 KeptVerdict sum_of_8(int winner, int ranks = 4, std::int64_t when = kNow - 10, double between = 0) {
   return {.collective = Collective::allreduce,
           .size_class = size_class(8),
           .ranks = ranks,
           .ranks_per_core = 2,
           .bytes = 8,
-          .kernels = *parse_spec(Collective::allreduce, "shm"),
+          .other = *parse_spec(Collective::allreduce, "shm"),
           .verdict = {winner, {{{11e-6, 12e-6 + between}, {5e-6, 5.1e-6 + between}}}},
           .when = when};
 }
 
-Memory some() {
-  return {kNow - 100,
-          {150e-6, 1.5e-3},
-          machine(),
-          {{"chain", 0.3, 2}},
-          {kept_bcast("chain:segment=4K")},
-          {sum_of_8(1)}};
+/// Of a check between hosts.
+KeptVerdict bcast_on(int ranks, std::int64_t when = kNow - 10) {
+  return {.collective = Collective::bcast,
+          .size_class = size_class(512 << 10),
+          .ranks = ranks,
+          .nodes = ranks,
+          .bytes = 512 << 10,
+          .other = *parse_spec(Collective::bcast, "chain:segment=4K"),
+          .verdict = {0, {{{0.045, 0.045}, {0.32, 0.32}}}},
+          .when = when};
 }
+
+Memory some() { return {kNow - 100, {150e-6, 1.5e-3}, machine(), {sum_of_8(1), bcast_on(7)}}; }
 
 std::string refused(const std::string& text, const Whereabouts& here = kHere) {
   const auto read = read_memory(text, here, kNow);
@@ -69,37 +63,18 @@ TEST(Memory, IsReadAsItWasWritten) {
   const auto read = read_memory(text, kHere, kNow);
   ASSERT_TRUE(read) << read.error();
   EXPECT_EQ(write_memory(*read, kHere), text);
-  ASSERT_EQ(read->choices.size(), 1U);
-  EXPECT_EQ(unisono::text(read->choices[0].choice), unisono::text(some().choices[0].choice));
   EXPECT_EQ(write_machine(*read->machine), write_machine(machine()));
-  ASSERT_EQ(read->verdicts.size(), 1U);
+  ASSERT_EQ(read->verdicts.size(), 2U);
+  EXPECT_TRUE(read->verdicts[1].is_like(bcast_on(7)));
   EXPECT_TRUE(read->verdicts[0].is_like(sum_of_8(1)));
   EXPECT_EQ(read->verdicts[0].verdict.winner, 1);
 }
 
-TEST(Memory, KeepsAllOfACallsKey) {
-  using Change = void (*)(OnlineKey&);
-  for (const Change change : {+[](OnlineKey& key) { key.root_is_first = false; },
-                              +[](OnlineKey& key) { key.commutative = false; },
-                              +[](OnlineKey& key) { key.shared = true; },
-                              +[](OnlineKey& key) { key.kernels_in_nodes = true; }}) {
-    Memory memory = some();
-    change(memory.choices[0].key);
-    const auto read = read_memory(write_memory(memory, kHere), kHere, kNow);
-    ASSERT_TRUE(read) << read.error();
-    EXPECT_EQ(read->choices[0].key, memory.choices[0].key);
-    EXPECT_EQ(unpack_memory(pack_memory(memory)).choices[0].key, memory.choices[0].key);
-  }
-}
-
-TEST(Memory, TravelsExactlyAndWithoutWhatOnlyRankZeroNeeds) {
+TEST(Memory, TravelsExactly) {
   const Memory got = unpack_memory(pack_memory(some()));
   EXPECT_EQ(write_machine(*got.machine), write_machine(machine()));
-  ASSERT_EQ(got.choices.size(), 1U);
-  EXPECT_EQ(got.choices[0].seconds, 0.045);
-  EXPECT_TRUE(got.choices[0].is_of(some().choices[0].key, 7, 7));
-  EXPECT_TRUE(got.corrections.empty());
-  ASSERT_EQ(got.verdicts.size(), 1U);
+  ASSERT_EQ(got.verdicts.size(), 2U);
+  EXPECT_EQ(got.verdicts[1].nodes, 7);
   EXPECT_TRUE(got.verdicts[0].is_like(sum_of_8(1)));
   EXPECT_EQ(got.verdicts[0].verdict.times[1].in_calls, 5e-6);
   EXPECT_EQ(got.verdicts[0].verdict.times[0].all, 12e-6);
@@ -144,14 +119,14 @@ TEST(Memory, DepthAndNumberOfMembersAreLimited) {
   const std::string deep = std::string(100'000, '[') + std::string(100'000, ']');
   EXPECT_EQ(refused(deep), "it is nested more than 64 deep");
   EXPECT_EQ(refused(R"({"format": )" + deep + "}"), "it is nested more than 64 deep");
-  const std::string good = write_memory(Memory(), kHere), name = "\"choices\"";
+  const std::string good = write_memory(Memory(), kHere), name = "\"verdicts\"";
   const std::size_t at = good.find(name);
   ASSERT_NE(at, std::string::npos);
   std::string many = good.substr(0, at);
   for (int i = 0; many.size() < 241'000; ++i) many += "\"" + std::to_string(i) + "\":0,";
   EXPECT_EQ(refused(many + good.substr(at)), "an object has more than 64 members");
   EXPECT_EQ(refused(good.substr(0, at) + name + ":[]," + good.substr(at)),
-            "'choices' is there twice in one object");
+            "'verdicts' is there twice in one object");
   EXPECT_EQ(refused(good), "");
 }
 
@@ -176,19 +151,14 @@ TEST(Memory, NumbersThatNobodyMeasuresAreRefused) {
     EXPECT_NE(with(alpha.c_str(), value), "") << value;
   EXPECT_NE(with((std::string(level) + "/one_way/0/beta_s_per_byte").c_str(), 0), "");
   EXPECT_NE(with((std::string(level) + "/gap").c_str(), Json::array()), "");
-  EXPECT_NE(with("/choices/0/seconds", 0), "");
-  EXPECT_NE(with("/choices/0/native_seconds", -1e-3), "");
-  EXPECT_NE(with("/choices/0/predicted_seconds", 1e9), "");
-  EXPECT_NE(with("/choices/0/ranks", 0), "");
-  EXPECT_NE(with("/choices/0/nodes", 8), "") << "more than ranks";
-  EXPECT_NE(with("/choices/0/ranks", 1e18), "");
-  EXPECT_NE(with("/choices/0/class", 1000), "");
-  EXPECT_NE(with("/choices/0/choice", "chain:segment=-1"), "");
-  EXPECT_NE(with("/choices/0/choice", "no such"), "");
-  EXPECT_NE(with("/choices/0/collective", "bcast\n\x1b[2J"), "");
-  EXPECT_EQ(with("/choices/0/collective", "x\ny").find('\n'), std::string::npos);
-  EXPECT_NE(with("/corrections/0/logarithms", 1e9), "");
-  EXPECT_NE(with("/corrections/0/count", -1), "");
+  EXPECT_NE(with("/verdicts/1/nodes", 8), "") << "more than ranks";
+  EXPECT_NE(with("/verdicts/1/nodes", 1), "") << "sends messages";
+  EXPECT_NE(with("/verdicts/1/ranks", 1e18), "");
+  EXPECT_NE(with("/verdicts/1/other", "chain:segment=-1"), "");
+  EXPECT_NE(with("/verdicts/1/other", "no such"), "");
+  EXPECT_NE(with("/verdicts/1/other", "shm"), "") << "within a node";
+  EXPECT_NE(with("/verdicts/0/collective", "bcast\n\x1b[2J"), "");
+  EXPECT_EQ(with("/verdicts/0/collective", "x\ny").find('\n'), std::string::npos);
   EXPECT_NE(with("/greeting/piece_s", "NaN"), "");
   EXPECT_NE(with("/verdicts", Json::object()), "");
   EXPECT_NE(with("/verdicts/0/collective", "no such"), "");
@@ -196,9 +166,9 @@ TEST(Memory, NumbersThatNobodyMeasuresAreRefused) {
   EXPECT_NE(with("/verdicts/0/class", -1), "");
   EXPECT_NE(with("/verdicts/0/ranks", 1), "");
   EXPECT_NE(with("/verdicts/0/ranks_per_core", -1), "");
-  EXPECT_NE(with("/verdicts/0/kernels", "native"), "");
-  EXPECT_NE(with("/verdicts/0/kernels", "ring"), "") << "sends messages";
-  EXPECT_NE(with("/verdicts/0/kernels", "grid:shape=2x2,rows=shm"), "");
+  EXPECT_NE(with("/verdicts/0/other", "native"), "");
+  EXPECT_NE(with("/verdicts/0/other", "ring"), "") << "sends messages";
+  EXPECT_NE(with("/verdicts/0/other", "grid:shape=2x2,rows=shm"), "");
   EXPECT_NE(with("/verdicts/0/choice", "ring"), "") << "neither of the two";
   EXPECT_EQ(with("/verdicts/0/choice", "native"), "");
   for (const char* time :
@@ -209,9 +179,6 @@ TEST(Memory, NumbersThatNobodyMeasuresAreRefused) {
   infinite.replace(infinite.find("0.045"), 5, "1e999");
   EXPECT_NE(refused(infinite), "");
   Json many = good;
-  for (std::size_t i = 0; i <= kMostRemembered; ++i) many["choices"].push_back(many["choices"][0]);
-  EXPECT_NE(refused(many.dump()), "");
-  many = good;
   for (std::size_t i = 0; i <= kMostRemembered; ++i)
     many["verdicts"].push_back(many["verdicts"][0]);
   EXPECT_NE(refused(many.dump()), "");
@@ -221,14 +188,11 @@ TEST(Memory, WhatIsOldOrFromTheFutureIsLeftOut) {
   for (const std::int64_t when : {kNow - kMostAge - 1, kNow + 1, std::int64_t{1} << 62}) {
     Memory memory = some();
     memory.measured = when;
-    memory.choices.push_back(kept_bcast("native", 9, when));
     memory.verdicts.push_back(sum_of_8(0, 9, when));
     const auto read = read_memory(write_memory(memory, kHere), kHere, kNow);
     ASSERT_TRUE(read) << read.error();
     EXPECT_FALSE(read->machine);
-    ASSERT_EQ(read->choices.size(), 1U);
-    EXPECT_EQ(read->choices[0].ranks, 7);
-    ASSERT_EQ(read->verdicts.size(), 1U);
+    ASSERT_EQ(read->verdicts.size(), 2U);
     EXPECT_EQ(read->verdicts[0].ranks, 4);
     EXPECT_TRUE(merged(*read, some()).machine) << "what is measured now takes its place";
   }
@@ -236,19 +200,15 @@ TEST(Memory, WhatIsOldOrFromTheFutureIsLeftOut) {
 
 TEST(Memory, TwoJobsAddUp) {
   Memory one, two;
-  one.choices = {kept_bcast("chain:segment=4K"), kept_bcast("native", 5)};
-  two.choices = {kept_bcast("chain:segment=8K", 7, kNow), kept_bcast("native", 5, kNow - 20)};
+  one.verdicts = {bcast_on(7), bcast_on(5)};
+  two.verdicts = {bcast_on(7, kNow), bcast_on(5, kNow - 20)};
   two.machine = machine();
   two.measured = kNow;
-  two.corrections = {{"chain", 0.4, 1}};
   const Memory both = merged(merged(some(), one), two);
   EXPECT_EQ(both.measured, kNow);
-  ASSERT_EQ(both.choices.size(), 2U);
-  EXPECT_EQ(text(both.choices[0].choice), text(two.choices[0].choice)) << "the later one's";
-  EXPECT_EQ(both.choices[1].when, kNow - 10);
-  ASSERT_EQ(both.corrections.size(), 1U);
-  EXPECT_DOUBLE_EQ(both.corrections[0].logarithms, 0.7);
-  EXPECT_EQ(both.corrections[0].count, 3);
+  ASSERT_EQ(both.verdicts.size(), 3U);
+  EXPECT_EQ(both.verdicts[0].when, kNow) << "the later one's";
+  EXPECT_EQ(both.verdicts[2].when, kNow - 10);
 }
 
 // Of programs that compute between calls, and that do not, one each.
@@ -272,16 +232,12 @@ TEST(Memory, TheVerdictsOfAJobAreShort) {
   EXPECT_LE(pack_memory(memory).size(), std::size_t{8} << 10);
 }
 
-TEST(Memory, TheOldestChoicesGo) {
+TEST(Memory, TheOldestVerdictsGo) {
   Memory memory;
-  for (int i = 0; i < 300; ++i)
-    memory = merged(
-        memory, {.choices = {kept_bcast("native", 2 + i, i)}, .verdicts = {sum_of_8(1, 2 + i, i)}});
-  ASSERT_EQ(memory.choices.size(), kMostRemembered);
+  for (int i = 0; i < 300; ++i) memory = merged(memory, {.verdicts = {sum_of_8(1, 2 + i, i)}});
   ASSERT_EQ(memory.verdicts.size(), kMostRemembered);
   EXPECT_EQ(memory.verdicts.front().when, 299);
-  EXPECT_EQ(memory.choices.front().when, 299);
-  EXPECT_EQ(memory.choices.back().when, 299 - static_cast<int>(kMostRemembered) + 1);
+  EXPECT_EQ(memory.verdicts.back().when, 299 - static_cast<int>(kMostRemembered) + 1);
 }
 
 TEST(Memory, NetworksAreAlikeOrNot) {

@@ -11,7 +11,6 @@
 #include "algorithms/composition.h"
 #include "model/price.h"
 #include "select/online/proposals.h"
-#include "select/online/settings.h"
 
 namespace unisono {
 namespace {
@@ -34,14 +33,13 @@ Facts facts_of(Collective collective, int ranks, Count bytes) {
 constexpr double kAllTheTime = 1e6;
 
 std::vector<Offer> best_offers(const std::vector<Spec>& all, const Facts& facts,
-                               const unisono::Machine& machine, const Corrections& known = {}) {
-  return Pricing(all, facts, 0, machine, known).best(kAllTheTime);
+                               const unisono::Machine& machine) {
+  return Pricing(all, facts, 0, machine).best(kAllTheTime);
 }
 
-std::string best(const Facts& facts, const unisono::Machine& machine,
-                 const Corrections& known = {}) {
+std::string best(const Facts& facts, const unisono::Machine& machine) {
   const auto all = proposals(facts);
-  const auto offers = best_offers(all, facts, machine, known);
+  const auto offers = best_offers(all, facts, machine);
   return offers.empty() ? "" : std::string(all[offers[0].proposal].algorithm->name);
 }
 
@@ -201,8 +199,7 @@ TEST(Offers, TheSegmentOfAPipelineIsTheModels) {
     const Facts facts = facts_of(bcast, 13, 1 << 20);
     unisono::Machine machine = ethernet(rate);
     machine.incast = {};
-    const Corrections none;
-    Pricing pricing(proposals(facts), facts, 0, machine, none);
+    Pricing pricing(proposals(facts), facts, 0, machine);
     const auto offers = pricing.best(kAllTheTime);
     const Algorithm& chain = *find_algorithm(bcast, "chain");
     double best = kNoLimit;
@@ -240,35 +237,13 @@ TEST(Offers, InInstalmentsThePricesAreTheSame) {
   unisono::Machine machine = ethernet(1e8);
   machine.incast = {};
   const auto all = proposals(facts);
-  const Corrections none;
-  Pricing pricing(all, facts, 0, machine, none);
+  Pricing pricing(all, facts, 0, machine);
   int asked = 0;
   for (; !pricing.is_complete(); ++asked) pricing.best(0.5e-3);
   EXPECT_GT(asked, 1);
   const auto whole = best_offers(all, facts, machine), parts = pricing.best(0);
   ASSERT_EQ(parts.size(), whole.size());
   for (std::size_t i = 0; i < whole.size(); ++i) EXPECT_EQ(parts[i].seconds, whole[i].seconds);
-}
-
-// What one kind has shown of an algorithm holds for the next kind.
-TEST(Offers, CorrectionsChangeTheOrderOfOtherKinds) {
-  const Facts facts = facts_of(reduce, 13, 512 << 10);
-  const std::string first = best(facts, ethernet(1e8));
-  Corrections known;
-  for (int i = 0; i < 3; ++i) known.learn(first, 0.01, 0.025);
-  EXPECT_NE(best(facts, ethernet(1e8), known), first);
-  EXPECT_NEAR(known.factor(first), 2.4, 0.3);
-  EXPECT_GT(known.factor("something else"), 1.5);
-}
-
-// A timeout that an arm has met makes nothing else slower.
-TEST(Corrections, WhatWasHeldUpCorrectsItsFamilyOnly) {
-  Corrections known;
-  known.learn("spread_out", 0.017, 0.14);
-  EXPECT_GT(known.factor("spread_out"), 2);
-  EXPECT_EQ(known.factor("paced"), 1);
-  known.learn("ring", 0.017, 0.02);
-  EXPECT_GT(known.factor("paced"), 1);
 }
 
 // Not what posts all at once, nor what only the order of its messages keeps in step.
@@ -281,21 +256,6 @@ TEST(Offers, AnAlltoallThatKeepsItsRanksInStepComesFirst) {
 
 TEST(Offers, ManyRanksCostNoMore) {
   EXPECT_FALSE(best(facts_of(allreduce, 100000, 1 << 20), ethernet(1e9)).empty());
-}
-
-TEST(Settings, AutoAndModel) {
-  const auto model = parse_online("model:budget=1%,regret=3");
-  ASSERT_TRUE(model) << model.error();
-  EXPECT_EQ(std::get<ModelSettings>(*model).budget, 0.01);
-  EXPECT_EQ(std::get<ModelSettings>(*model).regret, 3);
-  EXPECT_EQ(text(*model), "model:budget=1%,regret=3");
-  EXPECT_TRUE(std::get<ModelSettings>(*parse_online("auto")).is_auto);
-  EXPECT_EQ(text(*parse_online("auto")), "auto");
-  EXPECT_FALSE(parse_online("auto:regret=3"));
-  EXPECT_FALSE(parse_online("model:calls=3"));
-  EXPECT_EQ(first_calls(facts_of(bcast, 13, 512 << 10)), 2);
-  EXPECT_EQ(first_calls(facts_of(allgather, 13, 32 << 10)), 2);
-  EXPECT_EQ(first_calls(facts_of(bcast, 13, 8)), 64);
 }
 
 /// Of a rank on every host, in their order.

@@ -3,11 +3,8 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <random>
 
 #include "select/online/arms.h"
-#include "select/online/drift.h"
-#include "select/online/evidence.h"
 #include "select/online/key.h"
 #include "select/online/learned.h"
 #include "select/online/logarithm.h"
@@ -73,71 +70,24 @@ TEST(OnlineArms, WhatWouldRunAnywayIsAmongThem) {
   EXPECT_EQ(text(arms[1]), text(*spec));
 }
 
-TEST(Evidence, IntervalsHoldTheTruthAtEveryTime) {
-  std::mt19937_64 random(1);
-  std::normal_distribution<double> normal(0, 0.2);
-  int wrong = 0;
-  for (int run = 0; run < 200; ++run) {
-    Evidence evidence(2);
-    bool missed = false;
-    for (int block = 0; block < 60; ++block) {
-      evidence.begin_block();
-      evidence.add(0, 1e-3 * std::exp(normal(random)));
-      evidence.add(1, 1.2e-3 * std::exp(normal(random)));
-      const Comparison c = evidence.compare(1, 0);
-      missed = missed || (c.blocks >= 3 && std::abs(c.mean - std::log(1.2)) > c.half);
-    }
-    wrong += missed;
-  }
-  EXPECT_LE(wrong, 16);  // of 200; 5 % are promised
-}
-
-TEST(Evidence, OnlyBlocksWithBothCount) {
-  Evidence evidence(3);
-  for (int block = 0; block < 6; ++block) {
-    evidence.begin_block();
-    evidence.add(0, 1);
-    if (block % 2 == 0) evidence.add(1, 2);
-  }
-  EXPECT_EQ(evidence.compare(0, 1).blocks, 3);
-  EXPECT_EQ(evidence.compare(0, 2).blocks, 0);
-  EXPECT_TRUE(evidence.compare(1, 0).likely_slower());
-  EXPECT_TRUE(evidence.compare(0, 1).surely_faster());
-}
-
-TEST(Drift, SeesAChangeBothWaysAndNothingElse) {
-  for (const double factor : {0.5, 1.0, 2.0}) {
-    std::mt19937_64 random(7);
-    std::normal_distribution<double> normal(0, 0.1);
-    Drift drift;
-    for (int i = 0; i < 200; ++i) ASSERT_FALSE(drift.add(normal(random))) << i;
-    int needed = 0;
-    while (needed < 100 && !drift.add(std::log(factor) + normal(random))) ++needed;
-    if (factor == 1.0)
-      EXPECT_EQ(needed, 100);
-    else
-      EXPECT_LT(needed, 10);
-  }
-}
-
 TEST(ParseOnline, ReadsWhatItWrites) {
-  for (const char* written : {"off", "star:calls=10,threshold=1.1", "star:calls=5,threshold=2",
-                              "bandit:budget=5%,regret=20", "bandit:budget=0%,regret=0"}) {
+  for (const char* written :
+       {"off", "auto", "star:calls=10,threshold=1.1", "star:calls=5,threshold=2"}) {
     const auto settings = parse_online(written);
     ASSERT_TRUE(settings) << written;
     EXPECT_EQ(text(*settings), written);
   }
-  EXPECT_EQ(text(*parse_online("bandit:budget=0.1")), "bandit:budget=10%,regret=20");
+  EXPECT_EQ(text(*parse_online("star")), "star:calls=10,threshold=1.1");
   EXPECT_EQ(text(*parse_online("")), "off");
 }
 
 TEST(ParseOnline, SaysWhatIsValid) {
   for (const char* written :
-       {"stars", "bandit:budget=200%", "bandit:calls=3", "star:calls=0", "star:calls=2.5",
-        "bandit:budget", "bandit:budget=5%%", "star:,", "off:budget=1", "bandit:regret=nan"}) {
+       {"stars", "bandit", "model", "star:calls=0", "star:calls=2.5", "star:calls=4%", "star:calls",
+        "star:,", "off:calls=1", "auto:calls=1", "star:threshold=nan"}) {
     const auto settings = parse_online(written);
     ASSERT_FALSE(settings) << written;
-    EXPECT_NE(settings.error().find("valid: auto, off, model"), std::string::npos)
+    EXPECT_NE(settings.error().find("valid: auto, off, star"), std::string::npos)
         << settings.error();
   }
 }

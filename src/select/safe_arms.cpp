@@ -1,0 +1,113 @@
+#include "select/safe_arms.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "algorithms/composition.h"
+#include "schedule/semantics.h"
+
+namespace unisono {
+
+namespace {
+
+using enum Collective;
+
+/// A call of `bytes` (Facts::bytes) gets the arm from `least` + `per_host` * hosts on: an arm has a
+/// round for each host, the MPI library's own for short messages one for each doubling.
+struct Row {
+  CollectiveSet collectives;
+  std::string_view arm;
+  Count least, per_host;
+  int least_hosts;
+  bool is_pipeline = false;
+
+  Count from(int hosts) const { return least + per_host * hosts; }
+};
+
+// By measurements in docs/results/unasked.md, at 20 Mb/s to 1 Gb/s: where the faster network still
+// loses nothing.
+constexpr Row kRows[] = {
+    {set_of(bcast), "chain", 16 << 10, 6 << 10, 3, true},
+    {set_of(reduce), "chain", 8 << 10, 3 << 10, 3, true},
+    {set_of(scan, exscan), "chain", 16 << 10, 6 << 10, 3, true},
+    {set_of(allreduce), "ring", 0, 16 << 10, 3},
+    {set_of(reduce_scatter, reduce_scatter_block), "ring", 0, 16 << 10, 3},
+    {set_of(allgather, allgatherv), "ring", 16 << 10, 0, 3},
+};
+
+const Row* row_of(Collective collective) {
+  const auto* row = std::find_if(std::begin(kRows), std::end(kRows), [&](const Row& one) {
+    return contains(one.collectives, collective);
+  });
+  return row == std::end(kRows) ? nullptr : row;
+}
+
+/// Bytes that an Ethernet carries while a message is on its way: 330 us at 100 Mb/s, 33 us at
+/// 1 Gb/s.
+constexpr double kRound = 4 << 10;
+
+/// Of a pipeline over so many hosts: it takes as many rounds as there are segments, and one for
+/// each host but two.
+Count segment_of(Count bytes, int hosts) {
+  constexpr double kLeast = 4 << 10, kMost = 64 << 10;
+  const double best = std::sqrt(static_cast<double>(bytes) * kRound / std::max(1, hosts - 2));
+  return static_cast<Count>(std::exp2(std::round(std::log2(std::clamp(best, kLeast, kMost)))));
+}
+
+/// Of the arm among so many hosts, each of which has `bytes`.
+std::optional<NestedSpec> arm_among(const Row& row, Collective collective, const Facts& facts,
+                                    Count bytes) {
+  const Algorithm* arm = find_algorithm(collective, row.arm);
+  auto params = safe_params(*arm, {collective, facts.nodes, bytes, facts.commutative});
+  if (!params) return std::nullopt;
+  if (row.is_pipeline) params->segment = segment_of(bytes, facts.nodes);
+  return NestedSpec{arm, *params};
+}
+
+/// The arm in the columns of a grid whose rows are the hosts.
+std::optional<Spec> in_grid(const Row& row, const Facts& facts) {
+  const Algorithm* grid = find_algorithm(facts.collective, "grid");
+  if (grid == nullptr || facts.topology == nullptr) return std::nullopt;
+  const FormRow& form = *find_form(facts.collective, Form::leaders);
+  const bool has_blocks = semantics(facts.collective).measure == Measure::block;
+  const Count ranks = facts.topology->at(Level::node)->lengths().front();
+  const auto arm =
+      arm_among(row, form.columns, facts, has_blocks ? ranks * facts.bytes : facts.bytes);
+  if (!arm) return std::nullopt;
+  const Algorithm* first = find_algorithm(form.first, "shm");
+  const Algorithm* second = find_algorithm(form.second.value_or(form.first), "shm");
+  Composition composition{.levels = {Level::node}, .form = Form::leaders};
+  composition.rows = {NestedSpec{first, default_params(*first)},
+                      NestedSpec{second, default_params(*second)}};
+  composition.columns = *arm;
+  Spec spec{grid, false, default_params(*grid)};
+  spec.params.composition = intern(composition);
+  return spec;
+}
+
+}  // namespace
+
+std::optional<Spec> safe_arm(const Facts& facts) {
+  const Row* row = row_of(facts.collective);
+  if (row == nullptr || facts.nodes < 2 || facts.bytes < row->from(facts.nodes))
+    return std::nullopt;
+  std::optional<Spec> spec;
+  if (facts.size == facts.nodes) {
+    if (facts.nodes < row->least_hosts) return std::nullopt;
+    if (const auto arm = arm_among(*row, facts.collective, facts, facts.bytes))
+      spec = Spec{arm->algorithm, false, arm->params};
+  } else if (facts.kernels_in_nodes) {
+    spec = in_grid(*row, facts);
+  }
+  if (!spec || unmet_restriction(*spec->algorithm, conditions(facts), spec->params))
+    return std::nullopt;
+  return spec;
+}
+
+ByteRange safe_reach(Collective collective, int, int nodes) {
+  const Row* row = row_of(collective);
+  if (row == nullptr || nodes < 2) return {};
+  return {row->from(nodes), ByteRange::all().most};
+}
+
+}  // namespace unisono

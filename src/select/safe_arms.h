@@ -1,0 +1,21 @@
+// Safe first: which arm runs a call between hosts, from its first call on. A rule of what is equal
+// in all runs of a program on the same ranks and hosts, so that its bits are the same, too; nothing
+// of it was measured in this job or an earlier one.
+#pragma once
+#include <optional>
+
+#include "select/facts.h"
+#include "select/spec.h"
+
+namespace unisono {
+
+/// The arm, with flow control: it keeps few enough bytes under way that no port of a switch drops
+/// any. Where several ranks are on a host their kernels run within it, and the arm between.
+/// Nothing: the MPI library's own, which takes no longer in calls as short as this, or nobody knows
+/// a better one.
+std::optional<Spec> safe_arm(const Facts& facts);
+
+/// All lengths for which there may be one.
+ByteRange safe_reach(Collective collective, int size, int nodes);
+
+}  // namespace unisono

@@ -1,0 +1,75 @@
+// The rule of the first call between hosts.
+#include "select/safe_arms.h"
+
+#include <gtest/gtest.h>
+
+#include "algorithms/composition.h"
+
+namespace unisono {
+namespace {
+
+Facts call_on(Collective collective, int hosts, Count bytes) {
+  return {.collective = collective, .size = hosts, .bytes = bytes, .nodes = hosts};
+}
+
+TEST(SafeArms, AreSafeAndServeTheCall) {
+  int arms = 0;
+  for (int c = 0; c < kCollectives; ++c)
+    for (int hosts = 2; hosts <= 40; ++hosts)
+      for (Count bytes = 0; bytes < Count{1} << 24; bytes = 3 * bytes + 1)
+        for (const bool commutative : {true, false}) {
+          Facts facts = call_on(static_cast<Collective>(c), hosts, bytes);
+          facts.commutative = commutative;
+          const auto spec = safe_arm(facts);
+          if (!spec) continue;
+          ++arms;
+          ASSERT_FALSE(unmet_restriction(*spec->algorithm, conditions(facts), spec->params));
+          ASSERT_TRUE(safe_params(*spec->algorithm, {facts.collective, hosts, bytes, commutative}))
+              << text(*spec);
+          ASSERT_TRUE(safe_reach(facts.collective, hosts, hosts).holds(bytes));
+        }
+  EXPECT_GT(arms, 1000);
+}
+
+// Longer calls of a kind, and those on more hosts, do not fall back.
+TEST(SafeArms, FromALengthOn) {
+  for (int c = 0; c < kCollectives; ++c)
+    for (const int hosts : {3, 5, 9, 16, 24}) {
+      bool had_one = false;
+      for (Count bytes = 1; bytes <= Count{1} << 16; bytes *= 2) {
+        const bool has_one =
+            safe_arm(call_on(static_cast<Collective>(c), hosts, bytes)).has_value();
+        EXPECT_GE(has_one, had_one) << name(static_cast<Collective>(c)) << bytes;
+        had_one = has_one;
+      }
+    }
+}
+
+TEST(SafeArms, WithinHostsRunTheirKernels) {
+  std::vector<int> labels;
+  for (int rank = 0; rank < 12; ++rank) labels.push_back(rank / 3);
+  TopologyLabels levels;
+  levels.at(Level::node) = labels;
+  const Topology topology(12, levels);
+  Facts facts{.collective = Collective::allreduce, .size = 12, .bytes = 1 << 20, .nodes = 4};
+  EXPECT_FALSE(safe_arm(facts)) << "nobody has memory of the node";
+  facts.kernels_in_nodes = true;
+  facts.topology = &topology;
+  const auto spec = safe_arm(facts);
+  ASSERT_TRUE(spec);
+  const Composition& grid = *spec->params.composition;
+  EXPECT_TRUE(runs_in_nodes(grid));
+  EXPECT_EQ(grid.columns.algorithm->name, "ring");
+}
+
+// The same for all jobs: where the ranks are is all that decides.
+TEST(SafeArms, SegmentsGrowWithTheCallAndShrinkWithTheHosts) {
+  const auto segment = [](int hosts, Count bytes) {
+    return safe_arm(call_on(Collective::bcast, hosts, bytes))->params.segment;
+  };
+  EXPECT_LT(segment(9, 1 << 18), segment(9, 1 << 22));
+  EXPECT_GT(segment(5, 1 << 20), segment(24, 1 << 20));
+}
+
+}  // namespace
+}  // namespace unisono
