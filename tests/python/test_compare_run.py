@@ -69,7 +69,7 @@ def test_ctrl_c_keeps_what_was_measured(tmp_path: Path) -> None:
         "--json",
         str(file),
     ]
-    command += ["--collectives", "barrier,bcast", "--sizes", "8", "--budget", "12"]
+    command += ["--collectives", "barrier,bcast", "--sizes", "8", "--budget", "4"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     deadline = time.monotonic() + 60
     while not file.exists() and time.monotonic() < deadline:  # written when the first job is done

@@ -212,7 +212,7 @@ def test_a_check_on_this_node(unisono: Run, tmp_path: Path) -> None:
     file = tmp_path / "machine.json"
     file.write_text(json.dumps(body))
     check = ["model", "check", "--machine", str(file), "--collective", "bcast", "-n", "3", "--mpi", "openmpi"]
-    check += ["--sizes", "96K", "--arms", "binomial,chain:segment=auto", "--budget", "8s"]
+    check += ["--sizes", "96K", "--arms", "binomial,chain:segment=auto", "--budget", "4s"]
     done = unisono(*check)
     assert done.returncode == 0, done.stderr + done.stdout
     assert "binomial" in done.stdout

@@ -149,7 +149,7 @@ def test_tune_measures_the_library_of_the_mpiexec_in_path(unisono: Run, tmp_path
     mpi = places.mpi_on_path()
     if mpi is None:
         pytest.skip("there is no mpiexec in PATH")
-    line = ["tune", "--node", "-n", "2", "--collectives", "bcast", "--sizes", "64", "--budget", "6"]
+    line = ["tune", "--node", "-n", "2", "--collectives", "bcast", "--sizes", "64", "--budget", "4"]
     done = unisono(*line, "-o", str(tmp_path / "p.json"), "--json", str(tmp_path / "t.json"))
     assert "1 of 1 cells measured" in done.stdout, done.stdout + done.stderr
     told = json.loads((tmp_path / "t.json").read_text())["library"]

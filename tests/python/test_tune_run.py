@@ -16,7 +16,7 @@ from unisono.testbeds import beds, calibrate
 from unisono.testbeds.beds import Node
 
 # More than it takes on a machine that is not busy.
-SMALL = ["--node", "-n", "2", "--collectives", "bcast,barrier", "--sizes", "64,64K", "--budget", "14s"]
+SMALL = ["--node", "-n", "2", "--collectives", "bcast,barrier", "--sizes", "64,64K", "--budget", "8s"]
 
 
 @pytest.mark.mpi
@@ -53,7 +53,7 @@ def test_a_profile_is_made_and_taken(unisono: Run, tmp_path: Path, mpi: str) -> 
         "--jobs",
         "2",
         "--budget",
-        "8s",
+        "4s",
         "--json",
         str(report),
     )
@@ -83,7 +83,7 @@ def test_the_catalogue_as_it_is_is_tuned_on_a_node(unisono: Run, tmp_path: Path,
     file = tmp_path / "p.json"
     machine = tmp_path / "machine.json"  # for which so short a budget has no time
     calibrate.calibrate(beds.Node(), places.find_mpi(mpi), 2, machine, seconds=0.02)
-    arguments = ["--node", "-n", "2", "--mpi", mpi, "--sizes", "64,32K", "--budget", "12s", "-o", str(file)]
+    arguments = ["--node", "-n", "2", "--mpi", mpi, "--sizes", "64,32K", "--budget", "7s", "-o", str(file)]
     arguments += ["--machine", str(machine)]
     done = unisono("tune", "--collectives", CALLS[mpi], *arguments)
     assert done.returncode == 0, done.stderr + done.stdout
@@ -121,7 +121,7 @@ def decisions(mpi: str, profile: Path) -> str:
 def test_ctrl_c_keeps_what_was_measured_and_resume_goes_on(unisono: Run, tmp_path: Path) -> None:
     file = tmp_path / "p.json"
     command = [sys.executable, "-m", "unisono.cli", "tune", "--node", "-n", "2", "--no-model"]
-    command += ["--collectives", "bcast", "--sizes", "64,1K,64K,1M", "--budget", "30s", "-o", str(file)]
+    command += ["--collectives", "bcast", "--sizes", "64,1K,64K,1M", "--budget", "14s", "-o", str(file)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     kept = Path(f"{file}.work") / "measured.jsonl"
     deadline = time.monotonic() + 60

@@ -162,6 +162,8 @@ class Reader:
             kind = cursor.kind.name
             if kind == "FUNCTION_DECL":
                 declared.add(cursor.spelling)
+                if not cursor.is_definition():  # of mpi.h alone there are two thousand
+                    continue
                 reached = reached or self.reaches_back(cursor)
             if kind not in {"MACRO_INSTANTIATION", "VAR_DECL", "FUNCTION_DECL"} or not self.in_file(cursor):
                 continue
@@ -169,15 +171,15 @@ class Reader:
                 macros.append((cursor.extent.start.offset, cursor.extent.end.offset))
             elif kind == "VAR_DECL":
                 nodes.append(self.node(cursor))
-            elif kind == "FUNCTION_DECL" and cursor.is_definition():
+            else:
                 functions.append(self.function(cursor))
         nodes += [function.body for function in functions if function.body]
         nodes.sort(key=lambda node: node.start)
         return Unit(self.path, self.text, functions, nodes, declared, macros, reached=reached)
 
     def reaches_back(self, function: Any) -> str:
-        """What a function of a file that is included names of this one: it is not looked at."""
-        if self.in_file(function) or not function.is_definition() or self.of_system(function):
+        """What a function defined in a file that is included names of this one: it is not looked at."""
+        if self.of_system(function) or self.in_file(function):
             return ""
         for part in function.walk_preorder():
             if part.kind.name == "DECL_REF_EXPR" and part.referenced and self.in_file(part.referenced):
