@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Simulated times that must not change unnoticed: tests/sim/*.json, from the commands they name.
+"""Simulated times that must not change unnoticed: tests/sim/*.json, from the commands they name. Larger networks
+are in tests/sim/thorough/, which UNISONO_TESTS=thorough takes as well.
 
     sim_tables.py           simulate anew and write
     sim_tables.py --check   compare, digit by digit; 77 where SimGrid is missing or another version
@@ -9,6 +10,7 @@ write the tables anew when it is meant."""
 
 import argparse
 import json
+import os
 import shlex
 import shutil
 import subprocess
@@ -60,7 +62,8 @@ def main() -> int:
         print("skipped: SimGrid is not installed")
         return SKIPPED
     cells, changed = 0, []
-    for path in sorted(TABLES.glob("*.json")):
+    pattern = "**/*.json" if os.environ.get("UNISONO_TESTS") == "thorough" else "*.json"
+    for path in sorted(TABLES.glob(pattern)):
         kept = json.loads(path.read_text())
         found = simulate(kept["command"])
         version, seconds = found["simgrid_version"], seconds_of(found)
