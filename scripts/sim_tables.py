@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Simulated times that must not change unnoticed: tests/sim/*.json, from the commands they name. Larger networks
-are in tests/sim/thorough/, which UNISONO_TESTS=thorough takes as well.
+"""Simulated times that must not change unnoticed: tests/sim/*.json, from the commands they name.
+UNISONO_TESTS=thorough takes the larger networks in tests/sim/thorough/ as well.
 
     sim_tables.py           simulate anew and write
     sim_tables.py --check   compare, digit by digit; 77 where SimGrid is missing or another version
