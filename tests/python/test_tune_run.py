@@ -16,7 +16,7 @@ from unisono.testbeds import beds, calibrate
 from unisono.testbeds.beds import Node
 
 # More than it takes on a machine that is not busy.
-SMALL = ["--node", "-n", "2", "--collectives", "bcast,barrier", "--sizes", "64,64K", "--budget", "8s"]
+SMALL = ["--node", "-n", "2", "--collectives", "bcast,barrier", "--sizes", "64,64K", "--budget", "14s"]
 
 
 @pytest.mark.mpi
