@@ -206,22 +206,41 @@ struct AdjacentBytes {
   std::vector<Count> counts, displs;
 };
 
-/// What the rule chooses, once and for all calls of a kind: nothing where that depends on the root,
-/// or on lengths that differ.
-Protocol resolved(Team& team, Collective collective, std::size_t bytes, Protocol way) {
-  if (way != Protocol::rule) return way;
+/// What the rule chooses; nothing where that depends on lengths that differ.
+Protocol ruled(const Team& team, Collective collective, std::size_t bytes, int root) {
+  const auto ranks = static_cast<std::size_t>(team.size());
   switch (collective) {
     case barrier: return node::barrier_rule(team);
     case bcast: return node::bcast_rule(team, bytes, true);
+    case gather: return node::gather_rule(team, bytes, root, true);
     case scatter: return node::scatter_rule(team, bytes, true);
     case allgather: return node::allgather_rule(team, bytes, true);
     case alltoall: return node::alltoall_rule(team, bytes, true);
+    case reduce: return node::reduce_rule(team, bytes, root, true);
     case allreduce: return node::allreduce_rule(team, bytes, true);
+    case reduce_scatter_block: return node::reduce_scatter_block_rule(team, bytes / ranks, true);
     case scan: return node::scan_rule(team, bytes, true);
-    case gather: return team.levels() ? way : node::gather_rule(team, bytes, 0, true);
-    case reduce: return team.levels() ? way : node::reduce_rule(team, bytes, 0, true);
-    default: return way;
+    case exscan: return ranks == 2 ? Protocol::rule : node::scan_rule(team, bytes, true);
+    default: return Protocol::rule;
   }
+}
+
+/// The same once and for all calls of a kind: nothing where it depends on the root.
+Protocol resolved(const Team& team, Collective collective, std::size_t bytes, Protocol way) {
+  const bool depends = team.levels() && (collective == gather || collective == reduce);
+  return way == Protocol::rule && !depends ? ruled(team, collective, bytes, 0) : way;
+}
+
+/// Whether something of the call may be in a slot; else each message fits into a cell. The same on
+/// all ranks.
+bool may_use_slots(const Team& team, const Call& call, std::size_t bytes, Protocol way) {
+  const Collective c = call.collective;
+  if (semantics(c).measure == Measure::nothing) return false;
+  if (is_irregular(c) || is_among_neighbours(c)) return true;
+  if (bytes * static_cast<std::size_t>(team.size()) > node::kInline) return true;
+  if (is_reducing(c) && !facts_of(call.recvtype).dense) return true;
+  if (way == Protocol::rule) way = ruled(team, c, bytes, call.root);
+  return way == Protocol::direct || way == Protocol::slices || way == Protocol::chain;
 }
 
 /// What the next such call need not find out again.
@@ -277,8 +296,8 @@ void run_in_node(node::Team& team, const GroupCall& call, const std::byte* input
   run(team, args, input, output, binding, Protocol::rule);
 }
 
-int run_in_node(Communicator& communicator, const Call& call, Count bytes, Protocol way,
-                bool is_known, CallsToPass* to_pass) try {
+std::optional<int> run_in_node(Communicator& communicator, const Call& call, Count bytes,
+                               Protocol way, bool is_known, CallsToPass* to_pass) try {
   // The order of ranks is kept, whether the operation commutes or not.
   BoundCall prepared(call, communicator.rank(), communicator.size(), false);
   const Args& args = prepared.args;
@@ -286,6 +305,8 @@ int run_in_node(Communicator& communicator, const Call& call, Count bytes, Proto
   if (call.collective == gatherv) prepared.args.count = args.send.count;
   NodeTeam& team = *communicator.team();
   team.begin_call(word_of(call, bytes));
+  if (may_use_slots(team.team(), call, static_cast<std::size_t>(bytes), way) && !team.make_room())
+    return std::nullopt;
   const unsigned epoch = team.team().epoch();
   run(team.team(), args, prepared.binding.input, prepared.binding.output, prepared.binding, way);
   if (const int rc = prepared.unpack_outputs(); rc != MPI_SUCCESS) return rc;
@@ -304,8 +325,6 @@ int run_in_node(Communicator& communicator, const Call& call, Count bytes, Proto
 int combine_numbers(Communicator& communicator, std::span<const std::int64_t> own,
                     std::span<std::int64_t> all, MPI_Op op) {
   const auto count = static_cast<int>(own.size());
-  if (communicator.known_kinds() == nullptr)
-    return PMPI_Allreduce(own.data(), all.data(), count, MPI_INT64_T, op, communicator.handle());
   const Call call{.collective = allreduce,
                   .sendbuf = own.data(),
                   .recvbuf = all.data(),
@@ -313,8 +332,13 @@ int combine_numbers(Communicator& communicator, std::span<const std::int64_t> ow
                   .recvtype = MPI_INT64_T,
                   .op = op,
                   .comm = communicator.handle()};
-  return run_in_node(communicator, call, static_cast<Count>(own.size_bytes()), Protocol::rule,
-                     false);
+  std::optional<int> code;
+  if (communicator.known_kinds() != nullptr)
+    code = run_in_node(communicator, call, static_cast<Count>(own.size_bytes()), Protocol::rule,
+                       false);
+  return code ? *code
+              : PMPI_Allreduce(own.data(), all.data(), count, MPI_INT64_T, op,
+                               communicator.handle());
 }
 
 }  // namespace unisono

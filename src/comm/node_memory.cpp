@@ -30,7 +30,9 @@
 #include "mpi/progress.h"
 #include "mpi/rank_lost.h"
 #include "node/domains.h"
+#include "node/pages.h"
 #include "node/probe.h"
+#include "node/room.h"
 #include "node/single_copy.h"
 #include "node/tuning.h"
 
@@ -194,8 +196,9 @@ Result<bool> prepare(node::Segment& segment, const Beginning& beginning, int ran
   const std::size_t bytes = roster_bytes(ranks);
   const std::span<std::byte> all = segment.memory();
   const std::size_t offset = node::Pool::first_arena(bytes);
-  if (offset + bytes > all.size() || !segment.allocate(all.first(node::Pool::kUnit)) ||
-      !segment.allocate(all.subspan(offset, bytes)))
+  if (offset + bytes > all.size() ||
+      !node::allocate(all.first(node::Pool::bytes_of_books(all.size()))) ||
+      !node::allocate(all.subspan(offset, bytes)))
     return Error{"no room in the shared memory for the books of " + std::to_string(ranks) +
                  " ranks"};
   node::Pool::prepare(all);
@@ -376,6 +379,13 @@ NodeTeam::NodeTeam(NodeArena arena, const node::Groups& groups, const node::Slot
   arena_.awaited->team = &user_;
   if (!arena_.processes.empty()) user_.allow_direct(arena_.processes, {});
   node::begin(user_, probing);
+  user_.begin_without_room();
+}
+
+// What never measures goes round the whole ring from the beginning.
+bool NodeTeam::make_room() {
+  const bool measures = user_.probing().first != 0;
+  return node::make_room(user_, measures ? user_.first_room() : user_.ring_bytes());
 }
 
 // What was chosen by other costs is forgotten, as whenever all is measured.
@@ -406,7 +416,7 @@ std::optional<node::Arena> prepared_arena(const Shape& shape, std::size_t slots,
     arena = g_memory->pool.take(User::arena_bytes(shape, slots));
   if (!arena) return std::nullopt;
   const auto memory = g_memory->pool.memory(*arena);
-  if (!g_memory->segment.allocate(memory.first(User::arena_bytes(shape, 0)))) {
+  if (!node::allocate(memory.first(User::arena_bytes(shape, 0)))) {
     g_memory->pool.give_back(*arena);
     return std::nullopt;
   }
@@ -415,11 +425,12 @@ std::optional<node::Arena> prepared_arena(const Shape& shape, std::size_t slots,
 }
 
 /// Allocates what this rank writes, or nearly that: an equal part for every rank.
-bool allocate_part(const node::Arena& arena, int rank, int size) {
-  const auto memory = g_memory->pool.memory(arena);
-  const auto ranks = static_cast<std::size_t>(size), own = static_cast<std::size_t>(rank);
+bool allocate_part(const NodeArena& arena) {
+  const auto memory = arena.memory();
+  const auto ranks = static_cast<std::size_t>(arena.size);
+  const auto own = static_cast<std::size_t>(arena.rank);
   const std::size_t begin = memory.size() * own / ranks, end = memory.size() * (own + 1) / ranks;
-  return g_memory->segment.allocate(memory.subspan(begin, end - begin));
+  return node::allocate(memory.subspan(begin, end - begin));
 }
 
 /// The processes of all ranks of `comm`, for direct copies: none where one of them cannot reach all
@@ -438,10 +449,11 @@ std::optional<std::vector<pid_t>> meet(MPI_Comm comm, bool ready) {
   return all;
 }
 
-/// Collective over `comm`; nothing on all ranks where some rank has no memory, or may not.
-template <class User, class Shape>
+/// Collective over `comm`; nothing on all ranks where there is no arena, or some rank is not
+/// is_ready(arena).
+template <class User, class Shape, class IsReady>
 std::optional<NodeArena> take_arena(MPI_Comm comm, MPI_Comm whole, const Shape& shape,
-                                    std::size_t slots, std::size_t least, bool may) {
+                                    std::size_t slots, std::size_t least, IsReady is_ready) {
   NodeArena made{g_memory->pool, {}, rank_in(comm), size_of(comm), {}, {}, {}};
   std::vector<int> members = ranks_in_node(whole);
   std::erase(members, MPI_UNDEFINED);
@@ -454,8 +466,7 @@ std::optional<NodeArena> take_arena(MPI_Comm comm, MPI_Comm whole, const Shape& 
   PMPI_Bcast(place.data(), 2, MPI_UNSIGNED_LONG_LONG, 0, comm);
   if (place[1] == 0) return std::nullopt;
   made.arena = {place[0], place[1]};
-  const bool ready = may && allocate_part(made.arena, made.rank, made.size);
-  auto processes = meet(comm, ready);
+  auto processes = meet(comm, is_ready(made));
   if (!processes) {
     if (made.rank == 0) made.pool.give_back(made.arena);
     return std::nullopt;
@@ -471,7 +482,8 @@ std::unique_ptr<NodeTeam> make_team(MPI_Comm comm, MPI_Comm whole, bool may) {
   const node::Slots& slots = g_memory->beginning->slots;
   const std::size_t ring =
       slots.ring != 0 ? slots.ring : node::preferred_ring(groups, g_memory->private_cache);
-  auto arena = take_arena<node::Team>(comm, whole, groups, ring, std::min(ring, kLeastRing), may);
+  auto arena = take_arena<node::Team>(comm, whole, groups, ring, std::min(ring, kLeastRing),
+                                      [may](const NodeArena&) { return may; });
   return arena ? std::make_unique<NodeTeam>(std::move(*arena), groups, slots, g_memory->probing)
                : nullptr;
 }
@@ -479,7 +491,7 @@ std::unique_ptr<NodeTeam> make_team(MPI_Comm comm, MPI_Comm whole, bool may) {
 std::unique_ptr<NodeMessages> make_messages(MPI_Comm comm, MPI_Comm whole) {
   const int size = size_of(comm);
   auto arena = take_arena<node::Messenger>(comm, whole, size, node::preferred_channel_slot(size),
-                                           node::kLinePair, true);
+                                           node::kLinePair, allocate_part);
   if (!arena) return nullptr;
   const int ranks = arena->size;
   return std::make_unique<NodeMessages>(std::move(*arena), ranks);

@@ -81,6 +81,9 @@ class NodeTeam : public InNode<node::Team> {
     InNode::begin_call();
     user_.begin_call(call);
   }
+  /// Before a call whose messages may go in slots: whether all ranks have memory for some. In a
+  /// call of all of them; the same on all.
+  bool make_room();
   /// From how many bytes on a message costs less if it is copied directly, by what the ranks have
   /// measured: now, if they have not. Collective.
   std::size_t direct_messages_from();

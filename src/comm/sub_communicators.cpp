@@ -62,7 +62,8 @@ bool SubCommunicators::make(MPI_Comm comm, std::span<const CalledGroups> wanted)
     if (!std::exchange(set->asked_for_team, true) && count_nodes(set->comm) == 1 &&
         has_node_memory())
       set->team = make_team(set->comm, comm);
-    complete &= set->team != nullptr && node::can_reduce(set->team->team(), kLargestPredefined);
+    complete &= set->team != nullptr && set->team->make_room() &&
+                node::can_reduce(set->team->team(), kLargestPredefined);
   }
   return complete;
 }

@@ -114,7 +114,7 @@ template <class Memory, class Copy>
 template <class Memory>
 void give_through_relay(BasicTeam<Memory>& team, int owner, const std::byte* data,
                         std::size_t bytes) {
-  const std::size_t most = team.ring_bytes();
+  const std::size_t most = team.window();
   for (std::size_t done = 0; done < bytes; done += most)
     team.give(owner, [&] {
       copy_bytes(team.slot(team.rank(), 0), data + done, std::min(most, bytes - done));
@@ -123,7 +123,7 @@ void give_through_relay(BasicTeam<Memory>& team, int owner, const std::byte* dat
 template <class Memory>
 void receive_through_relay(BasicTeam<Memory>& team, int owner, int from, std::byte* into,
                            std::size_t bytes) {
-  const std::size_t most = team.ring_bytes();
+  const std::size_t most = team.window();
   for (std::size_t done = 0; done < bytes; done += most)
     team.receive(
         owner, [&] { copy_bytes(into + done, team.slot(from, 0), std::min(most, bytes - done)); });

@@ -27,6 +27,8 @@ class Pool {
 
   /// Once, before anybody takes. `memory`: two units at least, aligned to pages.
   static void prepare(std::span<std::byte> memory);
+  /// Of a memory of so many, those that prepare() writes: at its beginning.
+  static std::size_t bytes_of_books(std::size_t bytes) { return words(bytes) * sizeof(Word); }
 
   explicit Pool(std::span<std::byte> memory) : memory_(memory) {}
 

@@ -1,7 +1,5 @@
 #include "node/probe.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -15,8 +13,10 @@
 #include "base/rounding.h"
 #include "node/copy.h"
 #include "node/direct.h"
+#include "node/pages.h"
 #include "node/pipeline.h"
 #include "node/reduction.h"
+#include "node/room.h"
 
 namespace unisono::node {
 
@@ -85,7 +85,9 @@ class Prober {
   Found measure() {
     Found found;
     const Store before = team_.store();
-    touch_ring();
+    // So that no first write is measured. Where the system cannot (Linux before 5.14), going round
+    // the ring does it, unless ranks sleep.
+    allocate({team_.slot(team_.rank(), 0), team_.ring_bytes()});
     // Once round the ring, so that no slot is as it never is again.
     const std::size_t laps = team_.ring_bytes() / bytes_ + 1;
     if (!chooses_store(team_)) {
@@ -121,17 +123,6 @@ class Prober {
     team_.set_store(before);
   }
 
-  /// Its pages are there, so that no first write is measured; what is in them stays. Where the
-  /// system cannot (Linux before 5.14), going round the ring does it, unless ranks sleep.
-  void touch_ring() {
-#ifdef MADV_POPULATE_WRITE
-    constexpr std::uintptr_t kPage = 4096;
-    const auto begin = reinterpret_cast<std::uintptr_t>(team_.slot(team_.rank(), 0)) & ~(kPage - 1);
-    const auto end =
-        reinterpret_cast<std::uintptr_t>(team_.slot(team_.rank(), 0)) + team_.ring_bytes();
-    madvise(reinterpret_cast<void*>(begin), end - begin, MADV_POPULATE_WRITE);
-#endif
-  }
   bool has_memory() const { return mine_ != nullptr && into_ != nullptr; }
   bool may_sleep() const { return team_.mode() == WaitMode::sleep; }
 
@@ -282,6 +273,7 @@ void begin(Team& team, const Probing& probing) {
 void measure_all(Team& team) {
   const RoundingToNearest rounding;
   team.begin_look();
+  if (!make_room(team, team.ring_bytes())) return team.end_look();
   const Found found = Prober(team, team.slot_bytes()).measure();
   const bool any_store = chooses_store(team);
   const Found brief = any_store ? Prober(team, kGlance).glance() : Found{};

@@ -54,7 +54,14 @@ struct SlotUse {
 template <unsigned kUses>
 class Ring {
  public:
-  explicit Ring(std::size_t bytes) : bytes_(bytes / kLinePair * kLinePair) { assert(bytes_ > 0); }
+  explicit Ring(std::size_t bytes) { restart(bytes, 0); }
+  /// Begins again, with so many bytes that may be written when everybody's position is there.
+  void restart(std::size_t bytes, Step free_at) {
+    bytes_ = bytes / kLinePair * kLinePair;
+    assert(bytes_ > 0);
+    round_ = next_ = oldest_ = newest_ = 0;
+    free_at_ = free_at;
+  }
 
   std::size_t bytes() const { return bytes_; }
 
@@ -82,7 +89,7 @@ class Ring {
   };
   void forget() { free_at_ = uses_[oldest_++ % kUses].last + 1; }
 
-  std::size_t bytes_, round_ = 0, next_ = 0;
+  std::size_t bytes_ = 0, round_ = 0, next_ = 0;
   std::size_t oldest_ = 0, newest_ = 0;
   Step free_at_ = 0;
   std::array<Use, kUses> uses_{};

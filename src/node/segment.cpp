@@ -18,6 +18,7 @@
 
 #include "base/size.h"
 #include "files/file.h"
+#include "node/pages.h"
 
 namespace unisono::node {
 
@@ -37,13 +38,6 @@ std::string no_room(std::size_t bytes, int error) {
   return "no " + size + " of shared memory in /dev/shm: " + reason(error) +
          "; make it larger (docker run --shm-size) or ask for less";
 }
-
-#ifndef MADV_POPULATE_WRITE
-constexpr int MADV_POPULATE_WRITE = 23;
-#endif
-
-/// Whether parts of it can be allocated: from Linux 5.14 on.
-bool allocates_parts(void* page) { return madvise(page, 0, MADV_POPULATE_WRITE) == 0; }
 
 /// Zero, or the error.
 int allocate_all(int file, std::size_t bytes) {
@@ -118,16 +112,6 @@ SegmentPlace Segment::place() const {
   struct stat facts {};
   if (file_ < 0 || fstat(file_, &facts) != 0) return {};
   return {bytes_, getpid(), file_, facts.st_dev, facts.st_ino};
-}
-
-bool Segment::allocate(std::span<const std::byte> part) {
-  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
-  if (!allocates_parts(data_)) return true;  // create() has allocated all
-  const auto begin = reinterpret_cast<std::uintptr_t>(part.data()) / page * page;
-  const auto end = reinterpret_cast<std::uintptr_t>(part.data() + part.size());
-  while (madvise(reinterpret_cast<void*>(begin), end - begin, MADV_POPULATE_WRITE) != 0)
-    if (errno != EINTR) return false;
-  return true;
 }
 
 /// Closes the file if that fails.

@@ -19,9 +19,10 @@ struct SegmentPlace {
 
 class Segment {
  public:
-  /// Zeroed; what of it is not used takes no memory. In /dev/shm, as POSIX shared memory, or, where
-  /// that is no folder for it, of no file system. Where /dev/shm has no room for all of it, that is
-  /// the error: one line that names the folder, the size and what to do.
+  /// Zeroed; what of it nobody has allocated (pages.h) takes no memory. In /dev/shm, as POSIX
+  /// shared memory, or, where that is no folder for it, of no file system. Where /dev/shm has no
+  /// room for all of it, that is the error: one line that names the folder, the size and what to
+  /// do.
   static Result<Segment> create(std::size_t bytes);
   /// By the /proc file system, which shows a process's files to those that may trace it.
   static Result<Segment> open(const SegmentPlace& place);
@@ -34,10 +35,6 @@ class Segment {
   ~Segment();
 
   std::span<std::byte> memory() const { return {data_, bytes_}; }
-  /// Really allocates this part, near to the processor that asks where nobody has before. Before it
-  /// is used: where there is no room any more the answer is false, and nobody gets SIGBUS later.
-  bool allocate(std::span<const std::byte> part);
-
   /// For others, until close_file(): the creator's descriptor, and where it is.
   int file() const { return file_; }
   SegmentPlace place() const;

@@ -53,6 +53,8 @@ class BasicTeam : public Flags<Memory> {
         slot_bytes_(slots.longest),
         store_(slots.store),
         ring_bytes_(ring_bytes(arena, groups, slots)),
+        room_(ring_bytes_),
+        window_(ring_bytes_),
         short_bytes_(short_ring_bytes(ring_bytes_)),
         ring_(ring_bytes_ - short_bytes_),
         short_ring_(std::max(short_bytes_, kLinePair)) {
@@ -73,6 +75,27 @@ class BasicTeam : public Flags<Memory> {
   /// The longest chunk.
   std::size_t slot_bytes() const { return slot_bytes_; }
   std::size_t ring_bytes() const { return ring_bytes_; }
+  /// Of each rank's ring, what all have allocated; all of it where nothing else is said.
+  std::size_t room() const { return room_; }
+  /// Before the first call, on all ranks or on none: nothing is allocated yet (room.h). Slots will
+  /// be in the first part of the ring, and in more of it once there is room for more.
+  void begin_without_room() {
+    room_ = 0;
+    set_window(first_room());
+  }
+  /// What slots need at least: as many as are in flight, long ones and short ones.
+  std::size_t first_room() const {
+    const std::size_t flight = Slots::kUsual * slot_bytes_;
+    return std::min((flight + flight / 3) / kLinePair * kLinePair, ring_bytes_);
+  }
+  /// On all ranks alike, while nobody uses slots.
+  void set_room(std::size_t bytes) {
+    room_ = bytes;
+    if (bytes > window_) set_window(bytes);
+  }
+  /// On all ranks alike: one of them cannot allocate more.
+  void refuse_room() { may_have_room_ = false; }
+  bool may_have_room() const { return may_have_room_; }
   Store store() const { return store_; }
   std::byte* slot(int rank, std::size_t offset) {
     return slots_ + static_cast<std::size_t>(rank) * ring_bytes_ + offset;
@@ -101,9 +124,11 @@ class BasicTeam : public Flags<Memory> {
     if (store_ == Store::nontemporal) Memory::fence();
   }
 
+  /// Of each rank's ring, where slots are.
+  std::size_t window() const { return window_; }
   /// Where this rank may work while nobody uses slots: two parts of so many bytes, which the core's
   /// caches have room for.
-  std::size_t scratch_bytes() const { return std::min(ring_bytes_ / 2, kLargestScratch); }
+  std::size_t scratch_bytes() const { return std::min(window_ / 2, kLargestScratch); }
   std::byte* scratch(int part) { return slot(this->rank(), part == 0 ? 0 : scratch_bytes()); }
 
   /// Before the first call, on all ranks or on none, and only where every rank can_reach() every
@@ -207,6 +232,14 @@ class BasicTeam : public Flags<Memory> {
     const std::size_t bytes = std::min(Slots::kShortRing, all / 4) / kLinePair * kLinePair;
     return bytes < Slots::kLeast * Slots::kShortGrain ? 0 : bytes;
   }
+  /// From now on slots are in so much of the ring.
+  void set_window(std::size_t bytes) {
+    const Step next = this->take(0);  // nobody reads a slot any more who is there
+    window_ = bytes;
+    short_bytes_ = short_ring_bytes(window_);
+    ring_.restart(window_ - short_bytes_, next);
+    short_ring_.restart(std::max(short_bytes_, kLinePair), next);
+  }
   [[gnu::noinline, gnu::cold]] void become_due() {
     if (moved_ >= probe_at_) return ask_for_all();
     look_at_ = DirectFrom::kNever;
@@ -223,7 +256,7 @@ class BasicTeam : public Flags<Memory> {
   std::optional<MemoryCosts> measured_;
   std::optional<SlotCosts> slot_costs_;
   std::unique_ptr<BasicLevels<Memory>> levels_;
-  bool may_copy_ = true;
+  bool may_copy_ = true, may_have_room_ = true;
   Probing probing_;
   std::size_t moved_ = 0, moved_before_ = 0, measured_at_ = 0;
   std::size_t probe_at_ = DirectFrom::kNever, look_at_ = DirectFrom::kNever;
@@ -231,7 +264,7 @@ class BasicTeam : public Flags<Memory> {
   unsigned epoch_ = 0;
   void (*outdated_)(void*) = nullptr;
   void* context_ = nullptr;
-  std::size_t ring_bytes_, short_bytes_;
+  std::size_t ring_bytes_, room_, window_, short_bytes_;
   Ring<Memory::kUses> ring_;  // the last: what they remember is long
   Ring<Memory::kUses> short_ring_;
 };

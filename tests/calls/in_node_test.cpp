@@ -2,8 +2,11 @@
 #include "calls/in_node.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <array>
+#include <cstdint>
 #include <cstring>
 #include <numeric>
 #include <vector>
@@ -12,6 +15,7 @@
 #include "calls/fast_path.h"
 #include "comm/node_memory.h"
 #include "comm/placement.h"
+#include "node/pages.h"
 
 namespace unisono {
 namespace {
@@ -321,9 +325,44 @@ TEST_F(InNode, PartsOfAReductionAreKnown) {
   run_both_ways<reduce_scatter>(call, part, expected);
 }
 
+/// As on a full /dev/shm: a page that one rank cannot allocate.
+TEST_F(InNode, LongCallsAreNobodysWhereOneRankHasNoMemoryForThem) {
+  MPI_Comm comm = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  const Ints mine(10'000, 1);
+  Ints sum(mine.size());
+  Call shorter = call_of(allreduce, mine.data(), sum.data(), 1);
+  shorter.op = MPI_SUM;
+  shorter.comm = comm;
+  run(shorter);
+  Communicator& communicator = *info_of(shorter).communicator;
+  node::Team& team = communicator.team()->team();
+  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  auto* const refused =
+      reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(team.slot(s_rank, page)) & -page);
+  if (!node::allocates_parts(refused)) GTEST_SKIP() << "this kernel allocates all at once";
+  if (s_rank == s_size - 1) mprotect(refused, page, PROT_NONE);
+  Call longer = shorter;
+  longer.sendcount = longer.recvcount = static_cast<int>(mine.size());
+  const Count bytes = info_of(longer).bytes;
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_FALSE(run_in_node(communicator, longer, bytes, node::Protocol::rule, true));
+    EXPECT_FALSE(is_known<allreduce>(longer));
+    run_both_ways<allreduce>(shorter, sum, [&] {
+      Ints expected(sum);
+      expected[0] = s_size;
+      return expected;
+    }());
+  }
+  mprotect(refused, page, PROT_READ | PROT_WRITE);
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Comm_free(&comm);
+}
+
 TEST_F(InNode, StepsOfAComposition) {
   const auto team = make_team(MPI_COMM_WORLD);
   ASSERT_NE(team, nullptr);
+  ASSERT_TRUE(team->make_room());
   Binding ints;
   ints.type = MPI_INT;
   ints.unit = facts_of(MPI_INT);

@@ -56,6 +56,20 @@ TEST(Ring, ForgetsNoChunkThatMayBeLookedAt) {
   }
 }
 
+/// What has been read of it before does not count; who still reads is waited for.
+TEST(Ring, BeginsAgainWhenNobodyLooksAtWhatWasThere) {
+  SmallRing ring(8 * kLinePair);
+  for (Step step = 0; step < 20; ++step) ring.take(3 * kLinePair, step);
+  ring.restart(16 * kLinePair, 20);
+  EXPECT_EQ(ring.bytes(), 16 * kLinePair);
+  for (std::size_t i = 0; i < 16; ++i) {
+    const SlotUse use = ring.take(kLinePair, 20 + i);
+    EXPECT_EQ(use.offset, i * kLinePair);
+    EXPECT_EQ(use.free_at, 20U);
+  }
+  EXPECT_EQ(ring.take(kLinePair, 40).free_at, 21U);
+}
+
 /// Slices have three rounds of slots under way: none overlaps another, wherever the first begins.
 TEST(Ring, OfTheLeastSlotsHasRoomForThreeRounds) {
   constexpr std::size_t kSlot = 4;

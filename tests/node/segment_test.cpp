@@ -16,6 +16,8 @@
 #include <set>
 #include <string>
 
+#include "node/pages.h"
+
 namespace unisono::node {
 namespace {
 
@@ -58,9 +60,9 @@ TEST(Segment, TakesMemoryForWhatIsAllocated) {
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   auto opened = Segment::open(made->place());
   ASSERT_TRUE(opened) << opened.error();
-  EXPECT_TRUE((*opened).allocate(opened->memory().subspan(page - 1, 2)));
+  EXPECT_TRUE(allocate(opened->memory().subspan(page - 1, 2)));
   EXPECT_EQ(allocated(*made), 2 * page);
-  EXPECT_TRUE((*made).allocate(made->memory()));
+  EXPECT_TRUE(allocate(made->memory()));
   EXPECT_EQ(allocated(*made), kBytes);
 }
 
@@ -93,7 +95,7 @@ bool dies_at(int n) {
     ptrace(PTRACE_TRACEME, 0, nullptr, nullptr);
     raise(SIGSTOP);
     auto made = Segment::create(kBytes);
-    _exit(made && (*made).allocate(made->memory().first(1)) ? 0 : 1);
+    _exit(made && allocate(made->memory().first(1)) ? 0 : 1);
   }
   int status = 0;
   for (int stops = 0; waitpid(child, &status, 0) == child && WIFSTOPPED(status); ++stops) {
@@ -138,8 +140,8 @@ int use_up_a_small_folder() {
   auto first = Segment::create(kBytes), second = Segment::create(kBytes);
   if (!first) return __LINE__;
   if (!second) return 0;  // this kernel has allocated all of the first
-  if (!(*first).allocate(first->memory().first(kBytes / 2))) return __LINE__;
-  if ((*second).allocate(second->memory())) return __LINE__;
+  if (!allocate(first->memory().first(kBytes / 2))) return __LINE__;
+  if (allocate(second->memory())) return __LINE__;
   if (Segment::create(kBytes)) return __LINE__;
   return 0;
 }
@@ -167,7 +169,7 @@ int use_memory_of_no_folder() {
     return kCannot;
   auto made = Segment::create(4 * kBytes);
   if (!made) return __LINE__;
-  if (!(*made).allocate(made->memory())) return __LINE__;
+  if (!allocate(made->memory())) return __LINE__;
   const auto opened = Segment::open(made->place());
   if (!opened) return __LINE__;
   made->memory()[1] = std::byte{3};

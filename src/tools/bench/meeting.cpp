@@ -6,6 +6,7 @@
 #include "mpi/agreement.h"
 #include "mpi/comm.h"
 #include "node/kernels.h"
+#include "node/pages.h"
 
 namespace unisono::bench {
 
@@ -25,7 +26,7 @@ std::unique_ptr<Meeting> Meeting::make(MPI_Comm comm) {
   const std::size_t bytes = node::Team::arena_bytes(size, node::Team::smallest_slot(size));
   Result<node::Segment> segment = share_segment(comm, bytes);
   const bool prepares = rank_in(comm) == 0;
-  const bool ready = segment && (!prepares || (*segment).allocate(segment->memory()));
+  const bool ready = segment && (!prepares || node::allocate(segment->memory()));
   if (!all_agree(comm, ready)) return nullptr;
   if (prepares) node::Team::prepare(segment->memory().data(), size);
   auto meeting = std::make_unique<Meeting>(std::move(*segment), comm);

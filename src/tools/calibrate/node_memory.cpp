@@ -18,6 +18,7 @@
 #include "mpi/agreement.h"
 #include "mpi/comm.h"
 #include "node/messenger.h"
+#include "node/pages.h"
 #include "node/reduction.h"
 #include "node/single_copy.h"
 #include "node/tuning.h"
@@ -298,7 +299,7 @@ double NodeMemoryProbe::Measurement::fence_block(int trips) {
 
 NodeMemoryProbe::NodeMemoryProbe(MPI_Comm pair, bool shares_cores) {
   auto segment = share_segment(pair, Measurement::bytes());
-  const bool is_allocated = segment && (*segment).allocate((*segment).memory());
+  const bool is_allocated = segment && node::allocate((*segment).memory());
   const std::string problem = segment ? "no room in /dev/shm" : segment.error();
   if (!is_allocated && !problem.empty())
     std::fprintf(stderr, "unisono-calibrate: the memory of the node is left out: %s\n",
