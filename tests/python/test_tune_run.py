@@ -121,7 +121,7 @@ def decisions(mpi: str, profile: Path) -> str:
 def test_ctrl_c_keeps_what_was_measured_and_resume_goes_on(unisono: Run, tmp_path: Path) -> None:
     file = tmp_path / "p.json"
     command = [sys.executable, "-m", "unisono.cli", "tune", "--node", "-n", "2", "--no-model"]
-    command += ["--collectives", "bcast", "--sizes", "64,1K,64K,1M", "--budget", "14s", "-o", str(file)]
+    command += ["--collectives", "bcast", "--sizes", "64,1K,64K,1M", "--budget", "30s", "-o", str(file)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     kept = Path(f"{file}.work") / "measured.jsonl"
     deadline = time.monotonic() + 60
