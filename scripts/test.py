@@ -83,8 +83,7 @@ def main() -> int:
     results = ROOT / "build" / "test-results.xml"
     results.unlink(missing_ok=True)
     command = ["ctest", "--test-dir", str(ROOT / "build"), "--output-on-failure"]
-    # One more than cores: MPI jobs that start and end, and all of the lab's, mostly wait.
-    command += ["--parallel", str((os.cpu_count() or 1) + 1)]
+    command += ["--parallel", str(os.cpu_count() or 1)]
     # All of what a test says is looked at for what it left out.
     command += ["--test-output-size-passed", "1000000", "--test-output-size-failed", "1000000"]
     # The `unisono` command is started hundreds of times: it is compiled once.

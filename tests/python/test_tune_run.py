@@ -138,7 +138,7 @@ def test_ctrl_c_keeps_what_was_measured_and_resume_goes_on(unisono: Run, tmp_pat
 
     done = unisono(*command[3:])
     assert "go on with --resume, or remove it" in done.stderr
-    done = unisono(*command[3:], "--resume")
+    done = unisono(*command[3:], "--resume", "--budget", "14s")
     assert "4 of 4 cells" in done.stdout, done.stderr
     assert before
     assert not kept.exists()
