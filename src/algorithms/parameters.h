@@ -20,16 +20,18 @@ inline constexpr Parameter kBlockSegment[] = {{"segment", &Params::segment, 2621
 inline constexpr Parameter kWindow[] = {
     {"window", &Params::window, 4, 1, 64, false, "messages under way"}};
 inline constexpr Parameter kBlockSegmentAndWindow[] = {kBlockSegment[0], kSegmentAndWindow[1]};
-inline constexpr Parameter kGrants[] = {
-    {"window", &Params::window, 2, 1, 64, false, "blocks asked for and not yet there"}};
+// 128K: what a gigabit has under way until a token has come back.
+inline constexpr Parameter kPaced[] = {
+    kSegment[0],
+    {"window", &Params::window, 8, 1, 64, false, "segments' bytes on their way, in all"}};
 // So few bytes that no queue on the way overflows: 32K; yet the next are on their way in time.
 inline constexpr Parameter kGrantedSegments[] = {
     kSegment[0],
     {"window", &Params::window, 2, 1, 64, false, "segments asked for and not yet there"}};
-// 96K: a port of a small switch holds that, and a gigabit's credit needs no more for its way.
+// 128K out of a host, which drops nothing of its own, and twice as much into a port of a switch.
 inline constexpr Parameter kCredits[] = {
     {"segment", &Params::segment, 8192, 1, kMaxSegment, true, "bytes of a segment"},
-    {"window", &Params::window, 12, 1, 64, false, "segments asked for and not yet there, in all"}};
+    {"window", &Params::window, 16, 1, 64, false, "segments of a rank on their way, in all"}};
 inline constexpr Parameter kTurns[] = {
     {"window", &Params::window, 1, 1, 64, false, "blocks under way"}};
 inline constexpr Parameter kMessagesPerStep[] = {

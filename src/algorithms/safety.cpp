@@ -46,35 +46,31 @@ std::optional<Params> short_messages(const Algorithm& algorithm, const HostsCall
 
 std::optional<Params> credits(const Algorithm& algorithm, const HostsCall& call,
                               const PortBounds& bounds) {
-  if (is_irregular(call.collective)) return std::nullopt;  // a sender may be asked by all for much
-  const Count others = std::max(1, call.ranks - 1);
-  const Count under_way = std::min(bounds.out, bounds.in);
   Params params = default_params(algorithm);
-  params.segment = std::min(params.segment, under_way / others);
+  // A segment of each sender at least; else twice as much in as out, as the algorithm has it.
+  params.segment = std::min(params.segment, bounds.in / std::max(1, call.ranks - 1));
   if (params.segment < 1) return std::nullopt;
-  params.window = under_way / params.segment / others * others;
+  params.window = std::clamp<Count>(std::min(bounds.out, bounds.in / 2) / params.segment, 1, 64);
   return params;
 }
 
-namespace {
-
-std::optional<Params> blocks_within(const Algorithm& algorithm, Count block, Count under_way) {
-  Params params = default_params(algorithm);
-  params.window = std::clamp<Count>(under_way / std::max<Count>(1, block), 1, 64);
-  return params.window * block <= under_way ? std::optional(params) : std::nullopt;
-}
-
-}  // namespace
-
-std::optional<Params> paced_from_root(const Algorithm& algorithm, const HostsCall& call,
+std::optional<Params> paced_from_root(const Algorithm& algorithm, const HostsCall&,
                                       const PortBounds& bounds) {
-  return blocks_within(algorithm, call.bytes, bounds.out);
+  Params params = default_params(algorithm);
+  // On its way to a port there may be as much of each of four roots, one call behind the other.
+  const Count under_way = std::min(bounds.out, bounds.in / 4);
+  params.segment = std::clamp<Count>(params.segment, 1, under_way);
+  params.window = std::clamp<Count>(under_way / params.segment, 1, 64);
+  return params;
 }
 
-std::optional<Params> paced_to_root(const Algorithm& algorithm, const HostsCall& call,
+std::optional<Params> paced_to_root(const Algorithm& algorithm, const HostsCall&,
                                     const PortBounds& bounds) {
-  // A rank whose block has left may be asked by the root of the next call, too.
-  return blocks_within(algorithm, call.bytes, std::min(bounds.out / 3, bounds.in));
+  Params params = default_params(algorithm);
+  // Whoever sends more than a segment sends to one root at a time; of segments there may be four.
+  params.segment = std::clamp<Count>(params.segment, 1, bounds.out / 4);
+  params.window = std::clamp<Count>(bounds.in / 2 / params.segment, 1, 64);
+  return params;
 }
 
 }  // namespace safe

@@ -47,9 +47,9 @@ std::optional<Params> one_connection_if_commutative(const Algorithm&, const Host
 /// No rank can end a call that another has not begun, so that no more than what a rank sends and
 /// receives in two calls is under way: safe if that is little.
 std::optional<Params> short_messages(const Algorithm&, const HostsCall&, const PortBounds&);
-/// Receivers ask each sender for one segment at a time.
+/// A rank knows of each segment whether it has come, and sends no more than a window of them.
 std::optional<Params> credits(const Algorithm&, const HostsCall&, const PortBounds&);
-/// At most `window` blocks are under way from the root, or to it.
+/// The root knows of each segment whether it has come.
 std::optional<Params> paced_from_root(const Algorithm&, const HostsCall&, const PortBounds&);
 std::optional<Params> paced_to_root(const Algorithm&, const HostsCall&, const PortBounds&);
 

@@ -1,5 +1,6 @@
 // Bounds on what is under way.
 #pragma once
+#include <deque>
 #include <vector>
 
 #include "schedule/builder.h"
@@ -26,6 +27,30 @@ class RoundWindow {
   std::size_t round_ = 0;
   std::vector<std::vector<OpId>> before_;  // the ops of the last `width` rounds; slot round % width
   std::vector<OpId> now_;
+};
+
+/// At most so many units on their way, of messages of any length: the next ones wait for those
+/// before them.
+class UnitWindow {
+ public:
+  UnitWindow(Builder& b, Count units) : b_(b), limit_(units) {}
+  /// The next op waits until so many more units fit in; they are on their way until() an op is
+  /// complete.
+  void make_room_for(Count units);
+  void until(OpId op);
+
+ private:
+  struct Message {
+    OpId until;
+    Count units;
+  };
+
+  Builder& b_;
+  Count limit_;
+  Count next_ = 0;       // units of the message that make_room_for() was for
+  Count under_way_ = 0;  // of `messages_`
+  std::deque<Message> messages_;
+  OpId room_ = kNoOp;  // complete when there was room for all so far
 };
 
 /// `count` scratch buffers of one length, used in turn. Not pieces of one buffer: elements of a

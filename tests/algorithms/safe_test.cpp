@@ -60,7 +60,7 @@ std::vector<std::vector<Schedule>> schedules_of(const SafeCell& of, int first_ro
 }
 
 /// The most that was under way, over ports and orders of arrival.
-PortPeaks peaks_of(const SafeCell& of, int random_orders = is_thorough() ? 100 : 3) {
+PortPeaks peaks_of(const SafeCell& of, int random_orders = is_thorough() ? 100 : 2) {
   std::mt19937 random(4711);
   const int p = of.call.ranks;
   PortPeaks worst{.complete = true};
@@ -83,7 +83,7 @@ PortPeaks peaks_of(const SafeCell& of, int random_orders = is_thorough() ? 100 :
 /// ones do.
 bool is_affordable(const HostsCall& call) {
   const Count blocks = contains(set_of(Collective::alltoall), call.collective) ? call.ranks : 1;
-  return call.ranks * blocks * (1 + call.bytes / 4096) <= (is_thorough() ? 100'000 : 10'000);
+  return call.ranks * blocks * (1 + call.bytes / 4096) <= (is_thorough() ? 100'000 : 4'000);
 }
 
 template <class Do>
@@ -93,8 +93,8 @@ void for_all_safe(const Do& look_at) {
     for (const Semantics& semantics : kSemantics) {
       const Collective c = semantics.collective;
       if (!contains(row.collectives, c)) continue;
-      for (const int p : {2, 3, 5, 9, 14, 24, 40}) {
-        for (const Count bytes : {512, 2048, 5000, 16384, 65536, 262144, 4194304}) {
+      for (const int p : {2, 3, 9, 16, 24, 40}) {
+        for (const Count bytes : {512, 2048, 5000, 16384, 65536, 300000, 4194304}) {
           const HostsCall call{c, p, bytes};
           const auto params = safe_params(row, call);
           if (params && is_affordable(call)) look_at(SafeCell{&row, call, *params});
@@ -150,13 +150,32 @@ TEST(Safe, TwiceTheWindowOverflows) {
   }
 }
 
+TEST(Safe, ParametersFollowTheBounds) {
+  using enum Collective;
+  for (const PortBounds bounds :
+       {PortBounds{16 << 10, 64 << 10}, PortBounds{128 << 10, 256 << 10}}) {
+    for (const Collective c : {alltoall, alltoallv, scatter, gather}) {
+      const Algorithm& row = *find_algorithm(c, is_rooted(c) ? "paced" : "credits");
+      for (const int p : {2, 9, 20}) {
+        const HostsCall call{c, p, 40'000};
+        const auto params = safe_params(row, call, bounds);
+        ASSERT_TRUE(params);
+        const SafeCell cell{&row, call, *params};
+        const PortPeaks seen = peaks_of(cell);
+        EXPECT_TRUE(seen.complete) << cell.text();
+        EXPECT_LE(seen.out, bounds.out) << cell.text();
+        EXPECT_LE(seen.in, bounds.in) << cell.text();
+      }
+    }
+  }
+}
+
 TEST(Safe, NoWindowOverflows) {
   using enum Collective;
   EXPECT_TRUE(overflows(bcast, "flat", 9, 65536));
   EXPECT_TRUE(overflows(bcast, "two_tree", 9, 1 << 20));
   EXPECT_TRUE(overflows(gather, "flat", 9, 65536));
   EXPECT_TRUE(overflows(alltoall, "simple", 9, 65536));
-  EXPECT_TRUE(overflows(alltoall, "credits", 24, 65536)) << "with the standard parameters";
   EXPECT_TRUE(overflows(allgather, "bruck", 24, 65536));
 }
 

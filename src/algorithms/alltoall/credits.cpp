@@ -1,20 +1,20 @@
-// Credits: all messages at once, each at a rate in proportion to its length, so that all are
-// through together: the fluid optimum, for then no port has more than its part of any moment. A
-// receiver sends a credit for each segment, `window` of them in all; a sender's part of the window
-// is its part of what the receiver expects. So a flow waits for nobody but itself, and about
-// `window` segments meet at a receiver (incast), whoever is late: the queue of a switch's port has
-// to hold them. Parts are rounded: twice `window` at most. Senders whose part is less than half a
-// segment are asked one after the other, with what they have together. Every rank decides by its
-// own arguments: no counts are exchanged. Rounds: n segments and credits of each message at once;
-// bytes as the counts say; T = alpha + beta L, where the busiest port has L bytes, if a window
-// passes in no less time than a credit and its segment take. Any p, any counts. Source: own.
-// Credits per segment as in pHost (Gao et al. 2015) and ExpressPass (Cho et al. 2017); rates in
-// proportion are the preemptive open shop's optimum (Gonzalez, Sahni 1976) without its phases.
+// Credits: all messages at once, in segments, each at a rate in proportion to its length, so that
+// all are through together: the fluid optimum, for then no port has more than its part of any
+// moment. A rank tells the sender of each segment that it has come; that is the credit for another
+// one. At most `window` segments of a rank are under way to all others, and so many to each that
+// no rank has more than twice as much on its way to it, or a segment of each, whatever the counts
+// are and whoever is late: a port of a switch has to hold that (incast). No counts are exchanged.
+// Of equal blocks that are short only as many are acknowledged as a later one waits for; so half as
+// many are under way, for those of the call before may be, too. Rounds: n segments and credits of
+// each message at once; bytes as the counts say; T = alpha + beta L, where the busiest port has L
+// bytes, if a window passes in no less time than a segment and its credit take. Any p, any counts.
+// Source: own. Credits per segment as in pHost (Gao et al. 2015) and ExpressPass (Cho et al. 2017);
+// rates in proportion are the preemptive open shop's optimum (Gonzalez, Sahni 1976) without its
+// phases.
 //
-// What goes from one rank to another, credits and segments of both directions, has one order on
-// both: by the time at which it would pass if all messages began and ended together. Both ranks
-// know the lengths of both messages. A credit waits for segments that its rank has asked for
-// before, a segment for its credit, and nothing for anything else: so nothing can deadlock.
+// All segments and their credits have one order on all ranks: by the time at which they would pass
+// if all messages began and ended together. Whatever waits, waits for what is before it in this
+// order: so nothing can deadlock.
 #include <algorithm>
 #include <tuple>
 #include <vector>
@@ -27,13 +27,15 @@ namespace unisono::alltoall {
 
 namespace {
 
+constexpr Count kInPerOut = 2;  // into a rank as against out of it
+
 struct Segment {
   double when;  // 0 to 1
   int from, to;
   Slice slice;
 };
 
-/// Of rank + i a little later than of rank + i - 1: not all ranks ask the same one at once.
+/// Of rank + i a little later than of rank + i - 1: not all ranks send to the same one at once.
 void add(std::vector<Segment>& all, int from, int to, const std::vector<Slice>& parts,
          double shift) {
   for (std::size_t k = 0; k < parts.size(); ++k)
@@ -41,70 +43,74 @@ void add(std::vector<Segment>& all, int from, int to, const std::vector<Slice>& 
         {(static_cast<double>(k) + shift) / static_cast<double>(parts.size()), from, to, parts[k]});
 }
 
-/// The receives of a rank, each of which waits for one before it that has the same window.
-class Windows {
- public:
-  Windows(const std::vector<Count>& segments_from, Count window)
-      : flows_(segments_from.size() + 1) {
-    Count total = 0, others = 0;
-    for (const Count n : segments_from) total += n;
-    const auto part = [&](Count n) { return total == 0 ? 0 : (window * n + total / 2) / total; };
-    for (std::size_t from = 0; from < segments_from.size(); ++from) {
-      flows_[from].window = part(segments_from[from]);
-      if (flows_[from].window == 0) others += segments_from[from];
-    }
-    flows_.back().window = std::max<Count>(1, part(others));
-  }
+/// How much may be under way, in segments, and which of them have credits.
+struct Limits {
+  Count window;    // of a rank
+  Count pair;      // to one other
+  Count segments;  // of a rank; 0: credits for all
 
-  void ask_for(Builder& b, const Segment& segment) {
-    Flow& own = flows_[static_cast<std::size_t>(segment.from)];
-    Flow& flow = own.window > 0 ? own : flows_.back();
-    if (std::ssize(flow.received) >= flow.window)
-      b.after(flow.received[flow.received.size() - static_cast<std::size_t>(flow.window)]);
-    b.send_token(segment.from);
-    flow.received.push_back(b.recv(segment.from, segment.slice));
+  explicit Limits(const Args& args) : window(args.params.window), segments(0) {
+    const Count others = args.size - 1;
+    const Count bytes = window * args.params.segment;
+    pair = std::max<Count>(1, kInPerOut * window / std::max<Count>(1, others));
+    const Count block = args.send.count * args.unit_bytes;
+    if (args.collective != Collective::alltoall || block == 0 || block > args.params.segment ||
+        2 * block * others > kInPerOut * bytes)
+      return;
+    window = std::max<Count>(1, bytes / (2 * block));
+    segments = others;
   }
-
- private:
-  struct Flow {
-    Count window = 0;  // segments
-    std::vector<OpId> received = {};
-  };
-  std::vector<Flow> flows_;  // of each sender; the last: of all that have no window of their own
+  /// For the n-th segment of a rank.
+  bool has_credit(Count n) const { return segments == 0 || n + window < segments; }
 };
+
+/// The next op, which is number `n` of its kind, waits for the one `width` before it.
+void wait(Builder& b, const std::vector<OpId>& ops, Count n, Count width) {
+  if (n >= width) b.after(ops[static_cast<std::size_t>(n - width)]);
+}
 
 }  // namespace
 
 void credits(Builder& b) {
   const Rotation from_here{b.size(), b.rank()};
+  const Limits limits(b.args());
   const auto input_block = staged_input(b);
   b.copy(input_block(b.rank()), b.output_block(b.rank()));
   std::vector<Segment> all;
-  std::vector<Count> segments_from(static_cast<std::size_t>(b.size()));
   for (int i = 1; i < b.size(); ++i) {
     const double shift = static_cast<double>(i) / b.size();
     const int from = from_here.rank(-i), to = from_here.rank(i);
-    const auto expected = segments(b.output_block(from), b.args());
-    segments_from[static_cast<std::size_t>(from)] = std::ssize(expected);
-    add(all, from, b.rank(), expected, shift);
+    add(all, from, b.rank(), segments(b.output_block(from), b.args()), shift);
     add(all, b.rank(), to, segments(input_block(to), b.args()), shift);
   }
   std::sort(all.begin(), all.end(), [](const Segment& a, const Segment& o) {
     return std::tie(a.when, a.from, a.to) < std::tie(o.when, o.from, o.to);
   });
-  Windows windows(segments_from, b.args().params.window);
-  std::vector<OpId> asked(segments_from.size(), kNoOp);
+  std::vector<OpId> credited;  // of all segments of this rank
+  std::vector<std::vector<OpId>> received(static_cast<std::size_t>(b.size())),
+      credited_by = received;
+  Count sent = 0;
   for (const Segment& segment : all) {
     if (segment.to == b.rank()) {
-      windows.ask_for(b, segment);
+      auto& from = received[static_cast<std::size_t>(segment.from)];
+      wait(b, from, std::ssize(from), limits.pair);
+      from.push_back(b.recv(segment.from, segment.slice));
+      // As the sender counts: its equal blocks leave in the order of the distance.
+      const Rotation from_there{b.size(), segment.from};
+      if (!limits.has_credit(from_there.position(b.rank()) - 1)) continue;
+      b.after(from.back());
+      b.send_token(segment.from);
       continue;
     }
-    // One receive of a credit a receiver at a time: a library looks through all that are open.
-    OpId& last = asked[static_cast<std::size_t>(segment.to)];
-    if (last != kNoOp) b.after(last);
-    last = b.recv_token(segment.to);
-    b.after(last);
+    auto& to = credited_by[static_cast<std::size_t>(segment.to)];
+    wait(b, credited, sent, limits.window);
+    wait(b, to, std::ssize(to), limits.pair);
     b.send(segment.to, segment.slice);
+    if (!limits.has_credit(sent++)) continue;
+    // One receive of a credit a rank at a time: a library looks through all that are open.
+    wait(b, to, std::ssize(to), 1);
+    to.push_back(b.recv_token(segment.to));
+    credited.push_back(to.back());
   }
 }
 
