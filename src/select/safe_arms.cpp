@@ -33,6 +33,7 @@ constexpr Row kRows[] = {
     {set_of(allreduce), "ring", 0, 16 << 10, 3},
     {set_of(reduce_scatter, reduce_scatter_block), "ring", 0, 16 << 10, 3},
     {set_of(allgather, allgatherv), "ring", 16 << 10, 0, 3},
+    {set_of(alltoall), "credits", 64 << 10, 0, 3},
 };
 
 const Row* row_of(Collective collective) {
