@@ -65,7 +65,6 @@ PAGES: dict[str, Mapping[str, Maker]] = {
     "tuned.md": node.TUNED,
     "torus.md": torus.TABLES,
     "unasked.md": unasked.TABLES,
-    "unasked/tables.md": unasked.ALL,
 }
 
 
