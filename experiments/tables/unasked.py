@@ -9,8 +9,9 @@ from unisono.compare.results import Comparison, Setting
 from unisono.core.files import read_json
 from unisono.lab import layout
 
+from experiments import same_bits
 from experiments.harness import ROOT
-from experiments.markdown import met, table
+from experiments.markdown import table
 from experiments.tables.words import LIBRARIES, size_text
 from scripts import init_time, unasked
 from scripts.unasked import Cell, Row
@@ -70,6 +71,8 @@ def beds() -> list[str]:
         rows = found[cell]
         worst = max(rows, key=lambda row: row.program.median)
         _, rounds = unasked.read(unasked.file_of(cell, FOLDER / "safe"))
+        natively = sum(row.native_limit.median <= NEAR for row in rows)
+        ours = sum(of_wire(row) <= NEAR for row in rows)
         made.append(
             (
                 LIBRARIES[cell.mpi],
@@ -80,7 +83,7 @@ def beds() -> list[str]:
                 speed(rows, native_again),
                 str(sum(row.program.median > LOSING for row in rows)),
                 f"{name(worst)} {1 / worst.program.median:.2f}",
-                f"{sum(row.native_limit.median <= NEAR for row in rows)}, {sum(of_wire(row) <= NEAR for row in rows)}",
+                f"{natively}, {ours}",
             )
         )
     rows = [row for own in found.values() for row in own]
@@ -174,6 +177,11 @@ def on_many_cores() -> list[str]:
     return table(head, rows, (0, 2, 4, 6, 8))
 
 
+def same_bits_rows() -> list[str]:
+    rows = read_json(FOLDER / "same-bits.json.zst")["rows"]
+    return same_bits.table([same_bits.Row(**row) for row in rows])
+
+
 def init(mpi: str) -> list[str]:
     return init_time.table(read_json(FOLDER / "init-16.json.zst")["milliseconds"][mpi])
 
@@ -182,6 +190,7 @@ TABLES: Mapping[str, Callable[[], list[str]]] = {
     "beds": beds,
     "kinds": kinds,
     "losses": losses,
+    "bits": same_bits_rows,
     "node": on_two_cores,
     "node, many cores": on_many_cores,
     "init, openmpi": partial(init, "openmpi"),
