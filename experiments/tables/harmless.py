@@ -1,7 +1,9 @@
 """The tables of docs/results/harmless.md."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
+from pathlib import Path
 from statistics import median
 from typing import Any
 
@@ -10,12 +12,14 @@ from unisono.core.files import read_json
 from experiments import start
 from experiments.harness import ROOT
 from experiments.markdown import table
-from experiments.programs import cells, installing
+from experiments.programs import cells, installing, times
 from experiments.programs.cells import Cell
 from experiments.programs.judge import SAME, Kind, Verdict
+from experiments.programs.program import Ran
 
 FOLDER = ROOT / "docs" / "results" / "harmless"
 FILE = FOLDER / "programs.json.zst"
+LAB = FOLDER / "lab.json.zst"
 LIBRARIES = {
     "debian-openmpi": "Open MPI 4.1",
     "debian-mpich": "MPICH 4.0",
@@ -27,14 +31,14 @@ LONGEST = 110  # characters of a reason
 
 
 @cache
-def raw() -> dict[str, Any]:
-    found: dict[str, Any] = read_json(FILE)
+def raw(file: Path) -> dict[str, Any]:
+    found: dict[str, Any] = read_json(file)
     return found
 
 
-def judged() -> list[tuple[Cell, Verdict]]:
+def judged(file: Path) -> list[tuple[Cell, Verdict]]:
     programs = installing.all_programs()
-    found = [Cell.from_data(data) for data in raw()["cells"]]
+    found = [Cell.from_data(data) for data in raw(file)["cells"]]
     return [(cell, cells.verdict(cell, programs[cell.program])) for cell in found]
 
 
@@ -56,11 +60,11 @@ def calls(cell: Cell) -> str:
     return f"{cell.unisono[-1].own}, {cell.unisono[-1].left}" if cell.unisono else ""
 
 
-def programs() -> Sequence[str]:
+def programs(file: Path) -> Sequence[str]:
     """A row for a program with an MPI library; what is equal for its numbers of ranks is said once."""
     known = installing.all_programs()
     found: dict[tuple[str, str], list[tuple[Cell, Verdict]]] = {}
-    for cell, verdict in judged():
+    for cell, verdict in judged(file):
         found.setdefault((cell.program, cell.mpi), []).append((cell, verdict))
     rows = []
     for (name, mpi), own in sorted(found.items()):
@@ -73,8 +77,8 @@ def programs() -> Sequence[str]:
     return table(("program", "MPI library", "ranks", "own, left", "results"), rows, (0, 1, 2, 4))
 
 
-def tally() -> Sequence[str]:
-    found = judged()
+def tally(file: Path) -> Sequence[str]:
+    found = judged(file)
     names = {kind: {cell.program for cell, verdict in found if verdict.kind == kind} for kind in Kind}
     rows = [
         (kind.words, str(sum(verdict.kind == kind for _, verdict in found)), str(len(names[kind])))
@@ -82,6 +86,26 @@ def tally() -> Sequence[str]:
         if names[kind]
     ]
     return table(("results under Unisono", "cells", "programs"), rows, (0,))
+
+
+def taken(runs: Sequence[Ran]) -> tuple[float, float]:
+    """The median and the longest, of the main part where the program prints its time."""
+    found = [times.seconds(run) for run in runs if not run.problem]
+    return (median(found), max(found)) if found else (math.nan, math.nan)
+
+
+def lab_times() -> Sequence[str]:
+    """Slowest beside native first."""
+    rows = []
+    for cell, verdict in judged(LAB):
+        if verdict.kind >= Kind.FAILS:
+            continue
+        native, ours = taken(cell.native), taken(cell.unisono)
+        told = [f"{seconds:.2f}" for seconds in (*native, *ours)]
+        passed = "few calls" if verdict.kind == Kind.IDLE else ""
+        rows.append((ours[0] / native[0], (cell.program, LIBRARIES[cell.mpi], *told, passed)))
+    head = ("program", "MPI library", "natively, s", "worst", "Unisono, s", "worst", "", "time / native")
+    return table(head, [(*row, f"{ratio:.2f}") for ratio, row in sorted(rows, reverse=True)], (0, 1, 6))
 
 
 def starts() -> Sequence[str]:
@@ -103,7 +127,10 @@ def starts() -> Sequence[str]:
 
 
 HARMLESS: Mapping[str, Callable[[], Sequence[str]]] = {
-    "programs, tally": tally,
-    "programs": programs,
+    "programs, tally": partial(tally, FILE),
+    "programs": partial(programs, FILE),
+    "lab, tally": partial(tally, LAB),
+    "lab": partial(programs, LAB),
+    "lab, times": lab_times,
     "starts": starts,
 }

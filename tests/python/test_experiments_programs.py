@@ -199,3 +199,8 @@ def test_the_counting_library_counts(tmp_path: Path) -> None:
 def test_a_cell_that_differs_is_told_in_one_short_line() -> None:
     found = harmless.told(Verdict(Kind.DIFFERENT, "exit status 139: " + "x" * 500))
     assert found.startswith("**different**: exit status 139") and len(found) < 160
+
+
+def test_times_of_failed_runs_do_not_count() -> None:
+    runs = [ran("1"), Ran("", 4.0, 3.0, {}), Ran("", 2.0, None, {}), ran("1", problem="killed")]
+    assert harmless.taken(runs) == (2.0, 3.0)
