@@ -13,9 +13,9 @@ from unisono.core import places
 
 # As they are without the denial: each says how many calls Unisono must have run.
 PROGRAMS = (
-    "random_program --spec default --calls 60",
     "first_calls",
     "in_place_differs",
+    "random_program --spec default --calls 60",
     "nonblocking",
     "user_operations",
     "odd_datatypes",
@@ -23,17 +23,22 @@ PROGRAMS = (
     "in_flight",
     "neighbours",
     "communicators_held",
-    "persistent",
+    "communicator_churn",
     "operations_in_flight",
     "handles_again",
-    "communicator_churn",
-    "defined_operations",
     "threads",
+    "defined_operations",
+    "persistent",
 )
 DENIED = ("one", "all")
 RANKS = {"mpich": 2, "openmpi": 3}  # MPICH's spin
-# MPICH ends a job whose own long messages may not be copied so: it is told to copy none.
-ITS_OWN = {"MPIR_CVAR_CH4_CMA_ENABLE": "0", "MPIR_CVAR_CH4_IPC_CMA_P2P_THRESHOLD": "1000000000"}
+# MPICH ends a job whose own long messages may not be copied so: it is told to copy none. And to nap.
+ITS_OWN = {
+    "MPIR_CVAR_CH4_CMA_ENABLE": "0",
+    "MPIR_CVAR_CH4_IPC_CMA_P2P_THRESHOLD": "1000000000",
+    "MPIR_CVAR_CH4_PROGRESS_THROTTLE": "1",
+    "MPIR_CVAR_CH4_PROGRESS_THROTTLE_NO_PROGRESS_COUNT": "1",
+}
 WELL = re.compile(r": passed$|, no differing byte$", re.MULTILINE)
 
 
