@@ -28,16 +28,17 @@ PROGRAMS = (
     "handles_again",
     "threads",
     "defined_operations",
-    "persistent",
 )
 DENIED = ("one", "all")
 RANKS = {"mpich": 2, "openmpi": 3}  # MPICH's spin
-# MPICH ends a job whose own long messages may not be copied so: it is told to copy none. And to nap.
+# MPI libraries end jobs whose own long messages may not be copied so: they are told to copy none. MPICH naps.
 ITS_OWN = {
     "MPIR_CVAR_CH4_CMA_ENABLE": "0",
     "MPIR_CVAR_CH4_IPC_CMA_P2P_THRESHOLD": "1000000000",
     "MPIR_CVAR_CH4_PROGRESS_THROTTLE": "1",
     "MPIR_CVAR_CH4_PROGRESS_THROTTLE_NO_PROGRESS_COUNT": "1",
+    "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
+    "OMPI_MCA_smsc": "^cma,xpmem,knem",
 }
 WELL = re.compile(r": passed$|, no differing byte$", re.MULTILINE)
 
