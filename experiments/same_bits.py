@@ -66,9 +66,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument(
-        "--beds", default="4,9,4x2,3x3", type=lambda text: list(map(hosts_of, text.split(",")))
-    )
+    parser.add_argument("--beds", default="4,9,4x2,3x3")
     parser.add_argument("--mpi", default="mpich,openmpi")
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--json", type=Path)
