@@ -17,6 +17,7 @@
 #include "select/online/arms.h"
 #include "select/online/check.h"
 #include "select/online/settings.h"
+#include "select/safe_arms.h"
 
 namespace unisono {
 
@@ -83,11 +84,12 @@ std::unique_ptr<Online::Kind> Online::make_kind(const Communicator& communicator
                                                 const Choice& by_default) const {
   if (is_duel(facts)) return make_duel(facts, by_default);
   if (is_check(facts)) {
-    const Spec safe{by_default.algorithm, false, by_default.params};
+    const SafeArm safe = *safe_arm(facts);
     std::optional<Verdict> known;
     if (online_job().keeps_verdicts)
-      if (const auto found = recall_verdicts(facts, safe); !found.empty()) known = found.front();
-    return make_check(std::make_unique<Check>(known), facts, safe);
+      if (const auto found = recall_verdicts(facts, safe.spec); !found.empty())
+        known = found.front();
+    return make_check(std::make_unique<Check>(safe.leads ? 1 : 0, known), facts, safe.spec);
   }
   auto arms = online_arms(facts, by_default);
   if (arms.size() < 2) return nullptr;

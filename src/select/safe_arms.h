@@ -9,11 +9,16 @@
 
 namespace unisono {
 
-/// The arm, with flow control: it keeps few enough bytes under way that no port of a switch drops
-/// any. Where several ranks are on a host their kernels run within it, and the arm between.
+/// With flow control: it keeps few enough bytes under way that no port of a switch drops any. Where
+/// several ranks are on a host their kernels run within it, and the arm between.
+struct SafeArm {
+  Spec spec;
+  bool leads = true;  ///< else the MPI library's own does until a check has shown which is faster
+};
+
 /// Nothing: the MPI library's own, which takes no longer in calls as short as this, or nobody knows
 /// a better one.
-std::optional<Spec> safe_arm(const Facts& facts);
+std::optional<SafeArm> safe_arm(const Facts& facts);
 
 /// All lengths for which there may be one.
 ByteRange safe_reach(Collective collective, int size, int nodes);

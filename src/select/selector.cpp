@@ -277,8 +277,8 @@ Choice Selector::choose(const Facts& facts) const {
               .is_asked_for = true};
   }
   if (leads_safely_)
-    if (const auto spec = safe_arm(facts))
-      return {.algorithm = spec->algorithm, .params = spec->params, .why = "safe"};
+    if (const auto arm = safe_arm(facts); arm && arm->leads)
+      return {.algorithm = arm->spec.algorithm, .params = arm->spec.params, .why = "safe"};
   for (const Cell& cell : cells_[index(facts.collective)]) {
     if (!holds(*cell.row, facts)) continue;
     if (cell.spec.algorithm == nullptr || unmet(cell.spec, facts)) continue;

@@ -20,8 +20,9 @@ TEST(SafeArms, AreSafeAndServeTheCall) {
         for (const bool commutative : {true, false}) {
           Facts facts = call_on(static_cast<Collective>(c), hosts, bytes);
           facts.commutative = commutative;
-          const auto spec = safe_arm(facts);
-          if (!spec) continue;
+          const auto arm = safe_arm(facts);
+          if (!arm) continue;
+          const Spec* spec = &arm->spec;
           ++arms;
           ASSERT_FALSE(unmet_restriction(*spec->algorithm, conditions(facts), spec->params));
           ASSERT_TRUE(safe_params(*spec->algorithm, {facts.collective, hosts, bytes, commutative}))
@@ -55,9 +56,9 @@ TEST(SafeArms, WithinHostsRunTheirKernels) {
   EXPECT_FALSE(safe_arm(facts)) << "nobody has memory of the node";
   facts.kernels_in_nodes = true;
   facts.topology = &topology;
-  const auto spec = safe_arm(facts);
-  ASSERT_TRUE(spec);
-  const Composition& grid = *spec->params.composition;
+  const auto arm = safe_arm(facts);
+  ASSERT_TRUE(arm);
+  const Composition& grid = *arm->spec.params.composition;
   EXPECT_TRUE(runs_in_nodes(grid));
   EXPECT_EQ(grid.columns.algorithm->name, "ring");
 }
@@ -65,7 +66,7 @@ TEST(SafeArms, WithinHostsRunTheirKernels) {
 // The same for all jobs: where the ranks are is all that decides.
 TEST(SafeArms, SegmentsGrowWithTheCallAndShrinkWithTheHosts) {
   const auto segment = [](int hosts, Count bytes) {
-    return safe_arm(call_on(Collective::bcast, hosts, bytes))->params.segment;
+    return safe_arm(call_on(Collective::bcast, hosts, bytes))->spec.params.segment;
   };
   EXPECT_LT(segment(9, 1 << 18), segment(9, 1 << 22));
   EXPECT_GT(segment(5, 1 << 20), segment(24, 1 << 20));

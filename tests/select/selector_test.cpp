@@ -238,6 +238,15 @@ TEST(Selector, BetweenNodesASafeArmLeadsAndIsCheckedUnlessItKeepsAnOrder) {
     }
 }
 
+// What is not always faster waits for a check.
+TEST(Selector, BetweenNodesALongAlltoallBeginsNatively) {
+  const Selector selector = between_hosts();
+  const Facts facts{.collective = Collective::alltoall, .size = 9, .bytes = 128 << 10, .nodes = 9};
+  EXPECT_EQ(selector.choose(facts).algorithm, nullptr);
+  EXPECT_TRUE(selector.is_online(facts));
+  EXPECT_TRUE(selector.covers(facts));
+}
+
 // Short calls are not looked at.
 TEST(Selector, BetweenNodesShortCallsAreOutOfReach) {
   const Selector selector = between_hosts();

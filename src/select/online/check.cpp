@@ -17,8 +17,8 @@ double seconds_of(Nanoseconds time) {
 
 }  // namespace
 
-Check::Check(const std::optional<Verdict>& known, CheckSettings settings)
-    : settings_(settings), idle_(settings.before) {
+Check::Check(int leader, const std::optional<Verdict>& known, CheckSettings settings)
+    : settings_(settings), leader_(leader), idle_(settings.before) {
   if (!known) return;
   leader_ = known->winner;
   // What is safe needs no second look.
@@ -94,7 +94,7 @@ ArmTimes Check::times(int arm) const {
 }
 
 std::string Check::explain() const {
-  if (pairs_ == 0) return leader_ == 0 ? "remembered" : "safe";
+  if (pairs_ == 0) return leader_ == 0 ? "native first" : "safe";
   if (!is_settled_) return "being checked";
   char text[120];
   std::snprintf(text, sizeof text, "%s; native takes %.3g ms, the safe arm %.3g ms, by %d pairs",

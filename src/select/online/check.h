@@ -1,6 +1,7 @@
 // Between hosts a safe arm (select/safe_arms.h) stands first, and learning only checks it: in
 // programs that are long enough the MPI library's own algorithm is timed beside it, on so few calls
-// that this may lose a hundredth of the time so far, and leads only when it is surely faster.
+// that this may lose a hundredth of the time so far, and leads only when it is surely faster. The
+// other way round where the MPI library's own stands first.
 #pragma once
 #include <limits>
 #include <optional>
@@ -29,8 +30,9 @@ struct CheckSettings {
 /// pair.
 class Check final : public Policy {
  public:
-  /// `known`: what an earlier job was sure of; its winner leads.
-  explicit Check(const std::optional<Verdict>& known = {}, CheckSettings settings = {});
+  /// `leader`: what stands first. `known`: what an earlier job was sure of; then its winner does.
+  explicit Check(int leader = 1, const std::optional<Verdict>& known = {},
+                 CheckSettings settings = {});
 
   std::vector<int> plan() override;
   int gap() const override { return 0; }
@@ -59,7 +61,7 @@ class Check final : public Policy {
   void go_on();
 
   CheckSettings settings_;
-  int leader_ = 1, idle_;
+  int leader_, idle_;
   bool compares_ = false;  ///< the next epoch is a pair
   bool is_turned_ = false, is_warm_ = false, is_settled_ = false, is_sure_ = false;
   int pairs_ = 0;

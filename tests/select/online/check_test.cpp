@@ -9,7 +9,7 @@ namespace {
 SimulatedRanks ranks_with(SimulatedMachine machine, double noise = 0.1,
                           const std::optional<Verdict>& known = {}) {
   return SimulatedRanks(
-      3, [known] { return std::make_unique<Check>(known); }, std::move(machine), 1, noise);
+      3, [known] { return std::make_unique<Check>(1, known); }, std::move(machine), 1, noise);
 }
 
 SimulatedMachine taking(double native, double arm) {
@@ -35,6 +35,14 @@ TEST(Check, NativeLeadsWhereItIsSurelyFaster) {
   const auto found = ranks.policy().found();
   ASSERT_TRUE(found);
   EXPECT_EQ(found->winner, 0);
+}
+
+TEST(Check, WhereNativeStandsFirstTheArmIsTheChallenger) {
+  SimulatedRanks ranks(
+      3, [] { return std::make_unique<Check>(0); }, taking(1e-2, 5e-3), 1, 0.1);
+  EXPECT_EQ(natives_in(ranks, 500), 500);
+  natives_in(ranks, 20'000);
+  EXPECT_EQ(ranks.policy().leader(), 1);
 }
 
 TEST(Check, TheSafeArmStaysWhereNativeIsSlower) {
