@@ -6,7 +6,7 @@
 function(unisono_in_batches target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${UNISONO_UNITY} UNITY_BUILD_BATCH_SIZE 16)
 endfunction()
-foreach(alone IN ITEMS algorithms/composition select/online/model_first select/online/settings mpi/datatype
+foreach(alone IN ITEMS algorithms/composition select/online/settings mpi/datatype
         exec/execution)
   set_source_files_properties(${CMAKE_SOURCE_DIR}/src/${alone}.cpp PROPERTIES
                               SKIP_UNITY_BUILD_INCLUSION ON)

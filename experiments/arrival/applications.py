@@ -251,7 +251,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     add("--seconds", type=float, default=math.inf, help="after which no round begins (no limit)")
     add("--scale", type=float, default=1.0, help="multiplies the iterations (1)")
     add("--side", type=int, default=1, help="multiplies the sides of the problems; not of LAMMPS' (1)")
-    add("--online", default="bandit", help="star, bandit, with their settings, or nothing (bandit)")
+    add("--online", default="auto", help="auto, star with its settings, or nothing (auto)")
     add("--profile", type=Path, help="of unisono tune: one more arm")
     add(
         "--aware",

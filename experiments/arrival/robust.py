@@ -24,7 +24,7 @@ import argparse
 import math
 import statistics
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import geometric_mean
@@ -50,7 +50,8 @@ FIXED = {
     "reduce": ("flat", "binomial", "chain"),
 }
 POWERS_OF_TWO = ("pair", "pair_barrier", "pair_light_barrier")
-ONLINE = ("star", "bandit")
+ONLINE = ("star", "auto")
+FORMER = "bandit"  # a policy that is gone; kept results have it
 MAX_IF = (1, 10, 50, 100)
 CHANGE = (1, 50, 1)
 ADAPTED = 200  # calls after which the choice must have settled
@@ -60,10 +61,16 @@ STATISTICS: Mapping[str, Callable[[Sequence[float]], float]] = {
     "median": statistics.median,
     "mean": statistics.fmean,
 }
-REGRET, BUDGET = 20, 0.05  # what bandit may lose against native: native calls, and a share of all calls
+REGRET, BUDGET = 20, 0.05  # what bandit might lose against native: native calls, and a share of all calls
 
 Calls = tuple[float, ...]
+Series = list[Calls]  # of each phase: an arm's calls
 EXPERIMENT = "arrival-robust"
+
+
+def online_of(arms: Iterable[str]) -> list[str]:
+    """Those that are selected while the program runs."""
+    return [name for name in ("star", FORMER, "auto") if name in arms]
 
 
 @dataclass(frozen=True)
@@ -134,7 +141,7 @@ class Result:
 
     def best(self, phase: int, statistic: str = "median") -> str:
         """Of the fixed algorithms and native."""
-        names = [name for name in self.arms if name not in ONLINE]
+        names = [name for name in self.arms if name not in online_of(self.arms)]
         return min(names, key=lambda name: geometric_mean(self.arms[name][phase].settled(statistic)))
 
     def title(self, phase: int) -> str:
@@ -146,8 +153,7 @@ class Result:
         made = [
             check
             for phase in range(len(self.scenario.maxima))
-            for name in ONLINE
-            if name in self.arms
+            for name in online_of(self.arms)
             for statistic in STATISTICS
             for check in self.settled_checks(phase, name, statistic)
         ]
@@ -163,13 +169,13 @@ class Result:
 
     def budget_checks(self) -> list[Check]:
         """Of all calls with the search; STAR-MPI knows no budget."""
-        if "bandit" not in self.arms:
+        if FORMER not in self.arms:
             return []
-        pairs = list(zip(self.arms["bandit"], self.arms[NATIVE], strict=True))
+        pairs = list(zip(self.arms[FORMER], self.arms[NATIVE], strict=True))
         lost = mean([sum(own) for own in zip(*(own.lost(native) for own, native in pairs), strict=True)])
         calls = sum(len(own.jobs[0]) for own, _ in pairs)
         allowed = REGRET + BUDGET * calls
-        claim = f"{self.scenario.title}, bandit: loses no more than its budget against native"
+        claim = f"{self.scenario.title}, {FORMER}: loses no more than its budget against native"
         numbers = (
             f"{lost.value:.0f} ({lost.low:.0f} to {lost.high:.0f}) native calls of {allowed:.0f} allowed"
             f" in the {calls} of a job"
@@ -194,7 +200,9 @@ class Result:
 
         def beaten(phase: int) -> bool:
             own = self.arms[best][phase]
-            others = [self.arms[name][phase] for name in self.arms if name not in (*ONLINE, best)]
+            others = [
+                self.arms[name][phase] for name in self.arms if name not in (*online_of(self.arms), best)
+            ]
             return any(one.against(own, "median").low < 1 / CLOSE for one in others)
 
         return None if beaten(0) or beaten(1) else False
@@ -205,7 +213,7 @@ class Result:
             native = self.arms[NATIVE][phase]
             best = self.best(phase)
             cells = [self.title(phase), native.text(), best, self.arms[best][phase].text()]
-            for name in ONLINE:
+            for name in online_of(self.arms):
                 own = self.arms[name][phase]
                 cells += [own.text(), *(own.against(native, one).text() for one in STATISTICS)]
                 cells.append(own.whole_against(native).text())
@@ -213,13 +221,18 @@ class Result:
         return made
 
 
-HEAD = (
-    "program",
-    "native",
-    "best fixed",
-    "",
-    *(f"{n}{c}" for n in ONLINE for c in ("", ": / native, medians", ": means", ": whole")),
-)
+def head(results: Sequence[Result]) -> tuple[str, ...]:
+    online = online_of(results[0].arms) if results else ()
+    of_each = ("", ": / native, medians", ": means", ": whole")
+    return (
+        "program",
+        "native",
+        "best fixed",
+        "",
+        *(f"{name}{column}" for name in online for column in of_each),
+    )
+
+
 WORDS = (0, 2)
 
 
@@ -244,9 +257,6 @@ class Settings:
     calls: int  # of a fixed algorithm in a phase of a job
     online_calls: int
     jobs: int  # of every arm
-
-
-Series = list[Calls]  # of each phase: an arm's calls
 
 
 def run_arm(
@@ -306,7 +316,7 @@ def phases_of(jobs: Sequence[Series], online: bool) -> tuple[Phase, ...]:
 
 def table(title: str, results: Sequence[Result]) -> Table:
     made = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", title=f"{title}, ms")
-    for position, column in enumerate(HEAD):
+    for position, column in enumerate(head(results)):
         made.add_column(column, justify="left" if position in WORDS else "right")
     for result in results:
         for row in result.rows():
@@ -339,7 +349,7 @@ def read(found: Json) -> list[Result]:
         changing = len(maxima) > 1
         (scenario,) = scenarios(() if changing or times else maxima, maxima if changing else (), times)
         arms = {
-            arm: tuple(Phase(tuple(map(tuple, jobs)), arm in ONLINE) for jobs in phases)
+            arm: tuple(Phase(tuple(map(tuple, jobs)), arm in (*ONLINE, FORMER)) for jobs in phases)
             for arm, phases in one["arms"].items()
         }
         results.append(Result(scenario, arms))
@@ -397,7 +407,7 @@ def write(given: argparse.Namespace, body: Json, found: Mapping[str, Sequence[Re
     sections = []
     for name, verdicts in verdicts_of(found).items():
         rows = [row for result in found[name] for row in result.rows()]
-        lines = [f"### {name}, ms", "", *markdown.table(HEAD, rows, WORDS)]
+        lines = [f"### {name}, ms", "", *markdown.table(head(found[name]), rows, WORDS)]
         sections.append("\n".join([*lines, *markdown.verdicts(verdicts)]))
     measuring.write(given, EXPERIMENT, body, sections)
 

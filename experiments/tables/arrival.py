@@ -65,7 +65,7 @@ def at_run_time(name: str) -> list[str]:
     results = robust.read(found)
     rows = [row for result in results for row in result.rows()]
     checks = [check for result in results for check in result.checks()]
-    return [*table(robust.HEAD, rows, robust.WORDS), *verdicts(checks)]
+    return [*table(robust.head(results), rows, robust.WORDS), *verdicts(checks)]
 
 
 def traces(name: str) -> list[Traced]:

@@ -46,12 +46,13 @@ inline constexpr Variable kVariables[] = {
      "file that says which nodes a switch joins, like Slurm's topology.conf "
      "(docs/reference/grids.md), or where they are on a torus (docs/guide/tori.md)"},
     {"UNISONO_ONLINE", "auto",
-     "how algorithms are chosen by times of the program's own calls: auto (on several nodes where "
-     "nothing has been measured, and within one), off, model, bandit, star"},
+     "what is timed in the program's own calls: auto (within a node which of two ways is faster, "
+     "between hosts in long programs whether the MPI library's own is), off (nothing), star "
+     "(STAR-MPI's rules: all algorithms)"},
     {"UNISONO_ONLINE_SAVE", "", "file into which what was learned online is written, a profile"},
     {"UNISONO_REPRODUCIBLE", "runs",
      "what the order of a reduction, and so its last bits, may depend on: runs (what is equal in "
-     "all runs of a program on the same ranks in the same places; so far within a node), placement "
+     "all runs of a program on the same ranks in the same places), placement "
      "(or 1: the number of ranks and the length, on any machine), off (or 0)"},
     {"UNISONO_REPEATS", "1",
      "0: each MPI_Alltoallv and MPI_Alltoallw that follows an order of messages exchanges the "

@@ -89,7 +89,7 @@ class Values(Case):
                 self.assertEqual(own, 4 + 8 + 4)
 
     def test_a_segment_that_the_model_finds(self) -> None:
-        """On one node nobody knows what the library's messages cost, but by asking for the model."""
+        """On one node nobody knows what the library's messages cost."""
         segment = {"UNISONO_BCAST": "chain:segment=auto", "UNISONO_LOG": "decision"}
         in_memory = {**segment, "UNISONO_BCAST": "chain:segment=auto,transport=shm"}
         for probe, expected in (
@@ -103,17 +103,14 @@ class Values(Case):
                 own, _, lines = self.run_program("openmpi", 3, UNISONO_SHM_PROBE=probe, **in_memory)
                 self.assertGreater(own, 0)
                 self.assertRegex("\n".join(lines), expected)
-        for online, expected in (
-            ("off", r"chain:segment=16K \(forced; segment=auto without a model: the standard one\)"),
-            ("model", r"chain:segment=\d+[KM]? \(forced; segment=auto by the model\)"),
-        ):
-            with self.subTest(online=online):
-                own, _, lines = self.run_program("openmpi", 3, UNISONO_ONLINE=online, **segment)
-                self.assertGreater(own, 0)
-                said = [line for line in lines if " bcast of " in line and "on 3 ranks" in line]
-                self.assertTrue(said, lines)
-                for line in said:
-                    self.assertRegex(line, expected)
+        own, _, lines = self.run_program("openmpi", 3, **segment)
+        self.assertGreater(own, 0)
+        said = [line for line in lines if " bcast of " in line and "on 3 ranks" in line]
+        self.assertTrue(said, lines)
+        for line in said:
+            self.assertRegex(
+                line, r"chain:segment=16K \(forced; segment=auto without a model: the standard one\)"
+            )
 
     def test_unknown_algorithm(self) -> None:
         self.refused(
@@ -239,10 +236,10 @@ class Values(Case):
         for flavour in FLAVOURS:
             with self.subTest(flavour=flavour):
                 own, _, lines = self.run_program(
-                    flavour, 2, UNISONO="fixed", UNISONO_BCAST="binomial", UNISONO_ONLINE="model"
+                    flavour, 2, UNISONO="fixed", UNISONO_BCAST="binomial", UNISONO_ONLINE="star"
                 )
                 self.assertGreater(own, 0)
-                self.one_line(lines, "UNISONO_ONLINE=model", "UNISONO=fixed", "nothing is learned")
+                self.one_line(lines, "UNISONO_ONLINE=star", "UNISONO=fixed", "nothing is learned")
 
 
 class Restrictions(Case):

@@ -159,7 +159,7 @@ class Suite:
         self.full = full
         self.chosen = chosen
         self.wrong = 0
-        self.sets = [{"UNISONO_ONLINE": "bandit"}, *catalogue.forced_sets()]
+        self.sets = [{"UNISONO_ONLINE": "star:calls=2"}, *catalogue.forced_sets()]
 
     def report(self, name: str, native: Outcome, ours: Outcome, begin: float, forced: bool) -> None:
         found = differences(native, ours)

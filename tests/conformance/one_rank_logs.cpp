@@ -48,11 +48,11 @@ int main(int argc, char** argv) {
   if (argc < 3) MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   sum_up(comm, rank, p);
   hand_down_twice(comm);
-  constexpr int kBytes =
-      3'000'000;  // neither a default nor the profile has an Allgather of so many
+  // No default is about a Gather between hosts, no safe arm, and no profile about so many bytes.
+  constexpr int kBytes = 3'000'000;
   std::vector<char> mine(kBytes, 'x'), all(std::size_t{kBytes} * static_cast<std::size_t>(p));
-  MPI_Allgather(mine.data(), kBytes, MPI_CHAR, all.data(), kBytes, MPI_CHAR, comm);
-  CHECK(all.back() == 'x');
+  MPI_Gather(mine.data(), kBytes, MPI_CHAR, all.data(), kBytes, MPI_CHAR, 0, comm);
+  CHECK(rank != 0 || all.back() == 'x');
   sum_up(comm, rank, p);
   MPI_Bcast(all.data(), 1 << 20, MPI_CHAR, 0, comm);
   if (argc < 3) MPI_Comm_free(&comm);

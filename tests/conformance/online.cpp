@@ -144,7 +144,7 @@ int main(int argc, char** argv) {
   MPI_Init_thread(&argc, &argv, threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
   MPI_Comm kept;  // not freed before MPI_Finalize
   MPI_Comm_dup(MPI_COMM_WORLD, &kept);
-  if (asked("late")) late_rank(rounds);
+  if (asked("late")) late_rank(std::exchange(rounds, 0));
   if (asked("same")) same_kinds(std::exchange(rounds, 0));
   if (asked("elsewhere")) {
     same_kinds(rounds);

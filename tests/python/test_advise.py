@@ -3,6 +3,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from memories import memory, verdict
 from traces import Writer
 from typer.testing import CliRunner
 from unisono import cli
@@ -244,16 +245,11 @@ def test_a_few_native_trials_promise_no_more_than_the_run_took(tmp_path: Path, c
 
 
 def test_what_jobs_measured_beats_the_model(tmp_path: Path, costs: Path) -> None:
-    """Half of native's time, within a tenth of that; not of calls with another root, nor on fewer nodes."""
-    row = {"collective": "allgather", "bytes": SIZE, "ranks": RANKS, "nodes": RANKS, "choice": "ring"}
-    row |= {"seconds": 0.2, "native_seconds": 0.4, "predicted_seconds": 0.1}
-    others = [
-        {**row, "choice": "bruck:radix=2", "root_is_first": False},
-        {**row, "choice": "bruck:radix=2", "nodes": 1},
-        {**row, "choice": "native"},
-    ]
+    """Half of native's time, within a tenth of that; not of calls on fewer nodes."""
+    row = verdict(("allgather", SIZE, RANKS, RANKS), "ring", 0.2, 0.4)
+    others = [{**row, "choice": "bruck:radix=2", "nodes": 1}, {**row, "choice": "native"}]
     kept = machine.Machine(
-        json.loads(costs.read_text()), "mpich-0123456789abcdef.json", {"choices": [row, *others]}
+        json.loads(costs.read_text()), "mpich-0123456789abcdef.json", {"verdicts": [row, *others]}
     )
     found = groups(reader.read(write(tmp_path / "trace", ("allgather", SLOW, SIZE, 0x2000))))
     (advice,) = predict.advise(found, found, kept, tmp_path)
@@ -336,8 +332,8 @@ def test_the_profile_holds_where_the_memory_says(
     line = [{"from_bytes": 0, "alpha_s": ALPHA, "beta_s_per_byte": 1e-8}]
     machine_["levels"]["between_nodes"] |= {"one_way": line, "gap": line}
     where = {"mpi": {"flavour": "mpich", "library": "Some MPI 1.0"}, "host": {"processor": "P", "cores": 4}}
-    kept = {"format": "unisono-memory", "version": 2, "where": where, "machine": machine_, "choices": []}
-    (tmp_path / "unisono" / "mpich-0123456789abcdef.json").write_text(json.dumps(kept))
+    kept = json.dumps(memory(where, machine_))
+    (tmp_path / "unisono" / "mpich-0123456789abcdef.json").write_text(kept)
     output = tmp_path / "mine.json"
     done = CliRunner().invoke(ADVISE, ["advise", str(folder), "-o", str(output)])
     assert done.exit_code == 0, done.output
@@ -434,14 +430,9 @@ def test_what_jobs_on_one_node_remember_is_heeded_without_times_of_messages(
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     (tmp_path / "unisono").mkdir()
-    verdict = {"collective": "allgather", "bytes": SIZE, "ranks": RANKS, "ranks_per_core": 0, "choice": "shm"}
-    verdict |= {"kernels": "shm", "seconds": 0.1, "native_seconds": 0.4, "when": 1.0}
-    verdict |= {"from_call_to_call": 0.1, "native_from_call_to_call": 0.4}
     where = {"mpi": {"flavour": "mpich", "library": "Some MPI 1.0"}, "host": {"processor": "P", "cores": 4}}
-    kept = {"format": "unisono-memory", "version": 2, "where": where, "machine": None, "choices": []}
-    (tmp_path / "unisono" / "mpich-0123456789abcdef.json").write_text(
-        json.dumps(kept | {"verdicts": [verdict]})
-    )
+    kept = json.dumps(memory(where, None, verdict(("allgather", SIZE, RANKS, 1), "shm", 0.1, 0.4)))
+    (tmp_path / "unisono" / "mpich-0123456789abcdef.json").write_text(kept)
     writer, now = Writer(tmp_path / "trace", RANKS, hosts=["one"] * RANKS), 1.0
     for _ in range(CALLS):
         writer.call("allgather", [now] * RANKS, [now + SLOW] * RANKS, SIZE)

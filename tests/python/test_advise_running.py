@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from memories import verdict
 from traces import Writer
 from unisono.advise import machine, predict
 from unisono.core import places
@@ -23,14 +24,13 @@ COSTS = {
 def test_what_runs_already_gains_nothing(tmp_path: Path, ran: str, gains: list[str]) -> None:
     """What jobs remember is a ratio to native, and of the first trace no call is native's."""
     places.program("unisono-model")
-    row = {"collective": "allreduce", "bytes": SIZE, "ranks": RANKS, "nodes": RANKS}
-    row |= {"choice": "ring:segment=256K", "seconds": 0.1, "native_seconds": 0.4, "predicted_seconds": 0.1}
+    row = verdict(("allreduce", SIZE, RANKS, RANKS), "ring:segment=256K", 0.1, 0.4)
     writer = Writer(tmp_path / "trace", RANKS)
     for number in range(CALLS):
         now = 1.0 + number
         writer.call("allreduce", [now] * RANKS, [now + SLOW] * RANKS, SIZE, algorithm=RAN[ran])
     found = groups(reader.read(writer.write()))
-    kept = machine.Machine(COSTS, "mpich-1.json", {"choices": [row]})
+    kept = machine.Machine(COSTS, "mpich-1.json", {"verdicts": [row]})
     (advice,) = predict.advise(found, found, kept, tmp_path)
     assert [gain.spec for gain in advice.gains if gain.source == "memory"] == gains
     assert (advice.gain("ring:segment=256K") is not None) is bool(gains)

@@ -236,8 +236,8 @@ def test_reports_that_are_kept_do_not_say_where_they_were_made() -> None:
 
 
 def test_the_arms_of_a_program() -> None:
-    arms = applications.arms_of("star,bandit", None, ["alltoall=ring_light_barrier"])
-    assert list(arms) == [NATIVE, "star", "bandit", "aware"]
+    arms = applications.arms_of("star,auto", None, ["alltoall=ring_light_barrier"])
+    assert list(arms) == [NATIVE, "star", "auto", "aware"]
     assert arms["aware"] == {"UNISONO_ALLTOALL": "ring_light_barrier"}
 
 
@@ -379,7 +379,7 @@ def test_the_robust_choice_on_three_ranks(folders: Path) -> None:
     (body,) = results.values()
     stable, changing = body["programs"]
     calls = {arm: [[len(job) for job in phase] for phase in phases] for arm, phases in stable["arms"].items()}
-    assert [calls["ring"], calls["bandit"]] == [[[3]], [[5]]], "one job"
+    assert [calls["ring"], calls["auto"]] == [[[3]], [[5]]], "one job"
     assert [len(changing["arms"][arm]) for arm in ("native", "star")] == [2, 2]
     assert changing["arms"]["ring"][0] != changing["arms"]["ring"][1], "phases of the same jobs"
     assert "phase 2 (MAX_IF 4)" in text
@@ -394,7 +394,7 @@ def test_applications_on_three_ranks(folders: Path) -> None:
     counts = {r["collective"]: r["calls"] for r in body["trace"]["is"]["routines"]}
     assert counts["alltoallv"] == 3, "a call in each iteration"
     assert {"allreduce", "alltoall"} <= set(counts)
-    assert body["gain"]["nbody"]["bandit"][0]["seconds"] > 0
+    assert body["gain"]["nbody"]["auto"][0]["seconds"] > 0
     assert "| is | alltoallv" in text
     with pytest.raises(UnisonoError, match="--parts all: valid are trace, gain, overhead"):
         applications.main(line(folders, "--parts", "all"))

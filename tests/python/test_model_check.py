@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from conftest import Run
+from memories import memory
 from test_model import add_node_memory, machine
 from unisono.core import errors
 from unisono.core.estimates import Estimate
@@ -152,7 +153,7 @@ def test_show_what_jobs_have_kept(unisono: Run, machine: Path, tmp_path: Path) -
     assert "no network was measured yet" in done.stderr
     folder = tmp_path / "unisono"
     folder.mkdir()
-    kept = {"format": "unisono-memory", "machine": json.loads(machine.read_text())}
+    kept = memory({}, json.loads(machine.read_text()))
     (folder / "mpich-0123456789abcdef.json").write_text(json.dumps(kept))
     done = unisono("model", "show")
     assert done.returncode == 0, done.stderr

@@ -310,6 +310,6 @@ def learned(machine: Machine) -> Iterator[memory.Learned]:
 
 
 def fits(one: memory.Learned, group: Group) -> bool:
-    alike = one.collective == group.kind.collective and not one.differs
+    alike = one.collective == group.kind.collective
     places = one.ranks == group.ranks and one.nodes == group.nodes
     return alike and places and group.kind.least <= one.bytes <= group.kind.most

@@ -103,5 +103,6 @@ class MemoryFile(msgspec.Struct):
 class Memory(Document, tag="unisono.memory", kw_only=True):
     """What jobs have found out here."""
 
+    schema_version: int = 2
     folder: str
     files: list[MemoryFile]

@@ -12,6 +12,7 @@ from unisono.core.errors import SetupError, UnisonoError
 from unisono.core.files import decoded, read_bytes
 
 FORMAT = "unisono-memory"
+VERSION = 3  # jobs ignore files of others, and replace them
 MOST_BYTES = 1 << 20
 FORGET = "unisono platform forget removes it"
 DAY = 86400.0
@@ -19,12 +20,6 @@ DAY = 86400.0
 OWN = re.compile(r"[a-z]{1,16}-[0-9a-f]{16}\.json")
 PART = re.compile(OWN.pattern + r"\.part\.[0-9a-f]{16}")
 BESIDE = {"lock", "libraries"}  # what else Unisono keeps in the folder
-# Of calls that are alike in all else, where the field is false.
-UNUSUAL = {
-    "root_is_first": "root not 0",
-    "commutative": "not commutative",
-    "shared": "not for the memory of nodes",
-}
 
 
 def folder() -> Path:
@@ -85,6 +80,8 @@ def read(path: Path) -> dict[str, Any]:
         raise UnisonoError(f"{path}: it cannot be read ({error}); {FORGET}") from error
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise UnisonoError(f"{path}: it is no memory of Unisono; {FORGET}")
+    if not isinstance(document.get("version"), int):
+        raise broken(path)
     return document
 
 
@@ -104,94 +101,74 @@ def ratio_text(ratio: float) -> str:
 
 @dataclass(frozen=True)
 class Learned:
-    """One kind of call, and what was found out about it. Seconds; 0: not known."""
+    """One kind of call, and which of two ways was surely faster: the MPI library's own or the other one.
+    Seconds of a call on the slowest rank."""
 
     collective: str
     bytes: int
     ranks: int
     nodes: int
+    ranks_per_core: int  # 0: each has a core
     choice: str
+    other: str
     seconds: float
     native: float
+    all_seconds: float  # from call to call
+    all_native: float
     when: float
-    predicted: float = 0.0
-    other: str = ""  # within a node: the way that is not the MPI library's
-    all_seconds: float = 0.0  # there: from call to call
-    all_native: float = 0.0
-    ranks_per_core: int = 0
-    differs: str = ""  # in what, from the usual calls of this collective and size; between nodes
-
-    @property
-    def is_verdict(self) -> bool:
-        return bool(self.other)
 
     @property
     def program(self) -> str:
-        """Of a verdict: programs of both kinds have one of their own (src/select/online/verdict.h)."""
+        """Programs of both kinds have a verdict of their own (src/select/online/verdict.h)."""
         return "between computing" if self.all_native > 2 * self.native else "in a loop"
 
     def why(self) -> str:
-        """In one sentence."""
-        ratio = ratio_text(self.seconds / self.native)
-        if self.is_verdict:
-            of_all = ratio_text(self.all_seconds / self.all_native)
-            return f"{self.other} took {ratio} of native's time, {of_all} from call to call, {self.program}"
-        reason = "no other was faster" if self.choice == "native" else f"took {ratio} of native's time"
-        return f"{reason}; {self.differs}" if self.differs else reason
+        """In one sentence. Between hosts nothing but the time from call to call is taken."""
+        ratio, of_all = ratio_text(self.seconds / self.native), ratio_text(self.all_seconds / self.all_native)
+        if self.nodes > 1:
+            return f"{self.other} took {of_all} of native's time, from call to call"
+        return f"{self.other} took {ratio} of native's time, {of_all} from call to call, {self.program}"
 
     def age(self) -> str:
         days = max(0.0, time.time() - self.when) / DAY
         return f"{days:.0f} days ago" if days >= 1 else "today"
 
 
-def learned_of(row: dict[str, Any], **own: Any) -> Learned:
-    """What choices and verdicts have in common, and what is each one's own."""
+def verdict_of(row: dict[str, Any]) -> Learned:
     return Learned(
         collective=str(row["collective"]),
         bytes=int(row["bytes"]),
         ranks=int(row["ranks"]),
+        nodes=int(row["nodes"]),
+        ranks_per_core=int(row["ranks_per_core"]),
         choice=str(row["choice"]),
+        other=str(row["other"]),
         seconds=float(row["seconds"]),
         native=float(row["native_seconds"]),
-        **own,
-    )
-
-
-def choice_of(row: dict[str, Any]) -> Learned:
-    return learned_of(
-        row,
-        nodes=int(row["nodes"]),
-        predicted=float(row["predicted_seconds"]),
-        when=float(row.get("when", 0)),
-        differs=", ".join(words for field, words in UNUSUAL.items() if row.get(field) is False),
-    )
-
-
-def verdict_of(row: dict[str, Any]) -> Learned:
-    return learned_of(
-        row,
-        nodes=1,
-        when=float(row["when"]),
-        other=str(row["kernels"]),
         all_seconds=float(row["from_call_to_call"]),
         all_native=float(row["native_from_call_to_call"]),
-        ranks_per_core=int(row["ranks_per_core"]),
+        when=float(row["when"]),
     )
 
 
 def learned(path: Path, document: dict[str, Any]) -> list[Learned]:
-    """Of several nodes first; an error when it is broken."""
+    """An error when it is broken."""
     try:
-        found = [choice_of(row) for row in document["choices"]]
-        found += [verdict_of(row) for row in document.get("verdicts", [])]
+        found = [verdict_of(row) for row in document["verdicts"]]
         # Numbers that nobody measures would be divided by.
-        if any(min(one.seconds, one.native) <= 0 or (one.other and one.all_native <= 0) for one in found):
+        if any(min(one.seconds, one.native, one.all_native) <= 0 for one in found):
             raise broken(path)
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise broken(path) from error
     return found
 
 
+def is_current(document: dict[str, Any]) -> bool:
+    return bool(document["version"] == VERSION)
+
+
 def each() -> Iterator[tuple[Path, dict[str, Any]]]:
+    """Those that jobs of this version read, too."""
     for path in files():
-        yield path, read(path)
+        if is_current(document := read(path)):
+            yield path, document

@@ -29,50 +29,29 @@ def network_text(document: dict[str, Any]) -> str:
     return f"between nodes {piece['alpha_s'] * 1e6:.1f} us, {rate:.0f} Mb/s; measured {age:.0f} days ago"
 
 
-def milliseconds(seconds: float) -> str:
-    return f"{seconds * 1e3:.3g}" if seconds > 0 else ""
-
-
 def microseconds(seconds: float) -> str:
     return f"{seconds * 1e6:.3g}"
 
 
-def show_choices(choices: list[Learned], console: Console) -> None:
-    columns = ("collective", "choice", "bytes", "ranks", "nodes", "chosen ms", "predicted", "native", "calls")
-    made = table(*columns, left=2)
+def show_learned(learned: list[Learned], console: Console) -> None:
+    columns = ("collective", "choice", "the other way", "bytes", "ranks", "nodes", "per core")
+    times = ("its us", "native us", "from call to call", "native")
+    made = table(*columns, *times, "calls", left=3)
     made.columns[-1].justify = "left"
-    for one in choices:
+    for one in learned:
         made.add_row(
             one.collective,
             one.choice,
+            one.other,
             str(one.bytes),
             str(one.ranks),
             str(one.nodes),
-            milliseconds(one.seconds),
-            milliseconds(one.predicted),
-            milliseconds(one.native),
-            one.differs,
-        )
-    console.print(made)
-
-
-def show_verdicts(verdicts: list[Learned], console: Console) -> None:
-    columns = ("collective", "choice", "bytes", "ranks", "per core")
-    times = ("kernels us", "native us", "kernels all", "native all")
-    made = table(*columns, *times, "calls", left=2)
-    made.columns[-1].justify = "left"
-    for one in verdicts:
-        made.add_row(
-            one.collective,
-            one.choice,
-            str(one.bytes),
-            str(one.ranks),
             str(one.ranks_per_core or ""),
             microseconds(one.seconds),
             microseconds(one.native),
             microseconds(one.all_seconds),
             microseconds(one.all_native),
-            one.program,
+            one.program if one.nodes == 1 else "",
         )
     console.print(made)
 
@@ -85,23 +64,23 @@ def show_one(path: Path, document: dict[str, Any], console: Console) -> None:
         Text(f"{host['processor']}, {host['cores']} cores; {where['network']}", style="dim"), soft_wrap=True
     )
     found = memory.learned(path, document)
-    choices = [one for one in found if not one.is_verdict]
-    verdicts = [one for one in found if one.is_verdict]
-    if choices or document["machine"]:
+    if document["machine"] or any(one.nodes > 1 for one in found):
         console.print(network_text(document), soft_wrap=True)
-    if choices:
-        show_choices(choices, console)
-    if verdicts:
+    if found:
         console.print(
-            "within a node; times of both ways, whichever was chosen, in calls and (all) from call to call:"
+            "times of both ways, whichever was chosen, in calls and from call to call:",
+            soft_wrap=True,
         )
-        show_verdicts(verdicts, console)
+        show_learned(found, console)
 
 
 def show_all(paths: list[Path], console: Console) -> None:
     for path in paths:
         document = memory.read(path)
         console.print(str(path), soft_wrap=True)
+        if not memory.is_current(document):
+            console.print("of another version of Unisono: the next job here begins anew, and replaces it")
+            continue
         try:
             show_one(path, document, console)
         except (KeyError, TypeError, ValueError, IndexError, ZeroDivisionError) as error:
@@ -112,6 +91,8 @@ def document_of(paths: list[Path]) -> answers.Memory:
     files = []
     for path in paths:
         document = memory.read(path)
+        if not memory.is_current(document):
+            continue
         learned = memory.learned(path, document)
         files.append(answers.MemoryFile(str(path), document["where"], learned, document["machine"] or None))
     return answers.Memory(folder=str(memory.folder()), files=files)
@@ -119,7 +100,7 @@ def document_of(paths: list[Path]) -> answers.Memory:
 
 @app.command()
 def show(json: options.Json = None) -> None:
-    """Show what is known of networks, and what was chosen: predicted, measured, native."""
+    """Show what is known of networks, and which way was faster in which calls: times of both."""
     found = memory.files()
     out = output(json)
     if not found:

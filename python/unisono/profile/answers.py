@@ -46,6 +46,7 @@ class ProfileCheck(Document, tag="unisono.profile-check", kw_only=True):
 class Explanation(Document, tag="unisono.explanation", kw_only=True):
     """Why a call runs as it does: by a profile's cell, or by what earlier jobs have found out."""
 
+    schema_version: int = 2
     collective: str
     bytes: int | None
     profile: str | None = None

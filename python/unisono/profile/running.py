@@ -38,6 +38,7 @@ TO_CHANGE = {
     "profile": "unset UNISONO_PROFILE",
     "remembered": "unisono platform forget, or unset UNISONO",
     "online": "UNISONO_ONLINE=off, or UNISONO=fixed for what is remembered",
+    "safe": "{variable}=native, or any algorithm of unisono list",
     "defaults": "{variable}=native, or any algorithm of unisono list",
     "native": "{variable}=ALGORITHM, any of unisono list",
 }
@@ -166,6 +167,8 @@ def sentences(asked: Asked, first: Json, known: Learned | None) -> Iterator[str]
     if first["rule"] == "online":
         if known:
             yield f"The job begins with what is remembered, {known.choice}: {known.why()}."
+        elif asked.hosts > 1:
+            yield "It runs from the first call on; a long program times the MPI library's own beside it."
         else:
             yield "Nothing is remembered of such calls: the job's own calls find out what is fastest."
     variable = f"UNISONO_{asked.collective.upper()}"

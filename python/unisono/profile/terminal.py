@@ -164,15 +164,15 @@ def explain_remembered(
     if not shown:
         what = collective if size is None else f"{collective} of {size} bytes"
         raise RunError(
-            f"{memory.folder()}: nothing is remembered of {what}: the table of defaults holds, or the next "
-            "job that calls it often enough finds out; unisono platform measure does it now"
+            f"{memory.folder()}: nothing is remembered of {what}: the next job that calls it often enough "
+            "finds out; unisono platform measure does it now"
         )
     return shown
 
 
 def remembered_table(found: list[Learned]) -> Table:
     made = table(
-        *("choice", "bytes", "ranks", "nodes", "predicted us", "measured us", "native us", "when", "why"),
+        *("choice", "bytes", "ranks", "nodes", "measured us", "native us", "when", "why"),
         left=1,
     )
     made.columns[-1].justify = "left"
@@ -183,7 +183,6 @@ def remembered_table(found: list[Learned]) -> Table:
             f"{least} - {most}",
             str(one.ranks),
             str(one.nodes),
-            number(1e6 * one.predicted) if one.predicted else "",
             number(1e6 * (one.native if one.choice == NATIVE else one.seconds)),
             number(1e6 * one.native),
             one.age(),

@@ -71,7 +71,7 @@ Online = Annotated[
     bool,
     typer.Option(
         "--online",
-        help="Also run the program with what Unisono finds out while it runs.",
+        help="Also run the program as Unisono would with nothing set.",
         rich_help_panel=PROGRAM,
     ),
 ]
@@ -80,8 +80,8 @@ Configure = Annotated[
     typer.Option("--cfg", metavar="KEY:VALUE", help="Of SimGrid.", rich_help_panel=PROGRAM),
 ]
 
-# On any network: left to itself, selection leaves those alone that are faster than Ethernet.
-ONLINE = {"UNISONO_ONLINE": "model"}
+# Without it a simulation runs what is forced, and nothing else of ours.
+ONLINE = {"UNISONO_ONLINE": "auto"}
 
 
 def sim(

@@ -102,7 +102,7 @@ class Program:
         rows = [self.calls.computing[turns[(at + copy) % len(turns)]] for copy in range(copies)]
         return np.concatenate(rows)[: self.target.ranks]
 
-    def document(self, specs: Mapping[Cell, str], repetitions: int = 1) -> dict[str, object]:
+    def document(self, specs: Mapping[Cell, str]) -> dict[str, object]:
         """`specs`: what runs a cell; of those that are not in it nothing is forced."""
         scale = Scale.of(self.calls, self.target)
         kinds = [
@@ -125,20 +125,19 @@ class Program:
                     "computing_seconds": np.round(scale.computing * self.computing(call), 9).tolist(),
                 }
             )
-        return {"repetitions": repetitions, "kinds": kinds, "steps": steps}
+        return {"repetitions": 1, "kinds": kinds, "steps": steps}
 
     def run(
         self,
         specs: Mapping[Cell, str],
         keep_on: Callable[[], bool],
-        repetitions: int = 1,
         variables: Mapping[str, str] | None = None,
     ) -> Replayed:
         """`keep_on` may end it by an exception. `variables`: UNISONO_*."""
         native = not variables and all(spec == NATIVE for spec in specs.values())
         with tempfile.TemporaryDirectory(prefix="unisono-whatif-") as folder:
             file = Path(folder) / "program.json"
-            file.write_text(json.dumps(self.document(specs, repetitions)))
+            file.write_text(json.dumps(self.document(specs)))
             run = smpi.run(
                 self.platform,
                 self.target.placed(),

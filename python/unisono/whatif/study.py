@@ -23,7 +23,7 @@ SEGMENT = re.compile(r"segment=\w+")
 SEGMENTS = ("4K", "16K", "64K", "256K")
 PIPELINES = 2  # of each cell, which are tried with these
 MEMORY = "2G"  # of the schedules that are timed as flows
-BY_ITSELF = {"UNISONO_ONLINE": "model", "UNISONO_LOG": "decision"}
+BY_ITSELF = {"UNISONO_ONLINE": "auto", "UNISONO_LOG": "decision"}
 LEARNED = re.compile(r"unisono: (\w+) of (\S+)B on (\d+) ranks: (\S+) \((.*)\)")
 
 
@@ -43,7 +43,7 @@ class CellStudy:
     arms: list[Arm] = field(default_factory=list)
     chosen: str = NATIVE
     left_out: int = 0  # arms that the budget did not reach
-    by_itself: str = ""  # what Unisono had found out at the end of its run; empty: it was not run
+    by_itself: str = ""  # what ran in the run of Unisono alone; empty: it was not run
 
     def best(self) -> Arm | None:
         timed = [arm for arm in self.arms if arm.replayed is not None]
@@ -101,7 +101,7 @@ def study(program: Program, seconds: float, finalists: int, online: bool, say: S
         confirm(found, budget)
     if online:
         say("Unisono by itself")
-        learn(found, budget)
+        run_by_itself(found, budget)
     return found
 
 
@@ -259,20 +259,14 @@ def confirm(found: Study, budget: Budget) -> None:
             cell.chosen = NATIVE
 
 
-def learn(found: Study, budget: Budget) -> None:
-    """As often as the time left allows, so that it finds out something."""
-    repetitions = 8
+def run_by_itself(found: Study, budget: Budget) -> None:
     if budget.is_past(0.7):
         found.notes.append("the budget left no time for Unisono by itself")
         return
     try:
-        run = found.program.run({}, budget.keep_on, repetitions, BY_ITSELF)
+        run = found.program.run({}, budget.keep_on, BY_ITSELF)
     except (BudgetError, SimulationError) as error:
-        why = (
-            "was over before it had found out something"
-            if isinstance(error, BudgetError)
-            else f"failed: {error}"
-        )
+        why = "had no time to end" if isinstance(error, BudgetError) else f"failed: {error}"
         found.notes.append(f"Unisono by itself {why}")
         return
     found.by_itself = run

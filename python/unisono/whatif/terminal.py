@@ -16,7 +16,7 @@ SHOWN = 0.01  # of the time in collectives: what takes less has no arms of its o
 TOTALS = {
     NATIVE: "native",
     "best": "best of each",
-    "by_itself": "Unisono by itself, while it learns",
+    "by_itself": "Unisono by itself",
 }
 
 
@@ -119,7 +119,7 @@ def arms(found: Study, cell: CellStudy, console: Console) -> None:
     rest = len(others) - 3
     told = [f"{rest} more are slower alone"] if rest > 0 else []
     told += [f"{cell.left_out} were left out by the budget"] if cell.left_out else []
-    told += [f"Unisono by itself had found {cell.by_itself}"] if cell.by_itself else []
+    told += [f"Unisono by itself ran {cell.by_itself}"] if cell.by_itself else []
     if told:
         console.print(Text("; ".join(told) + ".", style="dim"))
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -149,10 +150,17 @@ Json decide(const Question& question) {
   return {{"mode", question.mode}, {"rules", rules}, {"complaints", complaints}};
 }
 
-/// By UNISONO_TOPOLOGY; null without it.
-std::unique_ptr<const Topology> topology_of(int ranks) {
+/// By UNISONO_TOPOLOGY; without it the ranks are on the nodes in blocks, null where each has its
+/// own or all are on one.
+std::unique_ptr<const Topology> topology_of(int ranks, int nodes) {
   const std::string path = variable("UNISONO_TOPOLOGY");
-  if (path.empty()) return nullptr;
+  if (path.empty()) {
+    if (nodes == 1 || nodes >= ranks) return nullptr;
+    TopologyLabels blocks;
+    for (int rank = 0; rank < ranks; ++rank)
+      blocks.at(Level::node).push_back(static_cast<int>(std::int64_t{rank} * nodes / ranks));
+    return std::make_unique<Topology>(ranks, blocks);
+  }
   const auto text = read_file(path);
   const auto file = text ? TopologyFile::parse(*text) : Error{text.error()};
   const auto labels = file ? file->labels(ranks) : Error{file.error()};
@@ -191,7 +199,7 @@ std::string DecideCommand::run() const {
   question.facts.bytes = *bytes;
   question.facts.shared = question.facts.messages = nodes_ == 1;
   question.facts.kernels_in_nodes = nodes_ > 1 && ranks_ > nodes_;
-  const auto topology = topology_of(ranks_);
+  const auto topology = topology_of(ranks_, nodes_);
   question.facts.topology = topology.get();
   question.facts.order_matters = is_reducing(*collective) && ranks_ > 2;  // as in sums of doubles
   question.here = {flavour_, library_, static_cast<Place>(place - std::begin(kPlaceNames)),
