@@ -56,9 +56,9 @@ class Learns(OnlineCase):
                 with self.subTest(flavour=flavour, ranks=ranks, rule=rule):
                     own, native, lines = self.learn(flavour, ranks, rounds, UNISONO_ONLINE=rule)
                     self.assertEqual(lines, [])
-                    if rule == STAR:  # otherwise native may be the best
+                    if rule == STAR:  # otherwise one way may be the best of all calls
                         self.assertGreater(own, 0)
-                    self.assertGreater(native, 0)
+                        self.assertGreater(native, 0)
 
     def test_two_threads_with_a_communicator_each(self) -> None:
         for flavour, ranks, rounds in JOBS:
@@ -241,7 +241,7 @@ class Remembers(OnlineCase):
             "another version": good.replace('"version": 3', '"version": 2'),
             "another place": re.sub(r'"cores": \d+', '"cores": 4711', good),
             "nobody measures": re.sub(r'"native_seconds": [\d.e-]+', '"native_seconds": 1e99', good),
-            "no way between so many nodes": re.sub(r'"other": "[^"]+"', '"other": "ring"', good),
+            "no way between so many nodes": good.replace('"nodes": 1', '"nodes": 2'),
             "neither of the two": json.dumps(spoilt),
         }
         for why, text in ways.items():

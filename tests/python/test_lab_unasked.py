@@ -70,13 +70,19 @@ def test_what_an_earlier_job_was_sure_of_leads(unisono: Run, tmp_path: Path, mpi
     call = {"collective": "bcast", "class": 39, "bytes": 512 << 10, "ranks": 5, "nodes": 5}
     times = dict.fromkeys(("seconds", "from_call_to_call"), 0.2)
     times |= dict.fromkeys(("native_seconds", "native_from_call_to_call"), 0.1)
-    verdict = {**call, **times, "ranks_per_core": 0, "other": arm, "when": int(time.time()) - 60}
+
+    def remember(choice: str, other: str) -> None:
+        verdict = {**call, **times, "choice": choice, "other": other, "when": int(time.time()) - 60}
+        # Hosts of the lab share cores, unless there is one for each.
+        verdicts = [verdict | {"ranks_per_core": shared} for shared in (0, 1)]
+        file.write_text(json.dumps(found | {"verdicts": verdicts}))
+
     for choice in ("native", arm):
-        file.write_text(json.dumps(found | {"verdicts": [verdict | {"choice": choice}]}))
+        remember(choice, arm)
         assert decisions(job(unisono, mpi))[0].startswith(f"{choice} (online: "), choice
-    file.write_text(json.dumps(found | {"verdicts": [verdict | {"choice": "native"}]}))
+    remember("native", arm)
     assert decisions(job(unisono, mpi, UNISONO="fixed")) == ["native (remembered)"]
-    file.write_text(json.dumps(found | {"verdicts": [verdict | {"choice": "native", "other": "flat"}]}))
+    remember("native", "flat")
     assert decisions(job(unisono, mpi)) == [said], "the rule names another arm now"
 
 
